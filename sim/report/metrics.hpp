@@ -1,0 +1,100 @@
+// The answer: the numbers of one simulated run, ready to be printed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/core/quantity.hpp"
+#include "sim/timeline/timeline.hpp"
+
+namespace stepsim {
+
+/// Peak memory of one pipeline stage, by category; the categories sum to the total.
+struct StageMemory {
+  int stage = 0;
+  std::vector<std::pair<std::string, Bytes>> categories;  ///< parameters, gradients, optimizer, activations, ...
+  Bytes total() const {
+    Bytes sum;
+    for (const auto& [name, bytes] : categories) sum += bytes;
+    return sum;
+  }
+};
+
+struct Memory {
+  std::vector<StageMemory> stages;
+  Bytes capacity;
+  const StageMemory& worst() const {
+    const StageMemory* most = &stages.front();
+    for (const StageMemory& stage : stages) {
+      if (stage.total() > most->total()) most = &stage;
+    }
+    return *most;
+  }
+  bool fits() const { return worst().total() <= capacity; }
+};
+
+/// One communication group on the slowest stage, per step.
+struct GroupCommunication {
+  std::string group;  ///< tensor, data, pipeline
+  Bytes bytes;        ///< payload that a rank hands to its collectives and transfers
+  Seconds busy;       ///< a transfer or collective is in flight
+  Seconds exposed;    ///< of it, time that the compute row waits
+};
+
+struct Verdict {
+  std::string sentence;  ///< "network-bound: with an infinitely fast network the step would take 3.9 s (-14 %)"
+  std::string next;      ///< the next thing to try
+};
+
+struct EngineStats {
+  std::int64_t ranks_total = 0;
+  std::int64_t ranks_simulated = 0;
+  std::int64_t events = 0;          ///< times the clock was set to something that happens
+  std::int64_t kernels = 0;         ///< kernels, launches included in chains, that were accounted for
+  std::int64_t transfers = 0;       ///< transfers that shared links in SimGrid
+};
+
+/// Where wall time went; printed with --stats only.
+struct RunStats {
+  double wall_s = 0;
+  double peak_rss_bytes = 0;
+  std::vector<std::pair<std::string, double>> stages_s;  ///< load, build, plan, simulate, measure
+};
+
+struct Provenance {
+  std::string version;
+  std::vector<std::pair<std::string, std::string>> hashes;  ///< scenario, GPU profile, link profile
+};
+
+struct Metrics {
+  std::string scenario;
+  std::string model, gpu;
+  int gpus = 0, nodes = 0;
+  std::string split;                 ///< "tensor 8 x pipeline 8 x data 16, 96 micro-batches of 1"
+  bool has_tokens = true;            ///< false: samples only
+  Seconds step_time;                 ///< mean of the measured steps
+  std::vector<Seconds> steps;
+  double tokens_per_s = 0, samples_per_s = 0, tokens_per_s_per_gpu = 0;
+  double model_tflops_per_gpu = 0;
+  double mfu = 0, hfu = 0;
+  std::string flop_convention;
+  int slowest_stage = 0;
+  CauseSeconds breakdown{};          ///< of a mean step of the slowest stage; sums to step_time
+  double bubble_fraction = 0, data_stall_fraction = 0, overlap_efficiency = 0;
+  std::vector<GroupCommunication> communication;
+  Memory memory;
+  Verdict verdict;
+  EngineStats engine;
+  Provenance provenance;
+};
+
+/// One `expect` of the scenario against the result.
+struct ExpectationOutcome {
+  std::string text;    ///< as written: "step_time <= 4.6 s"
+  std::string actual;  ///< "4.41 s"
+  bool holds = true;
+};
+
+}  // namespace stepsim

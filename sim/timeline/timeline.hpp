@@ -1,0 +1,94 @@
+// What happened when: spans on the rows of each simulated rank, and who held whom up.
+//
+// A rank has a few rows (compute, host, one per communicator, copy, loader workers). A span is one task on
+// one row. It arrives (everything before it on its row is done), starts (all that it needs is there) and
+// ends; `blocker` is the span on the same rank whose end let it start last. From these the time of a rank is
+// partitioned into causes (partition.hpp). Times are seconds since the start of the simulation.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stepsim {
+
+/// What a moment of a rank's compute row is spent on. Every moment has exactly one.
+enum class Cause : std::uint8_t {
+  forward,
+  recompute,
+  backward,
+  optimizer,
+  contention,        ///< compute that is slower because a collective holds SMs
+  exposed_tensor,    ///< waiting for a tensor-parallel collective in flight
+  exposed_data,      ///< waiting for a data-parallel collective in flight
+  exposed_pipeline,  ///< waiting for activations or gradients in flight between stages
+  pipeline_bubble,   ///< waiting for another stage to produce
+  sync_wait,         ///< waiting for another rank to join a collective
+  batch_wait,        ///< waiting for the input pipeline
+  h2d,               ///< waiting for a copy of the batch to the GPU
+  launch_gap,        ///< waiting for the host to launch the next kernel
+  count_,
+};
+inline constexpr std::size_t kCauses = static_cast<std::size_t>(Cause::count_);
+
+/// `exposed_tensor`, as JSON keys spell it.
+const char* name_of(Cause cause);
+/// "exposed tensor-parallel communication", as a person reads it.
+const char* title_of(Cause cause);
+
+using CauseSeconds = std::array<double, kCauses>;
+
+enum class RowKind : std::uint8_t { compute, host, communication, copy, loader };
+
+struct Row {
+  std::string name;      ///< "compute", "tensor", "loader 3"
+  RowKind kind = RowKind::compute;
+  std::string group;     ///< communication: tensor, data, pipeline; else empty
+};
+
+inline constexpr std::int32_t kNoSpan = -1;
+
+struct Span {
+  double arrival = 0;                   ///< its row is free and it was launched
+  double start = 0;
+  double end = 0;
+  std::uint32_t name = 0;               ///< index into Timeline::names
+  std::int32_t blocker = kNoSpan;       ///< index into the same rank's spans
+  std::int32_t mix = -1;                ///< >= 0: the work is Timeline::mixes[mix], the rest of it launch gaps
+  std::int32_t micro_batch = -1;        ///< -1: belongs to the whole step
+  std::uint32_t message = 0;            ///< point-to-point: same number at both ends; 0: none
+  double bytes = 0;                     ///< communication and copies: payload of this rank
+  std::uint16_t row = 0;                ///< index into RankTimeline::rows
+  std::uint16_t step = 0;
+  Cause cause = Cause::forward;         ///< of the time between start and end
+  Cause wait_cause = Cause::sync_wait;  ///< of the time between arrival and start, when somebody waits for it
+  bool sends = false;                   ///< point-to-point: this end sends
+};
+
+/// Memory of a rank from `time` on.
+struct MemoryPoint {
+  double time = 0;
+  double bytes = 0;
+};
+
+struct RankTimeline {
+  int rank = 0;           ///< global rank of the representative
+  int stage = 0;          ///< pipeline stage
+  int multiplicity = 1;   ///< ranks that behave alike and that it stands for
+  std::vector<Row> rows;
+  std::vector<Span> spans;  ///< in order of their end
+  std::vector<MemoryPoint> memory;
+};
+
+struct Timeline {
+  std::vector<std::string> names;
+  std::vector<CauseSeconds> mixes;
+  std::vector<RankTimeline> ranks;
+  std::vector<double> step_ends;  ///< when the last rank finished each step, warm-up included
+  int warmup = 0;                 ///< steps at the front that are not measured
+  int measured_steps() const { return static_cast<int>(step_ends.size()) - warmup; }
+  double step_start(std::size_t step) const { return step == 0 ? 0.0 : step_ends[step - 1]; }
+};
+
+}  // namespace stepsim
