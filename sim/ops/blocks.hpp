@@ -1,0 +1,22 @@
+// The kinds of model: how each becomes blocks, and how many parameters it has.
+#pragma once
+
+#include <vector>
+
+#include "sim/ops/layer/layers.hpp"
+#include "sim/ops/op_graph.hpp"
+
+namespace stepsim {
+
+/// Embedding, one layer, head.
+std::vector<Block> transformer_blocks(const Scenario& scenario, const Transformer& model, const Pass& pass);
+
+/// One layer, loss.
+std::vector<Block> mlp_blocks(const Mlp& model, const Pass& pass);
+
+/// Parameters of the whole model, unpadded, as papers count them.
+double parameter_count(const Transformer& model);
+double parameter_count(const Mlp& model);
+double parameter_count(const Model& model);
+
+}  // namespace stepsim

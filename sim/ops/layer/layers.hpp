@@ -1,0 +1,77 @@
+// The layers that models are made of: each function returns one op for one tensor-parallel rank.
+//
+// Byte counts are compulsory reads and writes of each kernel as eager frameworks launch them. Saved
+// activations follow Korthikanti et al. 2022 (arXiv 2205.05198), section 4.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/ops/op_graph.hpp"
+
+namespace stepsim {
+
+/// What a layer must know about the pass it is part of.
+struct Pass {
+  std::int64_t batch = 1;       ///< sequences (or samples) per micro-batch
+  std::int64_t sequence = 1;    ///< tokens per sequence; 1 for feature vectors
+  std::int64_t tensor = 1;      ///< tensor-parallel degree
+  bool sequence_parallel = false;
+  bool overlap_tensor = true;   ///< hide backward collectives under weight-gradient GEMMs
+  Precision precision = Precision::bf16;
+  Precision gradients = Precision::bf16;
+
+  std::int64_t tokens() const { return batch * sequence; }
+  /// Tokens of this rank outside tensor-parallel regions.
+  std::int64_t outer_tokens() const { return sequence_parallel ? tokens() / tensor : tokens(); }
+  double element() const { return bytes_per_element(precision); }
+  /// The whole activation of that width, as collectives move it.
+  Bytes activation(std::int64_t width) const {
+    return Bytes{element() * static_cast<double>(tokens() * width)};
+  }
+};
+
+/// LayerNorm or RMSNorm over `hidden`. Backward adds the gradient of the residual branch.
+Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms, bool bias = true);
+
+/// A linear layer whose outputs are split over tensor ranks: `out` is this rank's share.
+Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out, bool bias);
+
+/// A linear layer whose inputs are split over tensor ranks: `in` is this rank's share.
+Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out, bool bias);
+
+/// Dimensions of attention on one tensor rank.
+struct AttentionShape {
+  std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
+  bool rotary = false, dropout = false;
+  std::string kernel;  ///< "unfused" or a fused kernel of the GPU's profile
+};
+
+/// Scaled dot-product attention: batched GEMMs, masked softmax and dropout, or one fused kernel.
+Op core_attention(const Pass& pass, const AttentionShape& shape);
+
+/// The activation between the two linear layers of an MLP: GELU or ReLU, or SwiGLU when gated. `width` is this
+/// rank's share.
+Op activation(const Pass& pass, std::int64_t width, bool gated);
+
+/// Adds the residual; with bias and dropout where the model has them.
+Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool dropout, bool bias);
+
+/// Token embedding with its vocabulary split over tensor ranks, learned positions, dropout.
+Op embedding(const Pass& pass, const Transformer& model);
+
+/// Logits and vocabulary-parallel cross entropy in fp32.
+Op output_head(const Pass& pass, const Transformer& model);
+
+/// Mean squared error on the output of an MLP stack.
+Op squared_error(const Pass& pass, std::int64_t width);
+
+/// Vocabulary rows after padding to a multiple of 128 * tensor (Megatron-LM make-vocab-size-divisible-by).
+std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
+
+/// Building blocks for kernels.
+Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n, std::int64_t k,
+            bool weight_gradient = false, std::int64_t batch = 1);
+Launch memory_bound(const std::string& name, double bytes, MemoryRate rate = MemoryRate::elementwise);
+
+}  // namespace stepsim

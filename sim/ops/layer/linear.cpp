@@ -1,0 +1,106 @@
+// Linear layers, split by columns or rows over tensor ranks, with Megatron's collectives around them.
+//
+// Collectives: Korthikanti et al. 2022, section 4.2; what is hidden in backward: NVIDIA/Megatron-LM
+// megatron/core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication.
+#include "sim/ops/layer/layers.hpp"
+
+namespace stepsim {
+namespace {
+
+/// dgrad and wgrad of C = A[m,in] W[in,out], with what runs beside or between them.
+struct LinearShape {
+  std::int64_t tokens, in, out;
+  bool bias;
+};
+
+Launch data_gradient(const Pass& pass, const std::string& name, LinearShape s) {
+  return gemm(name + " dgrad", pass, s.tokens, s.in, s.out);
+}
+
+void add_weight_gradient(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
+  items.emplace_back(gemm(name + " wgrad", pass, s.in, s.out, s.tokens, true));
+  if (s.bias) {
+    const double bytes = pass.element() * static_cast<double>(s.tokens * s.out);
+    items.emplace_back(memory_bound(name + " bias gradient", bytes, MemoryRate::norm));
+  }
+}
+
+void add_gradients_ready(Items& items, const Op& op) {
+  for (auto tensor = op.parameters.rbegin(); tensor != op.parameters.rend(); ++tensor) {
+    items.emplace_back(GradientReady{*tensor});
+  }
+}
+
+Op linear(const Pass& pass, const std::string& name, LinearShape s) {
+  Op op;
+  op.name = name;
+  op.parameters = {static_cast<double>(s.in * s.out)};
+  if (s.bias) op.parameters.push_back(static_cast<double>(s.out));
+  op.flops = Flops{2.0 * static_cast<double>(s.tokens * s.in) * static_cast<double>(s.out)};
+  op.forward.emplace_back(gemm(name, pass, s.tokens, s.out, s.in));
+  return op;
+}
+
+/// Starts a collective; waits for it at once unless it may hide under the next kernel.
+void add_collective(Items& items, CollectiveOp op, Bytes bytes, bool hidden) {
+  items.emplace_back(StartCollective{op, bytes});
+  if (!hidden) items.emplace_back(Join{});
+}
+
+}  // namespace
+
+Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
+  const LinearShape s{pass.tokens(), in, out, bias};
+  Op op = linear(pass, name, s);
+  op.saved = Bytes{pass.element() * static_cast<double>(pass.outer_tokens() * in)};
+  const Bytes input = pass.activation(in);
+  const bool split = pass.tensor > 1;
+  const bool hidden = pass.overlap_tensor;
+  if (split && pass.sequence_parallel) {
+    Items forward;
+    add_collective(forward, CollectiveOp::all_gather, input, false);
+    op.forward.insert(op.forward.begin(), forward.begin(), forward.end());
+    add_collective(op.backward, CollectiveOp::all_gather, input, hidden);
+  }
+  op.backward.emplace_back(data_gradient(pass, name, s));
+  if (split && pass.sequence_parallel && hidden) op.backward.emplace_back(Join{});
+  if (split) {
+    const CollectiveOp kind =
+        pass.sequence_parallel ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
+    add_collective(op.backward, kind, input, hidden);
+  }
+  add_weight_gradient(op.backward, pass, name, s);
+  if (split && hidden) op.backward.emplace_back(Join{});
+  add_gradients_ready(op.backward, op);
+  return op;
+}
+
+Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
+  // The bias is added after the reduction, by the kernel that follows; its gradient is taken there too.
+  const LinearShape s{pass.tokens(), in, out, false};
+  Op op = linear(pass, name, s);
+  if (bias) op.parameters.push_back(static_cast<double>(out));
+  op.saved = Bytes{pass.element() * static_cast<double>(pass.tokens() * in)};
+  const Bytes output = pass.activation(out);
+  if (pass.tensor > 1) {
+    const CollectiveOp kind =
+        pass.sequence_parallel ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
+    add_collective(op.forward, kind, output, false);
+    if (pass.sequence_parallel) add_collective(op.backward, CollectiveOp::all_gather, output, false);
+  }
+  op.backward.emplace_back(data_gradient(pass, name, s));
+  add_weight_gradient(op.backward, pass, name, s);
+  add_gradients_ready(op.backward, op);
+  return op;
+}
+
+Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n, std::int64_t k,
+            bool weight_gradient, std::int64_t batch) {
+  return {name, Gemm{m, n, k, batch, weight_gradient, pass.precision}};
+}
+
+Launch memory_bound(const std::string& name, double bytes, MemoryRate rate) {
+  return {name, MemoryBound{Bytes{bytes}, rate}};
+}
+
+}  // namespace stepsim

@@ -1,0 +1,131 @@
+// From a scenario to the chain of blocks, with its totals.
+#include "sim/ops/op_graph.hpp"
+
+#include <algorithm>
+
+#include <boost/graph/topological_sort.hpp>
+
+#include "sim/core/error.hpp"
+#include "sim/ops/blocks.hpp"
+
+namespace stepsim {
+namespace {
+
+Pass pass_of(const Scenario& s) {
+  Pass pass;
+  pass.batch = s.training.micro_batch;
+  pass.sequence = std::max<std::int64_t>(s.training.sequence_length, 1);
+  pass.tensor = s.parallelism.tensor;
+  pass.sequence_parallel = s.parallelism.sequence;
+  pass.overlap_tensor = s.parallelism.overlap_tensor;
+  pass.precision = s.training.precision;
+  pass.gradients = s.training.gradients;
+  return pass;
+}
+
+/// first, middle x n, last; a model without a first block starts with the middle.
+std::vector<std::size_t> chain_of(std::size_t distinct, std::int64_t layers) {
+  const std::size_t layer = distinct - 2;
+  std::vector<std::size_t> chain;
+  if (layer > 0) chain.push_back(0);
+  chain.insert(chain.end(), static_cast<std::size_t>(layers), layer);
+  chain.push_back(distinct - 1);
+  return chain;
+}
+
+void build_blocks(OpGraph& graph, const Scenario& s, const Transformer& model) {
+  const Pass pass = pass_of(s);
+  graph.blocks = transformer_blocks(s, model, pass);
+  graph.chain = chain_of(graph.blocks.size(), model.layers);
+  graph.boundary = pass.activation(model.hidden);
+  graph.flop_convention =
+      "GEMMs, logits and full (non-causal) attention, backward 2x forward, no recompute (arXiv 2205.05198, appendix A)";
+}
+
+void build_blocks(OpGraph& graph, const Scenario& s, const Mlp& model) {
+  const Pass pass = pass_of(s);
+  graph.blocks = mlp_blocks(model, pass);
+  graph.chain = chain_of(graph.blocks.size(), model.layers);
+  graph.boundary = pass.activation(model.width);
+  graph.flop_convention = "GEMMs, backward 2x forward";
+}
+
+Flops forward_flops(const Block& block) {
+  Flops sum;
+  for (const Op* op : block.order()) sum += op->flops;
+  return sum;
+}
+
+/// What recompute adds to one block: all of its forward pass, or its attention core.
+Flops recomputed_flops(const Block& block, Recompute recompute) {
+  if (!block.recomputable || recompute == Recompute::none) return Flops{0};
+  if (recompute == Recompute::full) return forward_flops(block);
+  Flops sum;
+  for (const Op* op : block.order()) {
+    if (op->core_attention) sum += op->flops;
+  }
+  return sum;
+}
+
+void add_totals(OpGraph& graph, const Scenario& s) {
+  const double passes = static_cast<double>(s.micro_batches()) * s.parallelism.tensor * s.data_parallel();
+  for (const std::size_t index : graph.chain) {
+    const Block& block = graph.blocks[index];
+    const Flops model = forward_flops(block) * 3.0;
+    graph.model_flops += model * passes;
+    graph.hardware_flops += (model + recomputed_flops(block, s.training.recompute)) * passes;
+  }
+}
+
+}  // namespace
+
+const char* name_of(CollectiveOp op) {
+  switch (op) {
+    case CollectiveOp::all_reduce: return "all_reduce";
+    case CollectiveOp::all_gather: return "all_gather";
+    case CollectiveOp::reduce_scatter: return "reduce_scatter";
+  }
+  return "";
+}
+
+std::vector<const Op*> Block::order() const {
+  std::vector<OpDag::vertex_descriptor> reversed;
+  try {
+    boost::topological_sort(dag, std::back_inserter(reversed));
+  } catch (const boost::not_a_dag&) {
+    throw InternalError("the ops of block '" + name + "' wait for each other in a circle");
+  }
+  std::vector<const Op*> result;
+  for (auto vertex = reversed.rbegin(); vertex != reversed.rend(); ++vertex) result.push_back(&dag[*vertex]);
+  return result;
+}
+
+double Block::parameters() const {
+  double sum = 0;
+  for (const Op* op : order()) {
+    for (const double tensor : op->parameters) sum += tensor;
+  }
+  return sum;
+}
+
+Bytes Block::saved(Recompute recompute) const {
+  if (recomputable && recompute == Recompute::full) return input;
+  Bytes sum;
+  const bool drops_scores = recomputable && recompute == Recompute::selective;
+  for (const Op* op : order()) sum += op->saved - (drops_scores ? op->saved_scores : Bytes{0});
+  return sum;
+}
+
+double parameter_count(const Model& model) {
+  return std::visit([](const auto& shape) { return parameter_count(shape); }, model.shape);
+}
+
+OpGraph build(const Scenario& scenario) {
+  OpGraph graph;
+  std::visit([&](const auto& shape) { build_blocks(graph, scenario, shape); }, scenario.model.shape);
+  graph.total_parameters = parameter_count(scenario.model);
+  add_totals(graph, scenario);
+  return graph;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,87 @@
+// The op graph: what a model computes on one tensor-parallel rank, forward and backward; not where, not when.
+//
+// A model is a chain of blocks (embedding, layers, head). A block is a small directed graph of ops; equal
+// blocks are stored once. An op lists, for each direction, its kernels and its tensor-parallel collectives in
+// the order in which a framework issues them, the parameters it owns and what it keeps for backward.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <boost/graph/adjacency_list.hpp>
+
+#include "sim/core/quantity.hpp"
+#include "sim/ops/work.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+enum class CollectiveOp { all_reduce, all_gather, reduce_scatter };
+const char* name_of(CollectiveOp op);
+
+/// Launch a kernel.
+struct Launch {
+  std::string name;
+  Work work;
+};
+
+/// Start a tensor-parallel collective. `bytes` is the full tensor (nccl-tests size): the message of an
+/// all-reduce, the output of an all-gather, the input of a reduce-scatter.
+struct StartCollective {
+  CollectiveOp op = CollectiveOp::all_reduce;
+  Bytes bytes;
+};
+
+/// The kernels that follow need the results of all collectives started before.
+struct Join {};
+
+/// The gradient of a parameter tensor with this many elements (on this rank) is complete.
+struct GradientReady {
+  double elements = 0;
+};
+
+using Item = std::variant<Launch, StartCollective, Join, GradientReady>;
+using Items = std::vector<Item>;
+
+struct Op {
+  std::string name;                ///< "qkv"
+  Items forward, backward;
+  std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
+  Bytes saved;                     ///< kept for backward, per micro-batch
+  Bytes saved_scores;              ///< of it, what selective recompute drops and computes again
+  Flops flops;                     ///< forward model FLOPs of this rank (attention counted in full)
+  bool core_attention = false;     ///< what selective recompute drops and computes again
+};
+
+using OpDag = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, Op>;
+
+/// One unit of the model: what full recompute checkpoints, ZeRO-3 gathers and the pipeline deals out.
+struct Block {
+  std::string name;     ///< "layer"
+  OpDag dag;
+  Bytes input;          ///< the activation that enters it, as full recompute keeps it, per micro-batch
+  bool recomputable = false;
+
+  /// The ops in an order in which a framework runs them forward (a topological order, stable by name of
+  /// insertion). Throws InternalError when the graph has a cycle.
+  std::vector<const Op*> order() const;
+  double parameters() const;
+  Bytes saved(Recompute recompute) const;
+};
+
+struct OpGraph {
+  std::vector<Block> blocks;       ///< the distinct ones
+  std::vector<std::size_t> chain;  ///< the model from input to loss, indices into blocks
+  Bytes boundary;                  ///< activation that passes between two blocks, per micro-batch, unsharded
+  double total_parameters = 0;     ///< of the whole model, over all tensor ranks
+  Flops model_flops;               ///< forward and backward of one step, all ranks, without recompute
+  Flops hardware_flops;            ///< with recompute
+  std::string flop_convention;
+};
+
+/// Turns a scenario's model, batch and tensor split into ops.
+OpGraph build(const Scenario& scenario);
+
+}  // namespace stepsim
