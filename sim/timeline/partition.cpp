@@ -1,0 +1,114 @@
+// The partition of a rank's time into causes: compute spans name the work, blockers name the gaps.
+#include "sim/timeline/partition.hpp"
+
+#include <algorithm>
+
+namespace stepsim {
+namespace {
+
+/// The causes of one window of one rank while they are gathered.
+class Ledger {
+ public:
+  Ledger(const Timeline& timeline, const RankTimeline& rank, double from, double to)
+      : timeline_(timeline), rank_(rank), from_(from), to_(to), named_until_(from) {}
+
+  CauseSeconds balance() {
+    for (std::size_t i = first_span(); i < rank_.spans.size(); ++i) {
+      const Span& span = rank_.spans[i];
+      if (kind(span) != RowKind::compute) continue;
+      if (span.start >= to_) break;
+      name_gap(named_until_, span.start, span.blocker);
+      name_work(span);
+      named_until_ = std::max(named_until_, std::min(span.end, to_));
+    }
+    name_tail();
+    return seconds_;
+  }
+
+ private:
+  /// The first span that reaches into the window.
+  std::size_t first_span() const {
+    const auto& spans = rank_.spans;
+    const auto first = std::partition_point(spans.begin(), spans.end(),
+                                            [&](const Span& span) { return span.end <= from_; });
+    return static_cast<std::size_t>(first - spans.begin());
+  }
+
+  RowKind kind(const Span& span) const { return rank_.rows[span.row].kind; }
+
+  /// Names [lo, hi], if it is one, and returns its length.
+  double name(Cause cause, double lo, double hi) {
+    const double length = std::max(0.0, hi - lo);
+    seconds_[static_cast<std::size_t>(cause)] += length;
+    return length;
+  }
+
+  void name_work(const Span& span) {
+    const double lo = std::max(span.start, from_);
+    const double hi = std::min(span.end, to_);
+    if (span.mix < 0 || hi <= lo) {
+      name(span.cause, lo, hi);
+      return;
+    }
+    const double share = (hi - lo) / (span.end - span.start);
+    double rest = hi - lo;
+    const CauseSeconds& mix = timeline_.mixes[static_cast<std::size_t>(span.mix)];
+    for (std::size_t cause = 0; cause < kCauses; ++cause) {
+      seconds_[cause] += share * mix[cause];
+      rest -= share * mix[cause];
+    }
+    name(Cause::launch_gap, 0, rest);
+  }
+
+  void name_gap(double lo, double hi, std::int32_t blocker) {
+    double rest = hi - lo;
+    while (hi > lo && blocker != kNoSpan) {
+      const Span& held_by = rank_.spans[static_cast<std::size_t>(blocker)];
+      // The compute row is idle in a gap, so the rest of the gap lies after this span: nobody is
+      // left to ask.
+      if (kind(held_by) == RowKind::compute) break;
+      rest -= name(held_by.cause, std::max(lo, held_by.start), std::min(hi, held_by.end));
+      rest -= name(held_by.wait_cause, std::max(lo, held_by.arrival), std::min(hi, held_by.start));
+      hi = std::min(hi, held_by.arrival);
+      blocker = held_by.blocker;
+    }
+    name(Cause::launch_gap, 0, rest);
+  }
+
+  /// From the last compute span to the end of the window.
+  void name_tail() {
+    const std::int32_t last = last_collective();
+    const double own_end =
+        last == kNoSpan ? named_until_ : rank_.spans[static_cast<std::size_t>(last)].end;
+    if (last != kNoSpan) name_gap(named_until_, own_end, last);
+    name(Cause::pipeline_bubble, own_end, to_);
+  }
+
+  /// The collective that ends last in the tail of the window.
+  std::int32_t last_collective() const {
+    const auto& spans = rank_.spans;
+    auto next = std::upper_bound(spans.begin(), spans.end(), to_,
+                                 [](double time, const Span& span) { return time < span.end; });
+    while (next != spans.begin() && (--next)->end > named_until_) {
+      if (kind(*next) == RowKind::communication && next->message == 0) {
+        return static_cast<std::int32_t>(next - spans.begin());
+      }
+    }
+    return kNoSpan;
+  }
+
+  const Timeline& timeline_;
+  const RankTimeline& rank_;
+  double from_;
+  double to_;
+  double named_until_;
+  CauseSeconds seconds_{};
+};
+
+}  // namespace
+
+CauseSeconds partition(const Timeline& timeline, const RankTimeline& rank, double from, double to) {
+  return Ledger(timeline, rank, from, to).balance();
+}
+
+}  // namespace stepsim

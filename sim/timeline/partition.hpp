@@ -1,0 +1,29 @@
+// The partition of a rank's time into causes: every moment of its compute row has exactly one name.
+//
+// Work is named by the compute spans themselves. A gap is named by whoever held the next compute
+// span up: from that span the chain of blockers is walked backward. While a blocker is in flight
+// the gap has the blocker's `cause`; while the blocker itself waits to start it has the blocker's
+// `wait_cause`; before the blocker arrived its own blocker answers. What nobody answers for is a
+// launch gap.
+//
+//   compute   ####............####        gap of the second span, blocked by the all-reduce:
+//   data        [wait|in flight]          after the first #: wait_cause until its start, cause
+//   until its
+//                                         end, launch_gap from there to the second #
+#pragma once
+
+#include "sim/timeline/timeline.hpp"
+
+namespace stepsim {
+
+/// Seconds of [from, to] by cause, on that rank's compute row; they sum to `to - from` within
+/// rounding.
+///
+/// A span with a mix that the window cuts is shared in proportion. The time after the last compute
+/// span in the window belongs to the rank's last collective in it, if the rank had one to finish
+/// (the all-gather of a sharded optimizer, say), and is a pipeline bubble otherwise: other ranks
+/// still have work to do. REQUIRES: from <= to; spans in order of their end; at most one compute
+/// row.
+CauseSeconds partition(const Timeline& timeline, const RankTimeline& rank, double from, double to);
+
+}  // namespace stepsim
