@@ -1,0 +1,69 @@
+// The cluster's network as links and routes: NICs, the switch links that a topology adds, and storage.
+//
+// A GPU reaches other nodes through NIC `gpu * nics / gpus_per_node` of its node. Inside a node GPUs talk over
+// the node's own link (NVSwitch), which gives each pair its full rate and shares nothing between pairs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/quantity.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+using LinkId = std::uint32_t;
+
+/// One direction of something that transfers share.
+struct Link {
+  std::string name;         ///< "node 3 nic 5 up"
+  BytesPerSecond bandwidth; ///< payload that it carries
+};
+
+/// A place where a transfer enters or leaves the fabric.
+struct Port {
+  int node = 0;
+  int nic = 0;
+};
+
+/// How the NICs of all nodes are joined. A topology is a value; each has its own file.
+struct Topology {
+  std::string_view name;
+  std::string_view description;
+  /// Switch links that transfers between nodes may share, beyond the NICs.
+  std::vector<Link> (*links)(const Cluster& cluster);
+  /// Appends the switch links from one port to another, as indices into links().
+  void (*route)(const Cluster& cluster, Port from, Port to, std::vector<LinkId>& route);
+};
+
+class Network {
+ public:
+  /// Throws UserError when the topology's name is unknown.
+  explicit Network(const Cluster& cluster);
+
+  const std::vector<Link>& links() const { return links_; }
+  int node_of(int rank) const { return rank / cluster_.gpus_per_node; }
+  Port port_of(int rank) const;
+  /// The links from one rank's NIC to another's; empty inside a node.
+  std::vector<LinkId> route(int from_rank, int to_rank) const;
+  std::vector<LinkId> route(Port from, Port to) const;
+  /// What the loaders of a node read from.
+  LinkId storage(int node) const { return storage_ + static_cast<LinkId>(node); }
+  /// Adds one storage link a node of that bandwidth.
+  void add_storage(BytesPerSecond bandwidth);
+
+  const Cluster& cluster() const { return cluster_; }
+
+ private:
+  LinkId nic(Port port, bool up) const;
+
+  const Cluster& cluster_;
+  const Topology* topology_ = nullptr;
+  std::vector<Link> links_;
+  LinkId switches_ = 0;
+  LinkId storage_ = 0;
+};
+
+}  // namespace stepsim

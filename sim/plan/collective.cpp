@@ -1,0 +1,87 @@
+// Collectives inside a node, and the choice of an algorithm between nodes.
+#include "sim/plan/collective.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+#include "sim/core/registry.hpp"
+
+namespace stepsim {
+namespace {
+
+const std::vector<CollectiveCurve>& curves_of(CollectiveOp op, const LinkProfile& link) {
+  switch (op) {
+    case CollectiveOp::all_reduce: return link.all_reduce;
+    case CollectiveOp::all_gather: return link.all_gather;
+    case CollectiveOp::reduce_scatter: return link.reduce_scatter;
+  }
+  throw InternalError("a collective without curves");
+}
+
+Seconds on_curve(const CollectiveCurve& curve, Bytes bytes) {
+  return curve.latency + std::min(bytes / curve.low, curve.second_latency + bytes / curve.high);
+}
+
+/// Between two measured numbers of ranks the time is interpolated in log(ranks); outside, the nearest holds.
+Seconds on_curves(const std::vector<CollectiveCurve>& curves, Bytes bytes, int ranks) {
+  const auto above = std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.ranks >= ranks; });
+  if (above == curves.end()) return on_curve(curves.back(), bytes);
+  if (above == curves.begin() || above->ranks == ranks) return on_curve(*above, bytes);
+  const CollectiveCurve& below = *std::prev(above);
+  const double share = std::log(static_cast<double>(ranks) / below.ranks) /
+                       std::log(static_cast<double>(above->ranks) / below.ranks);
+  return on_curve(below, bytes) * (1 - share) + on_curve(*above, bytes) * share;
+}
+
+double ring_steps(CollectiveOp op, int ranks) {
+  return static_cast<double>((op == CollectiveOp::all_reduce ? 2 : 1) * (ranks - 1));
+}
+
+}  // namespace
+
+double bus_factor(CollectiveOp op, int ranks) { return ring_steps(op, ranks) / ranks; }
+
+Seconds inside_node(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& link) {
+  if (ranks <= 1) return Seconds{0};
+  const auto& curves = curves_of(op, link);
+  if (!curves.empty()) return on_curves(curves, bytes, ranks);
+  return link.latency * ring_steps(op, ranks) + bytes * bus_factor(op, ranks) / (link.bandwidth * link.efficiency);
+}
+
+Seconds uncontended(const Phases& phases, const Cluster& cluster) {
+  Seconds sum;
+  for (const Phase& phase : phases) {
+    Seconds longest = phase.inside;
+    if (phase.route_bytes > Bytes{0}) {
+      const Fabric& fabric = *cluster.inter_node;
+      longest = std::max(longest, phase.route_bytes / (fabric.bandwidth * fabric.efficiency));
+    }
+    sum += phase.latency + longest;
+  }
+  return sum;
+}
+
+Phases collective(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster,
+                  const std::string& algorithm) {
+  if (group.ranks <= 1) return {};
+  if (group.nodes == 1) {
+    return {Phase{.inside = inside_node(request.op, request.bytes, group.ranks, cluster.intra_node)}};
+  }
+  Phases best;
+  for (const CollectiveAlgorithm* candidate : Registry<CollectiveAlgorithm>::all()) {
+    if (algorithm != "auto" && algorithm != candidate->name) continue;
+    if (!candidate->supports(request, group)) continue;
+    Phases phases = candidate->phases(request, group, cluster);
+    if (best.empty() || uncontended(phases, cluster) < uncontended(best, cluster)) best = std::move(phases);
+  }
+  if (best.empty()) {
+    throw UserError(fmt::format("no collective algorithm '{}' for {} over {} ranks on {} nodes", algorithm,
+                                name_of(request.op), group.ranks, group.nodes));
+  }
+  return best;
+}
+
+}  // namespace stepsim
