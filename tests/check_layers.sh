@@ -1,0 +1,40 @@
+#!/bin/bash
+# Checks that includes point one way; names each offence as file:line. Usage: check_layers.sh [ROOT]
+cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 2
+
+# What each room may include of sim/. The plain structs of a scenario are open to all but core.
+declare -A sees=(
+  [core]="core" [scenario]="core scenario" [ops]="core ops" [cluster]="core ops cluster"
+  [timeline]="core timeline" [plan]="core scenario ops cluster timeline plan")
+sees[engine]="${sees[plan]} engine"
+sees[report]="${sees[engine]} report"
+sees[command]="${sees[report]} command"
+sees[main.cpp]="${sees[command]}"
+plain_structs='^sim/scenario/(scenario|model|gpu)\.hpp$'
+
+# Which rooms may include a library, by the beginning of its headers' names.
+declare -A rooms_of=(
+  ["yaml-cpp/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
+  ["nlohmann/"]="report command" ["CLI/"]="command main.cpp" ["cuda"]="calib" ["nccl"]="calib")
+
+includes=0 offences=0
+refuse() { echo "$1: $2 may not include $3"; offences=$((offences + 1)); }
+contains() { [[ " $1 " == *" $2 "* ]]; }
+
+while IFS=: read -r file line text; do
+  [[ $text =~ ([\<\"])([^\>\"]+) ]] || continue
+  quote=${BASH_REMATCH[1]} header=${BASH_REMATCH[2]} includes=$((includes + 1))
+  [[ $file =~ ^(sim/)?([^/]+) ]] && room=${BASH_REMATCH[2]}
+  if [[ $header =~ ^sim/([^/]+) ]]; then
+    contains "${sees[$room]-core}" "${BASH_REMATCH[1]}" ||
+      [[ $room != core && $header =~ $plain_structs ]] || refuse "$file:$line" "$room" "$header"
+  elif [[ $quote == \" && $room != calib ]]; then
+    refuse "$file:$line" "$room" "$header: its name has to start at the root, with sim/"
+  fi
+  for library in "${!rooms_of[@]}"; do
+    [[ $header != "$library"* ]] || contains "${rooms_of[$library]}" "$room" ||
+      refuse "$file:$line" "$room" "$header"
+  done
+done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include' --include='*.[ch]pp' --include='*.cu' sim calib)
+
+((includes > 0 && offences == 0))

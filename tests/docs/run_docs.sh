@@ -1,0 +1,86 @@
+#!/bin/bash
+# Runs the commands that the documents show. Usage: run_docs.sh BUILD_FOLDER [DOCUMENT...]
+#
+# In every block fenced as ```console, a line that starts with `$ ` is a command; it goes on over
+# lines that end in a backslash. It has to exit with 0, or with N if the next line is `# exit N`.
+# The lines after it, if there are any, are all it prints; in them `...` stands for any text, and a
+# line `...` for any number of lines. Each command starts anew in one copy of the repository, so
+# that what it writes is there for the next one, and gone in the end.
+#
+# `./dev X` runs the program as it is built; what builds or tests by itself (`./dev test`) is not
+# run from here.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$(cd "$1" && pwd)
+documents=("${@:2}")
+((${#documents[@]})) || mapfile -t documents < <(find "$root"/README.md "$root"/docs -name '*.md' 2>/dev/null | sort)
+own_words=$("$root/dev" help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -vxE 'run|help' | paste -sd'|')
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tar -C "$root" --exclude='./build*' --exclude=./.git -c . | tar -C "$scratch" -x
+ln -s "$build" "$scratch/build"
+
+commands=0 failures=0
+
+# matches TEXT EXPECTED: EXPECTED becomes a shell pattern, in which a line `...` takes its own end.
+matches() {
+  local pattern
+  pattern=$(sed -E 's/[][\\*?()|!+@]/\\&/g; s/[[:space:]]+$//; s/\.\.\./*/g' <<<"$2")
+  pattern=$'\n'$pattern$'\n'
+  # shellcheck disable=SC2053  # a pattern on purpose
+  [[ $'\n'$1$'\n' == ${pattern//$'\n*\n'/$'\n*'} ]]
+}
+
+# run PLACE COMMAND EXIT_CODE EXPECTED
+run() {
+  local place=${1#"$root/"} code=0 printed
+  [[ ! $2 =~ ^\./dev\ ($own_words)( |$) ]] || return 0
+  commands=$((commands + 1))
+  printed=$(cd "$scratch" && timeout 300 bash -c "${2//.\/dev /build/stepsim }" 2>&1 </dev/null) || code=$?
+  printed=$(sed -E 's/[[:space:]]+$//' <<<"$printed")
+  # shellcheck disable=SC2016  # the back quotes are for the reader
+  if ((code != $3)); then
+    printf '%s: `%s` exits with %d instead of %d\n%s\n' "$place" "$2" "$code" "$3" "$printed"
+  elif [[ -n $4 ]] && ! matches "$printed" "${4%$'\n'}"; then
+    printf '%s: `%s` prints something else:\n' "$place" "$2"
+    diff -u --label document <(echo "${4%$'\n'}") --label program <(echo "$printed") || true
+  else
+    return 0
+  fi
+  failures=$((failures + 1))
+}
+
+run_document() {
+  local line number=0 fence='' command='' place code expected
+  finish() {
+    [[ -z $command ]] || run "$place" "$command" "$code" "$expected"
+    command='' code=0 expected=''
+  }
+  while IFS= read -r line <&3; do
+    number=$((number + 1))
+    if [[ -z $fence ]]; then
+      [[ $line =~ ^(\ *'```')console$ ]] && fence=${BASH_REMATCH[1]} command=''
+      continue
+    fi
+    line=${line#"${fence%'```'}"}
+    if [[ $line == '```' ]]; then
+      finish
+      fence=''
+    elif [[ $command == *\\ ]]; then
+      command+=$'\n'$line
+    elif [[ $line == '$ '* ]]; then
+      finish
+      command=${line#'$ '} place=$1:$number
+    elif [[ -z $expected && $line =~ ^'# exit '([0-9]+)$ ]]; then
+      code=${BASH_REMATCH[1]}
+    else
+      expected+=$line$'\n'
+    fi
+  done 3<"$1"
+}
+
+for document in "${documents[@]}"; do run_document "$document"; done
+echo "$commands commands in ${#documents[@]} documents, $failures failed"
+((failures == 0)) && { ((commands > 0)) || [[ ! -e $root/README.md ]]; }
