@@ -8,7 +8,7 @@
 
 namespace stepsim {
 
-Network::Network(const Cluster& cluster) : cluster_(cluster) {
+Network::Network(const Cluster& cluster) : cluster_(&cluster) {
   if (!cluster.inter_node) return;
   const Fabric& fabric = *cluster.inter_node;
   topology_ = Registry<Topology>::find(fabric.topology);
@@ -26,26 +26,26 @@ Network::Network(const Cluster& cluster) : cluster_(cluster) {
 
 void Network::add_storage(BytesPerSecond bandwidth) {
   storage_ = static_cast<LinkId>(links_.size());
-  for (int node = 0; node < cluster_.nodes; ++node) {
+  for (int node = 0; node < cluster_->nodes; ++node) {
     links_.push_back({fmt::format("node {} storage", node), bandwidth});
   }
 }
 
 Port Network::port_of(int rank) const {
-  const int local = rank % cluster_.gpus_per_node;
-  const int nics = cluster_.inter_node ? cluster_.inter_node->nics_per_node : 0;
-  return {node_of(rank), local * nics / cluster_.gpus_per_node};
+  const int local = rank % cluster_->gpus_per_node;
+  const int nics = cluster_->inter_node ? cluster_->inter_node->nics_per_node : 0;
+  return {node_of(rank), local * nics / cluster_->gpus_per_node};
 }
 
 LinkId Network::nic(Port port, bool up) const {
-  const int nics = cluster_.inter_node->nics_per_node;
+  const int nics = cluster_->inter_node->nics_per_node;
   return static_cast<LinkId>(2 * (port.node * nics + port.nic) + (up ? 0 : 1));
 }
 
 std::vector<LinkId> Network::route(Port from, Port to) const {
   if (from.node == to.node) return {};
   std::vector<LinkId> route = {nic(from, true)};
-  topology_->route(cluster_, from, to, route);
+  topology_->route(*cluster_, from, to, route);
   for (std::size_t i = 1; i < route.size(); ++i) route[i] += switches_;
   route.push_back(nic(to, false));
   return route;

@@ -40,11 +40,11 @@ struct Topology {
 
 class Network {
  public:
-  /// Throws UserError when the topology's name is unknown.
+  /// Keeps a pointer to the cluster. Throws UserError when the topology's name is unknown.
   explicit Network(const Cluster& cluster);
 
   const std::vector<Link>& links() const { return links_; }
-  int node_of(int rank) const { return rank / cluster_.gpus_per_node; }
+  int node_of(int rank) const { return rank / cluster_->gpus_per_node; }
   Port port_of(int rank) const;
   /// The links from one rank's NIC to another's; empty inside a node.
   std::vector<LinkId> route(int from_rank, int to_rank) const;
@@ -54,12 +54,12 @@ class Network {
   /// Adds one storage link a node of that bandwidth.
   void add_storage(BytesPerSecond bandwidth);
 
-  const Cluster& cluster() const { return cluster_; }
+  const Cluster& cluster() const { return *cluster_; }
 
  private:
   LinkId nic(Port port, bool up) const;
 
-  const Cluster& cluster_;
+  const Cluster* cluster_;
   const Topology* topology_ = nullptr;
   std::vector<Link> links_;
   LinkId switches_ = 0;

@@ -1,0 +1,125 @@
+// Communication groups and their routes between nodes.
+#include "sim/plan/groups.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace stepsim {
+namespace {
+
+class GroupMaker {
+ public:
+  GroupMaker(Plan& plan, const Scenario& scenario) : plan_(plan), scenario_(scenario) {
+    plan.group_of.resize(static_cast<std::size_t>(scenario.cluster.gpus()));
+    for (auto& row : plan.group_of) row.fill(-1);
+  }
+
+  void add_all() {
+    const Parallelism& split = scenario_.parallelism;
+    const int data = scenario_.data_parallel();
+    for (int stage = 0; stage < split.pipeline.stages; ++stage) {
+      for (int d = 0; d < data; ++d) add_line(Channel::tensor, {0, d, stage}, {1, 0, 0}, split.tensor);
+      for (int t = 0; t < split.tensor; ++t) {
+        add_line(Channel::data, {t, 0, stage}, {0, 1, 0}, data);
+        add_line(Channel::data_gather, {t, 0, stage}, {0, 1, 0}, data);
+      }
+    }
+    for (int d = 0; d < data; ++d) add_replica(d);
+    if (split.pipeline.stages > 1) add_neighbours();
+  }
+
+ private:
+  /// `count` ranks from `from` in steps of `step`.
+  void add_line(Channel channel, RankPlace from, RankPlace step, int count) {
+    if (count < 2) return;
+    std::vector<int> ranks;
+    for (int i = 0; i < count; ++i) {
+      ranks.push_back(rank_at({from.tensor + i * step.tensor, from.data + i * step.data, from.stage + i * step.stage}, scenario_));
+    }
+    add_collective(channel, std::move(ranks));
+  }
+
+  void add_replica(int data) {
+    std::vector<int> ranks;
+    for (int stage = 0; stage < scenario_.parallelism.pipeline.stages; ++stage) {
+      for (int t = 0; t < scenario_.parallelism.tensor; ++t) ranks.push_back(rank_at({t, data, stage}, scenario_));
+    }
+    if (ranks.size() > 1) add_collective(Channel::model, std::move(ranks));
+  }
+
+  /// Each stage passes activations to the next and gradients back, in a circle when there are several chunks.
+  void add_neighbours() {
+    const Pipeline& pipeline = scenario_.parallelism.pipeline;
+    for (int stage = 0; stage < pipeline.stages; ++stage) {
+      const bool wraps = stage + 1 == pipeline.stages;
+      if (wraps && pipeline.chunks == 1) continue;
+      const int next = (stage + 1) % pipeline.stages;
+      for (int d = 0; d < scenario_.data_parallel(); ++d) {
+        for (int t = 0; t < scenario_.parallelism.tensor; ++t) {
+          const int here = rank_at({t, d, stage}, scenario_);
+          const int there = rank_at({t, d, next}, scenario_);
+          add_pair(here, there, Channel::send_forward, Channel::receive_forward);
+          add_pair(there, here, Channel::send_backward, Channel::receive_backward);
+        }
+      }
+    }
+  }
+
+  void add_pair(int from, int to, Channel send, Channel receive) {
+    Group group{.channel = send, .ranks = {from, to}};
+    group.shape = {2, plan_.network.node_of(from) == plan_.network.node_of(to) ? 1 : 2, 1};
+    auto route = plan_.network.route(from, to);
+    if (!route.empty()) group.routes.push_back(std::move(route));
+    member(from, send) = member(to, receive) = static_cast<int>(plan_.groups.size());
+    plan_.groups.push_back(std::move(group));
+  }
+
+  void add_collective(Channel channel, std::vector<int> ranks) {
+    Group group{.channel = channel, .ranks = std::move(ranks)};
+    add_ring(group);
+    for (const int rank : group.ranks) member(rank, channel) = static_cast<int>(plan_.groups.size());
+    plan_.groups.push_back(std::move(group));
+  }
+
+  /// A ring over the group's nodes; every NIC that its members own carries a share between neighbours.
+  void add_ring(Group& group) {
+    const Network& network = plan_.network;
+    std::vector<int> nodes;
+    std::set<int> nics;
+    for (const int rank : group.ranks) {
+      const Port port = network.port_of(rank);
+      if (nodes.empty() || nodes.back() != port.node) nodes.push_back(port.node);
+      if (port.node == nodes.front()) nics.insert(port.nic);
+    }
+    group.shape = {static_cast<int>(group.ranks.size()), static_cast<int>(nodes.size()), static_cast<int>(nics.size())};
+    if (nodes.size() < 2) return;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      for (const int nic : nics) {
+        group.routes.push_back(network.route(Port{nodes[i], nic}, Port{nodes[(i + 1) % nodes.size()], nic}));
+      }
+    }
+  }
+
+  int& member(int rank, Channel channel) {
+    return plan_.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(channel)];
+  }
+
+  Plan& plan_;
+  const Scenario& scenario_;
+};
+
+}  // namespace
+
+RankPlace place_of(int rank, const Scenario& scenario) {
+  const int tensor = scenario.parallelism.tensor;
+  const int data = scenario.data_parallel();
+  return {rank % tensor, rank / tensor % data, rank / (tensor * data)};
+}
+
+int rank_at(RankPlace place, const Scenario& scenario) {
+  return (place.stage * scenario.data_parallel() + place.data) * scenario.parallelism.tensor + place.tensor;
+}
+
+void add_groups(Plan& plan, const Scenario& scenario) { GroupMaker(plan, scenario).add_all(); }
+
+}  // namespace stepsim

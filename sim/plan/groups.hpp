@@ -1,0 +1,21 @@
+// Who talks to whom: the communication groups of every rank, and where they lie on the cluster.
+//
+// Ranks are numbered tensor fastest, then data, then pipeline (Megatron-LM's order tp-dp-pp), so that tensor
+// groups stay inside nodes and the replicas of a stage are neighbours.
+#pragma once
+
+#include "sim/plan/plan.hpp"
+
+namespace stepsim {
+
+struct RankPlace {
+  int tensor = 0, data = 0, stage = 0;
+};
+
+RankPlace place_of(int rank, const Scenario& scenario);
+int rank_at(RankPlace place, const Scenario& scenario);
+
+/// Fills Plan::groups and Plan::group_of for every channel that the scenario uses.
+void add_groups(Plan& plan, const Scenario& scenario);
+
+}  // namespace stepsim

@@ -1,0 +1,35 @@
+// 1F1B: after a short warm-up each stage alternates one forward and one backward pass.
+//
+// Narayanan et al. 2019 (PipeDream-Flush); order as in NVIDIA/Megatron-LM
+// megatron/core/pipeline_parallel/schedules.py. Bubble (p-1)(F+B) as GPipe, but stage r holds the activations
+// of min(p-r, m) micro-batches only.
+#include <algorithm>
+
+#include "sim/core/registry.hpp"
+#include "sim/plan/schedule.hpp"
+
+namespace stepsim {
+namespace {
+
+std::vector<Action> order(const PipelineShape& shape, int stage) {
+  const int m = shape.micro_batches;
+  const int warm_up = std::min(shape.stages - 1 - stage, m);
+  std::vector<Action> actions;
+  for (int i = 0; i < warm_up; ++i) actions.push_back({true, i});
+  for (int i = 0; i < m - warm_up; ++i) {
+    actions.push_back({true, warm_up + i});
+    actions.push_back({false, i});
+  }
+  for (int i = m - warm_up; i < m; ++i) actions.push_back({false, i});
+  return actions;
+}
+
+const Registered<Schedule> one_f_one_b{{
+    .name = "1f1b",
+    .description = "one forward, one backward after a warm-up of p-1-stage forwards",
+    .interleaved = false,
+    .order = order,
+}};
+
+}  // namespace
+}  // namespace stepsim
