@@ -1,0 +1,95 @@
+// The result as CSV: one row of scalars.
+#include "sim/report/csv.hpp"
+
+#include <algorithm>
+
+#include "sim/report/digits.hpp"
+
+namespace stepsim {
+namespace {
+
+struct Cell {
+  std::string column;
+  std::string value;
+};
+
+/// Quoted as RFC 4180 asks for, where it does.
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) result.append(c == '"' ? 2 : 1, c);
+  return result + "\"";
+}
+
+std::string whole(std::int64_t value) { return fmt::format("{}", value); }
+std::string whole(Bytes size) {
+  return std::isfinite(size.bytes()) ? fmt::format("{:.0f}", size.bytes()) : std::string{};
+}
+
+void add_memory(std::vector<Cell>& cells, const Memory& memory) {
+  const bool known = !memory.stages.empty();
+  cells.push_back({"peak_memory_bytes", known ? whole(memory.worst().total()) : ""});
+  cells.push_back({"memory_capacity_bytes", known ? whole(memory.capacity) : ""});
+  cells.push_back({"fits", known ? (memory.fits() ? "true" : "false") : ""});
+}
+
+void add_breakdown(std::vector<Cell>& cells, const CauseSeconds& seconds) {
+  for (std::size_t i = 0; i < kCauses; ++i) {
+    cells.push_back({fmt::format("{}_s", name_of(static_cast<Cause>(i))), digits(seconds[i])});
+  }
+}
+
+/// The columns stay the same when a run does without a group.
+void add_communication(std::vector<Cell>& cells, const std::vector<GroupCommunication>& groups) {
+  for (const char* name : {"tensor", "data", "pipeline"}) {
+    const auto named = [&](const GroupCommunication& g) { return g.group == name; };
+    const auto found = std::find_if(groups.begin(), groups.end(), named);
+    const GroupCommunication group = found == groups.end() ? GroupCommunication{} : *found;
+    cells.push_back({fmt::format("{}_communication_bytes", name), whole(group.bytes)});
+    cells.push_back({fmt::format("{}_communication_busy_s", name), digits(group.busy.seconds())});
+  }
+}
+
+/// Every column and its value, in order: the one place that knows the columns.
+std::vector<Cell> cells_of(const Metrics& m) {
+  const auto of_tokens = [&](double value) { return m.has_tokens ? digits(value) : std::string{}; };
+  std::vector<Cell> cells{
+      {"scenario", quoted(m.scenario)},
+      {"model", quoted(m.model)},
+      {"gpu", quoted(m.gpu)},
+      {"gpus", whole(m.gpus)},
+      {"nodes", whole(m.nodes)},
+      {"split", quoted(m.split)},
+      {"step_time_s", digits(m.step_time.seconds())},
+      {"tokens_per_s", of_tokens(m.tokens_per_s)},
+      {"samples_per_s", digits(m.samples_per_s)},
+      {"tokens_per_s_per_gpu", of_tokens(m.tokens_per_s_per_gpu)},
+      {"model_tflops_per_gpu", digits(m.model_tflops_per_gpu)},
+      {"mfu", digits(m.mfu)},
+      {"hfu", digits(m.hfu)},
+      {"bubble_fraction", digits(m.bubble_fraction)},
+      {"data_stall_fraction", digits(m.data_stall_fraction)},
+      {"overlap_efficiency", digits(m.overlap_efficiency)},
+  };
+  add_memory(cells, m.memory);
+  add_breakdown(cells, m.breakdown);
+  add_communication(cells, m.communication);
+  cells.push_back({"ranks_simulated", whole(m.engine.ranks_simulated)});
+  cells.push_back({"events", whole(m.engine.events)});
+  return cells;
+}
+
+std::string row_of(const std::vector<Cell>& cells, std::string Cell::*part) {
+  std::string row;
+  for (const Cell& cell : cells) row += cell.*part + ",";
+  row.back() = '\n';
+  return row;
+}
+
+}  // namespace
+
+std::string csv_header() { return row_of(cells_of(Metrics{}), &Cell::column); }
+std::string csv_row(const Metrics& metrics) { return row_of(cells_of(metrics), &Cell::value); }
+std::string to_csv(const Metrics& metrics) { return csv_header() + csv_row(metrics); }
+
+}  // namespace stepsim

@@ -1,0 +1,105 @@
+// Saving a file whole or not at all: written under a temporary name, then renamed.
+#include "sim/report/file.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+namespace {
+
+[[noreturn]] void fail(std::string_view attempt, const std::string& path) {
+  const int reason = errno;
+  throw IoError(
+      fmt::format("cannot {} '{}': {}", attempt, path,
+                  reason != 0 ? std::strerror(reason) : "the disk took only a part of it"));
+}
+
+/// A stream buffer that compresses into a file. The header of the file has no time in it, so that
+/// equal contents are equal bytes.
+class GzipBuffer : public std::streambuf {
+ public:
+  explicit GzipBuffer(const std::string& path)
+      : file_(gzopen(path.c_str(), "wb")), pending_(1 << 16) {
+    setp(pending_.data(), pending_.data() + pending_.size());
+  }
+  ~GzipBuffer() override { close(); }
+  GzipBuffer(const GzipBuffer&) = delete;
+  GzipBuffer& operator=(const GzipBuffer&) = delete;
+
+  bool is_open() const { return file_ != nullptr; }
+
+  /// Writes the rest; true when every byte arrived.
+  bool close() {
+    if (file_ == nullptr) return false;
+    const bool written = drain();
+    const bool closed = gzclose(file_) == Z_OK;
+    file_ = nullptr;
+    return written && closed;
+  }
+
+ protected:
+  int_type overflow(int_type c) override {
+    if (!drain()) return traits_type::eof();
+    if (!traits_type::eq_int_type(c, traits_type::eof())) sputc(traits_type::to_char_type(c));
+    return traits_type::not_eof(c);
+  }
+  int sync() override { return drain() ? 0 : -1; }
+
+ private:
+  bool drain() {
+    const auto size = static_cast<unsigned>(pptr() - pbase());
+    const bool written = size == 0 || gzwrite(file_, pbase(), size) == static_cast<int>(size);
+    setp(pending_.data(), pending_.data() + pending_.size());
+    return written;
+  }
+
+  gzFile file_;
+  std::vector<char> pending_;
+};
+
+void write_plain(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  std::ofstream out(path, std::ios::binary);
+  if (!out) fail("open", path);
+  write(out);
+  out.close();
+  if (!out) fail("write", path);
+}
+
+void write_gzip(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  GzipBuffer buffer(path);
+  if (!buffer.is_open()) fail("open", path);
+  std::ostream out(&buffer);
+  write(out);
+  if (!buffer.close() || !out) fail("write", path);
+}
+
+}  // namespace
+
+void save_file(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  const std::string temporary = path + ".tmp";
+  errno = 0;
+  try {
+    (path.ends_with(".gz") ? write_gzip : write_plain)(temporary, write);
+    if (std::rename(temporary.c_str(), path.c_str()) != 0)
+      fail("rename '" + temporary + "' to", path);
+  } catch (...) {
+    std::remove(temporary.c_str());
+    throw;
+  }
+}
+
+void save_file(const std::string& path, std::string_view text) {
+  save_file(path, [&](std::ostream& out) {
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  });
+}
+
+}  // namespace stepsim

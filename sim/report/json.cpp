@@ -1,0 +1,134 @@
+// The result as JSON: what programs read.
+#include "sim/report/json.hpp"
+
+#include <charconv>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/report/digits.hpp"
+
+namespace stepsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) {
+  const std::string text = digits(value);
+  if (text.empty()) return nullptr;
+  double rounded = 0;
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  return rounded;
+}
+
+/// Bytes are whole numbers wherever a reader may count on it.
+Json number(Bytes size) {
+  const double bytes = size.bytes();
+  if (!std::isfinite(bytes) || std::abs(bytes) > 0x1p53) return number(bytes);
+  return std::llround(bytes);
+}
+
+Json number(Seconds time) { return number(time.seconds()); }
+
+Json steps_of(const Metrics& m) {
+  Json steps = Json::array();
+  for (const Seconds step : m.steps) steps.push_back(number(step));
+  return steps;
+}
+
+Json breakdown_of(const CauseSeconds& seconds) {
+  Json causes = Json::object();
+  for (std::size_t i = 0; i < kCauses; ++i)
+    causes[name_of(static_cast<Cause>(i))] = number(seconds[i]);
+  return causes;
+}
+
+Json communication_of(const Metrics& m) {
+  Json groups = Json::object();
+  for (const GroupCommunication& g : m.communication) {
+    groups[g.group] = {
+        {"bytes", number(g.bytes)}, {"busy_s", number(g.busy)}, {"exposed_s", number(g.exposed)}};
+  }
+  return groups;
+}
+
+Json stage_of(const StageMemory& stage) {
+  Json categories = Json::object();
+  for (const auto& [name, bytes] : stage.categories) categories[name] = number(bytes);
+  return {{"stage", stage.stage},
+          {"total_bytes", number(stage.total())},
+          {"categories_bytes", categories}};
+}
+
+Json memory_of(const Memory& memory) {
+  if (memory.stages.empty()) return nullptr;
+  Json stages = Json::array();
+  for (const StageMemory& stage : memory.stages) stages.push_back(stage_of(stage));
+  return {{"peak_bytes", number(memory.worst().total())},
+          {"capacity_bytes", number(memory.capacity)},
+          {"fits", memory.fits()},
+          {"worst_stage", memory.worst().stage},
+          {"stages", stages}};
+}
+
+Json expectations_of(const std::vector<ExpectationOutcome>& expectations) {
+  Json list = Json::array();
+  for (const ExpectationOutcome& e : expectations) {
+    list.push_back({{"text", e.text}, {"actual", e.actual}, {"holds", e.holds}});
+  }
+  return list;
+}
+
+Json engine_of(const EngineStats& engine, const RunStats* stats) {
+  Json json{{"ranks_total", engine.ranks_total},
+            {"ranks_simulated", engine.ranks_simulated},
+            {"events", engine.events},
+            {"kernels", engine.kernels},
+            {"transfers", engine.transfers}};
+  if (stats == nullptr) return json;
+  json["wall_s"] = number(stats->wall_s);
+  json["peak_rss_bytes"] = number(Bytes{stats->peak_rss_bytes});
+  json["stages_s"] = Json::object();
+  for (const auto& [stage, seconds] : stats->stages_s) json["stages_s"][stage] = number(seconds);
+  return json;
+}
+
+Json provenance_of(const Provenance& provenance) {
+  Json hashes = Json::object();
+  for (const auto& [what, hash] : provenance.hashes) hashes[what] = hash;
+  return {{"version", provenance.version}, {"hashes", hashes}};
+}
+
+}  // namespace
+
+std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& expectations,
+                    const RunStats* stats) {
+  const auto of_tokens = [&](double value) { return m.has_tokens ? number(value) : Json(); };
+  const Json json{
+      {"schema", "stepsim.result/1"},
+      {"scenario", m.scenario},
+      {"step_time_s", number(m.step_time)},
+      {"steps_s", steps_of(m)},
+      {"tokens_per_s", of_tokens(m.tokens_per_s)},
+      {"samples_per_s", number(m.samples_per_s)},
+      {"tokens_per_s_per_gpu", of_tokens(m.tokens_per_s_per_gpu)},
+      {"model_tflops_per_gpu", number(m.model_tflops_per_gpu)},
+      {"mfu", number(m.mfu)},
+      {"hfu", number(m.hfu)},
+      {"flop_convention", m.flop_convention},
+      {"breakdown_s", breakdown_of(m.breakdown)},
+      {"bubble_fraction", number(m.bubble_fraction)},
+      {"data_stall_fraction", number(m.data_stall_fraction)},
+      {"communication", communication_of(m)},
+      {"overlap_efficiency", number(m.overlap_efficiency)},
+      {"memory", memory_of(m.memory)},
+      {"verdict", {{"sentence", m.verdict.sentence}, {"next", m.verdict.next}}},
+      {"expect", expectations_of(expectations)},
+      {"engine", engine_of(m.engine, stats)},
+      {"provenance", provenance_of(m.provenance)},
+  };
+  // A name in a scenario may hold bytes that are not UTF-8; they do not stop a result from being
+  // written.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace stepsim

@@ -1,0 +1,256 @@
+// The result as one screen of text: what, how fast, where the time goes, what to do about it.
+#include "sim/report/text.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "sim/report/humanise.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr int kLabel = 15;         ///< width of the labels at the left
+constexpr int kNumber = 5;         ///< width of a number of three digits
+constexpr int kUnit = 13;          ///< width of its unit and the space behind
+constexpr int kTitle = 37;         ///< width of the longest title of a cause
+constexpr int kTime = 10;          ///< width of a time or a size in a column
+constexpr int kShare = 10;         ///< width of a percentage in a column
+constexpr int kNarrowest = 72;     ///< the columns need this much
+constexpr int kWidest = 100;       ///< a longer line is slower to read
+constexpr double kSmall = 0.0005;  ///< smaller shares print as 0.0 %
+constexpr std::size_t kCauseLines =
+    9;  ///< more causes than these would not leave room for the rest
+
+/// One screen while it is written.
+class Screen {
+ public:
+  Screen(const Metrics& metrics, Style style)
+      : m_(metrics), style_(style), column_(column_for(metrics.step_time)) {
+    style_.width = std::clamp(style_.width, kNarrowest, kWidest);
+  }
+
+  std::string text(const std::vector<ExpectationOutcome>& expectations) {
+    header();
+    speed();
+    breakdown();
+    communication();
+    memory();
+    verdict();
+    expected(expectations);
+    engine();
+    return out_;
+  }
+
+ private:
+  void line(std::string_view text = "") { out_.append(text).append("\n"); }
+  std::string bold(std::string_view text) const { return painted(style_, Paint::bold, text); }
+  std::string dim(std::string_view text) const { return painted(style_, Paint::dim, text); }
+
+  /// A label and a text that wraps beside it.
+  void paragraph(std::string_view label, std::string_view text, Paint paint = Paint::bold) {
+    std::string lead = painted(style_, paint, pad_right(label, kLabel));
+    for (const std::string& part : wrap(text, style_.width - kLabel)) {
+      line(lead + part);
+      lead = std::string(kLabel, ' ');
+    }
+  }
+
+  /// A label, an aligned number with its unit, and details behind.
+  void figure(std::string_view label, const Figure& value, const std::string& details) {
+    const std::string number = pad_left(value.number, kNumber);
+    const int indent = kLabel + kNumber + 1 + kUnit;
+    const std::string unit = details.empty() ? value.unit : pad_right(value.unit, kUnit);
+    std::string lead = bold(pad_right(label, kLabel) + number) + " " + unit;
+    for (const std::string& part : wrap(details, style_.width - indent)) {
+      line(lead + part);
+      lead = std::string(static_cast<std::size_t>(indent), ' ');
+    }
+  }
+
+  void header() {
+    const std::string machine = fmt::format("{} on {} x {} ({} node{})", m_.model, grouped(m_.gpus),
+                                            m_.gpu, grouped(m_.nodes), m_.nodes == 1 ? "" : "s");
+    for (const std::string& part : wrap(m_.scenario + ": " + machine, style_.width))
+      line(bold(part));
+    for (const std::string& part : wrap(m_.split, style_.width)) line(part);
+    line();
+  }
+
+  void speed() {
+    figure("Step time", {column_.number(m_.step_time.seconds()), column_.unit}, spread());
+    if (m_.has_tokens) {
+      figure("Throughput", humanise(m_.tokens_per_s, "tokens/s"),
+             fmt::format("{} per GPU, {}", humanise(m_.tokens_per_s_per_gpu, "tokens/s").text(),
+                         humanise(m_.samples_per_s, "samples/s").text()));
+    } else {
+      figure("Throughput", humanise(m_.samples_per_s, "samples/s"), "");
+    }
+    figure("Model FLOPs", {three_digits(m_.model_tflops_per_gpu), "TFLOP/s"},
+           m_.flop_convention.empty() ? "per GPU" : "per GPU, " + m_.flop_convention);
+    figure("MFU", {fmt::format("{:.1f}", 100 * m_.mfu), "%"},
+           fmt::format("HFU {} (recomputation counted as work)", percent(m_.hfu)));
+    line();
+  }
+
+  /// How many steps were measured and how far they lie apart; first of all, whether they could be
+  /// run.
+  std::string spread() const {
+    if (!m_.memory.stages.empty() && !m_.memory.fits()) return "if it fitted in memory: see below";
+    if (m_.steps.empty()) return "";
+    if (m_.steps.size() == 1) return "1 step";
+    const auto [least, most] = std::minmax_element(m_.steps.begin(), m_.steps.end());
+    if (*most - *least <= 1e-6 * *most) return fmt::format("{} steps, all alike", m_.steps.size());
+    return fmt::format("mean of {} steps from {} to {}", m_.steps.size(),
+                       column_.text(least->seconds()), column_.text(most->seconds()));
+  }
+
+  static bool is_work(std::size_t cause) {
+    return cause <= static_cast<std::size_t>(Cause::contention);
+  }
+
+  void breakdown() {
+    std::string title =
+        fmt::format("Where the step goes on stage {}, the slowest", m_.slowest_stage);
+    if (m_.memory.stages.size() < 2) title = "Where the step goes";
+    const std::string legend = "█ working  ░ waiting";
+    line(bold(pad_right(title, style_.width - width_of(legend))) + dim(legend));
+    const std::vector<std::size_t> shown = shown_causes();
+    const double longest = *std::max_element(m_.breakdown.begin(), m_.breakdown.end());
+    double rest = std::accumulate(m_.breakdown.begin(), m_.breakdown.end(), 0.0);
+    const double sum = rest;
+    for (const std::size_t i : shown) {
+      const double seconds = m_.breakdown[i];
+      rest -= seconds;
+      line(cause(title_of(static_cast<Cause>(i)), seconds) + "  " + bar(i, seconds / longest));
+    }
+    if (share_of_step(rest) >= kSmall) line(cause("everything else", rest));
+    line(bold(cause("step", sum)));
+    line();
+  }
+
+  /// The largest causes, in the order of the enum; the others are one line together.
+  std::vector<std::size_t> shown_causes() const {
+    std::vector<std::size_t> shown;
+    for (std::size_t i = 0; i < kCauses; ++i) {
+      if (m_.breakdown[i] > 0 && share_of_step(m_.breakdown[i]) >= kSmall) shown.push_back(i);
+    }
+    const auto larger = [&](std::size_t a, std::size_t b) {
+      return m_.breakdown[a] > m_.breakdown[b];
+    };
+    std::stable_sort(shown.begin(), shown.end(), larger);
+    if (shown.size() > kCauseLines) shown.resize(kCauseLines);
+    std::sort(shown.begin(), shown.end());
+    return shown;
+  }
+
+  double share_of_step(double seconds) const {
+    return m_.step_time > Seconds{} ? seconds / m_.step_time.seconds() : 0;
+  }
+
+  std::string cause(std::string_view title, double seconds) const {
+    return "  " + pad_right(title, kTitle) + pad_left(column_.text(seconds), kTime) +
+           pad_left(percent(share_of_step(seconds)), kShare);
+  }
+
+  std::string bar(std::size_t cause, double share) const {
+    const int width = style_.width - 2 - kTitle - kTime - kShare - 2;
+    return is_work(cause) ? painted(style_, Paint::green, solid_bar(share, width))
+                          : painted(style_, Paint::yellow, shaded_bar(share, width));
+  }
+
+  void communication() {
+    if (!m_.communication.empty()) {
+      line(bold(pad_right("Communication per GPU", 25) + pad_left("payload", kTime) +
+                pad_left("busy", kTime) + pad_left("exposed", kTime) + pad_left("hidden", kTime)));
+    }
+    for (const GroupCommunication& group : m_.communication) {
+      const Seconds hidden = std::max(Seconds{}, group.busy - group.exposed);
+      line("  " + pad_right(group.group, 23) + pad_left(humanise(group.bytes).text(), kTime) +
+           pad_left(column_.text(group.busy.seconds()), kTime) +
+           pad_left(column_.text(group.exposed.seconds()), kTime) +
+           pad_left(column_.text(hidden.seconds()), kTime) +
+           pad_left(percent(group.busy > Seconds{} ? hidden / group.busy : 0), kShare));
+    }
+    const std::string overlap =
+        m_.communication.empty()
+            ? ""
+            : fmt::format("Overlap efficiency {}   ", percent(m_.overlap_efficiency));
+    line(fmt::format("{}Pipeline bubble {}   Data stall {}", overlap, percent(m_.bubble_fraction),
+                     percent(m_.data_stall_fraction)));
+    line();
+  }
+
+  void memory() {
+    if (m_.memory.stages.empty()) return;
+    const StageMemory& worst = m_.memory.worst();
+    const bool fits = m_.memory.fits();
+    paragraph("Memory",
+              fmt::format("{}: stage {} needs {} of {}: {}", fits ? "fits" : "does not fit",
+                          worst.stage, humanise(worst.total()).text(),
+                          humanise(m_.memory.capacity).text(), categories(worst)),
+              fits ? Paint::bold : Paint::red);
+    line();
+  }
+
+  /// "optimizer 30.5, activations 20.3": largest first, in the unit of the total.
+  static std::string categories(const StageMemory& stage) {
+    auto sorted = stage.categories;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    const Column column = column_for(stage.total());
+    std::string text;
+    for (const auto& [name, bytes] : sorted) {
+      if (bytes > Bytes{})
+        text +=
+            fmt::format("{}{} {}", text.empty() ? "" : ", ", name, column.number(bytes.bytes()));
+    }
+    return text;
+  }
+
+  void verdict() {
+    if (m_.verdict.sentence.empty()) return;
+    paragraph("Verdict", m_.verdict.sentence);
+    if (!m_.verdict.next.empty()) paragraph("Next", m_.verdict.next);
+    line();
+  }
+
+  void expected(const std::vector<ExpectationOutcome>& expectations) {
+    if (expectations.empty()) return;
+    int widest = 0;
+    for (const ExpectationOutcome& outcome : expectations)
+      widest = std::max(widest, width_of(outcome.text));
+    std::string label = "Expected";
+    for (const ExpectationOutcome& outcome : expectations) {
+      const std::string mark =
+          outcome.holds ? painted(style_, Paint::green, "✓") : painted(style_, Paint::red, "✗");
+      line(bold(pad_right(label, kLabel)) + mark + " " + pad_right(outcome.text, widest) + "   " +
+           outcome.actual);
+      label.clear();
+    }
+    line();
+  }
+
+  void engine() {
+    const EngineStats& e = m_.engine;
+    const bool all = e.ranks_simulated == e.ranks_total;
+    line(dim(fmt::format(
+        "Simulated {} of {} rank{}, {} events.", grouped(e.ranks_simulated), grouped(e.ranks_total),
+        all ? (e.ranks_total == 1 ? "" : "s") : "s (the others behave alike)", grouped(e.events))));
+  }
+
+  const Metrics& m_;
+  Style style_;
+  Column column_;  ///< every time that is part of the step
+  std::string out_;
+};
+
+}  // namespace
+
+std::string to_table(const Metrics& metrics, const std::vector<ExpectationOutcome>& expectations,
+                     const Style& style) {
+  return Screen(metrics, style).text(expectations);
+}
+
+}  // namespace stepsim

@@ -1,0 +1,164 @@
+// The result as JSON and CSV, read back.
+#include <clocale>
+#include <limits>
+#include <sstream>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/csv.hpp"
+#include "sim/report/json.hpp"
+#include "tests/unit/sample_metrics.hpp"
+
+using namespace stepsim;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json parsed(const Metrics& metrics, const RunStats* stats = nullptr) {
+  return Json::parse(to_json(metrics, sample_expectations(), stats));
+}
+
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> result;
+  for (const auto& [key, value] : object.items()) result.push_back(key);
+  return result;
+}
+
+/// The cells of a line without quotes in it.
+std::vector<std::string> cells(std::string line) {
+  REQUIRE(line.back() == '\n');
+  line.back() = ',';
+  std::vector<std::string> result;
+  std::istringstream in(line);
+  for (std::string cell; std::getline(in, cell, ',');) result.push_back(cell);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("the keys of a result are a schema: none comes or goes with the numbers") {
+  const std::vector<std::string> schema{"schema",
+                                        "scenario",
+                                        "step_time_s",
+                                        "steps_s",
+                                        "tokens_per_s",
+                                        "samples_per_s",
+                                        "tokens_per_s_per_gpu",
+                                        "model_tflops_per_gpu",
+                                        "mfu",
+                                        "hfu",
+                                        "flop_convention",
+                                        "breakdown_s",
+                                        "bubble_fraction",
+                                        "data_stall_fraction",
+                                        "communication",
+                                        "overlap_efficiency",
+                                        "memory",
+                                        "verdict",
+                                        "expect",
+                                        "engine",
+                                        "provenance"};
+  CHECK(keys(parsed(sample_metrics())) == schema);
+  CHECK(keys(parsed(Metrics{})) == schema);
+  CHECK(parsed(Metrics{}).at("schema") == "stepsim.result/1");
+  CHECK(keys(parsed(sample_metrics()).at("breakdown_s")).size() == kCauses);
+}
+
+TEST_CASE("a result says in base units what the metrics say") {
+  const Json json = parsed(sample_metrics());
+  CHECK(json.at("step_time_s") == 27.45);
+  CHECK(json.at("steps_s") == Json{27.4, 27.5});
+  CHECK(json.at("breakdown_s").at("exposed_tensor") == 4.1);
+  CHECK(json.at("communication").at("data") ==
+        Json{{"bytes", 5583457485}, {"busy_s", 0.93}, {"exposed_s", 0.84}});
+  CHECK(json.at("memory").at("peak_bytes") == 59995324416);
+  CHECK(json.at("memory").at("capacity_bytes") == 85899345920);
+  CHECK(json.at("memory").at("fits") == true);
+  CHECK(json.at("memory").at("worst_stage") == 0);
+  CHECK(json.at("memory").at("stages").at(1).at("categories_bytes").at("activations") ==
+        20669530112);
+  CHECK(json.at("expect").at(1) ==
+        Json{{"text", "mfu >= 50 %"}, {"actual", "44.2 %"}, {"holds", false}});
+  CHECK(json.at("provenance") ==
+        Json{{"version", "0.1.0"}, {"hashes", {{"scenario", "9f2c"}, {"gpu", "77aa"}}}});
+}
+
+TEST_CASE("the parts of a written breakdown sum to the written step") {
+  const Json json = parsed(sample_metrics());
+  double sum = 0;
+  for (const auto& [cause, seconds] : json.at("breakdown_s").items()) sum += seconds.get<double>();
+  CHECK(sum == doctest::Approx(27.45).epsilon(1e-9));
+}
+
+TEST_CASE("what does not apply is null, and so is what is not a number") {
+  Metrics m = sample_metrics();
+  m.has_tokens = false;
+  m.mfu = std::numeric_limits<double>::quiet_NaN();
+  m.hfu = std::numeric_limits<double>::infinity();
+  m.memory.stages.clear();
+  const Json json = parsed(m);
+  for (const char* key : {"tokens_per_s", "tokens_per_s_per_gpu", "mfu", "hfu", "memory"})
+    CHECK(json.at(key).is_null());
+}
+
+TEST_CASE("wall time is in the result only when it was asked for") {
+  const RunStats stats{
+      .wall_s = 0.25, .peak_rss_bytes = 1e8, .stages_s = {{"load", 0.01}, {"simulate", 0.2}}};
+  CHECK_FALSE(parsed(sample_metrics()).at("engine").contains("wall_s"));
+  const Json engine = parsed(sample_metrics(), &stats).at("engine");
+  CHECK(engine.at("events") == 125412);
+  CHECK(engine.at("wall_s") == 0.25);
+  CHECK(engine.at("peak_rss_bytes") == 100000000);
+  CHECK(engine.at("stages_s") == Json{{"load", 0.01}, {"simulate", 0.2}});
+}
+
+TEST_CASE("rounding noise does not reach the text") {
+  Metrics m = sample_metrics();
+  m.step_time = Seconds{0.1 + 0.2};
+  CHECK(to_json(m, {}, nullptr).find("\"step_time_s\": 0.3,") != std::string::npos);
+}
+
+TEST_CASE("a result ends with one newline and survives a name that is not UTF-8") {
+  Metrics m = sample_metrics();
+  m.scenario = "caf\xe9";
+  const std::string text = to_json(m, {}, nullptr);
+  CHECK(text.ends_with("}\n"));
+  CHECK(Json::parse(text).at("scenario") == "caf\xef\xbf\xbd");
+}
+
+TEST_CASE("a CSV row has a cell for each column of the header, whatever the run") {
+  Metrics m = sample_metrics();
+  m.split = "tensor 8";
+  const auto header = cells(csv_header());
+  const auto row = cells(csv_row(m));
+  CHECK(row.size() == header.size());
+  CHECK(cells(csv_row(Metrics{})).size() == header.size());
+  const auto cell = [&](const std::string& column) {
+    return row.at(
+        static_cast<std::size_t>(std::find(header.begin(), header.end(), column) - header.begin()));
+  };
+  CHECK(cell("scenario") == "gpt3-175b");
+  CHECK(cell("step_time_s") == "27.45");
+  CHECK(cell("exposed_data_s") == "0.84");
+  CHECK(cell("peak_memory_bytes") == "59995324416");
+  CHECK(cell("data_communication_busy_s") == "0.93");
+  CHECK(cell("fits") == "true");
+  CHECK(to_csv(m) == csv_header() + csv_row(m));
+}
+
+TEST_CASE("a CSV cell with a comma or a quote is quoted") {
+  Metrics m;
+  m.scenario = "a \"b\"";
+  m.split = "tensor 8, data 2";
+  CHECK(csv_row(m).find("\"a \"\"b\"\"\",") == 0);
+  CHECK(csv_row(m).find(",\"tensor 8, data 2\",") != std::string::npos);
+}
+
+TEST_CASE("CSV leaves cells without a value empty") {
+  Metrics m = sample_metrics();
+  m.split = "data 2";
+  m.has_tokens = false;
+  m.mfu = std::numeric_limits<double>::quiet_NaN();
+  CHECK(csv_row(m).find(",data 2,27.45,,55.956,,138,,0.567,") != std::string::npos);
+}

@@ -1,0 +1,190 @@
+// The one-screen table: one of them letter by letter, and what changes it.
+#include <algorithm>
+#include <sstream>
+
+#include <doctest/doctest.h>
+
+#include "sim/report/humanise.hpp"
+#include "sim/report/text.hpp"
+#include "tests/unit/sample_metrics.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string table(const Metrics& metrics, Style style = {}) {
+  return to_table(metrics, sample_expectations(), style);
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a result fits on one screen and reads like this") {
+  CHECK(table(sample_metrics()) == R"(gpt3-175b: gpt3-175b on 1,024 x a100-80gb (128 nodes)
+tensor 8 x pipeline 8 x data 16, 96 micro-batches of 1
+
+Step time      27.45 s            mean of 2 steps from 27.40 s to 27.50 s
+Throughput       115 k tokens/s   112 tokens/s per GPU, 56.0 samples/s
+Model FLOPs      138 TFLOP/s      per GPU, GEMMs and attention, causal half not
+                                  taken off
+MFU             44.2 %            HFU 56.7 % (recomputation counted as work)
+
+Where the step goes on stage 0, the slowest                 █ working  ░ waiting
+  forward                                  5.10 s    18.6 %  █████████▍
+  recompute                                4.20 s    15.3 %  ███████▋
+  backward                                10.40 s    37.9 %  ███████████████████
+  optimizer                                0.21 s     0.8 %  ▍
+  exposed tensor-parallel communication    4.10 s    14.9 %  ░░░░░░░
+  exposed data-parallel communication      0.84 s     3.1 %  ░░
+  exposed pipeline communication           0.30 s     1.1 %  ░
+  pipeline bubble                          2.28 s     8.3 %  ░░░░
+  waiting for kernel launches              0.01 s     0.1 %  ░
+  step                                    27.45 s   100.0 %
+
+Communication per GPU       payload      busy   exposed    hidden
+  tensor                    312 GiB    5.20 s    4.10 s    1.10 s    21.2 %
+  data                     5.20 GiB    0.93 s    0.84 s    0.09 s     9.7 %
+  pipeline                 9.00 GiB    0.61 s    0.30 s    0.31 s    50.7 %
+Overlap efficiency 23.1 %   Pipeline bubble 8.3 %   Data stall 0.0 %
+
+Memory         fits: stage 0 needs 55.9 GiB of 80.0 GiB: optimizer 30.5,
+               activations 20.2, parameters 5.1
+
+Verdict        tensor-communication-bound: with an infinitely fast network the
+               step would take 22.2 s (-19.1 %)
+Next           sequence parallelism (--set parallelism.sequence=true) hides part
+               of it in the backward pass
+
+Expected       ✓ step_time <= 28 s   27.45 s
+               ✗ mfu >= 50 %         44.2 %
+
+Simulated 8 of 1,024 ranks (the others behave alike), 125,412 events.
+)");
+}
+
+TEST_CASE("the screen has room for every cause, three groups and long sentences") {
+  Metrics m = sample_metrics();
+  m.breakdown.fill(27.45 / kCauses);
+  for (int width : {80, 100, 200}) {
+    const auto lines = lines_of(table(m, {.colour = false, .width = width}));
+    CHECK(lines.size() <= 40);
+    for (const std::string& line : lines) {
+      CAPTURE(line);
+      CHECK(width_of(line) <= width);
+      CHECK_FALSE(line.ends_with(' '));
+    }
+  }
+}
+
+TEST_CASE("causes of a long list that are small are one line, and the sum is still the step") {
+  Metrics m = sample_metrics();
+  for (std::size_t i = 0; i < kCauses; ++i) m.breakdown[i] = static_cast<double>(i + 1);
+  m.step_time = Seconds{91};
+  const std::string text = table(m);
+  CHECK_FALSE(has(text, "  backward"));
+  CHECK(has(text, "everything else                         10.00 s    11.0 %"));
+  CHECK(has(text, "step                                    91.00 s   100.0 %"));
+}
+
+TEST_CASE("colour adds only colour") {
+  const std::string plain = table(sample_metrics());
+  std::string coloured = table(sample_metrics(), {.colour = true, .width = 80});
+  CHECK(has(coloured, "\x1b[31m✗\x1b[0m"));
+  for (std::size_t at; (at = coloured.find("\x1b[")) != std::string::npos;) {
+    coloured.erase(at, coloured.find('m', at) + 1 - at);
+  }
+  CHECK(coloured == plain);
+}
+
+TEST_CASE("a model that does not fit is said where its step time is read") {
+  Metrics m = sample_metrics();
+  m.memory.capacity = Bytes{40 * 0x1p30};
+  const std::string text = table(m);
+  CHECK(has(text, "27.45 s            if it fitted in memory: see below"));
+  CHECK(has(text,
+            "Memory         does not fit: stage 0 needs 55.9 GiB of 40.0 GiB: optimizer 30.5,\n"
+            "               activations 20.2, parameters 5.1\n"));
+}
+
+TEST_CASE("a model without tokens has samples") {
+  Metrics m = sample_metrics();
+  m.has_tokens = false;
+  CHECK(has(table(m), "Throughput      56.0 samples/s\n"));
+  CHECK_FALSE(has(table(m), "tokens"));
+}
+
+TEST_CASE("one GPU has nothing to say about communication or other ranks") {
+  Metrics m = sample_metrics();
+  m.communication.clear();
+  m.memory.stages.resize(1);
+  m.gpus = m.nodes = 1;
+  m.engine.ranks_total = m.engine.ranks_simulated = 1;
+  const std::string text = to_table(m, {}, {});
+  CHECK(has(text, "on 1 x a100-80gb (1 node)"));
+  CHECK(has(text, "Where the step goes   "));
+  CHECK(has(text, "\n\nPipeline bubble 8.3 %   Data stall 0.0 %\n"));
+  CHECK(has(text, "Simulated 1 of 1 rank, 125,412 events.\n"));
+  CHECK_FALSE(has(text, "Expected"));
+}
+
+TEST_CASE("an empty result is a table too") { CHECK(has(to_table({}, {}, {}), "Step time")); }
+
+TEST_CASE("steps that differ are a range, steps that do not are said to be alike") {
+  Metrics m = sample_metrics();
+  CHECK(has(table(m), "mean of 2 steps from 27.40 s to 27.50 s"));
+  m.steps = {Seconds{27.45}, Seconds{27.45}, Seconds{27.45}};
+  CHECK(has(table(m), "3 steps, all alike"));
+  m.steps = {Seconds{27.45}};
+  CHECK(has(table(m), "27.45 s            1 step\n"));
+}
+
+TEST_CASE("numbers have three digits and the unit that fits") {
+  CHECK(humanise(Seconds{0.0412}).text() == "41.2 ms");
+  CHECK(humanise(Seconds{3.968}).text() == "3.97 s");
+  CHECK(humanise(Seconds{9.996e-3}).text() == "10.0 ms");
+  CHECK(humanise(Seconds{0.9996}).text() == "1.00 s");
+  CHECK(humanise(Seconds{2.5e-6}).text() == "2.50 us");
+  CHECK(humanise(Seconds{}).text() == "0.00 s");
+  CHECK(humanise(Seconds{86400}).text() == "86400 s");
+  CHECK(humanise(Bytes{61 * 0x1p30}).text() == "61.0 GiB");
+  CHECK(humanise(Bytes{512}).text() == "512 B");
+  CHECK(humanise(Bytes{1000 * 0x1p20}).text() == "0.98 GiB");
+  CHECK(humanise(1.2e6, "tokens/s").text() == "1.20 M tokens/s");
+  CHECK(humanise(999.6, "tokens/s").text() == "1.00 k tokens/s");
+  CHECK(humanise(54.74, "samples/s").text() == "54.7 samples/s");
+  CHECK(percent(0.4424) == "44.2 %");
+  CHECK(grouped(0) == "0");
+  CHECK(grouped(999) == "999");
+  CHECK(grouped(1536) == "1,536");
+  CHECK(grouped(-1234567) == "-1,234,567");
+}
+
+TEST_CASE("a column has one unit, and as many decimals as its largest number needs") {
+  const Column times = column_for(Seconds{27.45});
+  CHECK(times.text(27.45) == "27.45 s");
+  CHECK(times.text(0.012) == "0.01 s");
+  CHECK(column_for(Seconds{0.4123}).text(0.0312) == "31.2 ms");
+  CHECK(column_for(Bytes{61 * 0x1p30}).number(0x1p29) == "0.5");
+}
+
+TEST_CASE("text wraps at words, and a bar shows that there is something") {
+  CHECK(wrap("one two three", 7) == std::vector<std::string>{"one two", "three"});
+  CHECK(wrap("unbreakable", 3) == std::vector<std::string>{"unbreakable"});
+  CHECK(wrap("", 3) == std::vector<std::string>{""});
+  CHECK(solid_bar(0.5, 3) == "█▌");
+  CHECK(solid_bar(1e-9, 3) == "▏");
+  CHECK(solid_bar(0, 3).empty());
+  CHECK(solid_bar(2, 3) == "███");
+  CHECK(shaded_bar(0.5, 4) == "░░");
+  CHECK(shaded_bar(1e-9, 4) == "░");
+}
