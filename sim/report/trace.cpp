@@ -1,4 +1,4 @@
-// The timeline as Chrome trace JSON: one pass over the spans for the flows, one to write.
+// The timeline as Chrome trace JSON: every event is written as soon as it is known.
 #include "sim/report/trace.hpp"
 
 #include <algorithm>
@@ -6,17 +6,14 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
-#include <tuple>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "sim/report/file.hpp"
+#include "sim/report/trace_flows.hpp"
 
 namespace stepsim {
 namespace {
-
-std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
 /// Microseconds with three decimals.
 std::string micros(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
@@ -35,26 +32,6 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-/// A span in whole nanoseconds.
-struct Slice {
-  std::int64_t start = 0;
-  std::int64_t end = 0;
-};
-
-/// The slices of all spans of a rank; on a row each starts where the one before it ended, or later.
-std::vector<Slice> slices_of(const RankTimeline& rank) {
-  std::vector<std::int64_t> free_from(rank.rows.size(), 0);
-  std::vector<Slice> slices;
-  slices.reserve(rank.spans.size());
-  for (const Span& span : rank.spans) {
-    const std::int64_t start = std::max(nanoseconds(span.start), free_from[span.row]);
-    const std::int64_t end = std::max(nanoseconds(span.end), start);
-    free_from[span.row] = end;
-    slices.push_back({start, end});
-  }
-  return slices;
-}
-
 /// Threads of a rank from top to bottom, as rows: the host drives compute, compute drives
 /// communication.
 std::vector<std::size_t> rows_from_top(const RankTimeline& rank) {
@@ -69,66 +46,6 @@ std::vector<std::size_t> rows_from_top(const RankTimeline& rank) {
                    [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
   return rows;
 }
-
-/// An end of a message, and the moment inside its slice at which an arrow starts or ends.
-struct MessageEnd {
-  const Span* span = nullptr;
-  std::int64_t at = 0;
-  auto order() const { return std::tuple(span->step, span->message, !span->sends); }
-};
-
-/// Arrows from sends to receives, found by their message numbers before anything is written.
-class Flows {
- public:
-  struct Leg {
-    std::uint64_t id = 0;
-    std::int64_t at = 0;
-    bool sends = false;
-  };
-
-  explicit Flows(const std::vector<const RankTimeline*>& ranks) {
-    for (const RankTimeline* rank : ranks) collect(*rank);
-    std::stable_sort(ends_.begin(), ends_.end(), [](const MessageEnd& a, const MessageEnd& b) {
-      return a.order() < b.order();
-    });
-    join();
-    ends_.clear();
-  }
-
-  /// The leg at that span, or nullptr.
-  const Leg* at(const Span& span) const {
-    const auto found = legs_.find(&span);
-    return found == legs_.end() ? nullptr : &found->second;
-  }
-
- private:
-  /// A leg must lie strictly inside its slice, so a slice of less than 2 ns has none.
-  void collect(const RankTimeline& rank) {
-    const std::vector<Slice> slices = slices_of(rank);
-    for (std::size_t i = 0; i < slices.size(); ++i) {
-      const Span& span = rank.spans[i];
-      if (span.message == 0 || slices[i].end - slices[i].start < 2) continue;
-      ends_.push_back({&span, span.sends ? slices[i].start + 1 : slices[i].end - 1});
-    }
-  }
-
-  /// Neighbours in order that are the two ends of one message become a flow.
-  void join() {
-    std::uint64_t next_id = 1;
-    for (std::size_t i = 0; i + 1 < ends_.size(); ++i) {
-      const MessageEnd& from = ends_[i];
-      const MessageEnd& to = ends_[i + 1];
-      const bool same = from.span->step == to.span->step && from.span->message == to.span->message;
-      if (!same || !from.span->sends || to.span->sends || from.at >= to.at) continue;
-      legs_[from.span] = {next_id, from.at, true};
-      legs_[to.span] = {next_id, to.at, false};
-      ++next_id;
-    }
-  }
-
-  std::vector<MessageEnd> ends_;
-  std::unordered_map<const Span*, Leg> legs_;
-};
 
 class Writer {
  public:
@@ -237,7 +154,7 @@ class Writer {
           names_[span.name], name_of(span.cause), span.step);
       arguments(rank, span);
       put("}}}}");
-      if (const Flows::Leg* leg = flows_.at(span)) flow(rank.rank, thread, *leg);
+      if (const FlowLeg* leg = flows_.at(span)) flow(rank.rank, thread, *leg);
     }
   }
 
@@ -260,7 +177,7 @@ class Writer {
     }
   }
 
-  void flow(int pid, int tid, const Flows::Leg& leg) {
+  void flow(int pid, int tid, const FlowLeg& leg) {
     next_event();
     put(R"({{"ph":"{}","pid":{},"tid":{},"ts":{},"id":{},"cat":"flow","name":"message"{}}})",
         leg.sends ? 's' : 'f', pid, tid, micros(leg.at), leg.id, leg.sends ? "" : R"(,"bp":"e")");
