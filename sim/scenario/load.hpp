@@ -22,17 +22,25 @@ struct Library {
   std::vector<std::string> roots;
 };
 
-/// The roots for a scenario at that path: $STEPSIM_LIBRARY when set, the scenario's folder and its parents
-/// that hold a models/ folder, and the source tree that the program was built from.
+/// The roots for a scenario at that path: $STEPSIM_LIBRARY when set, the scenario's folder and its
+/// parents that hold a models/ folder, and the source tree that the program was built from.
 Library library_for(const std::string& scenario_path);
 
-/// Reads and checks a scenario. Throws UserError with every mistake of every file it names, each with its
-/// position, or IoError when the file itself cannot be read.
-Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides = {});
+/// Names that the rooms above own. A list that is empty is not checked.
+struct KnownNames {
+  std::vector<std::string> schedules;
+  std::vector<std::string> topologies;
+  std::vector<std::string> collectives;  ///< `auto` need not be among them
+};
+
+/// Reads and checks a scenario. Throws UserError with every mistake of every file it names, each
+/// with its position, or IoError when the file itself cannot be read.
+Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides = {},
+                       const KnownNames& known = {});
 
 /// The same from text; `file` is the name that errors cite.
 Scenario parse_scenario(const std::string& text, const std::string& file, const Library& library,
-                        const std::vector<Override>& overrides = {});
+                        const std::vector<Override>& overrides = {}, const KnownNames& known = {});
 
 Model load_model(const std::string& name, const Library& library);
 GpuProfile load_gpu(const std::string& name, const Library& library);
@@ -42,8 +50,9 @@ Cluster load_cluster(const std::string& name, const Library& library);
 /// The names in models/, calib/gpus/, calib/links/ or scenarios/clusters/ (`folder`), sorted.
 std::vector<std::string> names_in(const std::string& folder, const Library& library);
 
-/// The scenario as YAML with every default written out; it loads again to an equal scenario. The model and the
-/// cluster are written inline; the GPU and a measured link stay names, for their constants belong to calib/.
+/// The scenario as YAML with every default written out; it loads again to an equal scenario. The
+/// model and the cluster are written inline; the GPU and a measured link stay names, for their
+/// constants belong to calib/.
 std::string to_yaml(const Scenario& scenario);
 
 }  // namespace stepsim

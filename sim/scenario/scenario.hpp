@@ -55,6 +55,7 @@ struct Pipeline {
   int stages = 1;
   std::string schedule = "1f1b";          ///< a name of `stepsim list schedules`
   int chunks = 1;                         ///< model chunks per stage (interleaved)
+  std::vector<std::int64_t> layers;       ///< per part (chunk-major) where uneven; empty: equal parts
   bool overlap_p2p = false;               ///< send and receive beside compute; default: only when interleaved
   bool scatter_gather = true;             ///< tensor ranks send 1/t each and gather in the node (no effect with sequence parallel)
 };
@@ -87,6 +88,7 @@ struct Input {
   int prefetch = 2;                       ///< batches in flight per worker
   Seconds decode;                         ///< CPU time per sample in a worker
   bool pinned = true;
+  std::optional<BytesPerSecond> h2d_bandwidth;  ///< instead of the GPU profile's
 };
 
 struct Host {

@@ -1,0 +1,27 @@
+// A short fingerprint of a text, to say which input a result came from.
+//
+// FNV-1a, 64 bits (G. Fowler, L. C. Noll, K.-P. Vo; RFC 9923). It tells versions of a file apart;
+// it is no protection against somebody who wants two texts to collide.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stepsim {
+
+/// 16 lower-case hexadecimal digits.
+inline std::string fnv1a_hex(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;  // offset basis
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3;  // prime
+  }
+  std::string digits(16, '0');
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, hash >>= 4) {
+    *digit = "0123456789abcdef"[hash & 15];
+  }
+  return digits;
+}
+
+}  // namespace stepsim

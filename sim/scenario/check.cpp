@@ -1,0 +1,355 @@
+// The sentences about keys that do not fit together.
+#include "sim/scenario/check.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <numeric>
+
+#include "sim/core/suggest.hpp"
+
+namespace stepsim {
+namespace {
+
+/// The scenario under test, and where its keys stand.
+class Checker {
+ public:
+  Checker(const Scenario& scenario, Reading& reading)
+      : s(scenario), p(scenario.parallelism), reading_(reading) {}
+
+  void check_model() const;
+  void check_cluster() const;
+  void check_split() const;
+  void check_batch() const;
+  void check_pipeline() const;
+  void check_schedule() const;
+  void check_sharding() const;
+  void check_training() const;
+  void check_input() const;
+  void check_names(const KnownNames& known) const;
+
+ private:
+  /// Whether nothing was reported about these keys.
+  bool sound(std::initializer_list<const char*> paths) const {
+    return std::none_of(paths.begin(), paths.end(),
+                        [&](const char* path) { return reading_.problems.spoiled(path); });
+  }
+
+  bool stated(std::string_view path) const {
+    return reading_.places.find(path) != reading_.places.end();
+  }
+
+  /// Reports at the key, or at the nearest map above it that the file states.
+  void report(std::string path, const std::string& message,
+              const std::string& proposal = "") const {
+    const std::string spoiled = path;
+    while (!stated(path) && path.find('.') != std::string::npos) path.erase(path.rfind('.'));
+    const auto place = reading_.places.find(path);
+    reading_.problems.add(place == reading_.places.end() ? reading_.places[""] : place->second,
+                          spoiled, message, proposal);
+  }
+
+  void check_transformer(const Transformer& t) const;
+  void check_mlp() const;
+  void check_tensor(const Transformer& t) const;
+  void check_uneven() const;
+  void check_name(const char* path, const std::string& name, const std::vector<std::string>& known,
+                  std::string_view title) const;
+  std::int64_t layers() const {
+    return std::visit([](const auto& shape) { return shape.layers; }, s.model.shape);
+  }
+  int model_ranks() const { return p.tensor * p.pipeline.stages; }
+  /// Whether the number of data-parallel ranks is known and whole.
+  bool splits() const {
+    return sound({"cluster", "parallelism.tensor", "parallelism.pipeline.stages",
+                  "parallelism.data.degree"}) &&
+           s.cluster.gpus() % model_ranks() == 0;
+  }
+
+  const Scenario& s;
+  const Parallelism& p;
+  Reading& reading_;
+};
+
+// --- each part for itself
+// -------------------------------------------------------------------------------------
+
+void Checker::check_model() const {
+  if (!sound({"model"})) return;
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  if (t == nullptr) return;
+  if (t->kv_heads > t->heads || t->heads % t->kv_heads != 0) {
+    report("model.kv_heads",
+           fmt::format("kv_heads {} does not divide heads {}", t->kv_heads, t->heads));
+  }
+  if (!stated("model.head_dim") && t->hidden % t->heads != 0) {
+    report("model.heads", fmt::format("heads {} do not divide hidden {}", t->heads, t->hidden),
+           "state head_dim if that is meant");
+  }
+}
+
+void Checker::check_cluster() const {
+  const Cluster& c = s.cluster;
+  if (!sound({"cluster"})) return;
+  if (c.nodes > 1 && !c.inter_node) {
+    report("cluster.nodes",
+           fmt::format("{} nodes need a network, but the cluster has no inter_node", c.nodes),
+           "add \"inter_node: {bandwidth: <number> Gbit/s, latency: <number> us}\"");
+  }
+  if (c.gpus_per_node > 1 && c.intra_node.bandwidth.base() <= 0) {
+    report("cluster.gpus_per_node",
+           fmt::format("{} GPUs per node need a link, but the cluster has no intra_node",
+                       c.gpus_per_node),
+           "add \"intra_node: <link>\"");
+  }
+  if (!c.inter_node) return;
+  const int nics = c.inter_node->nics_per_node;
+  if (nics > c.gpus_per_node || c.gpus_per_node % nics != 0) {
+    report("cluster.inter_node.nics_per_node",
+           fmt::format("nics_per_node {} does not divide gpus_per_node {}", nics, c.gpus_per_node));
+  }
+}
+
+// --- the split
+// ------------------------------------------------------------------------------------------------
+
+void Checker::check_split() const {
+  if (!sound({"cluster", "parallelism.tensor", "parallelism.pipeline.stages",
+              "parallelism.data.degree"}))
+    return;
+  const int gpus = s.cluster.gpus();
+  if (p.data.degree) {
+    const std::int64_t product = std::int64_t{model_ranks()} * *p.data.degree;
+    if (product == gpus) return;
+    report("parallelism.data.degree",
+           fmt::format("tensor {} x pipeline {} x data {} = {}, but the cluster has {} GPUs",
+                       p.tensor, p.pipeline.stages, *p.data.degree, product, gpus));
+  } else if (gpus % model_ranks() != 0) {
+    report(p.pipeline.stages > 1 ? "parallelism.pipeline.stages" : "parallelism.tensor",
+           fmt::format("tensor {} x pipeline {} = {} does not divide the cluster's {} GPUs",
+                       p.tensor, p.pipeline.stages, model_ranks(), gpus));
+  }
+}
+
+void Checker::check_batch() const {
+  if (!splits() || !sound({"training.global_batch", "training.micro_batch"})) return;
+  const std::int64_t pass = s.training.micro_batch * s.data_parallel();
+  if (s.training.global_batch % pass == 0) return;
+  report("training.global_batch",
+         fmt::format("micro_batch {} x data {} = {} does not divide global_batch {}",
+                     s.training.micro_batch, s.data_parallel(), pass, s.training.global_batch));
+}
+
+void Checker::check_sharding() const {
+  if (!sound({"parallelism.data.sharding", "parallelism.pipeline.stages"})) return;
+  const Sharding sharding = p.data.sharding;
+  if (p.pipeline.stages == 1 || (sharding != Sharding::zero2 && sharding != Sharding::zero3))
+    return;
+  report(
+      "parallelism.data.sharding",
+      fmt::format("{} with {} pipeline stages is not modelled: every micro-batch would {} again",
+                  name_of(sharding), p.pipeline.stages,
+                  sharding == Sharding::zero3 ? "gather the parameters" : "reduce the gradients"),
+      "use zero1, or one stage");
+}
+
+// --- the pipeline
+// ---------------------------------------------------------------------------------------------
+
+void Checker::check_pipeline() const {
+  if (!sound({"model", "parallelism.pipeline"})) return;
+  if (!p.pipeline.layers.empty()) return check_uneven();
+  const std::int64_t parts = std::int64_t{p.pipeline.stages} * p.pipeline.chunks;
+  if (layers() % parts == 0) return;
+  const std::string product =
+      p.pipeline.chunks == 1
+          ? fmt::format("stages {}", p.pipeline.stages)
+          : fmt::format("stages {} x chunks {} = {}", p.pipeline.stages, p.pipeline.chunks, parts);
+  report(stated("parallelism.pipeline.stages") ? "parallelism.pipeline.stages"
+                                               : "parallelism.pipeline.chunks",
+         fmt::format("{} do not divide {} layers", product, layers()),
+         layers() > parts ? "state pipeline.layers to split unevenly" : "");
+}
+
+void Checker::check_uneven() const {
+  const auto& list = p.pipeline.layers;
+  const auto parts =
+      static_cast<std::size_t>(p.pipeline.stages) * static_cast<std::size_t>(p.pipeline.chunks);
+  if (list.size() != parts) {
+    return report("parallelism.pipeline.layers",
+                  fmt::format("pipeline.layers has {} entries, but stages {} x chunks {} = {}",
+                              list.size(), p.pipeline.stages, p.pipeline.chunks, parts));
+  }
+  const std::int64_t sum = std::accumulate(list.begin(), list.end(), std::int64_t{0});
+  if (sum == layers()) return;
+  report("parallelism.pipeline.layers",
+         fmt::format("pipeline.layers sums to {}, but the model has {} layers", sum, layers()));
+}
+
+void Checker::check_schedule() const {
+  if (!sound({"parallelism.pipeline.schedule", "parallelism.pipeline.chunks",
+              "parallelism.pipeline.stages"}))
+    return;
+  const bool interleaved = p.pipeline.schedule == "interleaved";
+  if (interleaved && (p.pipeline.chunks < 2 || p.pipeline.stages < 2)) {
+    return report(
+        "parallelism.pipeline.schedule",
+        fmt::format("interleaved needs at least 2 stages and 2 chunks, but there are {} and {}",
+                    p.pipeline.stages, p.pipeline.chunks));
+  }
+  if (!interleaved && p.pipeline.chunks > 1) {
+    return report("parallelism.pipeline.chunks",
+                  fmt::format("chunks {} need the interleaved schedule, but schedule is {}",
+                              p.pipeline.chunks, p.pipeline.schedule));
+  }
+  if (!interleaved || !splits() || !sound({"training.global_batch", "training.micro_batch"}))
+    return;
+  if (s.micro_batches() % p.pipeline.stages == 0) return;
+  report(
+      "parallelism.pipeline.schedule",
+      fmt::format("interleaved needs micro-batches in multiples of the {} stages, but there are {}",
+                  p.pipeline.stages, s.micro_batches()));
+}
+
+// --- training
+// -------------------------------------------------------------------------------------------------
+
+void Checker::check_training() const {
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  if (sound({"model"})) t != nullptr ? check_transformer(*t) : check_mlp();
+  if (!sound({"cluster"})) return;
+  const GpuProfile& gpu = s.cluster.gpu;
+  std::vector<std::string> precisions;
+  for (const GemmProfile& gemm : gpu.gemm) precisions.push_back(name_of(gemm.precision));
+  check_name("training.precision", name_of(s.training.precision), precisions,
+             fmt::format("precision of GPU profile '{}'", gpu.name));
+  std::vector<std::string> kernels{"unfused"};
+  for (const AttentionProfile& attention : gpu.attention) {
+    if (std::find(kernels.begin(), kernels.end(), attention.kernel) == kernels.end()) {
+      kernels.push_back(attention.kernel);
+    }
+  }
+  check_name("training.attention", s.training.attention, kernels,
+             fmt::format("attention kernel of GPU profile '{}'", gpu.name));
+}
+
+void Checker::check_transformer(const Transformer& t) const {
+  const std::int64_t length = s.training.sequence_length;
+  if (sound({"parallelism.tensor"})) check_tensor(t);
+  if (!sound({"training.sequence_length"})) return;
+  if (length == 0) {
+    report(stated("training.sequence_length") ? "training.sequence_length" : "training",
+           "a transformer needs training.sequence_length", "add \"sequence_length: <integer>\"");
+    return;
+  }
+  if (t.positions > 0 && length > t.positions) {
+    report("training.sequence_length",
+           fmt::format("sequence_length {} is longer than the model's {} positions", length,
+                       t.positions));
+  }
+  if (!p.sequence || !sound({"parallelism.tensor", "parallelism.sequence"})) return;
+  if (p.tensor == 1) {
+    report("parallelism.sequence", "sequence parallel needs tensor parallel, but tensor is 1");
+  } else if (length % p.tensor != 0) {
+    report("parallelism.sequence",
+           fmt::format("tensor {} does not divide sequence_length {}, as sequence parallel needs",
+                       p.tensor, length));
+  }
+}
+
+void Checker::check_tensor(const Transformer& t) const {
+  const auto divides = [&](const char* key, std::int64_t value) {
+    if (value % p.tensor == 0) return;
+    report("parallelism.tensor",
+           fmt::format("tensor {} does not divide {} {}", p.tensor, key, value));
+  };
+  divides("heads", t.heads);
+  divides("hidden", t.hidden);
+  divides("ffn", t.ffn);
+  // Fewer key and value heads than ranks are replicated.
+  if (t.kv_heads % p.tensor != 0 && p.tensor % t.kv_heads != 0) {
+    report("parallelism.tensor",
+           fmt::format("tensor {} and kv_heads {} do not divide each other", p.tensor, t.kv_heads));
+  }
+}
+
+void Checker::check_mlp() const {
+  if (sound({"parallelism.tensor"}) && p.tensor != 1) {
+    report("parallelism.tensor",
+           fmt::format("an MLP is not split by tensor parallelism, but tensor is {}", p.tensor));
+  }
+  if (sound({"parallelism.sequence"}) && p.sequence) {
+    report("parallelism.sequence", "an MLP has no sequences to split");
+  }
+  if (sound({"training.sequence_length"}) && s.training.sequence_length > 0) {
+    report("training.sequence_length",
+           fmt::format("an MLP has no sequences, but sequence_length is {}",
+                       s.training.sequence_length));
+  }
+  if (sound({"training.recompute"}) && s.training.recompute == Recompute::selective) {
+    report("training.recompute", "selective recompute is about attention, which an MLP has not",
+           "use none or full");
+  }
+}
+
+void Checker::check_input() const {
+  if (!s.data || !sound({"data"})) return;
+  if (s.data->workers == 0 && stated("data.prefetch")) {
+    report("data.prefetch", "prefetch needs workers, but workers is 0");
+  }
+}
+
+// --- names that other rooms own
+// -------------------------------------------------------------------------------
+
+void Checker::check_name(const char* path, const std::string& name,
+                         const std::vector<std::string>& known, std::string_view title) const {
+  if (!sound({path}) || std::find(known.begin(), known.end(), name) != known.end()) return;
+  report(path, fmt::format("{} is not a {}", quoted(name), title), did_you_mean(name, known));
+}
+
+void Checker::check_names(const KnownNames& known) const {
+  if (!known.schedules.empty()) {
+    check_name("parallelism.pipeline.schedule", p.pipeline.schedule, known.schedules,
+               "pipeline schedule");
+  }
+  if (!known.topologies.empty() && s.cluster.inter_node) {
+    check_name("cluster.inter_node.topology", s.cluster.inter_node->topology, known.topologies,
+               "topology");
+  }
+  if (known.collectives.empty()) return;
+  std::vector<std::string> collectives{"auto"};
+  collectives.insert(collectives.end(), known.collectives.begin(), known.collectives.end());
+  check_name("collectives.all_reduce", s.collectives.all_reduce, collectives, "collective");
+  check_name("collectives.all_gather", s.collectives.all_gather, collectives, "collective");
+  check_name("collectives.reduce_scatter", s.collectives.reduce_scatter, collectives, "collective");
+}
+
+}  // namespace
+
+void check_model(const Model& model, Reading& reading) {
+  Scenario scenario;
+  scenario.model = model;
+  Checker(scenario, reading).check_model();
+}
+
+void check_cluster(const Cluster& cluster, Reading& reading) {
+  Scenario scenario;
+  scenario.cluster = cluster;
+  Checker(scenario, reading).check_cluster();
+}
+
+void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& reading) {
+  const Checker checker(scenario, reading);
+  checker.check_names(known);
+  checker.check_model();
+  checker.check_cluster();
+  checker.check_split();
+  checker.check_batch();
+  checker.check_pipeline();
+  checker.check_schedule();
+  checker.check_sharding();
+  checker.check_training();
+  checker.check_input();
+}
+
+}  // namespace stepsim

@@ -1,0 +1,151 @@
+// The one description of every map in a scenario: keys, defaults, ranges and meaning.
+//
+// `describe(io, value)` is called with a MapReader (fills the value), a MapWriter (writes it as
+// YAML) or a DocWriter (makes a table of it). So what is read, written and documented cannot drift
+// apart. Keys are read in the order in which they stand here: a default may depend on the keys
+// above it (`fallback`).
+#pragma once
+
+#include "sim/scenario/describe_cluster.hpp"
+#include "sim/scenario/describe_model.hpp"
+#include "sim/scenario/names.hpp"
+#include "sim/scenario/rules.hpp"
+#include "sim/scenario/scalar.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+template <class Io>
+void describe(Io& io, Training& t) {
+  io.field("sequence_length", t.sequence_length, between(0, 1e8),
+           "tokens per sequence; required for transformers");
+  io.field("global_batch", t.global_batch, required(large_count),
+           "sequences or samples per step, all ranks together");
+  io.field("micro_batch", t.micro_batch, between(1, 1e6),
+           "sequences or samples per pass of one rank");
+  io.field("precision", t.precision, any, "type of the GEMMs; the GPU's profile must have it");
+  io.fallback(t.gradients, t.precision, "as precision");
+  io.field("gradients", t.gradients, any, "type that gradients are kept and reduced in");
+  io.field("optimizer", t.optimizer, any, "decides the optimizer's memory and traffic");
+  io.field("gradient_clipping", t.gradient_clipping, any,
+           "by global norm: one small all-reduce over all model ranks");
+  io.field("recompute", t.recompute, any,
+           "activations computed again in the backward pass; selective: attention only");
+  io.field("attention", t.attention, any, "unfused, or an attention kernel of the GPU's profile");
+}
+
+template <class Io>
+void describe(Io& io, Pipeline& p) {
+  io.field("stages", p.stages, between(1, 4096), "pipeline stages");
+  io.field("schedule", p.schedule, any, "a name of `stepsim list schedules`");
+  io.field("chunks", p.chunks, between(1, 1024),
+           "model chunks per stage; more than 1 with schedule interleaved only");
+  io.fallback(p.overlap_p2p, p.chunks > 1, "true when chunks > 1");
+  io.field("overlap_p2p", p.overlap_p2p, any, "send and receive beside compute");
+  io.field("scatter_gather", p.scatter_gather, any,
+           "tensor ranks send 1/t each and gather in the node; no effect with sequence parallel");
+  io.field("layers", p.layers, between(0, 1e5),
+           "layers of each stage (each chunk of each stage), in order of the model");
+}
+
+template <class Io>
+void describe(Io& io, DataParallel& d) {
+  io.field("sharding", d.sharding, any, "what is split over the data-parallel ranks");
+  io.field("degree", d.degree, count, "when stated it is checked against the cluster");
+  io.fallback(d.bucket, 25_MiB, "25 MiB");  // bucket_cap_mb of PyTorch's DistributedDataParallel
+  io.field("bucket", d.bucket, positive, "gradients reduced in one collective");
+  // PyTorch's kDefaultFirstBucketBytes; a stated bucket_cap_mb replaces it
+  // (torch/nn/parallel/distributed.py).
+  io.fallback(d.first_bucket, io.stated("bucket") ? d.bucket : 1_MiB,
+              "1 MiB, or bucket where that is stated");
+  io.field("first_bucket", d.first_bucket, positive,
+           "the first bucket, small so that reduction starts early");
+  io.field("overlap", d.overlap, any, "reduce gradients beside the backward pass");
+}
+
+template <class Io>
+void describe(Io& io, Parallelism& p) {
+  io.field("tensor", p.tensor, between(1, 4096), "tensor-parallel ranks");
+  io.field("sequence", p.sequence, any,
+           "sequence-parallel regions between the tensor-parallel ones");
+  io.field("overlap_tensor", p.overlap_tensor, any,
+           "hide backward collectives under weight-gradient GEMMs");
+  io.section("pipeline", p.pipeline, "layers split into stages");
+  io.section("data", p.data, "the same model on different samples");
+}
+
+template <class Io>
+void describe(Io& io, Collectives& c) {
+  io.field("all_reduce", c.all_reduce, any,
+           "a name of `stepsim list collectives`; auto: the cheapest");
+  io.field("all_gather", c.all_gather, any, "likewise");
+  io.field("reduce_scatter", c.reduce_scatter, any, "likewise");
+}
+
+template <class Io>
+void describe(Io& io, Input& d) {
+  io.group("storage", "where samples are read from", [&](auto& storage) {
+    storage.field("bandwidth", d.storage_bandwidth, non_negative,
+                  "of one node, shared by its loader workers; 0 GB/s: storage costs nothing");
+    storage.field("latency", d.storage_latency, non_negative, "of one read");
+  });
+  io.field("sample_size", d.sample_size, required(positive), "read per sequence or sample");
+  // Token ids reach the GPU as int64.
+  io.fallback(d.device_bytes, d.device_bytes.bytes() > 0 ? d.device_bytes : d.sample_size,
+              "8 B a token; sample_size for models without tokens");
+  io.field("device_bytes", d.device_bytes, positive, "copied to the GPU per sequence or sample");
+  io.field("workers", d.workers, between(0, 1024),
+           "loader processes per loading GPU; 0: in the main process");
+  io.field("prefetch", d.prefetch, between(1, 1024), "batches in flight per worker");
+  SampleTime decode{d.decode};
+  io.field("decode", decode, non_negative, "CPU time per sample in a worker");
+  d.decode = decode.time;
+  io.field("pinned", d.pinned, any,
+           "copies to the GPU come from page-locked memory and run beside compute");
+  io.field("h2d_bandwidth", d.h2d_bandwidth, positive,
+           "of copies to the GPU, instead of the GPU profile's");
+}
+
+template <class Io>
+void describe(Io& io, Host& h) {
+  // 4 to 6 us of CPU per launch: susun-blog.com/blog/pegainfer-3-cuda-graph.
+  io.fallback(h.launch, 5_us, "5 us");
+  io.field("launch", h.launch, non_negative, "CPU time to launch one kernel");
+  HostMode mode = h.graph ? HostMode::graph : HostMode::eager;
+  io.field("mode", mode, any, "graph: a whole pass is one launch");
+  h.graph = mode == HostMode::graph;
+}
+
+template <class Io>
+void describe(Io& io, Run& r) {
+  io.field("steps", r.steps, between(1, 10'000), "steps that are measured");
+  io.field("warmup", r.warmup, between(0, 10'000), "steps before them");
+  io.field("seed", r.seed, any, "recorded with the result");
+}
+
+/// What is copied to the GPU per sequence, when the scenario has tokens.
+inline Input input_defaults(const Training& training) {
+  return {.device_bytes = 8_B * static_cast<double>(training.sequence_length)};
+}
+
+template <class Io>
+void describe(Io& io, Scenario& s) {
+  io.fallback(s.name, s.name, "the file's name");
+  io.field("name", s.name, any, "of the scenario, in reports");
+  io.field("description", s.description, any, "free text");
+  io.part("model", s.model,
+          "a name in models/, a path to a .yaml, or a map; {base: name, layers: 4} changes one");
+  io.part("cluster", s.cluster,
+          "a name in scenarios/clusters/, a path to a .yaml, or a map; {base: name, nodes: 128} "
+          "changes one");
+  io.section("training", s.training, "how it is trained");
+  io.section("parallelism", s.parallelism, "how it is split");
+  io.section("collectives", s.collectives, "how ranks talk");
+  io.section("data", s.data, input_defaults(s.training),
+             "where samples come from; absent: input is never waited for");
+  io.section("host", s.host, "the CPU that launches kernels");
+  io.section("run", s.run, "what is simulated");
+  io.expectations("expect", s.expect, "what the result must be, as in `step_time: \"<= 4.6 s\"`");
+}
+
+}  // namespace stepsim

@@ -1,0 +1,139 @@
+// The keys of clusters, links and GPU profiles (see describe.hpp for how they are used).
+#pragma once
+
+#include "sim/scenario/gpu.hpp"
+#include "sim/scenario/names.hpp"
+#include "sim/scenario/rules.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+template <class Io>
+void describe(Io& io, GemmProfile& g) {
+  io.constant("peak", g.peak, required(positive), "datasheet, dense");
+  io.constant("efficiency", g.efficiency, fraction, "of peak, in the main loop of a short kernel");
+  io.constant("droop", g.droop, share, "share of 0.4 * efficiency lost to power at large sizes");
+  io.constant("droop_half", g.droop_half, non_negative, "size at which half of the droop has come");
+  io.constant("prologue_k", g.prologue_k, non_negative,
+              "start and end of a tile, as extra elements of k");
+  io.constant("memory_efficiency", g.memory_efficiency, fraction,
+              "of the datasheet memory bandwidth");
+  io.constant("overhead", g.overhead, non_negative, "fixed cost of a kernel");
+  io.constant("tile_128", g.tile_128, fraction, "efficiency of 128x128 tiles against larger ones");
+  io.constant("tile_64", g.tile_64, fraction,
+              "efficiency of tiles with a 64 edge against larger ones");
+  io.constant("roundness", g.roundness, between(1, 100),
+              "exponent that joins compute and memory time");
+  io.constant("partial_waves", g.partial_waves, share,
+              "0: whole waves of tiles only; 1: partial waves cost their share");
+  io.constant("sustained", g.sustained, positive,
+              "time in a stream of training kernels over time in a short benchmark");
+  io.constant("weight_gradient", g.weight_gradient, positive,
+              "time of a weight-gradient GEMM that accumulates, over a forward one");
+}
+
+template <class Io>
+void describe(Io& io, MemoryProfile& m) {
+  io.constant("latency", m.latency, non_negative, "fixed cost of a kernel");
+  io.constant("elementwise", m.elementwise, required(positive), "rate of element-wise kernels");
+  io.constant("norm", m.norm, required(positive), "rate of layer norms");
+  io.constant("softmax", m.softmax, required(positive), "rate of softmax kernels");
+  io.constant("dropout", m.dropout, required(positive), "rate of dropout kernels");
+  io.constant("loss", m.loss, required(positive), "rate of the loss");
+  io.constant("optimizer", m.optimizer, required(positive), "rate of the optimizer's update");
+}
+
+template <class Io>
+void describe(Io& io, AttentionProfile& a) {
+  io.field("kernel", a.kernel, required(), "flash1, flash2, flash3, ...");
+  io.field("head_dim", a.head_dim, between(1, 1e4), "for which the constants hold");
+  io.constant("plateau", a.plateau, required(positive), "forward rate at long sequences");
+  io.constant("half_sequence", a.half_sequence, non_negative,
+              "tokens at which the rate is half of the plateau");
+  io.constant("backward_rate", a.backward_rate, positive,
+              "rate of the backward kernel over the forward one");
+  io.constant("overhead", a.overhead, non_negative, "fixed cost of a kernel");
+}
+
+template <class Io>
+void describe(Io& io, GpuProfile& g) {
+  io.field("name", g.name, any, "as the file");
+  io.field("description", g.description, any, "one line about the GPU");
+  io.sources("where the constants come from: a map of short names to texts");
+  io.constant("sms", g.sms, required(between(1, 1e5)), "streaming multiprocessors");
+  io.constant("memory", g.memory, required(positive), "capacity");
+  io.constant("reserved", g.reserved, non_negative,
+              "context, communicators and library workspaces");
+  io.constant("memory_bandwidth", g.memory_bandwidth, required(positive), "datasheet");
+  io.constant("communication_sms", g.communication_sms, between(0, 1e5),
+              "taken by a running NCCL collective");
+  io.constant("copy_pinned", g.copy_pinned, required(positive), "host to device");
+  io.constant("copy_pageable", g.copy_pageable, required(positive),
+              "host to device, from pageable memory");
+  io.variants("gemm", g.gemm, &GemmProfile::precision,
+              "one map per precision; `like: bf16` copies another");
+  io.section("memory_kernels", g.memory_kernels, "kernels that only move bytes");
+  io.list("attention", g.attention, "fused attention kernels");
+}
+
+template <class Io>
+void describe(Io& io, CollectiveCurve& c) {
+  io.field("ranks", c.ranks, required(between(2, 1e6)), "GPUs that take part");
+  io.field("latency", c.latency, required(non_negative), "of a small collective");
+  io.field("low", c.low, required(positive), "bandwidth in the latency-optimised regime");
+  io.field("second_latency", c.second_latency, required(non_negative),
+           "extra cost of the bandwidth regime");
+  io.field("high", c.high, required(positive), "bandwidth at large sizes");
+  io.source("of the row");
+}
+
+template <class Io>
+void describe(Io& io, LinkProfile& l) {
+  if (io.is_profile()) {
+    io.field("name", l.name, any, "as the file");
+    io.note("description", "one line about the link");
+    io.sources("where the constants come from: a map of short names to texts");
+  }
+  io.constant("bandwidth", l.bandwidth, required(positive), "per GPU and direction");
+  io.constant("efficiency", l.efficiency, fraction,
+              "payload that a transfer reaches, of bandwidth");
+  io.constant("latency", l.latency, required(non_negative), "of one transfer or one ring step");
+  if (io.is_profile()) {
+    io.list("all_reduce", l.all_reduce,
+            "measured, per number of ranks; none: from bandwidth and latency");
+    io.list("all_gather", l.all_gather, "likewise");
+    io.list("reduce_scatter", l.reduce_scatter, "likewise");
+  }
+}
+
+template <class Io>
+void describe(Io& io, Fabric& f) {
+  io.field("topology", f.topology, any, "a name of `stepsim list topologies`");
+  io.fallback(f.nics_per_node, f.nics_per_node, "one per GPU");
+  io.field("nics_per_node", f.nics_per_node, between(1, 1024),
+           "network adapters that carry the traffic of training");
+  io.field("bandwidth", f.bandwidth, required(positive), "of one NIC, per direction");
+  io.field("efficiency", f.efficiency, fraction,
+           "payload that a large transfer reaches, of bandwidth");
+  io.field("latency", f.latency, required(non_negative),
+           "of one hop between two nodes, software included");
+  io.field("nodes_per_leaf", f.nodes_per_leaf, between(0, 1e6),
+           "fat_tree: nodes below one leaf switch; 0: all");
+  io.field("oversubscription", f.oversubscription, between(1, 1000),
+           "fat_tree: leaf down-link over up-link bandwidth");
+}
+
+template <class Io>
+void describe(Io& io, Cluster& c) {
+  io.fallback(c.name, c.name, "the file's name");
+  io.field("name", c.name, any, "of the cluster, in reports");
+  io.part("gpu", c.gpu, "a name in calib/gpus/");
+  io.field("nodes", c.nodes, between(1, 1e6), "machines");
+  io.field("gpus_per_node", c.gpus_per_node, between(1, 1024), "GPUs of one machine");
+  io.part("intra_node", c.intra_node,
+          "a name in calib/links/, or a map; needed for more than one GPU in a node");
+  io.section("inter_node", c.inter_node, Fabric{.nics_per_node = c.gpus_per_node},
+             "the network between nodes; needed for more than one node");
+}
+
+}  // namespace stepsim

@@ -1,0 +1,136 @@
+// Reading what the result must be.
+#include "sim/scenario/expectation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/scalar.hpp"
+
+namespace stepsim {
+namespace {
+
+enum class Measure { time, fraction, rate, bytes, truth };
+
+constexpr std::array<std::pair<std::string_view, Measure>, 10> kKeys{{
+    {"step_time", Measure::time},
+    {"mfu", Measure::fraction},
+    {"hfu", Measure::fraction},
+    {"tokens_per_s", Measure::rate},
+    {"samples_per_s", Measure::rate},
+    {"peak_memory", Measure::bytes},
+    {"bubble_fraction", Measure::fraction},
+    {"data_stall_fraction", Measure::fraction},
+    {"overlap_efficiency", Measure::fraction},
+    {"fits", Measure::truth},
+}};
+
+constexpr std::array<std::string_view, 5> kComparisons{"<=", ">=", "==", "<",
+                                                       ">"};  // longest first
+
+Measure measure_of(std::string_view key) {
+  const auto found =
+      std::find_if(kKeys.begin(), kKeys.end(), [&](const auto& k) { return k.first == key; });
+  return found == kKeys.end() ? Measure::fraction : found->second;
+}
+
+template <class T>
+double read_as(const std::string& text) {
+  T value{};
+  read_scalar(text, value);
+  return magnitude(value);
+}
+
+double read_truth(const std::string& text) {
+  bool value = false;
+  read_scalar(text, value);
+  return value ? 1 : 0;
+}
+
+/// Rates may leave the unit out: their key carries it.
+double read_rate(const std::string& text) {
+  const auto leading = leading_number(text);
+  return leading && leading->rest.empty() ? leading->value : read_as<PerSecond>(text);
+}
+
+double read_value(Measure measure, const std::string& text) {
+  switch (measure) {
+    case Measure::time:
+      return read_as<Seconds>(text);
+    case Measure::fraction:
+      return read_as<double>(text);
+    case Measure::rate:
+      return read_rate(text);
+    case Measure::bytes:
+      return read_as<Bytes>(text);
+    case Measure::truth:
+      return read_truth(text);
+  }
+  return 0;
+}
+
+/// A limit that one would set for that key: less is better for times, memory and losses.
+std::string_view usual_comparison(std::string_view key) {
+  const bool less = key == "step_time" || key == "peak_memory" || key.ends_with("_fraction");
+  return less ? "<=" : ">=";
+}
+
+std::string_view without_spaces_in_front(std::string_view text) {
+  const auto from = text.find_first_not_of(' ');
+  return from == std::string_view::npos ? "" : text.substr(from);
+}
+
+}  // namespace
+
+std::vector<std::string> expectation_keys() {
+  std::vector<std::string> keys;
+  for (const auto& [key, measure] : kKeys) keys.emplace_back(key);
+  return keys;
+}
+
+Expectation read_expectation(const std::string& key, const std::string& text) {
+  const Measure measure = measure_of(key);
+  const auto sign = std::find_if(kComparisons.begin(), kComparisons.end(),
+                                 [&](std::string_view c) { return text.starts_with(c); });
+  const bool has_sign = sign != kComparisons.end();
+  const std::string value(without_spaces_in_front(has_sign ? text.substr(sign->size()) : text));
+  Expectation result{.key = key, .comparison = has_sign ? std::string(*sign) : "=="};
+  result.value = read_value(measure, value);
+  if (measure == Measure::truth && has_sign && *sign != "==") {
+    throw Mistake{fmt::format("{} is compared with {}", key, *sign),
+                  fmt::format("write \"{}\"", value)};
+  }
+  if (measure != Measure::truth && !has_sign) {
+    throw Mistake{fmt::format("{} has no comparison", quoted(text)),
+                  fmt::format("write \"{} {}\"", usual_comparison(key), text)};
+  }
+  result.text = measure == Measure::truth ? fmt::format("{}: {}", key, value)
+                                          : fmt::format("{} {} {}", key, result.comparison, value);
+  return result;
+}
+
+std::string expectation_text(const Expectation& expectation) {
+  const std::string rest =
+      expectation.text.substr(std::min(expectation.key.size() + 1, expectation.text.size()));
+  return rest.starts_with(' ') ? rest.substr(1) : rest;
+}
+
+std::string expectation_type(const std::string& key) {
+  switch (measure_of(key)) {
+    case Measure::time:
+      return "comparison and a time";
+    case Measure::fraction:
+      return "comparison and a fraction or percentage";
+    case Measure::rate:
+      return "comparison and a number";
+    case Measure::bytes:
+      return "comparison and a size";
+    case Measure::truth:
+      return "true or false";
+  }
+  return "";
+}
+
+}  // namespace stepsim

@@ -1,0 +1,143 @@
+// Loading: text to tree, tree to values, values against each other.
+#include "sim/scenario/load.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/core/hash.hpp"
+#include "sim/scenario/check.hpp"
+#include "sim/scenario/describe.hpp"
+#include "sim/scenario/map_reader.hpp"
+#include "sim/scenario/override.hpp"
+
+namespace stepsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_root(Library& library, const std::string& root) {
+  auto& roots = library.roots;
+  if (!root.empty() && std::find(roots.begin(), roots.end(), root) == roots.end())
+    roots.push_back(root);
+}
+
+/// $STEPSIM_LIBRARY: folders with colons between them.
+void add_environment(Library& library) {
+  const char* value = std::getenv("STEPSIM_LIBRARY");
+  std::string rest = value == nullptr ? "" : value;
+  while (!rest.empty()) {
+    const std::size_t colon = rest.find(':');
+    add_root(library, rest.substr(0, colon));
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  }
+}
+
+std::string stem_of(const std::string& file) {
+  const std::string stem = fs::path(file).stem().string();
+  return stem.empty() ? "scenario" : stem;
+}
+
+/// The tree of a scenario with its overrides; throws when there is no map to read.
+Tree scenario_tree(const std::shared_ptr<const Source>& source,
+                   const std::vector<Override>& overrides, Problems& problems) {
+  auto tree = parse_tree(source, "", problems);
+  problems.throw_if_any();
+  if (!tree->is_map()) {
+    const bool empty = tree->kind == Tree::Kind::empty;
+    problems.add({source, 1, 1}, "",
+                 empty ? "the file is empty: a scenario is a map of keys"
+                       : fmt::format("a scenario is a map of keys, not {}", title_of(tree->kind)));
+    problems.throw_if_any();
+  }
+  for (const Override& change : overrides) apply(change, *tree, problems);
+  return std::move(*tree);
+}
+
+Scenario read_scenario(const std::shared_ptr<const Source>& source, const Library& library,
+                       const std::vector<Override>& overrides, const KnownNames& known) {
+  Reading reading{library, {}, {}};
+  const Tree tree = scenario_tree(source, overrides, reading.problems);
+  const Place start{source, 1, 1};
+  reading.places[""] = start;
+  Scenario scenario;
+  scenario.name = stem_of(source->name);
+  MapReader io(reading, tree, "", "the scenario", start);
+  describe(io, scenario);
+  io.finish();
+  check_scenario(scenario, known, reading);
+  reading.problems.throw_if_any();
+  scenario.hash = fnv1a_hex(to_yaml(scenario));
+  return scenario;
+}
+
+/// One part of a scenario by itself: the value of a map with that one key.
+template <class Part>
+Part load_part(const char* key, const std::string& name, const Library& library,
+               void (*check)(const Part&, Reading&) = nullptr) {
+  Reading reading{library, {}, {}};
+  Tree map = empty_map({});
+  map.entries.push_back({key, {}, {.kind = Tree::Kind::scalar, .scalar = name}});
+  MapReader io(reading, map, "", "the command", {});
+  Part part;
+  io.part(key, part, "");
+  if (check != nullptr) check(part, reading);
+  reading.problems.throw_if_any();
+  return part;
+}
+
+}  // namespace
+
+Library library_for(const std::string& scenario_path) {
+  Library library;
+  add_environment(library);
+  std::error_code ignored;
+  const fs::path start = fs::absolute(scenario_path, ignored).parent_path();
+  for (fs::path folder = start; !folder.empty(); folder = folder.parent_path()) {
+    if (fs::is_directory(folder / "models", ignored)) add_root(library, folder.string());
+    if (folder == folder.root_path()) break;
+  }
+  add_root(library, STEPSIM_LIBRARY_DIR);
+  return library;
+}
+
+Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides,
+                       const KnownNames& known) {
+  return read_scenario(read_source(path), library_for(path), overrides, known);
+}
+
+Scenario parse_scenario(const std::string& text, const std::string& file, const Library& library,
+                        const std::vector<Override>& overrides, const KnownNames& known) {
+  return read_scenario(std::make_shared<Source>(Source{file, folder_of(file), text}), library,
+                       overrides, known);
+}
+
+Model load_model(const std::string& name, const Library& library) {
+  return load_part<Model>("model", name, library, check_model);
+}
+GpuProfile load_gpu(const std::string& name, const Library& library) {
+  return load_part<GpuProfile>("gpu", name, library);
+}
+LinkProfile load_link(const std::string& name, const Library& library) {
+  return load_part<LinkProfile>("link", name, library);
+}
+Cluster load_cluster(const std::string& name, const Library& library) {
+  return load_part<Cluster>("cluster", name, library, check_cluster);
+}
+
+std::vector<std::string> names_in(const std::string& folder, const Library& library) {
+  std::set<std::string> names;
+  for (const std::string& root : library.roots) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(fs::path(root) / folder, ignored)) {
+      const fs::path extension = entry.path().extension();
+      if (extension == ".yaml" || extension == ".yml") names.insert(entry.path().stem().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace stepsim

@@ -1,0 +1,249 @@
+// Fills a struct from a map, strictly: every key must be known, given once, of its type and in its
+// range.
+//
+// One MapReader reads one map. `describe` (describe.hpp) declares the keys; `finish` then reports
+// the keys that nobody declared and the required ones that are missing. Mistakes go to the
+// Reading's problems; a value with a mistake keeps its default.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/scenario/load.hpp"
+#include "sim/scenario/problems.hpp"
+#include "sim/scenario/resolve.hpp"
+#include "sim/scenario/rules.hpp"
+#include "sim/scenario/scalar.hpp"
+#include "sim/scenario/tree.hpp"
+
+namespace stepsim {
+
+/// What the readers of one load share.
+struct Reading {
+  const Library& library;
+  Problems problems;
+  std::map<std::string, Place, std::less<>>
+      places;  ///< of every key that was read, by its dotted path
+};
+
+class MapReader {
+ public:
+  /// `path` is the dotted name of the map ("" for the root), `title` what messages call it, `at`
+  /// the place to cite for keys that are missing.
+  MapReader(Reading& reading, const Tree& map, std::string path, std::string title, Place at);
+
+  /// In a profile every constant is `{value: ..., source: id}`, the ids being keys of `sources`.
+  void expect_sources() { sources_.emplace(); }
+  bool is_profile() const { return sources_.has_value(); }
+
+  template <class T>
+  void field(std::string_view key, T& value, const Rules& rules, std::string_view doc);
+  template <class T>
+  void field(std::string_view key, std::optional<T>& value, const Rules& rules,
+             std::string_view doc);
+  template <class T>
+  void field(std::string_view key, std::vector<T>& values, const Rules& rules,
+             std::string_view doc);
+
+  /// Sets the default of the field that follows; `text` is for the documentation.
+  template <class T>
+  void fallback(T& value, const T& preset, std::string_view) {
+    value = preset;
+  }
+  bool stated(std::string_view key) const { return map_.find(key) != nullptr; }
+
+  template <class T>
+  void section(std::string_view key, T& value, std::string_view doc);
+  /// Absent or null: nothing. Otherwise its keys replace those of `preset`.
+  template <class T>
+  void section(std::string_view key, std::optional<T>& value, T preset, std::string_view doc);
+  void group(std::string_view key, std::string_view doc,
+             const std::function<void(MapReader&)>& read);
+  template <class T>
+  void list(std::string_view key, std::vector<T>& values, std::string_view doc);
+  /// A map from choices to maps; an entry with `like: other` starts from another one.
+  template <class T, class E>
+  void variants(std::string_view key, std::vector<T>& values, E T::*choice, std::string_view doc);
+
+  void sources(std::string_view doc);
+  void source(std::string_view doc);
+  void note(std::string_view key, std::string_view) { take(key); }
+  template <class T>
+  void constant(std::string_view key, T& value, const Rules& rules, std::string_view doc);
+
+  void part(std::string_view key, Model& model, std::string_view doc);
+  void part(std::string_view key, Cluster& cluster, std::string_view doc);
+  void part(std::string_view key, GpuProfile& gpu, std::string_view doc);
+  void part(std::string_view key, LinkProfile& link, std::string_view doc);
+  void expectations(std::string_view key, std::vector<Expectation>& expectations,
+                    std::string_view doc);
+
+  void finish();
+
+ private:
+  struct Missing {
+    std::string key;
+    std::string example;
+  };
+
+  std::string path_of(std::string_view key) const;
+  /// Declares the key and finds its entry; nullptr when absent.
+  const Entry* take(std::string_view key);
+  const Entry* take_required(std::string_view key, const Rules& rules, const std::string& example);
+  /// A map below this one; for a mistake or an absent entry an empty one.
+  MapReader below(std::string_view key, const Entry* entry);
+  MapReader below(const std::string& path, const Tree& value, const Place& at);
+  std::optional<Resolved> resolve(std::string_view key, const Kind& kind);
+  /// Whether the value has that kind; reports it otherwise.
+  bool is(Tree::Kind kind, const Tree& value, const std::string& path, const Place& key_place,
+          const std::string& wanted);
+  void report_unknown(const Entry& entry, std::vector<std::string>& meant);
+  void check_name(const std::string& name, const std::string& file);
+  /// The entry with everything that its `like` names; nothing when that leads nowhere.
+  std::optional<Tree> unlike(const Tree& variants, const Entry& entry, const std::string& path,
+                             std::vector<std::string> seen = {});
+
+  template <class T>
+  bool read_value(const Tree& value, const Place& key_place, const std::string& path, T& result,
+                  const Rules& rules);
+  void report(const Place& place, const std::string& path, const Mistake& mistake);
+
+  Reading& reading_;
+  Tree map_;
+  std::string path_;
+  std::string title_;
+  Place at_;
+  bool is_usable_ = true;  ///< false: it is no map at all, which was reported
+  std::vector<std::string> known_;
+  std::vector<Missing> missing_;
+  std::optional<std::vector<std::string>> sources_;
+};
+
+template <class T>
+bool MapReader::read_value(const Tree& value, const Place& key_place, const std::string& path,
+                           T& result, const Rules& rules) {
+  if (!is(Tree::Kind::scalar, value, path, key_place, wanted(result))) return false;
+  try {
+    T read{};
+    read_scalar(value.scalar, read);
+    if constexpr (Measurable<T>) {
+      if (!rules.admits(magnitude(read)))
+        throw Mistake{quoted(value.scalar) + " must be " + rules.text(), ""};
+    }
+    result = read;
+    return true;
+  } catch (const Mistake& mistake) {
+    report(value.place, path, mistake);
+    return false;
+  }
+}
+
+template <class T>
+void MapReader::field(std::string_view key, T& value, const Rules& rules, std::string_view) {
+  const Entry* entry = take_required(key, rules, example(value));
+  if (entry != nullptr) read_value(entry->value, entry->key_place, path_of(key), value, rules);
+}
+
+template <class T>
+void MapReader::field(std::string_view key, std::optional<T>& value, const Rules& rules,
+                      std::string_view) {
+  const Entry* entry = take(key);
+  if (entry == nullptr || entry->value.kind == Tree::Kind::empty) return;
+  T read{};
+  if (read_value(entry->value, entry->key_place, path_of(key), read, rules)) value = read;
+}
+
+template <class T>
+void MapReader::field(std::string_view key, std::vector<T>& values, const Rules& rules,
+                      std::string_view) {
+  const Entry* entry = take(key);
+  if (entry == nullptr) return;
+  if (!is(Tree::Kind::list, entry->value, path_of(key), entry->key_place, "a list")) return;
+  values.clear();
+  for (const Tree& item : entry->value.items) {
+    T read{};
+    read_value(item, item.place, path_of(key), read, rules);
+    values.push_back(read);
+  }
+}
+
+template <class T>
+void MapReader::section(std::string_view key, T& value, std::string_view) {
+  MapReader io = below(key, take(key));
+  describe(io, value);
+  io.finish();
+}
+
+template <class T>
+void MapReader::section(std::string_view key, std::optional<T>& value, T preset, std::string_view) {
+  const Entry* entry = take(key);
+  if (entry == nullptr || entry->value.kind == Tree::Kind::empty) return;
+  value = preset;
+  MapReader io = below(key, entry);
+  describe(io, *value);
+  io.finish();
+}
+
+template <class T>
+void MapReader::list(std::string_view key, std::vector<T>& values, std::string_view) {
+  const Entry* entry = take(key);
+  if (entry == nullptr ||
+      !is(Tree::Kind::list, entry->value, path_of(key), entry->key_place, "a list"))
+    return;
+  for (const Tree& item : entry->value.items) {
+    MapReader io = below(fmt::format("{}[{}]", path_of(key), values.size()), item, item.place);
+    describe(io, values.emplace_back());
+    io.finish();
+  }
+}
+
+template <class T, class E>
+void MapReader::variants(std::string_view key, std::vector<T>& values, E T::*choice,
+                         std::string_view) {
+  const Entry* entry = take_required(key, required(), "<map>");
+  if (entry == nullptr ||
+      !is(Tree::Kind::map, entry->value, path_of(key), entry->key_place, "a map"))
+    return;
+  for (const Entry& variant : entry->value.entries) {
+    const std::string path = path_of(key) + "." + variant.key;
+    T value{};
+    try {
+      read_scalar(variant.key, value.*choice);
+    } catch (const Mistake& mistake) {
+      report(variant.key_place, path, mistake);
+      continue;
+    }
+    const auto tree = unlike(entry->value, variant, path);
+    if (!tree) continue;
+    MapReader io = below(path, *tree, variant.key_place);
+    describe(io, value);
+    io.finish();
+    values.push_back(value);
+  }
+}
+
+template <class T>
+void MapReader::constant(std::string_view key, T& value, const Rules& rules, std::string_view doc) {
+  if (!is_profile()) return field(key, value, rules, doc);
+  const std::string shape = fmt::format("{{value: {}, source: <id>}}", example(value));
+  const Entry* entry = take_required(key, rules, shape);
+  if (entry == nullptr) return;
+  if (!entry->value.is_map()) {
+    const std::string written =
+        entry->value.kind == Tree::Kind::scalar ? entry->value.scalar : example(value);
+    report(entry->value.place, path_of(key),
+           {"a constant of a profile needs a source",
+            fmt::format("write \"{}: {{value: {}, source: <id>}}\"", key, written)});
+    return;
+  }
+  MapReader io = below(key, entry);
+  io.field("value", value, required(rules), doc);
+  io.source(doc);
+  io.finish();
+}
+
+}  // namespace stepsim

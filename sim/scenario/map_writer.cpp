@@ -1,0 +1,54 @@
+// Layout of the YAML that MapWriter makes, and `to_yaml`.
+#include "sim/scenario/map_writer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/scenario/describe.hpp"
+#include "sim/scenario/expectation.hpp"
+#include "sim/scenario/load.hpp"
+
+namespace stepsim {
+
+void MapWriter::line(std::string_view key, const std::string& value) {
+  text_ += fmt::format("{:{}}{}: {}\n", "", indent_, key, value);
+}
+
+void MapWriter::nest(std::string_view key, const MapWriter& io) {
+  if (!io.text_.empty()) text_ += fmt::format("{:{}}{}:\n{}", "", indent_, key, io.text_);
+}
+
+std::string MapWriter::flow(const std::vector<std::string>& texts) {
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+void MapWriter::part(std::string_view key, LinkProfile& link, std::string_view doc) {
+  if (!link.hash.empty()) {
+    line(key, write_scalar(link.name));
+  } else if (link.bandwidth.base() > 0) {
+    section(key, link, doc);
+  }
+}
+
+void MapWriter::expectations(std::string_view key, std::vector<Expectation>& expectations,
+                             std::string_view) {
+  MapWriter io(indent_ + kStep);
+  for (const std::string& name : expectation_keys()) {
+    std::vector<std::string> texts;
+    for (const Expectation& expectation : expectations) {
+      if (expectation.key == name) texts.push_back(write_scalar(expectation_text(expectation)));
+    }
+    if (!texts.empty()) io.line(name, texts.size() == 1 ? texts.front() : flow(texts));
+  }
+  nest(key, io);
+}
+
+std::string to_yaml(const Scenario& scenario) {
+  Scenario copy =
+      scenario;  // descriptions are shared with the reader and take what they describe by reference
+  MapWriter io;
+  describe(io, copy);
+  return io.text();
+}
+
+}  // namespace stepsim

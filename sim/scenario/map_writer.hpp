@@ -1,0 +1,90 @@
+// Writes a struct as YAML text with every key, so that it reads back as an equal struct.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/scenario/rules.hpp"
+#include "sim/scenario/scalar.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+class MapWriter {
+ public:
+  explicit MapWriter(int indent = 0) : indent_(indent) {}
+  const std::string& text() const { return text_; }
+
+  bool is_profile() const { return false; }
+  bool stated(std::string_view) const { return false; }
+  template <class T>
+  void fallback(T&, const T&, std::string_view) {}
+
+  template <class T>
+  void field(std::string_view key, T& value, const Rules&, std::string_view) {
+    line(key, write_scalar(value));
+  }
+  template <class T>
+  void field(std::string_view key, std::optional<T>& value, const Rules&, std::string_view) {
+    if (value) line(key, write_scalar(*value));
+  }
+  template <class T>
+  void field(std::string_view key, std::vector<T>& values, const Rules&, std::string_view) {
+    std::vector<std::string> texts;
+    for (const T& value : values) texts.push_back(write_scalar(value));
+    if (!texts.empty()) line(key, flow(texts));
+  }
+  template <class T>
+  void constant(std::string_view key, T& value, const Rules& rules, std::string_view doc) {
+    field(key, value, rules, doc);
+  }
+
+  template <class T>
+  void section(std::string_view key, T& value, std::string_view) {
+    MapWriter io(indent_ + kStep);
+    describe(io, value);
+    nest(key, io);
+  }
+  template <class T>
+  void section(std::string_view key, std::optional<T>& value, const T&, std::string_view doc) {
+    if (value) section(key, *value, doc);
+  }
+  void group(std::string_view key, std::string_view, const std::function<void(MapWriter&)>& write) {
+    MapWriter io(indent_ + kStep);
+    write(io);
+    nest(key, io);
+  }
+
+  void part(std::string_view key, Model& model, std::string_view doc) { section(key, model, doc); }
+  void part(std::string_view key, Cluster& cluster, std::string_view doc) {
+    section(key, cluster, doc);
+  }
+  void part(std::string_view key, GpuProfile& gpu, std::string_view) {
+    line(key, write_scalar(gpu.name));
+  }
+  /// A measured link by name, another one with its numbers; none where a node has one GPU.
+  void part(std::string_view key, LinkProfile& link, std::string_view doc);
+  void expectations(std::string_view key, std::vector<Expectation>& expectations,
+                    std::string_view doc);
+
+  // Parts of profiles, which are never written.
+  template <class T>
+  void list(std::string_view, std::vector<T>&, std::string_view) {}
+  void sources(std::string_view) {}
+  void source(std::string_view) {}
+  void note(std::string_view, std::string_view) {}
+
+ private:
+  static constexpr int kStep = 2;
+  void line(std::string_view key, const std::string& value);
+  void nest(std::string_view key, const MapWriter& io);
+  static std::string flow(const std::vector<std::string>& texts);
+
+  int indent_;
+  std::string text_;
+};
+
+}  // namespace stepsim

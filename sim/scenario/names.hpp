@@ -1,0 +1,74 @@
+// The words that scenarios and reports use for the choices of scenario.hpp.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+enum class ModelKind { transformer, mlp };
+enum class HostMode { eager, graph };
+
+/// All words of one choice, in the order in which messages list them.
+template <class E>
+inline constexpr std::array<std::pair<std::string_view, E>, 0> kNames{};
+
+template <>
+inline constexpr std::array kNames<Precision> = {
+    std::pair{std::string_view("fp32"), Precision::fp32},
+    std::pair{std::string_view("tf32"), Precision::tf32},
+    std::pair{std::string_view("fp16"), Precision::fp16},
+    std::pair{std::string_view("bf16"), Precision::bf16},
+    std::pair{std::string_view("fp8"), Precision::fp8}};
+template <>
+inline constexpr std::array kNames<Recompute> = {
+    std::pair{std::string_view("none"), Recompute::none},
+    std::pair{std::string_view("selective"), Recompute::selective},
+    std::pair{std::string_view("full"), Recompute::full}};
+template <>
+inline constexpr std::array kNames<Optimizer> = {
+    std::pair{std::string_view("sgd"), Optimizer::sgd},
+    std::pair{std::string_view("momentum"), Optimizer::momentum},
+    std::pair{std::string_view("adam"), Optimizer::adam}};
+template <>
+inline constexpr std::array kNames<Sharding> = {
+    std::pair{std::string_view("ddp"), Sharding::ddp},
+    std::pair{std::string_view("zero1"), Sharding::zero1},
+    std::pair{std::string_view("zero2"), Sharding::zero2},
+    std::pair{std::string_view("zero3"), Sharding::zero3}};
+template <>
+inline constexpr std::array kNames<ModelKind> = {
+    std::pair{std::string_view("transformer"), ModelKind::transformer},
+    std::pair{std::string_view("mlp"), ModelKind::mlp}};
+template <>
+inline constexpr std::array kNames<HostMode> = {
+    std::pair{std::string_view("eager"), HostMode::eager},
+    std::pair{std::string_view("graph"), HostMode::graph}};
+
+/// A choice that has words.
+template <class E>
+concept Named = kNames<E>
+.size() > 0;
+
+/// "bf16"
+template <Named E>
+std::string name_of(E choice) {
+  for (const auto& [name, value] : kNames<E>) {
+    if (value == choice) return std::string(name);
+  }
+  return "";
+}
+
+template <Named E>
+std::vector<std::string> names_of() {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : kNames<E>) names.emplace_back(name);
+  return names;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,88 @@
+// Applying overrides to a tree.
+#include "sim/scenario/override.hpp"
+
+#include <fmt/format.h>
+
+namespace stepsim {
+namespace {
+
+constexpr std::size_t kLongestPath = 8;  // keys; the deepest key of a scenario has four
+
+std::vector<std::string> split(const std::string& path) {
+  std::vector<std::string> keys;
+  std::size_t from = 0;
+  for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', from)) {
+    keys.push_back(path.substr(from, dot - from));
+    from = dot + 1;
+  }
+  keys.push_back(path.substr(from));
+  return keys;
+}
+
+/// The text of an override as one line.
+std::string title_of(const Override& change) {
+  const std::string text = quoted(change.path + "=" + change.value);
+  return "--set " + text.substr(1, text.size() - 2);
+}
+
+Entry& entry_of(Tree& map, const std::string& key, const Place& place) {
+  if (Entry* entry = map.find(key)) return *entry;
+  return map.entries.emplace_back(Entry{key, place, empty_map(place)});
+}
+
+/// `cluster: name` as `cluster: {base: name}`.
+Tree based_on(Tree name, const Place& place) {
+  Tree map = empty_map(place);
+  map.entries.push_back({"base", name.place, std::move(name)});
+  return map;
+}
+
+std::optional<Tree> parsed_value(const std::shared_ptr<const Source>& source,
+                                 const std::string& path, Problems& problems) {
+  const bool is_comparison = source->text.starts_with('>');  // YAML would begin a folded text
+  if (!is_comparison) return parse_tree(source, path, problems);
+  return Tree{.kind = Tree::Kind::scalar, .scalar = source->text, .place = {source, 0, 0}};
+}
+
+}  // namespace
+
+Override parse_override(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw UserError(
+        {Diagnostic{.message = fmt::format("{} is not an override", quoted(text)),
+                    .proposal = "write \"path=value\", as in \"training.micro_batch=2\""}});
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+void apply(const Override& change, Tree& scenario, Problems& problems) {
+  const auto source = std::make_shared<Source>(Source{title_of(change), "", change.value, true});
+  const Place place{source, 0, 0};
+  auto value = parsed_value(source, change.path, problems);
+  if (!value) return;
+  const std::vector<std::string> keys = split(change.path);
+  if (keys.size() > kLongestPath)
+    return problems.add(place, change.path, "no key of a scenario is that deep");
+  Tree* map = &scenario;
+  std::string path;
+  for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
+    Entry& entry = entry_of(*map, keys[i], place);
+    path += (path.empty() ? "" : ".") + keys[i];
+    const bool is_named = path == "cluster" || path == "model";
+    if (entry.value.kind == Tree::Kind::empty) entry.value = empty_map(place);
+    if (entry.value.kind == Tree::Kind::scalar && is_named)
+      entry.value = based_on(std::move(entry.value), entry.key_place);
+    if (!entry.value.is_map()) {
+      return problems.add(
+          place, path,
+          fmt::format("{} is {} and has no keys", quoted(path), title_of(entry.value.kind)));
+    }
+    map = &entry.value;
+  }
+  Entry& entry = entry_of(*map, keys.back(), place);
+  entry.key_place = place;
+  entry.value = std::move(*value);
+}
+
+}  // namespace stepsim

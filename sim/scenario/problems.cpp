@@ -1,0 +1,56 @@
+// Collecting and ordering diagnostics.
+#include "sim/scenario/problems.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace stepsim {
+namespace {
+
+constexpr std::size_t kMostShown = 100;  // more mistakes than that are one mistake: the wrong file
+
+/// Whether `outer` is `inner` or one of the maps that hold it.
+bool holds(std::string_view outer, std::string_view inner) {
+  return inner.starts_with(outer) &&
+         (inner.size() == outer.size() || inner[outer.size()] == '.' || inner[outer.size()] == '[');
+}
+
+}  // namespace
+
+void Problems::add(const Place& place, const std::string& path, std::string message,
+                   std::string proposal) {
+  if (!path.empty() && paths_.size() < kMostShown) paths_.insert(path);
+  if (found_.size() == kMostShown) return;
+  Diagnostic diagnostic{.line = place.line, .column = place.column};
+  diagnostic.message = std::move(message);
+  diagnostic.proposal = std::move(proposal);
+  if (place.source) {
+    diagnostic.file = place.source->name;
+    diagnostic.source_line = place.source->line(place.line);
+    if (first_non_text(diagnostic.source_line) != std::string::npos) diagnostic.source_line.clear();
+  }
+  if (std::find(files_.begin(), files_.end(), diagnostic.file) == files_.end()) {
+    files_.push_back(diagnostic.file);
+  }
+  found_.push_back(std::move(diagnostic));
+}
+
+bool Problems::spoiled(std::string_view path) const {
+  return std::any_of(paths_.begin(), paths_.end(), [&](const std::string& other) {
+    return holds(other, path) || holds(path, other);
+  });
+}
+
+void Problems::throw_if_any() const {
+  if (found_.empty()) return;
+  std::vector<Diagnostic> sorted = found_;
+  const auto rank = [&](const Diagnostic& d) {
+    return std::tuple(std::find(files_.begin(), files_.end(), d.file) - files_.begin(), d.line,
+                      d.column);
+  };
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](const Diagnostic& a, const Diagnostic& b) { return rank(a) < rank(b); });
+  throw UserError(std::move(sorted));
+}
+
+}  // namespace stepsim

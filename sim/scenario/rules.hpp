@@ -1,0 +1,49 @@
+// What a key's value must be, apart from its type: required, and in which range.
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace stepsim {
+
+struct Rules {
+  bool is_required = false;
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool above_low = false;  ///< low itself is too low
+
+  bool admits(double value) const {
+    return (above_low ? value > low : value >= low) && value <= high;
+  }
+
+  /// "greater than 0", "between 1 and 64"; "" when everything is admitted.
+  std::string text() const {
+    const bool has_low = low > -std::numeric_limits<double>::infinity();
+    const bool has_high = high < std::numeric_limits<double>::infinity();
+    if (has_low && has_high && !above_low) return fmt::format("between {} and {}", low, high);
+    std::string sentence;
+    if (has_low) sentence = fmt::format("{} {}", above_low ? "greater than" : "at least", low);
+    if (has_high) sentence += fmt::format("{}at most {}", has_low ? " and " : "", high);
+    return sentence;
+  }
+};
+
+inline constexpr Rules any{};
+inline constexpr Rules positive{.low = 0, .above_low = true};
+inline constexpr Rules non_negative{.low = 0};
+inline constexpr Rules fraction{.low = 0, .high = 1, .above_low = true};  ///< an efficiency
+inline constexpr Rules share{.low = 0, .high = 1};
+constexpr Rules between(double low, double high) { return {.low = low, .high = high}; }
+constexpr Rules required(Rules rules = any) {
+  rules.is_required = true;
+  return rules;
+}
+
+// Bounds that no real run reaches; inside them, products of dimensions fit in 64 bits and GPU
+// counts in an int.
+inline constexpr Rules count = between(1, 1e6);
+inline constexpr Rules large_count = between(1, 1e9);
+
+}  // namespace stepsim

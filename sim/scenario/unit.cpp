@@ -1,0 +1,144 @@
+// The tables of units, and reading and writing by them.
+#include "sim/scenario/unit.hpp"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/suggest.hpp"
+#include "sim/scenario/source.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr Unit kTimeUnits[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3},
+                               {"s", 1},     {"min", 60},  {"h", 3600}};
+constexpr Unit kByteUnits[] = {{"B", 1},        {"KB", 1e3},     {"MB", 1e6},
+                               {"GB", 1e9},     {"TB", 1e12},    {"KiB", 0x1p10},
+                               {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+constexpr Unit kBandwidthUnits[] = {
+    {"B/s", 1},        {"KB/s", 1e3},     {"MB/s", 1e6},     {"GB/s", 1e9},     {"TB/s", 1e12},
+    {"KiB/s", 0x1p10}, {"MiB/s", 0x1p20}, {"GiB/s", 0x1p30}, {"TiB/s", 0x1p40}, {"bit/s", 0.125},
+    {"Kbit/s", 125},   {"Mbit/s", 125e3}, {"Gbit/s", 125e6}, {"Tbit/s", 125e9}};
+constexpr Unit kFlopUnits[] = {{"FLOP", 1},    {"KFLOP", 1e3},  {"MFLOP", 1e6},
+                               {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}};
+constexpr Unit kFlopRateUnits[] = {{"FLOP/s", 1},    {"KFLOP/s", 1e3},  {"MFLOP/s", 1e6},
+                                   {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
+constexpr Unit kRateUnits[] = {{"samples/s", 1}, {"tokens/s", 1}};
+
+constexpr Dimension kTime{"a time", "us", "s", kTimeUnits, std::span(kTimeUnits).first(4)};
+constexpr Dimension kSize{"a size", "MiB", "B", kByteUnits, kByteUnits};
+constexpr Dimension kBandwidth{"a bandwidth", "GB/s", "B/s", kBandwidthUnits,
+                               std::span(kBandwidthUnits).first(9)};
+constexpr Dimension kWork{"a number of FLOPs", "GFLOP", "FLOP", kFlopUnits, kFlopUnits};
+constexpr Dimension kWorkRate{"a compute rate", "TFLOP/s", "FLOP/s", kFlopRateUnits,
+                              kFlopRateUnits};
+constexpr Dimension kRate{"a rate", "samples/s", "samples/s", kRateUnits,
+                          std::span(kRateUnits).first(1)};
+
+/// Spellings of other tools, and the unit that is meant.
+constexpr std::pair<std::string_view, std::string_view> kForeignUnits[] = {{"Gbps", "Gbit/s"},
+                                                                           {"Gb/s", "Gbit/s"},
+                                                                           {"gbps", "Gbit/s"},
+                                                                           {"Mbps", "Mbit/s"},
+                                                                           {"Mb/s", "Mbit/s"},
+                                                                           {"Tbps", "Tbit/s"},
+                                                                           {"Tb/s", "Tbit/s"},
+                                                                           {"GBps", "GB/s"},
+                                                                           {"MBps", "MB/s"},
+                                                                           {"GB", "GB/s"},
+                                                                           {"sec", "s"},
+                                                                           {"secs", "s"},
+                                                                           {"second", "s"},
+                                                                           {"seconds", "s"},
+                                                                           {"msec", "ms"},
+                                                                           {"usec", "us"},
+                                                                           {"\u00b5s", "us"},
+                                                                           {"\u03bcs", "us"},
+                                                                           {"G", "GB"},
+                                                                           {"M", "MB"},
+                                                                           {"K", "KB"},
+                                                                           {"Gi", "GiB"},
+                                                                           {"Mi", "MiB"},
+                                                                           {"Ki", "KiB"},
+                                                                           {"kB", "KB"},
+                                                                           {"TFLOPS", "TFLOP/s"},
+                                                                           {"TFLOPs", "TFLOP/s"},
+                                                                           {"PFLOPS", "PFLOP/s"},
+                                                                           {"TFLOPs/s", "TFLOP/s"},
+                                                                           {"GFLOPS", "GFLOP/s"},
+                                                                           {"TFLOP", "TFLOP/s"},
+                                                                           {"PFLOP", "PFLOP/s"},
+                                                                           {"GFLOPs", "GFLOP"},
+                                                                           {"minutes", "min"},
+                                                                           {"minute", "min"},
+                                                                           {"hours", "h"},
+                                                                           {"hour", "h"}};
+
+const Unit* find_unit(const Dimension& dimension, std::string_view name) {
+  for (const Unit& unit : dimension.units) {
+    if (unit.name == name) return &unit;
+  }
+  return nullptr;
+}
+
+/// The unit that somebody who wrote `name` may have meant.
+std::string meant_unit(const Dimension& dimension, const std::string& name) {
+  for (const auto& [foreign, unit] : kForeignUnits) {
+    if (foreign == name && find_unit(dimension, unit) != nullptr) return std::string(unit);
+  }
+  std::vector<std::string> names;
+  for (const Unit& unit : dimension.units) names.emplace_back(unit.name);
+  return nearest(name, names).value_or("");
+}
+
+[[noreturn]] void refuse_unit(const Dimension& dimension, const LeadingNumber& leading) {
+  const std::string meant = meant_unit(dimension, leading.rest);
+  std::vector<std::string_view> names;
+  for (const Unit& unit : dimension.units) names.push_back(unit.name);
+  throw Mistake{fmt::format("{} is not a unit of {}", quoted(leading.rest), dimension.title),
+                meant.empty() ? fmt::format("units: {}", fmt::join(names, ", "))
+                              : fmt::format("write \"{} {}\"", leading.number, meant)};
+}
+
+}  // namespace
+
+const Dimension& dimension_of(Seconds) { return kTime; }
+const Dimension& dimension_of(Bytes) { return kSize; }
+const Dimension& dimension_of(Flops) { return kWork; }
+const Dimension& dimension_of(BytesPerSecond) { return kBandwidth; }
+const Dimension& dimension_of(FlopsPerSecond) { return kWorkRate; }
+const Dimension& dimension_of(PerSecond) { return kRate; }
+
+double read_quantity(const std::string& text, const Dimension& dimension) {
+  const auto leading = leading_number(text);
+  if (!leading)
+    refuse(text, dimension.title, fmt::format("write it like \"5 {}\"", dimension.usual));
+  if (leading->rest.empty()) {
+    const bool large = std::abs(leading->value) >= 1e6;
+    throw Mistake{
+        quoted(text) + " has no unit",
+        fmt::format("write \"{} {}\"", leading->number, large ? dimension.base : dimension.usual)};
+  }
+  const Unit* unit = find_unit(dimension, leading->rest);
+  if (unit == nullptr) refuse_unit(dimension, *leading);
+  const double value = leading->value * unit->factor;
+  if (!std::isfinite(value)) throw Mistake{quoted(text) + " is too large", ""};
+  return value;
+}
+
+std::string write_quantity(double value, const Dimension& dimension) {
+  std::string best = fmt::format("{} {}", value, dimension.base);
+  if (value == 0) return best;
+  for (const Unit& unit : dimension.written) {
+    const double number = value / unit.factor;
+    const std::string text = fmt::format("{} {}", number, unit.name);
+    if (number * unit.factor == value && text.size() <= best.size()) best = text;
+  }
+  return best;
+}
+
+}  // namespace stepsim
