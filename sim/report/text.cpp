@@ -186,10 +186,12 @@ class Screen {
     if (m_.memory.stages.empty()) return;
     const StageMemory& worst = m_.memory.worst();
     const bool fits = m_.memory.fits();
+    const bool one_stage = m_.memory.stages.size() == 1;
     paragraph("Memory",
-              fmt::format("{}: stage {} needs {} of {}: {}", fits ? "fits" : "does not fit",
-                          worst.stage, humanise(worst.total()).text(),
-                          humanise(m_.memory.capacity).text(), categories(worst)),
+              fmt::format("{}: {} needs {} of {}: {}", fits ? "fits" : "does not fit",
+                          one_stage ? "each GPU" : fmt::format("stage {}", worst.stage),
+                          humanise(worst.total()).text(), humanise(m_.memory.capacity).text(),
+                          categories(worst)),
               fits ? Paint::bold : Paint::red);
     line();
   }

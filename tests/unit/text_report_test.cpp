@@ -132,6 +132,7 @@ TEST_CASE("one GPU has nothing to say about communication or other ranks") {
   const std::string text = to_table(m, {}, {});
   CHECK(has(text, "on 1 x a100-80gb (1 node)"));
   CHECK(has(text, "Where the step goes   "));
+  CHECK(has(text, "fits: each GPU needs 55.9 GiB of 80.0 GiB: "));
   CHECK(has(text, "\n\nPipeline bubble 8.3 %   Data stall 0.0 %\n"));
   CHECK(has(text, "Simulated 1 of 1 rank, 125,412 events.\n"));
   CHECK_FALSE(has(text, "Expected"));
