@@ -26,6 +26,7 @@ Network::Network(const Cluster& cluster) : cluster_(&cluster) {
 
 void Network::add_storage(BytesPerSecond bandwidth) {
   storage_ = static_cast<LinkId>(links_.size());
+  stores_ = true;
   for (int node = 0; node < cluster_->nodes; ++node) {
     links_.push_back({fmt::format("node {} storage", node), bandwidth});
   }

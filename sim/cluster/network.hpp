@@ -51,6 +51,7 @@ class Network {
   std::vector<LinkId> route(Port from, Port to) const;
   /// What the loaders of a node read from.
   LinkId storage(int node) const { return storage_ + static_cast<LinkId>(node); }
+  bool has_storage() const { return stores_; }
   /// Adds one storage link a node of that bandwidth.
   void add_storage(BytesPerSecond bandwidth);
 
@@ -64,6 +65,7 @@ class Network {
   std::vector<Link> links_;
   LinkId switches_ = 0;
   LinkId storage_ = 0;
+  bool stores_ = false;
 };
 
 }  // namespace stepsim

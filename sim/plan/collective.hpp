@@ -27,6 +27,7 @@ struct GroupShape {
   int nodes = 1;
   int routes = 0;         ///< routes between neighbouring nodes of the group's ring, per node: NICs that it uses
   int ranks_per_node() const { return (ranks + nodes - 1) / nodes; }
+  auto operator<=>(const GroupShape&) const = default;
 };
 
 struct CollectiveRequest {

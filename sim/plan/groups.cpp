@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/plan/sharding.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -17,11 +19,12 @@ class GroupMaker {
   void add_all() {
     const Parallelism& split = scenario_.parallelism;
     const int data = scenario_.data_parallel();
+    const bool gathers = strategy_of(split.data.sharding).shards_optimizer;
     for (int stage = 0; stage < split.pipeline.stages; ++stage) {
       for (int d = 0; d < data; ++d) add_line(Channel::tensor, {0, d, stage}, {1, 0, 0}, split.tensor);
       for (int t = 0; t < split.tensor; ++t) {
         add_line(Channel::data, {t, 0, stage}, {0, 1, 0}, data);
-        add_line(Channel::data_gather, {t, 0, stage}, {0, 1, 0}, data);
+        if (gathers) add_line(Channel::data_gather, {t, 0, stage}, {0, 1, 0}, data);
       }
     }
     for (int d = 0; d < data; ++d) add_replica(d);
@@ -44,7 +47,9 @@ class GroupMaker {
     for (int stage = 0; stage < scenario_.parallelism.pipeline.stages; ++stage) {
       for (int t = 0; t < scenario_.parallelism.tensor; ++t) ranks.push_back(rank_at({t, data, stage}, scenario_));
     }
-    if (ranks.size() > 1) add_collective(Channel::model, std::move(ranks));
+    if (ranks.size() < 2) return;
+    add_collective(Channel::model, std::move(ranks));
+    plan_.groups.back().routes.clear();  // carries a few bytes a step: latency only
   }
 
   /// Each stage passes activations to the next and gradients back, in a circle when there are several chunks.

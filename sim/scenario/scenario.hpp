@@ -24,6 +24,7 @@ struct Fabric {
   Seconds latency;                        ///< of one hop between two nodes, software included
   int nodes_per_leaf = 0;                 ///< fat_tree: nodes below one leaf switch; 0: all
   double oversubscription = 1;            ///< fat_tree: leaf down-link over up-link bandwidth
+  bool operator==(const Fabric&) const = default;
 };
 
 struct Cluster {
@@ -34,6 +35,7 @@ struct Cluster {
   LinkProfile intra_node;
   std::optional<Fabric> inter_node;       ///< may be absent on one node
   int gpus() const { return nodes * gpus_per_node; }
+  bool operator==(const Cluster&) const = default;
 };
 
 enum class Recompute { none, selective, full };
@@ -49,6 +51,7 @@ struct Training {
   bool gradient_clipping = true;          ///< a global norm, hence a small all-reduce over all model ranks
   Recompute recompute = Recompute::none;
   std::string attention = "unfused";      ///< unfused, or an attention kernel of the GPU's profile
+  bool operator==(const Training&) const = default;
 };
 
 struct Pipeline {
@@ -58,6 +61,7 @@ struct Pipeline {
   std::vector<std::int64_t> layers;       ///< per part (chunk-major) where uneven; empty: equal parts
   bool overlap_p2p = false;               ///< send and receive beside compute; default: only when interleaved
   bool scatter_gather = true;             ///< tensor ranks send 1/t each and gather in the node (no effect with sequence parallel)
+  bool operator==(const Pipeline&) const = default;
 };
 
 enum class Sharding { ddp, zero1, zero2, zero3 };
@@ -68,6 +72,7 @@ struct DataParallel {
   Bytes bucket;                           ///< gradient bucket; default 25 MiB
   Bytes first_bucket;                     ///< default: 1 MiB, or bucket where bucket is stated (PyTorch DDP)
   bool overlap = true;                    ///< reduce gradients beside the backward pass
+  bool operator==(const DataParallel&) const = default;
 };
 
 struct Parallelism {
@@ -76,6 +81,7 @@ struct Parallelism {
   bool overlap_tensor = true;             ///< hide backward collectives under weight-gradient GEMMs (Megatron)
   Pipeline pipeline;
   DataParallel data;
+  bool operator==(const Parallelism&) const = default;
 };
 
 /// Where the samples come from.
@@ -89,17 +95,20 @@ struct Input {
   Seconds decode;                         ///< CPU time per sample in a worker
   bool pinned = true;
   std::optional<BytesPerSecond> h2d_bandwidth;  ///< instead of the GPU profile's
+  bool operator==(const Input&) const = default;
 };
 
 struct Host {
   Seconds launch;                         ///< CPU time to launch one kernel
   bool graph = false;                     ///< mode graph: a whole pass is one launch
+  bool operator==(const Host&) const = default;
 };
 
 struct Run {
   int steps = 2;                          ///< steps that are measured
   int warmup = 1;                         ///< steps before them
   std::uint64_t seed = 0;                 ///< recorded with the result; nothing is random yet
+  bool operator==(const Run&) const = default;
 };
 
 /// One assertion on the result; the reader has checked that key, comparison and unit fit together.
@@ -109,12 +118,14 @@ struct Expectation {
   std::string comparison;                 ///< <=, >=, <, >, ==
   double value = 0;                       ///< SI base units; fractions as fractions; fits: 0 or 1
   std::string text;                       ///< as written
+  bool operator==(const Expectation&) const = default;
 };
 
 struct Collectives {
   std::string all_reduce = "auto";        ///< a name of `stepsim list collectives`, or auto: the cheapest
   std::string all_gather = "auto";
   std::string reduce_scatter = "auto";
+  bool operator==(const Collectives&) const = default;
 };
 
 struct Scenario {
@@ -138,6 +149,7 @@ struct Scenario {
   int micro_batches() const {
     return static_cast<int>(training.global_batch / (training.micro_batch * data_parallel()));
   }
+  bool operator==(const Scenario&) const = default;
 };
 
 }  // namespace stepsim

@@ -1,0 +1,107 @@
+// SimGrid's switches, platform and transfers.
+#include "sim/engine/board.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <xbt/log.h>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+namespace {
+
+// SimGrid counts payload in whole bytes; 1/1024 of a byte is fine enough to agree with closed forms.
+constexpr double kUnitsPerByte = 1024;
+
+/// Every physical switch, set once per process, before the first platform.
+void set_switches() {
+  using simgrid::s4u::Engine;
+  xbt_log_control_set("root.thres:critical");
+  Engine::set_config("network/model:CM02");         // plain max-min, no correction factors
+  Engine::set_config("network/TCP-gamma:0");        // no TCP window
+  Engine::set_config("network/crosstraffic:0");     // full duplex
+#if SIMGRID_VERSION >= 33400
+  Engine::set_config("precision/timing:1e-13");
+#else
+  Engine::set_config("surf/precision:1e-13");       // events closer than this fall together
+#endif
+}
+
+/// The engine, and, the first time, its switches and the one callback that outlives it.
+std::unique_ptr<simgrid::s4u::Engine> make_engine() {
+  auto engine = std::make_unique<simgrid::s4u::Engine>("stepsim");
+  static const bool once = (set_switches(), true);
+  static_cast<void>(once);
+  return engine;
+}
+
+std::vector<const FoldedRoute*> shared_routes(const Folding& folding) {
+  std::vector<const FoldedRoute*> routes;
+  for (const FoldedGroup& group : folding.groups) {
+    for (const FoldedRoute& route : group.routes) {
+      if (route.shares) routes.push_back(&route);
+    }
+  }
+  for (const FoldedRoute& route : folding.reads) {
+    if (route.shares) routes.push_back(&route);
+  }
+  return routes;
+}
+
+}  // namespace
+
+Board* Board::current_ = nullptr;
+
+Board::Board(const Folding& folding) : engine_(make_engine()) {
+  static const bool once = [] {
+    simgrid::s4u::Activity::on_completion_cb([](const simgrid::s4u::Activity& activity) {
+      if (current_ != nullptr) current_->finished(activity);
+    });
+    return true;
+  }();
+  static_cast<void>(once);
+  if (current_ != nullptr) throw InternalError("two boards at the same time");
+  current_ = this;
+  base_ = simgrid::s4u::Engine::get_clock();
+  auto* zone = simgrid::s4u::create_full_zone("cluster");
+  sink_ = zone->create_host("sink", 1.0);
+  for (const BytesPerSecond bandwidth : folding.links) {
+    auto* link = zone->create_link(fmt::format("link {}", links_.size()), bandwidth.bytes_per_second() * kUnitsPerByte);
+    links_.push_back(link->set_latency(0)->seal());
+  }
+  std::vector<const FoldedRoute*> routes = shared_routes(folding);
+  for (const FoldedRoute* route : routes) {
+    sources_[route] = zone->create_host(fmt::format("source {}", sources_.size()), 1.0);
+  }
+  for (const FoldedRoute* route : routes) {
+    std::vector<simgrid::s4u::LinkInRoute> crossed;
+    for (const LinkId link : route->links) crossed.emplace_back(links_[link]);
+    zone->add_route(sources_[route]->get_netpoint(), sink_->get_netpoint(), nullptr, nullptr, crossed, false);
+  }
+  zone->seal();
+}
+
+Board::~Board() { current_ = nullptr; }
+
+void Board::transfer(const FoldedRoute& route, double bytes, std::function<void(double)> done) {
+  ++transfers_;
+  auto comm = simgrid::s4u::Comm::sendto_init(sources_.at(&route), sink_);
+  comm->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes * kUnitsPerByte)));
+  moving_[comm.get()] = {comm, std::move(done)};
+  comm->start();
+}
+
+void Board::finished(const simgrid::s4u::Activity& activity) {
+  const auto found = moving_.find(&activity);
+  if (found == moving_.end()) return;
+  // The handle must outlive this callback, and the next transfer must not start inside it.
+  const double date = simgrid::s4u::Engine::get_clock() - base_;
+  auto moved = std::make_shared<Moving>(std::move(found->second));
+  moving_.erase(found);
+  at(date, [moved, date] { moved->done(date); });
+}
+
+void Board::run() { engine_->run(); }
+
+}  // namespace stepsim

@@ -1,0 +1,231 @@
+// Tasks, edges and group operations in simulated time.
+#include "sim/engine/executor.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+
+Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptions& options)
+    : plan_(plan), folding_(folding), options_(options), board_(folding) {
+  ranks_.resize(folding.ranks.size());
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    RankState& state = ranks_[i];
+    state.folded = &folding.ranks[i];
+    state.program = &plan.program(state.folded->rank);
+    state.needs.reserve(state.program->tasks.size());
+    for (const Task& task : state.program->tasks) state.needs.push_back(task.needs);
+    state.epoch_start.assign(state.program->epochs, 0.0);
+    state.epoch_span.assign(state.program->epochs, kNoSpan);
+    state.left = state.program->tasks.size();
+  }
+  groups_.resize(folding.groups.size());
+  for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].folded = &folding.groups[g];
+  step_ends_.assign(static_cast<std::size_t>(plan.steps), 0.0);
+}
+
+/// Unfolded runs record one rank of each class of the folded plan, as the folded run does.
+void Executor::record(const std::vector<int>& representatives) {
+  for (RankState& state : ranks_) {
+    const int rank = state.folded->rank;
+    if (std::binary_search(representatives.begin(), representatives.end(), rank)) {
+      state.recorder.emplace(plan_, *state.folded, options_.kernels);
+    }
+  }
+}
+
+Simulation Executor::run() {
+  std::vector<int> representatives;
+  const Folding classes = options_.fold ? Folding{} : fold_plan(plan_, true);
+  for (const FoldedRank& rank : (options_.fold ? folding_ : classes).ranks) representatives.push_back(rank.rank);
+  std::sort(representatives.begin(), representatives.end());
+  record(representatives);
+
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    for (TaskIndex task = 0; task < ranks_[rank].needs.size(); ++task) {
+      if (ranks_[rank].needs[task] != 0) continue;
+      board_.at(0, [this, rank, task] { ready(rank, task, 0, kNoSpan); });
+    }
+  }
+  board_.run();
+  for (const RankState& state : ranks_) {
+    if (state.left > 0) throw SimulationError(describe_deadlock(*this));
+  }
+
+  Simulation result;
+  result.timeline.names = plan_.names;
+  for (const Chain& chain : plan_.chains) result.timeline.mixes.push_back(chain.mix);
+  for (RankState& state : ranks_) {
+    if (state.recorder) result.timeline.ranks.push_back(state.recorder->take());
+  }
+  result.timeline.step_ends = step_ends_;
+  result.timeline.warmup = plan_.warmup;
+  result.stats = {folding_.ranks_total, static_cast<std::int64_t>(ranks_.size()), board_.events(), kernels_, board_.transfers()};
+  return result;
+}
+
+void Executor::finish(std::uint32_t rank, TaskIndex task, double date) {
+  RankState& state = ranks_[rank];
+  const Program& program = *state.program;
+  const Task& done = program.tasks[task];
+  std::int32_t span = kNoSpan;
+  if (state.recorder) {
+    span = state.recorder->finished(task, date, done.epoch == kNotLaunched ? 0 : launch_date(state, done));
+    if (done.kind == TaskKind::host_wait) state.epoch_span[done.epoch + 1] = span;
+  }
+  --state.left;
+  if (state.next_step_end < program.step_ends.size() && program.step_ends[state.next_step_end] == task) {
+    double& end = step_ends_[state.next_step_end++];
+    end = std::max(end, date);
+  }
+  const std::uint32_t end = program.end_of_successors(task);
+  for (std::uint32_t i = done.first_successor; i < end; ++i) {
+    const TaskIndex next = program.successors[i];
+    if (--state.needs[next] == 0) ready(rank, next, date, span);
+  }
+}
+
+double Executor::launch_date(const RankState& state, const Task& task) const {
+  return state.epoch_start[task.epoch] + task.launch_offset;
+}
+
+/// Remembers when a recorded task arrived and started, and what it waited for last.
+bool Executor::note_start(std::uint32_t rank, TaskIndex task, double arrival, double start, std::int32_t blocker) {
+  RankState& state = ranks_[rank];
+  if (!state.recorder) return false;
+  Started& begun = state.recorder->started(task);
+  begun = {arrival, start, blocker, begun.message};
+  return true;
+}
+
+void Executor::ready(std::uint32_t rank, TaskIndex index, double date, std::int32_t blocker) {
+  const Task& task = task_of(rank, index);
+  const RankState& state = ranks_[rank];
+  const double launched = task.epoch == kNotLaunched ? 0 : launch_date(state, task);
+  // Where the launch comes last, the host's last wait is what held the task up.
+  if (launched > date && state.recorder && task.kind != TaskKind::host_wait) blocker = state.epoch_span[task.epoch];
+  const double arrival = std::max(date, launched);
+  switch (task.kind) {
+    case TaskKind::chain: return start_chain(rank, index, date, blocker);
+    case TaskKind::communicate:
+      note_start(rank, index, arrival, arrival, blocker);
+      if (arrival > date) return board_.at(arrival, [this, rank, index, arrival] { arrive(rank, index, arrival); });
+      return arrive(rank, index, date);
+    case TaskKind::host_wait:
+      note_start(rank, index, launched, launched, blocker);
+      return wait_on_host(rank, index, arrival);
+    case TaskKind::timer: {
+      note_start(rank, index, arrival, arrival, blocker);
+      const double end = arrival + task.amount;
+      return board_.at(end, [this, rank, index, end] { finish(rank, index, end); });
+    }
+    case TaskKind::read:
+      note_start(rank, index, date, date, blocker);
+      return start_read(rank, index, date);
+  }
+}
+
+void Executor::start_chain(std::uint32_t rank, TaskIndex index, double date, std::int32_t blocker) {
+  const Task& task = task_of(rank, index);
+  const Chain& chain = plan_.chains[task.work];
+  const double host = launch_date(ranks_[rank], task);
+  const double end = std::max(host + chain.launched, date + chain.compute);
+  note_start(rank, index, date, std::max(date, host + chain.launch_each), blocker);
+  kernels_ += static_cast<std::int64_t>(chain.kernels.size());
+  board_.at(end, [this, rank, index, end] { finish(rank, index, end); });
+}
+
+/// The host has come to the wait, and all that it waits for is done: the next epoch starts.
+void Executor::wait_on_host(std::uint32_t rank, TaskIndex index, double date) {
+  ranks_[rank].epoch_start[task_of(rank, index).epoch + 1] = date;
+  board_.at(date, [this, rank, index, date] { finish(rank, index, date); });
+}
+
+void Executor::start_read(std::uint32_t rank, TaskIndex index, double date) {
+  const FoldedRoute& route = folding_.reads[static_cast<std::size_t>(ranks_[rank].folded->reads)];
+  move(route, task_of(rank, index).amount, date, [this, rank, index](double end) { finish(rank, index, end); });
+}
+
+void Executor::move(const FoldedRoute& route, double bytes, double date, std::function<void(double)> done) {
+  if (route.shares) return board_.transfer(route, bytes, std::move(done));
+  const double end = date + bytes / route.alone.bytes_per_second();
+  board_.at(end, [done = std::move(done), end] { done(end); });
+}
+
+void Executor::arrive(std::uint32_t rank, TaskIndex index, double date) {
+  const auto channel = static_cast<std::size_t>(task_of(rank, index).channel);
+  const auto group = static_cast<std::uint32_t>(ranks_[rank].folded->group_of[channel]);
+  GroupState& state = groups_[group];
+  state.arrived.push_back({rank, index});
+  if (static_cast<int>(state.arrived.size()) == state.folded->members) start_operation(group, date);
+}
+
+void Executor::start_operation(std::uint32_t group, double date) {
+  GroupState& state = groups_[group];
+  const Task& first = task_of(state.arrived.front().rank, state.arrived.front().task);
+  ++messages_;
+  for (const Arrival& arrival : state.arrived) {
+    const Task& task = task_of(arrival.rank, arrival.task);
+    if (task.micro_batch != first.micro_batch || task.step != first.step) {
+      throw SimulationError(fmt::format(
+          "{} of micro-batch {} on rank {} meets {} of micro-batch {} on rank {}: the schedule's orders do not match",
+          plan_.names[first.name], first.micro_batch, ranks_[state.arrived.front().rank].folded->rank,
+          plan_.names[task.name], task.micro_batch, ranks_[arrival.rank].folded->rank));
+    }
+    RankState& rank = ranks_[arrival.rank];
+    if (!rank.recorder) continue;
+    Started& begun = rank.recorder->started(arrival.task);
+    begun.start = date;
+    if (task.channel >= Channel::send_forward) begun.message = messages_;
+  }
+  state.phase = 0;
+  state.running = true;
+  start_phase(group, date);
+}
+
+void Executor::start_phase(std::uint32_t group, double date) {
+  GroupState& state = groups_[group];
+  const Task& first = task_of(state.arrived.front().rank, state.arrived.front().task);
+  const Phases& phases = plan_.operations[first.work].phases;
+  if (state.phase < phases.size()) {
+    const double begin = date + phases[state.phase].latency.seconds();
+    return board_.at(begin, [this, group, begin] { run_phase(group, begin); });
+  }
+  const std::vector<Arrival> members = std::move(state.arrived);
+  state.arrived.clear();
+  state.running = false;
+  for (const Arrival& member : members) finish(member.rank, member.task, date);
+}
+
+void Executor::run_phase(std::uint32_t group, double date) {
+  GroupState& state = groups_[group];
+  const Task& first = task_of(state.arrived.front().rank, state.arrived.front().task);
+  const Phase& phase = plan_.operations[first.work].phases[state.phase];
+  const bool moves = phase.route_bytes > Bytes{0};
+  state.pending = 1 + (moves ? static_cast<int>(state.folded->routes.size()) : 0);
+  if (moves) {
+    for (const FoldedRoute& route : state.folded->routes) {
+      move(route, phase.route_bytes.bytes(), date, [this, group](double end) { phase_part_done(group, end); });
+    }
+  }
+  const double end = date + phase.inside.seconds();
+  board_.at(end, [this, group, end] { phase_part_done(group, end); });
+}
+
+void Executor::phase_part_done(std::uint32_t group, double date) {
+  GroupState& state = groups_[group];
+  if (--state.pending > 0) return;
+  ++state.phase;
+  start_phase(group, date);
+}
+
+Simulation simulate(const Plan& plan, const SimulateOptions& options) {
+  const Folding folding = fold_plan(plan, options.fold);
+  return Executor(plan, folding, options).run();
+}
+
+}  // namespace stepsim

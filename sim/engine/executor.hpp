@@ -1,0 +1,77 @@
+// The executor: counts edges down, lets ready tasks start, and moves groups through their operations.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/engine/board.hpp"
+#include "sim/engine/recorder.hpp"
+#include "sim/engine/simulate.hpp"
+
+namespace stepsim {
+
+class Executor {
+ public:
+  Executor(const Plan& plan, const Folding& folding, const SimulateOptions& options);
+
+  /// Runs to the end. Throws SimulationError when ranks are left waiting.
+  Simulation run();
+
+ private:
+  friend std::string describe_deadlock(const Executor& executor);
+
+  struct RankState {
+    const FoldedRank* folded = nullptr;
+    const Program* program = nullptr;
+    std::vector<std::uint8_t> needs;         // edges not yet satisfied, by task
+    std::vector<double> epoch_start;         // when the host began each epoch
+    std::vector<std::int32_t> epoch_span;    // recorded: the host_wait that began it
+    std::size_t left = 0;                    // tasks not finished
+    std::size_t next_step_end = 0;
+    std::optional<Recorder> recorder;
+  };
+  struct Arrival {
+    std::uint32_t rank;
+    TaskIndex task;
+  };
+  struct GroupState {
+    const FoldedGroup* folded = nullptr;
+    std::vector<Arrival> arrived;
+    std::size_t phase = 0;
+    int pending = 0;        // parts of the phase still running
+    bool running = false;
+  };
+
+  void record(const std::vector<int>& ranks);
+  void finish(std::uint32_t rank, TaskIndex task, double date);
+  void ready(std::uint32_t rank, TaskIndex task, double date, std::int32_t blocker);
+  void start_chain(std::uint32_t rank, TaskIndex task, double date, std::int32_t blocker);
+  void start_read(std::uint32_t rank, TaskIndex task, double date);
+  void wait_on_host(std::uint32_t rank, TaskIndex task, double date);
+  void arrive(std::uint32_t rank, TaskIndex task, double date);
+  void start_operation(std::uint32_t group, double date);
+  void start_phase(std::uint32_t group, double date);
+  void run_phase(std::uint32_t group, double date);
+  void phase_part_done(std::uint32_t group, double date);
+  void move(const FoldedRoute& route, double bytes, double date, std::function<void(double)> done);
+  const Task& task_of(std::uint32_t rank, TaskIndex task) const { return ranks_[rank].program->tasks[task]; }
+  double launch_date(const RankState& state, const Task& task) const;
+  bool note_start(std::uint32_t rank, TaskIndex task, double arrival, double start, std::int32_t blocker);
+
+  const Plan& plan_;
+  const Folding& folding_;
+  SimulateOptions options_;
+  Board board_;
+  std::vector<RankState> ranks_;
+  std::vector<GroupState> groups_;
+  std::vector<double> step_ends_;
+  std::uint32_t messages_ = 0;
+  std::int64_t kernels_ = 0;
+};
+
+/// Who waits for whom, followed along the waits until it closes a circle.
+std::string describe_deadlock(const Executor& executor);
+
+}  // namespace stepsim

@@ -1,0 +1,84 @@
+// Spans and memory curves of recorded ranks.
+#include "sim/engine/recorder.hpp"
+
+#include <algorithm>
+
+namespace stepsim {
+
+Recorder::Recorder(const Plan& plan, const FoldedRank& rank, bool kernels)
+    : plan_(plan), program_(plan.program(rank.rank)), kernels_(kernels) {
+  timeline_.rank = rank.rank;
+  timeline_.stage = program_.stage;
+  timeline_.multiplicity = rank.multiplicity;
+  timeline_.rows = program_.rows;
+  timeline_.spans.reserve(program_.tasks.size());
+  started_.resize(program_.tasks.size());
+  first_span_.assign(program_.tasks.size(), kNoSpan);
+  last_span_ = first_span_;
+}
+
+std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
+  const Task& task = program_.tasks[index];
+  const Started& begun = started_[index];
+  Span span{.arrival = begun.arrival, .start = begun.start, .end = end, .name = task.name, .blocker = begun.blocker,
+            .micro_batch = task.micro_batch, .message = begun.message, .row = task.row, .step = task.step,
+            .cause = task.cause, .wait_cause = task.wait_cause};
+  first_span_[index] = static_cast<std::int32_t>(timeline_.spans.size());
+  if (task.kind == TaskKind::chain) {
+    last_span_[index] = add_chain(span, plan_.chains[task.work], host);
+    return last_span_[index];
+  }
+  if (task.kind == TaskKind::communicate) {
+    span.bytes = plan_.operations[task.work].bytes.bytes();
+    span.sends = task.channel == Channel::send_forward || task.channel == Channel::send_backward;
+  }
+  if (task.kind == TaskKind::read) span.bytes = task.amount;
+  timeline_.spans.push_back(span);
+  return last_span_[index] = first_span_[index];
+}
+
+/// One span with the chain's mix of causes, or one for each kernel, started as launches and predecessors allow.
+std::int32_t Recorder::add_chain(Span span, const Chain& chain, double host) {
+  if (!kernels_) {
+    span.mix = static_cast<std::int32_t>(program_.tasks.empty() ? 0 : &chain - plan_.chains.data());
+    timeline_.spans.push_back(span);
+    return static_cast<std::int32_t>(timeline_.spans.size()) - 1;
+  }
+  double free = span.arrival;
+  double launched = host;
+  for (const Kernel& kernel : chain.kernels) {
+    launched += chain.launch_each;
+    span.start = std::max(free, launched);
+    span.end = free = span.start + kernel.seconds;
+    span.name = kernel.name;
+    span.cause = kernel.cause;
+    timeline_.spans.push_back(span);
+    span.blocker = static_cast<std::int32_t>(timeline_.spans.size()) - 1;
+    span.arrival = free;
+  }
+  return span.blocker;
+}
+
+void Recorder::add_memory_curve() {
+  std::vector<MemoryPoint> changes;
+  for (const MemoryStep& step : program_.memory) {
+    const std::int32_t span = (step.at_start ? first_span_ : last_span_)[step.task];
+    if (span == kNoSpan) continue;
+    const Span& at = timeline_.spans[static_cast<std::size_t>(span)];
+    changes.push_back({step.at_start ? at.start : at.end, step.bytes});
+  }
+  std::stable_sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+  double now = program_.resident_bytes;
+  timeline_.memory.push_back({0, now});
+  for (const MemoryPoint& change : changes) {
+    now += change.bytes;
+    timeline_.memory.push_back({change.time, now});
+  }
+}
+
+RankTimeline Recorder::take() {
+  add_memory_curve();
+  return std::move(timeline_);
+}
+
+}  // namespace stepsim

@@ -1,0 +1,43 @@
+// Turning finished tasks of the recorded ranks into a timeline.
+#pragma once
+
+#include <vector>
+
+#include "sim/plan/fold.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/timeline/timeline.hpp"
+
+namespace stepsim {
+
+/// What the executor knows of a task when it starts.
+struct Started {
+  double arrival = 0;
+  double start = 0;
+  std::int32_t blocker = kNoSpan;
+  std::uint32_t message = 0;
+};
+
+/// Records one rank.
+class Recorder {
+ public:
+  Recorder(const Plan& plan, const FoldedRank& rank, bool kernels);
+
+  Started& started(TaskIndex task) { return started_[task]; }
+  /// Appends the task's spans; returns the index of its last one. `host`: when its launches begin (chains).
+  std::int32_t finished(TaskIndex task, double end, double host);
+  /// The rank's timeline, with its memory curve.
+  RankTimeline take();
+
+ private:
+  std::int32_t add_chain(Span span, const Chain& chain, double host);
+  void add_memory_curve();
+
+  const Plan& plan_;
+  const Program& program_;
+  bool kernels_;
+  RankTimeline timeline_;
+  std::vector<Started> started_;
+  std::vector<std::int32_t> first_span_, last_span_;  // by task
+};
+
+}  // namespace stepsim

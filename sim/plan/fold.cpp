@@ -1,0 +1,249 @@
+// Colour refinement of a plan, and its quotient.
+#include "sim/plan/fold.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+namespace stepsim {
+namespace {
+
+using Colour = std::uint64_t;
+using Colours = std::vector<Colour>;
+
+/// A well-mixed hash of two numbers (the finaliser of SplitMix64, Steele, Lea, Flood 2014).
+Colour mix(Colour a, Colour b) {
+  Colour z = a * 0x9e3779b97f4a7c15ULL + b + 0x632be59bd9b4e019ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+/// One route of one group, or the storage reads of one rank.
+struct Flow {
+  std::size_t owner = 0;            // group, or rank for reads
+  bool reads = false;
+  int copies = 1;                   // reads: loader rows that may read at once
+  std::vector<LinkId> links;
+};
+
+std::vector<Flow> flows_of(const Plan& plan) {
+  std::vector<Flow> flows;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    for (const auto& route : plan.groups[g].routes) flows.push_back({g, false, 1, route});
+  }
+  for (std::size_t rank = 0; rank < plan.program_of.size(); ++rank) {
+    const Program& program = plan.program(static_cast<int>(rank));
+    if (program.readers == 0 || !plan.network.has_storage()) continue;
+    const LinkId storage = plan.network.storage(plan.network.node_of(static_cast<int>(rank)));
+    flows.push_back({rank, true, program.readers, {storage}});
+  }
+  return flows;
+}
+
+struct Partition {
+  Colours ranks, groups, flows, links;
+  std::size_t classes() const { return count(ranks) + count(groups) + count(flows) + count(links); }
+
+ private:
+  static std::size_t count(Colours colours) {
+    std::sort(colours.begin(), colours.end());
+    return static_cast<std::size_t>(std::unique(colours.begin(), colours.end()) - colours.begin());
+  }
+};
+
+class Refinement {
+ public:
+  Refinement(const Plan& plan, const std::vector<Flow>& flows) : plan_(plan), flows_(flows) {}
+
+  Partition coarsest() const {
+    Partition now = start();
+    for (std::size_t classes = 0; classes != now.classes();) {
+      classes = now.classes();
+      now = refine(now);
+    }
+    return now;
+  }
+
+  /// Everything a class of its own.
+  Partition discrete() const {
+    Partition p{Colours(plan_.program_of.size()), Colours(plan_.groups.size()), Colours(flows_.size()),
+                Colours(plan_.network.links().size())};
+    for (Colours* colours : {&p.ranks, &p.groups, &p.flows, &p.links}) std::iota(colours->begin(), colours->end(), 0);
+    return p;
+  }
+
+ private:
+  Partition start() const {
+    Partition p;
+    for (const int program : plan_.program_of) p.ranks.push_back(mix(1, static_cast<Colour>(program)));
+    for (const Group& group : plan_.groups) p.groups.push_back(mix(2, static_cast<Colour>(group.channel)));
+    for (const Flow& flow : flows_) p.flows.push_back(mix(flow.reads ? 3 : 4, static_cast<Colour>(flow.copies)));
+    for (const Link& link : plan_.network.links()) {
+      p.links.push_back(mix(5, std::hash<double>{}(link.bandwidth.bytes_per_second())));
+    }
+    return p;
+  }
+
+  Partition refine(const Partition& old) const {
+    Partition next = old;
+    for (std::size_t rank = 0; rank < next.ranks.size(); ++rank) {
+      for (const int group : plan_.group_of[rank]) {
+        next.ranks[rank] = mix(next.ranks[rank], group < 0 ? 0 : old.groups[static_cast<std::size_t>(group)]);
+      }
+    }
+    for (std::size_t g = 0; g < next.groups.size(); ++g) {
+      Colour members = 0;
+      for (const int rank : plan_.groups[g].ranks) members += mix(6, old.ranks[static_cast<std::size_t>(rank)]);
+      next.groups[g] = mix(next.groups[g], members);
+    }
+    Colours in_group(next.groups.size(), 0), on_link(next.links.size(), 0), on_rank(next.ranks.size(), 0);
+    for (std::size_t f = 0; f < flows_.size(); ++f) refine_flow(f, old, next, in_group, on_link, on_rank);
+    for (std::size_t g = 0; g < in_group.size(); ++g) next.groups[g] = mix(next.groups[g], in_group[g]);
+    for (std::size_t l = 0; l < on_link.size(); ++l) next.links[l] = mix(next.links[l], on_link[l]);
+    for (std::size_t r = 0; r < on_rank.size(); ++r) next.ranks[r] = mix(next.ranks[r], on_rank[r]);
+    return next;
+  }
+
+  void refine_flow(std::size_t f, const Partition& old, Partition& next, Colours& in_group, Colours& on_link,
+                   Colours& on_rank) const {
+    const Flow& flow = flows_[f];
+    Colour links = 0;
+    for (const LinkId link : flow.links) {
+      links += mix(7, old.links[link]);
+      on_link[link] += mix(8, old.flows[f]);
+    }
+    next.flows[f] = mix(mix(next.flows[f], links), (flow.reads ? old.ranks : old.groups)[flow.owner]);
+    (flow.reads ? on_rank : in_group)[flow.owner] += mix(9, old.flows[f]);
+  }
+
+  const Plan& plan_;
+  const std::vector<Flow>& flows_;
+};
+
+/// Class numbers in order of first appearance, and the first member of each.
+struct Classes {
+  explicit Classes(const Colours& colours) {
+    std::unordered_map<Colour, int> seen;
+    for (std::size_t i = 0; i < colours.size(); ++i) {
+      const auto [entry, is_new] = seen.emplace(colours[i], static_cast<int>(first.size()));
+      if (is_new) {
+        first.push_back(i);
+        size.push_back(0);
+      }
+      ++size[static_cast<std::size_t>(entry->second)];
+      of.push_back(entry->second);
+    }
+  }
+  std::vector<int> of;
+  std::vector<std::size_t> first;
+  std::vector<int> size;
+};
+
+class Quotient {
+ public:
+  Quotient(const Plan& plan, const std::vector<Flow>& flows, const Partition& partition)
+      : plan_(plan), flows_(flows), ranks_(partition.ranks), groups_(partition.groups), flow_classes_(partition.flows), links_(partition.links) {}
+
+  Folding make() {
+    Folding folding;
+    folding.ranks_total = static_cast<int>(plan_.program_of.size());
+    for (const std::size_t link : links_.first) folding.links.push_back(plan_.network.links()[link].bandwidth);
+    count_crossings();
+    add_groups(folding);
+    add_ranks(folding);
+    add_flows(folding);
+    return folding;
+  }
+
+ private:
+  /// How often each link representative is crossed, by flow class and in all.
+  void count_crossings() {
+    load_.assign(links_.first.size(), 0);
+    for (std::size_t f = 0; f < flows_.size(); ++f) {
+      for (const LinkId link : flows_[f].links) {
+        const auto link_class = static_cast<std::size_t>(links_.of[link]);
+        if (links_.first[link_class] != link) continue;
+        crossings_[key(flow_classes_.of[f], link_class)] += 1;
+        load_[link_class] += flows_[f].copies;
+      }
+    }
+  }
+
+  static std::uint64_t key(int flow_class, std::size_t link_class) {
+    return static_cast<std::uint64_t>(flow_class) << 32 | static_cast<std::uint64_t>(link_class);
+  }
+
+  void add_groups(Folding& folding) {
+    for (const std::size_t g : groups_.first) {
+      std::vector<int> members;
+      for (const int rank : plan_.groups[g].ranks) members.push_back(ranks_.of[static_cast<std::size_t>(rank)]);
+      std::sort(members.begin(), members.end());
+      const auto distinct = std::unique(members.begin(), members.end()) - members.begin();
+      folding.groups.push_back({plan_.groups[g].channel, static_cast<int>(distinct), {}});
+    }
+  }
+
+  void add_ranks(Folding& folding) {
+    for (std::size_t c = 0; c < ranks_.first.size(); ++c) {
+      const std::size_t rank = ranks_.first[c];
+      FoldedRank folded{.rank = static_cast<int>(rank), .multiplicity = ranks_.size[c]};
+      for (std::size_t channel = 0; channel < kChannels; ++channel) {
+        const int group = plan_.group_of[rank][channel];
+        folded.group_of[channel] = group < 0 ? -1 : groups_.of[static_cast<std::size_t>(group)];
+      }
+      folding.ranks.push_back(folded);
+    }
+  }
+
+  /// One route for each class of flows that belongs to a representative.
+  void add_flows(Folding& folding) {
+    std::unordered_map<std::uint64_t, bool> done;
+    for (std::size_t f = 0; f < flows_.size(); ++f) {
+      const Flow& flow = flows_[f];
+      const Classes& owners = flow.reads ? ranks_ : groups_;
+      const auto owner = static_cast<std::size_t>(owners.of[flow.owner]);
+      if (owners.first[owner] != flow.owner) continue;
+      if (!done.emplace(key(flow_classes_.of[f], owner) | (flow.reads ? 1ULL << 63 : 0), true).second) continue;
+      if (flow.reads) {
+        folding.ranks[owner].reads = static_cast<int>(folding.reads.size());
+        folding.reads.push_back(route(folding, f));
+      } else {
+        folding.groups[owner].routes.push_back(route(folding, f));
+      }
+    }
+  }
+
+  FoldedRoute route(const Folding& folding, std::size_t f) {
+    FoldedRoute route;
+    double slowest = INFINITY;
+    for (const LinkId link : flows_[f].links) {
+      const auto link_class = static_cast<std::size_t>(links_.of[link]);
+      const bool listed = std::find(route.links.begin(), route.links.end(), link_class) != route.links.end();
+      if (listed) continue;  // the constraint of a link class stands once, for its representative
+      const int crossings = crossings_[key(flow_classes_.of[f], link_class)];
+      route.links.insert(route.links.end(), static_cast<std::size_t>(crossings), static_cast<LinkId>(link_class));
+      route.shares |= load_[link_class] > 1;
+      slowest = std::min(slowest, folding.links[link_class].bytes_per_second());
+    }
+    route.alone = BytesPerSecond{slowest};
+    return route;
+  }
+
+  const Plan& plan_;
+  const std::vector<Flow>& flows_;
+  Classes ranks_, groups_, flow_classes_, links_;
+  std::unordered_map<std::uint64_t, int> crossings_;
+  std::vector<int> load_;
+};
+
+}  // namespace
+
+Folding fold_plan(const Plan& plan, bool fold) {
+  const std::vector<Flow> flows = flows_of(plan);
+  const Refinement refinement(plan, flows);
+  return Quotient(plan, flows, fold ? refinement.coarsest() : refinement.discrete()).make();
+}
+
+}  // namespace stepsim

@@ -1,0 +1,104 @@
+// Memory by stage and category.
+#include "sim/plan/memory.hpp"
+
+#include <algorithm>
+
+#include "sim/core/error.hpp"
+#include "sim/core/registry.hpp"
+#include "sim/plan/schedule.hpp"
+#include "sim/plan/segment.hpp"
+
+namespace stepsim {
+namespace {
+
+double optimizer_bytes(const Training& training) {
+  const double master = bytes_per_element(training.precision) < 4 ? 4 : 0;
+  switch (training.optimizer) {
+    case Optimizer::sgd: return master;
+    case Optimizer::momentum: return master + 4;
+    case Optimizer::adam: return master + 8;
+  }
+  throw InternalError("an optimizer without state");
+}
+
+/// The most that the schedule holds at one time, over the chunks of a stage.
+Bytes peak_activations(const Scenario& scenario, const OpGraph& graph, int stage) {
+  const Pipeline& pipeline = scenario.parallelism.pipeline;
+  const Schedule* schedule = Registry<Schedule>::find(pipeline.schedule);
+  std::vector<Bytes> of_chunk;
+  for (int chunk = 0; chunk < pipeline.chunks; ++chunk) of_chunk.push_back(pass_activations(scenario, graph, stage, chunk));
+  Bytes now;
+  Bytes peak;
+  for (const Action& action : schedule->order({pipeline.stages, scenario.micro_batches(), pipeline.chunks}, stage)) {
+    now += of_chunk[static_cast<std::size_t>(action.chunk)] * (action.forward ? 1 : -1);
+    peak = std::max(peak, now);
+  }
+  return peak;
+}
+
+/// What recompute brings back for the one block whose backward runs.
+Bytes recomputed(const Scenario& scenario, const OpGraph& graph, int stage) {
+  Bytes most;
+  const Recompute recompute = scenario.training.recompute;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    for (const std::size_t index : blocks_of(scenario, graph, stage, chunk)) {
+      const Block& block = graph.blocks[index];
+      most = std::max(most, block.saved(Recompute::none) - block.saved(recompute));
+    }
+  }
+  return most;
+}
+
+/// ZeRO-3 holds two gathered blocks and one block of whole gradients.
+Bytes gathered(const Scenario& scenario, const OpGraph& graph) {
+  double largest = 0;
+  for (const Block& block : graph.blocks) largest = std::max(largest, block.parameters());
+  const double element = bytes_per_element(scenario.training.precision);
+  return Bytes{largest * (2 * element + gradient_bytes(scenario))};
+}
+
+}  // namespace
+
+BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int data_parallel) {
+  const ShardingStrategy& strategy = strategy_of(sharding);
+  return {bytes_per_element(training.precision) * share(strategy.shards_parameters, data_parallel),
+          bytes_per_element(training.gradients) * share(strategy.shards_gradients, data_parallel),
+          optimizer_bytes(training) * share(strategy.shards_optimizer, data_parallel)};
+}
+
+double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage) {
+  double sum = 0;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) sum += graph.blocks[block].parameters();
+  }
+  return sum;
+}
+
+Bytes pass_activations(const Scenario& scenario, const OpGraph& graph, int stage, int chunk) {
+  Bytes sum;
+  for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
+    sum += graph.blocks[block].saved(scenario.training.recompute);
+  }
+  return sum;
+}
+
+std::vector<StageBytes> memory_by_stage(const Scenario& scenario, const OpGraph& graph) {
+  const DataParallel& data = scenario.parallelism.data;
+  const BytesPerParameter each = bytes_per_parameter(scenario.training, data.sharding, scenario.data_parallel());
+  std::vector<StageBytes> stages;
+  for (int stage = 0; stage < scenario.parallelism.pipeline.stages; ++stage) {
+    const double parameters = stage_parameters(scenario, graph, stage);
+    StageBytes bytes{stage,
+                     {{"parameters", Bytes{parameters * each.parameters}},
+                      {"gradients", Bytes{parameters * each.gradients}},
+                      {"optimizer", Bytes{parameters * each.optimizer}},
+                      {"activations", peak_activations(scenario, graph, stage)},
+                      {"recomputed", recomputed(scenario, graph, stage)}}};
+    if (strategy_of(data.sharding).shards_parameters) bytes.categories.emplace_back("gathered", gathered(scenario, graph));
+    bytes.categories.emplace_back("reserved", scenario.cluster.gpu.reserved);
+    stages.push_back(std::move(bytes));
+  }
+  return stages;
+}
+
+}  // namespace stepsim

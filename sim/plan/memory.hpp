@@ -1,0 +1,38 @@
+// Peak memory of each pipeline stage, from the plan's own view of what is alive.
+//
+// Parameters, gradients and optimizer state: Rajbhandari et al. 2020, section 3 (16 bytes a parameter with
+// Adam in mixed precision). Activations: Korthikanti et al. 2022, section 4, times the passes that the schedule
+// holds in flight.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/ops/op_graph.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+/// Bytes by category; all bytes of the stage's worst moment.
+struct StageBytes {
+  int stage = 0;
+  std::vector<std::pair<std::string, Bytes>> categories;
+};
+
+/// Bytes that parameters, gradients and optimizer state take, per parameter of a rank's share of the model.
+struct BytesPerParameter {
+  double parameters = 0, gradients = 0, optimizer = 0;
+  double total() const { return parameters + gradients + optimizer; }
+};
+BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int data_parallel);
+
+/// Parameter elements of one rank of the stage.
+double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage);
+
+/// Activations that one pass of a chunk keeps for its backward.
+Bytes pass_activations(const Scenario& scenario, const OpGraph& graph, int stage, int chunk);
+
+std::vector<StageBytes> memory_by_stage(const Scenario& scenario, const OpGraph& graph);
+
+}  // namespace stepsim

@@ -1,0 +1,14 @@
+// The optimizer step as kernels: unscale, norm, clip, update, copy back.
+#pragma once
+
+#include "sim/plan/segment.hpp"
+
+namespace stepsim {
+
+/// The kernel that a gradient norm needs before the ranks agree on it; empty without clipping.
+std::vector<Kernel> norm_kernels(Workshop& shop, double elements);
+
+/// The update of `elements` parameters, and clearing `gradients` gradient elements.
+std::vector<Kernel> update_kernels(Workshop& shop, double elements, double gradients);
+
+}  // namespace stepsim

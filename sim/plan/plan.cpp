@@ -1,0 +1,82 @@
+// Laying a scenario out on its ranks: groups first, then one program for each kind of rank.
+#include "sim/plan/plan.hpp"
+
+#include <map>
+
+#include "sim/plan/groups.hpp"
+#include "sim/plan/segment.hpp"
+#include "sim/plan/stage_program.hpp"
+
+namespace stepsim {
+namespace {
+
+const Group* group_of(const Plan& plan, int rank, Channel channel) {
+  const int group = plan.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(channel)];
+  return group < 0 ? nullptr : &plan.groups[static_cast<std::size_t>(group)];
+}
+
+/// Everything that the program of a rank depends on; ranks of equal shape share one program.
+StageShape shape_of(const Plan& plan, const Scenario& scenario, int rank) {
+  const auto shape = [&](Channel channel) {
+    const Group* group = group_of(plan, rank, channel);
+    return group == nullptr ? GroupShape{} : group->shape;
+  };
+  const RankPlace place = place_of(rank, scenario);
+  const bool at_end = place.stage == 0 || place.stage + 1 == scenario.parallelism.pipeline.stages;
+  StageShape result{.stage = place.stage,
+                    .loads = scenario.data.has_value() && at_end && place.tensor == 0,
+                    .tensor = shape(Channel::tensor),
+                    .data = shape(Channel::data),
+                    .model = shape(Channel::model)};
+  for (std::size_t i = 0; i < result.between_nodes.size(); ++i) {
+    const auto channel = static_cast<Channel>(static_cast<std::size_t>(Channel::send_forward) + i);
+    result.between_nodes[i] = shape(channel).nodes > 1;
+  }
+  return result;
+}
+
+}  // namespace
+
+const char* name_of(Channel channel) {
+  switch (channel) {
+    case Channel::tensor: return "tensor";
+    case Channel::data: return "data";
+    case Channel::data_gather: return "data gather";
+    case Channel::model: return "model";
+    case Channel::send_forward: return "send forward";
+    case Channel::receive_forward: return "receive forward";
+    case Channel::send_backward: return "send backward";
+    case Channel::receive_backward: return "receive backward";
+    case Channel::count_: break;
+  }
+  return "";
+}
+
+const char* group_name_of(Channel channel) {
+  switch (channel) {
+    case Channel::tensor: return "tensor";
+    case Channel::data:
+    case Channel::data_gather: return "data";
+    default: return "pipeline";
+  }
+}
+
+Plan make_plan(const Scenario& scenario, const OpGraph& graph) {
+  Plan plan(scenario.cluster);
+  if (scenario.data && scenario.data->storage_bandwidth > BytesPerSecond{0}) {
+    plan.network.add_storage(scenario.data->storage_bandwidth);
+  }
+  plan.warmup = scenario.run.warmup;
+  plan.steps = scenario.run.warmup + scenario.run.steps;
+  add_groups(plan, scenario);
+  Workshop shop{scenario, graph, plan, Names(plan.names)};
+  std::map<StageShape, int> programs;
+  for (int rank = 0; rank < scenario.cluster.gpus(); ++rank) {
+    const auto [entry, is_new] = programs.emplace(shape_of(plan, scenario, rank), static_cast<int>(plan.programs.size()));
+    if (is_new) plan.programs.push_back(stage_program(shop, entry->first));
+    plan.program_of.push_back(entry->second);
+  }
+  return plan;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,238 @@
+// Compiling passes into segments.
+#include "sim/plan/segment.hpp"
+
+#include <algorithm>
+
+#include "sim/cluster/kernel_time.hpp"
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+namespace {
+
+const std::string& algorithm_for(CollectiveOp op, const Collectives& collectives) {
+  switch (op) {
+    case CollectiveOp::all_reduce: return collectives.all_reduce;
+    case CollectiveOp::all_gather: return collectives.all_gather;
+    case CollectiveOp::reduce_scatter: return collectives.reduce_scatter;
+  }
+  throw InternalError("a collective without an algorithm");
+}
+
+/// Writes the pieces of one pass, kernel by kernel.
+class PassWriter {
+ public:
+  PassWriter(Workshop& shop, const StageShape& shape)
+      : shop_(shop),
+        shape_(shape),
+        strategy_(strategy_of(shop.scenario.parallelism.data.sharding)),
+        held_sms_(static_cast<double>(shop.scenario.cluster.gpu.communication_sms) / shop.scenario.cluster.gpu.sms) {}
+
+  void run(const Items& items, Cause cause) {
+    for (const Item& item : items) {
+      std::visit([&](const auto& part) { add(part, cause); }, item);
+    }
+  }
+
+  int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group) {
+    close_chain();
+    const std::uint32_t operation = add_collective(shop_, op, bytes, group);
+    const Phases& phases = shop_.plan.operations[operation].phases;
+    running_[channel] += uncontended(phases, shop_.scenario.cluster).seconds();
+    segment_.emplace_back(StartPiece{channel, operation, slots_});
+    return slots_++;
+  }
+
+  void wait(int slot, Channel channel) {
+    close_chain();
+    running_[channel] = 0;
+    segment_.emplace_back(WaitPiece{slot});
+  }
+
+  /// From here on completed gradients fill buckets that are reduced as they close.
+  void reduce_in_buckets() { buckets_ = true; }
+  /// Reduces what the open bucket holds.
+  void flush_bucket() {
+    if (bucket_ <= Bytes{0}) return;
+    start(Channel::data, strategy_.reduce, bucket_, shape_.data);
+    bucket_ = Bytes{0};
+    first_bucket_ = false;
+  }
+
+  Segment finish() {
+    close_chain();
+    return std::move(segment_);
+  }
+
+ private:
+  void add(const Launch& launch, Cause cause) {
+    Kernel kernel{.name = shop_.name(launch.name), .seconds = kernel_time(launch.work, shop_.scenario.cluster.gpu).seconds(), .cause = cause};
+    kernel.contention = contention(kernel.seconds);
+    kernel.seconds += kernel.contention;
+    kernels_.push_back(kernel);
+  }
+
+  void add(const StartCollective& collective, Cause) {
+    open_tensor_slot_ = start(Channel::tensor, collective.op, collective.bytes, shape_.tensor);
+  }
+
+  void add(const Join&, Cause) { wait(open_tensor_slot_, Channel::tensor); }
+
+  void add(const GradientReady& gradient, Cause) {
+    if (!buckets_) return;
+    const DataParallel& data = shop_.scenario.parallelism.data;
+    bucket_ += Bytes{gradient.elements * gradient_bytes(shop_.scenario)};
+    if (bucket_ >= (first_bucket_ ? data.first_bucket : data.bucket)) flush_bucket();
+  }
+
+  /// Collectives in flight hold SMs: while one runs, a kernel progresses at 1 - held of its speed. Their time
+  /// is taken as uncontended; what is left of it after this kernel is kept for the next ones.
+  double contention(double seconds) {
+    double longest = 0;
+    for (const auto& [channel, left] : running_) longest = std::max(longest, left);
+    const double stretched = seconds / (1 - held_sms_);
+    const double added = stretched <= longest ? stretched - seconds : longest * held_sms_;
+    for (auto& [channel, left] : running_) left = std::max(left - seconds - added, 0.0);
+    return added;
+  }
+
+  void close_chain() {
+    if (kernels_.empty()) return;
+    segment_.emplace_back(ChainPiece{add_chain(shop_.plan, std::move(kernels_), launch_time(shop_.scenario))});
+    kernels_.clear();
+  }
+
+  Workshop& shop_;
+  const StageShape& shape_;
+  const ShardingStrategy& strategy_;
+  double held_sms_;
+  Segment segment_;
+  std::vector<Kernel> kernels_;
+  std::map<Channel, double> running_;  // seconds left of the collectives in flight
+  int slots_ = 0;
+  int open_tensor_slot_ = 0;
+  bool buckets_ = false;
+  bool first_bucket_ = true;
+  Bytes bucket_;
+};
+
+/// The block's ops backward, with what recompute repeats before them.
+void run_backward(PassWriter& writer, const Block& block, Recompute recompute) {
+  const auto order = block.order();
+  if (recompute == Recompute::full && block.recomputable) {
+    for (const Op* op : order) writer.run(op->forward, Cause::recompute);
+  }
+  for (auto op = order.rbegin(); op != order.rend(); ++op) {
+    if (recompute == Recompute::selective && (*op)->core_attention) writer.run((*op)->forward, Cause::recompute);
+    writer.run((*op)->backward, Cause::backward);
+  }
+}
+
+void run_forward(PassWriter& writer, const Block& block) {
+  for (const Op* op : block.order()) writer.run(op->forward, Cause::forward);
+}
+
+/// Gathers each block's parameters one block ahead: while a block runs, the next one arrives, so that two are
+/// there at a time (FSDP's limit_all_gathers). `run` does the block's work.
+template <class Run>
+void run_gathered(PassWriter& writer, const Workshop& shop, const StageShape& shape,
+                  const std::vector<std::size_t>& blocks, Run run) {
+  const double element = bytes_per_element(shop.scenario.training.precision);
+  const bool ahead = shop.scenario.parallelism.data.overlap;
+  std::vector<int> slots;
+  const auto gather = [&](std::size_t i) {
+    const Bytes bytes{shop.graph.blocks[blocks[i]].parameters() * element};
+    slots.push_back(writer.start(Channel::data_gather, CollectiveOp::all_gather, bytes, shape.data));
+  };
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (i == slots.size()) gather(i);
+    if (ahead && i + 1 < blocks.size()) gather(i + 1);
+    writer.wait(slots[i], Channel::data_gather);
+    run(shop.graph.blocks[blocks[i]]);
+  }
+}
+
+bool shards_parameters(const Workshop& shop, const StageShape& shape) {
+  return strategy_of(shop.scenario.parallelism.data.sharding).shards_parameters && shape.data.ranks > 1;
+}
+
+}  // namespace
+
+std::uint32_t Names::operator()(const std::string& name) {
+  const auto [entry, is_new] = index_.emplace(name, static_cast<std::uint32_t>(names_.size()));
+  if (is_new) names_.push_back(name);
+  return entry->second;
+}
+
+std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& graph, int stage, int chunk) {
+  const Pipeline& pipeline = scenario.parallelism.pipeline;
+  const auto parts = static_cast<std::size_t>(pipeline.stages * pipeline.chunks);
+  const auto part = static_cast<std::size_t>(chunk * pipeline.stages + stage);
+  // The blocks before the first layer and after the last go with the first and the last part.
+  const auto is_layer = [&](std::size_t block) { return graph.blocks[block].recomputable; };
+  const auto layers = static_cast<std::size_t>(std::count_if(graph.chain.begin(), graph.chain.end(), is_layer));
+  const auto before = static_cast<std::size_t>(std::find_if(graph.chain.begin(), graph.chain.end(), is_layer) - graph.chain.begin());
+  std::vector<std::size_t> sizes(parts, layers / parts);
+  for (std::size_t i = 0; i < pipeline.layers.size(); ++i) sizes[i] = static_cast<std::size_t>(pipeline.layers[i]);
+  std::size_t begin = before;
+  for (std::size_t i = 0; i < part; ++i) begin += sizes[i];
+  std::size_t end = begin + sizes[part];
+  if (part == 0) begin = 0;
+  if (part + 1 == parts) end = graph.chain.size();
+  return {graph.chain.begin() + static_cast<std::ptrdiff_t>(begin), graph.chain.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes, const GroupShape& group) {
+  Operation operation{.name = shop.name(name_of(op)), .phases = {}, .bytes = bytes};
+  operation.phases = collective({op, bytes}, group, shop.scenario.cluster, algorithm_for(op, shop.scenario.collectives));
+  shop.plan.operations.push_back(std::move(operation));
+  return static_cast<std::uint32_t>(shop.plan.operations.size() - 1);
+}
+
+double gradient_bytes(const Scenario& scenario) { return bytes_per_element(scenario.training.gradients); }
+
+Seconds launch_time(const Scenario& scenario) { return scenario.host.graph ? Seconds{0} : scenario.host.launch; }
+
+std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch) {
+  Chain chain{.kernels = std::move(kernels), .launch_each = launch.seconds()};
+  for (const Kernel& kernel : chain.kernels) {
+    chain.launch += chain.launch_each;
+    chain.compute += kernel.seconds;
+    // Each kernel starts when it is launched and the one before has ended.
+    chain.launched = std::max(chain.launched, chain.launch) + kernel.seconds;
+    chain.mix[static_cast<std::size_t>(kernel.cause)] += kernel.seconds - kernel.contention;
+    chain.mix[static_cast<std::size_t>(Cause::contention)] += kernel.contention;
+  }
+  plan.chains.push_back(std::move(chain));
+  return static_cast<std::uint32_t>(plan.chains.size() - 1);
+}
+
+Segment forward_segment(Workshop& shop, const StageShape& shape, const std::vector<std::size_t>& blocks) {
+  PassWriter writer(shop, shape);
+  if (shards_parameters(shop, shape)) {
+    run_gathered(writer, shop, shape, blocks, [&](const Block& block) { run_forward(writer, block); });
+  } else {
+    for (const std::size_t block : blocks) run_forward(writer, shop.graph.blocks[block]);
+  }
+  return writer.finish();
+}
+
+Segment backward_segment(Workshop& shop, const StageShape& shape, const std::vector<std::size_t>& blocks, bool reduces) {
+  PassWriter writer(shop, shape);
+  const Recompute recompute = shop.scenario.training.recompute;
+  const std::vector<std::size_t> backward(blocks.rbegin(), blocks.rend());
+  if (shards_parameters(shop, shape)) {
+    run_gathered(writer, shop, shape, backward, [&](const Block& block) {
+      run_backward(writer, block, recompute);
+      const Bytes gradients{block.parameters() * gradient_bytes(shop.scenario)};
+      const int slot = writer.start(Channel::data, CollectiveOp::reduce_scatter, gradients, shape.data);
+      if (!shop.scenario.parallelism.data.overlap) writer.wait(slot, Channel::data);
+    });
+    return writer.finish();
+  }
+  if (reduces) writer.reduce_in_buckets();
+  for (const std::size_t block : backward) run_backward(writer, shop.graph.blocks[block], recompute);
+  writer.flush_bucket();
+  return writer.finish();
+}
+
+}  // namespace stepsim

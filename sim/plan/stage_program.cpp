@@ -1,0 +1,303 @@
+// A rank's program: what a framework's training loop issues, step by step.
+#include "sim/plan/stage_program.hpp"
+
+#include <optional>
+
+#include "sim/core/error.hpp"
+#include "sim/core/registry.hpp"
+#include "sim/plan/input.hpp"
+#include "sim/plan/memory.hpp"
+#include "sim/plan/optimizer.hpp"
+#include "sim/plan/program_writer.hpp"
+#include "sim/plan/schedule.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr TaskIndex kNoTask = ProgramWriter::kNoTask;
+constexpr std::uint16_t kNoRow = 0xffff;
+constexpr Bytes kNormBytes{8};  // the squared norm and an overflow flag, fp32 each
+
+/// One chunk of the stage, compiled.
+struct ChunkPasses {
+  Segment forward, backward, last_backward;  ///< the last one of a step reduces gradients
+  double saved_bytes = 0;
+};
+
+class StageWriter {
+ public:
+  StageWriter(Workshop& shop, const StageShape& shape)
+      : shop_(shop),
+        shape_(shape),
+        scenario_(shop.scenario),
+        pipeline_(shop.scenario.parallelism.pipeline),
+        strategy_(strategy_of(shop.scenario.parallelism.data.sharding)),
+        writer_(shape.stage, shop.scenario.host.launch) {
+    host_ = writer_.add_row("host", RowKind::host);
+    compute_ = writer_.add_row("compute", RowKind::compute);
+    rows_.fill(kNoRow);
+    compile();
+  }
+
+  Program write() {
+    const Schedule* schedule = Registry<Schedule>::find(pipeline_.schedule);
+    if (schedule == nullptr) throw UserError("unknown schedule '" + pipeline_.schedule + "'");
+    const auto actions =
+        schedule->order({pipeline_.stages, scenario_.micro_batches(), pipeline_.chunks}, shape_.stage);
+    if (shape_.loads) input_.emplace(shop_, writer_, host_);
+    for (int step = 0; step < scenario_.run.warmup + scenario_.run.steps; ++step) {
+      writer_.set_step(step);
+      write_passes(actions);
+      end_step();
+    }
+    return writer_.finish();
+  }
+
+ private:
+  void compile() {
+    const bool reduces = scenario_.parallelism.data.overlap && shape_.data.ranks > 1;
+    for (int chunk = 0; chunk < pipeline_.chunks; ++chunk) {
+      const auto blocks = blocks_of(scenario_, shop_.graph, shape_.stage, chunk);
+      chunks_.push_back({.forward = forward_segment(shop_, shape_, blocks),
+                         .backward = backward_segment(shop_, shape_, blocks, reduces && strategy_.every_micro_batch),
+                         .last_backward = backward_segment(shop_, shape_, blocks, reduces),
+                         .saved_bytes = pass_activations(scenario_, shop_.graph, shape_.stage, chunk).bytes()});
+    }
+    parameters_ = stage_parameters(scenario_, shop_.graph, shape_.stage);
+    const auto each = bytes_per_parameter(scenario_.training, strategy_.kind, scenario_.data_parallel());
+    writer_.program().resident_bytes = parameters_ * each.total() + scenario_.cluster.gpu.reserved.bytes();
+  }
+
+  void write_passes(const std::vector<Action>& actions) {
+    TaskIndex received = post_receive(actions.front());
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      const Action* next = i + 1 < actions.size() ? &actions[i + 1] : nullptr;
+      TaskIndex next_received = kNoTask;
+      // With overlap the next input travels beside this pass, else it is asked for when the pass is done.
+      if (pipeline_.overlap_p2p && next != nullptr) next_received = post_receive(*next);
+      wait_for(received);
+      write_pass(actions[i]);
+      post_send(actions[i]);
+      if (!pipeline_.overlap_p2p && next != nullptr) next_received = post_receive(*next);
+      received = next_received;
+    }
+  }
+
+  void write_pass(const Action& action) {
+    const ChunkPasses& chunk = chunks_[static_cast<std::size_t>(action.chunk)];
+    micro_batch_ = action.micro_batch;
+    if (action.forward && needs_batch(action.chunk)) fetch_batch();
+    if (scenario_.host.graph) writer_.spend_on_host(writer_.launch_seconds());
+    const auto first = static_cast<TaskIndex>(writer_.program().tasks.size());
+    const bool last = action.micro_batch + 1 == scenario_.micro_batches();
+    write_segment(action.forward ? chunk.forward : last ? chunk.last_backward : chunk.backward);
+    if (action.forward) {
+      writer_.add_memory(first, chunk.saved_bytes, true);
+    } else {
+      writer_.add_memory(writer_.last_on(compute_), -chunk.saved_bytes, false);
+    }
+  }
+
+  void write_segment(const Segment& segment) {
+    slots_.clear();
+    for (const Piece& piece : segment) {
+      std::visit([&](const auto& part) { write(part); }, piece);
+    }
+  }
+
+  void write(const ChainPiece& piece) {
+    const Chain& chain = shop_.plan.chains[piece.chain];
+    Task task;
+    task.kind = TaskKind::chain;
+    task.row = compute_;
+    task.work = piece.chain;
+    task.name = chain.kernels.front().name;
+    task.micro_batch = micro_batch_;
+    task.cause = chain.kernels.front().cause;
+    writer_.launch(task, waits_, 0, chain.launch);
+    waits_.clear();
+  }
+
+  void write(const StartPiece& piece) {
+    slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(piece.slot) + 1), kNoTask);
+    slots_[static_cast<std::size_t>(piece.slot)] =
+        communicate(piece.channel, piece.operation, {writer_.last_on(compute_)});
+  }
+
+  void write(const WaitPiece& piece) { wait_for(slots_[static_cast<std::size_t>(piece.slot)]); }
+
+  /// The next chain waits for this task.
+  void wait_for(TaskIndex task) {
+    if (task != kNoTask) waits_.push_back(task);
+  }
+
+  std::uint16_t row_of(Channel channel) {
+    std::uint16_t& row = rows_[static_cast<std::size_t>(channel)];
+    if (row == kNoRow) row = writer_.add_row(name_of(channel), RowKind::communication, group_name_of(channel));
+    return row;
+  }
+
+  TaskIndex communicate(Channel channel, std::uint32_t operation, const std::vector<TaskIndex>& after) {
+    Task task;
+    task.kind = TaskKind::communicate;
+    task.channel = channel;
+    task.row = row_of(channel);
+    task.work = operation;
+    task.name = shop_.plan.operations[operation].name;
+    task.micro_batch = micro_batch_;
+    task.cause = exposed(channel);
+    task.wait_cause = between_stages(channel) ? Cause::pipeline_bubble : Cause::sync_wait;
+    return writer_.launch(task, after, writer_.launch_seconds());
+  }
+
+  static bool between_stages(Channel channel) { return channel >= Channel::model; }
+  static Cause exposed(Channel channel) {
+    if (channel == Channel::tensor) return Cause::exposed_tensor;
+    return between_stages(channel) ? Cause::exposed_pipeline : Cause::exposed_data;
+  }
+
+  // --- between stages ---
+
+  int part(int chunk) const { return chunk * pipeline_.stages + shape_.stage; }
+  int parts() const { return pipeline_.stages * pipeline_.chunks; }
+
+  Bytes message() const {
+    const Parallelism& split = scenario_.parallelism;
+    const bool shared = split.sequence || pipeline_.scatter_gather;
+    return shop_.graph.boundary / (shared ? split.tensor : 1);
+  }
+
+  std::uint32_t transfer_operation(Channel channel) {
+    const auto direction = static_cast<std::size_t>(channel) - static_cast<std::size_t>(Channel::send_forward);
+    auto& operation = transfers_[direction];
+    if (operation) return *operation;
+    const LinkProfile& link = scenario_.cluster.intra_node;
+    Phase phase;
+    if (shape_.between_nodes[direction]) {
+      phase = {.latency = scenario_.cluster.inter_node->latency, .route_bytes = message()};
+    } else {
+      phase.inside = link.latency + message() / (link.bandwidth * link.efficiency);
+    }
+    shop_.plan.operations.push_back({.name = shop_.name(name_of(channel)), .phases = {phase}, .bytes = message()});
+    operation = static_cast<std::uint32_t>(shop_.plan.operations.size() - 1);
+    return *operation;
+  }
+
+  void post_send(const Action& action) {
+    const bool at_end = action.forward ? part(action.chunk) + 1 == parts() : part(action.chunk) == 0;
+    if (at_end) return;
+    const Channel channel = action.forward ? Channel::send_forward : Channel::send_backward;
+    const TaskIndex sent = communicate(channel, transfer_operation(channel), {writer_.last_on(compute_)});
+    if (!pipeline_.overlap_p2p) wait_for(sent);
+  }
+
+  /// Asks for the input of that pass; returns what the pass must wait for.
+  TaskIndex post_receive(const Action& action) {
+    const bool at_end = action.forward ? part(action.chunk) == 0 : part(action.chunk) + 1 == parts();
+    if (at_end) return kNoTask;
+    micro_batch_ = action.micro_batch;
+    const Channel channel = action.forward ? Channel::receive_forward : Channel::receive_backward;
+    const TaskIndex received = communicate(channel, transfer_operation(channel), {writer_.last_on(compute_)});
+    const Parallelism& split = scenario_.parallelism;
+    if (split.tensor == 1 || split.sequence || !pipeline_.scatter_gather) return received;
+    return communicate(Channel::tensor, gather_operation(), {received});
+  }
+
+  std::uint32_t gather_operation() {
+    if (!gather_) gather_ = add_collective(shop_, CollectiveOp::all_gather, shop_.graph.boundary, shape_.tensor);
+    return *gather_;
+  }
+
+  // --- input ---
+
+  bool needs_batch(int chunk) const {
+    const bool first = part(chunk) == 0;
+    const bool labels = part(chunk) + 1 == parts() && pipeline_.stages > 1;
+    return scenario_.data.has_value() && (first || labels);
+  }
+
+  /// The first tensor rank loads and copies; the others get the batch from it.
+  void fetch_batch() {
+    TaskIndex batch = input_ ? input_->fetch(micro_batch_) : kNoTask;
+    if (shape_.tensor.ranks > 1) {
+      if (!broadcast_) {
+        const Bytes bytes = scenario_.data->device_bytes * static_cast<double>(scenario_.training.micro_batch);
+        broadcast_ = add_collective(shop_, CollectiveOp::all_gather, bytes, shape_.tensor);
+      }
+      batch = communicate(Channel::tensor, *broadcast_, {batch});
+    }
+    wait_for(batch);
+  }
+
+  // --- end of a step ---
+
+  void end_step() {
+    micro_batch_ = -1;
+    const bool data = shape_.data.ranks > 1;
+    if (data && !scenario_.parallelism.data.overlap && !strategy_.shards_parameters) reduce_all();
+    if (data) wait_for(writer_.last_on(row_of(Channel::data)));
+    const double elements = parameters_ * share(strategy_.shards_optimizer, shape_.data.ranks);
+    write_chain(norm_kernels(shop_, elements));
+    if (scenario_.training.gradient_clipping) agree_on_norm();
+    write_chain(update_kernels(shop_, elements, parameters_ * share(strategy_.shards_gradients, shape_.data.ranks)));
+    if (data && strategy_.shards_optimizer && !strategy_.shards_parameters) gather_parameters();
+    waits_.push_back(writer_.last_on(compute_));
+    Task end;
+    end.row = host_;
+    end.name = shop_.name("end of step");
+    end.cause = end.wait_cause = Cause::launch_gap;
+    writer_.mark_step_end(writer_.wait_on_host(end, waits_));
+    waits_.clear();
+  }
+
+  void reduce_all() {
+    const Bytes gradients{parameters_ * gradient_bytes(scenario_)};
+    if (!reduce_) reduce_ = add_collective(shop_, strategy_.reduce, gradients, shape_.data);
+    communicate(Channel::data, *reduce_, {writer_.last_on(compute_)});
+  }
+
+  void gather_parameters() {
+    const Bytes weights{parameters_ * bytes_per_element(scenario_.training.precision)};
+    if (!regather_) regather_ = add_collective(shop_, CollectiveOp::all_gather, weights, shape_.data);
+    wait_for(communicate(Channel::data_gather, *regather_, {writer_.last_on(compute_)}));
+  }
+
+  /// All ranks that hold a part of the model sum their squared norms, which also joins all stages.
+  void agree_on_norm() {
+    if (strategy_.shards_optimizer && shape_.data.ranks > 1) {
+      if (!data_norm_) data_norm_ = add_collective(shop_, CollectiveOp::all_reduce, kNormBytes, shape_.data);
+      wait_for(communicate(Channel::data, *data_norm_, {writer_.last_on(compute_)}));
+    }
+    if (shape_.model.ranks > 1) {
+      if (!model_norm_) model_norm_ = add_collective(shop_, CollectiveOp::all_reduce, kNormBytes, shape_.model);
+      wait_for(communicate(Channel::model, *model_norm_, {writer_.last_on(compute_)}));
+    }
+  }
+
+  void write_chain(std::vector<Kernel> kernels) {
+    if (kernels.empty()) return;
+    write(ChainPiece{add_chain(shop_.plan, std::move(kernels), launch_time(scenario_))});
+  }
+
+  Workshop& shop_;
+  const StageShape& shape_;
+  const Scenario& scenario_;
+  const Pipeline& pipeline_;
+  const ShardingStrategy& strategy_;
+  ProgramWriter writer_;
+  std::uint16_t host_ = 0, compute_ = 0;
+  std::array<std::uint16_t, kChannels> rows_{};
+  std::vector<ChunkPasses> chunks_;
+  double parameters_ = 0;
+  std::optional<InputRows> input_;
+  std::vector<TaskIndex> waits_, slots_;
+  std::int32_t micro_batch_ = -1;
+  std::array<std::optional<std::uint32_t>, 4> transfers_;
+  std::optional<std::uint32_t> gather_, broadcast_, reduce_, regather_, data_norm_, model_norm_;
+};
+
+}  // namespace
+
+Program stage_program(Workshop& shop, const StageShape& shape) { return StageWriter(shop, shape).write(); }
+
+}  // namespace stepsim
