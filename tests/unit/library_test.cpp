@@ -1,0 +1,147 @@
+// The library of models, GPUs, links and clusters: every file loads, and its numbers are possible
+// ones.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "sim/scenario/load.hpp"
+
+namespace stepsim {
+namespace {
+
+const Library kLibrary{{STEPSIM_SOURCE_DIR}};
+
+/// A decoder layer has attention, an MLP and two norms; around them stand embeddings, a norm and
+/// the head.
+std::int64_t parameters_of(const Transformer& t) {
+  const std::int64_t queries = t.heads * t.head_dim;
+  const std::int64_t qkv = queries + 2 * t.kv_heads * t.head_dim;
+  const std::int64_t matrices = t.hidden * (qkv + queries + (t.gated_mlp ? 3 : 2) * t.ffn);
+  const std::int64_t biases = t.bias ? qkv + t.hidden + t.ffn + t.hidden : 0;
+  const std::int64_t norm = t.rms_norm ? t.hidden : 2 * t.hidden;
+  const std::int64_t tables = (t.tied_embeddings ? 1 : 2) * t.vocabulary + t.positions;
+  return t.layers * (matrices + biases + 2 * norm) + norm + tables * t.hidden;
+}
+
+/// What a published count leaves open: nothing when it has more than four digits before the zeros,
+/// else half of its last digit or 2 %, whichever is more (GPT-3 350M has 356 million).
+double slack_of(std::int64_t published) {
+  std::int64_t digits = published;
+  std::int64_t unit = 1;
+  for (; digits % 10 == 0; digits /= 10) unit *= 10;
+  if (digits > 9999) return 0;
+  return std::max(0.5 * static_cast<double>(unit), 0.02 * static_cast<double>(published));
+}
+
+/// The bandwidth that each GPU's link must carry when a collective's buffer moves at `rate`:
+/// (n-1)/n of it.
+double link_share(const CollectiveCurve& curve, const LinkProfile& link) {
+  return curve.high / link.bandwidth * (curve.ranks - 1) / curve.ranks;
+}
+
+}  // namespace
+
+TEST_CASE("every model loads and has the parameters that its authors publish") {
+  const auto names = names_in("models", kLibrary);
+  REQUIRE(names.size() > 40);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const Model model = load_model(name, kLibrary);
+    CHECK_FALSE(model.source.empty());
+    const auto* transformer = std::get_if<Transformer>(&model.shape);
+    if (transformer == nullptr) continue;
+    REQUIRE(model.published_parameters > 0);
+    const auto difference =
+        static_cast<double>(std::abs(parameters_of(*transformer) - model.published_parameters));
+    CHECK(difference <= slack_of(model.published_parameters));
+  }
+}
+
+TEST_CASE("counts published to the digit leave no slack") {
+  CHECK(slack_of(1'557'611'200) == 0);
+  CHECK(slack_of(6'738'415'616) == 0);
+  CHECK(slack_of(175'000'000'000) == doctest::Approx(3.5e9));
+}
+
+TEST_CASE("a layer of mlp-400x512 has 1 MiB of fp32 gradients") {
+  const Mlp mlp = std::get<Mlp>(load_model("mlp-400x512", kLibrary).shape);
+  CHECK(mlp.layers == 400);
+  CHECK(mlp.width * mlp.width * 4 == 1 << 20);
+}
+
+TEST_CASE("every GPU loads, and no rate exceeds what its datasheet allows") {
+  const auto names = names_in("calib/gpus", kLibrary);
+  REQUIRE(names.size() >= 6);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const GpuProfile gpu = load_gpu(name, kLibrary);
+    CHECK(gpu.name == name);
+    CHECK(gpu.reserved < gpu.memory);
+    CHECK(gpu.communication_sms < gpu.sms);
+    CHECK(gpu.copy_pageable < gpu.copy_pinned);
+    const MemoryProfile& m = gpu.memory_kernels;
+    for (const auto rate : {m.elementwise, m.norm, m.softmax, m.dropout, m.loss, m.optimizer}) {
+      CHECK(rate < gpu.memory_bandwidth);
+    }
+    FlopsPerSecond half_precision;
+    for (const GemmProfile& gemm : gpu.gemm) {
+      CHECK(gemm.sustained >= 1);
+      if (gemm.precision == Precision::fp16) half_precision = gemm.peak;
+    }
+    for (const AttentionProfile& attention : gpu.attention)
+      CHECK(attention.plateau < half_precision);
+  }
+}
+
+TEST_CASE("A100 TF32 is like bf16 at half the peak, and the 40 GB card differs in memory alone") {
+  const GpuProfile large = load_gpu("a100-80", kLibrary);
+  const GpuProfile small = load_gpu("a100-40", kLibrary);
+  const auto profile = [](const GpuProfile& gpu, Precision precision) {
+    return *std::find_if(gpu.gemm.begin(), gpu.gemm.end(),
+                         [&](const GemmProfile& g) { return g.precision == precision; });
+  };
+  CHECK(profile(large, Precision::tf32).peak / profile(large, Precision::bf16).peak ==
+        doctest::Approx(0.5));
+  CHECK(profile(large, Precision::tf32).efficiency == profile(large, Precision::bf16).efficiency);
+  CHECK(profile(small, Precision::bf16).efficiency == profile(large, Precision::bf16).efficiency);
+  CHECK(small.memory_bandwidth < large.memory_bandwidth);
+}
+
+TEST_CASE("every link loads, and no gather or scatter exceeds the link") {
+  const auto names = names_in("calib/links", kLibrary);
+  REQUIRE(names.size() >= 4);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const LinkProfile link = load_link(name, kLibrary);
+    CHECK(link.name == name);
+    for (const auto* curves : {&link.all_reduce, &link.all_gather, &link.reduce_scatter}) {
+      CHECK(curves->size() == 3);
+      for (const CollectiveCurve& curve : *curves) CHECK(curve.low < curve.high);
+    }
+    // All-reduce may: with NVLink SHARP the switch adds, and a GPU sends its buffer once instead of
+    // twice.
+    for (const auto* curves : {&link.all_gather, &link.reduce_scatter}) {
+      for (const CollectiveCurve& curve : *curves) CHECK(link_share(curve, link) < 1);
+    }
+  }
+}
+
+TEST_CASE("every cluster loads with its GPU, its links and its network") {
+  const auto names = names_in("scenarios/clusters", kLibrary);
+  REQUIRE(names.size() >= 8);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const Cluster cluster = load_cluster(name, kLibrary);
+    CHECK(cluster.name == name);
+    CHECK(cluster.gpus_per_node == 8);
+    CHECK_FALSE(cluster.intra_node.all_reduce.empty());
+    REQUIRE(cluster.inter_node.has_value());
+    CHECK(cluster.inter_node->bandwidth < cluster.intra_node.bandwidth);
+    CHECK(cluster.gpus_per_node % cluster.inter_node->nics_per_node == 0);
+  }
+}
+
+}  // namespace stepsim
