@@ -82,13 +82,13 @@ Bytes pass_activations(const Scenario& scenario, const OpGraph& graph, int stage
   return sum;
 }
 
-std::vector<StageBytes> memory_by_stage(const Scenario& scenario, const OpGraph& graph) {
+std::vector<StageMemory> memory_by_stage(const Scenario& scenario, const OpGraph& graph) {
   const DataParallel& data = scenario.parallelism.data;
   const BytesPerParameter each = bytes_per_parameter(scenario.training, data.sharding, scenario.data_parallel());
-  std::vector<StageBytes> stages;
+  std::vector<StageMemory> stages;
   for (int stage = 0; stage < scenario.parallelism.pipeline.stages; ++stage) {
     const double parameters = stage_parameters(scenario, graph, stage);
-    StageBytes bytes{stage,
+    StageMemory bytes{stage,
                      {{"parameters", Bytes{parameters * each.parameters}},
                       {"gradients", Bytes{parameters * each.gradients}},
                       {"optimizer", Bytes{parameters * each.optimizer}},

@@ -14,10 +14,15 @@
 
 namespace stepsim {
 
-/// Bytes by category; all bytes of the stage's worst moment.
-struct StageBytes {
+/// Peak memory of one pipeline stage, by category; the categories sum to the total.
+struct StageMemory {
   int stage = 0;
-  std::vector<std::pair<std::string, Bytes>> categories;
+  std::vector<std::pair<std::string, Bytes>> categories;  ///< parameters, gradients, optimizer, activations, ...
+  Bytes total() const {
+    Bytes sum;
+    for (const auto& [name, bytes] : categories) sum += bytes;
+    return sum;
+  }
 };
 
 /// Bytes that parameters, gradients and optimizer state take, per parameter of a rank's share of the model.
@@ -33,6 +38,6 @@ double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stag
 /// Activations that one pass of a chunk keeps for its backward.
 Bytes pass_activations(const Scenario& scenario, const OpGraph& graph, int stage, int chunk);
 
-std::vector<StageBytes> memory_by_stage(const Scenario& scenario, const OpGraph& graph);
+std::vector<StageMemory> memory_by_stage(const Scenario& scenario, const OpGraph& graph);
 
 }  // namespace stepsim

@@ -38,6 +38,9 @@ struct Chain {
   CauseSeconds mix{};       ///< compute by cause
 };
 
+/// Computes a chain's sums from its kernels.
+void contract(Chain& chain);
+
 /// What a communication task does when all members of its group have arrived.
 struct Operation {
   std::uint32_t name = 0;

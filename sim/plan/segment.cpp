@@ -192,8 +192,9 @@ double gradient_bytes(const Scenario& scenario) { return bytes_per_element(scena
 
 Seconds launch_time(const Scenario& scenario) { return scenario.host.graph ? Seconds{0} : scenario.host.launch; }
 
-std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch) {
-  Chain chain{.kernels = std::move(kernels), .launch_each = launch.seconds()};
+void contract(Chain& chain) {
+  chain.launch = chain.compute = chain.launched = 0;
+  chain.mix.fill(0);
   for (const Kernel& kernel : chain.kernels) {
     chain.launch += chain.launch_each;
     chain.compute += kernel.seconds;
@@ -202,6 +203,11 @@ std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch)
     chain.mix[static_cast<std::size_t>(kernel.cause)] += kernel.seconds - kernel.contention;
     chain.mix[static_cast<std::size_t>(Cause::contention)] += kernel.contention;
   }
+}
+
+std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch) {
+  Chain chain{.kernels = std::move(kernels), .launch_each = launch.seconds()};
+  contract(chain);
   plan.chains.push_back(std::move(chain));
   return static_cast<std::uint32_t>(plan.chains.size() - 1);
 }

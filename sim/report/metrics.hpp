@@ -7,20 +7,11 @@
 #include <vector>
 
 #include "sim/core/quantity.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/timeline/timeline.hpp"
 
 namespace stepsim {
-
-/// Peak memory of one pipeline stage, by category; the categories sum to the total.
-struct StageMemory {
-  int stage = 0;
-  std::vector<std::pair<std::string, Bytes>> categories;  ///< parameters, gradients, optimizer, activations, ...
-  Bytes total() const {
-    Bytes sum;
-    for (const auto& [name, bytes] : categories) sum += bytes;
-    return sum;
-  }
-};
 
 struct Memory {
   std::vector<StageMemory> stages;
@@ -46,14 +37,6 @@ struct GroupCommunication {
 struct Verdict {
   std::string sentence;  ///< "network-bound: with an infinitely fast network the step would take 3.9 s (-14 %)"
   std::string next;      ///< the next thing to try
-};
-
-struct EngineStats {
-  std::int64_t ranks_total = 0;
-  std::int64_t ranks_simulated = 0;
-  std::int64_t events = 0;          ///< times the clock was set to something that happens
-  std::int64_t kernels = 0;         ///< kernels, launches included in chains, that were accounted for
-  std::int64_t transfers = 0;       ///< transfers that shared links in SimGrid
 };
 
 /// Where wall time went; printed with --stats only.

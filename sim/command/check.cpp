@@ -1,0 +1,17 @@
+// stepsim check: is the scenario right?
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/command/command.hpp"
+#include "sim/command/load.hpp"
+
+namespace stepsim {
+
+ExitCode check(const ScenarioArgument& argument, std::ostream& out) {
+  const Scenario s = load(argument);
+  out << fmt::format("{}: ok: {} on {} {} GPUs\n", argument.path, s.model.name, s.cluster.gpus(), s.cluster.gpu.name);
+  return ExitCode::ok;
+}
+
+}  // namespace stepsim

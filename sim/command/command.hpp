@@ -1,0 +1,45 @@
+// The sub-commands: each takes its options, writes results to `out` and returns an exit code.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+
+/// What every command that reads a scenario needs.
+struct ScenarioArgument {
+  std::string path;
+  std::vector<std::string> overrides;  ///< path=value
+};
+
+struct RunOptions {
+  ScenarioArgument scenario;
+  std::string format = "table";  ///< table, json, csv
+  std::string trace;             ///< file to write; empty: none
+  bool fold = true;
+  bool stats = false;
+  bool colour = false;
+  int width = 80;
+};
+
+struct ShowOptions {
+  std::string what;              ///< scenario, ops, plan, timeline
+  ScenarioArgument scenario;
+};
+
+/// Simulates a scenario and prints the answer. Exit code 1 when an expectation fails.
+ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes);
+
+/// Reads and checks a scenario, and says that it is fine.
+ExitCode check(const ScenarioArgument& scenario, std::ostream& out);
+
+/// Prints one of the values between the scenario and the answer.
+ExitCode show(const ShowOptions& options, std::ostream& out);
+
+/// Prints the names that scenarios may use: models, gpus, links, clusters, collectives, schedules, topologies, shardings.
+ExitCode list(const std::string& what, std::ostream& out);
+
+}  // namespace stepsim

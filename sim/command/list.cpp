@@ -1,0 +1,82 @@
+// stepsim list: every name that a scenario may use.
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/cluster/network.hpp"
+#include "sim/command/command.hpp"
+#include "sim/core/registry.hpp"
+#include "sim/ops/blocks.hpp"
+#include "sim/plan/collective.hpp"
+#include "sim/plan/schedule.hpp"
+#include "sim/plan/sharding.hpp"
+#include "sim/report/humanise.hpp"
+#include "sim/scenario/load.hpp"
+
+namespace stepsim {
+namespace {
+
+void line(std::ostream& out, std::string_view name, std::string_view description) {
+  out << fmt::format("{:<20} {}\n", name, description);
+}
+
+template <class T>
+void registered(std::ostream& out) {
+  for (const T* entry : Registry<T>::all()) line(out, entry->name, entry->description);
+}
+
+void models(std::ostream& out) {
+  const Library library = library_for("");
+  for (const std::string& name : names_in("models", library)) {
+    const Model model = load_model(name, library);
+    line(out, name, humanise(parameter_count(model), "parameters").text());
+  }
+}
+
+void gpus(std::ostream& out) {
+  const Library library = library_for("");
+  for (const std::string& name : names_in("calib/gpus", library)) line(out, name, load_gpu(name, library).description);
+}
+
+void links(std::ostream& out) {
+  const Library library = library_for("");
+  for (const std::string& name : names_in("calib/links", library)) {
+    const LinkProfile link = load_link(name, library);
+    line(out, name, fmt::format("{:.0f} GB/s per GPU and direction", link.bandwidth.bytes_per_second() / 1e9));
+  }
+}
+
+void clusters(std::ostream& out) {
+  const Library library = library_for("");
+  for (const std::string& name : names_in("scenarios/clusters", library)) {
+    const Cluster cluster = load_cluster(name, library);
+    line(out, name, fmt::format("{} {} GPUs a node", cluster.gpus_per_node, cluster.gpu.name));
+  }
+}
+
+struct Listing {
+  std::string_view what;
+  void (*print)(std::ostream&);
+};
+
+constexpr Listing kListings[] = {
+    {"models", models},
+    {"gpus", gpus},
+    {"links", links},
+    {"clusters", clusters},
+    {"collectives", registered<CollectiveAlgorithm>},
+    {"schedules", registered<Schedule>},
+    {"shardings", registered<ShardingStrategy>},
+    {"topologies", registered<Topology>},
+};
+
+}  // namespace
+
+ExitCode list(const std::string& what, std::ostream& out) {
+  for (const Listing& listing : kListings) {
+    if (listing.what == what) listing.print(out);
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace stepsim

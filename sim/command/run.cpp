@@ -1,0 +1,107 @@
+// stepsim run: scenario -> op graph -> plan -> timeline -> metrics -> report.
+#include <chrono>
+#include <fstream>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "sim/command/command.hpp"
+#include "sim/command/load.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/ops/op_graph.hpp"
+#include "sim/plan/what_if.hpp"
+#include "sim/report/csv.hpp"
+#include "sim/report/json.hpp"
+#include "sim/report/measure.hpp"
+#include "sim/report/text.hpp"
+#include "sim/report/trace.hpp"
+#include "sim/report/verdict.hpp"
+
+namespace stepsim {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Wall time of each stage, for --stats.
+class StopWatch {
+ public:
+  void lap(const char* stage) {
+    const auto now = Clock::now();
+    stats_.stages_s.emplace_back(stage, std::chrono::duration<double>(now - last_).count());
+    last_ = now;
+  }
+  RunStats finish() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    stats_.peak_rss_bytes = static_cast<double>(usage.ru_maxrss) * 1024;
+    stats_.wall_s = std::chrono::duration<double>(Clock::now() - begin_).count();
+    return stats_;
+  }
+
+ private:
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point last_ = begin_;
+  RunStats stats_;
+};
+
+Plan without(const Plan& plan, WhatIf what) {
+  switch (what) {
+    case WhatIf::network: return with_free_network(plan);
+    case WhatIf::input: return with_free_input(plan);
+    case WhatIf::launches: return with_free_launches(plan);
+  }
+  throw InternalError("a counterfactual without a plan");
+}
+
+/// Counterfactuals are always simulated folded: the answer is the same and they are cheap.
+Verdict verdict_of(const Scenario& scenario, const OpGraph& graph, const Plan& plan, const Metrics& metrics) {
+  return verdict(metrics, [&](WhatIf what) {
+    return measure(scenario, graph, simulate(without(plan, what))).step_time;
+  });
+}
+
+std::string formatted(const RunOptions& options, const Metrics& metrics,
+                      const std::vector<ExpectationOutcome>& outcomes, const RunStats& stats) {
+  if (options.format == "json") return to_json(metrics, outcomes, options.stats ? &stats : nullptr);
+  if (options.format == "csv") return to_csv(metrics);
+  return to_table(metrics, outcomes, {.colour = options.colour, .width = options.width});
+}
+
+std::string stats_line(const RunStats& stats) {
+  std::string text = fmt::format("{:.2f} s wall, {:.0f} MB;", stats.wall_s, stats.peak_rss_bytes / 1e6);
+  for (const auto& [stage, seconds] : stats.stages_s) text += fmt::format(" {} {:.3f} s", stage, seconds);
+  return text + "\n";
+}
+
+}  // namespace
+
+ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) {
+  StopWatch watch;
+  const Scenario scenario = load(options.scenario);
+  watch.lap("load");
+  const OpGraph graph = build(scenario);
+  watch.lap("build");
+  const Plan plan = make_plan(scenario, graph);
+  watch.lap("plan");
+  const Simulation simulation = simulate(plan, {.fold = options.fold, .kernels = !options.trace.empty()});
+  watch.lap("simulate");
+  Metrics metrics = measure(scenario, graph, simulation);
+  metrics.verdict = verdict_of(scenario, graph, plan, metrics);
+  const auto outcomes = judge(scenario, metrics);
+  watch.lap("measure");
+  if (!options.trace.empty()) {
+    save_trace(options.trace, simulation.timeline);
+    watch.lap("trace");
+    notes << "trace in " << options.trace << ": open https://ui.perfetto.dev and drop it there\n";
+  }
+  const RunStats stats = watch.finish();
+  out << formatted(options, metrics, outcomes, stats);
+  if (options.stats && options.format != "json") notes << stats_line(stats);
+  for (const ExpectationOutcome& outcome : outcomes) {
+    if (!outcome.holds) return ExitCode::expectation_failed;
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,105 @@
+// The program: a command line becomes options, a command turns them into an answer, errors become exit codes.
+//
+// What happens in between is one line, and `run` (sim/command/run.cpp) holds it almost literally:
+//   scenario.yaml -load-> Scenario -build-> OpGraph -make_plan-> Plan -simulate-> Timeline -measure-> Metrics
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "sim/command/command.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/version.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr const char* kFooter =
+    "Exit codes: 0 ok, 1 an expectation failed, 2 bad input, 3 the simulation could not complete,\n"
+    "4 a file could not be read or written, 70 a defect of stepsim.\n\n"
+    "Example: stepsim run scenarios/gpt3-175b-1024xa100.yaml --set cluster.nodes=64";
+
+bool wants_colour() {
+  const char* term = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && term != nullptr && std::string(term) != "dumb";
+}
+
+void add_scenario(CLI::App& app, ScenarioArgument& argument) {
+  app.add_option("scenario", argument.path, "scenario file (YAML)")->required();
+  app.add_option("--set", argument.overrides, "path=value, instead of what the file says (repeatable)")->take_all()->allow_extra_args(false);
+}
+
+/// Fills the options of the chosen command and returns what to do.
+struct CommandLine {
+  CLI::App app{"stepsim: a discrete-event simulator of distributed training steps"};
+  RunOptions run_options;
+  ScenarioArgument check_argument;
+  ShowOptions show_options;
+  std::string fold = "auto", listed;
+  std::function<ExitCode()> chosen;
+
+  CommandLine() {
+    app.footer(kFooter);
+    app.set_version_flag("--version", kVersion);
+    app.require_subcommand(1);
+    add_run();
+    CLI::App* check = app.add_subcommand("check", "check a scenario without running it");
+    add_scenario(*check, check_argument);
+    check->callback([this] { chosen = [this] { return stepsim::check(check_argument, std::cout); }; });
+    CLI::App* show = app.add_subcommand("show", "show what lies between the scenario and the answer");
+    show->add_option("what", show_options.what)->required()->check(CLI::IsMember({"scenario", "ops", "plan", "timeline"}));
+    add_scenario(*show, show_options.scenario);
+    show->callback([this] { chosen = [this] { return stepsim::show(show_options, std::cout); }; });
+    CLI::App* list = app.add_subcommand("list", "list the names that a scenario may use");
+    list->add_option("what", listed)->required()->check(CLI::IsMember(
+        {"models", "gpus", "links", "clusters", "collectives", "schedules", "shardings", "topologies"}));
+    list->callback([this] { chosen = [this] { return stepsim::list(listed, std::cout); }; });
+  }
+
+  void add_run() {
+    CLI::App* run = app.add_subcommand("run", "simulate a scenario and print the answer");
+    add_scenario(*run, run_options.scenario);
+    run->add_option("--format", run_options.format, "table, json or csv")->check(CLI::IsMember({"table", "json", "csv"}));
+    run->add_option("--trace", run_options.trace, "write a Chrome trace (.json or .json.gz) for Perfetto");
+    run->add_option("--fold", fold, "auto: simulate one rank of each kind; off: every rank")->check(CLI::IsMember({"auto", "off"}));
+    run->add_flag("--stats", run_options.stats, "also print wall time and memory of the simulation itself");
+    run->callback([this] {
+      run_options.fold = fold == "auto";
+      run_options.colour = wants_colour();
+      chosen = [this] { return stepsim::run(run_options, std::cout, std::cerr); };
+    });
+  }
+};
+
+int fail(ExitCode code, const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return static_cast<int>(code);
+}
+
+int main(int argc, char** argv) {
+  CommandLine line;
+  try {
+    line.app.parse(argc, argv);
+    const ExitCode code = line.chosen();
+    if (!std::cout.flush()) throw IoError("cannot write the result to standard output");
+    return static_cast<int>(code);
+  } catch (const CLI::ParseError& error) {
+    return line.app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+  } catch (const UserError& error) {
+    return fail(ExitCode::bad_input, error);
+  } catch (const SimulationError& error) {
+    return fail(ExitCode::incomplete, error);
+  } catch (const IoError& error) {
+    return fail(ExitCode::io, error);
+  } catch (const std::exception& error) {
+    std::cerr << "a defect of stepsim: ";
+    return fail(ExitCode::internal, error);
+  }
+}
+
+}  // namespace
+}  // namespace stepsim
+
+int main(int argc, char** argv) { return stepsim::main(argc, argv); }

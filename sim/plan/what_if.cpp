@@ -1,0 +1,48 @@
+// Making one resource of a plan infinitely fast.
+#include "sim/plan/what_if.hpp"
+
+namespace stepsim {
+namespace {
+
+bool is_input(const Program& program, const Task& task) {
+  const RowKind kind = program.rows[task.row].kind;
+  return kind == RowKind::loader || kind == RowKind::copy;
+}
+
+}  // namespace
+
+Plan with_free_network(Plan plan) {
+  for (Operation& operation : plan.operations) {
+    operation.phases.clear();
+  }
+  for (Chain& chain : plan.chains) {
+    for (Kernel& kernel : chain.kernels) {
+      kernel.seconds -= kernel.contention;
+      kernel.contention = 0;
+    }
+    contract(chain);
+  }
+  return plan;
+}
+
+Plan with_free_input(Plan plan) {
+  for (Program& program : plan.programs) {
+    for (Task& task : program.tasks) {
+      if (is_input(program, task)) task.amount = 0;
+    }
+  }
+  return plan;
+}
+
+Plan with_free_launches(Plan plan) {
+  for (Chain& chain : plan.chains) {
+    chain.launch_each = 0;
+    contract(chain);
+  }
+  for (Program& program : plan.programs) {
+    for (Task& task : program.tasks) task.launch_offset = 0;
+  }
+  return plan;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,184 @@
+// Steps, rates, breakdown, communication and memory of a run.
+#include "sim/report/measure.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/cluster/kernel_time.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/version.hpp"
+#include "sim/report/humanise.hpp"
+#include "sim/timeline/busy.hpp"
+#include "sim/timeline/overlap.hpp"
+#include "sim/timeline/partition.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr std::array kWork = {Cause::forward, Cause::recompute, Cause::backward, Cause::optimizer, Cause::contention};
+
+double of(const CauseSeconds& causes, Cause cause) { return causes[static_cast<std::size_t>(cause)]; }
+
+double work_in(const CauseSeconds& causes) {
+  double sum = 0;
+  for (const Cause cause : kWork) sum += of(causes, cause);
+  return sum;
+}
+
+/// The measured window.
+struct Window {
+  double from, to;
+  int steps;
+  double mean(double total) const { return total / steps; }
+};
+
+Window window_of(const Timeline& timeline) {
+  return {timeline.step_start(static_cast<std::size_t>(timeline.warmup)), timeline.step_ends.back(), timeline.measured_steps()};
+}
+
+struct Slowest {
+  const RankTimeline* rank = nullptr;
+  CauseSeconds causes{};
+};
+
+Slowest slowest_rank(const Timeline& timeline, Window window) {
+  Slowest slowest;
+  for (const RankTimeline& rank : timeline.ranks) {
+    const CauseSeconds causes = partition(timeline, rank, window.from, window.to);
+    if (slowest.rank == nullptr || work_in(causes) > work_in(slowest.causes)) slowest = {&rank, causes};
+  }
+  for (double& seconds : slowest.causes) seconds = window.mean(seconds);
+  return slowest;
+}
+
+void add_rates(Metrics& m, const Scenario& s, const OpGraph& graph) {
+  const double step = m.step_time.seconds();
+  const double gpus = s.cluster.gpus();
+  m.samples_per_s = static_cast<double>(s.training.global_batch) / step;
+  m.has_tokens = std::holds_alternative<Transformer>(s.model.shape);
+  if (m.has_tokens) {
+    m.tokens_per_s = m.samples_per_s * static_cast<double>(s.training.sequence_length);
+    m.tokens_per_s_per_gpu = m.tokens_per_s / gpus;
+  }
+  const double peak = peak_rate(s.cluster.gpu, s.training.precision).flops_per_second() * gpus * step;
+  m.mfu = graph.model_flops.flops() / peak;
+  m.hfu = graph.hardware_flops.flops() / peak;
+  m.model_tflops_per_gpu = graph.model_flops.flops() / step / gpus / 1e12;
+  m.flop_convention = graph.flop_convention;
+}
+
+Cause exposed_cause(const std::string& group) {
+  if (group == "tensor") return Cause::exposed_tensor;
+  return group == "data" ? Cause::exposed_data : Cause::exposed_pipeline;
+}
+
+GroupCommunication group_of(const Slowest& slowest, const std::string& group, Window window) {
+  GroupCommunication result{.group = group};
+  for (const Span& span : slowest.rank->spans) {
+    const Row& row = slowest.rank->rows[span.row];
+    if (row.group == group && span.start >= window.from && span.start < window.to) result.bytes += Bytes{span.bytes};
+  }
+  result.bytes = result.bytes / window.steps;
+  result.busy = Seconds{window.mean(busy(*slowest.rank, group, window.from, window.to))};
+  result.exposed = Seconds{of(slowest.causes, exposed_cause(group))};
+  return result;
+}
+
+void add_communication(Metrics& m, const Slowest& slowest, Window window) {
+  Seconds busy_sum;
+  Seconds hidden;
+  for (const char* group : {"tensor", "data", "pipeline"}) {
+    GroupCommunication communication = group_of(slowest, group, window);
+    if (communication.busy <= Seconds{0}) continue;
+    busy_sum += communication.busy;
+    hidden += std::max(communication.busy - communication.exposed, Seconds{0});
+    m.communication.push_back(std::move(communication));
+  }
+  m.overlap_efficiency = overlap_efficiency(work_in(slowest.causes), busy_sum.seconds(), hidden.seconds());
+}
+
+std::string split_of(const Scenario& s) {
+  return fmt::format("tensor {} x pipeline {} x data {}, {} micro-batch{} of {}", s.parallelism.tensor,
+                     s.parallelism.pipeline.stages, s.data_parallel(), s.micro_batches(),
+                     s.micro_batches() == 1 ? "" : "es", s.training.micro_batch);
+}
+
+void add_identity(Metrics& m, const Scenario& s) {
+  m.scenario = s.name;
+  m.model = s.model.name;
+  m.gpu = s.cluster.gpu.name;
+  m.gpus = s.cluster.gpus();
+  m.nodes = s.cluster.nodes;
+  m.split = split_of(s);
+  m.provenance.version = kVersion;
+  m.provenance.hashes = {{"scenario", s.hash}, {"gpu " + s.cluster.gpu.name, s.cluster.gpu.hash}};
+  if (!s.cluster.intra_node.hash.empty()) {
+    m.provenance.hashes.emplace_back("link " + s.cluster.intra_node.name, s.cluster.intra_node.hash);
+  }
+}
+
+double value_of(const std::string& key, const Metrics& m) {
+  if (key == "step_time") return m.step_time.seconds();
+  if (key == "mfu") return m.mfu;
+  if (key == "hfu") return m.hfu;
+  if (key == "tokens_per_s") return m.tokens_per_s;
+  if (key == "samples_per_s") return m.samples_per_s;
+  if (key == "peak_memory") return m.memory.worst().total().bytes();
+  if (key == "bubble_fraction") return m.bubble_fraction;
+  if (key == "data_stall_fraction") return m.data_stall_fraction;
+  if (key == "overlap_efficiency") return m.overlap_efficiency;
+  if (key == "fits") return m.memory.fits() ? 1 : 0;
+  throw InternalError("an expectation on '" + key + "', which is not measured");
+}
+
+std::string shown(const std::string& key, double value) {
+  if (key == "step_time") return humanise(Seconds{value}).text();
+  if (key == "peak_memory") return humanise(Bytes{value}).text();
+  if (key == "fits") return value > 0 ? "true" : "false";
+  if (key == "tokens_per_s" || key == "samples_per_s") return fmt::format("{:.6g}", value);
+  return fmt::format("{:.1f} %", value * 100);
+}
+
+bool holds(double value, const std::string& comparison, double limit) {
+  if (comparison == "<=") return value <= limit;
+  if (comparison == ">=") return value >= limit;
+  if (comparison == "<") return value < limit;
+  if (comparison == ">") return value > limit;
+  return value == limit;
+}
+
+}  // namespace
+
+Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation& simulation) {
+  const Timeline& timeline = simulation.timeline;
+  const Window window = window_of(timeline);
+  Metrics m;
+  add_identity(m, scenario);
+  m.step_time = Seconds{window.mean(window.to - window.from)};
+  for (std::size_t step = static_cast<std::size_t>(timeline.warmup); step < timeline.step_ends.size(); ++step) {
+    m.steps.emplace_back(timeline.step_ends[step] - timeline.step_start(step));
+  }
+  add_rates(m, scenario, graph);
+  const Slowest slowest = slowest_rank(timeline, window);
+  m.slowest_stage = slowest.rank->stage;
+  m.breakdown = slowest.causes;
+  const double step = m.step_time.seconds();
+  m.bubble_fraction = of(m.breakdown, Cause::pipeline_bubble) / step;
+  m.data_stall_fraction = (of(m.breakdown, Cause::batch_wait) + of(m.breakdown, Cause::h2d)) / step;
+  add_communication(m, slowest, window);
+  m.memory = {memory_by_stage(scenario, graph), scenario.cluster.gpu.memory};
+  m.engine = simulation.stats;
+  return m;
+}
+
+std::vector<ExpectationOutcome> judge(const Scenario& scenario, const Metrics& metrics) {
+  std::vector<ExpectationOutcome> outcomes;
+  for (const Expectation& e : scenario.expect) {
+    const double value = value_of(e.key, metrics);
+    outcomes.push_back({e.text, shown(e.key, value), holds(value, e.comparison, e.value)});
+  }
+  return outcomes;
+}
+
+}  // namespace stepsim
