@@ -24,7 +24,6 @@ class Checker {
   void check_schedule() const;
   void check_sharding() const;
   void check_training() const;
-  void check_input() const;
   void check_names(const KnownNames& known) const;
 
  private:
@@ -221,7 +220,7 @@ void Checker::check_training() const {
   std::vector<std::string> precisions;
   for (const GemmProfile& gemm : gpu.gemm) precisions.push_back(name_of(gemm.precision));
   check_name("training.precision", name_of(s.training.precision), precisions,
-             fmt::format("precision of GPU profile '{}'", gpu.name));
+             fmt::format("a precision of GPU profile '{}'", gpu.name));
   std::vector<std::string> kernels{"unfused"};
   for (const AttentionProfile& attention : gpu.attention) {
     if (std::find(kernels.begin(), kernels.end(), attention.kernel) == kernels.end()) {
@@ -229,7 +228,7 @@ void Checker::check_training() const {
     }
   }
   check_name("training.attention", s.training.attention, kernels,
-             fmt::format("attention kernel of GPU profile '{}'", gpu.name));
+             fmt::format("an attention kernel of GPU profile '{}'", gpu.name));
 }
 
 void Checker::check_transformer(const Transformer& t) const {
@@ -291,37 +290,31 @@ void Checker::check_mlp() const {
   }
 }
 
-void Checker::check_input() const {
-  if (!s.data || !sound({"data"})) return;
-  if (s.data->workers == 0 && stated("data.prefetch")) {
-    report("data.prefetch", "prefetch needs workers, but workers is 0");
-  }
-}
-
 // --- names that other rooms own
 // -------------------------------------------------------------------------------
 
 void Checker::check_name(const char* path, const std::string& name,
                          const std::vector<std::string>& known, std::string_view title) const {
   if (!sound({path}) || std::find(known.begin(), known.end(), name) != known.end()) return;
-  report(path, fmt::format("{} is not a {}", quoted(name), title), did_you_mean(name, known));
+  report(path, fmt::format("{} is not {}", quoted(name), title), did_you_mean(name, known));
 }
 
 void Checker::check_names(const KnownNames& known) const {
   if (!known.schedules.empty()) {
     check_name("parallelism.pipeline.schedule", p.pipeline.schedule, known.schedules,
-               "pipeline schedule");
+               "a pipeline schedule");
   }
   if (!known.topologies.empty() && s.cluster.inter_node) {
     check_name("cluster.inter_node.topology", s.cluster.inter_node->topology, known.topologies,
-               "topology");
+               "a topology");
   }
   if (known.collectives.empty()) return;
   std::vector<std::string> collectives{"auto"};
   collectives.insert(collectives.end(), known.collectives.begin(), known.collectives.end());
-  check_name("collectives.all_reduce", s.collectives.all_reduce, collectives, "collective");
-  check_name("collectives.all_gather", s.collectives.all_gather, collectives, "collective");
-  check_name("collectives.reduce_scatter", s.collectives.reduce_scatter, collectives, "collective");
+  check_name("collectives.all_reduce", s.collectives.all_reduce, collectives, "a collective");
+  check_name("collectives.all_gather", s.collectives.all_gather, collectives, "a collective");
+  check_name("collectives.reduce_scatter", s.collectives.reduce_scatter, collectives,
+             "a collective");
 }
 
 }  // namespace
@@ -349,7 +342,6 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_schedule();
   checker.check_sharding();
   checker.check_training();
-  checker.check_input();
 }
 
 }  // namespace stepsim

@@ -32,10 +32,7 @@ void DocWriter::row(std::string_view key, const std::string& type, const Rules& 
 }
 
 std::string DocWriter::type_text(const std::string& wanted, const Rules& rules, bool has_range) {
-  std::string type = wanted;
-  for (const std::string_view article : {"an ", "a "}) {
-    if (type.starts_with(article)) type.erase(0, article.size());
-  }
+  const std::string type(without_article(wanted));
   const std::string range = has_range ? rules.text() : "";
   return range.empty() ? type : fmt::format("{}, {}", type, range);
 }

@@ -36,11 +36,18 @@ Measure measure_of(std::string_view key) {
   return found == kKeys.end() ? Measure::fraction : found->second;
 }
 
+/// Reads a quantity; `usual` is the unit to propose, one that results have.
 template <class T>
-double read_as(const std::string& text) {
-  T value{};
+double read_as(const std::string& text, std::string_view usual) {
+  Dimension dimension = dimension_of(T{});
+  dimension.usual = usual;
+  return read_quantity(text, dimension);
+}
+
+double read_fraction(const std::string& text) {
+  double value = 0;
   read_scalar(text, value);
-  return magnitude(value);
+  return value;
 }
 
 double read_truth(const std::string& text) {
@@ -52,23 +59,38 @@ double read_truth(const std::string& text) {
 /// Rates may leave the unit out: their key carries it.
 double read_rate(const std::string& text) {
   const auto leading = leading_number(text);
-  return leading && leading->rest.empty() ? leading->value : read_as<PerSecond>(text);
+  return leading && leading->rest.empty() ? leading->value : read_as<PerSecond>(text, "samples/s");
 }
 
 double read_value(Measure measure, const std::string& text) {
   switch (measure) {
     case Measure::time:
-      return read_as<Seconds>(text);
+      return read_as<Seconds>(text, "s");
     case Measure::fraction:
-      return read_as<double>(text);
+      return read_fraction(text);
     case Measure::rate:
       return read_rate(text);
     case Measure::bytes:
-      return read_as<Bytes>(text);
+      return read_as<Bytes>(text, "GiB");
     case Measure::truth:
       return read_truth(text);
   }
   return 0;
+}
+
+/// The value after the comparison; a proposal repeats the comparison.
+double value_of(Measure measure, const std::string& text, const std::string& comparison) {
+  constexpr std::string_view kWrite = "write \"";
+  try {
+    return read_value(measure, text);
+  } catch (Mistake& mistake) {
+    if (text.starts_with("=>") || text.starts_with("=<")) {
+      mistake.proposal = fmt::format("write \"{}={}\"", text[1], text.substr(2));
+    } else if (measure != Measure::truth && mistake.proposal.starts_with(kWrite)) {
+      mistake.proposal.insert(kWrite.size(), comparison + " ");
+    }
+    throw;
+  }
 }
 
 /// A limit that one would set for that key: less is better for times, memory and losses.
@@ -95,19 +117,22 @@ Expectation read_expectation(const std::string& key, const std::string& text) {
   const auto sign = std::find_if(kComparisons.begin(), kComparisons.end(),
                                  [&](std::string_view c) { return text.starts_with(c); });
   const bool has_sign = sign != kComparisons.end();
-  const std::string value(without_spaces_in_front(has_sign ? text.substr(sign->size()) : text));
-  Expectation result{.key = key, .comparison = has_sign ? std::string(*sign) : "=="};
-  result.value = read_value(measure, value);
-  if (measure == Measure::truth && has_sign && *sign != "==") {
-    throw Mistake{fmt::format("{} is compared with {}", key, *sign),
-                  fmt::format("write \"{}\"", value)};
+  const std::string rest(without_spaces_in_front(has_sign ? text.substr(sign->size()) : text));
+  const std::string usual(measure == Measure::truth ? "==" : usual_comparison(key));
+  Expectation result{.key = key, .comparison = has_sign ? std::string(*sign) : usual};
+  result.value = value_of(measure, rest, result.comparison);
+  if (measure == Measure::truth) {
+    if (result.comparison != "==") {
+      throw Mistake{fmt::format("{} is true or false", key), fmt::format("write \"{}\"", rest)};
+    }
+    result.text = fmt::format("{}: {}", key, rest);
+    return result;
   }
-  if (measure != Measure::truth && !has_sign) {
+  if (!has_sign) {
     throw Mistake{fmt::format("{} has no comparison", quoted(text)),
-                  fmt::format("write \"{} {}\"", usual_comparison(key), text)};
+                  fmt::format("write \"{} {}\"", usual, text)};
   }
-  result.text = measure == Measure::truth ? fmt::format("{}: {}", key, value)
-                                          : fmt::format("{} {} {}", key, result.comparison, value);
+  result.text = fmt::format("{} {} {}", key, result.comparison, rest);
   return result;
 }
 

@@ -41,6 +41,7 @@ struct GemmProfile {
   double partial_waves = 0;        ///< 0: only whole waves of tiles; 1: partial waves cost their share
   double sustained = 1;            ///< time in a stream of training kernels over time in a short benchmark
   double weight_gradient = 1;      ///< time of a weight-gradient GEMM that accumulates, over a forward one
+  bool operator==(const GemmProfile&) const = default;
 };
 
 /// Rates of kernels that only move bytes: t = sqrt(latency^2 + (bytes / rate)^2).
@@ -52,6 +53,7 @@ struct MemoryProfile {
   BytesPerSecond dropout;
   BytesPerSecond loss;
   BytesPerSecond optimizer;
+  bool operator==(const MemoryProfile&) const = default;
 };
 
 /// A fused attention kernel of one generation: rate = plateau * s / (s + half_sequence), causal FLOPs halved.
@@ -62,6 +64,7 @@ struct AttentionProfile {
   double half_sequence = 0;     ///< tokens at which the rate is half of the plateau
   double backward_rate = 0.8;   ///< rate of the backward kernel over the forward one (2.5 times the FLOPs)
   Seconds overhead;
+  bool operator==(const AttentionProfile&) const = default;
 };
 
 struct GpuProfile {
@@ -78,6 +81,7 @@ struct GpuProfile {
   MemoryProfile memory_kernels;
   std::vector<AttentionProfile> attention;
   std::string hash;                    ///< of the file's text
+  bool operator==(const GpuProfile&) const = default;
 };
 
 /// The two-regime cost of one collective on one number of ranks inside a node (nccl-tests sizes):
@@ -88,6 +92,7 @@ struct CollectiveCurve {
   BytesPerSecond low;
   Seconds second_latency;
   BytesPerSecond high;
+  bool operator==(const CollectiveCurve&) const = default;
 };
 
 /// A link that joins the GPUs of a node; one file of calib/links/, or inline in the cluster.
@@ -98,6 +103,7 @@ struct LinkProfile {
   Seconds latency;            ///< of one transfer or one ring step
   std::vector<CollectiveCurve> all_reduce, all_gather, reduce_scatter;  ///< measured; empty: alpha-beta
   std::string hash;           ///< of the file's text; empty when inline
+  bool operator==(const LinkProfile&) const = default;
 };
 
 }  // namespace stepsim

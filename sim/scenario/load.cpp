@@ -60,6 +60,7 @@ Tree scenario_tree(const std::shared_ptr<const Source>& source,
 Scenario read_scenario(const std::shared_ptr<const Source>& source, const Library& library,
                        const std::vector<Override>& overrides, const KnownNames& known) {
   Reading reading{library, {}, {}};
+  reading.problems.put_first(source->name);
   const Tree tree = scenario_tree(source, overrides, reading.problems);
   const Place start{source, 1, 1};
   reading.places[""] = start;

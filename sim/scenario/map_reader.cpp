@@ -44,9 +44,12 @@ const Entry* MapReader::take_required(std::string_view key, const Rules& rules,
 bool MapReader::is(Tree::Kind kind, const Tree& value, const std::string& path,
                    const Place& key_place, const std::string& wanted) {
   if (value.kind == kind) return true;
-  const bool empty = value.kind == Tree::Kind::empty;
-  report(empty ? key_place : value.place, path,
-         {fmt::format("expected {}, not {}", wanted, title_of(value.kind)), ""});
+  if (value.kind == Tree::Kind::empty) {
+    report(key_place, path, {fmt::format("expected {}, but there is no value", wanted), ""});
+  } else {
+    report(value.place, path,
+           {fmt::format("expected {}, not {}", wanted, title_of(value.kind)), ""});
+  }
   return false;
 }
 
@@ -131,7 +134,7 @@ std::optional<Tree> MapReader::unlike(const Tree& variants, const Entry& entry,
 // ----------------------------------------------------------------------------------------------------
 
 std::optional<Resolved> MapReader::resolve(std::string_view key, const Kind& kind) {
-  const Entry* entry = take_required(key, required(), fmt::format("<{}>", kind.title));
+  const Entry* entry = take_required(key, required(), "<name>");
   if (entry == nullptr) return std::nullopt;
   return Resolver(reading_.library, reading_.problems)
       .resolve(entry->value, entry->key_place, kind, path_of(key));

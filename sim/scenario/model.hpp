@@ -22,6 +22,7 @@ struct Transformer {
   bool bias = true;             ///< biases in the linear layers
   bool tied_embeddings = true;  ///< the output head shares the embedding's weights
   bool dropout = true;          ///< attention and hidden dropout
+  bool operator==(const Transformer&) const = default;
 };
 
 /// A plain stack of equal linear layers with an activation, trained on feature vectors.
@@ -29,6 +30,7 @@ struct Mlp {
   std::int64_t layers = 0;
   std::int64_t width = 0;
   bool bias = false;
+  bool operator==(const Mlp&) const = default;
 };
 
 struct Model {
@@ -36,6 +38,7 @@ struct Model {
   std::variant<Transformer, Mlp> shape;
   std::int64_t published_parameters = 0;  ///< 0: not published to the digit
   std::string source;                     ///< where the dimensions come from
+  bool operator==(const Model&) const = default;
 };
 
 }  // namespace stepsim

@@ -58,6 +58,13 @@ bool is_non_finite(const std::string& text) {
 
 }  // namespace
 
+std::string_view without_article(std::string_view title) {
+  for (const std::string_view article : {"an ", "a "}) {
+    if (title.starts_with(article)) return title.substr(article.size());
+  }
+  return title;
+}
+
 std::optional<LeadingNumber> leading_number(const std::string& text) {
   const std::string_view body = trimmed(text);
   const std::size_t length = number_length(body);

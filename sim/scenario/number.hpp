@@ -20,6 +20,9 @@ struct LeadingNumber {
   std::string rest;
 };
 
+/// "bandwidth" from "a bandwidth".
+std::string_view without_article(std::string_view title);
+
 /// Nothing when the text does not start with a number; throws Mistake when no double can hold it.
 std::optional<LeadingNumber> leading_number(const std::string& text);
 

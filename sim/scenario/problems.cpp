@@ -19,7 +19,7 @@ bool holds(std::string_view outer, std::string_view inner) {
 
 void Problems::add(const Place& place, const std::string& path, std::string message,
                    std::string proposal) {
-  if (!path.empty() && paths_.size() < kMostShown) paths_.insert(path);
+  if (!path.empty()) paths_.insert(path);
   if (found_.size() == kMostShown) return;
   Diagnostic diagnostic{.line = place.line, .column = place.column};
   diagnostic.message = std::move(message);

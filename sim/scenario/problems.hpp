@@ -23,6 +23,9 @@ class Problems {
   /// Whether a mistake was found in this key, in one that holds it or in one that it holds.
   bool spoiled(std::string_view path) const;
 
+  /// Mistakes in this file come first.
+  void put_first(const std::string& file) { files_.insert(files_.begin(), file); }
+
   bool empty() const { return found_.empty(); }
 
   /// Throws UserError with all mistakes, file by file and line by line, when there are any.

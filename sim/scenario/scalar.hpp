@@ -115,7 +115,7 @@ std::string example(const T& value) {
   if constexpr (requires { dimension_of(value); }) {
     return fmt::format("<number> {}", dimension_of(value).usual);
   } else {
-    return fmt::format("<{}>", wanted(value));
+    return fmt::format("<{}>", without_article(wanted(value)));
   }
 }
 

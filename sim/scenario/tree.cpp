@@ -206,6 +206,23 @@ void screen(const std::shared_ptr<const Source>& source) {
   }
 }
 
+/// What yaml-cpp's messages mean to somebody who writes a scenario.
+constexpr std::pair<std::string_view, std::string_view> kMeanings[] = {
+    {"end of map flow not found", "a '{' is not closed up to here"},
+    {"end of sequence flow not found", "a '[' is not closed up to here"},
+    {"end of map not found", "this line is indented unlike the keys above it"},
+    {"end of sequence not found", "this line is indented unlike the list above it"},
+    {"illegal map value", "a ':' where no key can be"},
+    {"unexpected character in block scalar", "'>' and '|' begin a folded text"},
+};
+
+std::string meaning_of(const std::string& message) {
+  for (const auto& [theirs, ours] : kMeanings) {
+    if (message == theirs) return std::string(ours);
+  }
+  return message;
+}
+
 /// What to do about a syntax error, when the line shows it.
 std::string proposal_for(const std::string& line) {
   const std::size_t colon = line.find(": >");
@@ -226,7 +243,8 @@ Tree parse(const std::shared_ptr<const Source>& source) {
     }
   } catch (const YAML::Exception& e) {
     const Place place{source, e.mark.line + 1, e.mark.column + 1};
-    throw Refusal{place, "this is not YAML: " + e.msg, proposal_for(source->line(place.line))};
+    throw Refusal{place, "this is not YAML: " + meaning_of(e.msg),
+                  proposal_for(source->line(place.line))};
   }
   return builder.take();
 }

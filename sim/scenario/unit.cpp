@@ -56,6 +56,8 @@ constexpr std::pair<std::string_view, std::string_view> kForeignUnits[] = {{"Gbp
                                                                            {"seconds", "s"},
                                                                            {"msec", "ms"},
                                                                            {"usec", "us"},
+                                                                           {"usecs", "us"},
+                                                                           {"msecs", "ms"},
                                                                            {"\u00b5s", "us"},
                                                                            {"\u03bcs", "us"},
                                                                            {"G", "GB"},
@@ -99,9 +101,10 @@ std::string meant_unit(const Dimension& dimension, const std::string& name) {
   const std::string meant = meant_unit(dimension, leading.rest);
   std::vector<std::string_view> names;
   for (const Unit& unit : dimension.units) names.push_back(unit.name);
-  throw Mistake{fmt::format("{} is not a unit of {}", quoted(leading.rest), dimension.title),
-                meant.empty() ? fmt::format("units: {}", fmt::join(names, ", "))
-                              : fmt::format("write \"{} {}\"", leading.number, meant)};
+  throw Mistake{
+      fmt::format("{} is not a unit of {}", quoted(leading.rest), without_article(dimension.title)),
+      meant.empty() ? fmt::format("units: {}", fmt::join(names, ", "))
+                    : fmt::format("write \"{} {}\"", leading.number, meant)};
 }
 
 }  // namespace
