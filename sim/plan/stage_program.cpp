@@ -68,19 +68,39 @@ class StageWriter {
     writer_.program().resident_bytes = parameters_ * each.total() + scenario_.cluster.gpu.reserved.bytes();
   }
 
-  void write_passes(const std::vector<Action>& actions) {
-    TaskIndex received = post_receive(actions.front());
-    for (std::size_t i = 0; i < actions.size(); ++i) {
-      const Action* next = i + 1 < actions.size() ? &actions[i + 1] : nullptr;
-      TaskIndex next_received = kNoTask;
-      // With overlap the next input travels beside this pass, else it is asked for when the pass is done.
-      if (pipeline_.overlap_p2p && next != nullptr) next_received = post_receive(*next);
-      wait_for(received);
-      write_pass(actions[i]);
-      post_send(actions[i]);
-      if (!pipeline_.overlap_p2p && next != nullptr) next_received = post_receive(*next);
-      received = next_received;
+  /// Passes between which ranks exchange: each by itself, but pairs of forward and backward where an interleaved
+  /// schedule does not overlap its transfers (Megatron-LM's send_forward_backward_recv_forward_backward: with
+  /// an exchange after each pass the circle of stages would lock).
+  std::vector<std::vector<Action>> exchanges(const std::vector<Action>& actions) const {
+    const bool pairs = pipeline_.chunks > 1 && !pipeline_.overlap_p2p;
+    std::vector<std::vector<Action>> units;
+    for (const Action& action : actions) {
+      const bool joins = pairs && !action.forward && !units.empty() && units.back().size() == 1 && units.back().front().forward;
+      if (!joins) units.emplace_back();
+      units.back().push_back(action);
     }
+    return units;
+  }
+
+  void write_passes(const std::vector<Action>& actions) {
+    const auto units = exchanges(actions);
+    std::vector<TaskIndex> received = post_receives(units.front());
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      std::vector<TaskIndex> next;
+      // With overlap the next input travels beside this pass, else it is asked for when the pass is done.
+      if (pipeline_.overlap_p2p && i + 1 < units.size()) next = post_receives(units[i + 1]);
+      for (const TaskIndex task : received) wait_for(task);
+      for (const Action& action : units[i]) write_pass(action);
+      for (const Action& action : units[i]) post_send(action);
+      if (!pipeline_.overlap_p2p && i + 1 < units.size()) next = post_receives(units[i + 1]);
+      received = std::move(next);
+    }
+  }
+
+  std::vector<TaskIndex> post_receives(const std::vector<Action>& unit) {
+    std::vector<TaskIndex> received;
+    for (const Action& action : unit) received.push_back(post_receive(action));
+    return received;
   }
 
   void write_pass(const Action& action) {
@@ -186,6 +206,7 @@ class StageWriter {
   void post_send(const Action& action) {
     const bool at_end = action.forward ? part(action.chunk) + 1 == parts() : part(action.chunk) == 0;
     if (at_end) return;
+    micro_batch_ = action.micro_batch;
     const Channel channel = action.forward ? Channel::send_forward : Channel::send_backward;
     const TaskIndex sent = communicate(channel, transfer_operation(channel), {writer_.last_on(compute_)});
     if (!pipeline_.overlap_p2p) wait_for(sent);
