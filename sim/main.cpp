@@ -1,7 +1,9 @@
-// The program: a command line becomes options, a command turns them into an answer, errors become exit codes.
+// The program: a command line becomes options, a command turns them into an answer, errors become
+// exit codes.
 //
 // What happens in between is one line, and `run` (sim/command/run.cpp) holds it almost literally:
-//   scenario.yaml -load-> Scenario -build-> OpGraph -make_plan-> Plan -simulate-> Timeline -measure-> Metrics
+//   scenario.yaml -load-> Scenario -build-> OpGraph -make_plan-> Plan -simulate-> Timeline
+//   -measure-> Metrics
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -23,12 +25,16 @@ constexpr const char* kFooter =
 
 bool wants_colour() {
   const char* term = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && term != nullptr && std::string(term) != "dumb";
+  return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && term != nullptr &&
+         std::string(term) != "dumb";
 }
 
 void add_scenario(CLI::App& app, ScenarioArgument& argument) {
   app.add_option("scenario", argument.path, "scenario file (YAML)")->required();
-  app.add_option("--set", argument.overrides, "path=value, instead of what the file says (repeatable)")->take_all()->allow_extra_args(false);
+  app.add_option("--set", argument.overrides,
+                 "path=value, instead of what the file says (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
 /// Fills the options of the chosen command and returns what to do.
@@ -47,24 +53,34 @@ struct CommandLine {
     add_run();
     CLI::App* check = app.add_subcommand("check", "check a scenario without running it");
     add_scenario(*check, check_argument);
-    check->callback([this] { chosen = [this] { return stepsim::check(check_argument, std::cout); }; });
-    CLI::App* show = app.add_subcommand("show", "show what lies between the scenario and the answer");
-    show->add_option("what", show_options.what)->required()->check(CLI::IsMember({"scenario", "ops", "plan", "timeline"}));
+    check->callback(
+        [this] { chosen = [this] { return stepsim::check(check_argument, std::cout); }; });
+    CLI::App* show =
+        app.add_subcommand("show", "show what lies between the scenario and the answer");
+    show->add_option("what", show_options.what)
+        ->required()
+        ->check(CLI::IsMember({"scenario", "ops", "plan", "timeline"}));
     add_scenario(*show, show_options.scenario);
     show->callback([this] { chosen = [this] { return stepsim::show(show_options, std::cout); }; });
     CLI::App* list = app.add_subcommand("list", "list the names that a scenario may use");
-    list->add_option("what", listed)->required()->check(CLI::IsMember(
-        {"models", "gpus", "links", "clusters", "collectives", "schedules", "shardings", "topologies"}));
+    list->add_option("what", listed)
+        ->required()
+        ->check(CLI::IsMember({"models", "gpus", "links", "clusters", "collectives", "schedules",
+                               "shardings", "topologies"}));
     list->callback([this] { chosen = [this] { return stepsim::list(listed, std::cout); }; });
   }
 
   void add_run() {
     CLI::App* run = app.add_subcommand("run", "simulate a scenario and print the answer");
     add_scenario(*run, run_options.scenario);
-    run->add_option("--format", run_options.format, "table, json or csv")->check(CLI::IsMember({"table", "json", "csv"}));
-    run->add_option("--trace", run_options.trace, "write a Chrome trace (.json or .json.gz) for Perfetto");
-    run->add_option("--fold", fold, "auto: simulate one rank of each kind; off: every rank")->check(CLI::IsMember({"auto", "off"}));
-    run->add_flag("--stats", run_options.stats, "also print wall time and memory of the simulation itself");
+    run->add_option("--format", run_options.format, "table, json or csv")
+        ->check(CLI::IsMember({"table", "json", "csv"}));
+    run->add_option("--trace", run_options.trace,
+                    "write a Chrome trace (.json or .json.gz) for Perfetto");
+    run->add_option("--fold", fold, "auto: simulate one rank of each kind; off: every rank")
+        ->check(CLI::IsMember({"auto", "off"}));
+    run->add_flag("--stats", run_options.stats,
+                  "also print wall time and memory of the simulation itself");
     run->callback([this] {
       run_options.fold = fold == "auto";
       run_options.colour = wants_colour();

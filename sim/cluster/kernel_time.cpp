@@ -14,7 +14,8 @@ namespace {
 
 struct Tile {
   double m, n;
-  bool large_only = false;  // 256x256 tiles exist from Blackwell on (peak above 2.1 PFLOP/s, beyond Hopper fp8)
+  bool large_only =
+      false;  // 256x256 tiles exist from Blackwell on (peak above 2.1 PFLOP/s, beyond Hopper fp8)
 };
 
 constexpr std::array kTiles = {Tile{256, 256, true}, Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
@@ -26,7 +27,8 @@ const GemmProfile& profile_of(const GpuProfile& gpu, Precision precision) {
   for (const GemmProfile& profile : gpu.gemm) {
     if (profile.precision == precision) return profile;
   }
-  throw InternalError(fmt::format("profile '{}' has no GEMM constants for this precision", gpu.name));
+  throw InternalError(
+      fmt::format("profile '{}' has no GEMM constants for this precision", gpu.name));
 }
 
 double tile_efficiency(const GemmProfile& p, Tile tile) {
@@ -35,7 +37,8 @@ double tile_efficiency(const GemmProfile& p, Tile tile) {
   return edge >= 128 ? p.tile_128 : p.tile_64;
 }
 
-/// Waves of tiles over the SMs: whole ones, softened by the share of kernels that run partial waves cheaply.
+/// Waves of tiles over the SMs: whole ones, softened by the share of kernels that run partial waves
+/// cheaply.
 double waves(double tiles, double sms, double partial) {
   const double exact = tiles / sms;
   if (exact <= 1) return 1;
@@ -46,9 +49,11 @@ struct GemmShape {
   double m, n, k, batch;
 };
 
-double compute_seconds(const GemmShape& g, const GpuProfile& gpu, const GemmProfile& p, Tile tile, int split) {
+double compute_seconds(const GemmShape& g, const GpuProfile& gpu, const GemmProfile& p, Tile tile,
+                       int split) {
   const double size = 2 * g.m * g.n * g.k * g.batch;
-  const double efficiency = p.efficiency * (1 - 0.4 * p.droop * size / (size + p.droop_half.flops()));
+  const double efficiency =
+      p.efficiency * (1 - 0.4 * p.droop * size / (size + p.droop_half.flops()));
   const double sms = gpu.sms;
   const double tiles = std::ceil(g.m / tile.m) * std::ceil(g.n / tile.n) * g.batch * split;
   const double per_sm = p.peak.flops_per_second() * efficiency * tile_efficiency(p, tile) / sms;
@@ -63,7 +68,8 @@ double split_seconds(const GemmShape& g, const GpuProfile& gpu, const GemmProfil
 }
 
 /// The fastest tile and split for that shape, without the fixed overhead.
-double best_seconds(const GemmShape& g, const GpuProfile& gpu, const GemmProfile& p, bool may_split) {
+double best_seconds(const GemmShape& g, const GpuProfile& gpu, const GemmProfile& p,
+                    bool may_split) {
   const double element = bytes_per_element(p.precision);
   const double bytes = element * (g.m * g.k + g.k * g.n + g.m * g.n) * g.batch;
   const double memory = bytes / (gpu.memory_bandwidth.bytes_per_second() * p.memory_efficiency);
@@ -73,7 +79,8 @@ double best_seconds(const GemmShape& g, const GpuProfile& gpu, const GemmProfile
     for (const int split : kSplits) {
       if (split > 1 && (!may_split || g.k / split < 64)) break;
       const double compute = compute_seconds(g, gpu, p, tile, split);
-      const double joined = std::pow(std::pow(compute / memory, p.roundness) + 1, 1 / p.roundness) * memory;
+      const double joined =
+          std::pow(std::pow(compute / memory, p.roundness) + 1, 1 / p.roundness) * memory;
       best = std::min(best, joined + split_seconds(g, gpu, p, split));
     }
   }
@@ -82,8 +89,8 @@ double best_seconds(const GemmShape& g, const GpuProfile& gpu, const GemmProfile
 
 Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
   const GemmProfile& p = profile_of(gpu, gemm.precision);
-  const GemmShape shape{static_cast<double>(gemm.m), static_cast<double>(gemm.n), static_cast<double>(gemm.k),
-                        static_cast<double>(gemm.batch)};
+  const GemmShape shape{static_cast<double>(gemm.m), static_cast<double>(gemm.n),
+                        static_cast<double>(gemm.k), static_cast<double>(gemm.batch)};
   // Batched GEMMs fill the GPU with their batch; libraries do not split them.
   const double seconds = p.overhead.seconds() + best_seconds(shape, gpu, p, gemm.batch == 1);
   return Seconds{seconds * p.sustained * (gemm.weight_gradient ? p.weight_gradient : 1)};
@@ -94,11 +101,14 @@ const AttentionProfile& profile_of(const GpuProfile& gpu, const FusedAttention& 
   const AttentionProfile* nearest = nullptr;
   for (const AttentionProfile& p : gpu.attention) {
     if (p.kernel != attention.kernel) continue;
-    const auto distance = [&](const AttentionProfile& q) { return std::abs(q.head_dim - attention.head_dim); };
+    const auto distance = [&](const AttentionProfile& q) {
+      return std::abs(q.head_dim - attention.head_dim);
+    };
     if (nearest == nullptr || distance(p) < distance(*nearest)) nearest = &p;
   }
   if (nearest == nullptr) {
-    throw InternalError(fmt::format("profile '{}' has no attention kernel '{}'", gpu.name, attention.kernel));
+    throw InternalError(
+        fmt::format("profile '{}' has no attention kernel '{}'", gpu.name, attention.kernel));
   }
   return *nearest;
 }
@@ -106,18 +116,25 @@ const AttentionProfile& profile_of(const GpuProfile& gpu, const FusedAttention& 
 Seconds time_of(const FusedAttention& attention, const GpuProfile& gpu) {
   const AttentionProfile& p = profile_of(gpu, attention);
   const auto s = static_cast<double>(attention.sequence);
-  const FlopsPerSecond rate = p.plateau * (s / (s + p.half_sequence)) * (attention.backward ? p.backward_rate : 1);
+  const FlopsPerSecond rate =
+      p.plateau * (s / (s + p.half_sequence)) * (attention.backward ? p.backward_rate : 1);
   return p.overhead + attention.flops() / rate;
 }
 
 BytesPerSecond rate_of(const MemoryProfile& p, MemoryRate rate) {
   switch (rate) {
-    case MemoryRate::elementwise: return p.elementwise;
-    case MemoryRate::norm: return p.norm;
-    case MemoryRate::softmax: return p.softmax;
-    case MemoryRate::dropout: return p.dropout;
-    case MemoryRate::loss: return p.loss;
-    case MemoryRate::optimizer: return p.optimizer;
+    case MemoryRate::elementwise:
+      return p.elementwise;
+    case MemoryRate::norm:
+      return p.norm;
+    case MemoryRate::softmax:
+      return p.softmax;
+    case MemoryRate::dropout:
+      return p.dropout;
+    case MemoryRate::loss:
+      return p.loss;
+    case MemoryRate::optimizer:
+      return p.optimizer;
   }
   throw InternalError("a memory-bound kernel without a rate");
 }
@@ -134,6 +151,8 @@ Seconds kernel_time(const Work& work, const GpuProfile& gpu) {
   return std::visit([&](const auto& kernel) { return time_of(kernel, gpu); }, work);
 }
 
-FlopsPerSecond peak_rate(const GpuProfile& gpu, Precision precision) { return profile_of(gpu, precision).peak; }
+FlopsPerSecond peak_rate(const GpuProfile& gpu, Precision precision) {
+  return profile_of(gpu, precision).peak;
+}
 
 }  // namespace stepsim

@@ -4,9 +4,10 @@
 //   t = t0 + (tc^p + tm^p)^(1/p), the minimum over tile shapes and split-K factors s, where
 //   tc = waves * 2 tm tn (k/s + k0) / (peak * e(F) * e_tile / SMs),
 //   e(F) = efficiency * (1 - 0.4 droop F / (F + F_half)),
-//   tm = bytes / (bandwidth * e_mem); a split adds t0/2 and 4 m n (s+1) bytes at 1.5 times the bandwidth.
-// Fused attention: FLOPs / (plateau * s / (s + s_half)), causal half counted, backward at its own rate.
-// Memory bound: sqrt(latency^2 + (bytes / rate)^2).
+//   tm = bytes / (bandwidth * e_mem); a split adds t0/2 and 4 m n (s+1) bytes at 1.5 times the
+//   bandwidth.
+// Fused attention: FLOPs / (plateau * s / (s + s_half)), causal half counted, backward at its own
+// rate. Memory bound: sqrt(latency^2 + (bytes / rate)^2).
 #pragma once
 
 #include "sim/core/quantity.hpp"
@@ -15,8 +16,8 @@
 
 namespace stepsim {
 
-/// Seconds of that kernel in a stream of training kernels. Throws InternalError when the profile lacks the
-/// precision or the attention kernel; the scenario reader has checked both.
+/// Seconds of that kernel in a stream of training kernels. Throws InternalError when the profile
+/// lacks the precision or the attention kernel; the scenario reader has checked both.
 Seconds kernel_time(const Work& work, const GpuProfile& gpu);
 
 /// The peak that MFU is measured against.

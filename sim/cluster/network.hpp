@@ -1,7 +1,9 @@
-// The cluster's network as links and routes: NICs, the switch links that a topology adds, and storage.
+// The cluster's network as links and routes: NICs, the switch links that a topology adds, and
+// storage.
 //
-// A GPU reaches other nodes through NIC `gpu * nics / gpus_per_node` of its node. Inside a node GPUs talk over
-// the node's own link (NVSwitch), which gives each pair its full rate and shares nothing between pairs.
+// A GPU reaches other nodes through NIC `gpu * nics / gpus_per_node` of its node. Inside a node
+// GPUs talk over the node's own link (NVSwitch), which gives each pair its full rate and shares
+// nothing between pairs.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +20,8 @@ using LinkId = std::uint32_t;
 
 /// One direction of something that transfers share.
 struct Link {
-  std::string name;         ///< "node 3 nic 5 up"
-  BytesPerSecond bandwidth; ///< payload that it carries
+  std::string name;          ///< "node 3 nic 5 up"
+  BytesPerSecond bandwidth;  ///< payload that it carries
 };
 
 /// A place where a transfer enters or leaves the fabric.

@@ -10,7 +10,8 @@ namespace stepsim {
 
 ExitCode check(const ScenarioArgument& argument, std::ostream& out) {
   const Scenario s = load(argument);
-  out << fmt::format("{}: ok: {} on {} {} GPUs\n", argument.path, s.model.name, s.cluster.gpus(), s.cluster.gpu.name);
+  out << fmt::format("{}: ok: {} on {} {} GPUs\n", argument.path, s.model.name, s.cluster.gpus(),
+                     s.cluster.gpu.name);
   return ExitCode::ok;
 }
 

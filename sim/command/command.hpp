@@ -26,7 +26,7 @@ struct RunOptions {
 };
 
 struct ShowOptions {
-  std::string what;              ///< scenario, ops, plan, timeline
+  std::string what;  ///< scenario, ops, plan, timeline
   ScenarioArgument scenario;
 };
 
@@ -39,7 +39,8 @@ ExitCode check(const ScenarioArgument& scenario, std::ostream& out);
 /// Prints one of the values between the scenario and the answer.
 ExitCode show(const ShowOptions& options, std::ostream& out);
 
-/// Prints the names that scenarios may use: models, gpus, links, clusters, collectives, schedules, topologies, shardings.
+/// Prints the names that scenarios may use: models, gpus, links, clusters, collectives, schedules,
+/// topologies, shardings.
 ExitCode list(const std::string& what, std::ostream& out);
 
 }  // namespace stepsim

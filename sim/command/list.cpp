@@ -35,14 +35,16 @@ void models(std::ostream& out) {
 
 void gpus(std::ostream& out) {
   const Library library = library_for("");
-  for (const std::string& name : names_in("calib/gpus", library)) line(out, name, load_gpu(name, library).description);
+  for (const std::string& name : names_in("calib/gpus", library))
+    line(out, name, load_gpu(name, library).description);
 }
 
 void links(std::ostream& out) {
   const Library library = library_for("");
   for (const std::string& name : names_in("calib/links", library)) {
     const LinkProfile link = load_link(name, library);
-    line(out, name, fmt::format("{:.0f} GB/s per GPU and direction", link.bandwidth.bytes_per_second() / 1e9));
+    line(out, name,
+         fmt::format("{:.0f} GB/s per GPU and direction", link.bandwidth.bytes_per_second() / 1e9));
   }
 }
 

@@ -47,15 +47,19 @@ class StopWatch {
 
 Plan without(const Plan& plan, WhatIf what) {
   switch (what) {
-    case WhatIf::network: return with_free_network(plan);
-    case WhatIf::input: return with_free_input(plan);
-    case WhatIf::launches: return with_free_launches(plan);
+    case WhatIf::network:
+      return with_free_network(plan);
+    case WhatIf::input:
+      return with_free_input(plan);
+    case WhatIf::launches:
+      return with_free_launches(plan);
   }
   throw InternalError("a counterfactual without a plan");
 }
 
 /// Counterfactuals are always simulated folded: the answer is the same and they are cheap.
-Verdict verdict_of(const Scenario& scenario, const OpGraph& graph, const Plan& plan, const Metrics& metrics) {
+Verdict verdict_of(const Scenario& scenario, const OpGraph& graph, const Plan& plan,
+                   const Metrics& metrics) {
   return verdict(metrics, [&](WhatIf what) {
     return measure(scenario, graph, simulate(without(plan, what))).step_time;
   });
@@ -69,8 +73,10 @@ std::string formatted(const RunOptions& options, const Metrics& metrics,
 }
 
 std::string stats_line(const RunStats& stats) {
-  std::string text = fmt::format("{:.2f} s wall, {:.0f} MB;", stats.wall_s, stats.peak_rss_bytes / 1e6);
-  for (const auto& [stage, seconds] : stats.stages_s) text += fmt::format(" {} {:.3f} s", stage, seconds);
+  std::string text =
+      fmt::format("{:.2f} s wall, {:.0f} MB;", stats.wall_s, stats.peak_rss_bytes / 1e6);
+  for (const auto& [stage, seconds] : stats.stages_s)
+    text += fmt::format(" {} {:.3f} s", stage, seconds);
   return text + "\n";
 }
 
@@ -84,7 +90,8 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
   watch.lap("build");
   const Plan plan = make_plan(scenario, graph);
   watch.lap("plan");
-  const Simulation simulation = simulate(plan, {.fold = options.fold, .kernels = !options.trace.empty()});
+  const Simulation simulation =
+      simulate(plan, {.fold = options.fold, .kernels = !options.trace.empty()});
   watch.lap("simulate");
   Metrics metrics = measure(scenario, graph, simulation);
   metrics.verdict = verdict_of(scenario, graph, plan, metrics);

@@ -13,26 +13,33 @@ namespace stepsim {
 namespace {
 
 std::string describe(const Gemm& g) {
-  return fmt::format("GEMM {}x{}x{}{}", g.m, g.n, g.k, g.batch > 1 ? fmt::format(" x{}", g.batch) : "");
+  return fmt::format("GEMM {}x{}x{}{}", g.m, g.n, g.k,
+                     g.batch > 1 ? fmt::format(" x{}", g.batch) : "");
 }
 std::string describe(const FusedAttention& a) {
   return fmt::format("{} {} heads of {}, {} tokens", a.kernel, a.heads, a.head_dim, a.sequence);
 }
-std::string describe(const MemoryBound& m) { return fmt::format("{:.2f} MB", m.bytes.bytes() / 1e6); }
+std::string describe(const MemoryBound& m) {
+  return fmt::format("{:.2f} MB", m.bytes.bytes() / 1e6);
+}
 
 struct ItemText {
   std::string operator()(const Launch& launch) const {
-    return fmt::format("{:<32} {}", launch.name, std::visit([](const auto& work) { return describe(work); }, launch.work));
+    return fmt::format("{:<32} {}", launch.name,
+                       std::visit([](const auto& work) { return describe(work); }, launch.work));
   }
   std::string operator()(const StartCollective& c) const {
     return fmt::format("start tensor {:<19} {:.2f} MB", name_of(c.op), c.bytes.bytes() / 1e6);
   }
   std::string operator()(const Join&) const { return "wait for it"; }
-  std::string operator()(const GradientReady& g) const { return fmt::format("gradient of {:.0f} elements ready", g.elements); }
+  std::string operator()(const GradientReady& g) const {
+    return fmt::format("gradient of {:.0f} elements ready", g.elements);
+  }
 };
 
 void show_items(std::ostream& out, const char* direction, const Items& items) {
-  for (const Item& item : items) out << fmt::format("    {:<9}{}\n", direction, std::visit(ItemText{}, item));
+  for (const Item& item : items)
+    out << fmt::format("    {:<9}{}\n", direction, std::visit(ItemText{}, item));
 }
 
 void show_ops(const Scenario& scenario, std::ostream& out) {
@@ -40,8 +47,9 @@ void show_ops(const Scenario& scenario, std::ostream& out) {
   for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
     const Block& block = graph.blocks[i];
     const auto times = std::count(graph.chain.begin(), graph.chain.end(), i);
-    out << fmt::format("{} x{}: {:.0f} parameters a rank, keeps {:.2f} MiB a micro-batch\n", block.name, times,
-                       block.parameters(), block.saved(scenario.training.recompute).bytes() / 0x1p20);
+    out << fmt::format("{} x{}: {:.0f} parameters a rank, keeps {:.2f} MiB a micro-batch\n",
+                       block.name, times, block.parameters(),
+                       block.saved(scenario.training.recompute).bytes() / 0x1p20);
     for (const Op* op : block.order()) {
       out << "  " << op->name << '\n';
       show_items(out, "forward", op->forward);
@@ -60,9 +68,12 @@ std::string describe(const Plan& plan, const Task& task) {
       const Operation& operation = plan.operations[task.work];
       return fmt::format("{}, {:.2f} MB", name_of(task.channel), operation.bytes.bytes() / 1e6);
     }
-    case TaskKind::host_wait: return "the host waits";
-    case TaskKind::timer: return fmt::format("{:.3f} ms", task.amount * 1e3);
-    case TaskKind::read: return fmt::format("{:.2f} MB", task.amount / 1e6);
+    case TaskKind::host_wait:
+      return "the host waits";
+    case TaskKind::timer:
+      return fmt::format("{:.3f} ms", task.amount * 1e3);
+    case TaskKind::read:
+      return fmt::format("{:.2f} MB", task.amount / 1e6);
   }
   return "";
 }
@@ -72,14 +83,18 @@ void show_plan(const Scenario& scenario, std::ostream& out) {
   const Plan plan = make_plan(scenario, build(scenario));
   for (std::size_t p = 0; p < plan.programs.size(); ++p) {
     const Program& program = plan.programs[p];
-    const auto ranks = std::count(plan.program_of.begin(), plan.program_of.end(), static_cast<int>(p));
-    out << fmt::format("program {}: stage {}, {} ranks, {} tasks, {} edges\n", p, program.stage, ranks,
-                       program.tasks.size(), program.successors.size());
+    const auto ranks =
+        std::count(plan.program_of.begin(), plan.program_of.end(), static_cast<int>(p));
+    out << fmt::format("program {}: stage {}, {} ranks, {} tasks, {} edges\n", p, program.stage,
+                       ranks, program.tasks.size(), program.successors.size());
     for (TaskIndex i = 0; i < program.tasks.size() && program.tasks[i].step == 0; ++i) {
       const Task& task = program.tasks[i];
-      out << fmt::format("  {:>6} {:<16} {:<28} {:<32}", i, program.rows[task.row].name, plan.names[task.name], describe(plan, task));
-      out << (task.micro_batch < 0 ? std::string() : fmt::format(" mb {:<4}", task.micro_batch)) << " ->";
-      for (std::uint32_t s = task.first_successor; s < program.end_of_successors(i); ++s) out << ' ' << program.successors[s];
+      out << fmt::format("  {:>6} {:<16} {:<28} {:<32}", i, program.rows[task.row].name,
+                         plan.names[task.name], describe(plan, task));
+      out << (task.micro_batch < 0 ? std::string() : fmt::format(" mb {:<4}", task.micro_batch))
+          << " ->";
+      for (std::uint32_t s = task.first_successor; s < program.end_of_successors(i); ++s)
+        out << ' ' << program.successors[s];
       out << '\n';
     }
   }
@@ -90,12 +105,14 @@ void show_timeline(const Scenario& scenario, std::ostream& out) {
   const Simulation simulation = simulate(make_plan(scenario, build(scenario)));
   const Timeline& timeline = simulation.timeline;
   for (const RankTimeline& rank : timeline.ranks) {
-    out << fmt::format("rank {} (stage {}, stands for {})\n", rank.rank, rank.stage, rank.multiplicity);
+    out << fmt::format("rank {} (stage {}, stands for {})\n", rank.rank, rank.stage,
+                       rank.multiplicity);
     for (const Span& span : rank.spans) {
       if (span.step != timeline.warmup) continue;
-      out << fmt::format("  {:>14.6f} {:>14.6f} ms  {:<16} {:<28} {}\n", span.start * 1e3, span.end * 1e3,
-                         rank.rows[span.row].name, timeline.names[span.name],
-                         span.micro_batch < 0 ? std::string() : fmt::format("mb {}", span.micro_batch));
+      out << fmt::format(
+          "  {:>14.6f} {:>14.6f} ms  {:<16} {:<28} {}\n", span.start * 1e3, span.end * 1e3,
+          rank.rows[span.row].name, timeline.names[span.name],
+          span.micro_batch < 0 ? std::string() : fmt::format("mb {}", span.micro_batch));
     }
   }
 }

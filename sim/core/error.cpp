@@ -17,7 +17,8 @@ std::string with_caret(const std::string& line, int column) {
   std::string text = from < line.size() ? line.substr(from, kWidestLine) : "";
   std::string pad = text.substr(0, std::min(at - from, text.size()));
   pad.resize(at - from, ' ');
-  std::replace_if(pad.begin(), pad.end(), [](char c) { return c != '\t'; }, ' ');
+  std::replace_if(
+      pad.begin(), pad.end(), [](char c) { return c != '\t'; }, ' ');
   return fmt::format("\n  {}\n  {}^", text, pad);
 }
 

@@ -22,7 +22,7 @@ enum class ExitCode : int {
 
 /// One mistake in one place. Lines and columns count from 1; 0 means "no position".
 struct Diagnostic {
-  std::string file;         ///< as the user named it; or "--set path=value" for an override
+  std::string file;  ///< as the user named it; or "--set path=value" for an override
   int line = 0;
   int column = 0;
   std::string message;      ///< what is wrong, in a sentence, with the offending text

@@ -11,20 +11,21 @@
 namespace stepsim {
 namespace {
 
-// SimGrid counts payload in whole bytes; 1/1024 of a byte is fine enough to agree with closed forms.
+// SimGrid counts payload in whole bytes; 1/1024 of a byte is fine enough to agree with closed
+// forms.
 constexpr double kUnitsPerByte = 1024;
 
 /// Every physical switch, set once per process, before the first platform.
 void set_switches() {
   using simgrid::s4u::Engine;
   xbt_log_control_set("root.thres:critical");
-  Engine::set_config("network/model:CM02");         // plain max-min, no correction factors
-  Engine::set_config("network/TCP-gamma:0");        // no TCP window
-  Engine::set_config("network/crosstraffic:0");     // full duplex
+  Engine::set_config("network/model:CM02");      // plain max-min, no correction factors
+  Engine::set_config("network/TCP-gamma:0");     // no TCP window
+  Engine::set_config("network/crosstraffic:0");  // full duplex
 #if SIMGRID_VERSION >= 33400
   Engine::set_config("precision/timing:1e-13");
 #else
-  Engine::set_config("surf/precision:1e-13");       // events closer than this fall together
+  Engine::set_config("surf/precision:1e-13");  // events closer than this fall together
 #endif
 }
 
@@ -67,7 +68,8 @@ Board::Board(const Folding& folding) : engine_(make_engine()) {
   auto* zone = simgrid::s4u::create_full_zone("cluster");
   sink_ = zone->create_host("sink", 1.0);
   for (const BytesPerSecond bandwidth : folding.links) {
-    auto* link = zone->create_link(fmt::format("link {}", links_.size()), bandwidth.bytes_per_second() * kUnitsPerByte);
+    auto* link = zone->create_link(fmt::format("link {}", links_.size()),
+                                   bandwidth.bytes_per_second() * kUnitsPerByte);
     links_.push_back(link->set_latency(0)->seal());
   }
   std::vector<const FoldedRoute*> routes = shared_routes(folding);
@@ -77,7 +79,8 @@ Board::Board(const Folding& folding) : engine_(make_engine()) {
   for (const FoldedRoute* route : routes) {
     std::vector<simgrid::s4u::LinkInRoute> crossed;
     for (const LinkId link : route->links) crossed.emplace_back(links_[link]);
-    zone->add_route(sources_[route]->get_netpoint(), sink_->get_netpoint(), nullptr, nullptr, crossed, false);
+    zone->add_route(sources_[route]->get_netpoint(), sink_->get_netpoint(), nullptr, nullptr,
+                    crossed, false);
   }
   zone->seal();
 }

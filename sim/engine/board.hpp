@@ -1,8 +1,9 @@
 // The board with every physical switch: the only file pair that touches SimGrid.
 //
-// What has a known duration is a timer; what shares a link is a transfer under max-min fairness. Links have no
-// latency here (the caller waits it before the transfer), transfers do not slow the reverse direction, and no
-// TCP window limits them: with these switches a transfer matches its closed form.
+// What has a known duration is a timer; what shares a link is a transfer under max-min fairness.
+// Links have no latency here (the caller waits it before the transfer), transfers do not slow the
+// reverse direction, and no TCP window limits them: with these switches a transfer matches its
+// closed form.
 #pragma once
 
 #include <cstdint>

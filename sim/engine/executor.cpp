@@ -41,7 +41,8 @@ void Executor::record(const std::vector<int>& representatives) {
 Simulation Executor::run() {
   std::vector<int> representatives;
   const Folding classes = options_.fold ? Folding{} : fold_plan(plan_, true);
-  for (const FoldedRank& rank : (options_.fold ? folding_ : classes).ranks) representatives.push_back(rank.rank);
+  for (const FoldedRank& rank : (options_.fold ? folding_ : classes).ranks)
+    representatives.push_back(rank.rank);
   std::sort(representatives.begin(), representatives.end());
   record(representatives);
 
@@ -64,7 +65,8 @@ Simulation Executor::run() {
   }
   result.timeline.step_ends = step_ends_;
   result.timeline.warmup = plan_.warmup;
-  result.stats = {folding_.ranks_total, static_cast<std::int64_t>(ranks_.size()), board_.events(), kernels_, board_.transfers()};
+  result.stats = {folding_.ranks_total, static_cast<std::int64_t>(ranks_.size()), board_.events(),
+                  kernels_, board_.transfers()};
   return result;
 }
 
@@ -74,11 +76,13 @@ void Executor::finish(std::uint32_t rank, TaskIndex task, double date) {
   const Task& done = program.tasks[task];
   std::int32_t span = kNoSpan;
   if (state.recorder) {
-    span = state.recorder->finished(task, date, done.epoch == kNotLaunched ? 0 : launch_date(state, done));
+    span = state.recorder->finished(task, date,
+                                    done.epoch == kNotLaunched ? 0 : launch_date(state, done));
     if (done.kind == TaskKind::host_wait) state.epoch_span[done.epoch + 1] = span;
   }
   --state.left;
-  if (state.next_step_end < program.step_ends.size() && program.step_ends[state.next_step_end] == task) {
+  if (state.next_step_end < program.step_ends.size() &&
+      program.step_ends[state.next_step_end] == task) {
     double& end = step_ends_[state.next_step_end++];
     end = std::max(end, date);
   }
@@ -94,7 +98,8 @@ double Executor::launch_date(const RankState& state, const Task& task) const {
 }
 
 /// Remembers when a recorded task arrived and started, and what it waited for last.
-bool Executor::note_start(std::uint32_t rank, TaskIndex task, double arrival, double start, std::int32_t blocker) {
+bool Executor::note_start(std::uint32_t rank, TaskIndex task, double arrival, double start,
+                          std::int32_t blocker) {
   RankState& state = ranks_[rank];
   if (!state.recorder) return false;
   Started& begun = state.recorder->started(task);
@@ -107,13 +112,16 @@ void Executor::ready(std::uint32_t rank, TaskIndex index, double date, std::int3
   const RankState& state = ranks_[rank];
   const double launched = task.epoch == kNotLaunched ? 0 : launch_date(state, task);
   // Where the launch comes last, the host's last wait is what held the task up.
-  if (launched > date && state.recorder && task.kind != TaskKind::host_wait) blocker = state.epoch_span[task.epoch];
+  if (launched > date && state.recorder && task.kind != TaskKind::host_wait)
+    blocker = state.epoch_span[task.epoch];
   const double arrival = std::max(date, launched);
   switch (task.kind) {
-    case TaskKind::chain: return start_chain(rank, index, date, blocker);
+    case TaskKind::chain:
+      return start_chain(rank, index, date, blocker);
     case TaskKind::communicate:
       note_start(rank, index, arrival, arrival, blocker);
-      if (arrival > date) return board_.at(arrival, [this, rank, index, arrival] { arrive(rank, index, arrival); });
+      if (arrival > date)
+        return board_.at(arrival, [this, rank, index, arrival] { arrive(rank, index, arrival); });
       return arrive(rank, index, date);
     case TaskKind::host_wait:
       note_start(rank, index, launched, launched, blocker);
@@ -147,10 +155,12 @@ void Executor::wait_on_host(std::uint32_t rank, TaskIndex index, double date) {
 
 void Executor::start_read(std::uint32_t rank, TaskIndex index, double date) {
   const FoldedRoute& route = folding_.reads[static_cast<std::size_t>(ranks_[rank].folded->reads)];
-  move(route, task_of(rank, index).amount, date, [this, rank, index](double end) { finish(rank, index, end); });
+  move(route, task_of(rank, index).amount, date,
+       [this, rank, index](double end) { finish(rank, index, end); });
 }
 
-void Executor::move(const FoldedRoute& route, double bytes, double date, std::function<void(double)> done) {
+void Executor::move(const FoldedRoute& route, double bytes, double date,
+                    std::function<void(double)> done) {
   if (route.shares) return board_.transfer(route, bytes, std::move(done));
   const double end = date + bytes / route.alone.bytes_per_second();
   board_.at(end, [done = std::move(done), end] { done(end); });
@@ -171,10 +181,12 @@ void Executor::start_operation(std::uint32_t group, double date) {
   for (const Arrival& arrival : state.arrived) {
     const Task& task = task_of(arrival.rank, arrival.task);
     if (task.micro_batch != first.micro_batch || task.step != first.step) {
-      throw SimulationError(fmt::format(
-          "{} of micro-batch {} on rank {} meets {} of micro-batch {} on rank {}: the schedule's orders do not match",
-          plan_.names[first.name], first.micro_batch, ranks_[state.arrived.front().rank].folded->rank,
-          plan_.names[task.name], task.micro_batch, ranks_[arrival.rank].folded->rank));
+      throw SimulationError(
+          fmt::format("{} of micro-batch {} on rank {} meets {} of micro-batch {} on rank {}: the "
+                      "schedule's orders do not match",
+                      plan_.names[first.name], first.micro_batch,
+                      ranks_[state.arrived.front().rank].folded->rank, plan_.names[task.name],
+                      task.micro_batch, ranks_[arrival.rank].folded->rank));
     }
     RankState& rank = ranks_[arrival.rank];
     if (!rank.recorder) continue;
@@ -209,7 +221,8 @@ void Executor::run_phase(std::uint32_t group, double date) {
   state.pending = 1 + (moves ? static_cast<int>(state.folded->routes.size()) : 0);
   if (moves) {
     for (const FoldedRoute& route : state.folded->routes) {
-      move(route, phase.route_bytes.bytes(), date, [this, group](double end) { phase_part_done(group, end); });
+      move(route, phase.route_bytes.bytes(), date,
+           [this, group](double end) { phase_part_done(group, end); });
     }
   }
   const double end = date + phase.inside.seconds();

@@ -1,4 +1,5 @@
-// The executor: counts edges down, lets ready tasks start, and moves groups through their operations.
+// The executor: counts edges down, lets ready tasks start, and moves groups through their
+// operations.
 #pragma once
 
 #include <memory>
@@ -25,10 +26,10 @@ class Executor {
   struct RankState {
     const FoldedRank* folded = nullptr;
     const Program* program = nullptr;
-    std::vector<std::uint8_t> needs;         // edges not yet satisfied, by task
-    std::vector<double> epoch_start;         // when the host began each epoch
-    std::vector<std::int32_t> epoch_span;    // recorded: the host_wait that began it
-    std::size_t left = 0;                    // tasks not finished
+    std::vector<std::uint8_t> needs;       // edges not yet satisfied, by task
+    std::vector<double> epoch_start;       // when the host began each epoch
+    std::vector<std::int32_t> epoch_span;  // recorded: the host_wait that began it
+    std::size_t left = 0;                  // tasks not finished
     std::size_t next_step_end = 0;
     std::optional<Recorder> recorder;
   };
@@ -40,7 +41,7 @@ class Executor {
     const FoldedGroup* folded = nullptr;
     std::vector<Arrival> arrived;
     std::size_t phase = 0;
-    int pending = 0;        // parts of the phase still running
+    int pending = 0;  // parts of the phase still running
     bool running = false;
   };
 
@@ -56,9 +57,12 @@ class Executor {
   void run_phase(std::uint32_t group, double date);
   void phase_part_done(std::uint32_t group, double date);
   void move(const FoldedRoute& route, double bytes, double date, std::function<void(double)> done);
-  const Task& task_of(std::uint32_t rank, TaskIndex task) const { return ranks_[rank].program->tasks[task]; }
+  const Task& task_of(std::uint32_t rank, TaskIndex task) const {
+    return ranks_[rank].program->tasks[task];
+  }
   double launch_date(const RankState& state, const Task& task) const;
-  bool note_start(std::uint32_t rank, TaskIndex task, double arrival, double start, std::int32_t blocker);
+  bool note_start(std::uint32_t rank, TaskIndex task, double arrival, double start,
+                  std::int32_t blocker);
 
   const Plan& plan_;
   const Folding& folding_;

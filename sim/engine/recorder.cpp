@@ -20,9 +20,17 @@ Recorder::Recorder(const Plan& plan, const FoldedRank& rank, bool kernels)
 std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
   const Task& task = program_.tasks[index];
   const Started& begun = started_[index];
-  Span span{.arrival = begun.arrival, .start = begun.start, .end = end, .name = task.name, .blocker = begun.blocker,
-            .micro_batch = task.micro_batch, .message = begun.message, .row = task.row, .step = task.step,
-            .cause = task.cause, .wait_cause = task.wait_cause};
+  Span span{.arrival = begun.arrival,
+            .start = begun.start,
+            .end = end,
+            .name = task.name,
+            .blocker = begun.blocker,
+            .micro_batch = task.micro_batch,
+            .message = begun.message,
+            .row = task.row,
+            .step = task.step,
+            .cause = task.cause,
+            .wait_cause = task.wait_cause};
   first_span_[index] = static_cast<std::int32_t>(timeline_.spans.size());
   if (task.kind == TaskKind::chain) {
     last_span_[index] = add_chain(span, plan_.chains[task.work], host);
@@ -37,7 +45,8 @@ std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
   return last_span_[index] = first_span_[index];
 }
 
-/// One span with the chain's mix of causes, or one for each kernel, started as launches and predecessors allow.
+/// One span with the chain's mix of causes, or one for each kernel, started as launches and
+/// predecessors allow.
 std::int32_t Recorder::add_chain(Span span, const Chain& chain, double host) {
   if (!kernels_) {
     span.mix = static_cast<std::int32_t>(program_.tasks.empty() ? 0 : &chain - plan_.chains.data());
@@ -67,7 +76,8 @@ void Recorder::add_memory_curve() {
     const Span& at = timeline_.spans[static_cast<std::size_t>(span)];
     changes.push_back({step.at_start ? at.start : at.end, step.bytes});
   }
-  std::stable_sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& a, const auto& b) { return a.time < b.time; });
   double now = program_.resident_bytes;
   timeline_.memory.push_back({0, now});
   for (const MemoryPoint& change : changes) {

@@ -23,7 +23,8 @@ class Recorder {
   Recorder(const Plan& plan, const FoldedRank& rank, bool kernels);
 
   Started& started(TaskIndex task) { return started_[task]; }
-  /// Appends the task's spans; returns the index of its last one. `host`: when its launches begin (chains).
+  /// Appends the task's spans; returns the index of its last one. `host`: when its launches begin
+  /// (chains).
   std::int32_t finished(TaskIndex task, double end, double host);
   /// The rank's timeline, with its memory curve.
   RankTimeline take();

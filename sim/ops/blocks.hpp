@@ -9,7 +9,8 @@
 namespace stepsim {
 
 /// Embedding, one layer, head.
-std::vector<Block> transformer_blocks(const Scenario& scenario, const Transformer& model, const Pass& pass);
+std::vector<Block> transformer_blocks(const Scenario& scenario, const Transformer& model,
+                                      const Pass& pass);
 
 /// One layer, loss.
 std::vector<Block> mlp_blocks(const Mlp& model, const Pass& pass);

@@ -9,8 +9,8 @@ namespace stepsim {
 std::vector<Block> mlp_blocks(const Mlp& model, const Pass& pass) {
   const Bytes input{pass.element() * static_cast<double>(pass.batch * model.width)};
   Block layer{.name = "layer", .dag = {}, .input = input, .recomputable = true};
-  const auto linear =
-      boost::add_vertex(column_linear(pass, "linear", model.width, model.width, model.bias), layer.dag);
+  const auto linear = boost::add_vertex(
+      column_linear(pass, "linear", model.width, model.width, model.bias), layer.dag);
   const auto relu = boost::add_vertex(activation(pass, model.width, false), layer.dag);
   boost::add_edge(linear, relu, layer.dag);
   Block head{.name = "head", .dag = {}, .input = input};

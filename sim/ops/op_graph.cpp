@@ -39,7 +39,8 @@ void build_blocks(OpGraph& graph, const Scenario& s, const Transformer& model) {
   graph.chain = chain_of(graph.blocks.size(), model.layers);
   graph.boundary = pass.activation(model.hidden);
   graph.flop_convention =
-      "GEMMs, logits and full (non-causal) attention, backward 2x forward, no recompute (arXiv 2205.05198, appendix A)";
+      "GEMMs, logits and full (non-causal) attention, backward 2x forward, no recompute (arXiv "
+      "2205.05198, appendix A)";
 }
 
 void build_blocks(OpGraph& graph, const Scenario& s, const Mlp& model) {
@@ -68,7 +69,8 @@ Flops recomputed_flops(const Block& block, Recompute recompute) {
 }
 
 void add_totals(OpGraph& graph, const Scenario& s) {
-  const double passes = static_cast<double>(s.micro_batches()) * s.parallelism.tensor * s.data_parallel();
+  const double passes =
+      static_cast<double>(s.micro_batches()) * s.parallelism.tensor * s.data_parallel();
   for (const std::size_t index : graph.chain) {
     const Block& block = graph.blocks[index];
     const Flops model = forward_flops(block) * 3.0;
@@ -81,9 +83,12 @@ void add_totals(OpGraph& graph, const Scenario& s) {
 
 const char* name_of(CollectiveOp op) {
   switch (op) {
-    case CollectiveOp::all_reduce: return "all_reduce";
-    case CollectiveOp::all_gather: return "all_gather";
-    case CollectiveOp::reduce_scatter: return "reduce_scatter";
+    case CollectiveOp::all_reduce:
+      return "all_reduce";
+    case CollectiveOp::all_gather:
+      return "all_gather";
+    case CollectiveOp::reduce_scatter:
+      return "reduce_scatter";
   }
   return "";
 }
@@ -96,7 +101,8 @@ std::vector<const Op*> Block::order() const {
     throw InternalError("the ops of block '" + name + "' wait for each other in a circle");
   }
   std::vector<const Op*> result;
-  for (auto vertex = reversed.rbegin(); vertex != reversed.rend(); ++vertex) result.push_back(&dag[*vertex]);
+  for (auto vertex = reversed.rbegin(); vertex != reversed.rend(); ++vertex)
+    result.push_back(&dag[*vertex]);
   return result;
 }
 
@@ -122,7 +128,8 @@ double parameter_count(const Model& model) {
 
 OpGraph build(const Scenario& scenario) {
   OpGraph graph;
-  std::visit([&](const auto& shape) { build_blocks(graph, scenario, shape); }, scenario.model.shape);
+  std::visit([&](const auto& shape) { build_blocks(graph, scenario, shape); },
+             scenario.model.shape);
   graph.total_parameters = parameter_count(scenario.model);
   add_totals(graph, scenario);
   return graph;

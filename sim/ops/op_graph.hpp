@@ -1,8 +1,10 @@
-// The op graph: what a model computes on one tensor-parallel rank, forward and backward; not where, not when.
+// The op graph: what a model computes on one tensor-parallel rank, forward and backward; not where,
+// not when.
 //
-// A model is a chain of blocks (embedding, layers, head). A block is a small directed graph of ops; equal
-// blocks are stored once. An op lists, for each direction, its kernels and its tensor-parallel collectives in
-// the order in which a framework issues them, the parameters it owns and what it keeps for backward.
+// A model is a chain of blocks (embedding, layers, head). A block is a small directed graph of ops;
+// equal blocks are stored once. An op lists, for each direction, its kernels and its
+// tensor-parallel collectives in the order in which a framework issues them, the parameters it owns
+// and what it keeps for backward.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +29,8 @@ struct Launch {
   Work work;
 };
 
-/// Start a tensor-parallel collective. `bytes` is the full tensor (nccl-tests size): the message of an
-/// all-reduce, the output of an all-gather, the input of a reduce-scatter.
+/// Start a tensor-parallel collective. `bytes` is the full tensor (nccl-tests size): the message of
+/// an all-reduce, the output of an all-gather, the input of a reduce-scatter.
 struct StartCollective {
   CollectiveOp op = CollectiveOp::all_reduce;
   Bytes bytes;
@@ -46,7 +48,7 @@ using Item = std::variant<Launch, StartCollective, Join, GradientReady>;
 using Items = std::vector<Item>;
 
 struct Op {
-  std::string name;                ///< "qkv"
+  std::string name;  ///< "qkv"
   Items forward, backward;
   std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
   Bytes saved;                     ///< kept for backward, per micro-batch
@@ -57,15 +59,16 @@ struct Op {
 
 using OpDag = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, Op>;
 
-/// One unit of the model: what full recompute checkpoints, ZeRO-3 gathers and the pipeline deals out.
+/// One unit of the model: what full recompute checkpoints, ZeRO-3 gathers and the pipeline deals
+/// out.
 struct Block {
-  std::string name;     ///< "layer"
+  std::string name;  ///< "layer"
   OpDag dag;
-  Bytes input;          ///< the activation that enters it, as full recompute keeps it, per micro-batch
+  Bytes input;  ///< the activation that enters it, as full recompute keeps it, per micro-batch
   bool recomputable = false;
 
-  /// The ops in an order in which a framework runs them forward (a topological order, stable by name of
-  /// insertion). Throws InternalError when the graph has a cycle.
+  /// The ops in an order in which a framework runs them forward (a topological order, stable by
+  /// name of insertion). Throws InternalError when the graph has a cycle.
   std::vector<const Op*> order() const;
   double parameters() const;
   Bytes saved(Recompute recompute) const;
@@ -74,10 +77,10 @@ struct Block {
 struct OpGraph {
   std::vector<Block> blocks;       ///< the distinct ones
   std::vector<std::size_t> chain;  ///< the model from input to loss, indices into blocks
-  Bytes boundary;                  ///< activation that passes between two blocks, per micro-batch, unsharded
-  double total_parameters = 0;     ///< of the whole model, over all tensor ranks
-  Flops model_flops;               ///< forward and backward of one step, all ranks, without recompute
-  Flops hardware_flops;            ///< with recompute
+  Bytes boundary;  ///< activation that passes between two blocks, per micro-batch, unsharded
+  double total_parameters = 0;  ///< of the whole model, over all tensor ranks
+  Flops model_flops;            ///< forward and backward of one step, all ranks, without recompute
+  Flops hardware_flops;         ///< with recompute
   std::string flop_convention;
 };
 

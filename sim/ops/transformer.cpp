@@ -25,7 +25,8 @@ struct Layer {
 
   AttentionShape attention(const std::string& kernel) const {
     const std::int64_t kv = std::max<std::int64_t>(model.kv_heads / pass.tensor, 1);
-    return {model.heads / pass.tensor, kv, model.head_dim, model.positions == 0, model.dropout, kernel};
+    return {
+        model.heads / pass.tensor, kv, model.head_dim, model.positions == 0, model.dropout, kernel};
   }
 
   Vertex add_attention(OpDag& dag, const std::string& kernel) const {
@@ -35,16 +36,20 @@ struct Layer {
     const Vertex input = add(dag, norm(pass, "attention norm", h, model.rms_norm, model.bias), {});
     const Vertex in = add(dag, column_linear(pass, "qkv", h, qkv, model.bias), {input});
     const Vertex core = add(dag, core_attention(pass, shape), {in});
-    const Vertex out = add(dag, row_linear(pass, "projection", shape.heads * shape.head_dim, h, model.bias), {core});
+    const Vertex out = add(
+        dag, row_linear(pass, "projection", shape.heads * shape.head_dim, h, model.bias), {core});
     // The residual connection goes around all of it, from the layer's input.
-    return add(dag, residual(pass, "attention residual", h, model.dropout, model.bias), {out, input});
+    return add(dag, residual(pass, "attention residual", h, model.dropout, model.bias),
+               {out, input});
   }
 
   Vertex add_mlp(OpDag& dag, Vertex input) const {
     const std::int64_t h = model.hidden;
     const std::int64_t ffn = model.ffn / pass.tensor;
     const Vertex normed = add(dag, norm(pass, "mlp norm", h, model.rms_norm, model.bias), {input});
-    const Vertex up = add(dag, column_linear(pass, "mlp up", h, model.gated_mlp ? 2 * ffn : ffn, model.bias), {normed});
+    const Vertex up =
+        add(dag, column_linear(pass, "mlp up", h, model.gated_mlp ? 2 * ffn : ffn, model.bias),
+            {normed});
     const Vertex middle = add(dag, activation(pass, ffn, model.gated_mlp), {up});
     const Vertex down = add(dag, row_linear(pass, "mlp down", ffn, h, model.bias), {middle});
     return add(dag, residual(pass, "mlp residual", h, model.dropout, model.bias), {down, input});
@@ -56,7 +61,8 @@ Bytes block_input(const Pass& pass, std::int64_t hidden) {
 }
 
 Block layer_block(const Scenario& scenario, const Transformer& model, const Pass& pass) {
-  Block block{.name = "layer", .dag = {}, .input = block_input(pass, model.hidden), .recomputable = true};
+  Block block{
+      .name = "layer", .dag = {}, .input = block_input(pass, model.hidden), .recomputable = true};
   const Layer layer{model, pass};
   layer.add_mlp(block.dag, layer.add_attention(block.dag, scenario.training.attention));
   return block;
@@ -68,17 +74,20 @@ Block embedding_block(const Transformer& model, const Pass& pass) {
   return block;
 }
 
-/// A head that shares the embedding's weights on the same rank owns none; its gradient is part of theirs.
+/// A head that shares the embedding's weights on the same rank owns none; its gradient is part of
+/// theirs.
 Op share_weights(Op op) {
   op.parameters.clear();
-  std::erase_if(op.backward, [](const Item& item) { return std::holds_alternative<GradientReady>(item); });
+  std::erase_if(op.backward,
+                [](const Item& item) { return std::holds_alternative<GradientReady>(item); });
   return op;
 }
 
 Block head_block(const Transformer& model, const Pass& pass, bool owns_weights) {
   Block block{.name = "head", .dag = {}, .input = block_input(pass, model.hidden)};
   const std::int64_t rows = padded_vocabulary(model.vocabulary, pass.tensor) / pass.tensor;
-  const Vertex last = add(block.dag, norm(pass, "final norm", model.hidden, model.rms_norm, model.bias), {});
+  const Vertex last =
+      add(block.dag, norm(pass, "final norm", model.hidden, model.rms_norm, model.bias), {});
   Op projection = column_linear(pass, "logits", model.hidden, rows, false);
   if (!owns_weights) projection = share_weights(std::move(projection));
   const Vertex logits = add(block.dag, std::move(projection), {last});
@@ -88,9 +97,11 @@ Block head_block(const Transformer& model, const Pass& pass, bool owns_weights) 
 
 }  // namespace
 
-std::vector<Block> transformer_blocks(const Scenario& scenario, const Transformer& model, const Pass& pass) {
+std::vector<Block> transformer_blocks(const Scenario& scenario, const Transformer& model,
+                                      const Pass& pass) {
   const bool owns_weights = !model.tied_embeddings || scenario.parallelism.pipeline.stages > 1;
-  return {embedding_block(model, pass), layer_block(scenario, model, pass), head_block(model, pass, owns_weights)};
+  return {embedding_block(model, pass), layer_block(scenario, model, pass),
+          head_block(model, pass, owns_weights)};
 }
 
 double parameter_count(const Transformer& m) {
@@ -101,7 +112,8 @@ double parameter_count(const Transformer& m) {
   const double biases = m.bias ? qkv_width + up_width + 2 * d(m.hidden) : 0;
   const double norm_size = d(m.hidden) * (!m.rms_norm && m.bias ? 2 : 1);
   const double embeddings = d(m.vocabulary * m.hidden) * (m.tied_embeddings ? 1 : 2);
-  return d(m.layers) * (matrices + biases + 2 * norm_size) + embeddings + d(m.positions * m.hidden) + norm_size;
+  return d(m.layers) * (matrices + biases + 2 * norm_size) + embeddings +
+         d(m.positions * m.hidden) + norm_size;
 }
 
 }  // namespace stepsim

@@ -14,9 +14,12 @@ namespace {
 
 const std::vector<CollectiveCurve>& curves_of(CollectiveOp op, const LinkProfile& link) {
   switch (op) {
-    case CollectiveOp::all_reduce: return link.all_reduce;
-    case CollectiveOp::all_gather: return link.all_gather;
-    case CollectiveOp::reduce_scatter: return link.reduce_scatter;
+    case CollectiveOp::all_reduce:
+      return link.all_reduce;
+    case CollectiveOp::all_gather:
+      return link.all_gather;
+    case CollectiveOp::reduce_scatter:
+      return link.reduce_scatter;
   }
   throw InternalError("a collective without curves");
 }
@@ -25,9 +28,11 @@ Seconds on_curve(const CollectiveCurve& curve, Bytes bytes) {
   return curve.latency + std::min(bytes / curve.low, curve.second_latency + bytes / curve.high);
 }
 
-/// Between two measured numbers of ranks the time is interpolated in log(ranks); outside, the nearest holds.
+/// Between two measured numbers of ranks the time is interpolated in log(ranks); outside, the
+/// nearest holds.
 Seconds on_curves(const std::vector<CollectiveCurve>& curves, Bytes bytes, int ranks) {
-  const auto above = std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.ranks >= ranks; });
+  const auto above =
+      std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.ranks >= ranks; });
   if (above == curves.end()) return on_curve(curves.back(), bytes);
   if (above == curves.begin() || above->ranks == ranks) return on_curve(*above, bytes);
   const CollectiveCurve& below = *std::prev(above);
@@ -48,7 +53,8 @@ Seconds inside_node(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& 
   if (ranks <= 1) return Seconds{0};
   const auto& curves = curves_of(op, link);
   if (!curves.empty()) return on_curves(curves, bytes, ranks);
-  return link.latency * ring_steps(op, ranks) + bytes * bus_factor(op, ranks) / (link.bandwidth * link.efficiency);
+  return link.latency * ring_steps(op, ranks) +
+         bytes * bus_factor(op, ranks) / (link.bandwidth * link.efficiency);
 }
 
 Seconds uncontended(const Phases& phases, const Cluster& cluster) {
@@ -68,18 +74,20 @@ Phases collective(const CollectiveRequest& request, const GroupShape& group, con
                   const std::string& algorithm) {
   if (group.ranks <= 1) return {};
   if (group.nodes == 1) {
-    return {Phase{.inside = inside_node(request.op, request.bytes, group.ranks, cluster.intra_node)}};
+    return {
+        Phase{.inside = inside_node(request.op, request.bytes, group.ranks, cluster.intra_node)}};
   }
   Phases best;
   for (const CollectiveAlgorithm* candidate : Registry<CollectiveAlgorithm>::all()) {
     if (algorithm != "auto" && algorithm != candidate->name) continue;
     if (!candidate->supports(request, group)) continue;
     Phases phases = candidate->phases(request, group, cluster);
-    if (best.empty() || uncontended(phases, cluster) < uncontended(best, cluster)) best = std::move(phases);
+    if (best.empty() || uncontended(phases, cluster) < uncontended(best, cluster))
+      best = std::move(phases);
   }
   if (best.empty()) {
-    throw UserError(fmt::format("no collective algorithm '{}' for {} over {} ranks on {} nodes", algorithm,
-                                name_of(request.op), group.ranks, group.nodes));
+    throw UserError(fmt::format("no collective algorithm '{}' for {} over {} ranks on {} nodes",
+                                algorithm, name_of(request.op), group.ranks, group.nodes));
   }
   return best;
 }

@@ -1,8 +1,9 @@
-// Collectives as values: what an algorithm costs on a group of ranks, as phases of latency and bytes.
+// Collectives as values: what an algorithm costs on a group of ranks, as phases of latency and
+// bytes.
 //
-// A phase first waits its latency. Then a timer (the part inside nodes, which shares nothing) and one transfer
-// on each of the group's routes between nodes run beside each other; the phase ends with the last of them.
-// The transfers contend with everything else on their links.
+// A phase first waits its latency. Then a timer (the part inside nodes, which shares nothing) and
+// one transfer on each of the group's routes between nodes run beside each other; the phase ends
+// with the last of them. The transfers contend with everything else on their links.
 #pragma once
 
 #include <string>
@@ -16,8 +17,8 @@ namespace stepsim {
 
 struct Phase {
   Seconds latency;
-  Seconds inside;        ///< time of the part inside nodes
-  Bytes route_bytes;     ///< carried by each route of the group
+  Seconds inside;     ///< time of the part inside nodes
+  Bytes route_bytes;  ///< carried by each route of the group
 };
 using Phases = std::vector<Phase>;
 
@@ -25,14 +26,15 @@ using Phases = std::vector<Phase>;
 struct GroupShape {
   int ranks = 1;
   int nodes = 1;
-  int routes = 0;         ///< routes between neighbouring nodes of the group's ring, per node: NICs that it uses
+  int routes =
+      0;  ///< routes between neighbouring nodes of the group's ring, per node: NICs that it uses
   int ranks_per_node() const { return (ranks + nodes - 1) / nodes; }
   auto operator<=>(const GroupShape&) const = default;
 };
 
 struct CollectiveRequest {
   CollectiveOp op = CollectiveOp::all_reduce;
-  Bytes bytes;            ///< nccl-tests size: message, output of a gather, input of a scatter
+  Bytes bytes;  ///< nccl-tests size: message, output of a gather, input of a scatter
 };
 
 /// One algorithm. `phases` is only called where `supports` holds.
@@ -40,7 +42,8 @@ struct CollectiveAlgorithm {
   std::string_view name;
   std::string_view description;
   bool (*supports)(const CollectiveRequest& request, const GroupShape& group);
-  Phases (*phases)(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster);
+  Phases (*phases)(const CollectiveRequest& request, const GroupShape& group,
+                   const Cluster& cluster);
 };
 
 /// Time of a collective among `ranks` GPUs of one node: the link's measured curve where it has one
@@ -49,7 +52,8 @@ struct CollectiveAlgorithm {
 /// (Thakur, Rabenseifner, Gropp 2005, section 4).
 Seconds inside_node(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& link);
 
-/// The factor between message size over time and what each link carries (nccl-tests doc/PERFORMANCE.md).
+/// The factor between message size over time and what each link carries (nccl-tests
+/// doc/PERFORMANCE.md).
 double bus_factor(CollectiveOp op, int ranks);
 
 /// Time of the phases when nobody else uses the links.

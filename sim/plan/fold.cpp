@@ -22,9 +22,9 @@ Colour mix(Colour a, Colour b) {
 
 /// One route of one group, or the storage reads of one rank.
 struct Flow {
-  std::size_t owner = 0;            // group, or rank for reads
+  std::size_t owner = 0;  // group, or rank for reads
   bool reads = false;
-  int copies = 1;                   // reads: loader rows that may read at once
+  int copies = 1;  // reads: loader rows that may read at once
   std::vector<LinkId> links;
 };
 
@@ -68,18 +68,22 @@ class Refinement {
 
   /// Everything a class of its own.
   Partition discrete() const {
-    Partition p{Colours(plan_.program_of.size()), Colours(plan_.groups.size()), Colours(flows_.size()),
-                Colours(plan_.network.links().size())};
-    for (Colours* colours : {&p.ranks, &p.groups, &p.flows, &p.links}) std::iota(colours->begin(), colours->end(), 0);
+    Partition p{Colours(plan_.program_of.size()), Colours(plan_.groups.size()),
+                Colours(flows_.size()), Colours(plan_.network.links().size())};
+    for (Colours* colours : {&p.ranks, &p.groups, &p.flows, &p.links})
+      std::iota(colours->begin(), colours->end(), 0);
     return p;
   }
 
  private:
   Partition start() const {
     Partition p;
-    for (const int program : plan_.program_of) p.ranks.push_back(mix(1, static_cast<Colour>(program)));
-    for (const Group& group : plan_.groups) p.groups.push_back(mix(2, static_cast<Colour>(group.channel)));
-    for (const Flow& flow : flows_) p.flows.push_back(mix(flow.reads ? 3 : 4, static_cast<Colour>(flow.copies)));
+    for (const int program : plan_.program_of)
+      p.ranks.push_back(mix(1, static_cast<Colour>(program)));
+    for (const Group& group : plan_.groups)
+      p.groups.push_back(mix(2, static_cast<Colour>(group.channel)));
+    for (const Flow& flow : flows_)
+      p.flows.push_back(mix(flow.reads ? 3 : 4, static_cast<Colour>(flow.copies)));
     for (const Link& link : plan_.network.links()) {
       p.links.push_back(mix(5, std::hash<double>{}(link.bandwidth.bytes_per_second())));
     }
@@ -90,31 +94,37 @@ class Refinement {
     Partition next = old;
     for (std::size_t rank = 0; rank < next.ranks.size(); ++rank) {
       for (const int group : plan_.group_of[rank]) {
-        next.ranks[rank] = mix(next.ranks[rank], group < 0 ? 0 : old.groups[static_cast<std::size_t>(group)]);
+        next.ranks[rank] =
+            mix(next.ranks[rank], group < 0 ? 0 : old.groups[static_cast<std::size_t>(group)]);
       }
     }
     for (std::size_t g = 0; g < next.groups.size(); ++g) {
       Colour members = 0;
-      for (const int rank : plan_.groups[g].ranks) members += mix(6, old.ranks[static_cast<std::size_t>(rank)]);
+      for (const int rank : plan_.groups[g].ranks)
+        members += mix(6, old.ranks[static_cast<std::size_t>(rank)]);
       next.groups[g] = mix(next.groups[g], members);
     }
-    Colours in_group(next.groups.size(), 0), on_link(next.links.size(), 0), on_rank(next.ranks.size(), 0);
-    for (std::size_t f = 0; f < flows_.size(); ++f) refine_flow(f, old, next, in_group, on_link, on_rank);
-    for (std::size_t g = 0; g < in_group.size(); ++g) next.groups[g] = mix(next.groups[g], in_group[g]);
+    Colours in_group(next.groups.size(), 0), on_link(next.links.size(), 0),
+        on_rank(next.ranks.size(), 0);
+    for (std::size_t f = 0; f < flows_.size(); ++f)
+      refine_flow(f, old, next, in_group, on_link, on_rank);
+    for (std::size_t g = 0; g < in_group.size(); ++g)
+      next.groups[g] = mix(next.groups[g], in_group[g]);
     for (std::size_t l = 0; l < on_link.size(); ++l) next.links[l] = mix(next.links[l], on_link[l]);
     for (std::size_t r = 0; r < on_rank.size(); ++r) next.ranks[r] = mix(next.ranks[r], on_rank[r]);
     return next;
   }
 
-  void refine_flow(std::size_t f, const Partition& old, Partition& next, Colours& in_group, Colours& on_link,
-                   Colours& on_rank) const {
+  void refine_flow(std::size_t f, const Partition& old, Partition& next, Colours& in_group,
+                   Colours& on_link, Colours& on_rank) const {
     const Flow& flow = flows_[f];
     Colour links = 0;
     for (const LinkId link : flow.links) {
       links += mix(7, old.links[link]);
       on_link[link] += mix(8, old.flows[f]);
     }
-    next.flows[f] = mix(mix(next.flows[f], links), (flow.reads ? old.ranks : old.groups)[flow.owner]);
+    next.flows[f] =
+        mix(mix(next.flows[f], links), (flow.reads ? old.ranks : old.groups)[flow.owner]);
     (flow.reads ? on_rank : in_group)[flow.owner] += mix(9, old.flows[f]);
   }
 
@@ -144,12 +154,18 @@ struct Classes {
 class Quotient {
  public:
   Quotient(const Plan& plan, const std::vector<Flow>& flows, const Partition& partition)
-      : plan_(plan), flows_(flows), ranks_(partition.ranks), groups_(partition.groups), flow_classes_(partition.flows), links_(partition.links) {}
+      : plan_(plan),
+        flows_(flows),
+        ranks_(partition.ranks),
+        groups_(partition.groups),
+        flow_classes_(partition.flows),
+        links_(partition.links) {}
 
   Folding make() {
     Folding folding;
     folding.ranks_total = static_cast<int>(plan_.program_of.size());
-    for (const std::size_t link : links_.first) folding.links.push_back(plan_.network.links()[link].bandwidth);
+    for (const std::size_t link : links_.first)
+      folding.links.push_back(plan_.network.links()[link].bandwidth);
     count_crossings();
     add_groups(folding);
     add_ranks(folding);
@@ -178,7 +194,8 @@ class Quotient {
   void add_groups(Folding& folding) {
     for (const std::size_t g : groups_.first) {
       std::vector<int> members;
-      for (const int rank : plan_.groups[g].ranks) members.push_back(ranks_.of[static_cast<std::size_t>(rank)]);
+      for (const int rank : plan_.groups[g].ranks)
+        members.push_back(ranks_.of[static_cast<std::size_t>(rank)]);
       std::sort(members.begin(), members.end());
       const auto distinct = std::unique(members.begin(), members.end()) - members.begin();
       folding.groups.push_back({plan_.groups[g].channel, static_cast<int>(distinct), {}});
@@ -205,7 +222,9 @@ class Quotient {
       const Classes& owners = flow.reads ? ranks_ : groups_;
       const auto owner = static_cast<std::size_t>(owners.of[flow.owner]);
       if (owners.first[owner] != flow.owner) continue;
-      if (!done.emplace(key(flow_classes_.of[f], owner) | (flow.reads ? 1ULL << 63 : 0), true).second) continue;
+      if (!done.emplace(key(flow_classes_.of[f], owner) | (flow.reads ? 1ULL << 63 : 0), true)
+               .second)
+        continue;
       if (flow.reads) {
         folding.ranks[owner].reads = static_cast<int>(folding.reads.size());
         folding.reads.push_back(route(folding, f));
@@ -220,10 +239,12 @@ class Quotient {
     double slowest = INFINITY;
     for (const LinkId link : flows_[f].links) {
       const auto link_class = static_cast<std::size_t>(links_.of[link]);
-      const bool listed = std::find(route.links.begin(), route.links.end(), link_class) != route.links.end();
+      const bool listed =
+          std::find(route.links.begin(), route.links.end(), link_class) != route.links.end();
       if (listed) continue;  // the constraint of a link class stands once, for its representative
       const int crossings = crossings_[key(flow_classes_.of[f], link_class)];
-      route.links.insert(route.links.end(), static_cast<std::size_t>(crossings), static_cast<LinkId>(link_class));
+      route.links.insert(route.links.end(), static_cast<std::size_t>(crossings),
+                         static_cast<LinkId>(link_class));
       route.shares |= load_[link_class] > 1;
       slowest = std::min(slowest, folding.links[link_class].bytes_per_second());
     }

@@ -1,10 +1,12 @@
-// Folding: ranks, groups, transfers and links that behave alike become one of each, with a multiplicity.
+// Folding: ranks, groups, transfers and links that behave alike become one of each, with a
+// multiplicity.
 //
-// The classes are the coarsest equitable partition of the plan: all members of a class have the same program,
-// belong to groups of the same classes, and those use links that are loaded alike (colour refinement; for a
-// fluid network, max-min rates on the quotient equal those on the whole). A transfer of a class stands for all
-// of its class: where m of them cross one link, its route lists the link m times. The result is the same to
-// rounding; tests/property/fold_test.cpp checks it.
+// The classes are the coarsest equitable partition of the plan: all members of a class have the
+// same program, belong to groups of the same classes, and those use links that are loaded alike
+// (colour refinement; for a fluid network, max-min rates on the quotient equal those on the whole).
+// A transfer of a class stands for all of its class: where m of them cross one link, its route
+// lists the link m times. The result is the same to rounding; tests/property/fold_test.cpp checks
+// it.
 #pragma once
 
 #include <array>
@@ -15,30 +17,31 @@
 
 namespace stepsim {
 
-/// A transfer that an operation starts, over links of the quotient; a link may be listed several times.
+/// A transfer that an operation starts, over links of the quotient; a link may be listed several
+/// times.
 struct FoldedRoute {
   std::vector<LinkId> links;
-  bool shares = false;          ///< something else uses a link of it: its rate is SimGrid's business
-  BytesPerSecond alone;         ///< its rate when it shares nothing
+  bool shares = false;   ///< something else uses a link of it: its rate is SimGrid's business
+  BytesPerSecond alone;  ///< its rate when it shares nothing
 };
 
 struct FoldedGroup {
   Channel channel = Channel::tensor;
-  int members = 0;              ///< simulated ranks that must arrive
+  int members = 0;  ///< simulated ranks that must arrive
   std::vector<FoldedRoute> routes;
 };
 
 struct FoldedRank {
-  int rank = 0;                 ///< the representative
+  int rank = 0;  ///< the representative
   int multiplicity = 1;
-  std::array<int, kChannels> group_of{};   ///< into Folding::groups; -1: none
-  int reads = -1;               ///< into Folding::reads; -1: the rank reads nothing
+  std::array<int, kChannels> group_of{};  ///< into Folding::groups; -1: none
+  int reads = -1;                         ///< into Folding::reads; -1: the rank reads nothing
 };
 
 struct Folding {
   std::vector<FoldedRank> ranks;
   std::vector<FoldedGroup> groups;
-  std::vector<FoldedRoute> reads;          ///< of one loader row
+  std::vector<FoldedRoute> reads;  ///< of one loader row
   std::vector<BytesPerSecond> links;
   int ranks_total = 0;
 };

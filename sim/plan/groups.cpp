@@ -21,7 +21,8 @@ class GroupMaker {
     const int data = scenario_.data_parallel();
     const bool gathers = strategy_of(split.data.sharding).shards_optimizer;
     for (int stage = 0; stage < split.pipeline.stages; ++stage) {
-      for (int d = 0; d < data; ++d) add_line(Channel::tensor, {0, d, stage}, {1, 0, 0}, split.tensor);
+      for (int d = 0; d < data; ++d)
+        add_line(Channel::tensor, {0, d, stage}, {1, 0, 0}, split.tensor);
       for (int t = 0; t < split.tensor; ++t) {
         add_line(Channel::data, {t, 0, stage}, {0, 1, 0}, data);
         if (gathers) add_line(Channel::data_gather, {t, 0, stage}, {0, 1, 0}, data);
@@ -37,7 +38,9 @@ class GroupMaker {
     if (count < 2) return;
     std::vector<int> ranks;
     for (int i = 0; i < count; ++i) {
-      ranks.push_back(rank_at({from.tensor + i * step.tensor, from.data + i * step.data, from.stage + i * step.stage}, scenario_));
+      ranks.push_back(rank_at(
+          {from.tensor + i * step.tensor, from.data + i * step.data, from.stage + i * step.stage},
+          scenario_));
     }
     add_collective(channel, std::move(ranks));
   }
@@ -45,14 +48,16 @@ class GroupMaker {
   void add_replica(int data) {
     std::vector<int> ranks;
     for (int stage = 0; stage < scenario_.parallelism.pipeline.stages; ++stage) {
-      for (int t = 0; t < scenario_.parallelism.tensor; ++t) ranks.push_back(rank_at({t, data, stage}, scenario_));
+      for (int t = 0; t < scenario_.parallelism.tensor; ++t)
+        ranks.push_back(rank_at({t, data, stage}, scenario_));
     }
     if (ranks.size() < 2) return;
     add_collective(Channel::model, std::move(ranks));
     plan_.groups.back().routes.clear();  // carries a few bytes a step: latency only
   }
 
-  /// Each stage passes activations to the next and gradients back, in a circle when there are several chunks.
+  /// Each stage passes activations to the next and gradients back, in a circle when there are
+  /// several chunks.
   void add_neighbours() {
     const Pipeline& pipeline = scenario_.parallelism.pipeline;
     for (int stage = 0; stage < pipeline.stages; ++stage) {
@@ -82,11 +87,13 @@ class GroupMaker {
   void add_collective(Channel channel, std::vector<int> ranks) {
     Group group{.channel = channel, .ranks = std::move(ranks)};
     add_ring(group);
-    for (const int rank : group.ranks) member(rank, channel) = static_cast<int>(plan_.groups.size());
+    for (const int rank : group.ranks)
+      member(rank, channel) = static_cast<int>(plan_.groups.size());
     plan_.groups.push_back(std::move(group));
   }
 
-  /// A ring over the group's nodes; every NIC that its members own carries a share between neighbours.
+  /// A ring over the group's nodes; every NIC that its members own carries a share between
+  /// neighbours.
   void add_ring(Group& group) {
     const Network& network = plan_.network;
     std::vector<int> nodes;
@@ -96,11 +103,13 @@ class GroupMaker {
       if (nodes.empty() || nodes.back() != port.node) nodes.push_back(port.node);
       if (port.node == nodes.front()) nics.insert(port.nic);
     }
-    group.shape = {static_cast<int>(group.ranks.size()), static_cast<int>(nodes.size()), static_cast<int>(nics.size())};
+    group.shape = {static_cast<int>(group.ranks.size()), static_cast<int>(nodes.size()),
+                   static_cast<int>(nics.size())};
     if (nodes.size() < 2) return;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       for (const int nic : nics) {
-        group.routes.push_back(network.route(Port{nodes[i], nic}, Port{nodes[(i + 1) % nodes.size()], nic}));
+        group.routes.push_back(
+            network.route(Port{nodes[i], nic}, Port{nodes[(i + 1) % nodes.size()], nic}));
       }
     }
   }
@@ -122,7 +131,8 @@ RankPlace place_of(int rank, const Scenario& scenario) {
 }
 
 int rank_at(RankPlace place, const Scenario& scenario) {
-  return (place.stage * scenario.data_parallel() + place.data) * scenario.parallelism.tensor + place.tensor;
+  return (place.stage * scenario.data_parallel() + place.data) * scenario.parallelism.tensor +
+         place.tensor;
 }
 
 void add_groups(Plan& plan, const Scenario& scenario) { GroupMaker(plan, scenario).add_all(); }

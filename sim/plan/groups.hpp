@@ -1,7 +1,7 @@
 // Who talks to whom: the communication groups of every rank, and where they lie on the cluster.
 //
-// Ranks are numbered tensor fastest, then data, then pipeline (Megatron-LM's order tp-dp-pp), so that tensor
-// groups stay inside nodes and the replicas of a stage are neighbours.
+// Ranks are numbered tensor fastest, then data, then pipeline (Megatron-LM's order tp-dp-pp), so
+// that tensor groups stay inside nodes and the replicas of a stage are neighbours.
 #pragma once
 
 #include "sim/plan/plan.hpp"

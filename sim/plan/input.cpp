@@ -11,7 +11,8 @@ InputRows::InputRows(Workshop& shop, ProgramWriter& writer, std::uint16_t host_r
     : shop_(shop), writer_(writer), input_(*shop.scenario.data), host_row_(host_row) {
   copy_row_ = writer.add_row("copy", RowKind::copy);
   const int rows = std::max(input_.workers, 1);
-  for (int i = 0; i < rows; ++i) loader_rows_.push_back(writer.add_row(fmt::format("loader {}", i), RowKind::loader));
+  for (int i = 0; i < rows; ++i)
+    loader_rows_.push_back(writer.add_row(fmt::format("loader {}", i), RowKind::loader));
   writer.program().readers = rows;
 }
 
@@ -44,15 +45,19 @@ TaskIndex InputRows::fetch(int micro_batch) {
   if (input_.workers == 0) {
     loaded = load({writer_.wait_on_host(wait, {})}, micro_batch);
   } else {
-    const auto in_flight = static_cast<std::size_t>(input_.workers) * static_cast<std::size_t>(input_.prefetch);
+    const auto in_flight =
+        static_cast<std::size_t>(input_.workers) * static_cast<std::size_t>(input_.prefetch);
     const std::size_t batch = delivered_.size();
-    loaded = batch < in_flight ? load({}, micro_batch) : load({delivered_[batch - in_flight]}, micro_batch);
+    loaded = batch < in_flight ? load({}, micro_batch)
+                               : load({delivered_[batch - in_flight]}, micro_batch);
   }
   delivered_.push_back(writer_.wait_on_host(wait, {loaded}));
 
   const GpuProfile& gpu = shop_.scenario.cluster.gpu;
-  const BytesPerSecond rate = input_.h2d_bandwidth.value_or(input_.pinned ? gpu.copy_pinned : gpu.copy_pageable);
-  const Bytes bytes = input_.device_bytes * static_cast<double>(shop_.scenario.training.micro_batch);
+  const BytesPerSecond rate =
+      input_.h2d_bandwidth.value_or(input_.pinned ? gpu.copy_pinned : gpu.copy_pageable);
+  const Bytes bytes =
+      input_.device_bytes * static_cast<double>(shop_.scenario.training.micro_batch);
   Task copy;
   copy.kind = TaskKind::timer;
   copy.row = copy_row_;

@@ -1,8 +1,9 @@
 // The input pipeline of a rank as tasks and edges: read, decode, deliver in order, copy to the GPU.
 //
-// PyTorch's DataLoader (torch/utils/data/dataloader.py): batch j comes from worker j mod W; a worker starts on
-// batch j when batch j - W * prefetch has been handed to the training loop; batches are delivered in order, so
-// that one slow worker holds up all others. Without workers the training process loads by itself.
+// PyTorch's DataLoader (torch/utils/data/dataloader.py): batch j comes from worker j mod W; a
+// worker starts on batch j when batch j - W * prefetch has been handed to the training loop;
+// batches are delivered in order, so that one slow worker holds up all others. Without workers the
+// training process loads by itself.
 #pragma once
 
 #include <vector>
@@ -28,7 +29,7 @@ class InputRows {
   std::uint16_t host_row_;
   std::uint16_t copy_row_;
   std::vector<std::uint16_t> loader_rows_;
-  std::vector<TaskIndex> delivered_;       ///< by batch
+  std::vector<TaskIndex> delivered_;  ///< by batch
 };
 
 }  // namespace stepsim

@@ -14,9 +14,12 @@ namespace {
 double optimizer_bytes(const Training& training) {
   const double master = bytes_per_element(training.precision) < 4 ? 4 : 0;
   switch (training.optimizer) {
-    case Optimizer::sgd: return master;
-    case Optimizer::momentum: return master + 4;
-    case Optimizer::adam: return master + 8;
+    case Optimizer::sgd:
+      return master;
+    case Optimizer::momentum:
+      return master + 4;
+    case Optimizer::adam:
+      return master + 8;
   }
   throw InternalError("an optimizer without state");
 }
@@ -26,10 +29,12 @@ Bytes peak_activations(const Scenario& scenario, const OpGraph& graph, int stage
   const Pipeline& pipeline = scenario.parallelism.pipeline;
   const Schedule* schedule = Registry<Schedule>::find(pipeline.schedule);
   std::vector<Bytes> of_chunk;
-  for (int chunk = 0; chunk < pipeline.chunks; ++chunk) of_chunk.push_back(pass_activations(scenario, graph, stage, chunk));
+  for (int chunk = 0; chunk < pipeline.chunks; ++chunk)
+    of_chunk.push_back(pass_activations(scenario, graph, stage, chunk));
   Bytes now;
   Bytes peak;
-  for (const Action& action : schedule->order({pipeline.stages, scenario.micro_batches(), pipeline.chunks}, stage)) {
+  for (const Action& action :
+       schedule->order({pipeline.stages, scenario.micro_batches(), pipeline.chunks}, stage)) {
     now += of_chunk[static_cast<std::size_t>(action.chunk)] * (action.forward ? 1 : -1);
     peak = std::max(peak, now);
   }
@@ -59,7 +64,8 @@ Bytes gathered(const Scenario& scenario, const OpGraph& graph) {
 
 }  // namespace
 
-BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int data_parallel) {
+BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding,
+                                      int data_parallel) {
   const ShardingStrategy& strategy = strategy_of(sharding);
   return {bytes_per_element(training.precision) * share(strategy.shards_parameters, data_parallel),
           bytes_per_element(training.gradients) * share(strategy.shards_gradients, data_parallel),
@@ -69,7 +75,8 @@ BytesPerParameter bytes_per_parameter(const Training& training, Sharding shardin
 double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage) {
   double sum = 0;
   for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
-    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) sum += graph.blocks[block].parameters();
+    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk))
+      sum += graph.blocks[block].parameters();
   }
   return sum;
 }
@@ -84,17 +91,19 @@ Bytes pass_activations(const Scenario& scenario, const OpGraph& graph, int stage
 
 std::vector<StageMemory> memory_by_stage(const Scenario& scenario, const OpGraph& graph) {
   const DataParallel& data = scenario.parallelism.data;
-  const BytesPerParameter each = bytes_per_parameter(scenario.training, data.sharding, scenario.data_parallel());
+  const BytesPerParameter each =
+      bytes_per_parameter(scenario.training, data.sharding, scenario.data_parallel());
   std::vector<StageMemory> stages;
   for (int stage = 0; stage < scenario.parallelism.pipeline.stages; ++stage) {
     const double parameters = stage_parameters(scenario, graph, stage);
     StageMemory bytes{stage,
-                     {{"parameters", Bytes{parameters * each.parameters}},
-                      {"gradients", Bytes{parameters * each.gradients}},
-                      {"optimizer", Bytes{parameters * each.optimizer}},
-                      {"activations", peak_activations(scenario, graph, stage)},
-                      {"recomputed", recomputed(scenario, graph, stage)}}};
-    if (strategy_of(data.sharding).shards_parameters) bytes.categories.emplace_back("gathered", gathered(scenario, graph));
+                      {{"parameters", Bytes{parameters * each.parameters}},
+                       {"gradients", Bytes{parameters * each.gradients}},
+                       {"optimizer", Bytes{parameters * each.optimizer}},
+                       {"activations", peak_activations(scenario, graph, stage)},
+                       {"recomputed", recomputed(scenario, graph, stage)}}};
+    if (strategy_of(data.sharding).shards_parameters)
+      bytes.categories.emplace_back("gathered", gathered(scenario, graph));
     bytes.categories.emplace_back("reserved", scenario.cluster.gpu.reserved);
     stages.push_back(std::move(bytes));
   }

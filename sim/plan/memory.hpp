@@ -1,8 +1,8 @@
 // Peak memory of each pipeline stage, from the plan's own view of what is alive.
 //
-// Parameters, gradients and optimizer state: Rajbhandari et al. 2020, section 3 (16 bytes a parameter with
-// Adam in mixed precision). Activations: Korthikanti et al. 2022, section 4, times the passes that the schedule
-// holds in flight.
+// Parameters, gradients and optimizer state: Rajbhandari et al. 2020, section 3 (16 bytes a
+// parameter with Adam in mixed precision). Activations: Korthikanti et al. 2022, section 4, times
+// the passes that the schedule holds in flight.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ namespace stepsim {
 /// Peak memory of one pipeline stage, by category; the categories sum to the total.
 struct StageMemory {
   int stage = 0;
-  std::vector<std::pair<std::string, Bytes>> categories;  ///< parameters, gradients, optimizer, activations, ...
+  std::vector<std::pair<std::string, Bytes>>
+      categories;  ///< parameters, gradients, optimizer, activations, ...
   Bytes total() const {
     Bytes sum;
     for (const auto& [name, bytes] : categories) sum += bytes;
@@ -25,12 +26,14 @@ struct StageMemory {
   }
 };
 
-/// Bytes that parameters, gradients and optimizer state take, per parameter of a rank's share of the model.
+/// Bytes that parameters, gradients and optimizer state take, per parameter of a rank's share of
+/// the model.
 struct BytesPerParameter {
   double parameters = 0, gradients = 0, optimizer = 0;
   double total() const { return parameters + gradients + optimizer; }
 };
-BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int data_parallel);
+BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding,
+                                      int data_parallel);
 
 /// Parameter elements of one rank of the stage.
 double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage);

@@ -1,8 +1,9 @@
 // Bytes of an optimizer step, kernel by kernel.
 //
-// 16-bit training keeps fp32 master weights: gradients are copied to fp32 and unscaled, the update runs in fp32,
-// the weights are copied back (NVIDIA/Megatron-LM megatron/core/optimizer/optimizer.py,
-// MixedPrecisionOptimizer). Fused Adam reads gradient, weight and both moments and writes the last three: 28 B.
+// 16-bit training keeps fp32 master weights: gradients are copied to fp32 and unscaled, the update
+// runs in fp32, the weights are copied back (NVIDIA/Megatron-LM
+// megatron/core/optimizer/optimizer.py, MixedPrecisionOptimizer). Fused Adam reads gradient, weight
+// and both moments and writes the last three: 28 B.
 #include "sim/plan/optimizer.hpp"
 
 #include "sim/cluster/kernel_time.hpp"
@@ -22,14 +23,19 @@ Kernel moving(Workshop& shop, const std::string& name, double bytes) {
 /// Bytes of the update itself, per parameter.
 double update_bytes(Optimizer optimizer) {
   switch (optimizer) {
-    case Optimizer::sgd: return 3 * kFp32;       // read gradient and weight, write weight
-    case Optimizer::momentum: return 5 * kFp32;  // and read and write the momentum
-    case Optimizer::adam: return 7 * kFp32;
+    case Optimizer::sgd:
+      return 3 * kFp32;  // read gradient and weight, write weight
+    case Optimizer::momentum:
+      return 5 * kFp32;  // and read and write the momentum
+    case Optimizer::adam:
+      return 7 * kFp32;
   }
   return 0;
 }
 
-bool has_master_weights(const Scenario& scenario) { return bytes_per_element(scenario.training.precision) < kFp32; }
+bool has_master_weights(const Scenario& scenario) {
+  return bytes_per_element(scenario.training.precision) < kFp32;
+}
 
 }  // namespace
 
@@ -40,7 +46,8 @@ std::vector<Kernel> norm_kernels(Workshop& shop, double elements) {
     kernels.push_back(moving(shop, "gradients to fp32", (read + kFp32) * elements));
     kernels.push_back(moving(shop, "unscale gradients", 2 * kFp32 * elements));
   }
-  if (shop.scenario.training.gradient_clipping) kernels.push_back(moving(shop, "gradient norm", kFp32 * elements));
+  if (shop.scenario.training.gradient_clipping)
+    kernels.push_back(moving(shop, "gradient norm", kFp32 * elements));
   return kernels;
 }
 
@@ -49,7 +56,8 @@ std::vector<Kernel> update_kernels(Workshop& shop, double elements, double gradi
   if (shop.scenario.training.gradient_clipping) {
     kernels.push_back(moving(shop, "clip gradients", 2 * kFp32 * elements));
   }
-  kernels.push_back(moving(shop, "optimizer update", update_bytes(shop.scenario.training.optimizer) * elements));
+  kernels.push_back(
+      moving(shop, "optimizer update", update_bytes(shop.scenario.training.optimizer) * elements));
   if (has_master_weights(shop.scenario)) {
     const double weight = bytes_per_element(shop.scenario.training.precision);
     kernels.push_back(moving(shop, "weights from fp32", (kFp32 + weight) * elements));

@@ -11,7 +11,8 @@ namespace stepsim {
 namespace {
 
 const Group* group_of(const Plan& plan, int rank, Channel channel) {
-  const int group = plan.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(channel)];
+  const int group =
+      plan.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(channel)];
   return group < 0 ? nullptr : &plan.groups[static_cast<std::size_t>(group)];
 }
 
@@ -39,25 +40,37 @@ StageShape shape_of(const Plan& plan, const Scenario& scenario, int rank) {
 
 const char* name_of(Channel channel) {
   switch (channel) {
-    case Channel::tensor: return "tensor";
-    case Channel::data: return "data";
-    case Channel::data_gather: return "data gather";
-    case Channel::model: return "model";
-    case Channel::send_forward: return "send forward";
-    case Channel::receive_forward: return "receive forward";
-    case Channel::send_backward: return "send backward";
-    case Channel::receive_backward: return "receive backward";
-    case Channel::count_: break;
+    case Channel::tensor:
+      return "tensor";
+    case Channel::data:
+      return "data";
+    case Channel::data_gather:
+      return "data gather";
+    case Channel::model:
+      return "model";
+    case Channel::send_forward:
+      return "send forward";
+    case Channel::receive_forward:
+      return "receive forward";
+    case Channel::send_backward:
+      return "send backward";
+    case Channel::receive_backward:
+      return "receive backward";
+    case Channel::count_:
+      break;
   }
   return "";
 }
 
 const char* group_name_of(Channel channel) {
   switch (channel) {
-    case Channel::tensor: return "tensor";
+    case Channel::tensor:
+      return "tensor";
     case Channel::data:
-    case Channel::data_gather: return "data";
-    default: return "pipeline";
+    case Channel::data_gather:
+      return "data";
+    default:
+      return "pipeline";
   }
 }
 
@@ -72,7 +85,8 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph) {
   Workshop shop{scenario, graph, plan, Names(plan.names)};
   std::map<StageShape, int> programs;
   for (int rank = 0; rank < scenario.cluster.gpus(); ++rank) {
-    const auto [entry, is_new] = programs.emplace(shape_of(plan, scenario, rank), static_cast<int>(plan.programs.size()));
+    const auto [entry, is_new] =
+        programs.emplace(shape_of(plan, scenario, rank), static_cast<int>(plan.programs.size()));
     if (is_new) plan.programs.push_back(stage_program(shop, entry->first));
     plan.program_of.push_back(entry->second);
   }

@@ -1,13 +1,15 @@
 // The plan: every task of every rank, and every edge that makes one wait for another.
 //
-// Ranks of one pipeline stage run the same program. A program is a list of tasks on a few rows; a row runs its
-// tasks in order; all other waiting is an edge between two tasks of the same rank, or a group operation that
-// starts when all its members have arrived. Kernels that nothing outside can touch are one task, a chain: on a
-// rank whose host is ready to launch at h and whose GPU is free at c it ends at max(h + launched, c + compute),
-// a (max, +) product of its kernels, exact (Baccelli, Cohen, Olsder, Quadrat 1992, chapter 2).
+// Ranks of one pipeline stage run the same program. A program is a list of tasks on a few rows; a
+// row runs its tasks in order; all other waiting is an edge between two tasks of the same rank, or
+// a group operation that starts when all its members have arrived. Kernels that nothing outside can
+// touch are one task, a chain: on a rank whose host is ready to launch at h and whose GPU is free
+// at c it ends at max(h + launched, c + compute), a (max, +) product of its kernels, exact
+// (Baccelli, Cohen, Olsder, Quadrat 1992, chapter 2).
 //
-// The host launches tasks in the order of the program, ahead of the GPU, until a task it must wait for. Such
-// tasks divide a program into epochs; a task is launched `launch_offset` after its epoch starts.
+// The host launches tasks in the order of the program, ahead of the GPU, until a task it must wait
+// for. Such tasks divide a program into epochs; a task is launched `launch_offset` after its epoch
+// starts.
 #pragma once
 
 #include <array>
@@ -22,20 +24,20 @@
 namespace stepsim {
 
 struct Kernel {
-  std::uint32_t name = 0;   ///< index into Plan::names
+  std::uint32_t name = 0;  ///< index into Plan::names
   double seconds = 0;
-  double contention = 0;    ///< of them, because a collective holds SMs
+  double contention = 0;  ///< of them, because a collective holds SMs
   Cause cause = Cause::forward;
 };
 
 /// Kernels in a row, contracted.
 struct Chain {
   std::vector<Kernel> kernels;
-  double launch_each = 0;   ///< host time per kernel
-  double launch = 0;        ///< host time of all launches
-  double compute = 0;       ///< GPU time when the host is ahead
-  double launched = 0;      ///< time from the first launch to the end when the GPU is idle
-  CauseSeconds mix{};       ///< compute by cause
+  double launch_each = 0;  ///< host time per kernel
+  double launch = 0;       ///< host time of all launches
+  double compute = 0;      ///< GPU time when the host is ahead
+  double launched = 0;     ///< time from the first launch to the end when the GPU is idle
+  CauseSeconds mix{};      ///< compute by cause
 };
 
 /// Computes a chain's sums from its kernels.
@@ -45,23 +47,25 @@ void contract(Chain& chain);
 struct Operation {
   std::uint32_t name = 0;
   Phases phases;
-  Bytes bytes;              ///< payload, for the report
+  Bytes bytes;  ///< payload, for the report
 };
 
 enum class TaskKind : std::uint8_t {
   chain,        ///< work = index into Plan::chains
-  communicate,  ///< work = index into Plan::operations; on the group that the rank has for `channel`
+  communicate,  ///< work = index into Plan::operations; on the group that the rank has for
+                ///< `channel`
   host_wait,    ///< the host waits for the task's predecessors; starts a new epoch
   timer,        ///< takes `amount` seconds: a copy, a decode
   read,         ///< `amount` bytes from the node's storage, shared with all who read there
 };
 
-/// What a group is for. Each channel is a row of its own on a rank, as each communicator has its own stream.
+/// What a group is for. Each channel is a row of its own on a rank, as each communicator has its
+/// own stream.
 enum class Channel : std::uint8_t {
   tensor,
   data,
-  data_gather,       ///< the same ranks as data, on a second stream (parameter gathers)
-  model,             ///< all tensor and pipeline ranks of one replica (gradient norm)
+  data_gather,  ///< the same ranks as data, on a second stream (parameter gathers)
+  model,        ///< all tensor and pipeline ranks of one replica (gradient norm)
   send_forward,
   receive_forward,
   send_backward,
@@ -74,23 +78,24 @@ const char* name_of(Channel channel);
 const char* group_name_of(Channel channel);
 
 using TaskIndex = std::uint32_t;
-inline constexpr std::uint32_t kNotLaunched = 0xffffffff;  ///< epoch of a task that no host launches
+inline constexpr std::uint32_t kNotLaunched =
+    0xffffffff;  ///< epoch of a task that no host launches
 
 struct Task {
-  double launch_offset = 0;                ///< host time since the start of the epoch
-  double amount = 0;                       ///< timer: seconds; read: bytes
-  std::uint32_t name = 0;                  ///< index into Plan::names
+  double launch_offset = 0;  ///< host time since the start of the epoch
+  double amount = 0;         ///< timer: seconds; read: bytes
+  std::uint32_t name = 0;    ///< index into Plan::names
   std::uint32_t work = 0;
   std::uint32_t epoch = kNotLaunched;
-  std::uint32_t first_successor = 0;       ///< into Program::successors, up to the next task's
+  std::uint32_t first_successor = 0;  ///< into Program::successors, up to the next task's
   std::int32_t micro_batch = -1;
   std::uint16_t row = 0;
   std::uint16_t step = 0;
-  std::uint8_t needs = 0;                  ///< edges into it
+  std::uint8_t needs = 0;  ///< edges into it
   TaskKind kind = TaskKind::chain;
   Channel channel = Channel::tensor;
-  Cause cause = Cause::forward;            ///< what waiting for it, once started, is called
-  Cause wait_cause = Cause::sync_wait;     ///< what waiting for it to start is called
+  Cause cause = Cause::forward;         ///< what waiting for it, once started, is called
+  Cause wait_cause = Cause::sync_wait;  ///< what waiting for it to start is called
 };
 
 /// Activations that a pass takes (at its start) or frees (at its end).
@@ -106,10 +111,10 @@ struct Program {
   std::vector<Task> tasks;
   std::vector<TaskIndex> successors;
   std::uint32_t epochs = 1;
-  std::vector<TaskIndex> step_ends;        ///< the last task of each step
-  std::vector<MemoryStep> memory;          ///< in order of task
-  double resident_bytes = 0;               ///< parameters, gradients, optimizer
-  int readers = 0;                         ///< rows that may read storage at the same time
+  std::vector<TaskIndex> step_ends;  ///< the last task of each step
+  std::vector<MemoryStep> memory;    ///< in order of task
+  double resident_bytes = 0;         ///< parameters, gradients, optimizer
+  int readers = 0;                   ///< rows that may read storage at the same time
 
   std::uint32_t end_of_successors(TaskIndex task) const {
     return task + 1 < tasks.size() ? tasks[task + 1].first_successor
@@ -119,8 +124,8 @@ struct Program {
 
 /// Ranks that communicate together, and the routes between nodes that an operation of theirs uses.
 struct Group {
-  Channel channel = Channel::tensor;       ///< point-to-point groups: the sender's
-  std::vector<int> ranks;                  ///< point-to-point: sender, receiver
+  Channel channel = Channel::tensor;  ///< point-to-point groups: the sender's
+  std::vector<int> ranks;             ///< point-to-point: sender, receiver
   GroupShape shape;
   std::vector<std::vector<LinkId>> routes;
 };
@@ -132,17 +137,19 @@ struct Plan {
   std::vector<Chain> chains;
   std::vector<Operation> operations;
   std::vector<Program> programs;
-  std::vector<int> program_of;                          ///< by rank
+  std::vector<int> program_of;  ///< by rank
   std::vector<Group> groups;
-  std::vector<std::array<int, kChannels>> group_of;     ///< [rank][channel]; -1: none
-  int steps = 0;                                        ///< warm-up included
+  std::vector<std::array<int, kChannels>> group_of;  ///< [rank][channel]; -1: none
+  int steps = 0;                                     ///< warm-up included
   int warmup = 0;
 
-  const Program& program(int rank) const { return programs[static_cast<std::size_t>(program_of[static_cast<std::size_t>(rank)])]; }
+  const Program& program(int rank) const {
+    return programs[static_cast<std::size_t>(program_of[static_cast<std::size_t>(rank)])];
+  }
 };
 
-/// Lays the ops of a scenario out on its ranks. Keeps a pointer to scenario.cluster. Throws UserError when a
-/// name (schedule, topology, collective) is unknown.
+/// Lays the ops of a scenario out on its ranks. Keeps a pointer to scenario.cluster. Throws
+/// UserError when a name (schedule, topology, collective) is unknown.
 Plan make_plan(const Scenario& scenario, const OpGraph& graph);
 
 }  // namespace stepsim

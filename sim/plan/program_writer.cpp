@@ -8,7 +8,8 @@
 
 namespace stepsim {
 
-std::uint16_t ProgramWriter::add_row(const std::string& name, RowKind kind, const std::string& group) {
+std::uint16_t ProgramWriter::add_row(const std::string& name, RowKind kind,
+                                     const std::string& group) {
   program_.rows.push_back({name, kind, group});
   rows_.emplace_back();
   return static_cast<std::uint16_t>(rows_.size() - 1);
@@ -27,7 +28,8 @@ TaskIndex ProgramWriter::add(Task task, const std::vector<TaskIndex>& after) {
   return index;
 }
 
-TaskIndex ProgramWriter::launch(Task task, const std::vector<TaskIndex>& after, double host_before, double host_after) {
+TaskIndex ProgramWriter::launch(Task task, const std::vector<TaskIndex>& after, double host_before,
+                                double host_after) {
   offset_ += host_before;
   task.epoch = epoch_;
   task.launch_offset = offset_;
@@ -66,7 +68,8 @@ Program ProgramWriter::finish() {
     for (; next < edges_.size() && edges_[next].first == from; ++next) {
       program_.successors.push_back(edges_[next].second);
       std::uint8_t& needs = program_.tasks[edges_[next].second].needs;
-      if (needs == std::numeric_limits<std::uint8_t>::max()) throw InternalError("a task waits for too many others");
+      if (needs == std::numeric_limits<std::uint8_t>::max())
+        throw InternalError("a task waits for too many others");
       ++needs;
     }
   }

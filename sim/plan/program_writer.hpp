@@ -19,9 +19,10 @@ class ProgramWriter {
   /// Appends a task to its row; it waits for the row's previous task and for `after`.
   TaskIndex add(Task task, const std::vector<TaskIndex>& after = {});
 
-  /// As add, for a task that the host launches; `launch_seconds` of host time pass first (a chain passes its
-  /// own launches itself: give them as `host_after`).
-  TaskIndex launch(Task task, const std::vector<TaskIndex>& after, double host_before, double host_after = 0);
+  /// As add, for a task that the host launches; `launch_seconds` of host time pass first (a chain
+  /// passes its own launches itself: give them as `host_after`).
+  TaskIndex launch(Task task, const std::vector<TaskIndex>& after, double host_before,
+                   double host_after = 0);
 
   /// The host stops until `after` are done (and itself has come that far); a new epoch starts.
   TaskIndex wait_on_host(Task task, const std::vector<TaskIndex>& after);
@@ -43,7 +44,7 @@ class ProgramWriter {
  private:
   struct RowState {
     TaskIndex last = kNoTask;
-    std::uint32_t epoch = 0;   ///< in which the row last got a launched task
+    std::uint32_t epoch = 0;  ///< in which the row last got a launched task
   };
   void edge(TaskIndex from, TaskIndex to) { edges_.emplace_back(from, to); }
 

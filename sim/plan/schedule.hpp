@@ -9,7 +9,7 @@ namespace stepsim {
 struct PipelineShape {
   int stages = 1;
   int micro_batches = 1;
-  int chunks = 1;   ///< model chunks per stage
+  int chunks = 1;  ///< model chunks per stage
 };
 
 /// One pass of one micro-batch through one chunk.
@@ -23,7 +23,7 @@ struct Action {
 struct Schedule {
   std::string_view name;
   std::string_view description;
-  bool interleaved;   ///< runs more than one chunk a stage
+  bool interleaved;  ///< runs more than one chunk a stage
   std::vector<Action> (*order)(const PipelineShape& shape, int stage);
 };
 

@@ -11,9 +11,12 @@ namespace {
 
 const std::string& algorithm_for(CollectiveOp op, const Collectives& collectives) {
   switch (op) {
-    case CollectiveOp::all_reduce: return collectives.all_reduce;
-    case CollectiveOp::all_gather: return collectives.all_gather;
-    case CollectiveOp::reduce_scatter: return collectives.reduce_scatter;
+    case CollectiveOp::all_reduce:
+      return collectives.all_reduce;
+    case CollectiveOp::all_gather:
+      return collectives.all_gather;
+    case CollectiveOp::reduce_scatter:
+      return collectives.reduce_scatter;
   }
   throw InternalError("a collective without an algorithm");
 }
@@ -25,7 +28,8 @@ class PassWriter {
       : shop_(shop),
         shape_(shape),
         strategy_(strategy_of(shop.scenario.parallelism.data.sharding)),
-        held_sms_(static_cast<double>(shop.scenario.cluster.gpu.communication_sms) / shop.scenario.cluster.gpu.sms) {}
+        held_sms_(static_cast<double>(shop.scenario.cluster.gpu.communication_sms) /
+                  shop.scenario.cluster.gpu.sms) {}
 
   void run(const Items& items, Cause cause) {
     for (const Item& item : items) {
@@ -65,7 +69,9 @@ class PassWriter {
 
  private:
   void add(const Launch& launch, Cause cause) {
-    Kernel kernel{.name = shop_.name(launch.name), .seconds = kernel_time(launch.work, shop_.scenario.cluster.gpu).seconds(), .cause = cause};
+    Kernel kernel{.name = shop_.name(launch.name),
+                  .seconds = kernel_time(launch.work, shop_.scenario.cluster.gpu).seconds(),
+                  .cause = cause};
     kernel.contention = contention(kernel.seconds);
     kernel.seconds += kernel.contention;
     kernels_.push_back(kernel);
@@ -84,8 +90,9 @@ class PassWriter {
     if (bucket_ >= (first_bucket_ ? data.first_bucket : data.bucket)) flush_bucket();
   }
 
-  /// Collectives in flight hold SMs: while one runs, a kernel progresses at 1 - held of its speed. Their time
-  /// is taken as uncontended; what is left of it after this kernel is kept for the next ones.
+  /// Collectives in flight hold SMs: while one runs, a kernel progresses at 1 - held of its speed.
+  /// Their time is taken as uncontended; what is left of it after this kernel is kept for the next
+  /// ones.
   double contention(double seconds) {
     double longest = 0;
     for (const auto& [channel, left] : running_) longest = std::max(longest, left);
@@ -97,7 +104,8 @@ class PassWriter {
 
   void close_chain() {
     if (kernels_.empty()) return;
-    segment_.emplace_back(ChainPiece{add_chain(shop_.plan, std::move(kernels_), launch_time(shop_.scenario))});
+    segment_.emplace_back(
+        ChainPiece{add_chain(shop_.plan, std::move(kernels_), launch_time(shop_.scenario))});
     kernels_.clear();
   }
 
@@ -122,7 +130,8 @@ void run_backward(PassWriter& writer, const Block& block, Recompute recompute) {
     for (const Op* op : order) writer.run(op->forward, Cause::recompute);
   }
   for (auto op = order.rbegin(); op != order.rend(); ++op) {
-    if (recompute == Recompute::selective && (*op)->core_attention) writer.run((*op)->forward, Cause::recompute);
+    if (recompute == Recompute::selective && (*op)->core_attention)
+      writer.run((*op)->forward, Cause::recompute);
     writer.run((*op)->backward, Cause::backward);
   }
 }
@@ -131,8 +140,8 @@ void run_forward(PassWriter& writer, const Block& block) {
   for (const Op* op : block.order()) writer.run(op->forward, Cause::forward);
 }
 
-/// Gathers each block's parameters one block ahead: while a block runs, the next one arrives, so that two are
-/// there at a time (FSDP's limit_all_gathers). `run` does the block's work.
+/// Gathers each block's parameters one block ahead: while a block runs, the next one arrives, so
+/// that two are there at a time (FSDP's limit_all_gathers). `run` does the block's work.
 template <class Run>
 void run_gathered(PassWriter& writer, const Workshop& shop, const StageShape& shape,
                   const std::vector<std::size_t>& blocks, Run run) {
@@ -141,7 +150,8 @@ void run_gathered(PassWriter& writer, const Workshop& shop, const StageShape& sh
   std::vector<int> slots;
   const auto gather = [&](std::size_t i) {
     const Bytes bytes{shop.graph.blocks[blocks[i]].parameters() * element};
-    slots.push_back(writer.start(Channel::data_gather, CollectiveOp::all_gather, bytes, shape.data));
+    slots.push_back(
+        writer.start(Channel::data_gather, CollectiveOp::all_gather, bytes, shape.data));
   };
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i == slots.size()) gather(i);
@@ -152,7 +162,8 @@ void run_gathered(PassWriter& writer, const Workshop& shop, const StageShape& sh
 }
 
 bool shards_parameters(const Workshop& shop, const StageShape& shape) {
-  return strategy_of(shop.scenario.parallelism.data.sharding).shards_parameters && shape.data.ranks > 1;
+  return strategy_of(shop.scenario.parallelism.data.sharding).shards_parameters &&
+         shape.data.ranks > 1;
 }
 
 }  // namespace
@@ -163,34 +174,45 @@ std::uint32_t Names::operator()(const std::string& name) {
   return entry->second;
 }
 
-std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& graph, int stage, int chunk) {
+std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& graph, int stage,
+                                   int chunk) {
   const Pipeline& pipeline = scenario.parallelism.pipeline;
   const auto parts = static_cast<std::size_t>(pipeline.stages * pipeline.chunks);
   const auto part = static_cast<std::size_t>(chunk * pipeline.stages + stage);
   // The blocks before the first layer and after the last go with the first and the last part.
   const auto is_layer = [&](std::size_t block) { return graph.blocks[block].recomputable; };
-  const auto layers = static_cast<std::size_t>(std::count_if(graph.chain.begin(), graph.chain.end(), is_layer));
-  const auto before = static_cast<std::size_t>(std::find_if(graph.chain.begin(), graph.chain.end(), is_layer) - graph.chain.begin());
+  const auto layers =
+      static_cast<std::size_t>(std::count_if(graph.chain.begin(), graph.chain.end(), is_layer));
+  const auto before = static_cast<std::size_t>(
+      std::find_if(graph.chain.begin(), graph.chain.end(), is_layer) - graph.chain.begin());
   std::vector<std::size_t> sizes(parts, layers / parts);
-  for (std::size_t i = 0; i < pipeline.layers.size(); ++i) sizes[i] = static_cast<std::size_t>(pipeline.layers[i]);
+  for (std::size_t i = 0; i < pipeline.layers.size(); ++i)
+    sizes[i] = static_cast<std::size_t>(pipeline.layers[i]);
   std::size_t begin = before;
   for (std::size_t i = 0; i < part; ++i) begin += sizes[i];
   std::size_t end = begin + sizes[part];
   if (part == 0) begin = 0;
   if (part + 1 == parts) end = graph.chain.size();
-  return {graph.chain.begin() + static_cast<std::ptrdiff_t>(begin), graph.chain.begin() + static_cast<std::ptrdiff_t>(end)};
+  return {graph.chain.begin() + static_cast<std::ptrdiff_t>(begin),
+          graph.chain.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes, const GroupShape& group) {
+std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes,
+                             const GroupShape& group) {
   Operation operation{.name = shop.name(name_of(op)), .phases = {}, .bytes = bytes};
-  operation.phases = collective({op, bytes}, group, shop.scenario.cluster, algorithm_for(op, shop.scenario.collectives));
+  operation.phases = collective({op, bytes}, group, shop.scenario.cluster,
+                                algorithm_for(op, shop.scenario.collectives));
   shop.plan.operations.push_back(std::move(operation));
   return static_cast<std::uint32_t>(shop.plan.operations.size() - 1);
 }
 
-double gradient_bytes(const Scenario& scenario) { return bytes_per_element(scenario.training.gradients); }
+double gradient_bytes(const Scenario& scenario) {
+  return bytes_per_element(scenario.training.gradients);
+}
 
-Seconds launch_time(const Scenario& scenario) { return scenario.host.graph ? Seconds{0} : scenario.host.launch; }
+Seconds launch_time(const Scenario& scenario) {
+  return scenario.host.graph ? Seconds{0} : scenario.host.launch;
+}
 
 void contract(Chain& chain) {
   chain.launch = chain.compute = chain.launched = 0;
@@ -212,17 +234,20 @@ std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch)
   return static_cast<std::uint32_t>(plan.chains.size() - 1);
 }
 
-Segment forward_segment(Workshop& shop, const StageShape& shape, const std::vector<std::size_t>& blocks) {
+Segment forward_segment(Workshop& shop, const StageShape& shape,
+                        const std::vector<std::size_t>& blocks) {
   PassWriter writer(shop, shape);
   if (shards_parameters(shop, shape)) {
-    run_gathered(writer, shop, shape, blocks, [&](const Block& block) { run_forward(writer, block); });
+    run_gathered(writer, shop, shape, blocks,
+                 [&](const Block& block) { run_forward(writer, block); });
   } else {
     for (const std::size_t block : blocks) run_forward(writer, shop.graph.blocks[block]);
   }
   return writer.finish();
 }
 
-Segment backward_segment(Workshop& shop, const StageShape& shape, const std::vector<std::size_t>& blocks, bool reduces) {
+Segment backward_segment(Workshop& shop, const StageShape& shape,
+                         const std::vector<std::size_t>& blocks, bool reduces) {
   PassWriter writer(shop, shape);
   const Recompute recompute = shop.scenario.training.recompute;
   const std::vector<std::size_t> backward(blocks.rbegin(), blocks.rend());
@@ -230,13 +255,15 @@ Segment backward_segment(Workshop& shop, const StageShape& shape, const std::vec
     run_gathered(writer, shop, shape, backward, [&](const Block& block) {
       run_backward(writer, block, recompute);
       const Bytes gradients{block.parameters() * gradient_bytes(shop.scenario)};
-      const int slot = writer.start(Channel::data, CollectiveOp::reduce_scatter, gradients, shape.data);
+      const int slot =
+          writer.start(Channel::data, CollectiveOp::reduce_scatter, gradients, shape.data);
       if (!shop.scenario.parallelism.data.overlap) writer.wait(slot, Channel::data);
     });
     return writer.finish();
   }
   if (reduces) writer.reduce_in_buckets();
-  for (const std::size_t block : backward) run_backward(writer, shop.graph.blocks[block], recompute);
+  for (const std::size_t block : backward)
+    run_backward(writer, shop.graph.blocks[block], recompute);
   writer.flush_bucket();
   return writer.finish();
 }

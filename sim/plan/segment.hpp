@@ -1,7 +1,8 @@
-// Segments: one pass (forward or backward of one chunk) as chains of kernels between points of contact.
+// Segments: one pass (forward or backward of one chunk) as chains of kernels between points of
+// contact.
 //
-// A segment is compiled once and used for every micro-batch and step. Between two points of contact (a
-// collective starts; the compute row waits for one) the kernels are contracted into one chain.
+// A segment is compiled once and used for every micro-batch and step. Between two points of contact
+// (a collective starts; the compute row waits for one) the kernels are contracted into one chain.
 #pragma once
 
 #include <map>
@@ -51,14 +52,16 @@ struct Workshop {
 /// The groups of one kind of rank, as costs depend on them.
 struct StageShape {
   int stage = 0;
-  bool loads = false;          ///< reads input itself
+  bool loads = false;  ///< reads input itself
   GroupShape tensor, data, model;
-  std::array<bool, 4> between_nodes{};  ///< send_forward, receive_forward, send_backward, receive_backward
+  std::array<bool, 4>
+      between_nodes{};  ///< send_forward, receive_forward, send_backward, receive_backward
   auto operator<=>(const StageShape&) const = default;
 };
 
 /// Blocks of one chunk, as indices into OpGraph::blocks.
-std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& graph, int stage, int chunk);
+std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& graph, int stage,
+                                   int chunk);
 
 /// Adds the operation to the plan; its phases are chosen by the scenario's `collectives`.
 std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes, const GroupShape& group);
@@ -66,10 +69,13 @@ std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes, const
 /// Bytes that one gradient element is reduced in.
 double gradient_bytes(const Scenario& scenario);
 
-Segment forward_segment(Workshop& shop, const StageShape& shape, const std::vector<std::size_t>& blocks);
+Segment forward_segment(Workshop& shop, const StageShape& shape,
+                        const std::vector<std::size_t>& blocks);
 
-/// `reduces`: gradients are reduced during this pass (the last micro-batch, or every one for ZeRO 2 and 3).
-Segment backward_segment(Workshop& shop, const StageShape& shape, const std::vector<std::size_t>& blocks, bool reduces);
+/// `reduces`: gradients are reduced during this pass (the last micro-batch, or every one for ZeRO 2
+/// and 3).
+Segment backward_segment(Workshop& shop, const StageShape& shape,
+                         const std::vector<std::size_t>& blocks, bool reduces);
 
 /// A chain of these kernels; `launch` is the host's time for each.
 std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch);

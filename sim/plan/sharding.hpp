@@ -1,7 +1,8 @@
 // What data parallelism shards, as values: DDP and the stages of ZeRO.
 //
-// Rajbhandari et al. 2020 (ZeRO), section 5; what each framework reduces when: deepspeedai/DeepSpeed
-// docs/code-docs/source/memory.rst and pytorch/pytorch torch/distributed/fsdp.
+// Rajbhandari et al. 2020 (ZeRO), section 5; what each framework reduces when:
+// deepspeedai/DeepSpeed docs/code-docs/source/memory.rst and pytorch/pytorch
+// torch/distributed/fsdp.
 #pragma once
 
 #include <string_view>
@@ -15,11 +16,11 @@ struct ShardingStrategy {
   std::string_view name;
   std::string_view description;
   Sharding kind;
-  CollectiveOp reduce;               ///< how gradients are reduced
-  bool every_micro_batch;            ///< reduces after each micro-batch, not only after the last
+  CollectiveOp reduce;     ///< how gradients are reduced
+  bool every_micro_batch;  ///< reduces after each micro-batch, not only after the last
   bool shards_optimizer;
   bool shards_gradients;
-  bool shards_parameters;            ///< each block is gathered before its passes
+  bool shards_parameters;  ///< each block is gathered before its passes
 };
 
 const ShardingStrategy& strategy_of(Sharding kind);

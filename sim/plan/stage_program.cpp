@@ -42,8 +42,8 @@ class StageWriter {
   Program write() {
     const Schedule* schedule = Registry<Schedule>::find(pipeline_.schedule);
     if (schedule == nullptr) throw UserError("unknown schedule '" + pipeline_.schedule + "'");
-    const auto actions =
-        schedule->order({pipeline_.stages, scenario_.micro_batches(), pipeline_.chunks}, shape_.stage);
+    const auto actions = schedule->order(
+        {pipeline_.stages, scenario_.micro_batches(), pipeline_.chunks}, shape_.stage);
     if (shape_.loads) input_.emplace(shop_, writer_, host_);
     for (int step = 0; step < scenario_.run.warmup + scenario_.run.steps; ++step) {
       writer_.set_step(step);
@@ -58,24 +58,30 @@ class StageWriter {
     const bool reduces = scenario_.parallelism.data.overlap && shape_.data.ranks > 1;
     for (int chunk = 0; chunk < pipeline_.chunks; ++chunk) {
       const auto blocks = blocks_of(scenario_, shop_.graph, shape_.stage, chunk);
-      chunks_.push_back({.forward = forward_segment(shop_, shape_, blocks),
-                         .backward = backward_segment(shop_, shape_, blocks, reduces && strategy_.every_micro_batch),
-                         .last_backward = backward_segment(shop_, shape_, blocks, reduces),
-                         .saved_bytes = pass_activations(scenario_, shop_.graph, shape_.stage, chunk).bytes()});
+      chunks_.push_back(
+          {.forward = forward_segment(shop_, shape_, blocks),
+           .backward =
+               backward_segment(shop_, shape_, blocks, reduces && strategy_.every_micro_batch),
+           .last_backward = backward_segment(shop_, shape_, blocks, reduces),
+           .saved_bytes = pass_activations(scenario_, shop_.graph, shape_.stage, chunk).bytes()});
     }
     parameters_ = stage_parameters(scenario_, shop_.graph, shape_.stage);
-    const auto each = bytes_per_parameter(scenario_.training, strategy_.kind, scenario_.data_parallel());
-    writer_.program().resident_bytes = parameters_ * each.total() + scenario_.cluster.gpu.reserved.bytes();
+    const auto each =
+        bytes_per_parameter(scenario_.training, strategy_.kind, scenario_.data_parallel());
+    writer_.program().resident_bytes =
+        parameters_ * each.total() + scenario_.cluster.gpu.reserved.bytes();
   }
 
-  /// Passes between which ranks exchange: each by itself, but pairs of forward and backward where an interleaved
-  /// schedule does not overlap its transfers (Megatron-LM's send_forward_backward_recv_forward_backward: with
-  /// an exchange after each pass the circle of stages would lock).
+  /// Passes between which ranks exchange: each by itself, but pairs of forward and backward where
+  /// an interleaved schedule does not overlap its transfers (Megatron-LM's
+  /// send_forward_backward_recv_forward_backward: with an exchange after each pass the circle of
+  /// stages would lock).
   std::vector<std::vector<Action>> exchanges(const std::vector<Action>& actions) const {
     const bool pairs = pipeline_.chunks > 1 && !pipeline_.overlap_p2p;
     std::vector<std::vector<Action>> units;
     for (const Action& action : actions) {
-      const bool joins = pairs && !action.forward && !units.empty() && units.back().size() == 1 && units.back().front().forward;
+      const bool joins = pairs && !action.forward && !units.empty() && units.back().size() == 1 &&
+                         units.back().front().forward;
       if (!joins) units.emplace_back();
       units.back().push_back(action);
     }
@@ -87,7 +93,8 @@ class StageWriter {
     std::vector<TaskIndex> received = post_receives(units.front());
     for (std::size_t i = 0; i < units.size(); ++i) {
       std::vector<TaskIndex> next;
-      // With overlap the next input travels beside this pass, else it is asked for when the pass is done.
+      // With overlap the next input travels beside this pass, else it is asked for when the pass is
+      // done.
       if (pipeline_.overlap_p2p && i + 1 < units.size()) next = post_receives(units[i + 1]);
       for (const TaskIndex task : received) wait_for(task);
       for (const Action& action : units[i]) write_pass(action);
@@ -153,11 +160,13 @@ class StageWriter {
 
   std::uint16_t row_of(Channel channel) {
     std::uint16_t& row = rows_[static_cast<std::size_t>(channel)];
-    if (row == kNoRow) row = writer_.add_row(name_of(channel), RowKind::communication, group_name_of(channel));
+    if (row == kNoRow)
+      row = writer_.add_row(name_of(channel), RowKind::communication, group_name_of(channel));
     return row;
   }
 
-  TaskIndex communicate(Channel channel, std::uint32_t operation, const std::vector<TaskIndex>& after) {
+  TaskIndex communicate(Channel channel, std::uint32_t operation,
+                        const std::vector<TaskIndex>& after) {
     Task task;
     task.kind = TaskKind::communicate;
     task.channel = channel;
@@ -188,7 +197,8 @@ class StageWriter {
   }
 
   std::uint32_t transfer_operation(Channel channel) {
-    const auto direction = static_cast<std::size_t>(channel) - static_cast<std::size_t>(Channel::send_forward);
+    const auto direction =
+        static_cast<std::size_t>(channel) - static_cast<std::size_t>(Channel::send_forward);
     auto& operation = transfers_[direction];
     if (operation) return *operation;
     const LinkProfile& link = scenario_.cluster.intra_node;
@@ -198,34 +208,41 @@ class StageWriter {
     } else {
       phase.inside = link.latency + message() / (link.bandwidth * link.efficiency);
     }
-    shop_.plan.operations.push_back({.name = shop_.name(name_of(channel)), .phases = {phase}, .bytes = message()});
+    shop_.plan.operations.push_back(
+        {.name = shop_.name(name_of(channel)), .phases = {phase}, .bytes = message()});
     operation = static_cast<std::uint32_t>(shop_.plan.operations.size() - 1);
     return *operation;
   }
 
   void post_send(const Action& action) {
-    const bool at_end = action.forward ? part(action.chunk) + 1 == parts() : part(action.chunk) == 0;
+    const bool at_end =
+        action.forward ? part(action.chunk) + 1 == parts() : part(action.chunk) == 0;
     if (at_end) return;
     micro_batch_ = action.micro_batch;
     const Channel channel = action.forward ? Channel::send_forward : Channel::send_backward;
-    const TaskIndex sent = communicate(channel, transfer_operation(channel), {writer_.last_on(compute_)});
+    const TaskIndex sent =
+        communicate(channel, transfer_operation(channel), {writer_.last_on(compute_)});
     if (!pipeline_.overlap_p2p) wait_for(sent);
   }
 
   /// Asks for the input of that pass; returns what the pass must wait for.
   TaskIndex post_receive(const Action& action) {
-    const bool at_end = action.forward ? part(action.chunk) == 0 : part(action.chunk) + 1 == parts();
+    const bool at_end =
+        action.forward ? part(action.chunk) == 0 : part(action.chunk) + 1 == parts();
     if (at_end) return kNoTask;
     micro_batch_ = action.micro_batch;
     const Channel channel = action.forward ? Channel::receive_forward : Channel::receive_backward;
-    const TaskIndex received = communicate(channel, transfer_operation(channel), {writer_.last_on(compute_)});
+    const TaskIndex received =
+        communicate(channel, transfer_operation(channel), {writer_.last_on(compute_)});
     const Parallelism& split = scenario_.parallelism;
     if (split.tensor == 1 || split.sequence || !pipeline_.scatter_gather) return received;
     return communicate(Channel::tensor, gather_operation(), {received});
   }
 
   std::uint32_t gather_operation() {
-    if (!gather_) gather_ = add_collective(shop_, CollectiveOp::all_gather, shop_.graph.boundary, shape_.tensor);
+    if (!gather_)
+      gather_ =
+          add_collective(shop_, CollectiveOp::all_gather, shop_.graph.boundary, shape_.tensor);
     return *gather_;
   }
 
@@ -242,7 +259,8 @@ class StageWriter {
     TaskIndex batch = input_ ? input_->fetch(micro_batch_) : kNoTask;
     if (shape_.tensor.ranks > 1) {
       if (!broadcast_) {
-        const Bytes bytes = scenario_.data->device_bytes * static_cast<double>(scenario_.training.micro_batch);
+        const Bytes bytes =
+            scenario_.data->device_bytes * static_cast<double>(scenario_.training.micro_batch);
         broadcast_ = add_collective(shop_, CollectiveOp::all_gather, bytes, shape_.tensor);
       }
       batch = communicate(Channel::tensor, *broadcast_, {batch});
@@ -260,7 +278,8 @@ class StageWriter {
     const double elements = parameters_ * share(strategy_.shards_optimizer, shape_.data.ranks);
     write_chain(norm_kernels(shop_, elements));
     if (scenario_.training.gradient_clipping) agree_on_norm();
-    write_chain(update_kernels(shop_, elements, parameters_ * share(strategy_.shards_gradients, shape_.data.ranks)));
+    write_chain(update_kernels(shop_, elements,
+                               parameters_ * share(strategy_.shards_gradients, shape_.data.ranks)));
     if (data && strategy_.shards_optimizer && !strategy_.shards_parameters) gather_parameters();
     waits_.push_back(writer_.last_on(compute_));
     Task end;
@@ -279,18 +298,21 @@ class StageWriter {
 
   void gather_parameters() {
     const Bytes weights{parameters_ * bytes_per_element(scenario_.training.precision)};
-    if (!regather_) regather_ = add_collective(shop_, CollectiveOp::all_gather, weights, shape_.data);
+    if (!regather_)
+      regather_ = add_collective(shop_, CollectiveOp::all_gather, weights, shape_.data);
     wait_for(communicate(Channel::data_gather, *regather_, {writer_.last_on(compute_)}));
   }
 
   /// All ranks that hold a part of the model sum their squared norms, which also joins all stages.
   void agree_on_norm() {
     if (strategy_.shards_optimizer && shape_.data.ranks > 1) {
-      if (!data_norm_) data_norm_ = add_collective(shop_, CollectiveOp::all_reduce, kNormBytes, shape_.data);
+      if (!data_norm_)
+        data_norm_ = add_collective(shop_, CollectiveOp::all_reduce, kNormBytes, shape_.data);
       wait_for(communicate(Channel::data, *data_norm_, {writer_.last_on(compute_)}));
     }
     if (shape_.model.ranks > 1) {
-      if (!model_norm_) model_norm_ = add_collective(shop_, CollectiveOp::all_reduce, kNormBytes, shape_.model);
+      if (!model_norm_)
+        model_norm_ = add_collective(shop_, CollectiveOp::all_reduce, kNormBytes, shape_.model);
       wait_for(communicate(Channel::model, *model_norm_, {writer_.last_on(compute_)}));
     }
   }
@@ -319,6 +341,8 @@ class StageWriter {
 
 }  // namespace
 
-Program stage_program(Workshop& shop, const StageShape& shape) { return StageWriter(shop, shape).write(); }
+Program stage_program(Workshop& shop, const StageShape& shape) {
+  return StageWriter(shop, shape).write();
+}
 
 }  // namespace stepsim

@@ -16,9 +16,12 @@
 namespace stepsim {
 namespace {
 
-constexpr std::array kWork = {Cause::forward, Cause::recompute, Cause::backward, Cause::optimizer, Cause::contention};
+constexpr std::array kWork = {Cause::forward, Cause::recompute, Cause::backward, Cause::optimizer,
+                              Cause::contention};
 
-double of(const CauseSeconds& causes, Cause cause) { return causes[static_cast<std::size_t>(cause)]; }
+double of(const CauseSeconds& causes, Cause cause) {
+  return causes[static_cast<std::size_t>(cause)];
+}
 
 double work_in(const CauseSeconds& causes) {
   double sum = 0;
@@ -34,7 +37,8 @@ struct Window {
 };
 
 Window window_of(const Timeline& timeline) {
-  return {timeline.step_start(static_cast<std::size_t>(timeline.warmup)), timeline.step_ends.back(), timeline.measured_steps()};
+  return {timeline.step_start(static_cast<std::size_t>(timeline.warmup)), timeline.step_ends.back(),
+          timeline.measured_steps()};
 }
 
 struct Slowest {
@@ -46,7 +50,8 @@ Slowest slowest_rank(const Timeline& timeline, Window window) {
   Slowest slowest;
   for (const RankTimeline& rank : timeline.ranks) {
     const CauseSeconds causes = partition(timeline, rank, window.from, window.to);
-    if (slowest.rank == nullptr || work_in(causes) > work_in(slowest.causes)) slowest = {&rank, causes};
+    if (slowest.rank == nullptr || work_in(causes) > work_in(slowest.causes))
+      slowest = {&rank, causes};
   }
   for (double& seconds : slowest.causes) seconds = window.mean(seconds);
   return slowest;
@@ -61,7 +66,8 @@ void add_rates(Metrics& m, const Scenario& s, const OpGraph& graph) {
     m.tokens_per_s = m.samples_per_s * static_cast<double>(s.training.sequence_length);
     m.tokens_per_s_per_gpu = m.tokens_per_s / gpus;
   }
-  const double peak = peak_rate(s.cluster.gpu, s.training.precision).flops_per_second() * gpus * step;
+  const double peak =
+      peak_rate(s.cluster.gpu, s.training.precision).flops_per_second() * gpus * step;
   m.mfu = graph.model_flops.flops() / peak;
   m.hfu = graph.hardware_flops.flops() / peak;
   m.model_tflops_per_gpu = graph.model_flops.flops() / step / gpus / 1e12;
@@ -77,7 +83,8 @@ GroupCommunication group_of(const Slowest& slowest, const std::string& group, Wi
   GroupCommunication result{.group = group};
   for (const Span& span : slowest.rank->spans) {
     const Row& row = slowest.rank->rows[span.row];
-    if (row.group == group && span.start >= window.from && span.start < window.to) result.bytes += Bytes{span.bytes};
+    if (row.group == group && span.start >= window.from && span.start < window.to)
+      result.bytes += Bytes{span.bytes};
   }
   result.bytes = result.bytes / window.steps;
   result.busy = Seconds{window.mean(busy(*slowest.rank, group, window.from, window.to))};
@@ -95,13 +102,14 @@ void add_communication(Metrics& m, const Slowest& slowest, Window window) {
     hidden += std::max(communication.busy - communication.exposed, Seconds{0});
     m.communication.push_back(std::move(communication));
   }
-  m.overlap_efficiency = overlap_efficiency(work_in(slowest.causes), busy_sum.seconds(), hidden.seconds());
+  m.overlap_efficiency =
+      overlap_efficiency(work_in(slowest.causes), busy_sum.seconds(), hidden.seconds());
 }
 
 std::string split_of(const Scenario& s) {
-  return fmt::format("tensor {} x pipeline {} x data {}, {} micro-batch{} of {}", s.parallelism.tensor,
-                     s.parallelism.pipeline.stages, s.data_parallel(), s.micro_batches(),
-                     s.micro_batches() == 1 ? "" : "es", s.training.micro_batch);
+  return fmt::format("tensor {} x pipeline {} x data {}, {} micro-batch{} of {}",
+                     s.parallelism.tensor, s.parallelism.pipeline.stages, s.data_parallel(),
+                     s.micro_batches(), s.micro_batches() == 1 ? "" : "es", s.training.micro_batch);
 }
 
 void add_identity(Metrics& m, const Scenario& s) {
@@ -114,7 +122,8 @@ void add_identity(Metrics& m, const Scenario& s) {
   m.provenance.version = kVersion;
   m.provenance.hashes = {{"scenario", s.hash}, {"gpu " + s.cluster.gpu.name, s.cluster.gpu.hash}};
   if (!s.cluster.intra_node.hash.empty()) {
-    m.provenance.hashes.emplace_back("link " + s.cluster.intra_node.name, s.cluster.intra_node.hash);
+    m.provenance.hashes.emplace_back("link " + s.cluster.intra_node.name,
+                                     s.cluster.intra_node.hash);
   }
 }
 
@@ -156,7 +165,8 @@ Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation
   Metrics m;
   add_identity(m, scenario);
   m.step_time = Seconds{window.mean(window.to - window.from)};
-  for (std::size_t step = static_cast<std::size_t>(timeline.warmup); step < timeline.step_ends.size(); ++step) {
+  for (std::size_t step = static_cast<std::size_t>(timeline.warmup);
+       step < timeline.step_ends.size(); ++step) {
     m.steps.emplace_back(timeline.step_ends[step] - timeline.step_start(step));
   }
   add_rates(m, scenario, graph);

@@ -8,8 +8,8 @@
 
 namespace stepsim {
 
-/// Everything but the verdict. Rates and fractions are over the measured steps; the breakdown is that of the
-/// stage whose compute row waits least, which is the one that sets the pace.
+/// Everything but the verdict. Rates and fractions are over the measured steps; the breakdown is
+/// that of the stage whose compute row waits least, which is the one that sets the pace.
 Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation& simulation);
 
 /// The scenario's expectations against the result.

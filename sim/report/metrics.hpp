@@ -35,7 +35,8 @@ struct GroupCommunication {
 };
 
 struct Verdict {
-  std::string sentence;  ///< "network-bound: with an infinitely fast network the step would take 3.9 s (-14 %)"
+  std::string sentence;  ///< "network-bound: with an infinitely fast network the step would
+                         ///< take 3.9 s (-14 %)"
   std::string next;      ///< the next thing to try
 };
 
@@ -55,16 +56,16 @@ struct Metrics {
   std::string scenario;
   std::string model, gpu;
   int gpus = 0, nodes = 0;
-  std::string split;                 ///< "tensor 8 x pipeline 8 x data 16, 96 micro-batches of 1"
-  bool has_tokens = true;            ///< false: samples only
-  Seconds step_time;                 ///< mean of the measured steps
+  std::string split;       ///< "tensor 8 x pipeline 8 x data 16, 96 micro-batches of 1"
+  bool has_tokens = true;  ///< false: samples only
+  Seconds step_time;       ///< mean of the measured steps
   std::vector<Seconds> steps;
   double tokens_per_s = 0, samples_per_s = 0, tokens_per_s_per_gpu = 0;
   double model_tflops_per_gpu = 0;
   double mfu = 0, hfu = 0;
   std::string flop_convention;
   int slowest_stage = 0;
-  CauseSeconds breakdown{};          ///< of a mean step of the slowest stage; sums to step_time
+  CauseSeconds breakdown{};  ///< of a mean step of the slowest stage; sums to step_time
   double bubble_fraction = 0, data_stall_fraction = 0, overlap_efficiency = 0;
   std::vector<GroupCommunication> communication;
   Memory memory;

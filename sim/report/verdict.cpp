@@ -28,12 +28,15 @@ struct Suspect {
 };
 
 std::string compute_bound(const Metrics& m) {
-  const double busy = share(m, {Cause::forward, Cause::recompute, Cause::backward, Cause::optimizer});
-  return fmt::format("compute-bound: the GPUs of stage {} compute {:.0f} % of the step", m.slowest_stage, 100 * busy);
+  const double busy =
+      share(m, {Cause::forward, Cause::recompute, Cause::backward, Cause::optimizer});
+  return fmt::format("compute-bound: the GPUs of stage {} compute {:.0f} % of the step",
+                     m.slowest_stage, 100 * busy);
 }
 
 std::string next_for_compute(const Metrics& m) {
-  if (share(m, {Cause::recompute}) > kWorthSaying) return "less recompute (selective or none) if memory allows";
+  if (share(m, {Cause::recompute}) > kWorthSaying)
+    return "less recompute (selective or none) if memory allows";
   return "larger micro-batches, a lower precision, or more GPUs";
 }
 
@@ -42,23 +45,30 @@ std::string next_for_compute(const Metrics& m) {
 Verdict verdict(const Metrics& m, const std::function<Seconds(WhatIf)>& simulate_with) {
   const std::array suspects = {
       Suspect{WhatIf::network,
-              share(m, {Cause::exposed_tensor, Cause::exposed_data, Cause::exposed_pipeline, Cause::contention, Cause::sync_wait}),
-              "network-bound", "an infinitely fast network", "overlap more, or change which groups share which links"},
-      Suspect{WhatIf::input, share(m, {Cause::batch_wait, Cause::h2d}), "data-bound", "an infinitely fast loader",
+              share(m, {Cause::exposed_tensor, Cause::exposed_data, Cause::exposed_pipeline,
+                        Cause::contention, Cause::sync_wait}),
+              "network-bound", "an infinitely fast network",
+              "overlap more, or change which groups share which links"},
+      Suspect{WhatIf::input, share(m, {Cause::batch_wait, Cause::h2d}), "data-bound",
+              "an infinitely fast loader",
               "more loader workers, faster decoding or faster storage"},
-      Suspect{WhatIf::launches, share(m, {Cause::launch_gap}), "launch-bound", "free kernel launches",
+      Suspect{WhatIf::launches, share(m, {Cause::launch_gap}), "launch-bound",
+              "free kernel launches",
               "CUDA graphs (host.mode: graph), fused kernels or larger micro-batches"},
   };
-  const Suspect& first = *std::max_element(suspects.begin(), suspects.end(), [](const auto& a, const auto& b) { return a.share < b.share; });
+  const Suspect& first =
+      *std::max_element(suspects.begin(), suspects.end(),
+                        [](const auto& a, const auto& b) { return a.share < b.share; });
   const double bubble = share(m, {Cause::pipeline_bubble});
   if (std::max(first.share, bubble) < kWorthSaying) return {compute_bound(m), next_for_compute(m)};
   if (bubble > first.share) {
-    return {fmt::format("bubble-bound: stage {} waits {:.0f} % of the step for other stages", m.slowest_stage, 100 * bubble),
+    return {fmt::format("bubble-bound: stage {} waits {:.0f} % of the step for other stages",
+                        m.slowest_stage, 100 * bubble),
             "more micro-batches a step, or interleaved chunks"};
   }
   const Seconds without = simulate_with(first.what);
-  return {fmt::format("{}: with {} the step would take {} ({:+.0f} %)", first.bound, first.free, humanise(without).text(),
-                      100 * (without / m.step_time - 1)),
+  return {fmt::format("{}: with {} the step would take {} ({:+.0f} %)", first.bound, first.free,
+                      humanise(without).text(), 100 * (without / m.step_time - 1)),
           first.next};
 }
 

@@ -44,7 +44,7 @@ void describe(Io& io, Pipeline& p) {
   io.field("overlap_p2p", p.overlap_p2p, any, "send and receive beside compute");
   io.field("scatter_gather", p.scatter_gather, any,
            "tensor ranks send 1/t each and gather in the node; no effect with sequence parallel");
-  io.field("layers", p.layers, between(0, 1e5),
+  io.field("layers", p.layers, between(1, 1e5),
            "layers of each stage (each chunk of each stage), in order of the model");
 }
 

@@ -57,6 +57,7 @@ void describe(Io& io, AttentionProfile& a) {
 
 template <class Io>
 void describe(Io& io, GpuProfile& g) {
+  io.fallback(g.name, g.name, "the file's name");
   io.field("name", g.name, any, "as the file");
   io.field("description", g.description, any, "one line about the GPU");
   io.sources("where the constants come from: a map of short names to texts");
@@ -70,7 +71,7 @@ void describe(Io& io, GpuProfile& g) {
   io.constant("copy_pinned", g.copy_pinned, required(positive), "host to device");
   io.constant("copy_pageable", g.copy_pageable, required(positive),
               "host to device, from pageable memory");
-  io.variants("gemm", g.gemm, &GemmProfile::precision,
+  io.variants("gemm", g.gemm, &GemmProfile::precision, "precision",
               "one map per precision; `like: bf16` copies another");
   io.section("memory_kernels", g.memory_kernels, "kernels that only move bytes");
   io.list("attention", g.attention, "fused attention kernels");
@@ -90,6 +91,7 @@ void describe(Io& io, CollectiveCurve& c) {
 template <class Io>
 void describe(Io& io, LinkProfile& l) {
   if (io.is_profile()) {
+    io.fallback(l.name, l.name, "the file's name");
     io.field("name", l.name, any, "as the file");
     io.note("description", "one line about the link");
     io.sources("where the constants come from: a map of short names to texts");

@@ -54,8 +54,8 @@ void DocWriter::expectations(std::string_view key, std::vector<Expectation>&,
                              std::string_view doc) {
   row(key, "map", any, "none", doc);
   for (const std::string& name : expectation_keys()) {
-    rows_.push_back(
-        {fmt::format("{}{}.{}", prefix_, key, name), expectation_type(name), "none", ""});
+    rows_.push_back({fmt::format("{}{}.{}", prefix_, key, name), expectation_type(name), "none",
+                     expectation_meaning(name)});
   }
 }
 

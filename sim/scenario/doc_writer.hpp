@@ -62,15 +62,15 @@ class DocWriter {
   }
 
   template <class T>
-  void section(std::string_view key, T& value, std::string_view doc) {
-    row(key, "map", any, "", doc);
+  void section(std::string_view key, T& value, std::string_view doc, const char* preset = "") {
+    row(key, "map", any, preset, doc);
     DocWriter io(is_profile_, prefix_ + std::string(key) + ".");
     describe(io, value);
     append(io);
   }
   template <class T>
   void section(std::string_view key, std::optional<T>&, T preset, std::string_view doc) {
-    section(key, preset, doc);
+    section(key, preset, doc, "none");
   }
   void group(std::string_view key, std::string_view doc,
              const std::function<void(DocWriter&)>& write);
@@ -80,9 +80,10 @@ class DocWriter {
     section(std::string(key) + "[]", value, doc);
   }
   template <class T, class E>
-  void variants(std::string_view key, std::vector<T>&, E T::*, std::string_view doc) {
+  void variants(std::string_view key, std::vector<T>&, E T::*, std::string_view choice,
+                std::string_view doc) {
     T value{};
-    section(std::string(key) + ".<" + wanted(E{}) + ">", value, doc);
+    section(fmt::format("{}.<{}>", key, choice), value, doc);
   }
 
   void part(std::string_view key, Model&, std::string_view doc) {

@@ -14,26 +14,31 @@ namespace {
 
 enum class Measure { time, fraction, rate, bytes, truth };
 
-constexpr std::array<std::pair<std::string_view, Measure>, 10> kKeys{{
-    {"step_time", Measure::time},
-    {"mfu", Measure::fraction},
-    {"hfu", Measure::fraction},
-    {"tokens_per_s", Measure::rate},
-    {"samples_per_s", Measure::rate},
-    {"peak_memory", Measure::bytes},
-    {"bubble_fraction", Measure::fraction},
-    {"data_stall_fraction", Measure::fraction},
-    {"overlap_efficiency", Measure::fraction},
-    {"fits", Measure::truth},
+struct Key {
+  std::string_view name;
+  Measure measure;
+  std::string_view meaning;
+};
+
+constexpr std::array<Key, 10> kKeys{{
+    {"step_time", Measure::time, "mean of the measured steps"},
+    {"mfu", Measure::fraction, "FLOPs of the model over what the GPUs could do in that time"},
+    {"hfu", Measure::fraction, "the same with the FLOPs that are computed again"},
+    {"tokens_per_s", Measure::rate, "of all GPUs together"},
+    {"samples_per_s", Measure::rate, "of all GPUs together"},
+    {"peak_memory", Measure::bytes, "of the GPU that needs most"},
+    {"bubble_fraction", Measure::fraction, "of the step, waiting for another pipeline stage"},
+    {"data_stall_fraction", Measure::fraction, "of the step, waiting for samples"},
+    {"overlap_efficiency", Measure::fraction, "of communication, hidden under compute"},
+    {"fits", Measure::truth, "the peak is within the GPU's memory"},
 }};
 
 constexpr std::array<std::string_view, 5> kComparisons{"<=", ">=", "==", "<",
                                                        ">"};  // longest first
 
-Measure measure_of(std::string_view key) {
-  const auto found =
-      std::find_if(kKeys.begin(), kKeys.end(), [&](const auto& k) { return k.first == key; });
-  return found == kKeys.end() ? Measure::fraction : found->second;
+const Key& key_of(std::string_view name) {
+  return *std::find_if(kKeys.begin(), kKeys.end() - 1,
+                       [&](const Key& key) { return key.name == name; });
 }
 
 /// Reads a quantity; `usual` is the unit to propose, one that results have.
@@ -108,12 +113,12 @@ std::string_view without_spaces_in_front(std::string_view text) {
 
 std::vector<std::string> expectation_keys() {
   std::vector<std::string> keys;
-  for (const auto& [key, measure] : kKeys) keys.emplace_back(key);
+  for (const Key& key : kKeys) keys.emplace_back(key.name);
   return keys;
 }
 
 Expectation read_expectation(const std::string& key, const std::string& text) {
-  const Measure measure = measure_of(key);
+  const Measure measure = key_of(key).measure;
   const auto sign = std::find_if(kComparisons.begin(), kComparisons.end(),
                                  [&](std::string_view c) { return text.starts_with(c); });
   const bool has_sign = sign != kComparisons.end();
@@ -143,7 +148,7 @@ std::string expectation_text(const Expectation& expectation) {
 }
 
 std::string expectation_type(const std::string& key) {
-  switch (measure_of(key)) {
+  switch (key_of(key).measure) {
     case Measure::time:
       return "comparison and a time";
     case Measure::fraction:
@@ -157,5 +162,7 @@ std::string expectation_type(const std::string& key) {
   }
   return "";
 }
+
+std::string expectation_meaning(const std::string& key) { return std::string(key_of(key).meaning); }
 
 }  // namespace stepsim

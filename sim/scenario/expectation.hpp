@@ -20,5 +20,6 @@ std::string expectation_text(const Expectation& expectation);
 
 /// For the documentation: "comparison and a time".
 std::string expectation_type(const std::string& key);
+std::string expectation_meaning(const std::string& key);
 
 }  // namespace stepsim

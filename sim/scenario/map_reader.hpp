@@ -67,7 +67,8 @@ class MapReader {
   void list(std::string_view key, std::vector<T>& values, std::string_view doc);
   /// A map from choices to maps; an entry with `like: other` starts from another one.
   template <class T, class E>
-  void variants(std::string_view key, std::vector<T>& values, E T::*choice, std::string_view doc);
+  void variants(std::string_view key, std::vector<T>& values, E T::*choice, std::string_view title,
+                std::string_view doc);
 
   void sources(std::string_view doc);
   void source(std::string_view doc);
@@ -203,7 +204,7 @@ void MapReader::list(std::string_view key, std::vector<T>& values, std::string_v
 
 template <class T, class E>
 void MapReader::variants(std::string_view key, std::vector<T>& values, E T::*choice,
-                         std::string_view) {
+                         std::string_view, std::string_view) {
   const Entry* entry = take_required(key, required(), "<map>");
   if (entry == nullptr ||
       !is(Tree::Kind::map, entry->value, path_of(key), entry->key_place, "a map"))

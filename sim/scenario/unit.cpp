@@ -39,46 +39,28 @@ constexpr Dimension kWorkRate{"a compute rate", "TFLOP/s", "FLOP/s", kFlopRateUn
 constexpr Dimension kRate{"a rate", "samples/s", "samples/s", kRateUnits,
                           std::span(kRateUnits).first(1)};
 
-/// Spellings of other tools, and the unit that is meant.
-constexpr std::pair<std::string_view, std::string_view> kForeignUnits[] = {{"Gbps", "Gbit/s"},
-                                                                           {"Gb/s", "Gbit/s"},
-                                                                           {"gbps", "Gbit/s"},
-                                                                           {"Mbps", "Mbit/s"},
-                                                                           {"Mb/s", "Mbit/s"},
-                                                                           {"Tbps", "Tbit/s"},
-                                                                           {"Tb/s", "Tbit/s"},
-                                                                           {"GBps", "GB/s"},
-                                                                           {"MBps", "MB/s"},
-                                                                           {"GB", "GB/s"},
-                                                                           {"sec", "s"},
-                                                                           {"secs", "s"},
-                                                                           {"second", "s"},
-                                                                           {"seconds", "s"},
-                                                                           {"msec", "ms"},
-                                                                           {"usec", "us"},
-                                                                           {"usecs", "us"},
-                                                                           {"msecs", "ms"},
-                                                                           {"\u00b5s", "us"},
-                                                                           {"\u03bcs", "us"},
-                                                                           {"G", "GB"},
-                                                                           {"M", "MB"},
-                                                                           {"K", "KB"},
-                                                                           {"Gi", "GiB"},
-                                                                           {"Mi", "MiB"},
-                                                                           {"Ki", "KiB"},
-                                                                           {"kB", "KB"},
-                                                                           {"TFLOPS", "TFLOP/s"},
-                                                                           {"TFLOPs", "TFLOP/s"},
-                                                                           {"PFLOPS", "PFLOP/s"},
-                                                                           {"TFLOPs/s", "TFLOP/s"},
-                                                                           {"GFLOPS", "GFLOP/s"},
-                                                                           {"TFLOP", "TFLOP/s"},
-                                                                           {"PFLOP", "PFLOP/s"},
-                                                                           {"GFLOPs", "GFLOP"},
-                                                                           {"minutes", "min"},
-                                                                           {"minute", "min"},
-                                                                           {"hours", "h"},
-                                                                           {"hour", "h"}};
+/// Spellings of other tools: the unit that is meant, and words for it.
+constexpr std::pair<std::string_view, std::string_view> kForeignUnits[] = {
+    {"us", " usec usecs \u00b5s \u03bcs "},
+    {"ms", " msec msecs "},
+    {"s", " sec secs second seconds "},
+    {"min", " minute minutes "},
+    {"h", " hour hours "},
+    {"KB", " K kB "},
+    {"MB", " M "},
+    {"GB", " G "},
+    {"KiB", " Ki "},
+    {"MiB", " Mi "},
+    {"GiB", " Gi "},
+    {"MB/s", " MBps MB "},
+    {"GB/s", " GBps GB "},
+    {"Mbit/s", " Mbps Mb/s "},
+    {"Gbit/s", " Gbps Gb/s gbps "},
+    {"Tbit/s", " Tbps Tb/s "},
+    {"GFLOP/s", " GFLOPS GFLOPs GFLOP "},
+    {"TFLOP/s", " TFLOPS TFLOPs TFLOPs/s TFLOP "},
+    {"PFLOP/s", " PFLOPS PFLOPs PFLOPs/s PFLOP "},
+};
 
 const Unit* find_unit(const Dimension& dimension, std::string_view name) {
   for (const Unit& unit : dimension.units) {
@@ -89,8 +71,9 @@ const Unit* find_unit(const Dimension& dimension, std::string_view name) {
 
 /// The unit that somebody who wrote `name` may have meant.
 std::string meant_unit(const Dimension& dimension, const std::string& name) {
-  for (const auto& [foreign, unit] : kForeignUnits) {
-    if (foreign == name && find_unit(dimension, unit) != nullptr) return std::string(unit);
+  for (const auto& [unit, words] : kForeignUnits) {
+    if (find_unit(dimension, unit) == nullptr) continue;
+    if (words.find(' ' + name + ' ') != std::string_view::npos) return std::string(unit);
   }
   std::vector<std::string> names;
   for (const Unit& unit : dimension.units) names.emplace_back(unit.name);

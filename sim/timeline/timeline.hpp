@@ -1,9 +1,10 @@
 // What happened when: spans on the rows of each simulated rank, and who held whom up.
 //
-// A rank has a few rows (compute, host, one per communicator, copy, loader workers). A span is one task on
-// one row. It arrives (everything before it on its row is done), starts (all that it needs is there) and
-// ends; `blocker` is the span on the same rank whose end let it start last. From these the time of a rank is
-// partitioned into causes (partition.hpp). Times are seconds since the start of the simulation.
+// A rank has a few rows (compute, host, one per communicator, copy, loader workers). A span is one
+// task on one row. It arrives (everything before it on its row is done), starts (all that it needs
+// is there) and ends; `blocker` is the span on the same rank whose end let it start last. From
+// these the time of a rank is partitioned into causes (partition.hpp). Times are seconds since the
+// start of the simulation.
 #pragma once
 
 #include <array>
@@ -42,28 +43,29 @@ using CauseSeconds = std::array<double, kCauses>;
 enum class RowKind : std::uint8_t { compute, host, communication, copy, loader };
 
 struct Row {
-  std::string name;      ///< "compute", "tensor", "loader 3"
+  std::string name;  ///< "compute", "tensor", "loader 3"
   RowKind kind = RowKind::compute;
-  std::string group;     ///< communication: tensor, data, pipeline; else empty
+  std::string group;  ///< communication: tensor, data, pipeline; else empty
 };
 
 inline constexpr std::int32_t kNoSpan = -1;
 
 struct Span {
-  double arrival = 0;                   ///< its row is free and it was launched
+  double arrival = 0;  ///< its row is free and it was launched
   double start = 0;
   double end = 0;
-  std::uint32_t name = 0;               ///< index into Timeline::names
-  std::int32_t blocker = kNoSpan;       ///< index into the same rank's spans
-  std::int32_t mix = -1;                ///< >= 0: the work is Timeline::mixes[mix], the rest of it launch gaps
-  std::int32_t micro_batch = -1;        ///< -1: belongs to the whole step
-  std::uint32_t message = 0;            ///< point-to-point: same number at both ends; 0: none
-  double bytes = 0;                     ///< communication and copies: payload of this rank
-  std::uint16_t row = 0;                ///< index into RankTimeline::rows
+  std::uint32_t name = 0;          ///< index into Timeline::names
+  std::int32_t blocker = kNoSpan;  ///< index into the same rank's spans
+  std::int32_t mix = -1;  ///< >= 0: the work is Timeline::mixes[mix], the rest of it launch gaps
+  std::int32_t micro_batch = -1;  ///< -1: belongs to the whole step
+  std::uint32_t message = 0;      ///< point-to-point: same number at both ends; 0: none
+  double bytes = 0;               ///< communication and copies: payload of this rank
+  std::uint16_t row = 0;          ///< index into RankTimeline::rows
   std::uint16_t step = 0;
-  Cause cause = Cause::forward;         ///< of the time between start and end
-  Cause wait_cause = Cause::sync_wait;  ///< of the time between arrival and start, when somebody waits for it
-  bool sends = false;                   ///< point-to-point: this end sends
+  Cause cause = Cause::forward;  ///< of the time between start and end
+  Cause wait_cause =
+      Cause::sync_wait;  ///< of the time between arrival and start, when somebody waits for it
+  bool sends = false;    ///< point-to-point: this end sends
 };
 
 /// Memory of a rank from `time` on.
@@ -73,9 +75,9 @@ struct MemoryPoint {
 };
 
 struct RankTimeline {
-  int rank = 0;           ///< global rank of the representative
-  int stage = 0;          ///< pipeline stage
-  int multiplicity = 1;   ///< ranks that behave alike and that it stands for
+  int rank = 0;          ///< global rank of the representative
+  int stage = 0;         ///< pipeline stage
+  int multiplicity = 1;  ///< ranks that behave alike and that it stands for
   std::vector<Row> rows;
   std::vector<Span> spans;  ///< in order of their end
   std::vector<MemoryPoint> memory;

@@ -1,4 +1,5 @@
-// Two-level fat tree: nodes below leaf switches, leaves below a non-blocking spine, up-links oversubscribed.
+// Two-level fat tree: nodes below leaf switches, leaves below a non-blocking spine, up-links
+// oversubscribed.
 #include <fmt/format.h>
 
 #include "sim/cluster/network.hpp"
@@ -18,7 +19,8 @@ int leaf_of(const Cluster& cluster, int node) { return node / nodes_per_leaf(clu
 std::vector<Link> leaf_links(const Cluster& cluster) {
   const Fabric& fabric = *cluster.inter_node;
   const double nics = static_cast<double>(nodes_per_leaf(cluster)) * fabric.nics_per_node;
-  const BytesPerSecond capacity = fabric.bandwidth * (fabric.efficiency * nics / fabric.oversubscription);
+  const BytesPerSecond capacity =
+      fabric.bandwidth * (fabric.efficiency * nics / fabric.oversubscription);
   std::vector<Link> links;
   for (int leaf = 0; leaf <= leaf_of(cluster, cluster.nodes - 1); ++leaf) {
     links.push_back({fmt::format("leaf {} up", leaf), capacity});
@@ -37,7 +39,8 @@ void leaf_route(const Cluster& cluster, Port from, Port to, std::vector<LinkId>&
 
 const Registered<Topology> fat_tree{{
     .name = "fat_tree",
-    .description = "leaf switches of nodes_per_leaf nodes below a spine, up-links oversubscribed by a factor",
+    .description =
+        "leaf switches of nodes_per_leaf nodes below a spine, up-links oversubscribed by a factor",
     .links = leaf_links,
     .route = leaf_route,
 }};

@@ -1,4 +1,5 @@
-// Scaled dot-product attention: batched GEMMs with a masked softmax and dropout, or one fused kernel.
+// Scaled dot-product attention: batched GEMMs with a masked softmax and dropout, or one fused
+// kernel.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -11,7 +12,8 @@ double scores(const Pass& pass, const AttentionShape& a) {
 }
 
 double qkv_bytes(const Pass& pass, const AttentionShape& a) {
-  return pass.element() * static_cast<double>(pass.tokens() * (a.heads + 2 * a.kv_heads) * a.head_dim);
+  return pass.element() *
+         static_cast<double>(pass.tokens() * (a.heads + 2 * a.kv_heads) * a.head_dim);
 }
 
 void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
@@ -33,7 +35,8 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   op.backward.emplace_back(product("context dgrad", s, s, a.head_dim));
   op.backward.emplace_back(product("values dgrad", s, a.head_dim, s));
   if (a.dropout) {
-    op.backward.emplace_back(memory_bound("attention dropout backward", 2 * S + mask, MemoryRate::dropout));
+    op.backward.emplace_back(
+        memory_bound("attention dropout backward", 2 * S + mask, MemoryRate::dropout));
   }
   // Reads the lower halves of the gradient and of the output, writes all of the result.
   op.backward.emplace_back(memory_bound("softmax backward", 2 * S, MemoryRate::softmax));
@@ -49,7 +52,8 @@ void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
   backward.backward = true;
   op.forward.emplace_back(Launch{"attention", forward});
   op.backward.emplace_back(Launch{"attention backward", backward});
-  // Queries, keys, values and the fp32 log-sum-exp of each row. The output is the next layer's input.
+  // Queries, keys, values and the fp32 log-sum-exp of each row. The output is the next layer's
+  // input.
   op.saved_scores = Bytes{4.0 * static_cast<double>(pass.tokens() * a.heads)};
   op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
 }

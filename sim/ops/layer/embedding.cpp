@@ -1,4 +1,5 @@
-// Token embedding: the vocabulary is split over tensor ranks, so that the rows found are summed over them.
+// Token embedding: the vocabulary is split over tensor ranks, so that the rows found are summed
+// over them.
 //
 // Sources: NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py, VocabParallelEmbedding.
 #include "sim/ops/layer/layers.hpp"
@@ -37,12 +38,15 @@ Op embedding(const Pass& pass, const Transformer& model) {
   }
   if (model.positions > 0) op.forward.emplace_back(memory_bound("position embedding", 3 * outer));
   if (model.dropout) {
-    op.forward.emplace_back(memory_bound("embedding dropout", 2 * outer + mask, MemoryRate::dropout));
-    op.backward.emplace_back(memory_bound("embedding dropout backward", 2 * outer + mask, MemoryRate::dropout));
+    op.forward.emplace_back(
+        memory_bound("embedding dropout", 2 * outer + mask, MemoryRate::dropout));
+    op.backward.emplace_back(
+        memory_bound("embedding dropout backward", 2 * outer + mask, MemoryRate::dropout));
     op.saved = Bytes{mask};
   }
   if (pass.sequence_parallel) add_collective(op.backward, pass, CollectiveOp::all_gather, h);
-  // A dense gradient: cleared, the rows of the batch added, then accumulated into the gradient buffer.
+  // A dense gradient: cleared, the rows of the batch added, then accumulated into the gradient
+  // buffer.
   const double table = pass.element() * op.parameters.front();
   op.backward.emplace_back(memory_bound("embedding gradient", 3 * all + 4 * table));
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});

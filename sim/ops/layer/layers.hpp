@@ -13,11 +13,11 @@ namespace stepsim {
 
 /// What a layer must know about the pass it is part of.
 struct Pass {
-  std::int64_t batch = 1;       ///< sequences (or samples) per micro-batch
-  std::int64_t sequence = 1;    ///< tokens per sequence; 1 for feature vectors
-  std::int64_t tensor = 1;      ///< tensor-parallel degree
+  std::int64_t batch = 1;     ///< sequences (or samples) per micro-batch
+  std::int64_t sequence = 1;  ///< tokens per sequence; 1 for feature vectors
+  std::int64_t tensor = 1;    ///< tensor-parallel degree
   bool sequence_parallel = false;
-  bool overlap_tensor = true;   ///< hide backward collectives under weight-gradient GEMMs
+  bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs
   Precision precision = Precision::bf16;
   Precision gradients = Precision::bf16;
 
@@ -35,10 +35,12 @@ struct Pass {
 Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms, bool bias = true);
 
 /// A linear layer whose outputs are split over tensor ranks: `out` is this rank's share.
-Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out, bool bias);
+Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
+                 bool bias);
 
 /// A linear layer whose inputs are split over tensor ranks: `in` is this rank's share.
-Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out, bool bias);
+Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
+              bool bias);
 
 /// Dimensions of attention on one tensor rank.
 struct AttentionShape {
@@ -50,12 +52,13 @@ struct AttentionShape {
 /// Scaled dot-product attention: batched GEMMs, masked softmax and dropout, or one fused kernel.
 Op core_attention(const Pass& pass, const AttentionShape& shape);
 
-/// The activation between the two linear layers of an MLP: GELU or ReLU, or SwiGLU when gated. `width` is this
-/// rank's share.
+/// The activation between the two linear layers of an MLP: GELU or ReLU, or SwiGLU when gated.
+/// `width` is this rank's share.
 Op activation(const Pass& pass, std::int64_t width, bool gated);
 
 /// Adds the residual; with bias and dropout where the model has them.
-Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool dropout, bool bias);
+Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool dropout,
+            bool bias);
 
 /// Token embedding with its vocabulary split over tensor ranks, learned positions, dropout.
 Op embedding(const Pass& pass, const Transformer& model);
@@ -66,12 +69,14 @@ Op output_head(const Pass& pass, const Transformer& model);
 /// Mean squared error on the output of an MLP stack.
 Op squared_error(const Pass& pass, std::int64_t width);
 
-/// Vocabulary rows after padding to a multiple of 128 * tensor (Megatron-LM make-vocab-size-divisible-by).
+/// Vocabulary rows after padding to a multiple of 128 * tensor (Megatron-LM
+/// make-vocab-size-divisible-by).
 std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
 
 /// Building blocks for kernels.
-Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n, std::int64_t k,
-            bool weight_gradient = false, std::int64_t batch = 1);
-Launch memory_bound(const std::string& name, double bytes, MemoryRate rate = MemoryRate::elementwise);
+Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
+            std::int64_t k, bool weight_gradient = false, std::int64_t batch = 1);
+Launch memory_bound(const std::string& name, double bytes,
+                    MemoryRate rate = MemoryRate::elementwise);
 
 }  // namespace stepsim

@@ -1,4 +1,5 @@
-// Linear layers, split by columns or rows over tensor ranks, with Megatron's collectives around them.
+// Linear layers, split by columns or rows over tensor ranks, with Megatron's collectives around
+// them.
 //
 // Collectives: Korthikanti et al. 2022, section 4.2; what is hidden in backward: NVIDIA/Megatron-LM
 // megatron/core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication.
@@ -49,7 +50,8 @@ void add_collective(Items& items, CollectiveOp op, Bytes bytes, bool hidden) {
 
 }  // namespace
 
-Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
+Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
+                 bool bias) {
   const LinearShape s{pass.tokens(), in, out, bias};
   Op op = linear(pass, name, s);
   op.saved = Bytes{pass.element() * static_cast<double>(pass.outer_tokens() * in)};
@@ -75,8 +77,10 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
   return op;
 }
 
-Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
-  // The bias is added after the reduction, by the kernel that follows; its gradient is taken there too.
+Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
+              bool bias) {
+  // The bias is added after the reduction, by the kernel that follows; its gradient is taken there
+  // too.
   const LinearShape s{pass.tokens(), in, out, false};
   Op op = linear(pass, name, s);
   if (bias) op.parameters.push_back(static_cast<double>(out));
@@ -86,7 +90,8 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
     const CollectiveOp kind =
         pass.sequence_parallel ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
     add_collective(op.forward, kind, output, false);
-    if (pass.sequence_parallel) add_collective(op.backward, CollectiveOp::all_gather, output, false);
+    if (pass.sequence_parallel)
+      add_collective(op.backward, CollectiveOp::all_gather, output, false);
   }
   op.backward.emplace_back(data_gradient(pass, name, s));
   add_weight_gradient(op.backward, pass, name, s);
@@ -94,8 +99,8 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
   return op;
 }
 
-Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n, std::int64_t k,
-            bool weight_gradient, std::int64_t batch) {
+Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
+            std::int64_t k, bool weight_gradient, std::int64_t batch) {
   return {name, Gemm{m, n, k, batch, weight_gradient, pass.precision}};
 }
 

@@ -1,4 +1,5 @@
-// LayerNorm and RMSNorm: one read and one write forward, two kernels and the residual's addition backward.
+// LayerNorm and RMSNorm: one read and one write forward, two kernels and the residual's addition
+// backward.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -11,7 +12,8 @@ Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms
   if (!rms && bias) op.parameters.push_back(static_cast<double>(hidden));
   op.saved = Bytes{activation};
   op.forward.emplace_back(memory_bound(name, 2 * activation, MemoryRate::norm));
-  // Input gradient: reads the gradient and the input, writes one. Weight gradient: reads both again.
+  // Input gradient: reads the gradient and the input, writes one. Weight gradient: reads both
+  // again.
   op.backward.emplace_back(memory_bound(name + " dgrad", 3 * activation, MemoryRate::norm));
   op.backward.emplace_back(memory_bound(name + " wgrad", 2 * activation, MemoryRate::norm));
   op.backward.emplace_back(memory_bound(name + " residual gradient", 3 * activation));

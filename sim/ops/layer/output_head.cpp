@@ -1,9 +1,9 @@
 // Vocabulary-parallel cross entropy in fp32, as a chain of element-wise kernels on the logits.
 //
-// Sources: NVIDIA/Megatron-LM megatron/core/tensor_parallel/cross_entropy.py. Bytes a logit, forward: cast to
-// fp32 (2+4), transposed copy (4+4), maximum (4), subtract it (4+4), exponential (4+4), sum (4), divide (4+4),
-// and a copy for the labels' lookup (4). Backward: scale by the loss gradient (4+4), cast back (4+2) with a
-// transposed copy (2+2) and the labels' update (4).
+// Sources: NVIDIA/Megatron-LM megatron/core/tensor_parallel/cross_entropy.py. Bytes a logit,
+// forward: cast to fp32 (2+4), transposed copy (4+4), maximum (4), subtract it (4+4), exponential
+// (4+4), sum (4), divide (4+4), and a copy for the labels' lookup (4). Backward: scale by the loss
+// gradient (4+4), cast back (4+2) with a transposed copy (2+2) and the labels' update (4).
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -16,7 +16,8 @@ constexpr double kBackwardBytesPerLogit = 22;
 void add_small_reductions(Items& items, const Pass& pass) {
   if (pass.tensor == 1) return;
   for (int i = 0; i < 3; ++i) {
-    items.emplace_back(StartCollective{CollectiveOp::all_reduce, Bytes{4.0 * static_cast<double>(pass.tokens())}});
+    items.emplace_back(
+        StartCollective{CollectiveOp::all_reduce, Bytes{4.0 * static_cast<double>(pass.tokens())}});
     items.emplace_back(Join{});
   }
 }
@@ -28,10 +29,13 @@ Op output_head(const Pass& pass, const Transformer& model) {
   const auto logits = static_cast<double>(pass.tokens() * rows);
   Op op;
   op.name = "cross entropy";
-  op.forward.emplace_back(memory_bound("cross entropy", kForwardBytesPerLogit * logits, MemoryRate::loss));
+  op.forward.emplace_back(
+      memory_bound("cross entropy", kForwardBytesPerLogit * logits, MemoryRate::loss));
   add_small_reductions(op.forward, pass);
-  op.backward.emplace_back(memory_bound("cross entropy backward", kBackwardBytesPerLogit * logits, MemoryRate::loss));
-  // The 16-bit logits and their fp32 softmax (Korthikanti et al. 2022, section 4.3, counts the latter).
+  op.backward.emplace_back(
+      memory_bound("cross entropy backward", kBackwardBytesPerLogit * logits, MemoryRate::loss));
+  // The 16-bit logits and their fp32 softmax (Korthikanti et al. 2022, section 4.3, counts the
+  // latter).
   op.saved = Bytes{(pass.element() + 4.0) * logits};
   return op;
 }

@@ -15,14 +15,17 @@ Op activation(const Pass& pass, std::int64_t width, bool gated) {
   return op;
 }
 
-Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool dropout, bool bias) {
+Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool dropout,
+            bool bias) {
   const auto elements = static_cast<double>(pass.outer_tokens() * hidden);
   const double one = pass.element() * elements;
   const double mask = dropout ? elements : 0;  // one byte an element
   Op op;
   op.name = name;
-  op.forward.emplace_back(memory_bound(name, 3 * one + mask, dropout ? MemoryRate::dropout : MemoryRate::elementwise));
-  if (dropout) op.backward.emplace_back(memory_bound(name + " backward", 2 * one + mask, MemoryRate::dropout));
+  op.forward.emplace_back(
+      memory_bound(name, 3 * one + mask, dropout ? MemoryRate::dropout : MemoryRate::elementwise));
+  if (dropout)
+    op.backward.emplace_back(memory_bound(name + " backward", 2 * one + mask, MemoryRate::dropout));
   if (bias) op.backward.emplace_back(memory_bound(name + " bias gradient", one, MemoryRate::norm));
   op.saved = Bytes{mask};
   return op;

@@ -1,14 +1,17 @@
-// Hierarchical: inside the node first, then each NIC's share between nodes, then inside the node again.
+// Hierarchical: inside the node first, then each NIC's share between nodes, then inside the node
+// again.
 //
-// All-reduce = reduce-scatter inside, ring all-reduce of S/k between nodes, all-gather inside (k ranks a node);
-// gather and scatter have two of the three parts. Per-NIC volume: busbw (N-1)/(n-1) of a flat ring's.
+// All-reduce = reduce-scatter inside, ring all-reduce of S/k between nodes, all-gather inside (k
+// ranks a node); gather and scatter have two of the three parts. Per-NIC volume: busbw (N-1)/(n-1)
+// of a flat ring's.
 #include "sim/core/registry.hpp"
 #include "sim/plan/collective.hpp"
 
 namespace stepsim {
 namespace {
 
-Phase inside(CollectiveOp op, const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster) {
+Phase inside(CollectiveOp op, const CollectiveRequest& request, const GroupShape& group,
+             const Cluster& cluster) {
   // A gather inside a node runs once for the share of every node.
   return {.inside = inside_node(op, request.bytes, group.ranks_per_node(), cluster.intra_node)};
 }
@@ -20,7 +23,8 @@ Phase between(const CollectiveRequest& request, const GroupShape& group, const C
           .route_bytes = carried / group.routes};
 }
 
-Phases hierarchical_phases(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster) {
+Phases hierarchical_phases(const CollectiveRequest& request, const GroupShape& group,
+                           const Cluster& cluster) {
   Phases phases;
   if (request.op != CollectiveOp::all_gather) {
     phases.push_back(inside(CollectiveOp::reduce_scatter, request, group, cluster));
@@ -35,7 +39,8 @@ Phases hierarchical_phases(const CollectiveRequest& request, const GroupShape& g
 const Registered<CollectiveAlgorithm> hierarchical{{
     .name = "hierarchical",
     .description = "scatter inside the node, exchange between nodes, gather inside the node",
-    .supports = [](const CollectiveRequest&, const GroupShape& group) { return group.ranks_per_node() > 1; },
+    .supports = [](const CollectiveRequest&,
+                   const GroupShape& group) { return group.ranks_per_node() > 1; },
     .phases = hierarchical_phases,
 }};
 

@@ -1,20 +1,22 @@
 // Ring: each rank passes 1/n of the message to its neighbour, over all NICs of the nodes at once.
 //
-// Steps and volumes: Thakur, Rabenseifner, Gropp 2005; latency per hop as in NVIDIA/nccl src/graph/tuning.cc:
-// hops between nodes cost the fabric's latency, the others the node link's.
+// Steps and volumes: Thakur, Rabenseifner, Gropp 2005; latency per hop as in NVIDIA/nccl
+// src/graph/tuning.cc: hops between nodes cost the fabric's latency, the others the node link's.
 #include "sim/core/registry.hpp"
 #include "sim/plan/collective.hpp"
 
 namespace stepsim {
 namespace {
 
-Phases ring_phases(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster) {
+Phases ring_phases(const CollectiveRequest& request, const GroupShape& group,
+                   const Cluster& cluster) {
   const double passes = request.op == CollectiveOp::all_reduce ? 2 : 1;
   const double hops_between = passes * (group.nodes - 1);
   const double hops_inside = passes * (group.ranks - group.nodes);
   const Bytes carried = request.bytes * bus_factor(request.op, group.ranks);
   Phase phase;
-  phase.latency = cluster.inter_node->latency * hops_between + cluster.intra_node.latency * hops_inside;
+  phase.latency =
+      cluster.inter_node->latency * hops_between + cluster.intra_node.latency * hops_inside;
   phase.route_bytes = carried / group.routes;
   if (group.ranks_per_node() > 1) {
     phase.inside = carried / (cluster.intra_node.bandwidth * cluster.intra_node.efficiency);

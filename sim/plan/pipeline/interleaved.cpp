@@ -1,8 +1,9 @@
-// Interleaved 1F1B: each stage holds several chunks of the model, which divides the bubble by their number.
+// Interleaved 1F1B: each stage holds several chunks of the model, which divides the bubble by their
+// number.
 //
 // Narayanan et al. 2021, section 2.2; order as in NVIDIA/Megatron-LM
-// megatron/core/pipeline_parallel/schedules.py: passes walk the chunks in groups of p micro-batches, backward
-// through the chunks in reverse; warm-up 2(p-r-1) + (v-1)p passes.
+// megatron/core/pipeline_parallel/schedules.py: passes walk the chunks in groups of p
+// micro-batches, backward through the chunks in reverse; warm-up 2(p-r-1) + (v-1)p passes.
 #include <algorithm>
 
 #include "sim/core/registry.hpp"

@@ -1,8 +1,8 @@
 // 1F1B: after a short warm-up each stage alternates one forward and one backward pass.
 //
 // Narayanan et al. 2019 (PipeDream-Flush); order as in NVIDIA/Megatron-LM
-// megatron/core/pipeline_parallel/schedules.py. Bubble (p-1)(F+B) as GPipe, but stage r holds the activations
-// of min(p-r, m) micro-batches only.
+// megatron/core/pipeline_parallel/schedules.py. Bubble (p-1)(F+B) as GPipe, but stage r holds the
+// activations of min(p-r, m) micro-batches only.
 #include <algorithm>
 
 #include "sim/core/registry.hpp"

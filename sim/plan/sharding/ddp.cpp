@@ -1,4 +1,5 @@
-// Distributed data parallel: full copies, gradients all-reduced in buckets (Li et al. 2020, section 3.2).
+// Distributed data parallel: full copies, gradients all-reduced in buckets (Li et al. 2020,
+// section 3.2).
 #include "sim/core/registry.hpp"
 #include "sim/plan/sharding.hpp"
 

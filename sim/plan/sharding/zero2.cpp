@@ -1,4 +1,5 @@
-// ZeRO stage 2: gradients are sharded, hence reduced after every micro-batch (DeepSpeed's stage_1_and_2).
+// ZeRO stage 2: gradients are sharded, hence reduced after every micro-batch (DeepSpeed's
+// stage_1_and_2).
 #include "sim/core/registry.hpp"
 #include "sim/plan/sharding.hpp"
 

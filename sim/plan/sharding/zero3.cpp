@@ -1,4 +1,5 @@
-// ZeRO stage 3 (FSDP full shard): each block's parameters are gathered for forward and again for backward.
+// ZeRO stage 3 (FSDP full shard): each block's parameters are gathered for forward and again for
+// backward.
 #include "sim/core/registry.hpp"
 #include "sim/plan/sharding.hpp"
 
