@@ -247,6 +247,13 @@ TEST_CASE("the library of a scenario is the environment, its parents and the sou
   CHECK(library.roots.back() == kRoot.string());
 }
 
+TEST_CASE("the example of docs/scenario.md is a scenario") {
+  const std::string text = text_of(kRoot / "docs/scenario.md");
+  const auto from = text.find("```yaml\n") + 8;
+  const std::string example = text.substr(from, text.find("```", from) - from);
+  CHECK(parse_scenario(example, "example.yaml", {{kRoot.string()}}).cluster.gpus() == 1024);
+}
+
 TEST_CASE("docs/scenario.md holds the tables that the reader declares") {
   const fs::path path = kRoot / "docs/scenario.md";
   const std::string begin =
