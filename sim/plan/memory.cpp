@@ -54,6 +54,15 @@ Bytes recomputed(const Scenario& scenario, const OpGraph& graph, int stage) {
   return most;
 }
 
+/// Sharded gradients of an interleaved stage: whole for the chunk that runs and the one being
+/// reduced.
+Bytes whole_gradients(const Scenario& scenario, double parameters) {
+  const int chunks = scenario.parallelism.pipeline.chunks;
+  if (!strategy_of(scenario.parallelism.data.sharding).shards_gradients || chunks == 1)
+    return Bytes{0};
+  return Bytes{parameters * gradient_bytes(scenario) * std::min(2.0 / chunks, 1.0)};
+}
+
 /// ZeRO-3 holds two gathered blocks and one block of whole gradients.
 Bytes gathered(const Scenario& scenario, const OpGraph& graph) {
   double largest = 0;
@@ -96,12 +105,13 @@ std::vector<StageMemory> memory_by_stage(const Scenario& scenario, const OpGraph
   std::vector<StageMemory> stages;
   for (int stage = 0; stage < scenario.parallelism.pipeline.stages; ++stage) {
     const double parameters = stage_parameters(scenario, graph, stage);
-    StageMemory bytes{stage,
-                      {{"parameters", Bytes{parameters * each.parameters}},
-                       {"gradients", Bytes{parameters * each.gradients}},
-                       {"optimizer", Bytes{parameters * each.optimizer}},
-                       {"activations", peak_activations(scenario, graph, stage)},
-                       {"recomputed", recomputed(scenario, graph, stage)}}};
+    StageMemory bytes{
+        stage,
+        {{"parameters", Bytes{parameters * each.parameters}},
+         {"gradients", Bytes{parameters * each.gradients} + whole_gradients(scenario, parameters)},
+         {"optimizer", Bytes{parameters * each.optimizer}},
+         {"activations", peak_activations(scenario, graph, stage)},
+         {"recomputed", recomputed(scenario, graph, stage)}}};
     if (strategy_of(data.sharding).shards_parameters)
       bytes.categories.emplace_back("gathered", gathered(scenario, graph));
     bytes.categories.emplace_back("reserved", scenario.cluster.gpu.reserved);

@@ -20,7 +20,7 @@ constexpr Bytes kNormBytes{8};  // the squared norm and an overflow flag, fp32 e
 
 /// One chunk of the stage, compiled.
 struct ChunkPasses {
-  Segment forward, backward, last_backward;  ///< the last one of a step reduces gradients
+  Segment forward, backward, reducing_backward;  ///< the last one also reduces gradients
   double saved_bytes = 0;
 };
 
@@ -60,9 +60,8 @@ class StageWriter {
       const auto blocks = blocks_of(scenario_, shop_.graph, shape_.stage, chunk);
       chunks_.push_back(
           {.forward = forward_segment(shop_, shape_, blocks),
-           .backward =
-               backward_segment(shop_, shape_, blocks, reduces && strategy_.every_micro_batch),
-           .last_backward = backward_segment(shop_, shape_, blocks, reduces),
+           .backward = backward_segment(shop_, shape_, blocks, false),
+           .reducing_backward = backward_segment(shop_, shape_, blocks, reduces),
            .saved_bytes = pass_activations(scenario_, shop_.graph, shape_.stage, chunk).bytes()});
     }
     parameters_ = stage_parameters(scenario_, shop_.graph, shape_.stage);
@@ -116,13 +115,22 @@ class StageWriter {
     if (action.forward && needs_batch(action.chunk)) fetch_batch();
     if (scenario_.host.graph) writer_.spend_on_host(writer_.launch_seconds());
     const auto first = static_cast<TaskIndex>(writer_.program().tasks.size());
-    const bool last = action.micro_batch + 1 == scenario_.micro_batches();
-    write_segment(action.forward ? chunk.forward : last ? chunk.last_backward : chunk.backward);
+    write_segment(action.forward                      ? chunk.forward
+                  : reduces_after(action.micro_batch) ? chunk.reducing_backward
+                                                      : chunk.backward);
     if (action.forward) {
       writer_.add_memory(first, chunk.saved_bytes, true);
     } else {
       writer_.add_memory(writer_.last_on(compute_), -chunk.saved_bytes, false);
     }
+  }
+
+  /// Gradients are reduced once a step; where they are sharded, also whenever the rank turns to
+  /// other weights: after each micro-batch, or after a chunk's group of micro-batches in an
+  /// interleaved pipeline.
+  bool reduces_after(int micro_batch) const {
+    if (micro_batch + 1 == scenario_.micro_batches()) return true;
+    return strategy_.every_micro_batch && (micro_batch + 1) % pipeline_.stages == 0;
   }
 
   void write_segment(const Segment& segment) {

@@ -27,6 +27,19 @@ struct Suspect {
   const char* next;
 };
 
+/// What usually helps the group that is waited for most.
+const char* next_for_network(const Metrics& m) {
+  const double tensor = share(m, {Cause::exposed_tensor});
+  const double data = share(m, {Cause::exposed_data});
+  if (tensor >= data && tensor >= share(m, {Cause::exposed_pipeline})) {
+    return "a smaller tensor degree, or a faster link inside the node";
+  }
+  if (data >= share(m, {Cause::exposed_pipeline})) {
+    return "parallelism.data.overlap, another bucket size, or more micro-batches a step";
+  }
+  return "parallelism.pipeline.overlap_p2p, or a faster fabric";
+}
+
 std::string compute_bound(const Metrics& m) {
   const double busy =
       share(m, {Cause::forward, Cause::recompute, Cause::backward, Cause::optimizer});
@@ -47,8 +60,7 @@ Verdict verdict(const Metrics& m, const std::function<Seconds(WhatIf)>& simulate
       Suspect{WhatIf::network,
               share(m, {Cause::exposed_tensor, Cause::exposed_data, Cause::exposed_pipeline,
                         Cause::contention, Cause::sync_wait}),
-              "network-bound", "an infinitely fast network",
-              "overlap more, or change which groups share which links"},
+              "network-bound", "an infinitely fast network", next_for_network(m)},
       Suspect{WhatIf::input, share(m, {Cause::batch_wait, Cause::h2d}), "data-bound",
               "an infinitely fast loader",
               "more loader workers, faster decoding or faster storage"},

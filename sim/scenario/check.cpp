@@ -141,14 +141,22 @@ void Checker::check_batch() const {
 void Checker::check_sharding() const {
   if (!sound({"parallelism.data.sharding", "parallelism.pipeline.stages"})) return;
   const Sharding sharding = p.data.sharding;
-  if (p.pipeline.stages == 1 || (sharding != Sharding::zero2 && sharding != Sharding::zero3))
-    return;
-  report(
-      "parallelism.data.sharding",
-      fmt::format("{} with {} pipeline stages is not modelled: every micro-batch would {} again",
-                  name_of(sharding), p.pipeline.stages,
-                  sharding == Sharding::zero3 ? "gather the parameters" : "reduce the gradients"),
-      "use zero1, or one stage");
+  if (p.pipeline.stages == 1) return;
+  if (sharding == Sharding::zero3) {
+    report("parallelism.data.sharding",
+           fmt::format("zero3 with {} pipeline stages is not modelled: every micro-batch would "
+                       "gather the parameters again",
+                       p.pipeline.stages),
+           "use zero1, or one stage");
+  }
+  if (sharding == Sharding::zero2 && p.pipeline.chunks == 1) {
+    report(
+        "parallelism.data.sharding",
+        fmt::format("zero2 with {} pipeline stages of one chunk would reduce the gradients "
+                    "again after every micro-batch",
+                    p.pipeline.stages),
+        "use zero1, or an interleaved schedule, which reduces after each group of micro-batches");
+  }
 }
 
 // --- the pipeline
