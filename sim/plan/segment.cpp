@@ -2,6 +2,7 @@
 #include "sim/plan/segment.hpp"
 
 #include <algorithm>
+#include <deque>
 
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/core/error.hpp"
@@ -41,14 +42,14 @@ class PassWriter {
     close_chain();
     const std::uint32_t operation = add_collective(shop_, op, bytes, group);
     const Phases& phases = shop_.plan.operations[operation].phases;
-    running_[channel] += uncontended(phases, shop_.scenario.cluster).seconds();
+    running_[channel].push_back({slots_, uncontended(phases, shop_.scenario.cluster).seconds()});
     segment_.emplace_back(StartPiece{channel, operation, slots_});
     return slots_++;
   }
 
   void wait(int slot, Channel channel) {
     close_chain();
-    running_[channel] = 0;
+    std::erase_if(running_[channel], [&](const Running& one) { return one.slot <= slot; });
     segment_.emplace_back(WaitPiece{slot});
   }
 
@@ -90,15 +91,35 @@ class PassWriter {
     if (bucket_ >= (first_bucket_ ? data.first_bucket : data.bucket)) flush_bucket();
   }
 
+  /// A collective in flight, and its time left; those of a channel run one after another.
+  struct Running {
+    int slot;
+    double left;
+  };
+
+  static double total(const std::deque<Running>& queue) {
+    double sum = 0;
+    for (const Running& one : queue) sum += one.left;
+    return sum;
+  }
+
+  static void pass_time(std::deque<Running>& queue, double seconds) {
+    while (!queue.empty() && queue.front().left <= seconds) {
+      seconds -= queue.front().left;
+      queue.pop_front();
+    }
+    if (!queue.empty()) queue.front().left -= seconds;
+  }
+
   /// Collectives in flight hold SMs: while one runs, a kernel progresses at 1 - held of its speed.
   /// Their time is taken as uncontended; what is left of it after this kernel is kept for the next
   /// ones.
   double contention(double seconds) {
     double longest = 0;
-    for (const auto& [channel, left] : running_) longest = std::max(longest, left);
+    for (const auto& [channel, queue] : running_) longest = std::max(longest, total(queue));
     const double stretched = seconds / (1 - held_sms_);
     const double added = stretched <= longest ? stretched - seconds : longest * held_sms_;
-    for (auto& [channel, left] : running_) left = std::max(left - seconds - added, 0.0);
+    for (auto& [channel, queue] : running_) pass_time(queue, seconds + added);
     return added;
   }
 
@@ -115,7 +136,7 @@ class PassWriter {
   double held_sms_;
   Segment segment_;
   std::vector<Kernel> kernels_;
-  std::map<Channel, double> running_;  // seconds left of the collectives in flight
+  std::map<Channel, std::deque<Running>> running_;
   int slots_ = 0;
   int open_tensor_slot_ = 0;
   bool buckets_ = false;

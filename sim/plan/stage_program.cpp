@@ -1,7 +1,10 @@
 // A rank's program: what a framework's training loop issues, step by step.
 #include "sim/plan/stage_program.hpp"
 
+#include <algorithm>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
@@ -16,7 +19,8 @@ namespace {
 
 constexpr TaskIndex kNoTask = ProgramWriter::kNoTask;
 constexpr std::uint16_t kNoRow = 0xffff;
-constexpr Bytes kNormBytes{8};  // the squared norm and an overflow flag, fp32 each
+constexpr double kMostTasks = 2e7;  // about 2 GB for a rank class
+constexpr Bytes kNormBytes{8};      // the squared norm and an overflow flag, fp32 each
 
 /// One chunk of the stage, compiled.
 struct ChunkPasses {
@@ -44,6 +48,7 @@ class StageWriter {
     if (schedule == nullptr) throw UserError("unknown schedule '" + pipeline_.schedule + "'");
     const auto actions = schedule->order(
         {pipeline_.stages, scenario_.micro_batches(), pipeline_.chunks}, shape_.stage);
+    check_size(actions.size());
     if (shape_.loads) input_.emplace(shop_, writer_, host_);
     for (int step = 0; step < scenario_.run.warmup + scenario_.run.steps; ++step) {
       writer_.set_step(step);
@@ -71,6 +76,23 @@ class StageWriter {
         parameters_ * each.total() + scenario_.cluster.gpu.reserved.bytes();
   }
 
+  /// A plan that no machine can hold is the user's mistake; better said than met.
+  void check_size(std::size_t passes) const {
+    std::size_t pieces = 0;
+    for (const ChunkPasses& chunk : chunks_) {
+      pieces = std::max(
+          {pieces, chunk.forward.size(), chunk.backward.size(), chunk.reducing_backward.size()});
+    }
+    const auto steps = static_cast<std::size_t>(scenario_.run.warmup + scenario_.run.steps);
+    const double tasks =
+        static_cast<double>(pieces) * static_cast<double>(passes) * static_cast<double>(steps);
+    if (tasks <= kMostTasks) return;
+    throw UserError(fmt::format(
+        "{} passes a step x {} steps x {} tasks a pass = {:.2g} tasks a rank, more than {:.0g}: "
+        "simulate fewer steps (run.steps, run.warmup) or micro-batches (training.global_batch)",
+        passes, steps, pieces, tasks, kMostTasks));
+  }
+
   /// Passes between which ranks exchange: each by itself, but pairs of forward and backward where
   /// an interleaved schedule does not overlap its transfers (Megatron-LM's
   /// send_forward_backward_recv_forward_backward: with an exchange after each pass the circle of
@@ -95,7 +117,8 @@ class StageWriter {
       // With overlap the next input travels beside this pass, else it is asked for when the pass is
       // done.
       if (pipeline_.overlap_p2p && i + 1 < units.size()) next = post_receives(units[i + 1]);
-      for (const TaskIndex task : received) wait_for(task);
+      for (std::size_t k = 0; k < received.size(); ++k)
+        wait_for(gathered(received[k], units[i][k].micro_batch));
       for (const Action& action : units[i]) write_pass(action);
       for (const Action& action : units[i]) post_send(action);
       if (!pipeline_.overlap_p2p && i + 1 < units.size()) next = post_receives(units[i + 1]);
@@ -233,17 +256,23 @@ class StageWriter {
     if (!pipeline_.overlap_p2p) wait_for(sent);
   }
 
-  /// Asks for the input of that pass; returns what the pass must wait for.
+  /// Asks for the input of that pass; returns the task that brings it, if another stage sends it.
   TaskIndex post_receive(const Action& action) {
     const bool at_end =
         action.forward ? part(action.chunk) == 0 : part(action.chunk) + 1 == parts();
     if (at_end) return kNoTask;
     micro_batch_ = action.micro_batch;
     const Channel channel = action.forward ? Channel::receive_forward : Channel::receive_backward;
-    const TaskIndex received =
-        communicate(channel, transfer_operation(channel), {writer_.last_on(compute_)});
+    return communicate(channel, transfer_operation(channel), {writer_.last_on(compute_)});
+  }
+
+  /// Where tensor ranks receive 1/t each they gather the whole right before its pass: any earlier,
+  /// and the gather would stand on the tensor row before collectives of the pass that still runs.
+  TaskIndex gathered(TaskIndex received, int micro_batch) {
     const Parallelism& split = scenario_.parallelism;
-    if (split.tensor == 1 || split.sequence || !pipeline_.scatter_gather) return received;
+    const bool is_whole = split.tensor == 1 || split.sequence || !pipeline_.scatter_gather;
+    if (received == kNoTask || is_whole) return received;
+    micro_batch_ = micro_batch;
     return communicate(Channel::tensor, gather_operation(), {received});
   }
 

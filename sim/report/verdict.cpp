@@ -76,7 +76,7 @@ Verdict verdict(const Metrics& m, const std::function<Seconds(WhatIf)>& simulate
   if (bubble > first.share) {
     return {fmt::format("bubble-bound: stage {} waits {:.0f} % of the step for other stages",
                         m.slowest_stage, 100 * bubble),
-            "more micro-batches a step, or interleaved chunks"};
+            "more micro-batches a step, or more model chunks per stage"};
   }
   const Seconds without = simulate_with(first.what);
   return {fmt::format("{}: with {} the step would take {} ({:+.0f} %)", first.bound, first.free,
