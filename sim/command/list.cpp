@@ -1,4 +1,5 @@
 // stepsim list: every name that a scenario may use.
+#include <cmath>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ void models(std::ostream& out) {
   const Library library = library_for("");
   for (const std::string& name : names_in("models", library)) {
     const Model model = load_model(name, library);
-    line(out, name, humanise(parameter_count(model), "parameters").text());
+    line(out, name, grouped(std::llround(parameter_count(model))) + " parameters");
   }
 }
 

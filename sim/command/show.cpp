@@ -100,6 +100,17 @@ void show_plan(const Scenario& scenario, std::ostream& out) {
   }
 }
 
+std::string describe(const Timeline& timeline, const RankTimeline& rank, const Span& span) {
+  std::string text =
+      fmt::format("{:>14.6f} {:>14.6f} ms  {:<16} {:<28} {:<8}{}", span.start * 1e3, span.end * 1e3,
+                  rank.rows[span.row].name, timeline.names[span.name],
+                  span.micro_batch < 0 ? std::string() : fmt::format("mb {}", span.micro_batch),
+                  name_of(span.cause));
+  if (span.blocker == kNoSpan) return text;
+  const Span& blocker = rank.spans[static_cast<std::size_t>(span.blocker)];
+  return text + fmt::format(", after {}", timeline.names[blocker.name]);
+}
+
 /// The first measured step of every simulated rank.
 void show_timeline(const Scenario& scenario, std::ostream& out) {
   const Simulation simulation = simulate(make_plan(scenario, build(scenario)));
@@ -108,11 +119,7 @@ void show_timeline(const Scenario& scenario, std::ostream& out) {
     out << fmt::format("rank {} (stage {}, stands for {})\n", rank.rank, rank.stage,
                        rank.multiplicity);
     for (const Span& span : rank.spans) {
-      if (span.step != timeline.warmup) continue;
-      out << fmt::format(
-          "  {:>14.6f} {:>14.6f} ms  {:<16} {:<28} {}\n", span.start * 1e3, span.end * 1e3,
-          rank.rows[span.row].name, timeline.names[span.name],
-          span.micro_batch < 0 ? std::string() : fmt::format("mb {}", span.micro_batch));
+      if (span.step == timeline.warmup) out << "  " << describe(timeline, rank, span) << '\n';
     }
   }
 }
