@@ -7,6 +7,10 @@
 # line `...` for any number of lines. Each command starts anew in one copy of the repository, so
 # that what it writes is there for the next one, and gone in the end.
 #
+# A block with a path after its language (```yaml mine.yaml) is that file: it must equal the one in
+# the repository, or, where there is none, it is written for the commands below it. Links to other
+# files must lead somewhere.
+#
 # `./dev X` runs the program as it is built; what builds or tests by itself (`./dev test`) is not
 # run from here.
 set -euo pipefail
@@ -14,7 +18,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "$1" && pwd)
 documents=("${@:2}")
-((${#documents[@]})) || mapfile -t documents < <(find "$root"/README.md "$root"/docs -name '*.md' 2>/dev/null | sort)
+((${#documents[@]})) || mapfile -t documents < <(find "$root" -name '*.md' -not -path "$root/build*" | sort)
 own_words=$("$root/dev" help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -vxE 'run|help' | paste -sd'|')
 
 scratch=$(mktemp -d)
@@ -52,8 +56,26 @@ run() {
   failures=$((failures + 1))
 }
 
+# shown_file PLACE PATH TEXT
+shown_file() {
+  if [[ ! -e $root/$2 ]]; then
+    printf '%s' "$3" >"$scratch/$2"
+  elif ! diff -u --label "$1" --label "$2" <(printf '%s' "$3") "$root/$2"; then
+    failures=$((failures + 1))
+  fi
+}
+
+check_links() {
+  local target
+  while IFS= read -r target; do
+    [[ $target == *://* || -e $(dirname "$1")/$target ]] && continue
+    echo "${1#"$root/"}: nothing at the link's end: $target"
+    failures=$((failures + 1))
+  done < <(grep -oE '\]\([^)#]+' "$1" | sed 's/^](//')
+}
+
 run_document() {
-  local line number=0 fence='' command='' place code expected
+  local line number=0 fence='' command='' place code expected path text
   finish() {
     [[ -z $command ]] || run "$place" "$command" "$code" "$expected"
     command='' code=0 expected=''
@@ -61,13 +83,20 @@ run_document() {
   while IFS= read -r line <&3; do
     number=$((number + 1))
     if [[ -z $fence ]]; then
-      [[ $line =~ ^(\ *'```')console$ ]] && fence=${BASH_REMATCH[1]} command=''
+      path='' text=''
+      if [[ $line =~ ^(\ *'```')console$ ]]; then
+        fence=${BASH_REMATCH[1]} command=''
+      elif [[ $line =~ ^'```'[a-z]+\ ([^ ]+)$ ]]; then
+        fence='```' path=${BASH_REMATCH[1]} place=$1:$number
+      fi
       continue
     fi
     line=${line#"${fence%'```'}"}
     if [[ $line == '```' ]]; then
-      finish
+      if [[ -n $path ]]; then shown_file "$place" "$path" "$text"; else finish; fi
       fence=''
+    elif [[ -n $path ]]; then
+      text+=$line$'\n'
     elif [[ $command == *\\ ]]; then
       command+=$'\n'$line
     elif [[ $line == '$ '* ]]; then
@@ -81,6 +110,9 @@ run_document() {
   done 3<"$1"
 }
 
-for document in "${documents[@]}"; do run_document "$document"; done
+for document in "${documents[@]}"; do
+  run_document "$document"
+  check_links "$document"
+done
 echo "$commands commands in ${#documents[@]} documents, $failures failed"
 ((failures == 0)) && { ((commands > 0)) || [[ ! -e $root/README.md ]]; }

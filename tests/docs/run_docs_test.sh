@@ -28,9 +28,20 @@ $ ./dev test --all
 ```sh
 $ false
 ```
+
+```yaml written.yaml
+a: 1
+```
+
+```console
+$ cat written.yaml
+a: 1
+```
+
+[there](right.md), [and elsewhere](https://example.org/#part)
 EOF
 "$here/run_docs.sh" "$folder" "$folder/right.md" >"$folder/out" || { cat "$folder/out"; exit 1; }
-diff <(echo "4 commands in 1 documents, 0 failed") "$folder/out"
+diff <(echo "5 commands in 1 documents, 0 failed") "$folder/out"
 
 cat >"$folder/wrong.md" <<'EOF'
 ```console
@@ -42,10 +53,18 @@ $ echo 5 s
 $ echo one; echo two
 one
 ```
+
+```text LICENSE
+another licence
+```
+
+[nowhere](missing.md#part)
 EOF
 if "$here/run_docs.sh" "$folder" "$folder/wrong.md" >"$folder/out"; then
   echo "wrong documents were accepted"
   exit 1
 fi
 for line in 2 3 5 7; do grep -q "wrong.md:$line: " "$folder/out"; done
-grep -qx "4 commands in 1 documents, 4 failed" "$folder/out"
+grep -qF "+MIT License" "$folder/out"
+grep -q "wrong.md: nothing at the link's end: missing.md$" "$folder/out"
+grep -qx "4 commands in 1 documents, 6 failed" "$folder/out"
