@@ -192,7 +192,8 @@ class StageWriter {
   std::uint16_t row_of(Channel channel) {
     std::uint16_t& row = rows_[static_cast<std::size_t>(channel)];
     if (row == kNoRow)
-      row = writer_.add_row(name_of(channel), RowKind::communication, group_name_of(channel));
+      row = writer_.add_row(name_of(channel), RowKind::communication,
+                            group_name_of(counted_as(channel)));
     return row;
   }
 
@@ -205,11 +206,16 @@ class StageWriter {
     task.work = operation;
     task.name = shop_.plan.operations[operation].name;
     task.micro_batch = micro_batch_;
-    task.cause = exposed(channel);
-    task.wait_cause = between_stages(channel) ? Cause::pipeline_bubble : Cause::sync_wait;
+    task.cause = exposed(counted_as(channel));
+    task.wait_cause =
+        between_stages(counted_as(channel)) ? Cause::pipeline_bubble : Cause::sync_wait;
     return writer_.launch(task, after, writer_.launch_seconds());
   }
 
+  /// Without a pipeline all ranks of a replica are tensor ranks, and nothing waits for a stage.
+  Channel counted_as(Channel channel) const {
+    return channel == Channel::model && pipeline_.stages == 1 ? Channel::tensor : channel;
+  }
   static bool between_stages(Channel channel) { return channel >= Channel::model; }
   static Cause exposed(Channel channel) {
     if (channel == Channel::tensor) return Cause::exposed_tensor;
