@@ -140,11 +140,54 @@ void Executor::ready(std::uint32_t rank, TaskIndex index, double date, std::int3
 void Executor::start_chain(std::uint32_t rank, TaskIndex index, double date, std::int32_t blocker) {
   const Task& task = task_of(rank, index);
   const Chain& chain = plan_.chains[task.work];
-  const double host = launch_date(ranks_[rank], task);
-  const double end = std::max(host + chain.launched, date + chain.compute);
+  RankState& state = ranks_[rank];
+  const double host = launch_date(state, task);
   note_start(rank, index, date, std::max(date, host + chain.launch_each), blocker);
   kernels_ += static_cast<std::int64_t>(chain.kernels.size());
-  board_.at(end, [this, rank, index, end] { finish(rank, index, end); });
+  state.running = index;
+  state.chain = ChainRun(chain, date, host, state.recorder && options_.kernels);
+  schedule_end(rank);
+}
+
+void Executor::schedule_end(std::uint32_t rank) {
+  RankState& state = ranks_[rank];
+  const double end = state.chain.end(state.taken);
+  const std::uint32_t schedule = ++state.schedule;
+  board_.at(end, [this, rank, schedule, end] {
+    if (ranks_[rank].schedule == schedule) finish_chain(rank, end);
+  });
+}
+
+void Executor::finish_chain(std::uint32_t rank, double date) {
+  RankState& state = ranks_[rank];
+  const TaskIndex index = state.running;
+  state.running = kNoTask;
+  if (state.recorder && (state.chain.touched() || !state.taken.nothing())) {
+    state.chain.advance(date, state.taken);
+    state.recorder->started(index).slowed = &state.chain;
+  }
+  finish(rank, index, date);
+}
+
+void Executor::take(std::uint32_t rank, double held_sms, double memory_share, double date) {
+  Taken taken = ranks_[rank].taken;
+  taken.held_sms += held_sms;
+  taken.memory_share += memory_share;
+  change_speed(rank, date, taken);
+}
+
+void Executor::release(std::uint32_t rank, const Operation& operation, double date) {
+  RankState& state = ranks_[rank];
+  if (--state.in_flight == 0) return change_speed(rank, date, {});  // no sums of rounding errors
+  take(rank, -operation.held_sms, -operation.memory_share, date);
+}
+
+/// What runs on the compute row goes on at another speed from here.
+void Executor::change_speed(std::uint32_t rank, double date, const Taken& taken) {
+  RankState& state = ranks_[rank];
+  if (state.running != kNoTask) state.chain.advance(date, state.taken);
+  state.taken = taken;
+  if (state.running != kNoTask) schedule_end(rank);
 }
 
 /// The host has come to the wait, and all that it waits for is done: the next epoch starts.
@@ -171,6 +214,10 @@ void Executor::arrive(std::uint32_t rank, TaskIndex index, double date) {
   const auto group = static_cast<std::uint32_t>(ranks_[rank].folded->group_of[channel]);
   GroupState& state = groups_[group];
   state.arrived.push_back({rank, index});
+  // From its launch on the kernel holds its SMs, also while it waits for the others.
+  const Operation& operation = plan_.operations[task_of(rank, index).work];
+  ++ranks_[rank].in_flight;
+  if (operation.held_sms > 0) take(rank, operation.held_sms, 0, date);
   if (static_cast<int>(state.arrived.size()) == state.folded->members) start_operation(group, date);
 }
 
@@ -188,6 +235,8 @@ void Executor::start_operation(std::uint32_t group, double date) {
                       ranks_[state.arrived.front().rank].folded->rank, plan_.names[task.name],
                       task.micro_batch, ranks_[arrival.rank].folded->rank));
     }
+    const Operation& operation = plan_.operations[task.work];
+    if (operation.memory_share > 0) take(arrival.rank, 0, operation.memory_share, date);
     RankState& rank = ranks_[arrival.rank];
     if (!rank.recorder) continue;
     Started& begun = rank.recorder->started(arrival.task);
@@ -210,6 +259,9 @@ void Executor::start_phase(std::uint32_t group, double date) {
   const std::vector<Arrival> members = std::move(state.arrived);
   state.arrived.clear();
   state.running = false;
+  for (const Arrival& member : members) {
+    release(member.rank, plan_.operations[task_of(member.rank, member.task).work], date);
+  }
   for (const Arrival& member : members) finish(member.rank, member.task, date);
 }
 

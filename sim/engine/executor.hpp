@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/engine/board.hpp"
+#include "sim/engine/chain_run.hpp"
 #include "sim/engine/recorder.hpp"
 #include "sim/engine/simulate.hpp"
 
@@ -22,6 +23,7 @@ class Executor {
 
  private:
   friend std::string describe_deadlock(const Executor& executor);
+  static constexpr TaskIndex kNoTask = 0xffffffff;
 
   struct RankState {
     const FoldedRank* folded = nullptr;
@@ -29,7 +31,12 @@ class Executor {
     std::vector<std::uint8_t> needs;       // edges not yet satisfied, by task
     std::vector<double> epoch_start;       // when the host began each epoch
     std::vector<std::int32_t> epoch_span;  // recorded: the host_wait that began it
-    std::size_t left = 0;                  // tasks not finished
+    Taken taken;                           // by the operations in flight
+    int in_flight = 0;                     // operations that take something
+    TaskIndex running = kNoTask;           // the chain on the compute row
+    ChainRun chain;
+    std::uint32_t schedule = 0;  // counts its dates of ending; an older one no longer holds
+    std::size_t left = 0;        // tasks not finished
     std::size_t next_step_end = 0;
     std::optional<Recorder> recorder;
   };
@@ -49,6 +56,11 @@ class Executor {
   void finish(std::uint32_t rank, TaskIndex task, double date);
   void ready(std::uint32_t rank, TaskIndex task, double date, std::int32_t blocker);
   void start_chain(std::uint32_t rank, TaskIndex task, double date, std::int32_t blocker);
+  void schedule_end(std::uint32_t rank);
+  void finish_chain(std::uint32_t rank, double date);
+  void take(std::uint32_t rank, double held_sms, double memory_share, double date);
+  void release(std::uint32_t rank, const Operation& operation, double date);
+  void change_speed(std::uint32_t rank, double date, const Taken& taken);
   void start_read(std::uint32_t rank, TaskIndex task, double date);
   void wait_on_host(std::uint32_t rank, TaskIndex task, double date);
   void arrive(std::uint32_t rank, TaskIndex task, double date);

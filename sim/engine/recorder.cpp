@@ -2,6 +2,7 @@
 #include "sim/engine/recorder.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace stepsim {
 
@@ -33,7 +34,7 @@ std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
             .wait_cause = task.wait_cause};
   first_span_[index] = static_cast<std::int32_t>(timeline_.spans.size());
   if (task.kind == TaskKind::chain) {
-    last_span_[index] = add_chain(span, plan_.chains[task.work], host);
+    last_span_[index] = add_chain(span, plan_.chains[task.work], host, begun.slowed);
     return last_span_[index];
   }
   if (task.kind == TaskKind::communicate) {
@@ -47,23 +48,28 @@ std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
 
 /// One span with the chain's mix of causes, or one for each kernel, started as launches and
 /// predecessors allow.
-std::int32_t Recorder::add_chain(Span span, const Chain& chain, double host) {
+std::int32_t Recorder::add_chain(Span span, const Chain& chain, double host,
+                                 const ChainRun* slowed) {
   if (!kernels_) {
-    span.mix = static_cast<std::int32_t>(program_.tasks.empty() ? 0 : &chain - plan_.chains.data());
+    span.mix = static_cast<std::int32_t>(&chain - plan_.chains.data());
+    if (slowed != nullptr) span.contention = slowed->contention();
     timeline_.spans.push_back(span);
     return static_cast<std::int32_t>(timeline_.spans.size()) - 1;
   }
   double free = span.arrival;
   double launched = host;
-  for (const Kernel& kernel : chain.kernels) {
+  for (std::size_t i = 0; i < chain.kernels.size(); ++i) {
+    const Kernel& kernel = chain.kernels[i];
     launched += chain.launch_each;
     span.start = std::max(free, launched);
-    span.end = free = span.start + kernel.seconds;
+    span.end = span.start + kernel.seconds;
+    if (slowed != nullptr) std::tie(span.start, span.end) = slowed->kernels()[i];
+    span.contention = std::max(span.end - span.start - kernel.seconds, 0.0);
     span.name = kernel.name;
     span.cause = kernel.cause;
     timeline_.spans.push_back(span);
     span.blocker = static_cast<std::int32_t>(timeline_.spans.size()) - 1;
-    span.arrival = free;
+    span.arrival = free = span.end;
   }
   return span.blocker;
 }

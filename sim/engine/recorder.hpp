@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "sim/engine/chain_run.hpp"
 #include "sim/plan/fold.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/timeline/timeline.hpp"
@@ -15,6 +16,7 @@ struct Started {
   double start = 0;
   std::int32_t blocker = kNoSpan;
   std::uint32_t message = 0;
+  const ChainRun* slowed = nullptr;  ///< chains: how it went, when a collective ran beside it
 };
 
 /// Records one rank.
@@ -30,7 +32,7 @@ class Recorder {
   RankTimeline take();
 
  private:
-  std::int32_t add_chain(Span span, const Chain& chain, double host);
+  std::int32_t add_chain(Span span, const Chain& chain, double host, const ChainRun* slowed);
   void add_memory_curve();
 
   const Plan& plan_;

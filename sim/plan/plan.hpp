@@ -26,7 +26,7 @@ namespace stepsim {
 struct Kernel {
   std::uint32_t name = 0;  ///< index into Plan::names
   double seconds = 0;
-  double contention = 0;  ///< of them, because a collective holds SMs
+  bool memory_bound = false;  ///< slowed by HBM traffic beside it, not by SMs taken
   Cause cause = Cause::forward;
 };
 
@@ -47,7 +47,9 @@ void contract(Chain& chain);
 struct Operation {
   std::uint32_t name = 0;
   Phases phases;
-  Bytes bytes;  ///< payload, for the report
+  Bytes bytes;              ///< payload, for the report
+  double held_sms = 0;      ///< share of the GPU's SMs that its kernel holds from arrival to end
+  double memory_share = 0;  ///< share of the memory bandwidth that it uses while it moves data
 };
 
 enum class TaskKind : std::uint8_t {

@@ -2,10 +2,10 @@
 #include "sim/plan/segment.hpp"
 
 #include <algorithm>
-#include <deque>
 
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/core/error.hpp"
+#include "sim/plan/resources.hpp"
 
 namespace stepsim {
 namespace {
@@ -28,9 +28,7 @@ class PassWriter {
   PassWriter(Workshop& shop, const StageShape& shape)
       : shop_(shop),
         shape_(shape),
-        strategy_(strategy_of(shop.scenario.parallelism.data.sharding)),
-        held_sms_(static_cast<double>(shop.scenario.cluster.gpu.communication_sms) /
-                  shop.scenario.cluster.gpu.sms) {}
+        strategy_(strategy_of(shop.scenario.parallelism.data.sharding)) {}
 
   void run(const Items& items, Cause cause) {
     for (const Item& item : items) {
@@ -41,15 +39,12 @@ class PassWriter {
   int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group) {
     close_chain();
     const std::uint32_t operation = add_collective(shop_, op, bytes, group);
-    const Phases& phases = shop_.plan.operations[operation].phases;
-    running_[channel].push_back({slots_, uncontended(phases, shop_.scenario.cluster).seconds()});
     segment_.emplace_back(StartPiece{channel, operation, slots_});
     return slots_++;
   }
 
-  void wait(int slot, Channel channel) {
+  void wait(int slot) {
     close_chain();
-    std::erase_if(running_[channel], [&](const Running& one) { return one.slot <= slot; });
     segment_.emplace_back(WaitPiece{slot});
   }
 
@@ -70,57 +65,24 @@ class PassWriter {
 
  private:
   void add(const Launch& launch, Cause cause) {
-    Kernel kernel{.name = shop_.name(launch.name),
-                  .seconds = kernel_time(launch.work, shop_.scenario.cluster.gpu).seconds(),
-                  .cause = cause};
-    kernel.contention = contention(kernel.seconds);
-    kernel.seconds += kernel.contention;
-    kernels_.push_back(kernel);
+    const Seconds seconds = kernel_time(launch.work, shop_.scenario.cluster.gpu);
+    kernels_.push_back({.name = shop_.name(launch.name),
+                        .seconds = seconds.seconds(),
+                        .memory_bound = std::holds_alternative<MemoryBound>(launch.work),
+                        .cause = cause});
   }
 
   void add(const StartCollective& collective, Cause) {
     open_tensor_slot_ = start(Channel::tensor, collective.op, collective.bytes, shape_.tensor);
   }
 
-  void add(const Join&, Cause) { wait(open_tensor_slot_, Channel::tensor); }
+  void add(const Join&, Cause) { wait(open_tensor_slot_); }
 
   void add(const GradientReady& gradient, Cause) {
     if (!buckets_) return;
     const DataParallel& data = shop_.scenario.parallelism.data;
     bucket_ += Bytes{gradient.elements * gradient_bytes(shop_.scenario)};
     if (bucket_ >= (first_bucket_ ? data.first_bucket : data.bucket)) flush_bucket();
-  }
-
-  /// A collective in flight, and its time left; those of a channel run one after another.
-  struct Running {
-    int slot;
-    double left;
-  };
-
-  static double total(const std::deque<Running>& queue) {
-    double sum = 0;
-    for (const Running& one : queue) sum += one.left;
-    return sum;
-  }
-
-  static void pass_time(std::deque<Running>& queue, double seconds) {
-    while (!queue.empty() && queue.front().left <= seconds) {
-      seconds -= queue.front().left;
-      queue.pop_front();
-    }
-    if (!queue.empty()) queue.front().left -= seconds;
-  }
-
-  /// Collectives in flight hold SMs: while one runs, a kernel progresses at 1 - held of its speed.
-  /// Their time is taken as uncontended; what is left of it after this kernel is kept for the next
-  /// ones.
-  double contention(double seconds) {
-    double longest = 0;
-    for (const auto& [channel, queue] : running_) longest = std::max(longest, total(queue));
-    const double stretched = seconds / (1 - held_sms_);
-    const double added = stretched <= longest ? stretched - seconds : longest * held_sms_;
-    for (auto& [channel, queue] : running_) pass_time(queue, seconds + added);
-    return added;
   }
 
   void close_chain() {
@@ -133,10 +95,8 @@ class PassWriter {
   Workshop& shop_;
   const StageShape& shape_;
   const ShardingStrategy& strategy_;
-  double held_sms_;
   Segment segment_;
   std::vector<Kernel> kernels_;
-  std::map<Channel, std::deque<Running>> running_;
   int slots_ = 0;
   int open_tensor_slot_ = 0;
   bool buckets_ = false;
@@ -177,7 +137,7 @@ void run_gathered(PassWriter& writer, const Workshop& shop, const StageShape& sh
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i == slots.size()) gather(i);
     if (ahead && i + 1 < blocks.size()) gather(i + 1);
-    writer.wait(slots[i], Channel::data_gather);
+    writer.wait(slots[i]);
     run(shop.graph.blocks[blocks[i]]);
   }
 }
@@ -223,6 +183,7 @@ std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes,
   Operation operation{.name = shop.name(name_of(op)), .phases = {}, .bytes = bytes};
   operation.phases = collective({op, bytes}, group, shop.scenario.cluster,
                                 algorithm_for(op, shop.scenario.collectives));
+  take_resources(operation, memory_traffic(op, bytes, group.ranks), shop.scenario.cluster);
   shop.plan.operations.push_back(std::move(operation));
   return static_cast<std::uint32_t>(shop.plan.operations.size() - 1);
 }
@@ -243,8 +204,7 @@ void contract(Chain& chain) {
     chain.compute += kernel.seconds;
     // Each kernel starts when it is launched and the one before has ended.
     chain.launched = std::max(chain.launched, chain.launch) + kernel.seconds;
-    chain.mix[static_cast<std::size_t>(kernel.cause)] += kernel.seconds - kernel.contention;
-    chain.mix[static_cast<std::size_t>(Cause::contention)] += kernel.contention;
+    chain.mix[static_cast<std::size_t>(kernel.cause)] += kernel.seconds;
   }
 }
 
@@ -278,7 +238,7 @@ Segment backward_segment(Workshop& shop, const StageShape& shape,
       const Bytes gradients{block.parameters() * gradient_bytes(shop.scenario)};
       const int slot =
           writer.start(Channel::data, CollectiveOp::reduce_scatter, gradients, shape.data);
-      if (!shop.scenario.parallelism.data.overlap) writer.wait(slot, Channel::data);
+      if (!shop.scenario.parallelism.data.overlap) writer.wait(slot);
     });
     return writer.finish();
   }

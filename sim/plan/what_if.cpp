@@ -14,13 +14,7 @@ bool is_input(const Program& program, const Task& task) {
 Plan with_free_network(Plan plan) {
   for (Operation& operation : plan.operations) {
     operation.phases.clear();
-  }
-  for (Chain& chain : plan.chains) {
-    for (Kernel& kernel : chain.kernels) {
-      kernel.seconds -= kernel.contention;
-      kernel.contention = 0;
-    }
-    contract(chain);
+    operation.held_sms = operation.memory_share = 0;
   }
   return plan;
 }

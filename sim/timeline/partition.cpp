@@ -46,12 +46,13 @@ class Ledger {
   void name_work(const Span& span) {
     const double lo = std::max(span.start, from_);
     const double hi = std::min(span.end, to_);
-    if (span.mix < 0 || hi <= lo) {
-      name(span.cause, lo, hi);
+    if (hi <= lo) return;
+    const double share = (hi - lo) / (span.end - span.start);
+    double rest = hi - lo - name(Cause::contention, 0, share * span.contention);
+    if (span.mix < 0) {
+      name(span.cause, 0, rest);
       return;
     }
-    const double share = (hi - lo) / (span.end - span.start);
-    double rest = hi - lo;
     const CauseSeconds& mix = timeline_.mixes[static_cast<std::size_t>(span.mix)];
     for (std::size_t cause = 0; cause < kCauses; ++cause) {
       seconds_[cause] += share * mix[cause];

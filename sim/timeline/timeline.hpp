@@ -59,6 +59,7 @@ struct Span {
   std::int32_t mix = -1;  ///< >= 0: the work is Timeline::mixes[mix], the rest of it launch gaps
   std::int32_t micro_batch = -1;  ///< -1: belongs to the whole step
   std::uint32_t message = 0;      ///< point-to-point: same number at both ends; 0: none
+  double contention = 0;          ///< compute: time lost to collectives beside it
   double bytes = 0;               ///< communication and copies: payload of this rank
   std::uint16_t row = 0;          ///< index into RankTimeline::rows
   std::uint16_t step = 0;

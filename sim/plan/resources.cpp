@@ -1,0 +1,43 @@
+// Shares of SMs and memory bandwidth, and what they cost.
+#include "sim/plan/resources.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepsim {
+namespace {
+
+constexpr Bytes kLeastPerChannel{512 * 64};
+// Two collectives at the same time cannot take everything: the compute kernel keeps its share of
+// the scheduler.
+constexpr double kMostHeld = 0.5;
+
+}  // namespace
+
+Bytes memory_traffic(CollectiveOp op, Bytes bytes, int ranks) {
+  const double gather = 2 * bus_factor(CollectiveOp::all_gather, ranks);
+  const double reduce = 3 * bus_factor(CollectiveOp::reduce_scatter, ranks);
+  switch (op) {
+    case CollectiveOp::all_gather:
+      return bytes * gather;
+    case CollectiveOp::reduce_scatter:
+      return bytes * reduce;
+    case CollectiveOp::all_reduce:
+      return bytes * (gather + reduce);
+  }
+  return Bytes{0};
+}
+
+void take_resources(Operation& operation, Bytes traffic, const Cluster& cluster) {
+  const GpuProfile& gpu = cluster.gpu;
+  const double channels = std::ceil(std::max(operation.bytes / kLeastPerChannel, 1.0));
+  operation.held_sms = std::min(channels, static_cast<double>(gpu.communication_sms)) / gpu.sms;
+  const Seconds time = uncontended(operation.phases, cluster);
+  if (time > Seconds{0}) operation.memory_share = traffic / time / gpu.memory_bandwidth;
+}
+
+double slowdown(const Kernel& kernel, double held_sms, double memory_share) {
+  return 1 / (1 - std::min(kernel.memory_bound ? memory_share : held_sms, kMostHeld));
+}
+
+}  // namespace stepsim
