@@ -1,0 +1,92 @@
+// A chain under changing speed: closed forms for kernels beside collectives.
+#include "sim/engine/chain_run.hpp"
+
+#include <doctest/doctest.h>
+
+#include "sim/plan/resources.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+/// n GEMMs of 1 s each, launched in no time.
+Chain gemms(int n, double launch = 0) {
+  Chain chain{.kernels = std::vector<Kernel>(static_cast<std::size_t>(n), Kernel{.seconds = 1}),
+              .launch_each = launch};
+  contract(chain);
+  return chain;
+}
+
+constexpr Taken kQuarterOfSms{.held_sms = 0.25};
+constexpr Taken kNothing{};
+
+}  // namespace
+
+TEST_CASE("alone a chain takes the sum of its kernels") {
+  const Chain chain = gemms(3);
+  CHECK(ChainRun(chain, 2, 0, false).end(kNothing) == doctest::Approx(5));
+}
+
+TEST_CASE("a chain that starts beside a collective runs at the speed of the SMs left") {
+  // 3 s of work at 3/4 of the speed take 4 s.
+  const Chain chain = gemms(3);
+  CHECK(ChainRun(chain, 0, 0, false).end(kQuarterOfSms) == doctest::Approx(4));
+}
+
+TEST_CASE("a running kernel's end moves when a collective starts and stops beside it") {
+  // One kernel of 1 s. A collective runs beside it from 0.2 to 0.6: in these 0.4 s it does 0.3 s of
+  // work, so that it ends at 1.1 and has lost 0.1 s.
+  const Chain chain = gemms(1);
+  ChainRun run(chain, 0, 0, true);
+  run.advance(0.2, kNothing);
+  CHECK(run.end(kQuarterOfSms) == doctest::Approx(0.2 + 0.8 / 0.75));
+  run.advance(0.6, kQuarterOfSms);
+  CHECK(run.end(kNothing) == doctest::Approx(1.1));
+  run.advance(1.1 + 1e-12, kNothing);
+  CHECK(run.contention() == doctest::Approx(0.1));
+  REQUIRE(run.kernels().size() == 1);
+  CHECK(run.kernels()[0].second == doctest::Approx(1.1));
+}
+
+TEST_CASE("launch gaps are not slowed") {
+  // Launched every 2 s, each kernel of 1 s takes 4/3 s beside the collective: the last ends at 3 *
+  // 2 + 4/3.
+  const Chain chain = gemms(3, 2);
+  CHECK(ChainRun(chain, 0, 0, false).end(kQuarterOfSms) == doctest::Approx(6 + 4.0 / 3));
+  ChainRun run(chain, 0, 0, true);
+  run.advance(100, kQuarterOfSms);
+  CHECK(run.contention() == doctest::Approx(3 * (4.0 / 3 - 1)));
+}
+
+TEST_CASE("touching a chain without taking anything changes nothing") {
+  const Chain chain = gemms(5, 0.7);
+  const double end = ChainRun(chain, 1, 0.5, false).end(kNothing);
+  ChainRun run(chain, 1, 0.5, false);
+  for (const double date : {1.1, 1.9, 3.0, 3.0, 4.7}) run.advance(date, kNothing);
+  CHECK(run.end(kNothing) == doctest::Approx(end).epsilon(1e-12));
+  CHECK(run.contention() == 0);
+}
+
+TEST_CASE("memory-bound kernels feel memory traffic, the others feel SMs") {
+  const Kernel gemm{.seconds = 1};
+  const Kernel copy{.seconds = 1, .memory_bound = true};
+  CHECK(slowdown(gemm, 0.2, 0.4) == doctest::Approx(1.25));
+  CHECK(slowdown(copy, 0.2, 0.4) == doctest::Approx(1 / 0.6));
+}
+
+TEST_CASE("an all-reduce moves 5(n-1)/n of its message through each memory") {
+  // 3(n-1)/n for the reductions, 2(n-1)/n for the gather.
+  CHECK(memory_traffic(CollectiveOp::all_reduce, 8_GB, 4) / 1_GB == doctest::Approx(30));
+}
+
+TEST_CASE("a small message takes fewer channels") {
+  const Cluster cluster{
+      .gpu = {.sms = 100, .memory_bandwidth = 1000_GBps, .communication_sms = 20}};
+  Operation small{.phases = {Phase{.inside = 1_ms}}, .bytes = Bytes{3 * 32768.0}};
+  take_resources(small, 1_MiB, cluster);
+  CHECK(small.held_sms == doctest::Approx(0.03));
+  Operation large{.phases = {Phase{.inside = 1_ms}}, .bytes = 64_MiB};
+  take_resources(large, Bytes{1e8}, cluster);
+  CHECK(large.held_sms == doctest::Approx(0.2));
+  CHECK(large.memory_share == doctest::Approx(0.1));
+}
