@@ -99,10 +99,7 @@ class Refinement {
       }
     }
     for (std::size_t g = 0; g < next.groups.size(); ++g) {
-      Colour members = 0;
-      for (const int rank : plan_.groups[g].ranks)
-        members += mix(6, old.ranks[static_cast<std::size_t>(rank)]);
-      next.groups[g] = mix(next.groups[g], members);
+      next.groups[g] = mix(next.groups[g], members_of(plan_.groups[g], old));
     }
     Colours in_group(next.groups.size(), 0), on_link(next.links.size(), 0),
         on_rank(next.ranks.size(), 0);
@@ -113,6 +110,17 @@ class Refinement {
     for (std::size_t l = 0; l < on_link.size(); ++l) next.links[l] = mix(next.links[l], on_link[l]);
     for (std::size_t r = 0; r < on_rank.size(); ++r) next.ranks[r] = mix(next.ranks[r], on_rank[r]);
     return next;
+  }
+
+  /// Members of a collective are alike; the sender of a transfer is not like its receiver (two
+  /// stages in a circle send to each other).
+  static Colour members_of(const Group& group, const Partition& old) {
+    Colour members = 0;
+    for (const int rank : group.ranks) {
+      const bool receives = group.channel >= Channel::send_forward && rank == group.ranks.back();
+      members += mix(receives ? 10 : 6, old.ranks[static_cast<std::size_t>(rank)]);
+    }
+    return members;
   }
 
   void refine_flow(std::size_t f, const Partition& old, Partition& next, Colours& in_group,

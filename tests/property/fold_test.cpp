@@ -1,0 +1,131 @@
+// Folding is exact: one rank of each class gives the same step times as all ranks together.
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "sim/engine/simulate.hpp"
+#include "sim/ops/op_graph.hpp"
+#include "sim/timeline/partition.hpp"
+#include "tests/property/random_scenario.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+constexpr int kScenarios = 100;
+constexpr double kExact = 1e-9;
+
+void check_same_steps(const Timeline& folded, const Timeline& unfolded) {
+  REQUIRE(folded.step_ends.size() == unfolded.step_ends.size());
+  for (std::size_t step = 0; step < folded.step_ends.size(); ++step) {
+    CAPTURE(step);
+    const double one = folded.step_ends[step] - folded.step_start(step);
+    const double other = unfolded.step_ends[step] - unfolded.step_start(step);
+    CHECK(std::abs(one - other) <= kExact * other);
+  }
+}
+
+void check_causes(const Timeline& timeline) {
+  for (const RankTimeline& rank : timeline.ranks) {
+    for (std::size_t step = 0; step < timeline.step_ends.size(); ++step) {
+      CAPTURE(rank.rank);
+      CAPTURE(step);
+      const double from = timeline.step_start(step), to = timeline.step_ends[step];
+      double sum = 0;
+      for (const double part : partition(timeline, rank, from, to)) {
+        CHECK(part >= -kExact * (to - from));
+        sum += part;
+      }
+      CHECK(std::abs(sum - (to - from)) <= kExact * (to - from));
+    }
+  }
+}
+
+Folding fold_text(const std::string& text, bool fold) {
+  const Scenario scenario = parse_scenario(text, "folded.yaml", Library{{STEPSIM_SOURCE_DIR}});
+  return fold_plan(make_plan(scenario, build(scenario)), fold);
+}
+
+/// Two stages of three ranks each, one a node: 0 to 2 send to 3 to 5.
+std::string six_nodes(const std::string& network) {
+  return "cluster: {name: six, gpu: a100-80, nodes: 6, gpus_per_node: 1, inter_node: {" + network +
+         ", bandwidth: 100 Gbit/s, latency: 5 us}}\n"
+         "model: {name: m, kind: mlp, layers: 4, width: 512}\n"
+         "training: {global_batch: 12, precision: bf16}\n"
+         "parallelism: {pipeline: {stages: 2}}\n";
+}
+
+}  // namespace
+
+TEST_CASE("folded and unfolded runs of random scenarios take equally long, step by step") {
+  std::int64_t ranks = 0, simulated = 0, transfers = 0;
+  for (int seed = 0; seed < kScenarios; ++seed) {
+    const RandomScenario random(static_cast<std::uint64_t>(seed), true);
+    CAPTURE(seed);
+    CAPTURE(random.text());
+    const Scenario scenario = random.scenario();
+    const Plan plan = make_plan(scenario, build(scenario));
+    const Simulation folded = simulate(plan, {.fold = true});
+    const Simulation unfolded = simulate(plan, {.fold = false});
+    check_same_steps(folded.timeline, unfolded.timeline);
+    check_causes(folded.timeline);
+    check_causes(unfolded.timeline);
+    ranks += folded.stats.ranks_total;
+    simulated += folded.stats.ranks_simulated;
+    transfers += folded.stats.transfers;
+  }
+  MESSAGE("simulated " << simulated << " of " << ranks << " ranks, " << transfers << " transfers");
+  CHECK(2 * simulated < ranks);
+  CHECK(transfers > 0);
+}
+
+TEST_CASE("ranks that send over a leaf's up-link are another class than those that stay below it") {
+  CHECK(fold_text(six_nodes("topology: rail"), true).ranks.size() == 2);
+  // One stage a leaf: all transfers between stages cross, all others stay below.
+  CHECK(fold_text(six_nodes("topology: fat_tree, nodes_per_leaf: 3"), true).ranks.size() == 2);
+  // 0 sends to 3 below the first leaf, 1 and 2 to 4 and 5 over the spine; and of stage 1's ring
+  // 3 -> 4 -> 5 -> 3 only the middle transfer stays below a leaf.
+  CHECK(fold_text(six_nodes("topology: fat_tree, nodes_per_leaf: 4"), true).ranks.size() == 6);
+}
+
+TEST_CASE("without folding every rank is a class") {
+  CHECK(fold_text(six_nodes("topology: rail"), false).ranks.size() == 6);
+}
+
+TEST_CASE("two stages in a circle are two classes, though each sends to the other") {
+  const Folding folding = fold_text(
+      "cluster: {name: c, gpu: a100-80, gpus_per_node: 4, intra_node: nvlink3}\n"
+      "model: {name: m, kind: mlp, layers: 4, width: 512}\n"
+      "training: {global_batch: 8, precision: bf16}\n"
+      "parallelism: {pipeline: {stages: 2, schedule: interleaved, chunks: 2}}\n",
+      true);
+  REQUIRE(folding.ranks.size() == 2);
+  for (const FoldedRank& rank : folding.ranks) {
+    CHECK(rank.multiplicity == 2);
+    const auto send = static_cast<std::size_t>(Channel::send_forward);
+    const auto receive = static_cast<std::size_t>(Channel::receive_forward);
+    CHECK(rank.group_of[send] != rank.group_of[receive]);
+  }
+}
+
+TEST_CASE("a transfer of a class takes as many shares of a link as members of its class cross it") {
+  const Folding folding = fold_text(
+      "cluster: {name: c, gpu: a100-80, nodes: 2, gpus_per_node: 4, intra_node: nvlink3, "
+      "inter_node: {nics_per_node: 2, bandwidth: 100 Gbit/s, latency: 5 us}}\n"
+      "model: {name: m, kind: mlp, layers: 2, width: 512}\n"
+      "training: {global_batch: 4, precision: bf16}\n"
+      "parallelism: {pipeline: {stages: 2}}\n",
+      true);
+  REQUIRE(folding.ranks.size() == 2);
+  int transfers = 0;
+  for (const FoldedGroup& group : folding.groups) {
+    if (group.channel != Channel::send_forward && group.channel != Channel::send_backward) continue;
+    ++transfers;
+    REQUIRE(group.routes.size() == 1);
+    CHECK(group.routes[0].shares);
+    // Two GPUs a NIC; the sending and the receiving NIC are loaded alike, hence one link.
+    const auto& links = group.routes[0].links;
+    CHECK(links == std::vector<LinkId>(2, links[0]));
+  }
+  CHECK(transfers == 2);
+}

@@ -1,0 +1,165 @@
+// Random small scenarios, as text that a user could write; a seed gives the same ones everywhere.
+//
+// The standard's engines are the same on every platform, its distributions are not: numbers are
+// picked here.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/load.hpp"
+
+namespace stepsim {
+
+class Picker {
+ public:
+  explicit Picker(std::uint64_t seed) : engine_(seed) {}
+
+  int between(int low, int high) {
+    return low + static_cast<int>(engine_() % static_cast<std::uint64_t>(high - low + 1));
+  }
+  bool flip() { return between(0, 1) == 1; }
+  std::string one_of(const std::vector<std::string>& words) {
+    return words[static_cast<std::size_t>(between(0, static_cast<int>(words.size()) - 1))];
+  }
+  int divisor_of(int number, int limit) {
+    std::vector<int> divisors;
+    for (int d = 1; d <= std::min(number, limit); ++d) {
+      if (number % d == 0) divisors.push_back(d);
+    }
+    return divisors[static_cast<std::size_t>(between(0, static_cast<int>(divisors.size()) - 1))];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// `contention` false: no two transfers ever meet on a link that cannot carry both.
+class RandomScenario {
+ public:
+  RandomScenario(std::uint64_t seed, bool contention) : pick_(seed), contention_(contention) {
+    pick_split();
+    text_ = cluster() + model() + training() + parallelism() + data() + host();
+    text_ += "run: {steps: 2, warmup: 1}\n";
+  }
+
+  const std::string& text() const { return text_; }
+  Scenario scenario() const {
+    return parse_scenario(text_, "random.yaml", Library{{STEPSIM_SOURCE_DIR}});
+  }
+
+ private:
+  void pick_split() {
+    nodes_ = pick_.between(1, 8);
+    gpus_ = pick_.between(1, 8);
+    mlp_ = pick_.between(0, 3) == 0;
+    const int total = nodes_ * gpus_;
+    const bool apart = contention_ || nodes_ == 1;  // anything goes: it contends, or shares nothing
+    tensor_ = mlp_ ? 1 : apart ? pick_.divisor_of(total, 8) : pick_.divisor_of(gpus_, 8);
+    stages_ = apart ? pick_.divisor_of(total / tensor_, 8) : 1;
+    data_ = total / tensor_ / stages_;
+    chunks_ = stages_ > 1 && pick_.flip() ? pick_.between(2, 3) : 1;
+    micro_batches_ = chunks_ > 1 ? stages_ * pick_.between(1, 2) : pick_.between(1, 6);
+    layers_ = stages_ * chunks_ * pick_.between(1, 2);
+    gpu_ = pick_.one_of({"a100-80", "h100", "v100"});
+  }
+
+  std::string cluster() {
+    const bool fat_tree = pick_.flip();
+    const bool measured = pick_.flip();
+    const int nics = contention_ ? pick_.divisor_of(gpus_, 8) : gpus_;
+    const double oversubscribed = contention_ ? pick_.between(2, 8) / 2.0 : 1.0;
+    return fmt::format(
+        "cluster:\n  name: random\n  gpu: {}\n  nodes: {}\n  gpus_per_node: {}\n"
+        "  intra_node: {}\n"
+        "  inter_node: {{topology: {}, nics_per_node: {}, bandwidth: {} Gbit/s, efficiency: 0.95, "
+        "latency: {} us, nodes_per_leaf: {}, oversubscription: {}}}\n",
+        gpu_, nodes_, gpus_,
+        measured ? "nvlink3"
+                 : fmt::format("{{bandwidth: {} GB/s, efficiency: 0.8, latency: {} us}}",
+                               pick_.between(25, 400), pick_.between(1, 9)),
+        fat_tree ? "fat_tree" : "rail", nics, pick_.between(10, 400), pick_.between(1, 20),
+        fat_tree ? pick_.between(0, 4) : 0, oversubscribed);
+  }
+
+  std::string model() {
+    if (mlp_) {
+      return fmt::format("model: {{name: m, kind: mlp, layers: {}, width: {}, bias: {}}}\n",
+                         layers_, 128 * pick_.between(1, 16), pick_.flip());
+    }
+    const int heads = tensor_ * pick_.between(1, 3);
+    return fmt::format(
+        "model: {{name: t, layers: {}, hidden: {}, heads: {}, vocabulary: {}, gated_mlp: {}, "
+        "tied_embeddings: {}}}\n",
+        layers_, 128 * heads, heads, 1000 * pick_.between(1, 40), pick_.flip(), pick_.flip());
+  }
+
+  std::string training() {
+    const int micro_batch = pick_.between(1, 4);
+    std::string text = fmt::format(
+        "training:\n  global_batch: {}\n  micro_batch: {}\n  precision: {}\n  gradients: {}\n"
+        "  optimizer: {}\n  gradient_clipping: {}\n",
+        micro_batch * micro_batches_ * data_, micro_batch, gpu_ == "v100" ? "fp16" : "bf16",
+        pick_.one_of({"fp32", "fp16"}), pick_.one_of({"sgd", "adam"}), pick_.flip());
+    if (mlp_) return text + fmt::format("  recompute: {}\n", pick_.one_of({"none", "full"}));
+    return text + fmt::format("  sequence_length: {}\n  recompute: {}\n  attention: {}\n",
+                              128 * tensor_ * pick_.between(1, 4),
+                              pick_.one_of({"none", "selective", "full"}),
+                              gpu_ == "v100" ? "unfused" : pick_.one_of({"unfused", "flash2"}));
+  }
+
+  std::string parallelism() {
+    return fmt::format(
+        "parallelism:\n  tensor: {}\n  sequence: {}\n  overlap_tensor: {}\n"
+        "  pipeline: {{stages: {}, schedule: {}, chunks: {}, overlap_p2p: {}, scatter_gather: "
+        "{}}}\n"
+        "  data: {{sharding: {}, bucket: {} MiB, overlap: {}}}\n"
+        "collectives: {{all_reduce: {}, all_gather: {}}}\n",
+        tensor_, tensor_ > 1 && pick_.flip(), pick_.flip(), stages_,
+        chunks_ > 1 ? "interleaved" : pick_.one_of({"1f1b", "gpipe"}), chunks_, pick_.flip(),
+        pick_.flip(), pick_.one_of(shardings()), pick_.between(1, 30), pick_.flip(),
+        pick_.one_of({"auto", "ring", "tree"}), pick_.one_of({"auto", "ring"}));
+  }
+
+  /// Gathers and reductions of ZeRO 2 and 3 meet on the NICs.
+  std::vector<std::string> shardings() const {
+    std::vector<std::string> names{"ddp", "zero1"};
+    const bool apart = contention_ || nodes_ == 1;
+    if (apart && (stages_ == 1 || chunks_ > 1)) names.emplace_back("zero2");
+    if (apart && stages_ == 1) names.emplace_back("zero3");
+    return names;
+  }
+
+  std::string data() {
+    if (pick_.flip()) return "";
+    const int workers = pick_.between(0, 3);
+    std::string text = fmt::format("data:\n  sample_size: {} KB\n  workers: {}\n  prefetch: {}\n",
+                                   100.0 * pick_.between(1, 50), workers, pick_.between(1, 3));
+    text +=
+        fmt::format("  decode: {} us\n  pinned: {}\n", 100 * pick_.between(0, 90), pick_.flip());
+    const int bandwidth = pick_.between(1, 40);
+    const bool alone = gpus_ == 1 && workers < 2;
+    if (!contention_ && !alone) return text;
+    return text +
+           fmt::format("  storage: {{bandwidth: {} GB/s, latency: 100 us}}\n", bandwidth / 10.0);
+  }
+
+  std::string host() {
+    return fmt::format("host: {{launch: {} us, mode: {}}}\n", pick_.between(1, 20),
+                       pick_.one_of({"eager", "graph"}));
+  }
+
+  Picker pick_;
+  bool contention_;
+  int nodes_ = 1, gpus_ = 1, tensor_ = 1, stages_ = 1, data_ = 1;
+  int chunks_ = 1, micro_batches_ = 1, layers_ = 1;
+  bool mlp_ = false;
+  std::string gpu_, text_;
+};
+
+}  // namespace stepsim
