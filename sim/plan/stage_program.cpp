@@ -96,9 +96,12 @@ class StageWriter {
   /// Passes between which ranks exchange: each by itself, but pairs of forward and backward where
   /// an interleaved schedule does not overlap its transfers (Megatron-LM's
   /// send_forward_backward_recv_forward_backward: with an exchange after each pass the circle of
-  /// stages would lock).
+  /// stages would lock). Where all forward passes are warm-up there are no pairs: the next stage
+  /// waits for the last of them before it sends a gradient back.
   std::vector<std::vector<Action>> exchanges(const std::vector<Action>& actions) const {
-    const bool pairs = pipeline_.chunks > 1 && !pipeline_.overlap_p2p;
+    const auto backward = [](const Action& action) { return !action.forward; };
+    const bool turns_once = std::is_partitioned(actions.rbegin(), actions.rend(), backward);
+    const bool pairs = pipeline_.chunks > 1 && !pipeline_.overlap_p2p && !turns_once;
     std::vector<std::vector<Action>> units;
     for (const Action& action : actions) {
       const bool joins = pairs && !action.forward && !units.empty() && units.back().size() == 1 &&
