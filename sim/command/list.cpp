@@ -26,8 +26,11 @@ void registered(std::ostream& out) {
   for (const T* entry : Registry<T>::all()) line(out, entry->name, entry->description);
 }
 
+/// What a scenario in the current folder could name.
+Library names_here() { return library_for("scenario.yaml"); }
+
 void models(std::ostream& out) {
-  const Library library = library_for("");
+  const Library library = names_here();
   for (const std::string& name : names_in("models", library)) {
     const Model model = load_model(name, library);
     line(out, name, grouped(std::llround(parameter_count(model))) + " parameters");
@@ -35,13 +38,13 @@ void models(std::ostream& out) {
 }
 
 void gpus(std::ostream& out) {
-  const Library library = library_for("");
+  const Library library = names_here();
   for (const std::string& name : names_in("calib/gpus", library))
     line(out, name, load_gpu(name, library).description);
 }
 
 void links(std::ostream& out) {
-  const Library library = library_for("");
+  const Library library = names_here();
   for (const std::string& name : names_in("calib/links", library)) {
     const LinkProfile link = load_link(name, library);
     line(out, name,
@@ -50,7 +53,7 @@ void links(std::ostream& out) {
 }
 
 void clusters(std::ostream& out) {
-  const Library library = library_for("");
+  const Library library = names_here();
   for (const std::string& name : names_in("scenarios/clusters", library)) {
     const Cluster cluster = load_cluster(name, library);
     line(out, name, fmt::format("{} {} GPUs a node", cluster.gpus_per_node, cluster.gpu.name));

@@ -71,7 +71,7 @@ check_links() {
     [[ $target == *://* || -e $(dirname "$1")/$target ]] && continue
     echo "${1#"$root/"}: nothing at the link's end: $target"
     failures=$((failures + 1))
-  done < <(grep -oE '\]\([^)#]+' "$1" | sed 's/^](//')
+  done < <(sed '/^ *```/,/^ *```$/d' "$1" | grep -oE '\]\([^)#]+' | sed 's/^](//')
 }
 
 run_document() {
