@@ -64,7 +64,7 @@ TEST_CASE("folded and unfolded runs of random scenarios take equally long, step 
     CAPTURE(seed);
     CAPTURE(random.text());
     const Scenario scenario = random.scenario();
-    const Plan plan = make_plan(scenario, build(scenario));
+    const Plan plan = random.plan(scenario);
     const Simulation folded = simulate(plan, {.fold = true});
     const Simulation unfolded = simulate(plan, {.fold = false});
     check_same_steps(folded.timeline, unfolded.timeline);

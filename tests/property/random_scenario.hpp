@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/ops/op_graph.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {
@@ -39,7 +41,8 @@ class Picker {
   std::mt19937_64 engine_;
 };
 
-/// `contention` false: no two transfers ever meet on a link that cannot carry both.
+/// `contention` false: no two transfers ever meet on a link that cannot carry both, and collectives
+/// take neither SMs nor memory bandwidth from kernels.
 class RandomScenario {
  public:
   RandomScenario(std::uint64_t seed, bool contention) : pick_(seed), contention_(contention) {
@@ -51,6 +54,13 @@ class RandomScenario {
   const std::string& text() const { return text_; }
   Scenario scenario() const {
     return parse_scenario(text_, "random.yaml", Library{{STEPSIM_SOURCE_DIR}});
+  }
+  /// The plan of scenario(), or of a changed one.
+  Plan plan(const Scenario& scenario) const {
+    Plan plan = make_plan(scenario, build(scenario));
+    if (contention_) return plan;
+    for (Operation& operation : plan.operations) operation.held_sms = operation.memory_share = 0;
+    return plan;
   }
 
  private:
