@@ -1,0 +1,133 @@
+// Sharing of links: max-min fairness of a fluid network, where k equal flows on one link get 1/k.
+//
+// A flow that a second one joins: 100 GB on a link of 100 GB/s; at 0.5 s another 100 GB join. Half
+// of the first is then left and moves at 50 GB/s, until 0.5 + 50/50 = 1.5 s; by then the second has
+// moved 50 GB too and finishes the rest alone at 100 GB/s, at 1.5 + 50/100 = 2.0 s.
+//
+// Two transfers on one NIC take twice as long as one on a NIC of its own. In a fat tree with g
+// nodes a leaf, one NIC each, and an up-link oversubscribed by f, the up-link carries g C / f: when
+// all g nodes send out of the leaf at once each gets C / f.
+#include <fmt/format.h>
+
+#include "sim/engine/board.hpp"
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+/// When flows that start at those dates and move 100 GB each end; each crosses the one link of
+/// 100 GB/s as often as `crossings` says.
+std::vector<double> ends(const std::vector<double>& starts, std::size_t crossings = 1) {
+  Folding folding;
+  folding.links = {100_GBps};
+  folding.groups.resize(1);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    folding.groups[0].routes.push_back(
+        {.links = std::vector<LinkId>(crossings, 0), .shares = true, .alone = 100_GBps});
+  }
+  Board board(folding);
+  std::vector<double> result(starts.size());
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    board.at(starts[i], [&, i] {
+      board.transfer(folding.groups[0].routes[i], 100e9,
+                     [&result, i](double date) { result[i] = date; });
+    });
+  }
+  board.run();
+  return result;
+}
+
+constexpr double kCompute = 10e-3;
+constexpr double kMessage = 1e9, kNic = 25e9;
+
+/// Two stages, two replicas and one micro-batch: step = compute + activations over + gradients
+/// back. What the two transfers take is returned.
+double two_replicas(int nodes, int gpus, const std::string& fabric) {
+  OpGraph graph = paper_graph(paper_layer(2_ms, 3_ms), 2);
+  graph.boundary = Bytes{kMessage};
+  const Experiment experiment(on_paper(fmt::format(R"(
+model: {{name: m, kind: mlp, layers: 2, width: 1}}
+cluster:
+  name: c
+  gpu: a100-80
+  nodes: {}
+  gpus_per_node: {}
+  intra_node: {{bandwidth: 100 GB/s, latency: 0 us}}
+  inter_node: {{bandwidth: 25 GB/s, latency: 0 us, {}}}
+training: {{global_batch: 2, precision: fp16, gradient_clipping: false}}
+parallelism: {{pipeline: {{stages: 2}}}}
+host: {{launch: 0 us}}
+)",
+                                                   nodes, gpus, fabric)),
+                              std::move(graph));
+  const double folded = experiment.step_seconds() - kCompute;
+  CHECK(folded == nine_digits(experiment.step_seconds({.fold = false}) - kCompute));
+  return folded;
+}
+
+/// Two data-parallel groups of two ranks on two nodes: the exposed time of their all-reduces.
+double two_groups(int nics) {
+  const Experiment experiment(on_paper(fmt::format(R"(
+model: {{name: m, layers: 1, hidden: 64, heads: 2, vocabulary: 256}}
+cluster:
+  name: c
+  gpu: a100-80
+  nodes: 2
+  gpus_per_node: 2
+  intra_node: {{bandwidth: 100 GB/s, latency: 0 us}}
+  inter_node: {{nics_per_node: {}, bandwidth: 25 GB/s, latency: 0 us}}
+training: {{sequence_length: 16, global_batch: 2, precision: fp16, gradient_clipping: false}}
+parallelism: {{tensor: 2, data: {{overlap: false}}}}
+collectives: {{all_reduce: ring}}
+host: {{launch: 0 us}}
+)",
+                                                   nics)),
+                              paper_graph(paper_layer(4_ms, 6_ms, kMessage / 2), 1));
+  return experiment.step_seconds() - kCompute;
+}
+
+}  // namespace
+
+TEST_CASE("a flow joined at half time ends at 1.5 s, the one that joined at 2.0 s") {
+  const std::vector<double> dates = ends({0, 0.5});
+  CHECK(dates[0] == nine_digits(1.5));
+  CHECK(dates[1] == nine_digits(2.0));
+}
+
+TEST_CASE("k flows on one link take k times as long as one") {
+  for (std::size_t k = 1; k <= 6; ++k) {
+    for (const double date : ends(std::vector<double>(k, 0.0)))
+      CHECK(date == nine_digits(static_cast<double>(k)));
+  }
+}
+
+TEST_CASE("a route that lists a link k times takes k shares of it") {
+  CHECK(ends({0}, 3)[0] == nine_digits(3.0));
+}
+
+TEST_CASE("two pipeline transfers on one NIC take twice as long as on two") {
+  CHECK(two_replicas(2, 2, "nics_per_node: 2") == nine_digits(2 * kMessage / kNic));
+  CHECK(two_replicas(2, 2, "nics_per_node: 1") == nine_digits(2 * 2 * kMessage / kNic));
+}
+
+TEST_CASE("two data-parallel groups on one NIC take twice as long as on two") {
+  // A ring of two carries 2(n-1)/n S = S over each NIC.
+  CHECK(two_groups(2) == nine_digits(kMessage / kNic));
+  CHECK(two_groups(1) == nine_digits(2 * kMessage / kNic));
+}
+
+TEST_CASE("the up-link of an oversubscribed leaf limits what leaves it") {
+  for (const double factor : {1.0, 2.0, 4.0, 10.0}) {
+    CAPTURE(factor);
+    const double time = two_replicas(
+        4, 1, fmt::format("topology: fat_tree, nodes_per_leaf: 2, oversubscription: {}", factor));
+    CHECK(time == nine_digits(factor * 2 * kMessage / kNic));
+  }
+}
+
+TEST_CASE("traffic that stays below a leaf does not feel its up-link") {
+  const double time =
+      two_replicas(4, 1, "topology: fat_tree, nodes_per_leaf: 4, oversubscription: 10");
+  CHECK(time == nine_digits(2 * kMessage / kNic));
+}
