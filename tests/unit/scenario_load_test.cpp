@@ -257,12 +257,14 @@ TEST_CASE("the example of docs/scenario.md is a scenario") {
 TEST_CASE("docs/scenario.md holds the tables that the reader declares") {
   const fs::path path = kRoot / "docs/scenario.md";
   const std::string begin =
-      "<!-- tables: made from the reader's declarations; STEPSIM_UPDATE=1 renews them -->\n\n";
+      "<!-- tables: made from the reader's declarations; "
+      "renew with STEPSIM_UPDATE=1 build/tests/unit_scenario -->\n\n";
   const std::string text = text_of(path);
   const auto at = text.find(begin);
   REQUIRE(at != std::string::npos);
   if (std::getenv("STEPSIM_UPDATE") != nullptr) {
     std::ofstream(path) << text.substr(0, at + begin.size()) << scenario_reference();
   }
-  CHECK(text_of(path).substr(at + begin.size()) == scenario_reference());
+  const bool is_fresh = text_of(path).substr(at + begin.size()) == scenario_reference();
+  CHECK_MESSAGE(is_fresh, "a key has changed: STEPSIM_UPDATE=1 build/tests/unit_scenario");
 }
