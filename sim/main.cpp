@@ -4,15 +4,19 @@
 // What happens in between is one line, and `run` (sim/command/run.cpp) holds it almost literally:
 //   scenario.yaml -load-> Scenario -build-> OpGraph -make_plan-> Plan -simulate-> Timeline
 //   -measure-> Metrics
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "sim/command/command.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
 #include "sim/core/version.hpp"
 
 namespace stepsim {
@@ -27,6 +31,15 @@ bool wants_colour() {
   const char* term = std::getenv("TERM");
   return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && term != nullptr &&
          std::string(term) != "dumb";
+}
+
+/// Accepts these words only, and proposes the nearest one.
+CLI::Validator one_of_these(const std::vector<std::string>& words) {
+  const auto refuse = [words](const std::string& text) {
+    const bool known = std::find(words.begin(), words.end(), text) != words.end();
+    return known ? "" : fmt::format("unknown '{}', {}", text, did_you_mean(text, words));
+  };
+  return {refuse, fmt::format("{{{}}}", fmt::join(words, ","))};
 }
 
 void add_scenario(CLI::App& app, ScenarioArgument& argument) {
@@ -59,14 +72,14 @@ struct CommandLine {
         app.add_subcommand("show", "show what lies between the scenario and the answer");
     show->add_option("what", show_options.what)
         ->required()
-        ->check(CLI::IsMember({"scenario", "ops", "plan", "timeline"}));
+        ->check(one_of_these({"scenario", "ops", "plan", "timeline"}));
     add_scenario(*show, show_options.scenario);
     show->callback([this] { chosen = [this] { return stepsim::show(show_options, std::cout); }; });
     CLI::App* list = app.add_subcommand("list", "list the names that a scenario may use");
     list->add_option("what", listed)
         ->required()
-        ->check(CLI::IsMember({"models", "gpus", "links", "clusters", "collectives", "schedules",
-                               "shardings", "topologies"}));
+        ->check(one_of_these({"models", "gpus", "links", "clusters", "collectives", "schedules",
+                              "shardings", "topologies"}));
     list->callback([this] { chosen = [this] { return stepsim::list(listed, std::cout); }; });
   }
 
@@ -74,11 +87,11 @@ struct CommandLine {
     CLI::App* run = app.add_subcommand("run", "simulate a scenario and print the answer");
     add_scenario(*run, run_options.scenario);
     run->add_option("--format", run_options.format, "table, json or csv")
-        ->check(CLI::IsMember({"table", "json", "csv"}));
+        ->check(one_of_these({"table", "json", "csv"}));
     run->add_option("--trace", run_options.trace,
                     "write a Chrome trace (.json or .json.gz) for Perfetto");
     run->add_option("--fold", fold, "auto: simulate one rank of each kind; off: every rank")
-        ->check(CLI::IsMember({"auto", "off"}));
+        ->check(one_of_these({"auto", "off"}));
     run->add_flag("--stats", run_options.stats,
                   "also print wall time and memory of the simulation itself");
     run->callback([this] {
@@ -89,6 +102,16 @@ struct CommandLine {
   }
 };
 
+/// CLI11 would only say that a subcommand is required.
+void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
+  throw UserError(fmt::format("no command '{}', {}", argv[1], did_you_mean(argv[1], names)));
+}
+
 int fail(ExitCode code, const std::exception& error) {
   std::cerr << error.what() << '\n';
   return static_cast<int>(code);
@@ -97,6 +120,7 @@ int fail(ExitCode code, const std::exception& error) {
 int main(int argc, char** argv) {
   CommandLine line;
   try {
+    refuse_unknown_command(line.app, argc, argv);
     line.app.parse(argc, argv);
     const ExitCode code = line.chosen();
     if (!std::cout.flush()) throw IoError("cannot write the result to standard output");
