@@ -22,6 +22,9 @@ constexpr std::array kTiles = {Tile{256, 256, true}, Tile{256, 128}, Tile{128, 2
                                Tile{128, 64},        Tile{64, 128},  Tile{64, 64}};
 constexpr std::array kSplits = {1, 2, 4, 8, 16, 32};
 constexpr double kLargeTilePeak = 2.1e15;
+// Elements of k that a slice of a split costs at least. A floor, not a limit on splits: were a
+// split allowed only from some k on, a GEMM would get faster where k reaches it.
+constexpr double kLeastSlice = 64;
 
 const GemmProfile& profile_of(const GpuProfile& gpu, Precision precision) {
   for (const GemmProfile& profile : gpu.gemm) {
@@ -57,7 +60,8 @@ double compute_seconds(const GemmShape& g, const GpuProfile& gpu, const GemmProf
   const double sms = gpu.sms;
   const double tiles = std::ceil(g.m / tile.m) * std::ceil(g.n / tile.n) * g.batch * split;
   const double per_sm = p.peak.flops_per_second() * efficiency * tile_efficiency(p, tile) / sms;
-  const double work = 2 * tile.m * tile.n * (g.k / split + p.prologue_k);
+  const double slice = split == 1 ? g.k : std::max(g.k / split, kLeastSlice);
+  const double work = 2 * tile.m * tile.n * (slice + p.prologue_k);
   return waves(tiles, sms, p.partial_waves) * work / per_sm;
 }
 
@@ -77,7 +81,7 @@ double best_seconds(const GemmShape& g, const GpuProfile& gpu, const GemmProfile
   for (const Tile tile : kTiles) {
     if (tile.large_only && p.peak.flops_per_second() < kLargeTilePeak) continue;
     for (const int split : kSplits) {
-      if (split > 1 && (!may_split || g.k / split < 64)) break;
+      if (split > 1 && !may_split) break;
       const double compute = compute_seconds(g, gpu, p, tile, split);
       const double joined =
           std::pow(std::pow(compute / memory, p.roundness) + 1, 1 / p.roundness) * memory;

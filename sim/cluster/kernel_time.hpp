@@ -2,7 +2,7 @@
 //
 // GEMM: the tile and wave model with split-K fitted in calib/ (see calib/README.md):
 //   t = t0 + (tc^p + tm^p)^(1/p), the minimum over tile shapes and split-K factors s, where
-//   tc = waves * 2 tm tn (k/s + k0) / (peak * e(F) * e_tile / SMs),
+//   tc = waves * 2 tm tn (k/s + k0) / (peak * e(F) * e_tile / SMs), k/s at least 64 when split,
 //   e(F) = efficiency * (1 - 0.4 droop F / (F + F_half)),
 //   tm = bytes / (bandwidth * e_mem); a split adds t0/2 and 4 m n (s+1) bytes at 1.5 times the
 //   bandwidth.
