@@ -37,7 +37,7 @@ parallelism:
   tensor: 8
   sequence: {}
   pipeline: {{stages: {}, schedule: {}, chunks: {}, overlap_p2p: false}}
-run: {{steps: 1, warmup: 1}}
+run: {{steps: 1, warmup: 0}}
 )",
                                 row.model, row.gpus / 8, row.global_batch, row.micro_batch,
                                 recompute, sequence, row.stages,
