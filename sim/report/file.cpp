@@ -1,13 +1,16 @@
 // Saving a file whole or not at all: written under a temporary name, then renamed.
 #include "sim/report/file.hpp"
 
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "sim/core/error.hpp"
@@ -21,6 +24,38 @@ namespace {
       fmt::format("cannot {} '{}': {}", attempt, path,
                   reason != 0 ? std::strerror(reason) : "the disk took only a part of it"));
 }
+
+/// While it lives, a signal that ends the program first removes the file. One at a time.
+class Unfinished {
+ public:
+  explicit Unfinished(const std::string& path) {
+    path_ = path.c_str();
+    struct sigaction removal {};
+    removal.sa_handler = remove_and_end;
+    removal.sa_flags = static_cast<int>(SA_RESETHAND);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      sigaction(kSignals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &removal, nullptr);
+    }
+  }
+  ~Unfinished() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+
+  /// The signal has its default action again and is sent anew: the shell learns what happened.
+  static void remove_and_end(int signal) {
+    unlink(path_);
+    raise(signal);
+  }
+
+  static inline const char* volatile path_ = nullptr;
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
 
 /// A stream buffer that compresses into a file. The header of the file has no time in it, so that
 /// equal contents are equal bytes.
@@ -85,6 +120,7 @@ void write_gzip(const std::string& path, const std::function<void(std::ostream&)
 
 void save_file(const std::string& path, const std::function<void(std::ostream&)>& write) {
   const std::string temporary = path + ".tmp";
+  const Unfinished unfinished(temporary);
   errno = 0;
   try {
     (path.ends_with(".gz") ? write_gzip : write_plain)(temporary, write);

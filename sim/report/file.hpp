@@ -9,9 +9,9 @@
 namespace stepsim {
 
 /// Calls `write` with a stream into `path` + ".tmp" and renames that to `path`; gzip-compressed
-/// when the path ends in ".gz". On any failure the temporary file is removed and what stood at
-/// `path` is left as it was. Throws IoError that says what was attempted on which file, and lets
-/// pass what `write` throws.
+/// when the path ends in ".gz". On any failure, and when SIGINT, SIGTERM or SIGHUP ends the program
+/// meanwhile, the temporary file is removed and what stood at `path` is left as it was. Throws
+/// IoError that says what was attempted on which file, and lets pass what `write` throws.
 void save_file(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 /// The same for text that is there already.
