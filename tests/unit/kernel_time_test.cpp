@@ -1,0 +1,134 @@
+// Kernel times: waves of tiles, splits of k, and which constant of a profile is used for what.
+#include "sim/cluster/kernel_time.hpp"
+
+#include <utility>
+
+#include "sim/core/error.hpp"
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+double time_of(const Work& work, const GpuProfile& gpu) { return kernel_time(work, gpu).seconds(); }
+
+/// 100 SMs of 10 TFLOP/s, whole waves only, memory that is never in the way.
+GpuProfile tiled_gpu() {
+  GpuProfile gpu = paper_gpu();
+  gpu.gemm[0].tile_128 = gpu.gemm[0].tile_64 = 1e-6;  // leaves 256 x 128 tiles only
+  return gpu;
+}
+
+/// A row of 256 x 128 tiles.
+Gemm tiles(std::int64_t count, std::int64_t k) {
+  return {256, 128 * count, k, 1, false, Precision::fp16};
+}
+
+}  // namespace
+
+TEST_CASE("tiles run in waves: one more than there are SMs takes twice as long") {
+  const GpuProfile gpu = tiled_gpu();
+  const double wave = 2.0 * 256 * 128 * 64 / 10e12;
+  CHECK(time_of(tiles(100, 64), gpu) == nine_digits(wave));
+  CHECK(time_of(tiles(101, 64), gpu) == nine_digits(2 * wave));
+  CHECK(time_of(tiles(200, 64), gpu) == nine_digits(2 * wave));
+}
+
+TEST_CASE("partial waves cost their share as far as the profile says") {
+  GpuProfile gpu = tiled_gpu();
+  gpu.gemm[0].partial_waves = 0.25;
+  const double wave = 2.0 * 256 * 128 * 64 / 10e12;
+  CHECK(time_of(tiles(150, 64), gpu) == nine_digits((0.25 * 1.5 + 0.75 * 2) * wave));
+}
+
+TEST_CASE("a deep GEMM of few tiles is split, one of a batch is not") {
+  const GpuProfile gpu = tiled_gpu();
+  const double whole = 2.0 * 256 * 128 * 8192 / 10e12;
+  CHECK(time_of(tiles(1, 8192), gpu) == nine_digits(whole / 32));  // 32 slices on 32 of 100 SMs
+  CHECK(time_of(tiles(10, 8192), gpu) == nine_digits(whole / 10 / 0.8));  // 8 slices, 80 SMs
+  Gemm batch = tiles(1, 8192);
+  batch.batch = 2;
+  CHECK(time_of(batch, gpu) == nine_digits(whole));
+}
+
+TEST_CASE("the start of a tile costs its prologue, a kernel its overhead") {
+  GpuProfile gpu = tiled_gpu();
+  const double bare = time_of(tiles(100, 512), gpu);
+  gpu.gemm[0].prologue_k = 128;
+  CHECK(time_of(tiles(100, 512), gpu) == nine_digits(bare * 640 / 512));
+  gpu.gemm[0].overhead = 3_us;
+  CHECK(time_of(tiles(100, 512), gpu) == nine_digits(bare * 640 / 512 + 3e-6));
+}
+
+TEST_CASE("a weight gradient takes the profile's factor longer") {
+  GpuProfile gpu = tiled_gpu();
+  gpu.gemm[0].weight_gradient = 1.07;
+  Gemm gemm = tiles(100, 512);
+  const double forward = time_of(gemm, gpu);
+  gemm.weight_gradient = true;
+  CHECK(time_of(gemm, gpu) == nine_digits(1.07 * forward));
+}
+
+TEST_CASE("each kind of memory-bound kernel moves at its own rate") {
+  GpuProfile gpu = paper_gpu();
+  gpu.memory_kernels = {Seconds{0}, 1_GBps, 2_GBps, 4_GBps, 5_GBps, 8_GBps, 10_GBps};
+  const auto seconds = [&](MemoryRate rate) { return time_of(MemoryBound{40_GB, rate}, gpu); };
+  CHECK(seconds(MemoryRate::elementwise) == nine_digits(40));
+  CHECK(seconds(MemoryRate::norm) == nine_digits(20));
+  CHECK(seconds(MemoryRate::softmax) == nine_digits(10));
+  CHECK(seconds(MemoryRate::dropout) == nine_digits(8));
+  CHECK(seconds(MemoryRate::loss) == nine_digits(5));
+  CHECK(seconds(MemoryRate::optimizer) == nine_digits(4));
+}
+
+TEST_CASE("attention uses the constants of the nearest head dimension") {
+  GpuProfile gpu = paper_gpu();
+  gpu.attention = {{.kernel = "flash", .head_dim = 64, .plateau = 100_TFLOPps},
+                   {.kernel = "flash", .head_dim = 128, .plateau = 200_TFLOPps, .overhead = 7_us}};
+  const auto work = [](std::int64_t head_dim) {
+    return FusedAttention{"flash", 2, 8, head_dim, 1024, false};
+  };
+  CHECK(time_of(work(64), gpu) == nine_digits(work(64).flops().flops() / 100e12));
+  CHECK(time_of(work(80), gpu) == nine_digits(work(80).flops().flops() / 100e12));
+  CHECK(time_of(work(112), gpu) == nine_digits(work(112).flops().flops() / 200e12 + 7e-6));
+  CHECK(time_of(work(256), gpu) == nine_digits(work(256).flops().flops() / 200e12 + 7e-6));
+}
+
+TEST_CASE("attention counts the causal half forward, and 2.5 times that backward") {
+  const FusedAttention forward{"flash", 3, 16, 128, 2048, false};
+  CHECK(forward.flops().flops() == 2.0 * 3 * 16 * 128 * 2048 * 2048);
+  FusedAttention backward = forward;
+  backward.backward = true;
+  CHECK(backward.flops().flops() == 2.5 * forward.flops().flops());
+}
+
+TEST_CASE("a precision or kernel that the profile lacks is a defect, not a time") {
+  const GpuProfile gpu = paper_gpu();
+  CHECK_THROWS_AS(kernel_time(Gemm{1, 1, 1, 1, false, Precision::fp8}, gpu), InternalError);
+  CHECK_THROWS_AS(kernel_time(FusedAttention{"flash", 1, 1, 64, 64, false}, gpu), InternalError);
+  CHECK_THROWS_AS(peak_rate(gpu, Precision::bf16), InternalError);
+  CHECK(peak_rate(gpu, Precision::fp16) == 1000_TFLOPps);
+}
+
+TEST_CASE("kernels of measured profiles never get faster with more rows, columns or bytes") {
+  const Library library{{STEPSIM_SOURCE_DIR}};
+  for (const std::string& name : names_in("calib/gpus", library)) {
+    CAPTURE(name);
+    const GpuProfile gpu = load_gpu(name, library);
+    double before = 0;
+    for (double bytes = 0; bytes < 1e9; bytes = bytes * 1.5 + 1000) {
+      const double now = time_of(MemoryBound{Bytes{bytes}}, gpu);
+      CHECK(now >= before);
+      before = now;
+    }
+    for (const AttentionProfile& attention : gpu.attention) {
+      before = 0;
+      for (std::int64_t sequence = 64; sequence < 1'000'000; sequence *= 2) {
+        const double now = time_of(
+            FusedAttention{attention.kernel, 1, 8, attention.head_dim, sequence, false}, gpu);
+        CHECK(now > before);
+        before = now;
+      }
+    }
+  }
+}

@@ -1,0 +1,234 @@
+// The op graph: parameters, FLOPs, collectives and order of what a model computes.
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+#include "sim/ops/blocks.hpp"
+#include "sim/ops/layer/layers.hpp"
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+constexpr double s = 256, b = 2, h = 512, V = 8192, l = 4;
+
+std::string gpt(const std::string& training = "", const std::string& parallelism = "",
+                const std::string& model = "") {
+  return fmt::format(R"(
+model: {{name: m, layers: 4, hidden: 512, heads: 8, vocabulary: 8192{}}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: 8, intra_node: nvlink3}}
+training: {{sequence_length: 256, global_batch: 16, micro_batch: 2, precision: fp16{}}}
+parallelism: {{{}}}
+)",
+                     model, training, parallelism);
+}
+
+OpGraph graph_of(const std::string& yaml) { return build(scenario_of(yaml)); }
+
+const Block& layer_of(const OpGraph& graph) { return graph.blocks.at(1); }
+
+double gemm_flops(const Items& items) {
+  double sum = 0;
+  for (const Item& item : items) {
+    const auto* launch = std::get_if<Launch>(&item);
+    if (launch == nullptr) continue;
+    if (const auto* gemm = std::get_if<Gemm>(&launch->work)) sum += gemm->flops().flops();
+  }
+  return sum;
+}
+
+struct Collected {
+  std::vector<CollectiveOp> kinds;
+  double bytes = 0;
+  bool joined = true;
+};
+
+Collected collectives(const Block& block, bool forward) {
+  Collected result;
+  for (const Op* op : block.order()) {
+    for (const Item& item : forward ? op->forward : op->backward) {
+      if (const auto* start = std::get_if<StartCollective>(&item)) {
+        CHECK(result.joined);  // one at a time
+        result.kinds.push_back(start->op);
+        result.bytes += start->bytes.bytes();
+        result.joined = false;
+      }
+      if (std::holds_alternative<Join>(item)) result.joined = true;
+    }
+  }
+  return result;
+}
+
+long count(const Collected& collected, CollectiveOp op) {
+  return std::count(collected.kinds.begin(), collected.kinds.end(), op);
+}
+
+double gradients_of(const Op& op) {
+  double sum = 0;
+  for (const Item& item : op.backward) {
+    if (const auto* ready = std::get_if<GradientReady>(&item)) sum += ready->elements;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a GPT layer has 12 h^2 + 13 h parameters") {
+  CHECK(layer_of(graph_of(gpt())).parameters() == 12 * h * h + 13 * h);
+}
+
+TEST_CASE("tensor ranks share matrices and the biases of their columns, and repeat the rest") {
+  for (const int t : {2, 4, 8}) {
+    const OpGraph graph = graph_of(gpt("", fmt::format("tensor: {}", t)));
+    // Biases: 3h of qkv and 4h of the MLP are split; two of h and two norms of 2h are not.
+    CHECK(layer_of(graph).parameters() == (12 * h * h + 7 * h) / t + 6 * h);
+  }
+}
+
+TEST_CASE("a Llama layer with shared key and value heads has its own count") {
+  const OpGraph graph = graph_of(gpt("", "",
+                                     ", kv_heads: 2, ffn: 1536, gated_mlp: true, rms_norm: true, "
+                                     "bias: false, tied_embeddings: false, dropout: false"));
+  const double kv = 2 * 64;  // two heads of 64
+  CHECK(layer_of(graph).parameters() == h * (h + 2 * kv) + h * h + 3 * h * 1536 + 2 * h);
+}
+
+TEST_CASE("the blocks of a model sum to its parameter count") {
+  for (const char* model : {"gpt3-175b", "llama3-8b", "mpt-7b"}) {
+    CAPTURE(model);
+    const OpGraph graph = graph_of(fmt::format(R"(
+model: {}
+cluster: {{name: c, gpu: a100-80}}
+training: {{sequence_length: 2048, global_batch: 1}}
+)",
+                                               model));
+    double sum = 0;
+    for (const std::size_t block : graph.chain) sum += graph.blocks[block].parameters();
+    CHECK(sum == nine_digits(graph.total_parameters));
+  }
+}
+
+TEST_CASE("every parameter's gradient is reported once, on the rank that owns it") {
+  for (const char* split : {"tensor: 1", "tensor: 4", "tensor: 4, sequence: true"}) {
+    const OpGraph graph = graph_of(gpt("", split));
+    for (const Block& block : graph.blocks) {
+      for (const Op* op : block.order()) {
+        CAPTURE(op->name);
+        CHECK(gradients_of(*op) ==
+              std::accumulate(op->parameters.begin(), op->parameters.end(), 0.0));
+      }
+    }
+  }
+}
+
+TEST_CASE("a layer computes 24 b s h^2 (1 + s/6h) FLOPs forward, and twice that backward") {
+  const OpGraph graph = graph_of(gpt());
+  double forward = 0;
+  for (const Op* op : layer_of(graph).order()) {
+    CAPTURE(op->name);
+    CHECK(gemm_flops(op->forward) == op->flops.flops());
+    CHECK(gemm_flops(op->backward) == 2 * op->flops.flops());
+    forward += op->flops.flops();
+  }
+  CHECK(forward == nine_digits(24 * b * s * h * h * (1 + s / (6 * h))));
+}
+
+TEST_CASE("a step computes 72 b s l h^2 (1 + s/6h + V/12lh) model FLOPs a micro-batch") {
+  // Korthikanti et al. 2022, appendix A. Eight replicas, one micro-batch each.
+  const double micro_batch = 72 * b * s * l * h * h * (1 + s / (6 * h) + V / (12 * l * h));
+  CHECK(graph_of(gpt()).model_flops.flops() == nine_digits(8 * micro_batch));
+  const OpGraph split = graph_of(gpt("", "tensor: 8"));  // one replica, eight micro-batches
+  CHECK(split.model_flops.flops() == nine_digits(8 * micro_batch));
+}
+
+TEST_CASE("recompute adds a forward pass of the layers, or of their attention core") {
+  const auto added = [](const char* recompute) {
+    const OpGraph graph = graph_of(gpt(fmt::format(", recompute: {}", recompute)));
+    return (graph.hardware_flops - graph.model_flops).flops();
+  };
+  CHECK(added("none") == 0);
+  CHECK(added("full") == nine_digits(8 * l * 24 * b * s * h * h * (1 + s / (6 * h))));
+  CHECK(added("selective") == nine_digits(8 * l * 4 * b * s * s * h));
+}
+
+TEST_CASE("a tensor-parallel layer has two all-reduces of 2 b s h bytes in each direction") {
+  const OpGraph graph = graph_of(gpt("", "tensor: 4"));
+  for (const bool forward : {true, false}) {
+    const Collected all = collectives(layer_of(graph), forward);
+    CHECK(count(all, CollectiveOp::all_reduce) == 2);
+    CHECK(all.kinds.size() == 2);
+    CHECK(all.bytes == 2 * 2 * b * s * h);
+    CHECK(all.joined);
+  }
+}
+
+TEST_CASE("sequence parallelism turns them into gathers and scatters, and gathers again backward") {
+  const OpGraph graph = graph_of(gpt("", "tensor: 4, sequence: true"));
+  const Collected forward = collectives(layer_of(graph), true);
+  CHECK(count(forward, CollectiveOp::all_gather) == 2);
+  CHECK(count(forward, CollectiveOp::reduce_scatter) == 2);
+  const Collected backward = collectives(layer_of(graph), false);
+  CHECK(count(backward, CollectiveOp::all_gather) == 4);  // two gradients, two saved inputs
+  CHECK(count(backward, CollectiveOp::reduce_scatter) == 2);
+  CHECK(backward.joined);
+}
+
+TEST_CASE("without tensor parallelism nothing is communicated inside a layer") {
+  const OpGraph graph = graph_of(gpt());
+  for (const Block& block : graph.blocks) {
+    CHECK(collectives(block, true).kinds.empty());
+    CHECK(collectives(block, false).kinds.empty());
+  }
+}
+
+TEST_CASE("a tied head owns its weights only where the embedding is on another stage") {
+  const double head = graph_of(gpt()).blocks.back().parameters();
+  const double stages = graph_of(gpt("", "pipeline: {stages: 2}")).blocks.back().parameters();
+  CHECK(stages - head == V * h);
+}
+
+TEST_CASE("the vocabulary is padded to a multiple of 128 rows a tensor rank") {
+  CHECK(padded_vocabulary(50257, 1) == 50257);
+  CHECK(padded_vocabulary(51200, 8) == 51200);
+  CHECK(padded_vocabulary(50257, 8) == 51200);
+  CHECK(padded_vocabulary(1025, 2) == 1280);
+}
+
+TEST_CASE("a model is a chain: embedding, its layers, head") {
+  const OpGraph graph = graph_of(gpt());
+  CHECK(graph.chain == std::vector<std::size_t>{0, 1, 1, 1, 1, 2});
+  CHECK(graph.boundary.bytes() == 2 * b * s * h);
+  CHECK(layer_of(graph).recomputable);
+}
+
+TEST_CASE("an MLP stack is its layers and a loss, of L w (w + 1) parameters with bias") {
+  const OpGraph graph = graph_of(R"(
+model: {name: m, kind: mlp, layers: 3, width: 100, bias: true}
+cluster: {name: c, gpu: a100-80}
+training: {global_batch: 8, micro_batch: 4, precision: fp32}
+)");
+  CHECK(graph.chain == std::vector<std::size_t>{0, 0, 0, 1});
+  CHECK(graph.total_parameters == 3 * 100 * 101);
+  CHECK(graph.blocks[0].parameters() == 100 * 101);
+  CHECK(graph.model_flops.flops() == 2 * 3 * 3 * 2.0 * 4 * 100 * 100);  // two micro-batches
+}
+
+TEST_CASE("ops run in an order in which each finds its inputs, and a circle is a defect") {
+  OpDag dag;
+  for (const char* name : {"first", "second", "third"}) {
+    Op op;
+    op.name = name;
+    boost::add_vertex(op, dag);
+  }
+  boost::add_edge(2, 0, dag);
+  boost::add_edge(0, 1, dag);
+  Block block{.name = "block", .dag = dag, .input = Bytes{0}};
+  std::string order;
+  for (const Op* op : block.order()) order += op->name + " ";
+  CHECK(order == "third first second ");
+  boost::add_edge(1, 2, block.dag);
+  CHECK_THROWS_AS(block.order(), InternalError);
+}
