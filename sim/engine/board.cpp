@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <simgrid/kernel/Timer.hpp>
 #include <xbt/log.h>
 
 #include "sim/core/error.hpp"
@@ -86,6 +87,28 @@ Board::Board(const Folding& folding) : engine_(make_engine()) {
 }
 
 Board::~Board() { current_ = nullptr; }
+
+void Board::at(double date, std::function<void()> callback) {
+  ++events_;
+  if (open_ == nullptr || date != open_date_) open_ = open_batch(date);
+  open_->push_back(std::move(callback));
+}
+
+Board::Callbacks* Board::open_batch(double date) {
+  if (spare_.empty()) spare_.push_back(&batches_.emplace_back());
+  Callbacks* batch = spare_.back();
+  spare_.pop_back();
+  open_date_ = date;
+  simgrid::kernel::timer::Timer::set(base_ + date, [this, batch] { fire(batch); });
+  return batch;
+}
+
+void Board::fire(Callbacks* batch) {
+  if (batch == open_) open_ = nullptr;
+  for (const auto& callback : *batch) callback();
+  batch->clear();
+  spare_.push_back(batch);
+}
 
 void Board::transfer(const FoldedRoute& route, double bytes, std::function<void(double)> done) {
   ++transfers_;

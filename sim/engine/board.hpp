@@ -7,12 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
-#include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 
 #include "sim/plan/fold.hpp"
@@ -27,12 +27,9 @@ class Board {
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
 
-  /// Calls back at that date (seconds since the board was made).
-  template <class F>
-  void at(double date, F callback) {
-    ++events_;
-    simgrid::kernel::timer::Timer::set(base_ + date, std::move(callback));
-  }
+  /// Calls back at that date (seconds since the board was made). Calls in a row for one date share
+  /// a timer: ranks of a group go in step, and timers are what most of a run's time goes into.
+  void at(double date, std::function<void()> callback);
 
   /// Moves bytes over a route now; calls back at its end. Must be called from a callback of at().
   void transfer(const FoldedRoute& route, double bytes, std::function<void(double date)> done);
@@ -48,7 +45,10 @@ class Board {
     simgrid::s4u::CommPtr comm;
     std::function<void(double)> done;
   };
-  void add_routes(const std::vector<const FoldedRoute*>& routes);
+  using Callbacks = std::vector<std::function<void()>>;
+
+  Callbacks* open_batch(double date);
+  void fire(Callbacks* batch);
   void finished(const simgrid::s4u::Activity& activity);
 
   std::unique_ptr<simgrid::s4u::Engine> engine_;
@@ -57,6 +57,10 @@ class Board {
   std::unordered_map<const FoldedRoute*, simgrid::s4u::Host*> sources_;
   simgrid::s4u::Host* sink_ = nullptr;
   std::unordered_map<const simgrid::s4u::Activity*, Moving> moving_;
+  std::deque<Callbacks> batches_;
+  std::vector<Callbacks*> spare_;  // fired
+  Callbacks* open_ = nullptr;      // the last batch that was set, if it has not fired
+  double open_date_ = 0;
   std::int64_t events_ = 0, transfers_ = 0;
 
   static Board* current_;

@@ -121,7 +121,9 @@ void Executor::ready(std::uint32_t rank, TaskIndex index, double date, std::int3
     case TaskKind::communicate:
       note_start(rank, index, arrival, arrival, blocker);
       if (arrival > date)
-        return board_.at(arrival, [this, rank, index, arrival] { arrive(rank, index, arrival); });
+        return board_.at(arrival, [this, rank, index] {
+          arrive(rank, index, launch_date(ranks_[rank], task_of(rank, index)));
+        });
       return arrive(rank, index, date);
     case TaskKind::host_wait:
       note_start(rank, index, launched, launched, blocker);
@@ -151,10 +153,9 @@ void Executor::start_chain(std::uint32_t rank, TaskIndex index, double date, std
 
 void Executor::schedule_end(std::uint32_t rank) {
   RankState& state = ranks_[rank];
-  const double end = state.chain.end(state.taken);
-  const std::uint32_t schedule = ++state.schedule;
-  board_.at(end, [this, rank, schedule, end] {
-    if (ranks_[rank].schedule == schedule) finish_chain(rank, end);
+  state.chain_end = state.chain.end(state.taken);
+  board_.at(state.chain_end, [this, rank, schedule = ++state.schedule] {
+    if (ranks_[rank].schedule == schedule) finish_chain(rank, ranks_[rank].chain_end);
   });
 }
 
@@ -253,7 +254,10 @@ void Executor::start_phase(std::uint32_t group, double date) {
   const Task& first = task_of(state.arrived.front().rank, state.arrived.front().task);
   const Phases& phases = plan_.operations[first.work].phases;
   if (state.phase < phases.size()) {
-    const double begin = date + phases[state.phase].latency.seconds();
+    const Phase& phase = phases[state.phase];
+    const double begin = date + phase.latency.seconds();
+    // Only a transfer has to start on its date.
+    if (phase.route_bytes <= Bytes{0}) return run_phase(group, begin);
     return board_.at(begin, [this, group, begin] { run_phase(group, begin); });
   }
   const std::vector<Arrival> members = std::move(state.arrived);

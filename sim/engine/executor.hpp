@@ -35,6 +35,7 @@ class Executor {
     int in_flight = 0;                     // operations that take something
     TaskIndex running = kNoTask;           // the chain on the compute row
     ChainRun chain;
+    double chain_end = 0;
     std::uint32_t schedule = 0;  // counts its dates of ending; an older one no longer holds
     std::size_t left = 0;        // tasks not finished
     std::size_t next_step_end = 0;
