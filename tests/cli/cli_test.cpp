@@ -1,0 +1,277 @@
+// The program as a shell sees it: exit codes, what stands on stdout and stderr, files left behind.
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+const std::string kScenarios = std::string(STEPSIM_SOURCE_DIR) + "/scenarios/";
+const std::string kSmall = kScenarios + "gpt-22b-8xa100.yaml";
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// A folder of its own, removed with all that is in it.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "stepsim-cli-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+    return file(name);
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {}));
+  }
+
+ private:
+  fs::path path_;
+};
+
+struct Outcome {
+  int code = 0;
+  std::string out, err;
+};
+
+/// `arguments` as a shell reads them; they may send stdout elsewhere.
+Outcome stepsim(const std::string& arguments) {
+  const Folder folder;
+  const std::string out = folder.file("out"), err = folder.file("err");
+  const std::string command =
+      fmt::format("{{ {} {} ; }} >'{}' 2>'{}'", STEPSIM_PROGRAM, arguments, out, err);
+  const int status = std::system(command.c_str());
+  REQUIRE(WIFEXITED(status));
+  return {WEXITSTATUS(status), text_of(out), text_of(err)};
+}
+
+Outcome run(const std::string& scenario, const std::string& options = "") {
+  return stepsim(fmt::format("run '{}' --format json {}", scenario, options));
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::vector<std::string> shipped() {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(kScenarios)) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Numbers within 1e-9 of each other, everything else alike.
+void check_alike(const Json& a, const Json& b) {
+  REQUIRE(a.type() == b.type());
+  if (a.is_number()) {
+    CHECK(a.get<double>() == doctest::Approx(b.get<double>()).epsilon(1e-9));
+  } else if (a.is_structured()) {
+    REQUIRE(a.size() == b.size());
+    for (auto i = a.begin(), j = b.begin(); i != a.end(); ++i, ++j) check_alike(*i, *j);
+  } else {
+    CHECK(a == b);
+  }
+}
+
+std::string unzipped(const std::string& path) {
+  std::string text;
+  gzFile file = gzopen(path.c_str(), "rb");
+  REQUIRE(file != nullptr);
+  CHECK(gzdirect(file) == 0);
+  std::string part(1 << 16, '\0');
+  for (int n = 0; (n = gzread(file, part.data(), static_cast<unsigned>(part.size()))) > 0;)
+    text.append(part, 0, static_cast<std::size_t>(n));
+  CHECK(gzclose(file) == Z_OK);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a run exits with 0 and prints one JSON object to stdout, nothing to stderr") {
+  const Outcome outcome = run(kSmall);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err.empty());
+  const Json result = Json::parse(outcome.out);
+  CHECK(result["schema"] == "stepsim.result/1");
+  CHECK(result["step_time_s"] > 0);
+}
+
+TEST_CASE("a run exits with 1 when an expectation fails, and prints the result all the same") {
+  const Outcome outcome = run(kSmall, "--set 'expect.step_time=\"<= 1 ms\"'");
+  CHECK(outcome.code == 1);
+  const Json result = Json::parse(outcome.out);
+  CHECK(result["expect"][0]["text"] == "step_time <= 1 ms");
+  CHECK(result["expect"][0]["holds"] == false);
+}
+
+TEST_CASE("wrong input exits with 2, says why on stderr and prints nothing to stdout") {
+  const Folder folder;
+  const std::string typo = folder.file("typo.yaml", "modell: gpt2\n");
+  const std::string wrong[][2] = {
+      {"run '" + typo + "'", "did you mean 'model'?"},
+      {"check '" + typo + "'", "typo.yaml:1:1"},
+      {"show plan '" + typo + "'", "typo.yaml:1:1"},
+      {"frobnicate", "frobnicate"},
+      {"", "subcommand"},
+      {"run", "scenario"},
+      {"run '" + kSmall + "' --set", "--set"},
+      {"run '" + kSmall + "' --set nonsense", "nonsense"},
+      {"run '" + kSmall + "' --set training.global_bach=8", "did you mean 'global_batch'?"},
+      {"run '" + kSmall + "' --set training.global_batch=many", "many"},
+      {"run '" + kSmall + "' --format xml", "xml"},
+      {"run '" + kSmall + "' --fold maybe", "maybe"},
+      {"list colours", "colours"},
+      {"show everything '" + kSmall + "'", "everything"},
+  };
+  for (const auto& [arguments, reason] : wrong) {
+    CAPTURE(arguments);
+    const Outcome outcome = stepsim(arguments);
+    CAPTURE(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(contains(outcome.err, reason));
+  }
+}
+
+TEST_CASE("files that cannot be read or written exit with 4") {
+  const Folder folder;
+  const Outcome missing = run(folder.file("missing.yaml"));
+  CHECK(missing.code == 4);
+  CHECK(contains(missing.err, "missing.yaml"));
+  CHECK(missing.out.empty());
+
+  const std::string nowhere = folder.file("no/such/folder/trace.json");
+  const Outcome unwritable = run(kSmall, "--trace '" + nowhere + "'");
+  CHECK(unwritable.code == 4);
+  CHECK(contains(unwritable.err, nowhere));
+  CHECK(unwritable.out.empty());
+  CHECK(folder.files() == 0);
+
+  fs::create_directories(folder.file("taken.json/inside"));
+  const Outcome taken = run(kSmall, "--trace '" + folder.file("taken.json") + "'");
+  CHECK(taken.code == 4);
+  CHECK(folder.files() == 1);
+
+  if (fs::exists("/dev/full")) CHECK(stepsim("run '" + kSmall + "' >/dev/full").code == 4);
+}
+
+TEST_CASE("equal inputs give equal bytes") {
+  for (const char* format : {"table", "json", "csv"}) {
+    const std::string arguments = fmt::format("run '{}' --format {}", kSmall, format);
+    const Outcome once = stepsim(arguments);
+    CHECK_FALSE(once.out.empty());
+    CHECK(once.out == stepsim(arguments).out);
+  }
+}
+
+TEST_CASE("without folding the answer is the same; only the engine does more") {
+  for (const char* name : {"gpt-22b-8xa100", "mlp-buckets-8xv100", "llama3-8b-loader-8xh100",
+                           "mpt-7b-zero3-64xa100"}) {
+    CAPTURE(name);
+    Json folded = Json::parse(run(kScenarios + name + ".yaml").out);
+    Json unfolded = Json::parse(run(kScenarios + name + ".yaml", "--fold off").out);
+    CHECK(unfolded["engine"]["ranks_simulated"] == unfolded["engine"]["ranks_total"]);
+    CHECK(folded["engine"]["ranks_simulated"] < folded["engine"]["ranks_total"]);
+    folded.erase("engine");
+    unfolded.erase("engine");
+    check_alike(folded, unfolded);
+  }
+}
+
+TEST_CASE("what `show scenario` prints runs to the same result") {
+  for (const std::string& scenario : shipped()) {
+    CAPTURE(scenario);
+    const Folder folder;
+    const Outcome shown = stepsim("show scenario '" + scenario + "'");
+    CHECK(shown.code == 0);
+    const Outcome again = run(folder.file("shown.yaml", shown.out));
+    CHECK(again.code == 0);
+    CHECK(again.out == run(scenario).out);
+  }
+}
+
+TEST_CASE("--trace writes valid JSON, plain or compressed, and leaves stdout to the result") {
+  const Folder folder;
+  const std::string plain = folder.file("t.json"), zipped = folder.file("t.json.gz");
+  const std::string few = " --set run.steps=1 --set run.warmup=0";
+  const Outcome first = run(kSmall, few + " --trace '" + plain + "'");
+  const Outcome second = run(kSmall, few + " --trace '" + zipped + "'");
+  CHECK(first.code == 0);
+  CHECK(second.code == 0);
+  CHECK(contains(first.err, plain));
+  CHECK(first.out == run(kSmall, few).out);
+  const std::string text = text_of(plain);
+  const Json trace = Json::parse(text);
+  CHECK(trace["traceEvents"].size() > 1000);
+  CHECK(unzipped(zipped) == text);
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("--help says what the exit codes mean, and every command has a --help") {
+  const Outcome help = stepsim("--help");
+  CHECK(help.code == 0);
+  CHECK(contains(help.out, "Exit codes: 0 ok, 1 "));
+  CHECK(contains(help.out, "70 "));
+  for (const char* command : {"run", "check", "show", "list"}) {
+    CAPTURE(command);
+    CHECK(contains(help.out, command));
+    const Outcome own = stepsim(std::string(command) + " --help");
+    CHECK(own.code == 0);
+    CHECK(contains(own.out, "--help"));
+  }
+  CHECK(stepsim("--version").code == 0);
+}
+
+TEST_CASE("a run that is interrupted while it writes a trace leaves no file behind") {
+  const Folder folder;
+  const std::string trace = folder.file("trace.json");
+  const std::string scenario = kScenarios + "gpt3-175b-1024xa100.yaml";  // 230 MB of trace
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGINT, SIG_DFL);  // a job in the background starts with SIGINT ignored
+    const int null = open("/dev/null", O_WRONLY);
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    execl(STEPSIM_PROGRAM, "stepsim", "run", scenario.c_str(), "--trace", trace.c_str(), nullptr);
+    _exit(127);
+  }
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (folder.files() == 0 && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(fs::exists(trace + ".tmp"));
+  kill(child, SIGINT);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGINT);
+  CHECK(folder.files() == 0);
+}

@@ -1,0 +1,106 @@
+// How fast, how big: runs the program on named scenarios and holds it to the project's limits.
+//
+// Each run is a child process, so that its peak memory is its own. Exit code 1 when a limit is
+// missed.
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+using Json = nlohmann::json;
+
+struct Case {
+  const char* scenario;
+  const char* fold;  ///< auto or off
+  double most_seconds;
+  double most_bytes;
+};
+
+// The goals of the project: 16,384 GPUs on a laptop before one looks up; every kernel of 1,024
+// ranks while one waits.
+constexpr std::array kCases{Case{"llama3-405b-16384xh100", "auto", 1, 250e6},
+                            Case{"gpt3-175b-1024xa100", "off", 30, 4e9}};
+constexpr std::array kStages{"load", "build", "plan", "simulate", "measure"};
+
+struct Child {
+  int code = 0;
+  double peak_bytes = 0;
+  std::string out;
+};
+
+std::string read_all(int file) {
+  std::string text;
+  std::array<char, 1 << 14> part{};
+  for (ssize_t n = 0; (n = read(file, part.data(), part.size())) > 0;)
+    text.append(part.data(), static_cast<std::size_t>(n));
+  return text;
+}
+
+Child run(const Case& c) {
+  const std::string path = fmt::format("{}/scenarios/{}.yaml", STEPSIM_SOURCE_DIR, c.scenario);
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) return {.code = 126};
+  const pid_t pid = fork();
+  if (pid == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    execl(STEPSIM_PROGRAM, "stepsim", "run", path.c_str(), "--fold", c.fold, "--format", "json",
+          "--stats", nullptr);
+    _exit(127);
+  }
+  close(ends[1]);
+  Child child{.out = read_all(ends[0])};
+  close(ends[0]);
+  int status = 0;
+  rusage usage{};
+  wait4(pid, &status, 0, &usage);
+  child.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  child.peak_bytes = static_cast<double>(usage.ru_maxrss) * 1024;
+  return child;
+}
+
+std::string millions(double count) { return fmt::format("{:.2f} M", count / 1e6); }
+
+/// One row; whether the limits hold.
+bool report(const Case& c, const Child& child) {
+  const Json engine = Json::parse(child.out)["engine"];
+  const double simulate = engine["stages_s"]["simulate"];
+  const double events = engine["events"], kernels = engine["kernels"], wall = engine["wall_s"];
+  fmt::print("{:<24}{:>7}", c.scenario, engine["ranks_simulated"].get<long>());
+  for (const char* stage : kStages)
+    fmt::print("{:>10.3f}", engine["stages_s"][stage].get<double>());
+  fmt::print("{:>10}{:>10}{:>10}{:>10}", millions(events), millions(events / simulate),
+             millions(kernels), millions(kernels / simulate));
+  const bool holds = wall < c.most_seconds && child.peak_bytes < c.most_bytes;
+  fmt::print("{:>9.2f} s < {:<3}{:>6.0f} MB < {:<5}{}\n", wall, c.most_seconds,
+             child.peak_bytes / 1e6, c.most_bytes / 1e6, holds ? "ok" : "MISSED");
+  return holds;
+}
+
+}  // namespace
+
+int main() {
+  fmt::print("{:<24}{:>7}", "scenario", "ranks");
+  for (const char* stage : kStages) fmt::print("{:>8} s", stage);
+  fmt::print("{:>10}{:>10}{:>10}{:>10}{:>15}{:>17}\n", "events", "a second", "kernels", "a second",
+             "wall", "peak memory");
+  bool all_hold = true;
+  for (const Case& c : kCases) {
+    const Child child = run(c);
+    if (child.code > 1) {
+      fmt::print("{}: exit code {}\n", c.scenario, child.code);
+      return 1;
+    }
+    all_hold &= report(c, child);
+    std::fflush(stdout);
+  }
+  return all_hold ? 0 : 1;
+}
