@@ -4,7 +4,6 @@
 #include <set>
 
 #include "sim/core/error.hpp"
-#include "sim/core/registry.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -122,5 +121,4 @@ TEST_CASE("one node alone needs no fabric") {
 TEST_CASE("a topology that nobody registered is the user's mistake") {
   const Cluster cluster = cluster_of(2, 1, {.topology = "torus"});
   CHECK_THROWS_WITH_AS(Network{cluster}, doctest::Contains("torus"), UserError);
-  CHECK(Registry<Topology>::names() == Names{"fat_tree", "rail"});
 }
