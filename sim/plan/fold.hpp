@@ -6,7 +6,7 @@
 // (colour refinement; for a fluid network, max-min rates on the quotient equal those on the whole).
 // A transfer of a class stands for all of its class: where m of them cross one link, its route
 // lists the link m times. The result is the same to rounding; tests/property/fold_test.cpp checks
-// it.
+// it. (Where plans contend all the time rounding itself grows: docs/engine.md.)
 #pragma once
 
 #include <array>
