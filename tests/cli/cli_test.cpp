@@ -136,7 +136,10 @@ TEST_CASE("a run exits with 1 when an expectation fails, and prints the result a
 TEST_CASE("wrong input exits with 2, says why on stderr and prints nothing to stdout") {
   const Folder folder;
   const std::string typo = folder.file("typo.yaml", "modell: gpt2\n");
-  const std::string wrong[][2] = {
+  struct Mistake {
+    std::string arguments, reason;
+  };
+  const Mistake mistakes[] = {
       {"run '" + typo + "'", "did you mean 'model'?"},
       {"check '" + typo + "'", "typo.yaml:1:1"},
       {"show plan '" + typo + "'", "typo.yaml:1:1"},
@@ -152,13 +155,13 @@ TEST_CASE("wrong input exits with 2, says why on stderr and prints nothing to st
       {"list colours", "colours"},
       {"show everything '" + kSmall + "'", "everything"},
   };
-  for (const auto& [arguments, reason] : wrong) {
-    CAPTURE(arguments);
-    const Outcome outcome = stepsim(arguments);
+  for (const Mistake& mistake : mistakes) {
+    CAPTURE(mistake.arguments);
+    const Outcome outcome = stepsim(mistake.arguments);
     CAPTURE(outcome.err);
     CHECK(outcome.code == 2);
     CHECK(outcome.out.empty());
-    CHECK(contains(outcome.err, reason));
+    CHECK(contains(outcome.err, mistake.reason));
   }
 }
 

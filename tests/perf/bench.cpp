@@ -4,6 +4,7 @@
 // missed.
 #include <array>
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 
 #include <fmt/format.h>
@@ -85,9 +86,8 @@ bool report(const Case& c, const Child& child) {
   return holds;
 }
 
-}  // namespace
-
-int main() {
+/// Whether every run ended well and held its limits.
+bool run_all() {
   fmt::print("{:<24}{:>7}", "scenario", "ranks");
   for (const char* stage : kStages) fmt::print("{:>8} s", stage);
   fmt::print("{:>10}{:>10}{:>10}{:>10}{:>15}{:>17}\n", "events", "a second", "kernels", "a second",
@@ -95,12 +95,21 @@ int main() {
   bool all_hold = true;
   for (const Case& c : kCases) {
     const Child child = run(c);
-    if (child.code > 1) {
-      fmt::print("{}: exit code {}\n", c.scenario, child.code);
-      return 1;
-    }
+    if (child.code > 1)
+      throw std::runtime_error(fmt::format("{} exits with {}", c.scenario, child.code));
     all_hold &= report(c, child);
     std::fflush(stdout);
   }
-  return all_hold ? 0 : 1;
+  return all_hold;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    return run_all() ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
 }
