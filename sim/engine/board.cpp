@@ -1,6 +1,7 @@
 // SimGrid's switches, platform and transfers.
 #include "sim/engine/board.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -99,7 +100,9 @@ Board::Callbacks* Board::open_batch(double date) {
   Callbacks* batch = spare_.back();
   spare_.pop_back();
   open_date_ = date;
-  simgrid::kernel::timer::Timer::set(base_ + date, [this, batch] { fire(batch); });
+  // The date of a transfer that ended just now may be rounded to before now; SimGrid aborts on it.
+  const double due = std::max(base_ + date, simgrid::s4u::Engine::get_clock());
+  simgrid::kernel::timer::Timer::set(due, [this, batch] { fire(batch); });
   return batch;
 }
 
