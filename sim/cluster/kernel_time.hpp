@@ -6,6 +6,8 @@
 //   e(F) = efficiency * (1 - 0.4 droop F / (F + F_half)),
 //   tm = bytes / (bandwidth * e_mem); a split adds t0/2 and 4 m n (s+1) bytes at 1.5 times the
 //   bandwidth.
+// and all of it times `sustained`, a weight gradient's also times `weight_gradient`. The form and
+// its 0.4, 1/2 and 1.5 are those that the constants of calib/ were fitted with (calib/README.md).
 // Fused attention: FLOPs / (plateau * s / (s + s_half)), causal half counted, backward at its own
 // rate. Memory bound: sqrt(latency^2 + (bytes / rate)^2).
 #pragma once

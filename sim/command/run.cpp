@@ -58,10 +58,10 @@ Plan without(const Plan& plan, WhatIf what) {
 }
 
 /// Counterfactuals are always simulated folded: the answer is the same and they are cheap.
-Verdict verdict_of(const Scenario& scenario, const OpGraph& graph, const Plan& plan,
-                   const Metrics& metrics) {
+Verdict verdict_of(const Scenario& scenario, const Plan& plan, const Metrics& metrics) {
   return verdict(metrics, [&](WhatIf what) {
-    return measure(scenario, graph, simulate(without(plan, what))).step_time;
+    if (what == WhatIf::input && !scenario.data) return metrics.step_time;
+    return mean_step(simulate(without(plan, what), {.spans = false}).timeline);
   });
 }
 
@@ -94,7 +94,7 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
       simulate(plan, {.fold = options.fold, .kernels = !options.trace.empty()});
   watch.lap("simulate");
   Metrics metrics = measure(scenario, graph, simulation);
-  metrics.verdict = verdict_of(scenario, graph, plan, metrics);
+  metrics.verdict = verdict_of(scenario, plan, metrics);
   const auto outcomes = judge(scenario, metrics);
   watch.lap("measure");
   if (!options.trace.empty()) {

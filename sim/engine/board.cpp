@@ -2,7 +2,9 @@
 #include "sim/engine/board.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <csignal>
 
 #include <fmt/format.h>
 #include <simgrid/kernel/Timer.hpp>
@@ -31,12 +33,25 @@ void set_switches() {
 #endif
 }
 
-/// The engine, and, the first time, its switches and the one callback that outlives it.
+/// The engine, and, the first time, its switches. SimGrid takes over signals when it starts; they
+/// are given back, so that Ctrl-C ends the program as it ends any other.
 std::unique_ptr<simgrid::s4u::Engine> make_engine() {
+  constexpr std::array kSignals{SIGINT, SIGSEGV};
+  std::array<struct sigaction, kSignals.size()> before{};
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], nullptr, &before[i]);
   auto engine = std::make_unique<simgrid::s4u::Engine>("stepsim");
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before[i], nullptr);
   static const bool once = (set_switches(), true);
   static_cast<void>(once);
   return engine;
+}
+
+using Crossed = std::vector<simgrid::s4u::LinkInRoute>;
+
+bool lists_twice(const FoldedRoute& route) {
+  std::vector<LinkId> links = route.links;
+  std::sort(links.begin(), links.end());
+  return std::adjacent_find(links.begin(), links.end()) != links.end();
 }
 
 std::vector<const FoldedRoute*> shared_routes(const Folding& folding) {
@@ -67,22 +82,31 @@ Board::Board(const Folding& folding) : engine_(make_engine()) {
   if (current_ != nullptr) throw InternalError("two boards at the same time");
   current_ = this;
   base_ = simgrid::s4u::Engine::get_clock();
-  auto* zone = simgrid::s4u::create_full_zone("cluster");
+  build_platform(folding, shared_routes(folding));
+}
+
+void Board::build_platform(const Folding& folding, const std::vector<const FoldedRoute*>& routes) {
+  // A star zone grows with its hosts, a full zone with their square; but a star drops a link that a
+  // route lists again, and these repetitions are the multiplicities of a folded plan.
+  const bool repeats =
+      std::any_of(routes.begin(), routes.end(), [](const auto* r) { return lists_twice(*r); });
+  auto* zone = repeats ? simgrid::s4u::create_full_zone("cluster")
+                       : simgrid::s4u::create_star_zone("cluster");
   sink_ = zone->create_host("sink", 1.0);
+  if (!repeats) zone->add_route(sink_->get_netpoint(), nullptr, nullptr, nullptr, Crossed{}, true);
   for (const BytesPerSecond bandwidth : folding.links) {
     auto* link = zone->create_link(fmt::format("link {}", links_.size()),
                                    bandwidth.bytes_per_second() * kUnitsPerByte);
     links_.push_back(link->set_latency(0)->seal());
   }
-  std::vector<const FoldedRoute*> routes = shared_routes(folding);
   for (const FoldedRoute* route : routes) {
     sources_[route] = zone->create_host(fmt::format("source {}", sources_.size()), 1.0);
   }
   for (const FoldedRoute* route : routes) {
-    std::vector<simgrid::s4u::LinkInRoute> crossed;
+    Crossed crossed;
     for (const LinkId link : route->links) crossed.emplace_back(links_[link]);
-    zone->add_route(sources_[route]->get_netpoint(), sink_->get_netpoint(), nullptr, nullptr,
-                    crossed, false);
+    auto* sink = repeats ? sink_->get_netpoint() : nullptr;
+    zone->add_route(sources_[route]->get_netpoint(), sink, nullptr, nullptr, crossed, false);
   }
   zone->seal();
 }

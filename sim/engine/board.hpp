@@ -41,6 +41,7 @@ class Board {
   std::int64_t transfers() const { return transfers_; }
 
  private:
+  void build_platform(const Folding& folding, const std::vector<const FoldedRoute*>& routes);
   struct Moving {
     simgrid::s4u::CommPtr comm;
     std::function<void(double)> done;

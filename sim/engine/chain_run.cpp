@@ -45,4 +45,14 @@ void ChainRun::advance(double date, const Taken& taken) {
   }
 }
 
+void ChainRun::finish(double date, const Taken& taken) {
+  advance(date, taken);
+  for (; kernel_ < chain_->kernels.size(); ++kernel_) {
+    if (done_ <= 0) begun_ = std::min(std::max(now_, launched(kernel_)), date);
+    if (keeps_) kernels_.emplace_back(begun_, date);
+    now_ = date;
+    done_ = 0;
+  }
+}
+
 }  // namespace stepsim

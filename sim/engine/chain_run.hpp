@@ -31,6 +31,9 @@ class ChainRun {
   /// Lets time pass until `date` under what was taken since the last call.
   void advance(double date, const Taken& taken);
 
+  /// It has ended at `date`: what rounding left open ends there.
+  void finish(double date, const Taken& taken);
+
   bool touched() const { return touched_; }
   double contention() const { return contention_; }
   /// Start and end of each kernel passed by advance().

@@ -44,7 +44,7 @@ Simulation Executor::run() {
   for (const FoldedRank& rank : (options_.fold ? folding_ : classes).ranks)
     representatives.push_back(rank.rank);
   std::sort(representatives.begin(), representatives.end());
-  record(representatives);
+  if (options_.spans) record(representatives);
 
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     for (TaskIndex task = 0; task < ranks_[rank].needs.size(); ++task) {
@@ -98,13 +98,12 @@ double Executor::launch_date(const RankState& state, const Task& task) const {
 }
 
 /// Remembers when a recorded task arrived and started, and what it waited for last.
-bool Executor::note_start(std::uint32_t rank, TaskIndex task, double arrival, double start,
+void Executor::note_start(std::uint32_t rank, TaskIndex task, double arrival, double start,
                           std::int32_t blocker) {
   RankState& state = ranks_[rank];
-  if (!state.recorder) return false;
+  if (!state.recorder) return;
   Started& begun = state.recorder->started(task);
   begun = {arrival, start, blocker, begun.message};
-  return true;
 }
 
 void Executor::ready(std::uint32_t rank, TaskIndex index, double date, std::int32_t blocker) {
@@ -164,7 +163,7 @@ void Executor::finish_chain(std::uint32_t rank, double date) {
   const TaskIndex index = state.running;
   state.running = kNoTask;
   if (state.recorder && (state.chain.touched() || !state.taken.nothing())) {
-    state.chain.advance(date, state.taken);
+    state.chain.finish(date, state.taken);
     state.recorder->started(index).slowed = &state.chain;
   }
   finish(rank, index, date);

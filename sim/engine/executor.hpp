@@ -74,7 +74,7 @@ class Executor {
     return ranks_[rank].program->tasks[task];
   }
   double launch_date(const RankState& state, const Task& task) const;
-  bool note_start(std::uint32_t rank, TaskIndex task, double arrival, double start,
+  void note_start(std::uint32_t rank, TaskIndex task, double arrival, double start,
                   std::int32_t blocker);
 
   const Plan& plan_;

@@ -2,6 +2,7 @@
 #include "sim/engine/recorder.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace stepsim {
@@ -92,8 +93,28 @@ void Recorder::add_memory_curve() {
   }
 }
 
+/// Kernels of a chain are added when the chain ends, after communication that ended between them;
+/// and dates that differ by a rounding error may be called in either order.
+void Recorder::sort_spans() {
+  std::vector<std::int32_t> order(timeline_.spans.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto end = [&](std::int32_t i) { return timeline_.spans[static_cast<std::size_t>(i)].end; };
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return end(a) < end(b); });
+  std::vector<std::int32_t> place(order.size());
+  std::vector<Span> sorted;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    place[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
+    sorted.push_back(timeline_.spans[static_cast<std::size_t>(order[i])]);
+  }
+  for (Span& span : sorted) {
+    if (span.blocker != kNoSpan) span.blocker = place[static_cast<std::size_t>(span.blocker)];
+  }
+  timeline_.spans = std::move(sorted);
+}
+
 RankTimeline Recorder::take() {
   add_memory_curve();
+  sort_spans();
   return std::move(timeline_);
 }
 

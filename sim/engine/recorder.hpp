@@ -34,6 +34,7 @@ class Recorder {
  private:
   std::int32_t add_chain(Span span, const Chain& chain, double host, const ChainRun* slowed);
   void add_memory_curve();
+  void sort_spans();
 
   const Plan& plan_;
   const Program& program_;

@@ -19,6 +19,7 @@ struct EngineStats {
 };
 
 struct SimulateOptions {
+  bool spans = true;     ///< false: the timeline has the ends of the steps only
   bool fold = true;      ///< false: every rank is simulated by itself
   bool kernels = false;  ///< spans of single kernels instead of chains, for traces
 };

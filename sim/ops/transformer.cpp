@@ -29,12 +29,22 @@ struct Layer {
         model.heads / pass.tensor, kv, model.head_dim, model.positions == 0, model.dropout, kernel};
   }
 
+  /// Key and value heads that fewer exist of than tensor ranks are computed on each rank that needs
+  /// them, but count once as model FLOPs.
+  Op query_key_value(const AttentionShape& shape) const {
+    const std::int64_t width = (shape.heads + 2 * shape.kv_heads) * shape.head_dim;
+    Op op = column_linear(pass, "qkv", model.hidden, width, model.bias);
+    const double kv = static_cast<double>(model.kv_heads) / static_cast<double>(pass.tensor);
+    const auto heads = static_cast<double>(shape.heads);
+    op.flops *= (heads + 2 * kv) / (heads + 2 * static_cast<double>(shape.kv_heads));
+    return op;
+  }
+
   Vertex add_attention(OpDag& dag, const std::string& kernel) const {
     const AttentionShape shape = attention(kernel);
     const std::int64_t h = model.hidden;
-    const std::int64_t qkv = (shape.heads + 2 * shape.kv_heads) * shape.head_dim;
     const Vertex input = add(dag, norm(pass, "attention norm", h, model.rms_norm, model.bias), {});
-    const Vertex in = add(dag, column_linear(pass, "qkv", h, qkv, model.bias), {input});
+    const Vertex in = add(dag, query_key_value(shape), {input});
     const Vertex core = add(dag, core_attention(pass, shape), {in});
     const Vertex out = add(
         dag, row_linear(pass, "projection", shape.heads * shape.head_dim, h, model.bias), {core});
@@ -87,7 +97,7 @@ Block head_block(const Transformer& model, const Pass& pass, bool owns_weights) 
   Block block{.name = "head", .dag = {}, .input = block_input(pass, model.hidden)};
   const std::int64_t rows = padded_vocabulary(model.vocabulary, pass.tensor) / pass.tensor;
   const Vertex last =
-      add(block.dag, norm(pass, "final norm", model.hidden, model.rms_norm, model.bias), {});
+      add(block.dag, norm(pass, "final norm", model.hidden, model.rms_norm, model.bias, false), {});
   Op projection = column_linear(pass, "logits", model.hidden, rows, false);
   if (!owns_weights) projection = share_weights(std::move(projection));
   const Vertex logits = add(block.dag, std::move(projection), {last});

@@ -77,6 +77,9 @@ Phases collective(const CollectiveRequest& request, const GroupShape& group, con
     return {
         Phase{.inside = inside_node(request.op, request.bytes, group.ranks, cluster.intra_node)}};
   }
+  if (algorithm != "auto" && Registry<CollectiveAlgorithm>::find(algorithm) == nullptr) {
+    throw UserError("unknown collective algorithm '" + algorithm + "'");
+  }
   Phases best;
   for (const CollectiveAlgorithm* candidate : Registry<CollectiveAlgorithm>::all()) {
     if (algorithm != "auto" && algorithm != candidate->name) continue;
@@ -85,10 +88,8 @@ Phases collective(const CollectiveRequest& request, const GroupShape& group, con
     if (best.empty() || uncontended(phases, cluster) < uncontended(best, cluster))
       best = std::move(phases);
   }
-  if (best.empty()) {
-    throw UserError(fmt::format("no collective algorithm '{}' for {} over {} ranks on {} nodes",
-                                algorithm, name_of(request.op), group.ranks, group.nodes));
-  }
+  // A named algorithm that cannot do this on this group gives way to the ring, which always can.
+  if (best.empty()) return collective(request, group, cluster, "ring");
   return best;
 }
 

@@ -60,7 +60,8 @@ double bus_factor(CollectiveOp op, int ranks);
 Seconds uncontended(const Phases& phases, const Cluster& cluster);
 
 /// The phases of the named algorithm, or of the cheapest supported one when `algorithm` is "auto".
-/// Throws UserError when the named one does not exist or cannot do this.
+/// A named one that cannot do this (a tree that gathers, a hierarchy of one rank a node) gives way
+/// to the ring. Throws UserError when the name is unknown.
 Phases collective(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster,
                   const std::string& algorithm);
 

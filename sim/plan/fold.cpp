@@ -2,6 +2,7 @@
 #include "sim/plan/fold.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <unordered_map>
@@ -85,7 +86,7 @@ class Refinement {
     for (const Flow& flow : flows_)
       p.flows.push_back(mix(flow.reads ? 3 : 4, static_cast<Colour>(flow.copies)));
     for (const Link& link : plan_.network.links()) {
-      p.links.push_back(mix(5, std::hash<double>{}(link.bandwidth.bytes_per_second())));
+      p.links.push_back(mix(5, std::bit_cast<Colour>(link.bandwidth.bytes_per_second())));
     }
     return p;
   }

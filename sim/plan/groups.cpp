@@ -2,7 +2,6 @@
 #include "sim/plan/groups.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "sim/plan/sharding.hpp"
 
@@ -92,24 +91,31 @@ class GroupMaker {
     plan_.groups.push_back(std::move(group));
   }
 
-  /// A ring over the group's nodes; every NIC that its members own carries a share between
-  /// neighbours.
+  /// A ring over the group's nodes; the NICs that its members own on a node carry a share each to
+  /// the next one, as many as the node with the fewest has.
   void add_ring(Group& group) {
     const Network& network = plan_.network;
     std::vector<int> nodes;
-    std::set<int> nics;
+    std::vector<std::vector<int>> nics;
     for (const int rank : group.ranks) {
       const Port port = network.port_of(rank);
-      if (nodes.empty() || nodes.back() != port.node) nodes.push_back(port.node);
-      if (port.node == nodes.front()) nics.insert(port.nic);
+      if (nodes.empty() || nodes.back() != port.node) {
+        nodes.push_back(port.node);
+        nics.emplace_back();
+      }
+      auto& own = nics.back();
+      if (std::find(own.begin(), own.end(), port.nic) == own.end()) own.push_back(port.nic);
     }
+    std::size_t shares = nics.front().size();
+    for (const auto& own : nics) shares = std::min(shares, own.size());
     group.shape = {static_cast<int>(group.ranks.size()), static_cast<int>(nodes.size()),
-                   static_cast<int>(nics.size())};
+                   static_cast<int>(shares)};
     if (nodes.size() < 2) return;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      for (const int nic : nics) {
+      const std::size_t next = (i + 1) % nodes.size();
+      for (std::size_t k = 0; k < shares; ++k) {
         group.routes.push_back(
-            network.route(Port{nodes[i], nic}, Port{nodes[(i + 1) % nodes.size()], nic}));
+            network.route(Port{nodes[i], nics[i][k]}, Port{nodes[next], nics[next][k]}));
       }
     }
   }

@@ -4,12 +4,13 @@
 #include <algorithm>
 
 #include "sim/core/error.hpp"
-#include "sim/core/registry.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/segment.hpp"
 
 namespace stepsim {
 namespace {
+
+constexpr const char* kActivations = "activations";
 
 double optimizer_bytes(const Training& training) {
   const double master = bytes_per_element(training.precision) < 4 ? 4 : 0;
@@ -27,14 +28,14 @@ double optimizer_bytes(const Training& training) {
 /// The most that the schedule holds at one time, over the chunks of a stage.
 Bytes peak_activations(const Scenario& scenario, const OpGraph& graph, int stage) {
   const Pipeline& pipeline = scenario.parallelism.pipeline;
-  const Schedule* schedule = Registry<Schedule>::find(pipeline.schedule);
+  const Schedule& schedule = schedule_of(pipeline.schedule);
   std::vector<Bytes> of_chunk;
   for (int chunk = 0; chunk < pipeline.chunks; ++chunk)
     of_chunk.push_back(pass_activations(scenario, graph, stage, chunk));
   Bytes now;
   Bytes peak;
   for (const Action& action :
-       schedule->order({pipeline.stages, scenario.micro_batches(), pipeline.chunks}, stage)) {
+       schedule.order({pipeline.stages, scenario.micro_batches(), pipeline.chunks}, stage)) {
     now += of_chunk[static_cast<std::size_t>(action.chunk)] * (action.forward ? 1 : -1);
     peak = std::max(peak, now);
   }
@@ -58,7 +59,8 @@ Bytes recomputed(const Scenario& scenario, const OpGraph& graph, int stage) {
 /// reduced.
 Bytes whole_gradients(const Scenario& scenario, double parameters) {
   const int chunks = scenario.parallelism.pipeline.chunks;
-  if (!strategy_of(scenario.parallelism.data.sharding).shards_gradients || chunks == 1)
+  if (!strategy_of(scenario.parallelism.data.sharding).shards_gradients || chunks == 1 ||
+      scenario.data_parallel() == 1)
     return Bytes{0};
   return Bytes{parameters * gradient_bytes(scenario) * std::min(2.0 / chunks, 1.0)};
 }
@@ -98,24 +100,38 @@ Bytes pass_activations(const Scenario& scenario, const OpGraph& graph, int stage
   return sum;
 }
 
-std::vector<StageMemory> memory_by_stage(const Scenario& scenario, const OpGraph& graph) {
+StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int stage) {
   const DataParallel& data = scenario.parallelism.data;
   const BytesPerParameter each =
       bytes_per_parameter(scenario.training, data.sharding, scenario.data_parallel());
+  const double parameters = stage_parameters(scenario, graph, stage);
+  StageMemory memory{
+      stage,
+      {{"parameters", Bytes{parameters * each.parameters}},
+       {"gradients", Bytes{parameters * each.gradients} + whole_gradients(scenario, parameters)},
+       {"optimizer", Bytes{parameters * each.optimizer}},
+       {kActivations, peak_activations(scenario, graph, stage)},
+       {"recomputed", recomputed(scenario, graph, stage)}}};
+  if (strategy_of(data.sharding).shards_parameters && scenario.data_parallel() > 1) {
+    memory.categories.emplace_back("gathered", gathered(scenario, graph));
+  }
+  memory.categories.emplace_back("reserved", scenario.cluster.gpu.reserved);
+  return memory;
+}
+
+Bytes resident_bytes(const Scenario& scenario, const OpGraph& graph, int stage) {
+  const StageMemory memory = memory_of_stage(scenario, graph, stage);
+  Bytes sum = memory.total();
+  for (const auto& [category, bytes] : memory.categories) {
+    if (category == kActivations) sum -= bytes;
+  }
+  return sum;
+}
+
+std::vector<StageMemory> memory_by_stage(const Scenario& scenario, const OpGraph& graph) {
   std::vector<StageMemory> stages;
   for (int stage = 0; stage < scenario.parallelism.pipeline.stages; ++stage) {
-    const double parameters = stage_parameters(scenario, graph, stage);
-    StageMemory bytes{
-        stage,
-        {{"parameters", Bytes{parameters * each.parameters}},
-         {"gradients", Bytes{parameters * each.gradients} + whole_gradients(scenario, parameters)},
-         {"optimizer", Bytes{parameters * each.optimizer}},
-         {"activations", peak_activations(scenario, graph, stage)},
-         {"recomputed", recomputed(scenario, graph, stage)}}};
-    if (strategy_of(data.sharding).shards_parameters)
-      bytes.categories.emplace_back("gathered", gathered(scenario, graph));
-    bytes.categories.emplace_back("reserved", scenario.cluster.gpu.reserved);
-    stages.push_back(std::move(bytes));
+    stages.push_back(memory_of_stage(scenario, graph, stage));
   }
   return stages;
 }

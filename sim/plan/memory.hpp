@@ -41,6 +41,10 @@ double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stag
 /// Activations that one pass of a chunk keeps for its backward.
 Bytes pass_activations(const Scenario& scenario, const OpGraph& graph, int stage, int chunk);
 
+/// What a stage holds all the time: everything but activations.
+Bytes resident_bytes(const Scenario& scenario, const OpGraph& graph, int stage);
+
+StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int stage);
 std::vector<StageMemory> memory_by_stage(const Scenario& scenario, const OpGraph& graph);
 
 }  // namespace stepsim

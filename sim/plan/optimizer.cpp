@@ -17,6 +17,7 @@ Kernel moving(Workshop& shop, const std::string& name, double bytes) {
   const Work work = MemoryBound{Bytes{bytes}, MemoryRate::optimizer};
   return {.name = shop.name(name),
           .seconds = kernel_time(work, shop.scenario.cluster.gpu).seconds(),
+          .memory_bound = true,
           .cause = Cause::optimizer};
 }
 
@@ -41,9 +42,13 @@ bool has_master_weights(const Scenario& scenario) {
 
 std::vector<Kernel> norm_kernels(Workshop& shop, double elements) {
   std::vector<Kernel> kernels;
-  if (has_master_weights(shop.scenario)) {
-    const double read = gradient_bytes(shop.scenario);
+  const double read = gradient_bytes(shop.scenario);
+  if (has_master_weights(shop.scenario) && read < kFp32) {
     kernels.push_back(moving(shop, "gradients to fp32", (read + kFp32) * elements));
+  }
+  // Only fp16 scales its loss (torch.amp.GradScaler; Megatron-LM ConstantGradScaler and
+  // DynamicGradScaler).
+  if (shop.scenario.training.precision == Precision::fp16) {
     kernels.push_back(moving(shop, "unscale gradients", 2 * kFp32 * elements));
   }
   if (shop.scenario.training.gradient_clipping)

@@ -5,7 +5,8 @@
 
 namespace stepsim {
 
-/// The kernel that a gradient norm needs before the ranks agree on it; empty without clipping.
+/// What comes before the ranks agree on a norm: gradients to fp32, unscaling, the norm where it is
+/// clipped.
 std::vector<Kernel> norm_kernels(Workshop& shop, double elements);
 
 /// The update of `elements` parameters, and clearing `gradients` gradient elements.

@@ -153,5 +153,6 @@ struct Plan {
 /// Lays the ops of a scenario out on its ranks. Keeps a pointer to scenario.cluster. Throws
 /// UserError when a name (schedule, topology, collective) is unknown.
 Plan make_plan(const Scenario& scenario, const OpGraph& graph);
+Plan make_plan(Scenario&& scenario, const OpGraph& graph) = delete;
 
 }  // namespace stepsim

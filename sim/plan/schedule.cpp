@@ -2,8 +2,18 @@
 #include "sim/plan/schedule.hpp"
 
 #include <algorithm>
+#include <string>
+
+#include "sim/core/error.hpp"
+#include "sim/core/registry.hpp"
 
 namespace stepsim {
+
+const Schedule& schedule_of(std::string_view name) {
+  const Schedule* schedule = Registry<Schedule>::find(name);
+  if (schedule == nullptr) throw UserError("unknown schedule '" + std::string(name) + "'");
+  return *schedule;
+}
 
 int peak_in_flight(const std::vector<Action>& order) {
   int now = 0;

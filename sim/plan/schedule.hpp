@@ -27,6 +27,9 @@ struct Schedule {
   std::vector<Action> (*order)(const PipelineShape& shape, int stage);
 };
 
+/// The schedule of that name. Throws UserError when there is none.
+const Schedule& schedule_of(std::string_view name);
+
 /// Forward passes whose activations a stage holds at the same time, at most, in chunk passes.
 int peak_in_flight(const std::vector<Action>& order);
 

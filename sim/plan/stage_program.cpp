@@ -2,12 +2,14 @@
 #include "sim/plan/stage_program.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/registry.hpp"
 #include "sim/plan/input.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/optimizer.hpp"
@@ -26,6 +28,8 @@ constexpr Bytes kNormBytes{8};      // the squared norm and an overflow flag, fp
 struct ChunkPasses {
   Segment forward, backward, reducing_backward;  ///< the last one also reduces gradients
   double saved_bytes = 0;
+  double parameters = 0;                ///< elements on this rank
+  std::optional<std::uint32_t> reduce;  ///< all of its gradients at once
 };
 
 class StageWriter {
@@ -44,14 +48,14 @@ class StageWriter {
   }
 
   Program write() {
-    const Schedule* schedule = Registry<Schedule>::find(pipeline_.schedule);
-    if (schedule == nullptr) throw UserError("unknown schedule '" + pipeline_.schedule + "'");
-    const auto actions = schedule->order(
+    const Schedule& schedule = schedule_of(pipeline_.schedule);
+    const auto actions = schedule.order(
         {pipeline_.stages, scenario_.micro_batches(), pipeline_.chunks}, shape_.stage);
     check_size(actions.size());
     if (shape_.loads) input_.emplace(shop_, writer_, host_);
     for (int step = 0; step < scenario_.run.warmup + scenario_.run.steps; ++step) {
       writer_.set_step(step);
+      mark_reductions(actions);
       write_passes(actions);
       end_step();
     }
@@ -68,12 +72,12 @@ class StageWriter {
            .backward = backward_segment(shop_, shape_, blocks, false),
            .reducing_backward = backward_segment(shop_, shape_, blocks, reduces),
            .saved_bytes = pass_activations(scenario_, shop_.graph, shape_.stage, chunk).bytes()});
+      for (const std::size_t block : blocks) {
+        chunks_.back().parameters += shop_.graph.blocks[block].parameters();
+      }
     }
     parameters_ = stage_parameters(scenario_, shop_.graph, shape_.stage);
-    const auto each =
-        bytes_per_parameter(scenario_.training, strategy_.kind, scenario_.data_parallel());
-    writer_.program().resident_bytes =
-        parameters_ * each.total() + scenario_.cluster.gpu.reserved.bytes();
+    writer_.program().resident_bytes = resident_bytes(scenario_, shop_.graph, shape_.stage).bytes();
   }
 
   /// A plan that no machine can hold is the user's mistake; better said than met.
@@ -141,9 +145,10 @@ class StageWriter {
     if (action.forward && needs_batch(action.chunk)) fetch_batch();
     if (scenario_.host.graph) writer_.spend_on_host(writer_.launch_seconds());
     const auto first = static_cast<TaskIndex>(writer_.program().tasks.size());
-    write_segment(action.forward                      ? chunk.forward
-                  : reduces_after(action.micro_batch) ? chunk.reducing_backward
-                                                      : chunk.backward);
+    write_segment(action.forward          ? chunk.forward
+                  : reduces_after(action) ? chunk.reducing_backward
+                                          : chunk.backward);
+    reduce_chunk(action);
     if (action.forward) {
       writer_.add_memory(first, chunk.saved_bytes, true);
     } else {
@@ -151,12 +156,41 @@ class StageWriter {
     }
   }
 
-  /// Gradients are reduced once a step; where they are sharded, also whenever the rank turns to
-  /// other weights: after each micro-batch, or after a chunk's group of micro-batches in an
-  /// interleaved pipeline.
-  bool reduces_after(int micro_batch) const {
-    if (micro_batch + 1 == scenario_.micro_batches()) return true;
-    return strategy_.every_micro_batch && (micro_batch + 1) % pipeline_.stages == 0;
+  /// Gradients are reduced after the last backward pass of a chunk; where they are sharded, also
+  /// whenever the rank turns to other weights: after each pass, or when an interleaved order
+  /// changes chunks.
+  void mark_reductions(const std::vector<Action>& actions) {
+    reductions_.clear();
+    std::map<int, Action> last;
+    const Action* before = nullptr;
+    for (const Action& action : actions) {
+      if (action.forward) continue;
+      const bool turns =
+          before != nullptr && (pipeline_.chunks == 1 || before->chunk != action.chunk);
+      if (turns && strategy_.every_micro_batch)
+        reductions_.insert({before->chunk, before->micro_batch});
+      last[action.chunk] = action;
+      before = &action;
+    }
+    for (const auto& [chunk, action] : last) reductions_.insert({chunk, action.micro_batch});
+  }
+
+  bool reduces_after(const Action& action) const {
+    return reductions_.count({action.chunk, action.micro_batch}) > 0;
+  }
+
+  /// Without overlap sharded gradients are reduced between passes.
+  void reduce_chunk(const Action& action) {
+    const bool between_passes = strategy_.every_micro_batch && !strategy_.shards_parameters &&
+                                !scenario_.parallelism.data.overlap && shape_.data.ranks > 1;
+    if (action.forward || !between_passes || !reduces_after(action)) return;
+    ChunkPasses& chunk = chunks_[static_cast<std::size_t>(action.chunk)];
+    if (!chunk.reduce) {
+      chunk.reduce =
+          add_collective(shop_, strategy_.reduce,
+                         Bytes{chunk.parameters * gradient_bytes(scenario_)}, shape_.data);
+    }
+    wait_for(communicate(Channel::data, *chunk.reduce, {writer_.last_on(compute_)}));
   }
 
   void write_segment(const Segment& segment) {
@@ -172,11 +206,18 @@ class StageWriter {
     task.kind = TaskKind::chain;
     task.row = compute_;
     task.work = piece.chain;
-    task.name = chain.kernels.front().name;
+    task.name = span_name(chain);
     task.micro_batch = micro_batch_;
     task.cause = chain.kernels.front().cause;
     writer_.launch(task, waits_, 0, chain.launch);
     waits_.clear();
+  }
+
+  /// "qkv .. projection": a chain is called by its ends.
+  std::uint32_t span_name(const Chain& chain) {
+    const std::string first = shop_.plan.names[chain.kernels.front().name];
+    const std::string last = shop_.plan.names[chain.kernels.back().name];
+    return shop_.name(first == last ? first : first + " .. " + last);
   }
 
   void write(const StartPiece& piece) {
@@ -202,6 +243,15 @@ class StageWriter {
 
   TaskIndex communicate(Channel channel, std::uint32_t operation,
                         const std::vector<TaskIndex>& after) {
+    return communicate(
+        channel, operation, after,
+        between_stages(counted_as(channel)) ? Cause::pipeline_bubble : Cause::sync_wait);
+  }
+
+  /// `wait_cause`: what waiting for the other members is called. In graph mode an operation is part
+  /// of its pass's one launch.
+  TaskIndex communicate(Channel channel, std::uint32_t operation,
+                        const std::vector<TaskIndex>& after, Cause wait_cause) {
     Task task;
     task.kind = TaskKind::communicate;
     task.channel = channel;
@@ -210,9 +260,8 @@ class StageWriter {
     task.name = shop_.plan.operations[operation].name;
     task.micro_batch = micro_batch_;
     task.cause = exposed(counted_as(channel));
-    task.wait_cause =
-        between_stages(counted_as(channel)) ? Cause::pipeline_bubble : Cause::sync_wait;
-    return writer_.launch(task, after, writer_.launch_seconds());
+    task.wait_cause = wait_cause;
+    return writer_.launch(task, after, launch_time(scenario_).seconds());
   }
 
   /// Without a pipeline all ranks of a replica are tensor ranks, and nothing waits for a stage.
@@ -304,22 +353,28 @@ class StageWriter {
   void fetch_batch() {
     TaskIndex batch = input_ ? input_->fetch(micro_batch_) : kNoTask;
     if (shape_.tensor.ranks > 1) {
-      if (!broadcast_) {
-        const Bytes bytes =
-            scenario_.data->device_bytes * static_cast<double>(scenario_.training.micro_batch);
-        broadcast_ = add_collective(shop_, CollectiveOp::all_gather, bytes, shape_.tensor);
-      }
-      batch = communicate(Channel::tensor, *broadcast_, {batch});
+      batch = communicate(Channel::tensor, broadcast_operation(), {batch}, Cause::batch_wait);
     }
     wait_for(batch);
+  }
+
+  /// A ring broadcast carries what a gather of the same bytes does.
+  std::uint32_t broadcast_operation() {
+    if (broadcast_) return *broadcast_;
+    const Bytes bytes =
+        scenario_.data->device_bytes * static_cast<double>(scenario_.training.micro_batch);
+    broadcast_ = add_collective(shop_, CollectiveOp::all_gather, bytes, shape_.tensor);
+    shop_.plan.operations[*broadcast_].name = shop_.name("broadcast of the batch");
+    return *broadcast_;
   }
 
   // --- end of a step ---
 
   void end_step() {
     micro_batch_ = -1;
+    if (scenario_.host.graph) writer_.spend_on_host(writer_.launch_seconds());
     const bool data = shape_.data.ranks > 1;
-    if (data && !scenario_.parallelism.data.overlap && !strategy_.shards_parameters) reduce_all();
+    if (data && !scenario_.parallelism.data.overlap && !strategy_.every_micro_batch) reduce_all();
     if (data) wait_for(writer_.last_on(row_of(Channel::data)));
     const double elements = parameters_ * share(strategy_.shards_optimizer, shape_.data.ranks);
     write_chain(norm_kernels(shop_, elements));
@@ -379,6 +434,8 @@ class StageWriter {
   std::vector<ChunkPasses> chunks_;
   double parameters_ = 0;
   std::optional<InputRows> input_;
+  std::set<std::pair<int, int>>
+      reductions_;  // (chunk, micro-batch) of the backward passes that reduce
   std::vector<TaskIndex> waits_, slots_;
   std::int32_t micro_batch_ = -1;
   std::array<std::optional<std::uint32_t>, 4> transfers_;

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <vector>
 
@@ -118,12 +119,22 @@ void write_gzip(const std::string& path, const std::function<void(std::ostream&)
 
 }  // namespace
 
-void save_file(const std::string& path, const std::function<void(std::ostream&)>& write) {
+void save_file(const std::string& named, const std::function<void(std::ostream&)>& write) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const auto writer = named.ends_with(".gz") ? write_gzip : write_plain;
+  // A device or a pipe is written to, never replaced; a link leads to the file that is replaced.
+  if (fs::exists(named, ignored) && !fs::is_regular_file(named, ignored)) {
+    errno = 0;
+    return writer(named, write);
+  }
+  const bool leads_on = fs::is_symlink(named, ignored) && fs::exists(named, ignored);
+  const std::string path = leads_on ? fs::canonical(named).string() : named;
   const std::string temporary = path + ".tmp";
   const Unfinished unfinished(temporary);
   errno = 0;
   try {
-    (path.ends_with(".gz") ? write_gzip : write_plain)(temporary, write);
+    writer(temporary, write);
     if (std::rename(temporary.c_str(), path.c_str()) != 0)
       fail("rename '" + temporary + "' to", path);
   } catch (...) {

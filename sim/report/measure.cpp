@@ -57,6 +57,16 @@ Slowest slowest_rank(const Timeline& timeline, Window window) {
   return slowest;
 }
 
+/// The rank that waits longest for its input; ranks that do not load wait for it in other ways.
+double worst_stall(const Timeline& timeline, Window window) {
+  double worst = 0;
+  for (const RankTimeline& rank : timeline.ranks) {
+    const CauseSeconds causes = partition(timeline, rank, window.from, window.to);
+    worst = std::max(worst, of(causes, Cause::batch_wait) + of(causes, Cause::h2d));
+  }
+  return window.mean(worst);
+}
+
 void add_rates(Metrics& m, const Scenario& s, const OpGraph& graph) {
   const double step = m.step_time.seconds();
   const double gpus = s.cluster.gpus();
@@ -83,27 +93,25 @@ GroupCommunication group_of(const Slowest& slowest, const std::string& group, Wi
   GroupCommunication result{.group = group};
   for (const Span& span : slowest.rank->spans) {
     const Row& row = slowest.rank->rows[span.row];
-    if (row.group == group && span.start >= window.from && span.start < window.to)
+    const bool handed_over = span.message == 0 || span.sends;
+    if (row.group == group && handed_over && span.start >= window.from && span.start < window.to)
       result.bytes += Bytes{span.bytes};
   }
   result.bytes = result.bytes / window.steps;
   result.busy = Seconds{window.mean(busy(*slowest.rank, group, window.from, window.to))};
+  result.hidden = Seconds{window.mean(hidden(*slowest.rank, group, window.from, window.to))};
   result.exposed = Seconds{of(slowest.causes, exposed_cause(group))};
   return result;
 }
 
 void add_communication(Metrics& m, const Slowest& slowest, Window window) {
-  Seconds busy_sum;
-  Seconds hidden;
   for (const char* group : {"tensor", "data", "pipeline"}) {
     GroupCommunication communication = group_of(slowest, group, window);
-    if (communication.busy <= Seconds{0}) continue;
-    busy_sum += communication.busy;
-    hidden += std::max(communication.busy - communication.exposed, Seconds{0});
-    m.communication.push_back(std::move(communication));
+    if (communication.busy > Seconds{0}) m.communication.push_back(std::move(communication));
   }
-  m.overlap_efficiency =
-      overlap_efficiency(work_in(slowest.causes), busy_sum.seconds(), hidden.seconds());
+  const double all = window.mean(busy(*slowest.rank, "", window.from, window.to));
+  const double under_compute = window.mean(hidden(*slowest.rank, "", window.from, window.to));
+  m.overlap_efficiency = overlap_efficiency(work_in(slowest.causes), all, under_compute);
 }
 
 std::string split_of(const Scenario& s) {
@@ -159,12 +167,17 @@ bool holds(double value, const std::string& comparison, double limit) {
 
 }  // namespace
 
+Seconds mean_step(const Timeline& timeline) {
+  const Window window = window_of(timeline);
+  return Seconds{window.mean(window.to - window.from)};
+}
+
 Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation& simulation) {
   const Timeline& timeline = simulation.timeline;
   const Window window = window_of(timeline);
   Metrics m;
   add_identity(m, scenario);
-  m.step_time = Seconds{window.mean(window.to - window.from)};
+  m.step_time = mean_step(timeline);
   for (std::size_t step = static_cast<std::size_t>(timeline.warmup);
        step < timeline.step_ends.size(); ++step) {
     m.steps.emplace_back(timeline.step_ends[step] - timeline.step_start(step));
@@ -175,7 +188,7 @@ Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation
   m.breakdown = slowest.causes;
   const double step = m.step_time.seconds();
   m.bubble_fraction = of(m.breakdown, Cause::pipeline_bubble) / step;
-  m.data_stall_fraction = (of(m.breakdown, Cause::batch_wait) + of(m.breakdown, Cause::h2d)) / step;
+  m.data_stall_fraction = worst_stall(timeline, window) / step;
   add_communication(m, slowest, window);
   m.memory = {memory_by_stage(scenario, graph), scenario.cluster.gpu.memory};
   m.engine = simulation.stats;

@@ -12,6 +12,9 @@ namespace stepsim {
 /// that of the stage whose compute row waits least, which is the one that sets the pace.
 Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation& simulation);
 
+/// The mean of the measured steps.
+Seconds mean_step(const Timeline& timeline);
+
 /// The scenario's expectations against the result.
 std::vector<ExpectationOutcome> judge(const Scenario& scenario, const Metrics& metrics);
 

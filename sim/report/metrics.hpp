@@ -31,7 +31,8 @@ struct GroupCommunication {
   std::string group;  ///< tensor, data, pipeline
   Bytes bytes;        ///< payload that a rank hands to its collectives and transfers
   Seconds busy;       ///< a transfer or collective is in flight
-  Seconds exposed;    ///< of it, time that the compute row waits
+  Seconds exposed;    ///< time that the compute row waits for it
+  Seconds hidden;     ///< of busy, time in which the compute row works
 };
 
 struct Verdict {

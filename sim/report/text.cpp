@@ -166,12 +166,11 @@ class Screen {
                 pad_left("busy", kTime) + pad_left("exposed", kTime) + pad_left("hidden", kTime)));
     }
     for (const GroupCommunication& group : m_.communication) {
-      const Seconds hidden = std::max(Seconds{}, group.busy - group.exposed);
       line("  " + pad_right(group.group, 23) + pad_left(humanise(group.bytes).text(), kTime) +
            pad_left(column_.text(group.busy.seconds()), kTime) +
            pad_left(column_.text(group.exposed.seconds()), kTime) +
-           pad_left(column_.text(hidden.seconds()), kTime) +
-           pad_left(percent(group.busy > Seconds{} ? hidden / group.busy : 0), kShare));
+           pad_left(column_.text(group.hidden.seconds()), kTime) +
+           pad_left(percent(group.busy > Seconds{} ? group.hidden / group.busy : 0), kShare));
     }
     const std::string overlap =
         m_.communication.empty()

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,10 +23,14 @@ double share(const Metrics& m, std::initializer_list<Cause> causes) {
 
 struct Suspect {
   WhatIf what;
-  double share;
   const char* bound;
   const char* free;
-  const char* next;
+};
+
+constexpr std::array kSuspects = {
+    Suspect{WhatIf::network, "network-bound", "an infinitely fast network"},
+    Suspect{WhatIf::input, "data-bound", "an infinitely fast loader"},
+    Suspect{WhatIf::launches, "launch-bound", "free kernel launches"},
 };
 
 /// What usually helps the group that is waited for most.
@@ -35,7 +41,7 @@ const char* next_for_network(const Metrics& m) {
     return "a smaller tensor degree, or a faster link inside the node";
   }
   if (data >= share(m, {Cause::exposed_pipeline})) {
-    return "parallelism.data.overlap, another bucket size, or more micro-batches a step";
+    return "larger micro-batches, another bucket size, or less sharding";
   }
   return "parallelism.pipeline.overlap_p2p, or a faster fabric";
 }
@@ -53,35 +59,44 @@ std::string next_for_compute(const Metrics& m) {
   return "larger micro-batches, a lower precision, or more GPUs";
 }
 
+const char* next_for(WhatIf what, const Metrics& m) {
+  switch (what) {
+    case WhatIf::network:
+      return next_for_network(m);
+    case WhatIf::input:
+      return "more loader workers, faster decoding or faster storage";
+    case WhatIf::launches:
+      return "CUDA graphs (host.mode: graph), fused kernels or larger micro-batches";
+  }
+  return "";
+}
+
+/// The resource whose absence would save most.
+std::pair<const Suspect*, Seconds> greatest_gain(
+    const std::function<Seconds(WhatIf)>& simulate_with) {
+  std::pair<const Suspect*, Seconds> best{&kSuspects.front(), Seconds{INFINITY}};
+  for (const Suspect& suspect : kSuspects) {
+    const Seconds without = simulate_with(suspect.what);
+    if (without < best.second) best = {&suspect, without};
+  }
+  return best;
+}
+
 }  // namespace
 
 Verdict verdict(const Metrics& m, const std::function<Seconds(WhatIf)>& simulate_with) {
-  const std::array suspects = {
-      Suspect{WhatIf::network,
-              share(m, {Cause::exposed_tensor, Cause::exposed_data, Cause::exposed_pipeline,
-                        Cause::contention, Cause::sync_wait}),
-              "network-bound", "an infinitely fast network", next_for_network(m)},
-      Suspect{WhatIf::input, share(m, {Cause::batch_wait, Cause::h2d}), "data-bound",
-              "an infinitely fast loader",
-              "more loader workers, faster decoding or faster storage"},
-      Suspect{WhatIf::launches, share(m, {Cause::launch_gap}), "launch-bound",
-              "free kernel launches",
-              "CUDA graphs (host.mode: graph), fused kernels or larger micro-batches"},
-  };
-  const Suspect& first =
-      *std::max_element(suspects.begin(), suspects.end(),
-                        [](const auto& a, const auto& b) { return a.share < b.share; });
+  const auto [suspect, without] = greatest_gain(simulate_with);
+  const double gain = 1 - without / m.step_time;
   const double bubble = share(m, {Cause::pipeline_bubble});
-  if (std::max(first.share, bubble) < kWorthSaying) return {compute_bound(m), next_for_compute(m)};
-  if (bubble > first.share) {
+  if (gain < kWorthSaying && bubble < kWorthSaying) return {compute_bound(m), next_for_compute(m)};
+  if (bubble > gain) {
     return {fmt::format("bubble-bound: stage {} waits {:.0f} % of the step for other stages",
                         m.slowest_stage, 100 * bubble),
             "more micro-batches a step, or more model chunks per stage"};
   }
-  const Seconds without = simulate_with(first.what);
-  return {fmt::format("{}: with {} the step would take {} ({:+.0f} %)", first.bound, first.free,
-                      humanise(without).text(), 100 * (without / m.step_time - 1)),
-          first.next};
+  return {fmt::format("{}: with {} the step would take {} ({:+.0f} %)", suspect->bound,
+                      suspect->free, humanise(without).text(), -100 * gain),
+          next_for(suspect->what, m)};
 }
 
 }  // namespace stepsim

@@ -10,9 +10,8 @@ namespace stepsim {
 /// What could be made infinitely fast.
 enum class WhatIf { network, input, launches };
 
-/// `simulate_with` returns the mean step time with that resource free. It is called for the
-/// resource that the step waits for most, or not at all when the GPU is busy nearly always or waits
-/// for other stages most.
+/// `simulate_with` returns the mean step time with that resource free. The resource that saves most
+/// is named, unless waiting for other stages costs more, or nothing costs much.
 Verdict verdict(const Metrics& metrics, const std::function<Seconds(WhatIf)>& simulate_with);
 
 }  // namespace stepsim

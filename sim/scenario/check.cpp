@@ -100,7 +100,7 @@ void Checker::check_cluster() const {
                        c.gpus_per_node),
            "add \"intra_node: <link>\"");
   }
-  if (!c.inter_node) return;
+  if (!c.inter_node || c.nodes == 1) return;
   const int nics = c.inter_node->nics_per_node;
   if (nics > c.gpus_per_node || c.gpus_per_node % nics != 0) {
     report("cluster.inter_node.nics_per_node",

@@ -6,6 +6,11 @@
 // above it (`fallback`).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+
 #include "sim/scenario/describe_cluster.hpp"
 #include "sim/scenario/describe_model.hpp"
 #include "sim/scenario/names.hpp"
@@ -98,11 +103,11 @@ void describe(Io& io, Input& d) {
            "loader processes per loading GPU; 0: in the main process");
   io.field("prefetch", d.prefetch, between(1, 1024), "batches in flight per worker");
   SampleTime decode{d.decode};
-  io.field("decode", decode, non_negative, "CPU time per sample in a worker");
+  io.field("decode", decode, duration, "CPU time per sample in a worker");
   d.decode = decode.time;
   io.field("pinned", d.pinned, any,
            "copies to the GPU come from page-locked memory and run beside compute");
-  io.field("h2d_bandwidth", d.h2d_bandwidth, positive,
+  io.field("h2d_bandwidth", d.h2d_bandwidth, rate,
            "of copies to the GPU, instead of the GPU profile's");
 }
 
@@ -110,7 +115,7 @@ template <class Io>
 void describe(Io& io, Host& h) {
   // 4 to 6 us of CPU per launch: susun-blog.com/blog/pegainfer-3-cuda-graph.
   io.fallback(h.launch, 5_us, "5 us");
-  io.field("launch", h.launch, non_negative, "CPU time to launch one kernel");
+  io.field("launch", h.launch, duration, "CPU time to launch one kernel");
   HostMode mode = h.graph ? HostMode::graph : HostMode::eager;
   io.field("mode", mode, any, "graph: a whole pass is one launch");
   h.graph = mode == HostMode::graph;
@@ -118,14 +123,29 @@ void describe(Io& io, Host& h) {
 
 template <class Io>
 void describe(Io& io, Run& r) {
+  const std::string_view more = "; more with `data`: two turns of the loaders' queue";
+  io.fallback(r.steps, r.steps, "2" + std::string(more));
   io.field("steps", r.steps, between(1, 10'000), "steps that are measured");
+  io.fallback(r.warmup, r.warmup, "1" + std::string(more));
   io.field("warmup", r.warmup, between(0, 10'000), "steps before them");
-  io.field("seed", r.seed, any, "recorded with the result");
+  io.field("seed", r.seed, any, "part of the scenario's hash; nothing is random yet");
 }
 
 /// What is copied to the GPU per sequence, when the scenario has tokens.
 inline Input input_defaults(const Training& training) {
   return {.device_bytes = 8_B * static_cast<double>(training.sequence_length)};
+}
+
+/// Loaders start with a full queue to fill, and batches come in bursts: what they sustain shows
+/// only after the queue has turned over, and as a mean over its turns.
+inline Run run_defaults(const Scenario& s) {
+  Run run;
+  if (!s.data || s.parallelism.tensor < 1 || s.parallelism.pipeline.stages < 1) return run;
+  const bool splits = s.data_parallel() > 0 && s.training.micro_batch > 0;
+  const double batches = splits ? std::max(s.micro_batches(), 1) : 1;
+  const double queue = static_cast<double>(s.data->workers) * s.data->prefetch;
+  const int turns = static_cast<int>(std::min(2 * std::ceil(queue / batches), 100.0));
+  return {.steps = std::max(run.steps, turns), .warmup = std::max(run.warmup, turns)};
 }
 
 template <class Io>
@@ -144,6 +164,7 @@ void describe(Io& io, Scenario& s) {
   io.section("data", s.data, input_defaults(s.training),
              "where samples come from; absent: input is never waited for");
   io.section("host", s.host, "the CPU that launches kernels");
+  io.fallback(s.run, run_defaults(s), "");
   io.section("run", s.run, "what is simulated");
   io.expectations("expect", s.expect, "what the result must be, as in `step_time: \"<= 4.6 s\"`");
 }

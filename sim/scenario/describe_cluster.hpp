@@ -114,10 +114,10 @@ void describe(Io& io, Fabric& f) {
   io.fallback(f.nics_per_node, f.nics_per_node, "one per GPU");
   io.field("nics_per_node", f.nics_per_node, between(1, 1024),
            "network adapters that carry the traffic of training");
-  io.field("bandwidth", f.bandwidth, required(positive), "of one NIC, per direction");
+  io.field("bandwidth", f.bandwidth, required(rate), "of one NIC, per direction");
   io.field("efficiency", f.efficiency, fraction,
            "payload that a large transfer reaches, of bandwidth");
-  io.field("latency", f.latency, required(non_negative),
+  io.field("latency", f.latency, required(duration),
            "of one hop between two nodes, software included");
   io.field("nodes_per_leaf", f.nodes_per_leaf, between(0, 1e6),
            "fat_tree: nodes below one leaf switch; 0: all");

@@ -41,6 +41,10 @@ constexpr Rules required(Rules rules = any) {
   return rules;
 }
 
+// Bounds in base units (B/s, s) outside which a number is a slip of the pen.
+inline constexpr Rules rate = between(1e3, 1e18);
+inline constexpr Rules duration = between(0, 1e6);
+
 // Bounds that no real run reaches; inside them, products of dimensions fit in 64 bits and GPU
 // counts in an int.
 inline constexpr Rules count = between(1, 1e6);

@@ -107,7 +107,7 @@ struct Host {
 struct Run {
   int steps = 2;                          ///< steps that are measured
   int warmup = 1;                         ///< steps before them
-  std::uint64_t seed = 0;                 ///< recorded with the result; nothing is random yet
+  std::uint64_t seed = 0;                 ///< part of the scenario's hash; nothing is random yet
   bool operator==(const Run&) const = default;
 };
 

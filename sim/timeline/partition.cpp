@@ -68,6 +68,12 @@ class Ledger {
       // The compute row is idle in a gap, so the rest of the gap lies after this span: nobody is
       // left to ask.
       if (kind(held_by) == RowKind::compute) break;
+      const bool passes_on = kind(held_by) == RowKind::host && held_by.cause == Cause::launch_gap;
+      if (passes_on && held_by.blocker != kNoSpan) {
+        // The end of a step has no cause of its own: what it waited for last is what held the rank.
+        blocker = held_by.blocker;
+        continue;
+      }
       rest -= name(held_by.cause, std::max(lo, held_by.start), std::min(hi, held_by.end));
       rest -= name(held_by.wait_cause, std::max(lo, held_by.arrival), std::min(hi, held_by.start));
       hi = std::min(hi, held_by.arrival);

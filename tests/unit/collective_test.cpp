@@ -81,15 +81,15 @@ TEST_CASE("a group's phases are what its algorithm says, in order") {
   CHECK(parts[2].inside == parts[0].inside);
 }
 
-TEST_CASE("an algorithm that is unknown, or cannot do it, is named in the message") {
+TEST_CASE("an algorithm that is unknown is named, one that cannot do it gives way to the ring") {
   const auto gather = [](GroupShape group, const char* name) {
     return collective({CollectiveOp::all_gather, 1_GB}, group, two_nodes(), name);
   };
+  const auto time = [](const Phases& phases) { return uncontended(phases, two_nodes()).seconds(); };
   CHECK_THROWS_WITH_AS(gather({16, 2, 8}, "butterfly"), doctest::Contains("'butterfly'"),
                        UserError);
-  CHECK_THROWS_WITH_AS(gather({16, 2, 8}, "tree"), doctest::Contains("all_gather"), UserError);
-  CHECK_THROWS_WITH_AS(gather({2, 2, 1}, "hierarchical"), doctest::Contains("2 ranks on 2 nodes"),
-                       UserError);
+  CHECK(time(gather({16, 2, 8}, "tree")) == time(gather({16, 2, 8}, "ring")));
+  CHECK(time(gather({2, 2, 1}, "hierarchical")) == time(gather({2, 2, 1}, "ring")));
 }
 
 TEST_CASE("every algorithm costs more for more bytes, and nothing less than its latency") {

@@ -6,7 +6,12 @@
 using namespace stepsim;
 
 TEST_CASE("a diagnostic shows the line and a caret under the column") {
-  const Diagnostic d{"h100.yaml", 2, 3, "unknown key 'bandwith'", "  bandwith: 900 GB/s", "did you mean 'bandwidth'?"};
+  const Diagnostic d{"h100.yaml",
+                     2,
+                     3,
+                     "unknown key 'bandwith'",
+                     "  bandwith: 900 GB/s",
+                     "did you mean 'bandwidth'?"};
   CHECK(to_string(d) ==
         "h100.yaml:2:3: unknown key 'bandwith', did you mean 'bandwidth'?\n"
         "    bandwith: 900 GB/s\n"
@@ -18,6 +23,7 @@ TEST_CASE("an error without a position is only its sentence") {
 }
 
 TEST_CASE("a very long line is cut around the caret") {
-  const std::string text = to_string(Diagnostic{"a.yaml", 1, 5000, "bad", std::string(10000, 'x'), ""});
+  const std::string text =
+      to_string(Diagnostic{"a.yaml", 1, 5000, "bad", std::string(10000, 'x'), ""});
   CHECK(text.size() < 500);
 }

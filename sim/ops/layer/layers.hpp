@@ -31,8 +31,10 @@ struct Pass {
   }
 };
 
-/// LayerNorm or RMSNorm over `hidden`. Backward adds the gradient of the residual branch.
-Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms, bool bias = true);
+/// LayerNorm or RMSNorm over `hidden`. `branches`: a residual connection leaves before it, whose
+/// gradient is added backward.
+Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms, bool bias = true,
+        bool branches = true);
 
 /// A linear layer whose outputs are split over tensor ranks: `out` is this rank's share.
 Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,

@@ -4,7 +4,8 @@
 
 namespace stepsim {
 
-Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms, bool bias) {
+Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms, bool bias,
+        bool branches) {
   const double activation = pass.element() * static_cast<double>(pass.outer_tokens() * hidden);
   Op op;
   op.name = name;
@@ -16,7 +17,7 @@ Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms
   // again.
   op.backward.emplace_back(memory_bound(name + " dgrad", 3 * activation, MemoryRate::norm));
   op.backward.emplace_back(memory_bound(name + " wgrad", 2 * activation, MemoryRate::norm));
-  op.backward.emplace_back(memory_bound(name + " residual gradient", 3 * activation));
+  if (branches) op.backward.emplace_back(memory_bound(name + " residual gradient", 3 * activation));
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   return op;
 }
