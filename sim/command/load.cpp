@@ -9,7 +9,7 @@
 namespace stepsim {
 
 Scenario load(const ScenarioArgument& argument) {
-  const KnownNames known{Registry<Schedule>::names(), Registry<Topology>::names(),
+  const KnownNames known{known_schedules(), Registry<Topology>::names(),
                          Registry<CollectiveAlgorithm>::names()};
   std::vector<Override> overrides;
   for (const std::string& text : argument.overrides) overrides.push_back(parse_override(text));

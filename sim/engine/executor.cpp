@@ -241,7 +241,7 @@ void Executor::start_operation(std::uint32_t group, double date) {
     if (!rank.recorder) continue;
     Started& begun = rank.recorder->started(arrival.task);
     begun.start = date;
-    if (task.channel >= Channel::send_forward) begun.message = messages_;
+    if (is_transfer(task.channel)) begun.message = messages_;
   }
   state.phase = 0;
   state.running = true;

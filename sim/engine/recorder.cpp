@@ -40,7 +40,7 @@ std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
   }
   if (task.kind == TaskKind::communicate) {
     span.bytes = plan_.operations[task.work].bytes.bytes();
-    span.sends = task.channel == Channel::send_forward || task.channel == Channel::send_backward;
+    span.sends = sends(task.channel);
   }
   if (task.kind == TaskKind::read) span.bytes = task.amount;
   timeline_.spans.push_back(span);

@@ -122,6 +122,12 @@ Bytes Block::saved(Recompute recompute) const {
   return sum;
 }
 
+Bytes Block::kept_for_weights() const {
+  Bytes sum;
+  for (const Op* op : order()) sum += op->kept_for_weights;
+  return sum;
+}
+
 double parameter_count(const Model& model) {
   return std::visit([](const auto& shape) { return parameter_count(shape); }, model.shape);
 }

@@ -27,6 +27,7 @@ const char* name_of(CollectiveOp op);
 struct Launch {
   std::string name;
   Work work;
+  bool for_weights = false;  ///< backward: only gradients of parameters need it
 };
 
 /// Start a tensor-parallel collective. `bytes` is the full tensor (nccl-tests size): the message of
@@ -34,10 +35,13 @@ struct Launch {
 struct StartCollective {
   CollectiveOp op = CollectiveOp::all_reduce;
   Bytes bytes;
+  bool for_weights = false;  ///< backward: only gradients of parameters need it
 };
 
 /// The kernels that follow need the results of all collectives started before.
-struct Join {};
+struct Join {
+  bool for_weights = false;  ///< backward: only for the collectives that are
+};
 
 /// The gradient of a parameter tensor with this many elements (on this rank) is complete.
 struct GradientReady {
@@ -53,6 +57,8 @@ struct Op {
   std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
   Bytes saved;                     ///< kept for backward, per micro-batch
   Bytes saved_scores;              ///< of it, what selective recompute drops and computes again
+  Bytes kept_for_weights;          ///< inputs and output gradients that gradients of parameters
+                                   ///< need, where they are computed later
   Flops flops;                     ///< forward model FLOPs of this rank (attention counted in full)
   bool core_attention = false;     ///< what selective recompute drops and computes again
 };
@@ -72,6 +78,7 @@ struct Block {
   std::vector<const Op*> order() const;
   double parameters() const;
   Bytes saved(Recompute recompute) const;
+  Bytes kept_for_weights() const;
 };
 
 struct OpGraph {

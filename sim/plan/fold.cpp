@@ -118,7 +118,7 @@ class Refinement {
   static Colour members_of(const Group& group, const Partition& old) {
     Colour members = 0;
     for (const int rank : group.ranks) {
-      const bool receives = group.channel >= Channel::send_forward && rank == group.ranks.back();
+      const bool receives = is_transfer(group.channel) && rank == group.ranks.back();
       members += mix(receives ? 10 : 6, old.ranks[static_cast<std::size_t>(rank)]);
     }
     return members;

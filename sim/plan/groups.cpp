@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/plan/schedule.hpp"
 #include "sim/plan/sharding.hpp"
 
 namespace stepsim {
@@ -10,7 +11,8 @@ namespace {
 
 class GroupMaker {
  public:
-  GroupMaker(Plan& plan, const Scenario& scenario) : plan_(plan), scenario_(scenario) {
+  GroupMaker(Plan& plan, const Scenario& scenario)
+      : plan_(plan), scenario_(scenario), placement_(placement_of(scenario)) {
     plan.group_of.resize(static_cast<std::size_t>(scenario.cluster.gpus()));
     for (auto& row : plan.group_of) row.fill(-1);
   }
@@ -20,28 +22,37 @@ class GroupMaker {
     const int data = scenario_.data_parallel();
     const bool gathers = strategy_of(split.data.sharding).shards_optimizer;
     for (int stage = 0; stage < split.pipeline.stages; ++stage) {
-      for (int d = 0; d < data; ++d)
-        add_line(Channel::tensor, {0, d, stage}, {1, 0, 0}, split.tensor);
+      for (int d = 0; d < data; ++d) add_tensor(d, stage);
+      const std::vector<int> holders = placement_.holders(stage);
+      if (holders.front() != stage) continue;
       for (int t = 0; t < split.tensor; ++t) {
-        add_line(Channel::data, {t, 0, stage}, {0, 1, 0}, data);
-        if (gathers) add_line(Channel::data_gather, {t, 0, stage}, {0, 1, 0}, data);
+        add_data(Channel::data, t, holders);
+        if (gathers) add_data(Channel::data_gather, t, holders);
       }
     }
     for (int d = 0; d < data; ++d) add_replica(d);
-    if (split.pipeline.stages > 1) add_neighbours();
+    for (int stage = 0; stage < split.pipeline.stages; ++stage) {
+      for (int chunk = 0; chunk < split.pipeline.chunks; ++chunk) add_transfers({stage, chunk});
+    }
   }
 
  private:
-  /// `count` ranks from `from` in steps of `step`.
-  void add_line(Channel channel, RankPlace from, RankPlace step, int count) {
-    if (count < 2) return;
+  void add_tensor(int data, int stage) {
     std::vector<int> ranks;
-    for (int i = 0; i < count; ++i) {
-      ranks.push_back(rank_at(
-          {from.tensor + i * step.tensor, from.data + i * step.data, from.stage + i * step.stage},
-          scenario_));
+    for (int t = 0; t < scenario_.parallelism.tensor; ++t)
+      ranks.push_back(rank_at({t, data, stage}, scenario_));
+    if (ranks.size() > 1) add_collective(Channel::tensor, std::move(ranks));
+  }
+
+  /// All that hold the same parameters: the replicas, and where there are copies of the model their
+  /// other holders.
+  void add_data(Channel channel, int tensor, const std::vector<int>& stages) {
+    std::vector<int> ranks;
+    for (const int stage : stages) {
+      for (int d = 0; d < scenario_.data_parallel(); ++d)
+        ranks.push_back(rank_at({tensor, d, stage}, scenario_));
     }
-    add_collective(channel, std::move(ranks));
+    if (ranks.size() > 1) add_collective(channel, std::move(ranks));
   }
 
   void add_replica(int data) {
@@ -55,26 +66,29 @@ class GroupMaker {
     plan_.groups.back().routes.clear();  // carries a few bytes a step: latency only
   }
 
-  /// Each stage passes activations to the next and gradients back, in a circle when there are
-  /// several chunks.
-  void add_neighbours() {
-    const Pipeline& pipeline = scenario_.parallelism.pipeline;
-    for (int stage = 0; stage < pipeline.stages; ++stage) {
-      const bool wraps = stage + 1 == pipeline.stages;
-      if (wraps && pipeline.chunks == 1) continue;
-      const int next = (stage + 1) % pipeline.stages;
-      for (int d = 0; d < scenario_.data_parallel(); ++d) {
-        for (int t = 0; t < scenario_.parallelism.tensor; ++t) {
-          const int here = rank_at({t, d, stage}, scenario_);
-          const int there = rank_at({t, d, next}, scenario_);
-          add_pair(here, there, Channel::send_forward, Channel::receive_forward);
-          add_pair(there, here, Channel::send_backward, Channel::receive_backward);
-        }
+  /// From a chunk to the stage that holds the next part, and back.
+  void add_transfers(Place place) {
+    const auto next = placement_.next(place);
+    if (!next || next->stage == place.stage) return;
+    const Channel activation = channel_between(place.stage, next->stage, true);
+    const Channel gradient = channel_between(place.stage, next->stage, false);
+    for (int d = 0; d < scenario_.data_parallel(); ++d) {
+      for (int t = 0; t < scenario_.parallelism.tensor; ++t) {
+        const int here = rank_at({t, d, place.stage}, scenario_);
+        const int there = rank_at({t, d, next->stage}, scenario_);
+        add_pair(here, there, activation);
+        add_pair(there, here, gradient);
       }
     }
   }
 
-  void add_pair(int from, int to, Channel send, Channel receive) {
+  Channel channel_between(int stage, int next, bool forward) const {
+    return send_channel(stage, next, scenario_.parallelism.pipeline.stages, forward);
+  }
+
+  void add_pair(int from, int to, Channel send) {
+    if (member(from, send) >= 0) return;  // another chunk goes the same way
+    const Channel receive = receiver_of(send);
     Group group{.channel = send, .ranks = {from, to}};
     group.shape = {2, plan_.network.node_of(from) == plan_.network.node_of(to) ? 1 : 2, 1};
     auto route = plan_.network.route(from, to);
@@ -126,6 +140,7 @@ class GroupMaker {
 
   Plan& plan_;
   const Scenario& scenario_;
+  const Placement placement_;
 };
 
 }  // namespace
@@ -140,6 +155,14 @@ int rank_at(RankPlace place, const Scenario& scenario) {
   return (place.stage * scenario.data_parallel() + place.data) * scenario.parallelism.tensor +
          place.tensor;
 }
+
+Channel send_channel(int stage, int next, int stages, bool forward) {
+  const bool around = next == (stage + 1) % stages;
+  if (forward) return around ? Channel::send_forward : Channel::send_forward_up;
+  return around ? Channel::send_backward : Channel::send_backward_up;
+}
+
+Channel receiver_of(Channel send) { return transfer_channel(transfer_index(send) + 1); }
 
 void add_groups(Plan& plan, const Scenario& scenario) { GroupMaker(plan, scenario).add_all(); }
 

@@ -15,6 +15,12 @@ struct RankPlace {
 RankPlace place_of(int rank, const Scenario& scenario);
 int rank_at(RankPlace place, const Scenario& scenario);
 
+/// The channel on which `stage` sends activations to the stage with the next part, or that one
+/// sends their gradients back.
+Channel send_channel(int stage, int next, int stages, bool forward);
+/// The other end of it.
+Channel receiver_of(Channel send);
+
 /// Fills Plan::groups and Plan::group_of for every channel that the scenario uses.
 void add_groups(Plan& plan, const Scenario& scenario);
 

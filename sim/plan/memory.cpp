@@ -27,16 +27,13 @@ double optimizer_bytes(const Training& training) {
 
 /// The most that the schedule holds at one time, over the chunks of a stage.
 Bytes peak_activations(const Scenario& scenario, const OpGraph& graph, int stage) {
-  const Pipeline& pipeline = scenario.parallelism.pipeline;
-  const Schedule& schedule = schedule_of(pipeline.schedule);
-  std::vector<Bytes> of_chunk;
-  for (int chunk = 0; chunk < pipeline.chunks; ++chunk)
-    of_chunk.push_back(pass_activations(scenario, graph, stage, chunk));
+  std::vector<PassMemory> of_chunk;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk)
+    of_chunk.push_back(pass_memory(scenario, graph, stage, chunk));
   Bytes now;
   Bytes peak;
-  for (const Action& action :
-       schedule.order({pipeline.stages, scenario.micro_batches(), pipeline.chunks}, stage)) {
-    now += of_chunk[static_cast<std::size_t>(action.chunk)] * (action.forward ? 1 : -1);
+  for (const Action& action : schedule_of(scenario).order(shape_of(scenario), stage)) {
+    now += of_chunk[static_cast<std::size_t>(action.chunk)].change(action.pass);
     peak = std::max(peak, now);
   }
   return peak;
@@ -60,7 +57,7 @@ Bytes recomputed(const Scenario& scenario, const OpGraph& graph, int stage) {
 Bytes whole_gradients(const Scenario& scenario, double parameters) {
   const int chunks = scenario.parallelism.pipeline.chunks;
   if (!strategy_of(scenario.parallelism.data.sharding).shards_gradients || chunks == 1 ||
-      scenario.data_parallel() == 1)
+      replicas(scenario) == 1)
     return Bytes{0};
   return Bytes{parameters * gradient_bytes(scenario) * std::min(2.0 / chunks, 1.0)};
 }
@@ -92,18 +89,33 @@ double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stag
   return sum;
 }
 
-Bytes pass_activations(const Scenario& scenario, const OpGraph& graph, int stage, int chunk) {
-  Bytes sum;
+PassMemory pass_memory(const Scenario& scenario, const OpGraph& graph, int stage, int chunk) {
+  PassMemory sum;
   for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
-    sum += graph.blocks[block].saved(scenario.training.recompute);
+    sum.saved += graph.blocks[block].saved(scenario.training.recompute);
+    sum.kept_for_weights += graph.blocks[block].kept_for_weights();
   }
   return sum;
+}
+
+Bytes PassMemory::change(PassKind pass) const {
+  switch (pass) {
+    case PassKind::forward:
+      return saved;
+    case PassKind::backward:
+      return -saved;
+    case PassKind::input_gradient:
+      return kept_for_weights - saved;
+    case PassKind::weight_gradient:
+      return -kept_for_weights;
+  }
+  return Bytes{0};
 }
 
 StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int stage) {
   const DataParallel& data = scenario.parallelism.data;
   const BytesPerParameter each =
-      bytes_per_parameter(scenario.training, data.sharding, scenario.data_parallel());
+      bytes_per_parameter(scenario.training, data.sharding, replicas(scenario));
   const double parameters = stage_parameters(scenario, graph, stage);
   StageMemory memory{
       stage,
@@ -112,7 +124,7 @@ StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int 
        {"optimizer", Bytes{parameters * each.optimizer}},
        {kActivations, peak_activations(scenario, graph, stage)},
        {"recomputed", recomputed(scenario, graph, stage)}}};
-  if (strategy_of(data.sharding).shards_parameters && scenario.data_parallel() > 1) {
+  if (strategy_of(data.sharding).shards_parameters && replicas(scenario) > 1) {
     memory.categories.emplace_back("gathered", gathered(scenario, graph));
   }
   memory.categories.emplace_back("reserved", scenario.cluster.gpu.reserved);

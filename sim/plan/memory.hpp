@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/ops/op_graph.hpp"
+#include "sim/plan/schedule.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {
@@ -38,8 +39,16 @@ BytesPerParameter bytes_per_parameter(const Training& training, Sharding shardin
 /// Parameter elements of one rank of the stage.
 double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage);
 
-/// Activations that one pass of a chunk keeps for its backward.
-Bytes pass_activations(const Scenario& scenario, const OpGraph& graph, int stage, int chunk);
+/// Activations of one micro-batch in one chunk. After a split backward's first half what its second
+/// half needs remains: the inputs of the layers with parameters and the gradients of their outputs
+/// (Qi et al. 2023, table 1), recomputed or not.
+struct PassMemory {
+  Bytes saved;             ///< from the forward pass on
+  Bytes kept_for_weights;  ///< from the input gradients to the weight gradients
+  /// What the pass takes (at its start) or frees (negative, at its end).
+  Bytes change(PassKind pass) const;
+};
+PassMemory pass_memory(const Scenario& scenario, const OpGraph& graph, int stage, int chunk);
 
 /// What a stage holds all the time: everything but activations.
 Bytes resident_bytes(const Scenario& scenario, const OpGraph& graph, int stage);

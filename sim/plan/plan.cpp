@@ -17,21 +17,23 @@ const Group* group_of(const Plan& plan, int rank, Channel channel) {
 }
 
 /// Everything that the program of a rank depends on; ranks of equal shape share one program.
-StageShape shape_of(const Plan& plan, const Scenario& scenario, int rank) {
+StageShape shape_of(const Plan& plan, const Scenario& scenario, const Placement& placement,
+                    int rank) {
   const auto shape = [&](Channel channel) {
     const Group* group = group_of(plan, rank, channel);
     return group == nullptr ? GroupShape{} : group->shape;
   };
   const RankPlace place = place_of(rank, scenario);
-  const bool at_end = place.stage == 0 || place.stage + 1 == scenario.parallelism.pipeline.stages;
+  bool needs_batch = false;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk)
+    needs_batch |= placement.needs_batch({place.stage, chunk});
   StageShape result{.stage = place.stage,
-                    .loads = scenario.data.has_value() && at_end && place.tensor == 0,
+                    .loads = scenario.data.has_value() && needs_batch && place.tensor == 0,
                     .tensor = shape(Channel::tensor),
                     .data = shape(Channel::data),
                     .model = shape(Channel::model)};
   for (std::size_t i = 0; i < result.between_nodes.size(); ++i) {
-    const auto channel = static_cast<Channel>(static_cast<std::size_t>(Channel::send_forward) + i);
-    result.between_nodes[i] = shape(channel).nodes > 1;
+    result.between_nodes[i] = shape(transfer_channel(i)).nodes > 1;
   }
   return result;
 }
@@ -56,6 +58,14 @@ const char* name_of(Channel channel) {
       return "send backward";
     case Channel::receive_backward:
       return "receive backward";
+    case Channel::send_forward_up:
+      return "send forward up";
+    case Channel::receive_forward_up:
+      return "receive forward up";
+    case Channel::send_backward_up:
+      return "send backward up";
+    case Channel::receive_backward_up:
+      return "receive backward up";
     case Channel::count_:
       break;
   }
@@ -83,10 +93,11 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph) {
   plan.steps = scenario.run.warmup + scenario.run.steps;
   add_groups(plan, scenario);
   Workshop shop{scenario, graph, plan, Names(plan.names)};
+  const Placement placement = placement_of(scenario);
   std::map<StageShape, int> programs;
   for (int rank = 0; rank < scenario.cluster.gpus(); ++rank) {
-    const auto [entry, is_new] =
-        programs.emplace(shape_of(plan, scenario, rank), static_cast<int>(plan.programs.size()));
+    const auto [entry, is_new] = programs.emplace(shape_of(plan, scenario, placement, rank),
+                                                  static_cast<int>(plan.programs.size()));
     if (is_new) plan.programs.push_back(stage_program(shop, entry->first));
     plan.program_of.push_back(entry->second);
   }

@@ -68,13 +68,32 @@ enum class Channel : std::uint8_t {
   data,
   data_gather,  ///< the same ranks as data, on a second stream (parameter gathers)
   model,        ///< all tensor and pipeline ranks of one replica (gradient norm)
+  // From stage to stage around the pipeline: an activation to the next, its gradient back.
   send_forward,
   receive_forward,
   send_backward,
   receive_backward,
+  // The same for parts of the model that lie the other way round.
+  send_forward_up,
+  receive_forward_up,
+  send_backward_up,
+  receive_backward_up,
   count_
 };
 inline constexpr std::size_t kChannels = static_cast<std::size_t>(Channel::count_);
+inline constexpr std::size_t kTransferChannels =
+    kChannels - static_cast<std::size_t>(Channel::send_forward);
+/// Channels between two stages, numbered from 0; senders are even, their receivers one more.
+constexpr bool is_transfer(Channel channel) { return channel >= Channel::send_forward; }
+constexpr std::size_t transfer_index(Channel channel) {
+  return static_cast<std::size_t>(channel) - static_cast<std::size_t>(Channel::send_forward);
+}
+constexpr Channel transfer_channel(std::size_t index) {
+  return static_cast<Channel>(static_cast<std::size_t>(Channel::send_forward) + index);
+}
+constexpr bool sends(Channel channel) {
+  return is_transfer(channel) && transfer_index(channel) % 2 == 0;
+}
 const char* name_of(Channel channel);
 /// The group that a report counts the channel's traffic under: tensor, data or pipeline.
 const char* group_name_of(Channel channel);

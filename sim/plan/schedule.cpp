@@ -1,28 +1,113 @@
-// What can be read off a schedule.
+// What can be read off a schedule: who holds what, who waits for whom, and how much is in flight.
 #include "sim/plan/schedule.hpp"
 
 #include <algorithm>
-#include <string>
+
+#include <fmt/format.h>
 
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
 
 namespace stepsim {
 
-const Schedule& schedule_of(std::string_view name) {
-  const Schedule* schedule = Registry<Schedule>::find(name);
-  if (schedule == nullptr) throw UserError("unknown schedule '" + std::string(name) + "'");
-  return *schedule;
+int around(const PipelineShape& shape, int stage, int chunk) {
+  return chunk * shape.stages + stage;
 }
 
 int peak_in_flight(const std::vector<Action>& order) {
   int now = 0;
   int peak = 0;
   for (const Action& action : order) {
-    now += action.forward ? 1 : -1;
+    if (action.pass == PassKind::forward) ++now;
+    if (completes_gradients(action.pass)) --now;
     peak = std::max(peak, now);
   }
   return peak;
+}
+
+Placement::Placement(const Schedule& schedule, const PipelineShape& shape)
+    : chunks_(shape.chunks),
+      copies_(schedule.needs.copies),
+      parts_(shape.stages * shape.chunks / schedule.needs.copies) {
+  if (chunks_ < schedule.needs.least_chunks || chunks_ > schedule.needs.most_chunks) {
+    throw UserError(fmt::format("{} runs {} to {} chunks per stage, but there are {}",
+                                schedule.name, schedule.needs.least_chunks,
+                                schedule.needs.most_chunks, chunks_));
+  }
+  places_.resize(static_cast<std::size_t>(shape.stages * shape.chunks));
+  for (int stage = 0; stage < shape.stages; ++stage) {
+    for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+      const int part = schedule.part(shape, stage, chunk);
+      part_.push_back(part);
+      places_[static_cast<std::size_t>(copy({stage, chunk}) * parts_ + part)] = {stage, chunk};
+    }
+  }
+}
+
+std::size_t Placement::index(Place place) const {
+  return static_cast<std::size_t>(place.stage * chunks_ + place.chunk);
+}
+
+int Placement::part(Place place) const { return part_[index(place)]; }
+
+std::optional<Place> Placement::neighbour(Place place, int step) const {
+  const int other = part(place) + step;
+  if (other < 0 || other >= parts_) return std::nullopt;
+  return places_[static_cast<std::size_t>(copy(place) * parts_ + other)];
+}
+
+std::optional<Place> Placement::receiver(const Action& action, int stage) const {
+  if (action.pass == PassKind::weight_gradient) return std::nullopt;
+  const Place here{stage, action.chunk};
+  return action.pass == PassKind::forward ? next(here) : previous(here);
+}
+
+std::optional<Place> Placement::sender(const Action& action, int stage) const {
+  if (action.pass == PassKind::weight_gradient) return std::nullopt;
+  const Place here{stage, action.chunk};
+  return action.pass == PassKind::forward ? previous(here) : next(here);
+}
+
+std::vector<int> Placement::holders(int stage) const {
+  std::vector<int> stages;
+  const int part = part_[index({stage, 0})];
+  for (int copy = 0; copy < copies_; ++copy)
+    stages.push_back(places_[static_cast<std::size_t>(copy * parts_ + part)].stage);
+  std::sort(stages.begin(), stages.end());
+  return stages;
+}
+
+bool Placement::needs_batch(Place place) const {
+  if (is_first(place)) return true;
+  const Place first = places_[static_cast<std::size_t>(copy(place) * parts_)];
+  return is_last(place) && first.stage != place.stage;
+}
+
+const Schedule& schedule_of(const Scenario& scenario) {
+  const std::string& name = scenario.parallelism.pipeline.schedule;
+  const Schedule* schedule = Registry<Schedule>::find(name);
+  if (schedule == nullptr) throw UserError("unknown schedule '" + name + "'");
+  return *schedule;
+}
+
+PipelineShape shape_of(const Scenario& scenario) {
+  const Pipeline& pipeline = scenario.parallelism.pipeline;
+  return {pipeline.stages, scenario.micro_batches(), pipeline.chunks};
+}
+
+Placement placement_of(const Scenario& scenario) {
+  return {schedule_of(scenario), shape_of(scenario)};
+}
+
+int replicas(const Scenario& scenario) {
+  return scenario.data_parallel() * schedule_of(scenario).needs.copies;
+}
+
+std::vector<KnownSchedule> known_schedules() {
+  std::vector<KnownSchedule> known;
+  for (const std::string& name : Registry<Schedule>::names())
+    known.push_back({name, Registry<Schedule>::find(name)->needs});
+  return known;
 }
 
 }  // namespace stepsim

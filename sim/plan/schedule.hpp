@@ -1,8 +1,19 @@
-// Pipeline schedules as values: the order in which a stage runs its forward and backward passes.
+// Pipeline schedules as values: which part of the model a stage holds, and the order in which it
+// runs its passes.
+//
+// The model is cut into parts, numbered from input to loss. A stage holds one part for each of its
+// chunks, or two parts of two copies of the model (DualPipe). A forward pass hands its activations
+// to the stage that holds the next part, a backward pass its gradients to the one that holds the
+// part before; neighbours and transfers follow from that.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
+
+#include "sim/scenario/load.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace stepsim {
 
@@ -12,25 +23,87 @@ struct PipelineShape {
   int chunks = 1;  ///< model chunks per stage
 };
 
+/// A backward pass may be split in two (Qi et al. 2023, arXiv 2401.10241): other stages wait for
+/// the gradients of its input only, those of the weights can be computed later.
+enum class PassKind : std::uint8_t { forward, backward, input_gradient, weight_gradient };
+inline constexpr std::size_t kPassKinds = 4;
+
 /// One pass of one micro-batch through one chunk.
 struct Action {
-  bool forward = true;
+  PassKind pass = PassKind::forward;
   int micro_batch = 0;
   int chunk = 0;
+  /// Runs as one with the pass before it: both inputs are there before, both outputs leave after.
+  bool joined = false;
   bool operator==(const Action&) const = default;
 };
+
+/// Whether the pass completes the gradients of its weights.
+inline bool completes_gradients(PassKind pass) {
+  return pass == PassKind::backward || pass == PassKind::weight_gradient;
+}
+
+/// The part of a chunk when chunk 0 of all stages comes first, then chunk 1 of all stages: the way
+/// through the model goes around the stages.
+int around(const PipelineShape& shape, int stage, int chunk);
 
 struct Schedule {
   std::string_view name;
   std::string_view description;
-  bool interleaved;  ///< runs more than one chunk a stage
+  ScheduleNeeds needs;
+  int (*part)(const PipelineShape& shape, int stage, int chunk) = around;
   std::vector<Action> (*order)(const PipelineShape& shape, int stage);
 };
 
-/// The schedule of that name. Throws UserError when there is none.
-const Schedule& schedule_of(std::string_view name);
-
-/// Forward passes whose activations a stage holds at the same time, at most, in chunk passes.
+/// Forward passes whose activations a stage holds at the same time, at most, in chunk passes; a
+/// pass whose backward is split holds them until its weight gradients.
 int peak_in_flight(const std::vector<Action>& order);
+
+/// A chunk of a stage.
+struct Place {
+  int stage = 0;
+  int chunk = 0;
+  bool operator==(const Place&) const = default;
+};
+
+/// Where the parts of the model lie. The chunks of a stage are dealt out to the copies in order.
+class Placement {
+ public:
+  Placement(const Schedule& schedule, const PipelineShape& shape);
+
+  int parts() const { return parts_; }
+  int part(Place place) const;
+  bool is_first(Place place) const { return part(place) == 0; }
+  bool is_last(Place place) const { return part(place) + 1 == parts_; }
+  /// Who holds the part after or before, in the same copy; nothing at the ends of the model.
+  std::optional<Place> next(Place place) const { return neighbour(place, 1); }
+  std::optional<Place> previous(Place place) const { return neighbour(place, -1); }
+  /// Where the result of a pass goes, and who makes its input.
+  std::optional<Place> receiver(const Action& action, int stage) const;
+  std::optional<Place> sender(const Action& action, int stage) const;
+  /// The stages that hold the parts of a stage: more than itself where there are copies.
+  std::vector<int> holders(int stage) const;
+  /// Whether passes of that chunk start with tokens or end with labels that the stage has not.
+  bool needs_batch(Place place) const;
+
+ private:
+  int copy(Place place) const { return place.chunk / (chunks_ / copies_); }
+  std::size_t index(Place place) const;
+  std::optional<Place> neighbour(Place place, int step) const;
+
+  int chunks_, copies_, parts_;
+  std::vector<int> part_;      ///< by stage, chunk
+  std::vector<Place> places_;  ///< by copy, part
+};
+
+/// Of the scenario's pipeline. Throws UserError when its schedule is unknown.
+const Schedule& schedule_of(const Scenario& scenario);
+PipelineShape shape_of(const Scenario& scenario);
+Placement placement_of(const Scenario& scenario);
+/// Ranks that hold each parameter (of one tensor rank's share).
+int replicas(const Scenario& scenario);
+
+/// All schedules that are registered, for KnownNames.
+std::vector<KnownSchedule> known_schedules();
 
 }  // namespace stepsim

@@ -22,6 +22,20 @@ const std::string& algorithm_for(CollectiveOp op, const Collectives& collectives
   throw InternalError("a collective without an algorithm");
 }
 
+/// Whether a split backward runs the item in that half.
+bool belongs(const Item& item, PassKind pass) {
+  if (pass == PassKind::forward || pass == PassKind::backward) return true;
+  const bool for_weights = std::visit(
+      [](const auto& part) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(part)>, GradientReady>)
+          return true;
+        else
+          return part.for_weights;
+      },
+      item);
+  return for_weights == (pass == PassKind::weight_gradient);
+}
+
 /// Writes the pieces of one pass, kernel by kernel.
 class PassWriter {
  public:
@@ -30,8 +44,9 @@ class PassWriter {
         shape_(shape),
         strategy_(strategy_of(shop.scenario.parallelism.data.sharding)) {}
 
-  void run(const Items& items, Cause cause) {
+  void run(const Items& items, Cause cause, PassKind pass) {
     for (const Item& item : items) {
+      if (!belongs(item, pass)) continue;
       std::visit([&](const auto& part) { add(part, cause); }, item);
     }
   }
@@ -105,20 +120,21 @@ class PassWriter {
 };
 
 /// The block's ops backward, with what recompute repeats before them.
-void run_backward(PassWriter& writer, const Block& block, Recompute recompute) {
+void run_backward(PassWriter& writer, const Block& block, Recompute recompute, PassKind pass) {
   const auto order = block.order();
+  if (pass == PassKind::weight_gradient) recompute = Recompute::none;
   if (recompute == Recompute::full && block.recomputable) {
-    for (const Op* op : order) writer.run(op->forward, Cause::recompute);
+    for (const Op* op : order) writer.run(op->forward, Cause::recompute, PassKind::forward);
   }
   for (auto op = order.rbegin(); op != order.rend(); ++op) {
     if (recompute == Recompute::selective && (*op)->core_attention)
-      writer.run((*op)->forward, Cause::recompute);
-    writer.run((*op)->backward, Cause::backward);
+      writer.run((*op)->forward, Cause::recompute, PassKind::forward);
+    writer.run((*op)->backward, Cause::backward, pass);
   }
 }
 
 void run_forward(PassWriter& writer, const Block& block) {
-  for (const Op* op : block.order()) writer.run(op->forward, Cause::forward);
+  for (const Op* op : block.order()) writer.run(op->forward, Cause::forward, PassKind::forward);
 }
 
 /// Gathers each block's parameters one block ahead: while a block runs, the next one arrives, so
@@ -158,8 +174,9 @@ std::uint32_t Names::operator()(const std::string& name) {
 std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& graph, int stage,
                                    int chunk) {
   const Pipeline& pipeline = scenario.parallelism.pipeline;
-  const auto parts = static_cast<std::size_t>(pipeline.stages * pipeline.chunks);
-  const auto part = static_cast<std::size_t>(chunk * pipeline.stages + stage);
+  const Placement placement = placement_of(scenario);
+  const auto parts = static_cast<std::size_t>(placement.parts());
+  const auto part = static_cast<std::size_t>(placement.part({stage, chunk}));
   // The blocks before the first layer and after the last go with the first and the last part.
   const auto is_layer = [&](std::size_t block) { return graph.blocks[block].recomputable; };
   const auto layers =
@@ -228,13 +245,14 @@ Segment forward_segment(Workshop& shop, const StageShape& shape,
 }
 
 Segment backward_segment(Workshop& shop, const StageShape& shape,
-                         const std::vector<std::size_t>& blocks, bool reduces) {
+                         const std::vector<std::size_t>& blocks, PassKind pass, bool reduces) {
   PassWriter writer(shop, shape);
   const Recompute recompute = shop.scenario.training.recompute;
   const std::vector<std::size_t> backward(blocks.rbegin(), blocks.rend());
   if (shards_parameters(shop, shape)) {
     run_gathered(writer, shop, shape, backward, [&](const Block& block) {
-      run_backward(writer, block, recompute);
+      run_backward(writer, block, recompute, pass);
+      if (!completes_gradients(pass)) return;
       const Bytes gradients{block.parameters() * gradient_bytes(shop.scenario)};
       const int slot =
           writer.start(Channel::data, CollectiveOp::reduce_scatter, gradients, shape.data);
@@ -244,7 +262,7 @@ Segment backward_segment(Workshop& shop, const StageShape& shape,
   }
   if (reduces) writer.reduce_in_buckets();
   for (const std::size_t block : backward)
-    run_backward(writer, shop.graph.blocks[block], recompute);
+    run_backward(writer, shop.graph.blocks[block], recompute, pass);
   writer.flush_bucket();
   return writer.finish();
 }

@@ -1,6 +1,11 @@
 // Segments: one pass (forward or backward of one chunk) as chains of kernels between points of
 // contact.
 //
+// A backward pass is compiled whole or as its two halves. The weight gradients take the kernels and
+// collectives that only gradients of parameters need, and reduce these; everything else, recompute
+// included, belongs to the input gradients (PyTorch's split of the autograd graph,
+// pytorch/pytorch@1fd7abc torch/distributed/pipelining/_backward.py).
+//
 // A segment is compiled once and used for every micro-batch and step. Between two points of contact
 // (a collective starts; the compute row waits for one) the kernels are contracted into one chain.
 #pragma once
@@ -11,6 +16,7 @@
 #include <vector>
 
 #include "sim/plan/plan.hpp"
+#include "sim/plan/schedule.hpp"
 #include "sim/plan/sharding.hpp"
 
 namespace stepsim {
@@ -54,8 +60,7 @@ struct StageShape {
   int stage = 0;
   bool loads = false;  ///< reads input itself
   GroupShape tensor, data, model;
-  std::array<bool, 4>
-      between_nodes{};  ///< send_forward, receive_forward, send_backward, receive_backward
+  std::array<bool, kTransferChannels> between_nodes{};  ///< of the transfer channels
   auto operator<=>(const StageShape&) const = default;
 };
 
@@ -72,10 +77,10 @@ double gradient_bytes(const Scenario& scenario);
 Segment forward_segment(Workshop& shop, const StageShape& shape,
                         const std::vector<std::size_t>& blocks);
 
-/// `reduces`: gradients are reduced during this pass (the last micro-batch, or every one for ZeRO 2
-/// and 3).
+/// `pass`: backward, or one half of it. `reduces`: gradients are reduced during this pass (the last
+/// micro-batch, or every one for ZeRO 2 and 3).
 Segment backward_segment(Workshop& shop, const StageShape& shape,
-                         const std::vector<std::size_t>& blocks, bool reduces);
+                         const std::vector<std::size_t>& blocks, PassKind pass, bool reduces);
 
 /// A chain of these kernels; `launch` is the host's time for each.
 std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch);

@@ -2,17 +2,17 @@
 #include "sim/plan/stage_program.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
+#include "sim/plan/groups.hpp"
 #include "sim/plan/input.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/optimizer.hpp"
+#include "sim/plan/passes.hpp"
 #include "sim/plan/program_writer.hpp"
 #include "sim/plan/schedule.hpp"
 
@@ -26,8 +26,9 @@ constexpr Bytes kNormBytes{8};      // the squared norm and an overflow flag, fp
 
 /// One chunk of the stage, compiled.
 struct ChunkPasses {
-  Segment forward, backward, reducing_backward;  ///< the last one also reduces gradients
-  double saved_bytes = 0;
+  std::array<Segment, kPassKinds> segments;           ///< by kind; of those that the order has
+  std::array<Segment, kPassKinds> reducing_segments;  ///< those that also reduce gradients
+  PassMemory memory;
   double parameters = 0;                ///< elements on this rank
   std::optional<std::uint32_t> reduce;  ///< all of its gradients at once
 };
@@ -40,6 +41,10 @@ class StageWriter {
         scenario_(shop.scenario),
         pipeline_(shop.scenario.parallelism.pipeline),
         strategy_(strategy_of(shop.scenario.parallelism.data.sharding)),
+        schedule_(schedule_of(shop.scenario)),
+        placement_(placement_of(shop.scenario)),
+        actions_(schedule_.order(shape_of(shop.scenario), shape.stage)),
+        reduces_(reductions(actions_, strategy_, pipeline_)),
         writer_(shape.stage, shop.scenario.host.launch) {
     host_ = writer_.add_row("host", RowKind::host);
     compute_ = writer_.add_row("compute", RowKind::compute);
@@ -48,15 +53,11 @@ class StageWriter {
   }
 
   Program write() {
-    const Schedule& schedule = schedule_of(pipeline_.schedule);
-    const auto actions = schedule.order(
-        {pipeline_.stages, scenario_.micro_batches(), pipeline_.chunks}, shape_.stage);
-    check_size(actions.size());
+    check_size();
     if (shape_.loads) input_.emplace(shop_, writer_, host_);
     for (int step = 0; step < scenario_.run.warmup + scenario_.run.steps; ++step) {
       writer_.set_step(step);
-      mark_reductions(actions);
-      write_passes(actions);
+      write_passes();
       end_step();
     }
     return writer_.finish();
@@ -64,29 +65,44 @@ class StageWriter {
 
  private:
   void compile() {
-    const bool reduces = scenario_.parallelism.data.overlap && shape_.data.ranks > 1;
-    for (int chunk = 0; chunk < pipeline_.chunks; ++chunk) {
-      const auto blocks = blocks_of(scenario_, shop_.graph, shape_.stage, chunk);
-      chunks_.push_back(
-          {.forward = forward_segment(shop_, shape_, blocks),
-           .backward = backward_segment(shop_, shape_, blocks, false),
-           .reducing_backward = backward_segment(shop_, shape_, blocks, reduces),
-           .saved_bytes = pass_activations(scenario_, shop_.graph, shape_.stage, chunk).bytes()});
-      for (const std::size_t block : blocks) {
-        chunks_.back().parameters += shop_.graph.blocks[block].parameters();
-      }
-    }
+    for (int chunk = 0; chunk < pipeline_.chunks; ++chunk) chunks_.push_back(compiled(chunk));
     parameters_ = stage_parameters(scenario_, shop_.graph, shape_.stage);
     writer_.program().resident_bytes = resident_bytes(scenario_, shop_.graph, shape_.stage).bytes();
   }
 
+  ChunkPasses compiled(int chunk) {
+    const auto blocks = blocks_of(scenario_, shop_.graph, shape_.stage, chunk);
+    const bool reduces = scenario_.parallelism.data.overlap && shape_.data.ranks > 1;
+    ChunkPasses passes;
+    passes.memory = pass_memory(scenario_, shop_.graph, shape_.stage, chunk);
+    for (const std::size_t block : blocks)
+      passes.parameters += shop_.graph.blocks[block].parameters();
+    for (const Action& action : actions_) {
+      const auto kind = static_cast<std::size_t>(action.pass);
+      Segment& segment = passes.segments[kind];
+      if (action.chunk != chunk || !segment.empty()) continue;
+      if (action.pass == PassKind::forward) {
+        segment = forward_segment(shop_, shape_, blocks);
+        continue;
+      }
+      segment = backward_segment(shop_, shape_, blocks, action.pass, false);
+      if (completes_gradients(action.pass)) {
+        passes.reducing_segments[kind] =
+            backward_segment(shop_, shape_, blocks, action.pass, reduces);
+      }
+    }
+    return passes;
+  }
+
   /// A plan that no machine can hold is the user's mistake; better said than met.
-  void check_size(std::size_t passes) const {
+  void check_size() const {
     std::size_t pieces = 0;
     for (const ChunkPasses& chunk : chunks_) {
-      pieces = std::max(
-          {pieces, chunk.forward.size(), chunk.backward.size(), chunk.reducing_backward.size()});
+      for (const auto* segments : {&chunk.segments, &chunk.reducing_segments}) {
+        for (const Segment& segment : *segments) pieces = std::max(pieces, segment.size());
+      }
     }
+    const std::size_t passes = actions_.size();
     const auto steps = static_cast<std::size_t>(scenario_.run.warmup + scenario_.run.steps);
     const double tasks =
         static_cast<double>(pieces) * static_cast<double>(passes) * static_cast<double>(steps);
@@ -97,94 +113,61 @@ class StageWriter {
         passes, steps, pieces, tasks, kMostTasks));
   }
 
-  /// Passes between which ranks exchange: each by itself, but pairs of forward and backward where
-  /// an interleaved schedule does not overlap its transfers (Megatron-LM's
-  /// send_forward_backward_recv_forward_backward: with an exchange after each pass the circle of
-  /// stages would lock). Where all forward passes are warm-up there are no pairs: the next stage
-  /// waits for the last of them before it sends a gradient back.
-  std::vector<std::vector<Action>> exchanges(const std::vector<Action>& actions) const {
-    const auto backward = [](const Action& action) { return !action.forward; };
-    const bool turns_once = std::is_partitioned(actions.rbegin(), actions.rend(), backward);
-    const bool pairs = pipeline_.chunks > 1 && !pipeline_.overlap_p2p && !turns_once;
-    std::vector<std::vector<Action>> units;
-    for (const Action& action : actions) {
-      const bool joins = pairs && !action.forward && !units.empty() && units.back().size() == 1 &&
-                         units.back().front().forward;
-      if (!joins) units.emplace_back();
-      units.back().push_back(action);
-    }
-    return units;
-  }
-
-  void write_passes(const std::vector<Action>& actions) {
-    const auto units = exchanges(actions);
+  void write_passes() {
+    written_ = 0;
+    const auto units = exchanges(actions_, schedule_, pipeline_);
     std::vector<TaskIndex> received = post_receives(units.front());
     for (std::size_t i = 0; i < units.size(); ++i) {
+      const std::vector<Action>& passes = units[i].passes;
       std::vector<TaskIndex> next;
       // With overlap the next input travels beside this pass, else it is asked for when the pass is
       // done.
       if (pipeline_.overlap_p2p && i + 1 < units.size()) next = post_receives(units[i + 1]);
       for (std::size_t k = 0; k < received.size(); ++k)
-        wait_for(gathered(received[k], units[i][k].micro_batch));
-      for (const Action& action : units[i]) write_pass(action);
-      for (const Action& action : units[i]) post_send(action);
+        wait_for(gathered(received[k], passes[k].micro_batch));
+      for (const Action& action : passes) write_pass(action);
+      for (const Action& action : passes) post_send(action);
       if (!pipeline_.overlap_p2p && i + 1 < units.size()) next = post_receives(units[i + 1]);
+      write_weight_gradients(units[i]);
       received = std::move(next);
     }
   }
 
-  std::vector<TaskIndex> post_receives(const std::vector<Action>& unit) {
+  /// Weight gradients wait for no transfer: they run beside those around them.
+  void write_weight_gradients(const Unit& unit) {
+    if (unit.weight_gradients.empty()) return;
+    const auto waits = std::exchange(waits_, {});
+    for (const Action& action : unit.weight_gradients) write_pass(action);
+    waits_.insert(waits_.end(), waits.begin(), waits.end());
+  }
+
+  std::vector<TaskIndex> post_receives(const Unit& unit) {
     std::vector<TaskIndex> received;
-    for (const Action& action : unit) received.push_back(post_receive(action));
+    for (const Action& action : unit.passes) received.push_back(post_receive(action));
     return received;
   }
 
   void write_pass(const Action& action) {
     const ChunkPasses& chunk = chunks_[static_cast<std::size_t>(action.chunk)];
+    const auto kind = static_cast<std::size_t>(action.pass);
     micro_batch_ = action.micro_batch;
-    if (action.forward && needs_batch(action.chunk)) fetch_batch();
+    if (action.pass == PassKind::forward && needs_batch(action.chunk)) fetch_batch();
     if (scenario_.host.graph) writer_.spend_on_host(writer_.launch_seconds());
     const auto first = static_cast<TaskIndex>(writer_.program().tasks.size());
-    write_segment(action.forward          ? chunk.forward
-                  : reduces_after(action) ? chunk.reducing_backward
-                                          : chunk.backward);
-    reduce_chunk(action);
-    if (action.forward) {
-      writer_.add_memory(first, chunk.saved_bytes, true);
-    } else {
-      writer_.add_memory(writer_.last_on(compute_), -chunk.saved_bytes, false);
-    }
-  }
-
-  /// Gradients are reduced after the last backward pass of a chunk; where they are sharded, also
-  /// whenever the rank turns to other weights: after each pass, or when an interleaved order
-  /// changes chunks.
-  void mark_reductions(const std::vector<Action>& actions) {
-    reductions_.clear();
-    std::map<int, Action> last;
-    const Action* before = nullptr;
-    for (const Action& action : actions) {
-      if (action.forward) continue;
-      const bool turns =
-          before != nullptr && (pipeline_.chunks == 1 || before->chunk != action.chunk);
-      if (turns && strategy_.every_micro_batch)
-        reductions_.insert({before->chunk, before->micro_batch});
-      last[action.chunk] = action;
-      before = &action;
-    }
-    for (const auto& [chunk, action] : last) reductions_.insert({chunk, action.micro_batch});
-  }
-
-  bool reduces_after(const Action& action) const {
-    return reductions_.count({action.chunk, action.micro_batch}) > 0;
+    write_segment(reduces_[written_] ? chunk.reducing_segments[kind] : chunk.segments[kind]);
+    if (reduces_[written_]) reduce_chunk(action.chunk);
+    ++written_;
+    const double change = chunk.memory.change(action.pass).bytes();
+    const bool takes = action.pass == PassKind::forward;
+    writer_.add_memory(takes ? first : writer_.last_on(compute_), change, takes);
   }
 
   /// Without overlap sharded gradients are reduced between passes.
-  void reduce_chunk(const Action& action) {
+  void reduce_chunk(int index) {
     const bool between_passes = strategy_.every_micro_batch && !strategy_.shards_parameters &&
                                 !scenario_.parallelism.data.overlap && shape_.data.ranks > 1;
-    if (action.forward || !between_passes || !reduces_after(action)) return;
-    ChunkPasses& chunk = chunks_[static_cast<std::size_t>(action.chunk)];
+    if (!between_passes) return;
+    ChunkPasses& chunk = chunks_[static_cast<std::size_t>(index)];
     if (!chunk.reduce) {
       chunk.reduce =
           add_collective(shop_, strategy_.reduce,
@@ -258,7 +241,9 @@ class StageWriter {
     task.row = row_of(channel);
     task.work = operation;
     task.name = shop_.plan.operations[operation].name;
-    task.micro_batch = micro_batch_;
+    // Other holders of the parameters may reduce them after other micro-batches.
+    const bool of_all = channel == Channel::data && schedule_.needs.copies > 1;
+    task.micro_batch = of_all ? -1 : micro_batch_;
     task.cause = exposed(counted_as(channel));
     task.wait_cause = wait_cause;
     return writer_.launch(task, after, launch_time(scenario_).seconds());
@@ -276,9 +261,6 @@ class StageWriter {
 
   // --- between stages ---
 
-  int part(int chunk) const { return chunk * pipeline_.stages + shape_.stage; }
-  int parts() const { return pipeline_.stages * pipeline_.chunks; }
-
   Bytes message() const {
     const Parallelism& split = scenario_.parallelism;
     const bool shared = split.sequence || pipeline_.scatter_gather;
@@ -286,8 +268,7 @@ class StageWriter {
   }
 
   std::uint32_t transfer_operation(Channel channel) {
-    const auto direction =
-        static_cast<std::size_t>(channel) - static_cast<std::size_t>(Channel::send_forward);
+    const std::size_t direction = transfer_index(channel);
     auto& operation = transfers_[direction];
     if (operation) return *operation;
     const LinkProfile& link = scenario_.cluster.intra_node;
@@ -304,11 +285,12 @@ class StageWriter {
   }
 
   void post_send(const Action& action) {
-    const bool at_end =
-        action.forward ? part(action.chunk) + 1 == parts() : part(action.chunk) == 0;
-    if (at_end) return;
+    const auto to = placement_.receiver(action, shape_.stage);
+    if (!to || to->stage == shape_.stage) return;  // a stage hands its own results on
     micro_batch_ = action.micro_batch;
-    const Channel channel = action.forward ? Channel::send_forward : Channel::send_backward;
+    const Channel channel = action.pass == PassKind::forward
+                                ? channel_between(shape_.stage, to->stage, true)
+                                : channel_between(to->stage, shape_.stage, false);
     const TaskIndex sent =
         communicate(channel, transfer_operation(channel), {writer_.last_on(compute_)});
     if (!pipeline_.overlap_p2p) wait_for(sent);
@@ -316,12 +298,18 @@ class StageWriter {
 
   /// Asks for the input of that pass; returns the task that brings it, if another stage sends it.
   TaskIndex post_receive(const Action& action) {
-    const bool at_end =
-        action.forward ? part(action.chunk) == 0 : part(action.chunk) + 1 == parts();
-    if (at_end) return kNoTask;
+    const auto from = placement_.sender(action, shape_.stage);
+    if (!from || from->stage == shape_.stage) return kNoTask;
     micro_batch_ = action.micro_batch;
-    const Channel channel = action.forward ? Channel::receive_forward : Channel::receive_backward;
+    const Channel channel = receiver_of(action.pass == PassKind::forward
+                                            ? channel_between(from->stage, shape_.stage, true)
+                                            : channel_between(shape_.stage, from->stage, false));
     return communicate(channel, transfer_operation(channel), {writer_.last_on(compute_)});
+  }
+
+  /// The sender's, between two stages of which the second holds the later part.
+  Channel channel_between(int stage, int next, bool forward) const {
+    return send_channel(stage, next, pipeline_.stages, forward);
   }
 
   /// Where tensor ranks receive 1/t each they gather the whole right before its pass: any earlier,
@@ -344,9 +332,7 @@ class StageWriter {
   // --- input ---
 
   bool needs_batch(int chunk) const {
-    const bool first = part(chunk) == 0;
-    const bool labels = part(chunk) + 1 == parts() && pipeline_.stages > 1;
-    return scenario_.data.has_value() && (first || labels);
+    return scenario_.data.has_value() && placement_.needs_batch({shape_.stage, chunk});
   }
 
   /// The first tensor rank loads and copies; the others get the batch from it.
@@ -428,17 +414,20 @@ class StageWriter {
   const Scenario& scenario_;
   const Pipeline& pipeline_;
   const ShardingStrategy& strategy_;
+  const Schedule& schedule_;
+  const Placement placement_;
+  const std::vector<Action> actions_;
+  const std::vector<bool> reduces_;  ///< by action
+  std::size_t written_ = 0;          ///< actions of this step
   ProgramWriter writer_;
   std::uint16_t host_ = 0, compute_ = 0;
   std::array<std::uint16_t, kChannels> rows_{};
   std::vector<ChunkPasses> chunks_;
   double parameters_ = 0;
   std::optional<InputRows> input_;
-  std::set<std::pair<int, int>>
-      reductions_;  // (chunk, micro-batch) of the backward passes that reduce
   std::vector<TaskIndex> waits_, slots_;
   std::int32_t micro_batch_ = -1;
-  std::array<std::optional<std::uint32_t>, 4> transfers_;
+  std::array<std::optional<std::uint32_t>, kTransferChannels> transfers_;
   std::optional<std::uint32_t> gather_, broadcast_, reduce_, regather_, data_norm_, model_norm_;
 };
 

@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <numeric>
 
+#include <fmt/ranges.h>
+
 #include "sim/core/suggest.hpp"
 
 namespace stepsim {
@@ -13,8 +15,8 @@ namespace {
 /// The scenario under test, and where its keys stand.
 class Checker {
  public:
-  Checker(const Scenario& scenario, Reading& reading)
-      : s(scenario), p(scenario.parallelism), reading_(reading) {}
+  Checker(const Scenario& scenario, Reading& reading, const KnownNames& known = {})
+      : s(scenario), p(scenario.parallelism), reading_(reading), known_(known) {}
 
   void check_model() const;
   void check_cluster() const;
@@ -24,7 +26,7 @@ class Checker {
   void check_schedule() const;
   void check_sharding() const;
   void check_training() const;
-  void check_names(const KnownNames& known) const;
+  void check_names() const;
 
  private:
   /// Whether nothing was reported about these keys.
@@ -56,6 +58,25 @@ class Checker {
   std::int64_t layers() const {
     return std::visit([](const auto& shape) { return shape.layers; }, s.model.shape);
   }
+  /// What the schedule asks for; nullptr when it is not known.
+  const ScheduleNeeds* schedule() const {
+    const auto found =
+        std::find_if(known_.schedules.begin(), known_.schedules.end(),
+                     [&](const KnownSchedule& known) { return known.name == p.pipeline.schedule; });
+    return found == known_.schedules.end() ? nullptr : &found->needs;
+  }
+  /// The schedules that run at least so many chunks per stage.
+  std::vector<std::string> schedules_with(int chunks) const {
+    std::vector<std::string> names;
+    for (const KnownSchedule& known : known_.schedules) {
+      if (known.needs.most_chunks >= chunks) names.push_back(known.name);
+    }
+    return names;
+  }
+  /// Different parts of the model per stage.
+  int parts_per_stage() const {
+    return std::max(p.pipeline.chunks / (schedule() == nullptr ? 1 : schedule()->copies), 1);
+  }
   int model_ranks() const { return p.tensor * p.pipeline.stages; }
   /// Whether the number of data-parallel ranks is known and whole.
   bool splits() const {
@@ -67,6 +88,7 @@ class Checker {
   const Scenario& s;
   const Parallelism& p;
   Reading& reading_;
+  const KnownNames known_;
 };
 
 // --- each part for itself
@@ -149,12 +171,14 @@ void Checker::check_sharding() const {
                        p.pipeline.stages),
            "use zero1, or one stage");
   }
-  if (sharding == Sharding::zero2 && p.pipeline.chunks == 1) {
+  const bool takes_turns = schedule() == nullptr ? p.pipeline.chunks > 1 : schedule()->takes_turns;
+  if (sharding == Sharding::zero2 && !takes_turns) {
     report(
         "parallelism.data.sharding",
-        fmt::format("zero2 with {} pipeline stages of one chunk would reduce the gradients "
-                    "again after every micro-batch",
-                    p.pipeline.stages),
+        fmt::format("zero2 with {} pipeline stages {} would reduce the gradients again after every "
+                    "micro-batch",
+                    p.pipeline.stages,
+                    p.pipeline.chunks == 1 ? "of one chunk" : "and " + p.pipeline.schedule),
         "use zero1, or an interleaved schedule, which reduces after each group of micro-batches");
   }
 }
@@ -165,12 +189,12 @@ void Checker::check_sharding() const {
 void Checker::check_pipeline() const {
   if (!sound({"model", "parallelism.pipeline"})) return;
   if (!p.pipeline.layers.empty()) return check_uneven();
-  const std::int64_t parts = std::int64_t{p.pipeline.stages} * p.pipeline.chunks;
+  const std::int64_t parts = std::int64_t{p.pipeline.stages} * parts_per_stage();
   if (layers() % parts == 0) return;
   const std::string product =
-      p.pipeline.chunks == 1
+      parts_per_stage() == 1
           ? fmt::format("stages {}", p.pipeline.stages)
-          : fmt::format("stages {} x chunks {} = {}", p.pipeline.stages, p.pipeline.chunks, parts);
+          : fmt::format("stages {} x chunks {} = {}", p.pipeline.stages, parts_per_stage(), parts);
   report(stated("parallelism.pipeline.stages") ? "parallelism.pipeline.stages"
                                                : "parallelism.pipeline.chunks",
          fmt::format("{} do not divide {} layers", product, layers()),
@@ -180,11 +204,15 @@ void Checker::check_pipeline() const {
 void Checker::check_uneven() const {
   const auto& list = p.pipeline.layers;
   const auto parts =
-      static_cast<std::size_t>(p.pipeline.stages) * static_cast<std::size_t>(p.pipeline.chunks);
+      static_cast<std::size_t>(p.pipeline.stages) * static_cast<std::size_t>(parts_per_stage());
   if (list.size() != parts) {
+    const std::string wanted =
+        parts_per_stage() == p.pipeline.chunks
+            ? fmt::format("stages {} x chunks {} = {}", p.pipeline.stages, p.pipeline.chunks, parts)
+            : fmt::format("{} with {} stages cuts the model into {} parts", p.pipeline.schedule,
+                          p.pipeline.stages, parts);
     return report("parallelism.pipeline.layers",
-                  fmt::format("pipeline.layers has {} entries, but stages {} x chunks {} = {}",
-                              list.size(), p.pipeline.stages, p.pipeline.chunks, parts));
+                  fmt::format("pipeline.layers has {} entries, but {}", list.size(), wanted));
   }
   const std::int64_t sum = std::accumulate(list.begin(), list.end(), std::int64_t{0});
   if (sum == layers()) return;
@@ -196,25 +224,34 @@ void Checker::check_schedule() const {
   if (!sound({"parallelism.pipeline.schedule", "parallelism.pipeline.chunks",
               "parallelism.pipeline.stages"}))
     return;
-  const bool interleaved = p.pipeline.schedule == "interleaved";
-  if (interleaved && (p.pipeline.chunks < 2 || p.pipeline.stages < 2)) {
+  if (schedule() == nullptr) return;
+  const ScheduleNeeds& needs = *schedule();
+  const Pipeline& pipeline = p.pipeline;
+  if (needs.least_chunks > 1 && (pipeline.chunks < needs.least_chunks || pipeline.stages < 2)) {
     return report(
         "parallelism.pipeline.schedule",
-        fmt::format("interleaved needs at least 2 stages and 2 chunks, but there are {} and {}",
-                    p.pipeline.stages, p.pipeline.chunks));
+        fmt::format("{} needs at least 2 stages and {} chunks, but there are {} and {}",
+                    pipeline.schedule, needs.least_chunks, pipeline.stages, pipeline.chunks));
   }
-  if (!interleaved && p.pipeline.chunks > 1) {
+  if (pipeline.chunks > needs.most_chunks) {
     return report("parallelism.pipeline.chunks",
-                  fmt::format("chunks {} need the interleaved schedule, but schedule is {}",
-                              p.pipeline.chunks, p.pipeline.schedule));
+                  fmt::format("chunks {}, but schedule {} runs {} per stage", pipeline.chunks,
+                              pipeline.schedule, needs.most_chunks),
+                  fmt::format("schedules with {}: {}", pipeline.chunks,
+                              fmt::join(schedules_with(pipeline.chunks), ", ")));
   }
-  if (!interleaved || !splits() || !sound({"training.global_batch", "training.micro_batch"}))
+  if (needs.overlaps && !pipeline.overlap_p2p && sound({"parallelism.pipeline.overlap_p2p"})) {
+    report("parallelism.pipeline.overlap_p2p",
+           fmt::format("{} sends and receives beside compute: without overlap_p2p its stages would "
+                       "wait for each other in a circle",
+                       pipeline.schedule));
+  }
+  if (needs.objection == nullptr || !splits() ||
+      !sound({"training.global_batch", "training.micro_batch"}))
     return;
-  if (s.micro_batches() % p.pipeline.stages == 0) return;
-  report(
-      "parallelism.pipeline.schedule",
-      fmt::format("interleaved needs micro-batches in multiples of the {} stages, but there are {}",
-                  p.pipeline.stages, s.micro_batches()));
+  const std::string objection = needs.objection(pipeline.stages, s.micro_batches());
+  if (objection.empty()) return;
+  report("parallelism.pipeline.schedule", pipeline.schedule + " " + objection);
 }
 
 // --- training
@@ -307,18 +344,18 @@ void Checker::check_name(const char* path, const std::string& name,
   report(path, fmt::format("{} is not {}", quoted(name), title), did_you_mean(name, known));
 }
 
-void Checker::check_names(const KnownNames& known) const {
-  if (!known.schedules.empty()) {
-    check_name("parallelism.pipeline.schedule", p.pipeline.schedule, known.schedules,
+void Checker::check_names() const {
+  if (!known_.schedules.empty()) {
+    check_name("parallelism.pipeline.schedule", p.pipeline.schedule, schedules_with(1),
                "a pipeline schedule");
   }
-  if (!known.topologies.empty() && s.cluster.inter_node) {
-    check_name("cluster.inter_node.topology", s.cluster.inter_node->topology, known.topologies,
+  if (!known_.topologies.empty() && s.cluster.inter_node) {
+    check_name("cluster.inter_node.topology", s.cluster.inter_node->topology, known_.topologies,
                "a topology");
   }
-  if (known.collectives.empty()) return;
+  if (known_.collectives.empty()) return;
   std::vector<std::string> collectives{"auto"};
-  collectives.insert(collectives.end(), known.collectives.begin(), known.collectives.end());
+  collectives.insert(collectives.end(), known_.collectives.begin(), known_.collectives.end());
   check_name("collectives.all_reduce", s.collectives.all_reduce, collectives, "a collective");
   check_name("collectives.all_gather", s.collectives.all_gather, collectives, "a collective");
   check_name("collectives.reduce_scatter", s.collectives.reduce_scatter, collectives,
@@ -340,8 +377,8 @@ void check_cluster(const Cluster& cluster, Reading& reading) {
 }
 
 void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& reading) {
-  const Checker checker(scenario, reading);
-  checker.check_names(known);
+  const Checker checker(scenario, reading, known);
+  checker.check_names();
   checker.check_model();
   checker.check_cluster();
   checker.check_split();

@@ -44,7 +44,7 @@ void describe(Io& io, Pipeline& p) {
   io.field("stages", p.stages, between(1, 4096), "pipeline stages");
   io.field("schedule", p.schedule, any, "a name of `stepsim list schedules`");
   io.field("chunks", p.chunks, between(1, 1024),
-           "model chunks per stage; more than 1 with schedule interleaved only");
+           "model chunks per stage; as many as the schedule runs");
   io.fallback(p.overlap_p2p, p.chunks > 1, "true when chunks > 1");
   io.field("overlap_p2p", p.overlap_p2p, any, "send and receive beside compute");
   io.field("scatter_gather", p.scatter_gather, any,

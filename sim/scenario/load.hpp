@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/scenario/scenario.hpp"
+#include "sim/scenario/schedule_needs.hpp"
 
 namespace stepsim {
 
@@ -28,7 +29,7 @@ Library library_for(const std::string& scenario_path);
 
 /// Names that the rooms above own. A list that is empty is not checked.
 struct KnownNames {
-  std::vector<std::string> schedules;
+  std::vector<KnownSchedule> schedules;
   std::vector<std::string> topologies;
   std::vector<std::string> collectives;  ///< `auto` need not be among them
 };

@@ -11,16 +11,16 @@ namespace {
 std::vector<Action> order(const PipelineShape& shape, int /*stage*/) {
   std::vector<Action> actions;
   for (int i = 0; i < shape.micro_batches; ++i)
-    actions.push_back({.forward = true, .micro_batch = i});
+    actions.push_back({.pass = PassKind::forward, .micro_batch = i});
   for (int i = shape.micro_batches - 1; i >= 0; --i)
-    actions.push_back({.forward = false, .micro_batch = i});
+    actions.push_back({.pass = PassKind::backward, .micro_batch = i});
   return actions;
 }
 
 const Registered<Schedule> mirror{{
     .name = "mirror",
     .description = "all forward passes, then all backward passes in reverse",
-    .interleaved = false,
+    .needs = {},
     .order = order,
 }};
 

@@ -30,8 +30,8 @@ TEST_CASE("the mirrored schedule runs every micro-batch forward once and backwar
   const auto actions = mirror->order({.stages = 4, .micro_batches = 6}, 0);
   REQUIRE(actions.size() == 12);
   for (int i = 0; i < 6; ++i) {
-    CHECK(std::count(actions.begin(), actions.end(), Action{true, i}) == 1);
-    CHECK(actions[static_cast<std::size_t>(11 - i)] == Action{false, i});
+    CHECK(std::count(actions.begin(), actions.end(), Action{PassKind::forward, i}) == 1);
+    CHECK(actions[static_cast<std::size_t>(11 - i)] == Action{PassKind::backward, i});
   }
   CHECK(peak_in_flight(actions) == 6);
 }

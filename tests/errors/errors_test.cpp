@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/core/error.hpp"
+#include "sim/plan/schedule.hpp"
 #include "sim/scenario/load.hpp"
 
 using namespace stepsim;
@@ -66,8 +67,7 @@ std::string seen_from(std::string text, const fs::path& folder) {
 }
 
 std::vector<Diagnostic> diagnostics_of(const Case& c) {
-  const KnownNames known{
-      {"1f1b", "gpipe", "interleaved"}, {"fat_tree", "rail"}, {"hierarchical", "ring", "tree"}};
+  const KnownNames known{known_schedules(), {"fat_tree", "rail"}, {"hierarchical", "ring", "tree"}};
   const Library library{{c.folder().string(), (kFolder / "library").string()}};
   const std::string text = text_of(c.scenario);
   try {

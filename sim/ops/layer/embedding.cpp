@@ -48,7 +48,8 @@ Op embedding(const Pass& pass, const Transformer& model) {
   // A dense gradient: cleared, the rows of the batch added, then accumulated into the gradient
   // buffer.
   const double table = pass.element() * op.parameters.front();
-  op.backward.emplace_back(memory_bound("embedding gradient", 3 * all + 4 * table));
+  op.backward.emplace_back(for_weights(memory_bound("embedding gradient", 3 * all + 4 * table)));
+  op.kept_for_weights = Bytes{all};
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   return op;
 }

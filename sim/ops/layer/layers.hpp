@@ -80,5 +80,7 @@ Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int6
             std::int64_t k, bool weight_gradient = false, std::int64_t batch = 1);
 Launch memory_bound(const std::string& name, double bytes,
                     MemoryRate rate = MemoryRate::elementwise);
+/// The kernel as one that only gradients of parameters need.
+Launch for_weights(Launch launch);
 
 }  // namespace stepsim

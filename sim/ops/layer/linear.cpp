@@ -2,7 +2,10 @@
 // them.
 //
 // Collectives: Korthikanti et al. 2022, section 4.2; what is hidden in backward: NVIDIA/Megatron-LM
-// megatron/core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication.
+// megatron/core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication. Where
+// the backward pass is split nothing is left to hide them under: the input is gathered right before
+// its weight gradient, and the input gradient is reduced in its own pass, both exposed
+// (sail-sg/zero-bubble-pipeline-parallelism@3664da6, same file: async_op=False).
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -22,7 +25,7 @@ void add_weight_gradient(Items& items, const Pass& pass, const std::string& name
   items.emplace_back(gemm(name + " wgrad", pass, s.in, s.out, s.tokens, true));
   if (s.bias) {
     const double bytes = pass.element() * static_cast<double>(s.tokens * s.out);
-    items.emplace_back(memory_bound(name + " bias gradient", bytes, MemoryRate::norm));
+    items.emplace_back(for_weights(memory_bound(name + " bias gradient", bytes, MemoryRate::norm)));
   }
 }
 
@@ -43,9 +46,15 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s) {
 }
 
 /// Starts a collective; waits for it at once unless it may hide under the next kernel.
-void add_collective(Items& items, CollectiveOp op, Bytes bytes, bool hidden) {
-  items.emplace_back(StartCollective{op, bytes});
-  if (!hidden) items.emplace_back(Join{});
+void add_collective(Items& items, CollectiveOp op, Bytes bytes, bool hidden,
+                    bool for_weights = false) {
+  items.emplace_back(StartCollective{op, bytes, for_weights});
+  if (!hidden) items.emplace_back(Join{for_weights});
+}
+
+/// What the weight gradient multiplies: the saved input and the whole output gradient.
+Bytes kept_for_weights(const Pass& pass, const Op& op, LinearShape s) {
+  return op.saved + Bytes{pass.element() * static_cast<double>(s.tokens * s.out)};
 }
 
 }  // namespace
@@ -55,6 +64,7 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
   const LinearShape s{pass.tokens(), in, out, bias};
   Op op = linear(pass, name, s);
   op.saved = Bytes{pass.element() * static_cast<double>(pass.outer_tokens() * in)};
+  op.kept_for_weights = kept_for_weights(pass, op, s);
   const Bytes input = pass.activation(in);
   const bool split = pass.tensor > 1;
   const bool hidden = pass.overlap_tensor;
@@ -62,10 +72,10 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
     Items forward;
     add_collective(forward, CollectiveOp::all_gather, input, false);
     op.forward.insert(op.forward.begin(), forward.begin(), forward.end());
-    add_collective(op.backward, CollectiveOp::all_gather, input, hidden);
+    add_collective(op.backward, CollectiveOp::all_gather, input, hidden, true);
   }
   op.backward.emplace_back(data_gradient(pass, name, s));
-  if (split && pass.sequence_parallel && hidden) op.backward.emplace_back(Join{});
+  if (split && pass.sequence_parallel && hidden) op.backward.emplace_back(Join{true});
   if (split) {
     const CollectiveOp kind =
         pass.sequence_parallel ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
@@ -85,6 +95,7 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
   Op op = linear(pass, name, s);
   if (bias) op.parameters.push_back(static_cast<double>(out));
   op.saved = Bytes{pass.element() * static_cast<double>(pass.tokens() * in)};
+  op.kept_for_weights = kept_for_weights(pass, op, s);
   const Bytes output = pass.activation(out);
   if (pass.tensor > 1) {
     const CollectiveOp kind =
@@ -101,11 +112,16 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
 
 Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
             std::int64_t k, bool weight_gradient, std::int64_t batch) {
-  return {name, Gemm{m, n, k, batch, weight_gradient, pass.precision}};
+  return {name, Gemm{m, n, k, batch, weight_gradient, pass.precision}, weight_gradient};
 }
 
 Launch memory_bound(const std::string& name, double bytes, MemoryRate rate) {
   return {name, MemoryBound{Bytes{bytes}, rate}};
+}
+
+Launch for_weights(Launch launch) {
+  launch.for_weights = true;
+  return launch;
 }
 
 }  // namespace stepsim

@@ -12,11 +12,13 @@ Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms
   op.parameters = {static_cast<double>(hidden)};
   if (!rms && bias) op.parameters.push_back(static_cast<double>(hidden));
   op.saved = Bytes{activation};
+  op.kept_for_weights = Bytes{2 * activation};
   op.forward.emplace_back(memory_bound(name, 2 * activation, MemoryRate::norm));
   // Input gradient: reads the gradient and the input, writes one. Weight gradient: reads both
   // again.
   op.backward.emplace_back(memory_bound(name + " dgrad", 3 * activation, MemoryRate::norm));
-  op.backward.emplace_back(memory_bound(name + " wgrad", 2 * activation, MemoryRate::norm));
+  op.backward.emplace_back(
+      for_weights(memory_bound(name + " wgrad", 2 * activation, MemoryRate::norm)));
   if (branches) op.backward.emplace_back(memory_bound(name + " residual gradient", 3 * activation));
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   return op;

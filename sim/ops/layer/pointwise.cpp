@@ -26,7 +26,11 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
       memory_bound(name, 3 * one + mask, dropout ? MemoryRate::dropout : MemoryRate::elementwise));
   if (dropout)
     op.backward.emplace_back(memory_bound(name + " backward", 2 * one + mask, MemoryRate::dropout));
-  if (bias) op.backward.emplace_back(memory_bound(name + " bias gradient", one, MemoryRate::norm));
+  if (bias) {
+    op.backward.emplace_back(
+        for_weights(memory_bound(name + " bias gradient", one, MemoryRate::norm)));
+    op.kept_for_weights = Bytes{one};
+  }
   op.saved = Bytes{mask};
   return op;
 }

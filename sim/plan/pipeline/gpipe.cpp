@@ -9,15 +9,14 @@ namespace {
 
 std::vector<Action> order(const PipelineShape& shape, int) {
   std::vector<Action> actions;
-  for (int i = 0; i < shape.micro_batches; ++i) actions.push_back({true, i});
-  for (int i = 0; i < shape.micro_batches; ++i) actions.push_back({false, i});
+  for (int i = 0; i < shape.micro_batches; ++i) actions.push_back({PassKind::forward, i});
+  for (int i = 0; i < shape.micro_batches; ++i) actions.push_back({PassKind::backward, i});
   return actions;
 }
 
 const Registered<Schedule> gpipe{{
     .name = "gpipe",
     .description = "all forward passes, then all backward passes",
-    .interleaved = false,
     .order = order,
 }};
 

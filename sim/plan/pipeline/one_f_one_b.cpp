@@ -15,19 +15,18 @@ std::vector<Action> order(const PipelineShape& shape, int stage) {
   const int m = shape.micro_batches;
   const int warm_up = std::min(shape.stages - 1 - stage, m);
   std::vector<Action> actions;
-  for (int i = 0; i < warm_up; ++i) actions.push_back({true, i});
+  for (int i = 0; i < warm_up; ++i) actions.push_back({PassKind::forward, i});
   for (int i = 0; i < m - warm_up; ++i) {
-    actions.push_back({true, warm_up + i});
-    actions.push_back({false, i});
+    actions.push_back({PassKind::forward, warm_up + i});
+    actions.push_back({PassKind::backward, i});
   }
-  for (int i = m - warm_up; i < m; ++i) actions.push_back({false, i});
+  for (int i = m - warm_up; i < m; ++i) actions.push_back({PassKind::backward, i});
   return actions;
 }
 
 const Registered<Schedule> one_f_one_b{{
     .name = "1f1b",
     .description = "one forward, one backward after a warm-up of p-1-stage forwards",
-    .interleaved = false,
     .order = order,
 }};
 

@@ -1,0 +1,28 @@
+// What a pipeline schedule asks of the split; the schedules say it, the checks of a scenario read
+// it.
+#pragma once
+
+#include <string>
+
+namespace stepsim {
+
+inline constexpr int kMostChunks = 1024;
+
+struct ScheduleNeeds {
+  int least_chunks = 1;  ///< model chunks per stage
+  int most_chunks = 1;
+  int copies = 1;            ///< stages that hold each part of the model
+  bool takes_turns = false;  ///< a stage stays with one chunk for a group of micro-batches
+  bool overlaps = false;     ///< locks unless transfers run beside compute
+  /// What does not fit, as in "needs an even number of stages, but there are 3"; nullptr: all does,
+  /// and so does "".
+  std::string (*objection)(int stages, int micro_batches) = nullptr;
+};
+
+/// A schedule as the checks know it.
+struct KnownSchedule {
+  std::string name;
+  ScheduleNeeds needs;
+};
+
+}  // namespace stepsim
