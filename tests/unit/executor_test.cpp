@@ -19,11 +19,12 @@ namespace {
 const Registered<Schedule> stubborn{{
     .name = "test: stubborn",
     .description = "the first stage runs backward first",
-    .interleaved = false,
+    .needs = {},
     .order =
         [](const PipelineShape&, int stage) {
-          return stage == 0 ? std::vector<Action>{{false, 0}, {true, 0}}
-                            : std::vector<Action>{{true, 0}, {false, 0}};
+          std::vector<Action> order{{PassKind::forward, 0}, {PassKind::backward, 0}};
+          if (stage == 0) std::swap(order[0], order[1]);
+          return order;
         },
 }};
 
@@ -31,7 +32,7 @@ const Registered<Schedule> stubborn{{
 const Registered<Schedule> reversed{{
     .name = "test: reversed",
     .description = "the last stage takes micro-batches from the end",
-    .interleaved = false,
+    .needs = {},
     .order =
         [](const PipelineShape& shape, int stage) {
           std::vector<Action> order = Registry<Schedule>::find("gpipe")->order(shape, stage);

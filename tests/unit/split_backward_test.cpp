@@ -26,7 +26,7 @@ struct Bench {
       : scenario(parse_scenario(
             "cluster: {name: c, gpu: a100-80, gpus_per_node: 8, intra_node: nvlink3}\n"
             "model: {name: t, layers: 2, hidden: 512, heads: 4, vocabulary: 4000}\n"
-            "training: {global_batch: 4, sequence_length: 256, " +
+            "training: {global_batch: 8, sequence_length: 256, " +
                 training +
                 "}\n"
                 "parallelism: {" +
