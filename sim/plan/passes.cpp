@@ -41,7 +41,7 @@ std::vector<bool> reductions(const std::vector<Action>& order, const ShardingStr
   for (std::size_t i = order.size(); i-- > 0;) {
     if (!completes_gradients(order[i].pass)) continue;
     const auto chunk = static_cast<std::size_t>(order[i].chunk);
-    const bool turns = pipeline.stages == 1 || next_chunk != order[i].chunk;
+    const bool turns = pipeline.chunks == 1 || next_chunk != order[i].chunk;
     reduces[i] = !comes_again[chunk] || (strategy.every_micro_batch && turns);
     comes_again[chunk] = true;
     next_chunk = order[i].chunk;
