@@ -32,11 +32,24 @@ struct BytesPerParameter {
   double parameters = 0, gradients = 0, optimizer = 0;
   double total() const { return parameters + gradients + optimizer; }
 };
-BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding,
-                                      int data_parallel);
+BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int replicas);
 
-/// Parameter elements of one rank of the stage.
-double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage);
+/// Parameter elements of one rank of a stage, and over how many ranks they are replicated.
+struct StageParameters {
+  double dense = 0, experts = 0;  ///< experts: only where expert parallelism deals them out
+  int replicas = 1, expert_replicas = 1;
+  double total() const { return dense + experts; }
+  /// What a rank keeps where that is sharded over the replicas.
+  double kept(bool sharded) const;
+};
+StageParameters stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage);
+
+/// Parameters, gradients and optimizer state of one rank of a stage.
+struct StateBytes {
+  double parameters = 0, gradients = 0, optimizer = 0;
+  double total() const { return parameters + gradients + optimizer; }
+};
+StateBytes state_bytes(const Scenario& scenario, const StageParameters& parameters);
 
 /// Activations that one pass of a chunk keeps for its backward.
 Bytes pass_activations(const Scenario& scenario, const OpGraph& graph, int stage, int chunk);

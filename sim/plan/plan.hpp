@@ -65,9 +65,13 @@ enum class TaskKind : std::uint8_t {
 /// own stream.
 enum class Channel : std::uint8_t {
   tensor,
-  data,
-  data_gather,  ///< the same ranks as data, on a second stream (parameter gathers)
-  model,        ///< all tensor and pipeline ranks of one replica (gradient norm)
+  context,
+  expert,
+  data,           ///< all ranks that hold the same dense parameters: data x context
+  data_gather,    ///< the same ranks, on a second stream (parameter gathers)
+  expert_data,    ///< ranks that hold the same experts
+  expert_gather,  ///< the same ranks, on a second stream
+  model,          ///< all tensor and pipeline ranks of one replica (gradient norm)
   send_forward,
   receive_forward,
   send_backward,
@@ -76,7 +80,8 @@ enum class Channel : std::uint8_t {
 };
 inline constexpr std::size_t kChannels = static_cast<std::size_t>(Channel::count_);
 const char* name_of(Channel channel);
-/// The group that a report counts the channel's traffic under: tensor, data or pipeline.
+/// The group that a report counts the channel's traffic under: tensor, context, expert, data or
+/// pipeline.
 const char* group_name_of(Channel channel);
 
 using TaskIndex = std::uint32_t;

@@ -271,6 +271,8 @@ class StageWriter {
   static bool between_stages(Channel channel) { return channel >= Channel::model; }
   static Cause exposed(Channel channel) {
     if (channel == Channel::tensor) return Cause::exposed_tensor;
+    if (channel == Channel::context) return Cause::exposed_context;
+    if (channel == Channel::expert) return Cause::exposed_expert;
     return between_stages(channel) ? Cause::exposed_pipeline : Cause::exposed_data;
   }
 
@@ -375,12 +377,13 @@ class StageWriter {
     if (scenario_.host.graph) writer_.spend_on_host(writer_.launch_seconds());
     const bool data = shape_.data.ranks > 1;
     if (data && !scenario_.parallelism.data.overlap && !strategy_.every_micro_batch) reduce_all();
-    if (data) wait_for(writer_.last_on(row_of(Channel::data)));
-    const double elements = parameters_ * share(strategy_.shards_optimizer, shape_.data.ranks);
+    for (const ParameterGroup& group : parameter_groups(shape_)) {
+      if (group.shape.ranks > 1) wait_for(writer_.last_on(row_of(group.reduce)));
+    }
+    const double elements = parameters_.kept(strategy_.shards_optimizer);
     write_chain(norm_kernels(shop_, elements));
     if (scenario_.training.gradient_clipping) agree_on_norm();
-    write_chain(update_kernels(shop_, elements,
-                               parameters_ * share(strategy_.shards_gradients, shape_.data.ranks)));
+    write_chain(update_kernels(shop_, elements, parameters_.kept(strategy_.shards_gradients)));
     if (data && strategy_.shards_optimizer && !strategy_.shards_parameters) gather_parameters();
     waits_.push_back(writer_.last_on(compute_));
     Task end;
@@ -392,16 +395,29 @@ class StageWriter {
   }
 
   void reduce_all() {
-    const Bytes gradients{parameters_ * gradient_bytes(scenario_)};
-    if (!reduce_) reduce_ = add_collective(shop_, strategy_.reduce, gradients, shape_.data);
-    communicate(Channel::data, *reduce_, {writer_.last_on(compute_)});
+    for (const ParameterGroup& group : parameter_groups(shape_)) {
+      const Bytes gradients{elements_of(group) * gradient_bytes(scenario_)};
+      if (group.shape.ranks == 1 || gradients == Bytes{0}) continue;
+      auto& operation = reduce_[group.expert ? 1 : 0];
+      if (!operation) operation = add_collective(shop_, strategy_.reduce, gradients, group.shape);
+      communicate(group.reduce, *operation, {writer_.last_on(compute_)});
+    }
+  }
+
+  double elements_of(const ParameterGroup& group) const {
+    return group.expert ? parameters_.experts : parameters_.dense;
   }
 
   void gather_parameters() {
-    const Bytes weights{parameters_ * bytes_per_element(scenario_.training.precision)};
-    if (!regather_)
-      regather_ = add_collective(shop_, CollectiveOp::all_gather, weights, shape_.data);
-    wait_for(communicate(Channel::data_gather, *regather_, {writer_.last_on(compute_)}));
+    const TaskIndex updated = writer_.last_on(compute_);
+    for (const ParameterGroup& group : parameter_groups(shape_)) {
+      const Bytes weights{elements_of(group) * bytes_per_element(scenario_.training.precision)};
+      if (group.shape.ranks == 1 || weights == Bytes{0}) continue;
+      auto& operation = regather_[group.expert ? 1 : 0];
+      if (!operation)
+        operation = add_collective(shop_, CollectiveOp::all_gather, weights, group.shape);
+      wait_for(communicate(group.gather, *operation, {updated}));
+    }
   }
 
   /// All ranks that hold a part of the model sum their squared norms, which also joins all stages.
@@ -410,6 +426,10 @@ class StageWriter {
       if (!data_norm_)
         data_norm_ = add_collective(shop_, CollectiveOp::all_reduce, kNormBytes, shape_.data);
       wait_for(communicate(Channel::data, *data_norm_, {writer_.last_on(compute_)}));
+    } else if (shape_.expert.ranks > 1) {
+      if (!data_norm_)
+        data_norm_ = add_collective(shop_, CollectiveOp::all_reduce, kNormBytes, shape_.expert);
+      wait_for(communicate(Channel::expert, *data_norm_, {writer_.last_on(compute_)}));
     }
     if (shape_.model.ranks > 1) {
       if (!model_norm_)
@@ -432,14 +452,15 @@ class StageWriter {
   std::uint16_t host_ = 0, compute_ = 0;
   std::array<std::uint16_t, kChannels> rows_{};
   std::vector<ChunkPasses> chunks_;
-  double parameters_ = 0;
+  StageParameters parameters_;
   std::optional<InputRows> input_;
   std::set<std::pair<int, int>>
       reductions_;  // (chunk, micro-batch) of the backward passes that reduce
   std::vector<TaskIndex> waits_, slots_;
   std::int32_t micro_batch_ = -1;
   std::array<std::optional<std::uint32_t>, 4> transfers_;
-  std::optional<std::uint32_t> gather_, broadcast_, reduce_, regather_, data_norm_, model_norm_;
+  std::array<std::optional<std::uint32_t>, 2> reduce_, regather_;  ///< by ParameterGroup
+  std::optional<std::uint32_t> gather_, broadcast_, data_norm_, model_norm_;
 };
 
 }  // namespace

@@ -99,6 +99,17 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
   return op;
 }
 
+Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
+                     bool saves_input) {
+  const LinearShape s{pass.outer_tokens(), in, out, false};
+  Op op = linear(pass, name, s);
+  if (saves_input) op.saved = Bytes{pass.element() * static_cast<double>(s.tokens * in)};
+  op.backward.emplace_back(data_gradient(pass, name, s));
+  add_weight_gradient(op.backward, pass, name, s);
+  add_gradients_ready(op.backward, op);
+  return op;
+}
+
 Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
             std::int64_t k, bool weight_gradient, std::int64_t batch) {
   return {name, Gemm{m, n, k, batch, weight_gradient, pass.precision}};
