@@ -65,12 +65,23 @@ Bytes whole_gradients(const Scenario& scenario, double parameters) {
   return Bytes{parameters * gradient_bytes(scenario) * std::min(2.0 / chunks, 1.0)};
 }
 
-/// ZeRO-3 holds two gathered blocks and one block of whole gradients.
+/// ZeRO-3 holds two gathered blocks and one block of whole gradients, and what forward does not
+/// give up: parameters that are too small to be sharded, and blocks that backward does not gather
+/// again.
 Bytes gathered(const Scenario& scenario, const OpGraph& graph) {
-  double largest = 0;
-  for (const Block& block : graph.blocks) largest = std::max(largest, block.parameters());
+  const Reshard reshard = scenario.parallelism.data.reshard_after_forward;
+  double largest = 0, largest_passing = 0, kept = 0;
+  for (const std::size_t index : graph.chain) {
+    const Block& block = graph.blocks[index];
+    const GatheredElements elements = gathered_elements(scenario, block);
+    const bool passes =
+        reshard == Reshard::all || (reshard == Reshard::layers && block.recomputable);
+    largest = std::max(largest, block.parameters());
+    if (passes) largest_passing = std::max(largest_passing, elements.each_pass);
+    kept += elements.persistent + (passes ? 0 : elements.each_pass);
+  }
   const double element = bytes_per_element(scenario.training.precision);
-  return Bytes{largest * (2 * element + gradient_bytes(scenario))};
+  return Bytes{(2 * largest_passing + kept) * element + largest * gradient_bytes(scenario)};
 }
 
 }  // namespace
@@ -81,6 +92,15 @@ BytesPerParameter bytes_per_parameter(const Training& training, Sharding shardin
   return {bytes_per_element(training.precision) * share(strategy.shards_parameters, data_parallel),
           bytes_per_element(training.gradients) * share(strategy.shards_gradients, data_parallel),
           optimizer_bytes(training) * share(strategy.shards_optimizer, data_parallel)};
+}
+
+BytesPerParameter bytes_per_parameter(const Scenario& scenario) {
+  const DataParallel& data = scenario.parallelism.data;
+  BytesPerParameter each =
+      bytes_per_parameter(scenario.training, data.sharding, scenario.data_parallel());
+  if (data.no_sync && scenario.micro_batches() > 1)
+    each.gradients = bytes_per_element(scenario.training.gradients);
+  return each;
 }
 
 double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage) {
@@ -102,8 +122,7 @@ Bytes pass_activations(const Scenario& scenario, const OpGraph& graph, int stage
 
 StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int stage) {
   const DataParallel& data = scenario.parallelism.data;
-  const BytesPerParameter each =
-      bytes_per_parameter(scenario.training, data.sharding, scenario.data_parallel());
+  const BytesPerParameter each = bytes_per_parameter(scenario);
   const double parameters = stage_parameters(scenario, graph, stage);
   StageMemory memory{
       stage,

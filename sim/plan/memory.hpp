@@ -34,6 +34,8 @@ struct BytesPerParameter {
 };
 BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding,
                                       int data_parallel);
+/// Of a scenario: gradients that micro-batches add up before they are reduced are whole.
+BytesPerParameter bytes_per_parameter(const Scenario& scenario);
 
 /// Parameter elements of one rank of the stage.
 double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage);

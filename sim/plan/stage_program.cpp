@@ -27,6 +27,7 @@ constexpr Bytes kNormBytes{8};      // the squared norm and an overflow flag, fp
 /// One chunk of the stage, compiled.
 struct ChunkPasses {
   Segment forward, backward, reducing_backward;  ///< the last one also reduces gradients
+  Segment first_backward;                        ///< likewise, in the first step of all
   double saved_bytes = 0;
   double parameters = 0;                ///< elements on this rank
   std::optional<std::uint32_t> reduce;  ///< all of its gradients at once
@@ -56,6 +57,7 @@ class StageWriter {
     for (int step = 0; step < scenario_.run.warmup + scenario_.run.steps; ++step) {
       writer_.set_step(step);
       mark_reductions(actions);
+      first_step_ = step == 0;
       write_passes(actions);
       end_step();
     }
@@ -64,20 +66,36 @@ class StageWriter {
 
  private:
   void compile() {
-    const bool reduces = scenario_.parallelism.data.overlap && shape_.data.ranks > 1;
+    const DataParallel& data = scenario_.parallelism.data;
     for (int chunk = 0; chunk < pipeline_.chunks; ++chunk) {
       const auto blocks = blocks_of(scenario_, shop_.graph, shape_.stage, chunk);
       chunks_.push_back(
           {.forward = forward_segment(shop_, shape_, blocks),
-           .backward = backward_segment(shop_, shape_, blocks, false),
-           .reducing_backward = backward_segment(shop_, shape_, blocks, reduces),
-           .saved_bytes = pass_activations(scenario_, shop_.graph, shape_.stage, chunk).bytes()});
-      for (const std::size_t block : blocks) {
-        chunks_.back().parameters += shop_.graph.blocks[block].parameters();
-      }
+           .backward = backward_segment(shop_, shape_, blocks, Reduction::none),
+           .reducing_backward = backward_segment(shop_, shape_, blocks, reduction(chunk)),
+           .saved_bytes = pass_activations(scenario_, shop_.graph, shape_.stage, chunk).bytes(),
+           .parameters = parameters_of(blocks)});
+      if (data.rebuild_buckets && reduction(chunk) == Reduction::buckets)
+        chunks_.back().first_backward =
+            backward_segment(shop_, shape_, blocks, Reduction::one_bucket);
     }
     parameters_ = stage_parameters(scenario_, shop_.graph, shape_.stage);
     writer_.program().resident_bytes = resident_bytes(scenario_, shop_.graph, shape_.stage).bytes();
+  }
+
+  /// What a reducing backward pass of the chunk does about gradients.
+  Reduction reduction(int chunk) const {
+    const DataParallel& data = scenario_.parallelism.data;
+    const bool within_pass = data.overlap || strategy_.shards_parameters;
+    if (!within_pass || shape_.data.ranks == 1) return Reduction::none;
+    const bool later = shape_.stage > 0 || chunk > 0;
+    return later && !data.bucket_later_stages ? Reduction::one_bucket : Reduction::buckets;
+  }
+
+  double parameters_of(const std::vector<std::size_t>& blocks) const {
+    double sum = 0;
+    for (const std::size_t block : blocks) sum += shop_.graph.blocks[block].parameters();
+    return sum;
   }
 
   /// A plan that no machine can hold is the user's mistake; better said than met.
@@ -145,9 +163,12 @@ class StageWriter {
     if (action.forward && needs_batch(action.chunk)) fetch_batch();
     if (scenario_.host.graph) writer_.spend_on_host(writer_.launch_seconds());
     const auto first = static_cast<TaskIndex>(writer_.program().tasks.size());
-    write_segment(action.forward          ? chunk.forward
-                  : reduces_after(action) ? chunk.reducing_backward
-                                          : chunk.backward);
+    const bool reduces = !action.forward && reduces_after(action);
+    const bool at_once = first_step_ && !chunk.first_backward.empty();
+    write_segment(action.forward ? chunk.forward
+                  : !reduces     ? chunk.backward
+                  : at_once      ? chunk.first_backward
+                                 : chunk.reducing_backward);
     reduce_chunk(action);
     if (action.forward) {
       writer_.add_memory(first, chunk.saved_bytes, true);
@@ -156,7 +177,7 @@ class StageWriter {
     }
   }
 
-  /// Gradients are reduced after the last backward pass of a chunk; where they are sharded, also
+  /// Gradients are reduced after the last backward pass of a chunk; without no_sync also
   /// whenever the rank turns to other weights: after each pass, or when an interleaved order
   /// changes chunks.
   void mark_reductions(const std::vector<Action>& actions) {
@@ -167,7 +188,7 @@ class StageWriter {
       if (action.forward) continue;
       const bool turns =
           before != nullptr && (pipeline_.chunks == 1 || before->chunk != action.chunk);
-      if (turns && strategy_.every_micro_batch)
+      if (turns && !scenario_.parallelism.data.no_sync)
         reductions_.insert({before->chunk, before->micro_batch});
       last[action.chunk] = action;
       before = &action;
@@ -179,10 +200,15 @@ class StageWriter {
     return reductions_.count({action.chunk, action.micro_batch}) > 0;
   }
 
-  /// Without overlap sharded gradients are reduced between passes.
+  /// Whether gradients are reduced by themselves, while nothing is computed.
+  bool reduces_alone() const {
+    return shape_.data.ranks > 1 && !scenario_.parallelism.data.overlap &&
+           !strategy_.shards_parameters;
+  }
+
+  /// Without overlap the gradients of passes that reduce are reduced between passes.
   void reduce_chunk(const Action& action) {
-    const bool between_passes = strategy_.every_micro_batch && !strategy_.shards_parameters &&
-                                !scenario_.parallelism.data.overlap && shape_.data.ranks > 1;
+    const bool between_passes = reduces_alone() && !scenario_.parallelism.data.no_sync;
     if (action.forward || !between_passes || !reduces_after(action)) return;
     ChunkPasses& chunk = chunks_[static_cast<std::size_t>(action.chunk)];
     if (!chunk.reduce) {
@@ -222,8 +248,25 @@ class StageWriter {
 
   void write(const StartPiece& piece) {
     slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(piece.slot) + 1), kNoTask);
+    const TaskIndex after = piece.beside_block ? before_block_[0] : writer_.last_on(compute_);
     slots_[static_cast<std::size_t>(piece.slot)] =
-        communicate(piece.channel, piece.operation, {writer_.last_on(compute_)});
+        communicate(piece.channel, piece.operation, {after});
+  }
+
+  void write(const BlockPiece&) { before_block_ = {writer_.last_on(compute_), before_block_[0]}; }
+
+  void write(const HoldPiece& piece) {
+    const TaskIndex done = before_block_[static_cast<std::size_t>(piece.blocks - 1)];
+    if (done != kNoTask) write_host_wait("wait for a free block", {done});
+  }
+
+  TaskIndex write_host_wait(const char* name, const std::vector<TaskIndex>& after) {
+    Task wait;
+    wait.row = host_;
+    wait.name = shop_.name(name);
+    wait.micro_batch = micro_batch_;
+    wait.cause = wait.wait_cause = Cause::launch_gap;
+    return writer_.wait_on_host(wait, after);
   }
 
   void write(const WaitPiece& piece) { wait_for(slots_[static_cast<std::size_t>(piece.slot)]); }
@@ -374,20 +417,16 @@ class StageWriter {
     micro_batch_ = -1;
     if (scenario_.host.graph) writer_.spend_on_host(writer_.launch_seconds());
     const bool data = shape_.data.ranks > 1;
-    if (data && !scenario_.parallelism.data.overlap && !strategy_.every_micro_batch) reduce_all();
+    if (reduces_alone() && scenario_.parallelism.data.no_sync) reduce_all();
     if (data) wait_for(writer_.last_on(row_of(Channel::data)));
     const double elements = parameters_ * share(strategy_.shards_optimizer, shape_.data.ranks);
     write_chain(norm_kernels(shop_, elements));
     if (scenario_.training.gradient_clipping) agree_on_norm();
     write_chain(update_kernels(shop_, elements,
                                parameters_ * share(strategy_.shards_gradients, shape_.data.ranks)));
-    if (data && strategy_.shards_optimizer && !strategy_.shards_parameters) gather_parameters();
+    if (data && strategy_.shards_optimizer) gather_parameters();
     waits_.push_back(writer_.last_on(compute_));
-    Task end;
-    end.row = host_;
-    end.name = shop_.name("end of step");
-    end.cause = end.wait_cause = Cause::launch_gap;
-    writer_.mark_step_end(writer_.wait_on_host(end, waits_));
+    writer_.mark_step_end(write_host_wait("end of step", waits_));
     waits_.clear();
   }
 
@@ -397,8 +436,19 @@ class StageWriter {
     communicate(Channel::data, *reduce_, {writer_.last_on(compute_)});
   }
 
+  /// What was updated in shards and does not wait for its block to be gathered.
+  double elements_to_gather() const {
+    if (!strategy_.shards_parameters) return parameters_;
+    double sum = 0;
+    for (const std::size_t block : blocks_of(scenario_, shop_.graph, shape_.stage, 0))
+      sum += gathered_elements(scenario_, shop_.graph.blocks[block]).persistent;
+    return sum;
+  }
+
   void gather_parameters() {
-    const Bytes weights{parameters_ * bytes_per_element(scenario_.training.precision)};
+    const double elements = elements_to_gather();
+    if (elements == 0) return;
+    const Bytes weights{elements * bytes_per_element(scenario_.training.precision)};
     if (!regather_)
       regather_ = add_collective(shop_, CollectiveOp::all_gather, weights, shape_.data);
     wait_for(communicate(Channel::data_gather, *regather_, {writer_.last_on(compute_)}));
@@ -440,6 +490,9 @@ class StageWriter {
   std::int32_t micro_batch_ = -1;
   std::array<std::optional<std::uint32_t>, 4> transfers_;
   std::optional<std::uint32_t> gather_, broadcast_, reduce_, regather_, data_norm_, model_norm_;
+  /// What the compute row had before the gathered block that runs, and before the one before it.
+  std::array<TaskIndex, 2> before_block_{kNoTask, kNoTask};
+  bool first_step_ = false;
 };
 
 }  // namespace
