@@ -306,7 +306,8 @@ TEST_CASE("what stood at a path stays when the writer fails") {
   CHECK_FALSE(std::filesystem::exists(folder.path / "result.json.tmp"));
 }
 
-TEST_CASE("a full disk is an error" * doctest::skip(!std::filesystem::exists("/dev/full"))) {
+TEST_CASE("a full disk is an error") {
+  REQUIRE(std::filesystem::exists("/dev/full"));  // Linux has it
   const Folder folder;
   std::filesystem::create_symlink("/dev/full", folder.path / "a.json.tmp");
   std::filesystem::create_symlink("/dev/full", folder.path / "a.gz.tmp");

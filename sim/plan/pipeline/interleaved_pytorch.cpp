@@ -9,34 +9,16 @@
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
-#include "sim/plan/schedule.hpp"
+#include "sim/plan/pipeline/rounds.hpp"
 
 namespace stepsim {
 namespace {
 
 int rounds(int stages, int micro_batches) { return std::max(1, micro_batches / stages); }
 
-/// The i-th pass of a direction: chunk by chunk within a round of `size` micro-batches.
-Action pass(const PipelineShape& shape, int size, PassKind kind, int i) {
-  const int round = size * shape.chunks;
-  const int chunk = i % round / size;
-  const int micro_batch = i / round * size + i % size;
-  return {kind, micro_batch, kind == PassKind::forward ? chunk : shape.chunks - 1 - chunk};
-}
-
 std::vector<Action> order(const PipelineShape& shape, int stage) {
-  const int size = shape.micro_batches / rounds(shape.stages, shape.micro_batches);
-  const int total = shape.micro_batches * shape.chunks;
-  const int warm_up = std::min((shape.chunks - 1) * size + 2 * (shape.stages - 1 - stage), total);
-  std::vector<Action> actions;
-  for (int i = 0; i < warm_up; ++i) actions.push_back(pass(shape, size, PassKind::forward, i));
-  for (int i = 0; i < total - warm_up; ++i) {
-    actions.push_back(pass(shape, size, PassKind::forward, warm_up + i));
-    actions.push_back(pass(shape, size, PassKind::backward, i));
-  }
-  for (int i = total - warm_up; i < total; ++i)
-    actions.push_back(pass(shape, size, PassKind::backward, i));
-  return actions;
+  return order_in_rounds(shape, stage,
+                         shape.micro_batches / rounds(shape.stages, shape.micro_batches));
 }
 
 std::string objection(int stages, int micro_batches) {
