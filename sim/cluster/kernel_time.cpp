@@ -97,7 +97,9 @@ Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
                         static_cast<double>(gemm.k), static_cast<double>(gemm.batch)};
   // Batched GEMMs fill the GPU with their batch; libraries do not split them.
   const double seconds = p.overhead.seconds() + best_seconds(shape, gpu, p, gemm.batch == 1);
-  return Seconds{seconds * p.sustained * (gemm.weight_gradient ? p.weight_gradient : 1)};
+  const double grouped = gemm.weight_gradient ? p.grouped_weight_gradient : p.grouped;
+  return Seconds{seconds * p.sustained * (gemm.weight_gradient ? p.weight_gradient : 1) *
+                 (gemm.grouped ? grouped : 1)};
 }
 
 /// The kernel's constants for the head dimension, or for the nearest one that was measured.
@@ -139,6 +141,8 @@ BytesPerSecond rate_of(const MemoryProfile& p, MemoryRate rate) {
       return p.loss;
     case MemoryRate::optimizer:
       return p.optimizer;
+    case MemoryRate::permute:
+      return p.permute;
   }
   throw InternalError("a memory-bound kernel without a rate");
 }

@@ -29,7 +29,9 @@ struct ItemText {
                        std::visit([](const auto& work) { return describe(work); }, launch.work));
   }
   std::string operator()(const StartCollective& c) const {
-    return fmt::format("start tensor {:<19} {:.2f} MB", name_of(c.op), c.bytes.bytes() / 1e6);
+    return fmt::format("start {:<26} {:.2f} MB",
+                       fmt::format("{} {}", name_of(c.group), name_of(c.op)),
+                       c.bytes.bytes() / 1e6);
   }
   std::string operator()(const Join&) const { return "wait for it"; }
   std::string operator()(const GradientReady& g) const {

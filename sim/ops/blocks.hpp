@@ -8,9 +8,12 @@
 
 namespace stepsim {
 
-/// Embedding, one layer, head.
+/// Embedding, one layer, head; a model with experts has two kinds of layers where the leading ones
+/// are dense.
 std::vector<Block> transformer_blocks(const Scenario& scenario, const Transformer& model,
                                       const Pass& pass);
+/// From input to loss, as indices into those.
+std::vector<std::size_t> transformer_chain(const Transformer& model);
 
 /// One layer, loss.
 std::vector<Block> mlp_blocks(const Mlp& model, const Pass& pass);

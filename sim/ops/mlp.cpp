@@ -18,8 +18,4 @@ std::vector<Block> mlp_blocks(const Mlp& model, const Pass& pass) {
   return {layer, head};
 }
 
-double parameter_count(const Mlp& m) {
-  return static_cast<double>(m.layers * (m.width * m.width + (m.bias ? m.width : 0)));
-}
-
 }  // namespace stepsim

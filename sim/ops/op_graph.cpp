@@ -2,6 +2,7 @@
 #include "sim/ops/op_graph.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <boost/graph/topological_sort.hpp>
 
@@ -14,7 +15,12 @@ namespace {
 Pass pass_of(const Scenario& s) {
   Pass pass;
   pass.batch = s.training.micro_batch;
-  pass.sequence = std::max<std::int64_t>(s.training.sequence_length, 1);
+  pass.context = s.parallelism.context.degree;
+  pass.context_kind = s.parallelism.context.kind;
+  pass.sequence = std::max<std::int64_t>(s.training.sequence_length / pass.context, 1);
+  pass.expert = s.parallelism.expert.degree;
+  pass.capacity = s.parallelism.expert.capacity;
+  pass.imbalance = s.parallelism.expert.imbalance;
   pass.tensor = s.parallelism.tensor;
   pass.sequence_parallel = s.parallelism.sequence;
   pass.overlap_tensor = s.parallelism.overlap_tensor;
@@ -23,20 +29,10 @@ Pass pass_of(const Scenario& s) {
   return pass;
 }
 
-/// first, middle x n, last; a model without a first block starts with the middle.
-std::vector<std::size_t> chain_of(std::size_t distinct, std::int64_t layers) {
-  const std::size_t layer = distinct - 2;
-  std::vector<std::size_t> chain;
-  if (layer > 0) chain.push_back(0);
-  chain.insert(chain.end(), static_cast<std::size_t>(layers), layer);
-  chain.push_back(distinct - 1);
-  return chain;
-}
-
 void build_blocks(OpGraph& graph, const Scenario& s, const Transformer& model) {
   const Pass pass = pass_of(s);
   graph.blocks = transformer_blocks(s, model, pass);
-  graph.chain = chain_of(graph.blocks.size(), model.layers);
+  graph.chain = transformer_chain(model);
   graph.boundary = pass.activation(model.hidden);
   graph.flop_convention =
       "GEMMs, logits and full (non-causal) attention, backward 2x forward, no recompute (arXiv "
@@ -46,7 +42,8 @@ void build_blocks(OpGraph& graph, const Scenario& s, const Transformer& model) {
 void build_blocks(OpGraph& graph, const Scenario& s, const Mlp& model) {
   const Pass pass = pass_of(s);
   graph.blocks = mlp_blocks(model, pass);
-  graph.chain = chain_of(graph.blocks.size(), model.layers);
+  graph.chain.assign(static_cast<std::size_t>(model.layers), 0);
+  graph.chain.push_back(1);
   graph.boundary = pass.activation(model.width);
   graph.flop_convention = "GEMMs, backward 2x forward";
 }
@@ -70,7 +67,7 @@ Flops recomputed_flops(const Block& block, Recompute recompute) {
 
 void add_totals(OpGraph& graph, const Scenario& s) {
   const double passes =
-      static_cast<double>(s.micro_batches()) * s.parallelism.tensor * s.data_parallel();
+      static_cast<double>(s.micro_batches()) * s.parallelism.tensor * s.replicas();
   for (const std::size_t index : graph.chain) {
     const Block& block = graph.blocks[index];
     const Flops model = forward_flops(block) * 3.0;
@@ -89,6 +86,22 @@ const char* name_of(CollectiveOp op) {
       return "all_gather";
     case CollectiveOp::reduce_scatter:
       return "reduce_scatter";
+    case CollectiveOp::all_to_all:
+      return "all_to_all";
+    case CollectiveOp::shift:
+      return "shift";
+  }
+  return "";
+}
+
+const char* name_of(PassGroup group) {
+  switch (group) {
+    case PassGroup::tensor:
+      return "tensor";
+    case PassGroup::context:
+      return "context";
+    case PassGroup::expert:
+      return "expert";
   }
   return "";
 }
@@ -114,6 +127,14 @@ double Block::parameters() const {
   return sum;
 }
 
+double Block::expert_parameters() const {
+  double sum = 0;
+  for (const Op* op : order()) {
+    if (op->expert) sum += std::accumulate(op->parameters.begin(), op->parameters.end(), 0.0);
+  }
+  return sum;
+}
+
 Bytes Block::saved(Recompute recompute) const {
   if (recomputable && recompute == Recompute::full) return input;
   Bytes sum;
@@ -126,10 +147,6 @@ Bytes Block::kept_for_weights() const {
   Bytes sum;
   for (const Op* op : order()) sum += op->kept_for_weights;
   return sum;
-}
-
-double parameter_count(const Model& model) {
-  return std::visit([](const auto& shape) { return parameter_count(shape); }, model.shape);
 }
 
 OpGraph build(const Scenario& scenario) {

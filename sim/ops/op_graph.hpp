@@ -20,8 +20,13 @@
 
 namespace stepsim {
 
-enum class CollectiveOp { all_reduce, all_gather, reduce_scatter };
+/// `shift`: each rank passes its bytes to the next one in a ring.
+enum class CollectiveOp { all_reduce, all_gather, reduce_scatter, all_to_all, shift };
 const char* name_of(CollectiveOp op);
+
+/// Which of a rank's groups a pass communicates in.
+enum class PassGroup { tensor, context, expert };
+const char* name_of(PassGroup group);
 
 /// Launch a kernel.
 struct Launch {
@@ -30,22 +35,25 @@ struct Launch {
   bool for_weights = false;  ///< backward: only gradients of parameters need it
 };
 
-/// Start a tensor-parallel collective. `bytes` is the full tensor (nccl-tests size): the message of
-/// an all-reduce, the output of an all-gather, the input of a reduce-scatter.
+/// Start a collective. `bytes` is the full tensor (nccl-tests size): the message of an all-reduce,
+/// the output of an all-gather, the input of a reduce-scatter, what a rank holds before an
+/// all-to-all, what it passes on in a shift.
 struct StartCollective {
   CollectiveOp op = CollectiveOp::all_reduce;
   Bytes bytes;
+  PassGroup group = PassGroup::tensor;
   bool for_weights = false;  ///< backward: only gradients of parameters need it
 };
 
-/// The kernels that follow need the results of all collectives started before.
+/// The kernels that follow need the result of the collective started last.
 struct Join {
-  bool for_weights = false;  ///< backward: only for the collectives that are
+  bool for_weights = false;  ///< backward: only for the collective that is
 };
 
 /// The gradient of a parameter tensor with this many elements (on this rank) is complete.
 struct GradientReady {
   double elements = 0;
+  bool expert = false;  ///< of an expert that only some data-parallel ranks hold
 };
 
 using Item = std::variant<Launch, StartCollective, Join, GradientReady>;
@@ -55,6 +63,7 @@ struct Op {
   std::string name;  ///< "qkv"
   Items forward, backward;
   std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
+  bool expert = false;             ///< they belong to experts that only some data ranks hold
   Bytes saved;                     ///< kept for backward, per micro-batch
   Bytes saved_scores;              ///< of it, what selective recompute drops and computes again
   Bytes kept_for_weights;          ///< inputs and output gradients that gradients of parameters
@@ -76,7 +85,8 @@ struct Block {
   /// The ops in an order in which a framework runs them forward (a topological order, stable by
   /// name of insertion). Throws InternalError when the graph has a cycle.
   std::vector<const Op*> order() const;
-  double parameters() const;
+  double parameters() const;         ///< all of this rank
+  double expert_parameters() const;  ///< of them, those of expert-parallel experts
   Bytes saved(Recompute recompute) const;
   Bytes kept_for_weights() const;
 };

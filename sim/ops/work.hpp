@@ -16,6 +16,7 @@ struct Gemm {
   std::int64_t batch = 1;
   bool weight_gradient = false;  ///< accumulates into the gradient buffer
   Precision precision = Precision::bf16;
+  bool grouped = false;  ///< of the experts of a layer: one kernel or stream of kernels for all
 
   Flops flops() const {
     return Flops{2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
@@ -27,17 +28,21 @@ struct Gemm {
 struct FusedAttention {
   std::string kernel;  ///< an attention kernel of the GPU's profile
   std::int64_t batch = 1, heads = 0, head_dim = 0, sequence = 0;
-  bool backward = false;  ///< 2.5 times the FLOPs: five products instead of two
+  bool backward = false;
+  std::int64_t value_dim = 0;    ///< width of a head's values; 0: head_dim
+  std::int64_t query_ranks = 1;  ///< ranks that share out the queries; keys and values are whole
 
   Flops flops() const {
-    const double forward = 2.0 * static_cast<double>(batch * heads * head_dim) *
-                           static_cast<double>(sequence) * static_cast<double>(sequence);
-    return Flops{backward ? 2.5 * forward : forward};
+    // Forward: scores and context. Backward: the scores again, and two gradients of each product.
+    const std::int64_t values = value_dim > 0 ? value_dim : head_dim;
+    const std::int64_t width = backward ? 3 * head_dim + 2 * values : head_dim + values;
+    return Flops{static_cast<double>(batch * heads * width) * static_cast<double>(sequence) *
+                 static_cast<double>(sequence) / static_cast<double>(query_ranks)};
   }
 };
 
 /// Which of the profile's memory rates a kernel reaches.
-enum class MemoryRate { elementwise, norm, softmax, dropout, loss, optimizer };
+enum class MemoryRate { elementwise, norm, softmax, dropout, loss, optimizer, permute };
 
 /// A kernel whose time is that of the bytes it reads and writes.
 struct MemoryBound {

@@ -20,6 +20,12 @@ const std::vector<CollectiveCurve>& curves_of(CollectiveOp op, const LinkProfile
       return link.all_gather;
     case CollectiveOp::reduce_scatter:
       return link.reduce_scatter;
+    case CollectiveOp::all_to_all:
+      return link.all_to_all;
+    case CollectiveOp::shift: {
+      static const std::vector<CollectiveCurve> none;
+      return none;
+    }
   }
   throw InternalError("a collective without curves");
 }
@@ -41,19 +47,25 @@ Seconds on_curves(const std::vector<CollectiveCurve>& curves, Bytes bytes, int r
   return on_curve(below, bytes) * (1 - share) + on_curve(*above, bytes) * share;
 }
 
-double ring_steps(CollectiveOp op, int ranks) {
+/// Messages that follow each other.
+double steps(CollectiveOp op, int ranks) {
+  if (op == CollectiveOp::all_to_all || op == CollectiveOp::shift) return 1;
   return static_cast<double>((op == CollectiveOp::all_reduce ? 2 : 1) * (ranks - 1));
 }
 
 }  // namespace
 
-double bus_factor(CollectiveOp op, int ranks) { return ring_steps(op, ranks) / ranks; }
+double bus_factor(CollectiveOp op, int ranks) {
+  if (op == CollectiveOp::shift) return 1;
+  const double share = static_cast<double>(ranks - 1) / ranks;
+  return op == CollectiveOp::all_reduce ? 2 * share : share;
+}
 
 Seconds inside_node(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& link) {
   if (ranks <= 1) return Seconds{0};
   const auto& curves = curves_of(op, link);
   if (!curves.empty()) return on_curves(curves, bytes, ranks);
-  return link.latency * ring_steps(op, ranks) +
+  return link.latency * steps(op, ranks) +
          bytes * bus_factor(op, ranks) / (link.bandwidth * link.efficiency);
 }
 
@@ -63,7 +75,8 @@ Seconds uncontended(const Phases& phases, const Cluster& cluster) {
     Seconds longest = phase.inside;
     if (phase.route_bytes > Bytes{0}) {
       const Fabric& fabric = *cluster.inter_node;
-      longest = std::max(longest, phase.route_bytes / (fabric.bandwidth * fabric.efficiency));
+      const Bytes through_nic = phase.route_bytes * phase.fan_out;
+      longest = std::max(longest, through_nic / (fabric.bandwidth * fabric.efficiency));
     }
     sum += phase.latency + longest;
   }

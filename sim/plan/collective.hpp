@@ -19,6 +19,7 @@ struct Phase {
   Seconds latency;
   Seconds inside;     ///< time of the part inside nodes
   Bytes route_bytes;  ///< carried by each route of the group
+  int fan_out = 1;    ///< routes of the group that leave through one NIC
 };
 using Phases = std::vector<Phase>;
 
@@ -27,7 +28,7 @@ struct GroupShape {
   int ranks = 1;
   int nodes = 1;
   int routes =
-      0;  ///< routes between neighbouring nodes of the group's ring, per node: NICs that it uses
+      0;  ///< NICs of a node that the group uses, each with a route to the next node or to all
   int ranks_per_node() const { return (ranks + nodes - 1) / nodes; }
   auto operator<=>(const GroupShape&) const = default;
 };
@@ -36,6 +37,11 @@ struct CollectiveRequest {
   CollectiveOp op = CollectiveOp::all_reduce;
   Bytes bytes;  ///< nccl-tests size: message, output of a gather, input of a scatter
 };
+
+/// All-reduce and its two halves, which algorithms of rings and trees make.
+constexpr bool is_reduction_or_gather(CollectiveOp op) {
+  return op != CollectiveOp::all_to_all && op != CollectiveOp::shift;
+}
 
 /// One algorithm. `phases` is only called where `supports` holds.
 struct CollectiveAlgorithm {
@@ -49,7 +55,8 @@ struct CollectiveAlgorithm {
 /// Time of a collective among `ranks` GPUs of one node: the link's measured curve where it has one
 /// (two regimes, interpolated in the number of ranks), alpha-beta ring otherwise:
 /// all-reduce 2(n-1) steps of latency + S/n / rate, gather and scatter half of them
-/// (Thakur, Rabenseifner, Gropp 2005, section 4).
+/// (Thakur, Rabenseifner, Gropp 2005, section 4); an all-to-all has its n-1 messages in flight at
+/// the same time, a shift is one message.
 Seconds inside_node(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& link);
 
 /// The factor between message size over time and what each link carries (nccl-tests

@@ -1,7 +1,8 @@
 // Who talks to whom: the communication groups of every rank, and where they lie on the cluster.
 //
-// Ranks are numbered tensor fastest, then data, then pipeline (Megatron-LM's order tp-dp-pp), so
-// that tensor groups stay inside nodes and the replicas of a stage are neighbours.
+// Ranks are numbered tensor fastest, then context, data and pipeline (Megatron-LM's order
+// tp-cp-ep-dp-pp): tensor groups stay inside nodes and the replicas of a stage are neighbours.
+// Experts are dealt to consecutive data ranks of the same tensor and context index.
 #pragma once
 
 #include "sim/plan/plan.hpp"
@@ -9,7 +10,7 @@
 namespace stepsim {
 
 struct RankPlace {
-  int tensor = 0, data = 0, stage = 0;
+  int tensor = 0, context = 0, data = 0, stage = 0;
 };
 
 RankPlace place_of(int rank, const Scenario& scenario);

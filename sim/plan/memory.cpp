@@ -72,21 +72,47 @@ Bytes gathered(const Scenario& scenario, const OpGraph& graph) {
 
 }  // namespace
 
-BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding,
-                                      int data_parallel) {
+BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int replicas) {
   const ShardingStrategy& strategy = strategy_of(sharding);
-  return {bytes_per_element(training.precision) * share(strategy.shards_parameters, data_parallel),
-          bytes_per_element(training.gradients) * share(strategy.shards_gradients, data_parallel),
-          optimizer_bytes(training) * share(strategy.shards_optimizer, data_parallel)};
+  return {bytes_per_element(training.precision) * share(strategy.shards_parameters, replicas),
+          bytes_per_element(training.gradients) * share(strategy.shards_gradients, replicas),
+          optimizer_bytes(training) * share(strategy.shards_optimizer, replicas)};
 }
 
-double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage) {
-  double sum = 0;
-  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
-    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk))
-      sum += graph.blocks[block].parameters();
+double StageParameters::kept(bool sharded) const {
+  return dense * share(sharded, replicas) + experts * share(sharded, expert_replicas);
+}
+
+StageParameters chunk_parameters(const Scenario& scenario, const OpGraph& graph, int stage,
+                                 int chunk) {
+  const int holders = replicas(scenario);
+  StageParameters sum{.replicas = holders,
+                      .expert_replicas = holders / scenario.parallelism.expert.degree};
+  for (const std::size_t index : blocks_of(scenario, graph, stage, chunk)) {
+    const double experts = graph.blocks[index].expert_parameters();
+    sum.experts += experts;
+    sum.dense += graph.blocks[index].parameters() - experts;
   }
   return sum;
+}
+
+StageParameters stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage) {
+  StageParameters sum = chunk_parameters(scenario, graph, stage, 0);
+  for (int chunk = 1; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    const StageParameters more = chunk_parameters(scenario, graph, stage, chunk);
+    sum.dense += more.dense;
+    sum.experts += more.experts;
+  }
+  return sum;
+}
+
+StateBytes state_bytes(const Scenario& scenario, const StageParameters& p) {
+  const Sharding sharding = scenario.parallelism.data.sharding;
+  const auto dense = bytes_per_parameter(scenario.training, sharding, p.replicas);
+  const auto experts = bytes_per_parameter(scenario.training, sharding, p.expert_replicas);
+  return {p.dense * dense.parameters + p.experts * experts.parameters,
+          p.dense * dense.gradients + p.experts * experts.gradients,
+          p.dense * dense.optimizer + p.experts * experts.optimizer};
 }
 
 PassMemory pass_memory(const Scenario& scenario, const OpGraph& graph, int stage, int chunk) {
@@ -114,14 +140,13 @@ Bytes PassMemory::change(PassKind pass) const {
 
 StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int stage) {
   const DataParallel& data = scenario.parallelism.data;
-  const BytesPerParameter each =
-      bytes_per_parameter(scenario.training, data.sharding, replicas(scenario));
-  const double parameters = stage_parameters(scenario, graph, stage);
+  const StageParameters parameters = stage_parameters(scenario, graph, stage);
+  const StateBytes state = state_bytes(scenario, parameters);
   StageMemory memory{
       stage,
-      {{"parameters", Bytes{parameters * each.parameters}},
-       {"gradients", Bytes{parameters * each.gradients} + whole_gradients(scenario, parameters)},
-       {"optimizer", Bytes{parameters * each.optimizer}},
+      {{"parameters", Bytes{state.parameters}},
+       {"gradients", Bytes{state.gradients} + whole_gradients(scenario, parameters.total())},
+       {"optimizer", Bytes{state.optimizer}},
        {kActivations, peak_activations(scenario, graph, stage)},
        {"recomputed", recomputed(scenario, graph, stage)}}};
   if (strategy_of(data.sharding).shards_parameters && replicas(scenario) > 1) {

@@ -33,11 +33,27 @@ struct BytesPerParameter {
   double parameters = 0, gradients = 0, optimizer = 0;
   double total() const { return parameters + gradients + optimizer; }
 };
-BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding,
-                                      int data_parallel);
+BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int replicas);
 
-/// Parameter elements of one rank of the stage.
-double stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage);
+/// Parameter elements of one rank of a stage, and over how many ranks they are replicated.
+struct StageParameters {
+  double dense = 0, experts = 0;  ///< experts: only where expert parallelism deals them out
+  int replicas = 1, expert_replicas = 1;
+  double total() const { return dense + experts; }
+  /// What a rank keeps where that is sharded over the replicas.
+  double kept(bool sharded) const;
+  double of(bool expert) const { return expert ? experts : dense; }
+};
+StageParameters stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage);
+StageParameters chunk_parameters(const Scenario& scenario, const OpGraph& graph, int stage,
+                                 int chunk);
+
+/// Parameters, gradients and optimizer state of one rank of a stage.
+struct StateBytes {
+  double parameters = 0, gradients = 0, optimizer = 0;
+  double total() const { return parameters + gradients + optimizer; }
+};
+StateBytes state_bytes(const Scenario& scenario, const StageParameters& parameters);
 
 /// Activations of one micro-batch in one chunk. After a split backward's first half what its second
 /// half needs remains: the inputs of the layers with parameters and the gradients of their outputs

@@ -30,7 +30,10 @@ StageShape shape_of(const Plan& plan, const Scenario& scenario, const Placement&
   StageShape result{.stage = place.stage,
                     .loads = scenario.data.has_value() && needs_batch && place.tensor == 0,
                     .tensor = shape(Channel::tensor),
+                    .context = shape(Channel::context),
+                    .expert = shape(Channel::expert),
                     .data = shape(Channel::data),
+                    .expert_data = shape(Channel::expert_data),
                     .model = shape(Channel::model)};
   for (std::size_t i = 0; i < result.between_nodes.size(); ++i) {
     result.between_nodes[i] = shape(transfer_channel(i)).nodes > 1;
@@ -44,10 +47,18 @@ const char* name_of(Channel channel) {
   switch (channel) {
     case Channel::tensor:
       return "tensor";
+    case Channel::context:
+      return "context";
+    case Channel::expert:
+      return "expert";
     case Channel::data:
       return "data";
     case Channel::data_gather:
       return "data gather";
+    case Channel::expert_data:
+      return "expert data";
+    case Channel::expert_gather:
+      return "expert gather";
     case Channel::model:
       return "model";
     case Channel::send_forward:
@@ -76,8 +87,14 @@ const char* group_name_of(Channel channel) {
   switch (channel) {
     case Channel::tensor:
       return "tensor";
+    case Channel::context:
+      return "context";
+    case Channel::expert:
+      return "expert";
     case Channel::data:
     case Channel::data_gather:
+    case Channel::expert_data:
+    case Channel::expert_gather:
       return "data";
     default:
       return "pipeline";

@@ -65,9 +65,13 @@ enum class TaskKind : std::uint8_t {
 /// own stream.
 enum class Channel : std::uint8_t {
   tensor,
-  data,
-  data_gather,  ///< the same ranks as data, on a second stream (parameter gathers)
-  model,        ///< all tensor and pipeline ranks of one replica (gradient norm)
+  context,
+  expert,
+  data,           ///< all ranks that hold the same dense parameters: data x context
+  data_gather,    ///< the same ranks, on a second stream (parameter gathers)
+  expert_data,    ///< ranks that hold the same experts
+  expert_gather,  ///< the same ranks, on a second stream
+  model,          ///< all tensor and pipeline ranks of one replica (gradient norm)
   // From stage to stage around the pipeline: an activation to the next, its gradient back.
   send_forward,
   receive_forward,
@@ -95,7 +99,8 @@ constexpr bool sends(Channel channel) {
   return is_transfer(channel) && transfer_index(channel) % 2 == 0;
 }
 const char* name_of(Channel channel);
-/// The group that a report counts the channel's traffic under: tensor, data or pipeline.
+/// The group that a report counts the channel's traffic under: tensor, context, expert, data or
+/// pipeline.
 const char* group_name_of(Channel channel);
 
 using TaskIndex = std::uint32_t;

@@ -100,7 +100,7 @@ Placement placement_of(const Scenario& scenario) {
 }
 
 int replicas(const Scenario& scenario) {
-  return scenario.data_parallel() * schedule_of(scenario).needs.copies;
+  return scenario.replicas() * schedule_of(scenario).needs.copies;
 }
 
 std::vector<KnownSchedule> known_schedules() {

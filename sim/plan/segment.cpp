@@ -10,6 +10,8 @@
 namespace stepsim {
 namespace {
 
+const std::string kAuto = "auto";
+
 const std::string& algorithm_for(CollectiveOp op, const Collectives& collectives) {
   switch (op) {
     case CollectiveOp::all_reduce:
@@ -18,6 +20,9 @@ const std::string& algorithm_for(CollectiveOp op, const Collectives& collectives
       return collectives.all_gather;
     case CollectiveOp::reduce_scatter:
       return collectives.reduce_scatter;
+    case CollectiveOp::all_to_all:
+    case CollectiveOp::shift:
+      return kAuto;
   }
   throw InternalError("a collective without an algorithm");
 }
@@ -42,7 +47,8 @@ class PassWriter {
   PassWriter(Workshop& shop, const StageShape& shape)
       : shop_(shop),
         shape_(shape),
-        strategy_(strategy_of(shop.scenario.parallelism.data.sharding)) {}
+        strategy_(strategy_of(shop.scenario.parallelism.data.sharding)),
+        open_{Bucket{parameter_groups(shape)[0], {}}, Bucket{parameter_groups(shape)[1], {}}} {}
 
   void run(const Items& items, Cause cause, PassKind pass) {
     for (const Item& item : items) {
@@ -65,12 +71,9 @@ class PassWriter {
 
   /// From here on completed gradients fill buckets that are reduced as they close.
   void reduce_in_buckets() { buckets_ = true; }
-  /// Reduces what the open bucket holds.
-  void flush_bucket() {
-    if (bucket_ <= Bytes{0}) return;
-    start(Channel::data, strategy_.reduce, bucket_, shape_.data);
-    bucket_ = Bytes{0};
-    first_bucket_ = false;
+  /// Reduces what the open buckets hold.
+  void flush_buckets() {
+    for (Bucket& bucket : open_) flush(bucket);
   }
 
   Segment finish() {
@@ -88,16 +91,40 @@ class PassWriter {
   }
 
   void add(const StartCollective& collective, Cause) {
-    open_tensor_slot_ = start(Channel::tensor, collective.op, collective.bytes, shape_.tensor);
+    switch (collective.group) {
+      case PassGroup::tensor:
+        open_slot_ = start(Channel::tensor, collective.op, collective.bytes, shape_.tensor);
+        return;
+      case PassGroup::context:
+        open_slot_ = start(Channel::context, collective.op, collective.bytes, shape_.context);
+        return;
+      case PassGroup::expert:
+        open_slot_ = start(Channel::expert, collective.op, collective.bytes, shape_.expert);
+        return;
+    }
   }
 
-  void add(const Join&, Cause) { wait(open_tensor_slot_); }
+  void add(const Join&, Cause) { wait(open_slot_); }
 
   void add(const GradientReady& gradient, Cause) {
     if (!buckets_) return;
     const DataParallel& data = shop_.scenario.parallelism.data;
-    bucket_ += Bytes{gradient.elements * gradient_bytes(shop_.scenario)};
-    if (bucket_ >= (first_bucket_ ? data.first_bucket : data.bucket)) flush_bucket();
+    Bucket& bucket = open_[gradient.expert ? 1 : 0];
+    bucket.bytes += Bytes{gradient.elements * gradient_bytes(shop_.scenario)};
+    if (bucket.bytes >= (bucket.is_first ? data.first_bucket : data.bucket)) flush(bucket);
+  }
+
+  struct Bucket {
+    ParameterGroup group;
+    Bytes bytes;
+    bool is_first = true;
+  };
+
+  void flush(Bucket& bucket) {
+    if (bucket.bytes <= Bytes{0} || bucket.group.shape.ranks == 1) return;
+    start(bucket.group.reduce, strategy_.reduce, bucket.bytes, bucket.group.shape);
+    bucket.bytes = Bytes{0};
+    bucket.is_first = false;
   }
 
   void close_chain() {
@@ -113,10 +140,9 @@ class PassWriter {
   Segment segment_;
   std::vector<Kernel> kernels_;
   int slots_ = 0;
-  int open_tensor_slot_ = 0;
+  int open_slot_ = 0;
   bool buckets_ = false;
-  bool first_bucket_ = true;
-  Bytes bucket_;
+  std::array<Bucket, 2> open_;
 };
 
 /// The block's ops backward, with what recompute repeats before them.
@@ -137,6 +163,12 @@ void run_forward(PassWriter& writer, const Block& block) {
   for (const Op* op : block.order()) writer.run(op->forward, Cause::forward, PassKind::forward);
 }
 
+/// Parameters of the block that are replicated over that group.
+double elements_of(const Block& block, const ParameterGroup& group) {
+  const double experts = block.expert_parameters();
+  return group.expert ? experts : block.parameters() - experts;
+}
+
 /// Gathers each block's parameters one block ahead: while a block runs, the next one arrives, so
 /// that two are there at a time (FSDP's limit_all_gathers). `run` does the block's work.
 template <class Run>
@@ -144,17 +176,32 @@ void run_gathered(PassWriter& writer, const Workshop& shop, const StageShape& sh
                   const std::vector<std::size_t>& blocks, Run run) {
   const double element = bytes_per_element(shop.scenario.training.precision);
   const bool ahead = shop.scenario.parallelism.data.overlap;
-  std::vector<int> slots;
+  std::vector<std::vector<int>> slots;
   const auto gather = [&](std::size_t i) {
-    const Bytes bytes{shop.graph.blocks[blocks[i]].parameters() * element};
-    slots.push_back(
-        writer.start(Channel::data_gather, CollectiveOp::all_gather, bytes, shape.data));
+    slots.emplace_back();
+    for (const ParameterGroup& group : parameter_groups(shape)) {
+      const Bytes bytes{elements_of(shop.graph.blocks[blocks[i]], group) * element};
+      if (group.shape.ranks == 1 || bytes == Bytes{0}) continue;
+      slots.back().push_back(
+          writer.start(group.gather, CollectiveOp::all_gather, bytes, group.shape));
+    }
   };
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i == slots.size()) gather(i);
     if (ahead && i + 1 < blocks.size()) gather(i + 1);
-    writer.wait(slots[i]);
+    for (const int slot : slots[i]) writer.wait(slot);
     run(shop.graph.blocks[blocks[i]]);
+  }
+}
+
+void scatter_gradients(PassWriter& writer, const Workshop& shop, const StageShape& shape,
+                       const Block& block) {
+  for (const ParameterGroup& group : parameter_groups(shape)) {
+    const Bytes gradients{elements_of(block, group) * gradient_bytes(shop.scenario)};
+    if (group.shape.ranks == 1 || gradients == Bytes{0}) continue;
+    const int slot =
+        writer.start(group.reduce, CollectiveOp::reduce_scatter, gradients, group.shape);
+    if (!shop.scenario.parallelism.data.overlap) writer.wait(slot);
   }
 }
 
@@ -193,6 +240,11 @@ std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& grap
   if (part + 1 == parts) end = graph.chain.size();
   return {graph.chain.begin() + static_cast<std::ptrdiff_t>(begin),
           graph.chain.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+std::array<ParameterGroup, 2> parameter_groups(const StageShape& shape) {
+  return {ParameterGroup{Channel::data, Channel::data_gather, shape.data, false},
+          ParameterGroup{Channel::expert_data, Channel::expert_gather, shape.expert_data, true}};
 }
 
 std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes,
@@ -252,18 +304,14 @@ Segment backward_segment(Workshop& shop, const StageShape& shape,
   if (shards_parameters(shop, shape)) {
     run_gathered(writer, shop, shape, backward, [&](const Block& block) {
       run_backward(writer, block, recompute, pass);
-      if (!completes_gradients(pass)) return;
-      const Bytes gradients{block.parameters() * gradient_bytes(shop.scenario)};
-      const int slot =
-          writer.start(Channel::data, CollectiveOp::reduce_scatter, gradients, shape.data);
-      if (!shop.scenario.parallelism.data.overlap) writer.wait(slot);
+      if (completes_gradients(pass)) scatter_gradients(writer, shop, shape, block);
     });
     return writer.finish();
   }
   if (reduces) writer.reduce_in_buckets();
   for (const std::size_t block : backward)
     run_backward(writer, shop.graph.blocks[block], recompute, pass);
-  writer.flush_bucket();
+  writer.flush_buckets();
   return writer.finish();
 }
 

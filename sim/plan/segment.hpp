@@ -59,7 +59,7 @@ struct Workshop {
 struct StageShape {
   int stage = 0;
   bool loads = false;  ///< reads input itself
-  GroupShape tensor, data, model;
+  GroupShape tensor, context, expert, data, expert_data, model;
   std::array<bool, kTransferChannels> between_nodes{};  ///< of the transfer channels
   auto operator<=>(const StageShape&) const = default;
 };
@@ -67,6 +67,14 @@ struct StageShape {
 /// Blocks of one chunk, as indices into OpGraph::blocks.
 std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& graph, int stage,
                                    int chunk);
+
+/// Parameters that are replicated over the same ranks: those of a rank's experts, or all others.
+struct ParameterGroup {
+  Channel reduce, gather;
+  GroupShape shape;
+  bool expert;
+};
+std::array<ParameterGroup, 2> parameter_groups(const StageShape& shape);
 
 /// Adds the operation to the plan; its phases are chosen by the scenario's `collectives`.
 std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes, const GroupShape& group);

@@ -29,8 +29,8 @@ struct ChunkPasses {
   std::array<Segment, kPassKinds> segments;           ///< by kind; of those that the order has
   std::array<Segment, kPassKinds> reducing_segments;  ///< those that also reduce gradients
   PassMemory memory;
-  double parameters = 0;                ///< elements on this rank
-  std::optional<std::uint32_t> reduce;  ///< all of its gradients at once
+  StageParameters parameters;                              ///< of the chunk alone
+  std::array<std::optional<std::uint32_t>, 2> reduce = {};  ///< all of its gradients at once, by ParameterGroup
 };
 
 class StageWriter {
@@ -75,8 +75,7 @@ class StageWriter {
     const bool reduces = scenario_.parallelism.data.overlap && shape_.data.ranks > 1;
     ChunkPasses passes;
     passes.memory = pass_memory(scenario_, shop_.graph, shape_.stage, chunk);
-    for (const std::size_t block : blocks)
-      passes.parameters += shop_.graph.blocks[block].parameters();
+    passes.parameters = chunk_parameters(scenario_, shop_.graph, shape_.stage, chunk);
     for (const Action& action : actions_) {
       const auto kind = static_cast<std::size_t>(action.pass);
       Segment& segment = passes.segments[kind];
@@ -168,12 +167,21 @@ class StageWriter {
                                 !scenario_.parallelism.data.overlap && shape_.data.ranks > 1;
     if (!between_passes) return;
     ChunkPasses& chunk = chunks_[static_cast<std::size_t>(index)];
-    if (!chunk.reduce) {
-      chunk.reduce =
-          add_collective(shop_, strategy_.reduce,
-                         Bytes{chunk.parameters * gradient_bytes(scenario_)}, shape_.data);
-    }
-    wait_for(communicate(Channel::data, *chunk.reduce, {writer_.last_on(compute_)}));
+    const TaskIndex gradients = writer_.last_on(compute_);
+    for (const ParameterGroup& group : parameter_groups(shape_))
+      wait_for(reduce(group, chunk.parameters, chunk.reduce, gradients));
+  }
+
+  using Reductions = std::array<std::optional<std::uint32_t>, 2>;  ///< by ParameterGroup
+
+  /// All gradients of the group at once; nothing where it has none or one rank.
+  TaskIndex reduce(const ParameterGroup& group, const StageParameters& parameters,
+                   Reductions& operations, TaskIndex after) {
+    const Bytes gradients{parameters.of(group.expert) * gradient_bytes(scenario_)};
+    if (group.shape.ranks == 1 || gradients == Bytes{0}) return kNoTask;
+    auto& operation = operations[group.expert ? 1 : 0];
+    if (!operation) operation = add_collective(shop_, strategy_.reduce, gradients, group.shape);
+    return communicate(group.reduce, *operation, {after});
   }
 
   void write_segment(const Segment& segment) {
@@ -242,7 +250,8 @@ class StageWriter {
     task.work = operation;
     task.name = shop_.plan.operations[operation].name;
     // Other holders of the parameters may reduce them after other micro-batches.
-    const bool of_all = channel == Channel::data && schedule_.needs.copies > 1;
+    const bool of_all =
+        (channel == Channel::data || channel == Channel::expert_data) && schedule_.needs.copies > 1;
     task.micro_batch = of_all ? -1 : micro_batch_;
     task.cause = exposed(counted_as(channel));
     task.wait_cause = wait_cause;
@@ -256,6 +265,8 @@ class StageWriter {
   static bool between_stages(Channel channel) { return channel >= Channel::model; }
   static Cause exposed(Channel channel) {
     if (channel == Channel::tensor) return Cause::exposed_tensor;
+    if (channel == Channel::context) return Cause::exposed_context;
+    if (channel == Channel::expert) return Cause::exposed_expert;
     return between_stages(channel) ? Cause::exposed_pipeline : Cause::exposed_data;
   }
 
@@ -361,12 +372,13 @@ class StageWriter {
     if (scenario_.host.graph) writer_.spend_on_host(writer_.launch_seconds());
     const bool data = shape_.data.ranks > 1;
     if (data && !scenario_.parallelism.data.overlap && !strategy_.every_micro_batch) reduce_all();
-    if (data) wait_for(writer_.last_on(row_of(Channel::data)));
-    const double elements = parameters_ * share(strategy_.shards_optimizer, shape_.data.ranks);
+    for (const ParameterGroup& group : parameter_groups(shape_)) {
+      if (group.shape.ranks > 1) wait_for(writer_.last_on(row_of(group.reduce)));
+    }
+    const double elements = parameters_.kept(strategy_.shards_optimizer);
     write_chain(norm_kernels(shop_, elements));
     if (scenario_.training.gradient_clipping) agree_on_norm();
-    write_chain(update_kernels(shop_, elements,
-                               parameters_ * share(strategy_.shards_gradients, shape_.data.ranks)));
+    write_chain(update_kernels(shop_, elements, parameters_.kept(strategy_.shards_gradients)));
     if (data && strategy_.shards_optimizer && !strategy_.shards_parameters) gather_parameters();
     waits_.push_back(writer_.last_on(compute_));
     Task end;
@@ -378,16 +390,21 @@ class StageWriter {
   }
 
   void reduce_all() {
-    const Bytes gradients{parameters_ * gradient_bytes(scenario_)};
-    if (!reduce_) reduce_ = add_collective(shop_, strategy_.reduce, gradients, shape_.data);
-    communicate(Channel::data, *reduce_, {writer_.last_on(compute_)});
+    const TaskIndex gradients = writer_.last_on(compute_);
+    for (const ParameterGroup& group : parameter_groups(shape_))
+      reduce(group, parameters_, reduce_, gradients);
   }
 
   void gather_parameters() {
-    const Bytes weights{parameters_ * bytes_per_element(scenario_.training.precision)};
-    if (!regather_)
-      regather_ = add_collective(shop_, CollectiveOp::all_gather, weights, shape_.data);
-    wait_for(communicate(Channel::data_gather, *regather_, {writer_.last_on(compute_)}));
+    const TaskIndex updated = writer_.last_on(compute_);
+    for (const ParameterGroup& group : parameter_groups(shape_)) {
+      const Bytes weights{parameters_.of(group.expert) * bytes_per_element(scenario_.training.precision)};
+      if (group.shape.ranks == 1 || weights == Bytes{0}) continue;
+      auto& operation = regather_[group.expert ? 1 : 0];
+      if (!operation)
+        operation = add_collective(shop_, CollectiveOp::all_gather, weights, group.shape);
+      wait_for(communicate(group.gather, *operation, {updated}));
+    }
   }
 
   /// All ranks that hold a part of the model sum their squared norms, which also joins all stages.
@@ -396,6 +413,10 @@ class StageWriter {
       if (!data_norm_)
         data_norm_ = add_collective(shop_, CollectiveOp::all_reduce, kNormBytes, shape_.data);
       wait_for(communicate(Channel::data, *data_norm_, {writer_.last_on(compute_)}));
+    } else if (shape_.expert.ranks > 1) {
+      if (!data_norm_)
+        data_norm_ = add_collective(shop_, CollectiveOp::all_reduce, kNormBytes, shape_.expert);
+      wait_for(communicate(Channel::expert, *data_norm_, {writer_.last_on(compute_)}));
     }
     if (shape_.model.ranks > 1) {
       if (!model_norm_)
@@ -423,12 +444,13 @@ class StageWriter {
   std::uint16_t host_ = 0, compute_ = 0;
   std::array<std::uint16_t, kChannels> rows_{};
   std::vector<ChunkPasses> chunks_;
-  double parameters_ = 0;
+  StageParameters parameters_;
   std::optional<InputRows> input_;
   std::vector<TaskIndex> waits_, slots_;
   std::int32_t micro_batch_ = -1;
   std::array<std::optional<std::uint32_t>, kTransferChannels> transfers_;
-  std::optional<std::uint32_t> gather_, broadcast_, reduce_, regather_, data_norm_, model_norm_;
+  Reductions reduce_, regather_;
+  std::optional<std::uint32_t> gather_, broadcast_, data_norm_, model_norm_;
 };
 
 }  // namespace

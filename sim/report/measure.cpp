@@ -86,6 +86,8 @@ void add_rates(Metrics& m, const Scenario& s, const OpGraph& graph) {
 
 Cause exposed_cause(const std::string& group) {
   if (group == "tensor") return Cause::exposed_tensor;
+  if (group == "context") return Cause::exposed_context;
+  if (group == "expert") return Cause::exposed_expert;
   return group == "data" ? Cause::exposed_data : Cause::exposed_pipeline;
 }
 
@@ -105,7 +107,7 @@ GroupCommunication group_of(const Slowest& slowest, const std::string& group, Wi
 }
 
 void add_communication(Metrics& m, const Slowest& slowest, Window window) {
-  for (const char* group : {"tensor", "data", "pipeline"}) {
+  for (const char* group : {"tensor", "context", "expert", "data", "pipeline"}) {
     GroupCommunication communication = group_of(slowest, group, window);
     if (communication.busy > Seconds{0}) m.communication.push_back(std::move(communication));
   }

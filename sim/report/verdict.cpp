@@ -35,15 +35,18 @@ constexpr std::array kSuspects = {
 
 /// What usually helps the group that is waited for most.
 const char* next_for_network(const Metrics& m) {
-  const double tensor = share(m, {Cause::exposed_tensor});
-  const double data = share(m, {Cause::exposed_data});
-  if (tensor >= data && tensor >= share(m, {Cause::exposed_pipeline})) {
-    return "a smaller tensor degree, or a faster link inside the node";
-  }
-  if (data >= share(m, {Cause::exposed_pipeline})) {
-    return "larger micro-batches, another bucket size, or less sharding";
-  }
-  return "parallelism.pipeline.overlap_p2p, or a faster fabric";
+  static constexpr std::array kHelp = {
+      std::pair{Cause::exposed_tensor, "a smaller tensor degree, or a faster link inside the node"},
+      std::pair{Cause::exposed_data, "larger micro-batches, another bucket size, or less sharding"},
+      std::pair{Cause::exposed_pipeline, "parallelism.pipeline.overlap_p2p, or a faster fabric"},
+      std::pair{Cause::exposed_expert, "a smaller expert degree, so that tokens stay in the node"},
+      std::pair{Cause::exposed_context,
+                "another parallelism.context.kind, or a smaller context degree"}};
+  return std::max_element(kHelp.begin(), kHelp.end(),
+                          [&](const auto& a, const auto& b) {
+                            return share(m, {a.first}) < share(m, {b.first});
+                          })
+      ->second;
 }
 
 std::string compute_bound(const Metrics& m) {

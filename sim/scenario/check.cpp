@@ -52,6 +52,9 @@ class Checker {
   void check_transformer(const Transformer& t) const;
   void check_mlp() const;
   void check_tensor(const Transformer& t) const;
+  void check_experts(const Transformer& t) const;
+  void check_context(const Transformer& t) const;
+  void check_dense_only() const;
   void check_uneven() const;
   void check_name(const char* path, const std::string& name, const std::vector<std::string>& known,
                   std::string_view title) const;
@@ -77,11 +80,18 @@ class Checker {
   int parts_per_stage() const {
     return std::max(p.pipeline.chunks / (schedule() == nullptr ? 1 : schedule()->copies), 1);
   }
-  int model_ranks() const { return p.tensor * p.pipeline.stages; }
+  int model_ranks() const { return p.tensor * p.context.degree * p.pipeline.stages; }
+  /// "tensor 4 x pipeline 2", with context where there is any
+  std::string split_text() const {
+    return p.context.degree == 1
+               ? fmt::format("tensor {} x pipeline {}", p.tensor, p.pipeline.stages)
+               : fmt::format("tensor {} x context {} x pipeline {}", p.tensor, p.context.degree,
+                             p.pipeline.stages);
+  }
   /// Whether the number of data-parallel ranks is known and whole.
   bool splits() const {
-    return sound({"cluster", "parallelism.tensor", "parallelism.pipeline.stages",
-                  "parallelism.data.degree"}) &&
+    return sound({"cluster", "parallelism.tensor", "parallelism.context.degree",
+                  "parallelism.pipeline.stages", "parallelism.data.degree"}) &&
            s.cluster.gpus() % model_ranks() == 0;
   }
 
@@ -92,7 +102,6 @@ class Checker {
 };
 
 // --- each part for itself
-// -------------------------------------------------------------------------------------
 
 void Checker::check_model() const {
   if (!sound({"model"})) return;
@@ -102,9 +111,21 @@ void Checker::check_model() const {
     report("model.kv_heads",
            fmt::format("kv_heads {} does not divide heads {}", t->kv_heads, t->heads));
   }
-  if (!stated("model.head_dim") && t->hidden % t->heads != 0) {
+  if (!t->mla && !stated("model.head_dim") && t->hidden % t->heads != 0) {
     report("model.heads", fmt::format("heads {} do not divide hidden {}", t->heads, t->hidden),
            "state head_dim if that is meant");
+  }
+  if (!t->experts) return;
+  const Experts& e = *t->experts;
+  if (e.top_k > e.count) {
+    report("model.experts.top_k",
+           fmt::format("top_k {} is more than the {} experts", e.top_k, e.count));
+  }
+  if (e.dense_layers >= t->layers) {
+    report("model.experts.dense_layers",
+           fmt::format("dense_layers {} leave none of {} layers for experts", e.dense_layers,
+                       t->layers),
+           "state fewer dense_layers, or \"experts: ~\" for a dense model");
   }
 }
 
@@ -131,23 +152,23 @@ void Checker::check_cluster() const {
 }
 
 // --- the split
-// ------------------------------------------------------------------------------------------------
 
 void Checker::check_split() const {
-  if (!sound({"cluster", "parallelism.tensor", "parallelism.pipeline.stages",
-              "parallelism.data.degree"}))
+  if (!sound({"cluster", "parallelism.tensor", "parallelism.context.degree",
+              "parallelism.pipeline.stages", "parallelism.data.degree"}))
     return;
   const int gpus = s.cluster.gpus();
   if (p.data.degree) {
     const std::int64_t product = std::int64_t{model_ranks()} * *p.data.degree;
     if (product == gpus) return;
-    report("parallelism.data.degree",
-           fmt::format("tensor {} x pipeline {} x data {} = {}, but the cluster has {} GPUs",
-                       p.tensor, p.pipeline.stages, *p.data.degree, product, gpus));
+    report("parallelism.data.degree", fmt::format("{} x data {} = {}, but the cluster has {} GPUs",
+                                                  split_text(), *p.data.degree, product, gpus));
   } else if (gpus % model_ranks() != 0) {
-    report(p.pipeline.stages > 1 ? "parallelism.pipeline.stages" : "parallelism.tensor",
-           fmt::format("tensor {} x pipeline {} = {} does not divide the cluster's {} GPUs",
-                       p.tensor, p.pipeline.stages, model_ranks(), gpus));
+    report(p.pipeline.stages > 1 ? "parallelism.pipeline.stages"
+           : p.tensor > 1        ? "parallelism.tensor"
+                                 : "parallelism.context.degree",
+           fmt::format("{} = {} does not divide the cluster's {} GPUs", split_text(), model_ranks(),
+                       gpus));
   }
 }
 
@@ -184,7 +205,6 @@ void Checker::check_sharding() const {
 }
 
 // --- the pipeline
-// ---------------------------------------------------------------------------------------------
 
 void Checker::check_pipeline() const {
   if (!sound({"model", "parallelism.pipeline"})) return;
@@ -255,11 +275,13 @@ void Checker::check_schedule() const {
 }
 
 // --- training
-// -------------------------------------------------------------------------------------------------
 
 void Checker::check_training() const {
   const auto* t = std::get_if<Transformer>(&s.model.shape);
-  if (sound({"model"})) t != nullptr ? check_transformer(*t) : check_mlp();
+  if (sound({"model"})) {
+    t != nullptr ? check_transformer(*t) : check_mlp();
+    t != nullptr && t->experts ? check_experts(*t) : check_dense_only();
+  }
   if (!sound({"cluster"})) return;
   const GpuProfile& gpu = s.cluster.gpu;
   std::vector<std::string> precisions;
@@ -290,6 +312,8 @@ void Checker::check_transformer(const Transformer& t) const {
            fmt::format("sequence_length {} is longer than the model's {} positions", length,
                        t.positions));
   }
+  if (p.context.degree > 1 && sound({"parallelism.context", "parallelism.tensor"}))
+    check_context(t);
   if (!p.sequence || !sound({"parallelism.tensor", "parallelism.sequence"})) return;
   if (p.tensor == 1) {
     report("parallelism.sequence", "sequence parallel needs tensor parallel, but tensor is 1");
@@ -297,6 +321,72 @@ void Checker::check_transformer(const Transformer& t) const {
     report("parallelism.sequence",
            fmt::format("tensor {} does not divide sequence_length {}, as sequence parallel needs",
                        p.tensor, length));
+  }
+}
+
+void Checker::check_experts(const Transformer& t) const {
+  const Experts& e = *t.experts;
+  if (sound({"parallelism.tensor", "parallelism.sequence"}) && p.tensor > 1) {
+    if (!p.sequence) {
+      report("parallelism.tensor",
+             "experts with tensor parallelism need sequence parallelism: each rank routes its own "
+             "tokens",
+             "add \"sequence: true\"");
+    }
+    if (e.ffn % p.tensor != 0 || e.shared_ffn % p.tensor != 0) {
+      report("parallelism.tensor",
+             fmt::format("tensor {} does not divide the experts' widths, {} and {} shared",
+                         p.tensor, e.ffn, e.shared_ffn));
+    }
+  }
+  const int degree = p.expert.degree;
+  if (sound({"parallelism.expert.degree"}) && e.count % degree != 0) {
+    report("parallelism.expert.degree",
+           fmt::format("expert degree {} does not divide {} experts", degree, e.count));
+  }
+  if (sound({"parallelism.expert.degree"}) && splits() && s.data_parallel() % degree != 0) {
+    report("parallelism.expert.degree",
+           fmt::format("expert degree {} does not divide the {} data-parallel ranks", degree,
+                       s.data_parallel()));
+  }
+  if (sound({"parallelism.expert.capacity", "parallelism.expert.imbalance"}) && p.expert.capacity &&
+      p.expert.imbalance > 1) {
+    report("parallelism.expert.imbalance",
+           fmt::format("with a capacity all experts get the same number of tokens, but imbalance "
+                       "is {}",
+                       p.expert.imbalance),
+           "state one of the two");
+  }
+}
+
+void Checker::check_dense_only() const {
+  if (sound({"parallelism.expert"}) && p.expert != ExpertParallel{}) {
+    report("parallelism.expert", "the model has no experts to split");
+  }
+}
+
+void Checker::check_context(const Transformer& t) const {
+  const std::int64_t n = p.context.degree;
+  const std::int64_t length = s.training.sequence_length;
+  const std::int64_t parts = p.sequence ? n * p.tensor : n;
+  if (p.context.kind == ContextKind::all_to_all) {
+    const std::int64_t heads = t.heads / p.tensor;
+    const std::int64_t kv_heads = t.mla ? heads : t.kv_heads / p.tensor;
+    if (heads % n != 0 || kv_heads % n != 0) {
+      report("parallelism.context.degree",
+             fmt::format("context {} does not divide the {} heads and {} key-value heads of a "
+                         "tensor rank, as kind all_to_all needs",
+                         n, heads, kv_heads),
+             "use kind: ring");
+    }
+  }
+  if (length % (2 * parts) != 0) {
+    report("parallelism.context.degree",
+           fmt::format("sequence_length {} does not split into 2 x {} equal parts", length, parts));
+  }
+  if (sound({"training.attention"}) && s.training.attention == "unfused") {
+    report("training.attention", "context parallelism needs a fused attention kernel",
+           "state a kernel of the GPU's profile");
   }
 }
 
@@ -308,9 +398,9 @@ void Checker::check_tensor(const Transformer& t) const {
   };
   divides("heads", t.heads);
   divides("hidden", t.hidden);
-  divides("ffn", t.ffn);
+  if (!t.experts || t.experts->dense_layers > 0) divides("ffn", t.ffn);
   // Fewer key and value heads than ranks are replicated.
-  if (t.kv_heads % p.tensor != 0 && p.tensor % t.kv_heads != 0) {
+  if (!t.mla && t.kv_heads % p.tensor != 0 && p.tensor % t.kv_heads != 0) {
     report("parallelism.tensor",
            fmt::format("tensor {} and kv_heads {} do not divide each other", p.tensor, t.kv_heads));
   }
@@ -324,6 +414,9 @@ void Checker::check_mlp() const {
   if (sound({"parallelism.sequence"}) && p.sequence) {
     report("parallelism.sequence", "an MLP has no sequences to split");
   }
+  if (sound({"parallelism.context.degree"}) && p.context.degree > 1) {
+    report("parallelism.context.degree", "an MLP has no sequences to split");
+  }
   if (sound({"training.sequence_length"}) && s.training.sequence_length > 0) {
     report("training.sequence_length",
            fmt::format("an MLP has no sequences, but sequence_length is {}",
@@ -336,7 +429,6 @@ void Checker::check_mlp() const {
 }
 
 // --- names that other rooms own
-// -------------------------------------------------------------------------------
 
 void Checker::check_name(const char* path, const std::string& name,
                          const std::vector<std::string>& known, std::string_view title) const {

@@ -69,12 +69,32 @@ void describe(Io& io, DataParallel& d) {
 }
 
 template <class Io>
+void describe(Io& io, ContextParallel& c) {
+  io.field("degree", c.degree, between(1, 4096), "ranks that share each sequence");
+  io.field("kind", c.kind, any,
+           "in attention keys and values go around a ring or are gathered; all_to_all: heads are "
+           "split instead");
+}
+
+template <class Io>
+void describe(Io& io, ExpertParallel& e) {
+  io.field("degree", e.degree, between(1, 4096), "data-parallel ranks that share the experts");
+  io.field("capacity", e.capacity, positive,
+           "each expert gets this many times its fair share of tokens, padded or dropped; absent: "
+           "dropless");
+  io.field("imbalance", e.imbalance, between(1, 1e5),
+           "dropless: tokens of the busiest rank over the average");
+}
+
+template <class Io>
 void describe(Io& io, Parallelism& p) {
   io.field("tensor", p.tensor, between(1, 4096), "tensor-parallel ranks");
   io.field("sequence", p.sequence, any,
            "sequence-parallel regions between the tensor-parallel ones");
   io.field("overlap_tensor", p.overlap_tensor, any,
            "hide backward collectives under weight-gradient GEMMs");
+  io.section("context", p.context, "sequences split over ranks, in attention too");
+  io.section("expert", p.expert, "experts split over data-parallel ranks");
   io.section("pipeline", p.pipeline, "layers split into stages");
   io.section("data", p.data, "the same model on different samples");
 }

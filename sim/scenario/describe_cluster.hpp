@@ -30,6 +30,13 @@ void describe(Io& io, GemmProfile& g) {
               "time in a stream of training kernels over time in a short benchmark");
   io.constant("weight_gradient", g.weight_gradient, positive,
               "time of a weight-gradient GEMM that accumulates, over a forward one");
+  // The ratios of the A100 (calib/gpus/a100-80.yaml), for GPUs without measured grouped GEMMs.
+  io.fallback(g.grouped, 1.07, "1.07");
+  io.constant("grouped", g.grouped, positive,
+              "time of experts' grouped GEMMs over a batched GEMM of the same shapes");
+  io.fallback(g.grouped_weight_gradient, 1.13, "1.13");
+  io.constant("grouped_weight_gradient", g.grouped_weight_gradient, positive,
+              "the same for their weight gradients");
 }
 
 template <class Io>
@@ -41,6 +48,10 @@ void describe(Io& io, MemoryProfile& m) {
   io.constant("dropout", m.dropout, required(positive), "rate of dropout kernels");
   io.constant("loss", m.loss, required(positive), "rate of the loss");
   io.constant("optimizer", m.optimizer, required(positive), "rate of the optimizer's update");
+  // SimuMax's B200 tables: fused permutation 0.50 of the datasheet bandwidth, element-wise kernels
+  // 0.666 (MooreThreads/SimuMax@e691807:configs/system/b200_bf16_ceperm.json).
+  io.fallback(m.permute, m.elementwise * 0.75, "0.75 * elementwise");
+  io.constant("permute", m.permute, positive, "rate of kernels that move tokens to their experts");
 }
 
 template <class Io>
@@ -105,6 +116,7 @@ void describe(Io& io, LinkProfile& l) {
             "measured, per number of ranks; none: from bandwidth and latency");
     io.list("all_gather", l.all_gather, "likewise");
     io.list("reduce_scatter", l.reduce_scatter, "likewise");
+    io.list("all_to_all", l.all_to_all, "likewise");
   }
 }
 

@@ -8,6 +8,30 @@
 namespace stepsim {
 
 template <class Io>
+void describe(Io& io, Experts& e) {
+  io.field("count", e.count, required(between(2, 1e5)), "experts of a layer");
+  io.field("top_k", e.top_k, required(between(1, 1e5)), "experts that each token goes through");
+  io.field("ffn", e.ffn, required(between(1, 1e7)), "inner width of one expert");
+  io.field("shared_ffn", e.shared_ffn, between(0, 1e7),
+           "inner width of the shared experts together; 0: none");
+  io.field("dense_layers", e.dense_layers, between(0, 1e5),
+           "leading layers that keep the dense MLP of width ffn");
+}
+
+template <class Io>
+void describe(Io& io, LatentAttention& a) {
+  io.field("query_rank", a.query_rank, between(0, 1e6),
+           "width that queries are compressed to; 0: they are not");
+  io.field("kv_rank", a.kv_rank, required(between(1, 1e6)),
+           "width that keys and values are compressed to");
+  io.field("nope_dim", a.nope_dim, required(between(1, 1e5)),
+           "part of a head's queries and keys without positions");
+  io.field("rope_dim", a.rope_dim, required(between(1, 1e5)),
+           "rotary part of a head's queries and keys; the heads share the keys'");
+  io.field("value_dim", a.value_dim, required(between(1, 1e5)), "width of a head's values");
+}
+
+template <class Io>
 void describe(Io& io, Transformer& t) {
   io.field("layers", t.layers, required(between(1, 1e5)), "decoder layers");
   io.field("hidden", t.hidden, required(between(1, 1e6)), "width of the residual stream");
@@ -25,10 +49,17 @@ void describe(Io& io, Transformer& t) {
            "rows of a learned position table; 0: none (rotary)");
   io.field("gated_mlp", t.gated_mlp, any, "SwiGLU: three matrices instead of two");
   io.field("rms_norm", t.rms_norm, any, "RMSNorm instead of LayerNorm");
-  io.field("bias", t.bias, any, "biases in the linear layers");
+  io.field("bias", t.bias, any,
+           "biases in the linear layers; experts and latent attention have none");
+  io.field("qkv_bias", t.qkv_bias, any, "biases of queries, keys and values where bias is false");
+  io.field("qk_norm", t.qk_norm, any, "a norm over each head of queries and keys");
   io.field("tied_embeddings", t.tied_embeddings, any,
            "the output head shares the embedding's weights");
   io.field("dropout", t.dropout, any, "attention and hidden dropout");
+  io.section("experts", t.experts, Experts{},
+             "mixture of experts instead of the MLP; absent: a dense model");
+  io.section("mla", t.mla, LatentAttention{},
+             "multi-head latent attention, which has head widths of its own; absent: plain heads");
 }
 
 template <class Io>

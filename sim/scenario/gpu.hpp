@@ -40,6 +40,8 @@ struct GemmProfile {
   double roundness = 4;            ///< exponent p that joins compute and memory time
   double partial_waves = 0;        ///< 0: only whole waves of tiles; 1: partial waves cost their share
   double sustained = 1;            ///< time in a stream of training kernels over time in a short benchmark
+  double grouped = 1;              ///< time of experts' grouped GEMMs over a batched one of the same shapes
+  double grouped_weight_gradient = 1;  ///< the same for their weight gradients
   double weight_gradient = 1;      ///< time of a weight-gradient GEMM that accumulates, over a forward one
   bool operator==(const GemmProfile&) const = default;
 };
@@ -53,6 +55,7 @@ struct MemoryProfile {
   BytesPerSecond dropout;
   BytesPerSecond loss;
   BytesPerSecond optimizer;
+  BytesPerSecond permute;          ///< gather and scatter of whole rows by index
   bool operator==(const MemoryProfile&) const = default;
 };
 
@@ -101,7 +104,7 @@ struct LinkProfile {
   BytesPerSecond bandwidth;   ///< per GPU and direction
   double efficiency = 1;      ///< payload that a transfer reaches, of bandwidth
   Seconds latency;            ///< of one transfer or one ring step
-  std::vector<CollectiveCurve> all_reduce, all_gather, reduce_scatter;  ///< measured; empty: alpha-beta
+  std::vector<CollectiveCurve> all_reduce, all_gather, reduce_scatter, all_to_all;  ///< measured; or alpha-beta
   std::string hash;           ///< of the file's text; empty when inline
   bool operator==(const LinkProfile&) const = default;
 };

@@ -42,6 +42,11 @@ inline constexpr std::array kNames<Sharding> = {
     std::pair{std::string_view("zero2"), Sharding::zero2},
     std::pair{std::string_view("zero3"), Sharding::zero3}};
 template <>
+inline constexpr std::array kNames<ContextKind> = {
+    std::pair{std::string_view("ring"), ContextKind::ring},
+    std::pair{std::string_view("all_gather"), ContextKind::all_gather},
+    std::pair{std::string_view("all_to_all"), ContextKind::all_to_all}};
+template <>
 inline constexpr std::array kNames<ModelKind> = {
     std::pair{std::string_view("transformer"), ModelKind::transformer},
     std::pair{std::string_view("mlp"), ModelKind::mlp}};

@@ -75,10 +75,29 @@ struct DataParallel {
   bool operator==(const DataParallel&) const = default;
 };
 
+enum class ContextKind { ring, all_gather, all_to_all };
+
+/// Sequences split over ranks, in attention too.
+struct ContextParallel {
+  int degree = 1;
+  ContextKind kind = ContextKind::ring;   ///< what passes between ranks in attention
+  bool operator==(const ContextParallel&) const = default;
+};
+
+/// Experts dealt to data-parallel ranks.
+struct ExpertParallel {
+  int degree = 1;
+  std::optional<double> capacity;         ///< rows of an expert over its fair share, padded; absent: dropless
+  double imbalance = 1;                   ///< dropless: rows of the busiest rank over the average
+  bool operator==(const ExpertParallel&) const = default;
+};
+
 struct Parallelism {
   int tensor = 1;
   bool sequence = false;                  ///< sequence parallel regions between tensor parallel ones
   bool overlap_tensor = true;             ///< hide backward collectives under weight-gradient GEMMs (Megatron)
+  ContextParallel context;
+  ExpertParallel expert;
   Pipeline pipeline;
   DataParallel data;
   bool operator==(const Parallelism&) const = default;
@@ -142,7 +161,9 @@ struct Scenario {
   std::vector<Expectation> expect;
   std::string hash;                       ///< of the resolved scenario
 
-  int data_parallel() const {
+  int data_parallel() const { return replicas() / parallelism.context.degree; }
+  /// Ranks that hold the same dense parameters: data x context.
+  int replicas() const {
     return cluster.gpus() / (parallelism.tensor * parallelism.pipeline.stages);
   }
   /// Micro-batches that each pipeline runs per step.

@@ -18,6 +18,8 @@ constexpr std::array<Words, kCauses> kWords{{
     {"optimizer", "optimizer"},
     {"contention", "compute slowed by collectives"},
     {"exposed_tensor", "exposed tensor-parallel communication"},
+    {"exposed_context", "exposed context-parallel exchanges"},
+    {"exposed_expert", "exposed expert-parallel exchanges"},
     {"exposed_data", "exposed data-parallel communication"},
     {"exposed_pipeline", "exposed pipeline communication"},
     {"pipeline_bubble", "pipeline bubble"},

@@ -39,7 +39,7 @@ inline GpuProfile paper_gpu() {
   gpu.copy_pinned = gpu.copy_pageable = kFree;
   gpu.gemm = {{.precision = Precision::fp16, .peak = 1000_TFLOPps}};
   gpu.memory_kernels = {Seconds{0}, kPaperRate, kPaperRate, kPaperRate,
-                        kPaperRate, kPaperRate, kFree};
+                        kPaperRate, kPaperRate, kFree,      kPaperRate};
   return gpu;
 }
 

@@ -53,9 +53,9 @@ void slow_down(GpuProfile& gpu, double k) {
   }
   MemoryProfile& memory = gpu.memory_kernels;
   memory.latency *= k;
-  for (BytesPerSecond* rate :
-       {&memory.elementwise, &memory.norm, &memory.softmax, &memory.dropout, &memory.loss,
-        &memory.optimizer, &gpu.memory_bandwidth, &gpu.copy_pinned, &gpu.copy_pageable}) {
+  for (BytesPerSecond* rate : {&memory.elementwise, &memory.norm, &memory.softmax, &memory.dropout,
+                               &memory.loss, &memory.optimizer, &memory.permute,
+                               &gpu.memory_bandwidth, &gpu.copy_pinned, &gpu.copy_pageable}) {
     *rate = *rate / k;
   }
   for (AttentionProfile& attention : gpu.attention) {
@@ -67,7 +67,8 @@ void slow_down(GpuProfile& gpu, double k) {
 void slow_down(LinkProfile& link, double k) {
   link.bandwidth = link.bandwidth / k;
   link.latency *= k;
-  for (auto* curves : {&link.all_reduce, &link.all_gather, &link.reduce_scatter}) {
+  for (auto* curves :
+       {&link.all_reduce, &link.all_gather, &link.reduce_scatter, &link.all_to_all}) {
     for (CollectiveCurve& curve : *curves) {
       curve.latency *= k;
       curve.low = curve.low / k;

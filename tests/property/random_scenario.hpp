@@ -45,7 +45,8 @@ class Picker {
 /// take neither SMs nor memory bandwidth from kernels.
 class RandomScenario {
  public:
-  RandomScenario(std::uint64_t seed, bool contention) : pick_(seed), contention_(contention) {
+  RandomScenario(std::uint64_t seed, bool contention)
+      : pick_(seed), pick_split_(seed + 1'000'000), contention_(contention) {
     pick_split();
     text_ = cluster() + model() + training() + parallelism() + data() + host();
     text_ += "run: {steps: 2, warmup: 1}\n";
@@ -72,11 +73,18 @@ class RandomScenario {
     const bool apart = contention_ || nodes_ == 1;  // anything goes: it contends, or shares nothing
     tensor_ = mlp_ ? 1 : apart ? pick_.divisor_of(total, 8) : pick_.divisor_of(gpus_, 8);
     stages_ = apart ? pick_.divisor_of(total / tensor_, 8) : 1;
-    data_ = total / tensor_ / stages_;
+    const bool splits_more = apart && !mlp_;
+    context_ = splits_more && pick_split_.flip()
+                   ? pick_split_.divisor_of(total / tensor_ / stages_, 4)
+                   : 1;
+    data_ = total / tensor_ / stages_ / context_;
+    experts_ = !mlp_ && pick_split_.flip();
+    expert_ = splits_more && experts_ ? pick_split_.divisor_of(data_, 8) : 1;
     chunks_ = stages_ > 1 && pick_.flip() ? pick_.between(2, 3) : 1;
     micro_batches_ = chunks_ > 1 ? stages_ * pick_.between(1, 2) : pick_.between(1, 6);
     layers_ = stages_ * chunks_ * pick_.between(1, 2);
     gpu_ = pick_.one_of({"a100-80", "h100", "v100"});
+    if (context_ > 1 && gpu_ == "v100") gpu_ = "a100-80";  // which has fused attention
   }
 
   std::string cluster() {
@@ -102,11 +110,30 @@ class RandomScenario {
       return fmt::format("model: {{name: m, kind: mlp, layers: {}, width: {}, bias: {}}}\n",
                          layers_, 128 * pick_.between(1, 16), pick_.flip());
     }
-    const int heads = tensor_ * pick_.between(1, 3);
+    const int heads = tensor_ * context_ * pick_.between(1, 3);
     return fmt::format(
-        "model: {{name: t, layers: {}, hidden: {}, heads: {}, vocabulary: {}, gated_mlp: {}, "
-        "tied_embeddings: {}}}\n",
-        layers_, 128 * heads, heads, 1000 * pick_.between(1, 40), pick_.flip(), pick_.flip());
+        "model:\n  {{name: t, layers: {}, hidden: {}, heads: {}, vocabulary: {}, gated_mlp: {}, "
+        "tied_embeddings: {}{}{}}}\n",
+        layers_, 128 * heads, heads, 1000 * pick_.between(1, 40), pick_.flip(), pick_.flip(),
+        experts(), latent_attention());
+  }
+
+  std::string experts() {
+    if (!experts_) return "";
+    const int count = expert_ * pick_split_.between(2, 4);
+    return fmt::format(
+        ", experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}, "
+        "dense_layers: {}}}",
+        count, pick_split_.between(1, 2), tensor_ * 64 * pick_split_.between(1, 8),
+        tensor_ * 64 * pick_split_.between(0, 4), pick_split_.between(0, layers_ - 1));
+  }
+
+  std::string latent_attention() {
+    if (!pick_split_.flip()) return "";
+    return fmt::format(
+        ", mla: {{query_rank: {}, kv_rank: 128, nope_dim: 64, rope_dim: 32, "
+        "value_dim: 64}}",
+        pick_split_.flip() ? 0 : 192);
   }
 
   std::string training() {
@@ -118,19 +145,31 @@ class RandomScenario {
         pick_.one_of({"fp32", "fp16"}), pick_.one_of({"sgd", "adam"}), pick_.flip());
     if (mlp_) return text + fmt::format("  recompute: {}\n", pick_.one_of({"none", "full"}));
     return text + fmt::format("  sequence_length: {}\n  recompute: {}\n  attention: {}\n",
-                              128 * tensor_ * pick_.between(1, 4),
-                              pick_.one_of({"none", "selective", "full"}),
-                              gpu_ == "v100" ? "unfused" : pick_.one_of({"unfused", "flash2"}));
+                              128 * tensor_ * context_ * pick_.between(1, 4),
+                              pick_.one_of({"none", "selective", "full"}), attention());
+  }
+
+  std::string attention() {
+    const std::string kernel = gpu_ == "v100" ? "unfused" : pick_.one_of({"unfused", "flash2"});
+    return context_ > 1 ? "flash2" : kernel;
+  }
+
+  std::string expert_split() {
+    if (!experts_) return "";
+    return fmt::format("  expert: {{degree: {}, {}}}\n", expert_,
+                       pick_split_.flip() ? "capacity: 1.25" : "imbalance: 1.5");
   }
 
   std::string parallelism() {
     return fmt::format(
         "parallelism:\n  tensor: {}\n  sequence: {}\n  overlap_tensor: {}\n"
+        "  context: {{degree: {}, kind: {}}}\n{}"
         "  pipeline: {{stages: {}, schedule: {}, chunks: {}, overlap_p2p: {}, scatter_gather: "
         "{}}}\n"
         "  data: {{sharding: {}, bucket: {} MiB, overlap: {}}}\n"
         "collectives: {{all_reduce: {}, all_gather: {}}}\n",
-        tensor_, tensor_ > 1 && pick_.flip(), pick_.flip(), stages_,
+        tensor_, tensor_ > 1 && (pick_.flip() || experts_), pick_.flip(), context_,
+        pick_split_.one_of({"ring", "all_gather", "all_to_all"}), expert_split(), stages_,
         chunks_ > 1 ? "interleaved" : pick_.one_of({"1f1b", "gpipe"}), chunks_, pick_.flip(),
         pick_.flip(), pick_.one_of(shardings()), pick_.between(1, 30), pick_.flip(),
         pick_.one_of({"auto", "ring", "tree"}), pick_.one_of({"auto", "ring"}));
@@ -165,10 +204,13 @@ class RandomScenario {
   }
 
   Picker pick_;
+  Picker
+      pick_split_;  ///< experts, contexts and attention, which leave the other choices as they are
   bool contention_;
   int nodes_ = 1, gpus_ = 1, tensor_ = 1, stages_ = 1, data_ = 1;
+  int context_ = 1, expert_ = 1;
   int chunks_ = 1, micro_batches_ = 1, layers_ = 1;
-  bool mlp_ = false;
+  bool mlp_ = false, experts_ = false;
   std::string gpu_, text_;
 };
 

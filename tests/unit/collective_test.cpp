@@ -38,6 +38,8 @@ TEST_CASE("bus factors are 2(n-1)/n for an all-reduce, (n-1)/n for its halves") 
     CHECK(bus_factor(CollectiveOp::all_reduce, n) == nine_digits(2 * (n - 1.0) / n));
     CHECK(bus_factor(CollectiveOp::all_gather, n) == nine_digits((n - 1.0) / n));
     CHECK(bus_factor(CollectiveOp::reduce_scatter, n) == nine_digits((n - 1.0) / n));
+    CHECK(bus_factor(CollectiveOp::all_to_all, n) == nine_digits((n - 1.0) / n));
+    CHECK(bus_factor(CollectiveOp::shift, n) == 1);
   }
 }
 
@@ -96,13 +98,14 @@ TEST_CASE("every algorithm costs more for more bytes, and nothing less than its 
   const Cluster cluster = two_nodes();
   for (const CollectiveAlgorithm* algorithm : Registry<CollectiveAlgorithm>::all()) {
     CAPTURE(std::string(algorithm->name));
+    const bool reduces = algorithm->supports({CollectiveOp::all_reduce, 1_B}, {16, 2, 8});
+    const CollectiveOp op = reduces ? CollectiveOp::all_reduce : CollectiveOp::all_to_all;
     double before = 0;
     for (double bytes = 1; bytes < 1e11; bytes *= 10) {
-      const Phases phases =
-          algorithm->phases({CollectiveOp::all_reduce, Bytes{bytes}}, {16, 2, 8}, cluster);
+      const Phases phases = algorithm->phases({op, Bytes{bytes}}, {16, 2, 8}, cluster);
       const double now = uncontended(phases, cluster).seconds();
       CHECK(now > before);
-      CHECK(now > 2 * 10e-6);
+      CHECK(now > (reduces ? 2 : 1) * 10e-6);
       before = now;
     }
   }

@@ -90,12 +90,18 @@ TEST_CASE("launches add up from the start of an epoch, and a host wait starts a 
   CHECK(successors(program, wait) == std::vector<TaskIndex>{c});
 }
 
-TEST_CASE("ranks are numbered tensor fastest, then data, then pipeline, and back") {
+TEST_CASE("ranks are numbered tensor fastest, then context, data, pipeline, and back") {
   const Scenario scenario = scenario_of(gpt(2, "tensor: 2, pipeline: {stages: 2}"));
   CHECK(rank_at({1, 0, 0}, scenario) == 1);
-  CHECK(rank_at({0, 1, 0}, scenario) == 2);
-  CHECK(rank_at({0, 0, 1}, scenario) == 8);
+  CHECK(rank_at({0, 0, 1, 0}, scenario) == 2);
+  CHECK(rank_at({0, 0, 0, 1}, scenario) == 8);
   for (int rank = 0; rank < 16; ++rank) CHECK(rank_at(place_of(rank, scenario), scenario) == rank);
+  Scenario split = scenario;
+  split.parallelism.context.degree = 2;
+  CHECK(rank_at({1, 1, 0, 0}, split) == 3);
+  CHECK(rank_at({0, 0, 1, 0}, split) == 4);
+  CHECK(rank_at({0, 0, 0, 1}, split) == 8);
+  for (int rank = 0; rank < 16; ++rank) CHECK(rank_at(place_of(rank, split), split) == rank);
 }
 
 TEST_CASE("a rank belongs to one group for each thing that it does") {

@@ -12,8 +12,8 @@ double scores(const Pass& pass, const AttentionShape& a) {
 }
 
 double qkv_bytes(const Pass& pass, const AttentionShape& a) {
-  return pass.element() *
-         static_cast<double>(pass.tokens() * (a.heads + 2 * a.kv_heads) * a.head_dim);
+  return pass.element() * static_cast<double>(pass.tokens()) *
+         static_cast<double>(a.heads * a.head_dim + a.kv_heads * (a.head_dim + a.values()));
 }
 
 void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
@@ -30,10 +30,10 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   if (a.dropout) {
     op.forward.emplace_back(memory_bound("attention dropout", 2 * S + mask, MemoryRate::dropout));
   }
-  op.forward.emplace_back(product("context", s, a.head_dim, s));
+  op.forward.emplace_back(product("context", s, a.values(), s));
 
-  op.backward.emplace_back(product("context dgrad", s, s, a.head_dim));
-  op.backward.emplace_back(product("values dgrad", s, a.head_dim, s));
+  op.backward.emplace_back(product("context dgrad", s, s, a.values()));
+  op.backward.emplace_back(product("values dgrad", s, a.values(), s));
   if (a.dropout) {
     op.backward.emplace_back(
         memory_bound("attention dropout backward", 2 * S + mask, MemoryRate::dropout));
@@ -47,11 +47,16 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
 }
 
 void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
-  const FusedAttention forward{a.kernel, pass.batch, a.heads, a.head_dim, pass.sequence, false};
+  const FusedAttention forward{a.kernel,      pass.batch, a.heads,    a.head_dim,
+                               pass.sequence, false,      a.value_dim};
   FusedAttention backward = forward;
   backward.backward = true;
-  op.forward.emplace_back(Launch{"attention", forward});
-  op.backward.emplace_back(Launch{"attention backward", backward});
+  if (pass.context > 1) {
+    add_context_attention(op, pass, a);
+  } else {
+    op.forward.emplace_back(Launch{"attention", forward});
+    op.backward.emplace_back(Launch{"attention backward", backward});
+  }
   // Queries, keys, values and the fp32 log-sum-exp of each row. The output is the next layer's
   // input.
   op.saved_scores = Bytes{4.0 * static_cast<double>(pass.tokens() * a.heads)};
@@ -76,8 +81,9 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
   if (a.rotary) op.backward.emplace_back(memory_bound("rotary embedding backward", 2 * rotated));
   // The three gradients are laid out as one tensor again before the projection's backward.
   op.backward.emplace_back(memory_bound("qkv gradient concatenation", 2 * qkv));
-  op.flops = Flops{4.0 * static_cast<double>(pass.tokens() * a.heads * a.head_dim) *
-                   static_cast<double>(pass.sequence)};
+  op.flops = Flops{2.0 * static_cast<double>(pass.tokens() * a.heads) *
+                   static_cast<double>(a.head_dim + a.values()) *
+                   static_cast<double>(pass.whole_sequence())};
   return op;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sim/ops/op_graph.hpp"
@@ -14,14 +15,20 @@ namespace stepsim {
 /// What a layer must know about the pass it is part of.
 struct Pass {
   std::int64_t batch = 1;     ///< sequences (or samples) per micro-batch
-  std::int64_t sequence = 1;  ///< tokens per sequence; 1 for feature vectors
-  std::int64_t tensor = 1;    ///< tensor-parallel degree
+  std::int64_t sequence = 1;  ///< tokens per sequence on this rank; 1 for feature vectors
+  std::int64_t context = 1;   ///< ranks that share each sequence
+  ContextKind context_kind = ContextKind::ring;
+  std::int64_t tensor = 1;  ///< tensor-parallel degree
   bool sequence_parallel = false;
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs
   Precision precision = Precision::bf16;
   Precision gradients = Precision::bf16;
+  std::int64_t expert = 1;         ///< ranks that the experts are dealt to
+  std::optional<double> capacity;  ///< of an expert over its fair share of tokens; none: dropless
+  double imbalance = 1;            ///< dropless: tokens of the busiest rank over the average
 
   std::int64_t tokens() const { return batch * sequence; }
+  std::int64_t whole_sequence() const { return sequence * context; }
   /// Tokens of this rank outside tensor-parallel regions.
   std::int64_t outer_tokens() const { return sequence_parallel ? tokens() / tensor : tokens(); }
   double element() const { return bytes_per_element(precision); }
@@ -44,12 +51,29 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
 Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
               bool bias);
 
+/// A linear layer that every tensor rank holds whole and runs on its own tokens. `saves_input`: its
+/// input is not kept by another layer already.
+Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
+                     bool saves_input);
+
 /// Dimensions of attention on one tensor rank.
 struct AttentionShape {
   std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
   bool rotary = false, dropout = false;
-  std::string kernel;  ///< "unfused" or a fused kernel of the GPU's profile
+  std::string kernel;          ///< "unfused" or a fused kernel of the GPU's profile
+  std::int64_t value_dim = 0;  ///< of a head's values; 0: head_dim
+  std::int64_t values() const { return value_dim > 0 ? value_dim : head_dim; }
 };
+
+/// The kernels and exchanges of fused attention whose sequence is split over context ranks.
+void add_context_attention(Op& op, const Pass& pass, const AttentionShape& shape);
+
+/// A norm over each head of queries and keys (Qwen 3).
+Op head_norm(const Pass& pass, const AttentionShape& shape);
+
+/// Rotary positions of latent attention, and its parts joined to queries, keys and values.
+/// `heads` is this rank's share.
+Op latent_heads(const Pass& pass, const LatentAttention& mla, std::int64_t heads);
 
 /// Scaled dot-product attention: batched GEMMs, masked softmax and dropout, or one fused kernel.
 Op core_attention(const Pass& pass, const AttentionShape& shape);
@@ -61,6 +85,22 @@ Op activation(const Pass& pass, std::int64_t width, bool gated);
 /// Adds the residual; with bias and dropout where the model has them.
 Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool dropout,
             bool bias);
+
+/// The experts of one layer.
+struct ExpertShape {
+  std::int64_t hidden = 0;
+  const Experts& experts;
+  bool gated = false;
+};
+
+/// Scores of all experts for this rank's tokens, and the top k.
+Op router(const Pass& pass, const ExpertShape& shape);
+/// Tokens to the ranks of their experts, in order of expert.
+Op dispatch(const Pass& pass, const ExpertShape& shape);
+/// The MLPs of this rank's experts, as grouped GEMMs.
+Op expert_mlps(const Pass& pass, const ExpertShape& shape);
+/// Results back to the ranks of their tokens, and their weighted sums.
+Op combine(const Pass& pass, const ExpertShape& shape);
 
 /// Token embedding with its vocabulary split over tensor ranks, learned positions, dropout.
 Op embedding(const Pass& pass, const Transformer& model);

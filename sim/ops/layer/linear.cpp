@@ -48,7 +48,7 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s) {
 /// Starts a collective; waits for it at once unless it may hide under the next kernel.
 void add_collective(Items& items, CollectiveOp op, Bytes bytes, bool hidden,
                     bool for_weights = false) {
-  items.emplace_back(StartCollective{op, bytes, for_weights});
+  items.emplace_back(StartCollective{op, bytes, PassGroup::tensor, for_weights});
   if (!hidden) items.emplace_back(Join{for_weights});
 }
 
@@ -104,6 +104,17 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
     if (pass.sequence_parallel)
       add_collective(op.backward, CollectiveOp::all_gather, output, false);
   }
+  op.backward.emplace_back(data_gradient(pass, name, s));
+  add_weight_gradient(op.backward, pass, name, s);
+  add_gradients_ready(op.backward, op);
+  return op;
+}
+
+Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
+                     bool saves_input) {
+  const LinearShape s{pass.outer_tokens(), in, out, false};
+  Op op = linear(pass, name, s);
+  if (saves_input) op.saved = Bytes{pass.element() * static_cast<double>(s.tokens * in)};
   op.backward.emplace_back(data_gradient(pass, name, s));
   add_weight_gradient(op.backward, pass, name, s);
   add_gradients_ready(op.backward, op);

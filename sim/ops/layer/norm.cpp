@@ -24,4 +24,18 @@ Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms
   return op;
 }
 
+Op head_norm(const Pass& pass, const AttentionShape& a) {
+  const double heads = pass.element() * static_cast<double>(pass.tokens() * a.head_dim) *
+                       static_cast<double>(a.heads + a.kv_heads);
+  Op op;
+  op.name = "head norm";
+  op.parameters = {static_cast<double>(a.head_dim), static_cast<double>(a.head_dim)};
+  op.saved = Bytes{heads};
+  op.forward.emplace_back(memory_bound("head norm", 2 * heads, MemoryRate::norm));
+  op.backward.emplace_back(memory_bound("head norm dgrad", 3 * heads, MemoryRate::norm));
+  op.backward.emplace_back(memory_bound("head norm wgrad", 2 * heads, MemoryRate::norm));
+  for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
+  return op;
+}
+
 }  // namespace stepsim

@@ -39,8 +39,10 @@ Phases hierarchical_phases(const CollectiveRequest& request, const GroupShape& g
 const Registered<CollectiveAlgorithm> hierarchical{{
     .name = "hierarchical",
     .description = "scatter inside the node, exchange between nodes, gather inside the node",
-    .supports = [](const CollectiveRequest&,
-                   const GroupShape& group) { return group.ranks_per_node() > 1; },
+    .supports =
+        [](const CollectiveRequest& request, const GroupShape& group) {
+          return is_reduction_or_gather(request.op) && group.ranks_per_node() > 1;
+        },
     .phases = hierarchical_phases,
 }};
 

@@ -27,7 +27,8 @@ Phases ring_phases(const CollectiveRequest& request, const GroupShape& group,
 const Registered<CollectiveAlgorithm> ring{{
     .name = "ring",
     .description = "pipelined ring over all ranks: least bytes, latency grows with the ranks",
-    .supports = [](const CollectiveRequest&, const GroupShape&) { return true; },
+    .supports = [](const CollectiveRequest& request,
+                   const GroupShape&) { return is_reduction_or_gather(request.op); },
     .phases = ring_phases,
 }};
 

@@ -1,0 +1,110 @@
+// Attention over a sequence that is split over context-parallel ranks, in three ways.
+//
+// Ring (Liu, Zaharia, Abbeel 2023, arXiv 2310.01889; NVIDIA/TransformerEngine
+// transformer_engine/pytorch/attention, AttnFuncWithCPAndKVP2P): keys and values go around, each
+// block arrives while attention works on the one before; backward, their gradients go with them.
+// All-gather (Llama 3, arXiv 2407.21783, section 3.3.2; AttnFuncWithCPAndKVAllGather): keys and
+// values are gathered before attention, again for backward, and their gradients scattered.
+// All-to-all (DeepSpeed-Ulysses, arXiv 2309.14509): ranks exchange parts of the sequence for heads.
+//
+// Causal work is dealt out evenly (Megatron-LM gives rank i the i-th part of 2n from either end):
+// on each block of the ring a rank has the causal half of (s/n)^2, at its own block because it is
+// causal, at the others because half of the queries or half of the keys take part.
+#include "sim/ops/layer/layers.hpp"
+
+namespace stepsim {
+namespace {
+
+struct Exchange {
+  Exchange(const Pass& pass, const AttentionShape& a) : pass_(pass), a_(a) {
+    const double token = pass.element() * static_cast<double>(pass.tokens());
+    query = token * static_cast<double>(a.heads * a.head_dim);
+    output = token * static_cast<double>(a.heads * a.values());
+    kv = token * static_cast<double>(a.kv_heads * (a.head_dim + a.values()));
+  }
+
+  Launch attention(std::int64_t heads, std::int64_t sequence, bool backward,
+                   std::int64_t query_ranks = 1) const {
+    return {backward ? "attention backward" : "attention",
+            FusedAttention{a_.kernel, pass_.batch, heads, a_.head_dim, sequence, backward,
+                           a_.value_dim, query_ranks}};
+  }
+
+  static void start(Items& items, CollectiveOp op, double bytes) {
+    items.emplace_back(StartCollective{op, Bytes{bytes}, PassGroup::context});
+  }
+  static void exchange(Items& items, CollectiveOp op, double bytes) {
+    start(items, op, bytes);
+    items.emplace_back(Join{});
+  }
+
+  const Pass& pass_;
+  const AttentionShape& a_;
+  double query, output, kv;  ///< bytes of this rank's part
+};
+
+void add_ring(Op& op, const Exchange& e) {
+  const std::int64_t n = e.pass_.context;
+  const std::int64_t s = e.pass_.sequence;
+  // Partial results of later blocks cover all queries or half of them; each is read, and the sum
+  // read and written.
+  const double merged = 3 * 0.75;
+  for (std::int64_t block = 0; block < n; ++block) {
+    const bool last = block + 1 == n;
+    if (!last) Exchange::start(op.forward, CollectiveOp::shift, e.kv);
+    op.forward.emplace_back(e.attention(e.a_.heads, s, false));
+    if (block > 0) op.forward.emplace_back(memory_bound("merge outputs", merged * e.output));
+    if (!last) op.forward.emplace_back(Join{});
+  }
+  // The first exchange has no gradients yet; the last one brings them home without the blocks.
+  for (std::int64_t block = 0; block < n; ++block) {
+    const bool end = block == 0 || block + 1 == n;
+    Exchange::start(op.backward, CollectiveOp::shift, (end ? 1 : 2) * e.kv);
+    op.backward.emplace_back(e.attention(e.a_.heads, s, true));
+    op.backward.emplace_back(Join{});
+    if (block > 0)
+      op.backward.emplace_back(memory_bound("merge gradients", merged * (e.query + e.kv)));
+  }
+}
+
+void add_gathered(Op& op, const Exchange& e) {
+  const std::int64_t n = e.pass_.context;
+  const double whole = e.kv * static_cast<double>(n);
+  Exchange::exchange(op.forward, CollectiveOp::all_gather, whole);
+  op.forward.emplace_back(e.attention(e.a_.heads, e.pass_.whole_sequence(), false, n));
+  Exchange::exchange(op.backward, CollectiveOp::all_gather, whole);
+  op.backward.emplace_back(e.attention(e.a_.heads, e.pass_.whole_sequence(), true, n));
+  Exchange::exchange(op.backward, CollectiveOp::reduce_scatter, whole);
+}
+
+/// Each exchange also lays its tensor out again, before and after.
+void add_head_split(Op& op, const Exchange& e) {
+  const std::int64_t heads = e.a_.heads / e.pass_.context;
+  const auto trade = [](Items& items, const char* name, double bytes) {
+    items.emplace_back(memory_bound(name, 2 * bytes));
+    Exchange::exchange(items, CollectiveOp::all_to_all, bytes);
+    items.emplace_back(memory_bound(name, 2 * bytes));
+  };
+  trade(op.forward, "sequence for heads", e.query + e.kv);
+  op.forward.emplace_back(e.attention(heads, e.pass_.whole_sequence(), false));
+  trade(op.forward, "heads for sequence", e.output);
+  trade(op.backward, "sequence for heads", e.output);
+  op.backward.emplace_back(e.attention(heads, e.pass_.whole_sequence(), true));
+  trade(op.backward, "heads for sequence", e.query + e.kv);
+}
+
+}  // namespace
+
+void add_context_attention(Op& op, const Pass& pass, const AttentionShape& shape) {
+  const Exchange exchange(pass, shape);
+  switch (pass.context_kind) {
+    case ContextKind::ring:
+      return add_ring(op, exchange);
+    case ContextKind::all_gather:
+      return add_gathered(op, exchange);
+    case ContextKind::all_to_all:
+      return add_head_split(op, exchange);
+  }
+}
+
+}  // namespace stepsim

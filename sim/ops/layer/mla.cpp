@@ -1,0 +1,56 @@
+// Multi-head latent attention: from the narrow layers' outputs to the heads' queries, keys and
+// values.
+//
+// DeepSeek-V2, arXiv 2405.04434, section 2.1; kernels as in NVIDIA/Megatron-LM
+// megatron/core/transformer/multi_latent_attention.py without fused rotary embedding: rotary parts
+// by themselves, then each tensor is joined (one read, one write).
+#include "sim/ops/layer/layers.hpp"
+
+namespace stepsim {
+namespace {
+
+struct HeadBytes {
+  HeadBytes(const Pass& pass, const LatentAttention& a, std::int64_t heads) {
+    const double one = pass.element() * static_cast<double>(pass.tokens() * heads);
+    query = one * static_cast<double>(a.key_dim());
+    rotary = one * static_cast<double>(a.rope_dim);
+    value = one * static_cast<double>(a.value_dim);
+    up = one * static_cast<double>(a.nope_dim + a.value_dim);
+  }
+  double query, rotary, value;
+  double up;  ///< output of the projection of keys and values
+};
+
+/// The heads share the rotary part of their keys; each tensor rank has that of its tokens alone.
+void add_shared_keys(Items& items, const Pass& pass, CollectiveOp op, std::int64_t width) {
+  if (pass.tensor == 1 || !pass.sequence_parallel) return;
+  items.emplace_back(StartCollective{op, pass.activation(width)});
+  items.emplace_back(Join{});
+}
+
+}  // namespace
+
+Op latent_heads(const Pass& pass, const LatentAttention& a, std::int64_t heads) {
+  const HeadBytes bytes(pass, a, heads);
+  const double shared_keys =
+      pass.element() * static_cast<double>(pass.tokens()) * static_cast<double>(a.rope_dim);
+  Op op;
+  op.name = "latent heads";
+  add_shared_keys(op.forward, pass, CollectiveOp::all_gather, a.rope_dim);
+  op.forward.emplace_back(memory_bound("rotary queries", 2 * bytes.rotary));
+  op.forward.emplace_back(memory_bound("rotary keys", 2 * shared_keys));
+  op.forward.emplace_back(memory_bound("join queries", 2 * bytes.query));
+  op.forward.emplace_back(memory_bound("join keys", 2 * bytes.query));
+  op.forward.emplace_back(memory_bound("copy values", 2 * bytes.value));
+  // Gradients of keys without positions and of values become one tensor; the rotary keys' is summed
+  // over the heads.
+  op.backward.emplace_back(memory_bound("kv gradient concatenation", 2 * bytes.up));
+  op.backward.emplace_back(memory_bound("rotary keys gradient", bytes.rotary + shared_keys));
+  op.backward.emplace_back(memory_bound("rotary keys backward", 2 * shared_keys));
+  op.backward.emplace_back(memory_bound("rotary queries backward", 2 * bytes.rotary));
+  op.backward.emplace_back(memory_bound("query gradient concatenation", 2 * bytes.query));
+  add_shared_keys(op.backward, pass, CollectiveOp::reduce_scatter, a.rope_dim);
+  return op;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,176 @@
+// Mixture of experts: router, dispatch to the ranks of the experts, grouped GEMMs, combine.
+//
+// After NVIDIA/Megatron-LM megatron/core/transformer/moe (router.py, token_dispatcher.py
+// MoEAlltoAllTokenDispatcher, experts.py TEGroupedMLP): each token is sent once for each of its
+// experts; tensor ranks gather the tokens of their expert and each computes its share of the
+// experts' width; the router's weights are applied in the activation, so that no expert's output is
+// kept. With a capacity every expert gets the same padded number of rows (drop and pad); without
+// one, the busiest rank gets `imbalance` times the average, and the others wait for it.
+#include <algorithm>
+#include <cmath>
+
+#include "sim/ops/layer/layers.hpp"
+
+namespace stepsim {
+namespace {
+
+/// How many rows go where; a row is one token on its way to one expert.
+struct Rows {
+  Rows(const Pass& pass, const ExpertShape& shape) {
+    const Experts& e = shape.experts;
+    tokens = static_cast<double>(pass.outer_tokens());
+    average = tokens * static_cast<double>(e.top_k);
+    const auto count = static_cast<double>(e.count);
+    sent = pass.capacity ? std::ceil(average / count * *pass.capacity) * count : average;
+    received = pass.capacity ? sent : sent * pass.imbalance;
+    computed = received * static_cast<double>(pass.tensor);
+    local = e.count / pass.expert;
+    each = std::max<std::int64_t>(std::llround(computed / static_cast<double>(local)), 1);
+  }
+  double tokens;       ///< of this rank
+  double average;      ///< one for each expert of each token
+  double sent;         ///< with what a capacity pads
+  double received;     ///< by the busiest rank
+  double computed;     ///< with those of the other tensor ranks
+  std::int64_t local;  ///< experts of this rank
+  std::int64_t each;   ///< rows of one of them
+};
+
+double row_bytes(const Pass& pass, const ExpertShape& shape) {
+  return pass.element() * static_cast<double>(shape.hidden);
+}
+
+void add_exchange(Items& items, CollectiveOp op, double bytes, PassGroup group) {
+  items.emplace_back(StartCollective{op, Bytes{bytes}, group});
+  items.emplace_back(Join{});
+}
+
+bool sorts(const Pass& pass, const Rows& rows) {
+  return rows.local > 1 && (pass.expert > 1 || pass.tensor > 1);
+}
+
+/// From this rank's tokens to the rows of its experts: dispatch forward, combine backward.
+void add_outward(Items& items, const Pass& pass, const ExpertShape& shape, const char* permute) {
+  const Rows rows(pass, shape);
+  const double row = row_bytes(pass, shape);
+  items.emplace_back(memory_bound(permute, row * (rows.tokens + rows.sent), MemoryRate::permute));
+  if (pass.expert > 1)
+    add_exchange(items, CollectiveOp::all_to_all, row * rows.received, PassGroup::expert);
+  if (pass.tensor > 1)
+    add_exchange(items, CollectiveOp::all_gather, row * rows.computed, PassGroup::tensor);
+  if (sorts(pass, rows))
+    items.emplace_back(
+        memory_bound("sort by expert", 2 * row * rows.computed, MemoryRate::permute));
+}
+
+/// And back.
+void add_homeward(Items& items, const Pass& pass, const ExpertShape& shape, const char* unpermute) {
+  const Rows rows(pass, shape);
+  const double row = row_bytes(pass, shape);
+  if (sorts(pass, rows))
+    items.emplace_back(memory_bound("sort by rank", 2 * row * rows.computed, MemoryRate::permute));
+  if (pass.tensor > 1)
+    add_exchange(items, CollectiveOp::reduce_scatter, row * rows.computed, PassGroup::tensor);
+  if (pass.expert > 1)
+    add_exchange(items, CollectiveOp::all_to_all, row * rows.received, PassGroup::expert);
+  items.emplace_back(memory_bound(unpermute, row * (rows.tokens + rows.sent), MemoryRate::permute));
+}
+
+/// One linear layer of all local experts.
+struct GroupedLinear {
+  const char* name;
+  std::int64_t in, out;
+};
+
+Launch grouped(const std::string& name, const Pass& pass, const Rows& rows, std::int64_t m,
+               std::int64_t n, std::int64_t k, bool weight_gradient) {
+  return {name, Gemm{m, n, k, rows.local, weight_gradient, pass.precision, true},
+          weight_gradient};
+}
+
+void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
+  op.forward.emplace_back(grouped(l.name, pass, rows, rows.each, l.out, l.in, false));
+  op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
+                       static_cast<double>(l.in * l.out));
+  op.saved += Bytes{pass.element() * rows.computed * static_cast<double>(l.in)};
+  op.kept_for_weights += Bytes{pass.element() * rows.computed * static_cast<double>(l.in + l.out)};
+  op.flops += Flops{2.0 * rows.average * static_cast<double>(pass.tensor) *
+                    static_cast<double>(l.in) * static_cast<double>(l.out)};
+}
+
+void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
+  const std::string name = l.name;
+  op.backward.emplace_back(grouped(name + " dgrad", pass, rows, rows.each, l.in, l.out, false));
+  op.backward.emplace_back(grouped(name + " wgrad", pass, rows, l.in, l.out, rows.each, true));
+  for (std::int64_t i = 0; i < rows.local; ++i)
+    op.backward.emplace_back(GradientReady{static_cast<double>(l.in * l.out), op.expert});
+}
+
+}  // namespace
+
+Op router(const Pass& pass, const ExpertShape& shape) {
+  const Experts& e = shape.experts;
+  const std::int64_t tokens = pass.outer_tokens();
+  const auto logits = static_cast<double>(tokens * e.count);
+  Op op;
+  op.name = "router";
+  op.parameters = {static_cast<double>(shape.hidden * e.count)};
+  op.flops = Flops{2.0 * logits * static_cast<double>(shape.hidden)};
+  // The shared experts keep the same input.
+  const double input = e.shared_ffn > 0 ? 0 : row_bytes(pass, shape) * static_cast<double>(tokens);
+  op.saved = Bytes{input + 4 * logits};
+  op.kept_for_weights = Bytes{input + pass.element() * logits};
+  op.forward.emplace_back(gemm("router", pass, tokens, e.count, shape.hidden));
+  // In fp32: cast and softmax, the top k, then a dense map with one byte and probabilities.
+  op.forward.emplace_back(
+      memory_bound("router softmax", (pass.element() + 4 * 3) * logits, MemoryRate::softmax));
+  op.forward.emplace_back(memory_bound("top k", 4 * logits));
+  op.forward.emplace_back(memory_bound("routing map", 5 * logits));
+  op.backward.emplace_back(memory_bound("routing map backward", 8 * logits));
+  op.backward.emplace_back(memory_bound("router softmax backward",
+                                        (4 * 3 + pass.element()) * logits, MemoryRate::softmax));
+  op.backward.emplace_back(gemm("router dgrad", pass, tokens, shape.hidden, e.count));
+  op.backward.emplace_back(gemm("router wgrad", pass, shape.hidden, e.count, tokens, true));
+  op.backward.emplace_back(GradientReady{op.parameters.front()});
+  return op;
+}
+
+Op dispatch(const Pass& pass, const ExpertShape& shape) {
+  Op op;
+  op.name = "dispatch";
+  add_outward(op.forward, pass, shape, "permute");
+  add_homeward(op.backward, pass, shape, "permute backward");
+  return op;
+}
+
+Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
+  const Rows rows(pass, shape);
+  const std::int64_t ffn = shape.experts.ffn / pass.tensor;
+  const std::int64_t inputs = shape.gated ? 2 : 1;
+  const GroupedLinear up{"experts up", shape.hidden, inputs * ffn};
+  const GroupedLinear down{"experts down", ffn, shape.hidden};
+  const double one = pass.element() * rows.computed * static_cast<double>(ffn);
+  Op op;
+  op.name = "experts";
+  op.expert = pass.expert > 1;
+  add_forward(op, pass, rows, up);
+  op.forward.emplace_back(
+      memory_bound("experts activation", static_cast<double>(inputs + 1) * one));
+  add_forward(op, pass, rows, down);
+  op.saved += Bytes{static_cast<double>(inputs) * one};
+  add_backward(op, pass, rows, down);
+  op.backward.emplace_back(
+      memory_bound("experts activation backward", static_cast<double>(1 + 2 * inputs) * one));
+  add_backward(op, pass, rows, up);
+  return op;
+}
+
+Op combine(const Pass& pass, const ExpertShape& shape) {
+  Op op;
+  op.name = "combine";
+  add_homeward(op.forward, pass, shape, "unpermute");
+  add_outward(op.backward, pass, shape, "unpermute backward");
+  return op;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,67 @@
+// Parameters of a model as papers count them: whole, unpadded, embeddings included.
+#include "sim/ops/blocks.hpp"
+
+namespace stepsim {
+namespace {
+
+double real(std::int64_t value) { return static_cast<double>(value); }
+
+double norm_size(const Transformer& m, std::int64_t width) {
+  return real(width) * (!m.rms_norm && m.bias ? 2 : 1);
+}
+
+/// Two or three matrices between `hidden` and the inner width.
+double mlp_size(const Transformer& m, std::int64_t ffn) {
+  return real(m.hidden) * real(ffn) * (m.gated_mlp ? 3 : 2);
+}
+
+double mlp_biases(const Transformer& m) {
+  return m.bias ? real(m.gated_mlp ? 2 * m.ffn : m.ffn) + real(m.hidden) : 0;
+}
+
+double plain_attention(const Transformer& m) {
+  const double queries = real(m.heads * m.head_dim);
+  const double qkv = real((m.heads + 2 * m.kv_heads) * m.head_dim);
+  const double biases = (m.bias || m.qkv_bias ? qkv : 0) + (m.bias ? real(m.hidden) : 0);
+  return real(m.hidden) * (qkv + queries) + biases + (m.qk_norm ? 2 * real(m.head_dim) : 0);
+}
+
+double latent_attention(const Transformer& m) {
+  const LatentAttention& a = *m.mla;
+  const double heads = real(m.heads);
+  const double keys = heads * real(a.key_dim());
+  const double queries =
+      a.query_rank > 0 ? real(a.query_rank) * (real(m.hidden) + keys) + norm_size(m, a.query_rank)
+                       : real(m.hidden) * keys;
+  const double kv = real(m.hidden) * real(a.kv_rank + a.rope_dim) + norm_size(m, a.kv_rank) +
+                    real(a.kv_rank) * heads * real(a.nope_dim + a.value_dim);
+  return queries + kv + heads * real(a.value_dim) * real(m.hidden);
+}
+
+double expert_layer(const Transformer& m) {
+  const Experts& e = *m.experts;
+  return real(m.hidden * e.count) + real(e.count) * mlp_size(m, e.ffn) + mlp_size(m, e.shared_ffn);
+}
+
+}  // namespace
+
+double parameter_count(const Transformer& m) {
+  const double attention = m.mla ? latent_attention(m) : plain_attention(m);
+  const double dense_layer = mlp_size(m, m.ffn) + mlp_biases(m);
+  const double sparse = m.experts ? real(m.layers - m.experts->dense_layers) : 0;
+  const double mlps =
+      (real(m.layers) - sparse) * dense_layer + (sparse > 0 ? sparse * expert_layer(m) : 0);
+  const double norms = (2 * real(m.layers) + 1) * norm_size(m, m.hidden);
+  const double tables = real(m.vocabulary) * (m.tied_embeddings ? 1 : 2) + real(m.positions);
+  return real(m.layers) * attention + mlps + norms + tables * real(m.hidden);
+}
+
+double parameter_count(const Mlp& m) {
+  return static_cast<double>(m.layers * (m.width * m.width + (m.bias ? m.width : 0)));
+}
+
+double parameter_count(const Model& model) {
+  return std::visit([](const auto& shape) { return parameter_count(shape); }, model.shape);
+}
+
+}  // namespace stepsim

@@ -1,0 +1,154 @@
+// Experts and contexts: what is computed and sent does not depend on how it is split, and exchanges
+// take the time of their bytes.
+//
+// All-to-all of S bytes a rank over N nodes of k GPUs with q NICs a node (alpha, B in a node; a, C
+// between): each rank has S/N for every node, so that a NIC carries (N-1) k S / (N q), and
+//   t = a + max((N-1) k S / (N q C), alpha + (k-1)/k S/N / B)
+// Inside one node it is alpha + (n-1)/n S / B.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+constexpr double alpha = 3e-6, B = 0.8 * 200e9;  // inside a node
+constexpr double a = 10e-6, C = 0.9 * 25e9;      // between nodes
+
+/// Four layers, the first dense; tokens of 1024 16-bit numbers, 2 of 16 experts each.
+std::string moe(int nodes, const std::string& parallelism) {
+  return fmt::format(
+      "cluster: {{name: c, gpu: a100-80, nodes: {}, gpus_per_node: 8, "
+      "intra_node: {{bandwidth: 200 GB/s, efficiency: 0.8, latency: 3 us}}, "
+      "inter_node: {{nics_per_node: 4, bandwidth: 25 GB/s, efficiency: 0.9, latency: 10 us}}}}\n"
+      "model: {{name: m, layers: 4, hidden: 1024, heads: 16, kv_heads: 8, vocabulary: 32000, "
+      "gated_mlp: true, rms_norm: true, bias: false, tied_embeddings: false, dropout: false, "
+      "experts: {{count: 16, top_k: 2, ffn: 512, shared_ffn: 256, dense_layers: 1}}}}\n"
+      "training: {{sequence_length: 2048, global_batch: {}, precision: bf16, attention: flash2, "
+      "gradient_clipping: false}}\n"
+      "parallelism: {{{}}}\nhost: {{launch: 0 us}}\n",
+      nodes, 8 * nodes, parallelism);
+}
+
+double fused_attention_flops(const OpGraph& graph) {
+  double sum = 0;
+  for (const Op* op : graph.blocks[1].order()) {
+    for (const Items* items : {&op->forward, &op->backward}) {
+      for (const Item& item : *items) {
+        const auto* launch = std::get_if<Launch>(&item);
+        const auto* work = launch == nullptr ? nullptr : std::get_if<FusedAttention>(&launch->work);
+        if (work != nullptr) sum += work->flops().flops();
+      }
+    }
+  }
+  return sum;
+}
+
+/// Parameters of all ranks that hold different ones.
+double parameters(const OpGraph& graph, int expert_degree) {
+  double sum = 0;
+  for (const std::size_t index : graph.chain) {
+    const double experts = graph.blocks[index].expert_parameters();
+    sum += graph.blocks[index].parameters() - experts + experts * expert_degree;
+  }
+  return sum;
+}
+
+const GroupCommunication& traffic(const Metrics& metrics, const std::string& group) {
+  return *std::find_if(metrics.communication.begin(), metrics.communication.end(),
+                       [&](const auto& c) { return c.group == group; });
+}
+
+}  // namespace
+
+TEST_CASE("experts have all their parameters, on however many ranks") {
+  for (const int degree : {1, 2, 4, 8, 16}) {
+    CAPTURE(degree);
+    const Experiment e(moe(2, fmt::format("expert: {{degree: {}}}", degree)));
+    CHECK(parameters(e.graph, degree) == nine_digits(e.graph.total_parameters));
+    CHECK((e.graph.blocks[2].expert_parameters() > 0) == (degree > 1));
+  }
+}
+
+TEST_CASE("model FLOPs are those of the tokens and their experts, however they are split") {
+  const Experiment whole(moe(2, ""));
+  // A token goes through attention, router, two experts and the shared one; backward is twice that.
+  const double h = 1024, s = 2048;
+  const double attention = 2 * h * (1024 + 2 * 512 + 1024) + 4 * h * s;
+  const double sparse = 2 * h * (16 + 3.0 * (2 * 512 + 256));
+  const double dense = 2 * h * 3 * 4096;
+  const double token = 4 * attention + 3 * sparse + dense + 2 * h * 32000;
+  CHECK(whole.graph.model_flops.flops() == nine_digits(3 * token * s * 16));
+  for (const char* split : {"expert: {degree: 8}", "expert: {degree: 4, capacity: 1.5}",
+                            "context: {degree: 4}", "context: {degree: 2}, expert: {degree: 4}"}) {
+    CAPTURE(split);
+    const Experiment e(moe(2, split));
+    CHECK(e.graph.model_flops.flops() == nine_digits(whole.graph.model_flops.flops()));
+  }
+}
+
+TEST_CASE("context ranks share out the attention of a sequence") {
+  const double whole = fused_attention_flops(build(scenario_of(moe(1, ""))));
+  for (const int n : {2, 4, 8}) {
+    for (const char* kind : {"ring", "all_gather", "all_to_all"}) {
+      CAPTURE(n);
+      CAPTURE(kind);
+      const auto split = fmt::format("context: {{degree: {}, kind: {}}}", n, kind);
+      CHECK(fused_attention_flops(build(scenario_of(moe(1, split)))) == nine_digits(whole / n));
+    }
+  }
+}
+
+TEST_CASE("an all-to-all takes the time of its bytes, in a node and over NICs that ranks share") {
+  const double S = 2048.0 * 2 * 1024 * 2;  // tokens, experts, width, bytes
+  for (const int N : {1, 2}) {
+    const double n = 8.0 * N, k = 8, q = 4;
+    const double expected =
+        N == 1 ? alpha + (n - 1) / n * S / B
+               : a + std::max((N - 1) * k * S / (N * q * C), alpha + (k - 1) / k * S / N / B);
+    CAPTURE(N);
+    const Experiment e(
+        moe(N, fmt::format("expert: {{degree: {}}}, data: {{overlap: false}}", 8 * N)));
+    const Metrics metrics = e.metrics();
+    // Three layers, to the experts and back, forward and backward.
+    CHECK(traffic(metrics, "expert").busy.seconds() == nine_digits(12 * expected));
+    CHECK(traffic(metrics, "expert").bytes.bytes() == nine_digits(12 * S));
+  }
+}
+
+TEST_CASE("a capacity pads every expert alike, and the busiest rank sets the pace without one") {
+  const auto bytes = [](const char* split) {
+    return traffic(Experiment(moe(1, split)).metrics(), "expert").bytes.bytes();
+  };
+  const double fair = bytes("expert: {degree: 8}");
+  CHECK(bytes("expert: {degree: 8, capacity: 1}") == nine_digits(fair));
+  CHECK(bytes("expert: {degree: 8, capacity: 1.5}") == nine_digits(1.5 * fair));
+  CHECK(bytes("expert: {degree: 8, imbalance: 2}") == nine_digits(2 * fair));
+}
+
+TEST_CASE("a ring passes on keys and values n-1 times forward, with their gradients backward") {
+  const double kv = 2048.0 / 8 * 2 * 512 * 2;  // tokens of a rank, two tensors, width, bytes
+  const Experiment e(moe(1, "context: {degree: 8}"));
+  // n-1 blocks forward; backward one block, n-2 with gradients, one of gradients; 8 micro-batches.
+  const double each = 7 * kv + (1 + 6 * 2 + 1) * kv;
+  CHECK(traffic(e.metrics(), "context").bytes.bytes() == nine_digits(8 * 4 * each));
+}
+
+TEST_CASE("gradients of experts are reduced over the ranks that hold them") {
+  const Experiment e(moe(2, "expert: {degree: 8}, data: {overlap: false}"));
+  const auto group = [&](Channel channel) {
+    return e.plan
+        .groups[static_cast<std::size_t>(e.plan.group_of[0][static_cast<std::size_t>(channel)])];
+  };
+  CHECK(group(Channel::expert).ranks == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(group(Channel::expert_data).ranks == std::vector<int>{0, 8});
+  CHECK(group(Channel::data).ranks.size() == 16);
+  const double experts = 3 * 2 * 3.0 * 1024 * 512;  // three layers, two experts a rank
+  const double dense = e.graph.total_parameters - 8 * experts;
+  const Metrics metrics = e.metrics();
+  CHECK(traffic(metrics, "data").bytes.bytes() == nine_digits(2 * (experts + dense)));
+}
