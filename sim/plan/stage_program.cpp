@@ -29,8 +29,9 @@ struct ChunkPasses {
   std::array<Segment, kPassKinds> segments;           ///< by kind; of those that the order has
   std::array<Segment, kPassKinds> reducing_segments;  ///< those that also reduce gradients
   PassMemory memory;
-  StageParameters parameters;                              ///< of the chunk alone
-  std::array<std::optional<std::uint32_t>, 2> reduce = {};  ///< all of its gradients at once, by ParameterGroup
+  StageParameters parameters;  ///< of the chunk alone
+  std::array<std::optional<std::uint32_t>, 2> reduce =
+      {};  ///< all of its gradients at once, by ParameterGroup
 };
 
 class StageWriter {
@@ -213,8 +214,11 @@ class StageWriter {
 
   void write(const StartPiece& piece) {
     slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(piece.slot) + 1), kNoTask);
+    // It follows the compute row, with all that the row's next kernel would wait for.
+    std::vector<TaskIndex> after = waits_;
+    after.push_back(writer_.last_on(compute_));
     slots_[static_cast<std::size_t>(piece.slot)] =
-        communicate(piece.channel, piece.operation, {writer_.last_on(compute_)});
+        communicate(piece.channel, piece.operation, after);
   }
 
   void write(const WaitPiece& piece) { wait_for(slots_[static_cast<std::size_t>(piece.slot)]); }
@@ -398,7 +402,8 @@ class StageWriter {
   void gather_parameters() {
     const TaskIndex updated = writer_.last_on(compute_);
     for (const ParameterGroup& group : parameter_groups(shape_)) {
-      const Bytes weights{parameters_.of(group.expert) * bytes_per_element(scenario_.training.precision)};
+      const Bytes weights{parameters_.of(group.expert) *
+                          bytes_per_element(scenario_.training.precision)};
       if (group.shape.ranks == 1 || weights == Bytes{0}) continue;
       auto& operation = regather_[group.expert ? 1 : 0];
       if (!operation)

@@ -1,7 +1,8 @@
-// A GPU profile: every constant that turns an operation into seconds, as one file of calib/gpus/ gives them.
+// A GPU profile: every constant that turns an operation into seconds, as one file of calib/gpus/
+// gives them.
 //
-// In the file each constant is `{value: 312 TFLOP/s, source: datasheet}`, where `source` names an entry of
-// the file's `sources` map; the reader rejects a constant without one.
+// In the file each constant is `{value: 312 TFLOP/s, source: datasheet}`, where `source` names an
+// entry of the file's `sources` map; the reader rejects a constant without one.
 #pragma once
 
 #include <string>
@@ -17,32 +18,37 @@ enum class Precision { fp32, tf32, fp16, bf16, fp8 };
 constexpr double bytes_per_element(Precision p) {
   switch (p) {
     case Precision::fp32:
-    case Precision::tf32: return 4;
+    case Precision::tf32:
+      return 4;
     case Precision::fp16:
-    case Precision::bf16: return 2;
-    case Precision::fp8: return 1;
+    case Precision::bf16:
+      return 2;
+    case Precision::fp8:
+      return 1;
   }
   return 0;
 }
 
-/// Constants of the GEMM model for one precision; the formula stands in sim/cluster/kernel_time.hpp.
+/// Constants of the GEMM model for one precision; the formula stands in
+/// sim/cluster/kernel_time.hpp.
 struct GemmProfile {
   Precision precision = Precision::bf16;
-  FlopsPerSecond peak;             ///< datasheet, dense
-  double efficiency = 1;           ///< of peak, in the main loop of a short kernel
-  double droop = 0;                ///< share of 0.4 * efficiency lost to power at large sizes
-  Flops droop_half;                ///< size at which half of the droop has come
-  double prologue_k = 0;           ///< start and end of a tile, as extra elements of k
-  double memory_efficiency = 1;    ///< of the datasheet memory bandwidth
-  Seconds overhead;                ///< fixed cost of a kernel
-  double tile_128 = 1;             ///< efficiency of 128x128 tiles against larger ones
-  double tile_64 = 1;              ///< efficiency of tiles with a 64 edge against larger ones
-  double roundness = 4;            ///< exponent p that joins compute and memory time
-  double partial_waves = 0;        ///< 0: only whole waves of tiles; 1: partial waves cost their share
-  double sustained = 1;            ///< time in a stream of training kernels over time in a short benchmark
-  double grouped = 1;              ///< time of experts' grouped GEMMs over a batched one of the same shapes
+  FlopsPerSecond peak;           ///< datasheet, dense
+  double efficiency = 1;         ///< of peak, in the main loop of a short kernel
+  double droop = 0;              ///< share of 0.4 * efficiency lost to power at large sizes
+  Flops droop_half;              ///< size at which half of the droop has come
+  double prologue_k = 0;         ///< start and end of a tile, as extra elements of k
+  double memory_efficiency = 1;  ///< of the datasheet memory bandwidth
+  Seconds overhead;              ///< fixed cost of a kernel
+  double tile_128 = 1;           ///< efficiency of 128x128 tiles against larger ones
+  double tile_64 = 1;            ///< efficiency of tiles with a 64 edge against larger ones
+  double roundness = 4;          ///< exponent p that joins compute and memory time
+  double partial_waves = 0;  ///< 0: only whole waves of tiles; 1: partial waves cost their share
+  double sustained = 1;  ///< time in a stream of training kernels over time in a short benchmark
+  double grouped = 1;    ///< time of experts' grouped GEMMs over a batched one of the same shapes
   double grouped_weight_gradient = 1;  ///< the same for their weight gradients
-  double weight_gradient = 1;      ///< time of a weight-gradient GEMM that accumulates, over a forward one
+  double weight_gradient =
+      1;  ///< time of a weight-gradient GEMM that accumulates, over a forward one
   bool operator==(const GemmProfile&) const = default;
 };
 
@@ -55,17 +61,19 @@ struct MemoryProfile {
   BytesPerSecond dropout;
   BytesPerSecond loss;
   BytesPerSecond optimizer;
-  BytesPerSecond permute;          ///< gather and scatter of whole rows by index
+  BytesPerSecond permute;  ///< gather and scatter of whole rows by index
   bool operator==(const MemoryProfile&) const = default;
 };
 
-/// A fused attention kernel of one generation: rate = plateau * s / (s + half_sequence), causal FLOPs halved.
+/// A fused attention kernel of one generation: rate = plateau * s / (s + half_sequence), causal
+/// FLOPs halved.
 struct AttentionProfile {
-  std::string kernel;           ///< flash1, flash2, flash3, ...
+  std::string kernel;  ///< flash1, flash2, flash3, ...
   int head_dim = 128;
-  FlopsPerSecond plateau;       ///< forward, at long sequences
-  double half_sequence = 0;     ///< tokens at which the rate is half of the plateau
-  double backward_rate = 0.8;   ///< rate of the backward kernel over the forward one (2.5 times the FLOPs)
+  FlopsPerSecond plateau;    ///< forward, at long sequences
+  double half_sequence = 0;  ///< tokens at which the rate is half of the plateau
+  double backward_rate =
+      0.8;  ///< rate of the backward kernel over the forward one (2.5 times the FLOPs)
   Seconds overhead;
   bool operator==(const AttentionProfile&) const = default;
 };
@@ -74,16 +82,16 @@ struct GpuProfile {
   std::string name;
   std::string description;
   int sms = 0;
-  Bytes memory;                        ///< capacity
-  Bytes reserved;                      ///< context, communicators and library workspaces
-  BytesPerSecond memory_bandwidth;     ///< datasheet
-  int communication_sms = 0;           ///< taken by a running NCCL collective (one per channel)
-  BytesPerSecond copy_pinned;          ///< host to device
+  Bytes memory;                     ///< capacity
+  Bytes reserved;                   ///< context, communicators and library workspaces
+  BytesPerSecond memory_bandwidth;  ///< datasheet
+  int communication_sms = 0;        ///< taken by a running NCCL collective (one per channel)
+  BytesPerSecond copy_pinned;       ///< host to device
   BytesPerSecond copy_pageable;
-  std::vector<GemmProfile> gemm;       ///< one per precision that the GPU has
+  std::vector<GemmProfile> gemm;  ///< one per precision that the GPU has
   MemoryProfile memory_kernels;
   std::vector<AttentionProfile> attention;
-  std::string hash;                    ///< of the file's text
+  std::string hash;  ///< of the file's text
   bool operator==(const GpuProfile&) const = default;
 };
 
@@ -101,11 +109,12 @@ struct CollectiveCurve {
 /// A link that joins the GPUs of a node; one file of calib/links/, or inline in the cluster.
 struct LinkProfile {
   std::string name;
-  BytesPerSecond bandwidth;   ///< per GPU and direction
-  double efficiency = 1;      ///< payload that a transfer reaches, of bandwidth
-  Seconds latency;            ///< of one transfer or one ring step
-  std::vector<CollectiveCurve> all_reduce, all_gather, reduce_scatter, all_to_all;  ///< measured; or alpha-beta
-  std::string hash;           ///< of the file's text; empty when inline
+  BytesPerSecond bandwidth;  ///< per GPU and direction
+  double efficiency = 1;     ///< payload that a transfer reaches, of bandwidth
+  Seconds latency;           ///< of one transfer or one ring step
+  std::vector<CollectiveCurve> all_reduce, all_gather, reduce_scatter,
+      all_to_all;    ///< measured; or alpha-beta
+  std::string hash;  ///< of the file's text; empty when inline
   bool operator==(const LinkProfile&) const = default;
 };
 

@@ -1,7 +1,9 @@
-// The scenario: what is trained, on what, split how, fed from where. Plain values, checked once by the reader.
+// The scenario: what is trained, on what, split how, fed from where. Plain values, checked once by
+// the reader.
 //
-// These structs are what a scenario file says after all names are resolved and all defaults are filled in.
-// Nothing in them points back to YAML. Any part of the program may read them; only sim/scenario/ makes them.
+// These structs are what a scenario file says after all names are resolved and all defaults are
+// filled in. Nothing in them points back to YAML. Any part of the program may read them; only
+// sim/scenario/ makes them.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +19,13 @@ namespace stepsim {
 
 /// The network between nodes.
 struct Fabric {
-  std::string topology = "rail";          ///< a name of `stepsim list topologies`
-  int nics_per_node = 0;                  ///< default: one per GPU
-  BytesPerSecond bandwidth;               ///< of one NIC, per direction
-  double efficiency = 1;                  ///< payload that a large transfer reaches, of bandwidth
-  Seconds latency;                        ///< of one hop between two nodes, software included
-  int nodes_per_leaf = 0;                 ///< fat_tree: nodes below one leaf switch; 0: all
-  double oversubscription = 1;            ///< fat_tree: leaf down-link over up-link bandwidth
+  std::string topology = "rail";  ///< a name of `stepsim list topologies`
+  int nics_per_node = 0;          ///< default: one per GPU
+  BytesPerSecond bandwidth;       ///< of one NIC, per direction
+  double efficiency = 1;          ///< payload that a large transfer reaches, of bandwidth
+  Seconds latency;                ///< of one hop between two nodes, software included
+  int nodes_per_leaf = 0;         ///< fat_tree: nodes below one leaf switch; 0: all
+  double oversubscription = 1;    ///< fat_tree: leaf down-link over up-link bandwidth
   bool operator==(const Fabric&) const = default;
 };
 
@@ -33,7 +35,7 @@ struct Cluster {
   int nodes = 1;
   int gpus_per_node = 1;
   LinkProfile intra_node;
-  std::optional<Fabric> inter_node;       ///< may be absent on one node
+  std::optional<Fabric> inter_node;  ///< may be absent on one node
   int gpus() const { return nodes * gpus_per_node; }
   bool operator==(const Cluster&) const = default;
 };
@@ -42,25 +44,27 @@ enum class Recompute { none, selective, full };
 enum class Optimizer { sgd, momentum, adam };
 
 struct Training {
-  std::int64_t sequence_length = 0;       ///< tokens per sequence; 0 for models without one
-  std::int64_t global_batch = 0;          ///< sequences or samples per step, all ranks together
-  std::int64_t micro_batch = 1;           ///< sequences or samples per pass of one rank
+  std::int64_t sequence_length = 0;  ///< tokens per sequence; 0 for models without one
+  std::int64_t global_batch = 0;     ///< sequences or samples per step, all ranks together
+  std::int64_t micro_batch = 1;      ///< sequences or samples per pass of one rank
   Precision precision = Precision::bf16;
-  Precision gradients = Precision::bf16;  ///< type that gradients are kept and reduced in; default: as precision
+  Precision gradients =
+      Precision::bf16;  ///< type that gradients are kept and reduced in; default: as precision
   Optimizer optimizer = Optimizer::adam;
-  bool gradient_clipping = true;          ///< a global norm, hence a small all-reduce over all model ranks
+  bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
   Recompute recompute = Recompute::none;
-  std::string attention = "unfused";      ///< unfused, or an attention kernel of the GPU's profile
+  std::string attention = "unfused";  ///< unfused, or an attention kernel of the GPU's profile
   bool operator==(const Training&) const = default;
 };
 
 struct Pipeline {
   int stages = 1;
-  std::string schedule = "1f1b";          ///< a name of `stepsim list schedules`
-  int chunks = 1;                         ///< model chunks per stage, as many as the schedule runs
-  std::vector<std::int64_t> layers;       ///< per part (chunk-major) where uneven; empty: equal parts
-  bool overlap_p2p = false;               ///< send and receive beside compute; default: only when interleaved
-  bool scatter_gather = true;             ///< tensor ranks send 1/t each and gather in the node (no effect with sequence parallel)
+  std::string schedule = "1f1b";     ///< a name of `stepsim list schedules`
+  int chunks = 1;                    ///< model chunks per stage, as many as the schedule runs
+  std::vector<std::int64_t> layers;  ///< per part (chunk-major) where uneven; empty: equal parts
+  bool overlap_p2p = false;    ///< send and receive beside compute; default: only when interleaved
+  bool scatter_gather = true;  ///< tensor ranks send 1/t each and gather in the node (no effect
+                               ///< with sequence parallel)
   bool operator==(const Pipeline&) const = default;
 };
 
@@ -68,10 +72,10 @@ enum class Sharding { ddp, zero1, zero2, zero3 };
 
 struct DataParallel {
   Sharding sharding = Sharding::ddp;
-  std::optional<int> degree;              ///< when stated it is checked against the cluster
-  Bytes bucket;                           ///< gradient bucket; default 25 MiB
-  Bytes first_bucket;                     ///< default: 1 MiB, or bucket where bucket is stated (PyTorch DDP)
-  bool overlap = true;                    ///< reduce gradients beside the backward pass
+  std::optional<int> degree;  ///< when stated it is checked against the cluster
+  Bytes bucket;               ///< gradient bucket; default 25 MiB
+  Bytes first_bucket;         ///< default: 1 MiB, or bucket where bucket is stated (PyTorch DDP)
+  bool overlap = true;        ///< reduce gradients beside the backward pass
   bool operator==(const DataParallel&) const = default;
 };
 
@@ -80,22 +84,23 @@ enum class ContextKind { ring, all_gather, all_to_all };
 /// Sequences split over ranks, in attention too.
 struct ContextParallel {
   int degree = 1;
-  ContextKind kind = ContextKind::ring;   ///< what passes between ranks in attention
+  ContextKind kind = ContextKind::ring;  ///< what passes between ranks in attention
   bool operator==(const ContextParallel&) const = default;
 };
 
 /// Experts dealt to data-parallel ranks.
 struct ExpertParallel {
   int degree = 1;
-  std::optional<double> capacity;         ///< rows of an expert over its fair share, padded; absent: dropless
-  double imbalance = 1;                   ///< dropless: rows of the busiest rank over the average
+  std::optional<double>
+      capacity;          ///< rows of an expert over its fair share, padded; absent: dropless
+  double imbalance = 1;  ///< dropless: rows of the busiest rank over the average
   bool operator==(const ExpertParallel&) const = default;
 };
 
 struct Parallelism {
   int tensor = 1;
-  bool sequence = false;                  ///< sequence parallel regions between tensor parallel ones
-  bool overlap_tensor = true;             ///< hide backward collectives under weight-gradient GEMMs (Megatron)
+  bool sequence = false;       ///< sequence parallel regions between tensor parallel ones
+  bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs (Megatron)
   ContextParallel context;
   ExpertParallel expert;
   Pipeline pipeline;
@@ -105,43 +110,45 @@ struct Parallelism {
 
 /// Where the samples come from.
 struct Input {
-  BytesPerSecond storage_bandwidth;       ///< of one node, shared by its loader workers; 0: storage costs nothing
-  Seconds storage_latency;                ///< of one read
-  Bytes sample_size;                      ///< read per sequence or sample
-  Bytes device_bytes;                     ///< copied to the GPU per sequence or sample; default: 8 B a token, or the sample size
-  int workers = 2;                        ///< loader processes per loading GPU; 0: in the main process
-  int prefetch = 2;                       ///< batches in flight per worker
-  Seconds decode;                         ///< CPU time per sample in a worker
+  BytesPerSecond
+      storage_bandwidth;    ///< of one node, shared by its loader workers; 0: storage costs nothing
+  Seconds storage_latency;  ///< of one read
+  Bytes sample_size;        ///< read per sequence or sample
+  Bytes device_bytes;  ///< copied to the GPU per sequence or sample; default: 8 B a token, or the
+                       ///< sample size
+  int workers = 2;     ///< loader processes per loading GPU; 0: in the main process
+  int prefetch = 2;    ///< batches in flight per worker
+  Seconds decode;      ///< CPU time per sample in a worker
   bool pinned = true;
   std::optional<BytesPerSecond> h2d_bandwidth;  ///< instead of the GPU profile's
   bool operator==(const Input&) const = default;
 };
 
 struct Host {
-  Seconds launch;                         ///< CPU time to launch one kernel
-  bool graph = false;                     ///< mode graph: a whole pass is one launch
+  Seconds launch;      ///< CPU time to launch one kernel
+  bool graph = false;  ///< mode graph: a whole pass is one launch
   bool operator==(const Host&) const = default;
 };
 
 struct Run {
-  int steps = 2;                          ///< steps that are measured
-  int warmup = 1;                         ///< steps before them
-  std::uint64_t seed = 0;                 ///< part of the scenario's hash; nothing is random yet
+  int steps = 2;           ///< steps that are measured
+  int warmup = 1;          ///< steps before them
+  std::uint64_t seed = 0;  ///< part of the scenario's hash; nothing is random yet
   bool operator==(const Run&) const = default;
 };
 
 /// One assertion on the result; the reader has checked that key, comparison and unit fit together.
 struct Expectation {
-  std::string key;                        ///< step_time, mfu, hfu, tokens_per_s, samples_per_s, peak_memory,
-                                          ///< bubble_fraction, data_stall_fraction, overlap_efficiency, fits
-  std::string comparison;                 ///< <=, >=, <, >, ==
-  double value = 0;                       ///< SI base units; fractions as fractions; fits: 0 or 1
-  std::string text;                       ///< as written
+  std::string key;         ///< step_time, mfu, hfu, tokens_per_s, samples_per_s, peak_memory,
+                           ///< bubble_fraction, data_stall_fraction, overlap_efficiency, fits
+  std::string comparison;  ///< <=, >=, <, >, ==
+  double value = 0;        ///< SI base units; fractions as fractions; fits: 0 or 1
+  std::string text;        ///< as written
   bool operator==(const Expectation&) const = default;
 };
 
 struct Collectives {
-  std::string all_reduce = "auto";        ///< a name of `stepsim list collectives`, or auto: the cheapest
+  std::string all_reduce = "auto";  ///< a name of `stepsim list collectives`, or auto: the cheapest
   std::string all_gather = "auto";
   std::string reduce_scatter = "auto";
   bool operator==(const Collectives&) const = default;
@@ -155,11 +162,11 @@ struct Scenario {
   Training training;
   Parallelism parallelism;
   Collectives collectives;
-  std::optional<Input> data;              ///< absent: input is never waited for
+  std::optional<Input> data;  ///< absent: input is never waited for
   Host host;
   Run run;
   std::vector<Expectation> expect;
-  std::string hash;                       ///< of the resolved scenario
+  std::string hash;  ///< of the resolved scenario
 
   int data_parallel() const { return replicas() / parallelism.context.degree; }
   /// Ranks that hold the same dense parameters: data x context.

@@ -152,3 +152,26 @@ TEST_CASE("gradients of experts are reduced over the ranks that hold them") {
   const Metrics metrics = e.metrics();
   CHECK(traffic(metrics, "data").bytes.bytes() == nine_digits(2 * (experts + dense)));
 }
+
+TEST_CASE("exchanges that follow each other are all exposed where nothing hides them") {
+  // Rows go to their expert's ranks, then to its tensor ranks, and back: no kernel between the two
+  // exchanges, yet the second waits for the first.
+  const Experiment e(moe(1,
+                         "tensor: 2, sequence: true, overlap_tensor: false, expert: {degree: 4}, "
+                         "data: {overlap: false}"));
+  const Metrics metrics = e.metrics();
+  CHECK(traffic(metrics, "expert").exposed.seconds() ==
+        nine_digits(traffic(metrics, "expert").busy.seconds()));
+  CHECK(traffic(metrics, "tensor").exposed.seconds() ==
+        nine_digits(traffic(metrics, "tensor").busy.seconds()));
+}
+
+TEST_CASE("the two halves of a split backward do the work of the whole, experts included") {
+  const auto seconds = [](const char* schedule) {
+    const Experiment e(moe(1, fmt::format("expert: {{degree: 4}}, pipeline: {{stages: 2, "
+                                          "layers: [2, 2], schedule: {}}}",
+                                          schedule)));
+    return e.metrics().breakdown[static_cast<std::size_t>(Cause::backward)];
+  };
+  CHECK(seconds("zb-h1") == nine_digits(seconds("1f1b")));
+}

@@ -84,8 +84,7 @@ struct GroupedLinear {
 
 Launch grouped(const std::string& name, const Pass& pass, const Rows& rows, std::int64_t m,
                std::int64_t n, std::int64_t k, bool weight_gradient) {
-  return {name, Gemm{m, n, k, rows.local, weight_gradient, pass.precision, true},
-          weight_gradient};
+  return {name, Gemm{m, n, k, rows.local, weight_gradient, pass.precision, true}, weight_gradient};
 }
 
 void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
