@@ -12,6 +12,8 @@ ExitCode check(const ScenarioArgument& argument, std::ostream& out) {
   const Scenario s = load(argument);
   out << fmt::format("{}: ok: {} on {} {} GPUs\n", argument.path, s.model.name, s.cluster.gpus(),
                      s.cluster.gpu.name);
+  for (const std::string& note : s.model.notes)
+    out << fmt::format("note: model {}: {}\n", s.model.name, note);
   return ExitCode::ok;
 }
 

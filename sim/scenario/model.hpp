@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace stepsim {
 
@@ -66,6 +67,7 @@ struct Model {
   std::variant<Transformer, Mlp> shape;
   std::int64_t published_parameters = 0;  ///< 0: not published to the digit
   std::string source;                     ///< where the dimensions come from
+  std::vector<std::string> notes;         ///< what the dimensions leave out
   bool operator==(const Model&) const = default;
 };
 

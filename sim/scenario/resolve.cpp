@@ -9,6 +9,7 @@
 
 #include "sim/core/hash.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/scenario/huggingface.hpp"
 
 namespace stepsim {
 namespace {
@@ -28,7 +29,8 @@ std::string stem_of(const std::string& path) { return std::filesystem::path(path
 }  // namespace
 
 bool is_path(const std::string& text) {
-  return text.find('/') != std::string::npos || text.ends_with(".yaml") || text.ends_with(".yml");
+  return text.find('/') != std::string::npos || text.ends_with(".yaml") || text.ends_with(".yml") ||
+         text.ends_with(".json");
 }
 
 std::optional<Resolved> Resolver::resolve(const Tree& value, const Place& key, const Kind& kind,
@@ -71,13 +73,19 @@ std::optional<Resolved> Resolver::read(const Tree& name, const Place& place, con
     problems_.add(place, path, error.what());
     return std::nullopt;
   }
-  auto tree = parse_tree(source, path, problems_);
+  const bool foreign = kind.folder == kModelKind.folder && is_huggingface(*file);
+  auto tree = parse_tree(foreign ? as_yaml(*source) : source, path, problems_);
   if (!tree) return std::nullopt;
   const std::string title = fmt::format("{} {}", kind.title, quoted(stem_of(*file)));
   if (!tree->is_map()) {
     problems_.add(tree->place, path,
                   fmt::format("{} must be a map of keys, not {}", title, title_of(tree->kind)));
     return std::nullopt;
+  }
+  if (foreign) {
+    auto model = model_of_huggingface(*tree, path, problems_);
+    if (!model) return std::nullopt;
+    return Resolved{std::move(*model), huggingface_name(*file), title, fnv1a_hex(source->text)};
   }
   Resolved result{std::move(*tree), stem_of(*file), title, fnv1a_hex(source->text)};
   if (result.tree.find("base") == nullptr) return result;

@@ -1,7 +1,8 @@
 // From a name, a path or a map with `base:` to the map of keys that it stands for.
 //
 // A name is looked up in the folder of its kind below each root of the library; a text with a slash
-// or ending in .yaml is a path, relative to the file that it stands in. `base:` starts from another
+// or ending in .yaml or .json is a path, relative to the file that it stands in; a model in .json
+// is a Hugging Face config. `base:` starts from another
 // file and replaces keys.
 #pragma once
 

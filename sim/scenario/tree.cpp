@@ -243,7 +243,8 @@ Tree parse(const std::shared_ptr<const Source>& source) {
     }
   } catch (const YAML::Exception& e) {
     const Place place{source, e.mark.line + 1, e.mark.column + 1};
-    throw Refusal{place, "this is not YAML: " + meaning_of(e.msg),
+    const bool json = source->name.ends_with(".json");
+    throw Refusal{place, (json ? "this is not JSON: " : "this is not YAML: ") + meaning_of(e.msg),
                   proposal_for(source->line(place.line))};
   }
   return builder.take();

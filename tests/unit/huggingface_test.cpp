@@ -1,0 +1,155 @@
+// Hugging Face configs: the dimensions that their authors publish, hence the published counts.
+#include "sim/scenario/huggingface.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "sim/core/error.hpp"
+#include "sim/ops/blocks.hpp"
+#include "sim/scenario/load.hpp"
+
+using namespace stepsim;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder as the hub lays them out: <model>/config.json.
+class Config {
+ public:
+  explicit Config(const std::string& json, const std::string& model = "some-model")
+      : folder_(fs::temp_directory_path() / ("stepsim_config_" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_ / model);
+    path_ = (folder_ / model / "config.json").string();
+    std::ofstream(path_) << json;
+  }
+  ~Config() { fs::remove_all(folder_); }
+  Config(const Config&) = delete;
+  Config& operator=(const Config&) = delete;
+
+  const std::string& path() const { return path_; }
+  Model model() const { return load_model(path_, Library{}); }
+
+ private:
+  fs::path folder_;
+  std::string path_;
+};
+
+Model model_of(const std::string& json) { return Config(json).model(); }
+std::int64_t parameters_of(const std::string& json) {
+  return static_cast<std::int64_t>(parameter_count(model_of(json)));
+}
+Transformer transformer_of(const std::string& json) {
+  return std::get<Transformer>(model_of(json).shape);
+}
+
+const std::string kLlama3 = R"({
+  "architectures": ["LlamaForCausalLM"],
+  "model_type": "llama",
+  "attention_bias": false,
+  "attention_dropout": 0.0,
+  "hidden_act": "silu",
+  "hidden_size": 4096,
+  "intermediate_size": 14336,
+  "max_position_embeddings": 131072,
+  "mlp_bias": false,
+  "num_attention_heads": 32,
+  "num_hidden_layers": 32,
+  "num_key_value_heads": 8,
+  "rms_norm_eps": 1e-05,
+  "rope_scaling": {"factor": 8.0, "rope_type": "llama3"},
+  "rope_theta": 500000.0,
+  "tie_word_embeddings": false,
+  "torch_dtype": "bfloat16",
+  "vocab_size": 128256
+})";
+
+}  // namespace
+
+TEST_CASE("llama configs have the published parameters") {
+  CHECK(parameters_of(kLlama3) == 8'030'261'248);
+  // Llama 2 7B has the dimensions that are the class's defaults.
+  CHECK(parameters_of(R"({"model_type": "llama"})") == 6'738'415'616);
+  CHECK(parameters_of(R"({"model_type": "llama", "hidden_size": 8192, "intermediate_size": 28672,
+      "num_hidden_layers": 80, "num_attention_heads": 64, "num_key_value_heads": 8})") ==
+        68'976'648'192);
+  CHECK(parameters_of(R"({"model_type": "llama", "hidden_size": 16384, "intermediate_size": 53248,
+      "num_hidden_layers": 126, "num_attention_heads": 128, "num_key_value_heads": 8,
+      "vocab_size": 128256})") == 405'853'388'800);
+}
+
+TEST_CASE("mistral and gpt2 configs have the published parameters") {
+  CHECK(parameters_of(R"({"model_type": "mistral", "sliding_window": null})") == 7'241'732'096);
+  CHECK(parameters_of(R"({"model_type": "gpt2"})") == 124'439'808);
+  CHECK(parameters_of(R"({"model_type": "gpt2", "n_embd": 1600, "n_head": 25, "n_layer": 48,
+      "n_ctx": 1024, "n_positions": 1024, "n_inner": null})") == 1'557'611'200);
+}
+
+TEST_CASE("a config in full leaves nothing to be noted, and the model has its folder's name") {
+  const Config config(kLlama3, "Llama-3.1-8B");
+  const Model model = config.model();
+  CHECK(model.name == "Llama-3.1-8B");
+  CHECK(model.source == "Hugging Face config, model_type llama");
+  CHECK(model.notes.empty());
+  CHECK(huggingface_name("models/tiny.json") == "tiny");
+}
+
+TEST_CASE("kv heads that are null are as many as heads") {
+  CHECK(transformer_of(R"({"model_type": "mistral", "num_key_value_heads": null})").kv_heads == 32);
+  CHECK(transformer_of(R"({"model_type": "mistral"})").kv_heads == 8);
+  CHECK(transformer_of(R"({"model_type": "llama"})").kv_heads == 32);
+}
+
+TEST_CASE("dropout is gpt2's, and none where both rates are 0") {
+  CHECK(transformer_of(R"({"model_type": "gpt2"})").dropout);
+  CHECK_FALSE(
+      transformer_of(R"({"model_type": "gpt2", "resid_pdrop": 0.0, "attn_pdrop": 0})").dropout);
+  CHECK_FALSE(transformer_of(R"({"model_type": "llama"})").dropout);
+}
+
+TEST_CASE("what costs something and cannot be said is noted, each by its key") {
+  const auto notes = [](const std::string& rest, const std::string& type = "llama") {
+    return model_of("{\"model_type\": \"" + type + "\", " + rest + "}").notes;
+  };
+  using Notes = std::vector<std::string>;
+  CHECK(notes(R"("sliding_window": 4096)", "mistral") ==
+        Notes{"sliding_window 4096: attention is counted over the whole sequence"});
+  CHECK(notes(R"("attention_bias": true)") == Notes{"attention_bias: left out"});
+  CHECK(notes(R"("attention_dropout": 0.1)") ==
+        Notes{"attention_dropout: dropout of attention alone is left out"});
+  CHECK(notes(R"("quantization_config": {"quant_method": "fp8"})") ==
+        Notes{"quantization_config: training.precision decides the type of the GEMMs"});
+  CHECK(notes(R"("attn_pdrop": 0)", "gpt2") ==
+        Notes{"resid_pdrop and attn_pdrop: dropout is in both places or in none"});
+  CHECK(notes(R"("a_new_key": 1, "another": [])") == Notes{"not read: a_new_key, another"});
+}
+
+TEST_CASE("the language model of a multimodal config is read") {
+  const Model model = model_of(
+      R"({"model_type": "llava", "text_config": {"model_type": "mistral", "sliding_window": null}})");
+  CHECK(parameter_count(model) == 7'241'732'096);
+  CHECK(model.notes == std::vector<std::string>{"text_config alone is simulated"});
+}
+
+TEST_CASE("a config is a base like any other, and is written out in full") {
+  const Config config(kLlama3);
+  const std::string text = "model: {base: " + config.path() +
+                           ", layers: 4}\ncluster: {gpu: h100}\n"
+                           "training: {sequence_length: 4096, global_batch: 8}\n";
+  const Library library{{STEPSIM_SOURCE_DIR}};
+  const Scenario scenario = parse_scenario(text, "case.yaml", library);
+  CHECK(std::get<Transformer>(scenario.model.shape).layers == 4);
+  CHECK(std::get<Transformer>(scenario.model.shape).ffn == 14336);
+  Scenario again = parse_scenario(to_yaml(scenario), "case.yaml", library);
+  CHECK(again == scenario);
+}
+
+TEST_CASE("every model type that is offered can be read with nothing but its name") {
+  CHECK(huggingface_model_types().size() >= 3);
+  for (const std::string& type : huggingface_model_types()) {
+    CAPTURE(type);
+    CHECK(parameters_of("{\"model_type\": \"" + type + "\"}") > 100'000'000);
+  }
+}
