@@ -85,6 +85,8 @@ std::string stats_line(const RunStats& stats) {
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) {
   StopWatch watch;
   const Scenario scenario = load(options.scenario);
+  for (const std::string& note : scenario.model.notes)
+    notes << fmt::format("note: model {}: {}\n", scenario.model.name, note);
   watch.lap("load");
   const OpGraph graph = build(scenario);
   watch.lap("build");

@@ -62,12 +62,24 @@ Bytes whole_gradients(const Scenario& scenario, double parameters) {
   return Bytes{parameters * gradient_bytes(scenario) * std::min(2.0 / chunks, 1.0)};
 }
 
-/// ZeRO-3 holds two gathered blocks and one block of whole gradients.
+/// ZeRO-3 holds two gathered blocks and one block of whole gradients, and what forward does not
+/// give up: parameters that are too small to be sharded, and blocks that backward does not gather
+/// again.
 Bytes gathered(const Scenario& scenario, const OpGraph& graph) {
-  double largest = 0;
-  for (const Block& block : graph.blocks) largest = std::max(largest, block.parameters());
+  const Reshard reshard = scenario.parallelism.data.reshard_after_forward;
+  double largest = 0, largest_passing = 0, kept = 0;
+  for (const std::size_t index : graph.chain) {
+    const Block& block = graph.blocks[index];
+    const GatheredElements elements =
+        gathered_elements(scenario, block, false) + gathered_elements(scenario, block, true);
+    const bool passes =
+        reshard == Reshard::all || (reshard == Reshard::layers && block.recomputable);
+    largest = std::max(largest, block.parameters());
+    if (passes) largest_passing = std::max(largest_passing, elements.each_pass);
+    kept += elements.persistent + (passes ? 0 : elements.each_pass);
+  }
   const double element = bytes_per_element(scenario.training.precision);
-  return Bytes{largest * (2 * element + gradient_bytes(scenario))};
+  return Bytes{(2 * largest_passing + kept) * element + largest * gradient_bytes(scenario)};
 }
 
 }  // namespace
@@ -107,9 +119,15 @@ StageParameters stage_parameters(const Scenario& scenario, const OpGraph& graph,
 }
 
 StateBytes state_bytes(const Scenario& scenario, const StageParameters& p) {
-  const Sharding sharding = scenario.parallelism.data.sharding;
-  const auto dense = bytes_per_parameter(scenario.training, sharding, p.replicas);
-  const auto experts = bytes_per_parameter(scenario.training, sharding, p.expert_replicas);
+  const DataParallel& data = scenario.parallelism.data;
+  const auto each = [&](int replicas) {
+    BytesPerParameter bytes = bytes_per_parameter(scenario.training, data.sharding, replicas);
+    // Gradients that micro-batches add up before they are reduced are whole.
+    if (data.no_sync && scenario.micro_batches() > 1) bytes.gradients = gradient_bytes(scenario);
+    return bytes;
+  };
+  const auto dense = each(p.replicas);
+  const auto experts = each(p.expert_replicas);
   return {p.dense * dense.parameters + p.experts * experts.parameters,
           p.dense * dense.gradients + p.experts * experts.gradients,
           p.dense * dense.optimizer + p.experts * experts.optimizer};

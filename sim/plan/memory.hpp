@@ -48,7 +48,8 @@ StageParameters stage_parameters(const Scenario& scenario, const OpGraph& graph,
 StageParameters chunk_parameters(const Scenario& scenario, const OpGraph& graph, int stage,
                                  int chunk);
 
-/// Parameters, gradients and optimizer state of one rank of a stage.
+/// Parameters, gradients and optimizer state of one rank of a stage. Gradients that micro-batches
+/// add up before they are reduced (no_sync) are whole, whatever is sharded.
 struct StateBytes {
   double parameters = 0, gradients = 0, optimizer = 0;
   double total() const { return parameters + gradients + optimizer; }

@@ -33,16 +33,16 @@ std::vector<Unit> exchanges(const std::vector<Action>& order, const Schedule& sc
   return units;
 }
 
-std::vector<bool> reductions(const std::vector<Action>& order, const ShardingStrategy& strategy,
-                             const Pipeline& pipeline) {
+std::vector<bool> reductions(const std::vector<Action>& order, const Parallelism& split) {
   std::vector<bool> reduces(order.size(), false);
-  std::vector<bool> comes_again(static_cast<std::size_t>(pipeline.chunks), false);
+  const int chunks = split.pipeline.chunks;
+  std::vector<bool> comes_again(static_cast<std::size_t>(chunks), false);
   int next_chunk = -1;
   for (std::size_t i = order.size(); i-- > 0;) {
     if (!completes_gradients(order[i].pass)) continue;
     const auto chunk = static_cast<std::size_t>(order[i].chunk);
-    const bool turns = pipeline.chunks == 1 || next_chunk != order[i].chunk;
-    reduces[i] = !comes_again[chunk] || (strategy.every_micro_batch && turns);
+    const bool turns = chunks == 1 || next_chunk != order[i].chunk;
+    reduces[i] = !comes_again[chunk] || (!split.data.no_sync && turns);
     comes_again[chunk] = true;
     next_chunk = order[i].chunk;
   }

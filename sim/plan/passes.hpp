@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "sim/plan/schedule.hpp"
-#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 
@@ -23,10 +22,8 @@ std::vector<Unit> exchanges(const std::vector<Action>& order, const Schedule& sc
                             const Pipeline& pipeline);
 
 /// For each pass of the order, whether gradients are reduced with it. They are once a step, when
-/// those of a chunk are complete; where they are sharded, also whenever the rank turns to other
-/// weights: after each micro-batch, or after a chunk's group of micro-batches in an interleaved
-/// pipeline.
-std::vector<bool> reductions(const std::vector<Action>& order, const ShardingStrategy& strategy,
-                             const Pipeline& pipeline);
+/// those of a chunk are complete; without no_sync also whenever the rank turns to other weights:
+/// after each micro-batch, or after a chunk's group of micro-batches in an interleaved pipeline.
+std::vector<bool> reductions(const std::vector<Action>& order, const Parallelism& split);
 
 }  // namespace stepsim

@@ -2,6 +2,7 @@
 #include "sim/plan/segment.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/core/error.hpp"
@@ -57,11 +58,20 @@ class PassWriter {
     }
   }
 
-  int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group) {
+  int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
+            bool beside_block = false) {
     close_chain();
     const std::uint32_t operation = add_collective(shop_, op, bytes, group);
-    segment_.emplace_back(StartPiece{channel, operation, slots_});
+    segment_.emplace_back(StartPiece{channel, operation, slots_, beside_block});
     return slots_++;
+  }
+  void begin_block() {
+    close_chain();
+    segment_.emplace_back(BlockPiece{});
+  }
+  void hold(int blocks) {
+    close_chain();
+    segment_.emplace_back(HoldPiece{blocks});
   }
 
   void wait(int slot) {
@@ -69,8 +79,9 @@ class PassWriter {
     segment_.emplace_back(WaitPiece{slot});
   }
 
-  /// From here on completed gradients fill buckets that are reduced as they close.
-  void reduce_in_buckets() { buckets_ = true; }
+  /// From here on completed gradients fill buckets that are reduced as they close, or ones that
+  /// flush_buckets reduces.
+  void reduce(Reduction reduction) { reduction_ = reduction; }
   /// Reduces what the open buckets hold.
   void flush_buckets() {
     for (Bucket& bucket : open_) flush(bucket);
@@ -107,10 +118,11 @@ class PassWriter {
   void add(const Join&, Cause) { wait(open_slot_); }
 
   void add(const GradientReady& gradient, Cause) {
-    if (!buckets_) return;
+    if (reduction_ == Reduction::none) return;
     const DataParallel& data = shop_.scenario.parallelism.data;
     Bucket& bucket = open_[gradient.expert ? 1 : 0];
     bucket.bytes += Bytes{gradient.elements * gradient_bytes(shop_.scenario)};
+    if (reduction_ == Reduction::one_bucket) return;
     if (bucket.bytes >= (bucket.is_first ? data.first_bucket : data.bucket)) flush(bucket);
   }
 
@@ -141,7 +153,7 @@ class PassWriter {
   std::vector<Kernel> kernels_;
   int slots_ = 0;
   int open_slot_ = 0;
-  bool buckets_ = false;
+  Reduction reduction_ = Reduction::none;
   std::array<Bucket, 2> open_;
 };
 
@@ -169,40 +181,85 @@ double elements_of(const Block& block, const ParameterGroup& group) {
   return group.expert ? experts : block.parameters() - experts;
 }
 
-/// Gathers each block's parameters one block ahead: while a block runs, the next one arrives, so
-/// that two are there at a time (FSDP's limit_all_gathers). `run` does the block's work.
-template <class Run>
-void run_gathered(PassWriter& writer, const Workshop& shop, const StageShape& shape,
-                  const std::vector<std::size_t>& blocks, Run run) {
-  const double element = bytes_per_element(shop.scenario.training.precision);
-  const bool ahead = shop.scenario.parallelism.data.overlap;
-  std::vector<std::vector<int>> slots;
-  const auto gather = [&](std::size_t i) {
-    slots.emplace_back();
-    for (const ParameterGroup& group : parameter_groups(shape)) {
-      const Bytes bytes{elements_of(shop.graph.blocks[blocks[i]], group) * element};
-      if (group.shape.ranks == 1 || bytes == Bytes{0}) continue;
-      slots.back().push_back(
-          writer.start(group.gather, CollectiveOp::all_gather, bytes, group.shape));
+/// The blocks of one pass of ZeRO 3: each is gathered before it runs, one block ahead of it where
+/// that is wanted, so that two are there at a time. What the host issues when is the framework's:
+/// `prefetch` (see DataParallel).
+class GatheredPass {
+ public:
+  GatheredPass(PassWriter& writer, const Workshop& shop, const StageShape& shape, Prefetch prefetch)
+      : writer_(writer),
+        shop_(shop),
+        shape_(shape),
+        data_(shop.scenario.parallelism.data),
+        prefetch_(data_.overlap ? prefetch : Prefetch::none) {}
+
+  /// `gathers(block)`: whether it has to be; `run(block)` does its work; `finish(block)` comes
+  /// after the next block has been asked for.
+  template <class Gathers, class Run, class Finish>
+  void run(const std::vector<std::size_t>& blocks, Gathers gathers, Run run, Finish finish) {
+    slots_.assign(blocks.size(), {});
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const auto ask = [&](std::size_t block, int held) {
+        const Block& b = shop_.graph.blocks[blocks[block]];
+        if (!gathers(b) || !has_parameters_to_gather(b)) return;
+        if (held > 0 && data_.limit_all_gathers) writer_.hold(held);
+        slots_[block] = gather(b, held > 0);
+      };
+      const bool has_next = i + 1 < blocks.size();
+      if (i == 0 || prefetch_ == Prefetch::none) ask(i, 0);
+      writer_.begin_block();
+      if (has_next && prefetch_ == Prefetch::pre) ask(i + 1, 2);
+      for (const int slot : slots_[i]) writer_.wait(slot);
+      run(shop_.graph.blocks[blocks[i]]);
+      if (has_next && prefetch_ == Prefetch::post) ask(i + 1, 1);
+      finish(shop_.graph.blocks[blocks[i]]);
     }
-  };
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (i == slots.size()) gather(i);
-    if (ahead && i + 1 < blocks.size()) gather(i + 1);
-    for (const int slot : slots[i]) writer.wait(slot);
-    run(shop.graph.blocks[blocks[i]]);
   }
+
+ private:
+  bool has_parameters_to_gather(const Block& block) const {
+    return gathered_elements(shop_.scenario, block, false).each_pass > 0 ||
+           gathered_elements(shop_.scenario, block, true).each_pass > 0;
+  }
+
+  std::vector<int> gather(const Block& block, bool beside) {
+    const double element = bytes_per_element(shop_.scenario.training.precision);
+    std::vector<int> slots;
+    for (const ParameterGroup& group : parameter_groups(shape_)) {
+      const auto elements = gathered_elements(shop_.scenario, block, group.expert);
+      const Bytes bytes{elements.each_pass * element};
+      if (group.shape.ranks == 1 || bytes == Bytes{0}) continue;
+      slots.push_back(
+          writer_.start(group.gather, CollectiveOp::all_gather, bytes, group.shape, beside));
+    }
+    return slots;
+  }
+
+  PassWriter& writer_;
+  const Workshop& shop_;
+  const StageShape& shape_;
+  const DataParallel& data_;
+  Prefetch prefetch_;
+  std::vector<std::vector<int>> slots_;  ///< of each block; none where it is here already
+};
+
+/// Whether a block that forward gathered is not there any more in backward.
+bool was_resharded(const Workshop& shop, const Block& block) {
+  const Reshard reshard = shop.scenario.parallelism.data.reshard_after_forward;
+  return reshard == Reshard::all || (reshard == Reshard::layers && block.recomputable);
 }
 
-void scatter_gradients(PassWriter& writer, const Workshop& shop, const StageShape& shape,
-                       const Block& block) {
+/// Reduces the block's gradients; returns the slots of that.
+std::vector<int> scatter_gradients(PassWriter& writer, const Workshop& shop,
+                                   const StageShape& shape, const Block& block) {
+  std::vector<int> slots;
   for (const ParameterGroup& group : parameter_groups(shape)) {
     const Bytes gradients{elements_of(block, group) * gradient_bytes(shop.scenario)};
     if (group.shape.ranks == 1 || gradients == Bytes{0}) continue;
-    const int slot =
-        writer.start(group.reduce, CollectiveOp::reduce_scatter, gradients, group.shape);
-    if (!shop.scenario.parallelism.data.overlap) writer.wait(slot);
+    slots.push_back(
+        writer.start(group.reduce, CollectiveOp::reduce_scatter, gradients, group.shape));
   }
+  return slots;
 }
 
 bool shards_parameters(const Workshop& shop, const StageShape& shape) {
@@ -284,33 +341,73 @@ std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch)
   return static_cast<std::uint32_t>(plan.chains.size() - 1);
 }
 
+GatheredElements gathered_elements(const Scenario& scenario, const Block& block, bool expert) {
+  const auto threshold = static_cast<double>(scenario.parallelism.data.persistence_threshold);
+  GatheredElements elements;
+  for (const Op* op : block.order()) {
+    if (op->expert != expert) continue;
+    for (const double tensor : op->parameters)
+      (tensor < threshold ? elements.persistent : elements.each_pass) += tensor;
+  }
+  return elements;
+}
+
 Segment forward_segment(Workshop& shop, const StageShape& shape,
                         const std::vector<std::size_t>& blocks) {
   PassWriter writer(shop, shape);
+  const bool ahead = shop.scenario.parallelism.data.forward_prefetch;
   if (shards_parameters(shop, shape)) {
-    run_gathered(writer, shop, shape, blocks,
-                 [&](const Block& block) { run_forward(writer, block); });
+    GatheredPass(writer, shop, shape, ahead ? Prefetch::pre : Prefetch::post)
+        .run(
+            blocks, [](const Block&) { return true; },
+            [&](const Block& block) { run_forward(writer, block); }, [](const Block&) {});
   } else {
     for (const std::size_t block : blocks) run_forward(writer, shop.graph.blocks[block]);
   }
   return writer.finish();
 }
 
+namespace {
+
+/// Backward of ZeRO 3: what was given up is gathered again, each block's gradients are scattered.
+void run_sharded_backward(PassWriter& writer, Workshop& shop, const StageShape& shape,
+                          const std::vector<std::size_t>& blocks, PassKind pass,
+                          Reduction reduction) {
+  const DataParallel& data = shop.scenario.parallelism.data;
+  const bool reduces = reduction != Reduction::none && completes_gradients(pass);
+  std::vector<int> last;
+  const auto wait = [&] {
+    for (const int slot : last) writer.wait(slot);
+  };
+  const auto scatter = [&](const Block& block) {
+    if (!reduces || block.parameters() == 0) return;
+    if (data.limit_reduce_scatters) wait();
+    last = scatter_gradients(writer, shop, shape, block);
+    if (!data.overlap) wait();
+  };
+  GatheredPass(writer, shop, shape, data.backward_prefetch)
+      .run(
+          blocks, [&](const Block& block) { return was_resharded(shop, block); },
+          [&](const Block& block) {
+            run_backward(writer, block, shop.scenario.training.recompute, pass);
+          },
+          scatter);
+}
+
+}  // namespace
+
 Segment backward_segment(Workshop& shop, const StageShape& shape,
-                         const std::vector<std::size_t>& blocks, PassKind pass, bool reduces) {
+                         const std::vector<std::size_t>& blocks, PassKind pass,
+                         Reduction reduction) {
   PassWriter writer(shop, shape);
-  const Recompute recompute = shop.scenario.training.recompute;
   const std::vector<std::size_t> backward(blocks.rbegin(), blocks.rend());
   if (shards_parameters(shop, shape)) {
-    run_gathered(writer, shop, shape, backward, [&](const Block& block) {
-      run_backward(writer, block, recompute, pass);
-      if (completes_gradients(pass)) scatter_gradients(writer, shop, shape, block);
-    });
+    run_sharded_backward(writer, shop, shape, backward, pass, reduction);
     return writer.finish();
   }
-  if (reduces) writer.reduce_in_buckets();
+  writer.reduce(reduction);
   for (const std::size_t block : backward)
-    run_backward(writer, shop.graph.blocks[block], recompute, pass);
+    run_backward(writer, shop.graph.blocks[block], shop.scenario.training.recompute, pass);
   writer.flush_buckets();
   return writer.finish();
 }

@@ -29,11 +29,18 @@ struct StartPiece {
   Channel channel = Channel::tensor;
   std::uint32_t operation = 0;
   int slot = 0;
+  bool beside_block = false;  ///< needs only what came before the gathered block that runs
 };
 struct WaitPiece {
   int slot = 0;
 };
-using Piece = std::variant<ChainPiece, StartPiece, WaitPiece>;
+/// A block whose parameters were gathered begins.
+struct BlockPiece {};
+/// The host waits until the block that is that many before the current one has been computed: 1, 2.
+struct HoldPiece {
+  int blocks = 1;
+};
+using Piece = std::variant<ChainPiece, StartPiece, WaitPiece, BlockPiece, HoldPiece>;
 using Segment = std::vector<Piece>;
 
 /// Names of the plan, each stored once.
@@ -85,10 +92,24 @@ double gradient_bytes(const Scenario& scenario);
 Segment forward_segment(Workshop& shop, const StageShape& shape,
                         const std::vector<std::size_t>& blocks);
 
-/// `pass`: backward, or one half of it. `reduces`: gradients are reduced during this pass (the last
-/// micro-batch, or every one for ZeRO 2 and 3).
+/// How a backward pass reduces gradients: not at all, in buckets, or in one that ends the pass.
+/// Where parameters are sharded each block is one.
+enum class Reduction { none, buckets, one_bucket };
+
+/// `pass`: backward, or one half of it.
 Segment backward_segment(Workshop& shop, const StageShape& shape,
-                         const std::vector<std::size_t>& blocks, PassKind pass, bool reduces);
+                         const std::vector<std::size_t>& blocks, PassKind pass,
+                         Reduction reduction);
+
+/// Parameter elements of a block that are gathered for each of its passes, and those that stay.
+struct GatheredElements {
+  double each_pass = 0, persistent = 0;
+  GatheredElements operator+(const GatheredElements& other) const {
+    return {each_pass + other.each_pass, persistent + other.persistent};
+  }
+};
+/// `expert`: of the parameters of expert-parallel experts, or of all others.
+GatheredElements gathered_elements(const Scenario& scenario, const Block& block, bool expert);
 
 /// A chain of these kernels; `launch` is the host's time for each.
 std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch);

@@ -16,8 +16,7 @@ struct ShardingStrategy {
   std::string_view name;
   std::string_view description;
   Sharding kind;
-  CollectiveOp reduce;     ///< how gradients are reduced
-  bool every_micro_batch;  ///< reduces after each micro-batch, not only after the last
+  CollectiveOp reduce;  ///< how gradients are reduced
   bool shards_optimizer;
   bool shards_gradients;
   bool shards_parameters;  ///< each block is gathered before its passes

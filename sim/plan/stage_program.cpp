@@ -28,6 +28,7 @@ constexpr Bytes kNormBytes{8};      // the squared norm and an overflow flag, fp
 struct ChunkPasses {
   std::array<Segment, kPassKinds> segments;           ///< by kind; of those that the order has
   std::array<Segment, kPassKinds> reducing_segments;  ///< those that also reduce gradients
+  std::array<Segment, kPassKinds> first_segments;     ///< likewise, in the first step of all
   PassMemory memory;
   StageParameters parameters;  ///< of the chunk alone
   std::array<std::optional<std::uint32_t>, 2> reduce =
@@ -45,7 +46,7 @@ class StageWriter {
         schedule_(schedule_of(shop.scenario)),
         placement_(placement_of(shop.scenario)),
         actions_(schedule_.order(shape_of(shop.scenario), shape.stage)),
-        reduces_(reductions(actions_, strategy_, pipeline_)),
+        reduces_(reductions(actions_, shop.scenario.parallelism)),
         writer_(shape.stage, shop.scenario.host.launch) {
     host_ = writer_.add_row("host", RowKind::host);
     compute_ = writer_.add_row("compute", RowKind::compute);
@@ -58,6 +59,7 @@ class StageWriter {
     if (shape_.loads) input_.emplace(shop_, writer_, host_);
     for (int step = 0; step < scenario_.run.warmup + scenario_.run.steps; ++step) {
       writer_.set_step(step);
+      first_step_ = step == 0;
       write_passes();
       end_step();
     }
@@ -73,7 +75,6 @@ class StageWriter {
 
   ChunkPasses compiled(int chunk) {
     const auto blocks = blocks_of(scenario_, shop_.graph, shape_.stage, chunk);
-    const bool reduces = scenario_.parallelism.data.overlap && shape_.data.ranks > 1;
     ChunkPasses passes;
     passes.memory = pass_memory(scenario_, shop_.graph, shape_.stage, chunk);
     passes.parameters = chunk_parameters(scenario_, shop_.graph, shape_.stage, chunk);
@@ -85,20 +86,34 @@ class StageWriter {
         segment = forward_segment(shop_, shape_, blocks);
         continue;
       }
-      segment = backward_segment(shop_, shape_, blocks, action.pass, false);
-      if (completes_gradients(action.pass)) {
-        passes.reducing_segments[kind] =
-            backward_segment(shop_, shape_, blocks, action.pass, reduces);
-      }
+      const auto backward = [&](Reduction how) {
+        return backward_segment(shop_, shape_, blocks, action.pass, how);
+      };
+      segment = backward(Reduction::none);
+      if (!completes_gradients(action.pass)) continue;
+      const Reduction how = reduction(chunk);
+      passes.reducing_segments[kind] = backward(how);
+      if (scenario_.parallelism.data.rebuild_buckets && how == Reduction::buckets)
+        passes.first_segments[kind] = backward(Reduction::one_bucket);
     }
     return passes;
+  }
+
+  /// What a reducing backward pass of the chunk does about gradients.
+  Reduction reduction(int chunk) const {
+    const DataParallel& data = scenario_.parallelism.data;
+    const bool within_pass = data.overlap || strategy_.shards_parameters;
+    if (!within_pass || shape_.data.ranks == 1) return Reduction::none;
+    const bool later = shape_.stage > 0 || chunk > 0;
+    return later && !data.bucket_later_stages ? Reduction::one_bucket : Reduction::buckets;
   }
 
   /// A plan that no machine can hold is the user's mistake; better said than met.
   void check_size() const {
     std::size_t pieces = 0;
     for (const ChunkPasses& chunk : chunks_) {
-      for (const auto* segments : {&chunk.segments, &chunk.reducing_segments}) {
+      for (const auto* segments :
+           {&chunk.segments, &chunk.reducing_segments, &chunk.first_segments}) {
         for (const Segment& segment : *segments) pieces = std::max(pieces, segment.size());
       }
     }
@@ -154,7 +169,10 @@ class StageWriter {
     if (action.pass == PassKind::forward && needs_batch(action.chunk)) fetch_batch();
     if (scenario_.host.graph) writer_.spend_on_host(writer_.launch_seconds());
     const auto first = static_cast<TaskIndex>(writer_.program().tasks.size());
-    write_segment(reduces_[written_] ? chunk.reducing_segments[kind] : chunk.segments[kind]);
+    const bool at_once = first_step_ && !chunk.first_segments[kind].empty();
+    write_segment(!reduces_[written_] ? chunk.segments[kind]
+                  : at_once           ? chunk.first_segments[kind]
+                                      : chunk.reducing_segments[kind]);
     if (reduces_[written_]) reduce_chunk(action.chunk);
     ++written_;
     const double change = chunk.memory.change(action.pass).bytes();
@@ -162,11 +180,15 @@ class StageWriter {
     writer_.add_memory(takes ? first : writer_.last_on(compute_), change, takes);
   }
 
-  /// Without overlap sharded gradients are reduced between passes.
+  /// Whether gradients are reduced by themselves, while nothing is computed.
+  bool reduces_alone() const {
+    return shape_.data.ranks > 1 && !scenario_.parallelism.data.overlap &&
+           !strategy_.shards_parameters;
+  }
+
+  /// Without overlap the gradients of passes that reduce are reduced between passes.
   void reduce_chunk(int index) {
-    const bool between_passes = strategy_.every_micro_batch && !strategy_.shards_parameters &&
-                                !scenario_.parallelism.data.overlap && shape_.data.ranks > 1;
-    if (!between_passes) return;
+    if (!reduces_alone() || scenario_.parallelism.data.no_sync) return;
     ChunkPasses& chunk = chunks_[static_cast<std::size_t>(index)];
     const TaskIndex gradients = writer_.last_on(compute_);
     for (const ParameterGroup& group : parameter_groups(shape_))
@@ -214,11 +236,31 @@ class StageWriter {
 
   void write(const StartPiece& piece) {
     slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(piece.slot) + 1), kNoTask);
-    // It follows the compute row, with all that the row's next kernel would wait for.
-    std::vector<TaskIndex> after = waits_;
-    after.push_back(writer_.last_on(compute_));
-    slots_[static_cast<std::size_t>(piece.slot)] =
-        communicate(piece.channel, piece.operation, after);
+    slots_[static_cast<std::size_t>(piece.slot)] = communicate(
+        piece.channel, piece.operation, piece.beside_block ? before_block_[0] : reached());
+  }
+
+  /// What the next kernel would wait for: all that is on the compute row, and the open waits.
+  std::vector<TaskIndex> reached() const {
+    std::vector<TaskIndex> tasks = waits_;
+    tasks.push_back(writer_.last_on(compute_));
+    return tasks;
+  }
+
+  void write(const BlockPiece&) { before_block_[1] = std::exchange(before_block_[0], reached()); }
+
+  void write(const HoldPiece& piece) {
+    const auto& done = before_block_[static_cast<std::size_t>(piece.blocks - 1)];
+    if (!done.empty()) write_host_wait("wait for a free block", done);
+  }
+
+  TaskIndex write_host_wait(const char* name, const std::vector<TaskIndex>& after) {
+    Task wait;
+    wait.row = host_;
+    wait.name = shop_.name(name);
+    wait.micro_batch = micro_batch_;
+    wait.cause = wait.wait_cause = Cause::launch_gap;
+    return writer_.wait_on_host(wait, after);
   }
 
   void write(const WaitPiece& piece) { wait_for(slots_[static_cast<std::size_t>(piece.slot)]); }
@@ -375,7 +417,7 @@ class StageWriter {
     micro_batch_ = -1;
     if (scenario_.host.graph) writer_.spend_on_host(writer_.launch_seconds());
     const bool data = shape_.data.ranks > 1;
-    if (data && !scenario_.parallelism.data.overlap && !strategy_.every_micro_batch) reduce_all();
+    if (reduces_alone() && scenario_.parallelism.data.no_sync) reduce_all();
     for (const ParameterGroup& group : parameter_groups(shape_)) {
       if (group.shape.ranks > 1) wait_for(writer_.last_on(row_of(group.reduce)));
     }
@@ -383,13 +425,9 @@ class StageWriter {
     write_chain(norm_kernels(shop_, elements));
     if (scenario_.training.gradient_clipping) agree_on_norm();
     write_chain(update_kernels(shop_, elements, parameters_.kept(strategy_.shards_gradients)));
-    if (data && strategy_.shards_optimizer && !strategy_.shards_parameters) gather_parameters();
+    if (data && strategy_.shards_optimizer) gather_parameters();
     waits_.push_back(writer_.last_on(compute_));
-    Task end;
-    end.row = host_;
-    end.name = shop_.name("end of step");
-    end.cause = end.wait_cause = Cause::launch_gap;
-    writer_.mark_step_end(writer_.wait_on_host(end, waits_));
+    writer_.mark_step_end(write_host_wait("end of step", waits_));
     waits_.clear();
   }
 
@@ -399,10 +437,19 @@ class StageWriter {
       reduce(group, parameters_, reduce_, gradients);
   }
 
+  /// What was updated in shards and does not wait for its block to be gathered.
+  double elements_to_gather(bool expert) const {
+    if (!strategy_.shards_parameters) return parameters_.of(expert);
+    double sum = 0;
+    for (const std::size_t block : blocks_of(scenario_, shop_.graph, shape_.stage, 0))
+      sum += gathered_elements(scenario_, shop_.graph.blocks[block], expert).persistent;
+    return sum;
+  }
+
   void gather_parameters() {
     const TaskIndex updated = writer_.last_on(compute_);
     for (const ParameterGroup& group : parameter_groups(shape_)) {
-      const Bytes weights{parameters_.of(group.expert) *
+      const Bytes weights{elements_to_gather(group.expert) *
                           bytes_per_element(scenario_.training.precision)};
       if (group.shape.ranks == 1 || weights == Bytes{0}) continue;
       auto& operation = regather_[group.expert ? 1 : 0];
@@ -456,6 +503,9 @@ class StageWriter {
   std::array<std::optional<std::uint32_t>, kTransferChannels> transfers_;
   Reductions reduce_, regather_;
   std::optional<std::uint32_t> gather_, broadcast_, data_norm_, model_norm_;
+  /// What the gathered block that runs had to wait for, and the one before it.
+  std::array<std::vector<TaskIndex>, 2> before_block_;
+  bool first_step_ = false;
 };
 
 }  // namespace

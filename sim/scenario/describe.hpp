@@ -13,6 +13,7 @@
 
 #include "sim/scenario/describe_cluster.hpp"
 #include "sim/scenario/describe_model.hpp"
+#include "sim/scenario/frameworks.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/rules.hpp"
 #include "sim/scenario/scalar.hpp"
@@ -29,7 +30,8 @@ void describe(Io& io, Training& t) {
   io.field("micro_batch", t.micro_batch, between(1, 1e6),
            "sequences or samples per pass of one rank");
   io.field("precision", t.precision, any, "type of the GEMMs; the GPU's profile must have it");
-  io.fallback(t.gradients, t.precision, "as precision");
+  io.fallback(t.gradients, default_gradients(io.framework(), t.precision),
+              "as precision, or the framework's");
   io.field("gradients", t.gradients, any, "type that gradients are kept and reduced in");
   io.field("optimizer", t.optimizer, any, "decides the optimizer's memory and traffic");
   io.field("gradient_clipping", t.gradient_clipping, any,
@@ -53,19 +55,56 @@ void describe(Io& io, Pipeline& p) {
            "layers of each stage (each chunk of each stage), in order of the model");
 }
 
+/// How zero3 gathers and gives up parameters.
+template <class Io>
+void describe_gathers(Io& io, DataParallel& d, const DataParallel& preset) {
+  io.fallback(d.forward_prefetch, preset.forward_prefetch, "true, or the framework's");
+  io.field("forward_prefetch", d.forward_prefetch, any,
+           "zero3: the next block is asked for before the kernels of the current one, not after");
+  io.fallback(d.backward_prefetch, preset.backward_prefetch, "pre");
+  io.field("backward_prefetch", d.backward_prefetch, any,
+           "zero3: likewise in backward; none: each block is gathered when it is reached");
+  io.fallback(d.limit_all_gathers, preset.limit_all_gathers, "false, or the framework's");
+  io.field("limit_all_gathers", d.limit_all_gathers, any,
+           "zero3: the host waits for blocks to be done before it asks for more");
+  io.fallback(d.limit_reduce_scatters, preset.limit_reduce_scatters, "false, or the framework's");
+  io.field("limit_reduce_scatters", d.limit_reduce_scatters, any,
+           "zero3: a block's reduction waits, with all compute after it, for the one before");
+  io.fallback(d.reshard_after_forward, preset.reshard_after_forward, "all, or the framework's");
+  io.field("reshard_after_forward", d.reshard_after_forward, any,
+           "zero3: blocks that are gathered again for backward; layers: not embedding and head");
+  io.fallback(d.persistence_threshold, preset.persistence_threshold, "0, or the framework's");
+  io.field("persistence_threshold", d.persistence_threshold, between(0, 1e12),
+           "zero3: parameters of fewer elements stay gathered through the step");
+}
+
 template <class Io>
 void describe(Io& io, DataParallel& d) {
+  // What the framework does where the file is silent; without one, the defaults of scenario.hpp.
+  const DataParallel preset = default_data(io.framework());
+  io.fallback(d.sharding, preset.sharding, "ddp, or the framework's");
   io.field("sharding", d.sharding, any, "what is split over the data-parallel ranks");
   io.field("degree", d.degree, count, "when stated it is checked against the cluster");
-  io.fallback(d.bucket, 25_MiB, "25 MiB");  // bucket_cap_mb of PyTorch's DistributedDataParallel
+  io.fallback(d.bucket, preset.bucket, "25 MiB, or the framework's");
   io.field("bucket", d.bucket, positive, "gradients reduced in one collective");
-  // PyTorch's kDefaultFirstBucketBytes; a stated bucket_cap_mb replaces it
-  // (torch/nn/parallel/distributed.py).
-  io.fallback(d.first_bucket, io.stated("bucket") ? d.bucket : 1_MiB,
-              "1 MiB, or bucket where that is stated");
+  // A stated bucket_cap_mb replaces PyTorch's first bucket (torch/nn/parallel/distributed.py).
+  io.fallback(d.first_bucket, io.stated("bucket") ? d.bucket : preset.first_bucket,
+              "1 MiB, or bucket where that is stated, or the framework's");
   io.field("first_bucket", d.first_bucket, positive,
            "the first bucket, small so that reduction starts early");
+  io.fallback(d.overlap, default_overlap(io.framework(), d.sharding), "true, or the framework's");
   io.field("overlap", d.overlap, any, "reduce gradients beside the backward pass");
+  io.fallback(d.rebuild_buckets, preset.rebuild_buckets, "false, or the framework's");
+  io.field("rebuild_buckets", d.rebuild_buckets, any,
+           "one bucket in the first step of all, the others after it");
+  io.fallback(d.bucket_later_stages, preset.bucket_later_stages, "true, or the framework's");
+  io.field("bucket_later_stages", d.bucket_later_stages, any,
+           "false: one bucket on pipeline stages and chunks after the first");
+  io.fallback(d.no_sync, default_no_sync(io.framework(), d.sharding),
+              "true for ddp and zero1, or the framework's");
+  io.field("no_sync", d.no_sync, any,
+           "gradients are reduced after the last micro-batch only, not after each");
+  describe_gathers(io, d, preset);
 }
 
 template <class Io>
@@ -173,13 +212,18 @@ void describe(Io& io, Scenario& s) {
   io.fallback(s.name, s.name, "the file's name");
   io.field("name", s.name, any, "of the scenario, in reports");
   io.field("description", s.description, any, "free text");
+  io.field("framework", s.framework, any,
+           "whose defaults hold where the scenario is silent: docs/frameworks.md");
+  io.adopt(s.framework);
   io.part("model", s.model,
-          "a name in models/, a path to a .yaml, or a map; {base: name, layers: 4} changes one");
+          "a name in models/, a path to a .yaml or to a Hugging Face config.json, or a map; {base: "
+          "name, layers: 4} changes one");
   io.part("cluster", s.cluster,
           "a name in scenarios/clusters/, a path to a .yaml, or a map; {base: name, nodes: 128} "
           "changes one");
   io.section("training", s.training, "how it is trained");
   io.section("parallelism", s.parallelism, "how it is split");
+  if (io.framework()) size_buckets(s);
   io.section("collectives", s.collectives, "how ranks talk");
   io.section("data", s.data, input_defaults(s.training),
              "where samples come from; absent: input is never waited for");

@@ -80,7 +80,7 @@ void describe(Io& io, Model& m) {
   io.field("published_parameters", m.published_parameters, non_negative,
            "as its authors state them; 0: not published to the digit");
   io.field("source", m.source, any, "where the dimensions come from");
-  io.field("notes", m.notes, any, "what the dimensions leave out; `check` says it again");
+  io.field("notes", m.notes, any, "what the dimensions leave out; `check` and `run` say it again");
 }
 
 }  // namespace stepsim

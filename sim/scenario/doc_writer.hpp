@@ -37,6 +37,8 @@ class DocWriter {
 
   bool is_profile() const { return is_profile_; }
   bool stated(std::string_view) const { return false; }
+  void adopt(std::optional<Framework>) {}
+  std::optional<Framework> framework() const { return std::nullopt; }
   template <class T>
   void fallback(T&, const T&, std::string_view text) {
     fallback_ = text;

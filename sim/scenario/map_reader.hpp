@@ -27,7 +27,8 @@ struct Reading {
   const Library& library;
   Problems problems;
   std::map<std::string, Place, std::less<>>
-      places;  ///< of every key that was read, by its dotted path
+      places;                          ///< of every key that was read, by its dotted path
+  std::optional<Framework> framework;  ///< once its key has been read
 };
 
 class MapReader {
@@ -55,6 +56,9 @@ class MapReader {
     value = preset;
   }
   bool stated(std::string_view key) const { return map_.find(key) != nullptr; }
+  /// The framework whose defaults hold from here on.
+  void adopt(std::optional<Framework> framework) { reading_.framework = framework; }
+  std::optional<Framework> framework() const { return reading_.framework; }
 
   template <class T>
   void section(std::string_view key, T& value, std::string_view doc);

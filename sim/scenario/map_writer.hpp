@@ -20,6 +20,8 @@ class MapWriter {
 
   bool is_profile() const { return false; }
   bool stated(std::string_view) const { return false; }
+  void adopt(std::optional<Framework>) {}
+  std::optional<Framework> framework() const { return std::nullopt; }
   template <class T>
   void fallback(T&, const T&, std::string_view) {}
 

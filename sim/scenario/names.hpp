@@ -47,6 +47,23 @@ inline constexpr std::array kNames<ContextKind> = {
     std::pair{std::string_view("all_gather"), ContextKind::all_gather},
     std::pair{std::string_view("all_to_all"), ContextKind::all_to_all}};
 template <>
+inline constexpr std::array kNames<Framework> = {
+    std::pair{std::string_view("pytorch-ddp"), Framework::pytorch_ddp},
+    std::pair{std::string_view("pytorch-fsdp1"), Framework::pytorch_fsdp1},
+    std::pair{std::string_view("pytorch-fsdp2"), Framework::pytorch_fsdp2},
+    std::pair{std::string_view("megatron"), Framework::megatron},
+    std::pair{std::string_view("deepspeed"), Framework::deepspeed}};
+template <>
+inline constexpr std::array kNames<Prefetch> = {
+    std::pair{std::string_view("pre"), Prefetch::pre},
+    std::pair{std::string_view("post"), Prefetch::post},
+    std::pair{std::string_view("none"), Prefetch::none}};
+template <>
+inline constexpr std::array kNames<Reshard> = {
+    std::pair{std::string_view("all"), Reshard::all},
+    std::pair{std::string_view("layers"), Reshard::layers},
+    std::pair{std::string_view("none"), Reshard::none}};
+template <>
 inline constexpr std::array kNames<ModelKind> = {
     std::pair{std::string_view("transformer"), ModelKind::transformer},
     std::pair{std::string_view("mlp"), ModelKind::mlp}};

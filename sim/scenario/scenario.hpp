@@ -70,12 +70,35 @@ struct Pipeline {
 
 enum class Sharding { ddp, zero1, zero2, zero3 };
 
+/// Whose defaults a scenario starts from (sim/scenario/frameworks.hpp).
+enum class Framework { pytorch_ddp, pytorch_fsdp1, pytorch_fsdp2, megatron, deepspeed };
+
+/// When the next block's parameters are asked for in backward: before or after the kernels of the
+/// current one, or when the block is reached.
+enum class Prefetch { pre, post, none };
+
+/// Blocks whose parameters are given up after forward and gathered again for backward: all, all but
+/// those outside the layers (embedding and head), none.
+enum class Reshard { all, layers, none };
+
 struct DataParallel {
   Sharding sharding = Sharding::ddp;
-  std::optional<int> degree;  ///< when stated it is checked against the cluster
-  Bytes bucket;               ///< gradient bucket; default 25 MiB
-  Bytes first_bucket;         ///< default: 1 MiB, or bucket where bucket is stated (PyTorch DDP)
-  bool overlap = true;        ///< reduce gradients beside the backward pass
+  std::optional<int> degree;     ///< when stated it is checked against the cluster
+  Bytes bucket;                  ///< gradient bucket; default 25 MiB
+  Bytes first_bucket;            ///< default: 1 MiB, or bucket where bucket is stated (PyTorch DDP)
+  bool overlap = true;           ///< reduce gradients beside the backward pass
+  bool rebuild_buckets = false;  ///< one bucket in the first step, then the others (PyTorch DDP)
+  bool bucket_later_stages = true;  ///< false: one bucket on later stages and chunks (Megatron-LM)
+  bool no_sync = true;  ///< reduce after the last micro-batch only; default: not for zero2, zero3
+  // zero3 only:
+  bool forward_prefetch =
+      true;  ///< the host asks for the next block before it launches the current one
+  Prefetch backward_prefetch = Prefetch::pre;
+  bool limit_all_gathers = false;  ///< the host waits until at most two blocks are gathered (FSDP1)
+  bool limit_reduce_scatters = false;  ///< compute waits for the last block's reduction (FSDP2)
+  Reshard reshard_after_forward = Reshard::all;
+  std::int64_t persistence_threshold =
+      0;  ///< elements; smaller parameters stay gathered (DeepSpeed)
   bool operator==(const DataParallel&) const = default;
 };
 
@@ -157,6 +180,7 @@ struct Collectives {
 struct Scenario {
   std::string name;
   std::string description;
+  std::optional<Framework> framework;  ///< absent: the defaults that stand here
   Model model;
   Cluster cluster;
   Training training;

@@ -35,12 +35,12 @@ struct Bench {
         graph(build(scenario)),
         plan(scenario.cluster) {}
 
-  Content content(PassKind pass, bool reduces = false) {
+  Content content(PassKind pass, Reduction reduction = Reduction::none) {
     Workshop shop{scenario, graph, plan, Names(plan.names)};
     const StageShape shape{.tensor = {2, 1, 1}, .data = {4, 1, 1}};
     const auto blocks = blocks_of(scenario, graph, 0, 0);
     Content content;
-    for (const Piece& piece : backward_segment(shop, shape, blocks, pass, reduces)) {
+    for (const Piece& piece : backward_segment(shop, shape, blocks, pass, reduction)) {
       if (const auto* chain = std::get_if<ChainPiece>(&piece)) add(content, *chain);
       if (const auto* start = std::get_if<StartPiece>(&piece)) {
         const Operation& operation = plan.operations[start->operation];
@@ -75,9 +75,9 @@ TEST_CASE("the halves of a backward pass have its kernels and collectives, each 
                                   "tensor: 2, sequence: true, overlap_tensor: false"}) {
     CAPTURE(parallelism);
     Bench bench("recompute: selective, attention: flash2", parallelism);
-    const Content whole = bench.content(PassKind::backward, true);
-    const Content inputs = bench.content(PassKind::input_gradient, true);
-    const Content weights = bench.content(PassKind::weight_gradient, true);
+    const Content whole = bench.content(PassKind::backward, Reduction::buckets);
+    const Content inputs = bench.content(PassKind::input_gradient, Reduction::buckets);
+    const Content weights = bench.content(PassKind::weight_gradient, Reduction::buckets);
     CHECK(sum(inputs.kernels, weights.kernels) == whole.kernels);
     CHECK(sum(inputs.collectives, weights.collectives) == whole.collectives);
     CHECK(inputs.recomputed == whole.recomputed);
@@ -87,8 +87,8 @@ TEST_CASE("the halves of a backward pass have its kernels and collectives, each 
 
 TEST_CASE("gradients of weights, norms and biases, and their reduction, are the second half") {
   Bench bench("recompute: none", "tensor: 2, sequence: true");
-  const Content inputs = bench.content(PassKind::input_gradient, true);
-  const Content weights = bench.content(PassKind::weight_gradient, true);
+  const Content inputs = bench.content(PassKind::input_gradient, Reduction::buckets);
+  const Content weights = bench.content(PassKind::weight_gradient, Reduction::buckets);
   for (const char* name : {"qkv wgrad", "projection wgrad", "mlp up wgrad", "mlp down wgrad",
                            "attention norm wgrad", "embedding gradient"}) {
     CAPTURE(name);

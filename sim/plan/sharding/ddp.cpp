@@ -11,7 +11,6 @@ const Registered<ShardingStrategy> ddp{{
     .description = "every rank keeps everything; gradients are all-reduced in buckets",
     .kind = Sharding::ddp,
     .reduce = CollectiveOp::all_reduce,
-    .every_micro_batch = false,
     .shards_optimizer = false,
     .shards_gradients = false,
     .shards_parameters = false,

@@ -10,7 +10,6 @@ const Registered<ShardingStrategy> zero1{{
     .description = "the optimizer state is sharded; gradients are scattered, parameters gathered",
     .kind = Sharding::zero1,
     .reduce = CollectiveOp::reduce_scatter,
-    .every_micro_batch = false,
     .shards_optimizer = true,
     .shards_gradients = false,
     .shards_parameters = false,

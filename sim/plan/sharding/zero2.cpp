@@ -11,7 +11,6 @@ const Registered<ShardingStrategy> zero2{{
     .description = "as zero1, gradients sharded too: reduced after every micro-batch",
     .kind = Sharding::zero2,
     .reduce = CollectiveOp::reduce_scatter,
-    .every_micro_batch = true,
     .shards_optimizer = true,
     .shards_gradients = true,
     .shards_parameters = false,

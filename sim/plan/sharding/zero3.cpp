@@ -11,7 +11,6 @@ const Registered<ShardingStrategy> zero3{{
     .description = "parameters sharded too: each block is gathered before it runs",
     .kind = Sharding::zero3,
     .reduce = CollectiveOp::reduce_scatter,
-    .every_micro_batch = true,
     .shards_optimizer = true,
     .shards_gradients = true,
     .shards_parameters = true,

@@ -1,0 +1,47 @@
+// What training frameworks do where nobody says otherwise, and where that is written.
+//
+// `framework: megatron` replaces the defaults of the keys that follow it; a key that is stated
+// wins. Each default is one line of `framework_presets`, with the file of the framework that it
+// comes from; docs/frameworks.md is made from it, and a test holds every line against what the
+// reader does.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+/// The defaults of parallelism.data that depend on nothing else. A bucket of 0 B is counted in
+/// elements, and sized by size_buckets.
+DataParallel default_data(std::optional<Framework> framework);
+
+/// Megatron-LM accumulates and reduces bf16 gradients in fp32; everywhere else they are as the
+/// GEMMs.
+Precision default_gradients(std::optional<Framework> framework, Precision precision);
+bool default_overlap(std::optional<Framework> framework, Sharding sharding);
+bool default_no_sync(std::optional<Framework> framework, Sharding sharding);
+
+/// Elements of a bucket of Megatron-LM and DeepSpeed, which count parameters, not bytes.
+double bucket_elements(Framework framework, int data_parallel);
+
+/// Sizes the buckets that are left at 0 B, once gradient type and data-parallel degree are known.
+void size_buckets(Scenario& scenario);
+
+/// One default of one framework.
+struct FrameworkPreset {
+  Framework framework;
+  std::string path;    ///< "parallelism.data.overlap"
+  std::string value;   ///< as to_yaml writes it
+  std::string when;    ///< override under which it holds, "path=value"; empty: always
+  std::string note;    ///< what stands behind it
+  std::string source;  ///< repository and file
+};
+const std::vector<FrameworkPreset>& framework_presets();
+
+/// The tables of docs/frameworks.md.
+std::string framework_reference();
+
+}  // namespace stepsim

@@ -1,0 +1,212 @@
+// The switches of frameworks, read off the plan: what is reduced and gathered when, in which order.
+//
+// L equal layers of psi parameters each; a step of m micro-batches.
+//   no_sync           gradients are reduced once a step, otherwise m times
+//   ZeRO 3            gathers 2 L psi a micro-batch, or L psi where forward keeps what it gathered
+#include <fmt/format.h>
+
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+constexpr int kLayers = 6;
+constexpr double kLayer = 512.0 * 512;  // parameters
+constexpr double kElement = 2;          // fp16
+
+Experiment stack(const std::string& data, int micro_batches = 1, int stages = 1) {
+  return Experiment(fmt::format(R"(
+model: {{name: m, kind: mlp, layers: {}, width: 512}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: 8, intra_node: {{bandwidth: 200 GB/s, latency: 2 us}}}}
+training: {{global_batch: {}, precision: fp16, gradient_clipping: false}}
+parallelism: {{pipeline: {{stages: {}}}, data: {{{}}}}}
+run: {{steps: 1, warmup: 1}}
+)",
+                                kLayers, 8 / stages * micro_batches, stages, data));
+}
+
+/// The work of one channel on a rank in one step: names, in program order.
+std::vector<double> bytes_of(const Plan& plan, const Program& program, Channel channel, int step) {
+  std::vector<double> bytes;
+  for (const Task& task : program.tasks) {
+    if (task.kind == TaskKind::communicate && task.channel == channel && task.step == step)
+      bytes.push_back(plan.operations[task.work].bytes.bytes());
+  }
+  return bytes;
+}
+std::vector<double> reduced(const Plan& plan, int step = 1, int rank = 0) {
+  return bytes_of(plan, plan.program(rank), Channel::data, step);
+}
+std::vector<double> gathered(const Plan& plan) {
+  return bytes_of(plan, plan.program(0), Channel::data_gather, 1);
+}
+double sum(const std::vector<double>& values) {
+  double total = 0;
+  for (const double value : values) total += value;
+  return total;
+}
+
+/// The order of launches in the last step: f and b for chains of those passes, g for a gather, r
+/// for a reduction, h for a wait of the host.
+std::string order_of(const Plan& plan) {
+  std::string order;
+  for (const Task& task : plan.program(0).tasks) {
+    if (task.step != 1) continue;
+    if (task.kind == TaskKind::chain && task.cause == Cause::forward) order += 'f';
+    if (task.kind == TaskKind::chain && task.cause == Cause::backward) order += 'b';
+    if (task.kind == TaskKind::host_wait) order += 'h';
+    if (task.kind != TaskKind::communicate) continue;
+    order += task.channel == Channel::data_gather ? 'g' : 'r';
+  }
+  return order;
+}
+
+/// How often that text stands in the order.
+int count(const std::string& order, const std::string& part) {
+  int times = 0;
+  for (auto at = order.find(part); at != std::string::npos; at = order.find(part, at + 1)) ++times;
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("without no_sync every micro-batch reduces, overlapped or not, whatever is sharded") {
+  const double psi = kLayers * kLayer * kElement;
+  for (const char* sharding : {"ddp", "zero1", "zero2"}) {
+    for (const bool overlap : {true, false}) {
+      CAPTURE(sharding);
+      CAPTURE(overlap);
+      const auto volume = [&](bool no_sync) {
+        const std::string data =
+            fmt::format("sharding: {}, overlap: {}, no_sync: {}", sharding, overlap, no_sync);
+        return sum(reduced(stack(data, 4).plan));
+      };
+      CHECK(volume(true) == nine_digits(psi));
+      CHECK(volume(false) == nine_digits(4 * psi));
+    }
+  }
+}
+
+TEST_CASE("no_sync in ZeRO 3 scatters once a step and gathers as often as before") {
+  const double psi = kLayers * kLayer * kElement;
+  const Experiment each = stack("sharding: zero3", 4);
+  const Experiment once = stack("sharding: zero3, no_sync: true", 4);
+  CHECK(sum(reduced(each.plan)) == nine_digits(4 * psi));
+  CHECK(sum(reduced(once.plan)) == nine_digits(psi));
+  CHECK(sum(gathered(each.plan)) == nine_digits(sum(gathered(once.plan))));
+  // Gradients that add up over micro-batches are whole.
+  CHECK(once.plan.programs[0].resident_bytes - each.plan.programs[0].resident_bytes ==
+        nine_digits(psi * 7 / 8));
+}
+
+TEST_CASE("buckets that are rebuilt are one in the first step") {
+  const Experiment ddp = stack("bucket: 1 KiB, rebuild_buckets: true");
+  CHECK(reduced(ddp.plan, 0) == std::vector<double>{kLayers * kLayer * kElement});
+  CHECK(reduced(ddp.plan, 1) == std::vector<double>(kLayers, kLayer * kElement));
+}
+
+TEST_CASE("Megatron-LM's later stages have one bucket") {
+  const auto buckets = [](bool later, int rank) {
+    const std::string data = fmt::format("bucket: 1 KiB, bucket_later_stages: {}", later);
+    return reduced(stack(data, 1, 2).plan, 1, rank);
+  };
+  constexpr std::size_t kEach = kLayers / 2;
+  CHECK(buckets(true, 0) == std::vector<double>(kEach, kLayer * kElement));
+  CHECK(buckets(true, 4) == std::vector<double>(kEach, kLayer * kElement));
+  CHECK(buckets(false, 0) == std::vector<double>(kEach, kLayer * kElement));
+  CHECK(buckets(false, 4) == std::vector<double>{kEach * kLayer * kElement});
+}
+
+TEST_CASE("what forward does not give up is not gathered again") {
+  const double psi = kLayers * kLayer * kElement;
+  const auto volume = [](const char* reshard) {
+    return sum(
+        gathered(stack(fmt::format("sharding: zero3, reshard_after_forward: {}", reshard)).plan));
+  };
+  CHECK(volume("all") == nine_digits(2 * psi));
+  CHECK(volume("layers") == nine_digits(2 * psi));
+  CHECK(volume("none") == nine_digits(psi));
+}
+
+TEST_CASE("embedding and head are gathered once when only layers are given up") {
+  const auto volume = [](const char* reshard) {
+    const Experiment gpt(fmt::format(R"(
+model: {{name: m, layers: 2, hidden: 512, heads: 8, vocabulary: 32000, tied_embeddings: false}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: 8, intra_node: nvlink3}}
+training: {{sequence_length: 128, global_batch: 8, precision: fp16}}
+parallelism: {{data: {{sharding: zero3, reshard_after_forward: {}}}}}
+run: {{steps: 1, warmup: 1}}
+)",
+                                     reshard));
+    double outside = 0;
+    for (const std::size_t index : gpt.graph.chain) {
+      const Block& block = gpt.graph.blocks[index];
+      if (!block.recomputable) outside += block.parameters() * kElement;
+    }
+    return std::pair{sum(gathered(gpt.plan)), outside};
+  };
+  const auto [all, outside] = volume("all");
+  CHECK(volume("layers").first == nine_digits(all - outside));
+  CHECK(outside > 2 * 32000.0 * 512 * kElement);
+}
+
+TEST_CASE("parameters below the threshold are gathered once a step, together") {
+  const auto made = gathered(stack("sharding: zero3, persistence_threshold: 262145").plan);
+  CHECK(made == std::vector<double>{kLayers * kLayer * kElement});
+  CHECK(gathered(stack("sharding: zero3, persistence_threshold: 262144").plan).size() ==
+        2 * kLayers);
+}
+
+TEST_CASE("the host asks for the next block before or after the kernels of this one") {
+  const std::string early = order_of(stack("sharding: zero3").plan);
+  const std::string late =
+      order_of(stack("sharding: zero3, forward_prefetch: false, backward_prefetch: post").plan);
+  CHECK(early.starts_with("ggfgf"));
+  CHECK(late.starts_with("gfgfgf"));
+  CHECK(count(early, "gb") == kLayers);
+  CHECK(count(late, "bgr") == kLayers - 1);
+  const std::string none = order_of(stack("sharding: zero3, backward_prefetch: none").plan);
+  CHECK(count(none, "brgb") == kLayers - 1);
+}
+
+TEST_CASE(
+    "asking early or late is the same to a GPU that the host is ahead of; not at all is not") {
+  const auto seconds = [](const std::string& data) {
+    Scenario scenario = stack("sharding: zero3, " + data).scenario;
+    scenario.host.launch = Seconds{0};
+    return Experiment(std::move(scenario)).step_seconds();
+  };
+  const double early = seconds("forward_prefetch: true, backward_prefetch: pre");
+  CHECK(seconds("forward_prefetch: false, backward_prefetch: post") == nine_digits(early));
+  CHECK(seconds("forward_prefetch: true, backward_prefetch: none") > early * 1.0001);
+}
+
+TEST_CASE("a host that limits gathers waits for the block before the last one") {
+  const std::string free = order_of(stack("sharding: zero3, forward_prefetch: false").plan);
+  const std::string held =
+      order_of(stack("sharding: zero3, forward_prefetch: false, limit_all_gathers: true").plan);
+  CHECK(count(free, "h") == 1);  // the end of the step
+  CHECK(count(held, "fhg") == kLayers);
+  CHECK(count(held, "hg") == 2 * kLayers - 1);
+}
+
+TEST_CASE("limited reductions make compute wait for the one before the last") {
+  const auto edges = [](bool limited) {
+    const Experiment e = stack(fmt::format("sharding: zero3, limit_reduce_scatters: {}", limited));
+    const Program& program = e.plan.program(0);
+    int found = 0;  // from a reduction to a chain of backward
+    for (TaskIndex i = 0; i < program.tasks.size(); ++i) {
+      const Task& task = program.tasks[i];
+      if (task.step != 1 || task.channel != Channel::data || task.kind != TaskKind::communicate)
+        continue;
+      for (std::uint32_t s = task.first_successor; s < program.end_of_successors(i); ++s) {
+        const Task& next = program.tasks[program.successors[s]];
+        found += next.kind == TaskKind::chain && next.cause == Cause::backward ? 1 : 0;
+      }
+    }
+    return found;
+  };
+  CHECK(edges(false) == 0);
+  CHECK(edges(true) >= kLayers - 3);
+}
