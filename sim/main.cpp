@@ -56,6 +56,7 @@ struct CommandLine {
   RunOptions run_options;
   ScenarioArgument check_argument;
   ShowOptions show_options;
+  ImportOptions import_options;
   std::string fold = "auto", listed;
   std::function<ExitCode()> chosen;
 
@@ -81,6 +82,31 @@ struct CommandLine {
         ->check(one_of_these({"models", "gpus", "links", "clusters", "collectives", "schedules",
                               "shardings", "topologies"}));
     list->callback([this] { chosen = [this] { return stepsim::list(listed, std::cout); }; });
+    add_import();
+  }
+
+  void add_import() {
+    CLI::App* import = app.add_subcommand("import", "write a scenario from another program's");
+    import->require_subcommand(1);
+    CLI::App* megatron = import->add_subcommand(
+        "megatron", "Megatron-LM's command line, here or in a script (--file)");
+    megatron->allow_extras();
+    megatron->add_option("--file", import_options.file, "a script that holds the command line");
+    CLI::App* deepspeed = import->add_subcommand("deepspeed", "a DeepSpeed configuration");
+    deepspeed->add_option("config", import_options.file, "the JSON file")->required();
+    deepspeed->add_option("--model", import_options.model, "a name in models/ or a path");
+    deepspeed->add_option("--sequence-length", import_options.sequence_length, "tokens");
+    for (CLI::App* from : {megatron, deepspeed}) {
+      from->add_option("--cluster", import_options.cluster, "a name in scenarios/clusters/");
+      from->add_option("--nodes", import_options.nodes, "default: as many as the split needs")
+          ->check(CLI::Range(1, 1'000'000));
+      from->add_option("-o", import_options.output, "file to write instead of standard output");
+      from->callback([this, from] {
+        import_options.from = from->get_name();
+        import_options.arguments = from->remaining();
+        chosen = [this] { return stepsim::import(import_options, std::cout, std::cerr); };
+      });
+    }
   }
 
   void add_run() {

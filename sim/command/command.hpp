@@ -30,6 +30,17 @@ struct ShowOptions {
   ScenarioArgument scenario;
 };
 
+struct ImportOptions {
+  std::string from;                    ///< megatron, deepspeed
+  std::vector<std::string> arguments;  ///< megatron: its command line
+  std::string file;                    ///< megatron: a script that holds it; deepspeed: config.json
+  std::string model = "llama2-7b";     ///< deepspeed
+  int sequence_length = 2048;          ///< deepspeed
+  std::string cluster = "dgx-h100";
+  int nodes = 0;       ///< 0: as many as the split needs
+  std::string output;  ///< file to write; empty: standard output
+};
+
 /// Simulates a scenario and prints the answer. Exit code 1 when an expectation fails.
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes);
 
@@ -38,6 +49,9 @@ ExitCode check(const ScenarioArgument& scenario, std::ostream& out);
 
 /// Prints one of the values between the scenario and the answer.
 ExitCode show(const ShowOptions& options, std::ostream& out);
+
+/// Writes a scenario from another program's configuration; what it cannot say goes to `notes` too.
+ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& notes);
 
 /// Prints the names that scenarios may use: models, gpus, links, clusters, collectives, schedules,
 /// topologies, shardings.

@@ -8,12 +8,14 @@
 
 namespace stepsim {
 
+KnownNames known_names() {
+  return {known_schedules(), Registry<Topology>::names(), Registry<CollectiveAlgorithm>::names()};
+}
+
 Scenario load(const ScenarioArgument& argument) {
-  const KnownNames known{known_schedules(), Registry<Topology>::names(),
-                         Registry<CollectiveAlgorithm>::names()};
   std::vector<Override> overrides;
   for (const std::string& text : argument.overrides) overrides.push_back(parse_override(text));
-  return load_scenario(argument.path, overrides, known);
+  return load_scenario(argument.path, overrides, known_names());
 }
 
 }  // namespace stepsim

@@ -8,4 +8,7 @@ namespace stepsim {
 
 Scenario load(const ScenarioArgument& argument);
 
+/// The names that the rooms above the scenario own.
+KnownNames known_names();
+
 }  // namespace stepsim

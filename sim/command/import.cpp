@@ -1,0 +1,79 @@
+// stepsim import: a scenario from a command line or configuration of another program.
+#include "sim/command/import.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/command/load.hpp"
+#include "sim/report/file.hpp"
+#include "sim/scenario/load.hpp"
+#include "sim/scenario/scalar.hpp"
+
+namespace stepsim {
+
+void Draft::map(const std::string& key, const std::vector<std::string>& entries) {
+  if (!entries.empty()) line(fmt::format("{}: {{{}}}", key, fmt::join(entries, ", ")));
+}
+
+std::string Draft::text() const {
+  std::string text = "# " + title_ + "\n";
+  if (!notes_.empty()) text += "# Not simulated as stated:\n";
+  for (const std::string& note : notes_) text += "#   " + note + "\n";
+  return text + body_;
+}
+
+Machine machine_for(const std::string& cluster, int nodes, int gpus_per_node, int needed) {
+  Machine machine{.cluster = load_cluster(cluster, library_for("scenario.yaml"))};
+  machine.gpus_per_node = gpus_per_node > 0 ? gpus_per_node : machine.cluster.gpus_per_node;
+  const int least = (needed + machine.gpus_per_node - 1) / machine.gpus_per_node;
+  machine.nodes = nodes > 0 ? nodes : std::max(least, 1);
+  return machine;
+}
+
+std::string cluster_text(const Machine& machine) {
+  std::vector<std::string> entries{"base: " + machine.cluster.name,
+                                   fmt::format("nodes: {}", machine.nodes)};
+  if (machine.gpus_per_node != machine.cluster.gpus_per_node) {
+    entries.push_back(fmt::format("gpus_per_node: {}", machine.gpus_per_node));
+    const bool fewer = machine.cluster.inter_node &&
+                       machine.cluster.inter_node->nics_per_node > machine.gpus_per_node;
+    if (fewer)
+      entries.push_back(fmt::format("inter_node: {{nics_per_node: {}}}", machine.gpus_per_node));
+  }
+  return fmt::format("{{{}}}", fmt::join(entries, ", "));
+}
+
+std::string fused_attention(const GpuProfile& gpu) {
+  std::string best = "unfused";
+  FlopsPerSecond rate{0};
+  for (const AttentionProfile& attention : gpu.attention) {
+    if (attention.plateau <= rate) continue;
+    best = attention.kernel;
+    rate = attention.plateau;
+  }
+  return best;
+}
+
+std::string size_text(double bytes) { return write_scalar(Bytes{bytes}); }
+
+ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& notes) {
+  const Draft draft =
+      options.from == "megatron" ? import_megatron(options) : import_deepspeed(options);
+  const std::string text = draft.text();
+  const std::string file = options.output.empty() ? "scenario.yaml" : options.output;
+  parse_scenario(text, file, library_for(file), {}, known_names());
+  for (const std::string& note : draft.notes())
+    notes << "not simulated as stated: " << note << '\n';
+  if (options.output.empty()) {
+    out << text;
+  } else {
+    save_file(options.output, text);
+    out << options.output << ": written; stepsim run " << options.output << '\n';
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace stepsim

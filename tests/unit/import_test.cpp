@@ -1,0 +1,269 @@
+// Imports: what a command line or a configuration says is what the written scenario reads as.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "sim/command/command.hpp"
+#include "sim/command/shell_words.hpp"
+#include "sim/scenario/load.hpp"
+
+using namespace stepsim;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// A file that is removed with the test.
+class File {
+ public:
+  File(const std::string& name, const std::string& text)
+      : path_((fs::temp_directory_path() / (std::to_string(::getpid()) + name)).string()) {
+    std::ofstream(path_) << text;
+  }
+  ~File() { fs::remove(path_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+struct Imported {
+  std::string text, notes;
+  Scenario scenario;
+};
+
+Imported imported(const ImportOptions& options) {
+  std::ostringstream out, notes;
+  REQUIRE(import(options, out, notes) == ExitCode::ok);
+  return {out.str(), notes.str(),
+          parse_scenario(out.str(), "imported.yaml", Library{{STEPSIM_SOURCE_DIR}})};
+}
+
+std::string error_of(const ImportOptions& options) {
+  std::ostringstream out, notes;
+  try {
+    import(options, out, notes);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+const std::string kGpt =
+    "--num-layers 24 --hidden-size 2048 --num-attention-heads 32 --seq-length 2048 "
+    "--max-position-embeddings 2048 --micro-batch-size 4 --vocab-size 50257 ";
+
+ImportOptions megatron(const std::string& line) {
+  return {.from = "megatron", .arguments = shell_words(line)};
+}
+Scenario of_megatron(const std::string& line) { return imported(megatron(kGpt + line)).scenario; }
+
+Imported of_deepspeed(const std::string& json, int nodes = 0) {
+  const File file("ds.json", json);
+  return imported({.from = "deepspeed", .file = file.path(), .nodes = nodes});
+}
+std::string deepspeed_error(const std::string& json, int nodes = 0) {
+  const File file("ds.json", json);
+  const std::string error = error_of({.from = "deepspeed", .file = file.path(), .nodes = nodes});
+  return error.starts_with(file.path()) ? error.substr(file.path().size()) : error;
+}
+
+}  // namespace
+
+TEST_CASE("words of a script: comments, quotes, joined lines and variables") {
+  CHECK(shell_words("A=4 # four\nrun --tp ${A} \\\n --pp=$A '--q'") ==
+        Words{"run", "--tp", "4", "--pp=4", "--q"});
+  CHECK(shell_words("N=${N:-16}\n--nodes $N --rank $R") == Words{"--nodes", "16", "--rank", "$R"});
+  CHECK(shell_words("ARGS=(\n  --a 1 # one\n  --b \"2\"\n)\n") == Words{"--a", "1", "--b", "2"});
+}
+
+TEST_CASE("the least that Megatron-LM needs is a GPT in fp32 on one node") {
+  const Scenario s = of_megatron("");
+  CHECK(s.framework == Framework::megatron);
+  const auto& model = std::get<Transformer>(s.model.shape);
+  CHECK(model.layers == 24);
+  CHECK(model.ffn == 4 * 2048);
+  CHECK(model.positions == 2048);
+  CHECK(model.tied_embeddings);
+  CHECK(s.cluster.gpus() == 8);
+  CHECK(s.training.global_batch == 4 * 8);
+  CHECK(s.training.precision == Precision::fp32);
+  CHECK_FALSE(s.parallelism.data.overlap);
+  CHECK(s.parallelism.data.bucket.bytes() == 40e6 * 4);
+}
+
+TEST_CASE("a Llama is one by its options") {
+  const auto model = std::get<Transformer>(
+      of_megatron("--swiglu --normalization RMSNorm --disable-bias-linear "
+                  "--group-query-attention --num-query-groups 8 --position-embedding-type rope "
+                  "--untie-embeddings-and-output-weights --hidden-dropout 0 "
+                  "--attention-dropout 0.0 --kv-channels 128")
+          .model.shape);
+  CHECK(model.gated_mlp);
+  CHECK(model.ffn == 5440);  // 8/3 h in multiples of 64
+  CHECK(model.rms_norm);
+  CHECK_FALSE(model.bias);
+  CHECK(model.kv_heads == 8);
+  CHECK(model.head_dim == 128);
+  CHECK(model.positions == 0);
+  CHECK_FALSE(model.tied_embeddings);
+  CHECK_FALSE(model.dropout);
+}
+
+TEST_CASE("gradients are fp32 beside bf16, and a bucket of parameters has their bytes") {
+  const auto gradients = [](const std::string& line) {
+    return of_megatron(line).training.gradients;
+  };
+  CHECK(gradients("--bf16") == Precision::fp32);
+  CHECK(gradients("--bf16 --grad-reduce-in-bf16") == Precision::bf16);
+  CHECK(gradients("--fp16") == Precision::fp16);
+  CHECK(gradients("--fp16 --accumulate-allreduce-grads-in-fp32") == Precision::fp32);
+  const auto bucket = [](const std::string& line) {
+    return of_megatron("--overlap-grad-reduce --ddp-bucket-size 1000000 " + line)
+        .parallelism.data.bucket.bytes();
+  };
+  CHECK(bucket("--bf16") == 4e6);
+  CHECK(bucket("--fp16") == 2e6);
+}
+
+TEST_CASE("the split, the virtual stages and the switches arrive") {
+  const Scenario s = of_megatron(
+      "--tensor-model-parallel-size 4 --pipeline-model-parallel-size 4 --sequence-parallel "
+      "--num-layers-per-virtual-pipeline-stage 3 --use-distributed-optimizer --bf16 "
+      "--overlap-grad-reduce --global-batch-size 64 --recompute-activations --clip-grad 0");
+  CHECK(s.cluster.gpus() == 16);
+  CHECK(s.parallelism.tensor == 4);
+  CHECK(s.parallelism.sequence);
+  CHECK(s.parallelism.pipeline.stages == 4);
+  CHECK(s.parallelism.pipeline.chunks == 2);
+  CHECK(s.parallelism.pipeline.schedule == "interleaved");
+  CHECK(s.parallelism.pipeline.overlap_p2p);
+  CHECK(s.parallelism.data.sharding == Sharding::zero1);
+  CHECK(s.parallelism.data.overlap);
+  CHECK(s.training.recompute == Recompute::selective);
+  CHECK_FALSE(s.training.gradient_clipping);
+  CHECK_FALSE(of_megatron("--pipeline-model-parallel-size 4 --global-batch-size 64 "
+                          "--num-virtual-stages-per-pipeline-rank 2 "
+                          "--no-overlap-p2p-communication")
+                  .parallelism.pipeline.overlap_p2p);
+}
+
+TEST_CASE("a script says how many nodes there are, an option wins over it") {
+  const File script("train.sh",
+                    "NNODES=4\ntorchrun --nnodes $NNODES --nproc_per_node 8 x.py \\\n  " + kGpt);
+  ImportOptions options{.from = "megatron", .file = script.path()};
+  CHECK(imported(options).scenario.cluster.nodes == 4);
+  options.nodes = 2;
+  CHECK(imported(options).scenario.cluster.nodes == 2);
+}
+
+TEST_CASE("what cannot be mapped stands in the file and among the notes, the rest does not") {
+  const Imported result =
+      imported(megatron(kGpt + "--overlap-param-gather --lr 1e-4 --save x --an-option 7 --bf16"));
+  CHECK(result.notes ==
+        "not simulated as stated: --an-option 7: not known here\n"
+        "not simulated as stated: --overlap-param-gather: parameters are gathered after the "
+        "update\n");
+  CHECK(result.text.find("#   --an-option 7: not known here\n") != std::string::npos);
+  CHECK(imported(megatron(kGpt)).notes.empty());
+}
+
+TEST_CASE("command lines that would give another model or split are refused") {
+  CHECK(error_of(megatron(kGpt + "--num-experts 8")) ==
+        "--num-experts: such a model cannot be imported");
+  CHECK(error_of(megatron(kGpt + "--context-parallel-size 2")) ==
+        "--context-parallel-size 2: such a split cannot be imported");
+  CHECK(error_of(megatron("--num-layers 24")) == "--hidden-size is missing");
+  CHECK(error_of(megatron(kGpt + "--num-layers x")) == "--num-layers: 'x' is not a whole number");
+  CHECK(error_of(megatron("--num-layers 24 --hidden-size 64 --num-attention-heads 4 "
+                          "--tokenizer-type TikTokenizer")) ==
+        "the vocabulary is that of tokenizer 'TikTokenizer', which is not known here: add "
+        "--vocab-size N");
+  // What the importer lets pass, the scenario's own checks do not.
+  CHECK(error_of(megatron(kGpt + "--tensor-model-parallel-size 3")).find("does not divide") !=
+        std::string::npos);
+}
+
+TEST_CASE("DeepSpeed's buckets count elements, and floats are numbers") {
+  const Scenario s = of_deepspeed(R"({"train_micro_batch_size_per_gpu": 2,
+      "gradient_accumulation_steps": 4, "bf16": {"enabled": true}, "gradient_clipping": 1.0,
+      "zero_optimization": {"stage": 2, "reduce_bucket_size": 2e8, "overlap_comm": true}})")
+                         .scenario;
+  CHECK(s.framework == Framework::deepspeed);
+  CHECK(s.training.global_batch == 2 * 4 * 8);
+  CHECK(s.training.precision == Precision::bf16);
+  CHECK(s.training.gradient_clipping);
+  CHECK(s.parallelism.data.sharding == Sharding::zero2);
+  CHECK(s.parallelism.data.bucket.bytes() == 2e8 * 2);
+  CHECK(s.parallelism.data.overlap);
+  CHECK_FALSE(s.parallelism.data.no_sync);
+}
+
+TEST_CASE("what DeepSpeed's file does not say is DeepSpeed's default") {
+  const Scenario s = of_deepspeed(R"({"train_batch_size": 8, "fp16": {"enabled": "auto"},
+      "zero_optimization": {"stage": 3}})")
+                         .scenario;
+  CHECK(s.training.precision == Precision::fp32);
+  CHECK_FALSE(s.training.gradient_clipping);
+  CHECK(s.parallelism.data.sharding == Sharding::zero3);
+  CHECK(s.parallelism.data.overlap);  // overlap_comm where it is not set
+  CHECK(s.parallelism.data.persistence_threshold == 100'000);
+  CHECK(of_deepspeed(R"({"train_batch_size": 8, "zero_optimization": {"stage": 3,
+      "stage3_param_persistence_threshold": 0}})")
+            .scenario.parallelism.data.persistence_threshold == 0);
+}
+
+TEST_CASE("three batch sizes say how many GPUs there are, and four must fit together") {
+  const std::string all = R"({"train_batch_size": 256, "train_micro_batch_size_per_gpu": 4,
+      "gradient_accumulation_steps": 2})";
+  CHECK(of_deepspeed(all).scenario.cluster.gpus() == 32);
+  CHECK(deepspeed_error(all, 3) ==
+        ": train_batch_size 256 is not train_micro_batch_size_per_gpu 4 x "
+        "gradient_accumulation_steps 2 x 24 data-parallel ranks");
+  CHECK(of_deepspeed(R"({"train_batch_size": 2, "train_micro_batch_size_per_gpu": 1,
+      "gradient_accumulation_steps": 1})")
+            .scenario.cluster.gpus() == 2);
+}
+
+TEST_CASE("mistakes in DeepSpeed's file have their place or their key") {
+  CHECK(deepspeed_error("{\n  \"train_batch_size\": 8,\n}") == ":3:1: this is not JSON");
+  CHECK(deepspeed_error("[]") == ":1:1: a DeepSpeed configuration is an object");
+  CHECK(deepspeed_error("{}") ==
+        ": neither train_batch_size nor train_micro_batch_size_per_gpu is stated");
+  CHECK(deepspeed_error(R"({"train_batch_size": "many"})") ==
+        ": train_batch_size: \"many\" is not a number");
+  CHECK(deepspeed_error(R"({"train_batch_size": 8, "zero_optimization": {"stage": 4}})") ==
+        ": zero_optimization.stage: 4 is not 0, 1, 2 or 3");
+}
+
+TEST_CASE("DeepSpeed's options without a counterpart are noted, its defaults are not") {
+  const auto notes = [](const std::string& zero) {
+    return of_deepspeed(
+               R"({"train_batch_size": 8, "scheduler": {}, "zero_optimization": {"stage": 3, )" +
+               zero + "}}")
+        .notes;
+  };
+  CHECK(notes(R"("reduce_scatter": true, "zero_hpz_partition_size": 1, "sub_group_size": 1e9,
+      "offload_param": {"device": "none"})")
+            .empty());
+  CHECK(notes(R"("offload_optimizer": {"device": "cpu"})") ==
+        "not simulated as stated: zero_optimization.offload_optimizer: the optimizer runs on the "
+        "GPU\n");
+  CHECK(notes(R"("a_new_key": 1)") ==
+        "not simulated as stated: zero_optimization.a_new_key: not known here\n");
+}
+
+TEST_CASE("an import that is written to a file reads back from it") {
+  const File target("imported.yaml", "");
+  ImportOptions options = megatron(kGpt);
+  options.output = target.path();
+  std::ostringstream out, notes;
+  CHECK(import(options, out, notes) == ExitCode::ok);
+  CHECK(load_scenario(target.path()).cluster.gpus() == 8);
+}
