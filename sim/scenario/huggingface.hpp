@@ -4,7 +4,7 @@
 // that are absent have the default of the configuration class of their model_type
 // (huggingface/transformers src/transformers/models/*/configuration_*.py). What changes the cost of
 // a step and cannot be said here is an error or one of the model's `notes`; keys that cost nothing
-// are listed in the source file.
+// are listed in huggingface_translation.cpp.
 #pragma once
 
 #include <optional>

@@ -87,6 +87,70 @@ TEST_CASE("mistral and gpt2 configs have the published parameters") {
       "n_ctx": 1024, "n_positions": 1024, "n_inner": null})") == 1'557'611'200);
 }
 
+TEST_CASE("qwen, mixtral and deepseek configs are the models of models/, to the last key") {
+  const auto check = [](const std::string& name, const std::string& json) {
+    CAPTURE(name);
+    const Model zoo = load_model(name, Library{{STEPSIM_SOURCE_DIR}});
+    const Model config = model_of(json);
+    CHECK(std::get<Transformer>(config.shape) == std::get<Transformer>(zoo.shape));
+    return static_cast<std::int64_t>(parameter_count(config));
+  };
+  CHECK(check("qwen2.5-7b", R"({"model_type": "qwen2", "hidden_size": 3584,
+      "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28,
+      "num_key_value_heads": 4, "vocab_size": 152064})") == 7'615'616'512);
+  CHECK(check("qwen3-8b", R"({"model_type": "qwen3", "hidden_size": 4096, "head_dim": 128,
+      "intermediate_size": 12288, "num_hidden_layers": 36, "num_attention_heads": 32,
+      "num_key_value_heads": 8, "vocab_size": 151936})") == 8'190'735'360);
+  CHECK(check("qwen3-0.6b", R"({"model_type": "qwen3", "hidden_size": 1024, "head_dim": 128,
+      "intermediate_size": 3072, "num_hidden_layers": 28, "num_attention_heads": 16,
+      "num_key_value_heads": 8, "tie_word_embeddings": true})") == 596'049'920);
+  CHECK(check("mixtral-8x7b", R"({"model_type": "mixtral"})") == 46'702'792'704);
+  CHECK(check("qwen3-30b-a3b", R"({"model_type": "qwen3_moe", "num_hidden_layers": 48,
+      "head_dim": 128, "mlp_only_layers": [], "decoder_sparse_step": 1, "intermediate_size": 6144,
+      "num_local_experts": 128})") == 30'532'122'624);
+  CHECK(check("qwen3-235b-a22b", R"({"model_type": "qwen3_moe", "hidden_size": 4096,
+      "num_hidden_layers": 94, "num_attention_heads": 64, "head_dim": 128,
+      "moe_intermediate_size": 1536, "intermediate_size": 12288})") == 235'093'634'560);
+  CHECK(check("deepseek-v3", R"({"model_type": "deepseek_v3", "n_group": 1,
+      "moe_layer_freq": 1})") == 671'026'404'352);
+  CHECK(check("deepseek-v2", R"({"model_type": "deepseek_v2", "hidden_size": 5120,
+      "intermediate_size": 12288, "num_hidden_layers": 60, "num_attention_heads": 128,
+      "vocab_size": 102400, "n_routed_experts": 160, "num_experts_per_tok": 6,
+      "moe_intermediate_size": 1536, "n_shared_experts": 2, "first_k_dense_replace": 1})") ==
+        235'741'434'880);
+  CHECK(check("deepseek-v2-lite", R"({"model_type": "deepseek_v2", "hidden_size": 2048,
+      "intermediate_size": 10944, "num_hidden_layers": 27, "num_attention_heads": 16,
+      "vocab_size": 102400, "n_routed_experts": 64, "num_experts_per_tok": 6,
+      "moe_intermediate_size": 1408, "n_shared_experts": 2, "first_k_dense_replace": 1,
+      "q_lora_rank": null})") == 15'706'484'224);
+}
+
+TEST_CASE("biases and norms that are in the code and not in the config are there") {
+  CHECK(transformer_of(R"({"model_type": "qwen2"})").qkv_bias);
+  CHECK_FALSE(transformer_of(R"({"model_type": "qwen2"})").bias);
+  CHECK(transformer_of(R"({"model_type": "qwen3"})").qk_norm);
+  CHECK_FALSE(transformer_of(R"({"model_type": "qwen3"})").qkv_bias);
+  CHECK(transformer_of(R"({"model_type": "qwen3", "attention_bias": true})").qkv_bias);
+  CHECK(transformer_of(R"({"model_type": "qwen3_moe"})").qk_norm);
+}
+
+TEST_CASE("dense layers before those with experts are counted, elsewhere they are refused") {
+  const auto experts = [](const std::string& rest) {
+    return *transformer_of("{\"model_type\": \"qwen3_moe\", " + rest + "}").experts;
+  };
+  CHECK(experts(R"("mlp_only_layers": [1, 0])").dense_layers == 2);
+  CHECK(experts(R"("mlp_only_layers": null)").dense_layers == 0);
+  CHECK_THROWS_AS(experts(R"("mlp_only_layers": [3])"), UserError);
+  CHECK_THROWS_AS(experts(R"("decoder_sparse_step": 2)"), UserError);
+  const auto latent = [](const std::string& rest) {
+    return transformer_of("{\"model_type\": \"deepseek_v3\", " + rest + "}");
+  };
+  CHECK(latent(R"("n_shared_experts": 2)").experts->shared_ffn == 2 * 2048);
+  CHECK(latent(R"("n_shared_experts": null)").experts->shared_ffn == 0);
+  CHECK(latent(R"("q_lora_rank": null)").mla->query_rank == 0);
+  CHECK_THROWS_AS(latent(R"("moe_layer_freq": 2)"), UserError);
+}
+
 TEST_CASE("a config in full leaves nothing to be noted, and the model has its folder's name") {
   const Config config(kLlama3, "Llama-3.1-8B");
   const Model model = config.model();
@@ -116,7 +180,10 @@ TEST_CASE("what costs something and cannot be said is noted, each by its key") {
   using Notes = std::vector<std::string>;
   CHECK(notes(R"("sliding_window": 4096)", "mistral") ==
         Notes{"sliding_window 4096: attention is counted over the whole sequence"});
-  CHECK(notes(R"("attention_bias": true)") == Notes{"attention_bias: left out"});
+  CHECK(notes(R"("attention_bias": true)") ==
+        Notes{"attention_bias: that of the projection after attention is left out"});
+  CHECK(notes(R"("mlp_bias": true)") == Notes{"mlp_bias: left out"});
+  CHECK(notes(R"("mlp_bias": true, "attention_bias": true)").empty());
   CHECK(notes(R"("attention_dropout": 0.1)") ==
         Notes{"attention_dropout: dropout of attention alone is left out"});
   CHECK(notes(R"("quantization_config": {"quant_method": "fp8"})") ==
@@ -124,6 +191,17 @@ TEST_CASE("what costs something and cannot be said is noted, each by its key") {
   CHECK(notes(R"("attn_pdrop": 0)", "gpt2") ==
         Notes{"resid_pdrop and attn_pdrop: dropout is in both places or in none"});
   CHECK(notes(R"("a_new_key": 1, "another": [])") == Notes{"not read: a_new_key, another"});
+  // Qwen's window counts only where it is switched on.
+  CHECK(notes(R"("sliding_window": 32768, "use_sliding_window": false)", "qwen2").empty());
+  CHECK(notes(R"("sliding_window": 32768, "use_sliding_window": true)", "qwen2") ==
+        Notes{"sliding_window 32768: attention is counted over the whole sequence"});
+  CHECK(notes(R"("num_nextn_predict_layers": 1)", "deepseek_v3") ==
+        Notes{"num_nextn_predict_layers: the layers that predict further tokens are left out"});
+  CHECK(notes(R"("num_nextn_predict_layers": 0, "n_group": 1)", "deepseek_v3").empty());
+  CHECK(notes(R"("n_group": 8, "topk_group": 4)", "deepseek_v3") ==
+        Notes{"n_group: a token may go to experts of every group"});
+  CHECK(notes(R"("attention_bias": true)", "deepseek_v3") ==
+        Notes{"attention_bias: latent attention has none"});
 }
 
 TEST_CASE("the language model of a multimodal config is read") {
@@ -147,9 +225,15 @@ TEST_CASE("a config is a base like any other, and is written out in full") {
 }
 
 TEST_CASE("every model type that is offered can be read with nothing but its name") {
-  CHECK(huggingface_model_types().size() >= 3);
+  std::string types;
   for (const std::string& type : huggingface_model_types()) {
     CAPTURE(type);
-    CHECK(parameters_of("{\"model_type\": \"" + type + "\"}") > 100'000'000);
+    types += (types.empty() ? "" : ", ") + type;
+    // Of this class alone a token's experts have no default.
+    const std::string rest = type == "deepseek_v2" ? ", \"num_experts_per_tok\": 6" : "";
+    CHECK(parameters_of("{\"model_type\": \"" + type + "\"" + rest + "}") > 100'000'000);
   }
+  std::ifstream docs(STEPSIM_SOURCE_DIR "/docs/scenario.md");
+  const std::string text{std::istreambuf_iterator<char>(docs), {}};
+  CHECK(text.find("Its `model_type` is one of\n" + types + ".") != std::string::npos);
 }
