@@ -1,4 +1,5 @@
-// Splitting scripts into words: quotes and parentheses only group, so they are spaces here.
+// Splitting scripts into words: quotes and parentheses only group, so they are spaces here, but the
+// parentheses of a list's expression, as in ([0]*3+[1]*58).
 #include "sim/command/shell_words.hpp"
 
 #include <cctype>
@@ -14,9 +15,22 @@ namespace {
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+/// Whether the parenthesis belongs to a value; `open` has those that are open.
+bool is_of_value(const std::string& text, std::size_t i, std::vector<bool>& open) {
+  if (text[i] == '(') {
+    open.push_back(i + 1 < text.size() && text[i + 1] == '[');
+    return open.back();
+  }
+  if (text[i] != ')' || open.empty()) return false;
+  const bool was_of_value = open.back();
+  open.pop_back();
+  return was_of_value;
+}
+
 /// Without comments, with joined lines, and with spaces for what groups words.
 std::string plain(const std::string& text) {
   std::string result;
+  std::vector<bool> open;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     const bool starts_word = i == 0 || std::isspace(static_cast<unsigned char>(text[i - 1])) != 0;
@@ -27,7 +41,7 @@ std::string plain(const std::string& text) {
       result += ' ';
     } else {
       const bool groups = c == '"' || c == '\'' || c == '(' || c == ')' || c == ';';
-      result += groups ? ' ' : c;
+      result += groups && !is_of_value(text, i, open) ? ' ' : c;
     }
   }
   return result;

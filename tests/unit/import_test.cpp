@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sim/command/command.hpp"
+#include "sim/command/layer_pattern.hpp"
 #include "sim/command/shell_words.hpp"
 #include "sim/scenario/load.hpp"
 
@@ -81,6 +82,7 @@ TEST_CASE("words of a script: comments, quotes, joined lines and variables") {
         Words{"run", "--tp", "4", "--pp=4", "--q"});
   CHECK(shell_words("N=${N:-16}\n--nodes $N --rank $R") == Words{"--nodes", "16", "--rank", "$R"});
   CHECK(shell_words("ARGS=(\n  --a 1 # one\n  --b \"2\"\n)\n") == Words{"--a", "1", "--b", "2"});
+  CHECK(shell_words("ARGS=(--a '([0]*3+[1])' --b 2)") == Words{"--a", "([0]*3+[1])", "--b", "2"});
 }
 
 TEST_CASE("the least that Megatron-LM needs is a GPT in fp32 on one node") {
@@ -154,6 +156,112 @@ TEST_CASE("the split, the virtual stages and the switches arrive") {
                   .parallelism.pipeline.overlap_p2p);
 }
 
+TEST_CASE("experts and how they are split arrive, with Megatron-LM's defaults") {
+  const std::string experts = kGpt + "--num-experts 8 --disable-bias-linear --moe-grouped-gemm ";
+  const Scenario least = imported(megatron(experts)).scenario;
+  CHECK(std::get<Transformer>(least.model.shape).experts ==
+        Experts{.count = 8, .top_k = 2, .ffn = 4 * 2048});
+  const Imported most = imported(megatron(
+      experts +
+      "--moe-router-topk 4 --moe-ffn-hidden-size 1024 --moe-shared-expert-intermediate-size 512 "
+      "--moe-layer-freq '([0]*3+[1]*21)' --moe-token-dispatcher-type alltoall "
+      "--expert-model-parallel-size 4 --tensor-model-parallel-size 2 --sequence-parallel "
+      "--expert-tensor-parallel-size 2 --moe-expert-capacity-factor 1.25 "
+      "--moe-pad-expert-input-to-capacity --moe-router-load-balancing-type aux_loss "
+      "--moe-aux-loss-coeff 1e-2 --moe-router-dtype fp32 --moe-permute-fusion"));
+  CHECK(std::get<Transformer>(most.scenario.model.shape).experts ==
+        Experts{.count = 8, .top_k = 4, .ffn = 1024, .shared_ffn = 512, .dense_layers = 3});
+  CHECK(most.scenario.cluster.gpus() == 8);
+  CHECK(most.scenario.parallelism.expert.degree == 4);
+  CHECK(most.scenario.parallelism.expert.capacity == 1.25);
+  CHECK(most.notes.empty());
+}
+
+TEST_CASE("latent attention arrives, with Megatron-LM's defaults") {
+  const auto latent = [](const std::string& line) {
+    return *std::get<Transformer>(
+                of_megatron("--multi-latent-attention --qk-layernorm " + line).model.shape)
+                .mla;
+  };
+  CHECK(latent("") ==
+        LatentAttention{.kv_rank = 32, .nope_dim = 128, .rope_dim = 64, .value_dim = 128});
+  CHECK(latent("--q-lora-rank 1536 --kv-lora-rank 512 --qk-head-dim 96 --qk-pos-emb-head-dim 32 "
+               "--v-head-dim 64") == LatentAttention{1536, 512, 96, 32, 64});
+}
+
+TEST_CASE("DeepSeek-V3's command line is the model of models/") {
+  const Scenario s =
+      imported(
+          megatron("--num-layers 61 --hidden-size 7168 --num-attention-heads 128 --seq-length 4096 "
+                   "--max-position-embeddings 4096 --micro-batch-size 1 --vocab-size 129280 "
+                   "--ffn-hidden-size 18432 --swiglu --normalization RMSNorm --disable-bias-linear "
+                   "--position-embedding-type rope --untie-embeddings-and-output-weights "
+                   "--hidden-dropout 0 --attention-dropout 0 --multi-latent-attention "
+                   "--qk-layernorm --q-lora-rank 1536 --kv-lora-rank 512 --qk-head-dim 128 "
+                   "--qk-pos-emb-head-dim 64 --v-head-dim 128 --num-experts 256 "
+                   "--moe-layer-freq '([0]*3+[1]*58)' --moe-ffn-hidden-size 2048 "
+                   "--moe-shared-expert-intermediate-size 2048 --moe-router-topk 8 "
+                   "--expert-model-parallel-size 64 --pipeline-model-parallel-size 16 "
+                   "--decoder-first-pipeline-num-layers 3 --decoder-last-pipeline-num-layers 2"))
+          .scenario;
+  CHECK(std::get<Transformer>(s.model.shape) ==
+        std::get<Transformer>(load_model("deepseek-v3", Library{{STEPSIM_SOURCE_DIR}}).shape));
+  CHECK(s.cluster.gpus() == 16 * 64);
+  CHECK(s.parallelism.pipeline.layers ==
+        std::vector<std::int64_t>{3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 2});
+}
+
+TEST_CASE("context parallelism arrives by its kind") {
+  const auto context = [](const std::string& line) {
+    return imported(megatron(kGpt + "--context-parallel-size 2 --bf16 " + line));
+  };
+  CHECK(context("").scenario.parallelism.context == ContextParallel{2, ContextKind::ring});
+  CHECK(context("--cp-comm-type a2a").scenario.parallelism.context.kind == ContextKind::all_to_all);
+  CHECK(context("--cp-comm-type all_gather all_gather").notes.empty());
+  CHECK(context("--cp-comm-type a2a p2p").notes ==
+        "not simulated as stated: --cp-comm-type a2a p2p: all layers have context parallel kind "
+        "all_to_all\n");
+}
+
+TEST_CASE("embedding and head that count as layers make their stages shorter") {
+  const Scenario s = of_megatron(
+      "--num-layers 30 --account-for-embedding-in-pipeline-split "
+      "--account-for-loss-in-pipeline-split --pipeline-model-parallel-size 4 "
+      "--num-virtual-stages-per-pipeline-rank 2 --global-batch-size 64");
+  CHECK(s.parallelism.pipeline.layers == std::vector<std::int64_t>{3, 4, 4, 4, 4, 4, 4, 3});
+  CHECK(error_of(megatron(kGpt + "--pipeline-model-parallel-size 4 "
+                                 "--decoder-first-pipeline-num-layers 5")) ==
+        "19 layers do not divide among 3 stages");
+}
+
+TEST_CASE("recompute arrives as far as it can be said") {
+  const auto recompute = [](const std::string& line) {
+    return imported(megatron(kGpt + "--recompute-granularity " + line));
+  };
+  CHECK(recompute("full --recompute-method uniform --recompute-num-layers 1").notes.empty());
+  CHECK(recompute("full").scenario.training.recompute == Recompute::full);
+  CHECK(recompute("full --recompute-method block --recompute-num-layers 3").notes ==
+        "not simulated as stated: --recompute-method block of 3 layers: every layer is computed "
+        "again\n");
+  CHECK(recompute("selective").scenario.training.recompute == Recompute::selective);
+  const Imported modules = recompute("selective --recompute-modules mlp core_attn layernorm");
+  CHECK(modules.scenario.training.recompute == Recompute::selective);
+  CHECK(modules.notes ==
+        "not simulated as stated: --recompute-modules mlp layernorm: only core attention can be "
+        "computed again on its own\n");
+  CHECK(recompute("selective --recompute-modules moe_act").scenario.training.recompute ==
+        Recompute::none);
+}
+
+TEST_CASE("patterns of layers are sums and multiples of lists") {
+  using Layers = std::vector<int>;
+  CHECK(layer_pattern("[0]*2+[1]*3") == Layers{0, 0, 1, 1, 1});
+  CHECK(layer_pattern("([0, 1] * 2 + [1])") == Layers{0, 1, 0, 1, 1});
+  CHECK(layer_pattern("([0]+[1])*2") == Layers{0, 1, 0, 1});
+  for (const char* wrong : {"", "1", "[0]*", "[2]", "[0]+", "([0]", "[0])", "[0]*99999999999"})
+    CHECK_FALSE(layer_pattern(wrong));
+}
+
 TEST_CASE("a script says how many nodes there are, an option wins over it") {
   const File script("train.sh",
                     "NNODES=4\ntorchrun --nnodes $NNODES --nproc_per_node 8 x.py \\\n  " + kGpt);
@@ -175,10 +283,20 @@ TEST_CASE("what cannot be mapped stands in the file and among the notes, the res
 }
 
 TEST_CASE("command lines that would give another model or split are refused") {
-  CHECK(error_of(megatron(kGpt + "--num-experts 8")) ==
-        "--num-experts: such a model cannot be imported");
-  CHECK(error_of(megatron(kGpt + "--context-parallel-size 2")) ==
-        "--context-parallel-size 2: such a split cannot be imported");
+  CHECK(error_of(megatron(kGpt + "--encoder-num-layers 8")) ==
+        "--encoder-num-layers 8: such a model cannot be imported");
+  CHECK(error_of(megatron(kGpt + "--num-experts 8 --expert-tensor-parallel-size 1 "
+                                 "--tensor-model-parallel-size 2")) ==
+        "--expert-tensor-parallel-size 1 with --tensor-model-parallel-size 2: experts are split by "
+        "tensor parallelism as all layers are");
+  CHECK(error_of(megatron(kGpt + "--num-experts 8 --moe-layer-freq 2")) ==
+        "--moe-layer-freq 2: dense layers cannot stand between those with experts");
+  CHECK(error_of(megatron(kGpt + "--num-experts 8 --moe-layer-freq '([0]*3+[1]*20)'")) ==
+        "--moe-layer-freq ([0]*3+[1]*20) is of 23 layers, but there are 24");
+  CHECK(error_of(megatron(kGpt + "--expert-model-parallel-size 8")) ==
+        "--expert-model-parallel-size 8 without --num-experts");
+  CHECK(error_of(megatron(kGpt + "--context-parallel-size 0")) ==
+        "--context-parallel-size 0 is not between 1 and 10000");
   CHECK(error_of(megatron("--num-layers 24")) == "--hidden-size is missing");
   CHECK(error_of(megatron(kGpt + "--num-layers x")) == "--num-layers: 'x' is not a whole number");
   CHECK(error_of(megatron("--num-layers 24 --hidden-size 64 --num-attention-heads 4 "

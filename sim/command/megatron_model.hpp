@@ -1,0 +1,12 @@
+// The model that Megatron-LM's options describe.
+#pragma once
+
+#include "sim/command/megatron_options.hpp"
+
+namespace stepsim {
+
+/// Writes the scenario's `model`. Throws UserError where an option is missing or the model cannot
+/// be said.
+void write_megatron_model(MegatronOptions& options, Draft& draft);
+
+}  // namespace stepsim

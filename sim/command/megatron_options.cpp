@@ -1,0 +1,226 @@
+// The options of Megatron-LM (NVIDIA/Megatron-LM megatron/training/arguments.py) that are not read.
+//
+// Most options are generated from dataclasses there (megatron/core/model_parallel_config.py,
+// transformer/transformer_config.py), names with dashes.
+#include "sim/command/megatron_options.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/error.hpp"
+#include "sim/scenario/number.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Options that leave the time of a step as it is, by the beginning of their names: data, numerics,
+/// schedules of the learning rate, saving, logging and the launcher.
+constexpr std::string_view kHarmless[] = {
+    "adam-",
+    "apply-layernorm-1p",
+    "async-save",
+    "attention-softmax-in-fp32",
+    "auto-detect-ckpt",
+    "beta-fast",
+    "beta-slow",
+    "cache-mla-latents",
+    "calculate-per-token-loss",
+    "ckpt-",
+    "data-args",
+    "data-cache-path",
+    "data-path",
+    "dataloader-type",
+    "dist-ckpt",
+    "distributed-backend",
+    "distributed-timeout",
+    "end-weight",
+    "eod-mask",
+    "eval-",
+    "exit-",
+    "finetune",
+    "init-method",
+    "initial-loss-scale",
+    "load",
+    "local-rank",
+    "log-",
+    "loss-scale",
+    "lr",
+    "make-vocab",
+    "manual-gc",
+    "master",
+    "merge-file",
+    "min-lr",
+    "mock-data",
+    "moe-apply-probs-on-input",
+    "moe-aux-loss-coeff",
+    "moe-input-jitter-eps",
+    "moe-per-layer-logging",
+    "moe-permute-fusion",
+    "moe-router-",
+    "moe-token-drop-policy",
+    "moe-use-",
+    "moe-z-loss-coeff",
+    "mscale",
+    "mtp-loss-scaling-factor",
+    "no-load",
+    "no-save",
+    "node-rank",
+    "norm-epsilon",
+    "num-workers",
+    "override-opt",
+    "profile",
+    "rdzv",
+    "reset-",
+    "rotary-",
+    "save",
+    "seed",
+    "sgd-momentum",
+    "split",
+    "start-weight",
+    "swiglu-",
+    "tensorboard",
+    "test-data",
+    "tokenizer-model",
+    "train-data",
+    "train-iters",
+    "train-samples",
+    "transformer-impl",
+    "use-dist-ckpt",
+    "use-legacy",
+    "use-mcore",
+    "use-rope-scaling",
+    "valid-data",
+    "vocab-file",
+    "wandb",
+    "weight-decay",
+};
+
+/// Options that change a step in a way that scenarios cannot say, with what is simulated.
+const std::map<std::string, std::string, std::less<>> kNotSimulated = {
+    {"cpu-offloading", "activations stay on the GPU"},
+    {"cross-entropy-loss-fusion", "the loss runs as separate kernels"},
+    {"cuda-graph-impl", "host.mode: graph is one launch a pass"},
+    {"defer-embedding-wgrad-compute", "weight gradients of the head run in their place"},
+    {"delay-wgrad-compute", "weight gradients run in their place"},
+    {"distribute-saved-activations", "each tensor-parallel rank keeps whole activations"},
+    {"enable-cuda-graph", "host.mode: graph is one launch a pass"},
+    {"hierarchical-context-parallel-sizes", "context parallel ranks are one group"},
+    {"moe-enable-deepep", "tokens reach their experts by all-to-all"},
+    {"moe-expert-rank-capacity-factor", "no token is dropped"},
+    {"moe-layer-recompute", "recompute is that of --recompute-granularity"},
+    {"moe-router-group-topk", "a token may go to experts of every group"},
+    {"moe-router-num-groups", "a token may go to experts of every group"},
+    {"moe-router-padding-for-fp8", "experts' rows are not padded"},
+    {"moe-router-padding-for-quantization", "experts' rows are not padded"},
+    {"moe-router-topk-limited-devices", "a token may go to experts of every rank"},
+    {"moe-shared-expert-gate", "shared experts have no gate"},
+    {"moe-shared-expert-overlap", "shared experts run after the routed ones"},
+    {"mtp-num-layers", "the layers that predict further tokens are left out"},
+    {"no-bias-dropout-fusion", "bias, dropout and residual are one kernel"},
+    {"no-bias-gelu-fusion", "bias and activation are one kernel"},
+    {"no-bias-swiglu-fusion", "bias and activation are one kernel"},
+    {"no-gradient-accumulation-fusion", "weight gradients are added up by their GEMM"},
+    {"no-masked-softmax-fusion", "masked softmax is one kernel"},
+    {"num-distributed-optimizer-instances", "the optimizer is sharded over all replicas"},
+    {"optimizer-cpu-offload", "the optimizer runs on the GPU"},
+    {"overlap-moe-expert-parallel-comm", "dispatch and combine are exposed"},
+    {"overlap-p2p-communication-warmup-flush", "warm-up transfers follow the schedule"},
+    {"overlap-param-gather", "parameters are gathered after the update"},
+    {"overlap-param-gather-with-optimizer-step", "parameters are gathered after the update"},
+    {"pipeline-model-parallel-layout", "layers are dealt out evenly"},
+    {"tp-comm-overlap", "tensor-parallel collectives of the forward pass are exposed"},
+    {"use-precision-aware-optimizer", "optimizer state is fp32"},
+    {"use-ring-exchange-p2p", "transfers are sends and receives"},
+    {"window-size", "attention is counted over the whole sequence"},
+};
+
+constexpr std::int64_t kMostRanks = 10'000;
+
+bool is_harmless(std::string_view name) {
+  return std::any_of(std::begin(kHarmless), std::end(kHarmless),
+                     [&](std::string_view start) { return name.starts_with(start); });
+}
+
+std::string shown_option(std::string_view name, const std::vector<std::string>& values) {
+  return fmt::format("--{}{}{}", name, values.empty() ? "" : " ", fmt::join(values, " "));
+}
+
+}  // namespace
+
+MegatronOptions::MegatronOptions(const std::vector<std::string>& words) {
+  std::vector<std::string>* values = nullptr;
+  for (const std::string& word : words) {
+    if (!word.starts_with("--")) {
+      if (values != nullptr) values->push_back(word);
+      continue;
+    }
+    const std::size_t equals = word.find('=');
+    std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
+    std::replace(name.begin(), name.end(), '_', '-');
+    values = &values_[name];
+    values->clear();
+    if (equals == std::string::npos) continue;
+    values->push_back(word.substr(equals + 1));
+    values = nullptr;
+  }
+}
+
+bool MegatronOptions::has(std::string_view name) {
+  read_.emplace(name);
+  return values_.find(name) != values_.end();
+}
+
+std::string MegatronOptions::text(std::string_view name, const std::string& preset) {
+  if (!has(name)) return preset;
+  const auto& words = values_.find(name)->second;
+  return words.empty() ? "" : words.front();
+}
+
+std::vector<std::string> MegatronOptions::list(std::string_view name) {
+  return has(name) ? values_.find(name)->second : std::vector<std::string>{};
+}
+
+std::int64_t MegatronOptions::integer(std::string_view name, std::int64_t preset) {
+  if (!has(name)) return preset;
+  const std::string value = text(name);
+  const auto number = leading_number(value);
+  const bool whole = number && number->rest.empty() && number->value >= 0 &&
+                     number->value <= 1e12 &&
+                     number->value == static_cast<double>(static_cast<std::int64_t>(number->value));
+  if (!whole) throw UserError(fmt::format("--{}: '{}' is not a whole number", name, value));
+  return static_cast<std::int64_t>(number->value);
+}
+
+std::int64_t MegatronOptions::required(std::string_view name) {
+  if (!has(name)) throw UserError(fmt::format("--{} is missing", name));
+  return integer(name, 0);
+}
+
+std::int64_t MegatronOptions::degree(std::string_view name) {
+  const std::int64_t degree = integer(name, 1);
+  if (degree < 1 || degree > kMostRanks)
+    throw UserError(fmt::format("--{} {} is not between 1 and {}", name, degree, kMostRanks));
+  return degree;
+}
+
+bool MegatronOptions::is_zero(std::string_view name) {
+  const auto number = leading_number(text(name));
+  return number && number->value == 0;
+}
+
+std::string MegatronOptions::shown(std::string_view name) { return shown_option(name, list(name)); }
+
+void MegatronOptions::note_the_rest(Draft& draft) const {
+  for (const auto& [name, values] : values_) {
+    const auto known = kNotSimulated.find(name);
+    if (known != kNotSimulated.end()) {
+      draft.note(shown_option(name, values), known->second);
+    } else if (!read_.contains(name) && !is_harmless(name)) {
+      draft.note(shown_option(name, values), "not known here");
+    }
+  }
+}
+
+}  // namespace stepsim
