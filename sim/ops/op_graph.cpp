@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/topological_sort.hpp>
 
 #include "sim/core/error.hpp"
@@ -106,16 +107,25 @@ const char* name_of(PassGroup group) {
   return "";
 }
 
+OpDag::Vertex OpDag::add(Op op, std::initializer_list<Vertex> inputs) {
+  const Vertex vertex = ops.size();
+  ops.push_back(std::move(op));
+  for (const Vertex input : inputs) edges.emplace_back(input, vertex);
+  return vertex;
+}
+
 std::vector<const Op*> Block::order() const {
-  std::vector<OpDag::vertex_descriptor> reversed;
+  const boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(
+      dag.edges.begin(), dag.edges.end(), dag.ops.size());
+  std::vector<OpDag::Vertex> reversed;
   try {
-    boost::topological_sort(dag, std::back_inserter(reversed));
+    boost::topological_sort(graph, std::back_inserter(reversed));
   } catch (const boost::not_a_dag&) {
     throw InternalError("the ops of block '" + name + "' wait for each other in a circle");
   }
   std::vector<const Op*> result;
   for (auto vertex = reversed.rbegin(); vertex != reversed.rend(); ++vertex)
-    result.push_back(&dag[*vertex]);
+    result.push_back(&dag.ops[*vertex]);
   return result;
 }
 

@@ -8,11 +8,11 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
-
-#include <boost/graph/adjacency_list.hpp>
 
 #include "sim/core/quantity.hpp"
 #include "sim/ops/work.hpp"
@@ -72,7 +72,16 @@ struct Op {
   bool core_attention = false;     ///< what selective recompute drops and computes again
 };
 
-using OpDag = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, Op>;
+/// The ops of a block and who waits for whom, in order of insertion.
+struct OpDag {
+  using Vertex = std::size_t;
+  std::vector<Op> ops;
+  std::vector<std::pair<Vertex, Vertex>> edges;  ///< from an op to one that waits for it
+
+  /// Adds an op that waits for each of `inputs`.
+  Vertex add(Op op, std::initializer_list<Vertex> inputs);
+  Op& operator[](Vertex vertex) { return ops[vertex]; }
+};
 
 /// One unit of the model: what full recompute checkpoints, ZeRO-3 gathers and the pipeline deals
 /// out.

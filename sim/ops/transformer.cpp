@@ -2,21 +2,17 @@
 #include <algorithm>
 #include <variant>
 
-#include <boost/graph/adjacency_list.hpp>
-
 #include "sim/ops/blocks.hpp"
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
 namespace {
 
-using Vertex = OpDag::vertex_descriptor;
+using Vertex = OpDag::Vertex;
 
 /// Adds `op` to the block after each of `inputs`.
 Vertex add(OpDag& dag, Op op, std::initializer_list<Vertex> inputs) {
-  const Vertex vertex = boost::add_vertex(std::move(op), dag);
-  for (const Vertex input : inputs) boost::add_edge(input, vertex, dag);
-  return vertex;
+  return dag.add(std::move(op), inputs);
 }
 
 struct Layer {

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include <boost/graph/adjacency_list.hpp>
 #include <doctest/doctest.h>
 
 #include "sim/engine/simulate.hpp"
@@ -64,7 +63,7 @@ inline Block paper_layer(Seconds forward, Seconds backward, double elements = 0)
     op.backward.emplace_back(GradientReady{elements});
   }
   Block block{.name = "layer", .dag = {}, .input = Bytes{0}, .recomputable = true};
-  boost::add_vertex(std::move(op), block.dag);
+  block.dag.add(std::move(op), {});
   return block;
 }
 

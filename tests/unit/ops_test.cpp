@@ -1,4 +1,5 @@
 // The op graph: parameters, FLOPs, collectives and order of what a model computes.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -221,14 +222,13 @@ TEST_CASE("ops run in an order in which each finds its inputs, and a circle is a
   for (const char* name : {"first", "second", "third"}) {
     Op op;
     op.name = name;
-    boost::add_vertex(op, dag);
+    dag.add(op, {});
   }
-  boost::add_edge(2, 0, dag);
-  boost::add_edge(0, 1, dag);
+  dag.edges = {{2, 0}, {0, 1}};
   Block block{.name = "block", .dag = dag, .input = Bytes{0}};
   std::string order;
   for (const Op* op : block.order()) order += op->name + " ";
   CHECK(order == "third first second ");
-  boost::add_edge(1, 2, block.dag);
+  block.dag.edges.emplace_back(1, 2);
   CHECK_THROWS_AS(block.order(), InternalError);
 }
