@@ -158,6 +158,42 @@ TEST_CASE("parameters below the threshold are gathered once a step, together") {
         2 * kLayers);
 }
 
+TEST_CASE("experts are gathered and scattered over the ranks that hold the same ones") {
+  const auto with = [](const std::string& data) {
+    return Experiment(fmt::format(R"(
+model: {{name: m, layers: 2, hidden: 512, heads: 8, vocabulary: 32000, tied_embeddings: false,
+        experts: {{count: 4, top_k: 2, ffn: 1024}}}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: 8, intra_node: nvlink3}}
+training: {{sequence_length: 128, global_batch: 8, precision: fp16, gradient_clipping: false}}
+parallelism: {{expert: {{degree: 2}}, data: {{sharding: zero3{}}}}}
+run: {{steps: 1, warmup: 1}}
+)",
+                                  data));
+  };
+  const auto volume = [](const Plan& plan, Channel channel) {
+    return sum(bytes_of(plan, plan.program(0), channel, 1));
+  };
+  const Experiment all = with("");
+  double dense = 0, experts = 0, small = 0;  // small: norms and biases
+  for (const std::size_t index : all.graph.chain) {
+    const Block& block = all.graph.blocks[index];
+    experts += block.expert_parameters();
+    dense += block.parameters() - block.expert_parameters();
+    for (const Op* op : block.order()) {
+      for (const double tensor : op->parameters) small += tensor < 2048 && !op->expert ? tensor : 0;
+    }
+  }
+  CHECK(volume(all.plan, Channel::data_gather) == nine_digits(2 * dense * kElement));
+  CHECK(volume(all.plan, Channel::expert_gather) == nine_digits(2 * experts * kElement));
+  CHECK(volume(all.plan, Channel::data) == nine_digits(dense * kElement));
+  CHECK(volume(all.plan, Channel::expert_data) == nine_digits(experts * kElement));
+  // What is too small to be sharded is gathered once, after the update.
+  const Experiment kept = with(", persistence_threshold: 2048");
+  CHECK(small > 0);
+  CHECK(volume(kept.plan, Channel::data_gather) == nine_digits((2 * dense - small) * kElement));
+  CHECK(volume(kept.plan, Channel::expert_gather) == nine_digits(2 * experts * kElement));
+}
+
 TEST_CASE("the host asks for the next block before or after the kernels of this one") {
   const std::string early = order_of(stack("sharding: zero3").plan);
   const std::string late =
