@@ -1,0 +1,120 @@
+// Tasks of one rank, and what waiting for them is called.
+#include "sim/plan/rank_rows.hpp"
+
+#include <utility>
+
+#include "sim/plan/schedule.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr std::uint16_t kNoRow = 0xffff;
+
+bool between_stages(Channel channel) { return channel >= Channel::model; }
+
+Cause exposed(Channel channel) {
+  if (channel == Channel::tensor) return Cause::exposed_tensor;
+  if (channel == Channel::context) return Cause::exposed_context;
+  if (channel == Channel::expert) return Cause::exposed_expert;
+  return between_stages(channel) ? Cause::exposed_pipeline : Cause::exposed_data;
+}
+
+bool reduces_gradients(Channel channel) {
+  return channel == Channel::data || channel == Channel::expert_data;
+}
+
+}  // namespace
+
+RankRows::RankRows(Workshop& shop, const StageShape& shape)
+    : shop_(shop),
+      shape_(shape),
+      writer_(shape.stage, shop.scenario.host.launch),
+      has_copies_(schedule_of(shop.scenario).needs.copies > 1) {
+  host_ = writer_.add_row("host", RowKind::host);
+  compute_ = writer_.add_row("compute", RowKind::compute);
+  rows_.fill(kNoRow);
+}
+
+void RankRows::write_chain(std::uint32_t index) {
+  const Chain& chain = shop_.plan.chains[index];
+  Task task;
+  task.kind = TaskKind::chain;
+  task.row = compute_;
+  task.work = index;
+  task.name = span_name(chain);
+  task.micro_batch = micro_batch_;
+  task.cause = chain.kernels.front().cause;
+  writer_.launch(task, waits_, 0, chain.launch);
+  waits_.clear();
+}
+
+void RankRows::write_kernels(std::vector<Kernel> kernels) {
+  if (kernels.empty()) return;
+  write_chain(add_chain(shop_.plan, std::move(kernels), launch_time(shop_.scenario)));
+}
+
+/// "qkv .. projection": a chain is called by its ends.
+std::uint32_t RankRows::span_name(const Chain& chain) {
+  const std::string first = shop_.plan.names[chain.kernels.front().name];
+  const std::string last = shop_.plan.names[chain.kernels.back().name];
+  return shop_.name(first == last ? first : first + " .. " + last);
+}
+
+std::uint16_t RankRows::row_of(Channel channel) {
+  std::uint16_t& row = rows_[static_cast<std::size_t>(channel)];
+  if (row == kNoRow)
+    row = writer_.add_row(name_of(channel), RowKind::communication,
+                          group_name_of(counted_as(channel)));
+  return row;
+}
+
+/// Without a pipeline all ranks of a replica are tensor ranks, and nothing waits for a stage.
+Channel RankRows::counted_as(Channel channel) const {
+  const bool one_stage = shop_.scenario.parallelism.pipeline.stages == 1;
+  return channel == Channel::model && one_stage ? Channel::tensor : channel;
+}
+
+TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
+                                const std::vector<TaskIndex>& after) {
+  return communicate(
+      channel, operation, after,
+      between_stages(counted_as(channel)) ? Cause::pipeline_bubble : Cause::sync_wait);
+}
+
+TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
+                                const std::vector<TaskIndex>& after, Cause wait_cause) {
+  Task task;
+  task.kind = TaskKind::communicate;
+  task.channel = channel;
+  task.row = row_of(channel);
+  task.work = operation;
+  task.name = shop_.plan.operations[operation].name;
+  // Other holders of the parameters may reduce them after other micro-batches.
+  task.micro_batch = has_copies_ && reduces_gradients(channel) ? -1 : micro_batch_;
+  task.cause = exposed(counted_as(channel));
+  task.wait_cause = wait_cause;
+  return writer_.launch(task, after, launch_time(shop_.scenario).seconds());
+}
+
+TaskIndex RankRows::wait_on_host(const char* name, const std::vector<TaskIndex>& after) {
+  Task wait;
+  wait.row = host_;
+  wait.name = shop_.name(name);
+  wait.micro_batch = micro_batch_;
+  wait.cause = wait.wait_cause = Cause::launch_gap;
+  return writer_.wait_on_host(wait, after);
+}
+
+void RankRows::wait_for(TaskIndex task) {
+  if (task != kNoTask) waits_.push_back(task);
+}
+
+std::vector<TaskIndex> RankRows::take_waits() { return std::exchange(waits_, {}); }
+
+std::vector<TaskIndex> RankRows::reached() const {
+  std::vector<TaskIndex> tasks = waits_;
+  tasks.push_back(computed());
+  return tasks;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,99 @@
+// Gradients, norm, optimizer, parameters: in this order.
+#include "sim/plan/step_end.hpp"
+
+#include "sim/plan/optimizer.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr Bytes kNormBytes{8};  // the squared norm and an overflow flag, fp32 each
+
+}  // namespace
+
+bool reduces_alone(const Scenario& scenario, const StageShape& shape) {
+  const DataParallel& data = scenario.parallelism.data;
+  return shape.data.ranks > 1 && !data.overlap && !strategy_of(data.sharding).shards_parameters;
+}
+
+std::vector<TaskIndex> GradientReduction::start(TaskIndex gradients) {
+  Workshop& shop = rows_->shop();
+  const CollectiveOp reduce = strategy_of(shop.scenario.parallelism.data.sharding).reduce;
+  std::vector<TaskIndex> tasks;
+  for (const ParameterGroup& group : parameter_groups(rows_->shape())) {
+    const Bytes bytes{parameters_.of(group.expert) * gradient_bytes(shop.scenario)};
+    if (group.shape.ranks == 1 || bytes == Bytes{0}) continue;
+    auto& operation = operations_[group.expert ? 1 : 0];
+    if (!operation) operation = add_collective(shop, reduce, bytes, group.shape);
+    tasks.push_back(rows_->communicate(group.reduce, *operation, {gradients}));
+  }
+  return tasks;
+}
+
+StepEnd::StepEnd(RankRows& rows)
+    : rows_(rows),
+      scenario_(rows.shop().scenario),
+      shape_(rows.shape()),
+      strategy_(strategy_of(scenario_.parallelism.data.sharding)),
+      parameters_(stage_parameters(scenario_, rows.shop().graph, shape_.stage)),
+      reduction_(rows, parameters_) {}
+
+void StepEnd::write() {
+  rows_.set_micro_batch(-1);
+  ProgramWriter& writer = rows_.writer();
+  if (scenario_.host.graph) writer.spend_on_host(writer.launch_seconds());
+  if (reduces_alone(scenario_, shape_) && scenario_.parallelism.data.no_sync)
+    reduction_.start(rows_.computed());
+  for (const ParameterGroup& group : parameter_groups(shape_)) {
+    if (group.shape.ranks > 1) rows_.wait_for(rows_.last_on(group.reduce));
+  }
+  const double elements = parameters_.kept(strategy_.shards_optimizer);
+  rows_.write_kernels(norm_kernels(rows_.shop(), elements));
+  if (scenario_.training.gradient_clipping) agree_on_norm();
+  const double gradients = parameters_.kept(strategy_.shards_gradients);
+  rows_.write_kernels(update_kernels(rows_.shop(), elements, gradients));
+  if (shape_.data.ranks > 1 && strategy_.shards_optimizer) gather_parameters();
+  rows_.wait_for(rows_.computed());
+  writer.mark_step_end(rows_.wait_on_host("end of step", rows_.take_waits()));
+}
+
+/// What was updated in shards and does not wait for its block to be gathered.
+double StepEnd::elements_to_gather(bool expert) const {
+  if (!strategy_.shards_parameters) return parameters_.of(expert);
+  double sum = 0;
+  const OpGraph& graph = rows_.shop().graph;
+  for (const std::size_t block : blocks_of(scenario_, graph, shape_.stage, 0))
+    sum += gathered_elements(scenario_, graph.blocks[block], expert).persistent;
+  return sum;
+}
+
+void StepEnd::gather_parameters() {
+  const TaskIndex updated = rows_.computed();
+  for (const ParameterGroup& group : parameter_groups(shape_)) {
+    const Bytes weights{elements_to_gather(group.expert) *
+                        bytes_per_element(scenario_.training.precision)};
+    if (group.shape.ranks == 1 || weights == Bytes{0}) continue;
+    auto& operation = regather_[group.expert ? 1 : 0];
+    if (!operation)
+      operation = add_collective(rows_.shop(), CollectiveOp::all_gather, weights, group.shape);
+    rows_.wait_for(rows_.communicate(group.gather, *operation, {updated}));
+  }
+}
+
+/// All ranks that hold a part of the model sum their squared norms, which also joins all stages.
+void StepEnd::agree_on_norm() {
+  if (strategy_.shards_optimizer && shape_.data.ranks > 1) {
+    sum_norm(Channel::data, shape_.data, data_norm_);
+  } else if (shape_.expert.ranks > 1) {
+    sum_norm(Channel::expert, shape_.expert, data_norm_);
+  }
+  if (shape_.model.ranks > 1) sum_norm(Channel::model, shape_.model, model_norm_);
+}
+
+void StepEnd::sum_norm(Channel channel, const GroupShape& group,
+                       std::optional<std::uint32_t>& operation) {
+  if (!operation)
+    operation = add_collective(rows_.shop(), CollectiveOp::all_reduce, kNormBytes, group);
+  rows_.wait_for(rows_.communicate(channel, *operation, {rows_.computed()}));
+}
+
+}  // namespace stepsim

@@ -1,0 +1,55 @@
+// The end of a step: what is left to reduce, the gradient norm, the optimizer, and the gathers of
+// updated parameters.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "sim/plan/memory.hpp"
+#include "sim/plan/rank_rows.hpp"
+#include "sim/plan/sharding.hpp"
+
+namespace stepsim {
+
+/// Reduces all of some gradients at once.
+class GradientReduction {
+ public:
+  /// `parameters`: whose gradients.
+  GradientReduction(RankRows& rows, const StageParameters& parameters)
+      : rows_(&rows), parameters_(parameters) {}
+
+  /// Starts when these are complete. Returns what the next kernel may have to wait for.
+  std::vector<TaskIndex> start(TaskIndex gradients);
+
+ private:
+  RankRows* rows_;
+  StageParameters parameters_;
+  std::array<std::optional<std::uint32_t>, 2> operations_ = {};  ///< by ParameterGroup
+};
+
+/// Whether gradients are reduced by themselves, while nothing is computed.
+bool reduces_alone(const Scenario& scenario, const StageShape& shape);
+
+class StepEnd {
+ public:
+  explicit StepEnd(RankRows& rows);
+
+  void write();
+
+ private:
+  double elements_to_gather(bool expert) const;
+  void gather_parameters();
+  void agree_on_norm();
+  void sum_norm(Channel channel, const GroupShape& group, std::optional<std::uint32_t>& operation);
+
+  RankRows& rows_;
+  const Scenario& scenario_;
+  const StageShape& shape_;
+  const ShardingStrategy& strategy_;
+  StageParameters parameters_;
+  GradientReduction reduction_;
+  std::array<std::optional<std::uint32_t>, 2> regather_ = {};  ///< by ParameterGroup
+  std::optional<std::uint32_t> data_norm_, model_norm_;
+};
+
+}  // namespace stepsim
