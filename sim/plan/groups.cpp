@@ -1,8 +1,10 @@
-// Communication groups and their routes between nodes.
+// Communication groups.
 #include "sim/plan/groups.hpp"
 
 #include <algorithm>
 
+#include "sim/plan/group_routes.hpp"
+#include "sim/plan/rank_order.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/sharding.hpp"
 
@@ -38,7 +40,7 @@ class GroupMaker {
  private:
   int contexts() const { return scenario_.parallelism.context.degree; }
 
-  /// The `replica`-th of the ranks that hold the same dense parameters.
+  /// The rank of that context and data index, numbered together.
   int replica_rank(int tensor, int replica, int stage) const {
     return rank_at({tensor, replica % contexts(), replica / contexts(), stage}, scenario_);
   }
@@ -59,13 +61,6 @@ class GroupMaker {
     }
   }
 
-  enum class Routes {
-    ring,       ///< on every NIC that the group uses, from each node to the next
-    one_ring,   ///< from the last rank of each node to the first of the next
-    all_pairs,  ///< on every NIC, from each node to every other
-    none
-  };
-
   Routes context_routes() const {
     switch (scenario_.parallelism.context.kind) {
       case ContextKind::ring:
@@ -78,13 +73,12 @@ class GroupMaker {
     return Routes::ring;
   }
 
-  /// All that hold the same dense parameters: the replicas, and where there are copies of the model
-  /// their other holders.
+  /// All that hold the same dense parameters, on all stages that have copies of them.
   void add_replicas(int tensor, const std::vector<int>& stages) {
     std::vector<int> ranks;
     for (const int stage : stages) {
-      for (int replica = 0; replica < scenario_.replicas(); ++replica)
-        ranks.push_back(replica_rank(tensor, replica, stage));
+      const std::vector<int> holders = holders_of(tensor, stage, scenario_);
+      ranks.insert(ranks.end(), holders.begin(), holders.end());
     }
     add_collective(reduction_channels(Channel::data, Channel::data_gather), std::move(ranks),
                    Routes::ring);
@@ -95,17 +89,15 @@ class GroupMaker {
     return {reduce};
   }
 
+  /// One rank for each share of the experts, in each group.
   void add_experts(int tensor, int stage) {
     const int degree = scenario_.parallelism.expert.degree;
     if (degree == 1) return;
-    const int data = scenario_.data_parallel();
-    for (int first = 0; first < data; first += degree) {
-      for (int c = 0; c < contexts(); ++c) {
-        std::vector<int> ranks;
-        for (int e = 0; e < degree; ++e)
-          ranks.push_back(rank_at({tensor, c, first + e, stage}, scenario_));
-        add_collective({Channel::expert}, std::move(ranks), Routes::all_pairs);
-      }
+    const auto shares = by_expert(tensor, stage);
+    for (std::size_t i = 0; i < shares.front().size(); ++i) {
+      std::vector<int> ranks;
+      for (const auto& holders : shares) ranks.push_back(holders[i]);
+      add_collective({Channel::expert}, std::move(ranks), Routes::all_pairs);
     }
   }
 
@@ -115,14 +107,24 @@ class GroupMaker {
     for (int e = 0; e < degree; ++e) {
       std::vector<int> ranks;
       for (const int stage : stages) {
-        for (int d = e; d < scenario_.data_parallel(); d += degree) {
-          for (int c = 0; c < contexts(); ++c)
-            ranks.push_back(rank_at({tensor, c, d, stage}, scenario_));
-        }
+        const auto holders = by_expert(tensor, stage)[static_cast<std::size_t>(e)];
+        ranks.insert(ranks.end(), holders.begin(), holders.end());
       }
       add_collective(reduction_channels(Channel::expert_data, Channel::expert_gather),
                      std::move(ranks), Routes::ring);
     }
+  }
+
+  /// The ranks that hold each share of the experts.
+  std::vector<std::vector<int>> by_expert(int tensor, int stage) const {
+    std::vector<std::vector<int>> shares(
+        static_cast<std::size_t>(scenario_.parallelism.expert.degree));
+    const std::vector<int> holders = holders_of(tensor, stage, scenario_);
+    for (std::size_t i = 0; i < holders.size(); ++i) {
+      const int share = expert_index(static_cast<int>(i), scenario_);
+      shares[static_cast<std::size_t>(share)].push_back(holders[i]);
+    }
+    return shares;
   }
 
   void add_replica(int replica) {
@@ -169,53 +171,14 @@ class GroupMaker {
   /// The same ranks may have several channels, each a group of its own.
   void add_collective(const std::vector<Channel>& channels, std::vector<int> ranks, Routes routes) {
     if (ranks.size() < 2) return;
+    std::sort(ranks.begin(), ranks.end());
     Group group{.channel = channels.front(), .ranks = std::move(ranks)};
-    add_routes(group, routes);
+    lay_out(group, plan_.network, routes);
     for (const Channel channel : channels) {
       group.channel = channel;
       for (const int rank : group.ranks)
         member(rank, channel) = static_cast<int>(plan_.groups.size());
       plan_.groups.push_back(group);
-    }
-  }
-
-  /// How the group lies on the cluster, and its routes between nodes: on the NICs that its members
-  /// own, as many of each node as the node with the fewest has.
-  void add_routes(Group& group, Routes routes) {
-    const Network& network = plan_.network;
-    std::vector<int> nodes;
-    std::vector<std::vector<int>> nics;
-    for (const int rank : group.ranks) {
-      const Port port = network.port_of(rank);
-      if (nodes.empty() || nodes.back() != port.node) {
-        nodes.push_back(port.node);
-        nics.emplace_back();
-      }
-      auto& own = nics.back();
-      if (std::find(own.begin(), own.end(), port.nic) == own.end()) own.push_back(port.nic);
-    }
-    std::size_t shares = nics.front().size();
-    for (const auto& own : nics) shares = std::min(shares, own.size());
-    group.shape = {static_cast<int>(group.ranks.size()), static_cast<int>(nodes.size()),
-                   static_cast<int>(shares)};
-    if (nodes.size() < 2 || routes == Routes::none) return;
-    if (routes == Routes::one_ring) return add_boundaries(group);
-    const std::size_t partners = routes == Routes::ring ? 1 : nodes.size() - 1;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      for (std::size_t hop = 1; hop <= partners; ++hop) {
-        const std::size_t to = (i + hop) % nodes.size();
-        for (std::size_t k = 0; k < shares; ++k)
-          group.routes.push_back(
-              network.route(Port{nodes[i], nics[i][k]}, Port{nodes[to], nics[to][k]}));
-      }
-    }
-  }
-
-  void add_boundaries(Group& group) {
-    group.shape.routes = 1;
-    for (std::size_t i = 0; i < group.ranks.size(); ++i) {
-      auto route = plan_.network.route(group.ranks[i], group.ranks[(i + 1) % group.ranks.size()]);
-      if (!route.empty()) group.routes.push_back(std::move(route));
     }
   }
 
@@ -229,19 +192,6 @@ class GroupMaker {
 };
 
 }  // namespace
-
-RankPlace place_of(int rank, const Scenario& scenario) {
-  const int tensor = scenario.parallelism.tensor;
-  const int context = scenario.parallelism.context.degree;
-  const int replica = rank / tensor % scenario.replicas();
-  return {rank % tensor, replica % context, replica / context,
-          rank / (tensor * scenario.replicas())};
-}
-
-int rank_at(RankPlace place, const Scenario& scenario) {
-  const int replica = place.data * scenario.parallelism.context.degree + place.context;
-  return (place.stage * scenario.replicas() + replica) * scenario.parallelism.tensor + place.tensor;
-}
 
 Channel send_channel(int stage, int next, int stages, bool forward) {
   const bool around = next == (stage + 1) % stages;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sim/plan/groups.hpp"
+#include "sim/plan/rank_order.hpp"
 #include "sim/plan/segment.hpp"
 #include "sim/plan/stage_program.hpp"
 

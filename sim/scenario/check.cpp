@@ -21,6 +21,7 @@ class Checker {
   void check_model() const;
   void check_cluster() const;
   void check_split() const;
+  void check_order() const;
   void check_batch() const;
   void check_pipeline() const;
   void check_schedule() const;
@@ -169,6 +170,23 @@ void Checker::check_split() const {
                                  : "parallelism.context.degree",
            fmt::format("{} = {} does not divide the cluster's {} GPUs", split_text(), model_ranks(),
                        gpus));
+  }
+}
+
+void Checker::check_order() const {
+  if (!splits() || !sound({"parallelism.order", "parallelism.expert.degree"})) return;
+  const std::pair<Axis, int> degrees[] = {{Axis::tensor, p.tensor},
+                                          {Axis::context, p.context.degree},
+                                          {Axis::expert, p.expert.degree},
+                                          {Axis::data, s.data_parallel()},
+                                          {Axis::pipeline, p.pipeline.stages}};
+  const auto& order = p.order.axes;
+  for (const auto& [axis, degree] : degrees) {
+    if (degree == 1 || std::find(order.begin(), order.end(), axis) != order.end()) continue;
+    report("parallelism.order",
+           fmt::format("order {} leaves out {}, which splits into {}", write_scalar(p.order),
+                       name_of(axis), degree),
+           fmt::format("the default is {}", write_scalar(RankOrder{})));
   }
 }
 
@@ -344,10 +362,10 @@ void Checker::check_experts(const Transformer& t) const {
     report("parallelism.expert.degree",
            fmt::format("expert degree {} does not divide {} experts", degree, e.count));
   }
-  if (sound({"parallelism.expert.degree"}) && splits() && s.data_parallel() % degree != 0) {
+  if (sound({"parallelism.expert.degree"}) && splits() && s.replicas() % degree != 0) {
     report("parallelism.expert.degree",
-           fmt::format("expert degree {} does not divide the {} data-parallel ranks", degree,
-                       s.data_parallel()));
+           fmt::format("expert degree {} does not divide context {} x data {} = {}", degree,
+                       p.context.degree, s.data_parallel(), s.replicas()));
   }
   if (sound({"parallelism.expert.capacity", "parallelism.expert.imbalance"}) && p.expert.capacity &&
       p.expert.imbalance > 1) {
@@ -474,6 +492,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_model();
   checker.check_cluster();
   checker.check_split();
+  checker.check_order();
   checker.check_batch();
   checker.check_pipeline();
   checker.check_schedule();

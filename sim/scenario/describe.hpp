@@ -117,7 +117,7 @@ void describe(Io& io, ContextParallel& c) {
 
 template <class Io>
 void describe(Io& io, ExpertParallel& e) {
-  io.field("degree", e.degree, between(1, 4096), "data-parallel ranks that share the experts");
+  io.field("degree", e.degree, between(1, 4096), "context and data ranks that share the experts");
   io.field("capacity", e.capacity, positive,
            "each expert gets this many times its fair share of tokens, padded or dropped; absent: "
            "dropless");
@@ -127,13 +127,14 @@ void describe(Io& io, ExpertParallel& e) {
 
 template <class Io>
 void describe(Io& io, Parallelism& p) {
+  io.field("order", p.order, any, "which ranks are neighbours, fastest first; Megatron-LM's words");
   io.field("tensor", p.tensor, between(1, 4096), "tensor-parallel ranks");
   io.field("sequence", p.sequence, any,
            "sequence-parallel regions between the tensor-parallel ones");
   io.field("overlap_tensor", p.overlap_tensor, any,
            "hide backward collectives under weight-gradient GEMMs");
   io.section("context", p.context, "sequences split over ranks, in attention too");
-  io.section("expert", p.expert, "experts split over data-parallel ranks");
+  io.section("expert", p.expert, "experts split over context and data ranks");
   io.section("pipeline", p.pipeline, "layers split into stages");
   io.section("data", p.data, "the same model on different samples");
 }

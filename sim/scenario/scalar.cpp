@@ -1,10 +1,12 @@
 // Reading and writing of single values.
 #include "sim/scenario/scalar.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 namespace stepsim {
 namespace {
@@ -74,6 +76,27 @@ void read_scalar(const std::string& text, SampleTime& value) {
   if (leading->value <= 0) throw Mistake{quoted(text) + " must be greater than 0", ""};
   value.time = Seconds{1 / leading->value};
   if (!std::isfinite(value.time.seconds())) throw Mistake{quoted(text) + " is too small", ""};
+}
+
+void read_scalar(const std::string& text, RankOrder& value) {
+  if (text.empty() || text.ends_with('-')) refuse(text, wanted(value));
+  RankOrder read{.axes = {}};
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, '-');) {
+    Axis axis{};
+    read_scalar(word, axis);
+    const auto& before = read.axes;
+    if (std::find(before.begin(), before.end(), axis) != before.end())
+      throw Mistake{quoted(text) + " has " + word + " twice", ""};
+    read.axes.push_back(axis);
+  }
+  value = read;
+}
+
+std::string write_scalar(const RankOrder& value) {
+  std::string text;
+  for (const Axis axis : value.axes) text += (text.empty() ? "" : "-") + name_of(axis);
+  return text;
 }
 
 std::string write_scalar(const std::string& value) {

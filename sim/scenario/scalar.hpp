@@ -93,6 +93,11 @@ std::string write_scalar(E value) {
   return name_of(value);
 }
 
+/// Names of dimensions, joined: "tp-cp-ep-dp-pp".
+void read_scalar(const std::string& text, RankOrder& value);
+std::string write_scalar(const RankOrder& value);
+inline std::string wanted(const RankOrder&) { return "an order such as tp-cp-ep-dp-pp"; }
+
 // --- magnitudes, for ranges; words and switches have none
 // -----------------------------------------------------
 inline double magnitude(Integer auto value) { return static_cast<double>(value); }

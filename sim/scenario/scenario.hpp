@@ -111,7 +111,7 @@ struct ContextParallel {
   bool operator==(const ContextParallel&) const = default;
 };
 
-/// Experts dealt to data-parallel ranks.
+/// Experts dealt to the ranks that hold the same dense parameters.
 struct ExpertParallel {
   int degree = 1;
   std::optional<double>
@@ -120,7 +120,17 @@ struct ExpertParallel {
   bool operator==(const ExpertParallel&) const = default;
 };
 
+/// What ranks are split by.
+enum class Axis { tensor, context, expert, data, pipeline };
+
+/// Which dimension neighbouring ranks differ in: the fastest first. Those left out have one rank.
+struct RankOrder {
+  std::vector<Axis> axes = {Axis::tensor, Axis::context, Axis::expert, Axis::data, Axis::pipeline};
+  bool operator==(const RankOrder&) const = default;
+};
+
 struct Parallelism {
+  RankOrder order;
   int tensor = 1;
   bool sequence = false;       ///< sequence parallel regions between tensor parallel ones
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs (Megatron)

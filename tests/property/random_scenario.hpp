@@ -8,9 +8,10 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/plan.hpp"
@@ -36,6 +37,10 @@ class Picker {
     }
     return divisors[static_cast<std::size_t>(between(0, static_cast<int>(divisors.size()) - 1))];
   }
+  void shuffle(std::vector<std::string>& words) {
+    for (std::size_t i = words.size(); i > 1; --i)
+      std::swap(words[i - 1], words[static_cast<std::size_t>(between(0, static_cast<int>(i) - 1))]);
+  }
 
  private:
   std::mt19937_64 engine_;
@@ -46,7 +51,10 @@ class Picker {
 class RandomScenario {
  public:
   RandomScenario(std::uint64_t seed, bool contention)
-      : pick_(seed), pick_split_(seed + 1'000'000), contention_(contention) {
+      : pick_(seed),
+        pick_split_(seed + 1'000'000),
+        pick_order_(seed + 2'000'000),
+        contention_(contention) {
     pick_split();
     text_ = cluster() + model() + training() + parallelism() + data() + host();
     text_ += "run: {steps: 2, warmup: 1}\n";
@@ -79,7 +87,8 @@ class RandomScenario {
                    : 1;
     data_ = total / tensor_ / stages_ / context_;
     experts_ = !mlp_ && pick_split_.flip();
-    expert_ = splits_more && experts_ ? pick_split_.divisor_of(data_, 8) : 1;
+    expert_ = splits_more && experts_ ? pick_split_.divisor_of(data_ * context_, 8) : 1;
+    if (apart) pick_order_.shuffle(order_);
     chunks_ = stages_ > 1 && pick_.flip() ? pick_.between(2, 3) : 1;
     micro_batches_ = chunks_ > 1 ? stages_ * pick_.between(1, 2) : pick_.between(1, 6);
     layers_ = stages_ * chunks_ * pick_.between(1, 2);
@@ -162,14 +171,14 @@ class RandomScenario {
 
   std::string parallelism() {
     return fmt::format(
-        "parallelism:\n  tensor: {}\n  sequence: {}\n  overlap_tensor: {}\n"
+        "parallelism:\n  order: {}\n  tensor: {}\n  sequence: {}\n  overlap_tensor: {}\n"
         "  context: {{degree: {}, kind: {}}}\n{}"
         "  pipeline: {{stages: {}, schedule: {}, chunks: {}, overlap_p2p: {}, scatter_gather: "
         "{}}}\n"
         "  data: {{sharding: {}, bucket: {} MiB, overlap: {}}}\n"
         "collectives: {{all_reduce: {}, all_gather: {}}}\n",
-        tensor_, tensor_ > 1 && (pick_.flip() || experts_), pick_.flip(), context_,
-        pick_split_.one_of({"ring", "all_gather", "all_to_all"}), expert_split(), stages_,
+        fmt::join(order_, "-"), tensor_, tensor_ > 1 && (pick_.flip() || experts_), pick_.flip(),
+        context_, pick_split_.one_of({"ring", "all_gather", "all_to_all"}), expert_split(), stages_,
         chunks_ > 1 ? "interleaved" : pick_.one_of({"1f1b", "gpipe"}), chunks_, pick_.flip(),
         pick_.flip(), pick_.one_of(shardings()), pick_.between(1, 30), pick_.flip(),
         pick_.one_of({"auto", "ring", "tree"}), pick_.one_of({"auto", "ring"}));
@@ -206,7 +215,9 @@ class RandomScenario {
   Picker pick_;
   Picker
       pick_split_;  ///< experts, contexts and attention, which leave the other choices as they are
+  Picker pick_order_;
   bool contention_;
+  std::vector<std::string> order_ = {"tp", "cp", "ep", "dp", "pp"};
   int nodes_ = 1, gpus_ = 1, tensor_ = 1, stages_ = 1, data_ = 1;
   int context_ = 1, expert_ = 1;
   int chunks_ = 1, micro_batches_ = 1, layers_ = 1;

@@ -1,0 +1,31 @@
+// Where each rank stands in the split: which tensor, context and data index it has, which stage.
+//
+// Ranks are numbered as NVIDIA/Megatron-LM megatron/core/parallel_state.py does (RankGenerator):
+// as the digits of a number, the first dimension of `parallelism.order` fastest. Experts are dealt
+// to the ranks that hold the same dense parameters, context and data ranks together, in order of
+// rank: to neighbours where the order has ep before dp, else as far apart as they get. That is what
+// Megatron-LM does wherever it lets both kinds of layers share tensor groups and stages.
+#pragma once
+
+#include <vector>
+
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+struct RankPlace {
+  int tensor = 0, context = 0, data = 0, stage = 0;
+  bool operator==(const RankPlace&) const = default;
+};
+
+RankPlace place_of(int rank, const Scenario& scenario);
+int rank_at(RankPlace place, const Scenario& scenario);
+
+/// All that hold the same dense parameters: every context and data index of that tensor index and
+/// stage, in order of rank.
+std::vector<int> holders_of(int tensor, int stage, const Scenario& scenario);
+
+/// Which of the expert-parallel ranks the `i`-th of holders_of is.
+int expert_index(int i, const Scenario& scenario);
+
+}  // namespace stepsim
