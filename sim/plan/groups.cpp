@@ -75,18 +75,33 @@ class GroupMaker {
 
   /// All that hold the same dense parameters, on all stages that have copies of them.
   void add_replicas(int tensor, const std::vector<int>& stages) {
-    std::vector<int> ranks;
-    for (const int stage : stages) {
-      const std::vector<int> holders = holders_of(tensor, stage, scenario_);
-      ranks.insert(ranks.end(), holders.begin(), holders.end());
-    }
-    add_collective(reduction_channels(Channel::data, Channel::data_gather), std::move(ranks),
-                   Routes::ring);
+    std::vector<std::vector<int>> holders;
+    for (const int stage : stages) holders.push_back(holders_of(tensor, stage, scenario_));
+    add_reductions(holders, {Channel::data, Channel::data_gather, Channel::data_across});
   }
 
-  std::vector<Channel> reduction_channels(Channel reduce, Channel gather) const {
-    if (strategy_of(scenario_.parallelism.data.sharding).shards_optimizer) return {reduce, gather};
-    return {reduce};
+  struct ReductionChannels {
+    Channel reduce, gather, across;
+  };
+
+  /// `holders`: of the same parameters, on each stage in order of rank. Neighbours share a copy of
+  /// what is sharded; those that hold the same shard are a group, too.
+  void add_reductions(const std::vector<std::vector<int>>& holders, ReductionChannels channels) {
+    const auto groups = static_cast<std::size_t>(scenario_.shard_groups());
+    const std::size_t size = holders.front().size() / groups;
+    std::vector<std::vector<int>> sharing(groups), same_shard(holders.size() * size);
+    for (std::size_t stage = 0; stage < holders.size(); ++stage) {
+      for (std::size_t i = 0; i < holders[stage].size(); ++i) {
+        sharing[i / size].push_back(holders[stage][i]);
+        same_shard[stage * size + i % size].push_back(holders[stage][i]);
+      }
+    }
+    std::vector<Channel> on_shares{channels.reduce};
+    if (strategy_of(scenario_.parallelism.data.sharding).shards_optimizer)
+      on_shares.push_back(channels.gather);
+    for (auto& ranks : sharing) add_collective(on_shares, std::move(ranks), Routes::ring);
+    for (auto& ranks : same_shard)
+      add_collective({channels.across}, std::move(ranks), Routes::ring);
   }
 
   /// One rank for each share of the experts, in each group.
@@ -105,13 +120,11 @@ class GroupMaker {
     const int degree = scenario_.parallelism.expert.degree;
     if (degree == 1) return;
     for (int e = 0; e < degree; ++e) {
-      std::vector<int> ranks;
-      for (const int stage : stages) {
-        const auto holders = by_expert(tensor, stage)[static_cast<std::size_t>(e)];
-        ranks.insert(ranks.end(), holders.begin(), holders.end());
-      }
-      add_collective(reduction_channels(Channel::expert_data, Channel::expert_gather),
-                     std::move(ranks), Routes::ring);
+      std::vector<std::vector<int>> holders;
+      for (const int stage : stages)
+        holders.push_back(by_expert(tensor, stage)[static_cast<std::size_t>(e)]);
+      add_reductions(holders,
+                     {Channel::expert_data, Channel::expert_gather, Channel::expert_across});
     }
   }
 

@@ -97,7 +97,7 @@ double StageParameters::kept(bool sharded) const {
 
 StageParameters chunk_parameters(const Scenario& scenario, const OpGraph& graph, int stage,
                                  int chunk) {
-  const int holders = replicas(scenario);
+  const int holders = sharing_ranks(scenario);
   StageParameters sum{.replicas = holders,
                       .expert_replicas = holders / scenario.parallelism.expert.degree};
   for (const std::size_t index : blocks_of(scenario, graph, stage, chunk)) {

@@ -35,7 +35,7 @@ struct BytesPerParameter {
 };
 BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int replicas);
 
-/// Parameter elements of one rank of a stage, and over how many ranks they are replicated.
+/// Parameter elements of one rank of a stage, and among how many ranks a copy can be shared out.
 struct StageParameters {
   double dense = 0, experts = 0;  ///< experts: only where expert parallelism deals them out
   int replicas = 1, expert_replicas = 1;

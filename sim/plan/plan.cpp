@@ -34,7 +34,9 @@ StageShape shape_of(const Plan& plan, const Scenario& scenario, const Placement&
                     .context = shape(Channel::context),
                     .expert = shape(Channel::expert),
                     .data = shape(Channel::data),
+                    .data_across = shape(Channel::data_across),
                     .expert_data = shape(Channel::expert_data),
+                    .expert_across = shape(Channel::expert_across),
                     .model = shape(Channel::model)};
   for (std::size_t i = 0; i < result.between_nodes.size(); ++i) {
     result.between_nodes[i] = shape(transfer_channel(i)).nodes > 1;
@@ -56,10 +58,14 @@ const char* name_of(Channel channel) {
       return "data";
     case Channel::data_gather:
       return "data gather";
+    case Channel::data_across:
+      return "data across";
     case Channel::expert_data:
       return "expert data";
     case Channel::expert_gather:
       return "expert gather";
+    case Channel::expert_across:
+      return "expert across";
     case Channel::model:
       return "model";
     case Channel::send_forward:
@@ -94,8 +100,10 @@ const char* group_name_of(Channel channel) {
       return "expert";
     case Channel::data:
     case Channel::data_gather:
+    case Channel::data_across:
     case Channel::expert_data:
     case Channel::expert_gather:
+    case Channel::expert_across:
       return "data";
     default:
       return "pipeline";

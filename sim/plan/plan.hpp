@@ -67,10 +67,13 @@ enum class Channel : std::uint8_t {
   tensor,
   context,
   expert,
-  data,           ///< all ranks that hold the same dense parameters: data x context
+  data,           ///< all ranks that hold the same dense parameters: data x context; of them
+                  ///< those that share one copy, where there are several (shard_degree)
   data_gather,    ///< the same ranks, on a second stream (parameter gathers)
-  expert_data,    ///< ranks that hold the same experts
+  data_across,    ///< ranks that hold the same shard of those copies
+  expert_data,    ///< ranks that hold the same experts, likewise
   expert_gather,  ///< the same ranks, on a second stream
+  expert_across,  ///< ranks that hold the same shard of the same experts
   model,          ///< all tensor and pipeline ranks of one replica (gradient norm)
   // From stage to stage around the pipeline: an activation to the next, its gradient back.
   send_forward,

@@ -20,7 +20,8 @@ Cause exposed(Channel channel) {
 }
 
 bool reduces_gradients(Channel channel) {
-  return channel == Channel::data || channel == Channel::expert_data;
+  return channel == Channel::data || channel == Channel::data_across ||
+         channel == Channel::expert_data || channel == Channel::expert_across;
 }
 
 }  // namespace

@@ -103,6 +103,8 @@ int replicas(const Scenario& scenario) {
   return scenario.replicas() * schedule_of(scenario).needs.copies;
 }
 
+int sharing_ranks(const Scenario& scenario) { return replicas(scenario) / scenario.shard_groups(); }
+
 std::vector<KnownSchedule> known_schedules() {
   std::vector<KnownSchedule> known;
   for (const std::string& name : Registry<Schedule>::names())

@@ -102,6 +102,8 @@ PipelineShape shape_of(const Scenario& scenario);
 Placement placement_of(const Scenario& scenario);
 /// Ranks that hold each parameter (of one tensor rank's share).
 int replicas(const Scenario& scenario);
+/// Of them, those that share one copy of what is sharded.
+int sharing_ranks(const Scenario& scenario);
 
 /// All schedules that are registered, for KnownNames.
 std::vector<KnownSchedule> known_schedules();

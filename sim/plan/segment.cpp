@@ -65,6 +65,27 @@ class PassWriter {
     segment_.emplace_back(StartPiece{channel, operation, slots_, beside_block});
     return slots_++;
   }
+
+  /// Of a reduction: where each rank has its shard of a copy's sum, and where it has that of all.
+  struct ReductionSlots {
+    int scattered, reduced;
+  };
+
+  /// Among the ranks that share a copy, then each shard with its like on a stream of its own
+  /// (FSDP's hybrid sharding, pytorch/pytorch torch/distributed/fsdp/_runtime_utils.py
+  /// _reduce_grad; NVIDIA/Megatron-LM megatron/core/distributed/param_and_grad_buffer.py
+  /// start_grad_sync).
+  ReductionSlots start_reduction(const ParameterGroup& group, Bytes gradients) {
+    int scattered = -1;
+    if (group.shape.ranks > 1)
+      scattered = start(group.reduce, strategy_.reduce, gradients, group.shape);
+    if (group.same_shard.ranks == 1) return {scattered, scattered};
+    const int reduced = start(group.across, CollectiveOp::all_reduce, gradients / group.shape.ranks,
+                              group.same_shard);
+    std::get<StartPiece>(segment_.back()).follows = scattered;
+    return {scattered < 0 ? reduced : scattered, reduced};
+  }
+
   void begin_block() {
     close_chain();
     segment_.emplace_back(BlockPiece{});
@@ -133,8 +154,8 @@ class PassWriter {
   };
 
   void flush(Bucket& bucket) {
-    if (bucket.bytes <= Bytes{0} || bucket.group.shape.ranks == 1) return;
-    start(bucket.group.reduce, strategy_.reduce, bucket.bytes, bucket.group.shape);
+    if (bucket.bytes <= Bytes{0} || bucket.group.is_alone()) return;
+    start_reduction(bucket.group, bucket.bytes);
     bucket.bytes = Bytes{0};
     bucket.is_first = false;
   }
@@ -249,15 +270,16 @@ bool was_resharded(const Workshop& shop, const Block& block) {
   return reshard == Reshard::all || (reshard == Reshard::layers && block.recomputable);
 }
 
-/// Reduces the block's gradients; returns the slots of that.
+/// Reduces the block's gradients; returns the slots that may have to be waited for: with overlap
+/// only what the next block's reduction would wait for.
 std::vector<int> scatter_gradients(PassWriter& writer, const Workshop& shop,
                                    const StageShape& shape, const Block& block) {
   std::vector<int> slots;
   for (const ParameterGroup& group : parameter_groups(shape)) {
     const Bytes gradients{elements_of(block, group) * gradient_bytes(shop.scenario)};
-    if (group.shape.ranks == 1 || gradients == Bytes{0}) continue;
-    slots.push_back(
-        writer.start(group.reduce, CollectiveOp::reduce_scatter, gradients, group.shape));
+    if (group.is_alone() || gradients == Bytes{0}) continue;
+    const auto started = writer.start_reduction(group, gradients);
+    slots.push_back(shop.scenario.parallelism.data.overlap ? started.scattered : started.reduced);
   }
   return slots;
 }
@@ -300,8 +322,10 @@ std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& grap
 }
 
 std::array<ParameterGroup, 2> parameter_groups(const StageShape& shape) {
-  return {ParameterGroup{Channel::data, Channel::data_gather, shape.data, false},
-          ParameterGroup{Channel::expert_data, Channel::expert_gather, shape.expert_data, true}};
+  return {ParameterGroup{Channel::data, Channel::data_gather, Channel::data_across, shape.data,
+                         shape.data_across, false},
+          ParameterGroup{Channel::expert_data, Channel::expert_gather, Channel::expert_across,
+                         shape.expert_data, shape.expert_across, true}};
 }
 
 std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes,

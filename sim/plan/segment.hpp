@@ -30,6 +30,7 @@ struct StartPiece {
   std::uint32_t operation = 0;
   int slot = 0;
   bool beside_block = false;  ///< needs only what came before the gathered block that runs
+  int follows = -1;           ///< needs only the collective of that slot
 };
 struct WaitPiece {
   int slot = 0;
@@ -66,7 +67,7 @@ struct Workshop {
 struct StageShape {
   int stage = 0;
   bool loads = false;  ///< reads input itself
-  GroupShape tensor, context, expert, data, expert_data, model;
+  GroupShape tensor, context, expert, data, data_across, expert_data, expert_across, model;
   std::array<bool, kTransferChannels> between_nodes{};  ///< of the transfer channels
   auto operator<=>(const StageShape&) const = default;
 };
@@ -75,11 +76,13 @@ struct StageShape {
 std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& graph, int stage,
                                    int chunk);
 
-/// Parameters that are replicated over the same ranks: those of a rank's experts, or all others.
+/// Parameters that the same ranks hold: those of a rank's experts, or all others.
 struct ParameterGroup {
-  Channel reduce, gather;
-  GroupShape shape;
+  Channel reduce, gather, across;
+  GroupShape shape;       ///< ranks that share one copy of what is sharded
+  GroupShape same_shard;  ///< those that hold the same shard of its copies
   bool expert;
+  bool is_alone() const { return shape.ranks == 1 && same_shard.ranks == 1; }
 };
 std::array<ParameterGroup, 2> parameter_groups(const StageShape& shape);
 

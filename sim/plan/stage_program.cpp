@@ -192,8 +192,13 @@ class StageWriter {
 
   void write(const StartPiece& piece) {
     slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(piece.slot) + 1), kNoTask);
-    slots_[static_cast<std::size_t>(piece.slot)] = rows_.communicate(
-        piece.channel, piece.operation, piece.beside_block ? before_block_[0] : rows_.reached());
+    slots_[static_cast<std::size_t>(piece.slot)] =
+        rows_.communicate(piece.channel, piece.operation, needed_by(piece));
+  }
+
+  std::vector<TaskIndex> needed_by(const StartPiece& piece) const {
+    if (piece.follows >= 0) return {slots_[static_cast<std::size_t>(piece.follows)]};
+    return piece.beside_block ? before_block_[0] : rows_.reached();
   }
 
   void write(const WaitPiece& piece) {

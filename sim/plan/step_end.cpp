@@ -21,10 +21,21 @@ std::vector<TaskIndex> GradientReduction::start(TaskIndex gradients) {
   std::vector<TaskIndex> tasks;
   for (const ParameterGroup& group : parameter_groups(rows_->shape())) {
     const Bytes bytes{parameters_.of(group.expert) * gradient_bytes(shop.scenario)};
-    if (group.shape.ranks == 1 || bytes == Bytes{0}) continue;
+    if (group.is_alone() || bytes == Bytes{0}) continue;
     auto& operation = operations_[group.expert ? 1 : 0];
-    if (!operation) operation = add_collective(shop, reduce, bytes, group.shape);
-    tasks.push_back(rows_->communicate(group.reduce, *operation, {gradients}));
+    auto& across = across_[group.expert ? 1 : 0];
+    TaskIndex reduced = gradients;
+    if (group.shape.ranks > 1) {
+      if (!operation) operation = add_collective(shop, reduce, bytes, group.shape);
+      reduced = rows_->communicate(group.reduce, *operation, {reduced});
+    }
+    if (group.same_shard.ranks > 1) {
+      if (!across)
+        across = add_collective(shop, CollectiveOp::all_reduce, bytes / group.shape.ranks,
+                                group.same_shard);
+      reduced = rows_->communicate(group.across, *across, {reduced});
+    }
+    tasks.push_back(reduced);
   }
   return tasks;
 }
@@ -43,9 +54,7 @@ void StepEnd::write() {
   if (scenario_.host.graph) writer.spend_on_host(writer.launch_seconds());
   if (reduces_alone(scenario_, shape_) && scenario_.parallelism.data.no_sync)
     reduction_.start(rows_.computed());
-  for (const ParameterGroup& group : parameter_groups(shape_)) {
-    if (group.shape.ranks > 1) rows_.wait_for(rows_.last_on(group.reduce));
-  }
+  wait_for_reductions();
   const double elements = parameters_.kept(strategy_.shards_optimizer);
   rows_.write_kernels(norm_kernels(rows_.shop(), elements));
   if (scenario_.training.gradient_clipping) agree_on_norm();
@@ -54,6 +63,13 @@ void StepEnd::write() {
   if (shape_.data.ranks > 1 && strategy_.shards_optimizer) gather_parameters();
   rows_.wait_for(rows_.computed());
   writer.mark_step_end(rows_.wait_on_host("end of step", rows_.take_waits()));
+}
+
+void StepEnd::wait_for_reductions() {
+  for (const ParameterGroup& group : parameter_groups(shape_)) {
+    if (group.shape.ranks > 1) rows_.wait_for(rows_.last_on(group.reduce));
+    if (group.same_shard.ranks > 1) rows_.wait_for(rows_.last_on(group.across));
+  }
 }
 
 /// What was updated in shards and does not wait for its block to be gathered.

@@ -24,7 +24,8 @@ class GradientReduction {
  private:
   RankRows* rows_;
   StageParameters parameters_;
-  std::array<std::optional<std::uint32_t>, 2> operations_ = {};  ///< by ParameterGroup
+  std::array<std::optional<std::uint32_t>, 2> operations_ = {},
+                                              across_ = {};  ///< by ParameterGroup
 };
 
 /// Whether gradients are reduced by themselves, while nothing is computed.
@@ -38,6 +39,7 @@ class StepEnd {
 
  private:
   double elements_to_gather(bool expert) const;
+  void wait_for_reductions();
   void gather_parameters();
   void agree_on_norm();
   void sum_norm(Channel channel, const GroupShape& group, std::optional<std::uint32_t>& operation);

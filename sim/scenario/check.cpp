@@ -26,6 +26,7 @@ class Checker {
   void check_pipeline() const;
   void check_schedule() const;
   void check_sharding() const;
+  void check_shard_degree() const;
   void check_training() const;
   void check_names() const;
 
@@ -220,6 +221,30 @@ void Checker::check_sharding() const {
                     p.pipeline.chunks == 1 ? "of one chunk" : "and " + p.pipeline.schedule),
         "use zero1, or an interleaved schedule, which reduces after each group of micro-batches");
   }
+}
+
+void Checker::check_shard_degree() const {
+  if (!p.data.shard_degree ||
+      !sound({"parallelism.data.sharding", "parallelism.data.shard_degree"}))
+    return;
+  const int degree = *p.data.shard_degree;
+  if (p.data.sharding == Sharding::ddp) {
+    report("parallelism.data.shard_degree",
+           fmt::format("shard_degree {}, but ddp shards nothing", degree),
+           "state sharding: zero1, zero2 or zero3");
+  }
+  if (!splits()) return;
+  if (s.data_parallel() % degree != 0) {
+    return report(
+        "parallelism.data.shard_degree",
+        fmt::format("shard_degree {} does not divide data {}", degree, s.data_parallel()));
+  }
+  const int sharing = degree * p.context.degree;
+  if (!sound({"parallelism.expert.degree"}) || sharing % p.expert.degree == 0) return;
+  report("parallelism.data.shard_degree",
+         fmt::format("shard_degree {} x context {} = {} is no multiple of expert degree {}: the "
+                     "ranks that share a copy need all experts",
+                     degree, p.context.degree, sharing, p.expert.degree));
 }
 
 // --- the pipeline
@@ -497,6 +522,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_pipeline();
   checker.check_schedule();
   checker.check_sharding();
+  checker.check_shard_degree();
   checker.check_training();
 }
 

@@ -85,6 +85,9 @@ void describe(Io& io, DataParallel& d) {
   io.fallback(d.sharding, preset.sharding, "ddp, or the framework's");
   io.field("sharding", d.sharding, any, "what is split over the data-parallel ranks");
   io.field("degree", d.degree, count, "when stated it is checked against the cluster");
+  io.field("shard_degree", d.shard_degree, between(2, 1e6),
+           "neighbouring data ranks that share one copy of what is sharded, replicated over the "
+           "others; absent: all");
   io.fallback(d.bucket, preset.bucket, "25 MiB, or the framework's");
   io.field("bucket", d.bucket, positive, "gradients reduced in one collective");
   // A stated bucket_cap_mb replaces PyTorch's first bucket (torch/nn/parallel/distributed.py).

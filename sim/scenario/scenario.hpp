@@ -83,8 +83,10 @@ enum class Reshard { all, layers, none };
 
 struct DataParallel {
   Sharding sharding = Sharding::ddp;
-  std::optional<int> degree;     ///< when stated it is checked against the cluster
-  Bytes bucket;                  ///< gradient bucket; default 25 MiB
+  std::optional<int> degree;        ///< when stated it is checked against the cluster
+  std::optional<int> shard_degree;  ///< data ranks that share one copy of what is sharded; absent:
+                                    ///< all of them
+  Bytes bucket;                     ///< gradient bucket; default 25 MiB
   Bytes first_bucket;            ///< default: 1 MiB, or bucket where bucket is stated (PyTorch DDP)
   bool overlap = true;           ///< reduce gradients beside the backward pass
   bool rebuild_buckets = false;  ///< one bucket in the first step, then the others (PyTorch DDP)
@@ -206,6 +208,11 @@ struct Scenario {
   /// Ranks that hold the same dense parameters: data x context.
   int replicas() const {
     return cluster.gpus() / (parallelism.tensor * parallelism.pipeline.stages);
+  }
+  /// Copies of what is sharded, each on neighbouring data ranks.
+  int shard_groups() const {
+    const auto& degree = parallelism.data.shard_degree;
+    return degree ? data_parallel() / *degree : 1;
   }
   /// Micro-batches that each pipeline runs per step.
   int micro_batches() const {

@@ -169,18 +169,27 @@ class RandomScenario {
                        pick_split_.flip() ? "capacity: 1.25" : "imbalance: 1.5");
   }
 
+  /// Some data ranks share a copy of what is sharded, all experts among them.
+  std::string shard_groups(const std::string& sharding) {
+    const int degree = pick_order_.divisor_of(data_, 8);
+    const bool fits = degree > 1 && degree * context_ % expert_ == 0;
+    const bool apart = contention_ || nodes_ == 1;
+    return sharding != "ddp" && apart && fits ? fmt::format(", shard_degree: {}", degree) : "";
+  }
+
   std::string parallelism() {
+    const std::string sharding = pick_.one_of(shardings());
     return fmt::format(
         "parallelism:\n  order: {}\n  tensor: {}\n  sequence: {}\n  overlap_tensor: {}\n"
         "  context: {{degree: {}, kind: {}}}\n{}"
         "  pipeline: {{stages: {}, schedule: {}, chunks: {}, overlap_p2p: {}, scatter_gather: "
         "{}}}\n"
-        "  data: {{sharding: {}, bucket: {} MiB, overlap: {}}}\n"
+        "  data: {{sharding: {}{}, bucket: {} MiB, overlap: {}}}\n"
         "collectives: {{all_reduce: {}, all_gather: {}}}\n",
         fmt::join(order_, "-"), tensor_, tensor_ > 1 && (pick_.flip() || experts_), pick_.flip(),
         context_, pick_split_.one_of({"ring", "all_gather", "all_to_all"}), expert_split(), stages_,
         chunks_ > 1 ? "interleaved" : pick_.one_of({"1f1b", "gpipe"}), chunks_, pick_.flip(),
-        pick_.flip(), pick_.one_of(shardings()), pick_.between(1, 30), pick_.flip(),
+        pick_.flip(), sharding, shard_groups(sharding), pick_.between(1, 30), pick_.flip(),
         pick_.one_of({"auto", "ring", "tree"}), pick_.one_of({"auto", "ring"}));
   }
 
