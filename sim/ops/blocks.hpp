@@ -12,6 +12,8 @@ namespace stepsim {
 /// are dense.
 std::vector<Block> transformer_blocks(const Scenario& scenario, const Transformer& model,
                                       const Pass& pass);
+/// The head where it uses the weights of an embedding on the same rank.
+Block tied_head_block(const Transformer& model, const Pass& pass);
 /// From input to loss, as indices into those.
 std::vector<std::size_t> transformer_chain(const Transformer& model);
 

@@ -35,6 +35,13 @@ void build_blocks(OpGraph& graph, const Scenario& s, const Transformer& model) {
   graph.blocks = transformer_blocks(s, model, pass);
   graph.chain = transformer_chain(model);
   graph.boundary = pass.activation(model.hidden);
+  if (model.tied_embeddings) {
+    graph.tied_elements = graph.blocks.front().order().front()->parameters.front();
+    if (s.parallelism.pipeline.stages > 1) {
+      graph.tied_head = graph.blocks.size();
+      graph.blocks.push_back(tied_head_block(model, pass));
+    }
+  }
   graph.flop_convention =
       "GEMMs, logits and full (non-causal) attention, backward 2x forward, no recompute (arXiv "
       "2205.05198, appendix A)";

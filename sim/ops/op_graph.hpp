@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -104,6 +105,9 @@ struct OpGraph {
   std::vector<Block> blocks;       ///< the distinct ones
   std::vector<std::size_t> chain;  ///< the model from input to loss, indices into blocks
   Bytes boundary;  ///< activation that passes between two blocks, per micro-batch, unsharded
+  double tied_elements = 0;  ///< of the word embedding, where the head uses it too; of this rank
+  std::optional<std::size_t>
+      tied_head;  ///< a head without weights of its own, for a stage that has the embedding, too
   double total_parameters = 0;  ///< of the whole model, over all tensor ranks
   Flops model_flops;            ///< forward and backward of one step, all ranks, without recompute
   Flops hardware_flops;         ///< with recompute

@@ -180,6 +180,10 @@ std::vector<Block> transformer_blocks(const Scenario& scenario, const Transforme
   return blocks;
 }
 
+Block tied_head_block(const Transformer& model, const Pass& pass) {
+  return head_block(model, pass, false);
+}
+
 std::vector<std::size_t> transformer_chain(const Transformer& model) {
   const std::int64_t dense = leading_dense_layers(model);
   const std::size_t layer = dense > 0 ? 2 : 1;

@@ -37,6 +37,20 @@ class GroupMaker {
     }
   }
 
+  /// The stages that hold the word embedding twice, as table and as head. A stage that holds both
+  /// ends of the model has it once.
+  void add_embedding() {
+    for (const auto& [first, last] : placement_.ends()) {
+      if (placement_.holds(last, 0)) continue;
+      for (int replica = 0; replica < scenario_.replicas(); ++replica) {
+        for (int t = 0; t < scenario_.parallelism.tensor; ++t)
+          add_collective({Channel::embedding},
+                         {replica_rank(t, replica, first), replica_rank(t, replica, last)},
+                         Routes::ring);
+      }
+    }
+  }
+
  private:
   int contexts() const { return scenario_.parallelism.context.degree; }
 
@@ -214,6 +228,10 @@ Channel send_channel(int stage, int next, int stages, bool forward) {
 
 Channel receiver_of(Channel send) { return transfer_channel(transfer_index(send) + 1); }
 
-void add_groups(Plan& plan, const Scenario& scenario) { GroupMaker(plan, scenario).add_all(); }
+void add_groups(Plan& plan, const Scenario& scenario, const OpGraph& graph) {
+  GroupMaker maker(plan, scenario);
+  maker.add_all();
+  if (graph.tied_elements > 0) maker.add_embedding();
+}
 
 }  // namespace stepsim

@@ -12,6 +12,6 @@ Channel send_channel(int stage, int next, int stages, bool forward);
 Channel receiver_of(Channel send);
 
 /// Fills Plan::groups and Plan::group_of for every channel that the scenario uses.
-void add_groups(Plan& plan, const Scenario& scenario);
+void add_groups(Plan& plan, const Scenario& scenario, const OpGraph& graph);
 
 }  // namespace stepsim

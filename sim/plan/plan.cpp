@@ -37,7 +37,8 @@ StageShape shape_of(const Plan& plan, const Scenario& scenario, const Placement&
                     .data_across = shape(Channel::data_across),
                     .expert_data = shape(Channel::expert_data),
                     .expert_across = shape(Channel::expert_across),
-                    .model = shape(Channel::model)};
+                    .model = shape(Channel::model),
+                    .embedding = shape(Channel::embedding)};
   for (std::size_t i = 0; i < result.between_nodes.size(); ++i) {
     result.between_nodes[i] = shape(transfer_channel(i)).nodes > 1;
   }
@@ -68,6 +69,8 @@ const char* name_of(Channel channel) {
       return "expert across";
     case Channel::model:
       return "model";
+    case Channel::embedding:
+      return "embedding";
     case Channel::send_forward:
       return "send forward";
     case Channel::receive_forward:
@@ -117,7 +120,7 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph) {
   }
   plan.warmup = scenario.run.warmup;
   plan.steps = scenario.run.warmup + scenario.run.steps;
-  add_groups(plan, scenario);
+  add_groups(plan, scenario, graph);
   Workshop shop{scenario, graph, plan, Names(plan.names)};
   const Placement placement = placement_of(scenario);
   std::map<StageShape, int> programs;

@@ -75,6 +75,7 @@ enum class Channel : std::uint8_t {
   expert_gather,  ///< the same ranks, on a second stream
   expert_across,  ///< ranks that hold the same shard of the same experts
   model,          ///< all tensor and pipeline ranks of one replica (gradient norm)
+  embedding,      ///< first and last stage, where both hold the word embedding
   // From stage to stage around the pipeline: an activation to the next, its gradient back.
   send_forward,
   receive_forward,

@@ -50,6 +50,13 @@ std::size_t Placement::index(Place place) const {
 
 int Placement::part(Place place) const { return part_[index(place)]; }
 
+bool Placement::holds(int stage, int part) const {
+  for (int chunk = 0; chunk < chunks_; ++chunk) {
+    if (part_[index({stage, chunk})] == part) return true;
+  }
+  return false;
+}
+
 std::optional<Place> Placement::neighbour(Place place, int step) const {
   const int other = part(place) + step;
   if (other < 0 || other >= parts_) return std::nullopt;
@@ -75,6 +82,16 @@ std::vector<int> Placement::holders(int stage) const {
     stages.push_back(places_[static_cast<std::size_t>(copy * parts_ + part)].stage);
   std::sort(stages.begin(), stages.end());
   return stages;
+}
+
+std::vector<std::pair<int, int>> Placement::ends() const {
+  std::vector<std::pair<int, int>> ends;
+  for (int copy = 0; copy < copies_; ++copy) {
+    const auto first = static_cast<std::size_t>(copy * parts_);
+    ends.emplace_back(places_[first].stage,
+                      places_[first + static_cast<std::size_t>(parts_) - 1].stage);
+  }
+  return ends;
 }
 
 bool Placement::needs_batch(Place place) const {

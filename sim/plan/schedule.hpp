@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/scenario/load.hpp"
@@ -73,6 +74,8 @@ class Placement {
 
   int parts() const { return parts_; }
   int part(Place place) const;
+  /// Whether a chunk of the stage is that part.
+  bool holds(int stage, int part) const;
   bool is_first(Place place) const { return part(place) == 0; }
   bool is_last(Place place) const { return part(place) + 1 == parts_; }
   /// Who holds the part after or before, in the same copy; nothing at the ends of the model.
@@ -83,6 +86,8 @@ class Placement {
   std::optional<Place> sender(const Action& action, int stage) const;
   /// The stages that hold the parts of a stage: more than itself where there are copies.
   std::vector<int> holders(int stage) const;
+  /// The stages of the first and the last part, of each copy.
+  std::vector<std::pair<int, int>> ends() const;
   /// Whether passes of that chunk start with tokens or end with labels that the stage has not.
   bool needs_batch(Place place) const;
 

@@ -317,8 +317,12 @@ std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& grap
   std::size_t end = begin + sizes[part];
   if (part == 0) begin = 0;
   if (part + 1 == parts) end = graph.chain.size();
-  return {graph.chain.begin() + static_cast<std::ptrdiff_t>(begin),
-          graph.chain.begin() + static_cast<std::ptrdiff_t>(end)};
+  std::vector<std::size_t> blocks{graph.chain.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  graph.chain.begin() + static_cast<std::ptrdiff_t>(end)};
+  // A head beside the embedding has no weights of its own.
+  if (graph.tied_head && part + 1 == parts && placement.holds(stage, 0))
+    blocks.back() = *graph.tied_head;
+  return blocks;
 }
 
 std::array<ParameterGroup, 2> parameter_groups(const StageShape& shape) {

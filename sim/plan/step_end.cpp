@@ -55,6 +55,7 @@ void StepEnd::write() {
   if (reduces_alone(scenario_, shape_) && scenario_.parallelism.data.no_sync)
     reduction_.start(rows_.computed());
   wait_for_reductions();
+  if (shape_.embedding.ranks > 1) reduce_embedding();
   const double elements = parameters_.kept(strategy_.shards_optimizer);
   rows_.write_kernels(norm_kernels(rows_.shop(), elements));
   if (scenario_.training.gradient_clipping) agree_on_norm();
@@ -70,6 +71,18 @@ void StepEnd::wait_for_reductions() {
     if (group.shape.ranks > 1) rows_.wait_for(rows_.last_on(group.reduce));
     if (group.same_shard.ranks > 1) rows_.wait_for(rows_.last_on(group.across));
   }
+}
+
+/// First and last stage sum the gradients of the word embedding that both hold, whole even where
+/// the optimizer is sharded, after those of the replicas (NVIDIA/Megatron-LM
+/// megatron/core/distributed/finalize_model_grads.py _allreduce_word_embedding_grads).
+void StepEnd::reduce_embedding() {
+  if (!embedding_) {
+    const Bytes gradients{rows_.shop().graph.tied_elements * gradient_bytes(scenario_)};
+    embedding_ =
+        add_collective(rows_.shop(), CollectiveOp::all_reduce, gradients, shape_.embedding);
+  }
+  rows_.wait_for(rows_.communicate(Channel::embedding, *embedding_, rows_.reached()));
 }
 
 /// What was updated in shards and does not wait for its block to be gathered.

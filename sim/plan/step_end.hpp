@@ -40,6 +40,7 @@ class StepEnd {
  private:
   double elements_to_gather(bool expert) const;
   void wait_for_reductions();
+  void reduce_embedding();
   void gather_parameters();
   void agree_on_norm();
   void sum_norm(Channel channel, const GroupShape& group, std::optional<std::uint32_t>& operation);
@@ -51,7 +52,7 @@ class StepEnd {
   StageParameters parameters_;
   GradientReduction reduction_;
   std::array<std::optional<std::uint32_t>, 2> regather_ = {};  ///< by ParameterGroup
-  std::optional<std::uint32_t> data_norm_, model_norm_;
+  std::optional<std::uint32_t> embedding_, data_norm_, model_norm_;
 };
 
 }  // namespace stepsim

@@ -186,9 +186,15 @@ TEST_CASE("without tensor parallelism nothing is communicated inside a layer") {
 }
 
 TEST_CASE("a tied head owns its weights only where the embedding is on another stage") {
-  const double head = graph_of(gpt()).blocks.back().parameters();
-  const double stages = graph_of(gpt("", "pipeline: {stages: 2}")).blocks.back().parameters();
-  CHECK(stages - head == V * h);
+  const auto last = [](const OpGraph& graph) {
+    return graph.blocks[graph.chain.back()].parameters();
+  };
+  const double head = last(graph_of(gpt()));
+  const OpGraph stages = graph_of(gpt("", "pipeline: {stages: 2}"));
+  CHECK(last(stages) - head == V * h);
+  CHECK(stages.tied_elements == V * h);
+  REQUIRE(stages.tied_head);
+  CHECK(stages.blocks[*stages.tied_head].parameters() == head);
 }
 
 TEST_CASE("the vocabulary is padded to a multiple of 128 rows a tensor rank") {
