@@ -1,0 +1,156 @@
+// The models of the zoo, shortened, split at random: folded and unfolded runs take equally long.
+//
+// A draw is a text that a user could write; what the checks refuse is drawn again. STEPSIM_DRAWS
+// says how many.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include <doctest/doctest.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/error.hpp"
+#include "sim/core/registry.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/plan/schedule.hpp"
+#include "sim/scenario/names.hpp"
+#include "tests/property/random_scenario.hpp"
+
+using namespace stepsim;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double kExact = 1e-9;
+constexpr int kMostTries = 300;
+
+int draws() {
+  const char* stated = std::getenv("STEPSIM_DRAWS");
+  return stated == nullptr ? 60 : std::atoi(stated);
+}
+
+std::vector<std::string> zoo() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(fs::path(STEPSIM_SOURCE_DIR) / "models"))
+    names.push_back(entry.path().stem());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class Draw {
+ public:
+  Draw(Picker& pick, const std::string& model) : pick_(pick), model_(model) {
+    nodes_ = power_of_two(4);
+    gpus_ = power_of_two(16 / nodes_);
+    tensor_ = power_of_two(std::min(nodes_ * gpus_, 4));
+    stages_ = power_of_two(std::min(nodes_ * gpus_ / tensor_, 4));
+    context_ = power_of_two(nodes_ * gpus_ / tensor_ / stages_);
+    data_ = nodes_ * gpus_ / tensor_ / stages_ / context_;
+    chunks_ = stages_ > 1 ? pick_.between(1, 2) : 1;
+  }
+
+  std::string text() {
+    const bool mlp = model_.starts_with("mlp");
+    const std::string sequence = fmt::format("sequence_length: {}, ", 64 * tensor_ * context_ * 2);
+    return fmt::format(
+        "model: {{base: {}, layers: {}}}\n{}"
+        "training: {{{}global_batch: {}, precision: bf16, optimizer: {}, attention: {}, recompute: "
+        "{}, gradient_clipping: {}}}\n{}run: {{steps: 1, warmup: 1}}\n",
+        model_, stages_ * chunks_ * pick_.between(1, 4), cluster(), mlp ? "" : sequence,
+        data_ * stages_ * pick_.between(1, 3), pick_.one_of({"adam", "momentum"}),
+        pick_.one_of({"unfused", "flash2"}), pick_.one_of({"none", "selective", "full"}),
+        pick_.flip(), parallelism());
+  }
+
+ private:
+  int power_of_two(int limit) {
+    int most = 0;
+    while (2 << most <= limit) ++most;
+    return 1 << pick_.between(0, most);
+  }
+
+  std::string cluster() {
+    return fmt::format(
+        "cluster: {{name: c, gpu: {}, nodes: {}, gpus_per_node: {}, intra_node: nvlink3, "
+        "inter_node: {{topology: {}, nics_per_node: {}, bandwidth: {} Gbit/s, latency: {} us, "
+        "nodes_per_leaf: {}, oversubscription: 2}}}}\n",
+        pick_.one_of({"a100-80", "h100"}), nodes_, gpus_, pick_.one_of({"rail", "fat_tree"}),
+        pick_.divisor_of(gpus_, 8), pick_.between(100, 400), pick_.between(1, 9),
+        pick_.between(1, 2));
+  }
+
+  std::string parallelism() {
+    std::vector<std::string> order{"tp", "cp", "ep", "dp", "pp"};
+    if (pick_.flip()) pick_.shuffle(order);
+    const int shared = pick_.divisor_of(data_, 16);
+    const std::string expert =
+        fmt::format("expert: {{degree: {}}}", power_of_two(context_ * data_));
+    return fmt::format(
+        "parallelism:\n  order: {}\n  tensor: {}\n  sequence: {}\n"
+        "  context: {{degree: {}, kind: {}}}\n{}"
+        "  pipeline: {{stages: {}, schedule: {}, chunks: {}, overlap_p2p: {}}}\n"
+        "  data: {{sharding: {}, overlap: {}{}}}\n",
+        fmt::join(order, "-"), tensor_, tensor_ > 1 && pick_.flip(), context_,
+        pick_.one_of({"ring", "all_gather", "all_to_all"}),
+        pick_.flip() ? "  " + expert + "\n" : "", stages_,
+        pick_.one_of(Registry<Schedule>::names()), chunks_, pick_.flip(),
+        pick_.one_of({"ddp", "zero1", "zero2", "zero3"}), pick_.flip(),
+        shared > 1 && pick_.flip() ? fmt::format(", shard_degree: {}", shared) : "");
+  }
+
+  Picker& pick_;
+  std::string model_;
+  int nodes_, gpus_, tensor_, stages_, context_, data_, chunks_;
+};
+
+/// A strategy for that model that the checks accept.
+std::optional<Scenario> accepted(Picker& pick, const std::string& model) {
+  for (int i = 0; i < kMostTries; ++i) {
+    try {
+      return parse_scenario(Draw(pick, model).text(), model + ".yaml",
+                            Library{{STEPSIM_SOURCE_DIR}}, {}, {known_schedules(), {}, {}});
+    } catch (const UserError&) {
+    }
+  }
+  return std::nullopt;
+}
+
+/// What of the split this scenario uses, for the record.
+void note(const Scenario& s, std::set<std::string>& used) {
+  const Parallelism& p = s.parallelism;
+  if (p.pipeline.stages > 1) used.insert(p.pipeline.schedule);
+  if (p.context.degree > 1) used.insert("context");
+  if (p.expert.degree > 1) used.insert("expert");
+  if (p.data.shard_degree) used.insert("shard groups");
+  if (p.order != RankOrder{}) used.insert("order");
+  if (s.data_parallel() > 1) used.insert(name_of(p.data.sharding));
+}
+
+}  // namespace
+
+TEST_CASE("models of the zoo take equally long folded and unfolded, however they are split") {
+  const std::vector<std::string> models = zoo();
+  Picker pick(2026);
+  std::set<std::string> used;
+  for (int i = 0; i < draws(); ++i) {
+    const std::string model = pick.one_of(models);
+    CAPTURE(model);
+    const auto scenario = accepted(pick, model);
+    REQUIRE(scenario);
+    CAPTURE(to_yaml(*scenario));
+    note(*scenario, used);
+    const Plan plan = make_plan(*scenario, build(*scenario));
+    const Timeline folded = simulate(plan, {.fold = true}).timeline;
+    const Timeline unfolded = simulate(plan, {.fold = false}).timeline;
+    REQUIRE(folded.step_ends.size() == unfolded.step_ends.size());
+    for (std::size_t step = 0; step < folded.step_ends.size(); ++step)
+      CHECK(std::abs(folded.step_ends[step] - unfolded.step_ends[step]) <=
+            kExact * unfolded.step_ends[step]);
+  }
+  for (const char* each : {"1f1b", "context", "expert", "order", "shard groups", "zero3"})
+    CHECK(used.count(each) == 1);
+  MESSAGE("splits used: " << fmt::format("{}", fmt::join(used, ", ")));
+}
