@@ -112,6 +112,7 @@ class MegatronImport {
 
   void write_parallelism() {
     draft_.line("parallelism:");
+    if (o_.has("use-tp-pp-dp-mapping")) draft_.line("  order: tp-cp-ep-pp-dp");
     draft_.line(fmt::format("  tensor: {}", tensor_));
     if (o_.has("sequence-parallel") && tensor_ > 1) draft_.line("  sequence: true");
     if (context_ > 1) write_context();
@@ -122,12 +123,24 @@ class MegatronImport {
     if (stages_ > 1) write_megatron_pipeline(o_, draft_);
     Entries data{"sharding: " + sharding(),
                  fmt::format("overlap: {}", o_.has("overlap-grad-reduce"))};
+    const std::int64_t instances = o_.degree("num-distributed-optimizer-instances");
+    if (instances > 1) data.push_back(fmt::format("shard_degree: {}", shard_degree(instances)));
     if (o_.has("ddp-bucket-size")) {
       const double element = gradients() == "fp32" ? 4 : 2;
       const auto elements = static_cast<double>(o_.integer("ddp-bucket-size", 0));
       data.push_back("bucket: " + size_text(elements * element));
     }
     draft_.map("  data", data);
+  }
+
+  /// Each instance of the distributed optimizer is sharded over a part of the replicas.
+  std::int64_t shard_degree(std::int64_t instances) {
+    const std::int64_t data = machine_.gpus() / replica();
+    if (data % instances == 0) return data / instances;
+    throw UserError(
+        fmt::format("--num-distributed-optimizer-instances {} does not divide {} "
+                    "data-parallel ranks",
+                    instances, data));
   }
 
   void write_context() {

@@ -123,7 +123,6 @@ const std::map<std::string, std::string, std::less<>> kNotSimulated = {
     {"no-bias-swiglu-fusion", "bias and activation are one kernel"},
     {"no-gradient-accumulation-fusion", "weight gradients are added up by their GEMM"},
     {"no-masked-softmax-fusion", "masked softmax is one kernel"},
-    {"num-distributed-optimizer-instances", "the optimizer is sharded over all replicas"},
     {"optimizer-cpu-offload", "the optimizer runs on the GPU"},
     {"overlap-moe-expert-parallel-comm", "dispatch and combine are exposed"},
     {"overlap-p2p-communication-warmup-flush", "warm-up transfers follow the schedule"},

@@ -156,6 +156,22 @@ TEST_CASE("the split, the virtual stages and the switches arrive") {
                   .parallelism.pipeline.overlap_p2p);
 }
 
+TEST_CASE("the order of ranks and the instances of the distributed optimizer arrive") {
+  const Scenario s = of_megatron(
+      "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --nnodes 2 "
+      "--use-tp-pp-dp-mapping --use-distributed-optimizer --global-batch-size 64 "
+      "--num-distributed-optimizer-instances 2");
+  const std::vector<Axis> order{Axis::tensor, Axis::context, Axis::expert, Axis::pipeline,
+                                Axis::data};
+  CHECK(s.parallelism.order.axes == order);
+  CHECK(s.parallelism.data.shard_degree == 2);
+  CHECK(of_megatron("").parallelism.order == RankOrder{});
+  CHECK_FALSE(of_megatron("--use-distributed-optimizer").parallelism.data.shard_degree);
+  CHECK(error_of(megatron(kGpt + "--use-distributed-optimizer "
+                                 "--num-distributed-optimizer-instances 3")) ==
+        "--num-distributed-optimizer-instances 3 does not divide 8 data-parallel ranks");
+}
+
 TEST_CASE("experts and how they are split arrive, with Megatron-LM's defaults") {
   const std::string experts = kGpt + "--num-experts 8 --disable-bias-linear --moe-grouped-gemm ";
   const Scenario least = imported(megatron(experts)).scenario;
