@@ -121,9 +121,11 @@ const AttentionProfile& profile_of(const GpuProfile& gpu, const FusedAttention& 
 
 Seconds time_of(const FusedAttention& attention, const GpuProfile& gpu) {
   const AttentionProfile& p = profile_of(gpu, attention);
-  const auto s = static_cast<double>(attention.sequence);
-  const FlopsPerSecond rate =
-      p.plateau * (s / (s + p.half_sequence)) * (attention.backward ? p.backward_rate : 1);
+  const auto s = static_cast<double>(attention.key_tokens());
+  const FlopsPerSecond forward = attention.causal
+                                     ? p.plateau * (s / (s + p.half_sequence))
+                                     : p.full_plateau * (s / (s + p.full_half_sequence));
+  const FlopsPerSecond rate = forward * (attention.backward ? p.backward_rate : 1);
   return p.overhead + attention.flops() / rate;
 }
 

@@ -8,7 +8,8 @@
 //   bandwidth.
 // and all of it times `sustained`, a weight gradient's also times `weight_gradient`. The form and
 // its 0.4, 1/2 and 1.5 are those that the constants of calib/ were fitted with (calib/README.md).
-// Fused attention: FLOPs / (plateau * s / (s + s_half)), causal half counted, backward at its own
+// Fused attention: FLOPs / (plateau * s / (s + s_half)) with s keys; under a causal mask the half
+// that it leaves is counted, without one plateau and s_half are others; backward at its own
 // rate. Memory bound: sqrt(latency^2 + (bytes / rate)^2).
 #pragma once
 

@@ -53,8 +53,8 @@ ExitCode show(const ShowOptions& options, std::ostream& out);
 /// Writes a scenario from another program's configuration; what it cannot say goes to `notes` too.
 ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& notes);
 
-/// Prints the names that scenarios may use: models, gpus, links, clusters, collectives, schedules,
-/// topologies, shardings.
+/// Prints the names that scenarios may use: models, gpus, attention kernels, links, clusters,
+/// collectives, schedules, topologies, shardings.
 ExitCode list(const std::string& what, std::ostream& out);
 
 }  // namespace stepsim

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <ostream>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/cluster/network.hpp"
 #include "sim/command/command.hpp"
@@ -43,6 +43,15 @@ void gpus(std::ostream& out) {
     line(out, name, load_gpu(name, library).description);
 }
 
+void attention(std::ostream& out) {
+  const Library library = names_here();
+  for (const std::string& name : names_in("calib/gpus", library)) {
+    std::vector<std::string> kernels = attention_kernels(load_gpu(name, library));
+    kernels.insert(kernels.begin(), "unfused");
+    line(out, name, fmt::format("{}", fmt::join(kernels, ", ")));
+  }
+}
+
 void links(std::ostream& out) {
   const Library library = names_here();
   for (const std::string& name : names_in("calib/links", library)) {
@@ -68,6 +77,7 @@ struct Listing {
 constexpr Listing kListings[] = {
     {"models", models},
     {"gpus", gpus},
+    {"attention", attention},
     {"links", links},
     {"clusters", clusters},
     {"collectives", registered<CollectiveAlgorithm>},

@@ -8,14 +8,17 @@
 
 namespace stepsim {
 
+/// Distinct blocks, and the model from input to loss as indices into them.
+struct BlockChain {
+  std::vector<Block> blocks;
+  std::vector<std::size_t> chain;
+};
+
 /// Embedding, one layer, head; a model with experts has two kinds of layers where the leading ones
-/// are dense.
-std::vector<Block> transformer_blocks(const Scenario& scenario, const Transformer& model,
-                                      const Pass& pass);
+/// are dense, and so has one with an encoder before its decoder.
+BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model, const Pass& pass);
 /// The head where it uses the weights of an embedding on the same rank.
 Block tied_head_block(const Transformer& model, const Pass& pass);
-/// From input to loss, as indices into those.
-std::vector<std::size_t> transformer_chain(const Transformer& model);
 
 /// One layer, loss.
 std::vector<Block> mlp_blocks(const Mlp& model, const Pass& pass);

@@ -18,7 +18,7 @@ Pass pass_of(const Scenario& s) {
   pass.batch = s.training.micro_batch;
   pass.context = s.parallelism.context.degree;
   pass.context_kind = s.parallelism.context.kind;
-  pass.sequence = std::max<std::int64_t>(s.training.sequence_length / pass.context, 1);
+  pass.sequence = std::max<std::int64_t>(s.sequence_length() / pass.context, 1);
   pass.expert = s.parallelism.expert.degree;
   pass.capacity = s.parallelism.expert.capacity;
   pass.imbalance = s.parallelism.expert.imbalance;
@@ -32,10 +32,11 @@ Pass pass_of(const Scenario& s) {
 
 void build_blocks(OpGraph& graph, const Scenario& s, const Transformer& model) {
   const Pass pass = pass_of(s);
-  graph.blocks = transformer_blocks(s, model, pass);
-  graph.chain = transformer_chain(model);
+  BlockChain chain = transformer_blocks(s, model, pass);
+  graph.blocks = std::move(chain.blocks);
+  graph.chain = std::move(chain.chain);
   graph.boundary = pass.activation(model.hidden);
-  if (model.tied_embeddings) {
+  if (model.tied_embeddings && !model.vision) {
     graph.tied_elements = graph.blocks.front().order().front()->parameters.front();
     if (s.parallelism.pipeline.stages > 1) {
       graph.tied_head = graph.blocks.size();
@@ -114,7 +115,7 @@ const char* name_of(PassGroup group) {
   return "";
 }
 
-OpDag::Vertex OpDag::add(Op op, std::initializer_list<Vertex> inputs) {
+OpDag::Vertex OpDag::add(Op op, const std::vector<Vertex>& inputs) {
   const Vertex vertex = ops.size();
   ops.push_back(std::move(op));
   for (const Vertex input : inputs) edges.emplace_back(input, vertex);

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstddef>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -80,7 +79,7 @@ struct OpDag {
   std::vector<std::pair<Vertex, Vertex>> edges;  ///< from an op to one that waits for it
 
   /// Adds an op that waits for each of `inputs`.
-  Vertex add(Op op, std::initializer_list<Vertex> inputs);
+  Vertex add(Op op, const std::vector<Vertex>& inputs);
   Op& operator[](Vertex vertex) { return ops[vertex]; }
 };
 

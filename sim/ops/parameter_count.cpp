@@ -43,17 +43,37 @@ double expert_layer(const Transformer& m) {
   return real(m.hidden * e.count) + real(e.count) * mlp_size(m, e.ffn) + mlp_size(m, e.shared_ffn);
 }
 
+/// Tables that make tokens of the input, of each stack where they are not shared, and what stands
+/// between the layers and the loss.
+double ends(const Transformer& m) {
+  const double stacks = m.encoder_layers > 0 ? 2 : 1;
+  const double h = real(m.hidden);
+  double sum = stacks * real(m.positions + m.token_types) * h +
+               stacks * real(m.relative_positions * m.heads);
+  if (m.vision) {
+    const double classes = real(m.vision->classes);
+    return sum + (real(m.vision->patch_values()) + 2) * h + (h + 1) * classes;
+  }
+  sum += real(m.vocabulary) * (m.tied_embeddings ? 1 : 2) * h;
+  if (!m.masked) return sum;
+  sum += h * (h + 1) + norm_size(m, m.hidden) + real(m.vocabulary);
+  return sum + (m.masked->next_sentence ? h * (h + 1) + 2 * (h + 1) : 0);
+}
+
 }  // namespace
 
 double parameter_count(const Transformer& m) {
   const double attention = m.mla ? latent_attention(m) : plain_attention(m);
   const double dense_layer = mlp_size(m, m.ffn) + mlp_biases(m);
+  const double decoder = real(m.layers);
+  const double encoder = real(m.encoder_layers);
+  const double attentions = encoder > 0 ? encoder + 2 * decoder : decoder;
   const double sparse = m.experts ? real(m.layers - m.experts->dense_layers) : 0;
   const double mlps =
-      (real(m.layers) - sparse) * dense_layer + (sparse > 0 ? sparse * expert_layer(m) : 0);
-  const double norms = (2 * real(m.layers) + 1) * norm_size(m, m.hidden);
-  const double tables = real(m.vocabulary) * (m.tied_embeddings ? 1 : 2) + real(m.positions);
-  return real(m.layers) * attention + mlps + norms + tables * real(m.hidden);
+      (encoder + decoder - sparse) * dense_layer + (sparse > 0 ? sparse * expert_layer(m) : 0);
+  // Before each attention and each MLP, and one more of each stack (or behind each).
+  const double norms = attentions + encoder + decoder + (encoder > 0 ? 2 : 1);
+  return attentions * attention + mlps + norms * norm_size(m, m.hidden) + ends(m);
 }
 
 double parameter_count(const Mlp& m) {

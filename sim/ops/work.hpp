@@ -24,20 +24,25 @@ struct Gemm {
   }
 };
 
-/// One fused (flash) attention kernel over `batch` sequences; FLOPs are those of the causal half.
+/// One fused (flash) attention kernel over `batch` sequences. With a causal mask the kernel skips
+/// the half of the scores that it hides: FLOPs are those of the other half.
 struct FusedAttention {
   std::string kernel;  ///< an attention kernel of the GPU's profile
   std::int64_t batch = 1, heads = 0, head_dim = 0, sequence = 0;
   bool backward = false;
   std::int64_t value_dim = 0;    ///< width of a head's values; 0: head_dim
   std::int64_t query_ranks = 1;  ///< ranks that share out the queries; keys and values are whole
+  bool causal = true;
+  std::int64_t keys = 0;  ///< tokens of keys and values; 0: sequence
 
+  std::int64_t key_tokens() const { return keys > 0 ? keys : sequence; }
   Flops flops() const {
     // Forward: scores and context. Backward: the scores again, and two gradients of each product.
     const std::int64_t values = value_dim > 0 ? value_dim : head_dim;
     const std::int64_t width = backward ? 3 * head_dim + 2 * values : head_dim + values;
-    return Flops{static_cast<double>(batch * heads * width) * static_cast<double>(sequence) *
-                 static_cast<double>(sequence) / static_cast<double>(query_ranks)};
+    return Flops{static_cast<double>(batch * heads * width) * (causal ? 1 : 2) *
+                 static_cast<double>(sequence) * static_cast<double>(key_tokens()) /
+                 static_cast<double>(query_ranks)};
   }
 };
 

@@ -71,11 +71,13 @@ void add_rates(Metrics& m, const Scenario& s, const OpGraph& graph) {
   const double step = m.step_time.seconds();
   const double gpus = s.cluster.gpus();
   m.samples_per_s = static_cast<double>(s.training.global_batch) / step;
-  m.has_tokens = std::holds_alternative<Transformer>(s.model.shape);
+  const auto* transformer = std::get_if<Transformer>(&s.model.shape);
+  m.has_tokens = transformer != nullptr && !transformer->vision;
   if (m.has_tokens) {
-    m.tokens_per_s = m.samples_per_s * static_cast<double>(s.training.sequence_length);
+    m.tokens_per_s = m.samples_per_s * static_cast<double>(s.sequence_length() + s.target_length());
     m.tokens_per_s_per_gpu = m.tokens_per_s / gpus;
   }
+  if (transformer != nullptr && transformer->vision) m.samples = "images";
   const double peak =
       peak_rate(s.cluster.gpu, s.training.precision).flops_per_second() * gpus * step;
   m.mfu = graph.model_flops.flops() / peak;

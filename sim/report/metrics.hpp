@@ -57,9 +57,10 @@ struct Metrics {
   std::string scenario;
   std::string model, gpu;
   int gpus = 0, nodes = 0;
-  std::string split;       ///< "tensor 8 x pipeline 8 x data 16, 96 micro-batches of 1"
-  bool has_tokens = true;  ///< false: samples only
-  Seconds step_time;       ///< mean of the measured steps
+  std::string split;                ///< "tensor 8 x pipeline 8 x data 16, 96 micro-batches of 1"
+  bool has_tokens = true;           ///< false: samples only
+  std::string samples = "samples";  ///< what a sample is: images
+  Seconds step_time;                ///< mean of the measured steps
   std::vector<Seconds> steps;
   double tokens_per_s = 0, samples_per_s = 0, tokens_per_s_per_gpu = 0;
   double model_tflops_per_gpu = 0;

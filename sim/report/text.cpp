@@ -85,7 +85,9 @@ class Screen {
              fmt::format("{} per GPU, {}", humanise(m_.tokens_per_s_per_gpu, "tokens/s").text(),
                          humanise(m_.samples_per_s, "samples/s").text()));
     } else {
-      figure("Throughput", humanise(m_.samples_per_s, "samples/s"), "");
+      const std::string unit = m_.samples + "/s";
+      figure("Throughput", humanise(m_.samples_per_s, unit),
+             humanise(m_.samples_per_s / m_.gpus, unit).text() + " per GPU");
     }
     figure("Model FLOPs", {three_digits(m_.model_tflops_per_gpu), "TFLOP/s"},
            m_.flop_convention.empty() ? "per GPU" : "per GPU, " + m_.flop_convention);

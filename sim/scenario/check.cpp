@@ -8,15 +8,17 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/suggest.hpp"
+#include "sim/scenario/check_transformer.hpp"
+#include "sim/scenario/key_reports.hpp"
 
 namespace stepsim {
 namespace {
 
 /// The scenario under test, and where its keys stand.
-class Checker {
+class Checker : KeyReports {
  public:
   Checker(const Scenario& scenario, Reading& reading, const KnownNames& known = {})
-      : s(scenario), p(scenario.parallelism), reading_(reading), known_(known) {}
+      : KeyReports(reading), s(scenario), p(scenario.parallelism), known_(known) {}
 
   void check_model() const;
   void check_cluster() const;
@@ -31,31 +33,7 @@ class Checker {
   void check_names() const;
 
  private:
-  /// Whether nothing was reported about these keys.
-  bool sound(std::initializer_list<const char*> paths) const {
-    return std::none_of(paths.begin(), paths.end(),
-                        [&](const char* path) { return reading_.problems.spoiled(path); });
-  }
-
-  bool stated(std::string_view path) const {
-    return reading_.places.find(path) != reading_.places.end();
-  }
-
-  /// Reports at the key, or at the nearest map above it that the file states.
-  void report(std::string path, const std::string& message,
-              const std::string& proposal = "") const {
-    const std::string spoiled = path;
-    while (!stated(path) && path.find('.') != std::string::npos) path.erase(path.rfind('.'));
-    const auto place = reading_.places.find(path);
-    reading_.problems.add(place == reading_.places.end() ? reading_.places[""] : place->second,
-                          spoiled, message, proposal);
-  }
-
-  void check_transformer(const Transformer& t) const;
   void check_mlp() const;
-  void check_tensor(const Transformer& t) const;
-  void check_experts(const Transformer& t) const;
-  void check_context(const Transformer& t) const;
   void check_dense_only() const;
   void check_uneven() const;
   void check_name(const char* path, const std::string& name, const std::vector<std::string>& known,
@@ -99,7 +77,6 @@ class Checker {
 
   const Scenario& s;
   const Parallelism& p;
-  Reading& reading_;
   const KnownNames known_;
 };
 
@@ -108,27 +85,7 @@ class Checker {
 void Checker::check_model() const {
   if (!sound({"model"})) return;
   const auto* t = std::get_if<Transformer>(&s.model.shape);
-  if (t == nullptr) return;
-  if (t->kv_heads > t->heads || t->heads % t->kv_heads != 0) {
-    report("model.kv_heads",
-           fmt::format("kv_heads {} does not divide heads {}", t->kv_heads, t->heads));
-  }
-  if (!t->mla && !stated("model.head_dim") && t->hidden % t->heads != 0) {
-    report("model.heads", fmt::format("heads {} do not divide hidden {}", t->heads, t->hidden),
-           "state head_dim if that is meant");
-  }
-  if (!t->experts) return;
-  const Experts& e = *t->experts;
-  if (e.top_k > e.count) {
-    report("model.experts.top_k",
-           fmt::format("top_k {} is more than the {} experts", e.top_k, e.count));
-  }
-  if (e.dense_layers >= t->layers) {
-    report("model.experts.dense_layers",
-           fmt::format("dense_layers {} leave none of {} layers for experts", e.dense_layers,
-                       t->layers),
-           "state fewer dense_layers, or \"experts: ~\" for a dense model");
-  }
+  if (t != nullptr) check_transformer(*t, *this);
 }
 
 void Checker::check_cluster() const {
@@ -322,8 +279,8 @@ void Checker::check_schedule() const {
 void Checker::check_training() const {
   const auto* t = std::get_if<Transformer>(&s.model.shape);
   if (sound({"model"})) {
-    t != nullptr ? check_transformer(*t) : check_mlp();
-    t != nullptr && t->experts ? check_experts(*t) : check_dense_only();
+    t != nullptr ? check_transformer_training(s, *t, *this) : check_mlp();
+    if (t == nullptr || !t->experts) check_dense_only();
   }
   if (!sound({"cluster"})) return;
   const GpuProfile& gpu = s.cluster.gpu;
@@ -331,121 +288,16 @@ void Checker::check_training() const {
   for (const GemmProfile& gemm : gpu.gemm) precisions.push_back(name_of(gemm.precision));
   check_name("training.precision", name_of(s.training.precision), precisions,
              fmt::format("a precision of GPU profile '{}'", gpu.name));
-  std::vector<std::string> kernels{"unfused"};
-  for (const AttentionProfile& attention : gpu.attention) {
-    if (std::find(kernels.begin(), kernels.end(), attention.kernel) == kernels.end()) {
-      kernels.push_back(attention.kernel);
-    }
-  }
+  std::vector<std::string> kernels = attention_kernels(gpu);
+  kernels.insert(kernels.begin(), "unfused");
   check_name("training.attention", s.training.attention, kernels,
-             fmt::format("an attention kernel of GPU profile '{}'", gpu.name));
-}
-
-void Checker::check_transformer(const Transformer& t) const {
-  const std::int64_t length = s.training.sequence_length;
-  if (sound({"parallelism.tensor"})) check_tensor(t);
-  if (!sound({"training.sequence_length"})) return;
-  if (length == 0) {
-    report(stated("training.sequence_length") ? "training.sequence_length" : "training",
-           "a transformer needs training.sequence_length", "add \"sequence_length: <integer>\"");
-    return;
-  }
-  if (t.positions > 0 && length > t.positions) {
-    report("training.sequence_length",
-           fmt::format("sequence_length {} is longer than the model's {} positions", length,
-                       t.positions));
-  }
-  if (p.context.degree > 1 && sound({"parallelism.context", "parallelism.tensor"}))
-    check_context(t);
-  if (!p.sequence || !sound({"parallelism.tensor", "parallelism.sequence"})) return;
-  if (p.tensor == 1) {
-    report("parallelism.sequence", "sequence parallel needs tensor parallel, but tensor is 1");
-  } else if (length % p.tensor != 0) {
-    report("parallelism.sequence",
-           fmt::format("tensor {} does not divide sequence_length {}, as sequence parallel needs",
-                       p.tensor, length));
-  }
-}
-
-void Checker::check_experts(const Transformer& t) const {
-  const Experts& e = *t.experts;
-  if (sound({"parallelism.tensor", "parallelism.sequence"}) && p.tensor > 1) {
-    if (!p.sequence) {
-      report("parallelism.tensor",
-             "experts with tensor parallelism need sequence parallelism: each rank routes its own "
-             "tokens",
-             "add \"sequence: true\"");
-    }
-    if (e.ffn % p.tensor != 0 || e.shared_ffn % p.tensor != 0) {
-      report("parallelism.tensor",
-             fmt::format("tensor {} does not divide the experts' widths, {} and {} shared",
-                         p.tensor, e.ffn, e.shared_ffn));
-    }
-  }
-  const int degree = p.expert.degree;
-  if (sound({"parallelism.expert.degree"}) && e.count % degree != 0) {
-    report("parallelism.expert.degree",
-           fmt::format("expert degree {} does not divide {} experts", degree, e.count));
-  }
-  if (sound({"parallelism.expert.degree"}) && splits() && s.replicas() % degree != 0) {
-    report("parallelism.expert.degree",
-           fmt::format("expert degree {} does not divide context {} x data {} = {}", degree,
-                       p.context.degree, s.data_parallel(), s.replicas()));
-  }
-  if (sound({"parallelism.expert.capacity", "parallelism.expert.imbalance"}) && p.expert.capacity &&
-      p.expert.imbalance > 1) {
-    report("parallelism.expert.imbalance",
-           fmt::format("with a capacity all experts get the same number of tokens, but imbalance "
-                       "is {}",
-                       p.expert.imbalance),
-           "state one of the two");
-  }
+             fmt::format("an attention kernel of GPU profile '{}', which has {}", gpu.name,
+                         fmt::join(kernels, ", ")));
 }
 
 void Checker::check_dense_only() const {
   if (sound({"parallelism.expert"}) && p.expert != ExpertParallel{}) {
     report("parallelism.expert", "the model has no experts to split");
-  }
-}
-
-void Checker::check_context(const Transformer& t) const {
-  const std::int64_t n = p.context.degree;
-  const std::int64_t length = s.training.sequence_length;
-  const std::int64_t parts = p.sequence ? n * p.tensor : n;
-  if (p.context.kind == ContextKind::all_to_all) {
-    const std::int64_t heads = t.heads / p.tensor;
-    const std::int64_t kv_heads = t.mla ? heads : t.kv_heads / p.tensor;
-    if (heads % n != 0 || kv_heads % n != 0) {
-      report("parallelism.context.degree",
-             fmt::format("context {} does not divide the {} heads and {} key-value heads of a "
-                         "tensor rank, as kind all_to_all needs",
-                         n, heads, kv_heads),
-             "use kind: ring");
-    }
-  }
-  if (length % (2 * parts) != 0) {
-    report("parallelism.context.degree",
-           fmt::format("sequence_length {} does not split into 2 x {} equal parts", length, parts));
-  }
-  if (sound({"training.attention"}) && s.training.attention == "unfused") {
-    report("training.attention", "context parallelism needs a fused attention kernel",
-           "state a kernel of the GPU's profile");
-  }
-}
-
-void Checker::check_tensor(const Transformer& t) const {
-  const auto divides = [&](const char* key, std::int64_t value) {
-    if (value % p.tensor == 0) return;
-    report("parallelism.tensor",
-           fmt::format("tensor {} does not divide {} {}", p.tensor, key, value));
-  };
-  divides("heads", t.heads);
-  divides("hidden", t.hidden);
-  if (!t.experts || t.experts->dense_layers > 0) divides("ffn", t.ffn);
-  // Fewer key and value heads than ranks are replicated.
-  if (!t.mla && t.kv_heads % p.tensor != 0 && p.tensor % t.kv_heads != 0) {
-    report("parallelism.tensor",
-           fmt::format("tensor {} and kv_heads {} do not divide each other", p.tensor, t.kv_heads));
   }
 }
 

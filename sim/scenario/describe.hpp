@@ -24,7 +24,9 @@ namespace stepsim {
 template <class Io>
 void describe(Io& io, Training& t) {
   io.field("sequence_length", t.sequence_length, between(0, 1e8),
-           "tokens per sequence; required for transformers");
+           "tokens per sequence; required for transformers of text");
+  io.field("decoder_sequence_length", t.decoder_sequence_length, between(0, 1e8),
+           "tokens per target sequence of an encoder-decoder model; 0: as sequence_length");
   io.field("global_batch", t.global_batch, required(large_count),
            "sequences or samples per step, all ranks together");
   io.field("micro_batch", t.micro_batch, between(1, 1e6),
@@ -38,7 +40,8 @@ void describe(Io& io, Training& t) {
            "by global norm: one small all-reduce over all model ranks");
   io.field("recompute", t.recompute, any,
            "activations computed again in the backward pass; selective: attention only");
-  io.field("attention", t.attention, any, "unfused, or an attention kernel of the GPU's profile");
+  io.field("attention", t.attention, any,
+           "unfused, or a kernel that the GPU has: `stepsim list attention`");
 }
 
 template <class Io>
@@ -158,9 +161,8 @@ void describe(Io& io, Input& d) {
     storage.field("latency", d.storage_latency, non_negative, "of one read");
   });
   io.field("sample_size", d.sample_size, required(positive), "read per sequence or sample");
-  // Token ids reach the GPU as int64.
   io.fallback(d.device_bytes, d.device_bytes.bytes() > 0 ? d.device_bytes : d.sample_size,
-              "8 B a token; sample_size for models without tokens");
+              "8 B a token, 4 B a channel of a pixel; else sample_size");
   io.field("device_bytes", d.device_bytes, positive, "copied to the GPU per sequence or sample");
   io.field("workers", d.workers, between(0, 1024),
            "loader processes per loading GPU; 0: in the main process");
@@ -194,9 +196,15 @@ void describe(Io& io, Run& r) {
   io.field("seed", r.seed, any, "part of the scenario's hash; nothing is random yet");
 }
 
-/// What is copied to the GPU per sequence, when the scenario has tokens.
-inline Input input_defaults(const Training& training) {
-  return {.device_bytes = 8_B * static_cast<double>(training.sequence_length)};
+/// What is copied to the GPU per sequence or image: token ids as int64, pixels as fp32
+/// (torchvision.transforms.ToTensor).
+inline Input input_defaults(const Scenario& s) {
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  if (t != nullptr && t->vision) {
+    const Vision& v = *t->vision;
+    return {.device_bytes = 4_B * static_cast<double>(v.channels * v.image * v.image)};
+  }
+  return {.device_bytes = 8_B * static_cast<double>(s.sequence_length() + s.target_length())};
 }
 
 /// Loaders start with a full queue to fill, and batches come in bursts: what they sustain shows
@@ -229,7 +237,7 @@ void describe(Io& io, Scenario& s) {
   io.section("parallelism", s.parallelism, "how it is split");
   if (io.framework()) size_buckets(s);
   io.section("collectives", s.collectives, "how ranks talk");
-  io.section("data", s.data, input_defaults(s.training),
+  io.section("data", s.data, input_defaults(s),
              "where samples come from; absent: input is never waited for");
   io.section("host", s.host, "the CPU that launches kernels");
   io.fallback(s.run, run_defaults(s), "");

@@ -32,8 +32,30 @@ void describe(Io& io, LatentAttention& a) {
 }
 
 template <class Io>
+void describe(Io& io, Vision& v) {
+  io.field("image", v.image, between(1, 1e5), "pixels of an edge; images are square");
+  io.field("patch", v.patch, between(1, 1e5), "pixels of an edge of a patch, which is a token");
+  io.field("channels", v.channels, between(1, 1024), "of a pixel");
+  io.field("classes", v.classes, between(1, 1e8), "outputs");
+}
+
+template <class Io>
+void describe(Io& io, MaskedHead& m) {
+  io.field("predicted", m.predicted, fraction,
+           "share of the tokens whose logits are computed; 1: all of them");
+  io.field("next_sentence", m.next_sentence, any,
+           "a pooler over the first token, and two classes behind it");
+}
+
+template <class Io>
 void describe(Io& io, Transformer& t) {
-  io.field("layers", t.layers, required(between(1, 1e5)), "decoder layers");
+  io.section("vision", t.vision, Vision{},
+             "images as tokens and a classifier, instead of a vocabulary; absent: text");
+  io.section("masked", t.masked, MaskedHead{},
+             "BERT's head and losses; absent: the next token's logits");
+  io.field("layers", t.layers, required(between(1, 1e5)), "layers; of the decoder where both are");
+  io.field("encoder_layers", t.encoder_layers, between(0, 1e5),
+           "of an encoder that the decoder attends to; 0: none");
   io.field("hidden", t.hidden, required(between(1, 1e6)), "width of the residual stream");
   io.field("heads", t.heads, required(between(1, 1e5)), "attention heads");
   io.fallback(t.kv_heads, t.heads, "heads");
@@ -43,10 +65,19 @@ void describe(Io& io, Transformer& t) {
   io.field("head_dim", t.head_dim, between(1, 1e5), "width of a head");
   io.fallback(t.ffn, 4 * t.hidden, "4 * hidden");
   io.field("ffn", t.ffn, between(1, 1e7), "inner width of the MLP");
-  io.field("vocabulary", t.vocabulary, required(between(1, 1e8)),
-           "tokens that the embedding knows");
+  io.field("vocabulary", t.vocabulary, t.vision ? between(0, 1e8) : required(between(1, 1e8)),
+           "tokens that the embedding knows; none with vision");
+  io.fallback(t.positions, t.vision ? t.vision->tokens() : 0, "0; with vision: its tokens");
   io.field("positions", t.positions, between(0, 1e8),
            "rows of a learned position table; 0: none (rotary)");
+  io.field("relative_positions", t.relative_positions, between(0, 1e5),
+           "buckets of a learned bias on attention scores, as in T5; 0: none");
+  io.field("token_types", t.token_types, between(0, 1e5),
+           "rows of a table of sentences, as in BERT; 0: none");
+  io.fallback(t.causal, !t.vision && !t.masked, "true; with vision or masked: false");
+  io.field("causal", t.causal, any, "tokens attend to those before them only");
+  io.field("post_norm", t.post_norm, any,
+           "norms behind the residual sums and the embedding, as in BERT");
   io.field("gated_mlp", t.gated_mlp, any, "SwiGLU: three matrices instead of two");
   io.field("rms_norm", t.rms_norm, any, "RMSNorm instead of LayerNorm");
   io.field("bias", t.bias, any,

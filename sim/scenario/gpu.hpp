@@ -5,6 +5,7 @@
 // entry of the file's `sources` map; the reader rejects a constant without one.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -66,12 +67,14 @@ struct MemoryProfile {
 };
 
 /// A fused attention kernel of one generation: rate = plateau * s / (s + half_sequence), causal
-/// FLOPs halved.
+/// FLOPs halved, with constants of its own for attention without a mask.
 struct AttentionProfile {
   std::string kernel;  ///< flash1, flash2, flash3, ...
   int head_dim = 128;
-  FlopsPerSecond plateau;    ///< forward, at long sequences
-  double half_sequence = 0;  ///< tokens at which the rate is half of the plateau
+  FlopsPerSecond plateau;         ///< forward, at long sequences
+  double half_sequence = 0;       ///< tokens at which the rate is half of the plateau
+  FlopsPerSecond full_plateau;    ///< the same without a causal mask
+  double full_half_sequence = 0;  ///< likewise
   double backward_rate =
       0.8;  ///< rate of the backward kernel over the forward one (2.5 times the FLOPs)
   Seconds overhead;
@@ -94,6 +97,16 @@ struct GpuProfile {
   std::string hash;  ///< of the file's text
   bool operator==(const GpuProfile&) const = default;
 };
+
+/// The fused attention kernels of a GPU, by name.
+inline std::vector<std::string> attention_kernels(const GpuProfile& gpu) {
+  std::vector<std::string> names;
+  for (const AttentionProfile& attention : gpu.attention) {
+    if (std::find(names.begin(), names.end(), attention.kernel) == names.end())
+      names.push_back(attention.kernel);
+  }
+  return names;
+}
 
 /// The two-regime cost of one collective on one number of ranks inside a node (nccl-tests sizes):
 /// t(S) = latency + min(S / low, second_latency + S / high), algorithm bandwidths.

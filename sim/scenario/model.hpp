@@ -32,25 +32,56 @@ struct LatentAttention {
   bool operator==(const LatentAttention&) const = default;
 };
 
-/// A decoder-only transformer: GPT style or Llama style, dense or with experts.
+/// A vision transformer's input and output (Dosovitskiy et al. 2020, arXiv 2010.11929): square
+/// images cut into square patches, one token each, behind a class token that is classified.
+struct Vision {
+  std::int64_t image = 224;  ///< pixels of an edge
+  std::int64_t patch = 16;   ///< likewise
+  std::int64_t channels = 3;
+  std::int64_t classes = 1000;
+  std::int64_t patches() const { return (image / patch) * (image / patch); }
+  std::int64_t tokens() const { return patches() + 1; }
+  std::int64_t patch_values() const { return patch * patch * channels; }
+  bool operator==(const Vision&) const = default;
+};
+
+/// What BERT is trained on (Devlin et al. 2018, arXiv 1810.04805): the words behind masked tokens,
+/// and whether one sentence follows the other.
+struct MaskedHead {
+  double predicted = 1;       ///< share of the tokens whose logits are computed
+  bool next_sentence = true;  ///< a pooler over the first token, and two classes
+  bool operator==(const MaskedHead&) const = default;
+};
+
+/// A transformer: a decoder (GPT, Llama), an encoder (BERT, ViT), or both (T5); dense or with
+/// experts.
 struct Transformer {
   std::int64_t layers = 0;
+  std::int64_t encoder_layers = 0;  ///< before them, whose output each of them attends to; 0: none
   std::int64_t hidden = 0;
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;  ///< grouped-query attention when fewer than heads; default: heads
   std::int64_t head_dim = 0;  ///< default: hidden / heads
   std::int64_t ffn = 0;       ///< inner width of the MLP; default: 4 * hidden
   std::int64_t vocabulary = 0;
-  std::int64_t positions = 0;  ///< rows of a learned position table; 0: none (rotary)
-  bool gated_mlp = false;      ///< SwiGLU: three matrices instead of two
-  bool rms_norm = false;       ///< RMSNorm (no bias) instead of LayerNorm
-  bool bias = true;            ///< biases in the linear layers
-  bool qkv_bias = false;  ///< biases of queries, keys and values where the other layers have none
-  bool qk_norm = false;   ///< a norm over each head of queries and keys
+  std::int64_t positions = 0;           ///< rows of a learned position table; 0: none (rotary)
+  std::int64_t relative_positions = 0;  ///< buckets of a learned bias on attention scores, by
+                                        ///< distance (T5), instead of either; 0: none
+  std::int64_t token_types = 0;         ///< rows of a table of sentences (BERT); 0: none
+  bool causal = true;      ///< tokens attend to those before them only (an encoder's: to all)
+  bool post_norm = false;  ///< norms behind the residual sums and the embedding, not before
+  bool gated_mlp = false;  ///< SwiGLU: three matrices instead of two
+  bool rms_norm = false;   ///< RMSNorm (no bias) instead of LayerNorm
+  bool bias = true;        ///< biases in the linear layers
+  bool qkv_bias = false;   ///< biases of queries, keys and values where the other layers have none
+  bool qk_norm = false;    ///< a norm over each head of queries and keys
   bool tied_embeddings = true;  ///< the output head shares the embedding's weights
   bool dropout = true;          ///< attention and hidden dropout
   std::optional<Experts> experts;
   std::optional<LatentAttention> mla;  ///< instead of heads of queries, keys and values
+  std::optional<Vision> vision;        ///< instead of a vocabulary
+  std::optional<MaskedHead> masked;    ///< instead of the next token's logits
+  bool rotary() const { return positions == 0 && relative_positions == 0 && !mla; }
   bool operator==(const Transformer&) const = default;
 };
 

@@ -44,9 +44,10 @@ enum class Recompute { none, selective, full };
 enum class Optimizer { sgd, momentum, adam };
 
 struct Training {
-  std::int64_t sequence_length = 0;  ///< tokens per sequence; 0 for models without one
-  std::int64_t global_batch = 0;     ///< sequences or samples per step, all ranks together
-  std::int64_t micro_batch = 1;      ///< sequences or samples per pass of one rank
+  std::int64_t sequence_length = 0;          ///< tokens per sequence; 0 for models without one
+  std::int64_t decoder_sequence_length = 0;  ///< of encoder-decoder models; 0: sequence_length
+  std::int64_t global_batch = 0;             ///< sequences or samples per step, all ranks together
+  std::int64_t micro_batch = 1;              ///< sequences or samples per pass of one rank
   Precision precision = Precision::bf16;
   Precision gradients =
       Precision::bf16;  ///< type that gradients are kept and reduced in; default: as precision
@@ -204,6 +205,18 @@ struct Scenario {
   std::vector<Expectation> expect;
   std::string hash;  ///< of the resolved scenario
 
+  /// Tokens of a sample: of its (source) sequence, or of its image; 0 for feature vectors.
+  std::int64_t sequence_length() const {
+    const auto* t = std::get_if<Transformer>(&model.shape);
+    return t != nullptr && t->vision ? t->vision->tokens() : training.sequence_length;
+  }
+  /// Tokens of its target sequence; 0 where the model has no encoder beside its decoder.
+  std::int64_t target_length() const {
+    const auto* t = std::get_if<Transformer>(&model.shape);
+    if (t == nullptr || t->encoder_layers == 0) return 0;
+    const std::int64_t stated = training.decoder_sequence_length;
+    return stated > 0 ? stated : training.sequence_length;
+  }
   int data_parallel() const { return replicas() / parallelism.context.degree; }
   /// Ranks that hold the same dense parameters: data x context.
   int replicas() const {

@@ -60,6 +60,7 @@ void slow_down(GpuProfile& gpu, double k) {
   }
   for (AttentionProfile& attention : gpu.attention) {
     attention.plateau = attention.plateau / k;
+    attention.full_plateau = attention.full_plateau / k;
     attention.overhead *= k;
   }
 }

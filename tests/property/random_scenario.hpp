@@ -54,6 +54,7 @@ class RandomScenario {
       : pick_(seed),
         pick_split_(seed + 1'000'000),
         pick_order_(seed + 2'000'000),
+        pick_stack_(seed + 3'000'000),
         contention_(contention) {
     pick_split();
     text_ = cluster() + model() + training() + parallelism() + data() + host();
@@ -77,16 +78,19 @@ class RandomScenario {
     nodes_ = pick_.between(1, 8);
     gpus_ = pick_.between(1, 8);
     mlp_ = pick_.between(0, 3) == 0;
+    stack_ = mlp_ ? "" : pick_stack_.one_of({"gpt", "gpt", "gpt", "bert", "vit", "t5"});
+    const bool both = stack_ == "t5";  // one stage, dense, each rank with whole sequences
     const int total = nodes_ * gpus_;
     const bool apart = contention_ || nodes_ == 1;  // anything goes: it contends, or shares nothing
     tensor_ = mlp_ ? 1 : apart ? pick_.divisor_of(total, 8) : pick_.divisor_of(gpus_, 8);
     stages_ = apart ? pick_.divisor_of(total / tensor_, 8) : 1;
-    const bool splits_more = apart && !mlp_;
+    if (both) stages_ = 1;
+    const bool splits_more = apart && !mlp_ && !both && stack_ != "vit";
     context_ = splits_more && pick_split_.flip()
                    ? pick_split_.divisor_of(total / tensor_ / stages_, 4)
                    : 1;
     data_ = total / tensor_ / stages_ / context_;
-    experts_ = !mlp_ && pick_split_.flip();
+    experts_ = !mlp_ && pick_split_.flip() && !both && stack_ != "vit";
     expert_ = splits_more && experts_ ? pick_split_.divisor_of(data_ * context_, 8) : 1;
     if (apart) pick_order_.shuffle(order_);
     chunks_ = stages_ > 1 && pick_.flip() ? pick_.between(2, 3) : 1;
@@ -120,11 +124,30 @@ class RandomScenario {
                          layers_, 128 * pick_.between(1, 16), pick_.flip());
     }
     const int heads = tensor_ * context_ * pick_.between(1, 3);
+    const int vocabulary = 1000 * pick_.between(1, 40);
     return fmt::format(
-        "model:\n  {{name: t, layers: {}, hidden: {}, heads: {}, vocabulary: {}, gated_mlp: {}, "
-        "tied_embeddings: {}{}{}}}\n",
-        layers_, 128 * heads, heads, 1000 * pick_.between(1, 40), pick_.flip(), pick_.flip(),
-        experts(), latent_attention());
+        "model:\n  {{name: t, layers: {}, hidden: {}, heads: {}, gated_mlp: {}, "
+        "tied_embeddings: {}{}{}{}}}\n",
+        layers_, 128 * heads, heads, pick_.flip(), pick_.flip(), experts(), latent_attention(),
+        ends(vocabulary));
+  }
+
+  /// What stands around the layers.
+  std::string ends(int vocabulary) {
+    if (stack_ == "vit") {
+      return fmt::format(", vision: {{image: {}, patch: 16, classes: {}}}",
+                         16 * pick_stack_.between(4, 14), pick_stack_.between(2, 1000));
+    }
+    std::string text = fmt::format(", vocabulary: {}", vocabulary);
+    if (stack_ == "bert") {
+      text += fmt::format(", token_types: 2, post_norm: {}, masked: {{predicted: {}}}",
+                          pick_stack_.flip(), pick_stack_.flip() ? 1.0 : 0.15);
+    }
+    if (stack_ == "t5") {
+      text += fmt::format(", encoder_layers: {}, relative_positions: {}, rms_norm: true",
+                          pick_stack_.between(1, 4), pick_stack_.flip() ? 32 : 0);
+    }
+    return text;
   }
 
   std::string experts() {
@@ -138,7 +161,7 @@ class RandomScenario {
   }
 
   std::string latent_attention() {
-    if (!pick_split_.flip()) return "";
+    if (!pick_split_.flip() || stack_ == "t5") return "";
     return fmt::format(
         ", mla: {{query_rank: {}, kv_rank: 128, nope_dim: 64, rope_dim: 32, "
         "value_dim: 64}}",
@@ -153,13 +176,19 @@ class RandomScenario {
         micro_batch * micro_batches_ * data_, micro_batch, gpu_ == "v100" ? "fp16" : "bf16",
         pick_.one_of({"fp32", "fp16"}), pick_.one_of({"sgd", "adam"}), pick_.flip());
     if (mlp_) return text + fmt::format("  recompute: {}\n", pick_.one_of({"none", "full"}));
-    return text + fmt::format("  sequence_length: {}\n  recompute: {}\n  attention: {}\n",
-                              128 * tensor_ * context_ * pick_.between(1, 4),
+    const int length = 128 * tensor_ * context_ * pick_.between(1, 4);
+    if (stack_ != "vit") text += fmt::format("  sequence_length: {}\n", length);
+    if (stack_ == "t5" && pick_stack_.flip()) {
+      text +=
+          fmt::format("  decoder_sequence_length: {}\n", 64 * tensor_ * pick_stack_.between(1, 4));
+    }
+    return text + fmt::format("  recompute: {}\n  attention: {}\n",
                               pick_.one_of({"none", "selective", "full"}), attention());
   }
 
   std::string attention() {
-    const std::string kernel = gpu_ == "v100" ? "unfused" : pick_.one_of({"unfused", "flash2"});
+    const bool unfused = gpu_ == "v100" || stack_ == "t5";  // a bias on the scores
+    const std::string kernel = unfused ? "unfused" : pick_.one_of({"unfused", "flash2"});
     return context_ > 1 ? "flash2" : kernel;
   }
 
@@ -186,8 +215,9 @@ class RandomScenario {
         "{}}}\n"
         "  data: {{sharding: {}{}, bucket: {} MiB, overlap: {}}}\n"
         "collectives: {{all_reduce: {}, all_gather: {}}}\n",
-        fmt::join(order_, "-"), tensor_, tensor_ > 1 && (pick_.flip() || experts_), pick_.flip(),
-        context_, pick_split_.one_of({"ring", "all_gather", "all_to_all"}), expert_split(), stages_,
+        fmt::join(order_, "-"), tensor_,
+        tensor_ > 1 && stack_ != "vit" && (pick_.flip() || experts_), pick_.flip(), context_,
+        pick_split_.one_of({"ring", "all_gather", "all_to_all"}), expert_split(), stages_,
         chunks_ > 1 ? "interleaved" : pick_.one_of({"1f1b", "gpipe"}), chunks_, pick_.flip(),
         pick_.flip(), sharding, shard_groups(sharding), pick_.between(1, 30), pick_.flip(),
         pick_.one_of({"auto", "ring", "tree"}), pick_.one_of({"auto", "ring"}));
@@ -225,12 +255,14 @@ class RandomScenario {
   Picker
       pick_split_;  ///< experts, contexts and attention, which leave the other choices as they are
   Picker pick_order_;
+  Picker pick_stack_;  ///< encoders and decoders, likewise
   bool contention_;
   std::vector<std::string> order_ = {"tp", "cp", "ep", "dp", "pp"};
   int nodes_ = 1, gpus_ = 1, tensor_ = 1, stages_ = 1, data_ = 1;
   int context_ = 1, expert_ = 1;
   int chunks_ = 1, micro_batches_ = 1, layers_ = 1;
   bool mlp_ = false, experts_ = false;
+  std::string stack_;  ///< gpt, bert, vit or t5; none: an MLP
   std::string gpu_, text_;
 };
 

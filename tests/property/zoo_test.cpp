@@ -29,7 +29,7 @@ constexpr int kMostTries = 300;
 
 int draws() {
   const char* stated = std::getenv("STEPSIM_DRAWS");
-  return stated == nullptr ? 60 : std::atoi(stated);
+  return stated == nullptr ? 100 : std::atoi(stated);
 }
 
 std::vector<std::string> zoo() {
@@ -53,13 +53,13 @@ class Draw {
   }
 
   std::string text() {
-    const bool mlp = model_.starts_with("mlp");
+    const bool tokens = !model_.starts_with("mlp") && !model_.starts_with("vit");
     const std::string sequence = fmt::format("sequence_length: {}, ", 64 * tensor_ * context_ * 2);
     return fmt::format(
         "model: {{base: {}, layers: {}}}\n{}"
         "training: {{{}global_batch: {}, precision: bf16, optimizer: {}, attention: {}, recompute: "
         "{}, gradient_clipping: {}}}\n{}run: {{steps: 1, warmup: 1}}\n",
-        model_, stages_ * chunks_ * pick_.between(1, 4), cluster(), mlp ? "" : sequence,
+        model_, stages_ * chunks_ * pick_.between(1, 4), cluster(), tokens ? sequence : "",
         data_ * stages_ * pick_.between(1, 3), pick_.one_of({"adam", "momentum"}),
         pick_.one_of({"unfused", "flash2"}), pick_.one_of({"none", "selective", "full"}),
         pick_.flip(), parallelism());

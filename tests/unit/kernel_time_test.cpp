@@ -102,6 +102,25 @@ TEST_CASE("attention counts the causal half forward, and 2.5 times that backward
   CHECK(backward.flops().flops() == 2.5 * forward.flops().flops());
 }
 
+TEST_CASE(
+    "without a mask attention has twice the FLOPs, at a rate of its own that grows with the keys") {
+  GpuProfile gpu = paper_gpu();
+  gpu.attention = {{.kernel = "flash",
+                    .head_dim = 128,
+                    .plateau = 100_TFLOPps,
+                    .half_sequence = 512,
+                    .full_plateau = 200_TFLOPps,
+                    .full_half_sequence = 1024}};
+  FusedAttention work{"flash", 2, 8, 128, 1024, false};
+  const double causal = work.flops().flops();
+  CHECK(time_of(work, gpu) == nine_digits(causal / (100e12 * 1024 / (1024 + 512))));
+  work.causal = false;
+  CHECK(work.flops().flops() == 2 * causal);
+  CHECK(time_of(work, gpu) == nine_digits(2 * causal / 100e12));
+  work.keys = 3072;  // of another sequence
+  CHECK(time_of(work, gpu) == nine_digits(6 * causal / 150e12));
+}
+
 TEST_CASE("a precision or kernel that the profile lacks is a defect, not a time") {
   const GpuProfile gpu = paper_gpu();
   CHECK_THROWS_AS(kernel_time(Gemm{1, 1, 1, 1, false, Precision::fp8}, gpu), InternalError);
@@ -122,12 +141,15 @@ TEST_CASE("kernels of measured profiles never get faster with more rows, columns
       before = now;
     }
     for (const AttentionProfile& attention : gpu.attention) {
-      before = 0;
-      for (std::int64_t sequence = 64; sequence < 1'000'000; sequence *= 2) {
-        const double now = time_of(
-            FusedAttention{attention.kernel, 1, 8, attention.head_dim, sequence, false}, gpu);
-        CHECK(now > before);
-        before = now;
+      for (const bool causal : {true, false}) {
+        before = 0;
+        for (std::int64_t sequence = 64; sequence < 1'000'000; sequence *= 2) {
+          FusedAttention work{attention.kernel, 1, 8, attention.head_dim, sequence, false};
+          work.causal = causal;
+          const double now = time_of(work, gpu);
+          CHECK(now > before);
+          before = now;
+        }
       }
     }
   }

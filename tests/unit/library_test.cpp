@@ -48,13 +48,33 @@ std::int64_t mlps_of(const Transformer& t) {
          (t.layers - e.dense_layers) * t.hidden * (matrices * widths + e.count);
 }
 
-/// A decoder layer has attention, an MLP and two norms; around them stand embeddings, a norm and
-/// the head.
+std::int64_t linear(std::int64_t in, std::int64_t out) { return in * out + out; }
+
+/// What stands before the layers and behind them, without norms.
+std::int64_t ends_of(const Transformer& t) {
+  const std::int64_t h = t.hidden;
+  if (t.vision) {
+    const Vision& v = *t.vision;
+    return linear(v.patch * v.patch * v.channels, h) + h  // patches, class token
+           + t.positions * h + linear(h, v.classes);
+  }
+  const std::int64_t tables =
+      (t.tied_embeddings ? 1 : 2) * t.vocabulary + t.positions + t.token_types;
+  if (!t.masked) return tables * h;
+  return tables * h + linear(h, h) + 2 * h + t.vocabulary  // transform, its norm, logits' bias
+         + (t.masked->next_sentence ? linear(h, h) + linear(h, 2) : 0);
+}
+
+/// An encoder layer has attention, an MLP and a norm each; a decoder layer of the same model one
+/// more attention with its norm. Each stack has its own table of distances and a norm.
 std::int64_t parameters_of(const Transformer& t) {
   const std::int64_t attention = t.mla ? latent_attention_of(t) : attention_of(t);
   const std::int64_t norm = t.rms_norm ? t.hidden : 2 * t.hidden;
-  const std::int64_t tables = (t.tied_embeddings ? 1 : 2) * t.vocabulary + t.positions;
-  return t.layers * (attention + 2 * norm) + mlps_of(t) + norm + tables * t.hidden;
+  std::int64_t sum = t.layers * (attention + 2 * norm) + mlps_of(t) + norm + ends_of(t);
+  const std::int64_t distances = t.relative_positions * t.heads;
+  if (t.encoder_layers == 0) return sum + distances;
+  sum += t.layers * (attention + norm) + norm + 2 * distances;
+  return sum + t.encoder_layers * (attention + 2 * norm + mlps_of(t) / t.layers);
 }
 
 /// What a published count leaves open: nothing when it has more than four digits before the zeros,
@@ -77,7 +97,7 @@ double link_share(const CollectiveCurve& curve, const LinkProfile& link) {
 
 TEST_CASE("every model loads and has the parameters that its authors publish") {
   const auto names = names_in("models", kLibrary);
-  REQUIRE(names.size() > 55);
+  REQUIRE(names.size() > 70);
   for (const std::string& name : names) {
     CAPTURE(name);
     const Model model = load_model(name, kLibrary);
@@ -123,8 +143,11 @@ TEST_CASE("every GPU loads, and no rate exceeds what its datasheet allows") {
       CHECK(gemm.sustained >= 1);
       if (gemm.precision == Precision::fp16) half_precision = gemm.peak;
     }
-    for (const AttentionProfile& attention : gpu.attention)
+    for (const AttentionProfile& attention : gpu.attention) {
       CHECK(attention.plateau < half_precision);
+      CHECK(attention.full_plateau < half_precision);
+      CHECK(attention.full_half_sequence < attention.half_sequence);
+    }
   }
 }
 

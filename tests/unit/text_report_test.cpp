@@ -119,7 +119,10 @@ TEST_CASE("a model that does not fit is said where its step time is read") {
 TEST_CASE("a model without tokens has samples") {
   Metrics m = sample_metrics();
   m.has_tokens = false;
-  CHECK(has(table(m), "Throughput      56.0 samples/s\n"));
+  CHECK(has(table(m), "Throughput      56.0 samples/s"));
+  m.samples = "images";
+  CHECK(has(table(m), "Throughput      56.0 images/s"));
+  CHECK(has(table(m), " images/s per GPU\n"));
   CHECK_FALSE(has(table(m), "tokens"));
 }
 

@@ -1,54 +1,90 @@
 // Scaled dot-product attention: batched GEMMs with a masked softmax and dropout, or one fused
 // kernel.
+//
+// Under a causal mask the softmax skips the half of the scores that it hides and a fused kernel
+// does half of the work; attention to all tokens, or to another sequence, has all of both. A bias
+// on the scores (T5) is added by a kernel of its own, or inside the fused one; its gradient is the
+// sum of the scores' over the batch, to which each layer adds.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
 namespace {
 
+std::int64_t key_tokens(const Pass& pass, const AttentionShape& a) {
+  return a.keys > 0 ? a.keys : pass.sequence;
+}
+
 /// The score matrix softmax(QK^T) of this rank, in bytes.
 double scores(const Pass& pass, const AttentionShape& a) {
   return pass.element() * static_cast<double>(pass.batch * a.heads) *
-         static_cast<double>(pass.sequence) * static_cast<double>(pass.sequence);
+         static_cast<double>(pass.sequence) * static_cast<double>(key_tokens(pass, a));
+}
+
+double query_bytes(const Pass& pass, const AttentionShape& a) {
+  return pass.element() * static_cast<double>(pass.tokens()) *
+         static_cast<double>(a.heads * a.head_dim);
+}
+
+double key_value_bytes(const Pass& pass, const AttentionShape& a) {
+  return pass.element() * static_cast<double>(pass.batch * key_tokens(pass, a)) *
+         static_cast<double>(a.kv_heads * (a.head_dim + a.values()));
 }
 
 double qkv_bytes(const Pass& pass, const AttentionShape& a) {
-  return pass.element() * static_cast<double>(pass.tokens()) *
-         static_cast<double>(a.heads * a.head_dim + a.kv_heads * (a.head_dim + a.values()));
+  return query_bytes(pass, a) + key_value_bytes(pass, a);
+}
+
+/// Reads the scores' gradient, writes its sum over the batch and adds that to the other layers'.
+void add_bias_gradient(Items& items, const Pass& pass, const AttentionShape& a, bool inside) {
+  const double S = scores(pass, a);
+  const double bias = S / static_cast<double>(pass.batch);
+  if (!inside) items.emplace_back(memory_bound("position bias gradient", S + bias));
+  items.emplace_back(memory_bound("position bias gradient sum", 3 * bias));
 }
 
 void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   const std::int64_t s = pass.sequence;
+  const std::int64_t k = key_tokens(pass, a);
   const std::int64_t batch = pass.batch * a.heads;
   const double S = scores(pass, a);
   const double mask = S / pass.element();  // one byte an element
-  const auto product = [&](const char* name, std::int64_t m, std::int64_t n, std::int64_t k) {
-    return gemm(name, pass, m, n, k, false, batch);
+  const double read = a.causal ? 0.5 : 1;  // share of the scores that the mask leaves
+  const auto product = [&](const char* name, std::int64_t m, std::int64_t n, std::int64_t inner) {
+    return gemm(name, pass, m, n, inner, false, batch);
   };
-  op.forward.emplace_back(product("scores", s, s, a.head_dim));
-  // The causal softmax reads the lower half of the scores and writes all of them.
-  op.forward.emplace_back(memory_bound("softmax", 1.5 * S, MemoryRate::softmax));
+  op.forward.emplace_back(product("scores", s, k, a.head_dim));
+  if (a.bias) {
+    op.forward.emplace_back(
+        memory_bound("position bias", 2 * S + S / static_cast<double>(pass.batch)));
+  }
+  // The softmax reads what the mask leaves of the scores and writes all of them.
+  op.forward.emplace_back(memory_bound("softmax", (read + 1) * S, MemoryRate::softmax));
   if (a.dropout) {
     op.forward.emplace_back(memory_bound("attention dropout", 2 * S + mask, MemoryRate::dropout));
   }
-  op.forward.emplace_back(product("context", s, a.values(), s));
+  op.forward.emplace_back(product("context", s, a.values(), k));
 
-  op.backward.emplace_back(product("context dgrad", s, s, a.values()));
-  op.backward.emplace_back(product("values dgrad", s, a.values(), s));
+  op.backward.emplace_back(product("context dgrad", s, k, a.values()));
+  op.backward.emplace_back(product("values dgrad", k, a.values(), s));
   if (a.dropout) {
     op.backward.emplace_back(
         memory_bound("attention dropout backward", 2 * S + mask, MemoryRate::dropout));
   }
-  // Reads the lower halves of the gradient and of the output, writes all of the result.
-  op.backward.emplace_back(memory_bound("softmax backward", 2 * S, MemoryRate::softmax));
-  op.backward.emplace_back(product("queries dgrad", s, a.head_dim, s));
-  op.backward.emplace_back(product("keys dgrad", s, a.head_dim, s));
+  // Reads what the mask leaves of the gradient and of the output, writes all of the result.
+  op.backward.emplace_back(
+      memory_bound("softmax backward", (2 * read + 1) * S, MemoryRate::softmax));
+  if (a.bias) add_bias_gradient(op.backward, pass, a, false);
+  op.backward.emplace_back(product("queries dgrad", s, a.head_dim, k));
+  op.backward.emplace_back(product("keys dgrad", k, a.head_dim, s));
   op.saved_scores = Bytes{S + (a.dropout ? S + mask : 0)};
   op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
 }
 
 void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
-  const FusedAttention forward{a.kernel,      pass.batch, a.heads,    a.head_dim,
-                               pass.sequence, false,      a.value_dim};
+  FusedAttention forward{a.kernel,      pass.batch, a.heads,    a.head_dim,
+                         pass.sequence, false,      a.value_dim};
+  forward.causal = a.causal;
+  forward.keys = a.keys;
   FusedAttention backward = forward;
   backward.backward = true;
   if (pass.context > 1) {
@@ -56,6 +92,7 @@ void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
   } else {
     op.forward.emplace_back(Launch{"attention", forward});
     op.backward.emplace_back(Launch{"attention backward", backward});
+    if (a.bias) add_bias_gradient(op.backward, pass, a, true);
   }
   // Queries, keys, values and the fp32 log-sum-exp of each row. The output is the next layer's
   // input.
@@ -67,7 +104,7 @@ void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
 
 Op core_attention(const Pass& pass, const AttentionShape& a) {
   Op op;
-  op.name = "attention";
+  op.name = a.keys > 0 ? "cross attention" : "attention";
   op.core_attention = true;
   const double qkv = qkv_bytes(pass, a);
   const double rotated = qkv * static_cast<double>(a.heads + a.kv_heads) /
@@ -79,11 +116,13 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
     add_fused(op, pass, a);
   }
   if (a.rotary) op.backward.emplace_back(memory_bound("rotary embedding backward", 2 * rotated));
-  // The three gradients are laid out as one tensor again before the projection's backward.
-  op.backward.emplace_back(memory_bound("qkv gradient concatenation", 2 * qkv));
+  // The gradients of one projection are laid out as one tensor again before its backward: of all
+  // three, or of keys and values where the queries come from another one.
+  const double joined = a.keys > 0 ? key_value_bytes(pass, a) : qkv;
+  op.backward.emplace_back(memory_bound("qkv gradient concatenation", 2 * joined));
+  const std::int64_t keys = a.keys > 0 ? a.keys : pass.whole_sequence();
   op.flops = Flops{2.0 * static_cast<double>(pass.tokens() * a.heads) *
-                   static_cast<double>(a.head_dim + a.values()) *
-                   static_cast<double>(pass.whole_sequence())};
+                   static_cast<double>(a.head_dim + a.values()) * static_cast<double>(keys)};
   return op;
 }
 

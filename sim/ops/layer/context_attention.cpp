@@ -7,9 +7,10 @@
 // values are gathered before attention, again for backward, and their gradients scattered.
 // All-to-all (DeepSpeed-Ulysses, arXiv 2309.14509): ranks exchange parts of the sequence for heads.
 //
-// Causal work is dealt out evenly (Megatron-LM gives rank i the i-th part of 2n from either end):
-// on each block of the ring a rank has the causal half of (s/n)^2, at its own block because it is
-// causal, at the others because half of the queries or half of the keys take part.
+// Without a mask each of the n blocks is whole. Causal work is dealt out evenly (Megatron-LM gives
+// rank i the i-th part of 2n from either end): on each block of the ring a rank has the causal half
+// of (s/n)^2, at its own block because it is causal, at the others because half of the queries or
+// half of the keys take part.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -27,7 +28,7 @@ struct Exchange {
                    std::int64_t query_ranks = 1) const {
     return {backward ? "attention backward" : "attention",
             FusedAttention{a_.kernel, pass_.batch, heads, a_.head_dim, sequence, backward,
-                           a_.value_dim, query_ranks}};
+                           a_.value_dim, query_ranks, a_.causal}};
   }
 
   static void start(Items& items, CollectiveOp op, double bytes) {

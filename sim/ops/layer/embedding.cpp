@@ -1,7 +1,9 @@
 // Token embedding: the vocabulary is split over tensor ranks, so that the rows found are summed
 // over them.
 //
-// Sources: NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py, VocabParallelEmbedding.
+// Sources: NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py, VocabParallelEmbedding;
+// token types are looked up in a table of their own and added
+// (megatron/core/models/common/embeddings/language_model_embedding.py).
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -25,7 +27,6 @@ Op embedding(const Pass& pass, const Transformer& model) {
   const std::int64_t rows = padded_vocabulary(model.vocabulary, pass.tensor) / pass.tensor;
   const double all = pass.element() * static_cast<double>(pass.tokens() * h);
   const double outer = pass.element() * static_cast<double>(pass.outer_tokens() * h);
-  const double mask = static_cast<double>(pass.outer_tokens() * h);  // one byte an element
   Op op;
   op.name = "embedding";
   op.parameters = {static_cast<double>(rows * h)};
@@ -37,12 +38,13 @@ Op embedding(const Pass& pass, const Transformer& model) {
     add_collective(op.forward, pass, CollectiveOp::all_reduce, h);
   }
   if (model.positions > 0) op.forward.emplace_back(memory_bound("position embedding", 3 * outer));
-  if (model.dropout) {
-    op.forward.emplace_back(
-        memory_bound("embedding dropout", 2 * outer + mask, MemoryRate::dropout));
+  if (model.token_types > 0) {
+    op.parameters.push_back(static_cast<double>(model.token_types * h));
+    // The lookup finds its few rows in cache.
+    op.forward.emplace_back(memory_bound("token type lookup", outer));
+    op.forward.emplace_back(memory_bound("token type embedding", 3 * outer));
     op.backward.emplace_back(
-        memory_bound("embedding dropout backward", 2 * outer + mask, MemoryRate::dropout));
-    op.saved = Bytes{mask};
+        for_weights(memory_bound("token type gradient", outer, MemoryRate::norm)));
   }
   if (pass.sequence_parallel) add_collective(op.backward, pass, CollectiveOp::all_gather, h);
   // A dense gradient: cleared, the rows of the batch added, then accumulated into the gradient
@@ -51,6 +53,28 @@ Op embedding(const Pass& pass, const Transformer& model) {
   op.backward.emplace_back(for_weights(memory_bound("embedding gradient", 3 * all + 4 * table)));
   op.kept_for_weights = Bytes{all};
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
+  return op;
+}
+
+void add_dropout(Op& op, const Pass& pass, std::int64_t hidden) {
+  const auto elements = static_cast<double>(pass.outer_tokens() * hidden);
+  const double bytes =
+      2 * pass.element() * elements + elements;  // the mask has one byte an element
+  op.forward.emplace_back(memory_bound(op.name + " dropout", bytes, MemoryRate::dropout));
+  op.backward.insert(op.backward.begin(),
+                     Item{memory_bound(op.name + " dropout backward", bytes, MemoryRate::dropout)});
+  op.saved += Bytes{elements};
+}
+
+Op select_tokens(const Pass& pass, const std::string& name, std::int64_t hidden,
+                 std::int64_t tokens) {
+  const double one = pass.element() * static_cast<double>(hidden);
+  const double selected = one * static_cast<double>(pass.batch * tokens);
+  const double all = one * static_cast<double>(pass.outer_tokens());
+  Op op;
+  op.name = name;
+  op.forward.emplace_back(memory_bound(name, 2 * selected));
+  op.backward.emplace_back(memory_bound(name + " gradient", all + 2 * selected));
   return op;
 }
 

@@ -38,8 +38,8 @@ struct Pass {
   }
 };
 
-/// LayerNorm or RMSNorm over `hidden`. `branches`: a residual connection leaves before it, whose
-/// gradient is added backward.
+/// LayerNorm or RMSNorm over `hidden`. `branches`: a residual connection leaves before it, or
+/// behind it where norms follow the sums, whose gradient is added backward.
 Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms, bool bias = true,
         bool branches = true);
 
@@ -51,10 +51,11 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
 Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
               bool bias);
 
-/// A linear layer that every tensor rank holds whole and runs on its own tokens. `saves_input`: its
-/// input is not kept by another layer already.
+/// A linear layer that every tensor rank holds whole and runs on its own tokens; without sequence
+/// parallelism these are the same tokens, which count once. `saves_input`: its input is not kept by
+/// another layer already.
 Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
-                     bool saves_input);
+                     bool saves_input, bool bias = false);
 
 /// Dimensions of attention on one tensor rank.
 struct AttentionShape {
@@ -62,6 +63,9 @@ struct AttentionShape {
   bool rotary = false, dropout = false;
   std::string kernel;          ///< "unfused" or a fused kernel of the GPU's profile
   std::int64_t value_dim = 0;  ///< of a head's values; 0: head_dim
+  bool causal = true;          ///< a token attends to those before it only
+  bool bias = false;           ///< a learned bias on the scores, shared by all layers (T5)
+  std::int64_t keys = 0;       ///< tokens of another sequence that is attended to; 0: to its own
   std::int64_t values() const { return value_dim > 0 ? value_dim : head_dim; }
 };
 
@@ -77,6 +81,10 @@ Op latent_heads(const Pass& pass, const LatentAttention& mla, std::int64_t heads
 
 /// Scaled dot-product attention: batched GEMMs, masked softmax and dropout, or one fused kernel.
 Op core_attention(const Pass& pass, const AttentionShape& shape);
+
+/// The bias on the scores of `heads` that all layers of a stack add (T5): one number for each
+/// bucket of distances and head.
+Op relative_positions(const Pass& pass, std::int64_t buckets, std::int64_t heads);
 
 /// The activation between the two linear layers of an MLP: GELU or ReLU, or SwiGLU when gated.
 /// `width` is this rank's share.
@@ -102,11 +110,24 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape);
 /// Results back to the ranks of their tokens, and their weighted sums.
 Op combine(const Pass& pass, const ExpertShape& shape);
 
-/// Token embedding with its vocabulary split over tensor ranks, learned positions, dropout.
+/// Token embedding with its vocabulary split over tensor ranks, learned positions and token types.
 Op embedding(const Pass& pass, const Transformer& model);
+
+/// Images as tokens: patches through a linear layer, behind a class token, with learned positions.
+Op patch_embedding(const Pass& pass, const Transformer& model);
+
+/// Adds dropout behind `op`, whose output has `hidden` values a token.
+void add_dropout(Op& op, const Pass& pass, std::int64_t hidden);
+
+/// Some of the tokens: `tokens` of each sequence are copied, and their gradients put back.
+Op select_tokens(const Pass& pass, const std::string& name, std::int64_t hidden,
+                 std::int64_t tokens);
 
 /// Logits and vocabulary-parallel cross entropy in fp32.
 Op output_head(const Pass& pass, const Transformer& model);
+
+/// Cross entropy of one of a few classes for each sequence.
+Op class_loss(const Pass& pass, std::int64_t classes);
 
 /// Mean squared error on the output of an MLP stack.
 Op squared_error(const Pass& pass, std::int64_t width);

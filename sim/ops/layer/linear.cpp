@@ -111,9 +111,10 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
 }
 
 Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
-                     bool saves_input) {
-  const LinearShape s{pass.outer_tokens(), in, out, false};
+                     bool saves_input, bool bias) {
+  const LinearShape s{pass.outer_tokens(), in, out, bias};
   Op op = linear(pass, name, s);
+  if (!pass.sequence_parallel) op.flops = op.flops / static_cast<double>(pass.tensor);
   if (saves_input) op.saved = Bytes{pass.element() * static_cast<double>(s.tokens * in)};
   op.backward.emplace_back(data_gradient(pass, name, s));
   add_weight_gradient(op.backward, pass, name, s);

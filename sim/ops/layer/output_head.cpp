@@ -40,4 +40,18 @@ Op output_head(const Pass& pass, const Transformer& model) {
   return op;
 }
 
+Op class_loss(const Pass& pass, std::int64_t classes) {
+  // As PyTorch's cross_entropy, a number of classes: cast (2+4), log-softmax (4+4); backward: clear
+  // and set the labels' (4), log-softmax (8+4), cast (4+2).
+  const auto logits = static_cast<double>(pass.batch * classes);
+  Op op;
+  op.name = "class loss";
+  op.forward.emplace_back(
+      memory_bound("class loss", (pass.element() + 12) * logits, MemoryRate::loss));
+  op.backward.emplace_back(
+      memory_bound("class loss backward", (pass.element() + 20) * logits, MemoryRate::loss));
+  op.saved = Bytes{4 * logits};
+  return op;
+}
+
 }  // namespace stepsim

@@ -1,0 +1,174 @@
+// The parts of a transformer layer, in the order in which they run.
+#include "sim/ops/transformer_layer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stepsim {
+namespace {
+
+/// Keys and values of a decoder layer come from the encoder's output, which is kept once for all
+/// layers, and to whose gradient each of them adds.
+Op source_keys_and_values(const Pass& source, std::int64_t hidden, std::int64_t width, bool bias) {
+  Op op = column_linear(source, "source keys and values", hidden, width, bias);
+  op.kept_for_weights -= op.saved;
+  op.saved = Bytes{0};
+  const double outer = source.element() * static_cast<double>(source.outer_tokens() * hidden);
+  op.backward.emplace_back(memory_bound("source gradient sum", 3 * outer));
+  return op;
+}
+
+}  // namespace
+
+Vertex add(OpDag& dag, Op op, const Vertices& inputs) { return dag.add(std::move(op), inputs); }
+
+Op LayerStack::norm_of(const std::string& name, std::int64_t width, bool branches) const {
+  return norm(pass, name, width, model.rms_norm, model.bias, branches);
+}
+
+AttentionShape LayerStack::attention() const {
+  AttentionShape shape;
+  shape.heads = model.heads / pass.tensor;
+  shape.kv_heads = std::max<std::int64_t>(model.kv_heads / pass.tensor, 1);
+  shape.head_dim = model.head_dim;
+  shape.rotary = model.rotary();
+  shape.dropout = model.dropout;
+  shape.kernel = kernel;
+  shape.causal = causal;
+  shape.bias = model.relative_positions > 0;
+  return shape;
+}
+
+/// Key and value heads that fewer exist of than tensor ranks are computed on each rank that needs
+/// them, but count once as model FLOPs.
+Op LayerStack::query_key_value(const AttentionShape& shape) const {
+  const std::int64_t width = (shape.heads + 2 * shape.kv_heads) * shape.head_dim;
+  Op op = column_linear(pass, "qkv", model.hidden, width, model.bias || model.qkv_bias);
+  const double kv = static_cast<double>(model.kv_heads) / static_cast<double>(pass.tensor);
+  const auto heads = static_cast<double>(shape.heads);
+  op.flops *= (heads + 2 * kv) / (heads + 2 * static_cast<double>(shape.kv_heads));
+  return op;
+}
+
+/// `body` between a norm and a residual sum, or between a residual sum's norm and the next one.
+/// `inputs` are what the part reads; none: the layer's input. Returns what the next part reads.
+Vertices LayerStack::add_part(OpDag& dag, const std::string& name, bool bias,
+                              const Vertices& inputs, const Body& body) const {
+  const std::int64_t h = model.hidden;
+  const std::string norm_name = name + " norm";
+  const Vertices normed =
+      model.post_norm ? inputs : Vertices{add(dag, norm_of(norm_name, h), inputs)};
+  // The residual connection goes around all of it, from the part's input.
+  Vertices summed{body(normed)};
+  const Vertices& around = inputs.empty() ? normed : inputs;
+  summed.insert(summed.end(), around.begin(), around.end());
+  const Vertex sum = add(dag, residual(pass, name + " residual", h, model.dropout, bias), summed);
+  return {model.post_norm ? add(dag, norm_of(norm_name, h), {sum}) : sum};
+}
+
+/// Queries, keys and values from one projection; returns the core of attention.
+Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
+  const AttentionShape shape = attention();
+  Vertex heads = add(dag, query_key_value(shape), inputs);
+  if (model.qk_norm) heads = add(dag, head_norm(pass, shape), {heads});
+  return add(dag, core_attention(pass, shape), {heads});
+}
+
+/// Queries, keys and values from their narrow layers (DeepSeek-V2, section 2.1).
+Vertex LayerStack::add_latent_heads(OpDag& dag, const Vertices& inputs) const {
+  const LatentAttention& a = *model.mla;
+  const std::int64_t h = model.hidden;
+  const std::int64_t heads = model.heads / pass.tensor;
+  Vertices queries = inputs;
+  if (a.query_rank > 0) {
+    queries = {add(dag, replicated_linear(pass, "query down", h, a.query_rank, true), inputs)};
+    queries = {add(dag, norm_of("query norm", a.query_rank), queries)};
+  }
+  const std::int64_t query_width = a.query_rank > 0 ? a.query_rank : h;
+  const Vertex query =
+      add(dag, column_linear(pass, "query up", query_width, heads * a.key_dim(), false), queries);
+  Vertex kv =
+      add(dag, replicated_linear(pass, "kv down", h, a.kv_rank + a.rope_dim, false), inputs);
+  kv = add(dag, norm_of("kv norm", a.kv_rank), {kv});
+  kv = add(dag, column_linear(pass, "kv up", a.kv_rank, heads * (a.nope_dim + a.value_dim), false),
+           {kv});
+  const Vertex joined = add(dag, latent_heads(pass, a, heads), {query, kv});
+  AttentionShape shape = attention();
+  shape.kv_heads = heads;
+  shape.head_dim = a.key_dim();
+  shape.value_dim = a.value_dim;
+  return add(dag, core_attention(pass, shape), {joined});
+}
+
+Vertices LayerStack::add_attention(OpDag& dag) const {
+  const bool bias = model.bias && !model.mla;
+  return add_part(dag, "attention", bias, {}, [&](const Vertices& inputs) {
+    const Vertex core = model.mla ? add_latent_heads(dag, inputs) : add_heads(dag, inputs);
+    const std::int64_t width =
+        model.heads / pass.tensor * (model.mla ? model.mla->value_dim : model.head_dim);
+    return add(dag, row_linear(pass, "projection", width, model.hidden, bias), {core});
+  });
+}
+
+/// Attention to an encoder's output (Vaswani et al. 2017, arXiv 1706.03762, section 3.2.3).
+Vertices LayerStack::add_cross_attention(OpDag& dag, const Vertices& inputs) const {
+  return add_part(dag, "cross attention", model.bias, inputs, [&](const Vertices& normed) {
+    AttentionShape shape = attention();
+    shape.causal = shape.bias = shape.rotary = false;
+    shape.keys = source_sequence;
+    Pass source = pass;
+    source.sequence = source_sequence;
+    const std::int64_t h = model.hidden;
+    const std::int64_t queries = shape.heads * shape.head_dim;
+    const std::int64_t kv = 2 * shape.kv_heads * shape.head_dim;
+    const Vertex query =
+        add(dag, column_linear(pass, "cross queries", h, queries, model.bias), normed);
+    const Vertex keys = add(dag, source_keys_and_values(source, h, kv, model.bias), {query});
+    const Vertex core = add(dag, core_attention(pass, shape), {keys});
+    return add(dag, row_linear(pass, "cross projection", queries, h, model.bias), {core});
+  });
+}
+
+/// Two linear layers with an activation between them; returns the last.
+Vertex LayerStack::add_linears(OpDag& dag, const Vertices& inputs, const std::string& name,
+                               std::int64_t width, bool bias) const {
+  const std::int64_t h = model.hidden;
+  const std::int64_t ffn = width / pass.tensor;
+  const Vertex up =
+      add(dag, column_linear(pass, name + " up", h, model.gated_mlp ? 2 * ffn : ffn, bias), inputs);
+  const Vertex middle = add(dag, activation(pass, ffn, model.gated_mlp), {up});
+  return add(dag, row_linear(pass, name + " down", ffn, h, bias), {middle});
+}
+
+/// Router, dispatch, grouped MLPs, combine, and the shared experts after them.
+Vertex LayerStack::add_experts(OpDag& dag, const Vertices& inputs) const {
+  const Experts& e = *model.experts;
+  const ExpertShape shape{model.hidden, e, model.gated_mlp};
+  const Vertex routed = add(dag, router(pass, shape), inputs);
+  const Vertex dispatched = add(dag, dispatch(pass, shape), {routed});
+  const Vertex computed = add(dag, expert_mlps(pass, shape), {dispatched});
+  const Vertex combined = add(dag, combine(pass, shape), {computed});
+  if (e.shared_ffn == 0) return combined;
+  // The shared experts come after the routed ones, as without Megatron's overlap of the two.
+  Vertices both{combined};
+  both.insert(both.end(), inputs.begin(), inputs.end());
+  const Vertex shared = add_linears(dag, both, "shared", e.shared_ffn, false);
+  return add(dag, residual(pass, "shared experts sum", model.hidden, false, false), {shared});
+}
+
+Vertices LayerStack::add_mlp(OpDag& dag, const Vertices& inputs, bool with_experts) const {
+  return add_part(dag, "mlp", model.bias, inputs, [&](const Vertices& normed) {
+    return with_experts ? add_experts(dag, normed)
+                        : add_linears(dag, normed, "mlp", model.ffn, model.bias);
+  });
+}
+
+OpDag LayerStack::layer(bool with_experts) const {
+  OpDag dag;
+  Vertices last = add_attention(dag);
+  if (source_sequence > 0) last = add_cross_attention(dag, last);
+  add_mlp(dag, last, with_experts);
+  return dag;
+}
+
+}  // namespace stepsim

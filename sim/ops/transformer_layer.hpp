@@ -1,0 +1,49 @@
+// One layer of a transformer as ops: attention to its own tokens, to an encoder's, and an MLP or
+// experts, each behind a norm (or before one) and beside a residual connection.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "sim/ops/layer/layers.hpp"
+
+namespace stepsim {
+
+using Vertex = OpDag::Vertex;
+using Vertices = std::vector<Vertex>;
+
+/// Adds `op` to the block after each of `inputs`.
+Vertex add(OpDag& dag, Op op, const Vertices& inputs);
+
+/// What all layers of a stack share.
+struct LayerStack {
+  const Transformer& model;
+  Pass pass;
+  std::string kernel;                ///< of attention
+  bool causal = true;                ///< of attention to its own tokens
+  std::int64_t source_sequence = 0;  ///< tokens of an encoder's output; 0: none is attended to
+
+  Op norm_of(const std::string& name, std::int64_t width, bool branches = true) const;
+  /// All ops of one layer.
+  OpDag layer(bool with_experts) const;
+
+ private:
+  using Body = std::function<Vertex(const Vertices&)>;
+
+  AttentionShape attention() const;
+  Op query_key_value(const AttentionShape& shape) const;
+  Vertices add_part(OpDag& dag, const std::string& name, bool bias, const Vertices& inputs,
+                    const Body& body) const;
+  Vertex add_heads(OpDag& dag, const Vertices& inputs) const;
+  Vertex add_latent_heads(OpDag& dag, const Vertices& inputs) const;
+  Vertices add_attention(OpDag& dag) const;
+  Vertices add_cross_attention(OpDag& dag, const Vertices& inputs) const;
+  Vertex add_linears(OpDag& dag, const Vertices& inputs, const std::string& name,
+                     std::int64_t width, bool bias) const;
+  Vertex add_experts(OpDag& dag, const Vertices& inputs) const;
+  Vertices add_mlp(OpDag& dag, const Vertices& inputs, bool with_experts) const;
+};
+
+}  // namespace stepsim

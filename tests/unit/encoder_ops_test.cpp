@@ -1,0 +1,243 @@
+// Encoders: parameters, FLOPs, collectives and saved activations of BERT, ViT and T5.
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "sim/ops/blocks.hpp"
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+OpGraph graph_of(const std::string& model, const std::string& training,
+                 const std::string& parallelism = "") {
+  return build(scenario_of(fmt::format(R"(
+model: {}
+cluster: {{name: c, gpu: h100, gpus_per_node: 8, intra_node: nvlink4}}
+training: {{global_batch: 16, micro_batch: 2, precision: bf16, {}}}
+parallelism: {{{}}}
+)",
+                                       model, training, parallelism)));
+}
+
+const Block& block_named(const OpGraph& graph, const std::string& name) {
+  for (const Block& block : graph.blocks) {
+    if (block.name == name) return block;
+  }
+  throw std::out_of_range(name);
+}
+
+const Op& op_named(const Block& block, const std::string& name) {
+  for (const Op* op : block.order()) {
+    if (op->name == name) return *op;
+  }
+  throw std::out_of_range(name);
+}
+
+double kernel_flops(const Items& items) {
+  double sum = 0;
+  for (const Item& item : items) {
+    const auto* launch = std::get_if<Launch>(&item);
+    if (launch == nullptr) continue;
+    if (const auto* gemm = std::get_if<Gemm>(&launch->work)) sum += gemm->flops().flops();
+    if (const auto* fused = std::get_if<FusedAttention>(&launch->work))
+      sum += fused->flops().flops();
+  }
+  return sum;
+}
+
+double gradients_of(const Op& op) {
+  double sum = 0;
+  for (const Item& item : op.backward) {
+    if (const auto* ready = std::get_if<GradientReady>(&item)) sum += ready->elements;
+  }
+  return sum;
+}
+
+/// Collectives of that kind in one direction of a block.
+int collectives(const Block& block, bool forward, CollectiveOp kind) {
+  int count = 0;
+  for (const Op* op : block.order()) {
+    for (const Item& item : forward ? op->forward : op->backward) {
+      const auto* start = std::get_if<StartCollective>(&item);
+      if (start != nullptr && start->op == kind) ++count;
+    }
+  }
+  return count;
+}
+
+struct LibraryModel {
+  std::string name;
+  std::string training;
+};
+
+const LibraryModel kModels[] = {
+    {"bert-base", "sequence_length: 128"}, {"bert-large", "sequence_length: 512"},
+    {"vit-b-16", "recompute: none"},       {"vit-h-14", "recompute: none"},
+    {"t5-base", "sequence_length: 512"},   {"t5-v1.1-large", "sequence_length: 512"},
+};
+
+constexpr double b = 2;  // the micro-batch
+
+}  // namespace
+
+TEST_CASE("the blocks of encoders sum to the parameter count that is published") {
+  for (const auto& [name, training] : kModels) {
+    CAPTURE(name);
+    const Scenario scenario =
+        scenario_of(fmt::format("model: {}\ncluster: {{name: c, gpu: h100}}\ntraining: "
+                                "{{global_batch: 2, micro_batch: 2, {}}}\n",
+                                name, training));
+    const OpGraph graph = build(scenario);
+    double sum = 0;
+    for (const std::size_t block : graph.chain) sum += graph.blocks[block].parameters();
+    CHECK(sum == static_cast<double>(scenario.model.published_parameters));
+    CHECK(graph.total_parameters == sum);
+  }
+}
+
+TEST_CASE("every parameter of an encoder has its gradient, and every FLOP its kernel") {
+  for (const auto& [name, training] : kModels) {
+    const OpGraph graph = graph_of(name, training);
+    for (const Block& block : graph.blocks) {
+      for (const Op* op : block.order()) {
+        CAPTURE(name);
+        CAPTURE(op->name);
+        CHECK(gradients_of(*op) ==
+              std::accumulate(op->parameters.begin(), op->parameters.end(), 0.0));
+        CHECK(kernel_flops(op->forward) == op->flops.flops());
+        // Images need no gradient.
+        const double backward = op->name == "patches" ? 1 : 2;
+        CHECK(kernel_flops(op->backward) == backward * op->flops.flops());
+      }
+    }
+  }
+}
+
+TEST_CASE("BERT computes GPT's layers, and its head on 15.6 % of the tokens") {
+  // Layers: 24 b s h^2 (1 + s/6h) each. Head: r tokens of each sequence through h x h and h x V;
+  // one through h x h and h x 2.
+  const double s = 128, h = 768, V = 30522, r = 20, l = 12;
+  const double layers = l * 24 * b * s * h * h * (1 + s / (6 * h));
+  const double head = 2 * b * r * h * (h + V) + 2 * b * h * (h + 2);
+  const OpGraph graph = graph_of("bert-base", "sequence_length: 128");
+  CHECK(graph.model_flops.flops() == nine_digits(8 * 3 * (layers + head)));  // 8 micro-batches
+  for (const char* split : {"tensor: 2", "tensor: 4", "tensor: 4, sequence: true"}) {
+    CAPTURE(split);
+    // 30522 rows are padded to 30720 of the tensor ranks.
+    const double padded = 2 * b * r * h * (30720 - V);
+    CHECK(graph_of("bert-base", "sequence_length: 128", split).model_flops.flops() ==
+          nine_digits(8 * 3 * (layers + head + padded)));
+  }
+}
+
+TEST_CASE("ViT computes the multiply-adds that torchvision states") {
+  // pytorch/vision torchvision/models/vision_transformer.py, _ops: 17.564, 61.555, 167.295 G.
+  const auto multiply_adds = [](const char* model) {
+    return graph_of(model, "recompute: none").model_flops.flops() / 16 / 3 / 2 / 1e9;
+  };
+  CHECK(multiply_adds("vit-b-16") == doctest::Approx(17.564).epsilon(1e-4));
+  CHECK(multiply_adds("vit-l-16") == doctest::Approx(61.555).epsilon(1e-4));
+  CHECK(multiply_adds("vit-h-14") == doctest::Approx(167.295).epsilon(1e-4));
+}
+
+TEST_CASE("T5 computes two stacks of different lengths, and each decoder layer attends to both") {
+  // A layer's own attention on s tokens: 8 b s h a through its four matrices, a = heads x width,
+  // and 4 b s^2 a between tokens; its MLP 4 b s h f. A decoder layer on t tokens also: queries and
+  // projection 4 b t h a, keys and values of the source 4 b s h a, 4 b t s a between them.
+  const double s = 512, t = 128, h = 768, a = 768, f = 3072, V = 32128, l = 12;
+  const double encoder = 8 * b * s * h * a + 4 * b * s * s * a + 4 * b * s * h * f;
+  const double decoder = 8 * b * t * h * a + 4 * b * t * t * a + 4 * b * t * h * f +
+                         4 * b * (t + s) * h * a + 4 * b * t * s * a;
+  const double forward = l * (encoder + decoder) + 2 * b * t * h * V;
+  const char* lengths = "sequence_length: 512, decoder_sequence_length: 128";
+  CHECK(graph_of("t5-base", lengths).model_flops.flops() == nine_digits(8 * 3 * forward));
+  // 32128 rows are a multiple of 128, not of 2 x 128.
+  const double padded = 2 * b * t * h * 128;
+  CHECK(graph_of("t5-base", lengths, "tensor: 2").model_flops.flops() ==
+        nine_digits(8 * 3 * (forward + padded)));
+}
+
+TEST_CASE("T5 is embedding, encoder, its output with the second embedding, decoder, head") {
+  const OpGraph graph =
+      graph_of("{base: t5-small, layers: 2, encoder_layers: 3}", "sequence_length: 64");
+  std::string names;
+  for (const std::size_t block : graph.chain) names += graph.blocks[block].name + ", ";
+  CHECK(names ==
+        "embedding, encoder layer, encoder layer, encoder layer, encoder output, decoder layer, "
+        "decoder layer, head, ");
+}
+
+TEST_CASE("a T5 decoder layer reduces three outputs forward and four inputs backward") {
+  const OpGraph graph = graph_of("t5-base", "sequence_length: 512", "tensor: 4");
+  const Block& decoder = block_named(graph, "decoder layer");
+  CHECK(collectives(decoder, true, CollectiveOp::all_reduce) == 3);
+  // Of its own tokens, of the cross attention's queries, of the source, of the MLP.
+  CHECK(collectives(decoder, false, CollectiveOp::all_reduce) == 4);
+  CHECK(collectives(block_named(graph, "encoder layer"), false, CollectiveOp::all_reduce) == 2);
+}
+
+TEST_CASE("a decoder layer keeps queries, the source's keys and values, scores and its inputs") {
+  // Cross attention adds, in bytes of bf16 with dropout: the norm's and the queries' input 2 x 2
+  // btH, queries 2 bta, keys and values 2 x 2 bsa, scores and their dropout 2 x 2 bnts, its mask
+  // bnts, the projection's input 2 bta, a residual mask bth. The encoder's output is kept once, not
+  // here.
+  const double s = 512, t = 128, h = 768, a = 768, heads = 12;
+  const OpGraph graph = graph_of("t5-base", "sequence_length: 512, decoder_sequence_length: 128");
+  const OpGraph alone = graph_of("{base: t5-base, encoder_layers: 0}", "sequence_length: 128");
+  const double cross = block_named(graph, "decoder layer").saved(Recompute::none).bytes() -
+                       block_named(alone, "layer").saved(Recompute::none).bytes();
+  // The decoder alone has a causal mask, too: what it keeps does not depend on it.
+  CHECK(cross == 4 * b * t * h + 2 * b * t * a + 4 * b * s * a + 5 * b * heads * t * s +
+                     2 * b * t * a + b * t * h);
+}
+
+TEST_CASE("a BERT layer keeps what a GPT layer keeps: norms stand elsewhere, not fewer") {
+  const std::string dimensions = "name: m, layers: 2, hidden: 256, heads: 4, vocabulary: 1000";
+  const auto kept = [&](const std::string& more) {
+    const OpGraph graph =
+        graph_of(fmt::format("{{{}{}}}", dimensions, more), "sequence_length: 64");
+    return block_named(graph, "layer").saved(Recompute::none);
+  };
+  CHECK(kept(", positions: 64, masked: {}, post_norm: true") == kept(", positions: 64"));
+}
+
+TEST_CASE(
+    "without a mask fused attention does all of the work, and softmax reads all of the scores") {
+  const auto attention_of = [](const char* causal, const char* kernel) {
+    const OpGraph graph = graph_of(
+        fmt::format("{{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000, causal: {}}}",
+                    causal),
+        fmt::format("sequence_length: 64, attention: {}", kernel));
+    return op_named(block_named(graph, "layer"), "attention");
+  };
+  const Op full = attention_of("false", "flash3");
+  const Op causal = attention_of("true", "flash3");
+  CHECK(full.flops == causal.flops);  // the convention counts all
+  CHECK(kernel_flops(full.forward) == full.flops.flops());
+  CHECK(kernel_flops(causal.forward) == full.flops.flops() / 2);
+  CHECK(kernel_flops(full.backward) == 2.5 * full.flops.flops());  // the scores again
+  const auto softmax = [](const Op& op) {
+    for (const Item& item : op.forward) {
+      const auto* launch = std::get_if<Launch>(&item);
+      if (launch != nullptr && launch->name == "softmax")
+        return std::get<MemoryBound>(launch->work).bytes.bytes();
+    }
+    return 0.0;
+  };
+  const double scores = 2 * b * 4 * 64 * 64;
+  CHECK(softmax(attention_of("false", "unfused")) == 2 * scores);
+  CHECK(softmax(attention_of("true", "unfused")) == 1.5 * scores);
+}
+
+TEST_CASE("only BERT's masked tokens reach the vocabulary, all of them where all are predicted") {
+  const auto logits = [](const char* predicted) {
+    const OpGraph graph =
+        graph_of(fmt::format("{{base: bert-base, masked: {{predicted: {}}}}}", predicted),
+                 "sequence_length: 512");
+    return op_named(block_named(graph, "head"), "logits").flops.flops();
+  };
+  CHECK(logits("1") == 2 * b * 512 * 768 * 30522);
+  CHECK(logits("15.625 %") == 2 * b * 80 * 768 * 30522);
+}
