@@ -25,6 +25,7 @@ Pass pass_of(const Scenario& s) {
   pass.tensor = s.parallelism.tensor;
   pass.sequence_parallel = s.parallelism.sequence;
   pass.overlap_tensor = s.parallelism.overlap_tensor;
+  pass.fusion = s.training.fusion;
   pass.precision = s.training.precision;
   pass.gradients = s.training.gradients;
   return pass;

@@ -50,20 +50,29 @@ Op LayerStack::query_key_value(const AttentionShape& shape) const {
   return op;
 }
 
-/// `body` between a norm and a residual sum, or between a residual sum's norm and the next one.
-/// `inputs` are what the part reads; none: the layer's input. Returns what the next part reads.
-Vertices LayerStack::add_part(OpDag& dag, const std::string& name, bool bias,
-                              const Vertices& inputs, const Body& body) const {
+/// `body`, the residual sum, and the norm behind it: its own, or where norms come first that of the
+/// part called `next`, if there is one in this layer.
+LayerStack::Stream LayerStack::add_part(OpDag& dag, const std::string& name, bool bias,
+                                        const Stream& stream, const std::string& next,
+                                        const Body& body) const {
   const std::int64_t h = model.hidden;
-  const std::string norm_name = name + " norm";
-  const Vertices normed =
-      model.post_norm ? inputs : Vertices{add(dag, norm_of(norm_name, h), inputs)};
-  // The residual connection goes around all of it, from the part's input.
-  Vertices summed{body(normed)};
-  const Vertices& around = inputs.empty() ? normed : inputs;
-  summed.insert(summed.end(), around.begin(), around.end());
-  const Vertex sum = add(dag, residual(pass, name + " residual", h, model.dropout, bias), summed);
-  return {model.post_norm ? add(dag, norm_of(norm_name, h), {sum}) : sum};
+  const std::string sum_name = name + " residual";
+  const std::string norm_name = (model.post_norm ? name : next) + " norm";
+  Vertices inputs{body(stream.normed)};
+  // The residual connection goes around all of it.
+  inputs.insert(inputs.end(), stream.sum.begin(), stream.sum.end());
+  const bool has_norm = model.post_norm || !next.empty();
+  if (has_norm && pass.fusion == Fusion::compiled) {
+    const Vertex both = add(dag,
+                            residual_norm(pass, sum_name + ", " + norm_name, h, model.dropout, bias,
+                                          model.rms_norm, model.bias),
+                            inputs);
+    return {{both}, {both}};
+  }
+  const Vertex sum = add(dag, residual(pass, sum_name, h, model.dropout, bias), inputs);
+  if (!has_norm) return {{sum}, {sum}};
+  const Vertex normed = add(dag, norm_of(norm_name, h), {sum});
+  return {{normed}, {model.post_norm ? normed : sum}};
 }
 
 /// Queries, keys and values from one projection; returns the core of attention.
@@ -100,9 +109,10 @@ Vertex LayerStack::add_latent_heads(OpDag& dag, const Vertices& inputs) const {
   return add(dag, core_attention(pass, shape), {joined});
 }
 
-Vertices LayerStack::add_attention(OpDag& dag) const {
+LayerStack::Stream LayerStack::add_attention(OpDag& dag, const Stream& stream,
+                                             const std::string& next) const {
   const bool bias = model.bias && !model.mla;
-  return add_part(dag, "attention", bias, {}, [&](const Vertices& inputs) {
+  return add_part(dag, "attention", bias, stream, next, [&](const Vertices& inputs) {
     const Vertex core = model.mla ? add_latent_heads(dag, inputs) : add_heads(dag, inputs);
     const std::int64_t width =
         model.heads / pass.tensor * (model.mla ? model.mla->value_dim : model.head_dim);
@@ -111,8 +121,8 @@ Vertices LayerStack::add_attention(OpDag& dag) const {
 }
 
 /// Attention to an encoder's output (Vaswani et al. 2017, arXiv 1706.03762, section 3.2.3).
-Vertices LayerStack::add_cross_attention(OpDag& dag, const Vertices& inputs) const {
-  return add_part(dag, "cross attention", model.bias, inputs, [&](const Vertices& normed) {
+LayerStack::Stream LayerStack::add_cross_attention(OpDag& dag, const Stream& stream) const {
+  return add_part(dag, "cross attention", model.bias, stream, "mlp", [&](const Vertices& normed) {
     AttentionShape shape = attention();
     shape.causal = shape.bias = shape.rotary = false;
     shape.keys = source_sequence;
@@ -156,8 +166,8 @@ Vertex LayerStack::add_experts(OpDag& dag, const Vertices& inputs) const {
   return add(dag, residual(pass, "shared experts sum", model.hidden, false, false), {shared});
 }
 
-Vertices LayerStack::add_mlp(OpDag& dag, const Vertices& inputs, bool with_experts) const {
-  return add_part(dag, "mlp", model.bias, inputs, [&](const Vertices& normed) {
+void LayerStack::add_mlp(OpDag& dag, const Stream& stream, bool with_experts) const {
+  add_part(dag, "mlp", model.bias, stream, "", [&](const Vertices& normed) {
     return with_experts ? add_experts(dag, normed)
                         : add_linears(dag, normed, "mlp", model.ffn, model.bias);
   });
@@ -165,9 +175,15 @@ Vertices LayerStack::add_mlp(OpDag& dag, const Vertices& inputs, bool with_exper
 
 OpDag LayerStack::layer(bool with_experts) const {
   OpDag dag;
-  Vertices last = add_attention(dag);
-  if (source_sequence > 0) last = add_cross_attention(dag, last);
-  add_mlp(dag, last, with_experts);
+  Stream stream;
+  if (!model.post_norm) {
+    const Vertex normed = add(dag, norm_of("attention norm", model.hidden), {});
+    stream = {{normed}, {normed}};
+  }
+  const bool crosses = source_sequence > 0;
+  stream = add_attention(dag, stream, crosses ? "cross attention" : "mlp");
+  if (crosses) stream = add_cross_attention(dag, stream);
+  add_mlp(dag, stream, with_experts);
   return dag;
 }
 

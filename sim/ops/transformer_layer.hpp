@@ -30,20 +30,24 @@ struct LayerStack {
   OpDag layer(bool with_experts) const;
 
  private:
+  /// Between two parts: what the next one reads, and what its residual connection takes around it.
+  struct Stream {
+    Vertices normed, sum;
+  };
   using Body = std::function<Vertex(const Vertices&)>;
 
   AttentionShape attention() const;
   Op query_key_value(const AttentionShape& shape) const;
-  Vertices add_part(OpDag& dag, const std::string& name, bool bias, const Vertices& inputs,
-                    const Body& body) const;
+  Stream add_part(OpDag& dag, const std::string& name, bool bias, const Stream& stream,
+                  const std::string& next, const Body& body) const;
   Vertex add_heads(OpDag& dag, const Vertices& inputs) const;
   Vertex add_latent_heads(OpDag& dag, const Vertices& inputs) const;
-  Vertices add_attention(OpDag& dag) const;
-  Vertices add_cross_attention(OpDag& dag, const Vertices& inputs) const;
+  Stream add_attention(OpDag& dag, const Stream& stream, const std::string& next) const;
+  Stream add_cross_attention(OpDag& dag, const Stream& stream) const;
   Vertex add_linears(OpDag& dag, const Vertices& inputs, const std::string& name,
                      std::int64_t width, bool bias) const;
   Vertex add_experts(OpDag& dag, const Vertices& inputs) const;
-  Vertices add_mlp(OpDag& dag, const Vertices& inputs, bool with_experts) const;
+  void add_mlp(OpDag& dag, const Stream& stream, bool with_experts) const;
 };
 
 }  // namespace stepsim

@@ -40,6 +40,9 @@ void describe(Io& io, Training& t) {
            "by global norm: one small all-reduce over all model ranks");
   io.field("recompute", t.recompute, any,
            "activations computed again in the backward pass; selective: attention only");
+  io.field("fusion", t.fusion, any,
+           "element-wise kernels: none, one an operation; fused, as Megatron-LM's; compiled, as "
+           "torch.compile's");
   io.field("attention", t.attention, any,
            "unfused, or a kernel that the GPU has: `stepsim list attention`");
 }

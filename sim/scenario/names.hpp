@@ -31,6 +31,11 @@ inline constexpr std::array kNames<Recompute> = {
     std::pair{std::string_view("selective"), Recompute::selective},
     std::pair{std::string_view("full"), Recompute::full}};
 template <>
+inline constexpr std::array kNames<Fusion> = {
+    std::pair{std::string_view("none"), Fusion::none},
+    std::pair{std::string_view("fused"), Fusion::fused},
+    std::pair{std::string_view("compiled"), Fusion::compiled}};
+template <>
 inline constexpr std::array kNames<Optimizer> = {
     std::pair{std::string_view("sgd"), Optimizer::sgd},
     std::pair{std::string_view("momentum"), Optimizer::momentum},

@@ -41,6 +41,12 @@ struct Cluster {
 };
 
 enum class Recompute { none, selective, full };
+/// Which element-wise operations share a kernel; sim/ops/layer/ says what each moves.
+enum class Fusion {
+  none,     ///< one kernel an operation, as eager PyTorch and Megatron-LM without its fusions
+  fused,    ///< hand-written kernels, as in Megatron-LM, Apex and TransformerEngine
+  compiled  ///< torch.compile: norms with what stands before them, too
+};
 enum class Optimizer { sgd, momentum, adam };
 
 struct Training {
@@ -54,6 +60,7 @@ struct Training {
   Optimizer optimizer = Optimizer::adam;
   bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
   Recompute recompute = Recompute::none;
+  Fusion fusion = Fusion::fused;
   std::string attention = "unfused";  ///< unfused, or an attention kernel of the GPU's profile
   bool operator==(const Training&) const = default;
 };

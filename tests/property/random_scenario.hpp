@@ -182,6 +182,7 @@ class RandomScenario {
       text +=
           fmt::format("  decoder_sequence_length: {}\n", 64 * tensor_ * pick_stack_.between(1, 4));
     }
+    text += fmt::format("  fusion: {}\n", pick_stack_.one_of({"none", "fused", "compiled"}));
     return text + fmt::format("  recompute: {}\n  attention: {}\n",
                               pick_.one_of({"none", "selective", "full"}), attention());
   }

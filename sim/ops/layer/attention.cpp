@@ -1,10 +1,9 @@
-// Scaled dot-product attention: batched GEMMs with a masked softmax and dropout, or one fused
-// kernel.
+// Scaled dot-product attention: batched GEMMs with a masked softmax and dropout between them, or
+// one fused kernel.
 //
-// Under a causal mask the softmax skips the half of the scores that it hides and a fused kernel
-// does half of the work; attention to all tokens, or to another sequence, has all of both. A bias
-// on the scores (T5) is added by a kernel of its own, or inside the fused one; its gradient is the
-// sum of the scores' over the batch, to which each layer adds.
+// Under a causal mask a fused kernel does half of the work; attention to all tokens, or to another
+// sequence, has all of it. A bias on the scores (T5) is added by a kernel of its own, or inside the
+// fused one; its gradient is the sum of the scores' over the batch, to which each layer adds.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -12,12 +11,6 @@ namespace {
 
 std::int64_t key_tokens(const Pass& pass, const AttentionShape& a) {
   return a.keys > 0 ? a.keys : pass.sequence;
-}
-
-/// The score matrix softmax(QK^T) of this rank, in bytes.
-double scores(const Pass& pass, const AttentionShape& a) {
-  return pass.element() * static_cast<double>(pass.batch * a.heads) *
-         static_cast<double>(pass.sequence) * static_cast<double>(key_tokens(pass, a));
 }
 
 double query_bytes(const Pass& pass, const AttentionShape& a) {
@@ -36,7 +29,7 @@ double qkv_bytes(const Pass& pass, const AttentionShape& a) {
 
 /// Reads the scores' gradient, writes its sum over the batch and adds that to the other layers'.
 void add_bias_gradient(Items& items, const Pass& pass, const AttentionShape& a, bool inside) {
-  const double S = scores(pass, a);
+  const double S = score_bytes(pass, a);
   const double bias = S / static_cast<double>(pass.batch);
   if (!inside) items.emplace_back(memory_bound("position bias gradient", S + bias));
   items.emplace_back(memory_bound("position bias gradient sum", 3 * bias));
@@ -46,37 +39,17 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   const std::int64_t s = pass.sequence;
   const std::int64_t k = key_tokens(pass, a);
   const std::int64_t batch = pass.batch * a.heads;
-  const double S = scores(pass, a);
-  const double mask = S / pass.element();  // one byte an element
-  const double read = a.causal ? 0.5 : 1;  // share of the scores that the mask leaves
   const auto product = [&](const char* name, std::int64_t m, std::int64_t n, std::int64_t inner) {
     return gemm(name, pass, m, n, inner, false, batch);
   };
   op.forward.emplace_back(product("scores", s, k, a.head_dim));
-  if (a.bias) {
-    op.forward.emplace_back(
-        memory_bound("position bias", 2 * S + S / static_cast<double>(pass.batch)));
-  }
-  // The softmax reads what the mask leaves of the scores and writes all of them.
-  op.forward.emplace_back(memory_bound("softmax", (read + 1) * S, MemoryRate::softmax));
-  if (a.dropout) {
-    op.forward.emplace_back(memory_bound("attention dropout", 2 * S + mask, MemoryRate::dropout));
-  }
-  op.forward.emplace_back(product("context", s, a.values(), k));
-
   op.backward.emplace_back(product("context dgrad", s, k, a.values()));
   op.backward.emplace_back(product("values dgrad", k, a.values(), s));
-  if (a.dropout) {
-    op.backward.emplace_back(
-        memory_bound("attention dropout backward", 2 * S + mask, MemoryRate::dropout));
-  }
-  // Reads what the mask leaves of the gradient and of the output, writes all of the result.
-  op.backward.emplace_back(
-      memory_bound("softmax backward", (2 * read + 1) * S, MemoryRate::softmax));
+  add_softmax(op, pass, a);
+  op.forward.emplace_back(product("context", s, a.values(), k));
   if (a.bias) add_bias_gradient(op.backward, pass, a, false);
   op.backward.emplace_back(product("queries dgrad", s, a.head_dim, k));
   op.backward.emplace_back(product("keys dgrad", k, a.head_dim, s));
-  op.saved_scores = Bytes{S + (a.dropout ? S + mask : 0)};
   op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
 }
 
@@ -102,20 +75,23 @@ void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
 
 }  // namespace
 
+double score_bytes(const Pass& pass, const AttentionShape& a) {
+  return pass.element() * static_cast<double>(pass.batch * a.heads) *
+         static_cast<double>(pass.sequence) * static_cast<double>(key_tokens(pass, a));
+}
+
 Op core_attention(const Pass& pass, const AttentionShape& a) {
   Op op;
   op.name = a.keys > 0 ? "cross attention" : "attention";
   op.core_attention = true;
   const double qkv = qkv_bytes(pass, a);
-  const double rotated = qkv * static_cast<double>(a.heads + a.kv_heads) /
-                         static_cast<double>(a.heads + 2 * a.kv_heads);
-  if (a.rotary) op.forward.emplace_back(memory_bound("rotary embedding", 2 * rotated));
+  if (a.rotary) add_rotary(op.forward, pass, a);
   if (a.kernel == "unfused") {
     add_unfused(op, pass, a);
   } else {
     add_fused(op, pass, a);
   }
-  if (a.rotary) op.backward.emplace_back(memory_bound("rotary embedding backward", 2 * rotated));
+  if (a.rotary) add_rotary_backward(op.backward, pass, a);
   // The gradients of one projection are laid out as one tensor again before its backward: of all
   // three, or of keys and values where the queries come from another one.
   const double joined = a.keys > 0 ? key_value_bytes(pass, a) : qkv;

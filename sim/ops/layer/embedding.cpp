@@ -3,7 +3,8 @@
 //
 // Sources: NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py, VocabParallelEmbedding;
 // token types are looked up in a table of their own and added
-// (megatron/core/models/common/embeddings/language_model_embedding.py).
+// (megatron/core/models/common/embeddings/language_model_embedding.py). Compiled, lookups, sums and
+// dropout are one kernel where no collective stands between them.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -13,6 +14,15 @@ void add_collective(Items& items, const Pass& pass, CollectiveOp op, std::int64_
   if (pass.tensor == 1) return;
   items.emplace_back(StartCollective{op, pass.activation(hidden)});
   items.emplace_back(Join{});
+}
+
+/// Whether the item is an element-wise kernel, which then also reads or writes that many bytes.
+bool joins(Item& item, double bytes) {
+  auto* launch = std::get_if<Launch>(&item);
+  auto* kernel = launch == nullptr ? nullptr : std::get_if<MemoryBound>(&launch->work);
+  if (kernel == nullptr) return false;
+  kernel->bytes += Bytes{bytes};
+  return true;
 }
 
 }  // namespace
@@ -31,18 +41,23 @@ Op embedding(const Pass& pass, const Transformer& model) {
   op.name = "embedding";
   op.parameters = {static_cast<double>(rows * h)};
   if (model.positions > 0) op.parameters.push_back(static_cast<double>(model.positions * h));
+  const bool compiled = pass.fusion == Fusion::compiled;
+  const bool sums = !compiled || pass.tensor > 1;
   op.forward.emplace_back(memory_bound("embedding lookup", 2 * all));
   if (pass.sequence_parallel) {
     add_collective(op.forward, pass, CollectiveOp::reduce_scatter, h);
   } else {
     add_collective(op.forward, pass, CollectiveOp::all_reduce, h);
   }
-  if (model.positions > 0) op.forward.emplace_back(memory_bound("position embedding", 3 * outer));
+  if (model.positions > 0 && sums)
+    op.forward.emplace_back(memory_bound("position embedding", 3 * outer));
   if (model.token_types > 0) {
     op.parameters.push_back(static_cast<double>(model.token_types * h));
     // The lookup finds its few rows in cache.
-    op.forward.emplace_back(memory_bound("token type lookup", outer));
-    op.forward.emplace_back(memory_bound("token type embedding", 3 * outer));
+    if (!compiled) {
+      op.forward.emplace_back(memory_bound("token type lookup", outer));
+      op.forward.emplace_back(memory_bound("token type embedding", 3 * outer));
+    }
     op.backward.emplace_back(
         for_weights(memory_bound("token type gradient", outer, MemoryRate::norm)));
   }
@@ -60,10 +75,14 @@ void add_dropout(Op& op, const Pass& pass, std::int64_t hidden) {
   const auto elements = static_cast<double>(pass.outer_tokens() * hidden);
   const double bytes =
       2 * pass.element() * elements + elements;  // the mask has one byte an element
-  op.forward.emplace_back(memory_bound(op.name + " dropout", bytes, MemoryRate::dropout));
-  op.backward.insert(op.backward.begin(),
-                     Item{memory_bound(op.name + " dropout backward", bytes, MemoryRate::dropout)});
+  const bool compiled = pass.fusion == Fusion::compiled;
   op.saved += Bytes{elements};
+  if (!compiled || !joins(op.forward.back(), elements))
+    op.forward.emplace_back(memory_bound(op.name + " dropout", bytes, MemoryRate::dropout));
+  if (!compiled || !joins(op.backward.front(), elements)) {
+    op.backward.insert(op.backward.begin(), Item{memory_bound(op.name + " dropout backward", bytes,
+                                                              MemoryRate::dropout)});
+  }
 }
 
 Op select_tokens(const Pass& pass, const std::string& name, std::int64_t hidden,

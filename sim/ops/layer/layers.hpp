@@ -1,7 +1,12 @@
 // The layers that models are made of: each function returns one op for one tensor-parallel rank.
 //
-// Byte counts are compulsory reads and writes of each kernel as eager frameworks launch them. Saved
-// activations follow Korthikanti et al. 2022 (arXiv 2205.05198), section 4.
+// Byte counts are compulsory reads and writes of each kernel as frameworks launch them: each layer
+// says which, for each of the three kinds of fusion. `none` is eager PyTorch with explicit casts,
+// as in huggingface/transformers and in NVIDIA/Megatron-LM with its fusions switched off; `fused`
+// are Megatron-LM's kernels; `compiled` are those that torch.compile makes of a layer
+// (pytorch/pytorch torch/_inductor: chains of element-wise operations and a reduction over rows
+// become one kernel between matrix products). Saved activations follow Korthikanti et al. 2022
+// (arXiv 2205.05198), section 4.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +26,7 @@ struct Pass {
   std::int64_t tensor = 1;  ///< tensor-parallel degree
   bool sequence_parallel = false;
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs
+  Fusion fusion = Fusion::fused;
   Precision precision = Precision::bf16;
   Precision gradients = Precision::bf16;
   std::int64_t expert = 1;         ///< ranks that the experts are dealt to
@@ -32,6 +38,8 @@ struct Pass {
   /// Tokens of this rank outside tensor-parallel regions.
   std::int64_t outer_tokens() const { return sequence_parallel ? tokens() / tensor : tokens(); }
   double element() const { return bytes_per_element(precision); }
+  /// Bytes an element of a cast to fp32, or from it; 0 where that is no kernel.
+  double cast() const { return element() < 4 ? element() + 4 : 0; }
   /// The whole activation of that width, as collectives move it.
   Bytes activation(std::int64_t width) const {
     return Bytes{element() * static_cast<double>(tokens() * width)};
@@ -69,6 +77,14 @@ struct AttentionShape {
   std::int64_t values() const { return value_dim > 0 ? value_dim : head_dim; }
 };
 
+/// The score matrix QK^T of this rank.
+double score_bytes(const Pass& pass, const AttentionShape& shape);
+/// From the scores to what multiplies the values, and back; with what it keeps of them.
+void add_softmax(Op& op, const Pass& pass, const AttentionShape& shape);
+/// Rotary positions of queries and keys, and of their gradients.
+void add_rotary(Items& items, const Pass& pass, const AttentionShape& shape);
+void add_rotary_backward(Items& items, const Pass& pass, const AttentionShape& shape);
+
 /// The kernels and exchanges of fused attention whose sequence is split over context ranks.
 void add_context_attention(Op& op, const Pass& pass, const AttentionShape& shape);
 
@@ -90,9 +106,18 @@ Op relative_positions(const Pass& pass, std::int64_t buckets, std::int64_t heads
 /// `width` is this rank's share.
 Op activation(const Pass& pass, std::int64_t width, bool gated);
 
+/// The kernels of an activation whose output has `one` bytes, and what they keep for backward.
+Items activation_forward(const Pass& pass, const std::string& name, double one, bool gated);
+Items activation_backward(const Pass& pass, const std::string& name, double one, bool gated);
+Bytes activation_saved(const Pass& pass, double one, bool gated);
+
 /// Adds the residual; with bias and dropout where the model has them.
 Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool dropout,
             bool bias);
+
+/// The residual's addition and the norm behind it as one compiled kernel, in each direction.
+Op residual_norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool dropout,
+                 bool residual_bias, bool rms, bool norm_bias);
 
 /// The experts of one layer.
 struct ExpertShape {

@@ -6,6 +6,9 @@
 // the backward pass is split nothing is left to hide them under: the input is gathered right before
 // its weight gradient, and the input gradient is reduced in its own pass, both exposed
 // (sail-sg/zero-bubble-pipeline-parallelism@3664da6, same file: async_op=False).
+//
+// A bias is added by the matrix product (cuBLASLt epilogue); unfused by a kernel of its own, as in
+// the same file of Megatron-LM. That of a row-split layer is added behind the reduction.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -42,6 +45,10 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s) {
   if (s.bias) op.parameters.push_back(static_cast<double>(s.out));
   op.flops = Flops{2.0 * static_cast<double>(s.tokens * s.in) * static_cast<double>(s.out)};
   op.forward.emplace_back(gemm(name, pass, s.tokens, s.out, s.in));
+  if (s.bias && pass.fusion == Fusion::none) {
+    const double output = pass.element() * static_cast<double>(s.tokens * s.out);
+    op.forward.emplace_back(memory_bound(name + " bias", 2 * output));
+  }
   return op;
 }
 

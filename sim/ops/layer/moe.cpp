@@ -153,13 +153,13 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   op.name = "experts";
   op.expert = pass.expert > 1;
   add_forward(op, pass, rows, up);
-  op.forward.emplace_back(
-      memory_bound("experts activation", static_cast<double>(inputs + 1) * one));
+  const Items forward = activation_forward(pass, "experts activation", one, shape.gated);
+  op.forward.insert(op.forward.end(), forward.begin(), forward.end());
   add_forward(op, pass, rows, down);
-  op.saved += Bytes{static_cast<double>(inputs) * one};
+  op.saved += activation_saved(pass, one, shape.gated);
   add_backward(op, pass, rows, down);
-  op.backward.emplace_back(
-      memory_bound("experts activation backward", static_cast<double>(1 + 2 * inputs) * one));
+  const Items backward = activation_backward(pass, "experts activation", one, shape.gated);
+  op.backward.insert(op.backward.end(), backward.begin(), backward.end());
   add_backward(op, pass, rows, up);
   return op;
 }

@@ -1,39 +1,130 @@
-// LayerNorm and RMSNorm: one read and one write forward, two kernels and the residual's addition
-// backward.
+// LayerNorm and RMSNorm.
+//
+// As one kernel: a read and a write forward; backward one for the input's gradient (the output's,
+// the input, the result), one for the weights' (two reads), and the residual's addition (3).
+// Compiled, that addition is part of the first; and a norm behind a residual sum shares a kernel
+// with it: output and residual read, sum and normed written; backward the norm's gradient, the
+// residual's and the sum read, and a gradient each written for the sum and for what dropout leaves
+// of it. Unfused, LayerNorm is one kernel of PyTorch all the same, and RMSNorm is a chain in fp32:
+// a cast, the square, its mean, the scaling, a cast back and the weight (huggingface/transformers
+// src/transformers/models/llama/modeling_llama.py, LlamaRMSNorm); backward what PyTorch's autograd
+// makes of these. It keeps the input in fp32 and the scaled one.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
+namespace {
+
+struct NormShape {
+  std::string name;
+  double elements;
+  double rows;
+};
+
+Launch pointwise(const NormShape& n, const char* step, double bytes_per_element) {
+  return memory_bound(n.name + step, bytes_per_element * n.elements);
+}
+
+Launch small(const NormShape& n, const char* step) {
+  return memory_bound(n.name + step, 8 * n.rows);  // fp32, one number a row
+}
+
+void add_cast(Items& items, const Pass& pass, const NormShape& n) {
+  if (pass.cast() > 0) items.emplace_back(pointwise(n, " cast", pass.cast()));
+}
+
+/// Bytes an element: fp32 tensors of 4, and the precision's own.
+void add_chain(Op& op, const Pass& pass, const NormShape& n) {
+  const double e = pass.element();
+  Items& f = op.forward;
+  add_cast(f, pass, n);
+  f.emplace_back(pointwise(n, " square", 4 + 4));
+  f.emplace_back(pointwise(n, " mean", 4));
+  f.emplace_back(small(n, " epsilon"));
+  f.emplace_back(small(n, " root"));
+  f.emplace_back(pointwise(n, " scale", 4 + 4));
+  add_cast(f, pass, n);
+  f.emplace_back(pointwise(n, " weight", 2 * e));
+
+  Items& b = op.backward;
+  b.emplace_back(pointwise(n, " weight backward", 2 * e));
+  b.emplace_back(for_weights(pointwise(n, " weight gradient", 3 * e)));
+  b.emplace_back(for_weights(pointwise(n, " weight gradient sum", e)));
+  add_cast(b, pass, n);
+  b.emplace_back(pointwise(n, " scale backward", 4 + 4));
+  b.emplace_back(pointwise(n, " scale backward", 8 + 4));
+  b.emplace_back(pointwise(n, " scale sum", 4));
+  for (int i = 0; i < 3; ++i) b.emplace_back(small(n, " root backward"));  // its cube, twice scaled
+  b.emplace_back(pointwise(n, " mean backward", 4));
+  b.emplace_back(pointwise(n, " square backward", 4 + 4));  // the power's
+  b.emplace_back(pointwise(n, " square backward", 4 + 4));  // times two
+  b.emplace_back(pointwise(n, " square backward", 8 + 4));
+  b.emplace_back(pointwise(n, " gradient sum", 8 + 4));
+  add_cast(b, pass, n);
+  op.saved = Bytes{(4 + e) * n.elements};
+}
+
+void add_kernels(Op& op, const Pass& pass, const NormShape& n, bool rms, bool joins_residual) {
+  const double one = pass.element() * n.elements;
+  if (rms && pass.fusion == Fusion::none) return add_chain(op, pass, n);
+  op.saved = Bytes{one};
+  op.forward.emplace_back(memory_bound(n.name, 2 * one, MemoryRate::norm));
+  op.backward.emplace_back(
+      memory_bound(n.name + " dgrad", (joins_residual ? 4 : 3) * one, MemoryRate::norm));
+  op.backward.emplace_back(for_weights(memory_bound(n.name + " wgrad", 2 * one, MemoryRate::norm)));
+}
+
+std::vector<double> weights(std::int64_t hidden, bool rms, bool bias) {
+  return std::vector<double>(!rms && bias ? 2 : 1, static_cast<double>(hidden));
+}
+
+}  // namespace
 
 Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms, bool bias,
         bool branches) {
-  const double activation = pass.element() * static_cast<double>(pass.outer_tokens() * hidden);
+  const auto elements = static_cast<double>(pass.outer_tokens() * hidden);
+  const double activation = pass.element() * elements;
+  const bool joins = branches && pass.fusion == Fusion::compiled;
   Op op;
   op.name = name;
-  op.parameters = {static_cast<double>(hidden)};
-  if (!rms && bias) op.parameters.push_back(static_cast<double>(hidden));
-  op.saved = Bytes{activation};
+  op.parameters = weights(hidden, rms, bias);
   op.kept_for_weights = Bytes{2 * activation};
-  op.forward.emplace_back(memory_bound(name, 2 * activation, MemoryRate::norm));
-  // Input gradient: reads the gradient and the input, writes one. Weight gradient: reads both
-  // again.
-  op.backward.emplace_back(memory_bound(name + " dgrad", 3 * activation, MemoryRate::norm));
-  op.backward.emplace_back(
-      for_weights(memory_bound(name + " wgrad", 2 * activation, MemoryRate::norm)));
-  if (branches) op.backward.emplace_back(memory_bound(name + " residual gradient", 3 * activation));
+  add_kernels(op, pass, {name, elements, static_cast<double>(pass.outer_tokens())}, rms, joins);
+  if (branches && !joins)
+    op.backward.emplace_back(memory_bound(name + " residual gradient", 3 * activation));
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   return op;
 }
 
+Op residual_norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool dropout,
+                 bool residual_bias, bool rms, bool norm_bias) {
+  const auto elements = static_cast<double>(pass.outer_tokens() * hidden);
+  const double one = pass.element() * elements;
+  const double mask = dropout ? elements : 0;  // one byte an element
+  Op op;
+  op.name = name;
+  op.parameters = weights(hidden, rms, norm_bias);
+  op.forward.emplace_back(memory_bound(name, 4 * one + mask, MemoryRate::norm));
+  op.backward.emplace_back(
+      memory_bound(name + " dgrad", (dropout ? 5 : 4) * one + mask, MemoryRate::norm));
+  op.backward.emplace_back(for_weights(memory_bound(name + " wgrad", 2 * one, MemoryRate::norm)));
+  op.kept_for_weights = Bytes{2 * one};
+  if (residual_bias) {
+    op.backward.emplace_back(
+        for_weights(memory_bound(name + " bias gradient", one, MemoryRate::norm)));
+    op.kept_for_weights += Bytes{one};
+  }
+  for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
+  op.saved = Bytes{one + mask};
+  return op;
+}
+
 Op head_norm(const Pass& pass, const AttentionShape& a) {
-  const double heads = pass.element() * static_cast<double>(pass.tokens() * a.head_dim) *
-                       static_cast<double>(a.heads + a.kv_heads);
+  const auto heads = static_cast<double>(pass.tokens() * (a.heads + a.kv_heads));
+  const double elements = heads * static_cast<double>(a.head_dim);
   Op op;
   op.name = "head norm";
   op.parameters = {static_cast<double>(a.head_dim), static_cast<double>(a.head_dim)};
-  op.saved = Bytes{heads};
-  op.forward.emplace_back(memory_bound("head norm", 2 * heads, MemoryRate::norm));
-  op.backward.emplace_back(memory_bound("head norm dgrad", 3 * heads, MemoryRate::norm));
-  op.backward.emplace_back(memory_bound("head norm wgrad", 2 * heads, MemoryRate::norm));
+  add_kernels(op, pass, {op.name, elements, heads}, true, false);
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   return op;
 }

@@ -3,7 +3,10 @@
 // Sources: NVIDIA/Megatron-LM megatron/core/tensor_parallel/cross_entropy.py. Bytes a logit,
 // forward: cast to fp32 (2+4), transposed copy (4+4), maximum (4), subtract it (4+4), exponential
 // (4+4), sum (4), divide (4+4), and a copy for the labels' lookup (4). Backward: scale by the loss
-// gradient (4+4), cast back (4+2) with a transposed copy (2+2) and the labels' update (4).
+// gradient (4+4), cast back (4+2) with a transposed copy (2+2) and the labels' update (4). Its own
+// fusion of these is off by default (cross_entropy_loss_fusion), so that `none` and `fused` are the
+// same. Compiled, where the vocabulary is whole: one read for maximum and sum together
+// (pytorch/pytorch torch/_inductor/config.py, online_softmax), backward a read and a write.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -29,6 +32,13 @@ Op output_head(const Pass& pass, const Transformer& model) {
   const auto logits = static_cast<double>(pass.tokens() * rows);
   Op op;
   op.name = "cross entropy";
+  if (pass.fusion == Fusion::compiled && pass.tensor == 1) {
+    const double one = pass.element() * logits;
+    op.forward.emplace_back(memory_bound("cross entropy", one, MemoryRate::loss));
+    op.backward.emplace_back(memory_bound("cross entropy backward", 2 * one, MemoryRate::loss));
+    op.saved = Bytes{one};
+    return op;
+  }
   op.forward.emplace_back(
       memory_bound("cross entropy", kForwardBytesPerLogit * logits, MemoryRate::loss));
   add_small_reductions(op.forward, pass);

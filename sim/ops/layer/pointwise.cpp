@@ -1,17 +1,43 @@
 // The element-wise layers between the matrix products: activations and residual connections.
+//
+// Unfused, a gated activation is the activation of one half (2 tensors), a product (3), and
+// backward two products (3 each), the activation's gradient (3) and the halves' gradients joined
+// (4); the output of the activation is kept for the product. A residual is the bias (2), dropout (2
+// and its mask) and the sum (3), instead of one kernel that reads two tensors and writes one.
+// Sources: NVIDIA/Megatron-LM megatron/core/transformer/mlp.py,
+// megatron/core/fusions/fused_bias_dropout.py, each with and without its fused path.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
+
+Items activation_forward(const Pass& pass, const std::string& name, double one, bool gated) {
+  if (!gated) return {memory_bound(name, 2 * one)};
+  if (pass.fusion != Fusion::none) return {memory_bound(name, 3 * one)};
+  return {memory_bound(name, 2 * one), memory_bound(name + " product", 3 * one)};
+}
+
+Items activation_backward(const Pass& pass, const std::string& name, double one, bool gated) {
+  // Reads the output's gradient and the inputs, writes the inputs' gradients.
+  if (!gated) return {memory_bound(name + " backward", 3 * one)};
+  if (pass.fusion != Fusion::none) return {memory_bound(name + " backward", 5 * one)};
+  return {memory_bound(name + " product backward", 3 * one),
+          memory_bound(name + " product backward", 3 * one),
+          memory_bound(name + " backward", 3 * one),
+          memory_bound(name + " gradient concatenation", 4 * one)};
+}
+
+Bytes activation_saved(const Pass& pass, double one, bool gated) {
+  if (!gated) return Bytes{one};
+  return Bytes{(pass.fusion == Fusion::none ? 3 : 2) * one};
+}
 
 Op activation(const Pass& pass, std::int64_t width, bool gated) {
   const double one = pass.element() * static_cast<double>(pass.tokens() * width);
   Op op;
   op.name = gated ? "swiglu" : "activation";
-  const double inputs = gated ? 2 : 1;
-  op.forward.emplace_back(memory_bound(op.name, (inputs + 1) * one));
-  // Reads the output's gradient and the inputs, writes the inputs' gradients.
-  op.backward.emplace_back(memory_bound(op.name + " backward", (1 + 2 * inputs) * one));
-  op.saved = Bytes{inputs * one};
+  op.forward = activation_forward(pass, op.name, one, gated);
+  op.backward = activation_backward(pass, op.name, one, gated);
+  op.saved = activation_saved(pass, one, gated);
   return op;
 }
 
@@ -22,8 +48,15 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
   const double mask = dropout ? elements : 0;  // one byte an element
   Op op;
   op.name = name;
-  op.forward.emplace_back(
-      memory_bound(name, 3 * one + mask, dropout ? MemoryRate::dropout : MemoryRate::elementwise));
+  if (pass.fusion == Fusion::none) {
+    if (bias) op.forward.emplace_back(memory_bound(name + " bias", 2 * one));
+    if (dropout)
+      op.forward.emplace_back(memory_bound(name + " dropout", 2 * one + mask, MemoryRate::dropout));
+    op.forward.emplace_back(memory_bound(name, 3 * one));
+  } else {
+    op.forward.emplace_back(memory_bound(name, 3 * one + mask,
+                                         dropout ? MemoryRate::dropout : MemoryRate::elementwise));
+  }
   if (dropout)
     op.backward.emplace_back(memory_bound(name + " backward", 2 * one + mask, MemoryRate::dropout));
   if (bias) {

@@ -1,0 +1,81 @@
+// From attention scores to what multiplies the values: bias, mask, softmax, dropout.
+//
+// Fused, the softmax is a kernel with its mask and dropout another one; a causal mask spares it the
+// half of its inputs that it hides. Unfused, it is a cast to fp32, the mask, the softmax and a cast
+// back, and keeps its fp32 output (NVIDIA/Megatron-LM megatron/core/fusions/fused_softmax.py,
+// forward_torch_softmax). Compiled, all is one kernel that reads the scores whole.
+#include "sim/ops/layer/layers.hpp"
+
+namespace stepsim {
+namespace {
+
+struct ScoreBytes {
+  ScoreBytes(const Pass& pass, const AttentionShape& a) : one(score_bytes(pass, a)) {
+    elements = one / pass.element();
+    bias = a.bias ? one / static_cast<double>(pass.batch) : 0;
+    mask = a.dropout ? elements : 0;  // one byte an element
+    dropped = a.dropout ? one + mask : 0;
+  }
+  double one;       ///< the scores
+  double elements;  ///< their number
+  double bias, mask;
+  double dropped;  ///< what dropout writes
+};
+
+void add_compiled(Op& op, const ScoreBytes& s) {
+  op.forward.emplace_back(
+      memory_bound("softmax", 2 * s.one + s.bias + s.dropped, MemoryRate::softmax));
+  op.backward.emplace_back(
+      memory_bound("softmax backward", 3 * s.one + s.mask, MemoryRate::softmax));
+  op.saved_scores = Bytes{s.one + s.dropped};
+}
+
+void add_cast(Items& items, const Pass& pass, const ScoreBytes& s, const char* name) {
+  if (pass.cast() > 0) items.emplace_back(memory_bound(name, pass.cast() * s.elements));
+}
+
+void add_chain(Op& op, const Pass& pass, const ScoreBytes& s) {
+  add_cast(op.forward, pass, s, "scores cast");
+  op.forward.emplace_back(memory_bound("scores mask", (4 + 4) * s.elements));
+  op.forward.emplace_back(memory_bound("softmax", (4 + 4) * s.elements, MemoryRate::softmax));
+  add_cast(op.forward, pass, s, "softmax cast");
+  add_cast(op.backward, pass, s, "softmax cast backward");
+  op.backward.emplace_back(
+      memory_bound("softmax backward", (8 + 4) * s.elements, MemoryRate::softmax));
+  op.backward.emplace_back(memory_bound("scores mask backward", (4 + 4) * s.elements));
+  add_cast(op.backward, pass, s, "scores cast backward");
+  // The fp32 output, and what multiplies the values where that is not the same tensor.
+  const bool copies = pass.cast() > 0 && s.dropped == 0;
+  op.saved_scores = Bytes{4 * s.elements + s.dropped + (copies ? s.one : 0)};
+}
+
+void add_kernel(Op& op, const AttentionShape& a, const ScoreBytes& s) {
+  const double read = a.causal ? 0.5 : 1;  // share of the inputs that the mask leaves
+  op.forward.emplace_back(memory_bound("softmax", (read + 1) * s.one, MemoryRate::softmax));
+  op.backward.emplace_back(
+      memory_bound("softmax backward", (2 * read + 1) * s.one, MemoryRate::softmax));
+  op.saved_scores = Bytes{s.one + s.dropped};
+}
+
+}  // namespace
+
+void add_softmax(Op& op, const Pass& pass, const AttentionShape& a) {
+  const ScoreBytes s(pass, a);
+  if (pass.fusion == Fusion::compiled) return add_compiled(op, s);
+  if (a.bias) op.forward.emplace_back(memory_bound("position bias", 2 * s.one + s.bias));
+  if (a.dropout) {
+    op.backward.emplace_back(
+        memory_bound("attention dropout backward", 2 * s.one + s.mask, MemoryRate::dropout));
+  }
+  if (pass.fusion == Fusion::none) {
+    add_chain(op, pass, s);
+  } else {
+    add_kernel(op, a, s);
+  }
+  if (a.dropout) {
+    op.forward.emplace_back(
+        memory_bound("attention dropout", 2 * s.one + s.mask, MemoryRate::dropout));
+  }
+}
+
+}  // namespace stepsim

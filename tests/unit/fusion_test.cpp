@@ -1,0 +1,179 @@
+// Fused, unfused and compiled element-wise kernels: their number, their bytes, and what they keep.
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+constexpr double b = 2, s = 64, h = 256, heads = 4, f = 512;
+constexpr double kActivation = 2 * b * s * h;      // in bf16
+constexpr double kMask = b * s * h;                // of dropout on it, one byte each
+constexpr double kScores = 2 * b * heads * s * s;  // in bf16
+constexpr double kScoreMask = kScores / 2;
+
+Block layer_of(const std::string& model, const std::string& training) {
+  const OpGraph graph = build(scenario_of(fmt::format(R"(
+model: {{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000, {}}}
+cluster: {{name: c, gpu: a100-80}}
+training: {{sequence_length: 64, global_batch: 2, micro_batch: 2, {}}}
+)",
+                                                      model, training)));
+  return graph.blocks.at(1);
+}
+
+struct Traffic {
+  int kernels = 0;
+  double bytes = 0;
+};
+
+Traffic traffic(const Block& block, bool forward) {
+  Traffic sum;
+  for (const Op* op : block.order()) {
+    for (const Item& item : forward ? op->forward : op->backward) {
+      const auto* launch = std::get_if<Launch>(&item);
+      if (launch == nullptr || !std::holds_alternative<MemoryBound>(launch->work)) continue;
+      ++sum.kernels;
+      sum.bytes += std::get<MemoryBound>(launch->work).bytes.bytes();
+    }
+  }
+  return sum;
+}
+
+Block gpt(const char* fusion) {
+  return layer_of("ffn: 512, positions: 64", fmt::format("fusion: {}", fusion));
+}
+
+Block llama(const char* fusion) {
+  return layer_of("ffn: 512, rms_norm: true, gated_mlp: true, bias: false, dropout: false",
+                  fmt::format("attention: flash2, fusion: {}", fusion));
+}
+
+}  // namespace
+
+TEST_CASE("a GPT layer runs 7 element-wise kernels forward, 16 unfused, 5 compiled") {
+  constexpr double F = 2 * b * s * f;  // the MLP's inner activation
+  // Norms 2 A each, softmax of the causal half 1.5 S, its dropout 2 S, residuals 3 A each, GELU 2
+  // F.
+  const Traffic fused = traffic(gpt("fused"), true);
+  CHECK(fused.kernels == 7);
+  CHECK(fused.bytes == 10 * kActivation + 2 * kMask + 2 * F + 3.5 * kScores + kScoreMask);
+  // Also biases of qkv (2 x 3 A), of two rows (2 A each) and of the MLP (2 F); dropout (2 A each)
+  // and sums (3 A each) by themselves; softmax in fp32, of which S is half: cast 3 S, mask 4 S,
+  // softmax 4 S, cast 3 S.
+  const Traffic none = traffic(gpt("none"), true);
+  CHECK(none.kernels == 16);
+  CHECK(none.bytes == (4 + 6 + 2 * (2 + 2 + 3)) * kActivation + 2 * kMask + 4 * F +
+                          (3 + 4 + 4 + 3 + 2) * kScores + kScoreMask);
+  // A norm 2 A, softmax and dropout 3 S, sum and norm 4 A, GELU 2 F, the last sum 3 A.
+  const Traffic compiled = traffic(gpt("compiled"), true);
+  CHECK(compiled.kernels == 5);
+  CHECK(compiled.bytes == 9 * kActivation + 2 * kMask + 2 * F + 3 * kScores + kScoreMask);
+}
+
+TEST_CASE("backward a GPT layer runs 16 element-wise kernels, 19 unfused, 12 compiled") {
+  constexpr double F = 2 * b * s * f;
+  // Norms: 3 A, 2 A and the residual's 3 A each; dropout 2 A each; biases of the rows A each, of
+  // qkv 3 A, of the MLP F; GELU 3 F; softmax 2 S, dropout 2 S; the gradients of qkv joined 6 A.
+  const Traffic fused = traffic(gpt("fused"), false);
+  CHECK(fused.kernels == 16);
+  CHECK(fused.bytes ==
+        (2 * 8 + 2 * 2 + 2 + 3 + 6) * kActivation + 2 * kMask + 4 * F + 4 * kScores + kScoreMask);
+  // Softmax: cast 3 S, softmax 6 S, mask 4 S, cast 3 S.
+  const Traffic none = traffic(gpt("none"), false);
+  CHECK(none.kernels == 19);
+  CHECK(none.bytes == fused.bytes + (3 + 6 + 4 + 3 - 2) * kScores);
+  // The first norm adds the residual's gradient (4 A instead of 6), the second shares a kernel with
+  // that and with dropout (5 A instead of 8); softmax and dropout 3 S.
+  const Traffic compiled = traffic(gpt("compiled"), false);
+  CHECK(compiled.kernels == 12);
+  CHECK(compiled.bytes == fused.bytes - (2 + 3) * kActivation - kScores);
+}
+
+TEST_CASE("a Llama layer's norms, rotary positions and gate are chains where nothing is fused") {
+  constexpr double F = 2 * b * s * f;
+  constexpr double R = 2 * kActivation;  // queries and keys
+  const Traffic fused = traffic(llama("fused"), true);
+  CHECK(fused.kernels == 6);
+  CHECK(fused.bytes == (2 * 2 + 2 * 3) * kActivation + 2 * R + 3 * F);
+  // A norm's bytes an element, A being 2: cast 6, square 8, mean 4, scale 8, cast 6, weight 4; and
+  // two kernels on one fp32 number a token. Rotary positions: 10 of each tensor in five kernels.
+  // The gate: 2 F and 3 F.
+  const Traffic none = traffic(llama("none"), true);
+  CHECK(none.kernels == 2 * 8 + 2 * 5 + 2 + 2);
+  CHECK(none.bytes == (2 * 18 + 2 * 3) * kActivation + 10 * R + 5 * F + 2 * 2 * 8 * b * s);
+  const Traffic compiled = traffic(llama("compiled"), true);
+  CHECK(compiled.kernels == 5);
+  CHECK(compiled.bytes == (2 + 4 + 3) * kActivation + 2 * R + 3 * F);
+}
+
+TEST_CASE("compiled backward undoes rotary positions where it joins the gradients") {
+  // Fused, that is a kernel of 2 R more; a norm and the residual's gradient are 6 A, not 4.
+  const Traffic fused = traffic(llama("fused"), false);
+  const Traffic compiled = traffic(llama("compiled"), false);
+  CHECK(fused.kernels - compiled.kernels == 3);
+  CHECK(fused.bytes - compiled.bytes == (2 + 2 + 2 * 2) * kActivation);
+}
+
+TEST_CASE(
+    "what is not fused is kept: fp32 inputs of norms, softmax in fp32, the gate's activation") {
+  const auto saved = [](const Block& block) { return block.saved(Recompute::none).bytes(); };
+  // Softmax: 2 S in fp32 instead of S; what dropout makes of it is kept in any case.
+  CHECK(saved(gpt("none")) - saved(gpt("fused")) == kScores);
+  // Two norms keep 6 bytes an element instead of 2, the gate three tensors instead of two.
+  CHECK(saved(llama("none")) - saved(llama("fused")) == 2 * 2 * kActivation + 2 * b * s * f);
+  CHECK(saved(gpt("compiled")) == saved(gpt("fused")));
+  CHECK(saved(llama("compiled")) == saved(llama("fused")));
+}
+
+TEST_CASE("fp32 needs no casts") {
+  const auto has_cast = [](const char* precision) {
+    const Block block =
+        layer_of("rms_norm: true", fmt::format("fusion: none, precision: {}", precision));
+    for (const Op* op : block.order()) {
+      for (const Item& item : op->forward) {
+        const auto* launch = std::get_if<Launch>(&item);
+        if (launch != nullptr && launch->name.find("cast") != std::string::npos) return true;
+      }
+    }
+    return false;
+  };
+  CHECK(has_cast("bf16"));
+  CHECK_FALSE(has_cast("fp32"));
+}
+
+TEST_CASE("the matrix products are the same however the rest is fused") {
+  const auto flops = [](const Block& block) {
+    double sum = 0;
+    for (const Op* op : block.order()) sum += op->flops.flops();
+    return sum;
+  };
+  for (const char* fusion : {"none", "compiled"}) {
+    CHECK(flops(gpt(fusion)) == flops(gpt("fused")));
+    CHECK(gpt(fusion).parameters() == gpt("fused").parameters());
+    CHECK(gpt(fusion).kept_for_weights() == gpt("fused").kept_for_weights());
+  }
+}
+
+TEST_CASE("a whole vocabulary's loss reads the logits once where it is compiled") {
+  const auto loss = [](const char* fusion, int tensor) {
+    const OpGraph graph = build(scenario_of(fmt::format(R"(
+model: {{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1024}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: {0}, intra_node: nvlink3}}
+training: {{sequence_length: 64, global_batch: 2, micro_batch: 2, fusion: {1}}}
+parallelism: {{tensor: {0}}}
+)",
+                                                        tensor, fusion)));
+    Block head;
+    head.dag = graph.blocks.back().dag;
+    const Op op = *head.order().back();
+    return std::get<MemoryBound>(std::get<Launch>(op.forward.front()).work).bytes.bytes();
+  };
+  CHECK(loss("compiled", 1) == 2 * b * s * 1024);
+  CHECK(loss("fused", 1) == 46 * b * s * 1024);
+  CHECK(loss("compiled", 2) == 46 * b * s * 512);  // a split one is a chain with collectives
+}
