@@ -27,18 +27,17 @@ void add_tokens(OpDag& dag, const LayerStack& stack, Op tokens, const Vertices& 
   const Transformer& model = stack.model;
   Vertex last;
   if (model.post_norm) {
-    last = add(dag, std::move(tokens), inputs);
+    last = dag.add(std::move(tokens), inputs);
     Op normed = stack.norm_of("embedding norm", model.hidden);
     if (model.dropout) add_dropout(normed, stack.pass, model.hidden);
-    last = add(dag, std::move(normed), {last});
+    last = dag.add(std::move(normed), {last});
   } else {
     if (model.dropout) add_dropout(tokens, stack.pass, model.hidden);
-    last = add(dag, std::move(tokens), inputs);
+    last = dag.add(std::move(tokens), inputs);
   }
   if (model.relative_positions == 0) return;
-  add(dag,
-      relative_positions(stack.pass, model.relative_positions, model.heads / stack.pass.tensor),
-      {last});
+  dag.add(relative_positions(stack.pass, model.relative_positions, model.heads / stack.pass.tensor),
+          {last});
 }
 
 Block embedding_block(const LayerStack& stack) {
@@ -57,7 +56,7 @@ Block between_block(const LayerStack& encoder, const LayerStack& decoder) {
   Block block{.name = "encoder output", .dag = {}, .input = block_input(encoder.pass, h)};
   Op output = encoder.norm_of("encoder norm", h, false);
   output.saved += block_input(encoder.pass, h);  // the norm's output
-  const Vertex last = add(block.dag, std::move(output), {});
+  const Vertex last = block.dag.add(std::move(output), {});
   add_tokens(block.dag, decoder, share_weights(embedding(decoder.pass, decoder.model)), {last});
   return block;
 }

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace stepsim {
 namespace {
@@ -40,8 +39,8 @@ void add_logits(OpDag& dag, const LayerStack& stack, const Pass& pass, bool owns
   const std::int64_t rows = padded_vocabulary(model.vocabulary, pass.tensor) / pass.tensor;
   Op projection = column_linear(pass, "logits", model.hidden, rows, bias);
   if (!owns_weights) projection = share_weights(std::move(projection));
-  const Vertex logits = add(dag, std::move(projection), inputs);
-  add(dag, output_head(pass, model), {logits});
+  const Vertex logits = dag.add(std::move(projection), inputs);
+  dag.add(output_head(pass, model), {logits});
 }
 
 /// A linear layer on one token of each sequence, and the loss of a few classes.
@@ -49,8 +48,8 @@ void add_classes(OpDag& dag, const LayerStack& stack, const std::string& name, s
                  const Vertices& inputs) {
   const Pass first = first_tokens(stack.pass);
   const Vertex logits =
-      add(dag, replicated_linear(first, name, stack.model.hidden, classes, true, true), inputs);
-  add(dag, class_loss(first, classes), {logits});
+      dag.add(replicated_linear(first, name, stack.model.hidden, classes, true, true), inputs);
+  dag.add(class_loss(first, classes), {logits});
 }
 
 /// Masked tokens through a linear layer, an activation and a norm; then the embedding's weights.
@@ -63,20 +62,20 @@ void add_masked_tokens(OpDag& dag, const LayerStack& stack, bool owns_weights) {
   if (predicted.pass.sequence < stack.pass.sequence) {
     const std::int64_t mine =
         predicted.pass.sequence / (stack.pass.sequence_parallel ? stack.pass.tensor : 1);
-    last = {add(dag, select_tokens(stack.pass, "masked tokens", h, mine), {})};
+    last = {dag.add(select_tokens(stack.pass, "masked tokens", h, mine), {})};
   }
-  last = {add(dag, replicated_linear(predicted.pass, "transform", h, h, true, true), last)};
-  last = {add(dag, activation(own_tokens(predicted.pass), h, false), last)};
-  last = {add(dag, predicted.norm_of("transform norm", h, false), last)};
+  last = {dag.add(replicated_linear(predicted.pass, "transform", h, h, true, true), last)};
+  last = {dag.add(activation(own_tokens(predicted.pass), h, false), last)};
+  last = {dag.add(predicted.norm_of("transform norm", h, false), last)};
   add_logits(dag, stack, predicted.pass, owns_weights, true, last);
 }
 
 void add_next_sentence(OpDag& dag, const LayerStack& stack) {
   const std::int64_t h = stack.model.hidden;
   const Pass first = first_tokens(stack.pass);
-  Vertex last = add(dag, select_tokens(stack.pass, "first tokens", h, 1), {});
-  last = add(dag, replicated_linear(first, "pooler", h, h, true, true), {last});
-  last = add(dag, activation(first, h, false), {last});
+  Vertex last = dag.add(select_tokens(stack.pass, "first tokens", h, 1), {});
+  last = dag.add(replicated_linear(first, "pooler", h, h, true, true), {last});
+  last = dag.add(activation(first, h, false), {last});
   add_classes(dag, stack, "next sentence", 2, {last});
 }
 
@@ -100,9 +99,9 @@ Block head_block(const LayerStack& stack, bool owns_weights) {
   Block block{.name = "head", .dag = {}, .input = Bytes{input}};
   Vertices last;
   if (!model.post_norm)
-    last = {add(block.dag, stack.norm_of("final norm", model.hidden, false), {})};
+    last = {block.dag.add(stack.norm_of("final norm", model.hidden, false), {})};
   if (model.vision) {
-    last = {add(block.dag, select_tokens(stack.pass, "class tokens", model.hidden, 1), last)};
+    last = {block.dag.add(select_tokens(stack.pass, "class tokens", model.hidden, 1), last)};
     add_classes(block.dag, stack, "classifier", model.vision->classes, last);
   } else if (model.masked) {
     add_masked_tokens(block.dag, stack, owns_weights);

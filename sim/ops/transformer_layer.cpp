@@ -20,8 +20,6 @@ Op source_keys_and_values(const Pass& source, std::int64_t hidden, std::int64_t 
 
 }  // namespace
 
-Vertex add(OpDag& dag, Op op, const Vertices& inputs) { return dag.add(std::move(op), inputs); }
-
 Op LayerStack::norm_of(const std::string& name, std::int64_t width, bool branches) const {
   return norm(pass, name, width, model.rms_norm, model.bias, branches);
 }
@@ -63,24 +61,23 @@ LayerStack::Stream LayerStack::add_part(OpDag& dag, const std::string& name, boo
   inputs.insert(inputs.end(), stream.sum.begin(), stream.sum.end());
   const bool has_norm = model.post_norm || !next.empty();
   if (has_norm && pass.fusion == Fusion::compiled) {
-    const Vertex both = add(dag,
-                            residual_norm(pass, sum_name + ", " + norm_name, h, model.dropout, bias,
-                                          model.rms_norm, model.bias),
-                            inputs);
+    const Vertex both = dag.add(residual_norm(pass, sum_name + ", " + norm_name, h, model.dropout,
+                                              bias, model.rms_norm, model.bias),
+                                inputs);
     return {{both}, {both}};
   }
-  const Vertex sum = add(dag, residual(pass, sum_name, h, model.dropout, bias), inputs);
+  const Vertex sum = dag.add(residual(pass, sum_name, h, model.dropout, bias), inputs);
   if (!has_norm) return {{sum}, {sum}};
-  const Vertex normed = add(dag, norm_of(norm_name, h), {sum});
+  const Vertex normed = dag.add(norm_of(norm_name, h), {sum});
   return {{normed}, {model.post_norm ? normed : sum}};
 }
 
 /// Queries, keys and values from one projection; returns the core of attention.
 Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
   const AttentionShape shape = attention();
-  Vertex heads = add(dag, query_key_value(shape), inputs);
-  if (model.qk_norm) heads = add(dag, head_norm(pass, shape), {heads});
-  return add(dag, core_attention(pass, shape), {heads});
+  Vertex heads = dag.add(query_key_value(shape), inputs);
+  if (model.qk_norm) heads = dag.add(head_norm(pass, shape), {heads});
+  return dag.add(core_attention(pass, shape), {heads});
 }
 
 /// Queries, keys and values from their narrow layers (DeepSeek-V2, section 2.1).
@@ -90,23 +87,22 @@ Vertex LayerStack::add_latent_heads(OpDag& dag, const Vertices& inputs) const {
   const std::int64_t heads = model.heads / pass.tensor;
   Vertices queries = inputs;
   if (a.query_rank > 0) {
-    queries = {add(dag, replicated_linear(pass, "query down", h, a.query_rank, true), inputs)};
-    queries = {add(dag, norm_of("query norm", a.query_rank), queries)};
+    queries = {dag.add(replicated_linear(pass, "query down", h, a.query_rank, true), inputs)};
+    queries = {dag.add(norm_of("query norm", a.query_rank), queries)};
   }
   const std::int64_t query_width = a.query_rank > 0 ? a.query_rank : h;
   const Vertex query =
-      add(dag, column_linear(pass, "query up", query_width, heads * a.key_dim(), false), queries);
-  Vertex kv =
-      add(dag, replicated_linear(pass, "kv down", h, a.kv_rank + a.rope_dim, false), inputs);
-  kv = add(dag, norm_of("kv norm", a.kv_rank), {kv});
-  kv = add(dag, column_linear(pass, "kv up", a.kv_rank, heads * (a.nope_dim + a.value_dim), false),
-           {kv});
-  const Vertex joined = add(dag, latent_heads(pass, a, heads), {query, kv});
+      dag.add(column_linear(pass, "query up", query_width, heads * a.key_dim(), false), queries);
+  Vertex kv = dag.add(replicated_linear(pass, "kv down", h, a.kv_rank + a.rope_dim, false), inputs);
+  kv = dag.add(norm_of("kv norm", a.kv_rank), {kv});
+  kv = dag.add(column_linear(pass, "kv up", a.kv_rank, heads * (a.nope_dim + a.value_dim), false),
+               {kv});
+  const Vertex joined = dag.add(latent_heads(pass, a, heads), {query, kv});
   AttentionShape shape = attention();
   shape.kv_heads = heads;
   shape.head_dim = a.key_dim();
   shape.value_dim = a.value_dim;
-  return add(dag, core_attention(pass, shape), {joined});
+  return dag.add(core_attention(pass, shape), {joined});
 }
 
 LayerStack::Stream LayerStack::add_attention(OpDag& dag, const Stream& stream,
@@ -116,7 +112,7 @@ LayerStack::Stream LayerStack::add_attention(OpDag& dag, const Stream& stream,
     const Vertex core = model.mla ? add_latent_heads(dag, inputs) : add_heads(dag, inputs);
     const std::int64_t width =
         model.heads / pass.tensor * (model.mla ? model.mla->value_dim : model.head_dim);
-    return add(dag, row_linear(pass, "projection", width, model.hidden, bias), {core});
+    return dag.add(row_linear(pass, "projection", width, model.hidden, bias), {core});
   });
 }
 
@@ -132,10 +128,10 @@ LayerStack::Stream LayerStack::add_cross_attention(OpDag& dag, const Stream& str
     const std::int64_t queries = shape.heads * shape.head_dim;
     const std::int64_t kv = 2 * shape.kv_heads * shape.head_dim;
     const Vertex query =
-        add(dag, column_linear(pass, "cross queries", h, queries, model.bias), normed);
-    const Vertex keys = add(dag, source_keys_and_values(source, h, kv, model.bias), {query});
-    const Vertex core = add(dag, core_attention(pass, shape), {keys});
-    return add(dag, row_linear(pass, "cross projection", queries, h, model.bias), {core});
+        dag.add(column_linear(pass, "cross queries", h, queries, model.bias), normed);
+    const Vertex keys = dag.add(source_keys_and_values(source, h, kv, model.bias), {query});
+    const Vertex core = dag.add(core_attention(pass, shape), {keys});
+    return dag.add(row_linear(pass, "cross projection", queries, h, model.bias), {core});
   });
 }
 
@@ -145,25 +141,25 @@ Vertex LayerStack::add_linears(OpDag& dag, const Vertices& inputs, const std::st
   const std::int64_t h = model.hidden;
   const std::int64_t ffn = width / pass.tensor;
   const Vertex up =
-      add(dag, column_linear(pass, name + " up", h, model.gated_mlp ? 2 * ffn : ffn, bias), inputs);
-  const Vertex middle = add(dag, activation(pass, ffn, model.gated_mlp), {up});
-  return add(dag, row_linear(pass, name + " down", ffn, h, bias), {middle});
+      dag.add(column_linear(pass, name + " up", h, model.gated_mlp ? 2 * ffn : ffn, bias), inputs);
+  const Vertex middle = dag.add(activation(pass, ffn, model.gated_mlp), {up});
+  return dag.add(row_linear(pass, name + " down", ffn, h, bias), {middle});
 }
 
 /// Router, dispatch, grouped MLPs, combine, and the shared experts after them.
 Vertex LayerStack::add_experts(OpDag& dag, const Vertices& inputs) const {
   const Experts& e = *model.experts;
   const ExpertShape shape{model.hidden, e, model.gated_mlp};
-  const Vertex routed = add(dag, router(pass, shape), inputs);
-  const Vertex dispatched = add(dag, dispatch(pass, shape), {routed});
-  const Vertex computed = add(dag, expert_mlps(pass, shape), {dispatched});
-  const Vertex combined = add(dag, combine(pass, shape), {computed});
+  const Vertex routed = dag.add(router(pass, shape), inputs);
+  const Vertex dispatched = dag.add(dispatch(pass, shape), {routed});
+  const Vertex computed = dag.add(expert_mlps(pass, shape), {dispatched});
+  const Vertex combined = dag.add(combine(pass, shape), {computed});
   if (e.shared_ffn == 0) return combined;
   // The shared experts come after the routed ones, as without Megatron's overlap of the two.
   Vertices both{combined};
   both.insert(both.end(), inputs.begin(), inputs.end());
   const Vertex shared = add_linears(dag, both, "shared", e.shared_ffn, false);
-  return add(dag, residual(pass, "shared experts sum", model.hidden, false, false), {shared});
+  return dag.add(residual(pass, "shared experts sum", model.hidden, false, false), {shared});
 }
 
 void LayerStack::add_mlp(OpDag& dag, const Stream& stream, bool with_experts) const {
@@ -177,7 +173,7 @@ OpDag LayerStack::layer(bool with_experts) const {
   OpDag dag;
   Stream stream;
   if (!model.post_norm) {
-    const Vertex normed = add(dag, norm_of("attention norm", model.hidden), {});
+    const Vertex normed = dag.add(norm_of("attention norm", model.hidden), {});
     stream = {{normed}, {normed}};
   }
   const bool crosses = source_sequence > 0;

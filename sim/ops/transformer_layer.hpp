@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,6 @@ namespace stepsim {
 
 using Vertex = OpDag::Vertex;
 using Vertices = std::vector<Vertex>;
-
-/// Adds `op` to the block after each of `inputs`.
-Vertex add(OpDag& dag, Op op, const Vertices& inputs);
 
 /// What all layers of a stack share.
 struct LayerStack {
