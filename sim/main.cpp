@@ -73,7 +73,7 @@ struct CommandLine {
         app.add_subcommand("show", "show what lies between the scenario and the answer");
     show->add_option("what", show_options.what)
         ->required()
-        ->check(one_of_these({"scenario", "ops", "plan", "timeline"}));
+        ->check(one_of_these({"scenario", "ops", "plan", "memory", "timeline"}));
     add_scenario(*show, show_options.scenario);
     show->callback([this] { chosen = [this] { return stepsim::show(show_options, std::cout); }; });
     CLI::App* list = app.add_subcommand("list", "list the names that a scenario may use");

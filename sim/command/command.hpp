@@ -26,7 +26,7 @@ struct RunOptions {
 };
 
 struct ShowOptions {
-  std::string what;  ///< scenario, ops, plan, timeline
+  std::string what;  ///< scenario, ops, plan, memory, timeline
   ScenarioArgument scenario;
 };
 

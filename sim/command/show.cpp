@@ -8,6 +8,9 @@
 #include "sim/command/load.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
+#include "sim/plan/memory.hpp"
+#include "sim/report/humanise.hpp"
+#include "sim/report/memory_text.hpp"
 
 namespace stepsim {
 namespace {
@@ -103,6 +106,22 @@ void show_plan(const Scenario& scenario, std::ostream& out) {
   }
 }
 
+/// Each stage at its peak.
+void show_memory(const Scenario& scenario, std::ostream& out) {
+  const GpuProfile& gpu = scenario.cluster.gpu;
+  for (const StageMemory& stage : memory_by_stage(scenario, build(scenario))) {
+    out << fmt::format("stage {}: {} of {} at {} ({}), {} of them in tensors\n", stage.stage,
+                       humanise(stage.total()).text(), humanise(gpu.memory).text(),
+                       moment_of(stage.peak, scenario.parallelism.pipeline.chunks > 1),
+                       place_of(stage.peak), humanise(stage.allocated()).text());
+    for (const MemoryCategory& category : stage.categories) {
+      if (category.bytes > Bytes{})
+        out << fmt::format("  {:<14} {:>10.3f} GiB{}\n", category.name, category.bytes.gibibytes(),
+                           category.varies ? "  while that pass runs" : "");
+    }
+  }
+}
+
 std::string describe(const Timeline& timeline, const RankTimeline& rank, const Span& span) {
   std::string text =
       fmt::format("{:>14.6f} {:>14.6f} ms  {:<16} {:<28} {:<8}{}", span.start * 1e3, span.end * 1e3,
@@ -134,6 +153,7 @@ ExitCode show(const ShowOptions& options, std::ostream& out) {
   if (options.what == "scenario") out << to_yaml(scenario);
   if (options.what == "ops") show_ops(scenario, out);
   if (options.what == "plan") show_plan(scenario, out);
+  if (options.what == "memory") show_memory(scenario, out);
   if (options.what == "timeline") show_timeline(scenario, out);
   return ExitCode::ok;
 }

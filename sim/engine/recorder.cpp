@@ -75,21 +75,18 @@ std::int32_t Recorder::add_chain(Span span, const Chain& chain, double host,
   return span.blocker;
 }
 
+/// In the program's order, which is that of the compute row: one pass ends before the next begins,
+/// though their dates may differ by a rounding error the other way round.
 void Recorder::add_memory_curve() {
-  std::vector<MemoryPoint> changes;
+  MemoryPoint now{0, program_.resident_bytes};
+  timeline_.memory.push_back(now);
   for (const MemoryStep& step : program_.memory) {
     const std::int32_t span = (step.at_start ? first_span_ : last_span_)[step.task];
     if (span == kNoSpan) continue;
     const Span& at = timeline_.spans[static_cast<std::size_t>(span)];
-    changes.push_back({step.at_start ? at.start : at.end, step.bytes});
-  }
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const auto& a, const auto& b) { return a.time < b.time; });
-  double now = program_.resident_bytes;
-  timeline_.memory.push_back({0, now});
-  for (const MemoryPoint& change : changes) {
-    now += change.bytes;
-    timeline_.memory.push_back({change.time, now});
+    now.time = std::max(now.time, step.at_start ? at.start : at.end);
+    now.bytes += step.bytes;
+    timeline_.memory.push_back(now);
   }
 }
 

@@ -28,6 +28,8 @@ Pass pass_of(const Scenario& s) {
   pass.fusion = s.training.fusion;
   pass.precision = s.training.precision;
   pass.gradients = s.training.gradients;
+  pass.keeps_placeholders = s.training.transformer_impl == TransformerImpl::transformer_engine;
+  pass.gathers_parameters = s.parallelism.data.sharding == Sharding::zero3;
   return pass;
 }
 

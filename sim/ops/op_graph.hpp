@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,17 +60,24 @@ struct GradientReady {
 using Item = std::variant<Launch, StartCollective, Join, GradientReady>;
 using Items = std::vector<Item>;
 
+/// Rows and columns of a weight.
+using WeightShape = std::pair<std::int64_t, std::int64_t>;
+
 struct Op {
   std::string name;  ///< "qkv"
   Items forward, backward;
   std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
   bool expert = false;             ///< they belong to experts that only some data ranks hold
+  Bytes output;                    ///< what it hands on, and its gradient, per micro-batch
   Bytes saved;                     ///< kept for backward, per micro-batch
   Bytes saved_scores;              ///< of it, what selective recompute drops and computes again
-  Bytes kept_for_weights;          ///< inputs and output gradients that gradients of parameters
-                                   ///< need, where they are computed later
-  Flops flops;                     ///< forward model FLOPs of this rank (attention counted in full)
-  bool core_attention = false;     ///< what selective recompute drops and computes again
+  Bytes scratch;  ///< held while its backward runs, beside the gradients of inputs and output
+  std::vector<WeightShape> placeholders;  ///< empty gradients that its library keeps by shape
+  bool loss = false;            ///< what it keeps are logits and what the loss makes of them
+  Bytes kept_for_weights;       ///< inputs and output gradients that gradients of parameters
+                                ///< need, where they are computed later
+  Flops flops;                  ///< forward model FLOPs of this rank (attention counted in full)
+  bool core_attention = false;  ///< what selective recompute drops and computes again
 };
 
 /// The ops of a block and who waits for whom, in order of insertion.

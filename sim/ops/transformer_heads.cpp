@@ -37,7 +37,10 @@ void add_logits(OpDag& dag, const LayerStack& stack, const Pass& pass, bool owns
                 const Vertices& inputs) {
   const Transformer& model = stack.model;
   const std::int64_t rows = padded_vocabulary(model.vocabulary, pass.tensor) / pass.tensor;
-  Op projection = column_linear(pass, "logits", model.hidden, rows, bias);
+  // Megatron-LM's own layer, whoever's the others are.
+  Pass own = pass;
+  own.keeps_placeholders = false;
+  Op projection = column_linear(own, "logits", model.hidden, rows, bias);
   if (!owns_weights) projection = share_weights(std::move(projection));
   const Vertex logits = dag.add(std::move(projection), inputs);
   dag.add(output_head(pass, model), {logits});

@@ -2,15 +2,15 @@
 #include "sim/plan/memory.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/plan/memory_buffers.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/segment.hpp"
 
 namespace stepsim {
 namespace {
-
-constexpr const char* kActivations = "activations";
 
 double optimizer_bytes(const Training& training) {
   const double master = bytes_per_element(training.precision) < 4 ? 4 : 0;
@@ -25,33 +25,6 @@ double optimizer_bytes(const Training& training) {
   throw InternalError("an optimizer without state");
 }
 
-/// The most that the schedule holds at one time, over the chunks of a stage.
-Bytes peak_activations(const Scenario& scenario, const OpGraph& graph, int stage) {
-  std::vector<PassMemory> of_chunk;
-  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk)
-    of_chunk.push_back(pass_memory(scenario, graph, stage, chunk));
-  Bytes now;
-  Bytes peak;
-  for (const Action& action : schedule_of(scenario).order(shape_of(scenario), stage)) {
-    now += of_chunk[static_cast<std::size_t>(action.chunk)].change(action.pass);
-    peak = std::max(peak, now);
-  }
-  return peak;
-}
-
-/// What recompute brings back for the one block whose backward runs.
-Bytes recomputed(const Scenario& scenario, const OpGraph& graph, int stage) {
-  Bytes most;
-  const Recompute recompute = scenario.training.recompute;
-  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
-    for (const std::size_t index : blocks_of(scenario, graph, stage, chunk)) {
-      const Block& block = graph.blocks[index];
-      most = std::max(most, block.saved(Recompute::none) - block.saved(recompute));
-    }
-  }
-  return most;
-}
-
 /// Sharded gradients of an interleaved stage: whole for the chunk that runs and the one being
 /// reduced.
 Bytes whole_gradients(const Scenario& scenario, double parameters) {
@@ -62,10 +35,14 @@ Bytes whole_gradients(const Scenario& scenario, double parameters) {
   return Bytes{parameters * gradient_bytes(scenario) * std::min(2.0 / chunks, 1.0)};
 }
 
+}  // namespace
+
 /// ZeRO-3 holds two gathered blocks and one block of whole gradients, and what forward does not
 /// give up: parameters that are too small to be sharded, and blocks that backward does not gather
 /// again.
-Bytes gathered(const Scenario& scenario, const OpGraph& graph) {
+Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph) {
+  if (!strategy_of(scenario.parallelism.data.sharding).shards_parameters || replicas(scenario) == 1)
+    return Bytes{0};
   const Reshard reshard = scenario.parallelism.data.reshard_after_forward;
   double largest = 0, largest_passing = 0, kept = 0;
   for (const std::size_t index : graph.chain) {
@@ -81,8 +58,6 @@ Bytes gathered(const Scenario& scenario, const OpGraph& graph) {
   const double element = bytes_per_element(scenario.training.precision);
   return Bytes{(2 * largest_passing + kept) * element + largest * gradient_bytes(scenario)};
 }
-
-}  // namespace
 
 BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int replicas) {
   const ShardingStrategy& strategy = strategy_of(sharding);
@@ -133,52 +108,51 @@ StateBytes state_bytes(const Scenario& scenario, const StageParameters& p) {
           p.dense * dense.optimizer + p.experts * experts.optimizer};
 }
 
-PassMemory pass_memory(const Scenario& scenario, const OpGraph& graph, int stage, int chunk) {
-  PassMemory sum;
-  for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
-    sum.saved += graph.blocks[block].saved(scenario.training.recompute);
-    sum.kept_for_weights += graph.blocks[block].kept_for_weights();
+Bytes StageMemory::total() const { return needed() + of(MemoryOwner::allocator); }
+Bytes StageMemory::allocated() const { return of(MemoryOwner::tensors); }
+Bytes StageMemory::needed() const { return allocated() + of(MemoryOwner::others); }
+
+Bytes StageMemory::of(MemoryOwner owner) const {
+  Bytes sum;
+  for (const MemoryCategory& category : categories) {
+    if (category.owner == owner) sum += category.bytes;
   }
   return sum;
 }
 
-Bytes PassMemory::change(PassKind pass) const {
-  switch (pass) {
-    case PassKind::forward:
-      return saved;
-    case PassKind::backward:
-      return -saved;
-    case PassKind::input_gradient:
-      return kept_for_weights - saved;
-    case PassKind::weight_gradient:
-      return -kept_for_weights;
-  }
-  return Bytes{0};
-}
-
 StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int stage) {
-  const DataParallel& data = scenario.parallelism.data;
   const StageParameters parameters = stage_parameters(scenario, graph, stage);
   const StateBytes state = state_bytes(scenario, parameters);
+  const GpuProfile& gpu = scenario.cluster.gpu;
+  const double whole = parameters.total();
   StageMemory memory{
-      stage,
-      {{"parameters", Bytes{state.parameters}},
-       {"gradients", Bytes{state.gradients} + whole_gradients(scenario, parameters.total())},
-       {"optimizer", Bytes{state.optimizer}},
-       {kActivations, peak_activations(scenario, graph, stage)},
-       {"recomputed", recomputed(scenario, graph, stage)}}};
-  if (strategy_of(data.sharding).shards_parameters && replicas(scenario) > 1) {
-    memory.categories.emplace_back("gathered", gathered(scenario, graph));
-  }
-  memory.categories.emplace_back("reserved", scenario.cluster.gpu.reserved);
+      .stage = stage,
+      .categories = {{"parameters", Bytes{state.parameters}},
+                     {"gradients", Bytes{state.gradients} + whole_gradients(scenario, whole)},
+                     {"optimizer", Bytes{state.optimizer}},
+                     {"placeholders", placeholder_bytes(scenario, graph, stage)},
+                     {"buckets", bucket_bytes(scenario, whole)},
+                     {"workspaces", gpu.workspace}},
+      .peak = peak_moment(scenario, graph, stage)};
+  const Working& held = memory.peak.held;
+  for (const auto& [name, bytes] :
+       {std::pair{"activations", held.activations}, std::pair{"recomputed", held.recomputed},
+        std::pair{"logits", held.logits}, std::pair{"working", held.gradients},
+        std::pair{"gathered", held.gathered}})
+    memory.categories.push_back({name, bytes, MemoryOwner::tensors, true});
+  const Bytes allocated = memory.allocated();
+  memory.categories.push_back(
+      {"fragmentation", kFragmentation * allocated, MemoryOwner::allocator});
+  memory.categories.push_back(
+      {"communicators", communicators(scenario) * gpu.communicator, MemoryOwner::others});
+  memory.categories.push_back({"context", gpu.context, MemoryOwner::others});
   return memory;
 }
 
 Bytes resident_bytes(const Scenario& scenario, const OpGraph& graph, int stage) {
-  const StageMemory memory = memory_of_stage(scenario, graph, stage);
-  Bytes sum = memory.total();
-  for (const auto& [category, bytes] : memory.categories) {
-    if (category == kActivations) sum -= bytes;
+  Bytes sum;
+  for (const MemoryCategory& category : memory_of_stage(scenario, graph, stage).categories) {
+    if (!category.varies) sum += category.bytes;
   }
   return sum;
 }

@@ -1,30 +1,40 @@
 // Peak memory of each pipeline stage, from the plan's own view of what is alive.
 //
 // Parameters, gradients and optimizer state: Rajbhandari et al. 2020, section 3 (16 bytes a
-// parameter with Adam in mixed precision). Activations: Korthikanti et al. 2022, section 4, times
-// the passes that the schedule holds in flight.
+// parameter with Adam in mixed precision). Activations: Korthikanti et al. 2022, section 4, for the
+// passes that the schedule holds in flight, and the working set of the pass that runs
+// (memory_walk.hpp). Buffers of libraries and communication: memory_buffers.hpp.
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/schedule.hpp"
+#include "sim/plan/memory_walk.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {
 
-/// Peak memory of one pipeline stage, by category; the categories sum to the total.
+/// Where a category's bytes lie. PyTorch's counters (torch.cuda.max_memory_allocated) know of
+/// tensors only.
+enum class MemoryOwner { tensors, allocator, others };
+
+struct MemoryCategory {
+  std::string name;  ///< "optimizer"
+  Bytes bytes;
+  MemoryOwner owner = MemoryOwner::tensors;
+  bool varies = false;  ///< taken and freed by passes
+};
+
+/// Memory of one pipeline stage at its peak, by category; the categories sum to the total.
 struct StageMemory {
   int stage = 0;
-  std::vector<std::pair<std::string, Bytes>>
-      categories;  ///< parameters, gradients, optimizer, activations, ...
-  Bytes total() const {
-    Bytes sum;
-    for (const auto& [name, bytes] : categories) sum += bytes;
-    return sum;
-  }
+  std::vector<MemoryCategory> categories;
+  PeakMoment peak;
+  Bytes total() const;
+  Bytes allocated() const;  ///< by tensors
+  Bytes needed() const;     ///< all but what PyTorch's allocator keeps for later
+  Bytes of(MemoryOwner owner) const;
 };
 
 /// Bytes that parameters, gradients and optimizer state take, per parameter of a rank's share of
@@ -56,18 +66,11 @@ struct StateBytes {
 };
 StateBytes state_bytes(const Scenario& scenario, const StageParameters& parameters);
 
-/// Activations of one micro-batch in one chunk. After a split backward's first half what its second
-/// half needs remains: the inputs of the layers with parameters and the gradients of their outputs
-/// (Qi et al. 2023, table 1), recomputed or not.
-struct PassMemory {
-  Bytes saved;             ///< from the forward pass on
-  Bytes kept_for_weights;  ///< from the input gradients to the weight gradients
-  /// What the pass takes (at its start) or frees (negative, at its end).
-  Bytes change(PassKind pass) const;
-};
-PassMemory pass_memory(const Scenario& scenario, const OpGraph& graph, int stage, int chunk);
+/// Blocks whose parameters are gathered while a pass runs, and one block of whole gradients:
+/// ZeRO 3.
+Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph);
 
-/// What a stage holds all the time: everything but activations.
+/// What a stage holds all the time: everything but what its passes take and free.
 Bytes resident_bytes(const Scenario& scenario, const OpGraph& graph, int stage);
 
 StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int stage);

@@ -128,7 +128,7 @@ struct Task {
   Cause wait_cause = Cause::sync_wait;  ///< what waiting for it to start is called
 };
 
-/// Activations that a pass takes (at its start) or frees (at its end).
+/// What a pass takes at its start for its worst moment, and what of it it frees at its end.
 struct MemoryStep {
   TaskIndex task = 0;
   double bytes = 0;
@@ -143,7 +143,7 @@ struct Program {
   std::uint32_t epochs = 1;
   std::vector<TaskIndex> step_ends;  ///< the last task of each step
   std::vector<MemoryStep> memory;    ///< in order of task
-  double resident_bytes = 0;         ///< parameters, gradients, optimizer
+  double resident_bytes = 0;         ///< all that passes do not take and free
   int readers = 0;                   ///< rows that may read storage at the same time
 
   std::uint32_t end_of_successors(TaskIndex task) const {

@@ -59,6 +59,13 @@ void ProgramWriter::add_memory(TaskIndex task, double bytes, bool at_start) {
   program_.memory.push_back({task, bytes, at_start});
 }
 
+TaskIndex ProgramWriter::first_on(std::uint16_t row, TaskIndex task) const {
+  for (TaskIndex i = task; i < program_.tasks.size(); ++i) {
+    if (program_.tasks[i].row == row) return i;
+  }
+  return task;
+}
+
 Program ProgramWriter::finish() {
   std::sort(edges_.begin(), edges_.end());
   edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());

@@ -47,6 +47,8 @@ class RankRows {
   std::vector<TaskIndex> reached() const;
 
   TaskIndex computed() const { return writer_.last_on(compute_); }
+  /// The first task of the compute row that is not before `task`.
+  TaskIndex computed_from(TaskIndex task) const { return writer_.first_on(compute_, task); }
   /// The last task on the channel's row.
   TaskIndex last_on(Channel channel) { return writer_.last_on(row_of(channel)); }
 

@@ -10,6 +10,20 @@
 
 namespace stepsim {
 
+const char* name_of(PassKind pass) {
+  switch (pass) {
+    case PassKind::forward:
+      return "forward";
+    case PassKind::backward:
+      return "backward";
+    case PassKind::input_gradient:
+      return "input gradient";
+    case PassKind::weight_gradient:
+      return "weight gradient";
+  }
+  return "";
+}
+
 int around(const PipelineShape& shape, int stage, int chunk) {
   return chunk * shape.stages + stage;
 }

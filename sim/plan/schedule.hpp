@@ -28,6 +28,7 @@ struct PipelineShape {
 /// the gradients of its input only, those of the weights can be computed later.
 enum class PassKind : std::uint8_t { forward, backward, input_gradient, weight_gradient };
 inline constexpr std::size_t kPassKinds = 4;
+const char* name_of(PassKind pass);
 
 /// One pass of one micro-batch through one chunk.
 struct Action {

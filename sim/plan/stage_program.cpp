@@ -27,7 +27,7 @@ struct ChunkPasses {
   std::array<Segment, kPassKinds> segments;           ///< by kind; of those that the order has
   std::array<Segment, kPassKinds> reducing_segments;  ///< those that also reduce gradients
   std::array<Segment, kPassKinds> first_segments;     ///< likewise, in the first step of all
-  PassMemory memory;
+  ChunkMemory memory;
   GradientReduction reduction;  ///< of the chunk alone
 };
 
@@ -71,7 +71,7 @@ class StageWriter {
   ChunkPasses compiled(int chunk) {
     const auto blocks = blocks_of(scenario_, shop_.graph, shape_.stage, chunk);
     ChunkPasses passes{
-        .memory = pass_memory(scenario_, shop_.graph, shape_.stage, chunk),
+        .memory = chunk_memory(scenario_, shop_.graph, shape_.stage, chunk),
         .reduction = {rows_, chunk_parameters(scenario_, shop_.graph, shape_.stage, chunk)}};
     for (const Action& action : actions_) {
       const auto kind = static_cast<std::size_t>(action.pass);
@@ -170,9 +170,10 @@ class StageWriter {
                                       : chunk.reducing_segments[kind]);
     if (reduces_[written_]) reduce(chunk);
     ++written_;
-    const double change = chunk.memory.change(action.pass).bytes();
-    const bool takes = action.pass == PassKind::forward;
-    writer_.add_memory(takes ? first : rows_.computed(), change, takes);
+    // On the compute row, where passes follow one another.
+    const Bytes most = chunk.memory[kind].most.total();
+    writer_.add_memory(rows_.computed_from(first), most.bytes(), true);
+    writer_.add_memory(rows_.computed(), (chunk.memory[kind].leaves.total() - most).bytes(), false);
   }
 
   /// Without overlap the gradients of passes that reduce are reduced between passes.

@@ -51,11 +51,21 @@ Json communication_of(const Metrics& m) {
   return groups;
 }
 
+Json peak_of(const PeakMoment& peak) {
+  return {{"pass", name_of(peak.pass.pass)},
+          {"micro_batch", peak.pass.micro_batch},
+          {"chunk", peak.pass.chunk},
+          {"block", peak.block},
+          {"op", peak.op}};
+}
+
 Json stage_of(const StageMemory& stage) {
   Json categories = Json::object();
-  for (const auto& [name, bytes] : stage.categories) categories[name] = number(bytes);
+  for (const MemoryCategory& c : stage.categories) categories[c.name] = number(c.bytes);
   return {{"stage", stage.stage},
           {"total_bytes", number(stage.total())},
+          {"allocated_bytes", number(stage.allocated())},
+          {"peak", peak_of(stage.peak)},
           {"categories_bytes", categories}};
 }
 
@@ -64,6 +74,8 @@ Json memory_of(const Memory& memory) {
   Json stages = Json::array();
   for (const StageMemory& stage : memory.stages) stages.push_back(stage_of(stage));
   return {{"peak_bytes", number(memory.worst().total())},
+          {"allocated_bytes", number(memory.worst().allocated())},
+          {"peak_time_s", number(memory.peak_time)},
           {"capacity_bytes", number(memory.capacity)},
           {"fits", memory.fits()},
           {"worst_stage", memory.worst().stage},

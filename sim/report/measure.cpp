@@ -124,6 +124,20 @@ std::string split_of(const Scenario& s) {
                      s.micro_batches(), s.micro_batches() == 1 ? "" : "es", s.training.micro_batch);
 }
 
+/// When a rank of the stage first holds the most in the first measured step, since that began.
+Seconds peak_time(const Timeline& timeline, int stage) {
+  const double start = timeline.step_start(static_cast<std::size_t>(timeline.warmup));
+  for (const RankTimeline& rank : timeline.ranks) {
+    if (rank.stage != stage) continue;
+    MemoryPoint peak{start, 0};
+    for (const MemoryPoint& point : rank.memory) {
+      if (point.time >= start && point.bytes > peak.bytes * (1 + 1e-12)) peak = point;
+    }
+    return Seconds{peak.time - start};
+  }
+  return Seconds{};
+}
+
 void add_identity(Metrics& m, const Scenario& s) {
   m.scenario = s.name;
   m.model = s.model.name;
@@ -194,7 +208,9 @@ Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation
   m.bubble_fraction = of(m.breakdown, Cause::pipeline_bubble) / step;
   m.data_stall_fraction = worst_stall(timeline, window) / step;
   add_communication(m, slowest, window);
-  m.memory = {memory_by_stage(scenario, graph), scenario.cluster.gpu.memory};
+  m.memory = {memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
+              scenario.parallelism.pipeline.chunks};
+  m.memory.peak_time = peak_time(timeline, m.memory.worst().stage);
   m.engine = simulation.stats;
   return m;
 }

@@ -16,6 +16,8 @@ namespace stepsim {
 struct Memory {
   std::vector<StageMemory> stages;
   Bytes capacity;
+  Seconds peak_time;  ///< of the worst stage's peak, since its step began
+  int chunks = 1;     ///< parts of the model on each stage
   const StageMemory& worst() const {
     const StageMemory* most = &stages.front();
     for (const StageMemory& stage : stages) {
@@ -23,7 +25,10 @@ struct Memory {
     }
     return *most;
   }
-  bool fits() const { return worst().total() <= capacity; }
+  /// Without the fragments, which PyTorch gives back when memory runs out (pytorch/pytorch
+  /// c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks).
+  bool fits() const { return worst().needed() <= capacity; }
+  bool tight() const { return fits() && worst().total() > capacity; }
 };
 
 /// One communication group on the slowest stage, per step.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/humanise.hpp"
+#include "sim/report/memory_text.hpp"
 
 namespace stepsim {
 namespace {
@@ -189,27 +190,15 @@ class Screen {
     const bool fits = m_.memory.fits();
     const bool one_stage = m_.memory.stages.size() == 1;
     paragraph("Memory",
-              fmt::format("{}: {} needs {} of {}: {}", fits ? "fits" : "does not fit",
+              fmt::format("{}: {} needs {} of {} at {}: {}",
+                          m_.memory.tight() ? "fits once cached fragments are given back"
+                          : fits            ? "fits"
+                                            : "does not fit",
                           one_stage ? "each GPU" : fmt::format("stage {}", worst.stage),
                           humanise(worst.total()).text(), humanise(m_.memory.capacity).text(),
-                          categories(worst)),
+                          moment_of(worst.peak, m_.memory.chunks > 1), categories_of(worst)),
               fits ? Paint::bold : Paint::red);
     line();
-  }
-
-  /// "optimizer 30.5, activations 20.3": largest first, in the unit of the total.
-  static std::string categories(const StageMemory& stage) {
-    auto sorted = stage.categories;
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    const Column column = column_for(stage.total());
-    std::string text;
-    for (const auto& [name, bytes] : sorted) {
-      if (bytes > Bytes{})
-        text +=
-            fmt::format("{}{} {}", text.empty() ? "" : ", ", name, column.number(bytes.bytes()));
-    }
-    return text;
   }
 
   void verdict() {

@@ -45,6 +45,9 @@ void describe(Io& io, Training& t) {
            "torch.compile's");
   io.field("attention", t.attention, any,
            "unfused, or a kernel that the GPU has: `stepsim list attention`");
+  io.field("transformer_impl", t.transformer_impl, any,
+           "whose linear layers, as in Megatron-LM; those of Transformer Engine keep an empty "
+           "gradient for each shape of weight");
 }
 
 template <class Io>

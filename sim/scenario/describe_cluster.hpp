@@ -81,8 +81,9 @@ void describe(Io& io, GpuProfile& g) {
   io.sources("where the constants come from: a map of short names to texts");
   io.constant("sms", g.sms, required(between(1, 1e5)), "streaming multiprocessors");
   io.constant("memory", g.memory, required(positive), "capacity");
-  io.constant("reserved", g.reserved, non_negative,
-              "context, communicators and library workspaces");
+  io.constant("context", g.context, non_negative, "of CUDA, with the kernels that are loaded");
+  io.constant("communicator", g.communicator, non_negative, "buffers of one NCCL communicator");
+  io.constant("workspace", g.workspace, non_negative, "of cuBLAS, as frameworks allocate it");
   io.constant("memory_bandwidth", g.memory_bandwidth, required(positive), "datasheet");
   io.constant("communication_sms", g.communication_sms, between(0, 1e5),
               "taken by a running NCCL collective");

@@ -30,7 +30,8 @@ constexpr std::array<Key, 10> kKeys{{
     {"bubble_fraction", Measure::fraction, "of the step, waiting for another pipeline stage"},
     {"data_stall_fraction", Measure::fraction, "of the step, waiting for samples"},
     {"overlap_efficiency", Measure::fraction, "of communication, hidden under compute"},
-    {"fits", Measure::truth, "the peak is within the GPU's memory"},
+    {"fits", Measure::truth,
+     "the peak is within the GPU's memory, the allocator's fragments given back"},
 }};
 
 constexpr std::array<std::string_view, 5> kComparisons{"<=", ">=", "==", "<",

@@ -86,7 +86,9 @@ struct GpuProfile {
   std::string description;
   int sms = 0;
   Bytes memory;                     ///< capacity
-  Bytes reserved;                   ///< context, communicators and library workspaces
+  Bytes context;                    ///< of CUDA, with the kernels that are loaded
+  Bytes communicator;               ///< buffers of one NCCL communicator
+  Bytes workspace;                  ///< of cuBLAS, as frameworks allocate it
   BytesPerSecond memory_bandwidth;  ///< datasheet
   int communication_sms = 0;        ///< taken by a running NCCL collective (one per channel)
   BytesPerSecond copy_pinned;       ///< host to device

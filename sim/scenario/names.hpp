@@ -41,6 +41,10 @@ inline constexpr std::array kNames<Optimizer> = {
     std::pair{std::string_view("momentum"), Optimizer::momentum},
     std::pair{std::string_view("adam"), Optimizer::adam}};
 template <>
+inline constexpr std::array kNames<TransformerImpl> = {
+    std::pair{std::string_view("local"), TransformerImpl::local},
+    std::pair{std::string_view("transformer_engine"), TransformerImpl::transformer_engine}};
+template <>
 inline constexpr std::array kNames<Sharding> = {
     std::pair{std::string_view("ddp"), Sharding::ddp},
     std::pair{std::string_view("zero1"), Sharding::zero1},

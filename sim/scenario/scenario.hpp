@@ -49,6 +49,11 @@ enum class Fusion {
 };
 enum class Optimizer { sgd, momentum, adam };
 
+/// Whose linear layers. Those of Transformer Engine keep an empty gradient for each shape of weight
+/// (NVIDIA/TransformerEngine transformer_engine/pytorch/module/base.py, get_dummy_wgrad), others
+/// make a new one each time (NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py).
+enum class TransformerImpl { local, transformer_engine };
+
 struct Training {
   std::int64_t sequence_length = 0;          ///< tokens per sequence; 0 for models without one
   std::int64_t decoder_sequence_length = 0;  ///< of encoder-decoder models; 0: sequence_length
@@ -62,6 +67,7 @@ struct Training {
   Recompute recompute = Recompute::none;
   Fusion fusion = Fusion::fused;
   std::string attention = "unfused";  ///< unfused, or an attention kernel of the GPU's profile
+  TransformerImpl transformer_impl = TransformerImpl::local;
   bool operator==(const Training&) const = default;
 };
 

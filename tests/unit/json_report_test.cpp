@@ -76,6 +76,13 @@ TEST_CASE("a result says in base units what the metrics say") {
   CHECK(json.at("memory").at("capacity_bytes") == 85899345920);
   CHECK(json.at("memory").at("fits") == true);
   CHECK(json.at("memory").at("worst_stage") == 0);
+  CHECK(json.at("memory").at("allocated_bytes") == 59995324416);
+  CHECK(json.at("memory").at("peak_time_s") == 4.2);
+  CHECK(json.at("memory").at("stages").at(0).at("peak") == Json{{"pass", "backward"},
+                                                                {"micro_batch", 3},
+                                                                {"chunk", 0},
+                                                                {"block", "layer"},
+                                                                {"op", "mlp down"}});
   CHECK(json.at("memory").at("stages").at(1).at("categories_bytes").at("activations") ==
         20669530112);
   CHECK(json.at("expect").at(1) ==

@@ -42,12 +42,17 @@ inline Metrics sample_metrics() {
       {"data", Bytes{5.2 * 0x1p30}, Seconds{0.93}, Seconds{0.84}, Seconds{0.09}},
       {"pipeline", Bytes{9 * 0x1p30}, Seconds{0.612}, Seconds{0.302}, Seconds{0.31}}};
   m.memory.capacity = Bytes{80 * 0x1p30};
+  m.memory.peak_time = Seconds{4.2};
   for (int stage = 0; stage < 2; ++stage) {
     m.memory.stages.push_back({stage,
                                {{"parameters", Bytes{5.125 * 0x1p30}},
                                 {"optimizer", Bytes{30.5 * 0x1p30}},
                                 {"offloaded", Bytes{}},
-                                {"activations", Bytes{(20.25 - stage) * 0x1p30}}}});
+                                {"activations", Bytes{(20.25 - stage) * 0x1p30}}},
+                               {.held = {},
+                                .pass = {.pass = PassKind::backward, .micro_batch = 3},
+                                .block = "layer",
+                                .op = "mlp down"}});
   }
   m.verdict = {
       "tensor-communication-bound: with an infinitely fast network the step would take 22.2 s "

@@ -50,6 +50,8 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   if (a.bias) add_bias_gradient(op.backward, pass, a, false);
   op.backward.emplace_back(product("queries dgrad", s, a.head_dim, k));
   op.backward.emplace_back(product("keys dgrad", k, a.head_dim, s));
+  // Gradients of the scores before and after dropout, or of softmax's output and input.
+  op.scratch = Bytes{2 * score_bytes(pass, a)};
   op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
 }
 
@@ -70,6 +72,12 @@ void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
   // Queries, keys, values and the fp32 log-sum-exp of each row. The output is the next layer's
   // input.
   op.saved_scores = Bytes{4.0 * static_cast<double>(pass.tokens() * a.heads)};
+  // Where heads are traded for parts of the sequence, attention keeps its output as it was before
+  // the trade, beside the next layer's input (NVIDIA/TransformerEngine
+  // transformer_engine/pytorch/attention, AttnFuncWithCPAndQKVOA2A).
+  if (pass.context > 1 && pass.context_kind == ContextKind::all_to_all)
+    op.saved_scores +=
+        Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
   op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
 }
 
@@ -84,6 +92,7 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
   Op op;
   op.name = a.keys > 0 ? "cross attention" : "attention";
   op.core_attention = true;
+  op.output = Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
   const double qkv = qkv_bytes(pass, a);
   if (a.rotary) add_rotary(op.forward, pass, a);
   if (a.kernel == "unfused") {

@@ -67,6 +67,7 @@ Op embedding(const Pass& pass, const Transformer& model) {
   const double table = pass.element() * op.parameters.front();
   op.backward.emplace_back(for_weights(memory_bound("embedding gradient", 3 * all + 4 * table)));
   op.kept_for_weights = Bytes{all};
+  op.output = Bytes{outer};
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   return op;
 }
@@ -94,6 +95,7 @@ Op select_tokens(const Pass& pass, const std::string& name, std::int64_t hidden,
   op.name = name;
   op.forward.emplace_back(memory_bound(name, 2 * selected));
   op.backward.emplace_back(memory_bound(name + " gradient", all + 2 * selected));
+  op.output = Bytes{selected};
   return op;
 }
 

@@ -29,9 +29,11 @@ struct Pass {
   Fusion fusion = Fusion::fused;
   Precision precision = Precision::bf16;
   Precision gradients = Precision::bf16;
-  std::int64_t expert = 1;         ///< ranks that the experts are dealt to
-  std::optional<double> capacity;  ///< of an expert over its fair share of tokens; none: dropless
-  double imbalance = 1;            ///< dropless: tokens of the busiest rank over the average
+  std::int64_t expert = 1;          ///< ranks that the experts are dealt to
+  std::optional<double> capacity;   ///< of an expert over its fair share of tokens; none: dropless
+  double imbalance = 1;             ///< dropless: tokens of the busiest rank over the average
+  bool keeps_placeholders = false;  ///< linear layers keep one empty gradient for each shape
+  bool gathers_parameters = false;  ///< ZeRO 3, which counts the gradients of a block itself
 
   std::int64_t tokens() const { return batch * sequence; }
   std::int64_t whole_sequence() const { return sequence * context; }

@@ -49,6 +49,14 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s) {
     const double output = pass.element() * static_cast<double>(s.tokens * s.out);
     op.forward.emplace_back(memory_bound(name + " bias", 2 * output));
   }
+  op.output = Bytes{pass.element() * static_cast<double>(s.tokens * s.out)};
+  // The gradient of a weight is added to that of earlier micro-batches; the library hands autograd
+  // a new tensor of its size, or an empty one that it keeps.
+  if (pass.keeps_placeholders) {
+    op.placeholders = {{s.in, s.out}};
+  } else if (!pass.gathers_parameters) {
+    op.scratch = Bytes{pass.element() * op.parameters.front()};
+  }
   return op;
 }
 
@@ -80,6 +88,7 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
     add_collective(forward, CollectiveOp::all_gather, input, false);
     op.forward.insert(op.forward.begin(), forward.begin(), forward.end());
     add_collective(op.backward, CollectiveOp::all_gather, input, hidden, true);
+    op.scratch += 2.0 * input;  // the gathered input, and its gradient before it is scattered
   }
   op.backward.emplace_back(data_gradient(pass, name, s));
   if (split && pass.sequence_parallel && hidden) op.backward.emplace_back(Join{true});
@@ -104,12 +113,15 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
   op.saved = Bytes{pass.element() * static_cast<double>(pass.tokens() * in)};
   op.kept_for_weights = kept_for_weights(pass, op, s);
   const Bytes output = pass.activation(out);
+  op.output = Bytes{pass.element() * static_cast<double>(pass.outer_tokens() * out)};
   if (pass.tensor > 1) {
     const CollectiveOp kind =
         pass.sequence_parallel ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
     add_collective(op.forward, kind, output, false);
-    if (pass.sequence_parallel)
+    if (pass.sequence_parallel) {
       add_collective(op.backward, CollectiveOp::all_gather, output, false);
+      op.scratch += output;
+    }
   }
   op.backward.emplace_back(data_gradient(pass, name, s));
   add_weight_gradient(op.backward, pass, name, s);

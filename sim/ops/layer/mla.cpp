@@ -36,6 +36,7 @@ Op latent_heads(const Pass& pass, const LatentAttention& a, std::int64_t heads) 
       pass.element() * static_cast<double>(pass.tokens()) * static_cast<double>(a.rope_dim);
   Op op;
   op.name = "latent heads";
+  op.output = Bytes{2 * bytes.query + bytes.value};
   add_shared_keys(op.forward, pass, CollectiveOp::all_gather, a.rope_dim);
   op.forward.emplace_back(memory_bound("rotary queries", 2 * bytes.rotary));
   op.forward.emplace_back(memory_bound("rotary keys", 2 * shared_keys));

@@ -119,6 +119,8 @@ Op router(const Pass& pass, const ExpertShape& shape) {
   const double input = e.shared_ffn > 0 ? 0 : row_bytes(pass, shape) * static_cast<double>(tokens);
   op.saved = Bytes{input + 4 * logits};
   op.kept_for_weights = Bytes{input + pass.element() * logits};
+  // The tokens pass through it on their way to the experts.
+  op.output = Bytes{row_bytes(pass, shape) * static_cast<double>(tokens) + 4 * logits};
   op.forward.emplace_back(gemm("router", pass, tokens, e.count, shape.hidden));
   // In fp32: cast and softmax, the top k, then a dense map with one byte and probabilities.
   op.forward.emplace_back(
@@ -137,6 +139,7 @@ Op router(const Pass& pass, const ExpertShape& shape) {
 Op dispatch(const Pass& pass, const ExpertShape& shape) {
   Op op;
   op.name = "dispatch";
+  op.output = Bytes{row_bytes(pass, shape) * Rows(pass, shape).computed};
   add_outward(op.forward, pass, shape, "permute");
   add_homeward(op.backward, pass, shape, "permute backward");
   return op;
@@ -157,6 +160,13 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   op.forward.insert(op.forward.end(), forward.begin(), forward.end());
   add_forward(op, pass, rows, down);
   op.saved += activation_saved(pass, one, shape.gated);
+  op.output = Bytes{row_bytes(pass, shape) * rows.computed};
+  op.scratch = Bytes{static_cast<double>(inputs) * one};  // gradients between the two layers
+  if (pass.keeps_placeholders) {
+    op.placeholders = {{up.in, up.out}, {down.in, down.out}};
+  } else if (!pass.gathers_parameters) {
+    op.scratch += Bytes{pass.element() * static_cast<double>(rows.local * up.in * up.out)};
+  }
   add_backward(op, pass, rows, down);
   const Items backward = activation_backward(pass, "experts activation", one, shape.gated);
   op.backward.insert(op.backward.end(), backward.begin(), backward.end());
@@ -167,6 +177,7 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
 Op combine(const Pass& pass, const ExpertShape& shape) {
   Op op;
   op.name = "combine";
+  op.output = Bytes{row_bytes(pass, shape) * Rows(pass, shape).tokens};
   add_homeward(op.forward, pass, shape, "unpermute");
   add_outward(op.backward, pass, shape, "unpermute backward");
   return op;

@@ -87,6 +87,7 @@ Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms
   Op op;
   op.name = name;
   op.parameters = weights(hidden, rms, bias);
+  op.output = Bytes{activation};
   op.kept_for_weights = Bytes{2 * activation};
   add_kernels(op, pass, {name, elements, static_cast<double>(pass.outer_tokens())}, rms, joins);
   if (branches && !joins)
@@ -115,6 +116,7 @@ Op residual_norm(const Pass& pass, const std::string& name, std::int64_t hidden,
   }
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   op.saved = Bytes{one + mask};
+  op.output = Bytes{2 * one};  // the sum, and its norm
   return op;
 }
 
@@ -125,6 +127,7 @@ Op head_norm(const Pass& pass, const AttentionShape& a) {
   op.name = "head norm";
   op.parameters = {static_cast<double>(a.head_dim), static_cast<double>(a.head_dim)};
   add_kernels(op, pass, {op.name, elements, heads}, true, false);
+  op.output = Bytes{pass.element() * elements};
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   return op;
 }

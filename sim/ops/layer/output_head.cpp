@@ -32,6 +32,7 @@ Op output_head(const Pass& pass, const Transformer& model) {
   const auto logits = static_cast<double>(pass.tokens() * rows);
   Op op;
   op.name = "cross entropy";
+  op.loss = true;
   if (pass.fusion == Fusion::compiled && pass.tensor == 1) {
     const double one = pass.element() * logits;
     op.forward.emplace_back(memory_bound("cross entropy", one, MemoryRate::loss));
@@ -44,9 +45,9 @@ Op output_head(const Pass& pass, const Transformer& model) {
   add_small_reductions(op.forward, pass);
   op.backward.emplace_back(
       memory_bound("cross entropy backward", kBackwardBytesPerLogit * logits, MemoryRate::loss));
-  // The 16-bit logits and their fp32 softmax (Korthikanti et al. 2022, section 4.3, counts the
-  // latter).
-  op.saved = Bytes{(pass.element() + 4.0) * logits};
+  // The fp32 softmax (Korthikanti et al. 2022, section 4.3). The 16-bit logits are given up when
+  // the loss is known; backward turns the softmax into a gradient in place and casts it.
+  op.saved = Bytes{4.0 * logits};
   return op;
 }
 
@@ -56,6 +57,7 @@ Op class_loss(const Pass& pass, std::int64_t classes) {
   const auto logits = static_cast<double>(pass.batch * classes);
   Op op;
   op.name = "class loss";
+  op.loss = true;
   op.forward.emplace_back(
       memory_bound("class loss", (pass.element() + 12) * logits, MemoryRate::loss));
   op.backward.emplace_back(

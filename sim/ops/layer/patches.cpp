@@ -35,6 +35,7 @@ Op patch_embedding(const Pass& pass, const Transformer& model) {
       for_weights(memory_bound("patches bias gradient", embedded, MemoryRate::norm)));
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   op.saved = Bytes{pixels};
+  op.output = Bytes{outer};
   op.kept_for_weights = Bytes{pixels + outer};
   // All tensor ranks compute the same.
   op.flops = Flops{2.0 * static_cast<double>(rows * v.patch_values()) * static_cast<double>(h) /

@@ -38,6 +38,7 @@ Op activation(const Pass& pass, std::int64_t width, bool gated) {
   op.forward = activation_forward(pass, op.name, one, gated);
   op.backward = activation_backward(pass, op.name, one, gated);
   op.saved = activation_saved(pass, one, gated);
+  op.output = Bytes{one};
   return op;
 }
 
@@ -65,6 +66,7 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
     op.kept_for_weights = Bytes{one};
   }
   op.saved = Bytes{mask};
+  op.output = Bytes{one};
   return op;
 }
 

@@ -27,6 +27,7 @@ Op relative_positions(const Pass& pass, std::int64_t buckets, std::int64_t heads
   op.forward.emplace_back(memory_bound("position bias lookup", 8 * pairs + bias));
   op.backward.emplace_back(for_weights(memory_bound("position table gradient", 8 * pairs + bias)));
   op.backward.emplace_back(GradientReady{op.parameters.front()});
+  op.output = Bytes{bias};
   op.saved = Bytes{8 * pairs + bias};  // the buckets, and what all layers read
   return op;
 }
