@@ -72,10 +72,8 @@ double split_seconds(const GemmShape& g, const GpuProfile& gpu, const GemmProfil
 }
 
 /// The fastest tile and split for that shape, without the fixed overhead.
-double best_seconds(const GemmShape& g, const GpuProfile& gpu, const GemmProfile& p,
+double best_seconds(const GemmShape& g, double bytes, const GpuProfile& gpu, const GemmProfile& p,
                     bool may_split) {
-  const double element = bytes_per_element(p.precision);
-  const double bytes = element * (g.m * g.k + g.k * g.n + g.m * g.n) * g.batch;
   const double memory = bytes / (gpu.memory_bandwidth.bytes_per_second() * p.memory_efficiency);
   double best = INFINITY;
   for (const Tile tile : kTiles) {
@@ -95,11 +93,51 @@ Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
   const GemmProfile& p = profile_of(gpu, gemm.precision);
   const GemmShape shape{static_cast<double>(gemm.m), static_cast<double>(gemm.n),
                         static_cast<double>(gemm.k), static_cast<double>(gemm.batch)};
+  const double elements = shape.m * shape.k + shape.k * shape.n + shape.m * shape.n;
+  const double bytes = bytes_per_element(p.precision) * elements * shape.batch;
   // Batched GEMMs fill the GPU with their batch; libraries do not split them.
-  const double seconds = p.overhead.seconds() + best_seconds(shape, gpu, p, gemm.batch == 1);
+  const double seconds = p.overhead.seconds() + best_seconds(shape, bytes, gpu, p, gemm.batch == 1);
   const double grouped = gemm.weight_gradient ? p.grouped_weight_gradient : p.grouped;
   return Seconds{seconds * p.sustained * (gemm.weight_gradient ? p.weight_gradient : 1) *
                  (gemm.grouped ? grouped : 1)};
+}
+
+/// Strided convolutions leave out the zeros between the gradients of their outputs.
+GemmShape implicit_gemm(const Convolution& c) {
+  const auto batch = static_cast<double>(c.batch), in = static_cast<double>(c.in_channels),
+             out = static_cast<double>(c.out_channels);
+  const auto taps = static_cast<double>(c.filter * c.filter);
+  const double outputs = batch * static_cast<double>(c.out_image() * c.out_image());
+  switch (c.pass) {
+    case ConvolutionPass::forward:
+      return {outputs, out, in * taps, 1};
+    case ConvolutionPass::input_gradient:
+      return {batch * static_cast<double>(c.image * c.image), in,
+              out * taps / static_cast<double>(c.stride * c.stride), 1};
+    case ConvolutionPass::weight_gradient:
+      return {out, in * taps, outputs, 1};
+  }
+  throw InternalError("a convolution without a pass");
+}
+
+double over_gemm(const Convolution& c, const ConvolutionProfile& p) {
+  if (p.winograd > 0 && c.filter == 3 && c.stride == 1) return p.winograd;
+  switch (c.pass) {
+    case ConvolutionPass::forward:
+      return p.forward;
+    case ConvolutionPass::input_gradient:
+      return p.input_gradient;
+    case ConvolutionPass::weight_gradient:
+      return p.weight_gradient;
+  }
+  throw InternalError("a convolution without a pass");
+}
+
+Seconds time_of(const Convolution& c, const GpuProfile& gpu) {
+  const GemmProfile& p = profile_of(gpu, c.computed());
+  const double seconds =
+      p.overhead.seconds() + best_seconds(implicit_gemm(c), c.bytes().bytes(), gpu, p, true);
+  return Seconds{seconds * p.sustained * over_gemm(c, p.convolution)};
 }
 
 /// The kernel's constants for the head dimension, or for the nearest one that was measured.

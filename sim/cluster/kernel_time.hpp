@@ -8,6 +8,11 @@
 //   bandwidth.
 // and all of it times `sustained`, a weight gradient's also times `weight_gradient`. The form and
 // its 0.4, 1/2 and 1.5 are those that the constants of calib/ were fitted with (calib/README.md).
+// Convolution: the GEMM of its implicit shape, whose bytes are those of the images, times the
+// profile's `convolution`: for B images with P x P pixels in and Q x Q out, C channels in and K
+// out, R x R taps and stride s, m x n x k is BQQ x K x CRR forward, BPP x C x KRR/ss for the
+// input's and K x CRR x BQQ for the weights' gradient (NVIDIA/cutlass
+// media/docs/cpp/implicit_gemm_convolution.md).
 // Fused attention: FLOPs / (plateau * s / (s + s_half)) with s keys; under a causal mask the half
 // that it leaves is counted, without one plateau and s_half are others; backward at its own
 // rate. Memory bound: sqrt(latency^2 + (bytes / rate)^2).

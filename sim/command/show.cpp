@@ -22,6 +22,10 @@ std::string describe(const Gemm& g) {
 std::string describe(const FusedAttention& a) {
   return fmt::format("{} {} heads of {}, {} tokens", a.kernel, a.heads, a.head_dim, a.sequence);
 }
+std::string describe(const Convolution& c) {
+  return fmt::format("{}x{} convolution /{} of {} x {}x{}x{} to {} channels", c.filter, c.filter,
+                     c.stride, c.batch, c.image, c.image, c.in_channels, c.out_channels);
+}
 std::string describe(const MemoryBound& m) {
   return fmt::format("{:.2f} MB", m.bytes.bytes() / 1e6);
 }

@@ -23,9 +23,13 @@ Block tied_head_block(const Transformer& model, const Pass& pass);
 /// One layer, loss.
 std::vector<Block> mlp_blocks(const Mlp& model, const Pass& pass);
 
+/// Stem, for each stage the first bottleneck block and the others, head.
+BlockChain resnet_blocks(const ResNet& model, const Pass& pass);
+
 /// Parameters of the whole model, unpadded, as papers count them.
 double parameter_count(const Transformer& model);
 double parameter_count(const Mlp& model);
+double parameter_count(const ResNet& model);
 double parameter_count(const Model& model);
 
 }  // namespace stepsim

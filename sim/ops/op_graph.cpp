@@ -60,6 +60,14 @@ void build_blocks(OpGraph& graph, const Scenario& s, const Mlp& model) {
   graph.flop_convention = "GEMMs, backward 2x forward";
 }
 
+void build_blocks(OpGraph& graph, const Scenario& s, const ResNet& model) {
+  BlockChain chain = resnet_blocks(model, pass_of(s));
+  graph.blocks = std::move(chain.blocks);
+  graph.chain = std::move(chain.chain);
+  graph.flop_convention =
+      "convolutions and the fully connected layer, 2 a multiply-add, backward 2x forward";
+}
+
 Flops forward_flops(const Block& block) {
   Flops sum;
   for (const Op* op : block.order()) sum += op->flops;

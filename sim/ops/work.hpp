@@ -46,6 +46,34 @@ struct FusedAttention {
   }
 };
 
+enum class ConvolutionPass { forward, input_gradient, weight_gradient };
+
+/// A convolution of square images with a square filter of odd width, padded by half of it, as an
+/// implicit GEMM (NVIDIA/cutlass media/docs/cpp/implicit_gemm_convolution.md).
+struct Convolution {
+  std::int64_t batch = 1, in_channels = 0, out_channels = 0;
+  std::int64_t image = 0;  ///< edge of the input, in pixels
+  std::int64_t filter = 1, stride = 1;
+  ConvolutionPass pass = ConvolutionPass::forward;
+  Precision precision = Precision::bf16;  ///< of the tensors
+
+  std::int64_t out_image() const { return (image - 1) / stride + 1; }
+  /// What it is computed in.
+  Precision computed() const { return convolution_precision(precision, in_channels); }
+  /// The same for all three passes.
+  Flops flops() const {
+    return Flops{2.0 * static_cast<double>(batch * out_image() * out_image()) *
+                 static_cast<double>(in_channels * out_channels * filter * filter)};
+  }
+  /// Each element of input, output and weights once: the GEMM's first matrix is made on the fly.
+  Bytes bytes() const {
+    return Bytes{bytes_per_element(precision) *
+                 static_cast<double>(batch * image * image * in_channels +
+                                     batch * out_image() * out_image() * out_channels +
+                                     in_channels * out_channels * filter * filter)};
+  }
+};
+
 /// Which of the profile's memory rates a kernel reaches.
 enum class MemoryRate { elementwise, norm, softmax, dropout, loss, optimizer, permute };
 
@@ -55,6 +83,6 @@ struct MemoryBound {
   MemoryRate rate = MemoryRate::elementwise;
 };
 
-using Work = std::variant<Gemm, FusedAttention, MemoryBound>;
+using Work = std::variant<Gemm, FusedAttention, MemoryBound, Convolution>;
 
 }  // namespace stepsim

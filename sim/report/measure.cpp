@@ -77,7 +77,9 @@ void add_rates(Metrics& m, const Scenario& s, const OpGraph& graph) {
     m.tokens_per_s = m.samples_per_s * static_cast<double>(s.sequence_length() + s.target_length());
     m.tokens_per_s_per_gpu = m.tokens_per_s / gpus;
   }
-  if (transformer != nullptr && transformer->vision) m.samples = "images";
+  const bool images = std::holds_alternative<ResNet>(s.model.shape) ||
+                      (transformer != nullptr && transformer->vision);
+  if (images) m.samples = "images";
   const double peak =
       peak_rate(s.cluster.gpu, s.training.precision).flops_per_second() * gpus * step;
   m.mfu = graph.model_flops.flops() / peak;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/suggest.hpp"
+#include "sim/scenario/check_kinds.hpp"
 #include "sim/scenario/check_transformer.hpp"
 #include "sim/scenario/key_reports.hpp"
 
@@ -33,13 +34,16 @@ class Checker : KeyReports {
   void check_names() const;
 
  private:
-  void check_mlp() const;
   void check_dense_only() const;
   void check_uneven() const;
   void check_name(const char* path, const std::string& name, const std::vector<std::string>& known,
                   std::string_view title) const;
+  /// What a pipeline deals out.
   std::int64_t layers() const {
-    return std::visit([](const auto& shape) { return shape.layers; }, s.model.shape);
+    if (const auto* r = std::get_if<ResNet>(&s.model.shape))
+      return std::accumulate(r->blocks.begin(), r->blocks.end(), std::int64_t{0});
+    if (const auto* m = std::get_if<Mlp>(&s.model.shape)) return m->layers;
+    return std::get<Transformer>(s.model.shape).layers;
   }
   /// What the schedule asks for; nullptr when it is not known.
   const ScheduleNeeds* schedule() const {
@@ -84,6 +88,7 @@ class Checker : KeyReports {
 
 void Checker::check_model() const {
   if (!sound({"model"})) return;
+  if (const auto* r = std::get_if<ResNet>(&s.model.shape)) check_resnet(*r, *this);
   const auto* t = std::get_if<Transformer>(&s.model.shape);
   if (t != nullptr) check_transformer(*t, *this);
 }
@@ -208,6 +213,7 @@ void Checker::check_shard_degree() const {
 
 void Checker::check_pipeline() const {
   if (!sound({"model", "parallelism.pipeline"})) return;
+  if (std::holds_alternative<ResNet>(s.model.shape) && p.pipeline.stages > 1) return;  // refused
   if (!p.pipeline.layers.empty()) return check_uneven();
   const std::int64_t parts = std::int64_t{p.pipeline.stages} * parts_per_stage();
   if (layers() % parts == 0) return;
@@ -279,7 +285,12 @@ void Checker::check_schedule() const {
 void Checker::check_training() const {
   const auto* t = std::get_if<Transformer>(&s.model.shape);
   if (sound({"model"})) {
-    t != nullptr ? check_transformer_training(s, *t, *this) : check_mlp();
+    if (t != nullptr) check_transformer_training(s, *t, *this);
+    if (std::holds_alternative<Mlp>(s.model.shape)) check_without_tokens(s, "an MLP", *this);
+    if (const auto* r = std::get_if<ResNet>(&s.model.shape)) {
+      check_without_tokens(s, "a ResNet", *this);
+      check_resnet_training(s, *r, *this);
+    }
     if (t == nullptr || !t->experts) check_dense_only();
   }
   if (!sound({"cluster"})) return;
@@ -298,28 +309,6 @@ void Checker::check_training() const {
 void Checker::check_dense_only() const {
   if (sound({"parallelism.expert"}) && p.expert != ExpertParallel{}) {
     report("parallelism.expert", "the model has no experts to split");
-  }
-}
-
-void Checker::check_mlp() const {
-  if (sound({"parallelism.tensor"}) && p.tensor != 1) {
-    report("parallelism.tensor",
-           fmt::format("an MLP is not split by tensor parallelism, but tensor is {}", p.tensor));
-  }
-  if (sound({"parallelism.sequence"}) && p.sequence) {
-    report("parallelism.sequence", "an MLP has no sequences to split");
-  }
-  if (sound({"parallelism.context.degree"}) && p.context.degree > 1) {
-    report("parallelism.context.degree", "an MLP has no sequences to split");
-  }
-  if (sound({"training.sequence_length"}) && s.training.sequence_length > 0) {
-    report("training.sequence_length",
-           fmt::format("an MLP has no sequences, but sequence_length is {}",
-                       s.training.sequence_length));
-  }
-  if (sound({"training.recompute"}) && s.training.recompute == Recompute::selective) {
-    report("training.recompute", "selective recompute is about attention, which an MLP has not",
-           "use none or full");
   }
 }
 

@@ -205,6 +205,8 @@ void describe(Io& io, Run& r) {
 /// What is copied to the GPU per sequence or image: token ids as int64, pixels as fp32
 /// (torchvision.transforms.ToTensor).
 inline Input input_defaults(const Scenario& s) {
+  if (const auto* r = std::get_if<ResNet>(&s.model.shape))
+    return {.device_bytes = 4_B * static_cast<double>(r->channels * r->image * r->image)};
   const auto* t = std::get_if<Transformer>(&s.model.shape);
   if (t != nullptr && t->vision) {
     const Vision& v = *t->vision;

@@ -9,6 +9,15 @@
 namespace stepsim {
 
 template <class Io>
+void describe(Io& io, ConvolutionProfile& c) {
+  io.constant("forward", c.forward, positive, "time over that of a GEMM of the same shape");
+  io.constant("input_gradient", c.input_gradient, positive, "likewise");
+  io.constant("weight_gradient", c.weight_gradient, positive, "likewise");
+  io.constant("winograd", c.winograd, non_negative,
+              "instead of these for 3x3 filters of stride 1; 0: Winograd's algorithm is not used");
+}
+
+template <class Io>
 void describe(Io& io, GemmProfile& g) {
   io.constant("peak", g.peak, required(positive), "datasheet, dense");
   io.constant("efficiency", g.efficiency, fraction, "of peak, in the main loop of a short kernel");
@@ -37,6 +46,7 @@ void describe(Io& io, GemmProfile& g) {
   io.fallback(g.grouped_weight_gradient, 1.13, "1.13");
   io.constant("grouped_weight_gradient", g.grouped_weight_gradient, positive,
               "the same for their weight gradients");
+  io.section("convolution", g.convolution, "convolutions against GEMMs of their shape");
 }
 
 template <class Io>

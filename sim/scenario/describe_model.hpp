@@ -101,12 +101,38 @@ void describe(Io& io, Mlp& m) {
 }
 
 template <class Io>
+void describe(Io& io, ResNet& r) {
+  io.field("blocks", r.blocks, between(1, 1e4), "bottleneck blocks of each stage");
+  io.field("image", r.image, between(8, 1e4), "pixels of an edge; images are square");
+  io.field("channels", r.channels, between(1, 1024),
+           "of the image; fewer than 4 keep its convolution off the tensor cores");
+  io.field("classes", r.classes, between(1, 1e8), "outputs");
+  io.field("layout", r.layout, any,
+           "of images in memory; nchw is transposed around each convolution on tensor cores");
+  io.field("fused_norm", r.fused_norm, any,
+           "batch norm with the addition and ReLU behind it as one kernel");
+}
+
+/// An empty model of that kind.
+inline decltype(Model::shape) shape_of(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::transformer:
+      return Transformer{};
+    case ModelKind::mlp:
+      return Mlp{};
+    case ModelKind::resnet:
+      return ResNet{};
+  }
+  return {};
+}
+
+template <class Io>
 void describe(Io& io, Model& m) {
-  ModelKind kind = std::holds_alternative<Mlp>(m.shape) ? ModelKind::mlp : ModelKind::transformer;
+  auto kind = static_cast<ModelKind>(m.shape.index());
   io.fallback(m.name, m.name, "the file's name");
   io.field("name", m.name, any, "of the model, in reports");
   io.field("kind", kind, any, "which of the shapes below");
-  if (kind == ModelKind::mlp && !std::holds_alternative<Mlp>(m.shape)) m.shape = Mlp{};
+  if (kind != static_cast<ModelKind>(m.shape.index())) m.shape = shape_of(kind);
   std::visit([&](auto& shape) { describe(io, shape); }, m.shape);
   io.field("published_parameters", m.published_parameters, non_negative,
            "as its authors state them; 0: not published to the digit");

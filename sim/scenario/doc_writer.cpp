@@ -72,6 +72,8 @@ std::string scenario_reference() {
          section_text("Transformer", "A file of `models/`, or the map below `model`.",
                       described(Model{.shape = Transformer{}})) +
          section_text("MLP", "The same with `kind: mlp`.", described(Model{.shape = Mlp{}})) +
+         section_text("ResNet", "The same with `kind: resnet`.",
+                      described(Model{.shape = ResNet{}})) +
          section_text("Cluster", "A file of `scenarios/clusters/`, or the map below `cluster`.",
                       described(Cluster{})) +
          section_text("GPU profile",

@@ -54,8 +54,12 @@ class DocWriter {
     row(key, type_text(wanted(T{}), rules, Measurable<T>), rules, "none", doc);
   }
   template <class T>
-  void field(std::string_view key, std::vector<T>&, const Rules& rules, std::string_view doc) {
-    row(key, "list: " + type_text(wanted(T{}), rules, true), rules, "none", doc);
+  void field(std::string_view key, std::vector<T>& values, const Rules& rules,
+             std::string_view doc) {
+    std::string preset;
+    for (const T& value : values) preset += (preset.empty() ? "[" : ", ") + write_scalar(value);
+    row(key, "list: " + type_text(wanted(T{}), rules, true), rules,
+        preset.empty() ? "none" : preset + "]", doc);
   }
   template <class T>
   void constant(std::string_view key, T& value, const Rules& rules, std::string_view doc) {

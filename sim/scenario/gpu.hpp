@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,22 @@ constexpr double bytes_per_element(Precision p) {
   return 0;
 }
 
+/// What a convolution of images with so many channels is computed in: tensor cores need four
+/// (NVIDIA, Convolutional Layers User's Guide, quick-start checklist: padding 3 to 4 is
+/// sufficient).
+constexpr Precision convolution_precision(Precision precision, std::int64_t channels) {
+  return channels < 4 ? Precision::fp32 : precision;
+}
+
+/// Time of a convolution over that of a GEMM of its shape (sim/cluster/kernel_time.hpp).
+struct ConvolutionProfile {
+  double forward = 1;
+  double input_gradient = 1;
+  double weight_gradient = 1;
+  double winograd = 0;  ///< instead of these for 3x3 filters of stride 1; 0: not used
+  bool operator==(const ConvolutionProfile&) const = default;
+};
+
 /// Constants of the GEMM model for one precision; the formula stands in
 /// sim/cluster/kernel_time.hpp.
 struct GemmProfile {
@@ -50,6 +67,7 @@ struct GemmProfile {
   double grouped_weight_gradient = 1;  ///< the same for their weight gradients
   double weight_gradient =
       1;  ///< time of a weight-gradient GEMM that accumulates, over a forward one
+  ConvolutionProfile convolution;
   bool operator==(const GemmProfile&) const = default;
 };
 

@@ -93,9 +93,24 @@ struct Mlp {
   bool operator==(const Mlp&) const = default;
 };
 
+/// In which order an image's dimensions lie in memory: channels last, or channels first.
+enum class Layout { nhwc, nchw };
+
+/// A residual network of bottleneck blocks (He et al. 2015, arXiv 1512.03385, table 1),
+/// variant 1.5: the 3x3 convolution of a block has the stride. Stage i has a width of 64 * 2^i.
+struct ResNet {
+  std::vector<std::int64_t> blocks{3, 4, 6, 3};  ///< of each stage
+  std::int64_t image = 224;                      ///< pixels of an edge
+  std::int64_t channels = 3;                     ///< of the image as the GPU has it
+  std::int64_t classes = 1000;
+  Layout layout = Layout::nhwc;
+  bool fused_norm = false;  ///< batch norm, addition and ReLU in one kernel
+  bool operator==(const ResNet&) const = default;
+};
+
 struct Model {
   std::string name;
-  std::variant<Transformer, Mlp> shape;
+  std::variant<Transformer, Mlp, ResNet> shape;
   std::int64_t published_parameters = 0;  ///< 0: not published to the digit
   std::string source;                     ///< where the dimensions come from
   std::vector<std::string> notes;         ///< what the dimensions leave out

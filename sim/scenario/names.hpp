@@ -11,7 +11,8 @@
 
 namespace stepsim {
 
-enum class ModelKind { transformer, mlp };
+/// In the order of the variant Model::shape.
+enum class ModelKind { transformer, mlp, resnet };
 enum class HostMode { eager, graph };
 
 /// All words of one choice, in the order in which messages list them.
@@ -81,7 +82,11 @@ inline constexpr std::array kNames<Reshard> = {
 template <>
 inline constexpr std::array kNames<ModelKind> = {
     std::pair{std::string_view("transformer"), ModelKind::transformer},
-    std::pair{std::string_view("mlp"), ModelKind::mlp}};
+    std::pair{std::string_view("mlp"), ModelKind::mlp},
+    std::pair{std::string_view("resnet"), ModelKind::resnet}};
+template <>
+inline constexpr std::array kNames<Layout> = {std::pair{std::string_view("nhwc"), Layout::nhwc},
+                                              std::pair{std::string_view("nchw"), Layout::nchw}};
 template <>
 inline constexpr std::array kNames<HostMode> = {
     std::pair{std::string_view("eager"), HostMode::eager},

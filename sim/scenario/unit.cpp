@@ -27,7 +27,7 @@ constexpr Unit kFlopUnits[] = {{"FLOP", 1},    {"KFLOP", 1e3},  {"MFLOP", 1e6},
                                {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}};
 constexpr Unit kFlopRateUnits[] = {{"FLOP/s", 1},    {"KFLOP/s", 1e3},  {"MFLOP/s", 1e6},
                                    {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
-constexpr Unit kRateUnits[] = {{"samples/s", 1}, {"tokens/s", 1}};
+constexpr Unit kRateUnits[] = {{"samples/s", 1}, {"images/s", 1}, {"tokens/s", 1}};
 
 constexpr Dimension kTime{"a time", "us", "s", kTimeUnits, std::span(kTimeUnits).first(4)};
 constexpr Dimension kSize{"a size", "MiB", "B", kByteUnits, kByteUnits};

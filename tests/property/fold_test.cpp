@@ -79,6 +79,25 @@ TEST_CASE("folded and unfolded runs of random scenarios take equally long, step 
   CHECK(transfers > 0);
 }
 
+TEST_CASE("folded and unfolded runs of a ResNet take equally long") {
+  for (const char* sharding : {"ddp", "zero1", "zero2", "zero3"}) {
+    CAPTURE(sharding);
+    const Scenario scenario = parse_scenario(
+        "model: {base: resnet50, image: 64}\n"
+        "cluster: {base: dgx-a100-80, nodes: 2}\n"
+        "training: {global_batch: 256, micro_batch: 8, precision: fp16, optimizer: momentum}\n"
+        "parallelism: {data: {sharding: " +
+            std::string(sharding) + "}}\n",
+        "resnet.yaml", Library{{STEPSIM_SOURCE_DIR}});
+    const Plan plan = make_plan(scenario, build(scenario));
+    const Simulation folded = simulate(plan, {.fold = true});
+    const Simulation unfolded = simulate(plan, {.fold = false});
+    check_same_steps(folded.timeline, unfolded.timeline);
+    check_causes(folded.timeline);
+    CHECK(folded.stats.ranks_simulated < unfolded.stats.ranks_simulated);
+  }
+}
+
 TEST_CASE("ranks that send over a leaf's up-link are another class than those that stay below it") {
   CHECK(fold_text(six_nodes("topology: rail"), true).ranks.size() == 2);
   // One stage a leaf: all transfers between stages cross, all others stay below.

@@ -1,0 +1,85 @@
+// The sentences about models that are no transformers.
+#include "sim/scenario/check_kinds.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace stepsim {
+namespace {
+
+constexpr std::size_t kMostStages = 8;  // widths double from stage to stage
+
+bool has_precision(const GpuProfile& gpu, Precision precision) {
+  return std::any_of(gpu.gemm.begin(), gpu.gemm.end(),
+                     [&](const GemmProfile& profile) { return profile.precision == precision; });
+}
+
+}  // namespace
+
+void check_without_tokens(const Scenario& s, const std::string& title, const KeyReports& keys) {
+  const Parallelism& p = s.parallelism;
+  if (keys.sound({"parallelism.tensor"}) && p.tensor != 1) {
+    keys.report(
+        "parallelism.tensor",
+        fmt::format("{} is not split by tensor parallelism, but tensor is {}", title, p.tensor));
+  }
+  if (keys.sound({"parallelism.sequence"}) && p.sequence) {
+    keys.report("parallelism.sequence", title + " has no sequences to split");
+  }
+  if (keys.sound({"parallelism.context.degree"}) && p.context.degree > 1) {
+    keys.report("parallelism.context.degree", title + " has no sequences to split");
+  }
+  if (keys.sound({"training.sequence_length"}) && s.training.sequence_length > 0) {
+    keys.report("training.sequence_length",
+                fmt::format("{} has no sequences, but sequence_length is {}", title,
+                            s.training.sequence_length));
+  }
+  if (keys.sound({"training.recompute"}) && s.training.recompute == Recompute::selective) {
+    keys.report("training.recompute",
+                fmt::format("selective recompute is about attention, which {} has not", title),
+                "use none or full");
+  }
+  for (const Expectation& expectation : s.expect) {
+    if (expectation.key != "tokens_per_s") continue;
+    keys.report("expect.tokens_per_s", title + " has no tokens to count", "use samples_per_s");
+  }
+}
+
+void check_resnet(const ResNet& model, const KeyReports& keys) {
+  if (model.blocks.empty() || model.blocks.size() > kMostStages) {
+    keys.report("model.blocks",
+                fmt::format("a ResNet has 1 to {} stages, but blocks has {} entries", kMostStages,
+                            model.blocks.size()));
+  }
+  if (model.fused_norm && model.layout == Layout::nchw) {
+    keys.report("model.fused_norm",
+                "cuDNN fuses batch norm with the layers behind it in layout nhwc, but layout is "
+                "nchw");
+  }
+}
+
+void check_resnet_training(const Scenario& s, const ResNet& model, const KeyReports& keys) {
+  const int stages = s.parallelism.pipeline.stages;
+  if (keys.sound({"parallelism.pipeline.stages"}) && stages > 1) {
+    keys.report(
+        "parallelism.pipeline.stages",
+        fmt::format("a ResNet is not split into pipeline stages, but stages is {}", stages));
+  }
+  if (!keys.sound({"training.precision", "cluster"})) return;
+  const Precision precision = s.training.precision;
+  if (precision == Precision::fp8) {
+    keys.report("training.precision", "convolutions in fp8 are not modelled");
+    return;
+  }
+  const Precision computed = convolution_precision(precision, model.channels);
+  if (computed == precision || has_precision(s.cluster.gpu, computed)) return;
+  keys.report(
+      "model.channels",
+      fmt::format("tensor cores do not take images of {} channels, and GPU profile '{}' has "
+                  "no fp32",
+                  model.channels, s.cluster.gpu.name),
+      "pad them to 4");
+}
+
+}  // namespace stepsim
