@@ -26,10 +26,14 @@ std::vector<Block> mlp_blocks(const Mlp& model, const Pass& pass);
 /// Stem, for each stage the first bottleneck block and the others, head.
 BlockChain resnet_blocks(const ResNet& model, const Pass& pass);
 
+/// Embedding tables, bottom MLP, interaction, top MLP.
+BlockChain dlrm_blocks(const Dlrm& model, const Pass& pass, EmbeddingSplit split);
+
 /// Parameters of the whole model, unpadded, as papers count them.
 double parameter_count(const Transformer& model);
 double parameter_count(const Mlp& model);
 double parameter_count(const ResNet& model);
+double parameter_count(const Dlrm& model);
 double parameter_count(const Model& model);
 
 }  // namespace stepsim

@@ -26,6 +26,7 @@ Pass pass_of(const Scenario& s) {
   pass.sequence_parallel = s.parallelism.sequence;
   pass.overlap_tensor = s.parallelism.overlap_tensor;
   pass.fusion = s.training.fusion;
+  pass.replicas = s.replicas();
   pass.precision = s.training.precision;
   pass.gradients = s.training.gradients;
   pass.keeps_placeholders = s.training.transformer_impl == TransformerImpl::transformer_engine;
@@ -66,6 +67,13 @@ void build_blocks(OpGraph& graph, const Scenario& s, const ResNet& model) {
   graph.chain = std::move(chain.chain);
   graph.flop_convention =
       "convolutions and the fully connected layer, 2 a multiply-add, backward 2x forward";
+}
+
+void build_blocks(OpGraph& graph, const Scenario& s, const Dlrm& model) {
+  BlockChain chain = dlrm_blocks(model, pass_of(s), s.parallelism.embedding);
+  graph.blocks = std::move(chain.blocks);
+  graph.chain = std::move(chain.chain);
+  graph.flop_convention = "GEMMs and dot products, backward 2x forward";
 }
 
 Flops forward_flops(const Block& block) {
@@ -122,6 +130,8 @@ const char* name_of(PassGroup group) {
       return "context";
     case PassGroup::expert:
       return "expert";
+    case PassGroup::tables:
+      return "tables";
   }
   return "";
 }
@@ -161,6 +171,12 @@ double Block::expert_parameters() const {
   for (const Op* op : order()) {
     if (op->expert) sum += std::accumulate(op->parameters.begin(), op->parameters.end(), 0.0);
   }
+  return sum;
+}
+
+Bytes Block::tables() const {
+  Bytes sum;
+  for (const Op* op : order()) sum += op->tables;
   return sum;
 }
 

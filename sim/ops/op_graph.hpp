@@ -26,7 +26,7 @@ enum class CollectiveOp { all_reduce, all_gather, reduce_scatter, all_to_all, sh
 const char* name_of(CollectiveOp op);
 
 /// Which of a rank's groups a pass communicates in.
-enum class PassGroup { tensor, context, expert };
+enum class PassGroup { tensor, context, expert, tables };
 const char* name_of(PassGroup group);
 
 /// Launch a kernel.
@@ -69,9 +69,10 @@ struct Op {
   std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
   bool expert = false;             ///< they belong to experts that only some data ranks hold
   Bytes output;                    ///< what it hands on, and its gradient, per micro-batch
-  Bytes saved;                     ///< kept for backward, per micro-batch
-  Bytes saved_scores;              ///< of it, what selective recompute drops and computes again
-  Bytes scratch;  ///< held while its backward runs, beside the gradients of inputs and output
+  Bytes tables;        ///< embedding tables of this rank, which passes update themselves
+  Bytes saved;         ///< kept for backward, per micro-batch
+  Bytes saved_scores;  ///< of it, what selective recompute drops and computes again
+  Bytes scratch;       ///< held while its backward runs, beside the gradients of inputs and output
   std::vector<WeightShape> placeholders;  ///< empty gradients that its library keeps by shape
   bool loss = false;            ///< what it keeps are logits and what the loss makes of them
   Bytes kept_for_weights;       ///< inputs and output gradients that gradients of parameters
@@ -104,6 +105,7 @@ struct Block {
   std::vector<const Op*> order() const;
   double parameters() const;         ///< all of this rank
   double expert_parameters() const;  ///< of them, those of expert-parallel experts
+  Bytes tables() const;
   Bytes saved(Recompute recompute) const;
   Bytes kept_for_weights() const;
 };

@@ -2,6 +2,7 @@
 #include "sim/plan/groups.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/plan/group_routes.hpp"
 #include "sim/plan/rank_order.hpp"
@@ -24,6 +25,7 @@ class GroupMaker {
     for (int stage = 0; stage < split.pipeline.stages; ++stage) {
       add_inside_replicas(stage);
       for (int t = 0; t < split.tensor; ++t) add_experts(t, stage);
+      if (std::holds_alternative<Dlrm>(scenario_.model.shape)) add_tables();
       const std::vector<int> holders = placement_.holders(stage);
       if (holders.front() != stage) continue;
       for (int t = 0; t < split.tensor; ++t) {
@@ -128,6 +130,15 @@ class GroupMaker {
       for (const auto& holders : shares) ranks.push_back(holders[i]);
       add_collective({Channel::expert}, std::move(ranks), Routes::all_pairs);
     }
+  }
+
+  /// Every rank is a data-parallel one.
+  void add_tables() {
+    std::vector<int> ranks(static_cast<std::size_t>(scenario_.cluster.gpus()));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    const bool by_table = scenario_.parallelism.embedding == EmbeddingSplit::table;
+    add_collective({Channel::tables}, std::move(ranks),
+                   by_table ? Routes::all_pairs : Routes::ring);
   }
 
   void add_expert_replicas(int tensor, const std::vector<int>& stages) {

@@ -35,6 +35,12 @@ Bytes whole_gradients(const Scenario& scenario, double parameters) {
   return Bytes{parameters * gradient_bytes(scenario) * std::min(2.0 / chunks, 1.0)};
 }
 
+Bytes embedding_tables(const OpGraph& graph) {
+  Bytes sum;
+  for (const std::size_t index : graph.chain) sum += graph.blocks[index].tables();
+  return sum;
+}
+
 }  // namespace
 
 /// ZeRO-3 holds two gathered blocks and one block of whole gradients, and what forward does not
@@ -143,6 +149,9 @@ StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int 
   const Bytes allocated = memory.allocated();
   memory.categories.push_back(
       {"fragmentation", kFragmentation * allocated, MemoryOwner::allocator});
+  // One large allocation each, which nothing comes between.
+  if (const Bytes tables = embedding_tables(graph); tables > Bytes{0})
+    memory.categories.push_back({"embeddings", tables});
   memory.categories.push_back(
       {"communicators", communicators(scenario) * gpu.communicator, MemoryOwner::others});
   memory.categories.push_back({"context", gpu.context, MemoryOwner::others});

@@ -33,6 +33,7 @@ StageShape shape_of(const Plan& plan, const Scenario& scenario, const Placement&
                     .tensor = shape(Channel::tensor),
                     .context = shape(Channel::context),
                     .expert = shape(Channel::expert),
+                    .tables = shape(Channel::tables),
                     .data = shape(Channel::data),
                     .data_across = shape(Channel::data_across),
                     .expert_data = shape(Channel::expert_data),
@@ -55,6 +56,8 @@ const char* name_of(Channel channel) {
       return "context";
     case Channel::expert:
       return "expert";
+    case Channel::tables:
+      return "tables";
     case Channel::data:
       return "data";
     case Channel::data_gather:
@@ -101,6 +104,8 @@ const char* group_name_of(Channel channel) {
       return "context";
     case Channel::expert:
       return "expert";
+    case Channel::tables:
+      return "tables";
     case Channel::data:
     case Channel::data_gather:
     case Channel::data_across:

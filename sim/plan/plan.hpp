@@ -67,6 +67,7 @@ enum class Channel : std::uint8_t {
   tensor,
   context,
   expert,
+  tables,         ///< the data-parallel ranks, which hold a model's embedding tables together
   data,           ///< all ranks that hold the same dense parameters: data x context; of them
                   ///< those that share one copy, where there are several (shard_degree)
   data_gather,    ///< the same ranks, on a second stream (parameter gathers)
@@ -103,8 +104,8 @@ constexpr bool sends(Channel channel) {
   return is_transfer(channel) && transfer_index(channel) % 2 == 0;
 }
 const char* name_of(Channel channel);
-/// The group that a report counts the channel's traffic under: tensor, context, expert, data or
-/// pipeline.
+/// The group that a report counts the channel's traffic under: tensor, context, expert,
+/// tables, data or pipeline.
 const char* group_name_of(Channel channel);
 
 using TaskIndex = std::uint32_t;

@@ -16,6 +16,7 @@ Cause exposed(Channel channel) {
   if (channel == Channel::tensor) return Cause::exposed_tensor;
   if (channel == Channel::context) return Cause::exposed_context;
   if (channel == Channel::expert) return Cause::exposed_expert;
+  if (channel == Channel::tables) return Cause::exposed_tables;
   return between_stages(channel) ? Cause::exposed_pipeline : Cause::exposed_data;
 }
 

@@ -133,6 +133,9 @@ class PassWriter {
       case PassGroup::expert:
         open_slot_ = start(Channel::expert, collective.op, collective.bytes, shape_.expert);
         return;
+      case PassGroup::tables:
+        open_slot_ = start(Channel::tables, collective.op, collective.bytes, shape_.tables);
+        return;
     }
   }
 

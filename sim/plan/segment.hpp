@@ -67,7 +67,7 @@ struct Workshop {
 struct StageShape {
   int stage = 0;
   bool loads = false;  ///< reads input itself
-  GroupShape tensor, context, expert, data, data_across, expert_data, expert_across, model,
+  GroupShape tensor, context, expert, tables, data, data_across, expert_data, expert_across, model,
       embedding;
   std::array<bool, kTransferChannels> between_nodes{};  ///< of the transfer channels
   auto operator<=>(const StageShape&) const = default;

@@ -92,6 +92,7 @@ Cause exposed_cause(const std::string& group) {
   if (group == "tensor") return Cause::exposed_tensor;
   if (group == "context") return Cause::exposed_context;
   if (group == "expert") return Cause::exposed_expert;
+  if (group == "tables") return Cause::exposed_tables;
   return group == "data" ? Cause::exposed_data : Cause::exposed_pipeline;
 }
 
@@ -111,7 +112,7 @@ GroupCommunication group_of(const Slowest& slowest, const std::string& group, Wi
 }
 
 void add_communication(Metrics& m, const Slowest& slowest, Window window) {
-  for (const char* group : {"tensor", "context", "expert", "data", "pipeline"}) {
+  for (const char* group : {"tensor", "context", "expert", "tables", "data", "pipeline"}) {
     GroupCommunication communication = group_of(slowest, group, window);
     if (communication.busy > Seconds{0}) m.communication.push_back(std::move(communication));
   }

@@ -42,6 +42,7 @@ class Checker : KeyReports {
   std::int64_t layers() const {
     if (const auto* r = std::get_if<ResNet>(&s.model.shape))
       return std::accumulate(r->blocks.begin(), r->blocks.end(), std::int64_t{0});
+    if (std::holds_alternative<Dlrm>(s.model.shape)) return 1;
     if (const auto* m = std::get_if<Mlp>(&s.model.shape)) return m->layers;
     return std::get<Transformer>(s.model.shape).layers;
   }
@@ -89,6 +90,7 @@ class Checker : KeyReports {
 void Checker::check_model() const {
   if (!sound({"model"})) return;
   if (const auto* r = std::get_if<ResNet>(&s.model.shape)) check_resnet(*r, *this);
+  if (const auto* d = std::get_if<Dlrm>(&s.model.shape)) check_dlrm(*d, *this);
   const auto* t = std::get_if<Transformer>(&s.model.shape);
   if (t != nullptr) check_transformer(*t, *this);
 }
@@ -213,7 +215,9 @@ void Checker::check_shard_degree() const {
 
 void Checker::check_pipeline() const {
   if (!sound({"model", "parallelism.pipeline"})) return;
-  if (std::holds_alternative<ResNet>(s.model.shape) && p.pipeline.stages > 1) return;  // refused
+  const bool is_dealt_out = std::holds_alternative<Transformer>(s.model.shape) ||
+                            std::holds_alternative<Mlp>(s.model.shape);
+  if (!is_dealt_out && p.pipeline.stages > 1) return;  // refused
   if (!p.pipeline.layers.empty()) return check_uneven();
   const std::int64_t parts = std::int64_t{p.pipeline.stages} * parts_per_stage();
   if (layers() % parts == 0) return;
@@ -290,6 +294,12 @@ void Checker::check_training() const {
     if (const auto* r = std::get_if<ResNet>(&s.model.shape)) {
       check_without_tokens(s, "a ResNet", *this);
       check_resnet_training(s, *r, *this);
+    }
+    if (std::holds_alternative<Dlrm>(s.model.shape)) {
+      check_without_tokens(s, "a DLRM", *this);
+      check_dlrm_training(s, *this);
+    } else if (sound({"parallelism.embedding"}) && p.embedding != EmbeddingSplit::table) {
+      report("parallelism.embedding", "the model has no embedding tables to deal out");
     }
     if (t == nullptr || !t->experts) check_dense_only();
   }

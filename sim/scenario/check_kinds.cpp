@@ -82,4 +82,33 @@ void check_resnet_training(const Scenario& s, const ResNet& model, const KeyRepo
       "pad them to 4");
 }
 
+void check_dlrm(const Dlrm& model, const KeyReports& keys) {
+  if (model.tables.empty()) {
+    keys.report("model.tables", "a DLRM needs tables", "add \"tables: [<rows>, ...]\"");
+  }
+  if (model.bottom.empty() || model.bottom.back() != model.dim) {
+    keys.report("model.bottom",
+                fmt::format("the bottom MLP ends with {}, but the rows of the tables have dim {}",
+                            model.bottom.empty() ? "nothing" : fmt::to_string(model.bottom.back()),
+                            model.dim));
+  }
+  if (model.top.empty() || model.top.back() != 1) {
+    keys.report("model.top",
+                fmt::format("the top MLP ends with {}, but a DLRM has one output",
+                            model.top.empty() ? "nothing" : fmt::to_string(model.top.back())));
+  }
+}
+
+void check_dlrm_training(const Scenario& s, const KeyReports& keys) {
+  const int stages = s.parallelism.pipeline.stages;
+  if (keys.sound({"parallelism.pipeline.stages"}) && stages > 1) {
+    keys.report("parallelism.pipeline.stages",
+                fmt::format("a DLRM is not split into pipeline stages, but stages is {}", stages));
+  }
+  if (keys.sound({"training.recompute"}) && s.training.recompute == Recompute::full) {
+    keys.report("training.recompute",
+                "a DLRM is not recomputed: its memory is in its tables, not in activations");
+  }
+}
+
 }  // namespace stepsim

@@ -18,4 +18,7 @@ void check_resnet(const ResNet& model, const KeyReports& keys);
 /// How it is trained and split.
 void check_resnet_training(const Scenario& scenario, const ResNet& model, const KeyReports& keys);
 
+void check_dlrm(const Dlrm& model, const KeyReports& keys);
+void check_dlrm_training(const Scenario& scenario, const KeyReports& keys);
+
 }  // namespace stepsim

@@ -147,6 +147,8 @@ void describe(Io& io, Parallelism& p) {
            "hide backward collectives under weight-gradient GEMMs");
   io.section("context", p.context, "sequences split over ranks, in attention too");
   io.section("expert", p.expert, "experts split over context and data ranks");
+  io.field("embedding", p.embedding, any,
+           "a DLRM's tables lie on the data-parallel ranks whole, or each by its rows");
   io.section("pipeline", p.pipeline, "layers split into stages");
   io.section("data", p.data, "the same model on different samples");
 }
@@ -168,7 +170,7 @@ void describe(Io& io, Input& d) {
   });
   io.field("sample_size", d.sample_size, required(positive), "read per sequence or sample");
   io.fallback(d.device_bytes, d.device_bytes.bytes() > 0 ? d.device_bytes : d.sample_size,
-              "8 B a token, 4 B a channel of a pixel; else sample_size");
+              "8 B a token or index, 4 B a dense feature or channel of a pixel; else sample_size");
   io.field("device_bytes", d.device_bytes, positive, "copied to the GPU per sequence or sample");
   io.field("workers", d.workers, between(0, 1024),
            "loader processes per loading GPU; 0: in the main process");
@@ -202,9 +204,13 @@ void describe(Io& io, Run& r) {
   io.field("seed", r.seed, any, "part of the scenario's hash; nothing is random yet");
 }
 
-/// What is copied to the GPU per sequence or image: token ids as int64, pixels as fp32
-/// (torchvision.transforms.ToTensor).
+/// What is copied to the GPU per sequence, image or sample: token ids and table indices as int64,
+/// pixels (torchvision.transforms.ToTensor) and dense features as fp32.
 inline Input input_defaults(const Scenario& s) {
+  if (const auto* d = std::get_if<Dlrm>(&s.model.shape)) {
+    const double indices = d->pooling * static_cast<double>(d->tables.size());
+    return {.device_bytes = 4_B * static_cast<double>(d->dense_features) + 8_B * indices};
+  }
   if (const auto* r = std::get_if<ResNet>(&s.model.shape))
     return {.device_bytes = 4_B * static_cast<double>(r->channels * r->image * r->image)};
   const auto* t = std::get_if<Transformer>(&s.model.shape);

@@ -113,6 +113,18 @@ void describe(Io& io, ResNet& r) {
            "batch norm with the addition and ReLU behind it as one kernel");
 }
 
+template <class Io>
+void describe(Io& io, Dlrm& d) {
+  io.field("tables", d.tables, between(1, 1e11), "rows of each embedding table");
+  io.field("dim", d.dim, between(1, 1e5), "width of a row");
+  io.field("pooling", d.pooling, between(1, 1e5),
+           "rows that a sample looks up in each table and sums, on average");
+  io.field("table_precision", d.table_precision, any, "type that tables are kept in");
+  io.field("dense_features", d.dense_features, between(1, 1e6), "inputs of the bottom MLP");
+  io.field("bottom", d.bottom, between(1, 1e6), "widths of the bottom MLP; the last is dim");
+  io.field("top", d.top, between(1, 1e6), "widths of the top MLP");
+}
+
 /// An empty model of that kind.
 inline decltype(Model::shape) shape_of(ModelKind kind) {
   switch (kind) {
@@ -122,6 +134,8 @@ inline decltype(Model::shape) shape_of(ModelKind kind) {
       return Mlp{};
     case ModelKind::resnet:
       return ResNet{};
+    case ModelKind::dlrm:
+      return Dlrm{};
   }
   return {};
 }

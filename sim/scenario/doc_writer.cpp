@@ -74,6 +74,7 @@ std::string scenario_reference() {
          section_text("MLP", "The same with `kind: mlp`.", described(Model{.shape = Mlp{}})) +
          section_text("ResNet", "The same with `kind: resnet`.",
                       described(Model{.shape = ResNet{}})) +
+         section_text("DLRM", "The same with `kind: dlrm`.", described(Model{.shape = Dlrm{}})) +
          section_text("Cluster", "A file of `scenarios/clusters/`, or the map below `cluster`.",
                       described(Cluster{})) +
          section_text("GPU profile",

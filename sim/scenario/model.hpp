@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "sim/scenario/gpu.hpp"
+
 namespace stepsim {
 
 /// Mixture of experts: each token goes through the `top_k` of `count` MLPs that a router picks, and
@@ -108,9 +110,28 @@ struct ResNet {
   bool operator==(const ResNet&) const = default;
 };
 
+/// A recommendation model (Naumov et al. 2019, arXiv 1906.00091): sparse features look up rows of
+/// tables, dense ones go through a bottom MLP; all are multiplied with each other, and what comes
+/// out goes through a top MLP.
+struct Dlrm {
+  std::vector<std::int64_t> tables;  ///< rows of each embedding table
+  std::int64_t dim = 128;            ///< width of a row
+  double pooling = 1;                ///< rows that a sample looks up in each table and sums
+  std::int64_t dense_features = 13;
+  std::vector<std::int64_t> bottom{512, 256, 128};         ///< widths; the last is dim
+  std::vector<std::int64_t> top{1024, 1024, 512, 256, 1};  ///< widths
+  Precision table_precision = Precision::fp32;
+  /// What enters the top MLP: the dense vector, and the products of all pairs of vectors.
+  std::int64_t interactions() const {
+    const auto vectors = static_cast<std::int64_t>(tables.size()) + 1;
+    return dim + vectors * (vectors - 1) / 2;
+  }
+  bool operator==(const Dlrm&) const = default;
+};
+
 struct Model {
   std::string name;
-  std::variant<Transformer, Mlp, ResNet> shape;
+  std::variant<Transformer, Mlp, ResNet, Dlrm> shape;
   std::int64_t published_parameters = 0;  ///< 0: not published to the digit
   std::string source;                     ///< where the dimensions come from
   std::vector<std::string> notes;         ///< what the dimensions leave out

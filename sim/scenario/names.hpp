@@ -12,7 +12,7 @@
 namespace stepsim {
 
 /// In the order of the variant Model::shape.
-enum class ModelKind { transformer, mlp, resnet };
+enum class ModelKind { transformer, mlp, resnet, dlrm };
 enum class HostMode { eager, graph };
 
 /// All words of one choice, in the order in which messages list them.
@@ -83,7 +83,12 @@ template <>
 inline constexpr std::array kNames<ModelKind> = {
     std::pair{std::string_view("transformer"), ModelKind::transformer},
     std::pair{std::string_view("mlp"), ModelKind::mlp},
-    std::pair{std::string_view("resnet"), ModelKind::resnet}};
+    std::pair{std::string_view("resnet"), ModelKind::resnet},
+    std::pair{std::string_view("dlrm"), ModelKind::dlrm}};
+template <>
+inline constexpr std::array kNames<EmbeddingSplit> = {
+    std::pair{std::string_view("table"), EmbeddingSplit::table},
+    std::pair{std::string_view("row"), EmbeddingSplit::row}};
 template <>
 inline constexpr std::array kNames<Layout> = {std::pair{std::string_view("nhwc"), Layout::nhwc},
                                               std::pair{std::string_view("nchw"), Layout::nchw}};

@@ -145,6 +145,9 @@ struct RankOrder {
   bool operator==(const RankOrder&) const = default;
 };
 
+/// How embedding tables are dealt to the data-parallel ranks: whole, or each table's rows.
+enum class EmbeddingSplit { table, row };
+
 struct Parallelism {
   RankOrder order;
   int tensor = 1;
@@ -152,6 +155,7 @@ struct Parallelism {
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs (Megatron)
   ContextParallel context;
   ExpertParallel expert;
+  EmbeddingSplit embedding = EmbeddingSplit::table;
   Pipeline pipeline;
   DataParallel data;
   bool operator==(const Parallelism&) const = default;

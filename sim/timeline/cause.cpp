@@ -20,6 +20,7 @@ constexpr std::array<Words, kCauses> kWords{{
     {"exposed_tensor", "exposed tensor-parallel communication"},
     {"exposed_context", "exposed context-parallel exchanges"},
     {"exposed_expert", "exposed expert-parallel exchanges"},
+    {"exposed_tables", "exposed exchanges of embeddings"},
     {"exposed_data", "exposed data-parallel communication"},
     {"exposed_pipeline", "exposed pipeline communication"},
     {"pipeline_bubble", "pipeline bubble"},

@@ -24,6 +24,7 @@ enum class Cause : std::uint8_t {
   exposed_tensor,    ///< waiting for a tensor-parallel collective in flight
   exposed_context,   ///< waiting for a context-parallel exchange in flight
   exposed_expert,    ///< waiting for an expert-parallel all-to-all in flight
+  exposed_tables,    ///< waiting for vectors of embedding tables in flight
   exposed_data,      ///< waiting for a data-parallel collective in flight
   exposed_pipeline,  ///< waiting for activations or gradients in flight between stages
   pipeline_bubble,   ///< waiting for another stage to produce
@@ -47,7 +48,8 @@ enum class RowKind : std::uint8_t { compute, host, communication, copy, loader }
 struct Row {
   std::string name;  ///< "compute", "tensor", "loader 3"
   RowKind kind = RowKind::compute;
-  std::string group;  ///< communication: tensor, context, expert, data, pipeline; else empty
+  std::string
+      group;  ///< communication: tensor, context, expert, tables, data, pipeline; else empty
 };
 
 inline constexpr std::int32_t kNoSpan = -1;

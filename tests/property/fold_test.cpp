@@ -46,6 +46,16 @@ Folding fold_text(const std::string& text, bool fold) {
   return fold_plan(make_plan(scenario, build(scenario)), fold);
 }
 
+void check_folding(const std::string& text) {
+  const Scenario scenario = parse_scenario(text, "folded.yaml", Library{{STEPSIM_SOURCE_DIR}});
+  const Plan plan = make_plan(scenario, build(scenario));
+  const Simulation folded = simulate(plan, {.fold = true});
+  const Simulation unfolded = simulate(plan, {.fold = false});
+  check_same_steps(folded.timeline, unfolded.timeline);
+  check_causes(folded.timeline);
+  CHECK(folded.stats.ranks_simulated < unfolded.stats.ranks_simulated);
+}
+
 /// Two stages of three ranks each, one a node: 0 to 2 send to 3 to 5.
 std::string six_nodes(const std::string& network) {
   return "cluster: {name: six, gpu: a100-80, nodes: 6, gpus_per_node: 1, inter_node: {" + network +
@@ -82,19 +92,24 @@ TEST_CASE("folded and unfolded runs of random scenarios take equally long, step 
 TEST_CASE("folded and unfolded runs of a ResNet take equally long") {
   for (const char* sharding : {"ddp", "zero1", "zero2", "zero3"}) {
     CAPTURE(sharding);
-    const Scenario scenario = parse_scenario(
-        "model: {base: resnet50, image: 64}\n"
-        "cluster: {base: dgx-a100-80, nodes: 2}\n"
-        "training: {global_batch: 256, micro_batch: 8, precision: fp16, optimizer: momentum}\n"
-        "parallelism: {data: {sharding: " +
-            std::string(sharding) + "}}\n",
-        "resnet.yaml", Library{{STEPSIM_SOURCE_DIR}});
-    const Plan plan = make_plan(scenario, build(scenario));
-    const Simulation folded = simulate(plan, {.fold = true});
-    const Simulation unfolded = simulate(plan, {.fold = false});
-    check_same_steps(folded.timeline, unfolded.timeline);
-    check_causes(folded.timeline);
-    CHECK(folded.stats.ranks_simulated < unfolded.stats.ranks_simulated);
+    check_folding(fmt::format(
+        "model: {{base: resnet50, image: 64}}\n"
+        "cluster: {{base: dgx-a100-80, nodes: 2}}\n"
+        "training: {{global_batch: 256, micro_batch: 8, precision: fp16, optimizer: momentum}}\n"
+        "parallelism: {{data: {{sharding: {}}}}}\n",
+        sharding));
+  }
+}
+
+TEST_CASE("folded and unfolded runs of a DLRM take equally long") {
+  for (const char* embedding : {"table", "row"}) {
+    CAPTURE(embedding);
+    check_folding(
+        fmt::format("model: dlrm-criteo-1tb\n"
+                    "cluster: {{base: dgx-a100-80, nodes: 3}}\n"
+                    "training: {{global_batch: 24576, micro_batch: 512, precision: fp16}}\n"
+                    "parallelism: {{embedding: {}}}\n",
+                    embedding));
   }
 }
 

@@ -32,10 +32,21 @@ int draws() {
   return stated == nullptr ? 100 : std::atoi(stated);
 }
 
+/// Others are split over data alone, and folded in fold_test.cpp.
+bool has_layers(const std::string& name) {
+  const Model model = load_model(name, Library{{STEPSIM_SOURCE_DIR}});
+  return std::visit(
+      [](const auto& shape) {
+        return requires { shape.layers; };
+      },
+      model.shape);
+}
+
 std::vector<std::string> zoo() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(fs::path(STEPSIM_SOURCE_DIR) / "models"))
-    names.push_back(entry.path().stem());
+  for (const auto& entry : fs::directory_iterator(fs::path(STEPSIM_SOURCE_DIR) / "models")) {
+    if (has_layers(entry.path().stem())) names.push_back(entry.path().stem());
+  }
   std::sort(names.begin(), names.end());
   return names;
 }

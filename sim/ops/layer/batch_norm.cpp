@@ -38,6 +38,7 @@ Op batch_norm(const Pass& pass, const std::string& name, const Images& images, c
   Op op;
   op.name = name;
   op.parameters = {channels, channels};
+  op.output = Bytes{one};
   op.saved = Bytes{one + 2 * 4 * channels};  // and the mean and the deviation, fp32
   if (use.fused && use.relu) {
     add_fused(op, name, one, images.elements() / kBitsPerByte, use.addition);

@@ -57,6 +57,8 @@ Op convolution(const Pass& pass, const std::string& name, const Images& in, cons
   op.parameters = {
       static_cast<double>(in.channels * filter.out_channels * filter.width * filter.width)};
   op.flops = kernels.work.flops();
+  op.output = Bytes{pass.element() * convolved(in, filter).elements()};
+  op.scratch = Bytes{kernels.transposed / 2};  // what is written of it
   if (use.saves_input) op.saved = Bytes{input};
   kernels.add(op.forward, name, ConvolutionPass::forward);
   if (use.wants_input_gradient) {

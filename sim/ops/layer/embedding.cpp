@@ -81,8 +81,8 @@ void add_dropout(Op& op, const Pass& pass, std::int64_t hidden) {
   if (!compiled || !joins(op.forward.back(), elements))
     op.forward.emplace_back(memory_bound(op.name + " dropout", bytes, MemoryRate::dropout));
   if (!compiled || !joins(op.backward.front(), elements)) {
-    op.backward.insert(op.backward.begin(), Item{memory_bound(op.name + " dropout backward", bytes,
-                                                              MemoryRate::dropout)});
+    const Items dropout{memory_bound(op.name + " dropout backward", bytes, MemoryRate::dropout)};
+    op.backward.insert(op.backward.begin(), dropout.begin(), dropout.end());
   }
 }
 

@@ -33,6 +33,7 @@ struct Pass {
   std::optional<double> capacity;   ///< of an expert over its fair share of tokens; none: dropless
   double imbalance = 1;             ///< dropless: tokens of the busiest rank over the average
   bool keeps_placeholders = false;  ///< linear layers keep one empty gradient for each shape
+  std::int64_t replicas = 1;        ///< data-parallel ranks
   bool gathers_parameters = false;  ///< ZeRO 3, which counts the gradients of a block itself
 
   std::int64_t tokens() const { return batch * sequence; }

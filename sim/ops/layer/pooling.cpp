@@ -16,6 +16,7 @@ Op max_pool(const Pass& pass, const Images& in) {
   op.name = "max pool";
   op.forward.emplace_back(memory_bound("max pool", input + output));
   op.backward.emplace_back(memory_bound("max pool backward", output + input));
+  op.output = Bytes{pass.element() * outputs};
   op.saved = Bytes{input + kIndexBytes * outputs};
   return op;
 }
@@ -27,6 +28,7 @@ Op average_pool(const Pass& pass, const Images& in) {
   op.name = "average pool";
   op.forward.emplace_back(memory_bound("average pool", input + output));
   op.backward.emplace_back(memory_bound("average pool backward", output + input));
+  op.output = Bytes{output};
   op.saved = Bytes{input};
   return op;
 }

@@ -1,0 +1,167 @@
+// Recommendation: what tables on several ranks cost, with pencil and paper.
+//
+// N ranks, b samples each, T tables of d numbers a row, P rows looked up a table and sample, e
+// bytes an element. By table the busiest rank has t = ceil(T/N) tables: it reads N b t P rows and
+// sends vectors of N b t d e bytes, once forward and once backward for their gradients. By row each
+// rank reads N b T P / N rows of N b T sums, which are reduced and scattered, and gathered
+// backward: N b T d e bytes in nccl-tests sizes.
+#include <cmath>
+#include <stdexcept>
+
+#include "sim/ops/blocks.hpp"
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+constexpr double N = 8, b = 512, d = 128, e = 2, tables = 26, P = 3;
+
+std::string dlrm(const std::string& parallelism = "", const std::string& cluster = "") {
+  return "model: {base: dlrm-criteo-1tb, pooling: 3}\n"
+         "cluster: " +
+         (cluster.empty() ? std::string("{base: dgx-a100-80}") : cluster) +
+         "\n"
+         "training: {global_batch: 4096, micro_batch: 512, precision: fp16, optimizer: sgd,\n"
+         "           gradient_clipping: false}\n"
+         "parallelism: {" +
+         parallelism + "}\n";
+}
+
+const Launch& kernel(const Op& op, const std::string& name) {
+  for (const Items* items : {&op.forward, &op.backward}) {
+    for (const Item& item : *items) {
+      const auto* launch = std::get_if<Launch>(&item);
+      if (launch != nullptr && launch->name == name) return *launch;
+    }
+  }
+  throw std::runtime_error("no kernel " + name);
+}
+
+double moved(const Op& op, const std::string& name) {
+  return std::get<MemoryBound>(kernel(op, name).work).bytes.bytes();
+}
+
+std::vector<StartCollective> exchanges(const OpGraph& graph) {
+  std::vector<StartCollective> starts;
+  for (const bool forward : {true, false}) {
+    for (const Block& block : graph.blocks) {
+      for (const Op* op : block.order()) {
+        for (const Item& item : forward ? op->forward : op->backward) {
+          if (const auto* start = std::get_if<StartCollective>(&item)) starts.push_back(*start);
+        }
+      }
+    }
+  }
+  return starts;
+}
+
+const Op& lookup(const OpGraph& graph) { return *graph.blocks.front().order().front(); }
+
+double category(const StageMemory& memory, const std::string& name) {
+  for (const MemoryCategory& c : memory.categories) {
+    if (c.name == name) return c.bytes.bytes();
+  }
+  return 0;
+}
+
+const GroupCommunication& group(const Metrics& metrics, const std::string& name) {
+  for (const GroupCommunication& g : metrics.communication) {
+    if (g.group == name) return g;
+  }
+  throw std::runtime_error("no group " + name);
+}
+
+}  // namespace
+
+TEST_CASE("the vectors of tables are exchanged once forward and once backward") {
+  const OpGraph graph = build(scenario_of(dlrm()));
+  const auto starts = exchanges(graph);
+  REQUIRE(starts.size() == 2);
+  for (const StartCollective& start : starts) {
+    CHECK(start.op == CollectiveOp::all_to_all);
+    CHECK(start.group == PassGroup::tables);
+    CHECK(start.bytes.bytes() == N * b * std::ceil(tables / N) * d * e);
+  }
+}
+
+TEST_CASE("sums of tables split by rows are scattered, and their gradients gathered") {
+  const OpGraph graph = build(scenario_of(dlrm("embedding: row")));
+  const auto starts = exchanges(graph);
+  REQUIRE(starts.size() == 2);
+  CHECK(starts[0].op == CollectiveOp::reduce_scatter);
+  CHECK(starts[1].op == CollectiveOp::all_gather);
+  for (const StartCollective& start : starts) CHECK(start.bytes.bytes() == N * b * tables * d * e);
+}
+
+TEST_CASE("the busiest rank reads the rows of its tables for the samples of all ranks") {
+  const double row = 4 * d, index = 8;  // fp32
+  const OpGraph by_table = build(scenario_of(dlrm()));
+  const double vectors = N * b * 4, lookups = vectors * P;
+  CHECK(moved(lookup(by_table), "embedding lookup") == lookups * (row + index) + vectors * d * e);
+  CHECK(moved(lookup(by_table), "embedding update") ==
+        lookups * (2 * row + index) + vectors * d * e);
+  const OpGraph by_row = build(scenario_of(dlrm("embedding: row")));
+  CHECK(moved(lookup(by_row), "embedding lookup") ==
+        nine_digits(b * tables * P * (row + index) + N * b * tables * d * e));
+}
+
+TEST_CASE("one rank exchanges nothing") {
+  const OpGraph graph = build(
+      scenario_of("model: dlrm-criteo-1tb\ncluster: {name: c, gpu: a100-80, gpus_per_node: 1}\n"
+                  "training: {global_batch: 512, micro_batch: 512, precision: fp16}\n"));
+  CHECK(exchanges(graph).empty());
+  for (const Block& block : graph.blocks) {
+    for (const Op* op : block.order()) {
+      for (const Items* items : {&op->forward, &op->backward}) {
+        for (const Item& item : *items) CHECK_FALSE(std::holds_alternative<Join>(item));
+      }
+    }
+  }
+}
+
+TEST_CASE("a step reports the exchange as one group, in the bytes of both directions") {
+  const Metrics metrics = Experiment(dlrm()).metrics();
+  CHECK(group(metrics, "tables").bytes.bytes() == nine_digits(2 * N * b * 4 * d * e));
+  CHECK_FALSE(metrics.has_tokens);
+  CHECK(metrics.samples_per_s == nine_digits(4096 / metrics.step_time.seconds()));
+}
+
+TEST_CASE(
+    "an exchange on an idle node takes its curve's time, and is exposed as far as no MLP hides "
+    "it") {
+  const Experiment experiment(dlrm());
+  const Scenario& s = experiment.scenario;
+  const double one =
+      inside_node(CollectiveOp::all_to_all, Bytes{N * b * 4 * d * e}, 8, s.cluster.intra_node)
+          .seconds();
+  const Metrics metrics = experiment.metrics();
+  const GroupCommunication& g = group(metrics, "tables");
+  CHECK(g.busy.seconds() == nine_digits(2 * one));
+  CHECK(g.exposed.seconds() > 0);
+  CHECK(g.exposed.seconds() < 2 * one);
+  CHECK(g.exposed.seconds() + g.hidden.seconds() == doctest::Approx(2 * one).epsilon(1e-6));
+}
+
+TEST_CASE("a rank holds its tables beside the MLPs, and no gradients of them") {
+  // By rows 1/N of 187,767,399 rows; by tables the fullest rank has one of the largest tables, of
+  // 39,979,771 rows, and the greedy dealing adds small ones.
+  const auto embeddings = [](const std::string& split) {
+    const Scenario s = scenario_of(dlrm(split));
+    return category(memory_of_stage(s, build(s), 0), "embeddings");
+  };
+  CHECK(embeddings("embedding: row") == nine_digits(187'767'399.0 / 8 * d * 4));
+  CHECK(embeddings("") >= 39'979'771.0 * d * 4);
+  CHECK(embeddings("") < 39'979'771.0 * d * 4 * 1.001);
+  const Scenario s = scenario_of(dlrm());
+  const double mlps = 171'392 + 2'197'505;
+  CHECK(category(memory_of_stage(s, build(s), 0), "gradients") == mlps * 2);
+}
+
+TEST_CASE("the MLPs alone are reduced over all ranks") {
+  const Experiment experiment(dlrm());
+  double reduced = 0;
+  for (const Operation* operation : data_operations(experiment.plan))
+    reduced += operation->bytes.bytes();
+  CHECK(reduced == (171'392 + 2'197'505) * 2);
+}

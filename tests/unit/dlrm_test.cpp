@@ -1,0 +1,43 @@
+// DLRM: parameters, FLOPs and the order of its blocks.
+#include "sim/ops/blocks.hpp"
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+const std::string kOne =
+    "cluster: {name: c, gpu: a100-80, gpus_per_node: 1}\n"
+    "training: {global_batch: 64, micro_batch: 64, precision: fp16}\n";
+
+}  // namespace
+
+TEST_CASE("the DLRM of MLPerf has 24 billion parameters, nearly all in its tables") {
+  // 187,767,399 rows of 128, and two MLPs: 13-512-256-128 and 479-1024-1024-512-256-1.
+  const Model model = load_model("dlrm-criteo-1tb", Library{{STEPSIM_SOURCE_DIR}});
+  const double bottom = 14 * 512 + 513 * 256 + 257 * 128;
+  const double top = 480 * 1024 + 1025 * 1024 + 1025 * 512 + 513 * 256 + 257;
+  CHECK(std::get<Dlrm>(model.shape).tables.size() == 26);
+  CHECK(std::get<Dlrm>(model.shape).interactions() == 479);
+  CHECK(parameter_count(model) == 187'767'399.0 * 128 + bottom + top);
+  const OpGraph graph = build(scenario_of("model: dlrm-criteo-1tb\n" + kOne));
+  double dense = 0;
+  for (const Block& block : graph.blocks) dense += block.parameters();
+  CHECK(dense == bottom + top);
+  CHECK(graph.blocks.front().tables().bytes() == 187'767'399.0 * 128 * 4);
+}
+
+TEST_CASE("a DLRM's FLOPs are those of its MLPs and of the dot products") {
+  const OpGraph graph = build(scenario_of("model: dlrm-criteo-1tb\n" + kOne));
+  const double bottom = 13 * 512 + 512 * 256 + 256 * 128;
+  const double top = 479 * 1024 + 1024 * 1024 + 1024 * 512 + 512 * 256 + 256;
+  const double dots = 27 * 27 * 128;
+  CHECK(graph.model_flops.flops() == nine_digits(3 * 2 * 64 * (bottom + top + dots)));
+}
+
+TEST_CASE("tables come first, so that their vectors travel under the bottom MLP") {
+  const OpGraph graph = build(scenario_of("model: dlrm-criteo-1tb\n" + kOne));
+  std::vector<std::string> names;
+  for (const std::size_t index : graph.chain) names.push_back(graph.blocks[index].name);
+  CHECK(names == std::vector<std::string>{"embeddings", "bottom", "interaction", "top"});
+}
