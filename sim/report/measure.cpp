@@ -121,10 +121,16 @@ void add_communication(Metrics& m, const Slowest& slowest, Window window) {
   m.overlap_efficiency = overlap_efficiency(work_in(slowest.causes), all, under_compute);
 }
 
+/// Experts and shards are dealt over ranks that the product counts already.
 std::string split_of(const Scenario& s) {
-  return fmt::format("tensor {} x pipeline {} x data {}, {} micro-batch{} of {}",
-                     s.parallelism.tensor, s.parallelism.pipeline.stages, s.data_parallel(),
-                     s.micro_batches(), s.micro_batches() == 1 ? "" : "es", s.training.micro_batch);
+  const Parallelism& p = s.parallelism;
+  std::string text = fmt::format("tensor {}", p.tensor);
+  if (p.context.degree > 1) text += fmt::format(" x context {}", p.context.degree);
+  text += fmt::format(" x pipeline {} x data {}", p.pipeline.stages, s.data_parallel());
+  if (p.expert.degree > 1) text += fmt::format(", experts over {}", p.expert.degree);
+  if (p.data.shard_degree) text += fmt::format(", shards over {}", *p.data.shard_degree);
+  return text + fmt::format(", {} micro-batch{} of {}", s.micro_batches(),
+                            s.micro_batches() == 1 ? "" : "es", s.training.micro_batch);
 }
 
 /// When a rank of the stage first holds the most in the first measured step, since that began.

@@ -175,3 +175,15 @@ TEST_CASE("the two halves of a split backward do the work of the whole, experts 
   };
   CHECK(seconds("zb-h1") == nine_digits(seconds("1f1b")));
 }
+
+TEST_CASE("the split is named whole") {
+  CHECK(Experiment(moe(2, "")).metrics().split ==
+        "tensor 1 x pipeline 1 x data 16, 1 micro-batch of 1");
+  CHECK(Experiment(moe(2,
+                       "tensor: 2, sequence: true, context: {degree: 2}, expert: {degree: 2}, "
+                       "data: {sharding: zero1, shard_degree: 2}"))
+            .metrics()
+            .split ==
+        "tensor 2 x context 2 x pipeline 1 x data 4, experts over 2, shards over 2, "
+        "4 micro-batches of 1");
+}
