@@ -215,6 +215,7 @@ class DeepspeedImport {
       const bool momentum = params != nullptr && params->value("momentum", 0.0) != 0;
       return momentum ? "momentum" : "sgd";
     }
+    if (name == "lamb") return name;
     if (name != "adam" && name != "adamw") draft_.note("optimizer.type " + name, "Adam");
     return "adam";
   }

@@ -60,30 +60,19 @@ class MegatronImport {
     return o_.has("fp16") ? "fp16" : "fp32";
   }
 
+  /// The kind by itself, or a map with what else is said about it.
   std::string recompute() {
-    const std::string granularity =
+    const std::string kind =
         o_.has("recompute-activations") ? "selective" : o_.text("recompute-granularity", "none");
-    const std::int64_t some = o_.integer("recompute-num-layers", 1);
+    const std::int64_t layers = o_.integer("recompute-num-layers", 1);
     const std::string method = o_.text("recompute-method", "uniform");
-    if (granularity == "full" && method == "block")
-      draft_.note(fmt::format("--recompute-method block of {} layers", some),
-                  "every layer is computed again");
-    if (granularity == "full" && method == "uniform" && some > 1)
-      draft_.note(fmt::format("--recompute-num-layers {}", some), "each layer keeps its input");
-    return granularity == "selective" ? recompute_modules() : granularity;
-  }
-
-  /// Of the modules that may be computed again on their own, core attention is simulated.
-  std::string recompute_modules() {
-    if (!o_.has("recompute-modules")) return "selective";
-    std::vector<std::string> others = o_.list("recompute-modules");
-    const auto core = std::find(others.begin(), others.end(), "core_attn");
-    const bool has_core = core != others.end();
-    if (has_core) others.erase(core);
-    if (!others.empty())
-      draft_.note(fmt::format("--recompute-modules {}", fmt::join(others, " ")),
-                  "only core attention can be computed again on its own");
-    return has_core ? "selective" : "none";
+    if (kind == "full" && (method != "uniform" || layers != 1))
+      return fmt::format("{{kind: full, method: {}, layers: {}}}", method, layers);
+    if (kind != "selective" || !o_.has("recompute-modules")) return kind;
+    std::vector<std::string> modules = o_.list("recompute-modules");
+    std::replace(modules.begin(), modules.end(), std::string("core_attn"),
+                 std::string("core_attention"));
+    return fmt::format("{{kind: selective, modules: [{}]}}", fmt::join(modules, ", "));
   }
 
   std::string attention() {

@@ -8,7 +8,9 @@
 #include "sim/command/command.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/ops/blocks.hpp"
+#include "sim/ops/flop_convention.hpp"
 #include "sim/plan/collective.hpp"
+#include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/sharding.hpp"
 #include "sim/report/humanise.hpp"
@@ -80,7 +82,9 @@ constexpr Listing kListings[] = {
     {"attention", attention},
     {"links", links},
     {"clusters", clusters},
+    {"conventions", registered<FlopConvention>},
     {"collectives", registered<CollectiveAlgorithm>},
+    {"optimizers", registered<OptimizerRule>},
     {"schedules", registered<Schedule>},
     {"shardings", registered<ShardingStrategy>},
     {"topologies", registered<Topology>},

@@ -2,13 +2,11 @@
 #pragma once
 
 #include "sim/command/command.hpp"
+#include "sim/plan/known_names.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {
 
 Scenario load(const ScenarioArgument& argument);
-
-/// The names that the rooms above the scenario own.
-KnownNames known_names();
 
 }  // namespace stepsim

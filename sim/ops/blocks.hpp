@@ -20,6 +20,9 @@ BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model
 /// The head where it uses the weights of an embedding on the same rank.
 Block tied_head_block(const Transformer& model, const Pass& pass);
 
+/// What selective recompute can drop of a transformer's layer.
+std::vector<RecomputeRegion> recompute_regions(const Block& block);
+
 /// One layer, loss.
 std::vector<Block> mlp_blocks(const Mlp& model, const Pass& pass);
 
@@ -35,5 +38,8 @@ double parameter_count(const Mlp& model);
 double parameter_count(const ResNet& model);
 double parameter_count(const Dlrm& model);
 double parameter_count(const Model& model);
+
+/// Those that one token goes through: without the experts that it is not sent to.
+double active_parameter_count(const Transformer& model);
 
 }  // namespace stepsim

@@ -6,9 +6,11 @@
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/topological_sort.hpp>
+#include <fmt/format.h>
 
 #include "sim/core/error.hpp"
 #include "sim/ops/blocks.hpp"
+#include "sim/ops/flop_convention.hpp"
 
 namespace stepsim {
 namespace {
@@ -27,7 +29,10 @@ Pass pass_of(const Scenario& s) {
   pass.overlap_tensor = s.parallelism.overlap_tensor;
   pass.fusion = s.training.fusion;
   pass.replicas = s.replicas();
-  pass.precision = s.training.precision;
+  pass.precision = storage_of(s.training.precision);
+  pass.linear = s.training.precision;
+  pass.fp8_scaling = s.training.fp8_scaling;
+  pass.recast_weights = s.parallelism.data.sharding == Sharding::zero3;
   pass.gradients = s.training.gradients;
   pass.keeps_placeholders = s.training.transformer_impl == TransformerImpl::transformer_engine;
   pass.gathers_parameters = s.parallelism.data.sharding == Sharding::zero3;
@@ -47,9 +52,6 @@ void build_blocks(OpGraph& graph, const Scenario& s, const Transformer& model) {
       graph.blocks.push_back(tied_head_block(model, pass));
     }
   }
-  graph.flop_convention =
-      "GEMMs, logits and full (non-causal) attention, backward 2x forward, no recompute (arXiv "
-      "2205.05198, appendix A)";
 }
 
 void build_blocks(OpGraph& graph, const Scenario& s, const Mlp& model) {
@@ -58,50 +60,34 @@ void build_blocks(OpGraph& graph, const Scenario& s, const Mlp& model) {
   graph.chain.assign(static_cast<std::size_t>(model.layers), 0);
   graph.chain.push_back(1);
   graph.boundary = pass.activation(model.width);
-  graph.flop_convention = "GEMMs, backward 2x forward";
 }
 
 void build_blocks(OpGraph& graph, const Scenario& s, const ResNet& model) {
   BlockChain chain = resnet_blocks(model, pass_of(s));
   graph.blocks = std::move(chain.blocks);
   graph.chain = std::move(chain.chain);
-  graph.flop_convention =
-      "convolutions and the fully connected layer, 2 a multiply-add, backward 2x forward";
 }
 
 void build_blocks(OpGraph& graph, const Scenario& s, const Dlrm& model) {
   BlockChain chain = dlrm_blocks(model, pass_of(s), s.parallelism.embedding);
   graph.blocks = std::move(chain.blocks);
   graph.chain = std::move(chain.chain);
-  graph.flop_convention = "GEMMs and dot products, backward 2x forward";
-}
-
-Flops forward_flops(const Block& block) {
-  Flops sum;
-  for (const Op* op : block.order()) sum += op->flops;
-  return sum;
-}
-
-/// What recompute adds to one block: all of its forward pass, or its attention core.
-Flops recomputed_flops(const Block& block, Recompute recompute) {
-  if (!block.recomputable || recompute == Recompute::none) return Flops{0};
-  if (recompute == Recompute::full) return forward_flops(block);
-  Flops sum;
-  for (const Op* op : block.order()) {
-    if (op->core_attention) sum += op->flops;
-  }
-  return sum;
 }
 
 void add_totals(OpGraph& graph, const Scenario& s) {
+  const FlopConvention& convention = flop_convention(s.run.flops, s.model);
   const double passes =
       static_cast<double>(s.micro_batches()) * s.parallelism.tensor * s.replicas();
+  FlopTally tally{.tokens = static_cast<double>(s.training.global_batch *
+                                                (s.sequence_length() + s.target_length()))};
   for (const std::size_t index : graph.chain) {
     const Block& block = graph.blocks[index];
-    const Flops model = forward_flops(block) * 3.0;
-    graph.model_flops += model * passes;
-    graph.hardware_flops += (model + recomputed_flops(block, s.training.recompute)) * passes;
+    const ForwardFlops forward = block.forward_flops();
+    (block.recomputable ? tally.layers : tally.head) += forward.products * passes;
+    tally.attention += forward.attention * passes;
   }
+  graph.model_flops = convention.model_flops(tally, parameter_tally(s.model));
+  graph.flop_convention = fmt::format("{}: {}", convention.name, convention.description);
 }
 
 }  // namespace
@@ -180,11 +166,36 @@ Bytes Block::tables() const {
   return sum;
 }
 
-Bytes Block::saved(Recompute recompute) const {
-  if (recomputable && recompute == Recompute::full) return input;
+Bytes Block::saved(const Recomputation& recompute) const {
+  if (recomputable && recompute.kind == Recompute::full) return input;
   Bytes sum;
-  const bool drops_scores = recomputable && recompute == Recompute::selective;
-  for (const Op* op : order()) sum += op->saved - (drops_scores ? op->saved_scores : Bytes{0});
+  for (const Op* op : order()) sum += op->saved;
+  for (const RecomputeRegion& region : regions) {
+    if (recompute.repeats(region.module)) sum -= region.dropped;
+  }
+  return sum;
+}
+
+ForwardFlops Block::forward_flops() const {
+  ForwardFlops sum;
+  for (const Op* op : order()) (op->core_attention ? sum.attention : sum.products) += op->flops;
+  return sum;
+}
+
+ForwardFlops Block::repeated(const Recomputation& recompute) const {
+  if (recomputable && recompute.kind == Recompute::full) return forward_flops();
+  ForwardFlops sum;
+  for (const RecomputeRegion& region : regions) {
+    if (!recompute.repeats(region.module)) continue;
+    sum.products += region.flops.products;
+    sum.attention += region.flops.attention;
+  }
+  return sum;
+}
+
+double Block::quantised() const {
+  double sum = 0;
+  for (const Op* op : order()) sum += op->quantised;
   return sum;
 }
 

@@ -67,10 +67,12 @@ struct Op {
   std::string name;  ///< "qkv"
   Items forward, backward;
   std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
+  double quantised = 0;            ///< of them, elements that are multiplied in fp8
   bool expert = false;             ///< they belong to experts that only some data ranks hold
   Bytes output;                    ///< what it hands on, and its gradient, per micro-batch
   Bytes tables;        ///< embedding tables of this rank, which passes update themselves
   Bytes saved;         ///< kept for backward, per micro-batch
+  Bytes saved_input;   ///< of it, what enters the op
   Bytes saved_scores;  ///< of it, what selective recompute drops and computes again
   Bytes scratch;       ///< held while its backward runs, beside the gradients of inputs and output
   std::vector<WeightShape> placeholders;  ///< empty gradients that its library keeps by shape
@@ -92,6 +94,20 @@ struct OpDag {
   Op& operator[](Vertex vertex) { return ops[vertex]; }
 };
 
+struct ForwardFlops {
+  Flops products, attention;
+};
+
+/// A module of a block that selective recompute drops after the forward pass.
+struct RecomputeRegion {
+  RecomputeModule module = RecomputeModule::core_attention;
+  std::size_t before = 0;  ///< the op whose backward pass needs it again
+  std::size_t first = 0;   ///< the first op that keeps some of it
+  Items forward;           ///< what is repeated
+  Bytes dropped;           ///< of what the block's ops save
+  ForwardFlops flops;      ///< of what is repeated
+};
+
 /// One unit of the model: what full recompute checkpoints, ZeRO-3 gathers and the pipeline deals
 /// out.
 struct Block {
@@ -99,6 +115,7 @@ struct Block {
   OpDag dag;
   Bytes input;  ///< the activation that enters it, as full recompute keeps it, per micro-batch
   bool recomputable = false;
+  std::vector<RecomputeRegion> regions = {};  ///< in the order in which a forward pass meets them
 
   /// The ops in an order in which a framework runs them forward (a topological order, stable by
   /// name of insertion). Throws InternalError when the graph has a cycle.
@@ -106,7 +123,12 @@ struct Block {
   double parameters() const;         ///< all of this rank
   double expert_parameters() const;  ///< of them, those of expert-parallel experts
   Bytes tables() const;
-  Bytes saved(Recompute recompute) const;
+  double quantised() const;  ///< of them, those multiplied in fp8
+  /// Kept of one micro-batch where the block by itself is recomputed like that.
+  Bytes saved(const Recomputation& recompute) const;
+  ForwardFlops forward_flops() const;
+  /// What the backward pass repeats of them.
+  ForwardFlops repeated(const Recomputation& recompute) const;
   Bytes kept_for_weights() const;
 };
 
@@ -119,8 +141,7 @@ struct OpGraph {
       tied_head;  ///< a head without weights of its own, for a stage that has the embedding, too
   double total_parameters = 0;  ///< of the whole model, over all tensor ranks
   Flops model_flops;            ///< forward and backward of one step, all ranks, without recompute
-  Flops hardware_flops;         ///< with recompute
-  std::string flop_convention;
+  std::string flop_convention;  ///< how that is counted: its name and what it says
 };
 
 /// Turns a scenario's model, batch and tensor split into ops.

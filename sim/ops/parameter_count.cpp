@@ -76,6 +76,13 @@ double parameter_count(const Transformer& m) {
   return attentions * attention + mlps + norms * norm_size(m, m.hidden) + ends(m);
 }
 
+double active_parameter_count(const Transformer& m) {
+  if (!m.experts) return parameter_count(m);
+  const Experts& e = *m.experts;
+  return parameter_count(m) -
+         real((m.layers - e.dense_layers) * (e.count - e.top_k)) * mlp_size(m, e.ffn);
+}
+
 double parameter_count(const Mlp& m) {
   return static_cast<double>(m.layers * (m.width * m.width + (m.bias ? m.width : 0)));
 }

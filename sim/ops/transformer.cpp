@@ -16,10 +16,12 @@ Bytes block_input(const Pass& pass, std::int64_t hidden) {
 }
 
 Block layer_block(const LayerStack& stack, const std::string& name, bool with_experts) {
-  return {.name = name,
-          .dag = stack.layer(with_experts),
-          .input = block_input(stack.pass, stack.model.hidden),
-          .recomputable = true};
+  Block block{.name = name,
+              .dag = stack.layer(with_experts),
+              .input = block_input(stack.pass, stack.model.hidden),
+              .recomputable = true};
+  block.regions = recompute_regions(block);
+  return block;
 }
 
 /// Adds what the layers of a stack read: tokens, and the bias on their attention scores.

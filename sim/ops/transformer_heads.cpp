@@ -95,7 +95,9 @@ Op share_weights(Op op) {
   return op;
 }
 
-Block head_block(const LayerStack& stack, bool owns_weights) {
+Block head_block(const LayerStack& layers, bool owns_weights) {
+  LayerStack stack = layers;
+  stack.pass = unquantised(stack.pass);
   const Transformer& model = stack.model;
   const double input =
       stack.pass.element() * static_cast<double>(stack.pass.outer_tokens() * model.hidden);

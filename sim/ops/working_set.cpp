@@ -12,10 +12,10 @@ using Vertex = OpDag::Vertex;
 /// One walk from the block's last op to its first.
 class BackwardWalk {
  public:
-  BackwardWalk(const Block& block, Recompute recompute)
+  BackwardWalk(const Block& block, const Recomputation& recompute)
       : block_(block),
         dag_(block.dag),
-        recompute_(block.recomputable ? recompute : Recompute::none),
+        recompute_(block.recomputable ? recompute : Recomputation{}),
         inputs_(dag_.ops.size()),
         known_(dag_.ops.size(), false) {
     std::vector<bool> hands_on(dag_.ops.size(), false);
@@ -25,16 +25,20 @@ class BackwardWalk {
     }
     for (Vertex v = 0; v < inputs_.size(); ++v) {
       const Op& op = dag_.ops[v];
-      (op.loss ? logits_ : saved_) += kept(op);
+      (op.loss ? logits_ : saved_) += op.saved;
       if (!hands_on[v]) know(v, false);
     }
   }
 
   BlockPeak peak() {
+    for (const RecomputeRegion& region : block_.regions) {
+      if (recompute_.repeats(region.module)) saved_ -= region.dropped;
+    }
     const std::vector<const Op*> order = block_.order();
     for (auto op = order.rbegin(); op != order.rend(); ++op) {
       const auto v = static_cast<Vertex>(*op - dag_.ops.data());
       know_inputs(v);
+      bring_back(v);
       note(v);
       release(v);
     }
@@ -42,8 +46,13 @@ class BackwardWalk {
   }
 
  private:
-  Bytes kept(const Op& op) const {
-    return op.saved - (recompute_ == Recompute::selective ? op.saved_scores : Bytes{0});
+  /// Modules that this op's backward pass needs again.
+  void bring_back(Vertex v) {
+    for (const RecomputeRegion& region : block_.regions) {
+      if (region.before != v || !recompute_.repeats(region.module)) continue;
+      saved_ += region.dropped;
+      again_ += region.dropped;
+    }
   }
 
   /// The gradient of the op's output is there.
@@ -64,16 +73,20 @@ class BackwardWalk {
 
   void release(Vertex v) {
     const Op& op = dag_.ops[v];
-    (op.loss ? logits_ : saved_) -= kept(op);
+    (op.loss ? logits_ : saved_) -= op.saved;
+    for (const RecomputeRegion& region : block_.regions) {
+      if (region.first == v && recompute_.repeats(region.module)) again_ -= region.dropped;
+    }
     (logits_op_ == v ? logit_gradients_ : gradients_) -= op.output;
   }
 
   void note(Vertex v) {
-    Working now{.activations = saved_,
+    const Bytes again = std::min(again_, saved_);  // what is used up goes first
+    Working now{.activations = saved_ - again,
                 .logits = logits_ + logit_gradients_,
+                .recomputed = again,
                 .gradients = gradients_ + dag_.ops[v].scratch};
-    if (recompute_ == Recompute::selective) now.recomputed = dag_.ops[v].saved_scores;
-    if (recompute_ == Recompute::full) {
+    if (recompute_.kind == Recompute::full) {
       now.recomputed = std::max(saved_ - block_.input, Bytes{0});
       now.activations = block_.input;
     }
@@ -83,11 +96,12 @@ class BackwardWalk {
 
   const Block& block_;
   const OpDag& dag_;
-  Recompute recompute_;
+  const Recomputation recompute_;
   std::vector<std::vector<Vertex>> inputs_;
   std::vector<bool> known_;
   Vertex logits_op_ = static_cast<Vertex>(-1);
   bool reached_input_ = false;
+  Bytes again_;  ///< of what is saved, what recompute has brought back
   Bytes saved_, logits_, gradients_, logit_gradients_;
   BlockPeak most_;
 };
@@ -112,9 +126,9 @@ Working& Working::operator-=(const Working& other) {
   return *this;
 }
 
-Working saved_by(const Block& block, Recompute recompute) {
+Working saved_by(const Block& block, const Recomputation& recompute) {
   Working saved{.activations = block.saved(recompute)};
-  if (block.recomputable && recompute == Recompute::full) return saved;
+  if (block.recomputable && recompute.kind == Recompute::full) return saved;
   for (const Op* op : block.order()) {
     if (op->loss) saved.logits += op->saved;
   }
@@ -122,7 +136,7 @@ Working saved_by(const Block& block, Recompute recompute) {
   return saved;
 }
 
-BlockPeak backward_peak(const Block& block, Recompute recompute) {
+BlockPeak backward_peak(const Block& block, const Recomputation& recompute) {
   return BackwardWalk(block, recompute).peak();
 }
 

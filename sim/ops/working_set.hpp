@@ -3,8 +3,8 @@
 // Backward walks the ops in reverse. While one runs, there are: what it and the ops before it have
 // saved; the gradients that are known but not used up (of its own output, of its inputs, and of
 // branches that go around it); and its scratch. What recompute brings back is there from the start
-// of the block (full) or while its op runs (selective; NVIDIA/Megatron-LM
-// megatron/core/transformer/attention.py recomputes the core of attention alone).
+// of the block (full) or from the last op of its module to the first that keeps some of it
+// (selective; Block::regions).
 #pragma once
 
 #include <string>
@@ -29,12 +29,12 @@ inline Working operator+(Working a, const Working& b) { return a += b; }
 inline Working operator-(Working a, const Working& b) { return a -= b; }
 
 /// What a block keeps for its backward pass.
-Working saved_by(const Block& block, Recompute recompute);
+Working saved_by(const Block& block, const Recomputation& recompute);
 
 struct BlockPeak {
   Working held;    ///< of this block alone, activations that it has kept included
   std::string op;  ///< whose backward it is
 };
-BlockPeak backward_peak(const Block& block, Recompute recompute);
+BlockPeak backward_peak(const Block& block, const Recomputation& recompute);
 
 }  // namespace stepsim

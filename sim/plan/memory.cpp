@@ -4,26 +4,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/core/error.hpp"
 #include "sim/plan/memory_buffers.hpp"
+#include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/segment.hpp"
 
 namespace stepsim {
 namespace {
-
-double optimizer_bytes(const Training& training) {
-  const double master = bytes_per_element(training.precision) < 4 ? 4 : 0;
-  switch (training.optimizer) {
-    case Optimizer::sgd:
-      return master;
-    case Optimizer::momentum:
-      return master + 4;
-    case Optimizer::adam:
-      return master + 8;
-  }
-  throw InternalError("an optimizer without state");
-}
 
 /// Sharded gradients of an interleaved stage: whole for the chunk that runs and the one being
 /// reduced.
@@ -39,6 +26,20 @@ Bytes embedding_tables(const OpGraph& graph) {
   Bytes sum;
   for (const std::size_t index : graph.chain) sum += graph.blocks[index].tables();
   return sum;
+}
+
+/// Copies of weights by rows and by columns: of all, or of the two blocks that are gathered.
+Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
+  double all = 0, largest = 0;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
+      all += graph.blocks[block].quantised();
+      largest = std::max(largest, graph.blocks[block].quantised());
+    }
+  }
+  const bool gathers = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
+  return Bytes{2 * fp8_bytes(scenario.training.fp8_scaling) *
+               (gathers ? std::min(all, 2 * largest) : all)};
 }
 
 }  // namespace
@@ -61,13 +62,13 @@ Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph) {
     if (passes) largest_passing = std::max(largest_passing, elements.each_pass);
     kept += elements.persistent + (passes ? 0 : elements.each_pass);
   }
-  const double element = bytes_per_element(scenario.training.precision);
+  const double element = scenario.training.element();
   return Bytes{(2 * largest_passing + kept) * element + largest * gradient_bytes(scenario)};
 }
 
 BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int replicas) {
   const ShardingStrategy& strategy = strategy_of(sharding);
-  return {bytes_per_element(training.precision) * share(strategy.shards_parameters, replicas),
+  return {training.element() * share(strategy.shards_parameters, replicas),
           bytes_per_element(training.gradients) * share(strategy.shards_gradients, replicas),
           optimizer_bytes(training) * share(strategy.shards_optimizer, replicas)};
 }
@@ -114,6 +115,17 @@ StateBytes state_bytes(const Scenario& scenario, const StageParameters& p) {
           p.dense * dense.optimizer + p.experts * experts.optimizer};
 }
 
+StateBytes gpu_state(const Scenario& scenario, const StageParameters& parameters) {
+  StateBytes state = state_bytes(scenario, parameters);
+  const DataParallel& data = scenario.parallelism.data;
+  if (!data.offload_optimizer) return state;
+  state.optimizer = 0;
+  // Sharded gradients leave bucket by bucket: one is being reduced, one copied.
+  if (strategy_of(data.sharding).shards_gradients && data.overlap)
+    state.gradients = std::min(state.gradients, 2 * data.bucket.bytes());
+  return state;
+}
+
 Bytes StageMemory::total() const { return needed() + of(MemoryOwner::allocator); }
 Bytes StageMemory::allocated() const { return of(MemoryOwner::tensors); }
 Bytes StageMemory::needed() const { return allocated() + of(MemoryOwner::others); }
@@ -128,7 +140,7 @@ Bytes StageMemory::of(MemoryOwner owner) const {
 
 StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int stage) {
   const StageParameters parameters = stage_parameters(scenario, graph, stage);
-  const StateBytes state = state_bytes(scenario, parameters);
+  const StateBytes state = gpu_state(scenario, parameters);
   const GpuProfile& gpu = scenario.cluster.gpu;
   const double whole = parameters.total();
   StageMemory memory{
@@ -140,6 +152,8 @@ StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int 
                      {"buckets", bucket_bytes(scenario, whole)},
                      {"workspaces", gpu.workspace}},
       .peak = peak_moment(scenario, graph, stage)};
+  if (const Bytes copies = fp8_weights(scenario, graph, stage); copies > Bytes{0})
+    memory.categories.push_back({"fp8 weights", copies});
   const Working& held = memory.peak.held;
   for (const auto& [name, bytes] :
        {std::pair{"activations", held.activations}, std::pair{"recomputed", held.recomputed},

@@ -65,6 +65,9 @@ struct StateBytes {
   double total() const { return parameters + gradients + optimizer; }
 };
 StateBytes state_bytes(const Scenario& scenario, const StageParameters& parameters);
+/// Of it, what is on the GPU: not the state of an offloaded optimizer, nor the gradients that have
+/// left for it.
+StateBytes gpu_state(const Scenario& scenario, const StageParameters& parameters);
 
 /// Blocks whose parameters are gathered while a pass runs, and one block of whole gradients:
 /// ZeRO 3.

@@ -20,7 +20,7 @@ Bytes placeholder_bytes(const Scenario& scenario, const OpGraph& graph, int stag
   }
   double elements = 0;
   for (const auto& [rows, columns] : shapes) elements += static_cast<double>(rows * columns);
-  return Bytes{elements * bytes_per_element(scenario.training.precision)};
+  return Bytes{elements * scenario.training.element()};
 }
 
 Bytes bucket_bytes(const Scenario& scenario, double parameters) {

@@ -1,9 +1,11 @@
 // Memory along the order of a schedule.
 #include "sim/plan/memory_walk.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "sim/plan/memory.hpp"
+#include "sim/plan/recompute.hpp"
 #include "sim/plan/segment.hpp"
 
 namespace stepsim {
@@ -17,29 +19,58 @@ PassMemory& of(ChunkMemory& memory, PassKind kind) {
 
 Working kept_for_weights(const Block& block) { return {.activations = block.kept_for_weights()}; }
 
-PassMemory forward(const OpGraph& graph, const Blocks& blocks, Recompute recompute) {
+/// A span that is repeated as one keeps what enters its first block.
+Working saved_by(const OpGraph& graph, const Blocks& blocks, const RecomputeSpan& span) {
+  Working saved;
+  const std::size_t end = span.how.kind == Recompute::full ? span.begin + 1 : span.end;
+  for (std::size_t i = span.begin; i < end; ++i)
+    saved += saved_by(graph.blocks[blocks[i]], span.how);
+  return saved;
+}
+
+PassMemory forward(const OpGraph& graph, const Blocks& blocks, const Recomputation& recompute) {
   PassMemory pass;
-  for (const std::size_t index : blocks) pass.leaves += saved_by(graph.blocks[index], recompute);
+  for (const RecomputeSpan& span : recompute_spans(recompute, graph, blocks))
+    pass.leaves += saved_by(graph, blocks, span);
   pass.most = pass.leaves;
   if (!blocks.empty()) pass.block = graph.blocks[blocks.back()].name;
   return pass;
 }
 
+/// While block i of the span runs backward: its own peak, and where the span is repeated as one all
+/// that the blocks before it keep.
+BlockPeak peak_in(const OpGraph& graph, const Blocks& blocks, const RecomputeSpan& span,
+                  std::size_t i) {
+  const Block& block = graph.blocks[blocks[i]];
+  if (span.size() == 1) return backward_peak(block, span.how);
+  BlockPeak peak = backward_peak(block, Recompute::none);
+  const Bytes input = graph.blocks[blocks[span.begin]].input;
+  Bytes again = peak.held.activations;
+  for (std::size_t j = span.begin; j < i; ++j)
+    again += graph.blocks[blocks[j]].saved(Recompute::none);
+  peak.held.recomputed = std::max(again - input, Bytes{0});
+  peak.held.activations = input;
+  return peak;
+}
+
 /// `whole`: weight gradients are part of it.
-PassMemory backward(const OpGraph& graph, const Blocks& blocks, Recompute recompute, bool whole) {
+PassMemory backward(const OpGraph& graph, const Blocks& blocks, const Recomputation& recompute,
+                    bool whole) {
   PassMemory pass;
-  for (auto index = blocks.rbegin(); index != blocks.rend(); ++index) {
-    const Block& block = graph.blocks[*index];
-    const Working saved = saved_by(block, recompute);
-    const BlockPeak peak = backward_peak(block, recompute);
-    const Working here = pass.leaves - saved + peak.held;
-    if (pass.op.empty() || here.total() > pass.most.total()) {
-      pass.most = here;
-      pass.block = block.name;
-      pass.op = peak.op;
+  const auto spans = recompute_spans(recompute, graph, blocks);
+  for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
+    const Working saved = saved_by(graph, blocks, *span);
+    for (std::size_t i = span->end; i-- > span->begin;) {
+      const BlockPeak peak = peak_in(graph, blocks, *span, i);
+      const Working here = pass.leaves - saved + peak.held;
+      if (pass.op.empty() || here.total() > pass.most.total()) {
+        pass.most = here;
+        pass.block = graph.blocks[blocks[i]].name;
+        pass.op = peak.op;
+      }
+      if (!whole) pass.leaves += kept_for_weights(graph.blocks[blocks[i]]);
     }
     pass.leaves -= saved;
-    if (!whole) pass.leaves += kept_for_weights(block);
   }
   return pass;
 }
@@ -55,7 +86,7 @@ PassMemory weight_gradients(const OpGraph& graph, const Blocks& blocks) {
 
 ChunkMemory chunk_memory(const Scenario& scenario, const OpGraph& graph, int stage, int chunk) {
   const Blocks blocks = blocks_of(scenario, graph, stage, chunk);
-  const Recompute recompute = scenario.training.recompute;
+  const Recomputation& recompute = scenario.training.recompute;
   ChunkMemory memory;
   of(memory, PassKind::forward) = forward(graph, blocks, recompute);
   of(memory, PassKind::backward) = backward(graph, blocks, recompute, true);

@@ -2,11 +2,13 @@
 //
 // 16-bit training keeps fp32 master weights: gradients are copied to fp32 and unscaled, the update
 // runs in fp32, the weights are copied back (NVIDIA/Megatron-LM
-// megatron/core/optimizer/optimizer.py, MixedPrecisionOptimizer). Fused Adam reads gradient, weight
-// and both moments and writes the last three: 28 B.
+// megatron/core/optimizer/optimizer.py, MixedPrecisionOptimizer). What the update itself moves is
+// the optimizer's (optimizer_rule.hpp).
 #include "sim/plan/optimizer.hpp"
 
 #include "sim/cluster/kernel_time.hpp"
+#include "sim/plan/memory.hpp"
+#include "sim/plan/optimizer_rule.hpp"
 
 namespace stepsim {
 namespace {
@@ -21,54 +23,103 @@ Kernel moving(Workshop& shop, const std::string& name, double bytes) {
           .cause = Cause::optimizer};
 }
 
-/// Bytes of the update itself, per parameter.
-double update_bytes(Optimizer optimizer) {
-  switch (optimizer) {
-    case Optimizer::sgd:
-      return 3 * kFp32;  // read gradient and weight, write weight
-    case Optimizer::momentum:
-      return 5 * kFp32;  // and read and write the momentum
-    case Optimizer::adam:
-      return 7 * kFp32;
-  }
-  return 0;
-}
-
-bool has_master_weights(const Scenario& scenario) {
-  return bytes_per_element(scenario.training.precision) < kFp32;
+/// Whether narrow gradients are copied to the fp32 that the update works on.
+bool widens(const Scenario& scenario) {
+  return keeps_master_weights(scenario.training) && gradient_bytes(scenario) < kFp32;
 }
 
 }  // namespace
 
 std::vector<Kernel> norm_kernels(Workshop& shop, double elements) {
+  const Training& training = shop.scenario.training;
   std::vector<Kernel> kernels;
   const double read = gradient_bytes(shop.scenario);
-  if (has_master_weights(shop.scenario) && read < kFp32) {
+  const bool on_gpu = !shop.scenario.parallelism.data.offload_optimizer;
+  if (on_gpu && widens(shop.scenario))
     kernels.push_back(moving(shop, "gradients to fp32", (read + kFp32) * elements));
-  }
+  const double gradient = on_gpu && keeps_master_weights(training) ? kFp32 : read;
   // Only fp16 scales its loss (torch.amp.GradScaler; Megatron-LM ConstantGradScaler and
-  // DynamicGradScaler).
-  if (shop.scenario.training.precision == Precision::fp16) {
-    kernels.push_back(moving(shop, "unscale gradients", 2 * kFp32 * elements));
-  }
-  if (shop.scenario.training.gradient_clipping)
-    kernels.push_back(moving(shop, "gradient norm", kFp32 * elements));
+  // DynamicGradScaler). The same kernel looks for values that are not finite.
+  if (on_gpu && training.precision == Precision::fp16)
+    kernels.push_back(moving(shop, "unscale gradients", 2 * gradient * elements));
+  if (training.gradient_clipping)
+    kernels.push_back(moving(shop, "gradient norm", gradient * elements));
   return kernels;
 }
 
-std::vector<Kernel> update_kernels(Workshop& shop, double elements, double gradients) {
+std::vector<Kernel> update_kernels(Workshop& shop, double elements,
+                                   const std::vector<double>& tensors, double gradients) {
+  const Training& training = shop.scenario.training;
+  const std::vector<double> at_once{elements};
+  const bool each = training.optimizer_kernels == OptimizerKernels::per_tensor;
   std::vector<Kernel> kernels;
-  if (shop.scenario.training.gradient_clipping) {
-    kernels.push_back(moving(shop, "clip gradients", 2 * kFp32 * elements));
+  if (training.gradient_clipping) {
+    const double gradient = keeps_master_weights(training) ? kFp32 : gradient_bytes(shop.scenario);
+    kernels.push_back(moving(shop, "clip gradients", 2 * gradient * elements));
   }
-  kernels.push_back(
-      moving(shop, "optimizer update", update_bytes(shop.scenario.training.optimizer) * elements));
-  if (has_master_weights(shop.scenario)) {
-    const double weight = bytes_per_element(shop.scenario.training.precision);
+  for (const Sweep& sweep : sweeps_of(training)) {
+    for (const double tensor : each ? tensors : at_once) {
+      kernels.push_back(
+          moving(shop, std::string(sweep.name), sweep_bytes(sweep, training) * tensor));
+    }
+  }
+  if (keeps_master_weights(training)) {
+    const double weight = training.element();
     kernels.push_back(moving(shop, "weights from fp32", (kFp32 + weight) * elements));
   }
-  kernels.push_back(moving(shop, "clear gradients", gradient_bytes(shop.scenario) * gradients));
+  const std::vector<Kernel> clear = clear_kernels(shop, gradients);
+  kernels.insert(kernels.end(), clear.begin(), clear.end());
   return kernels;
+}
+
+std::vector<Kernel> clear_kernels(Workshop& shop, double gradients) {
+  return {moving(shop, "clear gradients", gradient_bytes(shop.scenario) * gradients)};
+}
+
+std::vector<Kernel> quantise_kernels(Workshop& shop, int stage) {
+  const Scenario& scenario = shop.scenario;
+  double elements = 0;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    for (const std::size_t block : blocks_of(scenario, shop.graph, stage, chunk))
+      elements += shop.graph.blocks[block].quantised();
+  }
+  const bool in_passes = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
+  if (elements == 0 || in_passes) return {};
+  return {
+      moving(shop, "quantise weights", fp8_cast_bytes(scenario.training.fp8_scaling) * elements)};
+}
+
+std::vector<double> updated_tensors(const Workshop& shop, int stage) {
+  const bool sharded = strategy_of(shop.scenario.parallelism.data.sharding).shards_optimizer;
+  const StageParameters parameters = stage_parameters(shop.scenario, shop.graph, stage);
+  std::vector<double> tensors;
+  for (int chunk = 0; chunk < shop.scenario.parallelism.pipeline.chunks; ++chunk) {
+    for (const std::size_t block : blocks_of(shop.scenario, shop.graph, stage, chunk)) {
+      for (const Op* op : shop.graph.blocks[block].order()) {
+        const int replicas = op->expert ? parameters.expert_replicas : parameters.replicas;
+        for (const double tensor : op->parameters)
+          tensors.push_back(tensor * share(sharded, replicas));
+      }
+    }
+  }
+  return tensors;
+}
+
+OffloadedUpdate offloaded_update(const Scenario& scenario, double elements) {
+  const Training& training = scenario.training;
+  const double weight = training.element();
+  double bytes = keeps_master_weights(training) ? weight : 0;
+  // Clipped and unscaled in one pass over the gradients (DeepSpeed stage_1_and_2.py,
+  // unscale_and_clip_grads).
+  if (training.gradient_clipping || training.precision == Precision::fp16) bytes += 2 * kFp32;
+  for (const Sweep& sweep : optimizer_rule(training).fused) bytes += sweep_bytes(sweep, training);
+  const double on_node = scenario.cluster.gpus_per_node;
+  return {Bytes{bytes * elements * on_node} / scenario.host.optimizer_rate,
+          copy_time(scenario, Bytes{weight * elements})};
+}
+
+Seconds copy_time(const Scenario& scenario, Bytes bytes) {
+  return bytes / scenario.cluster.gpu.copy_pinned;
 }
 
 }  // namespace stepsim

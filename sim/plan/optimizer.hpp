@@ -1,4 +1,4 @@
-// The optimizer step as kernels: unscale, norm, clip, update, copy back.
+// The optimizer step as kernels, or as copies around an update on the CPU.
 #pragma once
 
 #include "sim/plan/segment.hpp"
@@ -9,7 +9,28 @@ namespace stepsim {
 /// clipped.
 std::vector<Kernel> norm_kernels(Workshop& shop, double elements);
 
-/// The update of `elements` parameters, and clearing `gradients` gradient elements.
-std::vector<Kernel> update_kernels(Workshop& shop, double elements, double gradients);
+/// The update of `elements` parameters, in kernels for each of `tensors` where they are one by one,
+/// and clearing `gradients` gradient elements.
+std::vector<Kernel> update_kernels(Workshop& shop, double elements,
+                                   const std::vector<double>& tensors, double gradients);
+
+/// Clearing gradients where nothing is updated on the GPU.
+std::vector<Kernel> clear_kernels(Workshop& shop, double gradients);
+
+/// fp8 weights by rows and columns, once a step after the update (TransformerEngine does it in the
+/// first micro-batch, is_first_microbatch). None where each pass does it after a gather.
+std::vector<Kernel> quantise_kernels(Workshop& shop, int stage);
+
+/// The part of each parameter tensor of a stage that a rank updates.
+std::vector<double> updated_tensors(const Workshop& shop, int stage);
+
+/// An update on the CPU (ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840): gradients to its memory,
+/// the update at host.optimizer_rate shared by the ranks of a node, weights back.
+struct OffloadedUpdate {
+  Seconds update, weights;
+};
+OffloadedUpdate offloaded_update(const Scenario& scenario, double elements);
+/// To the CPU's memory.
+Seconds copy_time(const Scenario& scenario, Bytes bytes);
 
 }  // namespace stepsim

@@ -6,6 +6,7 @@
 
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/core/error.hpp"
+#include "sim/plan/recompute.hpp"
 #include "sim/plan/resources.hpp"
 
 namespace stepsim {
@@ -181,22 +182,37 @@ class PassWriter {
   std::array<Bucket, 2> open_;
 };
 
+void run_forward(PassWriter& writer, const Block& block, Cause cause = Cause::forward) {
+  for (const Op* op : block.order()) writer.run(op->forward, cause, PassKind::forward);
+}
+
 /// The block's ops backward, with what recompute repeats before them.
-void run_backward(PassWriter& writer, const Block& block, Recompute recompute, PassKind pass) {
+void run_backward(PassWriter& writer, const Block& block, const Recomputation& recompute,
+                  PassKind pass) {
+  const bool repeats = pass != PassKind::weight_gradient;
+  if (repeats && recompute.kind == Recompute::full && block.recomputable)
+    run_forward(writer, block, Cause::recompute);
   const auto order = block.order();
-  if (pass == PassKind::weight_gradient) recompute = Recompute::none;
-  if (recompute == Recompute::full && block.recomputable) {
-    for (const Op* op : order) writer.run(op->forward, Cause::recompute, PassKind::forward);
-  }
   for (auto op = order.rbegin(); op != order.rend(); ++op) {
-    if (recompute == Recompute::selective && (*op)->core_attention)
-      writer.run((*op)->forward, Cause::recompute, PassKind::forward);
+    const auto index = static_cast<std::size_t>(*op - block.dag.ops.data());
+    for (const RecomputeRegion& region : block.regions) {
+      if (repeats && region.before == index && recompute.repeats(region.module))
+        writer.run(region.forward, Cause::recompute, PassKind::forward);
+    }
     writer.run((*op)->backward, Cause::backward, pass);
   }
 }
 
-void run_forward(PassWriter& writer, const Block& block) {
-  for (const Op* op : block.order()) writer.run(op->forward, Cause::forward, PassKind::forward);
+/// A span of the chunk backward; layers that are recomputed as one run forward again before that.
+void run_backward(PassWriter& writer, const OpGraph& graph, const std::vector<std::size_t>& blocks,
+                  const RecomputeSpan& span, PassKind pass) {
+  const bool as_one = span.size() > 1;
+  for (std::size_t i = span.begin; as_one && i < span.end; ++i) {
+    if (pass != PassKind::weight_gradient)
+      run_forward(writer, graph.blocks[blocks[i]], Cause::recompute);
+  }
+  for (std::size_t i = span.end; i-- > span.begin;)
+    run_backward(writer, graph.blocks[blocks[i]], as_one ? Recomputation{} : span.how, pass);
 }
 
 /// Parameters of the block that are replicated over that group.
@@ -247,7 +263,7 @@ class GatheredPass {
   }
 
   std::vector<int> gather(const Block& block, bool beside) {
-    const double element = bytes_per_element(shop_.scenario.training.precision);
+    const double element = shop_.scenario.training.element();
     std::vector<int> slots;
     for (const ParameterGroup& group : parameter_groups(shape_)) {
       const auto elements = gathered_elements(shop_.scenario, block, group.expert);
@@ -431,14 +447,15 @@ Segment backward_segment(Workshop& shop, const StageShape& shape,
                          const std::vector<std::size_t>& blocks, PassKind pass,
                          Reduction reduction) {
   PassWriter writer(shop, shape);
-  const std::vector<std::size_t> backward(blocks.rbegin(), blocks.rend());
   if (shards_parameters(shop, shape)) {
+    const std::vector<std::size_t> backward(blocks.rbegin(), blocks.rend());
     run_sharded_backward(writer, shop, shape, backward, pass, reduction);
     return writer.finish();
   }
   writer.reduce(reduction);
-  for (const std::size_t block : backward)
-    run_backward(writer, shop.graph.blocks[block], shop.scenario.training.recompute, pass);
+  const auto spans = recompute_spans(shop.scenario.training.recompute, shop.graph, blocks);
+  for (auto span = spans.rbegin(); span != spans.rend(); ++span)
+    run_backward(writer, shop.graph, blocks, *span, pass);
   writer.flush_buckets();
   return writer.finish();
 }

@@ -46,7 +46,8 @@ class StageWriter {
         rows_(shop, shape),
         writer_(rows_.writer()),
         transfers_(rows_, placement_),
-        end_(rows_) {
+        offload_(rows_),
+        end_(rows_, offload_) {
     compile();
   }
 
@@ -193,8 +194,9 @@ class StageWriter {
 
   void write(const StartPiece& piece) {
     slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(piece.slot) + 1), kNoTask);
-    slots_[static_cast<std::size_t>(piece.slot)] =
-        rows_.communicate(piece.channel, piece.operation, needed_by(piece));
+    const TaskIndex started = rows_.communicate(piece.channel, piece.operation, needed_by(piece));
+    slots_[static_cast<std::size_t>(piece.slot)] = started;
+    offload_.after(piece.channel, piece.operation, started);
   }
 
   std::vector<TaskIndex> needed_by(const StartPiece& piece) const {
@@ -251,6 +253,7 @@ class StageWriter {
   RankRows rows_;
   ProgramWriter& writer_;
   Transfers transfers_;
+  Offload offload_;
   StepEnd end_;
   std::vector<ChunkPasses> chunks_;
   std::optional<InputRows> input_;

@@ -40,8 +40,9 @@ std::vector<TaskIndex> GradientReduction::start(TaskIndex gradients) {
   return tasks;
 }
 
-StepEnd::StepEnd(RankRows& rows)
+StepEnd::StepEnd(RankRows& rows, Offload& offload)
     : rows_(rows),
+      offload_(offload),
       scenario_(rows.shop().scenario),
       shape_(rows.shape()),
       strategy_(strategy_of(scenario_.parallelism.data.sharding)),
@@ -60,8 +61,15 @@ void StepEnd::write() {
   rows_.write_kernels(norm_kernels(rows_.shop(), elements));
   if (scenario_.training.gradient_clipping) agree_on_norm();
   const double gradients = parameters_.kept(strategy_.shards_gradients);
-  rows_.write_kernels(update_kernels(rows_.shop(), elements, gradients));
+  if (scenario_.parallelism.data.offload_optimizer) {
+    offload_.update(elements);
+    rows_.write_kernels(clear_kernels(rows_.shop(), gradients));
+  } else {
+    rows_.write_kernels(update_kernels(rows_.shop(), elements,
+                                       updated_tensors(rows_.shop(), shape_.stage), gradients));
+  }
   if (shape_.data.ranks > 1 && strategy_.shards_optimizer) gather_parameters();
+  rows_.write_kernels(quantise_kernels(rows_.shop(), shape_.stage));
   rows_.wait_for(rows_.computed());
   writer.mark_step_end(rows_.wait_on_host("end of step", rows_.take_waits()));
 }
@@ -98,8 +106,7 @@ double StepEnd::elements_to_gather(bool expert) const {
 void StepEnd::gather_parameters() {
   const TaskIndex updated = rows_.computed();
   for (const ParameterGroup& group : parameter_groups(shape_)) {
-    const Bytes weights{elements_to_gather(group.expert) *
-                        bytes_per_element(scenario_.training.precision)};
+    const Bytes weights{elements_to_gather(group.expert) * scenario_.training.element()};
     if (group.shape.ranks == 1 || weights == Bytes{0}) continue;
     auto& operation = regather_[group.expert ? 1 : 0];
     if (!operation)

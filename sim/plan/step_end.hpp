@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/plan/memory.hpp"
+#include "sim/plan/offload.hpp"
 #include "sim/plan/rank_rows.hpp"
 #include "sim/plan/sharding.hpp"
 
@@ -33,7 +34,7 @@ bool reduces_alone(const Scenario& scenario, const StageShape& shape);
 
 class StepEnd {
  public:
-  explicit StepEnd(RankRows& rows);
+  StepEnd(RankRows& rows, Offload& offload);
 
   void write();
 
@@ -46,6 +47,7 @@ class StepEnd {
   void sum_norm(Channel channel, const GroupShape& group, std::optional<std::uint32_t>& operation);
 
   RankRows& rows_;
+  Offload& offload_;
   const Scenario& scenario_;
   const StageShape& shape_;
   const ShardingStrategy& strategy_;

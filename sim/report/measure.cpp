@@ -8,6 +8,7 @@
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/version.hpp"
+#include "sim/plan/recompute.hpp"
 #include "sim/report/humanise.hpp"
 #include "sim/timeline/busy.hpp"
 #include "sim/timeline/overlap.hpp"
@@ -83,7 +84,7 @@ void add_rates(Metrics& m, const Scenario& s, const OpGraph& graph) {
   const double peak =
       peak_rate(s.cluster.gpu, s.training.precision).flops_per_second() * gpus * step;
   m.mfu = graph.model_flops.flops() / peak;
-  m.hfu = graph.hardware_flops.flops() / peak;
+  m.hfu = hardware_flops(s, graph).flops() / peak;
   m.model_tflops_per_gpu = graph.model_flops.flops() / step / gpus / 1e12;
   m.flop_convention = graph.flop_convention;
 }

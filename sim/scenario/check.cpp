@@ -9,6 +9,8 @@
 
 #include "sim/core/suggest.hpp"
 #include "sim/scenario/check_kinds.hpp"
+#include "sim/scenario/check_precision.hpp"
+#include "sim/scenario/check_recompute.hpp"
 #include "sim/scenario/check_transformer.hpp"
 #include "sim/scenario/key_reports.hpp"
 
@@ -31,7 +33,11 @@ class Checker : KeyReports {
   void check_sharding() const;
   void check_shard_degree() const;
   void check_training() const;
+  void check_recompute() const;
+  void check_precision() const;
   void check_names() const;
+  void check_flops() const;
+  void check_optimizer() const;
 
  private:
   void check_dense_only() const;
@@ -316,6 +322,25 @@ void Checker::check_training() const {
                          fmt::join(kernels, ", ")));
 }
 
+void Checker::check_recompute() const {
+  if (!sound({"training.recompute", "model", "parallelism.data.sharding"})) return;
+  std::vector<std::int64_t> of_parts;
+  if (sound({"parallelism.pipeline"})) {
+    of_parts = p.pipeline.layers;
+    const std::int64_t parts = std::int64_t{p.pipeline.stages} * parts_per_stage();
+    if (of_parts.empty() && layers() % parts == 0) of_parts = {layers() / parts};
+  }
+  for (const Objection& objection : recompute_objections(s, of_parts))
+    report(objection.path, objection.message, objection.proposal);
+}
+
+void Checker::check_precision() const {
+  if (!sound({"training.precision", "training.gradients", "training.fp8_scaling", "cluster"}))
+    return;
+  for (const Objection& objection : precision_objections(s))
+    report(objection.path, objection.message, objection.proposal);
+}
+
 void Checker::check_dense_only() const {
   if (sound({"parallelism.expert"}) && p.expert != ExpertParallel{}) {
     report("parallelism.expert", "the model has no experts to split");
@@ -328,6 +353,50 @@ void Checker::check_name(const char* path, const std::string& name,
                          const std::vector<std::string>& known, std::string_view title) const {
   if (!sound({path}) || std::find(known.begin(), known.end(), name) != known.end()) return;
   report(path, fmt::format("{} is not {}", quoted(name), title), did_you_mean(name, known));
+}
+
+void Checker::check_flops() const {
+  if (known_.conventions.empty() || !sound({"run.flops", "model"})) return;
+  std::vector<std::string> names, of_any_model;
+  for (const KnownConvention& convention : known_.conventions) {
+    names.push_back(convention.name);
+    if (convention.any_model) of_any_model.push_back(convention.name);
+  }
+  check_name("run.flops", s.run.flops, names, "a convention of FLOPs");
+  const bool known = std::find(names.begin(), names.end(), s.run.flops) != names.end();
+  const bool fits =
+      std::find(of_any_model.begin(), of_any_model.end(), s.run.flops) != of_any_model.end();
+  if (!known || fits || std::holds_alternative<Transformer>(s.model.shape)) return;
+  report(
+      "run.flops",
+      fmt::format("{} counts a transformer's FLOPs, but '{}' is none", s.run.flops, s.model.name),
+      fmt::format("use {}", fmt::join(of_any_model, " or ")));
+}
+
+void Checker::check_optimizer() const {
+  if (known_.optimizers.empty() || !sound({"training.optimizer"})) return;
+  std::vector<std::string> names;
+  for (const KnownOptimizer& optimizer : known_.optimizers) names.push_back(optimizer.name);
+  check_name("training.optimizer", s.training.optimizer, names, "an optimizer");
+  for (const KnownOptimizer& optimizer : known_.optimizers) {
+    if (optimizer.name != s.training.optimizer) continue;
+    if (optimizer.whole_tensors && p.data.sharding != Sharding::ddp) {
+      report("training.optimizer",
+             fmt::format("{} needs the norms of whole tensors, but {} gives each rank a part",
+                         optimizer.name, name_of(p.data.sharding)),
+             "use sharding: ddp");
+    }
+    if (!optimizer.has_foreach && s.training.optimizer_kernels != OptimizerKernels::fused) {
+      report("training.optimizer_kernels",
+             fmt::format("{} has fused kernels only, not {}", optimizer.name,
+                         name_of(s.training.optimizer_kernels)),
+             "use fused");
+    }
+  }
+  if (p.data.offload_optimizer && s.training.optimizer_kernels != OptimizerKernels::fused) {
+    report("training.optimizer_kernels", "an offloaded optimizer has no kernels on the GPU",
+           "use fused");
+  }
 }
 
 void Checker::check_names() const {
@@ -365,6 +434,8 @@ void check_cluster(const Cluster& cluster, Reading& reading) {
 void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& reading) {
   const Checker checker(scenario, reading, known);
   checker.check_names();
+  checker.check_flops();
+  checker.check_optimizer();
   checker.check_model();
   checker.check_cluster();
   checker.check_split();
@@ -375,6 +446,8 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_sharding();
   checker.check_shard_degree();
   checker.check_training();
+  checker.check_recompute();
+  checker.check_precision();
 }
 
 }  // namespace stepsim

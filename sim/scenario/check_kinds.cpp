@@ -35,7 +35,7 @@ void check_without_tokens(const Scenario& s, const std::string& title, const Key
                 fmt::format("{} has no sequences, but sequence_length is {}", title,
                             s.training.sequence_length));
   }
-  if (keys.sound({"training.recompute"}) && s.training.recompute == Recompute::selective) {
+  if (keys.sound({"training.recompute"}) && s.training.recompute.kind == Recompute::selective) {
     keys.report("training.recompute",
                 fmt::format("selective recompute is about attention, which {} has not", title),
                 "use none or full");
@@ -105,7 +105,7 @@ void check_dlrm_training(const Scenario& s, const KeyReports& keys) {
     keys.report("parallelism.pipeline.stages",
                 fmt::format("a DLRM is not split into pipeline stages, but stages is {}", stages));
   }
-  if (keys.sound({"training.recompute"}) && s.training.recompute == Recompute::full) {
+  if (keys.sound({"training.recompute"}) && s.training.recompute.kind == Recompute::full) {
     keys.report("training.recompute",
                 "a DLRM is not recomputed: its memory is in its tables, not in activations");
   }

@@ -22,6 +22,18 @@
 namespace stepsim {
 
 template <class Io>
+void describe(Io& io, Recomputation& r) {
+  io.field("kind", r.kind, any, "selective: modules of each layer; full: whole layers");
+  io.fallback(r.modules, r.modules, "[core_attention]");
+  io.field("modules", r.modules, any,
+           "selective: what is computed again; Megatron-LM's --recompute-modules");
+  io.field("method", r.method, any,
+           "full: uniform: all layers, in groups; block: the first layers of each chunk");
+  io.field("layers", r.layers, between(1, 1e5),
+           "full: of a group, whose first input alone is kept; or of each chunk");
+}
+
+template <class Io>
 void describe(Io& io, Training& t) {
   io.field("sequence_length", t.sequence_length, between(0, 1e8),
            "tokens per sequence; required for transformers of text");
@@ -31,15 +43,27 @@ void describe(Io& io, Training& t) {
            "sequences or samples per step, all ranks together");
   io.field("micro_batch", t.micro_batch, between(1, 1e6),
            "sequences or samples per pass of one rank");
-  io.field("precision", t.precision, any, "type of the GEMMs; the GPU's profile must have it");
-  io.fallback(t.gradients, default_gradients(io.framework(), t.precision),
-              "as precision, or the framework's");
+  io.field(
+      "precision", t.precision, any,
+      "type of the GEMMs, which the GPU's profile must have; fp8: of linear layers, the rest is "
+      "bf16");
+  io.field(
+      "fp8_scaling", t.fp8_scaling, any,
+      "where fp8 tensors have their scales from: earlier steps, themselves, or each block of 32 "
+      "elements");
+  io.fallback(t.gradients, default_gradients(io.framework(), storage_of(t.precision)),
+              "as precision, bf16 with fp8; or the framework's");
   io.field("gradients", t.gradients, any, "type that gradients are kept and reduced in");
-  io.field("optimizer", t.optimizer, any, "decides the optimizer's memory and traffic");
+  io.field("master_weights", t.master_weights, any,
+           "the optimizer keeps fp32 copies of 16-bit parameters");
+  io.field("optimizer", t.optimizer, any, "a name of `stepsim list optimizers`");
+  io.field("optimizer_kernels", t.optimizer_kernels, any,
+           "fused: as few as possible for all parameters; foreach: one an operation; per_tensor: "
+           "one an operation and tensor");
   io.field("gradient_clipping", t.gradient_clipping, any,
            "by global norm: one small all-reduce over all model ranks");
-  io.field("recompute", t.recompute, any,
-           "activations computed again in the backward pass; selective: attention only");
+  io.section("recompute", "kind", t.recompute,
+             "activations computed again in the backward pass; a word is its kind");
   io.field("fusion", t.fusion, any,
            "element-wise kernels: none, one an operation; fused, as Megatron-LM's; compiled, as "
            "torch.compile's");
@@ -106,6 +130,8 @@ void describe(Io& io, DataParallel& d) {
            "the first bucket, small so that reduction starts early");
   io.fallback(d.overlap, default_overlap(io.framework(), d.sharding), "true, or the framework's");
   io.field("overlap", d.overlap, any, "reduce gradients beside the backward pass");
+  io.field("offload_optimizer", d.offload_optimizer, any,
+           "the optimizer's state stays in the CPU's memory, which also updates (ZeRO-Offload)");
   io.fallback(d.rebuild_buckets, preset.rebuild_buckets, "false, or the framework's");
   io.field("rebuild_buckets", d.rebuild_buckets, any,
            "one bucket in the first step of all, the others after it");
@@ -190,6 +216,11 @@ void describe(Io& io, Host& h) {
   io.fallback(h.launch, 5_us, "5 us");
   io.field("launch", h.launch, duration, "CPU time to launch one kernel");
   HostMode mode = h.graph ? HostMode::graph : HostMode::eager;
+  // CPU Adam of ZeRO-Offload: 10 billion parameters in 2.57 s on two Xeon 8168 (Ren et al. 2021,
+  // arXiv 2101.06840, table 4), 28 B of fp32 state and gradients and 2 B of weights each.
+  io.fallback(h.optimizer_rate, 117_GBps, "117 GB/s");
+  io.field("optimizer_rate", h.optimizer_rate, rate,
+           "bytes that a node's CPUs move in offloaded updates, shared by its ranks");
   io.field("mode", mode, any, "graph: a whole pass is one launch");
   h.graph = mode == HostMode::graph;
 }
@@ -202,6 +233,9 @@ void describe(Io& io, Run& r) {
   io.fallback(r.warmup, r.warmup, "1" + std::string(more));
   io.field("warmup", r.warmup, between(0, 10'000), "steps before them");
   io.field("seed", r.seed, any, "part of the scenario's hash; nothing is random yet");
+  io.fallback(r.flops, r.flops, "megatron; gemms for models that are no transformer");
+  io.field("flops", r.flops, any,
+           "which FLOPs MFU, HFU and TFLOP/s count: a name of `stepsim list conventions`");
 }
 
 /// What is copied to the GPU per sequence, image or sample: token ids and table indices as int64,
@@ -225,12 +259,15 @@ inline Input input_defaults(const Scenario& s) {
 /// only after the queue has turned over, and as a mean over its turns.
 inline Run run_defaults(const Scenario& s) {
   Run run;
+  if (!std::holds_alternative<Transformer>(s.model.shape)) run.flops = "gemms";
   if (!s.data || s.parallelism.tensor < 1 || s.parallelism.pipeline.stages < 1) return run;
   const bool splits = s.data_parallel() > 0 && s.training.micro_batch > 0;
   const double batches = splits ? std::max(s.micro_batches(), 1) : 1;
   const double queue = static_cast<double>(s.data->workers) * s.data->prefetch;
   const int turns = static_cast<int>(std::min(2 * std::ceil(queue / batches), 100.0));
-  return {.steps = std::max(run.steps, turns), .warmup = std::max(run.warmup, turns)};
+  run.steps = std::max(run.steps, turns);
+  run.warmup = std::max(run.warmup, turns);
+  return run;
 }
 
 template <class Io>

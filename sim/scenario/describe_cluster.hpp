@@ -39,6 +39,8 @@ void describe(Io& io, GemmProfile& g) {
               "time in a stream of training kernels over time in a short benchmark");
   io.constant("weight_gradient", g.weight_gradient, positive,
               "time of a weight-gradient GEMM that accumulates, over a forward one");
+  io.constant("block_scaling", g.block_scaling, any,
+              "fp8: whether blocks of 32 elements may have scales of their own (MXFP8)");
   // The ratios of the A100 (calib/gpus/a100-80.yaml), for GPUs without measured grouped GEMMs.
   io.fallback(g.grouped, 1.07, "1.07");
   io.constant("grouped", g.grouped, positive,

@@ -149,7 +149,8 @@ void describe(Io& io, Model& m) {
   if (kind != static_cast<ModelKind>(m.shape.index())) m.shape = shape_of(kind);
   std::visit([&](auto& shape) { describe(io, shape); }, m.shape);
   io.field("published_parameters", m.published_parameters, non_negative,
-           "as its authors state them; 0: not published to the digit");
+           "as its authors state them; 0: nobody did");
+  io.field("unpublished", m.unpublished, any, "why nobody has published a count");
   io.field("source", m.source, any, "where the dimensions come from");
   io.field("notes", m.notes, any, "what the dimensions leave out; `check` and `run` say it again");
 }

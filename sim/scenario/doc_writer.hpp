@@ -75,6 +75,13 @@ class DocWriter {
     append(io);
   }
   template <class T>
+  void section(std::string_view key, std::string_view word, T& value, std::string_view doc) {
+    row(key, fmt::format("map, or its {}", word), any, "", doc);
+    DocWriter io(is_profile_, prefix_ + std::string(key) + ".");
+    describe(io, value);
+    append(io);
+  }
+  template <class T>
   void section(std::string_view key, std::optional<T>&, T preset, std::string_view doc) {
     section(key, preset, doc, "none");
   }

@@ -31,6 +31,10 @@ constexpr double bytes_per_element(Precision p) {
   return 0;
 }
 
+/// The type that parameters and activations are kept in: fp8 is for the operands of linear layers
+/// alone (NVIDIA/TransformerEngine's autocast).
+constexpr Precision storage_of(Precision p) { return p == Precision::fp8 ? Precision::bf16 : p; }
+
 /// What a convolution of images with so many channels is computed in: tensor cores need four
 /// (NVIDIA, Convolutional Layers User's Guide, quick-start checklist: padding 3 to 4 is
 /// sufficient).
@@ -65,6 +69,7 @@ struct GemmProfile {
   double sustained = 1;  ///< time in a stream of training kernels over time in a short benchmark
   double grouped = 1;    ///< time of experts' grouped GEMMs over a batched one of the same shapes
   double grouped_weight_gradient = 1;  ///< the same for their weight gradients
+  bool block_scaling = false;  ///< fp8: blocks of 32 elements have scales of their own (MXFP8)
   double weight_gradient =
       1;  ///< time of a weight-gradient GEMM that accumulates, over a forward one
   ConvolutionProfile convolution;

@@ -27,11 +27,26 @@ struct Library {
 /// parents that hold a models/ folder, and the source tree that the program was built from.
 Library library_for(const std::string& scenario_path);
 
+/// A convention of FLOPs as the checks know it.
+struct KnownConvention {
+  std::string name;
+  bool any_model = false;  ///< also for models that are no transformer
+};
+
+/// An optimizer as the checks know it.
+struct KnownOptimizer {
+  std::string name;
+  bool whole_tensors = false;  ///< does not work on parts of a tensor
+  bool has_foreach = true;     ///< has kernels for single operations
+};
+
 /// Names that the rooms above own. A list that is empty is not checked.
 struct KnownNames {
   std::vector<KnownSchedule> schedules;
   std::vector<std::string> topologies;
   std::vector<std::string> collectives;  ///< `auto` need not be among them
+  std::vector<KnownConvention> conventions;
+  std::vector<KnownOptimizer> optimizers;
 };
 
 /// Reads and checks a scenario. Throws UserError with every mistake of every file it names, each

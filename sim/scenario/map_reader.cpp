@@ -70,6 +70,12 @@ MapReader MapReader::below(const std::string& path, const Tree& value, const Pla
   return io;
 }
 
+MapReader MapReader::of_word(std::string_view key, std::string_view word, const Entry& entry) {
+  Tree map = empty_map(entry.value.place);
+  map.entries.push_back({std::string(word), entry.key_place, entry.value});
+  return below(path_of(key), map, entry.key_place);
+}
+
 void MapReader::group(std::string_view key, std::string_view,
                       const std::function<void(MapReader&)>& read) {
   MapReader io = below(key, take(key));

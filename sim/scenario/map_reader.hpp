@@ -62,6 +62,9 @@ class MapReader {
 
   template <class T>
   void section(std::string_view key, T& value, std::string_view doc);
+  /// A map, or a value that is its `word` alone: `recompute: full` is `recompute: {kind: full}`.
+  template <class T>
+  void section(std::string_view key, std::string_view word, T& value, std::string_view doc);
   /// Absent or null: nothing. Otherwise its keys replace those of `preset`.
   template <class T>
   void section(std::string_view key, std::optional<T>& value, T preset, std::string_view doc);
@@ -102,6 +105,8 @@ class MapReader {
   /// A map below this one; for a mistake or an absent entry an empty one.
   MapReader below(std::string_view key, const Entry* entry);
   MapReader below(const std::string& path, const Tree& value, const Place& at);
+  /// The map {word: value} in place of the entry's value.
+  MapReader of_word(std::string_view key, std::string_view word, const Entry& entry);
   std::optional<Resolved> resolve(std::string_view key, const Kind& kind);
   /// Whether the value has that kind; reports it otherwise.
   bool is(Tree::Kind kind, const Tree& value, const std::string& path, const Place& key_place,
@@ -179,6 +184,15 @@ void MapReader::field(std::string_view key, std::vector<T>& values, const Rules&
 template <class T>
 void MapReader::section(std::string_view key, T& value, std::string_view) {
   MapReader io = below(key, take(key));
+  describe(io, value);
+  io.finish();
+}
+
+template <class T>
+void MapReader::section(std::string_view key, std::string_view word, T& value, std::string_view) {
+  const Entry* entry = take(key);
+  const bool is_word = entry != nullptr && entry->value.kind == Tree::Kind::scalar;
+  MapReader io = is_word ? of_word(key, word, *entry) : below(key, entry);
   describe(io, value);
   io.finish();
 }

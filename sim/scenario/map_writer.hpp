@@ -51,6 +51,10 @@ class MapWriter {
     nest(key, io);
   }
   template <class T>
+  void section(std::string_view key, std::string_view, T& value, std::string_view doc) {
+    section(key, value, doc);
+  }
+  template <class T>
   void section(std::string_view key, std::optional<T>& value, const T&, std::string_view doc) {
     if (value) section(key, *value, doc);
   }

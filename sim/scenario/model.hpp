@@ -132,7 +132,8 @@ struct Dlrm {
 struct Model {
   std::string name;
   std::variant<Transformer, Mlp, ResNet, Dlrm> shape;
-  std::int64_t published_parameters = 0;  ///< 0: not published to the digit
+  std::int64_t published_parameters = 0;  ///< as its authors state them; 0: see `unpublished`
+  std::string unpublished;                ///< why nobody has published a count
   std::string source;                     ///< where the dimensions come from
   std::vector<std::string> notes;         ///< what the dimensions leave out
   bool operator==(const Model&) const = default;

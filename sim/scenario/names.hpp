@@ -37,10 +37,28 @@ inline constexpr std::array kNames<Fusion> = {
     std::pair{std::string_view("fused"), Fusion::fused},
     std::pair{std::string_view("compiled"), Fusion::compiled}};
 template <>
-inline constexpr std::array kNames<Optimizer> = {
-    std::pair{std::string_view("sgd"), Optimizer::sgd},
-    std::pair{std::string_view("momentum"), Optimizer::momentum},
-    std::pair{std::string_view("adam"), Optimizer::adam}};
+inline constexpr std::array kNames<RecomputeMethod> = {
+    std::pair{std::string_view("uniform"), RecomputeMethod::uniform},
+    std::pair{std::string_view("block"), RecomputeMethod::block}};
+template <>
+inline constexpr std::array kNames<RecomputeModule> = {
+    std::pair{std::string_view("core_attention"), RecomputeModule::core_attention},
+    std::pair{std::string_view("layernorm"), RecomputeModule::layernorm},
+    std::pair{std::string_view("mla_up_proj"), RecomputeModule::mla_up_proj},
+    std::pair{std::string_view("mlp"), RecomputeModule::mlp},
+    std::pair{std::string_view("moe"), RecomputeModule::moe},
+    std::pair{std::string_view("moe_act"), RecomputeModule::moe_act},
+    std::pair{std::string_view("shared_experts"), RecomputeModule::shared_experts}};
+template <>
+inline constexpr std::array kNames<Fp8Scaling> = {
+    std::pair{std::string_view("delayed"), Fp8Scaling::delayed},
+    std::pair{std::string_view("current"), Fp8Scaling::current},
+    std::pair{std::string_view("mxfp8"), Fp8Scaling::mxfp8}};
+template <>
+inline constexpr std::array kNames<OptimizerKernels> = {
+    std::pair{std::string_view("fused"), OptimizerKernels::fused},
+    std::pair{std::string_view("foreach"), OptimizerKernels::foreach_op},
+    std::pair{std::string_view("per_tensor"), OptimizerKernels::per_tensor}};
 template <>
 inline constexpr std::array kNames<TransformerImpl> = {
     std::pair{std::string_view("local"), TransformerImpl::local},

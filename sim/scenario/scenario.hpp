@@ -6,6 +6,7 @@
 // sim/scenario/ makes them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -47,7 +48,51 @@ enum class Fusion {
   fused,    ///< hand-written kernels, as in Megatron-LM, Apex and TransformerEngine
   compiled  ///< torch.compile: norms with what stands before them, too
 };
-enum class Optimizer { sgd, momentum, adam };
+enum class RecomputeMethod { uniform, block };
+/// Parts of a layer, named after Megatron-LM's --recompute-modules.
+enum class RecomputeModule {
+  core_attention,
+  layernorm,
+  mla_up_proj,
+  mlp,
+  moe,
+  moe_act,
+  shared_experts
+};
+
+/// Activations that are computed again in the backward pass instead of kept.
+struct Recomputation {
+  Recomputation() = default;
+  Recomputation(Recompute what) : kind(what) {}
+
+  Recompute kind = Recompute::none;
+  std::vector<RecomputeModule> modules{RecomputeModule::core_attention};  ///< selective: these
+  RecomputeMethod method = RecomputeMethod::uniform;                      ///< full: which layers
+  std::int64_t layers = 1;  ///< uniform: of a group that is repeated as one; block: of each chunk
+  /// Whether selective recompute includes the module.
+  bool repeats(RecomputeModule module) const {
+    return kind == Recompute::selective &&
+           std::find(modules.begin(), modules.end(), module) != modules.end();
+  }
+  bool operator==(const Recomputation&) const = default;
+};
+/// How an optimizer's formula becomes kernels: as few as possible for all parameters at once; one
+/// an operation; or one an operation and parameter tensor.
+enum class OptimizerKernels { fused, foreach_op, per_tensor };
+
+/// How fp8 tensors get their scales: one a tensor from earlier steps, one a tensor from itself, or
+/// one for each 32 elements from themselves.
+enum class Fp8Scaling { delayed, current, mxfp8 };
+
+/// Of an fp8 element; blocks of 32 share a scale of one byte (OCP Microscaling Formats 1.0, 5.2).
+constexpr double fp8_bytes(Fp8Scaling scaling) {
+  return scaling == Fp8Scaling::mxfp8 ? 1 + 1.0 / 32 : 1;
+}
+/// Moved to quantise one bf16 element by rows and by columns; a tensor's own largest value is
+/// looked for in a pass before that.
+constexpr double fp8_cast_bytes(Fp8Scaling scaling) {
+  return 2 + 2 * fp8_bytes(scaling) + (scaling == Fp8Scaling::current ? 2 : 0);
+}
 
 /// Whose linear layers. Those of Transformer Engine keep an empty gradient for each shape of weight
 /// (NVIDIA/TransformerEngine transformer_engine/pytorch/module/base.py, get_dummy_wgrad), others
@@ -60,14 +105,19 @@ struct Training {
   std::int64_t global_batch = 0;             ///< sequences or samples per step, all ranks together
   std::int64_t micro_batch = 1;              ///< sequences or samples per pass of one rank
   Precision precision = Precision::bf16;
+  Fp8Scaling fp8_scaling = Fp8Scaling::delayed;  ///< precision fp8
   Precision gradients =
       Precision::bf16;  ///< type that gradients are kept and reduced in; default: as precision
-  Optimizer optimizer = Optimizer::adam;
+  bool master_weights = true;      ///< fp32 copies of parameters that are narrower
+  std::string optimizer = "adam";  ///< a name of `stepsim list optimizers`
+  OptimizerKernels optimizer_kernels = OptimizerKernels::fused;
   bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
-  Recompute recompute = Recompute::none;
+  Recomputation recompute;
   Fusion fusion = Fusion::fused;
   std::string attention = "unfused";  ///< unfused, or an attention kernel of the GPU's profile
   TransformerImpl transformer_impl = TransformerImpl::local;
+  /// Bytes of a parameter or an activation.
+  double element() const { return bytes_per_element(storage_of(precision)); }
   bool operator==(const Training&) const = default;
 };
 
@@ -101,9 +151,10 @@ struct DataParallel {
   std::optional<int> shard_degree;  ///< data ranks that share one copy of what is sharded; absent:
                                     ///< all of them
   Bytes bucket;                     ///< gradient bucket; default 25 MiB
-  Bytes first_bucket;            ///< default: 1 MiB, or bucket where bucket is stated (PyTorch DDP)
-  bool overlap = true;           ///< reduce gradients beside the backward pass
-  bool rebuild_buckets = false;  ///< one bucket in the first step, then the others (PyTorch DDP)
+  Bytes first_bucket;   ///< default: 1 MiB, or bucket where bucket is stated (PyTorch DDP)
+  bool overlap = true;  ///< reduce gradients beside the backward pass
+  bool offload_optimizer = false;   ///< its state and its update are the CPU's (ZeRO-Offload)
+  bool rebuild_buckets = false;     ///< one bucket in the first step, then the others (PyTorch DDP)
   bool bucket_later_stages = true;  ///< false: one bucket on later stages and chunks (Megatron-LM)
   bool no_sync = true;  ///< reduce after the last micro-batch only; default: not for zero2, zero3
   // zero3 only:
@@ -178,15 +229,17 @@ struct Input {
 };
 
 struct Host {
-  Seconds launch;      ///< CPU time to launch one kernel
-  bool graph = false;  ///< mode graph: a whole pass is one launch
+  Seconds launch;                 ///< CPU time to launch one kernel
+  bool graph = false;             ///< mode graph: a whole pass is one launch
+  BytesPerSecond optimizer_rate;  ///< of an offloaded update on a node's CPUs, its ranks together
   bool operator==(const Host&) const = default;
 };
 
 struct Run {
-  int steps = 2;           ///< steps that are measured
-  int warmup = 1;          ///< steps before them
-  std::uint64_t seed = 0;  ///< part of the scenario's hash; nothing is random yet
+  int steps = 2;                   ///< steps that are measured
+  int warmup = 1;                  ///< steps before them
+  std::uint64_t seed = 0;          ///< part of the scenario's hash; nothing is random yet
+  std::string flops = "megatron";  ///< a name of `stepsim list conventions`
   bool operator==(const Run&) const = default;
 };
 

@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/core/error.hpp"
+#include "sim/plan/known_names.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/scenario/load.hpp"
 
@@ -67,7 +68,11 @@ std::string seen_from(std::string text, const fs::path& folder) {
 }
 
 std::vector<Diagnostic> diagnostics_of(const Case& c) {
-  const KnownNames known{known_schedules(), {"fat_tree", "rail"}, {"hierarchical", "ring", "tree"}};
+  const KnownNames known{known_schedules(),
+                         {"fat_tree", "rail"},
+                         {"hierarchical", "ring", "tree"},
+                         known_names().conventions,
+                         known_names().optimizers};
   const Library library{{c.folder().string(), (kFolder / "library").string()}};
   const std::string text = text_of(c.scenario);
   try {

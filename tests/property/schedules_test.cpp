@@ -41,7 +41,7 @@ run: {{steps: 2, warmup: 1}}
 )",
                   stages, sum, 2 * 2 * stages, schedule.name, chunks, layers, more);
   return parse_scenario(text, "schedules.yaml", Library{{STEPSIM_SOURCE_DIR}}, {},
-                        {known_schedules(), {}, {}});
+                        {known_schedules(), {}, {}, {}, {}});
 }
 
 template <class Check>

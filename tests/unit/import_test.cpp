@@ -250,23 +250,21 @@ TEST_CASE("embedding and head that count as layers make their stages shorter") {
         "19 layers do not divide among 3 stages");
 }
 
-TEST_CASE("recompute arrives as far as it can be said") {
-  const auto recompute = [](const std::string& line) {
-    return imported(megatron(kGpt + "--recompute-granularity " + line));
+TEST_CASE("recompute arrives with its method, its layers and its modules") {
+  const auto of = [](const std::string& line) {
+    const Imported found = imported(megatron(kGpt + "--recompute-granularity " + line));
+    CHECK(found.notes.empty());
+    return found.scenario.training.recompute;
   };
-  CHECK(recompute("full --recompute-method uniform --recompute-num-layers 1").notes.empty());
-  CHECK(recompute("full").scenario.training.recompute == Recompute::full);
-  CHECK(recompute("full --recompute-method block --recompute-num-layers 3").notes ==
-        "not simulated as stated: --recompute-method block of 3 layers: every layer is computed "
-        "again\n");
-  CHECK(recompute("selective").scenario.training.recompute == Recompute::selective);
-  const Imported modules = recompute("selective --recompute-modules mlp core_attn layernorm");
-  CHECK(modules.scenario.training.recompute == Recompute::selective);
-  CHECK(modules.notes ==
-        "not simulated as stated: --recompute-modules mlp layernorm: only core attention can be "
-        "computed again on its own\n");
-  CHECK(recompute("selective --recompute-modules moe_act").scenario.training.recompute ==
-        Recompute::none);
+  const Recomputation block = of("full --recompute-method block --recompute-num-layers 3");
+  CHECK(block.kind == Recompute::full);
+  CHECK(block.method == RecomputeMethod::block);
+  CHECK(block.layers == 3);
+  CHECK(of("full --recompute-method uniform --recompute-num-layers 1") == Recompute::full);
+  using M = RecomputeModule;
+  CHECK(of("selective") == Recompute::selective);
+  CHECK(of("selective --recompute-modules mlp core_attn layernorm").modules ==
+        std::vector{M::mlp, M::core_attention, M::layernorm});
 }
 
 TEST_CASE("patterns of layers are sums and multiples of lists") {

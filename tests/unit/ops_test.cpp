@@ -145,16 +145,6 @@ TEST_CASE("a step computes 72 b s l h^2 (1 + s/6h + V/12lh) model FLOPs a micro-
   CHECK(split.model_flops.flops() == nine_digits(8 * micro_batch));
 }
 
-TEST_CASE("recompute adds a forward pass of the layers, or of their attention core") {
-  const auto added = [](const char* recompute) {
-    const OpGraph graph = graph_of(gpt(fmt::format(", recompute: {}", recompute)));
-    return (graph.hardware_flops - graph.model_flops).flops();
-  };
-  CHECK(added("none") == 0);
-  CHECK(added("full") == nine_digits(8 * l * 24 * b * s * h * h * (1 + s / (6 * h))));
-  CHECK(added("selective") == nine_digits(8 * l * 4 * b * s * s * h));
-}
-
 TEST_CASE("a tensor-parallel layer has two all-reduces of 2 b s h bytes in each direction") {
   const OpGraph graph = graph_of(gpt("", "tensor: 4"));
   for (const bool forward : {true, false}) {

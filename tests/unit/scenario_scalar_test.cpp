@@ -151,8 +151,8 @@ TEST_CASE("choices are words, and near ones are proposed") {
   CHECK(read<Precision>("bf16") == Precision::bf16);
   CHECK(write_scalar(Sharding::zero3) == "zero3");
   CHECK(mistake_in<Precision>("BF16").proposal == "did you mean 'bf16'?");
-  CHECK(mistake_in<Optimizer>("adamw").proposal == "did you mean 'adam'?");
-  CHECK(mistake_in<Optimizer>("lion").message == "'lion' is not sgd, momentum or adam");
+  CHECK(mistake_in<ContextKind>("rings").proposal == "did you mean 'ring'?");
+  CHECK(mistake_in<RecomputeMethod>("lion").message == "'lion' is not uniform or block");
 }
 
 TEST_CASE("the nearest word is found, and no far one") {

@@ -27,7 +27,10 @@ struct Pass {
   bool sequence_parallel = false;
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs
   Fusion fusion = Fusion::fused;
-  Precision precision = Precision::bf16;
+  Precision precision = Precision::bf16;  ///< of activations, attention and logits
+  Precision linear = Precision::bf16;     ///< of the linear layers' products
+  Fp8Scaling fp8_scaling = Fp8Scaling::delayed;
+  bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
   Precision gradients = Precision::bf16;
   std::int64_t expert = 1;          ///< ranks that the experts are dealt to
   std::optional<double> capacity;   ///< of an expert over its fair share of tokens; none: dropless
@@ -43,6 +46,11 @@ struct Pass {
   double element() const { return bytes_per_element(precision); }
   /// Bytes an element of a cast to fp32, or from it; 0 where that is no kernel.
   double cast() const { return element() < 4 ? element() + 4 : 0; }
+  bool quantises() const { return linear == Precision::fp8; }
+  /// Of an operand of a linear layer, with its share of a block's scale.
+  double linear_element() const {
+    return quantises() ? fp8_bytes(fp8_scaling) : bytes_per_element(linear);
+  }
   /// The whole activation of that width, as collectives move it.
   Bytes activation(std::int64_t width) const {
     return Bytes{element() * static_cast<double>(tokens() * width)};
@@ -163,6 +171,17 @@ Op squared_error(const Pass& pass, std::int64_t width);
 /// Vocabulary rows after padding to a multiple of 128 * tensor (Megatron-LM
 /// make-vocab-size-divisible-by).
 std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
+
+/// The pass for a layer that is never quantised: logits, the router.
+Pass unquantised(Pass pass);
+
+/// What an fp8 linear layer does before its products (NVIDIA/TransformerEngine): the tensor of so
+/// many elements is read, and written by rows and by columns, for the two products that it is in.
+/// Nothing where the layer is not fp8.
+void add_cast(Items& items, const Pass& pass, const std::string& name, double elements);
+/// A product of a linear layer.
+Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
+                   std::int64_t k, bool weight_gradient = false);
 
 /// Building blocks for kernels.
 Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,

@@ -20,12 +20,18 @@ struct LinearShape {
   bool bias;
 };
 
+/// The weights by rows and columns, where they are not quantised once a step.
+void add_weight_cast(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
+  if (pass.recast_weights)
+    add_cast(items, pass, name + " weight cast", static_cast<double>(s.in * s.out));
+}
+
 Launch data_gradient(const Pass& pass, const std::string& name, LinearShape s) {
-  return gemm(name + " dgrad", pass, s.tokens, s.in, s.out);
+  return linear_gemm(name + " dgrad", pass, s.tokens, s.in, s.out);
 }
 
 void add_weight_gradient(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
-  items.emplace_back(gemm(name + " wgrad", pass, s.in, s.out, s.tokens, true));
+  items.emplace_back(linear_gemm(name + " wgrad", pass, s.in, s.out, s.tokens, true));
   if (s.bias) {
     const double bytes = pass.element() * static_cast<double>(s.tokens * s.out);
     items.emplace_back(for_weights(memory_bound(name + " bias gradient", bytes, MemoryRate::norm)));
@@ -38,17 +44,14 @@ void add_gradients_ready(Items& items, const Op& op) {
   }
 }
 
-Op linear(const Pass& pass, const std::string& name, LinearShape s) {
+/// `tokens`: of this rank, before what other tensor ranks have is gathered.
+Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t tokens) {
   Op op;
   op.name = name;
+  if (pass.quantises()) op.quantised = static_cast<double>(s.in * s.out);
   op.parameters = {static_cast<double>(s.in * s.out)};
   if (s.bias) op.parameters.push_back(static_cast<double>(s.out));
   op.flops = Flops{2.0 * static_cast<double>(s.tokens * s.in) * static_cast<double>(s.out)};
-  op.forward.emplace_back(gemm(name, pass, s.tokens, s.out, s.in));
-  if (s.bias && pass.fusion == Fusion::none) {
-    const double output = pass.element() * static_cast<double>(s.tokens * s.out);
-    op.forward.emplace_back(memory_bound(name + " bias", 2 * output));
-  }
   op.output = Bytes{pass.element() * static_cast<double>(s.tokens * s.out)};
   // The gradient of a weight is added to that of earlier micro-batches; the library hands autograd
   // a new tensor of its size, or an empty one that it keeps.
@@ -57,6 +60,9 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s) {
   } else if (!pass.gathers_parameters) {
     op.scratch = Bytes{pass.element() * op.parameters.front()};
   }
+  add_cast(op.forward, pass, name + " cast", static_cast<double>(tokens * s.in));
+  add_weight_cast(op.forward, pass, name, s);
+  add_weight_cast(op.backward, pass, name, s);
   return op;
 }
 
@@ -67,9 +73,21 @@ void add_collective(Items& items, CollectiveOp op, Bytes bytes, bool hidden,
   if (!hidden) items.emplace_back(Join{for_weights});
 }
 
+void add_product(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
+  items.emplace_back(linear_gemm(name, pass, s.tokens, s.out, s.in));
+  if (!s.bias || pass.fusion != Fusion::none) return;
+  const double output = pass.element() * static_cast<double>(s.tokens * s.out);
+  items.emplace_back(memory_bound(name + " bias", 2 * output));
+}
+
+/// The whole tensor of that width as an operand, gathered after it was quantised.
+Bytes operand(const Pass& pass, std::int64_t width) {
+  return Bytes{pass.linear_element() * static_cast<double>(pass.tokens() * width)};
+}
+
 /// What the weight gradient multiplies: the saved input and the whole output gradient.
 Bytes kept_for_weights(const Pass& pass, const Op& op, LinearShape s) {
-  return op.saved + Bytes{pass.element() * static_cast<double>(s.tokens * s.out)};
+  return op.saved + Bytes{pass.linear_element() * static_cast<double>(s.tokens * s.out)};
 }
 
 }  // namespace
@@ -77,25 +95,26 @@ Bytes kept_for_weights(const Pass& pass, const Op& op, LinearShape s) {
 Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
                  bool bias) {
   const LinearShape s{pass.tokens(), in, out, bias};
-  Op op = linear(pass, name, s);
-  op.saved = Bytes{pass.element() * static_cast<double>(pass.outer_tokens() * in)};
+  Op op = linear(pass, name, s, pass.outer_tokens());
+  op.saved = op.saved_input =
+      Bytes{pass.linear_element() * static_cast<double>(pass.outer_tokens() * in)};
   op.kept_for_weights = kept_for_weights(pass, op, s);
-  const Bytes input = pass.activation(in);
   const bool split = pass.tensor > 1;
   const bool hidden = pass.overlap_tensor;
+  add_cast(op.backward, pass, name + " gradient cast", static_cast<double>(s.tokens * s.out));
   if (split && pass.sequence_parallel) {
-    Items forward;
-    add_collective(forward, CollectiveOp::all_gather, input, false);
-    op.forward.insert(op.forward.begin(), forward.begin(), forward.end());
-    add_collective(op.backward, CollectiveOp::all_gather, input, hidden, true);
-    op.scratch += 2.0 * input;  // the gathered input, and its gradient before it is scattered
+    add_collective(op.forward, CollectiveOp::all_gather, operand(pass, in), false);
+    add_collective(op.backward, CollectiveOp::all_gather, operand(pass, in), hidden, true);
+    op.scratch += 2.0 * pass.activation(in);  // the gathered input, and its gradient before it is
+                                              // scattered
   }
+  add_product(op.forward, pass, name, s);
   op.backward.emplace_back(data_gradient(pass, name, s));
   if (split && pass.sequence_parallel && hidden) op.backward.emplace_back(Join{true});
   if (split) {
     const CollectiveOp kind =
         pass.sequence_parallel ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
-    add_collective(op.backward, kind, input, hidden);
+    add_collective(op.backward, kind, pass.activation(in), hidden);
   }
   add_weight_gradient(op.backward, pass, name, s);
   if (split && hidden) op.backward.emplace_back(Join{});
@@ -108,10 +127,14 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
   // The bias is added after the reduction, by the kernel that follows; its gradient is taken there
   // too.
   const LinearShape s{pass.tokens(), in, out, false};
-  Op op = linear(pass, name, s);
+  Op op = linear(pass, name, s, s.tokens);
+  add_product(op.forward, pass, name, s);
   if (bias) op.parameters.push_back(static_cast<double>(out));
-  op.saved = Bytes{pass.element() * static_cast<double>(pass.tokens() * in)};
+  op.saved = op.saved_input =
+      Bytes{pass.linear_element() * static_cast<double>(pass.tokens() * in)};
   op.kept_for_weights = kept_for_weights(pass, op, s);
+  add_cast(op.backward, pass, name + " gradient cast",
+           static_cast<double>(pass.outer_tokens() * out));
   const Bytes output = pass.activation(out);
   op.output = Bytes{pass.element() * static_cast<double>(pass.outer_tokens() * out)};
   if (pass.tensor > 1) {
@@ -119,7 +142,7 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
         pass.sequence_parallel ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
     add_collective(op.forward, kind, output, false);
     if (pass.sequence_parallel) {
-      add_collective(op.backward, CollectiveOp::all_gather, output, false);
+      add_collective(op.backward, CollectiveOp::all_gather, operand(pass, out), false);
       op.scratch += output;
     }
   }
@@ -132,13 +155,31 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
 Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
                      bool saves_input, bool bias) {
   const LinearShape s{pass.outer_tokens(), in, out, bias};
-  Op op = linear(pass, name, s);
+  Op op = linear(pass, name, s, s.tokens);
+  add_product(op.forward, pass, name, s);
   if (!pass.sequence_parallel) op.flops = op.flops / static_cast<double>(pass.tensor);
-  if (saves_input) op.saved = Bytes{pass.element() * static_cast<double>(s.tokens * in)};
+  if (saves_input)
+    op.saved = op.saved_input = Bytes{pass.linear_element() * static_cast<double>(s.tokens * in)};
+  add_cast(op.backward, pass, name + " gradient cast", static_cast<double>(s.tokens * out));
   op.backward.emplace_back(data_gradient(pass, name, s));
   add_weight_gradient(op.backward, pass, name, s);
   add_gradients_ready(op.backward, op);
   return op;
+}
+
+Pass unquantised(Pass pass) {
+  pass.linear = pass.precision;
+  return pass;
+}
+
+void add_cast(Items& items, const Pass& pass, const std::string& name, double elements) {
+  if (pass.quantises())
+    items.emplace_back(memory_bound(name, fp8_cast_bytes(pass.fp8_scaling) * elements));
+}
+
+Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
+                   std::int64_t k, bool weight_gradient) {
+  return {name, Gemm{m, n, k, 1, weight_gradient, pass.linear}, weight_gradient};
 }
 
 Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,

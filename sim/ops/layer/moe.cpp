@@ -84,21 +84,33 @@ struct GroupedLinear {
 
 Launch grouped(const std::string& name, const Pass& pass, const Rows& rows, std::int64_t m,
                std::int64_t n, std::int64_t k, bool weight_gradient) {
-  return {name, Gemm{m, n, k, rows.local, weight_gradient, pass.precision, true}, weight_gradient};
+  return {name, Gemm{m, n, k, rows.local, weight_gradient, pass.linear, true}, weight_gradient};
+}
+
+void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
+  const auto elements = static_cast<double>(rows.local * l.in * l.out);
+  if (pass.recast_weights) add_cast(items, pass, std::string(l.name) + " weight cast", elements);
 }
 
 void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
-  op.forward.emplace_back(grouped(l.name, pass, rows, rows.each, l.out, l.in, false));
+  const std::string name = l.name;
+  add_cast(op.forward, pass, name + " cast", rows.computed * static_cast<double>(l.in));
+  add_weight_casts(op.forward, pass, rows, l);
+  op.forward.emplace_back(grouped(name, pass, rows, rows.each, l.out, l.in, false));
   op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
                        static_cast<double>(l.in * l.out));
-  op.saved += Bytes{pass.element() * rows.computed * static_cast<double>(l.in)};
-  op.kept_for_weights += Bytes{pass.element() * rows.computed * static_cast<double>(l.in + l.out)};
+  if (pass.quantises()) op.quantised += static_cast<double>(rows.local * l.in * l.out);
+  op.saved += Bytes{pass.linear_element() * rows.computed * static_cast<double>(l.in)};
+  op.kept_for_weights +=
+      Bytes{pass.linear_element() * rows.computed * static_cast<double>(l.in + l.out)};
   op.flops += Flops{2.0 * rows.average * static_cast<double>(pass.tensor) *
                     static_cast<double>(l.in) * static_cast<double>(l.out)};
 }
 
 void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
   const std::string name = l.name;
+  add_weight_casts(op.backward, pass, rows, l);
+  add_cast(op.backward, pass, name + " gradient cast", rows.computed * static_cast<double>(l.out));
   op.backward.emplace_back(grouped(name + " dgrad", pass, rows, rows.each, l.in, l.out, false));
   op.backward.emplace_back(grouped(name + " wgrad", pass, rows, l.in, l.out, rows.each, true));
   for (std::int64_t i = 0; i < rows.local; ++i)
@@ -118,6 +130,7 @@ Op router(const Pass& pass, const ExpertShape& shape) {
   // The shared experts keep the same input.
   const double input = e.shared_ffn > 0 ? 0 : row_bytes(pass, shape) * static_cast<double>(tokens);
   op.saved = Bytes{input + 4 * logits};
+  op.saved_input = Bytes{input};
   op.kept_for_weights = Bytes{input + pass.element() * logits};
   // The tokens pass through it on their way to the experts.
   op.output = Bytes{row_bytes(pass, shape) * static_cast<double>(tokens) + 4 * logits};
@@ -167,6 +180,8 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   } else if (!pass.gathers_parameters) {
     op.scratch += Bytes{pass.element() * static_cast<double>(rows.local * up.in * up.out)};
   }
+  // The activation's output, as the second product keeps it.
+  op.saved_scores = Bytes{one / pass.element() * pass.linear_element()};
   add_backward(op, pass, rows, down);
   const Items backward = activation_backward(pass, "experts activation", one, shape.gated);
   op.backward.insert(op.backward.end(), backward.begin(), backward.end());

@@ -1,0 +1,65 @@
+// Bytes of the optimizers' states and sweeps.
+#include "sim/plan/optimizer_rule.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+#include "sim/core/registry.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr double kFp32 = 4;
+
+/// Of the weights that are updated.
+double weight_bytes(const Training& training) {
+  return keeps_master_weights(training) ? kFp32 : training.element();
+}
+
+double moment_bytes(const Training& training) {
+  const OptimizerRule& rule = optimizer_rule(training);
+  return rule.moment_bytes > 0 ? rule.moment_bytes : weight_bytes(training);
+}
+
+}  // namespace
+
+const OptimizerRule& optimizer_rule(const Training& training) {
+  const OptimizerRule* rule = Registry<OptimizerRule>::find(training.optimizer);
+  if (rule != nullptr) return *rule;
+  throw UserError(fmt::format("'{}' is not an optimizer, {}", training.optimizer,
+                              did_you_mean(training.optimizer, Registry<OptimizerRule>::names())));
+}
+
+std::vector<KnownOptimizer> known_optimizers() {
+  std::vector<KnownOptimizer> known;
+  for (const OptimizerRule* rule : Registry<OptimizerRule>::all())
+    known.push_back({std::string(rule->name), rule->whole_tensors, !rule->foreach_op.empty()});
+  return known;
+}
+
+bool keeps_master_weights(const Training& training) {
+  return training.master_weights && training.element() < kFp32;
+}
+
+double optimizer_bytes(const Training& training) {
+  const OptimizerRule& rule = optimizer_rule(training);
+  return (keeps_master_weights(training) ? kFp32 : 0) + rule.moments * moment_bytes(training) +
+         rule.scale_bytes;
+}
+
+double sweep_bytes(const Sweep& sweep, const Training& training) {
+  // Gradients are copied to fp32 before an update of master weights.
+  const double gradient =
+      keeps_master_weights(training) ? kFp32 : bytes_per_element(training.gradients);
+  const double scales = sweep.moments > 0 ? 2 * optimizer_rule(training).scale_bytes : 0;
+  return sweep.gradients * gradient + (sweep.weights + sweep.temporaries) * weight_bytes(training) +
+         sweep.moments * moment_bytes(training) + scales;
+}
+
+const std::vector<Sweep>& sweeps_of(const Training& training) {
+  const OptimizerRule& rule = optimizer_rule(training);
+  return training.optimizer_kernels == OptimizerKernels::fused ? rule.fused : rule.foreach_op;
+}
+
+}  // namespace stepsim

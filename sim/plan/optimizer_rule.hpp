@@ -1,0 +1,47 @@
+// Optimizers as values: what they keep for each parameter, and what their kernels move.
+//
+// The update works on fp32: on master weights where parameters are narrower, on the parameters
+// themselves where they are fp32. Without master weights (training.master_weights: false) it works
+// on the narrow parameters, and its moments have their type, as PyTorch makes them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/scenario/load.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+/// One kernel over all parameters: how many times it reads or writes each of these an element.
+struct Sweep {
+  std::string_view name;
+  int gradients = 0, weights = 0, moments = 0;
+  int temporaries = 0;  ///< buffers as wide as the weights
+};
+
+struct OptimizerRule {
+  std::string_view name;
+  std::string_view description;
+  int moments = 0;                ///< tensors of state as large as the parameters
+  double moment_bytes = 0;        ///< of an element of one; 0: as the weights that are updated
+  double scale_bytes = 0;         ///< scales of narrow moments, a parameter
+  bool whole_tensors = false;     ///< needs norms of whole tensors, so that no rank may have a part
+  std::vector<Sweep> fused;       ///< one kernel does as much as it can
+  std::vector<Sweep> foreach_op;  ///< one kernel an operation of the formula; empty: not to be had
+};
+
+/// Throws UserError for an unknown name.
+const OptimizerRule& optimizer_rule(const Training& training);
+std::vector<KnownOptimizer> known_optimizers();
+
+bool keeps_master_weights(const Training& training);
+/// Of a parameter: state and master weights.
+double optimizer_bytes(const Training& training);
+/// Moved by one sweep, a parameter.
+double sweep_bytes(const Sweep& sweep, const Training& training);
+/// The kernels of an update, as training.optimizer_kernels says.
+const std::vector<Sweep>& sweeps_of(const Training& training);
+
+}  // namespace stepsim

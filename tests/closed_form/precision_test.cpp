@@ -1,0 +1,148 @@
+// Types of numbers: what is kept in which, and what quantising to fp8 moves.
+//
+// With fp8 the products of linear layers are fp8, everything else is bf16
+// (NVIDIA/TransformerEngine, transformer_engine/pytorch/module/linear.py): parameters and
+// activations 2 B an element, the kept inputs of linear layers 1 B. An operand is quantised by rows
+// and by columns: 2 B read, 1 + 1 written; 2 more to find its largest value first (current
+// scaling); and 1/32 more for each written element with MXFP8.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/plan/memory.hpp"
+#include "sim/plan/optimizer_rule.hpp"
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+constexpr double s = 256, b = 2, h = 512, heads = 8, V = 8192;
+
+Scenario gpt(const std::string& training, const std::string& parallelism = "", int gpus = 1) {
+  return scenario_of(fmt::format(R"(
+model: {{name: m, layers: 4, hidden: 512, heads: 8, vocabulary: 8192, dropout: false, bias: false}}
+cluster: {{name: c, gpu: b200, gpus_per_node: {}, intra_node: nvlink5}}
+training: {{sequence_length: 256, global_batch: 8, micro_batch: 2, attention: unfused, {}}}
+parallelism: {{{}}}
+run: {{steps: 1, warmup: 0}}
+)",
+                                 gpus, training, parallelism));
+}
+
+struct Tally {
+  double casts = 0, fp8_flops = 0, bf16_flops = 0, gathered = 0;
+};
+
+void add(Tally& tally, const Items& items) {
+  for (const Item& item : items) {
+    if (const auto* start = std::get_if<StartCollective>(&item)) {
+      if (start->op == CollectiveOp::all_gather) tally.gathered += start->bytes.bytes();
+    }
+    const auto* launch = std::get_if<Launch>(&item);
+    if (launch == nullptr) continue;
+    if (const auto* gemm = std::get_if<Gemm>(&launch->work)) {
+      const bool narrow = gemm->precision == Precision::fp8;
+      (narrow ? tally.fp8_flops : tally.bf16_flops) += gemm->flops().flops();
+    } else if (launch->name.ends_with("cast")) {
+      tally.casts += std::get<MemoryBound>(launch->work).bytes.bytes();
+    }
+  }
+}
+
+/// Forward and backward of one layer.
+Tally layer_of(const Scenario& scenario) {
+  Tally tally;
+  const OpGraph graph = build(scenario);
+  for (const Op* op : graph.blocks.at(1).order()) {
+    add(tally, op->forward);
+    add(tally, op->backward);
+  }
+  return tally;
+}
+
+double kept(const Scenario& scenario) {
+  return build(scenario).blocks.at(1).saved(Recompute::none).bytes();
+}
+
+double category(const Scenario& scenario, const std::string& name) {
+  const StageMemory memory = memory_of_stage(scenario, build(scenario), 0);
+  for (const MemoryCategory& category : memory.categories) {
+    if (category.name == name) return category.bytes.bytes();
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("linear layers multiply in fp8, attention and logits in bf16") {
+  const Tally layer = layer_of(gpt("precision: fp8"));
+  CHECK(layer.fp8_flops == nine_digits(3 * 24 * b * s * h * h));
+  CHECK(layer.bf16_flops == nine_digits(3 * 4 * b * s * s * h));
+  const OpGraph graph = build(gpt("precision: fp8"));
+  Tally head;
+  for (const Op* op : graph.blocks.back().order()) add(head, op->forward);
+  CHECK(head.fp8_flops == 0);
+  CHECK(head.bf16_flops == nine_digits(2 * b * s * h * V));
+}
+
+TEST_CASE("a layer quantises its four inputs and four output gradients, 4 B an element and more") {
+  // Inputs of width h, h, h and 4h, gradients of width 3h, h, 4h and h.
+  const double elements = b * s * h * (7 + 9);
+  const auto casts = [](const char* training) { return layer_of(gpt(training)).casts; };
+  CHECK(casts("precision: bf16") == 0);
+  CHECK(casts("precision: fp8") == nine_digits(4 * elements));
+  CHECK(casts("precision: fp8, fp8_scaling: current") == nine_digits(6 * elements));
+  CHECK(casts("precision: fp8, fp8_scaling: mxfp8") == nine_digits((4 + 2.0 / 32) * elements));
+}
+
+TEST_CASE("zero3 quantises weights again after each gather, the others once a step") {
+  const Tally sharded = layer_of(gpt("precision: fp8", "data: {sharding: zero3}", 2));
+  const double elements = b * s * h * (7 + 9);
+  CHECK(sharded.casts == nine_digits(4 * elements + 2 * 4 * 12 * h * h));
+}
+
+TEST_CASE("a layer keeps the inputs of its linear layers in 1 B an element") {
+  const double inputs = b * s * h * 7;
+  CHECK(kept(gpt("precision: bf16")) - kept(gpt("precision: fp8")) == nine_digits(inputs));
+  CHECK(kept(gpt("precision: fp8, fp8_scaling: mxfp8")) - kept(gpt("precision: fp8")) ==
+        nine_digits(inputs / 32));
+}
+
+TEST_CASE("tensor ranks gather what they have quantised") {
+  const std::string split = "tensor: 4, sequence: true";
+  // Forward two inputs, backward them again and two gradients.
+  CHECK(layer_of(gpt("precision: bf16", split, 4)).gathered == nine_digits(6 * b * s * h * 2));
+  CHECK(layer_of(gpt("precision: fp8", split, 4)).gathered == nine_digits(6 * b * s * h));
+}
+
+TEST_CASE("fp8 keeps bf16 parameters and gradients, and 2 B more of each quantised weight") {
+  const Scenario narrow = gpt("precision: fp8");
+  const Scenario wide = gpt("precision: bf16");
+  CHECK(narrow.training.gradients == Precision::bf16);
+  for (const char* same : {"parameters", "gradients", "optimizer"}) {
+    CAPTURE(same);
+    CHECK(category(narrow, same) == category(wide, same));
+  }
+  CHECK(category(wide, "fp8 weights") == 0);
+  CHECK(category(narrow, "fp8 weights") == nine_digits(2 * 4 * 12 * h * h));
+}
+
+TEST_CASE("fp32 and tf32 take 4 B an element, and no second copy of the weights") {
+  for (const char* precision : {"precision: fp32", "precision: tf32"}) {
+    CAPTURE(precision);
+    const Scenario scenario = gpt(precision);
+    CHECK(scenario.training.element() == 4);
+    CHECK(optimizer_bytes(scenario.training) == 8);
+  }
+}
+
+TEST_CASE("fp16 unscales its gradients, the other types do not") {
+  const auto unscales = [](const char* training) {
+    const Experiment experiment(gpt(training));
+    const auto& names = experiment.plan.names;
+    return std::find(names.begin(), names.end(), "unscale gradients") != names.end();
+  };
+  CHECK(unscales("precision: fp16"));
+  CHECK_FALSE(unscales("precision: bf16"));
+}
