@@ -1,9 +1,11 @@
-// One function a family of models, after its configuration class.
+// One function a family of decoders, after its configuration class, and the list of all families.
 #include "sim/scenario/huggingface_families.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "sim/scenario/huggingface_encoders.hpp"
 
 namespace stepsim {
 namespace {
@@ -93,11 +95,8 @@ void gpt2(Translation& t) {
   t.copy("vocabulary", {"vocab_size"}, "50257");
   t.copy("positions", {"n_positions", "max_position_embeddings"}, "1024");
   t.copy("tied_embeddings", {"tie_word_embeddings"}, "true");
-  const auto drops = [&](std::string_view key) {
-    const Entry* entry = t.find({key});
-    return entry == nullptr || (entry->value.scalar != "0" && entry->value.scalar != "0.0");
-  };
-  const bool residual = drops("resid_pdrop"), attention = drops("attn_pdrop");
+  const bool residual = t.drops("resid_pdrop", "0.1");
+  const bool attention = t.drops("attn_pdrop", "0.1");
   t.set("dropout", residual || attention ? "true" : "false");
   if (residual != attention)
     t.note("resid_pdrop and attn_pdrop: dropout is in both places or in none");
@@ -234,6 +233,7 @@ void deepseek_v3(Translation& t) {
 
 const std::vector<Family>& huggingface_families() {
   static const std::vector<Family> families{
+      {"bert", bert_of_huggingface},
       {"deepseek_v2", deepseek_v2},
       {"deepseek_v3", deepseek_v3},
       {"gpt2", gpt2},
@@ -243,6 +243,8 @@ const std::vector<Family>& huggingface_families() {
       {"qwen2", qwen2},
       {"qwen3", qwen3},
       {"qwen3_moe", qwen3_moe},
+      {"t5", t5_of_huggingface},
+      {"vit", vit_of_huggingface},
   };
   return families;
 }

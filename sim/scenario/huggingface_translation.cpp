@@ -17,22 +17,32 @@ namespace {
 /// inference. The scenario decides precision and sequence length.
 const std::set<std::string_view> kHarmless = {"_attn_implementation",
                                               "_name_or_path",
+                                              "activation_function",
                                               "architectures",
                                               "auto_map",
                                               "aux_loss_alpha",
                                               "bos_token_id",
+                                              "classifier_dropout",
+                                              "cls_token_id",
+                                              "decoder_start_token_id",
+                                              "dense_act_fn",
                                               "dtype",
                                               "embd_pdrop",
+                                              "encoder_stride",
                                               "eos_token_id",
                                               "ep_size",
                                               "head_dim",
                                               "hidden_act",
-                                              "activation_function",
                                               "id2label",
+                                              "initializer_factor",
                                               "initializer_range",
                                               "is_decoder",
+                                              "is_encoder_decoder",
+                                              "is_gated_act",
                                               "label2id",
+                                              "layer_norm_eps",
                                               "layer_norm_epsilon",
+                                              "mask_token_id",
                                               "max_position_embeddings",
                                               "max_window_layers",
                                               "model_type",
@@ -41,7 +51,10 @@ const std::set<std::string_view> kHarmless = {"_attn_implementation",
                                               "output_past",
                                               "output_router_logits",
                                               "pad_token_id",
+                                              "pooler_act",
+                                              "pooler_output_size",
                                               "pretraining_tp",
+                                              "relative_attention_max_distance",
                                               "rms_norm_eps",
                                               "rope_interleave",
                                               "rope_parameters",
@@ -53,6 +66,7 @@ const std::set<std::string_view> kHarmless = {"_attn_implementation",
                                               "scale_attn_by_inverse_layer_idx",
                                               "scale_attn_weights",
                                               "scoring_func",
+                                              "sep_token_id",
                                               "seq_aux",
                                               "summary_activation",
                                               "summary_first_dropout",
@@ -75,6 +89,7 @@ struct LeftOut {
 constexpr LeftOut kLeftOut[] = {
     {"add_cross_attention", "", "cross-attention is left out"},
     {"attention_dropout", "", "dropout of attention alone is left out"},
+    {"gradient_checkpointing", "", "training.recompute decides what is computed again"},
     {"n_group", "1", "a token may go to experts of every group"},
     {"num_nextn_predict_layers", "", "the layers that predict further tokens are left out"},
     {"quantization_config", "", "training.precision decides the type of the GEMMs"},
@@ -149,6 +164,12 @@ bool Translation::flag(std::string_view key, bool preset) {
   if (entry->value.scalar != "true" && entry->value.scalar != "false")
     refuse(*entry, "must be true or false");
   return entry->value.scalar == "true";
+}
+
+bool Translation::drops(std::string_view key, std::string_view preset) {
+  const Entry* entry = find({key});
+  const std::string_view rate = entry == nullptr ? preset : entry->value.scalar;
+  return rate != "0" && rate != "0.0";
 }
 
 void Translation::refuse(const Entry& entry, const std::string& why) {

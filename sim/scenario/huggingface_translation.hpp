@@ -43,6 +43,8 @@ class Translation {
   /// A number that takes part in arithmetic here; a mistake in it is reported.
   std::int64_t integer(std::string_view key, std::int64_t preset);
   bool flag(std::string_view key, bool preset);
+  /// Whether a rate, `preset` where it is absent, is more than 0.
+  bool drops(std::string_view key, std::string_view preset);
 
   void note(const std::string& text) { notes_.push_back(text); }
   void refuse(const Entry& entry, const std::string& why);
