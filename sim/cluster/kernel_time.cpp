@@ -157,6 +157,16 @@ const AttentionProfile& profile_of(const GpuProfile& gpu, const FusedAttention& 
   return *nearest;
 }
 
+/// Tiles of queries that see all keys take twice as long as the average one, and however few heads
+/// there are, one of them is the last to end. Backward, tiles are of keys and their order is free.
+Seconds last_tile(const FusedAttention& attention, const GpuProfile& gpu,
+                  const AttentionProfile& p) {
+  if (attention.backward || !attention.causal) return Seconds{0};
+  const auto width = static_cast<double>(attention.head_dim + attention.values());
+  const Flops work{2 * p.last_tile * static_cast<double>(attention.key_tokens()) * width};
+  return work / (p.plateau / gpu.sms);
+}
+
 Seconds time_of(const FusedAttention& attention, const GpuProfile& gpu) {
   const AttentionProfile& p = profile_of(gpu, attention);
   const auto s = static_cast<double>(attention.key_tokens());
@@ -164,7 +174,7 @@ Seconds time_of(const FusedAttention& attention, const GpuProfile& gpu) {
                                      ? p.plateau * (s / (s + p.half_sequence))
                                      : p.full_plateau * (s / (s + p.full_half_sequence));
   const FlopsPerSecond rate = forward * (attention.backward ? p.backward_rate : 1);
-  return p.overhead + attention.flops() / rate;
+  return p.overhead + attention.flops() / rate + last_tile(attention, gpu, p);
 }
 
 BytesPerSecond rate_of(const MemoryProfile& p, MemoryRate rate) {

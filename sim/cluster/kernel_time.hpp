@@ -15,7 +15,8 @@
 // media/docs/cpp/implicit_gemm_convolution.md).
 // Fused attention: FLOPs / (plateau * s / (s + s_half)) with s keys; under a causal mask the half
 // that it leaves is counted, without one plateau and s_half are others; backward at its own
-// rate. Memory bound: sqrt(latency^2 + (bytes / rate)^2).
+// rate. Causal and forward, the last tile comes on top: 2 * rows * s * (d_qk + d_v) / (plateau /
+// SMs). Memory bound: sqrt(latency^2 + (bytes / rate)^2).
 #pragma once
 
 #include "sim/core/quantity.hpp"

@@ -36,10 +36,10 @@ struct FusedAttention {
   std::int64_t keys = 0;  ///< tokens of keys and values; 0: sequence
 
   std::int64_t key_tokens() const { return keys > 0 ? keys : sequence; }
+  std::int64_t values() const { return value_dim > 0 ? value_dim : head_dim; }
   Flops flops() const {
     // Forward: scores and context. Backward: the scores again, and two gradients of each product.
-    const std::int64_t values = value_dim > 0 ? value_dim : head_dim;
-    const std::int64_t width = backward ? 3 * head_dim + 2 * values : head_dim + values;
+    const std::int64_t width = backward ? 3 * head_dim + 2 * values() : head_dim + values();
     return Flops{static_cast<double>(batch * heads * width) * (causal ? 1 : 2) *
                  static_cast<double>(sequence) * static_cast<double>(key_tokens()) /
                  static_cast<double>(query_ranks)};

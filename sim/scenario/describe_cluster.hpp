@@ -75,6 +75,8 @@ void describe(Io& io, AttentionProfile& a) {
               "tokens at which the rate is half of the plateau");
   // The FlashAttention README's charts of eight kernels on A100 and H100, 512 to 16384 tokens: full
   // over causal plateau 0.99 to 1.08, the tokens to half of it 0.1 to 0.4, 0.33 in the middle.
+  io.constant("last_tile", a.last_tile, non_negative,
+              "queries of the tile that ends a causal forward pass, against all keys on one SM");
   io.fallback(a.full_plateau, a.plateau, "as plateau");
   io.constant("full_plateau", a.full_plateau, positive, "plateau without a causal mask");
   io.fallback(a.full_half_sequence, a.half_sequence / 3, "half_sequence / 3");

@@ -96,6 +96,7 @@ struct AttentionProfile {
   int head_dim = 128;
   FlopsPerSecond plateau;         ///< forward, at long sequences
   double half_sequence = 0;       ///< tokens at which the rate is half of the plateau
+  double last_tile = 0;           ///< causal: queries of the tile that ends a forward pass alone
   FlopsPerSecond full_plateau;    ///< the same without a causal mask
   double full_half_sequence = 0;  ///< likewise
   double backward_rate =

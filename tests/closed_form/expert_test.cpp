@@ -187,3 +187,24 @@ TEST_CASE("the split is named whole") {
         "tensor 2 x context 2 x pipeline 1 x data 4, experts over 2, shards over 2, "
         "4 micro-batches of 1");
 }
+
+TEST_CASE("equal parts are sorted by one copy, unequal ones row by row") {
+  for (const bool padded : {true, false}) {
+    CAPTURE(padded);
+    const OpGraph graph = build(
+        scenario_of(moe(1, padded ? "expert: {degree: 4, capacity: 1}" : "expert: {degree: 4}")));
+    int sorts = 0;
+    for (const Block& block : graph.blocks) {
+      for (const Op* op : block.order()) {
+        for (const Item& item : op->forward) {
+          const auto* launch = std::get_if<Launch>(&item);
+          if (launch == nullptr || !launch->name.starts_with("sort by")) continue;
+          CHECK(std::get<MemoryBound>(launch->work).rate ==
+                (padded ? MemoryRate::elementwise : MemoryRate::permute));
+          ++sorts;
+        }
+      }
+    }
+    CHECK(sorts == 2);
+  }
+}

@@ -121,6 +121,24 @@ TEST_CASE(
   CHECK(time_of(work, gpu) == nine_digits(6 * causal / 150e12));
 }
 
+TEST_CASE(
+    "the last tile of a forward attention works alone on its SM, however few heads there are") {
+  GpuProfile gpu = paper_gpu();  // 100 SMs
+  gpu.attention = {{.kernel = "flash",
+                    .head_dim = 192,
+                    .plateau = 100_TFLOPps,
+                    .last_tile = 64,
+                    .backward_rate = 1}};
+  FusedAttention attention{"flash", 1, 8, 192, 4096, false, 128};
+  const double tile = 2.0 * 64 * 4096 * (192 + 128) / (100e12 / 100);
+  for (const std::int64_t heads : {1, 8, 64}) {
+    attention.heads = heads;
+    CHECK(time_of(attention, gpu) == nine_digits(attention.flops().flops() / 100e12 + tile));
+  }
+  attention.backward = true;
+  CHECK(time_of(attention, gpu) == nine_digits(attention.flops().flops() / 100e12));
+}
+
 TEST_CASE("a precision or kernel that the profile lacks is a defect, not a time") {
   const GpuProfile gpu = paper_gpu();
   CHECK_THROWS_AS(kernel_time(Gemm{1, 1, 1, 1, false, Precision::fp8}, gpu), InternalError);

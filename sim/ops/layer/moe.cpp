@@ -45,8 +45,13 @@ void add_exchange(Items& items, CollectiveOp op, double bytes, PassGroup group) 
   items.emplace_back(Join{});
 }
 
-bool sorts(const Pass& pass, const Rows& rows) {
-  return rows.local > 1 && (pass.expert > 1 || pass.tensor > 1);
+/// Rows come by rank, and experts want them by expert: with a capacity all parts are equal, and one
+/// transposed copy does it; without one, each row is moved by itself.
+void add_sort(Items& items, const Pass& pass, const ExpertShape& shape, const char* name) {
+  const Rows rows(pass, shape);
+  if (rows.local == 1 || (pass.expert == 1 && pass.tensor == 1)) return;
+  items.emplace_back(memory_bound(name, 2 * row_bytes(pass, shape) * rows.computed,
+                                  pass.capacity ? MemoryRate::elementwise : MemoryRate::permute));
 }
 
 /// From this rank's tokens to the rows of its experts: dispatch forward, combine backward.
@@ -58,17 +63,14 @@ void add_outward(Items& items, const Pass& pass, const ExpertShape& shape, const
     add_exchange(items, CollectiveOp::all_to_all, row * rows.received, PassGroup::expert);
   if (pass.tensor > 1)
     add_exchange(items, CollectiveOp::all_gather, row * rows.computed, PassGroup::tensor);
-  if (sorts(pass, rows))
-    items.emplace_back(
-        memory_bound("sort by expert", 2 * row * rows.computed, MemoryRate::permute));
+  add_sort(items, pass, shape, "sort by expert");
 }
 
 /// And back.
 void add_homeward(Items& items, const Pass& pass, const ExpertShape& shape, const char* unpermute) {
   const Rows rows(pass, shape);
   const double row = row_bytes(pass, shape);
-  if (sorts(pass, rows))
-    items.emplace_back(memory_bound("sort by rank", 2 * row * rows.computed, MemoryRate::permute));
+  add_sort(items, pass, shape, "sort by rank");
   if (pass.tensor > 1)
     add_exchange(items, CollectiveOp::reduce_scatter, row * rows.computed, PassGroup::tensor);
   if (pass.expert > 1)
