@@ -34,6 +34,8 @@ Pass pass_of(const Scenario& s) {
   pass.fp8_scaling = s.training.fp8_scaling;
   pass.recast_weights = s.parallelism.data.sharding == Sharding::zero3;
   pass.gradients = s.training.gradients;
+  pass.loss = s.training.cross_entropy;
+  pass.loss_metrics = s.training.loss_metrics;
   pass.keeps_placeholders = s.training.transformer_impl == TransformerImpl::transformer_engine;
   pass.gathers_parameters = s.parallelism.data.sharding == Sharding::zero3;
   return pass;
@@ -176,6 +178,15 @@ Bytes Block::saved(const Recomputation& recompute) const {
   return sum;
 }
 
+std::vector<const Op*> Block::recomputed(const Recomputation& recompute) const {
+  if (!recomputable || recompute.kind != Recompute::full) return {};
+  std::vector<const Op*> ops = order();
+  if (!recompute.early_stop) return ops;
+  while (!ops.empty() && ops.back()->saved <= Bytes{0}) ops.pop_back();
+  if (!ops.empty() && ops.back()->saved == ops.back()->saved_input) ops.pop_back();
+  return ops;
+}
+
 ForwardFlops Block::forward_flops() const {
   ForwardFlops sum;
   for (const Op* op : order()) (op->core_attention ? sum.attention : sum.products) += op->flops;
@@ -183,8 +194,9 @@ ForwardFlops Block::forward_flops() const {
 }
 
 ForwardFlops Block::repeated(const Recomputation& recompute) const {
-  if (recomputable && recompute.kind == Recompute::full) return forward_flops();
   ForwardFlops sum;
+  for (const Op* op : recomputed(recompute))
+    (op->core_attention ? sum.attention : sum.products) += op->flops;
   for (const RecomputeRegion& region : regions) {
     if (!recompute.repeats(region.module)) continue;
     sum.products += region.flops.products;

@@ -120,6 +120,11 @@ struct Block {
   /// The ops in an order in which a framework runs them forward (a topological order, stable by
   /// name of insertion). Throws InternalError when the graph has a cycle.
   std::vector<const Op*> order() const;
+  /// Of them, those whose forward pass full recompute repeats. An early stop leaves out what comes
+  /// after the last tensor that is kept, and the op that keeps it when it keeps its input:
+  /// PyTorch's checkpoint stops as soon as all of them are there again (pytorch/pytorch
+  /// torch/utils/checkpoint.py, _StopRecomputationError, without reentrance).
+  std::vector<const Op*> recomputed(const Recomputation& recompute) const;
   double parameters() const;         ///< all of this rank
   double expert_parameters() const;  ///< of them, those of expert-parallel experts
   Bytes tables() const;

@@ -30,6 +30,10 @@ bool widens(const Scenario& scenario) {
 
 }  // namespace
 
+Kernel averaging_kernel(Workshop& shop, double gradients) {
+  return moving(shop, "average gradients", 2 * gradient_bytes(shop.scenario) * gradients);
+}
+
 std::vector<Kernel> norm_kernels(Workshop& shop, double elements) {
   const Training& training = shop.scenario.training;
   std::vector<Kernel> kernels;

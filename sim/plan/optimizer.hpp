@@ -5,6 +5,10 @@
 
 namespace stepsim {
 
+/// Divides gradients by the number of replicas before all of them are reduced at once (NVIDIA/
+/// Megatron-LM megatron/core/distributed/param_and_grad_buffer.py, start_grad_sync).
+Kernel averaging_kernel(Workshop& shop, double gradients);
+
 /// What comes before the ranks agree on a norm: gradients to fp32, unscaling, the norm where it is
 /// clipped.
 std::vector<Kernel> norm_kernels(Workshop& shop, double elements);

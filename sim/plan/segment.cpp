@@ -59,6 +59,11 @@ class PassWriter {
     }
   }
 
+  /// A kernel of the backward pass that only moves gradients.
+  void move(const char* name, Bytes bytes) {
+    add(Launch{name, MemoryBound{bytes, MemoryRate::optimizer}}, Cause::backward);
+  }
+
   int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
             bool beside_block = false) {
     close_chain();
@@ -159,6 +164,9 @@ class PassWriter {
 
   void flush(Bucket& bucket) {
     if (bucket.bytes <= Bytes{0} || bucket.group.is_alone()) return;
+    // PyTorch's DDP divides as it copies a gradient into its bucket (reducer.cpp,
+    // mark_variable_ready_dense), Megatron-LM the bucket as a whole.
+    move("average gradients", bucket.bytes * 2);
     start_reduction(bucket.group, bucket.bytes);
     bucket.bytes = Bytes{0};
     bucket.is_first = false;
@@ -190,8 +198,9 @@ void run_forward(PassWriter& writer, const Block& block, Cause cause = Cause::fo
 void run_backward(PassWriter& writer, const Block& block, const Recomputation& recompute,
                   PassKind pass) {
   const bool repeats = pass != PassKind::weight_gradient;
-  if (repeats && recompute.kind == Recompute::full && block.recomputable)
-    run_forward(writer, block, Cause::recompute);
+  for (const Op* op : block.recomputed(recompute)) {
+    if (repeats) writer.run(op->forward, Cause::recompute, PassKind::forward);
+  }
   const auto order = block.order();
   for (auto op = order.rbegin(); op != order.rend(); ++op) {
     const auto index = static_cast<std::size_t>(*op - block.dag.ops.data());
@@ -289,14 +298,28 @@ bool was_resharded(const Workshop& shop, const Block& block) {
   return reshard == Reshard::all || (reshard == Reshard::layers && block.recomputable);
 }
 
+/// What FSDP does with a block's gradients before they are scattered: they become one flat tensor
+/// (backward of the views into the gathered parameters), of the type in which they are reduced, and
+/// are divided by a part of the ranks (pytorch/pytorch torch/distributed/fsdp/_runtime_utils.py,
+/// _reduce_grad). DeepSpeed's ZeRO 3 copies and divides likewise.
+void flatten_gradients(PassWriter& writer, const Scenario& scenario, double elements) {
+  const double computed = scenario.training.element();
+  const double reduced = gradient_bytes(scenario);
+  writer.move("flatten gradients", Bytes{2 * computed * elements});
+  if (reduced != computed) writer.move("cast gradients", Bytes{(computed + reduced) * elements});
+  writer.move("divide gradients", Bytes{2 * reduced * elements});
+}
+
 /// Reduces the block's gradients; returns the slots that may have to be waited for: with overlap
 /// only what the next block's reduction would wait for.
 std::vector<int> scatter_gradients(PassWriter& writer, const Workshop& shop,
                                    const StageShape& shape, const Block& block) {
   std::vector<int> slots;
   for (const ParameterGroup& group : parameter_groups(shape)) {
-    const Bytes gradients{elements_of(block, group) * gradient_bytes(shop.scenario)};
+    const double elements = elements_of(block, group);
+    const Bytes gradients{elements * gradient_bytes(shop.scenario)};
     if (group.is_alone() || gradients == Bytes{0}) continue;
+    flatten_gradients(writer, shop.scenario, elements);
     const auto started = writer.start_reduction(group, gradients);
     slots.push_back(shop.scenario.parallelism.data.overlap ? started.scattered : started.reduced);
   }

@@ -180,7 +180,7 @@ class StageWriter {
   /// Without overlap the gradients of passes that reduce are reduced between passes.
   void reduce(ChunkPasses& chunk) {
     if (!reduces_alone(scenario_, shape_) || scenario_.parallelism.data.no_sync) return;
-    for (const TaskIndex task : chunk.reduction.start(rows_.computed())) rows_.wait_for(task);
+    for (const TaskIndex task : chunk.reduction.start()) rows_.wait_for(task);
   }
 
   void write_segment(const Segment& segment) {

@@ -15,8 +15,10 @@ bool reduces_alone(const Scenario& scenario, const StageShape& shape) {
   return shape.data.ranks > 1 && !data.overlap && !strategy_of(data.sharding).shards_parameters;
 }
 
-std::vector<TaskIndex> GradientReduction::start(TaskIndex gradients) {
+std::vector<TaskIndex> GradientReduction::start() {
   Workshop& shop = rows_->shop();
+  rows_->write_kernels({averaging_kernel(shop, parameters_.total())});
+  const TaskIndex gradients = rows_->computed();
   const CollectiveOp reduce = strategy_of(shop.scenario.parallelism.data.sharding).reduce;
   std::vector<TaskIndex> tasks;
   for (const ParameterGroup& group : parameter_groups(rows_->shape())) {
@@ -53,8 +55,7 @@ void StepEnd::write() {
   rows_.set_micro_batch(-1);
   ProgramWriter& writer = rows_.writer();
   if (scenario_.host.graph) writer.spend_on_host(writer.launch_seconds());
-  if (reduces_alone(scenario_, shape_) && scenario_.parallelism.data.no_sync)
-    reduction_.start(rows_.computed());
+  if (reduces_alone(scenario_, shape_) && scenario_.parallelism.data.no_sync) reduction_.start();
   wait_for_reductions();
   if (shape_.embedding.ranks > 1) reduce_embedding();
   const double elements = parameters_.kept(strategy_.shards_optimizer);

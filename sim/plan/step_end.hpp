@@ -19,8 +19,9 @@ class GradientReduction {
   GradientReduction(RankRows& rows, const StageParameters& parameters)
       : rows_(&rows), parameters_(parameters) {}
 
-  /// Starts when these are complete. Returns what the next kernel may have to wait for.
-  std::vector<TaskIndex> start(TaskIndex gradients);
+  /// Averages what has been computed, and starts. Returns what the next kernel may have to wait
+  /// for.
+  std::vector<TaskIndex> start();
 
  private:
   RankRows* rows_;

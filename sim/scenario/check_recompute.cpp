@@ -62,6 +62,11 @@ class Objections {
           fmt::format("method and layers are for full recompute, but kind is {}", name_of(r_.kind)),
           "state \"kind: full\"");
     }
+    if (r_.early_stop) {
+      object("early_stop",
+             fmt::format("early_stop is for full recompute, but kind is {}", name_of(r_.kind)),
+             "state \"kind: full\"");
+    }
   }
 
   void check_modules() {
@@ -83,6 +88,11 @@ class Objections {
   }
 
   void check_layers(const std::vector<std::int64_t>& layers) {
+    if (r_.early_stop && r_.method == RecomputeMethod::uniform && r_.layers > 1) {
+      object("early_stop",
+             fmt::format("early_stop in groups of {} layers is not modelled", r_.layers),
+             "use groups of one layer");
+    }
     const bool each_alone = r_.method == RecomputeMethod::uniform && r_.layers == 1;
     if (!each_alone && s_.parallelism.data.sharding == Sharding::zero3) {
       object(r_.layers > 1 ? "layers" : "method",

@@ -31,6 +31,9 @@ void describe(Io& io, Recomputation& r) {
            "full: uniform: all layers, in groups; block: the first layers of each chunk");
   io.field("layers", r.layers, between(1, 1e5),
            "full: of a group, whose first input alone is kept; or of each chunk");
+  io.field("early_stop", r.early_stop, any,
+           "full: ends with the last tensor that backward needs, before the layer's last GEMM, as "
+           "PyTorch's checkpoint does from 2.1 on");
 }
 
 template <class Io>
@@ -72,6 +75,11 @@ void describe(Io& io, Training& t) {
   io.field("transformer_impl", t.transformer_impl, any,
            "whose linear layers, as in Megatron-LM; those of Transformer Engine keep an empty "
            "gradient for each shape of weight");
+  io.field("cross_entropy", t.cross_entropy, any,
+           "whose kernels compute the loss: Megatron-LM's unfused ones, PyTorch's, the fused ones "
+           "of Apex and flash-attn, or those of Transformer Engine");
+  io.field("loss_metrics", t.loss_metrics, between(0, 16),
+           "losses computed again after each forward pass, to be reported (Composer: 2)");
 }
 
 template <class Io>

@@ -64,6 +64,12 @@ inline constexpr std::array kNames<TransformerImpl> = {
     std::pair{std::string_view("local"), TransformerImpl::local},
     std::pair{std::string_view("transformer_engine"), TransformerImpl::transformer_engine}};
 template <>
+inline constexpr std::array kNames<CrossEntropy> = {
+    std::pair{std::string_view("megatron"), CrossEntropy::megatron},
+    std::pair{std::string_view("torch"), CrossEntropy::torch},
+    std::pair{std::string_view("xentropy"), CrossEntropy::xentropy},
+    std::pair{std::string_view("transformer_engine"), CrossEntropy::transformer_engine}};
+template <>
 inline constexpr std::array kNames<Sharding> = {
     std::pair{std::string_view("ddp"), Sharding::ddp},
     std::pair{std::string_view("zero1"), Sharding::zero1},

@@ -69,6 +69,7 @@ struct Recomputation {
   std::vector<RecomputeModule> modules{RecomputeModule::core_attention};  ///< selective: these
   RecomputeMethod method = RecomputeMethod::uniform;                      ///< full: which layers
   std::int64_t layers = 1;  ///< uniform: of a group that is repeated as one; block: of each chunk
+  bool early_stop = false;  ///< full: ends with the last tensor that is kept (PyTorch's checkpoint)
   /// Whether selective recompute includes the module.
   bool repeats(RecomputeModule module) const {
     return kind == Recompute::selective &&
@@ -94,6 +95,9 @@ constexpr double fp8_cast_bytes(Fp8Scaling scaling) {
   return 2 + 2 * fp8_bytes(scaling) + (scaling == Fp8Scaling::current ? 2 : 0);
 }
 
+/// Whose kernels compute the loss; bytes and sources: sim/ops/layer/output_head.cpp.
+enum class CrossEntropy { megatron, torch, xentropy, transformer_engine };
+
 /// Whose linear layers. Those of Transformer Engine keep an empty gradient for each shape of weight
 /// (NVIDIA/TransformerEngine transformer_engine/pytorch/module/base.py, get_dummy_wgrad), others
 /// make a new one each time (NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py).
@@ -116,6 +120,8 @@ struct Training {
   Fusion fusion = Fusion::fused;
   std::string attention = "unfused";  ///< unfused, or an attention kernel of the GPU's profile
   TransformerImpl transformer_impl = TransformerImpl::local;
+  CrossEntropy cross_entropy = CrossEntropy::megatron;
+  int loss_metrics = 0;  ///< losses computed again after each forward pass, to be reported
   /// Bytes of a parameter or an activation.
   double element() const { return bytes_per_element(storage_of(precision)); }
   bool operator==(const Training&) const = default;

@@ -80,3 +80,62 @@ TEST_CASE("a single replica moves nothing") {
     CHECK(data_operations(sharded(sharding, 1).plan).empty());
   }
 }
+
+// Gradients are read, divided by the number of replicas and written before they are reduced.
+TEST_CASE("gradients are averaged once a step, whether they are reduced in buckets or at once") {
+  constexpr double kRate = 1e9;
+  constexpr double psi = 6.0 * 512 * 512 * kElement;
+  for (const char* sharding : {"ddp", "zero1", "zero2"}) {
+    for (const bool overlap : {true, false}) {
+      CAPTURE(sharding);
+      CAPTURE(overlap);
+      Scenario scenario = sharded(sharding, 4, overlap).scenario;
+      scenario.cluster.gpu = paper_gpu();
+      scenario.cluster.gpu.memory_kernels.optimizer = BytesPerSecond{kRate};
+      const Experiment experiment(scenario);
+      double moved = 0;
+      for (const Task& task : experiment.plan.program(0).tasks) {
+        if (task.kind != TaskKind::chain || task.step != 0) continue;
+        for (const Kernel& kernel : experiment.plan.chains[task.work].kernels) {
+          if (experiment.plan.names[kernel.name] == "average gradients")
+            moved += kernel.seconds * kRate;
+        }
+      }
+      CHECK(moved == nine_digits(2 * psi));
+    }
+  }
+}
+
+// FSDP moves the gradients of a block before it scatters them: it writes them as one tensor, casts
+// that to the type of the reduction where that is another, and divides it. Of P parameters:
+// 16-bit gradients 2 x 2 + 2 x 2 = 8 bytes, fp32 ones 2 x 2 + (2 + 4) + 2 x 4 = 18.
+TEST_CASE("ZeRO 3 flattens, casts and divides the gradients that it scatters") {
+  struct Row {
+    const char* gradients;
+    double bytes;
+  };
+  constexpr double kRate = 1e9;
+  constexpr double parameters = 6.0 * 512 * 512;
+  for (const Row& row : {Row{"fp16", 8}, {"fp32", 18}}) {
+    CAPTURE(row.gradients);
+    Scenario scenario = on_paper(fmt::format(R"(
+model: {{name: m, kind: mlp, layers: 6, width: 512}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: 4, intra_node: {{bandwidth: 200 GB/s, latency: 2 us}}}}
+training: {{global_batch: 4, precision: fp16, gradients: {}}}
+parallelism: {{data: {{sharding: zero3}}}}
+)",
+                                             row.gradients));
+    scenario.cluster.gpu.memory_kernels.optimizer = BytesPerSecond{kRate};
+    const Experiment experiment(scenario);
+    double moved = 0;
+    for (const Task& task : experiment.plan.program(0).tasks) {
+      if (task.kind != TaskKind::chain || task.step != 0) continue;
+      for (const Kernel& kernel : experiment.plan.chains[task.work].kernels) {
+        const std::string& name = experiment.plan.names[kernel.name];
+        if (kernel.cause == Cause::backward && name.ends_with(" gradients"))
+          moved += kernel.seconds * kRate;
+      }
+    }
+    CHECK(moved == nine_digits(row.bytes * parameters));
+  }
+}

@@ -228,3 +228,64 @@ TEST_CASE("ops run in an order in which each finds its inputs, and a circle is a
   block.dag.edges.emplace_back(1, 2);
   CHECK_THROWS_AS(block.order(), InternalError);
 }
+
+TEST_CASE("each library's cross entropy reads and writes its own bytes a logit") {
+  struct Row {
+    const char* name;
+    double forward, backward, saved;  // 2 bytes a 16-bit number, 4 an fp32 one
+  };
+  for (const Row& row : {Row{"megatron", 46, 22, 4}, Row{"torch", 14, 22, 4},
+                         Row{"xentropy", 2, 4, 2}, Row{"transformer_engine", 6, 4, 2}}) {
+    CAPTURE(row.name);
+    const OpGraph graph = graph_of(gpt(fmt::format(", cross_entropy: {}", row.name)));
+    const Op& head = *graph.blocks.back().order().back();
+    const auto bytes = [](const Items& items) {
+      return std::get<MemoryBound>(std::get<Launch>(items.at(0)).work).bytes.bytes();
+    };
+    CHECK(bytes(head.forward) == b * s * V * row.forward);
+    CHECK(bytes(head.backward) == b * s * V * row.backward);
+    CHECK(head.saved.bytes() == b * s * V * row.saved);
+  }
+}
+
+TEST_CASE("loss metrics repeat PyTorch's forward cross entropy and keep nothing") {
+  const OpGraph without = graph_of(gpt(", cross_entropy: xentropy"));
+  const OpGraph with = graph_of(gpt(", cross_entropy: xentropy, loss_metrics: 2"));
+  const Op& head = *with.blocks.back().order().back();
+  REQUIRE(head.forward.size() == 3);
+  for (const std::size_t i : {1, 2}) {
+    const auto& metric = std::get<MemoryBound>(std::get<Launch>(head.forward[i]).work);
+    CHECK(metric.bytes.bytes() == b * s * V * 14);
+  }
+  CHECK(head.backward.size() == 1);
+  CHECK(head.saved == without.blocks.back().order().back()->saved);
+}
+
+TEST_CASE("an early stop repeats a layer up to the input of its last GEMM") {
+  const auto repeated = [](const std::string& early_stop, const std::string& model) {
+    const Scenario scenario =
+        scenario_of(gpt(", recompute: {kind: full, early_stop: " + early_stop + "}", "", model));
+    const OpGraph graph = build(scenario);
+    std::vector<std::string> names;
+    for (const Op* op : layer_of(graph).recomputed(scenario.training.recompute))
+      names.push_back(op->name);
+    return names;
+  };
+  const auto all = repeated("false", ", dropout: false");
+  REQUIRE(all.size() == 10);
+  CHECK(all.back() == "mlp residual");
+  const auto stopped = repeated("true", ", dropout: false");
+  CHECK(stopped == std::vector<std::string>(all.begin(), all.end() - 2));
+  CHECK(stopped.back() == "activation");
+  // The mask of the last dropout is there only when its kernel has run.
+  CHECK(repeated("true", ", dropout: true") == all);
+}
+
+TEST_CASE("FLOPs that are repeated do not count what an early stop leaves out") {
+  const OpGraph graph = graph_of(gpt("", "", ", dropout: false"));
+  Recomputation recompute = Recompute::full;
+  const Flops all = layer_of(graph).repeated(recompute).products;
+  recompute.early_stop = true;
+  const Flops stopped = layer_of(graph).repeated(recompute).products;
+  CHECK((all - stopped).flops() == doctest::Approx(2 * b * s * 4 * h * h));
+}

@@ -37,6 +37,8 @@ struct Pass {
   double imbalance = 1;             ///< dropless: tokens of the busiest rank over the average
   bool keeps_placeholders = false;  ///< linear layers keep one empty gradient for each shape
   std::int64_t replicas = 1;        ///< data-parallel ranks
+  CrossEntropy loss = CrossEntropy::megatron;
+  int loss_metrics = 0;             ///< losses computed again to be reported
   bool gathers_parameters = false;  ///< ZeRO 3, which counts the gradients of a block itself
 
   std::int64_t tokens() const { return batch * sequence; }
@@ -159,7 +161,7 @@ void add_dropout(Op& op, const Pass& pass, std::int64_t hidden);
 Op select_tokens(const Pass& pass, const std::string& name, std::int64_t hidden,
                  std::int64_t tokens);
 
-/// Logits and vocabulary-parallel cross entropy in fp32.
+/// Cross entropy on logits, by the library that the pass names.
 Op output_head(const Pass& pass, const Transformer& model);
 
 /// Cross entropy of one of a few classes for each sequence.

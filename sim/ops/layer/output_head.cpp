@@ -1,24 +1,65 @@
-// Vocabulary-parallel cross entropy in fp32, as a chain of element-wise kernels on the logits.
+// Cross entropy on the logits of this rank's part of the vocabulary, as each library computes it.
 //
-// Sources: NVIDIA/Megatron-LM megatron/core/tensor_parallel/cross_entropy.py. Bytes a logit,
-// forward: cast to fp32 (2+4), transposed copy (4+4), maximum (4), subtract it (4+4), exponential
-// (4+4), sum (4), divide (4+4), and a copy for the labels' lookup (4). Backward: scale by the loss
-// gradient (4+4), cast back (4+2) with a transposed copy (2+2) and the labels' update (4). Its own
-// fusion of these is off by default (cross_entropy_loss_fusion), so that `none` and `fused` are the
-// same. Compiled, where the vocabulary is whole: one read for maximum and sum together
-// (pytorch/pytorch torch/_inductor/config.py, online_softmax), backward a read and a write.
+// Bytes a logit, 2 for 16-bit ones and 4 for fp32:
+// - megatron (NVIDIA/Megatron-LM megatron/core/tensor_parallel/cross_entropy.py), a chain of
+//   element-wise kernels. Forward: cast to fp32 (2+4), transposed copy (4+4), maximum (4), subtract
+//   it (4+4), exponential (4+4), sum (4), divide (4+4), and a copy for the labels' lookup (4).
+//   Backward: scale by the loss gradient (4+4), cast back (4+2) with a transposed copy (2+2) and
+//   the labels' update (4).
+// - torch (pytorch/pytorch aten/src/ATen/native/LossNLL.cpp; autocast runs it in fp32). Forward:
+//   cast (2+4), log-softmax (4+4). Backward: the labels' gradient cleared (4), log-softmax
+//   backward (4+4+4), cast back (4+2).
+// - xentropy (NVIDIA/apex apex/contrib/csrc/xentropy, Dao-AILab/flash-attention csrc/xentropy).
+//   Forward: read (2). Backward: read and write (2+2).
+// - transformer_engine (NVIDIA/TransformerEngine
+//   transformer_engine/common/triton/cross_entropy.py), gradients in place of the logits. Forward:
+//   maximum and sum (2), gradients (2+2). Backward: scale by the loss gradient (2+2).
+// What is kept: the fp32 result of those that are not fused (of the softmax, Korthikanti et al.
+// 2022, section 4.3; the 16-bit logits are given up when the loss is known, and backward turns the
+// softmax into a gradient in place and casts it), or the logits, in whose place the gradients come.
+//
+// Compiled by torch.compile where the vocabulary is whole and the kernels are not a library's own:
+// one read for maximum and sum together (pytorch/pytorch torch/_inductor/config.py,
+// online_softmax), backward a read and a write: as xentropy. Megatron-LM's own fusion is off by
+// default (cross_entropy_loss_fusion), so that fusion `none` and `fused` are the same.
+#include "sim/core/error.hpp"
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
 namespace {
 
-constexpr double kForwardBytesPerLogit = 46;
-constexpr double kBackwardBytesPerLogit = 22;
+/// Bytes a logit.
+struct LossTraffic {
+  double forward, backward, saved;
+  int exchanges;  ///< between ranks that split the vocabulary: one fp32 number a token each
+};
 
-/// Maximum, the labels' logits and the sum of exponentials: one fp32 number a token each.
-void add_small_reductions(Items& items, const Pass& pass) {
+LossTraffic traffic_of(CrossEntropy kind, double element) {
+  constexpr double kFp32 = 4;
+  const double cast = element + kFp32;
+  switch (kind) {
+    case CrossEntropy::megatron:
+      return {cast + 10 * kFp32, 2 * kFp32 + cast + 2 * element + kFp32, kFp32, 3};
+    case CrossEntropy::torch:
+      return {cast + 2 * kFp32, 4 * kFp32 + cast, kFp32, 0};
+    case CrossEntropy::xentropy:
+      return {element, 2 * element, element, 0};
+    case CrossEntropy::transformer_engine:
+      return {3 * element, 2 * element, element, 1};
+  }
+  throw InternalError("a cross entropy without kernels");
+}
+
+CrossEntropy kernels_of(const Pass& pass) {
+  const bool is_open = pass.loss == CrossEntropy::megatron || pass.loss == CrossEntropy::torch;
+  const bool compiled = pass.fusion == Fusion::compiled && pass.tensor == 1;
+  return is_open && compiled ? CrossEntropy::xentropy : pass.loss;
+}
+
+/// Maximum, the labels' logits and the sum of exponentials; or all that ranks must know at once.
+void add_small_exchanges(Items& items, const Pass& pass, int exchanges) {
   if (pass.tensor == 1) return;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < exchanges; ++i) {
     items.emplace_back(
         StartCollective{CollectiveOp::all_reduce, Bytes{4.0 * static_cast<double>(pass.tokens())}});
     items.emplace_back(Join{});
@@ -30,24 +71,21 @@ void add_small_reductions(Items& items, const Pass& pass) {
 Op output_head(const Pass& pass, const Transformer& model) {
   const std::int64_t rows = padded_vocabulary(model.vocabulary, pass.tensor) / pass.tensor;
   const auto logits = static_cast<double>(pass.tokens() * rows);
+  const LossTraffic traffic = traffic_of(kernels_of(pass), pass.element());
   Op op;
   op.name = "cross entropy";
   op.loss = true;
-  if (pass.fusion == Fusion::compiled && pass.tensor == 1) {
-    const double one = pass.element() * logits;
-    op.forward.emplace_back(memory_bound("cross entropy", one, MemoryRate::loss));
-    op.backward.emplace_back(memory_bound("cross entropy backward", 2 * one, MemoryRate::loss));
-    op.saved = Bytes{one};
-    return op;
-  }
   op.forward.emplace_back(
-      memory_bound("cross entropy", kForwardBytesPerLogit * logits, MemoryRate::loss));
-  add_small_reductions(op.forward, pass);
+      memory_bound("cross entropy", traffic.forward * logits, MemoryRate::loss));
+  add_small_exchanges(op.forward, pass, traffic.exchanges);
+  // Metrics know nothing of the loss: PyTorch's cross entropy again, forward only
+  // (mosaicml/composer composer/metrics/nlp.py, LanguageCrossEntropy).
+  const double metric = traffic_of(CrossEntropy::torch, pass.element()).forward;
+  for (int i = 0; i < pass.loss_metrics; ++i)
+    op.forward.emplace_back(memory_bound("loss metric", metric * logits, MemoryRate::loss));
   op.backward.emplace_back(
-      memory_bound("cross entropy backward", kBackwardBytesPerLogit * logits, MemoryRate::loss));
-  // The fp32 softmax (Korthikanti et al. 2022, section 4.3). The 16-bit logits are given up when
-  // the loss is known; backward turns the softmax into a gradient in place and casts it.
-  op.saved = Bytes{4.0 * logits};
+      memory_bound("cross entropy backward", traffic.backward * logits, MemoryRate::loss));
+  op.saved = Bytes{traffic.saved * logits};
   return op;
 }
 
