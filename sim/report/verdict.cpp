@@ -39,7 +39,7 @@ const char* next_for_network(const Metrics& m) {
       std::pair{Cause::exposed_tensor, "a smaller tensor degree, or a faster link inside the node"},
       std::pair{Cause::exposed_data, "larger micro-batches, another bucket size, or less sharding"},
       std::pair{Cause::exposed_pipeline, "parallelism.pipeline.overlap_p2p, or a faster fabric"},
-      std::pair{Cause::exposed_expert, "a smaller expert degree, so that tokens stay in the node"},
+      std::pair{Cause::exposed_expert, "a smaller expert degree, best one within a node"},
       std::pair{Cause::exposed_tables,
                 "parallelism.embedding: table, or a faster link inside the node"},
       std::pair{Cause::exposed_context,

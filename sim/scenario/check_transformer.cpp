@@ -1,6 +1,7 @@
 // The sentences about transformers.
 #include "sim/scenario/check_transformer.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 
@@ -107,7 +108,7 @@ void check_context(const Scenario& s, const Transformer& t, const KeyReports& ke
   }
   if (p.context.kind == ContextKind::all_to_all) {
     const std::int64_t heads = t.heads / p.tensor;
-    const std::int64_t kv_heads = t.mla ? heads : t.kv_heads / p.tensor;
+    const std::int64_t kv_heads = t.mla ? heads : std::max<std::int64_t>(t.kv_heads / p.tensor, 1);
     if (heads % n != 0 || kv_heads % n != 0) {
       keys.report("parallelism.context.degree",
                   fmt::format("context {} does not divide the {} heads and {} key-value heads of a "
@@ -117,9 +118,11 @@ void check_context(const Scenario& s, const Transformer& t, const KeyReports& ke
     }
   }
   if (length % (2 * parts) != 0) {
-    keys.report(
-        "parallelism.context.degree",
-        fmt::format("sequence_length {} does not split into 2 x {} equal parts", length, parts));
+    keys.report("parallelism.context.degree",
+                fmt::format("{} does not split into 2 x {} equal parts",
+                            t.vision ? fmt::format("an image of {} tokens", length)
+                                     : fmt::format("sequence_length {}", length),
+                            parts));
   }
   if (keys.sound({"training.attention"}) && s.training.attention == "unfused") {
     keys.report("training.attention", "context parallelism needs a fused attention kernel",
@@ -184,6 +187,12 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
                             "imbalance is {}",
                             p.expert.imbalance),
                 "state one of the two");
+  } else if (keys.sound({"parallelism.expert.degree", "parallelism.expert.imbalance"}) &&
+             p.expert.imbalance > degree) {
+    keys.report("parallelism.expert.imbalance",
+                fmt::format("imbalance {}, but with expert degree {} the busiest rank gets at most "
+                            "{} times the average: all tokens",
+                            p.expert.imbalance, degree, degree));
   }
 }
 
@@ -225,7 +234,15 @@ bool check_lengths(const Scenario& s, const Transformer& t, const KeyReports& ke
 
 void check_pipeline(const Scenario& s, const Transformer& t, const KeyReports& keys) {
   const int stages = s.parallelism.pipeline.stages;
-  if (t.encoder_layers == 0 || stages == 1 || !keys.sound({"parallelism.pipeline.stages"})) return;
+  if (stages == 1 || !keys.sound({"parallelism.pipeline.stages"})) return;
+  if (t.encoder_layers == 0) {
+    if (t.relative_positions == 0) return;
+    return keys.report("parallelism.pipeline.stages",
+                       fmt::format("{} pipeline stages of a model with relative_positions are not "
+                                   "modelled: every stage would need the bias",
+                                   stages),
+                       "use tensor and data parallelism");
+  }
   keys.report(
       "parallelism.pipeline.stages",
       fmt::format("{} pipeline stages of {} encoder and {} decoder layers are not modelled: "
@@ -263,6 +280,10 @@ void check_transformer(const Transformer& t, const KeyReports& keys) {
   if (t.relative_positions > 0) {
     check_apart(keys, "relative_positions",
                 {{"positions", t.positions > 0}, {"mla", t.mla.has_value()}}, "not modelled");
+  }
+  if (t.mla) {
+    check_apart(keys, "mla", {{"qkv_bias", t.qkv_bias}, {"qk_norm", t.qk_norm}},
+                "its queries, keys and values have narrow layers with norms of their own");
   }
 }
 

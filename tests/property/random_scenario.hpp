@@ -195,8 +195,9 @@ class RandomScenario {
 
   std::string expert_split() {
     if (!experts_) return "";
+    const char* dropless = expert_ > 1 ? "imbalance: 1.5" : "imbalance: 1";
     return fmt::format("  expert: {{degree: {}, {}}}\n", expert_,
-                       pick_split_.flip() ? "capacity: 1.25" : "imbalance: 1.5");
+                       pick_split_.flip() ? "capacity: 1.25" : dropless);
   }
 
   /// Some data ranks share a copy of what is sharded, all experts among them.

@@ -93,7 +93,6 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
   op.name = a.keys > 0 ? "cross attention" : "attention";
   op.core_attention = true;
   op.output = Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
-  const double qkv = qkv_bytes(pass, a);
   if (a.rotary) add_rotary(op.forward, pass, a);
   if (a.kernel == "unfused") {
     add_unfused(op, pass, a);
@@ -102,9 +101,12 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
   }
   if (a.rotary) add_rotary_backward(op.backward, pass, a);
   // The gradients of one projection are laid out as one tensor again before its backward: of all
-  // three, or of keys and values where the queries come from another one.
-  const double joined = a.keys > 0 ? key_value_bytes(pass, a) : qkv;
-  op.backward.emplace_back(memory_bound("qkv gradient concatenation", 2 * joined));
+  // three, or of keys and values where the queries come from another one. Latent attention's have
+  // projections of their own, whose gradients are laid out there (mla.cpp).
+  if (a.value_dim == 0) {
+    const double joined = a.keys > 0 ? key_value_bytes(pass, a) : qkv_bytes(pass, a);
+    op.backward.emplace_back(memory_bound("qkv gradient concatenation", 2 * joined));
+  }
   const std::int64_t keys = a.keys > 0 ? a.keys : pass.whole_sequence();
   op.flops = Flops{2.0 * static_cast<double>(pass.tokens() * a.heads) *
                    static_cast<double>(a.head_dim + a.values()) * static_cast<double>(keys)};

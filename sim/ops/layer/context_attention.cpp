@@ -47,9 +47,9 @@ struct Exchange {
 void add_ring(Op& op, const Exchange& e) {
   const std::int64_t n = e.pass_.context;
   const std::int64_t s = e.pass_.sequence;
-  // Partial results of later blocks cover all queries or half of them; each is read, and the sum
-  // read and written.
-  const double merged = 3 * 0.75;
+  // Partial results of later blocks are read, and the sum read and written. Under a mask they cover
+  // all queries or half of them, as many one as the other.
+  const double merged = 3 * (e.a_.causal ? 0.75 : 1);
   for (std::int64_t block = 0; block < n; ++block) {
     const bool last = block + 1 == n;
     if (!last) Exchange::start(op.forward, CollectiveOp::shift, e.kv);
