@@ -34,8 +34,8 @@ struct ImportOptions {
   std::string from;                    ///< megatron, deepspeed
   std::vector<std::string> arguments;  ///< megatron: its command line
   std::string file;                    ///< megatron: a script that holds it; deepspeed: config.json
-  std::string model = "llama2-7b";     ///< deepspeed
-  int sequence_length = 2048;          ///< deepspeed
+  std::optional<std::string> model;    ///< deepspeed; absent: one stands in, and is named
+  std::optional<int> sequence_length;  ///< deepspeed; likewise
   std::string cluster = "dgx-h100";
   int nodes = 0;       ///< 0: as many as the split needs
   std::string output;  ///< file to write; empty: standard output

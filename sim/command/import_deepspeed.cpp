@@ -5,8 +5,6 @@
 // Hugging Face trainer fills in, reads as if it were absent.
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -15,6 +13,7 @@
 
 #include "sim/command/import.hpp"
 #include "sim/core/error.hpp"
+#include "sim/scenario/source.hpp"
 
 namespace stepsim {
 namespace {
@@ -109,9 +108,7 @@ std::string place_of(const std::string& text, std::size_t byte) {
 }
 
 Json json_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw IoError("cannot read '" + path + "'");
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = read_source(path)->text;
   try {
     Json config = Json::parse(text);
     if (!config.is_object()) throw UserError(path + ":1:1: a DeepSpeed configuration is an object");
@@ -120,6 +117,10 @@ Json json_of(const std::string& path) {
     throw UserError(fmt::format("{}:{}: this is not JSON", path, place_of(text, error.byte)));
   }
 }
+
+// What stands in for what DeepSpeed's file does not hold.
+constexpr const char* kModel = "llama2-7b";
+constexpr int kSequenceLength = 2048;
 
 class DeepspeedImport {
  public:
@@ -131,7 +132,12 @@ class DeepspeedImport {
   Draft write() {
     read_batch();
     draft_.line("framework: deepspeed");
-    draft_.line("model: " + options_.model);
+    draft_.line("model: " + options_.model.value_or(kModel));
+    if (!options_.model)
+      draft_.note("model", fmt::format("not in the file, {} is taken (--model)", kModel));
+    if (!options_.sequence_length)
+      draft_.note("sequence length", fmt::format("not in the file, {} is taken (--sequence-length)",
+                                                 kSequenceLength));
     draft_.line("cluster: " + cluster_text(machine_));
     write_training();
     write_parallelism();
@@ -224,7 +230,7 @@ class DeepspeedImport {
     const bool bf16 = is_on("bf16.enabled") || is_on("bfloat16.enabled");
     const bool fp16 = !bf16 && is_on("fp16.enabled");
     const Json* clip = find("gradient_clipping");
-    Entries e{fmt::format("sequence_length: {}", options_.sequence_length),
+    Entries e{fmt::format("sequence_length: {}", options_.sequence_length.value_or(kSequenceLength)),
               fmt::format("global_batch: {}", global_),
               fmt::format("micro_batch: {}", micro_),
               fmt::format("precision: {}", bf16   ? "bf16"

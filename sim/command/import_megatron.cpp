@@ -75,6 +75,13 @@ class MegatronImport {
     return fmt::format("{{kind: selective, modules: [{}]}}", fmt::join(modules, ", "));
   }
 
+  std::string transformer_impl() {
+    const std::string stated = o_.text("transformer-impl", "transformer_engine");
+    if (stated == "local" || stated == "transformer_engine") return stated;
+    draft_.note("--transformer-impl " + stated, "transformer_engine");
+    return "transformer_engine";
+  }
+
   std::string attention() {
     const std::string backend = o_.text("attention-backend", "auto");
     if (backend == "unfused" || backend == "local") return "unfused";
@@ -93,7 +100,8 @@ class MegatronImport {
               "optimizer: " + o_.text("optimizer", "adam"),
               fmt::format("gradient_clipping: {}", !o_.is_zero("clip-grad")),
               "recompute: " + recompute(),
-              "attention: " + attention()};
+              "attention: " + attention(),
+              "transformer_impl: " + transformer_impl()};
     if (o_.has("rampup-batch-size"))
       draft_.note("--rampup-batch-size", "the batch has its final size");
     draft_.map("training", e);

@@ -86,7 +86,6 @@ constexpr std::string_view kHarmless[] = {
     "train-data",
     "train-iters",
     "train-samples",
-    "transformer-impl",
     "use-dist-ckpt",
     "use-legacy",
     "use-mcore",

@@ -3,12 +3,11 @@
 #include "sim/command/shell_words.hpp"
 
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <sstream>
 
 #include "sim/core/error.hpp"
+#include "sim/scenario/source.hpp"
 
 namespace stepsim {
 namespace {
@@ -103,10 +102,7 @@ std::vector<std::string> shell_words(const std::string& text) {
 }
 
 std::vector<std::string> words_of_script(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in && text.empty()) throw IoError("cannot read '" + path + "'");
-  return shell_words(text);
+  return shell_words(read_source(path)->text);
 }
 
 }  // namespace stepsim

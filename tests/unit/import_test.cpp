@@ -67,7 +67,11 @@ Scenario of_megatron(const std::string& line) { return imported(megatron(kGpt + 
 
 Imported of_deepspeed(const std::string& json, int nodes = 0) {
   const File file("ds.json", json);
-  return imported({.from = "deepspeed", .file = file.path(), .nodes = nodes});
+  return imported({.from = "deepspeed",
+                   .file = file.path(),
+                   .model = "llama2-7b",
+                   .sequence_length = 2048,
+                   .nodes = nodes});
 }
 std::string deepspeed_error(const std::string& json, int nodes = 0) {
   const File file("ds.json", json);
@@ -335,6 +339,20 @@ TEST_CASE("DeepSpeed's buckets count elements, and floats are numbers") {
   CHECK(s.parallelism.data.bucket.bytes() == 2e8 * 2);
   CHECK(s.parallelism.data.overlap);
   CHECK_FALSE(s.parallelism.data.no_sync);
+}
+
+TEST_CASE("what stands in for what DeepSpeed's file cannot say is named") {
+  const File file("ds.json", R"({"train_batch_size": 8})");
+  const Imported result = imported({.from = "deepspeed", .file = file.path()});
+  CHECK(result.scenario.model.name == "llama2-7b");
+  CHECK(result.notes.find("model: not in the file, llama2-7b is taken (--model)") !=
+        std::string::npos);
+}
+
+TEST_CASE("linear layers are Transformer Engine's unless the line says local") {
+  CHECK(of_megatron("").training.transformer_impl == TransformerImpl::transformer_engine);
+  CHECK(of_megatron("--transformer-impl local").training.transformer_impl ==
+        TransformerImpl::local);
 }
 
 TEST_CASE("what DeepSpeed's file does not say is DeepSpeed's default") {
