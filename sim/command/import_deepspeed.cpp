@@ -136,8 +136,8 @@ class DeepspeedImport {
     if (!options_.model)
       draft_.note("model", fmt::format("not in the file, {} is taken (--model)", kModel));
     if (!options_.sequence_length)
-      draft_.note("sequence length", fmt::format("not in the file, {} is taken (--sequence-length)",
-                                                 kSequenceLength));
+      draft_.note("sequence length",
+                  fmt::format("not in the file, {} is taken (--sequence-length)", kSequenceLength));
     draft_.line("cluster: " + cluster_text(machine_));
     write_training();
     write_parallelism();
@@ -230,15 +230,16 @@ class DeepspeedImport {
     const bool bf16 = is_on("bf16.enabled") || is_on("bfloat16.enabled");
     const bool fp16 = !bf16 && is_on("fp16.enabled");
     const Json* clip = find("gradient_clipping");
-    Entries e{fmt::format("sequence_length: {}", options_.sequence_length.value_or(kSequenceLength)),
-              fmt::format("global_batch: {}", global_),
-              fmt::format("micro_batch: {}", micro_),
-              fmt::format("precision: {}", bf16   ? "bf16"
-                                           : fp16 ? "fp16"
-                                                  : "fp32"),
-              "optimizer: " + optimizer(),
-              fmt::format("gradient_clipping: {}",
-                          clip != nullptr && clip->is_number() && clip->get<double>() > 0)};
+    Entries e{
+        fmt::format("sequence_length: {}", options_.sequence_length.value_or(kSequenceLength)),
+        fmt::format("global_batch: {}", global_),
+        fmt::format("micro_batch: {}", micro_),
+        fmt::format("precision: {}", bf16   ? "bf16"
+                                     : fp16 ? "fp16"
+                                            : "fp32"),
+        "optimizer: " + optimizer(),
+        fmt::format("gradient_clipping: {}",
+                    clip != nullptr && clip->is_number() && clip->get<double>() > 0)};
     const Json* type = find("communication_data_type");
     const std::set<std::string> types{"fp32", "fp16", "bf16"};
     gradients_ = bf16 || fp16 ? 2 : 4;

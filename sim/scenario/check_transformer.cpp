@@ -180,6 +180,13 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
                 fmt::format("expert degree {} does not divide context {} x data {} = {}", degree,
                             p.context.degree, s.data_parallel(), s.replicas()));
   }
+  const double all = static_cast<double>(e.count) / static_cast<double>(e.top_k);
+  if (keys.sound({"parallelism.expert.capacity"}) && p.expert.capacity.value_or(0) > all) {
+    keys.report(
+        "parallelism.expert.capacity",
+        fmt::format("capacity {}, but an expert gets at most {} times its share: all tokens",
+                    *p.expert.capacity, all));
+  }
   if (keys.sound({"parallelism.expert.capacity", "parallelism.expert.imbalance"}) &&
       p.expert.capacity && p.expert.imbalance > 1) {
     keys.report("parallelism.expert.imbalance",

@@ -152,7 +152,7 @@ class RandomScenario {
 
   std::string experts() {
     if (!experts_) return "";
-    const int count = expert_ * pick_split_.between(2, 4);
+    const int count = expert_ * pick_split_.between(3, 5);
     return fmt::format(
         ", experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}, "
         "dense_layers: {}}}",
