@@ -2,7 +2,9 @@
 #include "sim/plan/groups.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include "sim/plan/group_routes.hpp"
 #include "sim/plan/rank_order.hpp"
@@ -105,19 +107,51 @@ class GroupMaker {
   void add_reductions(const std::vector<std::vector<int>>& holders, ReductionChannels channels) {
     const auto groups = static_cast<std::size_t>(scenario_.shard_groups());
     const std::size_t size = holders.front().size() / groups;
-    std::vector<std::vector<int>> sharing(groups), same_shard(holders.size() * size);
+    std::vector<std::vector<std::vector<int>>> sharing(
+        groups, std::vector<std::vector<int>>(holders.size()));
+    std::vector<std::vector<int>> same_shard(holders.size() * size);
     for (std::size_t stage = 0; stage < holders.size(); ++stage) {
       for (std::size_t i = 0; i < holders[stage].size(); ++i) {
-        sharing[i / size].push_back(holders[stage][i]);
+        sharing[i / size][stage].push_back(holders[stage][i]);
         same_shard[stage * size + i % size].push_back(holders[stage][i]);
       }
     }
     std::vector<Channel> on_shares{channels.reduce};
     if (strategy_of(scenario_.parallelism.data.sharding).shards_optimizer)
       on_shares.push_back(channels.gather);
-    for (auto& ranks : sharing) add_collective(on_shares, std::move(ranks), Routes::ring);
+    for (const auto& of_stages : sharing)
+      add_in_order(on_shares, node_by_node(of_stages), Routes::ring);
     for (auto& ranks : same_shard)
       add_collective({channels.across}, std::move(ranks), Routes::ring);
+  }
+
+  /// The ranks of several stages in an order in which each stage's nodes take turns: a ring then
+  /// passes from stage to stage at every node, not at two, and the nodes stay alike. Where stages
+  /// share nodes, in order of rank.
+  std::vector<int> node_by_node(std::vector<std::vector<int>> of_stages) const {
+    std::map<int, std::set<std::size_t>> stages_on;
+    for (std::size_t stage = 0; stage < of_stages.size(); ++stage) {
+      std::sort(of_stages[stage].begin(), of_stages[stage].end());
+      for (const int rank : of_stages[stage]) stages_on[plan_.network.node_of(rank)].insert(stage);
+    }
+    const bool shared = std::any_of(stages_on.begin(), stages_on.end(),
+                                    [](const auto& on) { return on.second.size() > 1; });
+    std::vector<int> ranks;
+    std::vector<std::size_t> next(of_stages.size(), 0);
+    for (bool more = true; more;) {
+      more = false;
+      for (std::size_t stage = 0; stage < of_stages.size(); ++stage) {
+        const std::vector<int>& own = of_stages[stage];
+        std::size_t& i = next[stage];
+        if (i == own.size()) continue;
+        const int node = plan_.network.node_of(own[i]);
+        for (; i < own.size() && plan_.network.node_of(own[i]) == node; ++i)
+          ranks.push_back(own[i]);
+        more |= i < own.size();
+      }
+    }
+    if (shared) std::sort(ranks.begin(), ranks.end());
+    return ranks;
   }
 
   /// One rank for each share of the experts, in each group.
@@ -206,10 +240,14 @@ class GroupMaker {
     plan_.groups.push_back(std::move(group));
   }
 
-  /// The same ranks may have several channels, each a group of its own.
   void add_collective(const std::vector<Channel>& channels, std::vector<int> ranks, Routes routes) {
-    if (ranks.size() < 2) return;
     std::sort(ranks.begin(), ranks.end());
+    add_in_order(channels, std::move(ranks), routes);
+  }
+
+  /// The same ranks may have several channels, each a group of its own.
+  void add_in_order(const std::vector<Channel>& channels, std::vector<int> ranks, Routes routes) {
+    if (ranks.size() < 2) return;
     Group group{.channel = channels.front(), .ranks = std::move(ranks)};
     lay_out(group, plan_.network, routes);
     for (const Channel channel : channels) {

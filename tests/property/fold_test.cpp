@@ -163,3 +163,15 @@ TEST_CASE("a transfer of a class takes as many shares of a link as members of it
   }
   CHECK(transfers == 2);
 }
+
+TEST_CASE("two copies of a model fold to one rank a stage, as one copy does") {
+  const auto text = [](const std::string& schedule) {
+    return "model: {base: llama2-7b, layers: 8}\ncluster: {base: dgx-h100, nodes: 12}\n"
+           "training: {sequence_length: 512, global_batch: 192, attention: flash2}\n"
+           "parallelism: {pipeline: {stages: 4, " +
+           schedule + "}, data: {sharding: zero1}}\n";
+  };
+  CHECK(fold_text(text("schedule: 1f1b"), true).ranks.size() == 4);
+  CHECK(fold_text(text("schedule: dualpipe, chunks: 2"), true).ranks.size() == 4);
+  check_folding(text("schedule: dualpipe, chunks: 2"));
+}
