@@ -79,9 +79,9 @@ struct CommandLine {
     CLI::App* list = app.add_subcommand("list", "list the names that a scenario may use");
     list->add_option("what", listed)
         ->required()
-        ->check(
-            one_of_these({"models", "gpus", "attention", "links", "clusters", "conventions",
-                          "collectives", "optimizers", "schedules", "shardings", "topologies"}));
+        ->check(one_of_these({"models", "gpus", "attention", "links", "clusters", "conventions",
+                              "frameworks", "collectives", "optimizers", "schedules", "shardings",
+                              "topologies"}));
     list->callback([this] { chosen = [this] { return stepsim::list(listed, std::cout); }; });
     add_import();
   }

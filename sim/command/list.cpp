@@ -1,4 +1,5 @@
 // stepsim list: every name that a scenario may use.
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 
@@ -14,7 +15,9 @@
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/sharding.hpp"
 #include "sim/report/humanise.hpp"
+#include "sim/scenario/frameworks.hpp"
 #include "sim/scenario/load.hpp"
+#include "sim/scenario/names.hpp"
 
 namespace stepsim {
 namespace {
@@ -71,6 +74,16 @@ void clusters(std::ostream& out) {
   }
 }
 
+void frameworks(std::ostream& out) {
+  for (const auto& [name, framework] : kNames<Framework>) {
+    const auto& presets = framework_presets();
+    const auto defaults =
+        std::count_if(presets.begin(), presets.end(),
+                      [&](const FrameworkPreset& p) { return p.framework == framework; });
+    line(out, name, fmt::format("{} defaults, in docs/frameworks.md", defaults));
+  }
+}
+
 struct Listing {
   std::string_view what;
   void (*print)(std::ostream&);
@@ -83,6 +96,7 @@ constexpr Listing kListings[] = {
     {"links", links},
     {"clusters", clusters},
     {"conventions", registered<FlopConvention>},
+    {"frameworks", frameworks},
     {"collectives", registered<CollectiveAlgorithm>},
     {"optimizers", registered<OptimizerRule>},
     {"schedules", registered<Schedule>},

@@ -254,6 +254,21 @@ TEST_CASE("--help says what the exit codes mean, and every command has a --help"
   CHECK(stepsim("--version").code == 0);
 }
 
+TEST_CASE("list names what a key may hold, and how to say it") {
+  for (const auto& [what, name] :
+       std::vector<std::pair<std::string, std::string>>{{"models", "resnet50"},
+                                                        {"schedules", "dualpipe"},
+                                                        {"frameworks", "megatron"},
+                                                        {"optimizers", "adam-8bit"},
+                                                        {"conventions", "palm"},
+                                                        {"attention", "flash3"}}) {
+    CAPTURE(what);
+    const Outcome outcome = stepsim("list " + what);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out.find(name) != std::string::npos);
+  }
+}
+
 TEST_CASE("a run that is interrupted while it writes a trace leaves no file behind") {
   const Folder folder;
   const std::string trace = folder.file("trace.json");
