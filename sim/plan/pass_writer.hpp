@@ -1,0 +1,104 @@
+// Writing a pass into a segment: kernels are gathered into chains, collectives start and are waited
+// for, completed gradients fill buckets.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "sim/plan/segment.hpp"
+
+namespace stepsim {
+
+/// Writes the pieces of one pass, kernel by kernel.
+class PassWriter {
+ public:
+  PassWriter(Workshop& shop, const StageShape& shape)
+      : shop_(shop),
+        shape_(shape),
+        strategy_(strategy_of(shop.scenario.parallelism.data.sharding)),
+        open_{Bucket{parameter_groups(shape)[0], {}}, Bucket{parameter_groups(shape)[1], {}}} {}
+
+  void run(const Items& items, Cause cause, PassKind pass);
+
+  /// A kernel of the backward pass that only moves gradients.
+  void move(const char* name, Bytes bytes) {
+    add(Launch{name, MemoryBound{bytes, MemoryRate::optimizer}}, Cause::backward);
+  }
+
+  int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
+            bool beside_block = false);
+
+  /// Of a reduction: where each rank has its shard of a copy's sum, and where it has that of all.
+  struct ReductionSlots {
+    int scattered, reduced;
+  };
+
+  /// Among the ranks that share a copy, then each shard with its like on a stream of its own
+  /// (FSDP's hybrid sharding, pytorch/pytorch torch/distributed/fsdp/_runtime_utils.py
+  /// _reduce_grad; NVIDIA/Megatron-LM megatron/core/distributed/param_and_grad_buffer.py
+  /// start_grad_sync).
+  ReductionSlots start_reduction(const ParameterGroup& group, Bytes gradients);
+
+  void begin_block() {
+    close_chain();
+    segment_.emplace_back(BlockPiece{});
+  }
+  void hold(int blocks) {
+    close_chain();
+    segment_.emplace_back(HoldPiece{blocks});
+  }
+
+  void wait(int slot) {
+    close_chain();
+    segment_.emplace_back(WaitPiece{slot});
+  }
+
+  /// From here on completed gradients fill buckets that are reduced as they close, or ones that
+  /// flush_buckets reduces.
+  void reduce(Reduction reduction) { reduction_ = reduction; }
+  /// Reduces what the open buckets hold.
+  void flush_buckets() {
+    for (Bucket& bucket : open_) flush(bucket);
+  }
+
+  Segment finish() {
+    close_chain();
+    return std::move(segment_);
+  }
+
+ private:
+  void add(const Launch& launch, Cause cause);
+
+  void add(const StartCollective& collective, Cause);
+
+  void add(const Join&, Cause) { wait(open_slot_); }
+
+  void add(const GradientReady& gradient, Cause);
+
+  struct Bucket {
+    ParameterGroup group;
+    Bytes bytes;
+    bool is_first = true;
+  };
+
+  void flush(Bucket& bucket);
+
+  void close_chain();
+
+  Workshop& shop_;
+  const StageShape& shape_;
+  const ShardingStrategy& strategy_;
+  Segment segment_;
+  std::vector<Kernel> kernels_;
+  int slots_ = 0;
+  int open_slot_ = 0;
+  Reduction reduction_ = Reduction::none;
+  std::array<Bucket, 2> open_;
+};
+
+void run_forward(PassWriter& writer, const Block& block, Cause cause = Cause::forward);
+/// The block's ops backward, with what recompute repeats before them.
+void run_backward(PassWriter& writer, const Block& block, const Recomputation& recompute,
+                  PassKind pass);
+
+}  // namespace stepsim

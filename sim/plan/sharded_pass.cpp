@@ -1,0 +1,160 @@
+// When a framework asks for the parameters of a block, and what it does with its gradients.
+#include "sim/plan/sharded_pass.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Parameters of the block that are replicated over that group.
+double elements_of(const Block& block, const ParameterGroup& group) {
+  const double experts = block.expert_parameters();
+  return group.expert ? experts : block.parameters() - experts;
+}
+
+/// The blocks of one pass of ZeRO 3: each is gathered before it runs, one block ahead of it where
+/// that is wanted, so that two are there at a time. What the host issues when is the framework's:
+/// `prefetch` (see DataParallel).
+class GatheredPass {
+ public:
+  GatheredPass(PassWriter& writer, const Workshop& shop, const StageShape& shape, Prefetch prefetch)
+      : writer_(writer),
+        shop_(shop),
+        shape_(shape),
+        data_(shop.scenario.parallelism.data),
+        prefetch_(data_.overlap ? prefetch : Prefetch::none) {}
+
+  /// `gathers(block)`: whether it has to be; `run(block)` does its work; `finish(block)` comes
+  /// after the next block has been asked for.
+  template <class Gathers, class Run, class Finish>
+  void run(const std::vector<std::size_t>& blocks, Gathers gathers, Run run, Finish finish) {
+    slots_.assign(blocks.size(), {});
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const auto ask = [&](std::size_t block, int held) {
+        const Block& b = shop_.graph.blocks[blocks[block]];
+        if (!gathers(b) || !has_parameters_to_gather(b)) return;
+        if (held > 0 && data_.limit_all_gathers) writer_.hold(held);
+        slots_[block] = gather(b, held > 0);
+      };
+      const bool has_next = i + 1 < blocks.size();
+      if (i == 0 || prefetch_ == Prefetch::none) ask(i, 0);
+      writer_.begin_block();
+      if (has_next && prefetch_ == Prefetch::pre) ask(i + 1, 2);
+      for (const int slot : slots_[i]) writer_.wait(slot);
+      run(shop_.graph.blocks[blocks[i]]);
+      if (has_next && prefetch_ == Prefetch::post) ask(i + 1, 1);
+      finish(shop_.graph.blocks[blocks[i]]);
+    }
+  }
+
+ private:
+  bool has_parameters_to_gather(const Block& block) const {
+    return gathered_elements(shop_.scenario, block, false).each_pass > 0 ||
+           gathered_elements(shop_.scenario, block, true).each_pass > 0;
+  }
+
+  std::vector<int> gather(const Block& block, bool beside) {
+    const double element = shop_.scenario.training.element();
+    std::vector<int> slots;
+    for (const ParameterGroup& group : parameter_groups(shape_)) {
+      const auto elements = gathered_elements(shop_.scenario, block, group.expert);
+      const Bytes bytes{elements.each_pass * element};
+      if (group.shape.ranks == 1 || bytes == Bytes{0}) continue;
+      slots.push_back(
+          writer_.start(group.gather, CollectiveOp::all_gather, bytes, group.shape, beside));
+    }
+    return slots;
+  }
+
+  PassWriter& writer_;
+  const Workshop& shop_;
+  const StageShape& shape_;
+  const DataParallel& data_;
+  Prefetch prefetch_;
+  std::vector<std::vector<int>> slots_;  ///< of each block; none where it is here already
+};
+
+/// Whether a block that forward gathered is not there any more in backward.
+bool was_resharded(const Workshop& shop, const Block& block) {
+  const Reshard reshard = shop.scenario.parallelism.data.reshard_after_forward;
+  return reshard == Reshard::all || (reshard == Reshard::layers && block.recomputable);
+}
+
+/// What FSDP does with a block's gradients before they are scattered: they become one flat tensor
+/// (backward of the views into the gathered parameters), of the type in which they are reduced, and
+/// are divided by a part of the ranks (pytorch/pytorch torch/distributed/fsdp/_runtime_utils.py,
+/// _reduce_grad). DeepSpeed's ZeRO 3 copies and divides likewise.
+void flatten_gradients(PassWriter& writer, const Scenario& scenario, double elements) {
+  const double computed = scenario.training.element();
+  const double reduced = gradient_bytes(scenario);
+  writer.move("flatten gradients", Bytes{2 * computed * elements});
+  if (reduced != computed) writer.move("cast gradients", Bytes{(computed + reduced) * elements});
+  writer.move("divide gradients", Bytes{2 * reduced * elements});
+}
+
+/// Reduces the block's gradients; returns the slots that may have to be waited for: with overlap
+/// only what the next block's reduction would wait for.
+std::vector<int> scatter_gradients(PassWriter& writer, const Workshop& shop,
+                                   const StageShape& shape, const Block& block) {
+  std::vector<int> slots;
+  for (const ParameterGroup& group : parameter_groups(shape)) {
+    const double elements = elements_of(block, group);
+    const Bytes gradients{elements * gradient_bytes(shop.scenario)};
+    if (group.is_alone() || gradients == Bytes{0}) continue;
+    flatten_gradients(writer, shop.scenario, elements);
+    const auto started = writer.start_reduction(group, gradients);
+    slots.push_back(shop.scenario.parallelism.data.overlap ? started.scattered : started.reduced);
+  }
+  return slots;
+}
+
+}  // namespace
+
+bool shards_parameters(const Workshop& shop, const StageShape& shape) {
+  return strategy_of(shop.scenario.parallelism.data.sharding).shards_parameters &&
+         shape.data.ranks > 1;
+}
+
+GatheredElements gathered_elements(const Scenario& scenario, const Block& block, bool expert) {
+  const auto threshold = static_cast<double>(scenario.parallelism.data.persistence_threshold);
+  GatheredElements elements;
+  for (const Op* op : block.order()) {
+    if (op->expert != expert) continue;
+    for (const double tensor : op->parameters)
+      (tensor < threshold ? elements.persistent : elements.each_pass) += tensor;
+  }
+  return elements;
+}
+
+void run_sharded_forward(PassWriter& writer, const Workshop& shop, const StageShape& shape,
+                         const std::vector<std::size_t>& blocks) {
+  const bool ahead = shop.scenario.parallelism.data.forward_prefetch;
+  GatheredPass(writer, shop, shape, ahead ? Prefetch::pre : Prefetch::post)
+      .run(
+          blocks, [](const Block&) { return true; },
+          [&](const Block& block) { run_forward(writer, block); }, [](const Block&) {});
+}
+
+void run_sharded_backward(PassWriter& writer, const Workshop& shop, const StageShape& shape,
+                          const std::vector<std::size_t>& blocks, PassKind pass,
+                          Reduction reduction) {
+  const DataParallel& data = shop.scenario.parallelism.data;
+  const bool reduces = reduction != Reduction::none && completes_gradients(pass);
+  std::vector<int> last;
+  const auto wait = [&] {
+    for (const int slot : last) writer.wait(slot);
+  };
+  const auto scatter = [&](const Block& block) {
+    if (!reduces || block.parameters() == 0) return;
+    if (data.limit_reduce_scatters) wait();
+    last = scatter_gradients(writer, shop, shape, block);
+    if (!data.overlap) wait();
+  };
+  GatheredPass(writer, shop, shape, data.backward_prefetch)
+      .run(
+          blocks, [&](const Block& block) { return was_resharded(shop, block); },
+          [&](const Block& block) {
+            run_backward(writer, block, shop.scenario.training.recompute, pass);
+          },
+          scatter);
+}
+
+}  // namespace stepsim
