@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/check_split.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -172,10 +173,7 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
     keys.report("parallelism.expert.degree",
                 fmt::format("expert degree {} does not divide {} experts", degree, e.count));
   }
-  const bool splits = keys.sound({"cluster", "parallelism.tensor", "parallelism.context.degree",
-                                  "parallelism.pipeline.stages", "parallelism.data.degree"}) &&
-                      s.cluster.gpus() % (p.tensor * p.context.degree * p.pipeline.stages) == 0;
-  if (keys.sound({"parallelism.expert.degree"}) && splits && s.replicas() % degree != 0) {
+  if (keys.sound({"parallelism.expert.degree"}) && splits(s, keys) && s.replicas() % degree != 0) {
     keys.report("parallelism.expert.degree",
                 fmt::format("expert degree {} does not divide context {} x data {} = {}", degree,
                             p.context.degree, s.data_parallel(), s.replicas()));

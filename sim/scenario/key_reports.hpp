@@ -5,8 +5,13 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <fmt/format.h>
+
+#include "sim/core/suggest.hpp"
 #include "sim/scenario/map_reader.hpp"
+#include "sim/scenario/source.hpp"
 
 namespace stepsim {
 
@@ -32,6 +37,13 @@ class KeyReports {
     const auto place = reading_.places.find(path);
     reading_.problems.add(place == reading_.places.end() ? reading_.places[""] : place->second,
                           spoiled, message, proposal);
+  }
+
+  /// Reports a name that is not among those that are known. `title`: "a topology".
+  void check_name(const char* path, const std::string& name, const std::vector<std::string>& known,
+                  std::string_view title) const {
+    if (!sound({path}) || std::find(known.begin(), known.end(), name) != known.end()) return;
+    report(path, fmt::format("{} is not {}", quoted(name), title), did_you_mean(name, known));
   }
 
  private:

@@ -1,0 +1,84 @@
+// What is known, and what each name asks for.
+#include "sim/scenario/check_names.hpp"
+
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+#include "sim/scenario/check_pipeline.hpp"
+
+namespace stepsim {
+namespace {
+
+void check_registered(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+  if (!known.schedules.empty()) {
+    keys.check_name("parallelism.pipeline.schedule", s.parallelism.pipeline.schedule,
+                    schedules_with(known, 1), "a pipeline schedule");
+  }
+  if (!known.topologies.empty() && s.cluster.inter_node) {
+    keys.check_name("cluster.inter_node.topology", s.cluster.inter_node->topology, known.topologies,
+                    "a topology");
+  }
+  if (known.collectives.empty()) return;
+  std::vector<std::string> collectives{"auto"};
+  collectives.insert(collectives.end(), known.collectives.begin(), known.collectives.end());
+  keys.check_name("collectives.all_reduce", s.collectives.all_reduce, collectives, "a collective");
+  keys.check_name("collectives.all_gather", s.collectives.all_gather, collectives, "a collective");
+  keys.check_name("collectives.reduce_scatter", s.collectives.reduce_scatter, collectives,
+                  "a collective");
+}
+
+void check_flops(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+  if (known.conventions.empty() || !keys.sound({"run.flops", "model"})) return;
+  std::vector<std::string> names, of_any_model;
+  for (const KnownConvention& convention : known.conventions) {
+    names.push_back(convention.name);
+    if (convention.any_model) of_any_model.push_back(convention.name);
+  }
+  keys.check_name("run.flops", s.run.flops, names, "a convention of FLOPs");
+  const bool is_known = std::find(names.begin(), names.end(), s.run.flops) != names.end();
+  const bool fits =
+      std::find(of_any_model.begin(), of_any_model.end(), s.run.flops) != of_any_model.end();
+  if (!is_known || fits || std::holds_alternative<Transformer>(s.model.shape)) return;
+  keys.report(
+      "run.flops",
+      fmt::format("{} counts a transformer's FLOPs, but '{}' is none", s.run.flops, s.model.name),
+      fmt::format("use {}", fmt::join(of_any_model, " or ")));
+}
+
+void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+  if (known.optimizers.empty() || !keys.sound({"training.optimizer"})) return;
+  std::vector<std::string> names;
+  for (const KnownOptimizer& optimizer : known.optimizers) names.push_back(optimizer.name);
+  keys.check_name("training.optimizer", s.training.optimizer, names, "an optimizer");
+  for (const KnownOptimizer& optimizer : known.optimizers) {
+    if (optimizer.name != s.training.optimizer) continue;
+    if (optimizer.whole_tensors && s.parallelism.data.sharding != Sharding::ddp) {
+      keys.report("training.optimizer",
+                  fmt::format("{} needs the norms of whole tensors, but {} gives each rank a part",
+                              optimizer.name, name_of(s.parallelism.data.sharding)),
+                  "use sharding: ddp");
+    }
+    if (!optimizer.has_foreach && s.training.optimizer_kernels != OptimizerKernels::fused) {
+      keys.report("training.optimizer_kernels",
+                  fmt::format("{} has fused kernels only, not {}", optimizer.name,
+                              name_of(s.training.optimizer_kernels)),
+                  "use fused");
+    }
+  }
+  if (s.parallelism.data.offload_optimizer &&
+      s.training.optimizer_kernels != OptimizerKernels::fused) {
+    keys.report("training.optimizer_kernels", "an offloaded optimizer has no kernels on the GPU",
+                "use fused");
+  }
+}
+
+}  // namespace
+
+void check_names(const Scenario& scenario, const KnownNames& known, const KeyReports& keys) {
+  check_registered(scenario, known, keys);
+  check_flops(scenario, known, keys);
+  check_optimizer(scenario, known, keys);
+}
+
+}  // namespace stepsim
