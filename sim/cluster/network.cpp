@@ -9,6 +9,16 @@
 namespace stepsim {
 
 Network::Network(const Cluster& cluster) : cluster_(&cluster) {
+  const LinkProfile& own = cluster.intra_node;
+  if (cluster.gpus_per_node > 1) {
+    const BytesPerSecond inside = own.bandwidth * own.efficiency;
+    for (int rank = 0; rank < cluster.gpus(); ++rank) {
+      const int node = rank / cluster.gpus_per_node, gpu = rank % cluster.gpus_per_node;
+      links_.push_back({fmt::format("node {} gpu {} out", node, gpu), inside});
+      links_.push_back({fmt::format("node {} gpu {} in", node, gpu), inside});
+    }
+  }
+  nics_ = static_cast<LinkId>(links_.size());
   if (!cluster.inter_node) return;
   const Fabric& fabric = *cluster.inter_node;
   topology_ = Registry<Topology>::find(fabric.topology);
@@ -40,7 +50,16 @@ Port Network::port_of(int rank) const {
 
 LinkId Network::nic(Port port, bool up) const {
   const int nics = cluster_->inter_node->nics_per_node;
-  return static_cast<LinkId>(2 * (port.node * nics + port.nic) + (up ? 0 : 1));
+  return nics_ + static_cast<LinkId>(2 * (port.node * nics + port.nic) + (up ? 0 : 1));
+}
+
+LinkId Network::gpu(int rank, bool out) const {
+  return static_cast<LinkId>(2 * rank + (out ? 0 : 1));
+}
+
+std::vector<LinkId> Network::inside(int from_rank, int to_rank) const {
+  if (from_rank == to_rank) return {};
+  return {gpu(from_rank, true), gpu(to_rank, false)};
 }
 
 std::vector<LinkId> Network::route(Port from, Port to) const {
@@ -53,6 +72,7 @@ std::vector<LinkId> Network::route(Port from, Port to) const {
 }
 
 std::vector<LinkId> Network::route(int from_rank, int to_rank) const {
+  if (node_of(from_rank) == node_of(to_rank)) return inside(from_rank, to_rank);
   return route(port_of(from_rank), port_of(to_rank));
 }
 

@@ -1,9 +1,8 @@
-// The cluster's network as links and routes: NICs, the switch links that a topology adds, and
-// storage.
+// The cluster's network as links and routes: the links of each GPU inside its node, NICs, the
+// switch links that a topology adds, and storage.
 //
 // A GPU reaches other nodes through NIC `gpu * nics / gpus_per_node` of its node. Inside a node
-// GPUs talk over the node's own link (NVSwitch), which gives each pair its full rate and shares
-// nothing between pairs.
+// each GPU has one link out and one in, to a switch that never blocks (NVSwitch).
 #pragma once
 
 #include <cstdint>
@@ -46,10 +45,14 @@ class Network {
   explicit Network(const Cluster& cluster);
 
   const std::vector<Link>& links() const { return links_; }
+  void set_bandwidth(LinkId link, BytesPerSecond bandwidth) { links_[link].bandwidth = bandwidth; }
   int node_of(int rank) const { return rank / cluster_->gpus_per_node; }
   Port port_of(int rank) const;
-  /// The links from one rank's NIC to another's; empty inside a node.
+  /// The links from one rank to another: inside a node its own, else from NIC to NIC.
   std::vector<LinkId> route(int from_rank, int to_rank) const;
+  /// The same for two ranks of one node.
+  std::vector<LinkId> inside(int from_rank, int to_rank) const;
+  /// From NIC to NIC; empty inside a node.
   std::vector<LinkId> route(Port from, Port to) const;
   /// What the loaders of a node read from.
   LinkId storage(int node) const { return storage_ + static_cast<LinkId>(node); }
@@ -61,10 +64,12 @@ class Network {
 
  private:
   LinkId nic(Port port, bool up) const;
+  LinkId gpu(int rank, bool out) const;
 
   const Cluster* cluster_;
   const Topology* topology_ = nullptr;
   std::vector<Link> links_;
+  LinkId nics_ = 0;
   LinkId switches_ = 0;
   LinkId storage_ = 0;
   bool stores_ = false;

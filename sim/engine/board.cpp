@@ -18,6 +18,8 @@ namespace {
 // SimGrid counts payload in whole bytes; 1/1024 of a byte is fine enough to agree with closed
 // forms.
 constexpr double kUnitsPerByte = 1024;
+// Dates closer than this are one.
+constexpr double kInstant = 1e-13;
 
 /// Every physical switch, set once per process, before the first platform.
 void set_switches() {
@@ -29,7 +31,7 @@ void set_switches() {
 #if SIMGRID_VERSION >= 33400
   Engine::set_config("precision/timing:1e-13");
 #else
-  Engine::set_config("surf/precision:1e-13");  // events closer than this fall together
+  Engine::set_config("surf/precision:1e-13");  // kInstant
 #endif
 }
 
@@ -48,23 +50,26 @@ std::unique_ptr<simgrid::s4u::Engine> make_engine() {
 
 using Crossed = std::vector<simgrid::s4u::LinkInRoute>;
 
-bool lists_twice(const FoldedRoute& route) {
-  std::vector<LinkId> links = route.links;
-  std::sort(links.begin(), links.end());
-  return std::adjacent_find(links.begin(), links.end()) != links.end();
+std::vector<const FoldedStream*> shared_streams(const Folding& folding) {
+  std::vector<const FoldedStream*> shared;
+  const auto add = [&](const std::vector<FoldedStream>& streams) {
+    for (const FoldedStream& stream : streams) {
+      if (stream.shares) shared.push_back(&stream);
+    }
+  };
+  for (const FoldedGroup& group : folding.groups) {
+    for (const auto& streams : group.streams) add(streams);
+  }
+  add(folding.reads);
+  return shared;
 }
 
-std::vector<const FoldedRoute*> shared_routes(const Folding& folding) {
-  std::vector<const FoldedRoute*> routes;
-  for (const FoldedGroup& group : folding.groups) {
-    for (const FoldedRoute& route : group.routes) {
-      if (route.shares) routes.push_back(&route);
-    }
-  }
-  for (const FoldedRoute& route : folding.reads) {
-    if (route.shares) routes.push_back(&route);
-  }
-  return routes;
+/// Each link of a stream once.
+std::vector<LinkId> links_of(const FoldedStream& stream) {
+  std::vector<LinkId> links = stream.links;
+  std::sort(links.begin(), links.end());
+  links.erase(std::unique(links.begin(), links.end()), links.end());
+  return links;
 }
 
 }  // namespace
@@ -82,33 +87,43 @@ Board::Board(const Folding& folding) : engine_(make_engine()) {
   if (current_ != nullptr) throw InternalError("two boards at the same time");
   current_ = this;
   base_ = simgrid::s4u::Engine::get_clock();
-  build_platform(folding, shared_routes(folding));
+  build_platform(folding, shared_streams(folding));
+  on_link_.resize(folding.links.size());
 }
 
-void Board::build_platform(const Folding& folding, const std::vector<const FoldedRoute*>& routes) {
-  // A star zone grows with its hosts, a full zone with their square; but a star drops a link that a
-  // route lists again, and these repetitions are the multiplicities of a folded plan.
-  const bool repeats =
-      std::any_of(routes.begin(), routes.end(), [](const auto* r) { return lists_twice(*r); });
-  auto* zone = repeats ? simgrid::s4u::create_full_zone("cluster")
-                       : simgrid::s4u::create_star_zone("cluster");
-  sink_ = zone->create_host("sink", 1.0);
-  if (!repeats) zone->add_route(sink_->get_netpoint(), nullptr, nullptr, nullptr, Crossed{}, true);
+void Board::build_platform(const Folding& folding,
+                           const std::vector<const FoldedStream*>& streams) {
+  auto* root = simgrid::s4u::create_empty_zone("cluster");
+  auto* star = simgrid::s4u::create_star_zone("streams")->set_parent(root);
+  auto* sink = star->create_host("sink", 1.0);
+  star->add_route(sink->get_netpoint(), nullptr, nullptr, nullptr, Crossed{}, true);
   for (const BytesPerSecond bandwidth : folding.links) {
-    auto* link = zone->create_link(fmt::format("link {}", links_.size()),
+    auto* link = star->create_link(fmt::format("link {}", links_.size()),
                                    bandwidth.bytes_per_second() * kUnitsPerByte);
     links_.push_back(link->set_latency(0)->seal());
   }
-  for (const FoldedRoute* route : routes) {
-    sources_[route] = zone->create_host(fmt::format("source {}", sources_.size()), 1.0);
+  for (const FoldedStream* stream : streams) {
+    const std::string number = std::to_string(ends_.size());
+    // SimGrid 3.32 forgets the rate of a transfer from host to host; a link of its own limits it.
+    auto* limit = star->create_link("limit " + number, 1.0)->set_latency(0)->seal();
+    Crossed crossed{simgrid::s4u::LinkInRoute(limit)};
+    for (const LinkId link : stream->links) crossed.emplace_back(links_[link]);
+    // A star drops a link that a route lists again; such a stream has a zone of its own.
+    if (links_of(*stream).size() < stream->links.size()) {
+      auto* zone = simgrid::s4u::create_full_zone("zone " + number)->set_parent(root);
+      auto* from = zone->create_host("from " + number, 1.0);
+      auto* to = zone->create_host("to " + number, 1.0);
+      zone->add_route(from->get_netpoint(), to->get_netpoint(), nullptr, nullptr, crossed, false);
+      zone->seal();
+      ends_[stream] = {from, to, limit};
+    } else {
+      auto* from = star->create_host("from " + number, 1.0);
+      star->add_route(from->get_netpoint(), nullptr, nullptr, nullptr, crossed, false);
+      ends_[stream] = {from, sink, limit};
+    }
   }
-  for (const FoldedRoute* route : routes) {
-    Crossed crossed;
-    for (const LinkId link : route->links) crossed.emplace_back(links_[link]);
-    auto* sink = repeats ? sink_->get_netpoint() : nullptr;
-    zone->add_route(sources_[route]->get_netpoint(), sink, nullptr, nullptr, crossed, false);
-  }
-  zone->seal();
+  star->seal();
+  root->seal();
 }
 
 Board::~Board() { current_ = nullptr; }
@@ -137,22 +152,79 @@ void Board::fire(Callbacks* batch) {
   spare_.push_back(batch);
 }
 
-void Board::transfer(const FoldedRoute& route, double bytes, std::function<void(double)> done) {
+void Board::transfer(const FoldedStream& stream, double bytes, double rate, double date,
+                     Done done) {
+  const double alone = std::min(rate, stream.alone.bytes_per_second());
+  if (!stream.shares) {
+    const double end = date + bytes / alone;
+    return at(end, [done = std::move(done), end] { done(end); });
+  }
+  const bool met = meet_others(stream, date);
+  const MovingId id = next_++;
+  Moving& moving = moving_[id];
+  moving = {&stream, bytes, rate, date, date + bytes / alone, std::move(done), {}};
+  for (const LinkId link : links_of(stream)) on_link_[link].push_back(id);
+  if (met) return hand_over(id, bytes);
+  move_alone(id);
+}
+
+bool Board::meet_others(const FoldedStream& stream, double date) {
+  bool met = false;
+  for (const LinkId link : links_of(stream)) {
+    for (const MovingId id : on_link_[link]) {
+      Moving& other = moving_.at(id);
+      const double left = other.end - date;
+      if (other.comm == nullptr && left <= kInstant) continue;  // it ends now
+      met = true;
+      if (other.comm == nullptr) hand_over(id, other.bytes * left / (other.end - other.begin));
+    }
+  }
+  return met;
+}
+
+void Board::move_alone(MovingId id) {
+  at(moving_.at(id).end, [this, id] {
+    const auto found = moving_.find(id);
+    if (found == moving_.end() || found->second.comm != nullptr) return;
+    const double end = found->second.end;
+    const Done done = std::move(found->second.done);
+    leave(id);
+    done(end);
+  });
+}
+
+void Board::hand_over(MovingId id, double bytes) {
+  Moving& moving = moving_.at(id);
   ++transfers_;
-  auto comm = simgrid::s4u::Comm::sendto_init(sources_.at(&route), sink_);
-  comm->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes * kUnitsPerByte)));
-  moving_[comm.get()] = {comm, std::move(done)};
-  comm->start();
+  const auto [from, to, limit] = ends_.at(moving.stream);
+  limit->set_bandwidth(moving.rate * kUnitsPerByte);
+  moving.comm = simgrid::s4u::Comm::sendto_init();
+  comms_[moving.comm.get()] = id;
+  moving.comm->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes * kUnitsPerByte)));
+  moving.comm->set_source(from);
+  moving.comm->set_destination(to);  // starts it
+}
+
+void Board::leave(MovingId id) {
+  for (const LinkId link : links_of(*moving_.at(id).stream)) {
+    auto& on = on_link_[link];
+    on.erase(std::find(on.begin(), on.end(), id));
+  }
+  moving_.erase(id);
 }
 
 void Board::finished(const simgrid::s4u::Activity& activity) {
-  const auto found = moving_.find(&activity);
-  if (found == moving_.end()) return;
+  const auto found = comms_.find(&activity);
+  if (found == comms_.end()) return;
   // The handle must outlive this callback, and the next transfer must not start inside it.
+  const MovingId id = found->second;
+  comms_.erase(found);
   const double date = simgrid::s4u::Engine::get_clock() - base_;
-  auto moved = std::make_shared<Moving>(std::move(found->second));
-  moving_.erase(found);
-  at(date, [moved, date] { moved->done(date); });
+  at(date, [this, id, date] {
+    const Done done = std::move(moving_.at(id).done);
+    leave(id);
+    done(date);
+  });
 }
 
 void Board::run() { engine_->run(); }

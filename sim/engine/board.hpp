@@ -1,6 +1,9 @@
 // The board with every physical switch: the only file pair that touches SimGrid.
 //
-// What has a known duration is a timer; what shares a link is a transfer under max-min fairness.
+// What has a known duration is a timer; what shares a link is a transfer under max-min fairness. A
+// transfer that is alone on its links has a known duration, too: it becomes SimGrid's business when
+// another one comes to a link of it, with the bytes that are then left.
+//
 // Links have no latency here (the caller waits it before the transfer), transfers do not slow the
 // reverse direction, and no TCP window limits them: with these switches a transfer matches its
 // closed form.
@@ -31,8 +34,11 @@ class Board {
   /// a timer: ranks of a group go in step, and timers are what most of a run's time goes into.
   void at(double date, std::function<void()> callback);
 
-  /// Moves bytes over a route now; calls back at its end. Must be called from a callback of at().
-  void transfer(const FoldedRoute& route, double bytes, std::function<void(double date)> done);
+  /// Moves bytes over a stream from `date`, which is now, no faster than `rate` (bytes per second);
+  /// transfers that one stream has at the same time are no faster together. Calls back at its end.
+  /// Must be called from a callback of at().
+  void transfer(const FoldedStream& stream, double bytes, double rate, double date,
+                std::function<void(double date)> done);
 
   /// Runs until nothing is left to happen.
   void run();
@@ -41,11 +47,27 @@ class Board {
   std::int64_t transfers() const { return transfers_; }
 
  private:
-  void build_platform(const Folding& folding, const std::vector<const FoldedRoute*>& routes);
+  using Done = std::function<void(double)>;
+  /// A transfer under way: alone on its links until `end`, or SimGrid's.
   struct Moving {
+    const FoldedStream* stream = nullptr;
+    double bytes = 0, rate = 0, begin = 0, end = 0;
+    Done done;
     simgrid::s4u::CommPtr comm;
-    std::function<void(double)> done;
   };
+  using MovingId = std::uint64_t;
+
+  void build_platform(const Folding& folding, const std::vector<const FoldedStream*>& streams);
+  struct Ends {
+    simgrid::s4u::Host* from;
+    simgrid::s4u::Host* to;
+    simgrid::s4u::Link* limit;
+  };
+  /// Gives those that were alone on a link of the stream to SimGrid; whether there are any others.
+  bool meet_others(const FoldedStream& stream, double date);
+  void move_alone(MovingId id);
+  void hand_over(MovingId id, double bytes);
+  void leave(MovingId id);
   using Callbacks = std::vector<std::function<void()>>;
 
   Callbacks* open_batch(double date);
@@ -55,9 +77,11 @@ class Board {
   std::unique_ptr<simgrid::s4u::Engine> engine_;
   double base_ = 0;  // SimGrid's clock survives its engine
   std::vector<simgrid::s4u::Link*> links_;
-  std::unordered_map<const FoldedRoute*, simgrid::s4u::Host*> sources_;
-  simgrid::s4u::Host* sink_ = nullptr;
-  std::unordered_map<const simgrid::s4u::Activity*, Moving> moving_;
+  std::unordered_map<const FoldedStream*, Ends> ends_;
+  std::unordered_map<MovingId, Moving> moving_;
+  std::unordered_map<const simgrid::s4u::Activity*, MovingId> comms_;
+  std::vector<std::vector<MovingId>> on_link_;  // of streams that may share
+  MovingId next_ = 0;
   std::deque<Callbacks> batches_;
   std::vector<Callbacks*> spare_;  // fired
   Callbacks* open_ = nullptr;      // the last batch that was set, if it has not fired

@@ -197,16 +197,9 @@ void Executor::wait_on_host(std::uint32_t rank, TaskIndex index, double date) {
 }
 
 void Executor::start_read(std::uint32_t rank, TaskIndex index, double date) {
-  const FoldedRoute& route = folding_.reads[static_cast<std::size_t>(ranks_[rank].folded->reads)];
-  move(route, task_of(rank, index).amount, date,
-       [this, rank, index](double end) { finish(rank, index, end); });
-}
-
-void Executor::move(const FoldedRoute& route, double bytes, double date,
-                    std::function<void(double)> done) {
-  if (route.shares) return board_.transfer(route, bytes, std::move(done));
-  const double end = date + bytes / route.alone.bytes_per_second();
-  board_.at(end, [done = std::move(done), end] { done(end); });
+  const FoldedStream& stream = folding_.reads[static_cast<std::size_t>(ranks_[rank].folded->reads)];
+  board_.transfer(stream, task_of(rank, index).amount, stream.alone.bytes_per_second(), date,
+                  [this, rank, index](double end) { finish(rank, index, end); });
 }
 
 void Executor::arrive(std::uint32_t rank, TaskIndex index, double date) {
@@ -255,8 +248,6 @@ void Executor::start_phase(std::uint32_t group, double date) {
   if (state.phase < phases.size()) {
     const Phase& phase = phases[state.phase];
     const double begin = date + phase.latency.seconds();
-    // Only a transfer has to start on its date.
-    if (phase.route_bytes <= Bytes{0}) return run_phase(group, begin);
     return board_.at(begin, [this, group, begin] { run_phase(group, begin); });
   }
   const std::vector<Arrival> members = std::move(state.arrived);
@@ -272,16 +263,22 @@ void Executor::run_phase(std::uint32_t group, double date) {
   GroupState& state = groups_[group];
   const Task& first = task_of(state.arrived.front().rank, state.arrived.front().task);
   const Phase& phase = plan_.operations[first.work].phases[state.phase];
-  const bool moves = phase.route_bytes > Bytes{0};
-  state.pending = 1 + (moves ? static_cast<int>(state.folded->routes.size()) : 0);
-  if (moves) {
-    for (const FoldedRoute& route : state.folded->routes) {
-      move(route, phase.route_bytes.bytes(), date,
-           [this, group](double end) { phase_part_done(group, end); });
+  const auto part_done = [this, group](double end) { phase_part_done(group, end); };
+  state.pending = 1;  // the phase itself, until all have started
+  for (const PhaseFlow& flow : phase.flows) {
+    const auto& streams = state.folded->streams[static_cast<std::size_t>(flow.pattern)];
+    if (streams.empty()) {  // a group that has no links takes its time all the same
+      ++state.pending;
+      const double end = date + flow.alone().seconds();
+      board_.at(end, [part_done, end] { part_done(end); });
+    }
+    for (const FoldedStream& stream : streams) {
+      ++state.pending;
+      board_.transfer(stream, flow.bytes.bytes() * stream.share,
+                      flow.rate.bytes_per_second() * stream.share, date, part_done);
     }
   }
-  const double end = date + phase.inside.seconds();
-  board_.at(end, [this, group, end] { phase_part_done(group, end); });
+  phase_part_done(group, date);
 }
 
 void Executor::phase_part_done(std::uint32_t group, double date) {

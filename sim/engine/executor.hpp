@@ -69,7 +69,6 @@ class Executor {
   void start_phase(std::uint32_t group, double date);
   void run_phase(std::uint32_t group, double date);
   void phase_part_done(std::uint32_t group, double date);
-  void move(const FoldedRoute& route, double bytes, double date, std::function<void(double)> done);
   const Task& task_of(std::uint32_t rank, TaskIndex task) const {
     return ranks_[rank].program->tasks[task];
   }

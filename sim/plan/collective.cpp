@@ -69,15 +69,37 @@ Seconds inside_node(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& 
          bytes * bus_factor(op, ranks) / (link.bandwidth * link.efficiency);
 }
 
-Seconds uncontended(const Phases& phases, const Cluster& cluster) {
+void add_flow(Phase& phase, Pattern pattern, Bytes bytes, Seconds alone) {
+  if (bytes > Bytes{0} && alone > Seconds{0})
+    phase.flows.push_back({pattern, bytes, bytes / alone});
+  else
+    phase.latency += alone;
+}
+
+Phase phase_inside(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& link) {
+  Phase phase{.latency = inside_node(op, Bytes{0}, ranks, link), .flows = {}};
+  const bool pairs = op == CollectiveOp::all_to_all;
+  const Seconds moving = inside_node(op, bytes, ranks, link) - phase.latency;
+  // Where the measured time is less than a ring's could be, the switch reduces and sends less.
+  const Bytes most = link.bandwidth * link.efficiency * moving;
+  add_flow(phase, pairs ? Pattern::pairs_inside : Pattern::inside,
+           std::min(bytes * bus_factor(op, ranks), most), moving);
+  return phase;
+}
+
+BytesPerSecond nic_rate(const Cluster& cluster) {
+  return cluster.inter_node->bandwidth * cluster.inter_node->efficiency;
+}
+
+BytesPerSecond node_rate(const Cluster& cluster) {
+  return cluster.intra_node.bandwidth * cluster.intra_node.efficiency;
+}
+
+Seconds uncontended(const Phases& phases) {
   Seconds sum;
   for (const Phase& phase : phases) {
-    Seconds longest = phase.inside;
-    if (phase.route_bytes > Bytes{0}) {
-      const Fabric& fabric = *cluster.inter_node;
-      const Bytes through_nic = phase.route_bytes * phase.fan_out;
-      longest = std::max(longest, through_nic / (fabric.bandwidth * fabric.efficiency));
-    }
+    Seconds longest;
+    for (const PhaseFlow& flow : phase.flows) longest = std::max(longest, flow.alone());
     sum += phase.latency + longest;
   }
   return sum;
@@ -87,8 +109,7 @@ Phases collective(const CollectiveRequest& request, const GroupShape& group, con
                   const std::string& algorithm) {
   if (group.ranks <= 1) return {};
   if (group.nodes == 1) {
-    return {
-        Phase{.inside = inside_node(request.op, request.bytes, group.ranks, cluster.intra_node)}};
+    return {phase_inside(request.op, request.bytes, group.ranks, cluster.intra_node)};
   }
   if (algorithm != "auto" && Registry<CollectiveAlgorithm>::find(algorithm) == nullptr) {
     throw UserError("unknown collective algorithm '" + algorithm + "'");
@@ -98,8 +119,7 @@ Phases collective(const CollectiveRequest& request, const GroupShape& group, con
     if (algorithm != "auto" && algorithm != candidate->name) continue;
     if (!candidate->supports(request, group)) continue;
     Phases phases = candidate->phases(request, group, cluster);
-    if (best.empty() || uncontended(phases, cluster) < uncontended(best, cluster))
-      best = std::move(phases);
+    if (best.empty() || uncontended(phases) < uncontended(best)) best = std::move(phases);
   }
   // A named algorithm that cannot do this on this group gives way to the ring, which always can.
   if (best.empty()) return collective(request, group, cluster, "ring");

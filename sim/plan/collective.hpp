@@ -1,9 +1,10 @@
 // Collectives as values: what an algorithm costs on a group of ranks, as phases of latency and
 // bytes.
 //
-// A phase first waits its latency. Then a timer (the part inside nodes, which shares nothing) and
-// one transfer on each of the group's routes between nodes run beside each other; the phase ends
-// with the last of them. The transfers contend with everything else on their links.
+// A phase first waits its latency. Then its flows run beside each other; the phase ends with the
+// last of them. A flow says what each link of a pattern carries, and how fast it is when nobody
+// else is on them; the links are the group's (sim/plan/group_streams.hpp), shared with everything
+// else there.
 #pragma once
 
 #include <string>
@@ -15,11 +16,28 @@
 
 namespace stepsim {
 
+/// Which links of its group a flow uses.
+enum class Pattern : std::uint8_t {
+  inside,         ///< rings over the members of each node: from each to the next
+  between,        ///< a ring over the nodes, on every NIC that the group uses
+  pairs_inside,   ///< from each member to every other of its node
+  pairs_between,  ///< on every NIC, from each node to every other
+  neighbours,     ///< from each member to the next, over whatever lies between
+  count_
+};
+inline constexpr std::size_t kPatterns = static_cast<std::size_t>(Pattern::count_);
+
+struct PhaseFlow {
+  Pattern pattern = Pattern::inside;
+  Bytes bytes;          ///< that one member (inside, neighbours) or one NIC (between) sends
+  BytesPerSecond rate;  ///< at most; of that member or NIC
+
+  Seconds alone() const { return bytes / rate; }
+};
+
 struct Phase {
   Seconds latency;
-  Seconds inside;     ///< time of the part inside nodes
-  Bytes route_bytes;  ///< carried by each route of the group
-  int fan_out = 1;    ///< routes of the group that leave through one NIC
+  std::vector<PhaseFlow> flows;
 };
 using Phases = std::vector<Phase>;
 
@@ -27,8 +45,7 @@ using Phases = std::vector<Phase>;
 struct GroupShape {
   int ranks = 1;
   int nodes = 1;
-  int routes =
-      0;  ///< NICs of a node that the group uses, each with a route to the next node or to all
+  int nics = 0;  ///< of a node that the group uses, each with a path to the next node or to all
   int ranks_per_node() const { return (ranks + nodes - 1) / nodes; }
   auto operator<=>(const GroupShape&) const = default;
 };
@@ -63,8 +80,19 @@ Seconds inside_node(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& 
 /// doc/PERFORMANCE.md).
 double bus_factor(CollectiveOp op, int ranks);
 
+/// A flow of that many bytes that takes so long alone, if it takes any time.
+void add_flow(Phase& phase, Pattern pattern, Bytes bytes, Seconds alone);
+
+/// A collective inside nodes as one phase: its time as inside_node has it, `bytes` on each link.
+Phase phase_inside(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& link);
+
+/// Payload of a NIC.
+BytesPerSecond nic_rate(const Cluster& cluster);
+/// Payload of a GPU's link inside its node.
+BytesPerSecond node_rate(const Cluster& cluster);
+
 /// Time of the phases when nobody else uses the links.
-Seconds uncontended(const Phases& phases, const Cluster& cluster);
+Seconds uncontended(const Phases& phases);
 
 /// The phases of the named algorithm, or of the cheapest supported one when `algorithm` is "auto".
 /// A named one that cannot do this (a tree that gathers, a hierarchy of one rank a node) gives way

@@ -21,24 +21,29 @@ Colour mix(Colour a, Colour b) {
   return z ^ (z >> 31);
 }
 
-/// One route of one group, or the storage reads of one rank.
+/// One stream of one group, or the storage reads of one rank.
 struct Flow {
   std::size_t owner = 0;  // group, or rank for reads
   bool reads = false;
   int copies = 1;  // reads: loader rows that may read at once
+  std::size_t pattern = 0;
+  double share = 1;
   std::vector<LinkId> links;
 };
 
 std::vector<Flow> flows_of(const Plan& plan) {
   std::vector<Flow> flows;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    for (const auto& route : plan.groups[g].routes) flows.push_back({g, false, 1, route});
+    for (std::size_t pattern = 0; pattern < kPatterns; ++pattern) {
+      for (const Stream& stream : plan.groups[g].streams[pattern])
+        flows.push_back({g, false, 1, pattern, stream.share, stream.links});
+    }
   }
   for (std::size_t rank = 0; rank < plan.program_of.size(); ++rank) {
     const Program& program = plan.program(static_cast<int>(rank));
     if (program.readers == 0 || !plan.network.has_storage()) continue;
     const LinkId storage = plan.network.storage(plan.network.node_of(static_cast<int>(rank)));
-    flows.push_back({rank, true, program.readers, {storage}});
+    flows.push_back({rank, true, program.readers, 0, 1, {storage}});
   }
   return flows;
 }
@@ -83,8 +88,10 @@ class Refinement {
       p.ranks.push_back(mix(1, static_cast<Colour>(program)));
     for (const Group& group : plan_.groups)
       p.groups.push_back(mix(2, static_cast<Colour>(group.channel)));
-    for (const Flow& flow : flows_)
-      p.flows.push_back(mix(flow.reads ? 3 : 4, static_cast<Colour>(flow.copies)));
+    for (const Flow& flow : flows_) {
+      const Colour kind = mix(flow.reads ? 3 : 4, static_cast<Colour>(flow.copies));
+      p.flows.push_back(mix(mix(kind, flow.pattern), std::bit_cast<Colour>(flow.share)));
+    }
     for (const Link& link : plan_.network.links()) {
       p.links.push_back(mix(5, std::bit_cast<Colour>(link.bandwidth.bytes_per_second())));
     }
@@ -223,7 +230,7 @@ class Quotient {
     }
   }
 
-  /// One route for each class of flows that belongs to a representative.
+  /// One stream for each class of them that belongs to a representative.
   void add_flows(Folding& folding) {
     std::unordered_map<std::uint64_t, bool> done;
     for (std::size_t f = 0; f < flows_.size(); ++f) {
@@ -236,29 +243,31 @@ class Quotient {
         continue;
       if (flow.reads) {
         folding.ranks[owner].reads = static_cast<int>(folding.reads.size());
-        folding.reads.push_back(route(folding, f));
+        folding.reads.push_back(stream(folding, f));
       } else {
-        folding.groups[owner].routes.push_back(route(folding, f));
+        folding.groups[owner].streams[flow.pattern].push_back(stream(folding, f));
       }
     }
   }
 
-  FoldedRoute route(const Folding& folding, std::size_t f) {
-    FoldedRoute route;
+  FoldedStream stream(const Folding& folding, std::size_t f) {
+    FoldedStream stream{.share = flows_[f].share};
     double slowest = INFINITY;
-    for (const LinkId link : flows_[f].links) {
-      const auto link_class = static_cast<std::size_t>(links_.of[link]);
-      const bool listed =
-          std::find(route.links.begin(), route.links.end(), link_class) != route.links.end();
-      if (listed) continue;  // the constraint of a link class stands once, for its representative
-      const int crossings = crossings_[key(flow_classes_.of[f], link_class)];
-      route.links.insert(route.links.end(), static_cast<std::size_t>(crossings),
-                         static_cast<LinkId>(link_class));
-      route.shares |= load_[link_class] > 1;
-      slowest = std::min(slowest, folding.links[link_class].bytes_per_second());
+    std::vector<int> classes;
+    for (const LinkId link : flows_[f].links) classes.push_back(links_.of[link]);
+    // The constraint of a link class stands once, for its representative.
+    std::sort(classes.begin(), classes.end());
+    classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+    for (const int link_class : classes) {
+      const auto link = static_cast<std::size_t>(link_class);
+      const int crossings = crossings_[key(flow_classes_.of[f], link)];
+      stream.links.insert(stream.links.end(), static_cast<std::size_t>(crossings),
+                          static_cast<LinkId>(link));
+      stream.shares |= load_[link] > crossings;
+      slowest = std::min(slowest, folding.links[link].bytes_per_second() / crossings);
     }
-    route.alone = BytesPerSecond{slowest};
-    return route;
+    stream.alone = BytesPerSecond{slowest};
+    return stream;
   }
 
   const Plan& plan_;

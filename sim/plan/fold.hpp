@@ -4,9 +4,9 @@
 // The classes are the coarsest equitable partition of the plan: all members of a class have the
 // same program, belong to groups of the same classes, and those use links that are loaded alike
 // (colour refinement; for a fluid network, max-min rates on the quotient equal those on the whole).
-// A transfer of a class stands for all of its class: where m of them cross one link, its route
-// lists the link m times. The result is the same to rounding; tests/property/fold_test.cpp checks
-// it. (Where plans contend all the time rounding itself grows: docs/engine.md.)
+// A stream of a class stands for all of its class: where m of them cross one link, it lists the
+// link m times. The result is the same to rounding; tests/property/fold_test.cpp checks it. (Where
+// plans contend all the time rounding itself grows: docs/engine.md.)
 #pragma once
 
 #include <array>
@@ -17,18 +17,18 @@
 
 namespace stepsim {
 
-/// A transfer that an operation starts, over links of the quotient; a link may be listed several
-/// times.
-struct FoldedRoute {
+/// A stream over links of the quotient; a link may be listed several times.
+struct FoldedStream {
+  double share = 1;
   std::vector<LinkId> links;
-  bool shares = false;   ///< something else uses a link of it: its rate is SimGrid's business
-  BytesPerSecond alone;  ///< its rate when it shares nothing
+  bool shares = false;   ///< something else may use a link of it
+  BytesPerSecond alone;  ///< the most that its links let pass when it shares nothing
 };
 
 struct FoldedGroup {
   Channel channel = Channel::tensor;
   int members = 0;  ///< simulated ranks that must arrive
-  std::vector<FoldedRoute> routes;
+  std::array<std::vector<FoldedStream>, kPatterns> streams{};
 };
 
 struct FoldedRank {
@@ -41,7 +41,7 @@ struct FoldedRank {
 struct Folding {
   std::vector<FoldedRank> ranks;
   std::vector<FoldedGroup> groups;
-  std::vector<FoldedRoute> reads;  ///< of one loader row
+  std::vector<FoldedStream> reads;  ///< of one loader row
   std::vector<BytesPerSecond> links;
   int ranks_total = 0;
 };

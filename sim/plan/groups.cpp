@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "sim/plan/group_routes.hpp"
+#include "sim/plan/group_streams.hpp"
 #include "sim/plan/rank_order.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/sharding.hpp"
@@ -50,7 +50,7 @@ class GroupMaker {
         for (int t = 0; t < scenario_.parallelism.tensor; ++t)
           add_collective({Channel::embedding},
                          {replica_rank(t, replica, first), replica_rank(t, replica, last)},
-                         Routes::ring);
+                         Moves::rings);
       }
     }
   }
@@ -68,27 +68,27 @@ class GroupMaker {
     for (int replica = 0; replica < scenario_.replicas(); ++replica) {
       std::vector<int> ranks;
       for (int t = 0; t < tensors; ++t) ranks.push_back(replica_rank(t, replica, stage));
-      add_collective({Channel::tensor}, std::move(ranks), Routes::ring);
+      add_collective({Channel::tensor}, std::move(ranks), Moves::rings);
     }
     for (int d = 0; d < scenario_.data_parallel(); ++d) {
       for (int t = 0; t < tensors; ++t) {
         std::vector<int> ranks;
         for (int c = 0; c < contexts(); ++c) ranks.push_back(rank_at({t, c, d, stage}, scenario_));
-        add_collective({Channel::context}, std::move(ranks), context_routes());
+        add_collective({Channel::context}, std::move(ranks), context_moves());
       }
     }
   }
 
-  Routes context_routes() const {
+  Moves context_moves() const {
     switch (scenario_.parallelism.context.kind) {
       case ContextKind::ring:
-        return Routes::one_ring;
+        return Moves::neighbours;
       case ContextKind::all_gather:
-        return Routes::ring;
+        return Moves::rings;
       case ContextKind::all_to_all:
-        return Routes::all_pairs;
+        return Moves::pairs;
     }
-    return Routes::ring;
+    return Moves::rings;
   }
 
   /// All that hold the same dense parameters, on all stages that have copies of them.
@@ -120,9 +120,9 @@ class GroupMaker {
     if (strategy_of(scenario_.parallelism.data.sharding).shards_optimizer)
       on_shares.push_back(channels.gather);
     for (const auto& of_stages : sharing)
-      add_in_order(on_shares, node_by_node(of_stages), Routes::ring);
+      add_in_order(on_shares, node_by_node(of_stages), Moves::rings);
     for (auto& ranks : same_shard)
-      add_collective({channels.across}, std::move(ranks), Routes::ring);
+      add_collective({channels.across}, std::move(ranks), Moves::rings);
   }
 
   /// The ranks of several stages in an order in which each stage's nodes take turns: a ring then
@@ -162,7 +162,7 @@ class GroupMaker {
     for (std::size_t i = 0; i < shares.front().size(); ++i) {
       std::vector<int> ranks;
       for (const auto& holders : shares) ranks.push_back(holders[i]);
-      add_collective({Channel::expert}, std::move(ranks), Routes::all_pairs);
+      add_collective({Channel::expert}, std::move(ranks), Moves::pairs);
     }
   }
 
@@ -171,8 +171,7 @@ class GroupMaker {
     std::vector<int> ranks(static_cast<std::size_t>(scenario_.cluster.gpus()));
     std::iota(ranks.begin(), ranks.end(), 0);
     const bool by_table = scenario_.parallelism.embedding == EmbeddingSplit::table;
-    add_collective({Channel::tables}, std::move(ranks),
-                   by_table ? Routes::all_pairs : Routes::ring);
+    add_collective({Channel::tables}, std::move(ranks), by_table ? Moves::pairs : Moves::rings);
   }
 
   void add_expert_replicas(int tensor, const std::vector<int>& stages) {
@@ -206,7 +205,7 @@ class GroupMaker {
         ranks.push_back(replica_rank(t, replica, stage));
     }
     // It carries a few bytes a step: latency only.
-    add_collective({Channel::model}, std::move(ranks), Routes::none);
+    add_collective({Channel::model}, std::move(ranks), Moves::none);
   }
 
   /// From a chunk to the stage that holds the next part, and back.
@@ -234,22 +233,22 @@ class GroupMaker {
     const Channel receive = receiver_of(send);
     Group group{.channel = send, .ranks = {from, to}};
     group.shape = {2, plan_.network.node_of(from) == plan_.network.node_of(to) ? 1 : 2, 1};
-    auto route = plan_.network.route(from, to);
-    if (!route.empty()) group.routes.push_back(std::move(route));
+    group.streams[static_cast<std::size_t>(Pattern::neighbours)] = {
+        {1, plan_.network.route(from, to)}};
     member(from, send) = member(to, receive) = static_cast<int>(plan_.groups.size());
     plan_.groups.push_back(std::move(group));
   }
 
-  void add_collective(const std::vector<Channel>& channels, std::vector<int> ranks, Routes routes) {
+  void add_collective(const std::vector<Channel>& channels, std::vector<int> ranks, Moves moves) {
     std::sort(ranks.begin(), ranks.end());
-    add_in_order(channels, std::move(ranks), routes);
+    add_in_order(channels, std::move(ranks), moves);
   }
 
   /// The same ranks may have several channels, each a group of its own.
-  void add_in_order(const std::vector<Channel>& channels, std::vector<int> ranks, Routes routes) {
+  void add_in_order(const std::vector<Channel>& channels, std::vector<int> ranks, Moves moves) {
     if (ranks.size() < 2) return;
     Group group{.channel = channels.front(), .ranks = std::move(ranks)};
-    lay_out(group, plan_.network, routes);
+    lay_out(group, plan_.network, moves);
     for (const Channel channel : channels) {
       group.channel = channel;
       for (const int rank : group.ranks)

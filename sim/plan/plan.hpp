@@ -153,12 +153,19 @@ struct Program {
   }
 };
 
-/// Ranks that communicate together, and the routes between nodes that an operation of theirs uses.
+/// A fluid over many links that moves at one rate on all of them: a pipeline advances as fast as
+/// its slowest hop. A link stands as often as it is crossed.
+struct Stream {
+  double share = 1;  ///< of the flow's bytes and rate
+  std::vector<LinkId> links;
+};
+
+/// Ranks that communicate together, and the links that the patterns of their operations use.
 struct Group {
   Channel channel = Channel::tensor;  ///< point-to-point groups: the sender's
   std::vector<int> ranks;             ///< point-to-point: sender, receiver
   GroupShape shape;
-  std::vector<std::vector<LinkId>> routes;
+  std::array<std::vector<Stream>, kPatterns> streams{};  ///< by pattern; of those in use
 };
 
 struct Plan {

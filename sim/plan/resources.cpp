@@ -35,7 +35,7 @@ void take_resources(Operation& operation, Bytes traffic, const Cluster& cluster)
   const GpuProfile& gpu = cluster.gpu;
   const double channels = std::ceil(std::max(operation.bytes / kLeastPerChannel, 1.0));
   operation.held_sms = std::min(channels, static_cast<double>(gpu.communication_sms)) / gpu.sms;
-  const Seconds time = uncontended(operation.phases, cluster);
+  const Seconds time = uncontended(operation.phases);
   if (time > Seconds{0}) operation.memory_share = traffic / time / gpu.memory_bandwidth;
 }
 

@@ -22,12 +22,13 @@ std::uint32_t Transfers::operation(Channel channel) {
   const std::size_t direction = transfer_index(channel);
   auto& operation = operations_[direction];
   if (operation) return *operation;
-  const LinkProfile& link = scenario_.cluster.intra_node;
-  Phase phase;
-  if (shape_.between_nodes[direction]) {
-    phase = {.latency = scenario_.cluster.inter_node->latency, .route_bytes = message()};
-  } else {
-    phase.inside = link.latency + message() / (link.bandwidth * link.efficiency);
+  const Cluster& cluster = scenario_.cluster;
+  const bool between = shape_.between_nodes[direction];
+  Phase phase{.latency = between ? cluster.inter_node->latency : cluster.intra_node.latency,
+              .flows = {}};
+  if (message() > Bytes{0}) {
+    phase.flows.push_back(
+        {Pattern::neighbours, message(), between ? nic_rate(cluster) : node_rate(cluster)});
   }
   Workshop& shop = rows_.shop();
   shop.plan.operations.push_back(

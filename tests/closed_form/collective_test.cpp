@@ -4,8 +4,9 @@
 // bandwidth of the node's link; a and C: of a hop between nodes and of one NIC, both with their
 // efficiency. A ring all-reduce has 2(n-1) steps that move S/n each:
 //   in a node          2(n-1) (alpha + S/(nB))
-//   over N nodes       2(N-1) a + 2(n-N) alpha + 2(n-1)/n S / min(q C, B)
-//     (2(N-1) of the steps cross nodes; q NICs carry the ring's bytes together)
+//   over N nodes       2(N-1) a + 2(n-N) alpha + 2(n-1)/n S / min(q C, B k/(k-1))
+//     (2(N-1) of the steps cross nodes; q NICs carry the ring's bytes together; a ring leaves each
+//     node once, so that k - 1 of k steps use the node's links)
 // and a gather or scatter is half of it. A double binary tree climbs log2 N levels and comes back,
 // every NIC carrying the message twice at 0.92 of the ring's rate (NCCL):
 //   tree               2 a log2 N + 2 S / (0.92 q C)            (one GPU a node)
@@ -48,7 +49,7 @@ double seconds(CollectiveOp op, double bytes, int nodes, int gpus, int nics,
                const std::string& algorithm) {
   const Cluster cluster = cluster_of(nodes, gpus, nics);
   const GroupShape group{nodes * gpus, nodes, nics};
-  return uncontended(collective({op, Bytes{bytes}}, group, cluster, algorithm), cluster).seconds();
+  return uncontended(collective({op, Bytes{bytes}}, group, cluster, algorithm)).seconds();
 }
 
 /// The simulated time of a data-parallel all-reduce that nothing hides.
@@ -66,7 +67,7 @@ double simulated(double bytes, int nodes, int gpus, int nics, const std::string&
 
 double ring(double S, int N, int k, int q) {
   const double n = N * k;
-  const double rate = k > 1 ? std::min(q * C, B) : q * C;
+  const double rate = k > 1 ? std::min(q * C, B * k / (k - 1)) : q * C;
   return 2 * (N - 1) * a + 2 * (n - N) * alpha + 2 * (n - 1) / n * S / rate;
 }
 

@@ -17,20 +17,22 @@ using namespace stepsim;
 namespace {
 
 /// When flows that start at those dates and move 100 GB each end; each crosses the one link of
-/// 100 GB/s as often as `crossings` says.
-std::vector<double> ends(const std::vector<double>& starts, std::size_t crossings = 1) {
+/// 100 GB/s as often as `crossings` says, and is no faster than `rate`.
+std::vector<double> ends(const std::vector<double>& starts, std::size_t crossings = 1,
+                         double rate = 1e30) {
   Folding folding;
   folding.links = {100_GBps};
   folding.groups.resize(1);
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    folding.groups[0].routes.push_back(
-        {.links = std::vector<LinkId>(crossings, 0), .shares = true, .alone = 100_GBps});
+    folding.groups[0].streams[0].push_back({.links = std::vector<LinkId>(crossings, 0),
+                                            .shares = true,
+                                            .alone = 100_GBps / static_cast<double>(crossings)});
   }
   Board board(folding);
   std::vector<double> result(starts.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
     board.at(starts[i], [&, i] {
-      board.transfer(folding.groups[0].routes[i], 100e9,
+      board.transfer(folding.groups[0].streams[0][i], 100e9, rate, starts[i],
                      [&result, i](double date) { result[i] = date; });
     });
   }
@@ -100,6 +102,12 @@ TEST_CASE("k flows on one link take k times as long as one") {
     for (const double date : ends(std::vector<double>(k, 0.0)))
       CHECK(date == nine_digits(static_cast<double>(k)));
   }
+}
+
+TEST_CASE("a flow that is slower by itself leaves the rest of the link to the others") {
+  // 30 GB/s each: three of them fit, of four each gets 25 GB/s.
+  for (const double date : ends({0, 0, 0}, 1, 30e9)) CHECK(date == nine_digits(100 / 30.0));
+  for (const double date : ends({0, 0, 0, 0}, 1, 30e9)) CHECK(date == nine_digits(4.0));
 }
 
 TEST_CASE("a route that lists a link k times takes k shares of it") {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -99,14 +100,24 @@ class Oracle {
   double seconds(const Phases& phases, const Group& group) const {
     double sum = 0;
     for (const Phase& phase : phases) {
-      double longest = phase.inside.seconds();
-      for (const auto& route : group.routes) {
-        for (const LinkId link : route)
-          longest = std::max(longest, phase.route_bytes.bytes() / rate(link));
+      double longest = 0;
+      for (const PhaseFlow& flow : phase.flows) {
+        longest = std::max(longest, flow.alone().seconds());
+        for (const Stream& stream : group.streams[static_cast<std::size_t>(flow.pattern)])
+          longest = std::max(longest, alone(flow, stream));
       }
       sum += phase.latency.seconds() + longest;
     }
     return sum;
+  }
+
+  double alone(const PhaseFlow& flow, const Stream& stream) const {
+    double longest = flow.alone().seconds();
+    std::map<LinkId, int> crossings;
+    for (const LinkId link : stream.links) ++crossings[link];
+    for (const auto& [link, times] : crossings)
+      longest = std::max(longest, flow.bytes.bytes() * stream.share * times / rate(link));
+    return longest;
   }
 
   double rate(LinkId link) const {

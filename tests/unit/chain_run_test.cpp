@@ -82,10 +82,10 @@ TEST_CASE("an all-reduce moves 5(n-1)/n of its message through each memory") {
 TEST_CASE("a small message takes fewer channels") {
   const Cluster cluster{
       .gpu = {.sms = 100, .memory_bandwidth = 1000_GBps, .communication_sms = 20}};
-  Operation small{.phases = {Phase{.inside = 1_ms}}, .bytes = Bytes{3 * 32768.0}};
+  Operation small{.phases = {Phase{.latency = 1_ms}}, .bytes = Bytes{3 * 32768.0}};
   take_resources(small, 1_MiB, cluster);
   CHECK(small.held_sms == doctest::Approx(0.03));
-  Operation large{.phases = {Phase{.inside = 1_ms}}, .bytes = 64_MiB};
+  Operation large{.phases = {Phase{.latency = 1_ms}}, .bytes = 64_MiB};
   take_resources(large, Bytes{1e8}, cluster);
   CHECK(large.held_sms == doctest::Approx(0.2));
   CHECK(large.memory_share == doctest::Approx(0.1));

@@ -77,17 +77,18 @@ TEST_CASE("a group's phases are what its algorithm says, in order") {
   CHECK(phases("tree").size() == 1);
   const Phases parts = phases("hierarchical");
   REQUIRE(parts.size() == 3);
-  CHECK(parts[0].route_bytes == Bytes{0});
-  CHECK(parts[1].route_bytes.bytes() == nine_digits(1e9 / 8));  // 2(N-1)/N = 1, over 8 NICs
-  CHECK(parts[1].inside == Seconds{0});
-  CHECK(parts[2].inside == parts[0].inside);
+  for (const Phase& part : parts) REQUIRE(part.flows.size() == 1);
+  CHECK(parts[0].flows[0].pattern == Pattern::inside);
+  CHECK(parts[1].flows[0].pattern == Pattern::between);
+  CHECK(parts[1].flows[0].bytes.bytes() == nine_digits(1e9 / 8));  // 2(N-1)/N = 1, over 8 NICs
+  CHECK(parts[2].flows[0].alone() == parts[0].flows[0].alone());
 }
 
 TEST_CASE("an algorithm that is unknown is named, one that cannot do it gives way to the ring") {
   const auto gather = [](GroupShape group, const char* name) {
     return collective({CollectiveOp::all_gather, 1_GB}, group, two_nodes(), name);
   };
-  const auto time = [](const Phases& phases) { return uncontended(phases, two_nodes()).seconds(); };
+  const auto time = [](const Phases& phases) { return uncontended(phases).seconds(); };
   CHECK_THROWS_WITH_AS(gather({16, 2, 8}, "butterfly"), doctest::Contains("'butterfly'"),
                        UserError);
   CHECK(time(gather({16, 2, 8}, "tree")) == time(gather({16, 2, 8}, "ring")));
@@ -103,7 +104,7 @@ TEST_CASE("every algorithm costs more for more bytes, and nothing less than its 
     double before = 0;
     for (double bytes = 1; bytes < 1e11; bytes *= 10) {
       const Phases phases = algorithm->phases({op, Bytes{bytes}}, {16, 2, 8}, cluster);
-      const double now = uncontended(phases, cluster).seconds();
+      const double now = uncontended(phases).seconds();
       CHECK(now > before);
       CHECK(now > (reduces ? 2 : 1) * 10e-6);
       before = now;

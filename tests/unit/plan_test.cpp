@@ -119,15 +119,21 @@ TEST_CASE("a rank belongs to one group for each thing that it does") {
   CHECK(first[static_cast<std::size_t>(Channel::send_backward)] == -1);
 }
 
-TEST_CASE("only groups between nodes have routes, one for each NIC and neighbour of their ring") {
+TEST_CASE("a group has a ring in each of its nodes, and one between them on all its NICs") {
   const Experiment experiment(gpt(4, "tensor: 4"));  // data: two ranks a node on four nodes
   const Group& tensor = group_of(experiment.plan, 0, Channel::tensor);
   CHECK(tensor.shape.nodes == 1);
-  CHECK(tensor.routes.empty());
+  const auto links = [](const Group& group, Pattern pattern) {
+    const auto& streams = group.streams[static_cast<std::size_t>(pattern)];
+    return streams.empty() ? 0 : streams[0].links.size();
+  };
+  CHECK(links(tensor, Pattern::inside) == 4 * 2);  // out and in of four GPUs
+  CHECK(links(tensor, Pattern::between) == 0);
   const Group& data = group_of(experiment.plan, 0, Channel::data);
   CHECK(data.ranks == Ranks{0, 4, 8, 12, 16, 20, 24, 28});
   CHECK(data.shape == GroupShape{8, 4, 2});
-  CHECK(data.routes.size() == 4 * 2);
+  CHECK(links(data, Pattern::inside) == 8 * 2);
+  CHECK(links(data, Pattern::between) == 4 * 2 * 2);  // up and down of two NICs on four nodes
 }
 
 TEST_CASE("ranks that do the same share one program") {

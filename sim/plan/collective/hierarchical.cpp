@@ -13,14 +13,14 @@ namespace {
 Phase inside(CollectiveOp op, const CollectiveRequest& request, const GroupShape& group,
              const Cluster& cluster) {
   // A gather inside a node runs once for the share of every node.
-  return {.inside = inside_node(op, request.bytes, group.ranks_per_node(), cluster.intra_node)};
+  return phase_inside(op, request.bytes, group.ranks_per_node(), cluster.intra_node);
 }
 
 Phase between(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster) {
   const double passes = request.op == CollectiveOp::all_reduce ? 2 : 1;
   const Bytes carried = request.bytes * bus_factor(request.op, group.nodes);
   return {.latency = cluster.inter_node->latency * (passes * (group.nodes - 1)),
-          .route_bytes = carried / group.routes};
+          .flows = {{Pattern::between, carried / group.nics, nic_rate(cluster)}}};
 }
 
 Phases hierarchical_phases(const CollectiveRequest& request, const GroupShape& group,

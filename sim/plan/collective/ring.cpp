@@ -17,10 +17,11 @@ Phases ring_phases(const CollectiveRequest& request, const GroupShape& group,
   Phase phase;
   phase.latency =
       cluster.inter_node->latency * hops_between + cluster.intra_node.latency * hops_inside;
-  phase.route_bytes = carried / group.routes;
-  if (group.ranks_per_node() > 1) {
-    phase.inside = carried / (cluster.intra_node.bandwidth * cluster.intra_node.efficiency);
-  }
+  phase.flows.push_back({Pattern::between, carried / group.nics, nic_rate(cluster)});
+  // Each ring leaves a node once: of its steps k - 1 in k stay inside.
+  const double steps_inside = 1 - 1.0 / group.ranks_per_node();
+  if (steps_inside > 0)
+    phase.flows.push_back({Pattern::inside, carried * steps_inside, node_rate(cluster)});
   return {phase};
 }
 

@@ -21,10 +21,9 @@ Phases tree_phases(const CollectiveRequest& request, const GroupShape& group,
   phase.latency =
       2 * (cluster.inter_node->latency * levels +
            cluster.intra_node.latency * static_cast<double>(group.ranks_per_node() - 1));
-  phase.route_bytes = carried / group.routes;
-  if (group.ranks_per_node() > 1) {
-    phase.inside = carried / (cluster.intra_node.bandwidth * cluster.intra_node.efficiency);
-  }
+  phase.flows.push_back({Pattern::between, carried / group.nics, nic_rate(cluster)});
+  if (group.ranks_per_node() > 1)
+    phase.flows.push_back({Pattern::inside, carried, node_rate(cluster)});
   return {phase};
 }
 

@@ -1,0 +1,155 @@
+// Links of collectives: members of a node among each other, NICs between nodes.
+#include "sim/plan/group_streams.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace stepsim {
+namespace {
+
+/// A node of a group: the members there, in order, and the NICs that they own.
+struct Place {
+  int node = 0;
+  std::vector<int> members;
+  std::vector<int> nics;
+};
+
+std::vector<Place> places_of(const std::vector<int>& ranks, const Network& network) {
+  std::vector<Place> places;
+  for (const int rank : ranks) {
+    const Port port = network.port_of(rank);
+    if (places.empty() || places.back().node != port.node) places.push_back({port.node, {}, {}});
+    Place& place = places.back();
+    place.members.push_back(rank);
+    if (std::find(place.nics.begin(), place.nics.end(), port.nic) == place.nics.end())
+      place.nics.push_back(port.nic);
+  }
+  return places;
+}
+
+class Streams {
+ public:
+  Streams(const std::vector<int>& ranks, const Network& network)
+      : ranks_(ranks), network_(network), places_(places_of(ranks, network)) {
+    nics_ = places_.front().nics.size();
+    for (const Place& place : places_) nics_ = std::min(nics_, place.nics.size());
+  }
+
+  GroupShape shape() const {
+    return {static_cast<int>(ranks_.size()), static_cast<int>(places_.size()),
+            static_cast<int>(nics_)};
+  }
+
+  /// From each member to the next of its node.
+  std::vector<Stream> inside() const { return some(Stream{1, shift_inside(1)}); }
+
+  std::vector<Stream> between() const {
+    Stream stream;
+    for (std::size_t i = 0; i < places_.size(); ++i) add_hop(stream, i, next(i, 1));
+    return some(std::move(stream));
+  }
+
+  std::vector<Stream> neighbours() const {
+    Stream stream;
+    for (std::size_t i = 0; i < ranks_.size(); ++i)
+      append(stream, network_.route(ranks_[i], ranks_[(i + 1) % ranks_.size()]));
+    return some(std::move(stream));
+  }
+
+  /// One stream for each distance around the node; those over the same links are one.
+  std::vector<Stream> pairs_inside() const {
+    std::size_t most = 0;
+    for (const Place& place : places_) most = std::max(most, place.members.size());
+    if (most < 2) return {};
+    std::map<std::vector<LinkId>, int> distances;
+    for (std::size_t distance = 1; distance < most; ++distance)
+      ++distances[sorted(shift_inside(distance))];
+    std::vector<Stream> streams;
+    for (const auto& [links, times] : distances)
+      streams.push_back({times / static_cast<double>(most - 1), links});
+    return streams;
+  }
+
+  std::vector<Stream> pairs_between() const {
+    const std::size_t count = places_.size();
+    if (count < 2) return {};
+    const std::size_t distances = std::min(count - 1, kMostDistances);
+    std::map<std::vector<LinkId>, int> alike;
+    for (std::size_t d = 0; d < distances; ++d) {
+      Stream stream;
+      for (std::size_t i = 0; i < count; ++i)
+        add_hop(stream, i, next(i, 1 + d * (count - 1) / distances));
+      ++alike[sorted(std::move(stream.links))];
+    }
+    std::vector<Stream> streams;
+    for (const auto& [links, times] : alike)
+      streams.push_back({times / static_cast<double>(distances), links});
+    return streams;
+  }
+
+ private:
+  static std::vector<Stream> some(Stream stream) {
+    if (stream.links.empty()) return {};
+    return {std::move(stream)};
+  }
+  static void append(Stream& stream, const std::vector<LinkId>& links) {
+    stream.links.insert(stream.links.end(), links.begin(), links.end());
+  }
+  static std::vector<LinkId> sorted(std::vector<LinkId> links) {
+    std::sort(links.begin(), links.end());
+    return links;
+  }
+  std::size_t next(std::size_t i, std::size_t distance) const {
+    return (i + distance) % places_.size();
+  }
+
+  void add_hop(Stream& stream, std::size_t from, std::size_t to) const {
+    const Place& a = places_[from];
+    const Place& b = places_[to];
+    for (std::size_t k = 0; k < nics_; ++k)
+      append(stream, network_.route(Port{a.node, a.nics[k]}, Port{b.node, b.nics[k]}));
+  }
+
+  std::vector<LinkId> shift_inside(std::size_t distance) const {
+    Stream stream;
+    for (const Place& place : places_) {
+      const std::size_t count = place.members.size();
+      if (distance % count == 0) continue;
+      for (std::size_t i = 0; i < count; ++i)
+        append(stream, network_.inside(place.members[i], place.members[(i + distance) % count]));
+    }
+    return std::move(stream.links);
+  }
+
+  const std::vector<int>& ranks_;
+  const Network& network_;
+  const std::vector<Place> places_;
+  std::size_t nics_ = 0;
+};
+
+}  // namespace
+
+void lay_out(Group& group, const Network& network, Moves moves) {
+  const Streams streams(group.ranks, network);
+  group.shape = streams.shape();
+  const auto of = [&](Pattern pattern) -> std::vector<Stream>& {
+    return group.streams[static_cast<std::size_t>(pattern)];
+  };
+  switch (moves) {
+    case Moves::rings:
+      of(Pattern::inside) = streams.inside();
+      if (group.shape.nodes > 1) of(Pattern::between) = streams.between();
+      return;
+    case Moves::pairs:
+      of(Pattern::pairs_inside) = streams.pairs_inside();
+      of(Pattern::pairs_between) = streams.pairs_between();
+      return;
+    case Moves::neighbours:
+      of(Pattern::neighbours) = streams.neighbours();
+      return;
+    case Moves::none:
+      return;
+  }
+}
+
+}  // namespace stepsim
