@@ -16,12 +16,13 @@ const std::string kAuto = "auto";
 const std::string& algorithm_for(CollectiveOp op, const Collectives& collectives) {
   switch (op) {
     case CollectiveOp::all_reduce:
-      return collectives.all_reduce;
+      return collectives.all_reduce.algorithm;
     case CollectiveOp::all_gather:
-      return collectives.all_gather;
+      return collectives.all_gather.algorithm;
     case CollectiveOp::reduce_scatter:
-      return collectives.reduce_scatter;
+      return collectives.reduce_scatter.algorithm;
     case CollectiveOp::all_to_all:
+      return collectives.all_to_all.algorithm;
     case CollectiveOp::shift:
       return kAuto;
   }

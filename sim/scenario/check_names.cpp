@@ -22,10 +22,13 @@ void check_registered(const Scenario& s, const KnownNames& known, const KeyRepor
   if (known.collectives.empty()) return;
   std::vector<std::string> collectives{"auto"};
   collectives.insert(collectives.end(), known.collectives.begin(), known.collectives.end());
-  keys.check_name("collectives.all_reduce", s.collectives.all_reduce, collectives, "a collective");
-  keys.check_name("collectives.all_gather", s.collectives.all_gather, collectives, "a collective");
-  keys.check_name("collectives.reduce_scatter", s.collectives.reduce_scatter, collectives,
-                  "a collective");
+  const auto check = [&](const char* path, const CollectiveChoice& choice) {
+    keys.check_name(path, choice.algorithm, collectives, "a collective");
+  };
+  check("collectives.all_reduce.algorithm", s.collectives.all_reduce);
+  check("collectives.all_gather.algorithm", s.collectives.all_gather);
+  check("collectives.reduce_scatter.algorithm", s.collectives.reduce_scatter);
+  check("collectives.all_to_all.algorithm", s.collectives.all_to_all);
 }
 
 void check_flops(const Scenario& s, const KnownNames& known, const KeyReports& keys) {

@@ -188,11 +188,19 @@ void describe(Io& io, Parallelism& p) {
 }
 
 template <class Io>
+void describe(Io& io, CollectiveChoice& c) {
+  io.field("algorithm", c.algorithm, any,
+           "a name of `stepsim list collectives`; auto: NCCL's choice");
+  io.field("protocol", c.protocol, any, "of NCCL; absent: its choice");
+}
+
+template <class Io>
 void describe(Io& io, Collectives& c) {
-  io.field("all_reduce", c.all_reduce, any,
-           "a name of `stepsim list collectives`; auto: the cheapest");
-  io.field("all_gather", c.all_gather, any, "likewise");
-  io.field("reduce_scatter", c.reduce_scatter, any, "likewise");
+  io.field("nccl", c.nccl, any, "release whose cost model chooses, docs/collectives.md");
+  io.section("all_reduce", "algorithm", c.all_reduce, "how all-reduces run");
+  io.section("all_gather", "algorithm", c.all_gather, "likewise");
+  io.section("reduce_scatter", "algorithm", c.reduce_scatter, "likewise");
+  io.section("all_to_all", "algorithm", c.all_to_all, "likewise");
 }
 
 template <class Io>

@@ -93,6 +93,7 @@ void describe(Io& io, GpuProfile& g) {
   io.field("name", g.name, any, "as the file");
   io.field("description", g.description, any, "one line about the GPU");
   io.sources("where the constants come from: a map of short names to texts");
+  io.field("architecture", g.architecture, any, "NVIDIA's generation; NCCL's constants go by it");
   io.constant("sms", g.sms, required(between(1, 1e5)), "streaming multiprocessors");
   io.constant("memory", g.memory, required(positive), "capacity");
   io.constant("context", g.context, non_negative, "of CUDA, with the kernels that are loaded");

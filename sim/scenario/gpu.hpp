@@ -105,9 +105,13 @@ struct AttentionProfile {
   bool operator==(const AttentionProfile&) const = default;
 };
 
+/// NVIDIA's generations of data-centre GPUs, in order; NCCL's constants go by them.
+enum class Architecture { volta, ampere, hopper, blackwell };
+
 struct GpuProfile {
   std::string name;
   std::string description;
+  Architecture architecture = Architecture::ampere;
   int sms = 0;
   Bytes memory;                     ///< capacity
   Bytes context;                    ///< of CUDA, with the kernels that are loaded
@@ -133,6 +137,10 @@ inline std::vector<std::string> attention_kernels(const GpuProfile& gpu) {
   }
   return names;
 }
+
+/// How NCCL moves data: LL flags every 4 B word and LL128 every 120 B line, so that nobody waits
+/// for a fence; Simple moves large chunks at full rate.
+enum class Protocol { ll, ll128, simple };
 
 /// The two-regime cost of one collective on one number of ranks inside a node (nccl-tests sizes):
 /// t(S) = latency + min(S / low, second_latency + S / high), algorithm bandwidths.

@@ -27,6 +27,22 @@ inline constexpr std::array kNames<Precision> = {
     std::pair{std::string_view("bf16"), Precision::bf16},
     std::pair{std::string_view("fp8"), Precision::fp8}};
 template <>
+inline constexpr std::array kNames<Architecture> = {
+    std::pair{std::string_view("volta"), Architecture::volta},
+    std::pair{std::string_view("ampere"), Architecture::ampere},
+    std::pair{std::string_view("hopper"), Architecture::hopper},
+    std::pair{std::string_view("blackwell"), Architecture::blackwell}};
+template <>
+inline constexpr std::array kNames<Protocol> = {
+    std::pair{std::string_view("ll"), Protocol::ll},
+    std::pair{std::string_view("ll128"), Protocol::ll128},
+    std::pair{std::string_view("simple"), Protocol::simple}};
+template <>
+inline constexpr std::array kNames<NcclVersion> = {
+    std::pair{std::string_view("2.20"), NcclVersion::v2_20},
+    std::pair{std::string_view("2.27"), NcclVersion::v2_27},
+    std::pair{std::string_view("2.30"), NcclVersion::v2_30}};
+template <>
 inline constexpr std::array kNames<Recompute> = {
     std::pair{std::string_view("none"), Recompute::none},
     std::pair{std::string_view("selective"), Recompute::selective},

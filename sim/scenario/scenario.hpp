@@ -259,10 +259,19 @@ struct Expectation {
   bool operator==(const Expectation&) const = default;
 };
 
+/// NCCL's releases whose constants are known (sim/plan/nccl/constants.hpp).
+enum class NcclVersion { v2_20, v2_27, v2_30 };
+
+/// How one kind of collective runs.
+struct CollectiveChoice {
+  std::string algorithm = "auto";    ///< a name of `stepsim list collectives`; auto: NCCL's choice
+  std::optional<Protocol> protocol;  ///< absent: NCCL's choice
+  bool operator==(const CollectiveChoice&) const = default;
+};
+
 struct Collectives {
-  std::string all_reduce = "auto";  ///< a name of `stepsim list collectives`, or auto: the cheapest
-  std::string all_gather = "auto";
-  std::string reduce_scatter = "auto";
+  CollectiveChoice all_reduce, all_gather, reduce_scatter, all_to_all;
+  NcclVersion nccl = NcclVersion::v2_30;
   bool operator==(const Collectives&) const = default;
 };
 

@@ -1,0 +1,25 @@
+// The channels that NCCL's graph search finds for an algorithm, and what one of them carries.
+//
+// NVIDIA/nccl v2.30.7 src/graph/search.cc and topo.h: a channel has one of the speeds of a list;
+// the search takes the speed at which the channels together carry most. Rings and trees of fast
+// channels are split in two. Between nodes there is one channel for each NIC.
+#pragma once
+
+#include "sim/plan/nccl/communicator.hpp"
+#include "sim/plan/nccl/constants.hpp"
+
+namespace stepsim::nccl {
+
+struct Graph {
+  int channels = 0;    ///< 0: the algorithm cannot run
+  double inside = 0;   ///< GB/s of one channel between GPUs of a node
+  double between = 0;  ///< GB/s of one channel between nodes
+};
+
+Graph graph_of(const Communicator& communicator, Algorithm algorithm);
+
+/// Channels that run, each on one SM: rings and trees are doubled once more, NVLS has 16 (Hopper),
+/// or 24 in one node and 32 in several (Blackwell).
+int running_channels(const Communicator& communicator, Algorithm algorithm);
+
+}  // namespace stepsim::nccl

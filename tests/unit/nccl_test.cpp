@@ -1,0 +1,176 @@
+// NCCL's cost model: channels, latencies, bandwidths, and the sizes at which its choice changes.
+//
+// The expected values are NCCL's own formulas (NVIDIA/nccl v2.30.7 src/graph/tuning.cc) worked out
+// by hand for DGX systems, whose channels NCCL prints in its log.
+#include <doctest/doctest.h>
+
+#include "sim/plan/nccl/cost.hpp"
+#include "sim/plan/nccl/graph.hpp"
+#include "sim/plan/nccl/refusal.hpp"
+
+using namespace stepsim;
+using namespace stepsim::nccl;
+
+namespace {
+
+Communicator dgx(Architecture architecture, int ranks, int nodes = 1) {
+  Communicator c{.architecture = architecture, .ranks = ranks, .nodes = nodes};
+  c.nics = std::min(8, ranks / nodes);
+  const bool ampere = architecture == Architecture::ampere;
+  c.link = ampere ? 300_GBps : architecture == Architecture::hopper ? 450_GBps : 900_GBps;
+  c.nic = ampere ? 25_GBps : 50_GBps;
+  return c;
+}
+
+const Communicator kA100 = dgx(Architecture::ampere, 8);
+const Communicator kH100 = dgx(Architecture::hopper, 8);
+const Communicator kB200 = dgx(Architecture::blackwell, 8);
+
+Candidate all_reduce(const Communicator& c, Algorithm algorithm, Protocol protocol,
+                     Bytes bytes = 1_GiB) {
+  return candidate(c, CollectiveOp::all_reduce, algorithm, protocol, bytes);
+}
+
+std::string choice(const Communicator& c, CollectiveOp op, Bytes bytes) {
+  const auto best = cheapest(c, op, bytes);
+  return best ? std::string(name_of(best->algorithm)) + " " + name_of(best->protocol) : "none";
+}
+
+doctest::Approx near(double value) { return doctest::Approx(value).epsilon(1e-9).scale(0); }
+
+}  // namespace
+
+TEST_CASE("rings have 24 channels on DGX A100 and DGX H100, 32 on DGX B200, as their logs say") {
+  CHECK(running_channels(kA100, Algorithm::ring) == 24);
+  CHECK(running_channels(kH100, Algorithm::ring) == 24);
+  CHECK(running_channels(kB200, Algorithm::ring) == 32);
+  CHECK(graph_of(kA100, Algorithm::ring).inside == 20);
+  CHECK(graph_of(kH100, Algorithm::ring).inside == 30);
+  CHECK(graph_of(kB200, Algorithm::ring).inside == 45);
+}
+
+TEST_CASE("a ring of Simple chunks: 8.4 us and 2(n-1) steps of 3.4, n / 2(n-1) of all channels") {
+  const Candidate ring = all_reduce(kA100, Algorithm::ring, Protocol::simple);
+  CHECK(ring.latency.microseconds() == near(8.4 + 14 * 3.4));
+  CHECK(ring.bandwidth.bytes_per_second() == near(240e9 * 8 / 14));
+}
+
+TEST_CASE("LL takes half of the channels, and no more than 141 GB/s on Hopper") {
+  const Candidate ring = all_reduce(kH100, Algorithm::ring, Protocol::ll);
+  CHECK(ring.latency.microseconds() == near(6.6 + 14 * 0.6));
+  CHECK(ring.bandwidth.bytes_per_second() == near(141e9 * 8 / 14));
+  const Candidate small = all_reduce(dgx(Architecture::ampere, 2), Algorithm::ring, Protocol::ll);
+  CHECK(small.bandwidth.bytes_per_second() == near(87.7e9));
+}
+
+TEST_CASE("NVLS on eight H100: eight heads of 40 GB/s, 0.85 of them, twice for both directions") {
+  CHECK(graph_of(kH100, Algorithm::nvls).channels == 8);
+  CHECK(graph_of(kH100, Algorithm::nvls).inside == 40);
+  const Candidate nvls = all_reduce(kH100, Algorithm::nvls, Protocol::simple);
+  CHECK(nvls.latency.microseconds() == near(25));
+  CHECK(nvls.bandwidth.bytes_per_second() == near(8 * 40e9 * 0.85 * 7 / 8 * 2 * 8 / 14));
+  CHECK(nvls.channels == 16);
+}
+
+TEST_CASE("a tree corrects its bandwidth by the message's size, below 512 MiB") {
+  const auto gigabytes = [](Bytes bytes) {
+    return all_reduce(kA100, Algorithm::tree, Protocol::simple, bytes).bandwidth.base() / 1e9;
+  };
+  const double whole = 240 * 0.92 / 2;
+  CHECK(gigabytes(512_MiB) == near(whole));
+  CHECK(gigabytes(256_MiB) == near(whole * 0.9));
+  CHECK(gigabytes(1_MiB) == near(whole * 0.5));
+}
+
+TEST_CASE("between nodes a tree has a channel a NIC, which carries up to twice as much inside") {
+  const Communicator two = dgx(Architecture::ampere, 16, 2);
+  const Graph tree = graph_of(two, Algorithm::tree);
+  CHECK(tree.channels == 16);
+  CHECK(tree.inside == 15);   // 30 of 240 / 8, split
+  CHECK(tree.between == 12);  // 24 of a NIC of 25, split
+  CHECK(all_reduce(two, Algorithm::tree, Protocol::ll).latency.microseconds() ==
+        near(6.8 + 2 * (7 * 0.6 + 5)));
+}
+
+TEST_CASE("a slow plugin counts once a hop, twice with Simple") {
+  Communicator efa = dgx(Architecture::ampere, 16, 2);
+  efa.network_latency = 75_us;
+  CHECK(all_reduce(efa, Algorithm::tree, Protocol::ll).latency.microseconds() ==
+        near(6.8 + 2 * (7 * 0.6 + 5 + 75)));
+  CHECK(all_reduce(efa, Algorithm::tree, Protocol::simple).latency.microseconds() ==
+        near(8.4 + 2 * (7 * 4.0 + 14 + 150)));
+}
+
+TEST_CASE("the choice changes with the size") {
+  const auto all = CollectiveOp::all_reduce;
+  CHECK(choice(kA100, all, 1_MiB) == "ring LL");
+  CHECK(choice(kA100, all, 8_MiB) == "ring LL128");
+  CHECK(choice(kA100, all, 64_MiB) == "ring Simple");
+  // Eight H200 with NCCL 2.27.7 run rings of LL up to 1 MiB and NVLS from 2 MiB on
+  // (stas00/ml-engineering network/README.md).
+  CHECK(choice(kH100, all, 1_MiB) == "ring LL");
+  CHECK(choice(kH100, all, 2_MiB) == "nvls Simple");
+  CHECK(choice(dgx(Architecture::hopper, 4), all, 64_MiB) == "ring Simple");
+  CHECK(choice(dgx(Architecture::hopper, 5), all, 64_MiB) == "nvls Simple");
+  const auto gather = CollectiveOp::all_gather;
+  CHECK(choice(kB200, gather, 8_MiB) == "ring LL");
+  CHECK(choice(kB200, gather, 16_MiB) == "ring LL128");
+  CHECK(choice(kB200, gather, 64_MiB) == "ring Simple");
+}
+
+TEST_CASE("two nodes reduce by trees, and by NVLS trees when the message is large") {
+  const Communicator two = dgx(Architecture::hopper, 16, 2);
+  const auto all = CollectiveOp::all_reduce;
+  CHECK(choice(two, all, 64_KiB) == "tree LL");
+  CHECK(choice(two, all, 1_MiB) == "tree LL128");
+  CHECK(choice(two, all, 64_MiB) == "nvls_tree Simple");
+  CHECK(choice(two, CollectiveOp::all_gather, 64_MiB) == "ring Simple");
+}
+
+TEST_CASE("one GPU a node gathers with PAT when the message is small") {
+  const Communicator sparse = dgx(Architecture::hopper, 16, 16);
+  CHECK(choice(sparse, CollectiveOp::all_gather, 16_KiB) == "pat Simple");
+  CHECK(choice(sparse, CollectiveOp::all_gather, 1_GiB) == "ring Simple");
+  Communicator old = sparse;
+  old.version = NcclVersion::v2_20;
+  CHECK(choice(old, CollectiveOp::all_gather, 16_KiB) == "ring LL");
+}
+
+TEST_CASE("switches that reduce let CollNet and NVLS cross nodes") {
+  Communicator sharp = dgx(Architecture::hopper, 32, 4);
+  const auto all = CollectiveOp::all_reduce;
+  CHECK(refusal(sharp, all, Algorithm::collnet_direct) ==
+        "needs switches that reduce: inter_node.sharp: true");
+  CHECK_FALSE(refusal(sharp, all, Algorithm::nvls).empty());
+  sharp.sharp = true;
+  CHECK(refusal(sharp, all, Algorithm::collnet_direct).empty());
+  CHECK(refusal(sharp, all, Algorithm::nvls).empty());
+  CHECK(choice(sharp, all, 1_GiB) == "nvls Simple");
+}
+
+TEST_CASE("what cannot run says what it needs") {
+  const auto all = CollectiveOp::all_reduce;
+  CHECK(refusal(kA100, all, Algorithm::nvls) == "needs GPUs of Hopper or later");
+  CHECK(refusal(dgx(Architecture::hopper, 2), all, Algorithm::nvls) ==
+        "needs more than two GPUs of a node, this group has 2");
+  CHECK(refusal(kH100, all, Algorithm::nvls_tree) == "needs several nodes, this group lies in one");
+  CHECK(refusal(kH100, CollectiveOp::all_gather, Algorithm::tree) == "makes all-reduces alone");
+  CHECK(refusal(kH100, CollectiveOp::all_gather, Algorithm::pat) ==
+        "needs one GPU a node, this group has 8");
+  CHECK(refusal(kH100, all, Algorithm::nvls, Protocol::ll) == "has the Simple protocol alone");
+}
+
+TEST_CASE("older releases choose by older constants") {
+  Communicator two = dgx(Architecture::hopper, 16, 2);
+  const auto nvls_tree = [&](NcclVersion version) {
+    two.version = version;
+    return all_reduce(two, Algorithm::nvls_tree, Protocol::simple);
+  };
+  CHECK(nvls_tree(NcclVersion::v2_30).latency.microseconds() == near(25 + 2 * 20.9));
+  CHECK(nvls_tree(NcclVersion::v2_27).latency.microseconds() == near(25 + 2 * 14.0));
+  CHECK(nvls_tree(NcclVersion::v2_20).latency.microseconds() == near(23 + 2 * 14.0));
+  CHECK(nvls_tree(NcclVersion::v2_27).bandwidth.base() == near(8 * 40e9 * 5 / 6));
+  two.version = NcclVersion::v2_20;
+  CHECK(all_reduce(two, Algorithm::tree, Protocol::simple).latency.microseconds() ==
+        near(2 * (7 * 28.0 + 28)));
+}
