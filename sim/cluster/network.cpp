@@ -7,65 +7,114 @@
 #include "sim/core/registry.hpp"
 
 namespace stepsim {
+namespace {
+
+/// The registered topology of that name, which has nothing against the cluster.
+template <class T>
+const T& fitting(const std::string& name, const Cluster& cluster) {
+  const T* topology = Registry<T>::find(name);
+  if (topology == nullptr) throw UserError("unknown topology '" + name + "'");
+  if (topology->objections == nullptr) return *topology;
+  for (const Objection& objection : topology->objections(cluster))
+    throw UserError(objection.path + ": " + objection.message);
+  return *topology;
+}
+
+void append(std::vector<LinkId>& route, const std::vector<LinkId>& more) {
+  route.insert(route.end(), more.begin(), more.end());
+}
+
+}  // namespace
 
 Network::Network(const Cluster& cluster) : cluster_(&cluster) {
-  const LinkProfile& own = cluster.intra_node;
-  if (cluster.gpus_per_node > 1) {
-    const BytesPerSecond inside = own.bandwidth * own.efficiency;
-    for (int rank = 0; rank < cluster.gpus(); ++rank) {
-      const int node = rank / cluster.gpus_per_node, gpu = rank % cluster.gpus_per_node;
-      links_.push_back({fmt::format("node {} gpu {} out", node, gpu), inside});
-      links_.push_back({fmt::format("node {} gpu {} in", node, gpu), inside});
-    }
-  }
-  nics_ = static_cast<LinkId>(links_.size());
-  if (!cluster.inter_node) return;
-  const Fabric& fabric = *cluster.inter_node;
-  topology_ = Registry<Topology>::find(fabric.topology);
-  if (topology_ == nullptr) throw UserError("unknown topology '" + fabric.topology + "'");
-  const BytesPerSecond payload = fabric.bandwidth * fabric.efficiency;
+  node_ = fitting<NodeTopology>(cluster.node_topology.kind, cluster).lay_out(cluster);
   for (int node = 0; node < cluster.nodes; ++node) {
-    for (int nic = 0; nic < fabric.nics_per_node; ++nic) {
-      links_.push_back({fmt::format("node {} nic {} up", node, nic), payload});
-      links_.push_back({fmt::format("node {} nic {} down", node, nic), payload});
-    }
+    for (const BytesPerSecond capacity : node_.capacities) links_.push_back({capacity});
   }
+  nics_ = switches_ = static_cast<LinkId>(links_.size());
+  if (cluster.inter_node) add_fabric(*cluster.inter_node);
+}
+
+void Network::add_fabric(const Fabric& fabric) {
+  fabric_ = fitting<Topology>(fabric.topology, *cluster_).lay_out(*cluster_);
+  const std::size_t nics =
+      static_cast<std::size_t>(cluster_->nodes) * static_cast<std::size_t>(fabric.nics_per_node);
+  links_.resize(links_.size() + 2 * nics, Link{nic_payload(fabric)});
   switches_ = static_cast<LinkId>(links_.size());
-  for (Link& link : topology_->links(cluster)) links_.push_back(std::move(link));
+  for (const BytesPerSecond capacity : fabric_.capacities) links_.push_back({capacity});
 }
 
 void Network::add_storage(BytesPerSecond bandwidth) {
   storage_ = static_cast<LinkId>(links_.size());
   stores_ = true;
-  for (int node = 0; node < cluster_->nodes; ++node) {
-    links_.push_back({fmt::format("node {} storage", node), bandwidth});
-  }
+  links_.resize(links_.size() + static_cast<std::size_t>(cluster_->nodes), Link{bandwidth});
 }
 
+// --- names
+
+std::string Network::name_of(LinkId link) const {
+  if (stores_ && link >= storage_) return fmt::format("node {} storage", link - storage_);
+  if (link >= switches_) return fabric_.name_of(link - switches_);
+  if (link < nics_)
+    return fmt::format("node {} {}", link / links_of_node(), node_.name_of(link % links_of_node()));
+  const LinkId nic = (link - nics_) / 2;
+  const auto nics = static_cast<LinkId>(nics_of(*cluster_));
+  return fmt::format("node {} nic {} {}", nic / nics, nic % nics,
+                     (link - nics_) % 2 == 0 ? "up" : "down");
+}
+
+std::pair<std::string, std::string> Network::ends_of(LinkId link) const {
+  if (stores_ && link >= storage_) return {"storage", fmt::format("node {}", link - storage_)};
+  if (link >= switches_) return fabric_.ends_of(link - switches_);
+  if (link < nics_) {
+    const LinkId node = link / links_of_node();
+    const auto [from, to] = node_.ends_of(link % links_of_node());
+    return {fmt::format("node {} {}", node, from), fmt::format("node {} {}", node, to)};
+  }
+  const int nic = static_cast<int>((link - nics_) / 2);
+  const Port port{nic / nics_of(*cluster_), nic % nics_of(*cluster_)};
+  std::string end = fmt::format("node {} nic {}", port.node, port.nic);
+  std::string other = fabric_.switch_of(port);
+  if ((link - nics_) % 2 == 0) return {std::move(end), std::move(other)};
+  return {std::move(other), std::move(end)};
+}
+
+// --- routes
+
 Port Network::port_of(int rank) const {
-  const int local = rank % cluster_->gpus_per_node;
-  const int nics = cluster_->inter_node ? cluster_->inter_node->nics_per_node : 0;
-  return {node_of(rank), local * nics / cluster_->gpus_per_node};
+  return {node_of(rank), nic_of(rank % cluster_->gpus_per_node, *cluster_)};
 }
 
 LinkId Network::nic(Port port, bool up) const {
-  const int nics = cluster_->inter_node->nics_per_node;
-  return nics_ + static_cast<LinkId>(2 * (port.node * nics + port.nic) + (up ? 0 : 1));
+  return nics_ +
+         static_cast<LinkId>(2 * (port.node * nics_of(*cluster_) + port.nic) + (up ? 0 : 1));
 }
 
-LinkId Network::gpu(int rank, bool out) const {
-  return static_cast<LinkId>(2 * rank + (out ? 0 : 1));
+std::vector<LinkId> Network::of_node(int node, std::vector<LinkId> links) const {
+  for (LinkId& link : links) link += static_cast<LinkId>(node) * links_of_node();
+  return links;
 }
 
 std::vector<LinkId> Network::inside(int from_rank, int to_rank) const {
   if (from_rank == to_rank) return {};
-  return {gpu(from_rank, true), gpu(to_rank, false)};
+  const int gpus = cluster_->gpus_per_node;
+  return of_node(node_of(from_rank), node_.between(from_rank % gpus, to_rank % gpus));
+}
+
+std::vector<LinkId> Network::to_nic(int rank) const {
+  const Port port = port_of(rank);
+  return of_node(port.node, node_.to_nic(rank % cluster_->gpus_per_node, port.nic));
+}
+
+std::vector<LinkId> Network::from_nic(int rank) const {
+  const Port port = port_of(rank);
+  return of_node(port.node, node_.from_nic(rank % cluster_->gpus_per_node, port.nic));
 }
 
 std::vector<LinkId> Network::route(Port from, Port to) const {
   if (from.node == to.node) return {};
   std::vector<LinkId> route = {nic(from, true)};
-  topology_->route(*cluster_, from, to, route);
+  fabric_.route(from, to, route);
   for (std::size_t i = 1; i < route.size(); ++i) route[i] += switches_;
   route.push_back(nic(to, false));
   return route;
@@ -73,7 +122,25 @@ std::vector<LinkId> Network::route(Port from, Port to) const {
 
 std::vector<LinkId> Network::route(int from_rank, int to_rank) const {
   if (node_of(from_rank) == node_of(to_rank)) return inside(from_rank, to_rank);
-  return route(port_of(from_rank), port_of(to_rank));
+  std::vector<LinkId> route = to_nic(from_rank);
+  append(route, this->route(port_of(from_rank), port_of(to_rank)));
+  append(route, from_nic(to_rank));
+  return route;
+}
+
+std::vector<Ring> Network::rings(const std::vector<int>& ranks) const {
+  const int gpus = cluster_->gpus_per_node, first = node_of(ranks.front()) * gpus;
+  std::vector<int> local;
+  for (const int rank : ranks) local.push_back(rank - first);
+  std::vector<Ring> rings = node_.rings(local);
+  for (Ring& ring : rings) {
+    for (int& gpu : ring.gpus) gpu += first;
+  }
+  return rings;
+}
+
+std::vector<int> Network::regions(int node) const {
+  return fabric_.regions ? fabric_.regions(node) : std::vector<int>{};
 }
 
 }  // namespace stepsim

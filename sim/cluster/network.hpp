@@ -1,59 +1,54 @@
-// The cluster's network as links and routes: the links of each GPU inside its node, NICs, the
-// switch links that a topology adds, and storage.
+// The cluster's network as links and routes: those inside each node, NICs, the switch links that a
+// topology adds, and storage.
 //
-// A GPU reaches other nodes through NIC `gpu * nics / gpus_per_node` of its node. Inside a node
-// each GPU has one link out and one in, to a switch that never blocks (NVSwitch).
+// A GPU reaches other nodes through NIC `gpu * nics / gpus_per_node` of its node. Nodes are alike:
+// their links have the same numbers, one node after the other.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "sim/cluster/node_topology.hpp"
+#include "sim/cluster/topology.hpp"
 #include "sim/core/quantity.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {
 
-using LinkId = std::uint32_t;
-
 /// One direction of something that transfers share.
 struct Link {
-  std::string name;          ///< "node 3 nic 5 up"
   BytesPerSecond bandwidth;  ///< payload that it carries
-};
-
-/// A place where a transfer enters or leaves the fabric.
-struct Port {
-  int node = 0;
-  int nic = 0;
-};
-
-/// How the NICs of all nodes are joined. A topology is a value; each has its own file.
-struct Topology {
-  std::string_view name;
-  std::string_view description;
-  /// Switch links that transfers between nodes may share, beyond the NICs.
-  std::vector<Link> (*links)(const Cluster& cluster);
-  /// Appends the switch links from one port to another, as indices into links().
-  void (*route)(const Cluster& cluster, Port from, Port to, std::vector<LinkId>& route);
 };
 
 class Network {
  public:
-  /// Keeps a pointer to the cluster. Throws UserError when the topology's name is unknown.
+  /// Keeps a pointer to the cluster. Throws UserError when a topology is unknown or does not fit.
   explicit Network(const Cluster& cluster);
 
   const std::vector<Link>& links() const { return links_; }
   void set_bandwidth(LinkId link, BytesPerSecond bandwidth) { links_[link].bandwidth = bandwidth; }
+  /// "node 3 nic 5 up"; made when asked for.
+  std::string name_of(LinkId link) const;
+  /// What the link leads from and to: "node 3 nic 5", "leaf 1". One side of a NIC's link is what
+  /// its cable is plugged into.
+  std::pair<std::string, std::string> ends_of(LinkId link) const;
+
   int node_of(int rank) const { return rank / cluster_->gpus_per_node; }
   Port port_of(int rank) const;
-  /// The links from one rank to another: inside a node its own, else from NIC to NIC.
+  /// The links from one rank to another: inside a node its own, else by way of their NICs.
   std::vector<LinkId> route(int from_rank, int to_rank) const;
   /// The same for two ranks of one node.
   std::vector<LinkId> inside(int from_rank, int to_rank) const;
   /// From NIC to NIC; empty inside a node.
   std::vector<LinkId> route(Port from, Port to) const;
+  /// Between a rank and its NIC, inside its node; empty where no other traffic could be.
+  std::vector<LinkId> to_nic(int rank) const;
+  std::vector<LinkId> from_nic(int rank) const;
+  /// The rings over ranks of one node, of which there are at least two; their `gpus` are ranks.
+  std::vector<Ring> rings(const std::vector<int>& ranks) const;
+  /// Numbers of the regions of the fabric that hold the node (Wiring::regions).
+  std::vector<int> regions(int node) const;
+
   /// What the loaders of a node read from.
   LinkId storage(int node) const { return storage_ + static_cast<LinkId>(node); }
   bool has_storage() const { return stores_; }
@@ -63,13 +58,17 @@ class Network {
   const Cluster& cluster() const { return *cluster_; }
 
  private:
+  void add_fabric(const Fabric& fabric);
   LinkId nic(Port port, bool up) const;
-  LinkId gpu(int rank, bool out) const;
+  /// Links of a node as those of this one.
+  std::vector<LinkId> of_node(int node, std::vector<LinkId> links) const;
+  LinkId links_of_node() const { return static_cast<LinkId>(node_.capacities.size()); }
 
   const Cluster* cluster_;
-  const Topology* topology_ = nullptr;
+  NodeWiring node_;
+  Wiring fabric_;
   std::vector<Link> links_;
-  LinkId nics_ = 0;
+  LinkId nics_ = 0;  ///< where the links of that kind begin
   LinkId switches_ = 0;
   LinkId storage_ = 0;
   bool stores_ = false;

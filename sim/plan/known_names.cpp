@@ -2,6 +2,7 @@
 #include "sim/plan/known_names.hpp"
 
 #include "sim/cluster/network.hpp"
+#include "sim/cluster/node_topology.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/ops/flop_convention.hpp"
 #include "sim/plan/collective.hpp"
@@ -18,11 +19,23 @@ std::vector<KnownConvention> known_conventions() {
   return known;
 }
 
+template <class T>
+std::vector<KnownTopology> known_topologies() {
+  std::vector<KnownTopology> known;
+  for (const T* topology : Registry<T>::all())
+    known.push_back({std::string(topology->name), topology->keys, topology->objections});
+  return known;
+}
+
 }  // namespace
 
 KnownNames known_names() {
-  return {known_schedules(), Registry<Topology>::names(), Registry<CollectiveAlgorithm>::names(),
-          known_conventions(), known_optimizers()};
+  return {.schedules = known_schedules(),
+          .topologies = known_topologies<Topology>(),
+          .collectives = Registry<CollectiveAlgorithm>::names(),
+          .conventions = known_conventions(),
+          .optimizers = known_optimizers(),
+          .node_topologies = known_topologies<NodeTopology>()};
 }
 
 }  // namespace stepsim

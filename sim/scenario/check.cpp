@@ -9,6 +9,7 @@
 #include "sim/scenario/check_precision.hpp"
 #include "sim/scenario/check_recompute.hpp"
 #include "sim/scenario/check_split.hpp"
+#include "sim/scenario/check_topology.hpp"
 #include "sim/scenario/check_transformer.hpp"
 #include "sim/scenario/key_reports.hpp"
 
@@ -197,6 +198,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   check_names(scenario, known, keys);
   checker.check_model();
   checker.check_cluster();
+  check_topology(scenario.cluster, known, keys);
   check_split(scenario, keys);
   check_pipeline(scenario, known, keys);
   checker.check_sharding();

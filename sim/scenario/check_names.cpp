@@ -15,10 +15,6 @@ void check_registered(const Scenario& s, const KnownNames& known, const KeyRepor
     keys.check_name("parallelism.pipeline.schedule", s.parallelism.pipeline.schedule,
                     schedules_with(known, 1), "a pipeline schedule");
   }
-  if (!known.topologies.empty() && s.cluster.inter_node) {
-    keys.check_name("cluster.inter_node.topology", s.cluster.inter_node->topology, known.topologies,
-                    "a topology");
-  }
   if (known.collectives.empty()) return;
   std::vector<std::string> collectives{"auto"};
   collectives.insert(collectives.end(), known.collectives.begin(), known.collectives.end());

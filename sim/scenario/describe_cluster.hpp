@@ -144,6 +144,66 @@ void describe(Io& io, LinkProfile& l) {
 }
 
 template <class Io>
+void describe(Io& io, GraphLink& l) {
+  io.field("from", l.from, required(), "\"leaf 0\", or many: \"node 0..15\"");
+  io.field("to", l.to, required(), "likewise; of many and many each with each");
+  io.field("bandwidth", l.bandwidth, required(rate), "from `from` to `to`");
+  io.fallback(l.back, l.back, "as bandwidth");
+  io.field("back", l.back, rate, "from `to` to `from`");
+}
+
+template <class Io>
+void describe(Io& io, NodeLayout& n) {
+  io.field("kind", n.kind, any, "a name of `stepsim list node-topologies`");
+  io.fallback(n.gpus_per_switch, n.gpus_per_switch, "2");
+  io.field("gpus_per_switch", n.gpus_per_switch, between(1, 1024),
+           "pcie: GPUs below one PCIe switch; 1: on the host bridge itself");
+  io.fallback(n.sockets, n.sockets, "2, where there are two switches");
+  io.field("sockets", n.sockets, between(1, 64), "pcie: CPUs, each with its share of switches");
+  io.fallback(n.pcie_bandwidth, n.pcie_bandwidth, "pcie: intra_node's; hybrid_cube_mesh: 12 GB/s");
+  io.field("pcie_bandwidth", n.pcie_bandwidth, rate,
+           "pcie, hybrid_cube_mesh: payload of a slot and of a switch's up-link, per direction");
+  io.fallback(n.socket_bandwidth, n.socket_bandwidth, "pcie: 22 GB/s; hybrid_cube_mesh: 6 GB/s");
+  io.field("socket_bandwidth", n.socket_bandwidth, rate,
+           "pcie, hybrid_cube_mesh: payload between two sockets, per direction");
+  io.field("switches", n.switches, any, "custom: what else links may name: switches, CPUs");
+  io.list("links", n.links, "custom: payload between `gpu 0..7`, `nic 0..3` and switches");
+}
+
+template <class Io>
+void describe(Io& io, BackgroundLoad& b) {
+  io.field("links", b.links, required(),
+           "names of `stepsim show cluster`; a * stands for any text: \"leaf * up\"");
+  io.field("rate", b.rate, required(rate), "that others take of each of them, if it is to be had");
+}
+
+/// What only some topologies read.
+template <class Io>
+void describe_topology(Io& io, Fabric& f) {
+  io.field("nodes_per_leaf", f.nodes_per_leaf, between(0, 1e6),
+           "fat_tree: nodes below one leaf switch; rail: nodes of one pod; 0: all");
+  io.field("leaves_per_pod", f.leaves_per_pod, count,
+           "fat_tree: a third level joins pods of so many leaves");
+  io.one_or_more(
+      "oversubscription", f.oversubscription, between(1, 1000),
+      "fat_tree, rail: bandwidth below a switch over that above it; a list goes level by "
+      "level from the leaves");
+  io.fallback(f.nodes_per_router, f.nodes_per_router, "1");
+  io.field("nodes_per_router", f.nodes_per_router, count, "dragonfly: nodes of one router");
+  io.field("routers_per_group", f.routers_per_group, count, "dragonfly: all joined to each other");
+  io.fallback(f.global_links, f.global_links, "half of routers_per_group");
+  io.field("global_links", f.global_links, count, "dragonfly: of each router to other groups");
+  io.field("sizes", f.sizes, count, "torus: nodes along x, y and z: [4, 4, 8]");
+  io.fallback(f.link_bandwidth, f.link_bandwidth, "as bandwidth");
+  io.field("link_bandwidth", f.link_bandwidth, rate,
+           "dragonfly, torus: of one link between two routers, per direction");
+  io.fallback(f.global_bandwidth, f.global_bandwidth, "as link_bandwidth");
+  io.field("global_bandwidth", f.global_bandwidth, rate, "dragonfly: of one global link");
+  io.field("switches", f.switches, any, "custom: names, or many: \"leaf 0..3\"");
+  io.list("links", f.links, "custom: cables between `node 0..15`, `node 0 nic 3` and switches");
+}
+
+template <class Io>
 void describe(Io& io, Fabric& f) {
   io.field("topology", f.topology, any, "a name of `stepsim list topologies`");
   io.fallback(f.nics_per_node, f.nics_per_node, "one per GPU");
@@ -154,10 +214,7 @@ void describe(Io& io, Fabric& f) {
            "payload that a large transfer reaches, of bandwidth");
   io.field("latency", f.latency, required(duration),
            "of one hop between two nodes, software included");
-  io.field("nodes_per_leaf", f.nodes_per_leaf, between(0, 1e6),
-           "fat_tree: nodes below one leaf switch; 0: all");
-  io.field("oversubscription", f.oversubscription, between(1, 1000),
-           "fat_tree: leaf down-link over up-link bandwidth");
+  describe_topology(io, f);
 }
 
 template <class Io>
@@ -169,8 +226,10 @@ void describe(Io& io, Cluster& c) {
   io.field("gpus_per_node", c.gpus_per_node, between(1, 1024), "GPUs of one machine");
   io.part("intra_node", c.intra_node,
           "a name in calib/links/, or a map; needed for more than one GPU in a node");
+  io.section("node_topology", "kind", c.node_topology, "how the GPUs of a node are joined");
   io.section("inter_node", c.inter_node, Fabric{.nics_per_node = c.gpus_per_node},
              "the network between nodes; needed for more than one node");
+  io.list("background", c.background, "what other jobs send over links of the cluster");
 }
 
 }  // namespace stepsim

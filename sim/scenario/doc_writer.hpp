@@ -62,6 +62,12 @@ class DocWriter {
         preset.empty() ? "none" : preset + "]", doc);
   }
   template <class T>
+  void one_or_more(std::string_view key, std::vector<T>& values, const Rules& rules,
+                   std::string_view doc) {
+    row(key, type_text(wanted(T{}), rules, true) + ", or a list", rules,
+        write_scalar(values.front()), doc);
+  }
+  template <class T>
   void constant(std::string_view key, T& value, const Rules& rules, std::string_view doc) {
     row(key, type_text(wanted(value), rules, true) + (is_profile_ ? ", with source" : ""), rules,
         shown(write_scalar(value)), doc);

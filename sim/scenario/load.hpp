@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/objection.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/schedule_needs.hpp"
 
@@ -40,13 +41,21 @@ struct KnownOptimizer {
   bool has_foreach = true;     ///< has kernels for single operations
 };
 
+/// A way of joining nodes, or the GPUs of a node, as the checks know it.
+struct KnownTopology {
+  std::string name;
+  std::vector<std::string> keys;  ///< that it reads, of those that only some topologies do
+  std::vector<Objection> (*objections)(const Cluster& cluster) = nullptr;  ///< nullptr: none
+};
+
 /// Names that the rooms above own. A list that is empty is not checked.
 struct KnownNames {
   std::vector<KnownSchedule> schedules;
-  std::vector<std::string> topologies;
+  std::vector<KnownTopology> topologies;
   std::vector<std::string> collectives;  ///< `auto` need not be among them
   std::vector<KnownConvention> conventions;
   std::vector<KnownOptimizer> optimizers;
+  std::vector<KnownTopology> node_topologies;
 };
 
 /// Reads and checks a scenario. Throws UserError with every mistake of every file it names, each

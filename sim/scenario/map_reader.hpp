@@ -50,6 +50,11 @@ class MapReader {
   void field(std::string_view key, std::vector<T>& values, const Rules& rules,
              std::string_view doc);
 
+  /// A list, or a value that is a list of its own.
+  template <class T>
+  void one_or_more(std::string_view key, std::vector<T>& values, const Rules& rules,
+                   std::string_view doc);
+
   /// Sets the default of the field that follows; `text` is for the documentation.
   template <class T>
   void fallback(T& value, const T& preset, std::string_view) {
@@ -182,6 +187,17 @@ void MapReader::field(std::string_view key, std::vector<T>& values, const Rules&
 }
 
 template <class T>
+void MapReader::one_or_more(std::string_view key, std::vector<T>& values, const Rules& rules,
+                            std::string_view doc) {
+  const Entry* entry = map_.find(key);
+  if (entry == nullptr || entry->value.kind != Tree::Kind::scalar)
+    return field(key, values, rules, doc);
+  take(key);
+  T read{};
+  if (read_value(entry->value, entry->key_place, path_of(key), read, rules)) values = {read};
+}
+
+template <class T>
 void MapReader::section(std::string_view key, T& value, std::string_view) {
   MapReader io = below(key, take(key));
   describe(io, value);
@@ -214,7 +230,9 @@ void MapReader::list(std::string_view key, std::vector<T>& values, std::string_v
       !is(Tree::Kind::list, entry->value, path_of(key), entry->key_place, "a list"))
     return;
   for (const Tree& item : entry->value.items) {
-    MapReader io = below(fmt::format("{}[{}]", path_of(key), values.size()), item, item.place);
+    const std::string path = fmt::format("{}[{}]", path_of(key), values.size());
+    reading_.places.insert_or_assign(path, item.place);
+    MapReader io = below(path, item, item.place);
     describe(io, values.emplace_back());
     io.finish();
   }

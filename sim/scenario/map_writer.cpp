@@ -18,6 +18,11 @@ void MapWriter::nest(std::string_view key, const MapWriter& io) {
   if (!io.text_.empty()) text_ += fmt::format("{:{}}{}:\n{}", "", indent_, key, io.text_);
 }
 
+void MapWriter::item(const MapWriter& io) {
+  text_ +=
+      fmt::format("{:{}}- {}", "", indent_, io.text_.substr(static_cast<std::size_t>(io.indent_)));
+}
+
 std::string MapWriter::flow(const std::vector<std::string>& texts) {
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }

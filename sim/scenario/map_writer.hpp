@@ -40,6 +40,15 @@ class MapWriter {
     if (!texts.empty()) line(key, flow(texts));
   }
   template <class T>
+  void one_or_more(std::string_view key, std::vector<T>& values, const Rules& rules,
+                   std::string_view doc) {
+    if (values.size() == 1) {
+      line(key, write_scalar(values.front()));
+    } else {
+      field(key, values, rules, doc);
+    }
+  }
+  template <class T>
   void constant(std::string_view key, T& value, const Rules& rules, std::string_view doc) {
     field(key, value, rules, doc);
   }
@@ -76,9 +85,19 @@ class MapWriter {
   void expectations(std::string_view key, std::vector<Expectation>& expectations,
                     std::string_view doc);
 
-  // Parts of profiles, which are never written.
   template <class T>
-  void list(std::string_view, std::vector<T>&, std::string_view) {}
+  void list(std::string_view key, std::vector<T>& values, std::string_view) {
+    if (values.empty()) return;
+    MapWriter items(indent_ + kStep);
+    for (T& value : values) {
+      MapWriter io(indent_ + 2 * kStep);
+      describe(io, value);
+      items.item(io);
+    }
+    nest(key, items);
+  }
+
+  // Parts of profiles, which are never written.
   void sources(std::string_view) {}
   void source(std::string_view) {}
   void note(std::string_view, std::string_view) {}
@@ -87,6 +106,8 @@ class MapWriter {
   static constexpr int kStep = 2;
   void line(std::string_view key, const std::string& value);
   void nest(std::string_view key, const MapWriter& io);
+  /// A map one step further in, as an item of this list.
+  void item(const MapWriter& io);
   static std::string flow(const std::vector<std::string>& texts);
 
   int indent_;

@@ -68,11 +68,8 @@ std::string seen_from(std::string text, const fs::path& folder) {
 }
 
 std::vector<Diagnostic> diagnostics_of(const Case& c) {
-  const KnownNames known{known_schedules(),
-                         {"fat_tree", "rail"},
-                         {"hierarchical", "ring", "tree"},
-                         known_names().conventions,
-                         known_names().optimizers};
+  KnownNames known = known_names();
+  known.collectives = {"hierarchical", "ring", "tree"};
   const Library library{{c.folder().string(), (kFolder / "library").string()}};
   const std::string text = text_of(c.scenario);
   try {

@@ -1,0 +1,273 @@
+// Reading of drawn graphs, and whether they hang together.
+#include "sim/cluster/drawn_graph.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/suggest.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr std::size_t kMostEdges = 10'000'000;  // far above any machine, and fits in memory
+
+/// Each vertex points towards the representative of its component.
+class Components {
+ public:
+  explicit Components(std::size_t count) : towards_(count) {
+    std::iota(towards_.begin(), towards_.end(), 0);
+  }
+  int of(std::size_t vertex) {
+    while (towards_[vertex] != vertex) vertex = towards_[vertex] = towards_[towards_[vertex]];
+    return static_cast<int>(vertex);
+  }
+  void join(std::size_t a, std::size_t b) {
+    towards_[static_cast<std::size_t>(of(a))] = static_cast<std::size_t>(of(b));
+  }
+
+ private:
+  std::vector<std::size_t> towards_;
+};
+
+bool overlap(const std::vector<int>& a, const std::vector<int>& b) {
+  return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
+}
+
+}  // namespace
+
+DrawnGraph::DrawnGraph(GraphEnds ends, const std::vector<std::string>& switches,
+                       const std::vector<GraphLink>& links, std::string key)
+    : key_(std::move(key)), title_(std::move(ends.title)), names_(std::move(ends.names)) {
+  ends_ = names_.size();
+  for (std::size_t i = 0; i < ends_; ++i) vertices_.emplace(names_[i], static_cast<Vertex>(i));
+  add_switches(switches);
+  linked_.resize(names_.size());
+  out_.resize(names_.size());
+  for (std::size_t i = 0; i < links.size(); ++i)
+    add_links(links[i], fmt::format("{}.links[{}]", key_, i));
+}
+
+void DrawnGraph::object(const std::string& key, std::string message, std::string proposal) {
+  objections_.push_back({key, std::move(message), std::move(proposal)});
+}
+
+void DrawnGraph::add_switches(const std::vector<std::string>& switches) {
+  for (const std::string& text : switches) {
+    const auto names = expanded(text);
+    if (!names) {
+      object(key_ + ".switches", fmt::format("'{}' is no range that counts up", text));
+      continue;
+    }
+    for (const std::string& name : *names) {
+      if (vertices_.emplace(name, static_cast<Vertex>(names_.size())).second) {
+        names_.push_back(name);
+      } else {
+        object(key_ + ".switches", fmt::format("'{}' is there twice", name));
+      }
+    }
+  }
+}
+
+std::optional<DrawnGraph::Vertex> DrawnGraph::find(const std::string& name) const {
+  const auto found = vertices_.find(name);
+  if (found == vertices_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<DrawnGraph::Vertex> DrawnGraph::resolve(const std::string& text,
+                                                    const std::string& key) {
+  const auto names = expanded(text);
+  if (!names) {
+    object(key, fmt::format("'{}' is no range that counts up", text));
+    return {};
+  }
+  std::vector<Vertex> found;
+  for (const std::string& name : *names) {
+    if (const auto vertex = find(name)) {
+      found.push_back(*vertex);
+      continue;
+    }
+    const std::vector<std::string> switches(names_.begin() + static_cast<std::ptrdiff_t>(ends_),
+                                            names_.end());
+    std::string proposal = closest(name, switches);
+    if (proposal.empty()) {
+      proposal = fmt::format("links join {}", title_);
+      if (!switches.empty()) proposal += fmt::format(", {}", contracted(switches));
+    }
+    object(key, fmt::format("there is no '{}' to link", name), proposal);
+    return {};  // the others of a range are as wrong
+  }
+  return found;
+}
+
+void DrawnGraph::add_links(const GraphLink& link, const std::string& key) {
+  const auto from = resolve(link.from, key + ".from");
+  const auto to = resolve(link.to, key + ".to");
+  if (edges_.size() + 2 * from.size() * to.size() > kMostEdges)
+    return object(key, fmt::format("more than {} links", kMostEdges));
+  if (link.from == link.to && from.size() > 1) {  // each with each
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      for (std::size_t k = i + 1; k < to.size(); ++k) add_cable(from[i], to[k], link, key);
+    }
+    return;
+  }
+  for (const Vertex a : from) {
+    for (const Vertex b : to) add_cable(a, b, link, key);
+  }
+}
+
+void DrawnGraph::add_cable(Vertex from, Vertex to, const GraphLink& link, const std::string& key) {
+  // Of a range one mistake says enough.
+  if (!objections_.empty() && objections_.back().path == key) return;
+  if (from == to) return object(key, fmt::format("a link from {} to itself", names_[from]));
+  if (!cables_.insert(std::minmax(from, to)).second)
+    return object(key, fmt::format("{} and {} are linked twice", names_[from], names_[to]),
+                  "add their bandwidths up in one link");
+  linked_[from] = linked_[to] = true;
+  out_[from].push_back(static_cast<LinkId>(edges_.size()));
+  edges_.push_back({from, to, link.bandwidth});
+  out_[to].push_back(static_cast<LinkId>(edges_.size()));
+  edges_.push_back({to, from, link.back.value_or(link.bandwidth)});
+}
+
+std::string DrawnGraph::name_of(LinkId link) const {
+  return fmt::format("{} to {}", names_[edges_[link].from], names_[edges_[link].to]);
+}
+
+bool DrawnGraph::forwards(Vertex vertex, std::size_t forwarding) const {
+  return is_switch(vertex) || vertex < forwarding;
+}
+
+LinkGraph DrawnGraph::routes(std::size_t forwarding) const {
+  LinkGraph graph;
+  for (Vertex v = 0; v < names_.size(); ++v) graph.add_vertex(forwards(v, forwarding));
+  for (const Edge& edge : edges_) graph.add_link(edge.from, edge.to, edge.width);
+  return graph;
+}
+
+std::vector<int> DrawnGraph::components(std::size_t forwarding) const {
+  Components components(names_.size());
+  for (const Edge& edge : edges_) {
+    if (forwards(edge.from, forwarding) && forwards(edge.to, forwarding))
+      components.join(edge.from, edge.to);
+  }
+  std::vector<int> result(names_.size());
+  for (std::size_t v = 0; v < result.size(); ++v) result[v] = components.of(v);
+  return result;
+}
+
+/// The components that an end can send through; links between two ends are components of their own,
+/// with negative numbers.
+std::vector<int> DrawnGraph::touched(Vertex end, std::size_t forwarding,
+                                     const std::vector<int>& component) const {
+  if (!has_links(end)) return {};
+  if (forwards(end, forwarding)) return {component[end]};
+  std::set<int> found;
+  for (const LinkId link : out_[end]) {
+    const Vertex other = edges_[link].to;
+    found.insert(forwards(other, forwarding) ? component[other] : -1 - static_cast<int>(link / 2));
+  }
+  return {found.begin(), found.end()};
+}
+
+void DrawnGraph::require_routes(const std::vector<Vertex>& ends, std::size_t forwarding) {
+  if (!objections_.empty()) return;  // links may be missing for that reason
+  const std::vector<int> component = components(forwarding);
+  std::map<std::vector<int>, std::vector<std::string>> alike;
+  for (const Vertex end : ends) alike[touched(end, forwarding, component)].push_back(names_[end]);
+  if (const auto alone = alike.find({}); alone != alike.end() && ends.size() > 1)
+    return object(key_ + ".links", fmt::format("no link joins {}", contracted(alone->second)));
+  for (auto a = alike.begin(); a != alike.end(); ++a) {
+    for (auto b = std::next(a); b != alike.end(); ++b) {
+      if (overlap(a->first, b->first)) continue;
+      return object(
+          key_ + ".links",
+          fmt::format("no route from {} to {}: the links join {} and, apart from them, {}",
+                      a->second.front(), b->second.front(), contracted(a->second),
+                      contracted(b->second)),
+          "join the two parts");
+    }
+  }
+}
+
+// --- ranges
+
+namespace {
+
+struct Range {
+  std::size_t begin, end;  ///< in the text
+  long first, last;
+};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The first "A..B" of the text.
+std::optional<Range> find_range(const std::string& text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string::npos) return std::nullopt;
+  std::size_t begin = dots, end = dots + 2;
+  while (begin > 0 && is_digit(text[begin - 1])) --begin;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  constexpr std::size_t kMostDigits = 9;
+  if (begin == dots || end == dots + 2 || dots - begin > kMostDigits ||
+      end - dots - 2 > kMostDigits)
+    return std::nullopt;
+  return Range{begin, end, std::stol(text.substr(begin)), std::stol(text.substr(dots + 2))};
+}
+
+/// "node 3" as "node " and 3; nullopt without a number at the end.
+std::optional<std::pair<std::string, long>> numbered(const std::string& name) {
+  std::size_t digits = name.size();
+  while (digits > 0 && is_digit(name[digits - 1])) --digits;
+  constexpr std::size_t kMostDigits = 9;
+  if (digits == name.size() || name.size() - digits > kMostDigits) return std::nullopt;
+  return std::pair{name.substr(0, digits), std::stol(name.substr(digits))};
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> expanded(const std::string& text) {
+  constexpr long kMost = 100'000;
+  const auto range = find_range(text);
+  if (!range) return std::vector{text};
+  if (range->last < range->first || range->last - range->first >= kMost) return std::nullopt;
+  std::vector<std::string> names;
+  for (long number = range->first; number <= range->last; ++number) {
+    const auto each =
+        expanded(text.substr(0, range->begin) + std::to_string(number) + text.substr(range->end));
+    if (!each || names.size() + each->size() > kMost) return std::nullopt;
+    names.insert(names.end(), each->begin(), each->end());
+  }
+  return names;
+}
+
+std::string contracted(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 6;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < names.size();) {
+    const auto first = numbered(names[i]);
+    std::size_t end = i + 1;
+    while (first && end < names.size()) {
+      const auto next = numbered(names[end]);
+      if (!next || next->first != first->first ||
+          next->second != first->second + static_cast<long>(end - i))
+        break;
+      ++end;
+    }
+    texts.push_back(end - i > 1 ? fmt::format("{}..{}", names[i], numbered(names[end - 1])->second)
+                                : names[i]);
+    i = end;
+  }
+  if (texts.size() > kMost) {
+    const std::size_t more = texts.size() - kMost;
+    texts.resize(kMost);
+    texts.push_back(fmt::format("... ({} more)", more));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace stepsim

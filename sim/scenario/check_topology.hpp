@@ -1,0 +1,13 @@
+// Whether the topologies of a cluster are known, and fit its size and its other keys.
+#pragma once
+
+#include "sim/scenario/key_reports.hpp"
+#include "sim/scenario/load.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+/// A topology that is not listed in `known` is not checked, an empty list checks nothing.
+void check_topology(const Cluster& cluster, const KnownNames& known, const KeyReports& keys);
+
+}  // namespace stepsim
