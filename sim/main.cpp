@@ -80,8 +80,8 @@ struct CommandLine {
     list->add_option("what", listed)
         ->required()
         ->check(one_of_these({"models", "gpus", "attention", "links", "clusters", "conventions",
-                              "frameworks", "collectives", "optimizers", "schedules", "shardings",
-                              "topologies"}));
+                              "frameworks", "collectives", "node-topologies", "optimizers",
+                              "schedules", "shardings", "topologies"}));
     list->callback([this] { chosen = [this] { return stepsim::list(listed, std::cout); }; });
     add_import();
   }

@@ -99,6 +99,7 @@ constexpr Listing kListings[] = {
     {"frameworks", frameworks},
     {"collectives", registered<CollectiveAlgorithm>},
     {"optimizers", registered<OptimizerRule>},
+    {"node-topologies", registered<NodeTopology>},
     {"schedules", registered<Schedule>},
     {"shardings", registered<ShardingStrategy>},
     {"topologies", registered<Topology>},

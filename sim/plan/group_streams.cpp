@@ -7,22 +7,26 @@
 namespace stepsim {
 namespace {
 
-/// A node of a group: the members there, in order, and the NICs that they own.
+/// A node of a group: the members there, in order, and the NICs that they own, each with the first
+/// of its members.
 struct Place {
   int node = 0;
   std::vector<int> members;
   std::vector<int> nics;
+  std::vector<int> owners;
 };
 
 std::vector<Place> places_of(const std::vector<int>& ranks, const Network& network) {
   std::vector<Place> places;
   for (const int rank : ranks) {
     const Port port = network.port_of(rank);
-    if (places.empty() || places.back().node != port.node) places.push_back({port.node, {}, {}});
+    if (places.empty() || places.back().node != port.node)
+      places.push_back({port.node, {}, {}, {}});
     Place& place = places.back();
     place.members.push_back(rank);
-    if (std::find(place.nics.begin(), place.nics.end(), port.nic) == place.nics.end())
-      place.nics.push_back(port.nic);
+    if (std::find(place.nics.begin(), place.nics.end(), port.nic) != place.nics.end()) continue;
+    place.nics.push_back(port.nic);
+    place.owners.push_back(rank);
   }
   return places;
 }
@@ -40,8 +44,25 @@ class Streams {
             static_cast<int>(nics_)};
   }
 
-  /// From each member to the next of its node.
-  std::vector<Stream> inside() const { return some(Stream{1, shift_inside(1)}); }
+  /// One stream for each of the rings that a node has over its members. Where nodes differ in
+  /// their rings each uses its first alone.
+  std::vector<Stream> inside() const {
+    std::vector<std::vector<Ring>> of_nodes;
+    for (const Place& place : places_) {
+      if (place.members.size() > 1) of_nodes.push_back(network_.rings(place.members));
+    }
+    if (of_nodes.empty()) return {};
+    const std::vector<double> shares = shares_of(of_nodes.front());
+    const bool alike = std::all_of(of_nodes.begin(), of_nodes.end(),
+                                   [&](const auto& rings) { return shares_of(rings) == shares; });
+    std::vector<Stream> streams;
+    for (std::size_t i = 0; i < (alike ? shares.size() : 1); ++i) {
+      Stream stream{alike ? shares[i] : 1, {}};
+      for (const auto& rings : of_nodes) add_ring(stream, rings[i].gpus);
+      streams.push_back(std::move(stream));
+    }
+    return streams;
+  }
 
   std::vector<Stream> between() const {
     Stream stream;
@@ -106,8 +127,21 @@ class Streams {
   void add_hop(Stream& stream, std::size_t from, std::size_t to) const {
     const Place& a = places_[from];
     const Place& b = places_[to];
-    for (std::size_t k = 0; k < nics_; ++k)
+    for (std::size_t k = 0; k < nics_; ++k) {
+      append(stream, network_.to_nic(a.owners[k]));
       append(stream, network_.route(Port{a.node, a.nics[k]}, Port{b.node, b.nics[k]}));
+      append(stream, network_.from_nic(b.owners[k]));
+    }
+  }
+
+  void add_ring(Stream& stream, const std::vector<int>& ranks) const {
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      append(stream, network_.inside(ranks[i], ranks[(i + 1) % ranks.size()]));
+  }
+  static std::vector<double> shares_of(const std::vector<Ring>& rings) {
+    std::vector<double> shares;
+    for (const Ring& ring : rings) shares.push_back(ring.share);
+    return shares;
   }
 
   std::vector<LinkId> shift_inside(std::size_t distance) const {

@@ -1,8 +1,9 @@
 // How a group lies on the cluster, and the links that the patterns of its operations use.
 //
-// A ring uses its links all at once and advances with the slowest: one stream. Between nodes it
-// passes over every NIC that the group uses, from each node to the next. Of an all-to-all each NIC
-// sends to each other node; where the topology has levels (leaf, pod) and the group fills them
+// A ring uses its links all at once and advances with the slowest: one stream. Inside nodes there
+// are as many as the node's links close. Between nodes it passes over every NIC that the group
+// uses, from each node to the next, and over what lies between NIC and GPU. Of an all-to-all each
+// NIC sends to each other node; where the topology has levels (leaf, pod) and the group fills them
 // evenly, partners at one level are alike and become one stream, from each node to one of them.
 // Where it has none there is a stream for each distance between two nodes, up to kMostDistances of
 // them, evenly chosen.

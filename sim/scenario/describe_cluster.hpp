@@ -170,13 +170,6 @@ void describe(Io& io, NodeLayout& n) {
   io.list("links", n.links, "custom: payload between `gpu 0..7`, `nic 0..3` and switches");
 }
 
-template <class Io>
-void describe(Io& io, BackgroundLoad& b) {
-  io.field("links", b.links, required(),
-           "names of `stepsim show cluster`; a * stands for any text: \"leaf * up\"");
-  io.field("rate", b.rate, required(rate), "that others take of each of them, if it is to be had");
-}
-
 /// What only some topologies read.
 template <class Io>
 void describe_topology(Io& io, Fabric& f) {
@@ -229,7 +222,6 @@ void describe(Io& io, Cluster& c) {
   io.section("node_topology", "kind", c.node_topology, "how the GPUs of a node are joined");
   io.section("inter_node", c.inter_node, Fabric{.nics_per_node = c.gpus_per_node},
              "the network between nodes; needed for more than one node");
-  io.list("background", c.background, "what other jobs send over links of the cluster");
 }
 
 }  // namespace stepsim

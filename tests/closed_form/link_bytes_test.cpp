@@ -31,7 +31,7 @@ std::map<std::string, double> bytes_on_links(const Plan& plan, const Group& grou
     for (const PhaseFlow& flow : phase.flows) {
       for (const Stream& stream : group.streams[static_cast<std::size_t>(flow.pattern)]) {
         for (const LinkId link : stream.links)
-          bytes[plan.network.links()[link].name] += flow.bytes.bytes() * stream.share;
+          bytes[plan.network.name_of(link)] += flow.bytes.bytes() * stream.share;
       }
     }
   }

@@ -72,7 +72,7 @@ class RandomScenario {
     for (Operation& operation : plan.operations) operation.held_sms = operation.memory_share = 0;
     // What moves inside a node keeps its own rate, and never meets anything else on its links.
     for (LinkId link = 0; link < plan.network.links().size(); ++link) {
-      if (plan.network.links()[link].name.find(" gpu ") != std::string::npos)
+      if (plan.network.name_of(link).find(" gpu ") != std::string::npos)
         plan.network.set_bandwidth(link, BytesPerSecond{1e14});
     }
     return plan;

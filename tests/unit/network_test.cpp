@@ -46,9 +46,9 @@ TEST_CASE("a rail-optimised fabric has only NICs, which carry what they reach") 
   const Cluster cluster = cluster_of(3, 2, {});
   const Network network(cluster);
   CHECK(network.links().size() == 3 * 2 * 2 * 2);
-  for (const Link& link : network.links()) {
-    if (link.name.find("nic") != std::string::npos)
-      CHECK(link.bandwidth.bytes_per_second() == nine_digits(45e9));
+  for (LinkId link = 0; link < network.links().size(); ++link) {
+    if (network.name_of(link).find("nic") != std::string::npos)
+      CHECK(network.links()[link].bandwidth.bytes_per_second() == nine_digits(45e9));
   }
   CHECK(names(network, network.route(0, 3)) == Names{"node 0 nic 0 up", "node 1 nic 1 down"});
   CHECK(names(network, network.route(5, 1)) == Names{"node 2 nic 1 up", "node 0 nic 1 down"});

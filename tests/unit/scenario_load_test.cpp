@@ -195,6 +195,15 @@ TEST_CASE("a scenario that is written reads back as an equal one") {
           "false}\n",
       "model: stack\ncluster: {base: box, intra_node: {bandwidth: 1 Tbit/s, latency: 0.1 us}}\n"
       "training: {global_batch: 64}\n",
+      "model: tiny\ncluster: {base: pod, node_topology: {kind: custom, switches: [cpu 0..1], "
+      "links: "
+      "[{from: gpu 0..7, to: cpu 0, bandwidth: 25 GB/s, back: 0.3 GB/s}, {from: cpu 0, to: cpu 1, "
+      "bandwidth: 16 GB/s}]}, inter_node: {topology: custom, switches: [leaf], links: [{from: node "
+      "0..3, to: leaf, bandwidth: 1 Tbit/s}]}}\ntraining: {sequence_length: 512, global_batch: "
+      "64}\n",
+      "model: tiny\ncluster: {base: pod, node_topology: pcie, inter_node: {topology: fat_tree, "
+      "nodes_per_leaf: 1, leaves_per_pod: 2, oversubscription: [1, 1.5]}}\n"
+      "training: {sequence_length: 512, global_batch: 64}\n",
       "model: {base: rotary, layers: 8}\ncluster: {gpu: testgpu}\n"
       "training: {sequence_length: 100, global_batch: 3, attention: flash2, optimizer: sgd}\n"};
   for (const std::string& text : texts) {
