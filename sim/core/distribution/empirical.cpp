@@ -1,0 +1,29 @@
+// What was measured, drawn again: each value is as likely as the others.
+#include <algorithm>
+#include <numeric>
+
+#include "sim/core/distribution.hpp"
+#include "sim/core/registry.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Values in any unit: they are scaled to the mean.
+Quantile of(const Spread& spread) {
+  std::vector<double> values = spread.values;
+  std::sort(values.begin(), values.end());
+  const double count = static_cast<double>(values.size());
+  const double scale = spread.mean * count / std::accumulate(values.begin(), values.end(), 0.0);
+  for (double& value : values) value *= scale;
+  return [values, count](double share) { return values[static_cast<std::size_t>(share * count)]; };
+}
+
+const Registered<Distribution> empirical{{
+    .name = "empirical",
+    .description = "one of `values`, each as likely, scaled to the mean",
+    .takes_sigma = false,
+    .quantile = of,
+}};
+
+}  // namespace
+}  // namespace stepsim

@@ -1,0 +1,24 @@
+// Gamma: the wait for several independent things; between exponential and normal.
+#include <boost/math/distributions/gamma.hpp>
+
+#include "sim/core/distribution.hpp"
+#include "sim/core/registry.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Its mean is shape x scale, its variance shape x scale^2.
+Quantile of(const Spread& spread) {
+  const double shape = 1 / (spread.sigma * spread.sigma);
+  const boost::math::gamma_distribution<> draws(shape, spread.mean / shape);
+  return [draws](double share) { return boost::math::quantile(draws, share); };
+}
+
+const Registered<Distribution> gamma{{
+    .name = "gamma",
+    .description = "the wait for several things; nearly normal when sigma is small",
+    .quantile = of,
+}};
+
+}  // namespace
+}  // namespace stepsim

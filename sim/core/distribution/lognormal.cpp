@@ -1,0 +1,26 @@
+// Lognormal: the product of many small factors; skewed to the right, never negative.
+#include <cmath>
+
+#include <boost/math/distributions/lognormal.hpp>
+
+#include "sim/core/distribution.hpp"
+#include "sim/core/registry.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Its mean is exp(m + s^2 / 2), and its variance over the mean's square exp(s^2) - 1.
+Quantile of(const Spread& spread) {
+  const double s2 = std::log1p(spread.sigma * spread.sigma);
+  const boost::math::lognormal_distribution<> draws(std::log(spread.mean) - s2 / 2, std::sqrt(s2));
+  return [draws](double share) { return boost::math::quantile(draws, share); };
+}
+
+const Registered<Distribution> lognormal{{
+    .name = "lognormal",
+    .description = "the product of many small factors; a longer tail above than below",
+    .quantile = of,
+}};
+
+}  // namespace
+}  // namespace stepsim
