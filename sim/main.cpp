@@ -80,8 +80,8 @@ struct CommandLine {
     list->add_option("what", listed)
         ->required()
         ->check(one_of_these({"models", "gpus", "attention", "links", "clusters", "conventions",
-                              "frameworks", "collectives", "node-topologies", "optimizers",
-                              "schedules", "shardings", "topologies"}));
+                              "distributions", "frameworks", "collectives", "node-topologies",
+                              "optimizers", "schedules", "shardings", "topologies"}));
     list->callback([this] { chosen = [this] { return stepsim::list(listed, std::cout); }; });
     add_import();
   }
@@ -119,6 +119,9 @@ struct CommandLine {
                     "write a Chrome trace (.json or .json.gz) for Perfetto");
     run->add_option("--fold", fold, "auto: simulate one rank of each kind; off: every rank")
         ->check(one_of_these({"auto", "off"}));
+    run->add_option("--jobs", run_options.jobs,
+                    "replicas at the same time (run.replicas); default: as many as cores")
+        ->check(CLI::Range(1, 4096));
     run->add_flag("--stats", run_options.stats,
                   "also print wall time and memory of the simulation itself");
     run->callback([this] {

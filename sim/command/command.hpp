@@ -21,6 +21,7 @@ struct RunOptions {
   std::string format = "table";  ///< table, json, csv
   std::string trace;             ///< file to write; empty: none
   bool fold = true;
+  int jobs = 0;  ///< replicas at the same time; 0: as many as there are cores
   bool stats = false;
   bool colour = false;
   int width = 80;
@@ -55,7 +56,7 @@ ExitCode show(const ShowOptions& options, std::ostream& out);
 ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& notes);
 
 /// Prints the names that scenarios may use: models, gpus, attention kernels, links, clusters,
-/// collectives, schedules, topologies, shardings.
+/// collectives, distributions, schedules, topologies, shardings.
 ExitCode list(const std::string& what, std::ostream& out);
 
 }  // namespace stepsim

@@ -7,6 +7,7 @@
 
 #include "sim/cluster/network.hpp"
 #include "sim/command/command.hpp"
+#include "sim/core/distribution.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/ops/blocks.hpp"
 #include "sim/ops/flop_convention.hpp"
@@ -96,6 +97,7 @@ constexpr Listing kListings[] = {
     {"links", links},
     {"clusters", clusters},
     {"conventions", registered<FlopConvention>},
+    {"distributions", registered<Distribution>},
     {"frameworks", frameworks},
     {"collectives", registered<CollectiveAlgorithm>},
     {"optimizers", registered<OptimizerRule>},

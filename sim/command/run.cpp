@@ -1,22 +1,25 @@
 // stepsim run: scenario -> op graph -> plan -> timeline -> metrics -> report.
 #include <chrono>
 #include <fstream>
+#include <optional>
 #include <ostream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include "sim/command/command.hpp"
+#include "sim/command/counterfactuals.hpp"
 #include "sim/command/load.hpp"
+#include "sim/command/replicas.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/what_if.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/report/csv.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/measure.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/trace.hpp"
-#include "sim/report/verdict.hpp"
 
 namespace stepsim {
 namespace {
@@ -45,26 +48,6 @@ class StopWatch {
   RunStats stats_;
 };
 
-Plan without(const Plan& plan, WhatIf what) {
-  switch (what) {
-    case WhatIf::network:
-      return with_free_network(plan);
-    case WhatIf::input:
-      return with_free_input(plan);
-    case WhatIf::launches:
-      return with_free_launches(plan);
-  }
-  throw InternalError("a counterfactual without a plan");
-}
-
-/// Counterfactuals are always simulated folded: the answer is the same and they are cheap.
-Verdict verdict_of(const Scenario& scenario, const Plan& plan, const Metrics& metrics) {
-  return verdict(metrics, [&](WhatIf what) {
-    if (what == WhatIf::input && !scenario.data) return metrics.step_time;
-    return mean_step(simulate(without(plan, what), {.spans = false}).timeline);
-  });
-}
-
 std::string formatted(const RunOptions& options, const Metrics& metrics,
                       const std::vector<ExpectationOutcome>& outcomes, const RunStats& stats) {
   if (options.format == "json") return to_json(metrics, outcomes, options.stats ? &stats : nullptr);
@@ -90,13 +73,23 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
   watch.lap("load");
   const OpGraph graph = build(scenario);
   watch.lap("build");
-  const Plan plan = make_plan(scenario, graph);
+  std::optional<Replicas> replicas;
+  if (scenario.run.replicas > 1) {
+    replicas = run_replicas(scenario, graph, {.fold = options.fold, .jobs = options.jobs});
+    watch.lap("replicas");
+    const auto done = static_cast<int>(replicas->steps.size());
+    if (done < replicas->asked)
+      notes << fmt::format("interrupted: {} of {} replicas are done\n", done, replicas->asked);
+  }
+  const int replica = replicas ? replicas->median : 0;
+  const Plan plan = make_plan(scenario, graph, {.replica = replica});
   watch.lap("plan");
   const Simulation simulation =
       simulate(plan, {.fold = options.fold, .kernels = !options.trace.empty()});
   watch.lap("simulate");
   Metrics metrics = measure(scenario, graph, simulation);
-  metrics.verdict = verdict_of(scenario, plan, metrics);
+  metrics.replicas = std::move(replicas);
+  add_counterfactuals(metrics, scenario, graph, plan, replica, simulation.timeline);
   const auto outcomes = judge(scenario, metrics);
   watch.lap("measure");
   if (!options.trace.empty()) {

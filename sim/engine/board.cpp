@@ -7,7 +7,6 @@
 #include <csignal>
 
 #include <fmt/format.h>
-#include <simgrid/kernel/Timer.hpp>
 #include <xbt/log.h>
 
 #include "sim/core/error.hpp"
@@ -20,6 +19,8 @@ namespace {
 constexpr double kUnitsPerByte = 1024;
 // Dates closer than this are one.
 constexpr double kInstant = 1e-13;
+// What is left of a link that is down: to SimGrid a link of no bandwidth has no limit.
+constexpr double kDown = 1e-12;
 
 /// Every physical switch, set once per process, before the first platform.
 void set_switches() {
@@ -76,7 +77,8 @@ std::vector<LinkId> links_of(const FoldedStream& stream) {
 
 Board* Board::current_ = nullptr;
 
-Board::Board(const Folding& folding) : engine_(make_engine()) {
+Board::Board(const Folding& folding)
+    : engine_(make_engine()), bandwidths_(folding.links), windows_(folding.windows) {
   static const bool once = [] {
     simgrid::s4u::Activity::on_completion_cb([](const simgrid::s4u::Activity& activity) {
       if (current_ != nullptr) current_->finished(activity);
@@ -150,6 +152,24 @@ void Board::fire(Callbacks* batch) {
   for (const auto& callback : *batch) callback();
   batch->clear();
   spare_.push_back(batch);
+  if (change_ != nullptr && idle()) {
+    change_->remove();
+    change_ = nullptr;
+  }
+}
+
+void Board::await_change() {
+  if (windows_.next() == INFINITY) return;
+  change_ = simgrid::kernel::timer::Timer::set(base_ + windows_.next(), [this] { change_links(); });
+}
+
+void Board::change_links() {
+  change_ = nullptr;
+  for (const auto& [link, factor] : windows_.pass()) {
+    links_[link]->set_bandwidth(bandwidths_[link].bytes_per_second() * std::max(factor, kDown) *
+                                kUnitsPerByte);
+  }
+  if (!idle()) await_change();
 }
 
 void Board::transfer(const FoldedStream& stream, double bytes, double rate, double date,
@@ -164,7 +184,7 @@ void Board::transfer(const FoldedStream& stream, double bytes, double rate, doub
   Moving& moving = moving_[id];
   moving = {&stream, bytes, rate, date, date + bytes / alone, std::move(done), {}};
   for (const LinkId link : links_of(stream)) on_link_[link].push_back(id);
-  if (met) return hand_over(id, bytes);
+  if (met || stream.varies) return hand_over(id, bytes);
   move_alone(id);
 }
 
@@ -227,6 +247,9 @@ void Board::finished(const simgrid::s4u::Activity& activity) {
   });
 }
 
-void Board::run() { engine_->run(); }
+void Board::run() {
+  await_change();
+  engine_->run();
+}
 
 }  // namespace stepsim

@@ -2,7 +2,8 @@
 //
 // What has a known duration is a timer; what shares a link is a transfer under max-min fairness. A
 // transfer that is alone on its links has a known duration, too: it becomes SimGrid's business when
-// another one comes to a link of it, with the bytes that are then left.
+// another one comes to a link of it, with the bytes that are then left. One over links whose
+// bandwidth changes is SimGrid's from its start.
 //
 // Links have no latency here (the caller waits it before the transfer), transfers do not slow the
 // reverse direction, and no TCP window limits them: with these switches a transfer matches its
@@ -16,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 
 #include "sim/plan/fold.hpp"
@@ -57,6 +59,12 @@ class Board {
   };
   using MovingId = std::uint64_t;
 
+  /// At the date of the next change of a link: makes it, and waits for the one after.
+  void change_links();
+  void await_change();
+  /// Nothing will happen any more, but that links change.
+  bool idle() const { return spare_.size() == batches_.size() && moving_.empty(); }
+
   void build_platform(const Folding& folding, const std::vector<const FoldedStream*>& streams);
   struct Ends {
     simgrid::s4u::Host* from;
@@ -77,6 +85,9 @@ class Board {
   std::unique_ptr<simgrid::s4u::Engine> engine_;
   double base_ = 0;  // SimGrid's clock survives its engine
   std::vector<simgrid::s4u::Link*> links_;
+  const std::vector<BytesPerSecond>& bandwidths_;
+  OpenWindows windows_;
+  simgrid::kernel::timer::Timer* change_ = nullptr;
   std::unordered_map<const FoldedStream*, Ends> ends_;
   std::unordered_map<MovingId, Moving> moving_;
   std::unordered_map<const simgrid::s4u::Activity*, MovingId> comms_;

@@ -29,21 +29,20 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
 }
 
 /// Unfolded runs record one rank of each class of the folded plan, as the folded run does.
-void Executor::record(const std::vector<int>& representatives) {
+void Executor::record(const std::map<int, const FoldedRank*>& representatives) {
   for (RankState& state : ranks_) {
     const int rank = state.folded->rank;
-    if (std::binary_search(representatives.begin(), representatives.end(), rank)) {
+    if (representatives.find(rank) != representatives.end()) {
       state.recorder.emplace(plan_, *state.folded, options_.kernels);
     }
   }
 }
 
 Simulation Executor::run() {
-  std::vector<int> representatives;
   const Folding classes = options_.fold ? Folding{} : fold_plan(plan_, true);
+  std::map<int, const FoldedRank*> representatives;
   for (const FoldedRank& rank : (options_.fold ? folding_ : classes).ranks)
-    representatives.push_back(rank.rank);
-  std::sort(representatives.begin(), representatives.end());
+    representatives[rank.rank] = &rank;
   if (options_.spans) record(representatives);
 
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -63,6 +62,8 @@ Simulation Executor::run() {
   for (RankState& state : ranks_) {
     if (state.recorder) result.timeline.ranks.push_back(state.recorder->take());
   }
+  for (RankTimeline& rank : result.timeline.ranks)
+    rank.members = representatives.at(rank.rank)->members;
   result.timeline.step_ends = step_ends_;
   result.timeline.warmup = plan_.warmup;
   result.stats = {folding_.ranks_total, static_cast<std::int64_t>(ranks_.size()), board_.events(),
@@ -103,7 +104,9 @@ void Executor::note_start(std::uint32_t rank, TaskIndex task, double arrival, do
   RankState& state = ranks_[rank];
   if (!state.recorder) return;
   Started& begun = state.recorder->started(task);
-  begun = {arrival, start, blocker, begun.message};
+  begun.arrival = arrival;
+  begun.start = start;
+  begun.blocker = blocker;
 }
 
 void Executor::ready(std::uint32_t rank, TaskIndex index, double date, std::int32_t blocker) {
@@ -138,9 +141,26 @@ void Executor::ready(std::uint32_t rank, TaskIndex index, double date, std::int3
   }
 }
 
+/// The task's chain as it runs this time.
+const Chain& Executor::chain_of(std::uint32_t rank, TaskIndex index) {
+  RankState& state = ranks_[rank];
+  const Task& task = state.program->tasks[index];
+  const Chain& chain = plan_.chains[task.work];
+  const auto member = static_cast<std::size_t>(state.folded->rank);
+  if (!plan_.kernel_draws || !plan_.kernel_draws->touched[member]) return chain;
+  state.varied = chain;
+  for (std::size_t i = 0; i < chain.kernels.size(); ++i) {
+    const std::uint64_t call = static_cast<std::uint64_t>(index) << 32 | i;
+    state.varied.kernels[i].seconds *= (*plan_.kernel_draws)(member, task.step, call);
+  }
+  contract(state.varied);
+  if (state.recorder) state.recorder->started(index).varied = &state.varied;
+  return state.varied;
+}
+
 void Executor::start_chain(std::uint32_t rank, TaskIndex index, double date, std::int32_t blocker) {
   const Task& task = task_of(rank, index);
-  const Chain& chain = plan_.chains[task.work];
+  const Chain& chain = chain_of(rank, index);
   RankState& state = ranks_[rank];
   const double host = launch_date(state, task);
   note_start(rank, index, date, std::max(date, host + chain.launch_each), blocker);
@@ -238,6 +258,10 @@ void Executor::start_operation(std::uint32_t group, double date) {
   }
   state.phase = 0;
   state.running = true;
+  const std::uint64_t call = state.started++;
+  const auto& draws = plan_.collective_draws;
+  const std::size_t member = state.folded->group;
+  if (draws && draws->touched[member]) state.factor = (*draws)(member, first.step, call);
   start_phase(group, date);
 }
 
@@ -247,7 +271,7 @@ void Executor::start_phase(std::uint32_t group, double date) {
   const Phases& phases = plan_.operations[first.work].phases;
   if (state.phase < phases.size()) {
     const Phase& phase = phases[state.phase];
-    const double begin = date + phase.latency.seconds();
+    const double begin = date + phase.latency.seconds() * state.factor;
     return board_.at(begin, [this, group, begin] { run_phase(group, begin); });
   }
   const std::vector<Arrival> members = std::move(state.arrived);
@@ -269,12 +293,12 @@ void Executor::run_phase(std::uint32_t group, double date) {
     const auto& streams = state.folded->streams[static_cast<std::size_t>(flow.pattern)];
     if (streams.empty()) {  // a group that has no links takes its time all the same
       ++state.pending;
-      const double end = date + flow.alone().seconds();
+      const double end = date + flow.alone().seconds() * state.factor;
       board_.at(end, [part_done, end] { part_done(end); });
     }
     for (const FoldedStream& stream : streams) {
       ++state.pending;
-      board_.transfer(stream, flow.bytes.bytes() * stream.share,
+      board_.transfer(stream, flow.bytes.bytes() * stream.share * state.factor,
                       flow.rate.bytes_per_second() * stream.share, date, part_done);
     }
   }

@@ -2,6 +2,7 @@
 // operations.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,7 @@ class Executor {
     Taken taken;                           // by the operations in flight
     int in_flight = 0;                     // operations that take something
     TaskIndex running = kNoTask;           // the chain on the compute row
+    Chain varied;                          // its kernels with their jitter
     ChainRun chain;
     double chain_end = 0;
     std::uint32_t schedule = 0;  // counts its dates of ending; an older one no longer holds
@@ -49,13 +51,16 @@ class Executor {
     const FoldedGroup* folded = nullptr;
     std::vector<Arrival> arrived;
     std::size_t phase = 0;
-    int pending = 0;  // parts of the phase still running
+    std::uint64_t started = 0;  // operations
+    double factor = 1;          // of the running one's durations
+    int pending = 0;            // parts of the phase still running
     bool running = false;
   };
 
-  void record(const std::vector<int>& ranks);
+  void record(const std::map<int, const FoldedRank*>& representatives);
   void finish(std::uint32_t rank, TaskIndex task, double date);
   void ready(std::uint32_t rank, TaskIndex task, double date, std::int32_t blocker);
+  const Chain& chain_of(std::uint32_t rank, TaskIndex task);
   void start_chain(std::uint32_t rank, TaskIndex task, double date, std::int32_t blocker);
   void schedule_end(std::uint32_t rank);
   void finish_chain(std::uint32_t rank, double date);

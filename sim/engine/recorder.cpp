@@ -35,8 +35,13 @@ std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
             .wait_cause = task.wait_cause};
   first_span_[index] = static_cast<std::int32_t>(timeline_.spans.size());
   if (task.kind == TaskKind::chain) {
-    last_span_[index] = add_chain(span, plan_.chains[task.work], host, begun.slowed);
-    return last_span_[index];
+    const Chain& planned = plan_.chains[task.work];
+    if (!kernels_) {
+      span.mix = static_cast<std::int32_t>(task.work);
+      if (begun.varied != nullptr) span.pace = begun.varied->compute / planned.compute;
+    }
+    const Chain& chain = begun.varied == nullptr ? planned : *begun.varied;
+    return last_span_[index] = add_chain(span, chain, host, begun.slowed);
   }
   if (task.kind == TaskKind::communicate) {
     span.bytes = plan_.operations[task.work].bytes.bytes();
@@ -52,7 +57,6 @@ std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
 std::int32_t Recorder::add_chain(Span span, const Chain& chain, double host,
                                  const ChainRun* slowed) {
   if (!kernels_) {
-    span.mix = static_cast<std::int32_t>(&chain - plan_.chains.data());
     if (slowed != nullptr) span.contention = slowed->contention();
     timeline_.spans.push_back(span);
     return static_cast<std::int32_t>(timeline_.spans.size()) - 1;

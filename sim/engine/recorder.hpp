@@ -17,6 +17,7 @@ struct Started {
   std::int32_t blocker = kNoSpan;
   std::uint32_t message = 0;
   const ChainRun* slowed = nullptr;  ///< chains: how it went, when a collective ran beside it
+  const Chain* varied = nullptr;     ///< chains: its kernels, when they had jitter
 };
 
 /// Records one rank.

@@ -86,8 +86,10 @@ class Refinement {
     Partition p;
     for (const int program : plan_.program_of)
       p.ranks.push_back(mix(1, static_cast<Colour>(program)));
+    single_out(plan_.kernel_draws, p.ranks);
     for (const Group& group : plan_.groups)
       p.groups.push_back(mix(2, static_cast<Colour>(group.channel)));
+    single_out(plan_.collective_draws, p.groups);
     for (const Flow& flow : flows_) {
       const Colour kind = mix(flow.reads ? 3 : 4, static_cast<Colour>(flow.copies));
       p.flows.push_back(mix(mix(kind, flow.pattern), std::bit_cast<Colour>(flow.share)));
@@ -95,7 +97,18 @@ class Refinement {
     for (const Link& link : plan_.network.links()) {
       p.links.push_back(mix(5, std::bit_cast<Colour>(link.bandwidth.bytes_per_second())));
     }
+    for (const LinkWindow& window : plan_.windows) {
+      for (const double part : {window.factor, window.from, window.until, window.period})
+        p.links[window.link] = mix(p.links[window.link], std::bit_cast<Colour>(part));
+    }
     return p;
+  }
+
+  /// What draws its own durations is like nothing else.
+  static void single_out(const std::optional<Draws>& draws, Colours& colours) {
+    for (std::size_t i = 0; draws && i < colours.size(); ++i) {
+      if (draws->touched[i]) colours[i] = mix(mix(11, i), colours[i]);
+    }
   }
 
   Partition refine(const Partition& old) const {
@@ -182,6 +195,7 @@ class Quotient {
     folding.ranks_total = static_cast<int>(plan_.program_of.size());
     for (const std::size_t link : links_.first)
       folding.links.push_back(plan_.network.links()[link].bandwidth);
+    add_windows(folding);
     count_crossings();
     add_groups(folding);
     add_ranks(folding);
@@ -190,6 +204,17 @@ class Quotient {
   }
 
  private:
+  void add_windows(Folding& folding) {
+    varies_.assign(links_.first.size(), false);
+    for (LinkWindow window : plan_.windows) {
+      const auto link_class = static_cast<std::size_t>(links_.of[window.link]);
+      if (links_.first[link_class] != window.link) continue;
+      varies_[link_class] = true;
+      window.link = static_cast<LinkId>(link_class);
+      folding.windows.push_back(window);
+    }
+  }
+
   /// How often each link representative is crossed, by flow class and in all.
   void count_crossings() {
     load_.assign(links_.first.size(), 0);
@@ -214,7 +239,7 @@ class Quotient {
         members.push_back(ranks_.of[static_cast<std::size_t>(rank)]);
       std::sort(members.begin(), members.end());
       const auto distinct = std::unique(members.begin(), members.end()) - members.begin();
-      folding.groups.push_back({plan_.groups[g].channel, static_cast<int>(distinct), {}});
+      folding.groups.push_back({plan_.groups[g].channel, g, static_cast<int>(distinct), {}});
     }
   }
 
@@ -227,6 +252,10 @@ class Quotient {
         folded.group_of[channel] = group < 0 ? -1 : groups_.of[static_cast<std::size_t>(group)];
       }
       folding.ranks.push_back(folded);
+    }
+    for (std::size_t rank = 0; rank < ranks_.of.size(); ++rank) {
+      folding.ranks[static_cast<std::size_t>(ranks_.of[rank])].members.push_back(
+          static_cast<int>(rank));
     }
   }
 
@@ -263,7 +292,8 @@ class Quotient {
       const int crossings = crossings_[key(flow_classes_.of[f], link)];
       stream.links.insert(stream.links.end(), static_cast<std::size_t>(crossings),
                           static_cast<LinkId>(link));
-      stream.shares |= load_[link] > crossings;
+      stream.varies |= varies_[link];
+      stream.shares |= load_[link] > crossings || varies_[link];
       slowest = std::min(slowest, folding.links[link].bytes_per_second() / crossings);
     }
     stream.alone = BytesPerSecond{slowest};
@@ -275,6 +305,7 @@ class Quotient {
   Classes ranks_, groups_, flow_classes_, links_;
   std::unordered_map<std::uint64_t, int> crossings_;
   std::vector<int> load_;
+  std::vector<bool> varies_;
 };
 
 }  // namespace

@@ -22,18 +22,21 @@ struct FoldedStream {
   double share = 1;
   std::vector<LinkId> links;
   bool shares = false;   ///< something else may use a link of it
+  bool varies = false;   ///< a link of it is slow for a while
   BytesPerSecond alone;  ///< the most that its links let pass when it shares nothing
 };
 
 struct FoldedGroup {
   Channel channel = Channel::tensor;
-  int members = 0;  ///< simulated ranks that must arrive
+  std::size_t group = 0;  ///< the representative
+  int members = 0;        ///< simulated ranks that must arrive
   std::array<std::vector<FoldedStream>, kPatterns> streams{};
 };
 
 struct FoldedRank {
   int rank = 0;  ///< the representative
   int multiplicity = 1;
+  std::vector<int> members;               ///< of the class
   std::array<int, kChannels> group_of{};  ///< into Folding::groups; -1: none
   int reads = -1;                         ///< into Folding::reads; -1: the rank reads nothing
 };
@@ -43,6 +46,7 @@ struct Folding {
   std::vector<FoldedGroup> groups;
   std::vector<FoldedStream> reads;  ///< of one loader row
   std::vector<BytesPerSecond> links;
+  std::vector<LinkWindow> windows;  ///< of links of the quotient
   int ranks_total = 0;
 };
 

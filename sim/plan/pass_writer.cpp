@@ -99,8 +99,8 @@ void PassWriter::flush(Bucket& bucket) {
 
 void PassWriter::close_chain() {
   if (kernels_.empty()) return;
-  segment_.emplace_back(
-      ChainPiece{add_chain(shop_.plan, std::move(kernels_), launch_time(shop_.scenario))});
+  segment_.emplace_back(ChainPiece{
+      add_chain(shop_.plan, std::move(kernels_), launch_time(shop_.scenario), shape_.slow.factor)});
   kernels_.clear();
 }
 

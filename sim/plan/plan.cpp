@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "sim/plan/faults.hpp"
 #include "sim/plan/groups.hpp"
 #include "sim/plan/rank_order.hpp"
 #include "sim/plan/segment.hpp"
@@ -118,7 +119,7 @@ const char* group_name_of(Channel channel) {
   }
 }
 
-Plan make_plan(const Scenario& scenario, const OpGraph& graph) {
+Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions& options) {
   Plan plan(scenario.cluster);
   if (scenario.data && scenario.data->storage_bandwidth > BytesPerSecond{0}) {
     plan.network.add_storage(scenario.data->storage_bandwidth);
@@ -128,13 +129,16 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph) {
   add_groups(plan, scenario, graph);
   Workshop shop{scenario, graph, plan, Names(plan.names)};
   const Placement placement = placement_of(scenario);
+  const std::vector<Slowness> slowness = slowness_of_ranks(scenario, options);
   std::map<StageShape, int> programs;
   for (int rank = 0; rank < scenario.cluster.gpus(); ++rank) {
-    const auto [entry, is_new] = programs.emplace(shape_of(plan, scenario, placement, rank),
-                                                  static_cast<int>(plan.programs.size()));
+    StageShape shape = shape_of(plan, scenario, placement, rank);
+    shape.slow = slowness[static_cast<std::size_t>(rank)];
+    const auto [entry, is_new] = programs.emplace(shape, static_cast<int>(plan.programs.size()));
     if (is_new) plan.programs.push_back(stage_program(shop, entry->first));
     plan.program_of.push_back(entry->second);
   }
+  add_faults(plan, scenario, options);
   return plan;
 }
 

@@ -14,11 +14,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/cluster/network.hpp"
+#include "sim/plan/affected.hpp"
 #include "sim/plan/collective.hpp"
+#include "sim/plan/link_windows.hpp"
 #include "sim/timeline/timeline.hpp"
 
 namespace stepsim {
@@ -168,6 +171,23 @@ struct Group {
   std::array<std::vector<Stream>, kPatterns> streams{};  ///< by pattern; of those in use
 };
 
+/// Durations of the tasks of some ranks, or of the operations of some groups, are multiplied by
+/// draws.
+struct Draws {
+  Quantile quantile;
+  RandomKey key;
+  DrawPer per = DrawPer::call;
+  std::vector<bool> touched;  ///< by rank, or by group
+
+  /// Of a member's call with that number, in that step.
+  double operator()(std::size_t member, int step, std::uint64_t call) const {
+    RandomKey of = key.with(member);
+    if (per != DrawPer::run) of = of.with(static_cast<std::uint64_t>(step));
+    if (per == DrawPer::call) of = of.with(call);
+    return quantile(of.uniform());
+  }
+};
+
 struct Plan {
   explicit Plan(const Cluster& cluster) : network(cluster) {}
   Network network;
@@ -178,6 +198,9 @@ struct Plan {
   std::vector<int> program_of;  ///< by rank
   std::vector<Group> groups;
   std::vector<std::array<int, kChannels>> group_of;  ///< [rank][channel]; -1: none
+  std::vector<LinkWindow> windows;                   ///< of links that are slow for a while
+  std::optional<Draws> kernel_draws;                 ///< by rank
+  std::optional<Draws> collective_draws;             ///< by group
   int steps = 0;                                     ///< warm-up included
   int warmup = 0;
 
@@ -188,7 +211,7 @@ struct Plan {
 
 /// Lays the ops of a scenario out on its ranks. Keeps a pointer to scenario.cluster. Throws
 /// UserError when a name (schedule, topology, collective) is unknown.
-Plan make_plan(const Scenario& scenario, const OpGraph& graph);
-Plan make_plan(Scenario&& scenario, const OpGraph& graph) = delete;
+Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions& options = {});
+Plan make_plan(Scenario&& scenario, const OpGraph& graph, const PlanOptions& options = {}) = delete;
 
 }  // namespace stepsim

@@ -52,7 +52,8 @@ void RankRows::write_chain(std::uint32_t index) {
 
 void RankRows::write_kernels(std::vector<Kernel> kernels) {
   if (kernels.empty()) return;
-  write_chain(add_chain(shop_.plan, std::move(kernels), launch_time(shop_.scenario)));
+  write_chain(
+      add_chain(shop_.plan, std::move(kernels), launch_time(shop_.scenario), shape_.slow.factor));
 }
 
 /// "qkv .. projection": a chain is called by its ends.
@@ -105,6 +106,16 @@ TaskIndex RankRows::wait_on_host(const char* name, const std::vector<TaskIndex>&
   wait.micro_batch = micro_batch_;
   wait.cause = wait.wait_cause = Cause::launch_gap;
   return writer_.wait_on_host(wait, after);
+}
+
+void RankRows::stall(double seconds) {
+  Task pause;
+  pause.kind = TaskKind::timer;
+  pause.row = host_;
+  pause.name = shop_.name("stall");
+  pause.cause = pause.wait_cause = Cause::stall;
+  pause.amount = seconds;
+  wait_on_host("end of stall", {writer_.launch(pause, {}, 0)});
 }
 
 void RankRows::wait_for(TaskIndex task) {

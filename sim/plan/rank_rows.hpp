@@ -39,6 +39,9 @@ class RankRows {
   /// The host stops until these are done.
   TaskIndex wait_on_host(const char* name, const std::vector<TaskIndex>& after);
 
+  /// The host does nothing for that long.
+  void stall(double seconds);
+
   /// The next chain waits for this task, unless it is kNoTask.
   void wait_for(TaskIndex task);
   const std::vector<TaskIndex>& waits() const { return waits_; }

@@ -114,7 +114,8 @@ void contract(Chain& chain) {
   }
 }
 
-std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch) {
+std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch, double factor) {
+  for (Kernel& kernel : kernels) kernel.seconds *= factor;
   Chain chain{.kernels = std::move(kernels), .launch_each = launch.seconds()};
   contract(chain);
   plan.chains.push_back(std::move(chain));

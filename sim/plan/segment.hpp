@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/plan/affected.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/sharding.hpp"
@@ -70,6 +71,7 @@ struct StageShape {
   GroupShape tensor, context, expert, tables, data, data_across, expert_data, expert_across, model,
       embedding;
   std::array<bool, kTransferChannels> between_nodes{};  ///< of the transfer channels
+  Slowness slow{};
   auto operator<=>(const StageShape&) const = default;
 };
 
@@ -115,8 +117,9 @@ struct GatheredElements {
 /// `expert`: of the parameters of expert-parallel experts, or of all others.
 GatheredElements gathered_elements(const Scenario& scenario, const Block& block, bool expert);
 
-/// A chain of these kernels; `launch` is the host's time for each.
-std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch);
+/// A chain of these kernels, on a GPU that takes `factor` times as long; `launch` is the host's
+/// time for each.
+std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch, double factor);
 
 /// Host time per kernel: none where a whole pass is one graph launch.
 Seconds launch_time(const Scenario& scenario);

@@ -57,6 +57,7 @@ class StageWriter {
     for (int step = 0; step < scenario_.run.warmup + scenario_.run.steps; ++step) {
       writer_.set_step(step);
       first_step_ = step == 0;
+      if (shape_.slow.delay > 0) rows_.stall(shape_.slow.delay);
       write_passes();
       end_.write();
     }

@@ -50,6 +50,18 @@ void add_communication(std::vector<Cell>& cells, const std::vector<GroupCommunic
   }
 }
 
+void add_replicas(std::vector<Cell>& cells, const std::optional<Replicas>& replicas) {
+  const Statistics s = replicas ? replicas->statistics : Statistics{};
+  const auto of = [&](Seconds time) { return replicas ? digits(time.seconds()) : std::string{}; };
+  cells.push_back({"replicas", replicas ? whole(s.count) : "1"});
+  cells.push_back({"replicas_mean_s", of(s.mean)});
+  cells.push_back({"replicas_confidence_95_s", of(s.confidence)});
+  cells.push_back({"replicas_median_s", of(s.median)});
+  cells.push_back({"replicas_p95_s", of(s.p95)});
+  cells.push_back({"replicas_least_s", of(s.least)});
+  cells.push_back({"replicas_most_s", of(s.most)});
+}
+
 /// Every column and its value, in order: the one place that knows the columns.
 std::vector<Cell> cells_of(const Metrics& m) {
   const auto of_tokens = [&](double value) { return m.has_tokens ? digits(value) : std::string{}; };
@@ -74,6 +86,7 @@ std::vector<Cell> cells_of(const Metrics& m) {
   add_memory(cells, m.memory);
   add_breakdown(cells, m.breakdown);
   add_communication(cells, m.communication);
+  add_replicas(cells, m.replicas);
   cells.push_back({"ranks_simulated", whole(m.engine.ranks_simulated)});
   cells.push_back({"events", whole(m.engine.events)});
   return cells;

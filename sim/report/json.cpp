@@ -82,6 +82,40 @@ Json memory_of(const Memory& memory) {
           {"stages", stages}};
 }
 
+Json replicas_of(const std::optional<Replicas>& replicas) {
+  if (!replicas) return nullptr;
+  Json steps = Json::array();
+  for (const Seconds step : replicas->steps) steps.push_back(number(step));
+  const Statistics& s = replicas->statistics;
+  return {{"count", s.count},
+          {"asked", replicas->asked},
+          {"mean_s", number(s.mean)},
+          {"confidence_95_s", number(s.confidence)},
+          {"sigma_s", number(s.sigma)},
+          {"median_s", number(s.median)},
+          {"p95_s", number(s.p95)},
+          {"least_s", number(s.least)},
+          {"most_s", number(s.most)},
+          {"median_replica", replicas->median},
+          {"steps_s", steps}};
+}
+
+Json faults_of(const Metrics& m) {
+  Json costs = Json::object(), stragglers = Json::array();
+  for (const FaultCost& cost : m.fault_costs) costs[cost.key] = number(cost.without);
+  for (const Straggler& s : m.stragglers) {
+    stragglers.push_back({{"ranks", s.ranks},
+                          {"stage", s.stage},
+                          {"late_s", number(s.late)},
+                          {"stall_s", number(s.stall)},
+                          {"factor", number(s.factor)}});
+  }
+  return {
+      {"step_without_s", costs},
+      {"stragglers", stragglers},
+      {"step_without_stragglers_s", m.stragglers.empty() ? Json() : number(m.without_stragglers)}};
+}
+
 Json expectations_of(const std::vector<ExpectationOutcome>& expectations) {
   Json list = Json::array();
   for (const ExpectationOutcome& e : expectations) {
@@ -133,6 +167,8 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"communication", communication_of(m)},
       {"overlap_efficiency", number(m.overlap_efficiency)},
       {"memory", memory_of(m.memory)},
+      {"replicas", replicas_of(m.replicas)},
+      {"faults", faults_of(m)},
       {"verdict", {{"sentence", m.verdict.sentence}, {"next", m.verdict.next}}},
       {"expect", expectations_of(expectations)},
       {"engine", engine_of(m.engine, stats)},

@@ -30,6 +30,9 @@ double work_in(const CauseSeconds& causes) {
   return sum;
 }
 
+/// What a rank takes for itself, whatever the others do.
+double pace_of(const CauseSeconds& causes) { return work_in(causes) + of(causes, Cause::stall); }
+
 /// The measured window.
 struct Window {
   double from, to;
@@ -51,7 +54,7 @@ Slowest slowest_rank(const Timeline& timeline, Window window) {
   Slowest slowest;
   for (const RankTimeline& rank : timeline.ranks) {
     const CauseSeconds causes = partition(timeline, rank, window.from, window.to);
-    if (slowest.rank == nullptr || work_in(causes) > work_in(slowest.causes))
+    if (slowest.rank == nullptr || pace_of(causes) > pace_of(slowest.causes))
       slowest = {&rank, causes};
   }
   for (double& seconds : slowest.causes) seconds = window.mean(seconds);

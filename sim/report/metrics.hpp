@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "sim/core/quantity.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/memory.hpp"
+#include "sim/report/statistics.hpp"
 #include "sim/timeline/timeline.hpp"
 
 namespace stepsim {
@@ -46,6 +48,30 @@ struct Verdict {
   std::string next;      ///< the next thing to try
 };
 
+/// Ranks that behave alike and are later than their peers.
+struct Straggler {
+  std::vector<int> ranks;
+  int stage = 0;
+  Seconds late;       ///< a step, beyond the median rank of their stage
+  Seconds stall;      ///< of it, their hosts stall
+  double factor = 1;  ///< time of their kernels over that of the median rank
+};
+
+/// What a kind of fault costs.
+struct FaultCost {
+  std::string key;    ///< slow_gpus, slow_links, jitter
+  std::string title;  ///< slow GPUs, ...
+  Seconds without;    ///< the step without any of them
+};
+
+/// Runs that differ in what is random.
+struct Replicas {
+  int asked = 0;
+  std::vector<Seconds> steps;  ///< the mean step of each that was done, in order
+  Statistics statistics;       ///< of these
+  int median = 0;  ///< the replica in the middle, whose numbers the rest of a report has
+};
+
 /// Where wall time went; printed with --stats only.
 struct RunStats {
   double wall_s = 0;
@@ -76,6 +102,10 @@ struct Metrics {
   double bubble_fraction = 0, data_stall_fraction = 0, overlap_efficiency = 0;
   std::vector<GroupCommunication> communication;
   Memory memory;
+  std::optional<Replicas> replicas;  ///< absent: there is one run
+  std::vector<FaultCost> fault_costs;
+  std::vector<Straggler> stragglers;  ///< the latest first
+  Seconds without_stragglers;         ///< the step if these were as fast as their peers
   Verdict verdict;
   EngineStats engine;
   Provenance provenance;

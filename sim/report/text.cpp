@@ -8,6 +8,7 @@
 
 #include "sim/report/humanise.hpp"
 #include "sim/report/memory_text.hpp"
+#include "sim/report/straggler.hpp"
 
 namespace stepsim {
 namespace {
@@ -38,6 +39,7 @@ class Screen {
     breakdown();
     communication();
     memory();
+    faults();
     verdict();
     expected(expectations);
     engine();
@@ -81,6 +83,7 @@ class Screen {
 
   void speed() {
     figure("Step time", {column_.number(m_.step_time.seconds()), column_.unit}, spread());
+    replicas();
     if (m_.has_tokens) {
       figure("Throughput", humanise(m_.tokens_per_s, "tokens/s"),
              fmt::format("{} per GPU, {}", humanise(m_.tokens_per_s_per_gpu, "tokens/s").text(),
@@ -95,6 +98,22 @@ class Screen {
     figure("MFU", {fmt::format("{:.1f}", 100 * m_.mfu), "%"},
            fmt::format("HFU {} (recomputation counted as work)", percent(m_.hfu)));
     line();
+  }
+
+  void replicas() {
+    if (!m_.replicas) return;
+    const Statistics& s = m_.replicas->statistics;
+    const std::string interval =
+        s.count < 2 ? "" : fmt::format(" ± {}", column_.text(s.confidence.seconds()));
+    const std::string done = s.count == m_.replicas->asked
+                                 ? grouped(s.count)
+                                 : fmt::format("{} of {}", s.count, m_.replicas->asked);
+    paragraph("Replicas",
+              fmt::format("{}: mean {}{}, median {}, p95 {}, from {} to {}; what stands here is "
+                          "the one in the middle",
+                          done, column_.text(s.mean.seconds()), interval,
+                          column_.text(s.median.seconds()), column_.text(s.p95.seconds()),
+                          column_.text(s.least.seconds()), column_.text(s.most.seconds())));
   }
 
   /// How many steps were measured and how far they lie apart; first of all, whether they could be
@@ -199,6 +218,20 @@ class Screen {
                           moment_of(worst.peak, m_.memory.chunks > 1), categories_of(worst)),
               fits ? Paint::bold : Paint::red);
     line();
+  }
+
+  /// What the verdict does not say already.
+  void faults() {
+    const bool known = m_.verdict.sentence.starts_with("straggler");
+    if (!m_.stragglers.empty() && !known) paragraph("Straggler", straggler_sentence(m_));
+    std::string costs;
+    for (const FaultCost& cost : m_.fault_costs) {
+      costs += fmt::format("{} {} {} ({:+.1f} %)", costs.empty() ? "the step without" : ", without",
+                           cost.title, column_.text(cost.without.seconds()),
+                           100 * (cost.without / m_.step_time - 1));
+    }
+    if (!costs.empty()) paragraph("Faults", costs);
+    if (!costs.empty() || !m_.stragglers.empty()) line();
   }
 
   void verdict() {

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/report/humanise.hpp"
+#include "sim/report/straggler.hpp"
 
 namespace stepsim {
 namespace {
@@ -87,9 +89,29 @@ std::pair<const Suspect*, Seconds> greatest_gain(
   return best;
 }
 
+/// Faults come first: they can be mended without a change to the scenario.
+std::optional<Verdict> fault_verdict(const Metrics& m) {
+  if (!m.stragglers.empty() && 1 - m.without_stragglers / m.step_time >= kWorthSaying) {
+    return Verdict{"straggler: " + straggler_sentence(m),
+                   m.stragglers.front().stall * 2 > m.stragglers.front().late
+                       ? "look for what keeps that host busy, or leave its node out"
+                       : "check clocks and temperature of that GPU, or leave its node out"};
+  }
+  const auto worst = std::min_element(
+      m.fault_costs.begin(), m.fault_costs.end(),
+      [](const FaultCost& a, const FaultCost& b) { return a.without < b.without; });
+  if (worst == m.fault_costs.end() || 1 - worst->without / m.step_time < kWorthSaying) return {};
+  return Verdict{
+      fmt::format("held up by {0}: without {0} the step would take {1} ({2:+.0f} %)", worst->title,
+                  humanise(worst->without).text(), -100 * (1 - worst->without / m.step_time)),
+      worst->key == "slow_links" ? "replace the cable or the transceiver, or route around"
+                                 : "find out what makes them so"};
+}
+
 }  // namespace
 
 Verdict verdict(const Metrics& m, const std::function<Seconds(WhatIf)>& simulate_with) {
+  if (const auto fault = fault_verdict(m)) return *fault;
   const auto [suspect, without] = greatest_gain(simulate_with);
   const double gain = 1 - without / m.step_time;
   const double bubble = share(m, {Cause::pipeline_bubble});

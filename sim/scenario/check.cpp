@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include "sim/scenario/check_faults.hpp"
 #include "sim/scenario/check_kinds.hpp"
 #include "sim/scenario/check_names.hpp"
 #include "sim/scenario/check_pipeline.hpp"
@@ -206,6 +207,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_training();
   checker.check_recompute();
   checker.check_precision();
+  check_faults(scenario, keys);
 }
 
 }  // namespace stepsim

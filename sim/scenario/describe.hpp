@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "sim/scenario/describe_cluster.hpp"
+#include "sim/scenario/describe_faults.hpp"
 #include "sim/scenario/describe_model.hpp"
 #include "sim/scenario/frameworks.hpp"
 #include "sim/scenario/names.hpp"
@@ -248,7 +249,9 @@ void describe(Io& io, Run& r) {
   io.field("steps", r.steps, between(1, 10'000), "steps that are measured");
   io.fallback(r.warmup, r.warmup, "1" + std::string(more));
   io.field("warmup", r.warmup, between(0, 10'000), "steps before them");
-  io.field("seed", r.seed, any, "part of the scenario's hash; nothing is random yet");
+  io.field("seed", r.seed, any, "of all that is random: `faults` with a fraction or jitter");
+  io.field("replicas", r.replicas, between(1, 100'000),
+           "runs that differ in what is random; the report has their mean, median and spread");
   io.fallback(r.flops, r.flops, "megatron; gemms for models that are no transformer");
   io.field("flops", r.flops, any,
            "which FLOPs MFU, HFU and TFLOP/s count: a name of `stepsim list conventions`");
@@ -307,6 +310,7 @@ void describe(Io& io, Scenario& s) {
   io.section("data", s.data, input_defaults(s),
              "where samples come from; absent: input is never waited for");
   io.section("host", s.host, "the CPU that launches kernels");
+  io.section("faults", s.faults, "what is not as it should be");
   io.fallback(s.run, run_defaults(s), "");
   io.section("run", s.run, "what is simulated");
   io.expectations("expect", s.expect, "what the result must be, as in `step_time: \"<= 4.6 s\"`");

@@ -133,6 +133,10 @@ template <>
 inline constexpr std::array kNames<Layout> = {std::pair{std::string_view("nhwc"), Layout::nhwc},
                                               std::pair{std::string_view("nchw"), Layout::nchw}};
 template <>
+inline constexpr std::array kNames<DrawPer> = {std::pair{std::string_view("call"), DrawPer::call},
+                                               std::pair{std::string_view("step"), DrawPer::step},
+                                               std::pair{std::string_view("run"), DrawPer::run}};
+template <>
 inline constexpr std::array kNames<HostMode> = {
     std::pair{std::string_view("eager"), HostMode::eager},
     std::pair{std::string_view("graph"), HostMode::graph}};

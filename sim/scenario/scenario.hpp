@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/core/quantity.hpp"
+#include "sim/scenario/faults.hpp"
 #include "sim/scenario/gpu.hpp"
 #include "sim/scenario/model.hpp"
 
@@ -274,7 +275,8 @@ struct Host {
 struct Run {
   int steps = 2;                   ///< steps that are measured
   int warmup = 1;                  ///< steps before them
-  std::uint64_t seed = 0;          ///< part of the scenario's hash; nothing is random yet
+  std::uint64_t seed = 0;          ///< of all that is random (`faults`)
+  int replicas = 1;                ///< runs that differ in what is random
   std::string flops = "megatron";  ///< a name of `stepsim list conventions`
   bool operator==(const Run&) const = default;
 };
@@ -316,6 +318,7 @@ struct Scenario {
   Collectives collectives;
   std::optional<Input> data;  ///< absent: input is never waited for
   Host host;
+  Faults faults;
   Run run;
   std::vector<Expectation> expect;
   std::string hash;  ///< of the resolved scenario

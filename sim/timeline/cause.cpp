@@ -17,6 +17,7 @@ constexpr std::array<Words, kCauses> kWords{{
     {"backward", "backward"},
     {"optimizer", "optimizer"},
     {"contention", "compute slowed by collectives"},
+    {"stall", "stall of a slow GPU's host"},
     {"exposed_tensor", "exposed tensor-parallel communication"},
     {"exposed_context", "exposed context-parallel exchanges"},
     {"exposed_expert", "exposed expert-parallel exchanges"},

@@ -55,8 +55,8 @@ class Ledger {
     }
     const CauseSeconds& mix = timeline_.mixes[static_cast<std::size_t>(span.mix)];
     for (std::size_t cause = 0; cause < kCauses; ++cause) {
-      seconds_[cause] += share * mix[cause];
-      rest -= share * mix[cause];
+      seconds_[cause] += share * span.pace * mix[cause];
+      rest -= share * span.pace * mix[cause];
     }
     name(Cause::launch_gap, 0, rest);
   }

@@ -21,6 +21,7 @@ enum class Cause : std::uint8_t {
   backward,
   optimizer,
   contention,        ///< compute that is slower because a collective holds SMs
+  stall,             ///< the host of a slow GPU does nothing (faults.slow_gpus)
   exposed_tensor,    ///< waiting for a tensor-parallel collective in flight
   exposed_context,   ///< waiting for a context-parallel exchange in flight
   exposed_expert,    ///< waiting for an expert-parallel all-to-all in flight
@@ -61,6 +62,7 @@ struct Span {
   std::uint32_t name = 0;          ///< index into Timeline::names
   std::int32_t blocker = kNoSpan;  ///< index into the same rank's spans
   std::int32_t mix = -1;  ///< >= 0: the work is Timeline::mixes[mix], the rest of it launch gaps
+  double pace = 1;        ///< with a mix: its times are that many times as long
   std::int32_t micro_batch = -1;  ///< -1: belongs to the whole step
   std::uint32_t message = 0;      ///< point-to-point: same number at both ends; 0: none
   double contention = 0;          ///< compute: time lost to collectives beside it
@@ -80,9 +82,10 @@ struct MemoryPoint {
 };
 
 struct RankTimeline {
-  int rank = 0;          ///< global rank of the representative
-  int stage = 0;         ///< pipeline stage
-  int multiplicity = 1;  ///< ranks that behave alike and that it stands for
+  int rank = 0;              ///< global rank of the representative
+  int stage = 0;             ///< pipeline stage
+  int multiplicity = 1;      ///< ranks that behave alike and that it stands for
+  std::vector<int> members;  ///< all ranks that behave alike, itself included
   std::vector<Row> rows;
   std::vector<Span> spans;  ///< in order of their end
   std::vector<MemoryPoint> memory;

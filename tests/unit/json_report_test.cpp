@@ -55,6 +55,8 @@ TEST_CASE("the keys of a result are a schema: none comes or goes with the number
                                         "communication",
                                         "overlap_efficiency",
                                         "memory",
+                                        "replicas",
+                                        "faults",
                                         "verdict",
                                         "expect",
                                         "engine",

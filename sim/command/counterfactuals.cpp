@@ -1,0 +1,68 @@
+// Plans of other worlds, and their steps.
+#include "sim/command/counterfactuals.hpp"
+
+#include "sim/core/error.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/plan/what_if.hpp"
+#include "sim/report/measure.hpp"
+#include "sim/report/straggler.hpp"
+#include "sim/report/verdict.hpp"
+
+namespace stepsim {
+namespace {
+
+Plan without(const Plan& plan, WhatIf what) {
+  switch (what) {
+    case WhatIf::network:
+      return with_free_network(plan);
+    case WhatIf::input:
+      return with_free_input(plan);
+    case WhatIf::launches:
+      return with_free_launches(plan);
+  }
+  throw InternalError("a counterfactual without a plan");
+}
+
+Seconds step_of(const Plan& plan) { return mean_step(simulate(plan, {.spans = false}).timeline); }
+
+Seconds step_of(const Scenario& scenario, const OpGraph& graph, const PlanOptions& options) {
+  return step_of(make_plan(scenario, graph, options));
+}
+
+/// Each kind of fault that the scenario has, and the step without it.
+std::vector<FaultCost> fault_costs(const Scenario& scenario, const OpGraph& graph, int replica) {
+  std::vector<FaultCost> costs;
+  const auto add = [&](const char* key, const char* title, bool has, auto heal) {
+    if (!has) return;
+    Scenario other = scenario;
+    heal(other.faults);
+    costs.push_back({key, title, step_of(other, graph, {.replica = replica})});
+  };
+  const Faults& faults = scenario.faults;
+  add("slow_gpus", "slow GPUs", !faults.slow_gpus.empty(), [](Faults& f) { f.slow_gpus.clear(); });
+  add("slow_links", "slow links", !faults.slow_links.empty(),
+      [](Faults& f) { f.slow_links.clear(); });
+  add("jitter", "jitter", faults.kernels || faults.collectives, [](Faults& f) {
+    f.kernels.reset();
+    f.collectives.reset();
+  });
+  return costs;
+}
+
+}  // namespace
+
+void add_counterfactuals(Metrics& metrics, const Scenario& scenario, const OpGraph& graph,
+                         const Plan& plan, int replica, const Timeline& timeline) {
+  metrics.fault_costs = fault_costs(scenario, graph, replica);
+  metrics.stragglers = stragglers_of(timeline);
+  if (!metrics.stragglers.empty()) {
+    metrics.without_stragglers =
+        step_of(scenario, graph, {.replica = replica, .healthy = ranks_of(metrics.stragglers)});
+  }
+  metrics.verdict = verdict(metrics, [&](WhatIf what) {
+    if (what == WhatIf::input && !scenario.data) return metrics.step_time;
+    return step_of(without(plan, what));
+  });
+}
+
+}  // namespace stepsim

@@ -1,0 +1,18 @@
+// Pieces of work in processes of their own: SimGrid has one clock a process.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stepsim {
+
+/// Calls `work` with 0 to count - 1, each in a fresh copy of this process, at most `jobs` at a
+/// time, and returns what they return, in order. Nothing stands for those that Ctrl-C (SIGINT)
+/// prevented; the signal ends the copies, not the caller. Throws the first error of the copies, in
+/// order, as the kind of error that it is.
+std::vector<std::optional<std::string>> run_forked(int count, int jobs,
+                                                   const std::function<std::string(int)>& work);
+
+}  // namespace stepsim

@@ -1,0 +1,67 @@
+// Work in processes of its own: in order, with its errors, and what is done when interrupted.
+#include "sim/command/forked.hpp"
+
+#include <csignal>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "sim/core/error.hpp"
+
+using namespace stepsim;
+
+TEST_CASE("results come in order, however many run at a time and whichever is first") {
+  for (const int jobs : {1, 3, 50}) {
+    CAPTURE(jobs);
+    const auto results = run_forked(20, jobs, [](int i) {
+      usleep(static_cast<useconds_t>(1000 * (20 - i)));
+      return fmt::format("result {}", i);
+    });
+    REQUIRE(results.size() == 20);
+    for (int i = 0; i < 20; ++i)
+      CHECK(results[static_cast<std::size_t>(i)] == fmt::format("result {}", i));
+  }
+}
+
+TEST_CASE("a result may be longer than a pipe holds") {
+  const auto results =
+      run_forked(3, 2, [](int i) { return std::string(1'000'000, char('a' + i)); });
+  for (int i = 0; i < 3; ++i)
+    CHECK(results[static_cast<std::size_t>(i)] == std::string(1'000'000, char('a' + i)));
+}
+
+TEST_CASE("each piece of work has a process of its own") {
+  static int calls = 0;
+  for (const auto& result : run_forked(4, 1, [](int) { return fmt::format("{}", ++calls); }))
+    CHECK(result == "1");
+  CHECK(calls == 0);
+}
+
+TEST_CASE("an error in a process is the caller's") {
+  const auto fail = [](auto error) {
+    return [=](int i) -> std::string {
+      if (i == 1) throw error;
+      return "";
+    };
+  };
+  CHECK_THROWS_WITH_AS(run_forked(3, 2, fail(UserError("wrong"))), "wrong", UserError);
+  CHECK_THROWS_WITH_AS(run_forked(3, 2, fail(SimulationError("locked"))), "locked",
+                       SimulationError);
+  CHECK_THROWS_WITH_AS(run_forked(3, 2, fail(IoError("gone"))), "gone", IoError);
+  CHECK_THROWS_WITH_AS(run_forked(3, 2, fail(InternalError("odd"))), "odd", InternalError);
+  CHECK_THROWS_AS(run_forked(3, 2, [](int) -> std::string { _exit(1); }), InternalError);
+}
+
+TEST_CASE("Ctrl-C leaves what is done by then") {
+  const auto before = std::signal(SIGINT, SIG_DFL);
+  const auto results = run_forked(10, 2, [](int i) -> std::string {
+    if (i < 4) return "done";
+    kill(getppid(), SIGINT);
+    for (;;) pause();
+  });
+  std::signal(SIGINT, before);
+  REQUIRE(results.size() == 10);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(results[i] == "done");
+  for (std::size_t i = 4; i < 10; ++i) CHECK_FALSE(results[i].has_value());
+}
