@@ -112,21 +112,15 @@ class Copies {
     copies_.push_back({index, process, ends[0], ""});
   }
 
-  /// Waits until one of them says something; false when a signal came first.
+  /// Waits until one of them says something, or until Ctrl-C; false after that.
   bool listen() {
-    std::vector<pollfd> pipes;
-    for (const Copy& copy : copies_) pipes.push_back({copy.pipe, POLLIN, 0});
-    if (poll(pipes.data(), pipes.size(), -1) < 0) {
-      if (errno == EINTR) return interrupted == 0;
-      throw IoError(fmt::format("poll: {}", std::strerror(errno)));
-    }
-    for (std::size_t i = pipes.size(); i-- > 0;) {
-      if (pipes[i].revents != 0) hear(i);
-    }
+    hear_all(-1);
     return interrupted == 0;
   }
 
+  /// What has been said so far; ends those that are not done.
   std::vector<std::optional<std::string>> results() {
+    while (!copies_.empty() && hear_all(0) > 0) continue;
     end_all();
     std::vector<std::optional<std::string>> results;
     for (const auto& answer : answers_)
@@ -141,6 +135,18 @@ class Copies {
     int pipe;
     std::string said;
   };
+
+  /// Hears all who have something to say, within that time; how many they were.
+  int hear_all(int milliseconds) {
+    std::vector<pollfd> pipes;
+    for (const Copy& copy : copies_) pipes.push_back({copy.pipe, POLLIN, 0});
+    const int ready = poll(pipes.data(), pipes.size(), milliseconds);
+    if (ready < 0 && errno != EINTR) throw IoError(fmt::format("poll: {}", std::strerror(errno)));
+    for (std::size_t i = pipes.size(); ready > 0 && i-- > 0;) {
+      if (pipes[i].revents != 0) hear(i);
+    }
+    return ready;
+  }
 
   void hear(std::size_t i) {
     std::array<char, 1 << 16> buffer{};

@@ -57,6 +57,7 @@ TEST_CASE("Ctrl-C leaves what is done by then") {
   const auto before = std::signal(SIGINT, SIG_DFL);
   const auto results = run_forked(10, 2, [](int i) -> std::string {
     if (i < 4) return "done";
+    usleep(300'000);  // by now they are
     kill(getppid(), SIGINT);
     for (;;) pause();
   });
