@@ -91,6 +91,7 @@ Board::Board(const Folding& folding)
   base_ = simgrid::s4u::Engine::get_clock();
   build_platform(folding, shared_streams(folding));
   on_link_.resize(folding.links.size());
+  left_.assign(folding.links.size(), 1);
 }
 
 void Board::build_platform(const Folding& folding,
@@ -166,10 +167,14 @@ void Board::await_change() {
 void Board::change_links() {
   change_ = nullptr;
   for (const auto& [link, factor] : windows_.pass()) {
-    links_[link]->set_bandwidth(bandwidths_[link].bytes_per_second() * std::max(factor, kDown) *
-                                kUnitsPerByte);
+    left_[link] = std::max(factor, kDown);
+    set_bandwidth(link, left_[link]);
   }
   if (!idle()) await_change();
+}
+
+void Board::set_bandwidth(LinkId link, double factor) {
+  links_[link]->set_bandwidth(bandwidths_[link].bytes_per_second() * factor * kUnitsPerByte);
 }
 
 void Board::transfer(const FoldedStream& stream, double bytes, double rate, double date,
@@ -222,7 +227,12 @@ void Board::hand_over(MovingId id, double bytes) {
   comms_[moving.comm.get()] = id;
   moving.comm->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes * kUnitsPerByte)));
   moving.comm->set_source(from);
+  // SimGrid bounds a transfer for good by what its links have when it starts.
+  std::vector<LinkId> slow = links_of(*moving.stream);
+  std::erase_if(slow, [&](LinkId link) { return left_[link] == 1; });
+  for (const LinkId link : slow) set_bandwidth(link, 1);
   moving.comm->set_destination(to);  // starts it
+  for (const LinkId link : slow) set_bandwidth(link, left_[link]);
 }
 
 void Board::leave(MovingId id) {

@@ -61,6 +61,7 @@ class Board {
 
   /// At the date of the next change of a link: makes it, and waits for the one after.
   void change_links();
+  void set_bandwidth(LinkId link, double factor);
   void await_change();
   /// Nothing will happen any more, but that links change.
   bool idle() const { return spare_.size() == batches_.size() && moving_.empty(); }
@@ -87,6 +88,7 @@ class Board {
   std::vector<simgrid::s4u::Link*> links_;
   const std::vector<BytesPerSecond>& bandwidths_;
   OpenWindows windows_;
+  std::vector<double> left_;  // of the links' bandwidths
   simgrid::kernel::timer::Timer* change_ = nullptr;
   std::unordered_map<const FoldedStream*, Ends> ends_;
   std::unordered_map<MovingId, Moving> moving_;

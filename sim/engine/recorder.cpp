@@ -38,7 +38,8 @@ std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
     const Chain& planned = plan_.chains[task.work];
     if (!kernels_) {
       span.mix = static_cast<std::int32_t>(task.work);
-      if (begun.varied != nullptr) span.pace = begun.varied->compute / planned.compute;
+      if (begun.varied != nullptr && planned.compute > 0)
+        span.pace = begun.varied->compute / planned.compute;
     }
     const Chain& chain = begun.varied == nullptr ? planned : *begun.varied;
     return last_span_[index] = add_chain(span, chain, host, begun.slowed);

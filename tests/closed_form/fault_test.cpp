@@ -57,8 +57,9 @@ std::vector<Straggler> stragglers(const Experiment& experiment, bool fold = true
   return stragglers_of(experiment.run({.fold = fold}).timeline);
 }
 
-/// When a transfer of that size ends that starts at 0, alone on a link of 100 GB/s.
-double end_of(double bytes, const std::vector<LinkWindow>& windows, double rate = 1e30) {
+/// When a transfer of that size ends that is alone on a link of 100 GB/s.
+double end_of(double bytes, const std::vector<LinkWindow>& windows, double rate = 1e30,
+              double start = 0) {
   Folding folding;
   folding.links = {100_GBps};
   folding.windows = windows;
@@ -67,8 +68,8 @@ double end_of(double bytes, const std::vector<LinkWindow>& windows, double rate 
       {.links = {0}, .shares = true, .varies = true, .alone = 100_GBps});
   Board board(folding);
   double end = -1;
-  board.at(0, [&] {
-    board.transfer(folding.groups[0].streams[0][0], bytes, rate, 0,
+  board.at(start, [&] {
+    board.transfer(folding.groups[0].streams[0][0], bytes, rate, start,
                    [&](double date) { end = date; });
   });
   board.run();
@@ -180,6 +181,13 @@ TEST_CASE("a slow link takes what a window leaves, whatever happens around it") 
   // 20 + 10 + 5 + 10 = 45 GB have moved.
   CHECK(end_of(100e9, {{.factor = 0.5, .from = 0.2, .until = 0.6},
                        {.factor = 0.5, .from = 0.4, .until = 0.8}}) == nine_digits(0.8 + 0.55));
+}
+
+TEST_CASE("a transfer that starts while its link is slow is faster when the link is") {
+  // 40 % of a second at 20 GB/s, and the other 92 GB at 100 GB/s.
+  CHECK(end_of(100e9, {{.factor = 0.2, .from = 0, .until = 0.5}}, 1e30, 0.1) == nine_digits(1.42));
+  CHECK(end_of(100e9, {{.factor = 0, .from = 0, .until = 0.5}}, 1e30, 0.1) == nine_digits(1.5));
+  CHECK(end_of(100e9, {{.factor = 0.2, .from = 0, .until = 0.5}}, 10e9, 0.1) == nine_digits(10.1));
 }
 
 TEST_CASE("a link that flaps moves what fits between") {
