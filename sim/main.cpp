@@ -69,13 +69,7 @@ struct CommandLine {
     add_scenario(*check, check_argument);
     check->callback(
         [this] { chosen = [this] { return stepsim::check(check_argument, std::cout); }; });
-    CLI::App* show =
-        app.add_subcommand("show", "show what lies between the scenario and the answer");
-    show->add_option("what", show_options.what)
-        ->required()
-        ->check(one_of_these({"scenario", "ops", "plan", "memory", "timeline"}));
-    add_scenario(*show, show_options.scenario);
-    show->callback([this] { chosen = [this] { return stepsim::show(show_options, std::cout); }; });
+    add_show();
     CLI::App* list = app.add_subcommand("list", "list the names that a scenario may use");
     list->add_option("what", listed)
         ->required()
@@ -84,6 +78,30 @@ struct CommandLine {
                               "optimizers", "schedules", "shardings", "topologies"}));
     list->callback([this] { chosen = [this] { return stepsim::list(listed, std::cout); }; });
     add_import();
+  }
+
+  void add_show() {
+    CLI::App* show =
+        app.add_subcommand("show", "show what lies between the scenario and the answer");
+    show->add_option("what", show_options.what)
+        ->required()
+        ->check(one_of_these({"scenario", "ops", "plan", "memory", "timeline", "collective"}));
+    add_scenario(*show, show_options.scenario);
+    CollectiveQuestion& question = show_options.collective;
+    std::vector<CLI::Option*> of_collective{
+        show->add_option("--op", question.op, "collective: all_reduce, all_gather, ..."),
+        show->add_option("--bytes", question.bytes, "collective: its size as in nccl-tests"),
+        show->add_option("--group", question.group, "collective: tensor, data, expert, ..."),
+        show->add_option("--format", question.format, "collective: table or json")
+            ->check(one_of_these({"table", "json"}))};
+    show->callback([this, of_collective] {
+      for (const CLI::Option* option : of_collective) {
+        if (*option && show_options.what != "collective")
+          throw UserError(fmt::format("show {} has no {}: it is for `show collective`",
+                                      show_options.what, option->get_name()));
+      }
+      chosen = [this] { return stepsim::show(show_options, std::cout); };
+    });
   }
 
   void add_import() {

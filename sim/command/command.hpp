@@ -27,9 +27,18 @@ struct RunOptions {
   int width = 80;
 };
 
+/// What `show collective` is asked.
+struct CollectiveQuestion {
+  std::string op = "all_reduce";
+  std::string bytes = "64 MiB";  ///< nccl-tests size
+  std::string group = "data";
+  std::string format = "table";  ///< table, json
+};
+
 struct ShowOptions {
-  std::string what;  ///< scenario, ops, plan, memory, timeline
+  std::string what;  ///< scenario, ops, plan, memory, timeline, collective
   ScenarioArgument scenario;
+  CollectiveQuestion collective;
 };
 
 struct ImportOptions {

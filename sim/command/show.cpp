@@ -6,6 +6,7 @@
 
 #include "sim/command/command.hpp"
 #include "sim/command/load.hpp"
+#include "sim/command/show_collective.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/memory.hpp"
@@ -159,6 +160,7 @@ ExitCode show(const ShowOptions& options, std::ostream& out) {
   if (options.what == "plan") show_plan(scenario, out);
   if (options.what == "memory") show_memory(scenario, out);
   if (options.what == "timeline") show_timeline(scenario, out);
+  if (options.what == "collective") show_collective(scenario, options.collective, out);
   return ExitCode::ok;
 }
 

@@ -102,6 +102,10 @@ const char* name_of(CollectiveOp op) {
       return "all_gather";
     case CollectiveOp::reduce_scatter:
       return "reduce_scatter";
+    case CollectiveOp::broadcast:
+      return "broadcast";
+    case CollectiveOp::reduce:
+      return "reduce";
     case CollectiveOp::all_to_all:
       return "all_to_all";
     case CollectiveOp::shift:

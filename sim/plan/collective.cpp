@@ -1,4 +1,4 @@
-// Collectives inside a node, and the choice of an algorithm between nodes.
+// Who does a collective, and the one phase of what is pipelined.
 #include "sim/plan/collective.hpp"
 
 #include <algorithm>
@@ -8,84 +8,141 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
+#include "sim/plan/nccl/cost.hpp"
+#include "sim/plan/nccl/refusal.hpp"
 
 namespace stepsim {
 namespace {
 
-const std::vector<CollectiveCurve>& curves_of(CollectiveOp op, const LinkProfile& link) {
-  switch (op) {
-    case CollectiveOp::all_reduce:
-      return link.all_reduce;
-    case CollectiveOp::all_gather:
-      return link.all_gather;
-    case CollectiveOp::reduce_scatter:
-      return link.reduce_scatter;
-    case CollectiveOp::all_to_all:
-      return link.all_to_all;
-    case CollectiveOp::shift: {
-      static const std::vector<CollectiveCurve> none;
-      return none;
-    }
+/// Bytes on a link over bytes of payload: LL sends a flag with every word, LL128 one in a line of
+/// 128 B (NVIDIA/nccl src/include/device.h).
+double flagged(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::ll:
+      return 2;
+    case Protocol::ll128:
+      return 128.0 / 120;
+    case Protocol::simple:
+      return 1;
   }
-  throw InternalError("a collective without curves");
+  return 1;
 }
 
-Seconds on_curve(const CollectiveCurve& curve, Bytes bytes) {
-  return curve.latency + std::min(bytes / curve.low, curve.second_latency + bytes / curve.high);
+void add_flow(Phase& phase, const CollectiveJob& job, Pattern pattern, Bytes payload,
+              BytesPerSecond link) {
+  if (!(payload > Bytes{0})) return;
+  // What was measured inside a node has the flags in its bandwidth.
+  const bool measured = job.speed && job.group.nodes == 1;
+  const Bytes carried = measured ? payload : payload * flagged(job.protocol);
+  BytesPerSecond rate = link;
+  if (job.speed) rate = std::min(rate, carried / (job.request.bytes / job.speed->bandwidth));
+  phase.flows.push_back({pattern, carried, rate});
 }
 
-/// Between two measured numbers of ranks the time is interpolated in log(ranks); outside, the
-/// nearest holds.
-Seconds on_curves(const std::vector<CollectiveCurve>& curves, Bytes bytes, int ranks) {
-  const auto above =
-      std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.ranks >= ranks; });
-  if (above == curves.end()) return on_curve(curves.back(), bytes);
-  if (above == curves.begin() || above->ranks == ranks) return on_curve(*above, bytes);
-  const CollectiveCurve& below = *std::prev(above);
-  const double share = std::log(static_cast<double>(ranks) / below.ranks) /
-                       std::log(static_cast<double>(above->ranks) / below.ranks);
-  return on_curve(below, bytes) * (1 - share) + on_curve(*above, bytes) * share;
-}
+/// The choice between algorithms of one op on one group.
+class Chooser {
+ public:
+  Chooser(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster,
+          const Collectives& collectives)
+      : request_(request),
+        group_(group),
+        cluster_(cluster),
+        choice_(choice_for(request.op, collectives)),
+        version_(collectives.nccl),
+        communicator_(communicator_of(group, cluster, version_)) {}
 
-/// Messages that follow each other.
-double steps(CollectiveOp op, int ranks) {
-  if (op == CollectiveOp::all_to_all || op == CollectiveOp::shift) return 1;
-  return static_cast<double>((op == CollectiveOp::all_reduce ? 2 : 1) * (ranks - 1));
-}
+  Decision decide() const {
+    if (choice_.algorithm == "auto") return by_nccl("");
+    const auto* stated = Registry<CollectiveAlgorithm>::find(choice_.algorithm);
+    if (stated == nullptr)
+      throw UserError("unknown collective algorithm '" + choice_.algorithm + "'");
+    check(*stated);
+    const std::string refusal = shape_refusal(*stated);
+    if (!refusal.empty()) return by_nccl(refusal);
+    if (stated->nccl && choice_.protocol) return {stated, *choice_.protocol, ""};
+    return stated->nccl ? named(cheapest(stated->nccl), "")
+                        : Decision{stated, protocol_of_pairs(), ""};
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& reason) const {
+    const char* op = name_of(request_.op);
+    throw UserError(fmt::format("collectives.{}: {} {}", op, choice_.algorithm, reason));
+  }
+
+  /// What no group of this cluster could change.
+  void check(const CollectiveAlgorithm& stated) const {
+    if (!stated.makes(request_.op)) refuse(fmt::format("makes no {}", name_of(request_.op)));
+    if (!stated.nccl) return;
+    const std::string lacking = nccl::lacking(communicator_, *stated.nccl);
+    if (!lacking.empty()) refuse(lacking);
+    if (!choice_.protocol) return;
+    const std::string other =
+        nccl::protocol_refusal(communicator_, *stated.nccl, *choice_.protocol);
+    if (!other.empty()) refuse(other);
+  }
+
+  std::string shape_refusal(const CollectiveAlgorithm& stated) const {
+    if (stated.nccl) return nccl::refusal(communicator_, request_.op, *stated.nccl);
+    if (stated.refusal == nullptr) return "";
+    return stated.refusal({request_, group_, cluster_, version_, Protocol::simple, {}});
+  }
+
+  Decision by_nccl(const std::string& refusal) const {
+    if (!nccl::is_tuned(request_.op))
+      return {Registry<CollectiveAlgorithm>::find("pairwise"), protocol_of_pairs(), refusal};
+    return named(cheapest({}), refusal);
+  }
+
+  std::optional<nccl::Candidate> cheapest(std::optional<nccl::Algorithm> algorithm) const {
+    // A link that nobody measured has one latency and one rate: those of Simple.
+    auto protocol = choice_.protocol;
+    if (!protocol && !is_measured(cluster_.intra_node)) protocol = Protocol::simple;
+    return nccl::cheapest(communicator_, request_.op, request_.bytes, algorithm, protocol);
+  }
+
+  Decision named(const std::optional<nccl::Candidate>& candidate,
+                 const std::string& refusal) const {
+    if (!candidate) throw InternalError("no algorithm is left for a collective");
+    return {Registry<CollectiveAlgorithm>::find(nccl::name_of(candidate->algorithm)),
+            candidate->protocol, refusal};
+  }
+
+  /// NCCL sends up to 16 KiB to a peer by LL (ncclParamP2pLLThreshold in src/enqueue.cc).
+  Protocol protocol_of_pairs() const {
+    if (choice_.protocol) return *choice_.protocol;
+    return request_.bytes / group_.ranks <= 16_KiB ? Protocol::ll : Protocol::simple;
+  }
+
+  const CollectiveRequest& request_;
+  const GroupShape& group_;
+  const Cluster& cluster_;
+  const CollectiveChoice& choice_;
+  NcclVersion version_;
+  nccl::Communicator communicator_;
+};
 
 }  // namespace
 
+Phases one_phase(const CollectiveJob& job, const Load& load) {
+  const Cluster& cluster = job.cluster;
+  Phase phase;
+  phase.latency = cluster.intra_node.latency * load.steps_inside;
+  if (cluster.inter_node) phase.latency += cluster.inter_node->latency * load.steps_between;
+  if (job.speed) phase.latency = job.speed->latency;
+  add_flow(phase, job, Pattern::inside, load.inside, node_rate(cluster));
+  if (job.group.nodes > 1) add_flow(phase, job, Pattern::between, load.between, nic_rate(cluster));
+  return {phase};
+}
+
 double bus_factor(CollectiveOp op, int ranks) {
-  if (op == CollectiveOp::shift) return 1;
+  if (op == CollectiveOp::shift || op == CollectiveOp::broadcast || op == CollectiveOp::reduce)
+    return 1;
   const double share = static_cast<double>(ranks - 1) / ranks;
   return op == CollectiveOp::all_reduce ? 2 * share : share;
 }
 
-Seconds inside_node(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& link) {
-  if (ranks <= 1) return Seconds{0};
-  const auto& curves = curves_of(op, link);
-  if (!curves.empty()) return on_curves(curves, bytes, ranks);
-  return link.latency * steps(op, ranks) +
-         bytes * bus_factor(op, ranks) / (link.bandwidth * link.efficiency);
-}
-
-void add_flow(Phase& phase, Pattern pattern, Bytes bytes, Seconds alone) {
-  if (bytes > Bytes{0} && alone > Seconds{0})
-    phase.flows.push_back({pattern, bytes, bytes / alone});
-  else
-    phase.latency += alone;
-}
-
-Phase phase_inside(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& link) {
-  Phase phase{.latency = inside_node(op, Bytes{0}, ranks, link), .flows = {}};
-  const bool pairs = op == CollectiveOp::all_to_all;
-  const Seconds moving = inside_node(op, bytes, ranks, link) - phase.latency;
-  // Where the measured time is less than a ring's could be, the switch reduces and sends less.
-  const Bytes most = link.bandwidth * link.efficiency * moving;
-  add_flow(phase, pairs ? Pattern::pairs_inside : Pattern::inside,
-           std::min(bytes * bus_factor(op, ranks), most), moving);
-  return phase;
-}
+double levels(int count) { return std::ceil(std::log2(static_cast<double>(count)) - 1e-9); }
 
 BytesPerSecond nic_rate(const Cluster& cluster) {
   return cluster.inter_node->bandwidth * cluster.inter_node->efficiency;
@@ -105,25 +162,51 @@ Seconds uncontended(const Phases& phases) {
   return sum;
 }
 
+const CollectiveChoice& choice_for(CollectiveOp op, const Collectives& collectives) {
+  static const CollectiveChoice automatic;
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      return collectives.all_reduce;
+    case CollectiveOp::all_gather:
+      return collectives.all_gather;
+    case CollectiveOp::reduce_scatter:
+      return collectives.reduce_scatter;
+    case CollectiveOp::all_to_all:
+      return collectives.all_to_all;
+    case CollectiveOp::broadcast:
+    case CollectiveOp::reduce:
+    case CollectiveOp::shift:
+      return automatic;
+  }
+  throw InternalError("a collective without a choice");
+}
+
+Decision decide(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster,
+                const Collectives& collectives) {
+  return Chooser(request, group, cluster, collectives).decide();
+}
+
+Phases phases_of(const Decision& decision, const CollectiveRequest& request,
+                 const GroupShape& group, const Cluster& cluster, const Collectives& collectives) {
+  const CollectiveAlgorithm& algorithm = *decision.algorithm;
+  CollectiveJob job{request, group, cluster, collectives.nccl, decision.protocol, {}};
+  if (algorithm.nccl)
+    job.speed = speed_of(request.op, request.bytes, *algorithm.nccl, decision.protocol, group,
+                         cluster, collectives.nccl);
+  return algorithm.phases(job);
+}
+
 Phases collective(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster,
-                  const std::string& algorithm) {
+                  const Collectives& collectives) {
   if (group.ranks <= 1) return {};
-  if (group.nodes == 1) {
-    return {phase_inside(request.op, request.bytes, group.ranks, cluster.intra_node)};
-  }
-  if (algorithm != "auto" && Registry<CollectiveAlgorithm>::find(algorithm) == nullptr) {
-    throw UserError("unknown collective algorithm '" + algorithm + "'");
-  }
-  Phases best;
-  for (const CollectiveAlgorithm* candidate : Registry<CollectiveAlgorithm>::all()) {
-    if (algorithm != "auto" && algorithm != candidate->name) continue;
-    if (!candidate->supports(request, group)) continue;
-    Phases phases = candidate->phases(request, group, cluster);
-    if (best.empty() || uncontended(phases) < uncontended(best)) best = std::move(phases);
-  }
-  // A named algorithm that cannot do this on this group gives way to the ring, which always can.
-  if (best.empty()) return collective(request, group, cluster, "ring");
-  return best;
+  return phases_of(decide(request, group, cluster, collectives), request, group, cluster,
+                   collectives);
+}
+
+Phases inside_node(CollectiveOp op, Bytes bytes, int ranks, const CollectiveJob& job) {
+  Collectives by_nccl;
+  by_nccl.nccl = job.version;
+  return collective({op, bytes}, {ranks, 1, 0}, job.cluster, by_nccl);
 }
 
 }  // namespace stepsim

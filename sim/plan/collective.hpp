@@ -7,12 +7,16 @@
 // else there.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/cluster/network.hpp"
 #include "sim/ops/op_graph.hpp"
+#include "sim/plan/collective_speed.hpp"
+#include "sim/plan/group_shape.hpp"
+#include "sim/plan/nccl/constants.hpp"
 
 namespace stepsim {
 
@@ -41,50 +45,64 @@ struct Phase {
 };
 using Phases = std::vector<Phase>;
 
-/// How a group of ranks lies on the cluster.
-struct GroupShape {
-  int ranks = 1;
-  int nodes = 1;
-  int nics = 0;  ///< of a node that the group uses, each with a path to the next node or to all
-  int ranks_per_node() const { return (ranks + nodes - 1) / nodes; }
-  auto operator<=>(const GroupShape&) const = default;
-};
-
 struct CollectiveRequest {
   CollectiveOp op = CollectiveOp::all_reduce;
   Bytes bytes;  ///< nccl-tests size: message, output of a gather, input of a scatter
 };
 
-/// All-reduce and its two halves, which algorithms of rings and trees make.
-constexpr bool is_reduction_or_gather(CollectiveOp op) {
-  return op != CollectiveOp::all_to_all && op != CollectiveOp::shift;
-}
+/// One collective on one group, as its algorithm sees it.
+struct CollectiveJob {
+  CollectiveRequest request;
+  GroupShape group;
+  const Cluster& cluster;
+  NcclVersion version = NcclVersion::v2_30;
+  Protocol protocol = Protocol::simple;
+  std::optional<Speed> speed;  ///< of the whole, measured or NCCL's; absent: links alone bound it
+};
 
-/// One algorithm. `phases` is only called where `supports` holds.
+/// One algorithm.
 struct CollectiveAlgorithm {
   std::string_view name;
   std::string_view description;
-  bool (*supports)(const CollectiveRequest& request, const GroupShape& group);
-  Phases (*phases)(const CollectiveRequest& request, const GroupShape& group,
-                   const Cluster& cluster);
+  std::optional<nccl::Algorithm> nccl;  ///< NCCL's name for it; absent: NCCL never chooses it
+  /// Whether it makes such collectives at all.
+  bool (*makes)(CollectiveOp op);
+  /// Why it cannot serve the group, as the end of a sentence; empty: it can. Null: see `nccl`.
+  std::string (*refusal)(const CollectiveJob& job);
+  Phases (*phases)(const CollectiveJob& job);
 };
 
-/// Time of a collective among `ranks` GPUs of one node: the link's measured curve where it has one
-/// (two regimes, interpolated in the number of ranks), alpha-beta ring otherwise:
-/// all-reduce 2(n-1) steps of latency + S/n / rate, gather and scatter half of them
-/// (Thakur, Rabenseifner, Gropp 2005, section 4); an all-to-all has its n-1 messages in flight at
-/// the same time, a shift is one message.
-Seconds inside_node(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& link);
+// --- what algorithms are made of
+// --------------------------------------------------------------------------------------------------
+
+/// What a pipelined algorithm puts on the links, and the steps of it that follow each other.
+struct Load {
+  double steps_inside = 0;   ///< messages between GPUs of a node, one after the other
+  double steps_between = 0;  ///< messages between nodes
+  Bytes inside;              ///< that each GPU's link carries in its busier direction
+  Bytes between;             ///< that each NIC carries likewise
+};
+
+/// One phase with the job's latency and rates. Without a speed of its own it is alpha-beta: the
+/// steps at the links' latencies, the bytes at their rates; LL and LL128 put their flags on the
+/// links, too.
+Phases one_phase(const CollectiveJob& job, const Load& load);
+
+/// All-reduce and its two halves, broadcast and reduce.
+constexpr bool is_reduction_or_gather(CollectiveOp op) {
+  return op != CollectiveOp::all_to_all && op != CollectiveOp::shift;
+}
+/// The halves.
+constexpr bool is_gather_or_scatter(CollectiveOp op) {
+  return op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter;
+}
 
 /// The factor between message size over time and what each link carries (nccl-tests
 /// doc/PERFORMANCE.md).
 double bus_factor(CollectiveOp op, int ranks);
 
-/// A flow of that many bytes that takes so long alone, if it takes any time.
-void add_flow(Phase& phase, Pattern pattern, Bytes bytes, Seconds alone);
-
-/// A collective inside nodes as one phase: its time as inside_node has it, `bytes` on each link.
-Phase phase_inside(CollectiveOp op, Bytes bytes, int ranks, const LinkProfile& link);
+/// Levels of a tree over that many.
+double levels(int count);
 
 /// Payload of a NIC.
 BytesPerSecond nic_rate(const Cluster& cluster);
@@ -94,10 +112,35 @@ BytesPerSecond node_rate(const Cluster& cluster);
 /// Time of the phases when nobody else uses the links.
 Seconds uncontended(const Phases& phases);
 
-/// The phases of the named algorithm, or of the cheapest supported one when `algorithm` is "auto".
-/// A named one that cannot do this (a tree that gathers, a hierarchy of one rank a node) gives way
-/// to the ring. Throws UserError when the name is unknown.
+// --- the choice
+// --------------------------------------------------------------------------------------------------
+
+/// Who does a collective.
+struct Decision {
+  const CollectiveAlgorithm* algorithm = nullptr;
+  Protocol protocol = Protocol::simple;
+  std::string refusal;  ///< why the stated algorithm cannot serve this group, so that NCCL chose
+};
+
+/// What the scenario says about that kind of collective.
+const CollectiveChoice& choice_for(CollectiveOp op, const Collectives& collectives);
+
+/// NCCL's choice, by its cost model (sim/plan/nccl/cost.hpp), unless the scenario states one. An
+/// algorithm that the shape of this group rules out leaves it to NCCL. Throws UserError where the
+/// stated one is unknown, or can never work: it does not make such collectives, or the GPUs or the
+/// network lack what it needs.
+Decision decide(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster,
+                const Collectives& collectives);
+
+/// The phases of that decision.
+Phases phases_of(const Decision& decision, const CollectiveRequest& request,
+                 const GroupShape& group, const Cluster& cluster, const Collectives& collectives);
+
+/// Both; nothing for a group of one.
 Phases collective(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster,
-                  const std::string& algorithm);
+                  const Collectives& collectives);
+
+/// The collective among `ranks` GPUs of one node, as NCCL does it.
+Phases inside_node(CollectiveOp op, Bytes bytes, int ranks, const CollectiveJob& job);
 
 }  // namespace stepsim

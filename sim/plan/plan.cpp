@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "sim/plan/check_stated.hpp"
 #include "sim/plan/faults.hpp"
 #include "sim/plan/groups.hpp"
 #include "sim/plan/rank_order.hpp"
@@ -127,6 +128,7 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   plan.warmup = scenario.run.warmup;
   plan.steps = scenario.run.warmup + scenario.run.steps;
   add_groups(plan, scenario, graph);
+  check_stated_collectives(plan, scenario);
   Workshop shop{scenario, graph, plan, Names(plan.names)};
   const Placement placement = placement_of(scenario);
   const std::vector<Slowness> slowness = slowness_of_ranks(scenario, options);

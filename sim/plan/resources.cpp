@@ -24,6 +24,9 @@ Bytes memory_traffic(CollectiveOp op, Bytes bytes, int ranks) {
       return bytes * reduce;
     case CollectiveOp::all_reduce:
       return bytes * (gather + reduce);
+    case CollectiveOp::reduce:
+      return bytes * 3;
+    case CollectiveOp::broadcast:
     case CollectiveOp::all_to_all:
     case CollectiveOp::shift:
       return bytes * (2 * bus_factor(op, ranks));

@@ -11,24 +11,6 @@
 namespace stepsim {
 namespace {
 
-const std::string kAuto = "auto";
-
-const std::string& algorithm_for(CollectiveOp op, const Collectives& collectives) {
-  switch (op) {
-    case CollectiveOp::all_reduce:
-      return collectives.all_reduce.algorithm;
-    case CollectiveOp::all_gather:
-      return collectives.all_gather.algorithm;
-    case CollectiveOp::reduce_scatter:
-      return collectives.reduce_scatter.algorithm;
-    case CollectiveOp::all_to_all:
-      return collectives.all_to_all.algorithm;
-    case CollectiveOp::shift:
-      return kAuto;
-  }
-  throw InternalError("a collective without an algorithm");
-}
-
 /// A span of the chunk backward; layers that are recomputed as one run forward again before that.
 void run_backward(PassWriter& writer, const OpGraph& graph, const std::vector<std::size_t>& blocks,
                   const RecomputeSpan& span, PassKind pass) {
@@ -87,8 +69,8 @@ std::array<ParameterGroup, 2> parameter_groups(const StageShape& shape) {
 std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes,
                              const GroupShape& group) {
   Operation operation{.name = shop.name(name_of(op)), .phases = {}, .bytes = bytes};
-  operation.phases = collective({op, bytes}, group, shop.scenario.cluster,
-                                algorithm_for(op, shop.scenario.collectives));
+  operation.phases =
+      collective({op, bytes}, group, shop.scenario.cluster, shop.scenario.collectives);
   take_resources(operation, memory_traffic(op, bytes, group.ranks), shop.scenario.cluster);
   shop.plan.operations.push_back(std::move(operation));
   return static_cast<std::uint32_t>(shop.plan.operations.size() - 1);

@@ -112,14 +112,13 @@ void describe(Io& io, GpuProfile& g) {
 }
 
 template <class Io>
-void describe(Io& io, CollectiveCurve& c) {
-  io.field("ranks", c.ranks, required(between(2, 1e6)), "GPUs that take part");
-  io.field("latency", c.latency, required(non_negative), "of a small collective");
-  io.field("low", c.low, required(positive), "bandwidth in the latency-optimised regime");
-  io.field("second_latency", c.second_latency, required(non_negative),
-           "extra cost of the bandwidth regime");
-  io.field("high", c.high, required(positive), "bandwidth at large sizes");
-  io.source("of the row");
+void describe(Io& io, CollectiveLine& l) {
+  io.field("ranks", l.ranks, required(between(2, 1e6)), "GPUs that take part");
+  io.field("algorithm", l.algorithm, required(), "a name of `stepsim list collectives`");
+  io.field("protocol", l.protocol, required(), "of NCCL");
+  io.field("latency", l.latency, required(non_negative), "of an empty message");
+  io.field("bandwidth", l.bandwidth, required(positive), "of the algorithm; nccl-tests sizes");
+  io.source("of the line");
 }
 
 template <class Io>
@@ -136,7 +135,9 @@ void describe(Io& io, LinkProfile& l) {
   io.constant("latency", l.latency, required(non_negative), "of one transfer or one ring step");
   if (io.is_profile()) {
     io.list("all_reduce", l.all_reduce,
-            "measured, per number of ranks; none: from bandwidth and latency");
+            "measured, the least of a number of ranks, algorithm and protocol; none: from "
+            "bandwidth and "
+            "latency");
     io.list("all_gather", l.all_gather, "likewise");
     io.list("reduce_scatter", l.reduce_scatter, "likewise");
     io.list("all_to_all", l.all_to_all, "likewise");
@@ -207,6 +208,9 @@ void describe(Io& io, Fabric& f) {
            "payload that a large transfer reaches, of bandwidth");
   io.field("latency", f.latency, required(duration),
            "of one hop between two nodes, software included");
+  io.field("plugin_latency", f.plugin_latency, duration,
+           "of a hop, which NCCL's network plugin reports on top: 75 us on EFA");
+  io.field("sharp", f.sharp, any, "the switches reduce, which NCCL's CollNet and NVLS use");
   describe_topology(io, f);
 }
 

@@ -142,15 +142,15 @@ inline std::vector<std::string> attention_kernels(const GpuProfile& gpu) {
 /// for a fence; Simple moves large chunks at full rate.
 enum class Protocol { ll, ll128, simple };
 
-/// The two-regime cost of one collective on one number of ranks inside a node (nccl-tests sizes):
-/// t(S) = latency + min(S / low, second_latency + S / high), algorithm bandwidths.
-struct CollectiveCurve {
+/// What one kind of collective takes inside a node with one algorithm and protocol:
+/// t(S) = latency + S / bandwidth in nccl-tests sizes. Of several lines the least holds.
+struct CollectiveLine {
   int ranks = 0;
+  std::string algorithm;  ///< a name of `stepsim list collectives`
+  Protocol protocol = Protocol::simple;
   Seconds latency;
-  BytesPerSecond low;
-  Seconds second_latency;
-  BytesPerSecond high;
-  bool operator==(const CollectiveCurve&) const = default;
+  BytesPerSecond bandwidth;
+  bool operator==(const CollectiveLine&) const = default;
 };
 
 /// A link that joins the GPUs of a node; one file of calib/links/, or inline in the cluster.
@@ -159,7 +159,7 @@ struct LinkProfile {
   BytesPerSecond bandwidth;  ///< per GPU and direction
   double efficiency = 1;     ///< payload that a transfer reaches, of bandwidth
   Seconds latency;           ///< of one transfer or one ring step
-  std::vector<CollectiveCurve> all_reduce, all_gather, reduce_scatter,
+  std::vector<CollectiveLine> all_reduce, all_gather, reduce_scatter,
       all_to_all;    ///< measured; or alpha-beta
   std::string hash;  ///< of the file's text; empty when inline
   bool operator==(const LinkProfile&) const = default;

@@ -34,6 +34,8 @@ struct Fabric {
   BytesPerSecond bandwidth;           ///< of one NIC, per direction
   double efficiency = 1;              ///< payload that a large transfer reaches, of bandwidth
   Seconds latency;                    ///< of one hop between two nodes, software included
+  Seconds plugin_latency;             ///< on top, of a hop, as NCCL's network plugin reports it
+  bool sharp = false;                 ///< the switches reduce
   int nodes_per_leaf = 0;             ///< fat_tree: nodes below a leaf; rail: of a pod; 0: all
   std::optional<int> leaves_per_pod;  ///< fat_tree: a third level above so many leaves
   std::vector<double> oversubscription{1};  ///< bandwidth below over above, per level from below

@@ -99,6 +99,17 @@ class Experiment {
   const Plan plan;
 };
 
+/// The scenario's `collectives` with that algorithm for one op.
+inline Collectives stated(CollectiveOp op, const std::string& algorithm) {
+  Collectives collectives;
+  const CollectiveChoice choice{algorithm, std::nullopt};
+  if (op == CollectiveOp::all_reduce) collectives.all_reduce = choice;
+  if (op == CollectiveOp::all_gather) collectives.all_gather = choice;
+  if (op == CollectiveOp::reduce_scatter) collectives.reduce_scatter = choice;
+  if (op == CollectiveOp::all_to_all) collectives.all_to_all = choice;
+  return collectives;
+}
+
 /// What rank 0 hands to its data-parallel collectives in its first step, in order.
 inline std::vector<const Operation*> data_operations(const Plan& plan) {
   std::vector<const Operation*> operations;

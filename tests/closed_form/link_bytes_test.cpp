@@ -47,8 +47,9 @@ std::map<std::string, double> of_all_ranks(const std::string& on, const std::str
   REQUIRE(index >= 0);
   const Group& group = e.plan.groups[static_cast<std::size_t>(index)];
   REQUIRE(static_cast<int>(group.ranks.size()) == e.scenario.cluster.gpus());
-  return bytes_on_links(e.plan, group,
-                        collective({op, Bytes{bytes}}, group.shape, e.scenario.cluster, algorithm));
+  return bytes_on_links(
+      e.plan, group,
+      collective({op, Bytes{bytes}}, group.shape, e.scenario.cluster, stated(op, algorithm)));
 }
 
 std::string data_parallel(int ranks) {

@@ -1,115 +1,216 @@
-// Choosing and pricing collectives: measured curves, bus factors, and who can do what.
+// Choosing and pricing collectives: measured lines, bus factors, and who can do what.
 #include "sim/plan/collective.hpp"
 
 #include <cmath>
 
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
+#include "sim/plan/nccl/cost.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
 
 namespace {
 
-LinkProfile measured_link() {
-  LinkProfile link;
-  link.bandwidth = 100_GBps;
-  link.all_reduce = {{2, 10_us, 10_GBps, 20_us, 100_GBps}, {8, 30_us, 20_GBps, 50_us, 200_GBps}};
-  return link;
-}
+constexpr Protocol LL = Protocol::ll, Simple = Protocol::simple;
+constexpr CollectiveOp kAll = CollectiveOp::all_reduce;
 
-double all_reduce(double bytes, int ranks) {
-  return inside_node(CollectiveOp::all_reduce, Bytes{bytes}, ranks, measured_link()).seconds();
-}
-
-Cluster two_nodes() {
+/// Eight A100 whose link was measured on two and on eight of them.
+Cluster measured(int nodes = 1) {
   Cluster cluster;
+  cluster.nodes = nodes;
+  cluster.gpus_per_node = 8;
+  LinkProfile& link = cluster.intra_node;
+  link = {.bandwidth = 300_GBps, .latency = 3_us};
+  link.all_reduce = {{2, "ring", LL, 10_us, 10_GBps},
+                     {2, "ring", LL, 20_us, 80_GBps},
+                     {2, "ring", Simple, 30_us, 100_GBps},
+                     {8, "ring", LL, 30_us, 40_GBps},
+                     {8, "ring", Simple, 90_us, 120_GBps}};
+  cluster.inter_node = Fabric{.nics_per_node = 8, .bandwidth = 25_GBps, .latency = 14_us};
+  return cluster;
+}
+
+Speed ring(int ranks, Protocol protocol, Bytes bytes, CollectiveOp op = kAll) {
+  return *speed_of(op, bytes, nccl::Algorithm::ring, protocol, {ranks, 1, 0}, measured(),
+                   NcclVersion::v2_30);
+}
+
+/// What NCCL expects of it.
+double expected(int ranks, Protocol protocol, Bytes bytes, CollectiveOp op = kAll) {
+  const auto c = communicator_of({ranks, 1, 0}, measured(), NcclVersion::v2_30);
+  return nccl::candidate(c, op, nccl::Algorithm::ring, protocol, bytes).time(bytes).seconds();
+}
+
+double over_expected(int ranks, Protocol protocol, Bytes bytes) {
+  return ring(ranks, protocol, bytes).time(bytes).seconds() / expected(ranks, protocol, bytes);
+}
+
+Cluster two_nodes(Architecture architecture = Architecture::ampere) {
+  Cluster cluster;
+  cluster.gpu.architecture = architecture;
   cluster.nodes = 2;
   cluster.gpus_per_node = 8;
-  cluster.intra_node = {.bandwidth = 100_GBps, .latency = 1_us};
+  cluster.intra_node = {.bandwidth = 300_GBps, .latency = 1_us};
   cluster.inter_node = Fabric{.nics_per_node = 8, .bandwidth = 25_GBps, .latency = 10_us};
   return cluster;
+}
+
+Decision choice(CollectiveOp op, const GroupShape& group, const std::string& algorithm,
+                const Cluster& cluster = two_nodes()) {
+  return decide({op, 1_GB}, group, cluster, stated(op, algorithm));
 }
 
 }  // namespace
 
 TEST_CASE("bus factors are 2(n-1)/n for an all-reduce, (n-1)/n for its halves") {
   for (const int n : {2, 3, 8, 1000}) {
-    CHECK(bus_factor(CollectiveOp::all_reduce, n) == nine_digits(2 * (n - 1.0) / n));
+    CHECK(bus_factor(kAll, n) == nine_digits(2 * (n - 1.0) / n));
     CHECK(bus_factor(CollectiveOp::all_gather, n) == nine_digits((n - 1.0) / n));
     CHECK(bus_factor(CollectiveOp::reduce_scatter, n) == nine_digits((n - 1.0) / n));
     CHECK(bus_factor(CollectiveOp::all_to_all, n) == nine_digits((n - 1.0) / n));
+    CHECK(bus_factor(CollectiveOp::broadcast, n) == 1);
     CHECK(bus_factor(CollectiveOp::shift, n) == 1);
   }
 }
 
-TEST_CASE("a measured curve has two regimes, of which the faster holds") {
-  CHECK(all_reduce(0, 2) == nine_digits(10e-6));
-  CHECK(all_reduce(1e5, 2) == nine_digits(10e-6 + 10e-6));          // 1e5 / 10 GB/s < 20 + 1 us
-  CHECK(all_reduce(1e9, 2) == nine_digits(10e-6 + 20e-6 + 10e-3));  // the other one
+TEST_CASE("of several measured lines the least holds") {
+  CHECK(ring(2, LL, 1_KiB).latency == 10_us);
+  CHECK(ring(2, LL, 1_MiB).latency == 20_us);
+  CHECK(ring(2, LL, 1_MiB).bandwidth == 80_GBps);
+  CHECK(ring(8, Simple, 1_GiB).bandwidth == 120_GBps);
 }
 
-TEST_CASE("between measured numbers of ranks times are interpolated, beyond the nearest holds") {
-  const double two = all_reduce(1e8, 2), eight = all_reduce(1e8, 8);
-  CHECK(all_reduce(1e8, 4) == nine_digits(two * 0.5 + eight * 0.5));  // halfway in log2
-  CHECK(all_reduce(1e8, 72) == nine_digits(eight));
+TEST_CASE("between measured numbers of ranks NCCL's formula is scaled, beyond by the nearest") {
+  const double two = over_expected(2, Simple, 64_MiB), eight = over_expected(8, Simple, 64_MiB);
+  CHECK(over_expected(4, Simple, 64_MiB) == nine_digits((two + eight) / 2));  // halfway in log2
   const double share = std::log(1.5) / std::log(4.0);
-  CHECK(all_reduce(1e8, 3) == nine_digits(two * (1 - share) + eight * share));
-  CHECK(all_reduce(1e8, 1) == 0);
+  CHECK(over_expected(3, Simple, 64_MiB) == nine_digits(two * (1 - share) + eight * share));
+  CHECK(over_expected(16, Simple, 64_MiB) == nine_digits(eight));
 }
 
-TEST_CASE("a link without a curve for a collective is priced as a ring") {
-  const Seconds gather = inside_node(CollectiveOp::all_gather, 1_GB, 4, measured_link());
-  CHECK(gather.seconds() == nine_digits(0.75 * 1e9 / 100e9));
+TEST_CASE("a protocol that nobody measured borrows from all, an op without lines is NCCL's") {
+  const Speed borrowed = ring(2, Protocol::ll128, 64_MiB);
+  CHECK(borrowed.time(64_MiB).seconds() > 0);
+  CHECK_FALSE(speed_of(CollectiveOp::all_gather, 1_MiB, nccl::Algorithm::ring, Simple, {8, 1, 0},
+                       measured(), NcclVersion::v2_30));
+}
+
+TEST_CASE("between nodes latencies are stretched as 64 KiB in a ring of LL are, bandwidth is not") {
+  const Cluster cluster = measured(2);
+  const double factor = latency_factor(cluster, NcclVersion::v2_30);
+  CHECK(factor == nine_digits(over_expected(8, LL, 64_KiB)));
+  const GroupShape group{16, 2, 8};
+  const auto c = communicator_of(group, cluster, NcclVersion::v2_30);
+  const auto tree = nccl::candidate(c, kAll, nccl::Algorithm::tree, LL, 1_MiB);
+  const auto speed =
+      *speed_of(kAll, 1_MiB, nccl::Algorithm::tree, LL, group, cluster, NcclVersion::v2_30);
+  CHECK(speed.latency.seconds() == nine_digits(tree.latency.seconds() * factor));
+  CHECK(speed.bandwidth == tree.bandwidth);
+}
+
+TEST_CASE("what the plugin reports is added as it is, a slower fabric stretches NCCL's hops") {
+  const auto latency = [](Seconds hop, Seconds plugin) {
+    Cluster cluster = measured(2);
+    cluster.inter_node->latency = hop;
+    cluster.inter_node->plugin_latency = plugin;
+    return speed_of(kAll, 1_KiB, nccl::Algorithm::tree, LL, {16, 2, 8}, cluster, NcclVersion::v2_30)
+        ->latency.microseconds();
+  };
+  const double factor = latency_factor(measured(2), NcclVersion::v2_30);
+  CHECK(latency(14_us, 75_us) == nine_digits(latency(14_us, 0_us) + 2 * 75));
+  CHECK(latency(28_us, 0_us) == nine_digits(latency(14_us, 0_us) + factor * 2 * 5.0));
+}
+
+TEST_CASE("a link that nobody measured is alpha-beta, without NCCL's protocols") {
+  const Cluster cluster = two_nodes();
+  const Decision decision = choice(kAll, {8, 1, 0}, "auto");
+  CHECK(decision.algorithm->name == "ring");
+  CHECK(decision.protocol == Simple);
+  const Phases phases = collective({kAll, 1_GB}, {8, 1, 0}, cluster, {});
+  CHECK(uncontended(phases).seconds() == nine_digits(14 * (1e-6 + 1e9 / 8 / 300e9)));
 }
 
 TEST_CASE("one rank communicates with nobody") {
-  CHECK(collective({CollectiveOp::all_reduce, 1_GB}, {1, 1, 0}, two_nodes(), "auto").empty());
+  CHECK(collective({kAll, 1_GB}, {1, 1, 0}, two_nodes(), {}).empty());
 }
 
 TEST_CASE("a group's phases are what its algorithm says, in order") {
-  const CollectiveRequest request{CollectiveOp::all_reduce, 1_GB};
-  const GroupShape group{16, 2, 8};
   const auto phases = [&](const char* name) {
-    return collective(request, group, two_nodes(), name);
+    return collective({kAll, 1_GB}, {16, 2, 8}, two_nodes(), stated(kAll, name));
   };
   CHECK(phases("ring").size() == 1);
   CHECK(phases("tree").size() == 1);
   const Phases parts = phases("hierarchical");
   REQUIRE(parts.size() == 3);
-  for (const Phase& part : parts) REQUIRE(part.flows.size() == 1);
-  CHECK(parts[0].flows[0].pattern == Pattern::inside);
+  REQUIRE(parts[1].flows.size() == 1);
   CHECK(parts[1].flows[0].pattern == Pattern::between);
   CHECK(parts[1].flows[0].bytes.bytes() == nine_digits(1e9 / 8));  // 2(N-1)/N = 1, over 8 NICs
-  CHECK(parts[2].flows[0].alone() == parts[0].flows[0].alone());
+  CHECK(uncontended({parts[2]}) == uncontended({parts[0]}));
 }
 
-TEST_CASE("an algorithm that is unknown is named, one that cannot do it gives way to the ring") {
-  const auto gather = [](GroupShape group, const char* name) {
-    return collective({CollectiveOp::all_gather, 1_GB}, group, two_nodes(), name);
+TEST_CASE("what can never work is refused with a sentence") {
+  const auto refused = [](CollectiveOp op, const char* name, const char* why) {
+    CAPTURE(name);
+    CHECK_THROWS_WITH_AS(choice(op, {16, 2, 8}, name), doctest::Contains(why), UserError);
   };
-  const auto time = [](const Phases& phases) { return uncontended(phases).seconds(); };
-  CHECK_THROWS_WITH_AS(gather({16, 2, 8}, "butterfly"), doctest::Contains("'butterfly'"),
-                       UserError);
-  CHECK(time(gather({16, 2, 8}, "tree")) == time(gather({16, 2, 8}, "ring")));
-  CHECK(time(gather({2, 2, 1}, "hierarchical")) == time(gather({2, 2, 1}, "ring")));
+  refused(kAll, "butterfly", "unknown collective algorithm 'butterfly'");
+  refused(kAll, "nvls", "collectives.all_reduce: nvls needs GPUs of Hopper or later");
+  refused(kAll, "collnet_chain", "needs switches that reduce: inter_node.sharp: true");
+  refused(kAll, "pairwise", "pairwise makes no all_reduce");
+  refused(CollectiveOp::all_gather, "tree", "tree makes no all_gather");
+  Collectives odd = stated(kAll, "nvls_tree");
+  odd.all_reduce.protocol = LL;
+  CHECK_THROWS_WITH_AS(decide({kAll, 1_GB}, {16, 2, 8}, two_nodes(Architecture::hopper), odd),
+                       doctest::Contains("nvls_tree has the Simple protocol alone"), UserError);
 }
 
-TEST_CASE("every algorithm costs more for more bytes, and nothing less than its latency") {
-  const Cluster cluster = two_nodes();
+TEST_CASE("a group whose shape rules the stated algorithm out is left to NCCL") {
+  const Decision pat = choice(CollectiveOp::all_gather, {8, 1, 0}, "pat");
+  CHECK(pat.algorithm->name == "ring");
+  CHECK(pat.refusal == "needs one GPU a node, this group has 8");
+  CHECK(choice(kAll, {2, 2, 1}, "hierarchical").refusal == "needs several GPUs a node");
+  CHECK(choice(kAll, {16, 2, 8}, "hierarchical").refusal.empty());
+  CHECK(choice(kAll, {8, 1, 0}, "tree").algorithm->name == "tree");
+}
+
+TEST_CASE("a stated protocol holds, with the algorithm that NCCL then prefers") {
+  Collectives ll;
+  ll.all_reduce.protocol = LL;
+  const Decision decision = decide({kAll, 1_GiB}, {16, 2, 8}, measured(2), ll);
+  CHECK(decision.protocol == LL);
+  CHECK(decision.algorithm->nccl.has_value());
+}
+
+TEST_CASE("every algorithm costs more for more bytes, and no less than a hop") {
+  Cluster cluster = two_nodes(Architecture::hopper);
+  cluster.inter_node->sharp = true;
   for (const CollectiveAlgorithm* algorithm : Registry<CollectiveAlgorithm>::all()) {
     CAPTURE(std::string(algorithm->name));
-    const bool reduces = algorithm->supports({CollectiveOp::all_reduce, 1_B}, {16, 2, 8});
-    const CollectiveOp op = reduces ? CollectiveOp::all_reduce : CollectiveOp::all_to_all;
-    double before = 0;
-    for (double bytes = 1; bytes < 1e11; bytes *= 10) {
-      const Phases phases = algorithm->phases({op, Bytes{bytes}}, {16, 2, 8}, cluster);
-      const double now = uncontended(phases).seconds();
-      CHECK(now > before);
-      CHECK(now > (reduces ? 2 : 1) * 10e-6);
-      before = now;
+    for (const CollectiveOp op : kCollectiveOps) {
+      if (!algorithm->makes(op)) continue;
+      const GroupShape group =
+          algorithm->name == "pat" ? GroupShape{2, 2, 1} : GroupShape{16, 2, 8};
+      double before = 0;
+      for (double bytes = 1; bytes < 1e11; bytes *= 10) {
+        const double now =
+            uncontended(algorithm->phases(
+                            {{op, Bytes{bytes}}, group, cluster, NcclVersion::v2_30, Simple, {}}))
+                .seconds();
+        CHECK(now > before);
+        CHECK(now > 10e-6);
+        before = now;
+      }
     }
   }
+}
+
+TEST_CASE("all-to-all goes by LL up to 16 KiB to each peer, and by Simple above") {
+  const auto protocol = [](Bytes bytes) {
+    return decide({CollectiveOp::all_to_all, bytes}, {8, 1, 0}, two_nodes(), {}).protocol;
+  };
+  CHECK(protocol(128_KiB) == LL);
+  CHECK(protocol(129_KiB) == Simple);
 }
 
 TEST_CASE("ranks a node are rounded up where groups do not fill their nodes") {

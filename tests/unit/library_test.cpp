@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -90,8 +91,8 @@ double slack_of(std::int64_t published) {
 
 /// The bandwidth that each GPU's link must carry when a collective's buffer moves at `rate`:
 /// (n-1)/n of it.
-double link_share(const CollectiveCurve& curve, const LinkProfile& link) {
-  return curve.high / link.bandwidth * (curve.ranks - 1) / curve.ranks;
+double link_share(const CollectiveLine& line, const LinkProfile& link) {
+  return line.bandwidth / link.bandwidth * (line.ranks - 1) / line.ranks;
 }
 
 }  // namespace
@@ -184,15 +185,19 @@ TEST_CASE("every link loads, and no gather or scatter exceeds the link") {
     CAPTURE(name);
     const LinkProfile link = load_link(name, kLibrary);
     CHECK(link.name == name);
-    for (const auto* curves :
+    for (const auto* lines :
          {&link.all_reduce, &link.all_gather, &link.reduce_scatter, &link.all_to_all}) {
-      CHECK(curves->size() == 3);
-      for (const CollectiveCurve& curve : *curves) CHECK(curve.low < curve.high);
+      std::set<int> ranks;
+      for (const CollectiveLine& line : *lines) {
+        ranks.insert(line.ranks);
+        CHECK(std::set<std::string>{"ring", "tree", "nvls", "pairwise"}.count(line.algorithm) == 1);
+      }
+      CHECK(ranks == std::set{2, 4, 8});
     }
     // All-reduce may: with NVLink SHARP the switch adds, and a GPU sends its buffer once instead of
     // twice.
-    for (const auto* curves : {&link.all_gather, &link.reduce_scatter, &link.all_to_all}) {
-      for (const CollectiveCurve& curve : *curves) CHECK(link_share(curve, link) < 1);
+    for (const auto* lines : {&link.all_gather, &link.reduce_scatter, &link.all_to_all}) {
+      for (const CollectiveLine& line : *lines) CHECK(link_share(line, link) < 1);
     }
   }
 }

@@ -157,7 +157,7 @@ TEST_CASE("what cannot run says what it needs") {
   CHECK(refusal(kH100, CollectiveOp::all_gather, Algorithm::tree) == "makes all-reduces alone");
   CHECK(refusal(kH100, CollectiveOp::all_gather, Algorithm::pat) ==
         "needs one GPU a node, this group has 8");
-  CHECK(refusal(kH100, all, Algorithm::nvls, Protocol::ll) == "has the Simple protocol alone");
+  CHECK(protocol_refusal(kH100, Algorithm::nvls, Protocol::ll) == "has the Simple protocol alone");
 }
 
 TEST_CASE("older releases choose by older constants") {

@@ -103,7 +103,7 @@ TEST_CASE("a link is measured when it has a file, and plain numbers when inline"
   const Cluster pod = load_cluster("pod", kLibrary);
   CHECK(pod.intra_node.name == "testlink");
   REQUIRE(pod.intra_node.all_reduce.size() == 1);
-  CHECK(pod.intra_node.all_reduce[0].high == 135_GBps);
+  CHECK(pod.intra_node.all_reduce[0].bandwidth == 135_GBps);
   const Cluster box = load_cluster("box", kLibrary);
   CHECK(box.intra_node.hash.empty());
   CHECK(box.intra_node.latency == 5_us);

@@ -3,46 +3,50 @@
 //
 // All-reduce = reduce-scatter inside, ring all-reduce of S/k between nodes, all-gather inside (k
 // ranks a node); gather and scatter have two of the three parts. Per-NIC volume: busbw (N-1)/(n-1)
-// of a flat ring's.
+// of a flat ring's. NCCL has no such algorithm; frameworks build it from two communicators.
 #include "sim/core/registry.hpp"
 #include "sim/plan/collective.hpp"
 
 namespace stepsim {
 namespace {
 
-Phase inside(CollectiveOp op, const CollectiveRequest& request, const GroupShape& group,
-             const Cluster& cluster) {
+void append(Phases& phases, const Phases& more) {
+  phases.insert(phases.end(), more.begin(), more.end());
+}
+
+Phases inside(CollectiveOp op, const CollectiveJob& job) {
   // A gather inside a node runs once for the share of every node.
-  return phase_inside(op, request.bytes, group.ranks_per_node(), cluster.intra_node);
+  return inside_node(op, job.request.bytes, job.group.ranks_per_node(), job);
 }
 
-Phase between(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster) {
-  const double passes = request.op == CollectiveOp::all_reduce ? 2 : 1;
-  const Bytes carried = request.bytes * bus_factor(request.op, group.nodes);
-  return {.latency = cluster.inter_node->latency * (passes * (group.nodes - 1)),
-          .flows = {{Pattern::between, carried / group.nics, nic_rate(cluster)}}};
+Phase between(const CollectiveJob& job) {
+  const GroupShape& group = job.group;
+  const double turns = job.request.op == CollectiveOp::all_reduce ? 2 : 1;
+  const Bytes carried = job.request.bytes * bus_factor(job.request.op, group.nodes);
+  return {.latency = job.cluster.inter_node->latency * (turns * (group.nodes - 1)),
+          .flows = {{Pattern::between, carried / group.nics, nic_rate(job.cluster)}}};
 }
 
-Phases hierarchical_phases(const CollectiveRequest& request, const GroupShape& group,
-                           const Cluster& cluster) {
+Phases hierarchical_phases(const CollectiveJob& job) {
   Phases phases;
-  if (request.op != CollectiveOp::all_gather) {
-    phases.push_back(inside(CollectiveOp::reduce_scatter, request, group, cluster));
-  }
-  phases.push_back(between(request, group, cluster));
-  if (request.op != CollectiveOp::reduce_scatter) {
-    phases.push_back(inside(CollectiveOp::all_gather, request, group, cluster));
-  }
+  if (job.request.op != CollectiveOp::all_gather)
+    append(phases, inside(CollectiveOp::reduce_scatter, job));
+  phases.push_back(between(job));
+  if (job.request.op != CollectiveOp::reduce_scatter)
+    append(phases, inside(CollectiveOp::all_gather, job));
   return phases;
 }
 
 const Registered<CollectiveAlgorithm> hierarchical{{
     .name = "hierarchical",
     .description = "scatter inside the node, exchange between nodes, gather inside the node",
-    .supports =
-        [](const CollectiveRequest& request, const GroupShape& group) {
-          return is_reduction_or_gather(request.op) && group.ranks_per_node() > 1;
-        },
+    .nccl = {},
+    .makes =
+        [](CollectiveOp op) { return op == CollectiveOp::all_reduce || is_gather_or_scatter(op); },
+    .refusal = [](const CollectiveJob& job) -> std::string {
+      if (job.group.nodes == 1) return "needs several nodes";
+      return job.group.ranks_per_node() == 1 ? "needs several GPUs a node" : "";
+    },
     .phases = hierarchical_phases,
 }};
 

@@ -2,48 +2,67 @@
 //
 // An all-to-all has 1/n of a rank's buffer for each other rank (NVIDIA/nccl: grouped sends and
 // receives), so that a NIC carries what its node's ranks have for each other node; inside nodes the
-// rest is an all-to-all of k ranks. In a shift each rank passes its buffer to the next one; one
-// rank of each node sends to the next node.
+// rest is an all-to-all of k ranks. In a shift each rank passes its buffer to the next one.
 #include <algorithm>
 
 #include "sim/core/registry.hpp"
 #include "sim/plan/collective.hpp"
+#include "sim/plan/collective/pairs.hpp"
 
 namespace stepsim {
+
+Phase pairs_inside(const CollectiveJob& job, Bytes bytes) {
+  const int members = job.group.ranks_per_node();
+  const LinkProfile& link = job.cluster.intra_node;
+  if (members == 1) return {};
+  const Bytes carried = bytes * bus_factor(CollectiveOp::all_to_all, members);
+  Phase phase{.latency = link.latency, .flows = {}};
+  BytesPerSecond rate = node_rate(job.cluster);
+  if (const auto speed = pairwise_speed(bytes, job.protocol, members, link)) {
+    phase.latency = speed->latency;
+    if (bytes > Bytes{0}) rate = std::min(rate, carried / (bytes / speed->bandwidth));
+  }
+  if (bytes > Bytes{0}) phase.flows.push_back({Pattern::pairs_inside, carried, rate});
+  return phase;
+}
+
+PhaseFlow pairs_between(const CollectiveJob& job) {
+  const GroupShape& group = job.group;
+  const double remote = (group.nodes - 1.0) / group.nodes;
+  return {Pattern::pairs_between,
+          job.request.bytes * (remote * group.ranks_per_node() / group.nics),
+          nic_rate(job.cluster)};
+}
+
 namespace {
 
-Phases all_to_all(const CollectiveRequest& request, const GroupShape& group,
-                  const Cluster& cluster) {
-  const Bytes for_one_node = request.bytes / group.nodes;
-  const Phase inside = phase_inside(CollectiveOp::all_to_all, for_one_node, group.ranks_per_node(),
-                                    cluster.intra_node);
+Phases all_to_all(const CollectiveJob& job) {
+  Phase phase = pairs_inside(job, job.request.bytes / job.group.nodes);
+  if (job.group.nodes == 1) return {phase};
   // Both start together; the latencies of the part inside pass beside those between nodes.
-  Phase phase{.latency = std::max(cluster.inter_node->latency, inside.latency),
-              .flows = inside.flows};
-  const double remote = group.nodes - 1.0;
-  phase.flows.push_back({Pattern::pairs_between,
-                         for_one_node * (remote * group.ranks_per_node() / group.nics),
-                         nic_rate(cluster)});
+  phase.latency = std::max(job.cluster.inter_node->latency, phase.latency);
+  phase.flows.push_back(pairs_between(job));
   return {phase};
 }
 
-Phases shift(const CollectiveRequest& request, const Cluster& cluster) {
-  return {Phase{.latency = cluster.inter_node->latency,
-                .flows = {{Pattern::neighbours, request.bytes, nic_rate(cluster)}}}};
-}
-
-Phases pairwise_phases(const CollectiveRequest& request, const GroupShape& group,
-                       const Cluster& cluster) {
-  return request.op == CollectiveOp::shift ? shift(request, cluster)
-                                           : all_to_all(request, group, cluster);
+Phases shift(const CollectiveJob& job) {
+  const bool inside = job.group.nodes == 1;
+  const Cluster& cluster = job.cluster;
+  return {Phase{.latency = inside ? cluster.intra_node.latency : cluster.inter_node->latency,
+                .flows = {{Pattern::neighbours, job.request.bytes,
+                           inside ? node_rate(cluster) : nic_rate(cluster)}}}};
 }
 
 const Registered<CollectiveAlgorithm> pairwise{{
     .name = "pairwise",
     .description = "direct messages between pairs of ranks: all-to-all and shifts along a ring",
-    .supports = [](const CollectiveRequest& request,
-                   const GroupShape&) { return !is_reduction_or_gather(request.op); },
-    .phases = pairwise_phases,
+    .nccl = {},
+    .makes = [](CollectiveOp op) { return !is_reduction_or_gather(op); },
+    .refusal = nullptr,
+    .phases =
+        [](const CollectiveJob& job) {
+          return job.request.op == CollectiveOp::shift ? shift(job) : all_to_all(job);
+        },
 }};
 
 }  // namespace

@@ -1,35 +1,32 @@
 // Ring: each rank passes 1/n of the message to its neighbour, over all NICs of the nodes at once.
 //
-// Steps and volumes: Thakur, Rabenseifner, Gropp 2005; latency per hop as in NVIDIA/nccl
-// src/graph/tuning.cc: hops between nodes cost the fabric's latency, the others the node link's.
+// Steps and volumes: Thakur, Rabenseifner, Gropp 2005, section 4. An all-reduce goes around twice;
+// a broadcast or a reduction is a chain through which the whole message is pipelined.
 #include "sim/core/registry.hpp"
 #include "sim/plan/collective.hpp"
 
 namespace stepsim {
 namespace {
 
-Phases ring_phases(const CollectiveRequest& request, const GroupShape& group,
-                   const Cluster& cluster) {
-  const double passes = request.op == CollectiveOp::all_reduce ? 2 : 1;
-  const double hops_between = passes * (group.nodes - 1);
-  const double hops_inside = passes * (group.ranks - group.nodes);
-  const Bytes carried = request.bytes * bus_factor(request.op, group.ranks);
-  Phase phase;
-  phase.latency =
-      cluster.inter_node->latency * hops_between + cluster.intra_node.latency * hops_inside;
-  phase.flows.push_back({Pattern::between, carried / group.nics, nic_rate(cluster)});
-  // Each ring leaves a node once: of its steps k - 1 in k stay inside.
-  const double steps_inside = 1 - 1.0 / group.ranks_per_node();
-  if (steps_inside > 0)
-    phase.flows.push_back({Pattern::inside, carried * steps_inside, node_rate(cluster)});
-  return {phase};
+Phases ring_phases(const CollectiveJob& job) {
+  const GroupShape& group = job.group;
+  const double turns = job.request.op == CollectiveOp::all_reduce ? 2 : 1;
+  const Bytes carried = job.request.bytes * bus_factor(job.request.op, group.ranks);
+  Load load;
+  load.steps_between = turns * (group.nodes - 1);
+  load.steps_inside = turns * (group.ranks - group.nodes);
+  // Between nodes each ring leaves a node once: of its steps k - 1 in k stay inside.
+  load.inside = group.nodes == 1 ? carried : carried * (1 - 1.0 / group.ranks_per_node());
+  if (group.nodes > 1) load.between = carried / group.nics;
+  return one_phase(job, load);
 }
 
 const Registered<CollectiveAlgorithm> ring{{
     .name = "ring",
     .description = "pipelined ring over all ranks: least bytes, latency grows with the ranks",
-    .supports = [](const CollectiveRequest& request,
-                   const GroupShape&) { return is_reduction_or_gather(request.op); },
+    .nccl = nccl::Algorithm::ring,
+    .makes = is_reduction_or_gather,
+    .refusal = nullptr,
     .phases = ring_phases,
 }};
 

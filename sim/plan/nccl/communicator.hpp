@@ -21,6 +21,8 @@ struct Communicator {
   BytesPerSecond nic;       ///< of one NIC
   Seconds network_latency;  ///< that the network plugin reports (0 for InfiniBand and RoCE)
 
+  double hop_scale = 1;  ///< of NCCL's own latencies over the network
+
   int ranks_per_node() const { return (ranks + nodes - 1) / nodes; }
 };
 

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "sim/core/quantity.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim::nccl {
@@ -59,6 +60,9 @@ inline constexpr LatencyTable kNetworkLatency{{{5.0, 8.5, 14.0},
                                                {0, 0, 18.0},
                                                {0, 0, 20.9},
                                                {0, 0, 14.0}}};
+
+/// A Simple hop of rings and trees over InfiniBand, as the table has it.
+inline constexpr Seconds kSimpleHop = 14_us;
 
 /// Simple steps of a tree before v2.23, NVLS steps of v2.20, NVLS trees over the network up to
 /// v2.27.

@@ -12,10 +12,6 @@
 namespace stepsim::nccl {
 namespace {
 
-constexpr bool is_gather_or_scatter(CollectiveOp op) {
-  return op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter;
-}
-
 int log2_down(double x) { return x < 1 ? -1 : std::bit_width(static_cast<std::uint64_t>(x)) - 1; }
 
 /// One candidate's terms; microseconds and GB/s, as NCCL has them.
@@ -31,6 +27,9 @@ class Terms {
   bool is(Algorithm a) const { return a_ == a; }
   bool is(Protocol p) const { return p_ == p; }
   bool all_reduce() const { return op_ == CollectiveOp::all_reduce; }
+  bool gathers_or_scatters() const {
+    return op_ == CollectiveOp::all_gather || op_ == CollectiveOp::reduce_scatter;
+  }
   double at(const LatencyTable& table) const { return table[index_of(a_)][index_of(p_)]; }
   double at(const LimitTable& table) const { return table[index_of(c_.architecture)][scale()]; }
   std::size_t scale() const { return static_cast<std::size_t>(std::min(c_.nodes, 3) - 1); }
@@ -58,7 +57,7 @@ class Terms {
 /// Messages of a ring that follow each other.
 double Terms::steps() const {
   if (all_reduce()) return 2 * (c_.ranks - 1);
-  return is_gather_or_scatter(op_) ? c_.ranks - 1 : c_.ranks;
+  return gathers_or_scatters() ? c_.ranks - 1 : c_.ranks;
 }
 
 // --- latency
@@ -82,16 +81,16 @@ double Terms::step_inside() const {
 double Terms::hop() const {
   const double reported = c_.network_latency.microseconds() * (is(Protocol::simple) ? 2 : 1);
   if (c_.version == NcclVersion::v2_20 && is(Algorithm::tree) && is(Protocol::simple))
-    return kOldTreeStep + reported;
+    return kOldTreeStep * c_.hop_scale + reported;
   if (c_.version != NcclVersion::v2_30 && is(Algorithm::nvls_tree))
-    return kOldNvlsTreeHop + reported;
+    return kOldNvlsTreeHop * c_.hop_scale + reported;
   const bool exposed = c_.ranks_per_node() == 1 && c_.version != NcclVersion::v2_20;
   const Algorithm as = exposed ? Algorithm::tree : a_;
-  return kNetworkLatency[index_of(as)][index_of(p_)] + reported;
+  return kNetworkLatency[index_of(as)][index_of(p_)] * c_.hop_scale + reported;
 }
 
 double Terms::ring_latency() const {
-  if (!all_reduce() && !is_gather_or_scatter(op_))  // broadcast and reduce: a pipelined chain
+  if (!all_reduce() && !gathers_or_scatters())  // broadcast and reduce: a pipelined chain
     return c_.nodes == 1 ? step_inside() : hop();
   const double turns = all_reduce() ? 2 : 1;
   // v2.20 counts a hop into every node, also into the first.
@@ -151,7 +150,7 @@ double Terms::nvls_channel() const {
 /// each head in turn.
 double Terms::collnet_direct() const {
   const double per_node = c_.ranks_per_node();
-  if (is_gather_or_scatter(op_)) {
+  if (gathers_or_scatters()) {
     if (c_.version == NcclVersion::v2_20) {
       const double w = (per_node - 1) / 7;
       return per_node * graph_.inside * (w * 0.85 + (1 - w) * 0.95);
@@ -180,7 +179,7 @@ double Terms::ll_limit() const {
 
 double Terms::of_ring(double bus) const {
   if (is(Protocol::ll)) {
-    const bool third = c_.nodes == 1 && is_gather_or_scatter(op_);
+    const bool third = c_.nodes == 1 && !all_reduce() && op_ != CollectiveOp::reduce;
     const double share = c_.version != NcclVersion::v2_20 ? 0.5 : third ? 1.0 / 3 : 0.25;
     return std::min(ll_limit(), bus * share);
   }
@@ -209,7 +208,7 @@ double Terms::bandwidth(Bytes bytes) const {
   const bool nvls = is(Algorithm::nvls) || is(Algorithm::nvls_tree);
   if (is(Algorithm::ring)) {
     bus *= c_.ranks / steps();
-  } else if (!is_gather_or_scatter(op_)) {
+  } else if (!gathers_or_scatters()) {
     if (!nvls)
       bus *= 0.5;
     else
@@ -231,7 +230,8 @@ double Terms::bandwidth(Bytes bytes) const {
 Candidate candidate(const Communicator& c, CollectiveOp op, Algorithm algorithm, Protocol protocol,
                     Bytes bytes) {
   Candidate result{.algorithm = algorithm, .protocol = protocol};
-  result.refusal = refusal(c, op, algorithm, protocol);
+  result.refusal = refusal(c, op, algorithm);
+  if (result.refusal.empty()) result.refusal = protocol_refusal(c, algorithm, protocol);
   if (!result.refusal.empty()) return result;
   const Terms terms(c, op, algorithm, protocol);
   result.channels = running_channels(c, algorithm);

@@ -79,8 +79,10 @@ Graph multicast(const Communicator& c, int heads) {
 
 Graph between_nodes(const Communicator& c, Algorithm algorithm) {
   const std::span<const double> speeds = speeds_between(c.architecture);
-  const double between = speed_up_to(c.nic.bytes_per_second() / 1e9, speeds);
-  const int channels = std::max(c.nics, 1);
+  const double nic = c.nic.bytes_per_second() / 1e9;
+  const double between = speed_up_to(nic, speeds);
+  // A NIC twice as fast as the fastest channel has two of them.
+  const int channels = std::max(c.nics, 1) * std::max(1, static_cast<int>(nic / speeds.front()));
   if (c.ranks_per_node() == 1) {
     const Graph graph{channels, between, between};
     return algorithm == Algorithm::pat ? graph : split(graph, c.architecture);

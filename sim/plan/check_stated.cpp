@@ -1,0 +1,36 @@
+// Asks for each stated algorithm whether some group is served by it.
+#include "sim/plan/check_stated.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+
+void check_stated_collectives(const Plan& plan, const Scenario& scenario) {
+  std::map<GroupShape, const Group*> shapes;
+  for (const Group& group : plan.groups) {
+    if (!is_transfer(group.channel) && group.shape.ranks > 1) shapes.emplace(group.shape, &group);
+  }
+  if (shapes.empty()) return;
+  for (const CollectiveOp op : kCollectiveOps) {
+    const std::string& stated = choice_for(op, scenario.collectives).algorithm;
+    if (stated == "auto") continue;
+    const auto refusal = [&](const GroupShape& shape) {
+      return decide({op, 1_MiB}, shape, scenario.cluster, scenario.collectives).refusal;
+    };
+    const bool serves = std::any_of(shapes.begin(), shapes.end(), [&](const auto& entry) {
+      return refusal(entry.first).empty();
+    });
+    if (serves) continue;
+    const auto& [shape, group] = *shapes.rbegin();
+    throw UserError(fmt::format(
+        "collectives.{}: {} serves no group, it {} ({}, {} ranks on {} nodes)", name_of(op), stated,
+        refusal(shape), name_of(group->channel), shape.ranks, shape.nodes));
+  }
+}
+
+}  // namespace stepsim

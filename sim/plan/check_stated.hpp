@@ -1,0 +1,12 @@
+// Algorithms that a scenario states and that none of its groups could run.
+#pragma once
+
+#include "sim/plan/plan.hpp"
+
+namespace stepsim {
+
+/// Throws UserError where one key of `collectives` has no effect at all, or can never work
+/// (`decide`). REQUIRES: plan.groups are there.
+void check_stated_collectives(const Plan& plan, const Scenario& scenario);
+
+}  // namespace stepsim

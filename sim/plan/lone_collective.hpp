@@ -1,0 +1,14 @@
+// A plan of one collective on one group and nothing else: what a benchmark of it runs.
+#pragma once
+
+#include "sim/plan/plan.hpp"
+
+namespace stepsim {
+
+/// The group as far as `request` needs it laid out, of `plan.groups[group]`.
+Group group_for(const Plan& plan, int group, CollectiveOp op);
+
+/// The plan in which the group's ranks run `phases` once, at time 0; its one step ends with them.
+Plan lone_collective(const Plan& plan, Group group, Phases phases);
+
+}  // namespace stepsim

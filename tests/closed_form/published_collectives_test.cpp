@@ -1,0 +1,224 @@
+// Published times of collectives: of one node those that the link profiles were not fitted to, of
+// two nodes all.
+//
+// One node: ai-dynamo/aiconfigurator@095f58a:aic-core/src/aiconfigurator_core/systems/data
+// ({a100,h100,h200,b200}_sxm, nccl-tests, half precision, NCCL 2.27.3 and 2.29.2). The profiles in
+// calib/links/ are fitted to sizes that are even powers of two; these are odd ones.
+//
+// Two nodes of eight GPUs, all-reduce, mean of out-of-place and in-place. Nothing is fitted to
+// them: NCCL's constants, the profiles of one node, and what vendors say of NICs. Left out of the
+// sources are GPUDirect-TCPX (a network of another kind) and MI300X (another library).
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/plan/lone_collective.hpp"
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+/// Relative errors, in order.
+struct Errors {
+  std::vector<double> all;
+  void add(double predicted, double measured) {
+    all.insert(std::upper_bound(all.begin(), all.end(), std::abs(predicted / measured - 1)),
+               std::abs(predicted / measured - 1));
+  }
+  double at(double share) const {
+    return all[static_cast<std::size_t>(share * static_cast<double>(all.size()))];
+  }
+};
+
+/// Simulated microseconds of one collective of all ranks.
+class Bench {
+ public:
+  explicit Bench(const std::string& cluster, int ranks, const std::string& nccl = "\"2.30\"")
+      : experiment_(fmt::format("model: {{name: m, kind: mlp, layers: 1, width: 8}}\n"
+                                "training: {{global_batch: {}}}\ncluster: {}\n"
+                                "collectives: {{nccl: {}}}\n",
+                                ranks, cluster, nccl)) {}
+
+  double operator()(CollectiveOp op, double bytes) const {
+    const Scenario& s = experiment_.scenario;
+    Group group = group_for(experiment_.plan, 0, op);
+    Phases phases = collective({op, Bytes{bytes}}, group.shape, s.cluster, s.collectives);
+    const Plan plan = lone_collective(experiment_.plan, std::move(group), std::move(phases));
+    return simulate(plan).timeline.step_ends[0] * 1e6;
+  }
+
+ private:
+  Experiment experiment_;
+};
+
+// --- one node
+// --------------------------------------------------------------------------------------------------
+
+struct HeldOut {
+  const char* gpu;
+  CollectiveOp op;
+  int ranks;
+  double us[4];  ///< of 128 KiB, 2, 32 and 512 MiB
+};
+
+constexpr double kSizes[] = {0x1p17, 0x1p21, 0x1p25, 0x1p29};
+// clang-format off
+constexpr HeldOut kHeldOut[] = {
+    {"a100-80", CollectiveOp::all_reduce, 2, {13.4, 47.6, 224.2, 2781.1}},
+    {"a100-80", CollectiveOp::all_reduce, 4, {17.8, 46.2, 288, 3716.3}},
+    {"a100-80", CollectiveOp::all_reduce, 8, {27.4, 53.7, 367, 4225.9}},
+    {"a100-80", CollectiveOp::all_gather, 2, {12.4, 38.1, 153.7, 1789.8}},
+    {"a100-80", CollectiveOp::all_gather, 4, {15.5, 52.9, 176.5, 2102}},
+    {"a100-80", CollectiveOp::all_gather, 8, {20.9, 33.5, 217.6, 2288}},
+    {"a100-80", CollectiveOp::reduce_scatter, 2, {12, 34.9, 134.7, 1611.8}},
+    {"a100-80", CollectiveOp::reduce_scatter, 4, {14.6, 48.7, 165.9, 1982.3}},
+    {"a100-80", CollectiveOp::reduce_scatter, 8, {18.2, 34.2, 210, 2207.1}},
+    {"a100-80", CollectiveOp::all_to_all, 2, {14.4, 28.6, 136.5, 1635.3}},
+    {"a100-80", CollectiveOp::all_to_all, 4, {15, 36.1, 172.9, 2065.7}},
+    {"a100-80", CollectiveOp::all_to_all, 8, {16.6, 38.6, 191.3, 2313.5}},
+    {"h100", CollectiveOp::all_reduce, 2, {7.7, 27.9, 143.6, 1686.4}},
+    {"h100", CollectiveOp::all_reduce, 4, {11.4, 27.7, 175.7, 2299.7}},
+    {"h100", CollectiveOp::all_reduce, 8, {19, 38.2, 199.8, 2111.1}},
+    {"h100", CollectiveOp::all_gather, 2, {6.6, 16.6, 92.9, 1038.6}},
+    {"h100", CollectiveOp::all_gather, 4, {9.1, 19.1, 109.4, 1267.5}},
+    {"h100", CollectiveOp::all_gather, 8, {13.6, 22.2, 125.5, 1401.5}},
+    {"h100", CollectiveOp::reduce_scatter, 2, {6.3, 15.4, 95.7, 1077.9}},
+    {"h100", CollectiveOp::reduce_scatter, 4, {8.5, 17.5, 106.3, 1299.8}},
+    {"h100", CollectiveOp::reduce_scatter, 8, {12, 17.9, 111.3, 1399.4}},
+    {"h100", CollectiveOp::all_to_all, 2, {14, 15.5, 81.2, 958.9}},
+    {"h100", CollectiveOp::all_to_all, 4, {12.5, 17.4, 110.9, 1397}},
+    {"h100", CollectiveOp::all_to_all, 8, {9.7, 18.6, 124.9, 1490.4}},
+    {"h200", CollectiveOp::all_reduce, 2, {7.5, 26.8, 139.1, 1703.9}},
+    {"h200", CollectiveOp::all_reduce, 4, {11.3, 27.4, 171.6, 2311.2}},
+    {"h200", CollectiveOp::all_reduce, 8, {21.4, 37.5, 197.3, 2040.3}},
+    {"h200", CollectiveOp::all_gather, 2, {6.3, 16.2, 90.2, 1041.9}},
+    {"h200", CollectiveOp::all_gather, 4, {9, 18.7, 105.1, 1271.7}},
+    {"h200", CollectiveOp::all_gather, 8, {14.6, 24.3, 123.4, 1395}},
+    {"h200", CollectiveOp::reduce_scatter, 2, {6, 15.1, 92, 1083.5}},
+    {"h200", CollectiveOp::reduce_scatter, 4, {8.2, 17.8, 102.2, 1294.1}},
+    {"h200", CollectiveOp::reduce_scatter, 8, {11.8, 19.7, 111.6, 1393.3}},
+    {"h200", CollectiveOp::all_to_all, 2, {13.1, 15, 80.4, 901.7}},
+    {"h200", CollectiveOp::all_to_all, 4, {11.9, 16.5, 107, 1262.4}},
+    {"h200", CollectiveOp::all_to_all, 8, {9.8, 17.7, 124.1, 1509.9}},
+    {"b200", CollectiveOp::all_reduce, 2, {11.4, 18.9, 83.2, 1005.3}},
+    {"b200", CollectiveOp::all_reduce, 4, {17.4, 25.9, 122.8, 1270.8}},
+    {"b200", CollectiveOp::all_reduce, 8, {28.1, 32.1, 167.8, 1334.6}},
+    {"b200", CollectiveOp::all_gather, 2, {10, 15.8, 54.3, 612.3}},
+    {"b200", CollectiveOp::all_gather, 4, {19.4, 18.4, 71, 710.6}},
+    {"b200", CollectiveOp::all_gather, 8, {18.7, 24.4, 113.8, 761.4}},
+    {"b200", CollectiveOp::reduce_scatter, 2, {10.1, 14.8, 54.6, 651}},
+    {"b200", CollectiveOp::reduce_scatter, 4, {13, 19.2, 70, 728.8}},
+    {"b200", CollectiveOp::reduce_scatter, 8, {18.2, 21, 107.1, 766.5}},
+    {"b200", CollectiveOp::all_to_all, 2, {15.6, 18.5, 63.7, 810}},
+    {"b200", CollectiveOp::all_to_all, 4, {15.8, 19.6, 73.7, 825.2}},
+    {"b200", CollectiveOp::all_to_all, 8, {15, 22.1, 88.8, 834.2}}};
+// clang-format on
+
+std::string node_of(const HeldOut& row) {
+  const std::string gpu = row.gpu;
+  const char* link = gpu == "a100-80" ? "nvlink3" : gpu == "b200" ? "nvlink5" : "nvlink4";
+  return fmt::format("{{gpu: {}, gpus_per_node: {}, intra_node: {}}}", gpu, row.ranks, link);
+}
+
+// --- two nodes
+// --------------------------------------------------------------------------------------------------
+
+struct Measured {
+  double bytes, us;
+};
+
+// clang-format off
+// AWS p4de.24xlarge, EFA, NCCL 2.20.3: aws-samples/awsome-distributed-training@7217859
+// micro-benchmarks/nccl-tests/README.md.
+constexpr Measured kP4de[] = {
+    {8, 163.8}, {16, 161.0}, {32, 161.2}, {64, 160.8}, {128, 161.2}, {256, 161.7}, {512, 161.9},
+    {1024, 164.9}, {2048, 178.1}, {4096, 169.7}, {8192, 175.8}, {16384, 192.9}, {32768, 224.1},
+    {65536, 226.4}, {131072, 228.2}, {262144, 236.8}, {524288, 260.1}, {1048576, 308.4}, {2097152,
+    415.0}, {4194304, 532.1}, {8388608, 761.8}, {16777216, 1191.1}, {33554432, 1540.5}, {67108864,
+    2645.9}, {134217728, 3922.9}, {268435456, 7214.8}, {536870912, 13550.0}, {1073741824,
+    26205.5}, {2147483648, 51406.0}};
+// OCI BM.GPU4.8, eight A100-40 and 16 ports of 100 Gbit/s, RoCE: oracle-quickstart/oci-hpc-oke
+// README.md.
+constexpr Measured kOci[] = {
+    {8, 35.6}, {128, 38.0}, {1024, 41.3}, {2048, 42.3}, {4096, 44.0}, {8192, 47.3}, {16384, 48.7},
+    {32768, 49.4}, {65536, 50.9}, {131072, 54.1}, {262144, 66.9}, {524288, 73.4}, {1048576, 85.0},
+    {2097152, 99.6}, {4194304, 127.4}, {8388608, 171.4}, {16777216, 274.3}, {33554432, 452.1},
+    {67108864, 817.2}, {134217728, 1544.0}, {268435456, 3054.3}, {536870912, 6253.2}, {1073741824,
+    9130.6}, {2147483648, 17923.0}, {4294967296, 34296.5}, {8589934592, 67750.0}};
+// GCP A4, eight B200 and ConnectX-7 of 400 Gbit/s, RoCE: dstackai/dstack@511c318
+// mkdocs/docs/examples/clusters/gcp.md.
+constexpr Measured kGcp[] = {
+    {8388608, 162.2}, {16777216, 201.2}, {33554432, 260.1}, {67108864, 370.3}, {134217728, 612.9},
+    {268435456, 945.5}, {536870912, 1681.1}, {1073741824, 3215.9}, {2147483648, 6132.4},
+    {4294967296, 11947.0}, {8589934592, 23632.5}};
+// Lambda, eight B200, InfiniBand: the same, lambda.md.
+constexpr Measured kLambda[] = {
+    {8, 36.3}, {16, 35.5}, {32, 35.9}, {64, 35.7}, {128, 37.1}, {256, 37.6}, {512, 44.1}, {1024,
+    41.7}, {2048, 38.5}, {4096, 39.6}, {8192, 41.8}, {16384, 42.8}, {32768, 44.4}, {65536, 44.2},
+    {131072, 47.1}, {262144, 66.0}, {524288, 183.2}, {1048576, 115.5}, {2097152, 114.4}, {4194304,
+    117.7}, {8388608, 138.2}, {16777216, 185.6}, {33554432, 254.8}, {67108864, 350.6}, {134217728,
+    596.1}, {268435456, 933.0}, {536870912, 1656.5}, {1073741824, 2971.8}, {2147483648, 5756.6}};
+// Nebius, eight H100, InfiniBand: the same, nebius.md.
+constexpr Measured kNebius[] = {
+    {8, 37.8}, {16, 29.7}, {32, 29.9}, {64, 31.9}, {128, 30.0}, {256, 30.2}, {512, 30.6}, {1024,
+    31.3}, {2048, 32.3}, {4096, 39.6}, {8192, 36.4}, {16384, 35.9}, {32768, 39.7}, {65536, 37.7},
+    {131072, 48.1}, {262144, 61.0}, {524288, 90.9}, {1048576, 82.4}, {2097152, 98.4}, {4194304,
+    112.4}, {8388608, 155.3}, {16777216, 205.7}, {33554432, 275.3}, {67108864, 476.2}, {134217728,
+    757.9}, {268435456, 1304.5}, {536870912, 2376.4}, {1073741824, 4512.9}, {2147483648, 8768.3},
+    {4294967296, 17355.0}, {8589934592, 34414.7}};
+// clang-format on
+
+struct System {
+  const char* name;
+  const char* cluster;
+  const char* nccl;
+  std::vector<Measured> measured;
+};
+
+template <std::size_t N>
+std::vector<Measured> rows_of(const Measured (&rows)[N]) {
+  return {std::begin(rows), std::end(rows)};
+}
+
+std::vector<System> systems() {
+  return {{"AWS p4de", "{base: aws-p4d, gpu: a100-80, nodes: 2}", "\"2.20\"", rows_of(kP4de)},
+          {"OCI A100", "{base: dgx-a100-40, nodes: 2}", "\"2.30\"", rows_of(kOci)},
+          {"GCP B200", "{base: dgx-b200, nodes: 2}", "\"2.30\"", rows_of(kGcp)},
+          {"Lambda B200", "{base: dgx-b200, nodes: 2}", "\"2.30\"", rows_of(kLambda)},
+          {"Nebius H100", "{base: dgx-h100, nodes: 2}", "\"2.30\"", rows_of(kNebius)}};
+}
+
+}  // namespace
+
+TEST_CASE("collectives of one node that were held out are met within 4 % in the middle") {
+  Errors errors;
+  for (const HeldOut& row : kHeldOut) {
+    const Bench bench(node_of(row), row.ranks);
+    for (std::size_t i = 0; i < std::size(kSizes); ++i)
+      errors.add(bench(row.op, kSizes[i]), row.us[i]);
+  }
+  MESSAGE(fmt::format("held out: {} rows, median {:.1f} %, 90th percentile {:.1f} %",
+                      errors.all.size(), errors.at(0.5) * 100, errors.at(0.9) * 100));
+  CHECK(errors.at(0.5) < 0.04);
+  CHECK(errors.at(0.9) < 0.12);
+}
+
+TEST_CASE("all-reduces of two nodes are met within 12 % in the middle") {
+  Errors errors;
+  for (const System& system : systems()) {
+    const Bench bench(system.cluster, 16, system.nccl);
+    Errors own;
+    for (const Measured& row : system.measured) {
+      const double predicted = bench(CollectiveOp::all_reduce, row.bytes);
+      own.add(predicted, row.us);
+      errors.add(predicted, row.us);
+    }
+    MESSAGE(fmt::format("{}: {} rows, median {:.1f} %", system.name, own.all.size(),
+                        own.at(0.5) * 100));
+  }
+  MESSAGE(fmt::format("all: {} rows, median {:.1f} %", errors.all.size(), errors.at(0.5) * 100));
+  CHECK(errors.all.size() == 126);
+  CHECK(errors.at(0.5) < 0.12);
+}
