@@ -50,14 +50,22 @@ Bytes size_of(const std::string& text) {
   throw UserError(fmt::format("--bytes: '{}' must be greater than 0", text));
 }
 
-/// The first group of that channel.
-int group_named(const Plan& plan, const std::string& name) {
+/// "data-gather"; all pairs of stages are "pipeline".
+std::string name_of_group(Channel channel) {
+  return dashed(is_transfer(channel) ? group_name_of(channel) : name_of(channel));
+}
+
+/// The first group of that name.
+int group_named(const Plan& plan, const std::string& name, CollectiveOp op) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < plan.groups.size(); ++i) {
     const Channel channel = plan.groups[i].channel;
-    if (is_transfer(channel)) continue;
-    const std::string its_name = dashed(name_of(channel));
-    if (its_name == name) return static_cast<int>(i);
+    const std::string its_name = name_of_group(channel);
+    if (its_name == name) {
+      if (is_transfer(channel) && op != CollectiveOp::shift)
+        throw UserError("--op: stages of a pipeline send and receive, use shift");
+      return static_cast<int>(i);
+    }
     if (std::find(names.begin(), names.end(), its_name) == names.end()) names.push_back(its_name);
   }
   if (names.empty()) throw UserError("no two ranks of this scenario share a collective");
@@ -86,7 +94,7 @@ class Answer {
       : scenario_(scenario),
         request_{op_named(question.op), size_of(question.bytes)},
         plan_(make_plan(scenario, build(scenario))),
-        group_(group_for(plan_, group_named(plan_, question.group), request_.op)),
+        group_(group_for(plan_, group_named(plan_, question.group, request_.op), request_.op)),
         decision_(decide(request_, group_.shape, scenario.cluster, scenario.collectives)) {
     add_nccl();
     add_others();
@@ -171,8 +179,9 @@ std::string Answer::reason() const {
           ? ""
           : fmt::format("{}, which the scenario states, {}. ", choice.algorithm, decision_.refusal);
   if (winner.cost == Seconds{})
-    return fmt::format("{}{}: NCCL has no other way; up to 16 KiB to a peer go by LL", instead,
-                       winner.title());
+    return fmt::format(
+        "{}{}: NCCL has no other way{}", instead, winner.title(),
+        request_.op == CollectiveOp::shift ? "" : "; up to 16 KiB to a peer go by LL");
   const Row* second = nullptr;
   for (const Row& row : rows_) {
     if (row.chosen || row.cost == Seconds{}) continue;
@@ -190,9 +199,10 @@ std::string Answer::text() const {
   const GroupShape& shape = group_.shape;
   std::string text =
       fmt::format("{} of {} in group {}: {} ranks on {} node{}", name_of(request_.op),
-                  humanise(request_.bytes).text(), dashed(name_of(group_.channel)), shape.ranks,
+                  humanise(request_.bytes).text(), name_of_group(group_.channel), shape.ranks,
                   shape.nodes, shape.nodes == 1 ? "" : "s");
-  if (shape.nodes > 1) text += fmt::format(", {} NICs of each", shape.nics);
+  if (shape.nodes > 1)
+    text += fmt::format(", {} NIC{} of each", shape.nics, shape.nics == 1 ? "" : "s");
   text += fmt::format("; NCCL {} on {}\n\n", name_of(scenario_.collectives.nccl),
                       scenario_.cluster.gpu.name);
   text += fmt::format("{:<23}{:<9}{:>9}{:>12}{:>13}{:>11}{:>12}\n", "algorithm", "protocol",
@@ -221,7 +231,7 @@ std::string Answer::json() const {
   const GroupShape& shape = group_.shape;
   ordered_json answer{{"op", name_of(request_.op)},
                       {"bytes", request_.bytes.bytes()},
-                      {"group", dashed(name_of(group_.channel))},
+                      {"group", name_of_group(group_.channel)},
                       {"ranks", shape.ranks},
                       {"nodes", shape.nodes},
                       {"nics", shape.nics},

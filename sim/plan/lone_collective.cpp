@@ -2,6 +2,7 @@
 #include "sim/plan/lone_collective.hpp"
 
 #include "sim/plan/group_streams.hpp"
+#include "sim/plan/groups.hpp"
 
 namespace stepsim {
 namespace {
@@ -26,6 +27,7 @@ Program program_of_one(Channel channel) {
 
 Group group_for(const Plan& plan, int group, CollectiveOp op) {
   const Group& whole = plan.groups[static_cast<std::size_t>(group)];
+  if (is_transfer(whole.channel)) return whole;
   Group laid_out{.channel = whole.channel, .ranks = whole.ranks};
   lay_out(laid_out, plan.network, moves_of(op));
   return laid_out;
@@ -37,12 +39,17 @@ Plan lone_collective(const Plan& plan, Group group, Phases phases) {
   lone.operations = {{.name = 0, .phases = std::move(phases), .bytes = {}}};
   lone.programs = {Program{}, program_of_one(group.channel)};
   lone.program_of.assign(plan.program_of.size(), 0);
-  std::array<int, kChannels> alone;
-  alone.fill(-1);
-  lone.group_of.assign(plan.program_of.size(), alone);
-  for (const int rank : group.ranks) {
-    lone.program_of[static_cast<std::size_t>(rank)] = 1;
-    lone.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(group.channel)] = 0;
+  std::array<int, kChannels> none;
+  none.fill(-1);
+  lone.group_of.assign(plan.program_of.size(), none);
+  const bool pair = is_transfer(group.channel);
+  if (pair) lone.programs.push_back(program_of_one(receiver_of(group.channel)));
+  for (std::size_t i = 0; i < group.ranks.size(); ++i) {
+    const auto rank = static_cast<std::size_t>(group.ranks[i]);
+    const bool receives = pair && i == 1;
+    const Channel channel = receives ? receiver_of(group.channel) : group.channel;
+    lone.program_of[rank] = receives ? 2 : 1;
+    lone.group_of[rank][static_cast<std::size_t>(channel)] = 0;
   }
   lone.groups = {std::move(group)};
   lone.steps = 1;

@@ -5,7 +5,7 @@
 
 namespace stepsim {
 
-/// The group as far as `request` needs it laid out, of `plan.groups[group]`.
+/// `plan.groups[group]`, laid out for that op; a pair of pipeline stages as it is, for shifts.
 Group group_for(const Plan& plan, int group, CollectiveOp op);
 
 /// The plan in which the group's ranks run `phases` once, at time 0; its one step ends with them.

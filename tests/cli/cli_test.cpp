@@ -254,6 +254,46 @@ TEST_CASE("--help says what the exit codes mean, and every command has a --help"
   CHECK(stepsim("--version").code == 0);
 }
 
+TEST_CASE("show collective names the candidates, the choice and its simulated time") {
+  const std::string large = kScenarios + "gpt3-175b-1024xa100.yaml";
+  const Outcome outcome =
+      stepsim("show collective " + large + " --op all_gather --bytes 8MiB --format json");
+  CHECK(outcome.code == 0);
+  const Json answer = Json::parse(outcome.out);
+  CHECK(answer["ranks"] == 16);
+  CHECK(answer["nodes"] == 16);
+  int chosen = 0;
+  for (const Json& candidate : answer["candidates"]) {
+    if (!candidate.value("chosen", false)) continue;
+    ++chosen;
+    CHECK(candidate["algorithm"] == "ring");
+    CHECK(candidate["protocol"] == "ll128");
+    CHECK(candidate["simulated_s"].get<double>() ==
+          doctest::Approx(answer["simulated_s"].get<double>()).epsilon(1e-9));
+  }
+  CHECK(chosen == 1);
+  const Outcome stages = stepsim("show collective " + large + " --op shift --group pipeline");
+  CHECK(stages.code == 0);
+  CHECK(contains(stages.out, "2 ranks on 2 nodes"));
+}
+
+TEST_CASE("show collective says what it cannot answer") {
+  const auto refused = [](const std::string& options, const std::string& why) {
+    const Outcome outcome = stepsim("show collective " + kSmall + " " + options);
+    CAPTURE(options);
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, why));
+  };
+  refused("--op all_reduces --group tensor", "--op: 'all_reduces' is not a collective, did you");
+  refused("--bytes 64 --group tensor", "--bytes: '64' has no unit");
+  refused("--bytes '0 B' --group tensor", "must be greater than 0");
+  refused("", "no group 'data' of several ranks, this scenario has: tensor");
+  refused("--group tensor --set collectives.all_reduce=nvls",
+          "collectives.all_reduce: nvls needs GPUs of Hopper or later");
+  refused("--group tensor --set collectives.all_gather=pat",
+          "collectives.all_gather: pat serves no group, it needs one GPU a node");
+}
+
 TEST_CASE("list names what a key may hold, and how to say it") {
   for (const auto& [what, name] :
        std::vector<std::pair<std::string, std::string>>{{"models", "resnet50"},
