@@ -37,8 +37,9 @@ struct Wiring {
   std::function<std::string(Port)> switch_of = nullptr;
   /// Appends the links from one port to another of another node, in order.
   std::function<void(Port from, Port to, std::vector<LinkId>& route)> route = nullptr;
-  /// Numbers of the regions that hold the node, from the smallest: of its leaf, of its pod. Nodes
-  /// of one region are alike to every other; all nodes have as many. {}: no levels.
+  /// Numbers of the regions that hold the node, from the smallest: of its leaf, of its pod. Regions
+  /// are of neighbouring nodes, and what leaves one crosses the same links wherever in a larger one
+  /// it goes; all nodes have as many. {}: no levels.
   std::function<std::vector<int>(int node)> regions = nullptr;
 };
 

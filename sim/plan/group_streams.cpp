@@ -92,8 +92,52 @@ class Streams {
   }
 
   std::vector<Stream> pairs_between() const {
+    if (places_.size() < 2) return {};
+    const std::vector<std::size_t> levels = even_levels();
+    return levels.empty() ? pairs_by_distance() : pairs_by_level(levels);
+  }
+
+ private:
+  /// Places in each region that has any, from the smallest level to the whole; {} where the fabric
+  /// has no levels or the group does not fill their regions evenly.
+  std::vector<std::size_t> even_levels() const {
+    const std::size_t levels = network_.regions(places_.front().node).size();
+    std::vector<std::size_t> sizes;
+    for (std::size_t level = 0; level < levels; ++level) {
+      std::map<int, std::size_t> members;
+      for (const Place& place : places_) ++members[network_.regions(place.node)[level]];
+      for (const auto& [region, count] : members) {
+        if (count != members.begin()->second) return {};
+      }
+      sizes.push_back(members.begin()->second);
+    }
+    if (!sizes.empty()) sizes.push_back(places_.size());
+    return sizes;
+  }
+
+  /// From each place to one that shares the level's region with it and no smaller one, so that each
+  /// is sent to once: the place as far on as a smaller region is large, around the region. Places
+  /// stand in order of node, and regions are of neighbouring nodes.
+  std::vector<Stream> pairs_by_level(const std::vector<std::size_t>& sizes) const {
+    std::vector<Stream> streams;
+    std::size_t smaller = 1;
+    for (const std::size_t size : sizes) {
+      if (size > smaller) {
+        Stream stream{static_cast<double>(size - smaller) / static_cast<double>(places_.size() - 1),
+                      {}};
+        for (std::size_t i = 0; i < places_.size(); ++i) {
+          const std::size_t first = i / size * size;
+          add_hop(stream, i, first + (i - first + smaller) % size);
+        }
+        streams.push_back(std::move(stream));
+      }
+      smaller = size;
+    }
+    return streams;
+  }
+
+  std::vector<Stream> pairs_by_distance() const {
     const std::size_t count = places_.size();
-    if (count < 2) return {};
     const std::size_t distances = std::min(count - 1, kMostDistances);
     std::map<std::vector<LinkId>, int> alike;
     for (std::size_t d = 0; d < distances; ++d) {
@@ -108,7 +152,6 @@ class Streams {
     return streams;
   }
 
- private:
   static std::vector<Stream> some(Stream stream) {
     if (stream.links.empty()) return {};
     return {std::move(stream)};

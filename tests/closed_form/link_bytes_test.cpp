@@ -118,6 +118,21 @@ TEST_CASE("over a leaf's up-link goes what its nodes have for the others") {
   }
 }
 
+TEST_CASE("over a pod's up-links goes what its nodes have for other pods") {
+  // 128 nodes of one GPU, eight a leaf, four leaves a pod: of what a node sends 120/128 leave the
+  // leaf, 96/128 the pod. Each level of an all-to-all is one stream.
+  const auto bytes = of_all_ranks(
+      cluster(
+          128, 1, 1,
+          ", topology: fat_tree, nodes_per_leaf: 8, leaves_per_pod: 4, oversubscription: [1, 1]"),
+      experts(128), Channel::expert, CollectiveOp::all_to_all, S, "pairwise");
+  CHECK(bytes.size() == 128 * 2 + 16 * 2 + 4 * 2);
+  CHECK(bytes.at("node 77 nic 0 up") == nine_digits(127 / 128.0 * S));
+  CHECK(bytes.at("leaf 5 up") == nine_digits(8 * 120 / 128.0 * S));
+  CHECK(bytes.at("leaf 15 down") == nine_digits(8 * 120 / 128.0 * S));
+  CHECK(bytes.at("pod 2 up") == nine_digits(32 * 96 / 128.0 * S));
+}
+
 TEST_CASE("beyond 64 nodes an all-to-all is made of 64 distances that carry the same in all") {
   const int N = 130;
   const auto bytes = of_all_ranks(cluster(N, 1, 1), experts(N), Channel::expert,

@@ -174,7 +174,7 @@ TEST_CASE("a dragonfly takes at most a local, a global and a local link") {
   CHECK(between(network, 0, 2) == Names{"group 0 router 0 to router 1"});
   CHECK(between(network, 0, 8) == Names{"group 0 to group 1", "group 1 router 3 to router 0"});
   CHECK(between(network, 2, 8 + 6) == Names{"group 0 router 1 to router 0", "group 0 to group 1"});
-  CHECK(network.regions(71) == std::vector{35, 8});
+  CHECK(network.regions(71).empty());
   std::map<std::size_t, int> hops;
   for (int to = 0; to < 72; ++to) {
     if (to != 0) ++hops[between(network, 0, to).size()];

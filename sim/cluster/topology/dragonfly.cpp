@@ -158,10 +158,7 @@ Wiring lay_out(const Cluster& cluster) {
           [d](Port from, Port to, std::vector<LinkId>& route) {
             d.route(d.router_of(from.node), d.router_of(to.node), route);
           },
-      .regions =
-          [d](int node) {
-            return std::vector{d.router_of(node), d.group_of(d.router_of(node))};
-          },
+      .regions = [](int) { return std::vector<int>{}; },  // each pair of groups has its own link
   };
 }
 
