@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "sim/core/error.hpp"
 #include "sim/plan/nccl/cost.hpp"
 
 namespace stepsim {
@@ -45,6 +46,7 @@ const CollectiveLine& least(const Lines& lines, int ranks, Bytes bytes) {
     if (line->ranks != ranks) continue;
     if (best == nullptr || of_line(*line).time(bytes) < of_line(*best).time(bytes)) best = line;
   }
+  if (best == nullptr) throw InternalError("no line of a link for that many ranks");
   return *best;
 }
 
