@@ -85,8 +85,10 @@ struct CommandLine {
         app.add_subcommand("show", "show what lies between the scenario and the answer");
     show->add_option("what", show_options.what)
         ->required()
-        ->check(one_of_these({"scenario", "ops", "plan", "memory", "timeline", "collective"}));
+        ->check(one_of_these(
+            {"scenario", "cluster", "ops", "plan", "memory", "timeline", "collective"}));
     add_scenario(*show, show_options.scenario);
+    show->add_flag("--dot", show_options.dot, "cluster: a picture, for Graphviz's dot");
     CollectiveQuestion& question = show_options.collective;
     std::vector<CLI::Option*> of_collective{
         show->add_option("--op", question.op, "collective: all_reduce, all_gather, ..."),
@@ -115,6 +117,7 @@ struct CommandLine {
     deepspeed->add_option("config", import_options.file, "the JSON file")->required();
     deepspeed->add_option("--model", import_options.model, "a name in models/ or a path");
     deepspeed->add_option("--sequence-length", import_options.sequence_length, "tokens");
+    add_import_topology(*import);
     for (CLI::App* from : {megatron, deepspeed}) {
       from->add_option("--cluster", import_options.cluster, "a name in scenarios/clusters/");
       from->add_option("--nodes", import_options.nodes, "default: as many as the split needs")
@@ -124,6 +127,22 @@ struct CommandLine {
         import_options.from = from->get_name();
         import_options.arguments = from->remaining();
         chosen = [this] { return stepsim::import(import_options, std::cout, std::cerr); };
+      });
+    }
+  }
+
+  void add_import_topology(CLI::App& import) {
+    CLI::App* matrix =
+        import.add_subcommand("topo", "a cluster from what `nvidia-smi topo -m` prints");
+    CLI::App* xml =
+        import.add_subcommand("nccl-topo", "a cluster from NCCL's topology (NCCL_TOPO_DUMP_FILE)");
+    for (CLI::App* from : {matrix, xml}) {
+      from->add_option("file", import_options.file, "-: standard input")->required();
+      from->add_option("--gpu", import_options.gpu, "a name in calib/gpus/");
+      from->add_option("-o", import_options.output, "file to write instead of standard output");
+      from->callback([this, from] {
+        import_options.from = from->get_name();
+        chosen = [this] { return stepsim::import_topology(import_options, std::cout); };
       });
     }
   }

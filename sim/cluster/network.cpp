@@ -57,10 +57,16 @@ std::string Network::name_of(LinkId link) const {
   if (link >= switches_) return fabric_.name_of(link - switches_);
   if (link < nics_)
     return fmt::format("node {} {}", link / links_of_node(), node_.name_of(link % links_of_node()));
-  const LinkId nic = (link - nics_) / 2;
-  const auto nics = static_cast<LinkId>(nics_of(*cluster_));
-  return fmt::format("node {} nic {} {}", nic / nics, nic % nics,
-                     (link - nics_) % 2 == 0 ? "up" : "down");
+  return name_of(port_at(link)) + (is_up(link) ? " up" : " down");
+}
+
+std::string Network::name_of(Port port) {
+  return fmt::format("node {} nic {}", port.node, port.nic);
+}
+
+Port Network::port_at(LinkId link) const {
+  const int nic = static_cast<int>((link - nics_) / 2);
+  return {nic / nics_of(*cluster_), nic % nics_of(*cluster_)};
 }
 
 std::pair<std::string, std::string> Network::ends_of(LinkId link) const {
@@ -71,11 +77,10 @@ std::pair<std::string, std::string> Network::ends_of(LinkId link) const {
     const auto [from, to] = node_.ends_of(link % links_of_node());
     return {fmt::format("node {} {}", node, from), fmt::format("node {} {}", node, to)};
   }
-  const int nic = static_cast<int>((link - nics_) / 2);
-  const Port port{nic / nics_of(*cluster_), nic % nics_of(*cluster_)};
-  std::string end = fmt::format("node {} nic {}", port.node, port.nic);
+  const Port port = port_at(link);
+  std::string end = name_of(port);
   std::string other = fabric_.switch_of(port);
-  if ((link - nics_) % 2 == 0) return {std::move(end), std::move(other)};
+  if (is_up(link)) return {std::move(end), std::move(other)};
   return {std::move(other), std::move(end)};
 }
 

@@ -33,6 +33,15 @@ class Network {
   /// its cable is plugged into.
   std::pair<std::string, std::string> ends_of(LinkId link) const;
 
+  /// "node 3 nic 5"
+  static std::string name_of(Port port);
+  /// Links inside nodes come first, then those of NICs, of switches, and storage.
+  LinkId first_nic() const { return nics_; }
+  LinkId first_switch() const { return switches_; }
+  /// Of a NIC's link: the NIC, and whether the link leads out of it.
+  Port port_at(LinkId link) const;
+  bool is_up(LinkId link) const { return (link - nics_) % 2 == 0; }
+
   int node_of(int rank) const { return rank / cluster_->gpus_per_node; }
   Port port_of(int rank) const;
   /// The links from one rank to another: inside a node its own, else by way of their NICs.

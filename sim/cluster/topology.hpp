@@ -33,7 +33,7 @@ struct Wiring {
   std::function<std::string(LinkId)> name_of = nullptr;
   /// What it leads from and to: "leaf 3", "spine".
   std::function<std::pair<std::string, std::string>(LinkId)> ends_of = nullptr;
-  /// What the port's cable is plugged into: "leaf 3"; "" where links name the node itself.
+  /// What the port's cable is plugged into: "leaf 3"; or what links call the port: "node 3".
   std::function<std::string(Port)> switch_of = nullptr;
   /// Appends the links from one port to another of another node, in order.
   std::function<void(Port from, Port to, std::vector<LinkId>& route)> route = nullptr;

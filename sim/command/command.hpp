@@ -36,19 +36,21 @@ struct CollectiveQuestion {
 };
 
 struct ShowOptions {
-  std::string what;  ///< scenario, ops, plan, memory, timeline, collective
+  std::string what;  ///< scenario, cluster, ops, plan, memory, timeline, collective
   ScenarioArgument scenario;
   CollectiveQuestion collective;
+  bool dot = false;  ///< cluster: a picture for Graphviz
 };
 
 struct ImportOptions {
-  std::string from;                    ///< megatron, deepspeed
+  std::string from;                    ///< megatron, deepspeed; topo, nccl-topo
   std::vector<std::string> arguments;  ///< megatron: its command line
   std::string file;                    ///< megatron: a script that holds it; deepspeed: config.json
   std::optional<std::string> model;    ///< deepspeed; absent: one stands in, and is named
   std::optional<int> sequence_length;  ///< deepspeed; likewise
   std::string cluster = "dgx-h100";
   int nodes = 0;       ///< 0: as many as the split needs
+  std::string gpu;     ///< topo, nccl-topo: a profile; empty: as recognised
   std::string output;  ///< file to write; empty: standard output
 };
 
@@ -63,6 +65,9 @@ ExitCode show(const ShowOptions& options, std::ostream& out);
 
 /// Writes a scenario from another program's configuration; what it cannot say goes to `notes` too.
 ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& notes);
+
+/// Writes a cluster from what `nvidia-smi topo -m` or NCCL say of a node; options.file may be "-".
+ExitCode import_topology(const ImportOptions& options, std::ostream& out);
 
 /// Prints the names that scenarios may use: models, gpus, attention kernels, links, clusters,
 /// collectives, distributions, schedules, topologies, shardings.

@@ -6,6 +6,7 @@
 
 #include "sim/command/command.hpp"
 #include "sim/command/load.hpp"
+#include "sim/command/show_cluster.hpp"
 #include "sim/command/show_collective.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
@@ -151,11 +152,21 @@ void show_timeline(const Scenario& scenario, std::ostream& out) {
   }
 }
 
+void show_cluster(const Scenario& scenario, bool dot, std::ostream& out) {
+  const std::string& name = scenario.cluster.name;
+  const std::string& title = name.empty() || name == "inline" ? scenario.name : name;
+  Network network(scenario.cluster);
+  if (scenario.data) network.add_storage(scenario.data->storage_bandwidth);
+  (dot ? draw_links : show_links)(title, network, out);
+}
+
 }  // namespace
 
 ExitCode show(const ShowOptions& options, std::ostream& out) {
+  if (options.dot && options.what != "cluster") throw UserError("--dot draws clusters alone");
   const Scenario scenario = load(options.scenario);
   if (options.what == "scenario") out << to_yaml(scenario);
+  if (options.what == "cluster") show_cluster(scenario, options.dot, out);
   if (options.what == "ops") show_ops(scenario, out);
   if (options.what == "plan") show_plan(scenario, out);
   if (options.what == "memory") show_memory(scenario, out);

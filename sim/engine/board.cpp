@@ -51,7 +51,15 @@ std::unique_ptr<simgrid::s4u::Engine> make_engine() {
 
 using Crossed = std::vector<simgrid::s4u::LinkInRoute>;
 
-std::vector<const FoldedStream*> shared_streams(const Folding& folding) {
+std::vector<FoldedStream> streams_of(const std::vector<FoldedLoad>& background) {
+  std::vector<FoldedStream> streams;
+  for (const FoldedLoad& load : background)
+    streams.push_back({.links = {load.link}, .shares = true, .alone = load.rate});
+  return streams;
+}
+
+std::vector<const FoldedStream*> shared_streams(const Folding& folding,
+                                                const std::vector<FoldedStream>& background) {
   std::vector<const FoldedStream*> shared;
   const auto add = [&](const std::vector<FoldedStream>& streams) {
     for (const FoldedStream& stream : streams) {
@@ -62,6 +70,7 @@ std::vector<const FoldedStream*> shared_streams(const Folding& folding) {
     for (const auto& streams : group.streams) add(streams);
   }
   add(folding.reads);
+  add(background);
   return shared;
 }
 
@@ -89,9 +98,32 @@ Board::Board(const Folding& folding)
   if (current_ != nullptr) throw InternalError("two boards at the same time");
   current_ = this;
   base_ = simgrid::s4u::Engine::get_clock();
-  build_platform(folding, shared_streams(folding));
+  background_ = streams_of(folding.background);
+  build_platform(folding, shared_streams(folding, background_));
   on_link_.resize(folding.links.size());
   left_.assign(folding.links.size(), 1);
+  if (!background_.empty()) at(0, [this] { begin_background(); });
+}
+
+void Board::begin_background() {
+  constexpr double kEndless = 8e15;  // bytes; about what SimGrid can count
+  for (const FoldedStream& stream : background_) {
+    const MovingId id = endless_.emplace_back(next_++);
+    moving_[id] = {&stream, kEndless, stream.alone.bytes_per_second(), 0, 0, [](double) {}, {}};
+    on_link_[stream.links.front()].push_back(id);
+    hand_over(id, kEndless);
+  }
+}
+
+void Board::end_background() {
+  for (const MovingId id : endless_) {
+    // SimGrid looks at it once more after this callback.
+    const auto& comm = cancelled_.emplace_back(moving_.at(id).comm);
+    comms_.erase(comm.get());
+    leave(id);
+    comm->cancel();
+  }
+  endless_.clear();
 }
 
 void Board::build_platform(const Folding& folding,

@@ -42,6 +42,10 @@ class Board {
   void transfer(const FoldedStream& stream, double bytes, double rate, double date,
                 std::function<void(double date)> done);
 
+  /// Takes the background traffic off the links. Without it, run() goes on for as long as others
+  /// send: hundreds of hours of simulated time. Must be called from a callback of at().
+  void end_background();
+
   /// Runs until nothing is left to happen.
   void run();
 
@@ -67,6 +71,7 @@ class Board {
   bool idle() const { return spare_.size() == batches_.size() && moving_.empty(); }
 
   void build_platform(const Folding& folding, const std::vector<const FoldedStream*>& streams);
+  void begin_background();
   struct Ends {
     simgrid::s4u::Host* from;
     simgrid::s4u::Host* to;
@@ -94,6 +99,9 @@ class Board {
   std::unordered_map<MovingId, Moving> moving_;
   std::unordered_map<const simgrid::s4u::Activity*, MovingId> comms_;
   std::vector<std::vector<MovingId>> on_link_;  // of streams that may share
+  std::vector<FoldedStream> background_;        // `alone` is the rate of the load
+  std::vector<MovingId> endless_;               // what moves over them
+  std::vector<simgrid::s4u::CommPtr> cancelled_;
   MovingId next_ = 0;
   std::deque<Callbacks> batches_;
   std::vector<Callbacks*> spare_;  // fired

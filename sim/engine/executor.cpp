@@ -22,6 +22,7 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
     state.epoch_start.assign(state.program->epochs, 0.0);
     state.epoch_span.assign(state.program->epochs, kNoSpan);
     state.left = state.program->tasks.size();
+    if (state.left > 0) ++running_;
   }
   groups_.resize(folding.groups.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].folded = &folding.groups[g];
@@ -81,7 +82,7 @@ void Executor::finish(std::uint32_t rank, TaskIndex task, double date) {
                                     done.epoch == kNotLaunched ? 0 : launch_date(state, done));
     if (done.kind == TaskKind::host_wait) state.epoch_span[done.epoch + 1] = span;
   }
-  --state.left;
+  if (--state.left == 0 && --running_ == 0) board_.end_background();
   if (state.next_step_end < program.step_ends.size() &&
       program.step_ends[state.next_step_end] == task) {
     double& end = step_ends_[state.next_step_end++];

@@ -6,24 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/link_names.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
-#include "sim/core/suggest.hpp"
 
 namespace stepsim {
 namespace {
-
-/// Whether the text is the pattern, in which `*` stands for any text.
-bool matches(std::string_view pattern, std::string_view text) {
-  const std::size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == text;
-  if (!text.starts_with(pattern.substr(0, star))) return false;
-  const std::string_view rest = pattern.substr(star + 1);
-  for (std::size_t skipped = star; skipped <= text.size(); ++skipped) {
-    if (matches(rest, text.substr(skipped))) return true;
-  }
-  return false;
-}
 
 /// Both directions of a link have the same ends.
 using Cable = std::pair<std::string, std::string>;
@@ -32,18 +20,11 @@ Cable cable_of(const Network& network, LinkId link) {
   return std::minmax(from, to);
 }
 
-std::vector<LinkId> links_named(const Network& network, const std::string& pattern) {
-  std::vector<LinkId> links;
-  for (LinkId link = 0; link < network.links().size(); ++link) {
-    if (matches(pattern, network.name_of(link))) links.push_back(link);
-  }
+std::vector<LinkId> links_called(const std::string& pattern, const Network& network) {
+  std::vector<LinkId> links = links_named(pattern, network);
   if (!links.empty()) return links;
-  std::vector<std::string> names;
-  for (LinkId link = 0; link < network.links().size(); ++link)
-    names.push_back(network.name_of(link));
-  const std::string proposal = closest(pattern, names);
-  throw UserError(fmt::format("faults.slow_links: no link is called '{}'{}", pattern,
-                              proposal.empty() ? "" : ", " + proposal));
+  throw UserError(fmt::format("faults.slow_links: no link is called '{}', {}", pattern,
+                              proposal_for(pattern, network)));
 }
 
 void append(std::vector<LinkId>& links, const std::vector<LinkId>& more) {
@@ -52,14 +33,14 @@ void append(std::vector<LinkId>& links, const std::vector<LinkId>& more) {
 
 std::vector<LinkId> listed_links(const SlowLinks& slow, const Network& network) {
   std::vector<LinkId> links;
-  for (const std::string& pattern : slow.links) append(links, links_named(network, pattern));
+  for (const std::string& pattern : slow.links) append(links, links_called(pattern, network));
   for (const int rank : slow.who.ranks) {
     const Port port = network.port_of(rank);
-    append(links, links_named(network, fmt::format("node {} nic {} *", port.node, port.nic)));
+    append(links, links_called(fmt::format("node {} nic {} *", port.node, port.nic), network));
   }
   for (const int node : slow.who.nodes)
-    append(links, links_named(network, fmt::format("node {} nic *", node)));
-  if (links.empty()) links = links_named(network, "node * nic *");
+    append(links, links_called(fmt::format("node {} nic *", node), network));
+  if (links.empty()) links = links_called("node * nic *", network);
   std::sort(links.begin(), links.end());
   links.erase(std::unique(links.begin(), links.end()), links.end());
   return links;

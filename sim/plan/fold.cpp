@@ -7,6 +7,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "sim/cluster/link_names.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -100,6 +102,10 @@ class Refinement {
     for (const LinkWindow& window : plan_.windows) {
       for (const double part : {window.factor, window.from, window.until, window.period})
         p.links[window.link] = mix(p.links[window.link], std::bit_cast<Colour>(part));
+    }
+    for (const LinkLoad& load : background_of(plan_.network)) {
+      Colour& colour = p.links[load.link];
+      colour = mix(colour, std::bit_cast<Colour>(load.rate.bytes_per_second()));
     }
     return p;
   }
@@ -197,6 +203,7 @@ class Quotient {
       folding.links.push_back(plan_.network.links()[link].bandwidth);
     add_windows(folding);
     count_crossings();
+    add_background(folding);
     add_groups(folding);
     add_ranks(folding);
     add_flows(folding);
@@ -225,6 +232,16 @@ class Quotient {
         crossings_[key(flow_classes_.of[f], link_class)] += 1;
         load_[link_class] += flows_[f].copies;
       }
+    }
+  }
+
+  /// Each link that is in use has the load of its representative.
+  void add_background(Folding& folding) {
+    for (const LinkLoad& load : background_of(plan_.network)) {
+      const auto link_class = static_cast<std::size_t>(links_.of[load.link]);
+      if (links_.first[link_class] != load.link || load_[link_class] == 0) continue;
+      load_[link_class] += 1;
+      folding.background.push_back({static_cast<LinkId>(link_class), load.rate});
     }
   }
 

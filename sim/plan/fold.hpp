@@ -41,12 +41,19 @@ struct FoldedRank {
   int reads = -1;                         ///< into Folding::reads; -1: the rank reads nothing
 };
 
+/// Others' traffic on a link.
+struct FoldedLoad {
+  LinkId link = 0;
+  BytesPerSecond rate;  ///< if it is to be had beside the streams
+};
+
 struct Folding {
   std::vector<FoldedRank> ranks;
   std::vector<FoldedGroup> groups;
   std::vector<FoldedStream> reads;  ///< of one loader row
   std::vector<BytesPerSecond> links;
   std::vector<LinkWindow> windows;  ///< of links of the quotient
+  std::vector<FoldedLoad> background;
   int ranks_total = 0;
 };
 

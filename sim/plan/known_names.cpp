@@ -1,6 +1,7 @@
 // Names from the registries of all rooms below.
 #include "sim/plan/known_names.hpp"
 
+#include "sim/cluster/link_names.hpp"
 #include "sim/cluster/network.hpp"
 #include "sim/cluster/node_topology.hpp"
 #include "sim/core/registry.hpp"
@@ -35,7 +36,8 @@ KnownNames known_names() {
           .collectives = Registry<CollectiveAlgorithm>::names(),
           .conventions = known_conventions(),
           .optimizers = known_optimizers(),
-          .node_topologies = known_topologies<NodeTopology>()};
+          .node_topologies = known_topologies<NodeTopology>(),
+          .link_names = background_objections};
 }
 
 }  // namespace stepsim

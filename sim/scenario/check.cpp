@@ -200,6 +200,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_model();
   checker.check_cluster();
   check_topology(scenario.cluster, known, keys);
+  check_link_names(scenario, known, keys);
   check_split(scenario, keys);
   check_pipeline(scenario, known, keys);
   checker.check_sharding();

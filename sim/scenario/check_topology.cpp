@@ -98,4 +98,10 @@ void check_topology(const Cluster& cluster, const KnownNames& known, const KeyRe
         cluster.inter_node->topology, special_keys(*cluster.inter_node), cluster, keys);
 }
 
+void check_link_names(const Scenario& scenario, const KnownNames& known, const KeyReports& keys) {
+  if (known.link_names == nullptr || !keys.sound({"cluster", "data.storage"})) return;
+  for (const Objection& objection : known.link_names(scenario))
+    keys.report(objection.path, objection.message, objection.proposal);
+}
+
 }  // namespace stepsim

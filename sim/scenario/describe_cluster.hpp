@@ -171,6 +171,13 @@ void describe(Io& io, NodeLayout& n) {
   io.list("links", n.links, "custom: payload between `gpu 0..7`, `nic 0..3` and switches");
 }
 
+template <class Io>
+void describe(Io& io, BackgroundLoad& b) {
+  io.field("links", b.links, required(),
+           "a name of `stepsim show cluster`; a * stands for any text: \"leaf * up\"");
+  io.field("rate", b.rate, required(rate), "that others send over each of them, or what they get");
+}
+
 /// What only some topologies read.
 template <class Io>
 void describe_topology(Io& io, Fabric& f) {
@@ -226,6 +233,7 @@ void describe(Io& io, Cluster& c) {
   io.section("node_topology", "kind", c.node_topology, "how the GPUs of a node are joined");
   io.section("inter_node", c.inter_node, Fabric{.nics_per_node = c.gpus_per_node},
              "the network between nodes; needed for more than one node");
+  io.list("background", c.background, "what other jobs send over links of the cluster");
 }
 
 }  // namespace stepsim

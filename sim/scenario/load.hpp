@@ -56,6 +56,8 @@ struct KnownNames {
   std::vector<KnownConvention> conventions;
   std::vector<KnownOptimizer> optimizers;
   std::vector<KnownTopology> node_topologies;
+  /// What does not fit about the names of links; nullptr: not checked.
+  std::vector<Objection> (*link_names)(const Scenario& scenario) = nullptr;
 };
 
 /// Reads and checks a scenario. Throws UserError with every mistake of every file it names, each

@@ -62,6 +62,13 @@ struct NodeLayout {
   bool operator==(const NodeLayout&) const = default;
 };
 
+/// What others send over links of the cluster all the time: another job on the same fabric, say.
+struct BackgroundLoad {
+  std::string links;    ///< a name of `stepsim show cluster`, or many: "leaf * up"
+  BytesPerSecond rate;  ///< on each of them
+  bool operator==(const BackgroundLoad&) const = default;
+};
+
 struct Cluster {
   std::string name;
   GpuProfile gpu;
@@ -70,6 +77,7 @@ struct Cluster {
   LinkProfile intra_node;
   NodeLayout node_topology;
   std::optional<Fabric> inter_node;  ///< may be absent on one node
+  std::vector<BackgroundLoad> background;
   int gpus() const { return nodes * gpus_per_node; }
   bool operator==(const Cluster&) const = default;
 };

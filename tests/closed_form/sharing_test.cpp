@@ -44,8 +44,8 @@ constexpr double kCompute = 10e-3;
 constexpr double kMessage = 1e9, kNic = 25e9;
 
 /// Two stages, two replicas and one micro-batch: step = compute + activations over + gradients
-/// back. What the two transfers take is returned.
-double two_replicas(int nodes, int gpus, const std::string& fabric) {
+/// back. What the two transfers take is returned. `more`: other keys of the cluster.
+double two_replicas(int nodes, int gpus, const std::string& fabric, const std::string& more = "") {
   OpGraph graph = paper_graph(paper_layer(2_ms, 3_ms), 2);
   graph.boundary = Bytes{kMessage};
   const Experiment experiment(on_paper(fmt::format(R"(
@@ -57,11 +57,12 @@ cluster:
   gpus_per_node: {}
   intra_node: {{bandwidth: 100 GB/s, latency: 0 us}}
   inter_node: {{bandwidth: 25 GB/s, latency: 0 us, {}}}
+{}
 training: {{global_batch: 2, precision: fp16, gradient_clipping: false}}
 parallelism: {{pipeline: {{stages: 2}}}}
 host: {{launch: 0 us}}
 )",
-                                                   nodes, gpus, fabric)),
+                                                   nodes, gpus, fabric, more)),
                               std::move(graph));
   const double folded = experiment.step_seconds() - kCompute;
   CHECK(folded == nine_digits(experiment.step_seconds({.fold = false}) - kCompute));
@@ -138,4 +139,60 @@ TEST_CASE("traffic that stays below a leaf does not feel its up-link") {
   const double time =
       two_replicas(4, 1, "topology: fat_tree, nodes_per_leaf: 4, oversubscription: 10");
   CHECK(time == nine_digits(2 * kMessage / kNic));
+}
+
+TEST_CASE("another job's traffic takes what it asks for, at most its fair share") {
+  // Activations go out of node 0, gradients into it: 1 GB each over a NIC of 25 GB/s, of which two
+  // replicas share one. Others send 10 GB/s out of it all the time, which leaves 15 GB/s; of 100
+  // GB/s they get what each of the transfers gets, a third.
+  const auto others = [](const char* rate) {
+    return fmt::format("  background: [{{links: node 0 nic 0 up, rate: {}}}]", rate);
+  };
+  const std::string fabric = "nics_per_node: 1";
+  const double alone = 2 * kMessage / kNic;
+  CHECK(two_replicas(2, 2, fabric, others("5 GB/s")) ==
+        nine_digits(2 * kMessage / (kNic - 5e9) + alone));
+  CHECK(two_replicas(2, 2, fabric, others("100 GB/s")) ==
+        nine_digits(kMessage / (kNic / 3) + alone));
+}
+
+TEST_CASE("background that several entries state adds up, and spares other links") {
+  const double alone = kMessage / kNic;
+  CHECK(two_replicas(4, 1, "topology: rail",
+                     "  background: [{links: node * nic * up, rate: 3 GB/s}, "
+                     "{links: node 0 *, rate: 2 GB/s}]") ==
+        nine_digits(kMessage / (kNic - 5e9) + kMessage / (kNic - 3e9)));
+  CHECK(two_replicas(4, 1, "topology: rail",
+                     "  background: [{links: node 9* nic * up, rate: 3 GB/s}]") ==
+        nine_digits(2 * alone));
+}
+
+TEST_CASE("a ring over a PCIe node is as fast as what joins its CPUs, and shares it with others") {
+  // Four GPUs below two CPUs: the ring of an all-reduce crosses from one CPU to the other once each
+  // way, with 2(n-1)/n S. With 8 GB/s there it takes that long, and with 3 GB/s of others' traffic
+  // 5 GB/s are left.
+  const auto exposed = [](const std::string& more) {
+    const Experiment experiment(on_paper(fmt::format(R"(
+model: {{name: m, kind: mlp, layers: 1, width: 1}}
+cluster:
+  name: c
+  gpu: a100-80
+  gpus_per_node: 4
+  intra_node: {{bandwidth: 20 GB/s, latency: 0 us}}
+  node_topology: {{kind: pcie, socket_bandwidth: 8 GB/s}}
+{}
+training: {{global_batch: 4, precision: fp16, gradient_clipping: false}}
+parallelism: {{data: {{overlap: false}}}}
+host: {{launch: 0 us}}
+)",
+                                                     more)),
+                                paper_graph(paper_layer(4_ms, 6_ms, kMessage / 2), 1));
+    const double folded = experiment.step_seconds() - kCompute;
+    CHECK(folded == nine_digits(experiment.step_seconds({.fold = false}) - kCompute));
+    return folded;
+  };
+  const double moved = 2 * 3.0 / 4 * kMessage;
+  CHECK(exposed("") == nine_digits(moved / 8e9));
+  CHECK(exposed("  background: [{links: node 0 cpu 0 to cpu 1, rate: 3 GB/s}]") ==
+        nine_digits(moved / 5e9));
 }

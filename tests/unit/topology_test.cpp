@@ -1,6 +1,8 @@
 // Topologies of the fabric: what lies between two nodes, link by link, and how much it carries.
 #include <map>
 
+#include "sim/cluster/bisection.hpp"
+#include "sim/cluster/link_names.hpp"
 #include "sim/cluster/network.hpp"
 #include "sim/core/error.hpp"
 #include "tests/closed_form/harness.hpp"
@@ -254,4 +256,51 @@ TEST_CASE("of equally short ways the widest is taken") {
 TEST_CASE("what does not fit is refused") {
   const Cluster cluster = cluster_of(6, torus({2, 2}));
   CHECK_THROWS_WITH_AS(Network{cluster}, doctest::Contains("sizes 2 x 2 = 4 nodes"), UserError);
+}
+
+TEST_CASE("the halves of a torus are joined by two rings' worth of links along the last axis") {
+  // Cut across z: each of the 4 x 4 rings along it is cut twice.
+  const Cluster cluster = cluster_of(128, torus({4, 4, 8}));
+  CHECK(bisection(Network(cluster)).bytes_per_second() == nine_digits(2 * 16 * 45e9));
+}
+
+TEST_CASE("the halves of a tree are joined by what its least level carries") {
+  Fabric fabric{.topology = "fat_tree", .nodes_per_leaf = 2, .leaves_per_pod = 2};
+  const auto of = [&](std::vector<double> factors) {
+    fabric.oversubscription = std::move(factors);
+    const Cluster cluster = cluster_of(16, fabric);
+    return bisection(Network(cluster)).bytes_per_second();
+  };
+  CHECK(of({1, 1}) == nine_digits(8 * 45e9));
+  CHECK(of({2, 1}) == nine_digits(8 * 45e9 / 2));
+  CHECK(of({2, 3}) == nine_digits(8 * 45e9 / 6));
+}
+
+TEST_CASE("two groups of a dragonfly are joined by their global links") {
+  const Cluster cluster = cluster_of(16, {.topology = "dragonfly",
+                                          .nodes_per_router = 2,
+                                          .routers_per_group = 4,
+                                          .global_links = 1,
+                                          .global_bandwidth = 70_GBps});
+  CHECK(bisection(Network(cluster)).bytes_per_second() == nine_digits(4 * 0.9 * 70e9));
+}
+
+TEST_CASE("a drawn fabric that is narrow one way has that bisection") {
+  const Cluster cluster = cluster_of(4, {.topology = "custom",
+                                         .switches = {"a", "b"},
+                                         .links = {{"node 0..1", "a", 50_GBps, {}},
+                                                   {"node 2..3", "b", 50_GBps, {}},
+                                                   {"a", "b", 30_GBps, 80_GBps}}});
+  CHECK(bisection(Network(cluster)).bytes_per_second() == nine_digits(27e9));
+}
+
+TEST_CASE("a * in a pattern stands for any text") {
+  CHECK(matches("leaf 3 up", "leaf 3 up"));
+  CHECK(matches("leaf * up", "leaf 31 up"));
+  CHECK(matches("*", ""));
+  CHECK(matches("node * nic 1*", "node 12 nic 1 down"));
+  CHECK(matches("*a*ab", "aaaab"));
+  CHECK_FALSE(matches("leaf * up", "leaf 3 down"));
+  CHECK_FALSE(matches("leaf 3", "leaf 31"));
+  CHECK_FALSE(matches("", "leaf"));
 }

@@ -97,7 +97,10 @@ Wiring lay_out(const Cluster& cluster) {
             const auto& names = drawing->graph.names();
             return std::pair{names[edge.from], names[edge.to]};
           },
-      .switch_of = [](Port) { return std::string(); },
+      .switch_of =
+          [drawing](Port port) {
+            return drawing->graph.names()[drawing->vertices[drawing->number(port)]];
+          },
       .route = [drawing](Port from, Port to,
                          std::vector<LinkId>& route) { drawing->route(from, to, route); },
       .regions = [](int) { return std::vector<int>{}; },

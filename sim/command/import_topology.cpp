@@ -1,0 +1,55 @@
+// stepsim import topo, nccl-topo: a cluster file from what other programs say of a node.
+#include <iostream>
+#include <iterator>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "sim/command/command.hpp"
+#include "sim/command/load.hpp"
+#include "sim/command/seen_node.hpp"
+#include "sim/plan/known_names.hpp"
+#include "sim/report/file.hpp"
+#include "sim/scenario/load.hpp"
+#include "sim/scenario/source.hpp"
+
+namespace stepsim {
+namespace {
+
+std::string text_of(const std::string& file) {
+  if (file != "-") return read_source(file)->text;
+  return {std::istreambuf_iterator<char>(std::cin), {}};
+}
+
+/// Reads the cluster as a scenario would: an import is a cluster.
+void check_cluster(const std::string& text, int gpus, const std::string& file) {
+  std::istringstream lines(text);
+  std::string scenario = fmt::format(
+      "model: {{name: any, kind: mlp, layers: 1, width: 1}}\ntraining: {{global_batch: {}, "
+      "precision: fp16}}\n"
+      "cluster:\n  name: any\n",
+      gpus);
+  for (std::string line; std::getline(lines, line);) scenario += "  " + line + "\n";
+  parse_scenario(scenario, file, library_for(file), {}, known_names());
+}
+
+}  // namespace
+
+ExitCode import_topology(const ImportOptions& options, std::ostream& out) {
+  const bool is_matrix = options.from == "topo";
+  const SeenNode node =
+      (is_matrix ? read_topo_matrix : read_nccl_topology)(text_of(options.file), options.file);
+  const std::string text = cluster_text(node, options.gpu);
+  const std::string file = options.output.empty() ? "cluster.yaml" : options.output;
+  check_cluster(text, node.gpus, file);
+  if (options.output.empty()) {
+    out << text;
+  } else {
+    save_file(options.output, text);
+    out << options.output << ": written; stepsim run SCENARIO --set cluster=" << options.output
+        << '\n';
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace stepsim
