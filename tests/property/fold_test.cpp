@@ -113,6 +113,43 @@ TEST_CASE("folded and unfolded runs of a DLRM take equally long") {
   }
 }
 
+TEST_CASE("background on a link splits off what uses it, and folding stays exact") {
+  const auto busy = [](const char* links) {
+    std::string text = six_nodes("topology: rail");
+    text.insert(text.find("}}") + 1,
+                fmt::format(", background: [{{links: {}, rate: 4 GB/s}}]", links));
+    return text;
+  };
+  CHECK(fold_text(busy("node * nic 0 up"), true).ranks.size() == 2);
+  CHECK(fold_text(busy("node 0 nic 0 up"), true).ranks.size() > 2);
+  for (const char* links : {"node * nic 0 up", "node 0 nic 0 up", "node 4 *"}) {
+    CAPTURE(links);
+    check_folding(busy(links));
+  }
+}
+
+TEST_CASE("nodes and fabrics of all kinds fold exactly") {
+  for (const char* kind : {"nvswitch", "hybrid_cube_mesh", "pcie"}) {
+    for (const char* fabric :
+         {"topology: rail, nodes_per_leaf: 2, oversubscription: 3",
+          "topology: fat_tree, nodes_per_leaf: 1, leaves_per_pod: 2, oversubscription: [2, 3]",
+          "topology: torus, sizes: [2, 2]", "topology: dragonfly, routers_per_group: 2",
+          "topology: custom, switches: [s], links: [{from: node 0..3, to: s, bandwidth: 9 "
+          "GB/s}]"}) {
+      CAPTURE(kind);
+      CAPTURE(fabric);
+      check_folding(fmt::format(
+          "model: {{name: m, kind: mlp, layers: 4, width: 2048}}\n"
+          "cluster: {{name: c, gpu: a100-80, nodes: 4, gpus_per_node: 8, node_topology: {}, "
+          "intra_node: {{bandwidth: 60 GB/s, latency: 3 us}}, inter_node: {{{}, nics_per_node: 4, "
+          "bandwidth: 100 Gbit/s, latency: 5 us}}}}\n"
+          "training: {{global_batch: 64, precision: bf16}}\n"
+          "parallelism: {{pipeline: {{stages: 2}}}}\n",
+          kind, fabric));
+    }
+  }
+}
+
 TEST_CASE("ranks that send over a leaf's up-link are another class than those that stay below it") {
   CHECK(fold_text(six_nodes("topology: rail"), true).ranks.size() == 2);
   // One stage a leaf: all transfers between stages cross, all others stay below.
