@@ -73,11 +73,4 @@ class DrawnGraph {
   std::vector<Objection> objections_;
 };
 
-/// The names that a text with ranges stands for, in order; nullopt when a range counts down, or
-/// when they are more than 100 000.
-std::optional<std::vector<std::string>> expanded(const std::string& text);
-
-/// The other way round: "node 0..3, spine".
-std::string contracted(const std::vector<std::string>& names);
-
 }  // namespace stepsim

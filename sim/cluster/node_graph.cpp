@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/drawn_graph.hpp"
+#include "sim/cluster/name_ranges.hpp"
 #include "sim/cluster/rings.hpp"
 #include "sim/core/error.hpp"
 

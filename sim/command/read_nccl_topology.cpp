@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
+#include "sim/command/seen_gpu.hpp"
 #include "sim/command/seen_node.hpp"
 #include "sim/core/error.hpp"
 

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/cluster/node_topology.hpp"
+#include "sim/command/seen_gpu.hpp"
 #include "sim/command/show_cluster.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
@@ -17,15 +18,6 @@
 
 namespace stepsim {
 namespace {
-
-// NVLinks of a GPU: datasheets. GB/s of one: SM70_NVLINK_BW, ... in NVIDIA/nccl v2.30.7
-// src/graph/topo.h. Slots and NICs: NVIDIA DGX-1, DGX A100, DGX H100 and DGX B200 user guides.
-constexpr SeenGpu kGpus[] = {{"v100", 70, 6, 20, 8, 100, ""},
-                             {"a100-80", 80, 12, 20, 16, 200, "nvlink3"},
-                             {"a100-40", 80, 12, 20, 16, 200, "nvlink3"},
-                             {"h100", 90, 18, 20.6, 32, 400, "nvlink4"},
-                             {"h200", 90, 18, 20.6, 32, 400, "nvlink4"},
-                             {"b200", 100, 18, 40.1, 32, 400, "nvlink5"}};
 
 /// One step of a ring of the Simple protocol over NVLink and over PCIe: hwLat in NVIDIA/nccl
 /// v2.30.7 src/graph/tuning.cc.
@@ -218,10 +210,8 @@ class ClusterText {
 const SeenGpu& gpu_for(SeenNode& node, const std::string& stated) {
   if (!stated.empty()) {
     if (const SeenGpu* gpu = seen_gpu(stated)) return *gpu;
-    std::vector<std::string> known;
-    for (const SeenGpu& gpu : kGpus) known.emplace_back(gpu.profile);
     throw UserError(fmt::format("--gpu {}: imports know of no such GPU, {}", stated,
-                                did_you_mean(stated, known)));
+                                did_you_mean(stated, seen_gpus())));
   }
   if (const SeenGpu* gpu = seen_gpu(node.gpu)) return *gpu;
   int pair = node.switched, sum = node.switched;
@@ -235,24 +225,6 @@ const SeenGpu& gpu_for(SeenNode& node, const std::string& stated) {
 }
 
 }  // namespace
-
-const SeenGpu* seen_gpu(std::string_view profile) {
-  const auto* found = std::find_if(std::begin(kGpus), std::end(kGpus),
-                                   [&](const SeenGpu& gpu) { return gpu.profile == profile; });
-  return found == std::end(kGpus) ? nullptr : found;
-}
-
-const SeenGpu* seen_gpu_of_sm(int sm) {
-  const auto* found = std::find_if(std::begin(kGpus), std::end(kGpus),
-                                   [&](const SeenGpu& gpu) { return gpu.sm == sm; });
-  return found == std::end(kGpus) ? nullptr : found;
-}
-
-BytesPerSecond pcie_payload(double gigatransfers, int lanes) {
-  // 8 GT/s over 16 lanes are 12 GB/s to NCCL, and others in proportion (kvDictPciGen in
-  // NVIDIA/nccl v2.30.7 src/graph/topo.cc).
-  return 12_GBps * (gigatransfers / 8 * lanes / 16);
-}
 
 std::string cluster_text(SeenNode node, const std::string& gpu) {
   const SeenGpu& known = gpu_for(node, gpu);

@@ -33,23 +33,6 @@ struct SeenNode {
 /// instead of the one that was recognised; "": none. Throws UserError when that is unknown.
 std::string cluster_text(SeenNode node, const std::string& gpu);
 
-/// Payload of a PCIe link of that generation and width, as NCCL has it.
-BytesPerSecond pcie_payload(double gigatransfers, int lanes);
-
-/// What is known of GPUs by their generation.
-struct SeenGpu {
-  std::string_view profile;
-  int sm;                 ///< compute capability times ten
-  int nvlinks;            ///< of one GPU
-  double nvlink;          ///< GB/s of one link, of which NCCL expects payload
-  double pcie;            ///< GT/s of its slot
-  double nic;             ///< Gbit/s of the NICs that its systems have
-  std::string_view link;  ///< measured, behind NVSwitch; "": none
-};
-/// nullptr for others.
-const SeenGpu* seen_gpu(std::string_view profile);
-const SeenGpu* seen_gpu_of_sm(int sm);
-
 SeenNode read_topo_matrix(const std::string& text, const std::string& file);
 SeenNode read_nccl_topology(const std::string& text, const std::string& file);
 
