@@ -49,6 +49,16 @@ std::vector<FaultCost> fault_costs(const Scenario& scenario, const OpGraph& grap
   return costs;
 }
 
+/// Those that faults.slow_gpus touches, sorted.
+std::vector<int> slow_ranks(const Scenario& scenario, int replica) {
+  const std::vector<Slowness> slowness = slowness_of_ranks(scenario, {.replica = replica});
+  std::vector<int> ranks;
+  for (std::size_t rank = 0; rank < slowness.size(); ++rank) {
+    if (slowness[rank] != Slowness{}) ranks.push_back(static_cast<int>(rank));
+  }
+  return ranks;
+}
+
 }  // namespace
 
 void add_counterfactuals(Metrics& metrics, const Scenario& scenario, const OpGraph& graph,
@@ -56,8 +66,12 @@ void add_counterfactuals(Metrics& metrics, const Scenario& scenario, const OpGra
   metrics.fault_costs = fault_costs(scenario, graph, replica);
   metrics.stragglers = stragglers_of(timeline);
   if (!metrics.stragglers.empty()) {
+    const std::vector<int> stragglers = ranks_of(metrics.stragglers);
+    // Where they are all slow GPUs that there are, their cost is known already.
+    const bool known = stragglers == slow_ranks(scenario, replica) && !scenario.faults.kernels;
     metrics.without_stragglers =
-        step_of(scenario, graph, {.replica = replica, .healthy = ranks_of(metrics.stragglers)});
+        known ? metrics.fault_costs.front().without
+              : step_of(scenario, graph, {.replica = replica, .healthy = stragglers});
   }
   metrics.verdict = verdict(metrics, [&](WhatIf what) {
     if (what == WhatIf::input && !scenario.data) return metrics.step_time;

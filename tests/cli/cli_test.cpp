@@ -309,6 +309,44 @@ TEST_CASE("list names what a key may hold, and how to say it") {
   }
 }
 
+TEST_CASE("replicas are the same bytes however many run at a time, and others for another seed") {
+  const std::string scenario = kScenarios + "straggler-8xh100.yaml";
+  const std::string options =
+      "--set 'faults.jitter={kernels: {sigma: 5 %}}' --set run.replicas=6 --jobs ";
+  const Outcome one = run(scenario, options + "1");
+  CHECK(one.code == 0);
+  CHECK(Json::parse(one.out)["replicas"]["count"] == 6);
+  CHECK(one.out == run(scenario, options + "4").out);
+  CHECK(one.out != run(scenario, options + "4 --set run.seed=1").out);
+}
+
+TEST_CASE("Ctrl-C during replicas prints those that are done") {
+  const Folder folder;
+  const std::string out = folder.file("out"), err = folder.file("err");
+  const std::string scenario = kScenarios + "jitter-64xh100.yaml";
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);
+    std::signal(SIGINT, SIG_DFL);
+    dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0600), STDOUT_FILENO);
+    dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+    execl(STEPSIM_PROGRAM, "stepsim", "run", scenario.c_str(), "--set", "run.replicas=100000",
+          "--jobs", "1", "--format", "json", nullptr);
+    _exit(127);
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  kill(child, SIGINT);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  const Json replicas = Json::parse(text_of(out))["replicas"];
+  CHECK(replicas["asked"] == 100000);
+  CHECK(replicas["count"] >= 1);
+  CHECK(replicas["count"] < 100000);
+  CHECK(text_of(err).starts_with("interrupted: "));
+}
+
 TEST_CASE("a run that is interrupted while it writes a trace leaves no file behind") {
   const Folder folder;
   const std::string trace = folder.file("trace.json");

@@ -33,6 +33,8 @@ struct Case {
 constexpr const char* kAllReduce = "tests/perf/all_reduce.yaml";
 constexpr std::array kCases{
     Case{"llama3-405b-16384xh100", "scenarios/llama3-405b-16384xh100.yaml", "", "auto", 1, 250e6},
+    Case{"one straggler, 16384", "scenarios/llama3-405b-16384xh100.yaml",
+         "faults.slow_gpus=[{ranks: [5], delay: 50 ms}]", "auto", 3, 400e6},
     Case{"gpt3-175b-1024xa100", "scenarios/gpt3-175b-1024xa100.yaml", "", "off", 30, 4e9},
     Case{"all-reduce, 64", kAllReduce, "cluster.nodes=8", "auto", 0.05, 100e6},
     Case{"all-reduce, 256", kAllReduce, "cluster.nodes=32", "auto", 0.05, 100e6},

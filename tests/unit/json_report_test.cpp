@@ -111,6 +111,33 @@ TEST_CASE("what does not apply is null, and so is what is not a number") {
     CHECK(json.at(key).is_null());
 }
 
+TEST_CASE("replicas and stragglers are in the result where there are any") {
+  Metrics m = sample_metrics();
+  CHECK(parsed(m).at("replicas").is_null());
+  m.replicas = Replicas{.asked = 4, .steps = {1_s, 2_s, 3_s}, .median = 1};
+  m.replicas->statistics = statistics_of(m.replicas->steps);
+  m.stragglers = {{.ranks = {5, 13}, .stage = 1, .late = 50_ms, .stall = 50_ms}};
+  m.without_stragglers = 27_s;
+  m.fault_costs = {{"slow_gpus", "slow GPUs", 26_s}};
+  const Json replicas = parsed(m).at("replicas");
+  CHECK(replicas.at("count") == 3);
+  CHECK(replicas.at("asked") == 4);
+  CHECK(replicas.at("mean_s") == 2);
+  CHECK(replicas.at("sigma_s") == 1);
+  CHECK(replicas.at("p95_s") == 2.9);
+  CHECK(replicas.at("median_replica") == 1);
+  CHECK(replicas.at("steps_s") == Json{1.0, 2.0, 3.0});
+  CHECK(parsed(m).at("faults") == Json{{"step_without_s", {{"slow_gpus", 26.0}}},
+                                       {"stragglers",
+                                        {{{"ranks", {5, 13}},
+                                          {"stage", 1},
+                                          {"late_s", 0.05},
+                                          {"stall_s", 0.05},
+                                          {"factor", 1.0}}}},
+                                       {"step_without_stragglers_s", 27.0}});
+  CHECK(csv_row(m).find(",3,2,2.48413771175,2,2.9,1,3,") != std::string::npos);
+}
+
 TEST_CASE("wall time is in the result only when it was asked for") {
   const RunStats stats{
       .wall_s = 0.25, .peak_rss_bytes = 1e8, .stages_s = {{"load", 0.01}, {"simulate", 0.2}}};

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "sim/report/humanise.hpp"
+#include "sim/report/straggler.hpp"
 #include "sim/report/text.hpp"
+#include "sim/report/verdict.hpp"
 #include "tests/unit/sample_metrics.hpp"
 
 using namespace stepsim;
@@ -154,6 +156,55 @@ TEST_CASE("one GPU has nothing to say about communication or other ranks") {
   CHECK(has(text, "\n\nPipeline bubble 8.3 %   Data stall 0.0 %\n"));
   CHECK(has(text, "Simulated 1 of 1 rank, 125,412 events.\n"));
   CHECK_FALSE(has(text, "Expected"));
+}
+
+TEST_CASE("a straggler is the verdict where it costs much, and a line where it does not") {
+  Metrics m = sample_metrics();
+  m.stragglers = {{.ranks = {13}, .late = Seconds{2.7}, .stall = Seconds{2.7}}};
+  m.without_stragglers = Seconds{24.75};
+  m.fault_costs = {{"slow_gpus", "slow GPUs", Seconds{24.75}}};
+  const auto no_gain = [&](WhatIf) { return m.step_time; };
+  m.verdict = verdict(m, no_gain);
+  CHECK(m.verdict.sentence ==
+        "straggler: rank 13 (node 1, GPU 5) is 2.70 s a step late (its host stalls); local, 1 of "
+        "1,024 ranks: the other 1,023 wait for it; without it the step would take 24.8 s (-10 %)");
+  CHECK_FALSE(has(table(m), "Straggler"));
+  CHECK(has(table(m), "Faults         the step without slow GPUs 24.75 s (-9.8 %)\n"));
+  m.without_stragglers = m.fault_costs[0].without = Seconds{27.4};
+  m.verdict = verdict(m, no_gain);
+  CHECK_FALSE(has(m.verdict.sentence, "straggler"));
+  CHECK(has(table(m), "Straggler      rank 13 (node 1, GPU 5) is 2.70 s a step late"));
+  m.without_stragglers = m.step_time;
+  CHECK(straggler_sentence(m).ends_with("1 of 1,024 ranks: nobody waits"));
+}
+
+TEST_CASE("of many stragglers the first are named, and the latest says why") {
+  Metrics m = sample_metrics();
+  m.stragglers = {{.ranks = {900}, .late = Seconds{2.7}, .stall = Seconds{}, .factor = 1.25},
+                  {.ranks = {1, 2, 3, 4, 5}, .late = Seconds{1.7}, .stall = Seconds{1.7}}};
+  m.without_stragglers = Seconds{24.75};
+  CHECK(straggler_sentence(m).starts_with(
+      "ranks 1, 2, 3, 4 and 2 more are up to 2.70 s a step late (their kernels take 1.25 times as "
+      "long); local, 6 of 1,024 ranks: the other 1,018 wait for them; without them"));
+}
+
+TEST_CASE("slow links and jitter that cost much are the verdict") {
+  Metrics m = sample_metrics();
+  m.fault_costs = {{"slow_links", "slow links", Seconds{20}}, {"jitter", "jitter", Seconds{27}}};
+  CHECK(verdict(m, [&](WhatIf) { return Seconds{10}; }).sentence ==
+        "held up by slow links: without slow links the step would take 20.0 s (-27 %)");
+}
+
+TEST_CASE("replicas are a mean with its confidence, and how many were done") {
+  Metrics m = sample_metrics();
+  m.replicas = Replicas{.asked = 3, .steps = {Seconds{27}, Seconds{28}, Seconds{29}}};
+  m.replicas->statistics = statistics_of(m.replicas->steps);
+  // Student's t for two degrees of freedom: 4.3027; over the root of 3: 2.484.
+  CHECK(has(table(m),
+            "Replicas       3: mean 28.00 s ± 2.48 s, median 28.00 s, p95 28.90 s, from\n"
+            "               27.00 s to 29.00 s; what stands here is the one in the middle\n"));
+  m.replicas->asked = 100;
+  CHECK(has(table(m), "Replicas       3 of 100: mean"));
 }
 
 TEST_CASE("an empty result is a table too") { CHECK(has(to_table({}, {}, {}), "Step time")); }
