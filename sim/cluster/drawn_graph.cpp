@@ -13,6 +13,7 @@
 namespace stepsim {
 namespace {
 
+constexpr const char* kNoRange = "'{}' is no range that counts up, or more than 100000 names";
 constexpr std::size_t kMostEdges = 10'000'000;  // far above any machine, and fits in memory
 
 /// Each vertex points towards the representative of its component.
@@ -59,7 +60,12 @@ void DrawnGraph::add_switches(const std::vector<std::string>& switches) {
   for (const std::string& text : switches) {
     const auto names = expanded(text);
     if (!names) {
-      object(key_ + ".switches", fmt::format("'{}' is no range that counts up", text));
+      object(key_ + ".switches", fmt::format(kNoRange, text));
+      continue;
+    }
+    if (text.empty() || text.find('*') != std::string::npos) {
+      object(key_ + ".switches", fmt::format("'{}' is no name", text),
+             "as in leaf0, or \"leaf 0..3\"");
       continue;
     }
     for (const std::string& name : *names) {
@@ -82,7 +88,7 @@ std::vector<DrawnGraph::Vertex> DrawnGraph::resolve(const std::string& text,
                                                     const std::string& key) {
   const auto names = expanded(text);
   if (!names) {
-    object(key, fmt::format("'{}' is no range that counts up", text));
+    object(key, fmt::format(kNoRange, text));
     return {};
   }
   std::vector<Vertex> found;
@@ -186,10 +192,11 @@ void DrawnGraph::require_routes(const std::vector<Vertex>& ends, std::size_t for
       if (overlap(a->first, b->first)) continue;
       return object(
           key_ + ".links",
-          fmt::format("no route from {} to {}: the links join {} and, apart from them, {}",
-                      a->second.front(), b->second.front(), contracted(a->second),
-                      contracted(b->second)),
-          "join the two parts");
+          fmt::format(
+              "no route from {} to {}: what leads to {} and what leads to {} have no switch "
+              "in common, and nothing else forwards",
+              a->second.front(), b->second.front(), contracted(a->second), contracted(b->second)),
+          "join the two parts by a switch");
     }
   }
 }

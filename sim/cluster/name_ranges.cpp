@@ -1,6 +1,8 @@
 // Writing ranges out, and together again.
 #include "sim/cluster/name_ranges.hpp"
 
+#include <limits>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,10 +23,10 @@ std::optional<Range> find_range(const std::string& text) {
   std::size_t begin = dots, end = dots + 2;
   while (begin > 0 && is_digit(text[begin - 1])) --begin;
   while (end < text.size() && is_digit(text[end])) ++end;
+  if (begin == dots || end == dots + 2) return std::nullopt;
   constexpr std::size_t kMostDigits = 9;
-  if (begin == dots || end == dots + 2 || dots - begin > kMostDigits ||
-      end - dots - 2 > kMostDigits)
-    return std::nullopt;
+  if (dots - begin > kMostDigits || end - dots - 2 > kMostDigits)
+    return Range{begin, end, 0, std::numeric_limits<int>::max()};  // longer than any
   return Range{begin, end, std::stol(text.substr(begin)), std::stol(text.substr(dots + 2))};
 }
 

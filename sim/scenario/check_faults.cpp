@@ -58,6 +58,10 @@ void check_slow_gpus(const Scenario& s, const KeyReports& keys) {
   }
 }
 
+constexpr double kLeastLeft = 1e-6;
+/// Each window is two events on its links; faster than this they would be all that is simulated.
+constexpr Seconds kLeastPeriod = 100_us;
+
 void check_window(const std::string& path, const SlowLinks& slow, const KeyReports& keys) {
   if (slow.until && *slow.until <= slow.from) {
     keys.report(path + ".until", fmt::format("until {:g} s is not after from {:g} s",
@@ -67,8 +71,18 @@ void check_window(const std::string& path, const SlowLinks& slow, const KeyRepor
     keys.report(path + ".factor", "a link that is down for good: the step would never end",
                 "state until");
   }
+  if (slow.factor > 0 && slow.factor < kLeastLeft) {
+    keys.report(path + ".factor",
+                fmt::format("factor {:g} leaves next to nothing of the link", slow.factor),
+                "state at least 1e-6, or 0 and until for a link that is down");
+  }
   if (!slow.period) return;
-  if (!slow.until) {
+  if (*slow.period < kLeastPeriod) {
+    keys.report(
+        path + ".period",
+        fmt::format("a link that flaps every {:g} s is slow on average", slow.period->seconds()),
+        "state at least 100 us, or that average as factor");
+  } else if (!slow.until) {
     keys.report(path + ".period", "a link that is slow for good cannot flap", "state until");
   } else if (*slow.period <= *slow.until - slow.from) {
     keys.report(path + ".period",

@@ -18,7 +18,8 @@ template <class Io>
 void describe(Io& io, SlowGpus& s) {
   describe_affected(io, s.who);
   io.field("factor", s.factor, between(0.01, 1e4), "time of their kernels over that of others");
-  io.field("delay", s.delay, duration, "their hosts stall that long at the start of each step");
+  io.field("delay", s.delay, between(0, 3600),
+           "their hosts stall that long at the start of each step");
 }
 
 template <class Io>
@@ -39,7 +40,8 @@ void describe(Io& io, SlowLinks& s) {
 template <class Io>
 void describe(Io& io, Jitter& j) {
   io.field("distribution", j.distribution, any, "a name of `stepsim list distributions`");
-  io.field("mean", j.spread.mean, positive, "of the factors that durations are multiplied by");
+  io.field("mean", j.spread.mean, between(0.01, 100),
+           "of the factors that durations are multiplied by");
   io.field("sigma", j.spread.sigma, between(0, 10), "standard deviation, in units of the mean");
   io.field("values", j.spread.values, positive, "empirical: what was measured, in any unit");
   io.field("per", j.per, any,
