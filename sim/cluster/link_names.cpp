@@ -55,17 +55,24 @@ std::vector<LinkLoad> background_of(const Network& network) {
   return loads;
 }
 
-std::vector<Objection> background_objections(const Scenario& scenario) {
-  const auto& background = scenario.cluster.background;
-  if (background.empty()) return {};
+std::vector<Objection> link_name_objections(const Scenario& scenario) {
+  std::vector<std::pair<std::string, std::string>> patterns;  // where, and what it says
+  for (std::size_t i = 0; i < scenario.cluster.background.size(); ++i) {
+    patterns.emplace_back(fmt::format("cluster.background[{}].links", i),
+                          scenario.cluster.background[i].links);
+  }
+  for (std::size_t i = 0; i < scenario.faults.slow_links.size(); ++i) {
+    for (const std::string& links : scenario.faults.slow_links[i].links)
+      patterns.emplace_back(fmt::format("faults.slow_links[{}].links", i), links);
+  }
+  if (patterns.empty()) return {};
   Network network(scenario.cluster);
   if (scenario.data) network.add_storage(scenario.data->storage_bandwidth);
   std::vector<Objection> objections;
-  for (std::size_t i = 0; i < background.size(); ++i) {
-    if (!links_named(background[i].links, network).empty()) continue;
-    objections.push_back({fmt::format("cluster.background[{}].links", i),
-                          fmt::format("no link is called '{}'", background[i].links),
-                          proposal_for(background[i].links, network)});
+  for (const auto& [path, pattern] : patterns) {
+    if (!links_named(pattern, network).empty()) continue;
+    objections.push_back(
+        {path, fmt::format("no link is called '{}'", pattern), proposal_for(pattern, network)});
   }
   return objections;
 }

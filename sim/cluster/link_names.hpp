@@ -28,7 +28,8 @@ struct LinkLoad {
 /// The cluster's `background`, link by link; what several entries say of one adds up.
 std::vector<LinkLoad> background_of(const Network& network);
 
-/// Entries of `background` that name no link of the scenario, whose cluster must be sound.
-std::vector<Objection> background_objections(const Scenario& scenario);
+/// Entries of `background` and `faults.slow_links` that name no link of the scenario, whose cluster
+/// must be sound.
+std::vector<Objection> link_name_objections(const Scenario& scenario);
 
 }  // namespace stepsim

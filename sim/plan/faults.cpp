@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -31,16 +32,32 @@ void append(std::vector<LinkId>& links, const std::vector<LinkId>& more) {
   links.insert(links.end(), more.begin(), more.end());
 }
 
-std::vector<LinkId> listed_links(const SlowLinks& slow, const Network& network) {
-  std::vector<LinkId> links;
-  for (const std::string& pattern : slow.links) append(links, links_called(pattern, network));
+/// Both directions of the NICs that are meant; of all of them where nothing is listed.
+std::vector<LinkId> nic_links(const SlowLinks& slow, const Network& network) {
+  const auto is_listed = [](const std::vector<int>& list, int member) {
+    return std::find(list.begin(), list.end(), member) != list.end();
+  };
+  std::set<std::pair<int, int>> ports;
   for (const int rank : slow.who.ranks) {
     const Port port = network.port_of(rank);
-    append(links, links_called(fmt::format("node {} nic {} *", port.node, port.nic), network));
+    ports.emplace(port.node, port.nic);
   }
-  for (const int node : slow.who.nodes)
-    append(links, links_called(fmt::format("node {} nic *", node), network));
-  if (links.empty()) links = links_called("node * nic *", network);
+  const bool all = slow.links.empty() && slow.who.ranks.empty() && slow.who.nodes.empty();
+  std::vector<LinkId> links;
+  for (LinkId link = network.first_nic(); link < network.first_switch(); ++link) {
+    const Port port = network.port_at(link);
+    if (all || ports.contains({port.node, port.nic}) || is_listed(slow.who.nodes, port.node))
+      links.push_back(link);
+  }
+  const bool listed = !slow.who.ranks.empty() || !slow.who.nodes.empty();
+  if (links.empty() && (all || listed))
+    throw UserError("faults.slow_links: the cluster has no NICs, state links");
+  return links;
+}
+
+std::vector<LinkId> listed_links(const SlowLinks& slow, const Network& network) {
+  std::vector<LinkId> links = nic_links(slow, network);
+  for (const std::string& pattern : slow.links) append(links, links_called(pattern, network));
   std::sort(links.begin(), links.end());
   links.erase(std::unique(links.begin(), links.end()), links.end());
   return links;

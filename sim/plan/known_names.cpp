@@ -37,7 +37,7 @@ KnownNames known_names() {
           .conventions = known_conventions(),
           .optimizers = known_optimizers(),
           .node_topologies = known_topologies<NodeTopology>(),
-          .link_names = background_objections};
+          .link_names = link_name_objections};
 }
 
 }  // namespace stepsim

@@ -27,6 +27,21 @@ void check_registered(const Scenario& s, const KnownNames& known, const KeyRepor
   check("collectives.all_to_all.algorithm", s.collectives.all_to_all);
 }
 
+/// A line of an algorithm that nobody knows would not be used.
+void check_lines(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+  if (known.collectives.empty()) return;
+  const auto check = [&](const char* op, const std::vector<CollectiveLine>& lines) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::string path = fmt::format("cluster.intra_node.{}[{}].algorithm", op, i);
+      keys.check_name(path.c_str(), lines[i].algorithm, known.collectives, "a collective");
+    }
+  };
+  check("all_reduce", s.cluster.intra_node.all_reduce);
+  check("all_gather", s.cluster.intra_node.all_gather);
+  check("reduce_scatter", s.cluster.intra_node.reduce_scatter);
+  check("all_to_all", s.cluster.intra_node.all_to_all);
+}
+
 void check_flops(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
   if (known.conventions.empty() || !keys.sound({"run.flops", "model"})) return;
   std::vector<std::string> names, of_any_model;
@@ -76,6 +91,7 @@ void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReport
 
 void check_names(const Scenario& scenario, const KnownNames& known, const KeyReports& keys) {
   check_registered(scenario, known, keys);
+  check_lines(scenario, known, keys);
   check_flops(scenario, known, keys);
   check_optimizer(scenario, known, keys);
 }
