@@ -73,7 +73,11 @@ class Chooser {
   /// What no group of this cluster could change.
   void check(const CollectiveAlgorithm& stated) const {
     if (!stated.makes(request_.op)) refuse(fmt::format("makes no {}", name_of(request_.op)));
-    if (!stated.nccl) return;
+    if (!stated.nccl) {
+      // Pairs go by a protocol, too. What is made of several collectives leaves it to NCCL.
+      if (choice_.protocol && nccl::is_tuned(request_.op)) refuse("takes no protocol");
+      return;
+    }
     const std::string lacking = nccl::lacking(communicator_, *stated.nccl);
     if (!lacking.empty()) refuse(lacking);
     if (!choice_.protocol) return;
@@ -103,6 +107,12 @@ class Chooser {
 
   Decision named(const std::optional<nccl::Candidate>& candidate,
                  const std::string& refusal) const {
+    if (!candidate && choice_.protocol) {
+      const std::string other =
+          nccl::protocol_refusal(communicator_, nccl::Algorithm::ring, *choice_.protocol);
+      throw UserError(fmt::format("collectives.{}: no algorithm has {} here, ring {}",
+                                  name_of(request_.op), nccl::name_of(*choice_.protocol), other));
+    }
     if (!candidate) throw InternalError("no algorithm is left for a collective");
     return {Registry<CollectiveAlgorithm>::find(nccl::name_of(candidate->algorithm)),
             candidate->protocol, refusal};

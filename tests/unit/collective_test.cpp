@@ -149,6 +149,17 @@ TEST_CASE("a group's phases are what its algorithm says, in order") {
   CHECK(uncontended({parts[2]}) == uncontended({parts[0]}));
 }
 
+TEST_CASE("a protocol that no algorithm has on these GPUs is refused with a sentence") {
+  Cluster pcie = two_nodes();
+  pcie.node_topology.kind = "pcie";
+  Collectives ll128;
+  ll128.all_reduce.protocol = Protocol::ll128;
+  CHECK_THROWS_WITH_AS(
+      decide({kAll, 1_GB}, {16, 2, 8}, pcie, ll128),
+      "collectives.all_reduce: no algorithm has LL128 here, ring has LL128 over NVLink alone",
+      UserError);
+}
+
 TEST_CASE("what can never work is refused with a sentence") {
   const auto refused = [](CollectiveOp op, const char* name, const char* why) {
     CAPTURE(name);
@@ -163,6 +174,10 @@ TEST_CASE("what can never work is refused with a sentence") {
   odd.all_reduce.protocol = LL;
   CHECK_THROWS_WITH_AS(decide({kAll, 1_GB}, {16, 2, 8}, two_nodes(Architecture::hopper), odd),
                        doctest::Contains("nvls_tree has the Simple protocol alone"), UserError);
+  Collectives two_levels = stated(kAll, "hierarchical");
+  two_levels.all_reduce.protocol = LL;
+  CHECK_THROWS_WITH_AS(decide({kAll, 1_GB}, {16, 2, 8}, two_nodes(), two_levels),
+                       "collectives.all_reduce: hierarchical takes no protocol", UserError);
 }
 
 TEST_CASE("a group whose shape rules the stated algorithm out is left to NCCL") {
