@@ -82,7 +82,7 @@ struct Row {
   Seconds latency;           ///< NCCL's
   BytesPerSecond bandwidth;  ///< NCCL's
   Seconds cost;              ///< NCCL's; 0: it has no model of it
-  Seconds alone;             ///< simulated, on the empty network
+  Seconds simulated;         ///< on the empty network
   bool chosen = false;
 
   std::string title() const { return fmt::format("{} {}", algorithm, nccl::name_of(protocol)); }
@@ -96,20 +96,19 @@ class Answer {
         plan_(make_plan(scenario, build(scenario))),
         group_(group_for(plan_, group_named(plan_, question.group, request_.op), request_.op)),
         decision_(decide(request_, group_.shape, scenario.cluster, scenario.collectives)) {
+    simulated_ = simulated(decision_);
     add_nccl();
     add_others();
-    const Phases phases =
-        phases_of(decision_, request_, group_.shape, scenario.cluster, scenario.collectives);
-    simulated_ = Seconds{simulate(lone_collective(plan_, group_, phases)).timeline.step_ends[0]};
   }
 
   std::string text() const;
   std::string json() const;
 
  private:
-  Seconds alone(const CollectiveAlgorithm& algorithm, Protocol protocol) const {
-    return uncontended(phases_of({&algorithm, protocol, ""}, request_, group_.shape,
-                                 scenario_.cluster, scenario_.collectives));
+  Seconds simulated(const Decision& decision) const {
+    const Phases phases =
+        phases_of(decision, request_, group_.shape, scenario_.cluster, scenario_.collectives);
+    return Seconds{simulate(lone_collective(plan_, group_, phases)).timeline.step_ends[0]};
   }
 
   bool is_chosen(const CollectiveAlgorithm& algorithm, Protocol protocol) const {
@@ -128,7 +127,7 @@ class Answer {
         row.latency = one.latency;
         row.bandwidth = one.bandwidth;
         row.cost = one.time(request_.bytes);
-        row.alone = alone(*algorithm, one.protocol);
+        row.simulated = simulated({algorithm, one.protocol, ""});
         row.chosen = is_chosen(*algorithm, one.protocol);
       } else {
         // One line for what has the same against all protocols, none for those that it has not.
@@ -149,7 +148,7 @@ class Answer {
       if (algorithm->refusal != nullptr)
         row.refusal = algorithm->refusal(
             {request_, group_.shape, scenario_.cluster, scenario_.collectives.nccl, protocol, {}});
-      if (row.refusal.empty()) row.alone = alone(*algorithm, protocol);
+      if (row.refusal.empty()) row.simulated = simulated({algorithm, protocol, ""});
       row.chosen = decision_.algorithm == algorithm;
       rows_.push_back(row);
     }
@@ -220,7 +219,7 @@ std::string Answer::text() const {
     } else {
       text += fmt::format("{:>45}", "not priced by NCCL");
     }
-    text += fmt::format("{:>12}{}\n", humanise(row.alone).text(), row.chosen ? "  chosen" : "");
+    text += fmt::format("{:>12}{}\n", humanise(row.simulated).text(), row.chosen ? "  chosen" : "");
   }
   text += fmt::format("\n{}\n", reason());
   text += fmt::format("simulated on the empty network: {}\n", humanise(simulated_).text());
@@ -249,7 +248,7 @@ std::string Answer::json() const {
         one["bandwidth_bytes_per_s"] = row.bandwidth.base();
         one["cost_s"] = row.cost.seconds();
       }
-      one["simulated_s"] = row.alone.seconds();
+      one["simulated_s"] = row.simulated.seconds();
       one["chosen"] = row.chosen;
     }
     list.push_back(std::move(one));
