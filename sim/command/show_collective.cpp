@@ -204,14 +204,14 @@ std::string Answer::text() const {
     text += fmt::format(", {} NIC{} of each", shape.nics, shape.nics == 1 ? "" : "s");
   text += fmt::format("; NCCL {} on {}\n\n", name_of(scenario_.collectives.nccl),
                       scenario_.cluster.gpu.name);
-  text += fmt::format("{:<23}{:<9}{:>9}{:>12}{:>13}{:>11}{:>12}\n", "algorithm", "protocol",
+  text += fmt::format("{:<24}{:<9}{:>9}{:>12}{:>13}{:>11}{:>12}\n", "algorithm", "protocol",
                       "channels", "latency", "bandwidth", "cost", "simulated");
   for (const Row& row : rows_) {
     if (!row.refusal.empty()) {
-      text += fmt::format("{:<23}{}\n", row.algorithm, row.refusal);
+      text += fmt::format("{:<24}{}\n", row.algorithm, row.refusal);
       continue;
     }
-    text += fmt::format("{:<23}{:<9}", row.algorithm, nccl::name_of(row.protocol));
+    text += fmt::format("{:<24}{:<9}", row.algorithm, nccl::name_of(row.protocol));
     if (row.cost > Seconds{}) {
       text += fmt::format("{:>9}{:>12}{:>13}{:>11}", row.channels, humanise(row.latency).text(),
                           three_digits(row.bandwidth.base() / 1e9) + " GB/s",
