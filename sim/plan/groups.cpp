@@ -209,7 +209,7 @@ class GroupMaker {
   }
 
   /// From a chunk to the stage that holds the next part, and back.
-  void add_transfers(Place place) {
+  void add_transfers(StagePlace place) {
     const auto next = placement_.next(place);
     if (!next || next->stage == place.stage) return;
     const Channel activation = channel_between(place.stage, next->stage, true);

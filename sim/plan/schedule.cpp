@@ -58,11 +58,11 @@ Placement::Placement(const Schedule& schedule, const PipelineShape& shape)
   }
 }
 
-std::size_t Placement::index(Place place) const {
+std::size_t Placement::index(StagePlace place) const {
   return static_cast<std::size_t>(place.stage * chunks_ + place.chunk);
 }
 
-int Placement::part(Place place) const { return part_[index(place)]; }
+int Placement::part(StagePlace place) const { return part_[index(place)]; }
 
 bool Placement::holds(int stage, int part) const {
   for (int chunk = 0; chunk < chunks_; ++chunk) {
@@ -71,21 +71,21 @@ bool Placement::holds(int stage, int part) const {
   return false;
 }
 
-std::optional<Place> Placement::neighbour(Place place, int step) const {
+std::optional<StagePlace> Placement::neighbour(StagePlace place, int step) const {
   const int other = part(place) + step;
   if (other < 0 || other >= parts_) return std::nullopt;
   return places_[static_cast<std::size_t>(copy(place) * parts_ + other)];
 }
 
-std::optional<Place> Placement::receiver(const Action& action, int stage) const {
+std::optional<StagePlace> Placement::receiver(const Action& action, int stage) const {
   if (action.pass == PassKind::weight_gradient) return std::nullopt;
-  const Place here{stage, action.chunk};
+  const StagePlace here{stage, action.chunk};
   return action.pass == PassKind::forward ? next(here) : previous(here);
 }
 
-std::optional<Place> Placement::sender(const Action& action, int stage) const {
+std::optional<StagePlace> Placement::sender(const Action& action, int stage) const {
   if (action.pass == PassKind::weight_gradient) return std::nullopt;
-  const Place here{stage, action.chunk};
+  const StagePlace here{stage, action.chunk};
   return action.pass == PassKind::forward ? previous(here) : next(here);
 }
 
@@ -108,9 +108,9 @@ std::vector<std::pair<int, int>> Placement::ends() const {
   return ends;
 }
 
-bool Placement::needs_batch(Place place) const {
+bool Placement::needs_batch(StagePlace place) const {
   if (is_first(place)) return true;
-  const Place first = places_[static_cast<std::size_t>(copy(place) * parts_)];
+  const StagePlace first = places_[static_cast<std::size_t>(copy(place) * parts_)];
   return is_last(place) && first.stage != place.stage;
 }
 

@@ -62,10 +62,10 @@ struct Schedule {
 int peak_in_flight(const std::vector<Action>& order);
 
 /// A chunk of a stage.
-struct Place {
+struct StagePlace {
   int stage = 0;
   int chunk = 0;
-  bool operator==(const Place&) const = default;
+  bool operator==(const StagePlace&) const = default;
 };
 
 /// Where the parts of the model lie. The chunks of a stage are dealt out to the copies in order.
@@ -74,32 +74,32 @@ class Placement {
   Placement(const Schedule& schedule, const PipelineShape& shape);
 
   int parts() const { return parts_; }
-  int part(Place place) const;
+  int part(StagePlace place) const;
   /// Whether a chunk of the stage is that part.
   bool holds(int stage, int part) const;
-  bool is_first(Place place) const { return part(place) == 0; }
-  bool is_last(Place place) const { return part(place) + 1 == parts_; }
+  bool is_first(StagePlace place) const { return part(place) == 0; }
+  bool is_last(StagePlace place) const { return part(place) + 1 == parts_; }
   /// Who holds the part after or before, in the same copy; nothing at the ends of the model.
-  std::optional<Place> next(Place place) const { return neighbour(place, 1); }
-  std::optional<Place> previous(Place place) const { return neighbour(place, -1); }
+  std::optional<StagePlace> next(StagePlace place) const { return neighbour(place, 1); }
+  std::optional<StagePlace> previous(StagePlace place) const { return neighbour(place, -1); }
   /// Where the result of a pass goes, and who makes its input.
-  std::optional<Place> receiver(const Action& action, int stage) const;
-  std::optional<Place> sender(const Action& action, int stage) const;
+  std::optional<StagePlace> receiver(const Action& action, int stage) const;
+  std::optional<StagePlace> sender(const Action& action, int stage) const;
   /// The stages that hold the parts of a stage: more than itself where there are copies.
   std::vector<int> holders(int stage) const;
   /// The stages of the first and the last part, of each copy.
   std::vector<std::pair<int, int>> ends() const;
   /// Whether passes of that chunk start with tokens or end with labels that the stage has not.
-  bool needs_batch(Place place) const;
+  bool needs_batch(StagePlace place) const;
 
  private:
-  int copy(Place place) const { return place.chunk / (chunks_ / copies_); }
-  std::size_t index(Place place) const;
-  std::optional<Place> neighbour(Place place, int step) const;
+  int copy(StagePlace place) const { return place.chunk / (chunks_ / copies_); }
+  std::size_t index(StagePlace place) const;
+  std::optional<StagePlace> neighbour(StagePlace place, int step) const;
 
   int chunks_, copies_, parts_;
-  std::vector<int> part_;      ///< by stage, chunk
-  std::vector<Place> places_;  ///< by copy, part
+  std::vector<int> part_;           ///< by stage, chunk
+  std::vector<StagePlace> places_;  ///< by copy, part
 };
 
 /// Of the scenario's pipeline. Throws UserError when its schedule is unknown.

@@ -294,8 +294,8 @@ TEST_CASE("the last stage of a V hands its result to itself, the first has input
   CHECK(placement.parts() == 8);
   CHECK(placement.part({1, 0}) == 1);
   CHECK(placement.part({1, 1}) == 6);
-  CHECK(placement.next({3, 0}) == Place{3, 1});
-  CHECK(placement.next({3, 1}) == Place{2, 1});
+  CHECK(placement.next({3, 0}) == StagePlace{3, 1});
+  CHECK(placement.next({3, 1}) == StagePlace{2, 1});
   CHECK_FALSE(placement.next({0, 1}));
   CHECK(placement.needs_batch({0, 0}));
   CHECK_FALSE(placement.needs_batch({0, 1}));  // its labels came with the input
@@ -306,10 +306,11 @@ TEST_CASE("DualPipe's outer stages take the input of one direction and the label
   const Schedule& dualpipe = *Registry<Schedule>::find("dualpipe");
   const Placement placement(dualpipe, {4, 8, 2});
   CHECK(placement.parts() == 4);
-  CHECK(placement.next({3, 1}) == Place{2, 1});
-  CHECK(placement.previous({3, 0}) == Place{2, 0});
+  CHECK(placement.next({3, 1}) == StagePlace{2, 1});
+  CHECK(placement.previous({3, 0}) == StagePlace{2, 0});
   CHECK(placement.holders(1) == std::vector<int>{1, 2});
-  for (const Place place : {Place{0, 0}, Place{0, 1}, Place{3, 0}, Place{3, 1}})
+  for (const StagePlace place :
+       {StagePlace{0, 0}, StagePlace{0, 1}, StagePlace{3, 0}, StagePlace{3, 1}})
     CHECK(placement.needs_batch(place));
   CHECK_FALSE(placement.needs_batch({1, 0}));
 }
