@@ -3,9 +3,12 @@
 // The statistics need all images before the first can be normalised, so the input is read twice:
 // three passes over the images forward, and backward five (sums over input and gradient, then the
 // input's gradient from both). The ReLU works in place: its output is the next layer's input, its
-// backward pass reads that and the gradient. Fused, it keeps one bit an element instead, and the
-// kernel is cuDNN's: those for other norms move 3.4 to 3.8 TB/s on an H200, as element-wise kernels
-// do, where PyTorch's reach 2.6 (NVIDIA/cudnn-frontend@3929da2:benchmark/norms/results).
+// backward pass reads that and the gradient. Fused, it keeps one bit an element instead.
+//
+// Both kernels are cuDNN's: PyTorch takes them in training for all images that are not bf16
+// (pytorch/pytorch aten/src/ATen/native/Normalization.cpp, _select_batch_norm_backend). Those for
+// other norms move 3.4 to 3.8 TB/s on an H200, as element-wise kernels do, where PyTorch's own
+// reach 2.6 (NVIDIA/cudnn-frontend@3929da2:benchmark/norms/results).
 #include "sim/ops/layer/image_layers.hpp"
 
 namespace stepsim {
@@ -20,14 +23,15 @@ void add_fused(Op& op, const std::string& name, double one, double mask, bool ad
   op.saved += Bytes{mask};
 }
 
-void add_separate(Op& op, const std::string& name, double one, const NormUse& use) {
-  op.forward.emplace_back(memory_bound(name, 3 * one, MemoryRate::norm));
+void add_separate(Op& op, const std::string& name, double one, const NormUse& use,
+                  MemoryRate rate) {
+  op.forward.emplace_back(memory_bound(name, 3 * one, rate));
   if (use.addition) op.forward.emplace_back(memory_bound(name + " addition", 3 * one));
   if (use.relu) {
     op.forward.emplace_back(memory_bound(name + " ReLU", 2 * one));
     op.backward.emplace_back(memory_bound(name + " ReLU backward", 3 * one));
   }
-  op.backward.emplace_back(memory_bound(name + " backward", 5 * one, MemoryRate::norm));
+  op.backward.emplace_back(memory_bound(name + " backward", 5 * one, rate));
 }
 
 }  // namespace
@@ -43,7 +47,8 @@ Op batch_norm(const Pass& pass, const std::string& name, const Images& images, c
   if (use.fused && use.relu) {
     add_fused(op, name, one, images.elements() / kBitsPerByte, use.addition);
   } else {
-    add_separate(op, name, one, use);
+    const bool by_cudnn = pass.precision != Precision::bf16;
+    add_separate(op, name, one, use, by_cudnn ? MemoryRate::elementwise : MemoryRate::norm);
   }
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   return op;
