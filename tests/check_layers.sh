@@ -10,7 +10,7 @@ sees[engine]="${sees[plan]} engine"
 sees[report]="${sees[engine]} report"
 sees[command]="${sees[report]} command"
 sees[main.cpp]="${sees[command]}"
-plain_structs='^sim/scenario/(scenario|model|gpu|faults)\.hpp$'
+plain_structs='^sim/scenario/(scenario|model|gpu|faults|input)\.hpp$'
 
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(

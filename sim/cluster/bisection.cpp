@@ -52,8 +52,7 @@ BytesPerSecond bisection(const Network& network) {
   Halves halves;
   const Cluster& cluster = network.cluster();
   const Vertex first = halves.vertex("first half"), second = halves.vertex("second half");
-  for (LinkId link = network.first_nic(); link < network.links().size(); ++link) {
-    if (network.has_storage() && link >= network.storage(0)) break;
+  for (LinkId link = network.first_nic(); link < network.first_added(); ++link) {
     const BytesPerSecond capacity = network.links()[link].bandwidth;
     const auto [from, to] = network.ends_of(link);
     if (link >= network.first_switch()) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/input_links.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace stepsim {
@@ -67,7 +68,7 @@ std::vector<Objection> link_name_objections(const Scenario& scenario) {
   }
   if (patterns.empty()) return {};
   Network network(scenario.cluster);
-  if (scenario.data) network.add_storage(scenario.data->storage_bandwidth);
+  add_input_links(network, scenario);
   std::vector<Objection> objections;
   for (const auto& [path, pattern] : patterns) {
     if (!links_named(pattern, network).empty()) continue;

@@ -44,16 +44,16 @@ void Network::add_fabric(const Fabric& fabric) {
   for (const BytesPerSecond capacity : fabric_.capacities) links_.push_back({capacity});
 }
 
-void Network::add_storage(BytesPerSecond bandwidth) {
-  storage_ = static_cast<LinkId>(links_.size());
-  stores_ = true;
-  links_.resize(links_.size() + static_cast<std::size_t>(cluster_->nodes), Link{bandwidth});
+LinkId Network::add(Added link, BytesPerSecond bandwidth) {
+  added_.push_back(std::move(link));
+  links_.push_back({bandwidth});
+  return static_cast<LinkId>(links_.size() - 1);
 }
 
 // --- names
 
 std::string Network::name_of(LinkId link) const {
-  if (stores_ && link >= storage_) return fmt::format("node {} storage", link - storage_);
+  if (link >= first_added()) return added_[link - first_added()].name;
   if (link >= switches_) return fabric_.name_of(link - switches_);
   if (link < nics_)
     return fmt::format("node {} {}", link / links_of_node(), node_.name_of(link % links_of_node()));
@@ -70,7 +70,10 @@ Port Network::port_at(LinkId link) const {
 }
 
 std::pair<std::string, std::string> Network::ends_of(LinkId link) const {
-  if (stores_ && link >= storage_) return {"storage", fmt::format("node {}", link - storage_)};
+  if (link >= first_added()) {
+    const Added& added = added_[link - first_added()];
+    return {added.from, added.to};
+  }
   if (link >= switches_) return fabric_.ends_of(link - switches_);
   if (link < nics_) {
     const LinkId node = link / links_of_node();

@@ -1,5 +1,5 @@
 // The cluster's network as links and routes: those inside each node, NICs, the switch links that a
-// topology adds, and storage.
+// topology adds, and what is added besides: storage.
 //
 // A GPU reaches other nodes through NIC `gpu * nics / gpus_per_node` of its node. Nodes are alike:
 // their links have the same numbers, one node after the other.
@@ -58,11 +58,14 @@ class Network {
   /// Numbers of the regions of the fabric that hold the node (Wiring::regions).
   std::vector<int> regions(int node) const;
 
-  /// What the loaders of a node read from.
-  LinkId storage(int node) const { return storage_ + static_cast<LinkId>(node); }
-  bool has_storage() const { return stores_; }
-  /// Adds one storage link a node of that bandwidth.
-  void add_storage(BytesPerSecond bandwidth);
+  /// The link by which the rank's NIC receives. REQUIRES: the cluster has NICs.
+  LinkId nic_in(int rank) const { return nic(port_of(rank), false); }
+  /// A link that no route crosses: of storage, of cores.
+  struct Added {
+    std::string name, from, to;
+  };
+  LinkId add(Added link, BytesPerSecond bandwidth);
+  LinkId first_added() const { return static_cast<LinkId>(links_.size() - added_.size()); }
 
   const Cluster& cluster() const { return *cluster_; }
 
@@ -79,8 +82,7 @@ class Network {
   std::vector<Link> links_;
   LinkId nics_ = 0;  ///< where the links of that kind begin
   LinkId switches_ = 0;
-  LinkId storage_ = 0;
-  bool stores_ = false;
+  std::vector<Added> added_;  ///< the last ones
 };
 
 }  // namespace stepsim

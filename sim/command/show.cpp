@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/input_links.hpp"
 #include "sim/command/command.hpp"
 #include "sim/command/load.hpp"
 #include "sim/command/show_cluster.hpp"
@@ -85,6 +86,8 @@ std::string describe(const Plan& plan, const Task& task) {
     case TaskKind::timer:
       return fmt::format("{:.3f} ms", task.amount * 1e3);
     case TaskKind::read:
+      if (task.work % kLanes == static_cast<std::uint32_t>(Lane::cores))
+        return fmt::format("{:.3f} ms of a core", task.amount / kCoreSecond * 1e3);
       return fmt::format("{:.2f} MB", task.amount / 1e6);
   }
   return "";
@@ -156,7 +159,7 @@ void show_cluster(const Scenario& scenario, bool dot, std::ostream& out) {
   const std::string& name = scenario.cluster.name;
   const std::string& title = name.empty() || name == "inline" ? scenario.name : name;
   Network network(scenario.cluster);
-  if (scenario.data) network.add_storage(scenario.data->storage_bandwidth);
+  add_input_links(network, scenario);
   (dot ? draw_links : show_links)(title, network, out);
 }
 

@@ -133,11 +133,15 @@ void Executor::ready(std::uint32_t rank, TaskIndex index, double date, std::int3
       return wait_on_host(rank, index, arrival);
     case TaskKind::timer: {
       note_start(rank, index, arrival, arrival, blocker);
-      const double end = arrival + task.amount;
+      const double end = arrival + amount_of(rank, index);
       return board_.at(end, [this, rank, index, end] { finish(rank, index, end); });
     }
     case TaskKind::read:
-      note_start(rank, index, date, date, blocker);
+      note_start(rank, index, arrival, arrival, blocker);
+      if (arrival > date) {
+        return board_.at(arrival,
+                         [this, rank, index, arrival] { start_read(rank, index, arrival); });
+      }
       return start_read(rank, index, date);
   }
 }
@@ -217,9 +221,20 @@ void Executor::wait_on_host(std::uint32_t rank, TaskIndex index, double date) {
   board_.at(date, [this, rank, index, date] { finish(rank, index, date); });
 }
 
+double Executor::amount_of(std::uint32_t rank, TaskIndex index) const {
+  const Task& task = task_of(rank, index);
+  if (!task.varies) return task.amount;
+  return task.amount *
+         (*plan_.sample_draws)(static_cast<std::size_t>(ranks_[rank].folded->rank), index);
+}
+
 void Executor::start_read(std::uint32_t rank, TaskIndex index, double date) {
-  const FoldedStream& stream = folding_.reads[static_cast<std::size_t>(ranks_[rank].folded->reads)];
-  board_.transfer(stream, task_of(rank, index).amount, stream.alone.bytes_per_second(), date,
+  const Task& task = task_of(rank, index);
+  const std::size_t lane = task.work % kLanes, reader = task.work / kLanes;
+  const auto first = static_cast<std::size_t>(ranks_[rank].folded->lanes[lane]);
+  const FoldedStream& stream = folding_.reads[first + reader];
+  const BytesPerSecond rate = std::min(stream.alone, plan_.lane_rates[lane].value_or(stream.alone));
+  board_.transfer(stream, amount_of(rank, index), rate.bytes_per_second(), date,
                   [this, rank, index](double end) { finish(rank, index, end); });
 }
 

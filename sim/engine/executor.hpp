@@ -67,6 +67,8 @@ class Executor {
   void take(std::uint32_t rank, double held_sms, double memory_share, double date);
   void release(std::uint32_t rank, const Operation& operation, double date);
   void change_speed(std::uint32_t rank, double date, const Taken& taken);
+  /// Of the task as it is this time.
+  double amount_of(std::uint32_t rank, TaskIndex task) const;
   void start_read(std::uint32_t rank, TaskIndex task, double date);
   void wait_on_host(std::uint32_t rank, TaskIndex task, double date);
   void arrive(std::uint32_t rank, TaskIndex task, double date);

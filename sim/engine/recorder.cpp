@@ -48,7 +48,8 @@ std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
     span.bytes = plan_.operations[task.work].bytes.bytes();
     span.sends = sends(task.channel);
   }
-  if (task.kind == TaskKind::read) span.bytes = task.amount;
+  const bool computes = task.work % kLanes == static_cast<std::uint32_t>(Lane::cores);
+  if (task.kind == TaskKind::read && !computes) span.bytes = task.amount;
   timeline_.spans.push_back(span);
   return last_span_[index] = first_span_[index];
 }

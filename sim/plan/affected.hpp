@@ -15,7 +15,7 @@ struct PlanOptions {
 };
 
 /// What each use of random numbers is drawn for: parts of a key.
-enum class Drawn : std::uint64_t { slow_gpus, slow_links, kernels, collectives };
+enum class Drawn : std::uint64_t { slow_gpus, slow_links, kernels, collectives, samples };
 
 /// The key of that use in that replica.
 RandomKey key_of(const Run& run, int replica, Drawn what);

@@ -23,12 +23,12 @@ Colour mix(Colour a, Colour b) {
   return z ^ (z >> 31);
 }
 
-/// One stream of one group, or the storage reads of one rank.
+/// One stream of one group, or what one rank reads on a lane.
 struct Flow {
   std::size_t owner = 0;  // group, or rank for reads
   bool reads = false;
-  int copies = 1;  // reads: loader rows that may read at once
-  std::size_t pattern = 0;
+  int copies = 1;           // reads: rows that may read at once
+  std::size_t pattern = 0;  // reads: the lane
   double share = 1;
   std::vector<LinkId> links;
 };
@@ -41,11 +41,13 @@ std::vector<Flow> flows_of(const Plan& plan) {
         flows.push_back({g, false, 1, pattern, stream.share, stream.links});
     }
   }
-  for (std::size_t rank = 0; rank < plan.program_of.size(); ++rank) {
-    const Program& program = plan.program(static_cast<int>(rank));
-    if (program.readers == 0 || !plan.network.has_storage()) continue;
-    const LinkId storage = plan.network.storage(plan.network.node_of(static_cast<int>(rank)));
-    flows.push_back({rank, true, program.readers, 0, 1, {storage}});
+  for (std::size_t rank = 0; rank < plan.lanes.size(); ++rank) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const bool copies = lane == static_cast<std::size_t>(Lane::host_to_device);
+      const int readers = copies ? 1 : plan.program(static_cast<int>(rank)).readers;
+      const std::vector<LinkId>& links = plan.lanes[rank][lane];
+      if (!links.empty()) flows.push_back({rank, true, readers, lane, 1, links});
+    }
   }
   return flows;
 }
@@ -89,6 +91,10 @@ class Refinement {
     for (const int program : plan_.program_of)
       p.ranks.push_back(mix(1, static_cast<Colour>(program)));
     single_out(plan_.kernel_draws, p.ranks);
+    for (std::size_t rank = 0; plan_.sample_draws && rank < p.ranks.size(); ++rank) {
+      if (plan_.program(static_cast<int>(rank)).readers > 0)
+        p.ranks[rank] = mix(mix(12, rank), p.ranks[rank]);
+    }
     for (const Group& group : plan_.groups)
       p.groups.push_back(mix(2, static_cast<Colour>(group.channel)));
     single_out(plan_.collective_draws, p.groups);
@@ -288,8 +294,9 @@ class Quotient {
                .second)
         continue;
       if (flow.reads) {
-        folding.ranks[owner].reads = static_cast<int>(folding.reads.size());
-        folding.reads.push_back(stream(folding, f));
+        folding.ranks[owner].lanes[flow.pattern] = static_cast<int>(folding.reads.size());
+        folding.reads.insert(folding.reads.end(), static_cast<std::size_t>(flow.copies),
+                             stream(folding, f));
       } else {
         folding.groups[owner].streams[flow.pattern].push_back(stream(folding, f));
       }

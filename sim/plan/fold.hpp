@@ -36,9 +36,16 @@ struct FoldedGroup {
 struct FoldedRank {
   int rank = 0;  ///< the representative
   int multiplicity = 1;
-  std::vector<int> members;               ///< of the class
-  std::array<int, kChannels> group_of{};  ///< into Folding::groups; -1: none
-  int reads = -1;                         ///< into Folding::reads; -1: the rank reads nothing
+  std::vector<int> members;                ///< of the class
+  std::array<int, kChannels> group_of{};   ///< into Folding::groups; -1: none
+  std::array<int, kLanes> lanes = none();  ///< its first reader's, into Folding::reads; -1: none
+
+ private:
+  static constexpr std::array<int, kLanes> none() {
+    std::array<int, kLanes> lanes{};
+    lanes.fill(-1);
+    return lanes;
+  }
 };
 
 /// Others' traffic on a link.
@@ -50,7 +57,7 @@ struct FoldedLoad {
 struct Folding {
   std::vector<FoldedRank> ranks;
   std::vector<FoldedGroup> groups;
-  std::vector<FoldedStream> reads;  ///< of one loader row
+  std::vector<FoldedStream> reads;  ///< one for each reader of a lane
   std::vector<BytesPerSecond> links;
   std::vector<LinkWindow> windows;  ///< of links of the quotient
   std::vector<FoldedLoad> background;

@@ -6,6 +6,7 @@
 #include "sim/plan/check_stated.hpp"
 #include "sim/plan/faults.hpp"
 #include "sim/plan/groups.hpp"
+#include "sim/plan/input_lanes.hpp"
 #include "sim/plan/rank_order.hpp"
 #include "sim/plan/segment.hpp"
 #include "sim/plan/stage_program.hpp"
@@ -122,9 +123,6 @@ const char* group_name_of(Channel channel) {
 
 Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions& options) {
   Plan plan(scenario.cluster);
-  if (scenario.data && scenario.data->storage_bandwidth > BytesPerSecond{0}) {
-    plan.network.add_storage(scenario.data->storage_bandwidth);
-  }
   plan.warmup = scenario.run.warmup;
   plan.steps = scenario.run.warmup + scenario.run.steps;
   add_groups(plan, scenario, graph);
@@ -140,6 +138,7 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
     if (is_new) plan.programs.push_back(stage_program(shop, entry->first));
     plan.program_of.push_back(entry->second);
   }
+  if (scenario.data) add_input(plan, scenario, options);
   add_faults(plan, scenario, options);
   return plan;
 }

@@ -61,8 +61,22 @@ enum class TaskKind : std::uint8_t {
                 ///< `channel`
   host_wait,    ///< the host waits for the task's predecessors; starts a new epoch
   timer,        ///< takes `amount` seconds: a copy, a decode
-  read,         ///< `amount` bytes from the node's storage, shared with all who read there
+  read,         ///< `amount` bytes over the links of one of the rank's lanes; work = read_work
 };
+
+/// Links that a rank's own rows use, apart from those of its groups.
+enum class Lane : std::uint8_t {
+  storage,
+  page_cache,
+  cores,           ///< CPU time; its bytes are parts of a core's second (input_links.hpp)
+  host_to_device,  ///< copies of batches, where they share a PCIe slot with a NIC's traffic
+  count_
+};
+inline constexpr std::size_t kLanes = static_cast<std::size_t>(Lane::count_);
+/// Each reader, a row, has transfers of its own on a lane.
+constexpr std::uint32_t read_work(Lane lane, std::size_t reader) {
+  return static_cast<std::uint32_t>(reader * kLanes + static_cast<std::size_t>(lane));
+}
 
 /// What a group is for. Each channel is a row of its own on a rank, as each communicator has its
 /// own stream.
@@ -130,6 +144,7 @@ struct Task {
   Channel channel = Channel::tensor;
   Cause cause = Cause::forward;         ///< what waiting for it, once started, is called
   Cause wait_cause = Cause::sync_wait;  ///< what waiting for it to start is called
+  bool varies = false;                  ///< its amount is multiplied by the plan's sample draws
 };
 
 /// What a pass takes at its start for its worst moment, and what of it it frees at its end.
@@ -148,7 +163,7 @@ struct Program {
   std::vector<TaskIndex> step_ends;  ///< the last task of each step
   std::vector<MemoryStep> memory;    ///< in order of task
   double resident_bytes = 0;         ///< all that passes do not take and free
-  int readers = 0;                   ///< rows that may read storage at the same time
+  int readers = 0;                   ///< rows that may read at the same time
 
   std::uint32_t end_of_successors(TaskIndex task) const {
     return task + 1 < tasks.size() ? tasks[task + 1].first_successor
@@ -188,6 +203,21 @@ struct Draws {
   }
 };
 
+/// What loaders do for a batch is multiplied by the mean of its samples' draws.
+struct SampleDraws {
+  Quantile quantile;
+  RandomKey key;
+  int samples = 1;  ///< of a batch
+
+  double operator()(std::size_t rank, TaskIndex task) const {
+    const RandomKey of = key.with(rank).with(task);
+    double sum = 0;
+    for (int i = 0; i < samples; ++i)
+      sum += quantile(of.with(static_cast<std::uint64_t>(i)).uniform());
+    return sum / samples;
+  }
+};
+
 struct Plan {
   explicit Plan(const Cluster& cluster) : network(cluster) {}
   Network network;
@@ -201,7 +231,11 @@ struct Plan {
   std::vector<LinkWindow> windows;                   ///< of links that are slow for a while
   std::optional<Draws> kernel_draws;                 ///< by rank
   std::optional<Draws> collective_draws;             ///< by group
-  int steps = 0;                                     ///< warm-up included
+  std::optional<SampleDraws> sample_draws;           ///< of all ranks that load
+  using Lanes = std::array<std::vector<LinkId>, kLanes>;
+  std::vector<Lanes> lanes;  ///< by rank; empty: no rank has any
+  std::array<std::optional<BytesPerSecond>, kLanes> lane_rates;  ///< of one reader at most
+  int steps = 0;                                                 ///< warm-up included
   int warmup = 0;
 
   const Program& program(int rank) const {

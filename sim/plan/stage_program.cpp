@@ -61,6 +61,7 @@ class StageWriter {
       write_passes();
       end_.write();
     }
+    if (input_) input_->leave();
     return writer_.finish();
   }
 
@@ -225,10 +226,20 @@ class StageWriter {
   /// The first tensor rank loads and copies; the others get the batch from it.
   void fetch_batch() {
     TaskIndex batch = input_ ? input_->fetch(rows_.micro_batch()) : kNoTask;
+    if (input_ && input_->gpu_time() > Seconds{0}) batch = decode_on_gpu(batch);
     if (shape_.tensor.ranks > 1) {
       batch = rows_.communicate(Channel::tensor, broadcast_operation(), {batch}, Cause::batch_wait);
     }
     rows_.wait_for(batch);
+  }
+
+  TaskIndex decode_on_gpu(TaskIndex batch) {
+    rows_.wait_for(batch);
+    rows_.write_kernels({{.name = shop_.name("decode"),
+                          .seconds = input_->gpu_time().seconds(),
+                          .memory_bound = false,
+                          .cause = Cause::batch_wait}});
+    return rows_.computed();
   }
 
   /// A ring broadcast carries what a gather of the same bytes does.

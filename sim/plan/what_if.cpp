@@ -25,6 +25,11 @@ Plan with_free_input(Plan plan) {
       if (is_input(program, task)) task.amount = 0;
     }
   }
+  for (Chain& chain : plan.chains) {
+    if (chain.kernels.front().cause != Cause::batch_wait) continue;
+    for (Kernel& kernel : chain.kernels) kernel.seconds = 0;  // decoding
+    contract(chain);
+  }
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/scenario/check_faults.hpp"
+#include "sim/scenario/check_input.hpp"
 #include "sim/scenario/check_kinds.hpp"
 #include "sim/scenario/check_names.hpp"
 #include "sim/scenario/check_pipeline.hpp"
@@ -209,6 +210,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_recompute();
   checker.check_precision();
   check_faults(scenario, keys);
+  check_input(scenario, keys);
 }
 
 }  // namespace stepsim

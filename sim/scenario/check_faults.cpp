@@ -107,13 +107,18 @@ void check_slow_links(const Scenario& s, const KeyReports& keys) {
 
 void check_jitter(const char* path, const Jitter& jitter, const Cluster& cluster,
                   const KeyReports& keys) {
-  const std::string at = path;
-  keys.check_name((at + ".distribution").c_str(), jitter.distribution,
-                  Registry<Distribution>::names(), "a distribution");
-  check_affected(at, jitter.who, cluster, keys);
-  const Distribution* distribution = Registry<Distribution>::find(jitter.distribution);
+  check_affected(path, jitter.who, cluster, keys);
+  check_distribution(path, jitter.distribution, jitter.spread, keys);
+}
+
+}  // namespace
+
+void check_distribution(const std::string& at, const std::string& name, const Spread& spread,
+                        const KeyReports& keys) {
+  keys.check_name((at + ".distribution").c_str(), name, Registry<Distribution>::names(),
+                  "a distribution");
+  const Distribution* distribution = Registry<Distribution>::find(name);
   if (distribution == nullptr) return;
-  const Spread& spread = jitter.spread;
   if (distribution->takes_sigma && spread.sigma <= 0) {
     keys.report(at + ".sigma", fmt::format("{} needs a sigma", distribution->name),
                 "state the standard deviation, as in \"sigma: 5 %\"");
@@ -136,8 +141,6 @@ void check_jitter(const char* path, const Jitter& jitter, const Cluster& cluster
   }
 }
 
-}  // namespace
-
 void check_faults(const Scenario& s, const KeyReports& keys) {
   if (!keys.sound({"faults", "cluster"})) return;
   check_slow_gpus(s, keys);
@@ -145,10 +148,11 @@ void check_faults(const Scenario& s, const KeyReports& keys) {
   if (s.faults.kernels) check_jitter("faults.jitter.kernels", *s.faults.kernels, s.cluster, keys);
   if (s.faults.collectives)
     check_jitter("faults.jitter.collectives", *s.faults.collectives, s.cluster, keys);
-  if (s.run.replicas > 1 && !s.faults.random() && keys.sound({"run.replicas"})) {
+  const bool random = s.faults.random() || (s.data && s.data->variation);
+  if (s.run.replicas > 1 && !random && keys.sound({"run.replicas"})) {
     keys.report("run.replicas",
                 fmt::format("{} replicas would all be alike: nothing is random", s.run.replicas),
-                "state faults.jitter, or a fraction");
+                "state faults.jitter, or a fraction, or data.variation");
   }
 }
 

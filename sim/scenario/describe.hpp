@@ -13,6 +13,7 @@
 
 #include "sim/scenario/describe_cluster.hpp"
 #include "sim/scenario/describe_faults.hpp"
+#include "sim/scenario/describe_input.hpp"
 #include "sim/scenario/describe_model.hpp"
 #include "sim/scenario/frameworks.hpp"
 #include "sim/scenario/names.hpp"
@@ -205,29 +206,6 @@ void describe(Io& io, Collectives& c) {
 }
 
 template <class Io>
-void describe(Io& io, Input& d) {
-  io.group("storage", "where samples are read from", [&](auto& storage) {
-    storage.field("bandwidth", d.storage_bandwidth, non_negative,
-                  "of one node, shared by its loader workers; 0 GB/s: storage costs nothing");
-    storage.field("latency", d.storage_latency, non_negative, "of one read");
-  });
-  io.field("sample_size", d.sample_size, required(positive), "read per sequence or sample");
-  io.fallback(d.device_bytes, d.device_bytes.bytes() > 0 ? d.device_bytes : d.sample_size,
-              "8 B a token or index, 4 B a dense feature or channel of a pixel; else sample_size");
-  io.field("device_bytes", d.device_bytes, positive, "copied to the GPU per sequence or sample");
-  io.field("workers", d.workers, between(0, 1024),
-           "loader processes per loading GPU; 0: in the main process");
-  io.field("prefetch", d.prefetch, between(1, 1024), "batches in flight per worker");
-  SampleTime decode{d.decode};
-  io.field("decode", decode, duration, "CPU time per sample in a worker");
-  d.decode = decode.time;
-  io.field("pinned", d.pinned, any,
-           "copies to the GPU come from page-locked memory and run beside compute");
-  io.field("h2d_bandwidth", d.h2d_bandwidth, rate,
-           "of copies to the GPU, instead of the GPU profile's");
-}
-
-template <class Io>
 void describe(Io& io, Host& h) {
   // 4 to 6 us of CPU per launch: susun-blog.com/blog/pegainfer-3-cuda-graph.
   io.fallback(h.launch, 5_us, "5 us");
@@ -249,29 +227,13 @@ void describe(Io& io, Run& r) {
   io.field("steps", r.steps, between(1, 10'000), "steps that are measured");
   io.fallback(r.warmup, r.warmup, "1" + std::string(more));
   io.field("warmup", r.warmup, between(0, 10'000), "steps before them");
-  io.field("seed", r.seed, any, "of all that is random: `faults` with a fraction or jitter");
+  io.field("seed", r.seed, any,
+           "of all that is random: `faults` with a fraction or jitter, `data.variation`");
   io.field("replicas", r.replicas, between(1, 100'000),
            "runs that differ in what is random; the report has their mean, median and spread");
   io.fallback(r.flops, r.flops, "megatron; gemms for models that are no transformer");
   io.field("flops", r.flops, any,
            "which FLOPs MFU, HFU and TFLOP/s count: a name of `stepsim list conventions`");
-}
-
-/// What is copied to the GPU per sequence, image or sample: token ids and table indices as int64,
-/// pixels (torchvision.transforms.ToTensor) and dense features as fp32.
-inline Input input_defaults(const Scenario& s) {
-  if (const auto* d = std::get_if<Dlrm>(&s.model.shape)) {
-    const double indices = d->pooling * static_cast<double>(d->tables.size());
-    return {.device_bytes = 4_B * static_cast<double>(d->dense_features) + 8_B * indices};
-  }
-  if (const auto* r = std::get_if<ResNet>(&s.model.shape))
-    return {.device_bytes = 4_B * static_cast<double>(r->channels * r->image * r->image)};
-  const auto* t = std::get_if<Transformer>(&s.model.shape);
-  if (t != nullptr && t->vision) {
-    const Vision& v = *t->vision;
-    return {.device_bytes = 4_B * static_cast<double>(v.channels * v.image * v.image)};
-  }
-  return {.device_bytes = 8_B * static_cast<double>(s.sequence_length() + s.target_length())};
 }
 
 /// Loaders start with a full queue to fill, and batches come in bursts: what they sustain shows

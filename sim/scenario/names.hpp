@@ -137,6 +137,24 @@ inline constexpr std::array kNames<DrawPer> = {std::pair{std::string_view("call"
                                                std::pair{std::string_view("step"), DrawPer::step},
                                                std::pair{std::string_view("run"), DrawPer::run}};
 template <>
+inline constexpr std::array kNames<StorageTier> = {
+    std::pair{std::string_view("custom"), StorageTier::custom},
+    std::pair{std::string_view("object_store"), StorageTier::object_store},
+    std::pair{std::string_view("shared_filesystem"), StorageTier::shared_filesystem},
+    std::pair{std::string_view("local_nvme"), StorageTier::local_nvme},
+    std::pair{std::string_view("page_cache"), StorageTier::page_cache}};
+template <>
+inline constexpr std::array kNames<StoragePath> = {
+    std::pair{std::string_view("own"), StoragePath::own},
+    std::pair{std::string_view("fabric"), StoragePath::fabric}};
+template <>
+inline constexpr std::array kNames<CachePolicy> = {
+    std::pair{std::string_view("lru"), CachePolicy::lru},
+    std::pair{std::string_view("keep"), CachePolicy::keep}};
+template <>
+inline constexpr std::array kNames<Decoder> = {std::pair{std::string_view("cpu"), Decoder::cpu},
+                                               std::pair{std::string_view("gpu"), Decoder::gpu}};
+template <>
 inline constexpr std::array kNames<HostMode> = {
     std::pair{std::string_view("eager"), HostMode::eager},
     std::pair{std::string_view("graph"), HostMode::graph}};

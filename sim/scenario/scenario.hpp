@@ -15,6 +15,7 @@
 #include "sim/core/quantity.hpp"
 #include "sim/scenario/faults.hpp"
 #include "sim/scenario/gpu.hpp"
+#include "sim/scenario/input.hpp"
 #include "sim/scenario/model.hpp"
 
 namespace stepsim {
@@ -257,22 +258,6 @@ struct Parallelism {
   Pipeline pipeline;
   DataParallel data;
   bool operator==(const Parallelism&) const = default;
-};
-
-/// Where the samples come from.
-struct Input {
-  BytesPerSecond
-      storage_bandwidth;    ///< of one node, shared by its loader workers; 0: storage costs nothing
-  Seconds storage_latency;  ///< of one read
-  Bytes sample_size;        ///< read per sequence or sample
-  Bytes device_bytes;  ///< copied to the GPU per sequence or sample; default: 8 B a token, or the
-                       ///< sample size
-  int workers = 2;     ///< loader processes per loading GPU; 0: in the main process
-  int prefetch = 2;    ///< batches in flight per worker
-  Seconds decode;      ///< CPU time per sample in a worker
-  bool pinned = true;
-  std::optional<BytesPerSecond> h2d_bandwidth;  ///< instead of the GPU profile's
-  bool operator==(const Input&) const = default;
 };
 
 struct Host {

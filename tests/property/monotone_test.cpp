@@ -92,8 +92,8 @@ void slow_down(Scenario& scenario, double k) {
   scenario.cluster.inter_node->latency *= k;
   scenario.host.launch *= k;
   if (!scenario.data) return;
-  scenario.data->storage_bandwidth = scenario.data->storage_bandwidth / k;
-  scenario.data->storage_latency *= k;
+  scenario.data->storage.bandwidth = scenario.data->storage.bandwidth / k;
+  scenario.data->storage.latency *= k;
   scenario.data->decode *= k;
 }
 

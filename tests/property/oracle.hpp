@@ -77,8 +77,10 @@ class Oracle {
       case TaskKind::timer:
         return finish(rank, index, arrival + task.amount);
       case TaskKind::read: {
-        const LinkId storage = plan_.network.storage(plan_.network.node_of(rank));
-        return finish(rank, index, arrival + task.amount / rate(storage));
+        const auto& links = plan_.lanes[static_cast<std::size_t>(rank)][task.work % kLanes];
+        double longest = 0;
+        for (const LinkId link : links) longest = std::max(longest, task.amount / rate(link));
+        return finish(rank, index, arrival + longest);
       }
     }
   }

@@ -94,19 +94,14 @@ TEST_CASE("a fat tree of one leaf is a rail") {
   }
 }
 
-TEST_CASE("storage is one link a node beside the network's") {
+TEST_CASE("links are added beside the network's") {
   const Cluster cluster = cluster_of(3, 2, {});
   Network network(cluster);
-  CHECK_FALSE(network.has_storage());
-  network.add_storage(3_GBps);
-  CHECK(network.has_storage());
-  std::set<LinkId> storage;
-  for (int node = 0; node < 3; ++node) {
-    const Link& link = network.links().at(network.storage(node));
-    CHECK(link.bandwidth == 3_GBps);
-    storage.insert(network.storage(node));
-  }
-  CHECK(storage.size() == 3);
+  const std::size_t own = network.links().size();
+  const LinkId storage = network.add({"node 1 storage", "storage", "node 1"}, 3_GBps);
+  CHECK(storage == own);
+  CHECK(network.links().at(storage).bandwidth == 3_GBps);
+  CHECK(names(network, {storage}) == Names{"node 1 storage"});
   CHECK(names(network, network.route(0, 2)) == Names{"node 0 nic 0 up", "node 1 nic 0 down"});
 }
 

@@ -85,7 +85,7 @@ TEST_CASE("every link has a name of its own") {
     CAPTURE(fabric.topology);
     const Cluster cluster = cluster_of(16, fabric);
     Network network(cluster);
-    network.add_storage(1_GBps);
+    network.add({"storage", "storage", "node 0"}, 1_GBps);
     CHECK(capacities(network).size() == network.links().size());
   }
 }
