@@ -270,3 +270,48 @@ TEST_CASE("a copy enters the slot of a PCIe node that its NIC's traffic passes")
   CHECK(nvswitch.step_seconds() == nine_digits(c + S / 5e9));
   CHECK(pcie.step_seconds() == nine_digits(c + S / 4e9));  // the slot is slower than the engine
 }
+
+TEST_CASE("samples that differ take their draws, each rank its own, whatever is folded") {
+  const Setting setting{.data =
+                            "workers: 0, decode: 10 ms, variation: {distribution: empirical, "
+                            "values: [1, 3]}",
+                        .gpus = 2,
+                        .warmup = 0,
+                        .steps = 40};
+  const Experiment experiment = with(setting);
+  const Simulation folded = experiment.run(), unfolded = experiment.run({.fold = false});
+  CHECK(folded.timeline.ranks.size() == 2);
+  CHECK(folded.timeline.step_ends == unfolded.timeline.step_ends);
+  // Scaled to a mean of 1 the values are 1/2 and 3/2: a sample takes 5 or 15 ms.
+  int slow = 0;
+  for (const RankTimeline& rank : folded.timeline.ranks) {
+    for (const Span& span : rank.spans) {
+      if (rank.rows[span.row].kind != RowKind::loader) continue;
+      const bool is_slow = span.end - span.start > 10e-3;
+      slow += is_slow ? 1 : 0;
+      CHECK(span.end - span.start == doctest::Approx(is_slow ? 15e-3 : 5e-3).epsilon(1e-9));
+    }
+  }
+  CHECK(slow > 20);  // of 80; fewer hardly ever
+  CHECK(slow < 60);
+  Scenario other = experiment.scenario;
+  other.run.seed = 1;
+  const Experiment again(std::move(other), paper_graph(paper_layer(1_ms, 3_ms), 1));
+  CHECK(again.run().timeline.step_ends != folded.timeline.step_ends);
+}
+
+TEST_CASE("a slow sample holds up the batches of all workers behind it") {
+  // One sample in ten takes 91 ms, the others 1 ms: with W workers the mean is 10 ms / W a batch,
+  // but batches come in order, so that the loop waits for most of the slow ones.
+  const auto step_with = [](int prefetch) {
+    return step(
+        {.data = fmt::format("workers: 4, prefetch: {}, decode: 10 ms, variation: {{distribution: "
+                             "empirical, values: [1, 1, 1, 1, 1, 1, 1, 1, 1, 91]}}",
+                             prefetch),
+         .warmup = 100,
+         .steps = 400});
+  };
+  const double shallow = step_with(1), deep = step_with(16);
+  CHECK(shallow > 1.5 * c);
+  CHECK(deep < shallow);
+}

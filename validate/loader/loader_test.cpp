@@ -3,7 +3,7 @@
 // What one worker needs for a batch, and how many cores the machine has for several of them at a
 // time, is measured around each setting. From these two numbers and the setting itself stepsim
 // predicts its throughput and its pattern of gaps. STEPSIM_LOADER_LIMIT is how far off a setting
-// may be (0.1 on a machine with nothing else to do; without it 0.5).
+// may be (0.1 on a machine with nothing else to do; without it 0.5), the best of four tries.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,7 +22,9 @@ using namespace stepsim;
 namespace {
 
 constexpr int kBatch = 4, kBatches = 32, kWarmup = 8;
-constexpr int kTries = 4;  // others may run on this machine, too
+constexpr int kMeasured = kBatches - kWarmup;
+constexpr int kTries = 4;         // others may run on this machine, too
+constexpr double kPattern = 0.3;  // real workers do not keep their distance exactly
 
 double limit() {
   const char* text = std::getenv("STEPSIM_LOADER_LIMIT");
@@ -81,9 +83,14 @@ Steps predicted(const RealSetting& setting, const Machine& machine) {
   return steps_of(experiment.run().timeline.step_ends, setting);
 }
 
-/// The largest part of all waiting that falls on one of the turns.
+double all_waits(const Steps& steps) {
+  return std::accumulate(steps.waits.begin(), steps.waits.end(), 0.0);
+}
+
+/// The largest part of all waiting that falls on one of the turns: all of it, where workers that
+/// are too slow deliver their batches together.
 double largest(const Steps& steps) {
-  const double all = std::accumulate(steps.waits.begin(), steps.waits.end(), 0.0);
+  const double all = all_waits(steps);
   return all > 0 ? *std::max_element(steps.waits.begin(), steps.waits.end()) / all : 0;
 }
 
@@ -140,6 +147,10 @@ TEST_CASE("throughput and gaps of a real loader are those of its scenario") {
     CAPTURE(one.workers);
     CAPTURE(one.prefetch);
     CAPTURE(one.step);
-    CHECK(rate(best.predicted) / rate(best.measured) == doctest::Approx(1).epsilon(limit()));
+    CHECK(rate(best.predicted) / rate(best.measured) ==
+          doctest::Approx(1).epsilon(limit()).scale(0));
+    const bool is_starved = all_waits(best.predicted) > 0.2 * best.predicted.mean * kMeasured;
+    if (is_starved)
+      CHECK(std::abs(largest(best.measured) - largest(best.predicted)) < kPattern + limit());
   }
 }
