@@ -253,7 +253,7 @@ void Executor::arrive(std::uint32_t rank, TaskIndex index, double date) {
 void Executor::start_operation(std::uint32_t group, double date) {
   GroupState& state = groups_[group];
   const Task& first = task_of(state.arrived.front().rank, state.arrived.front().task);
-  ++messages_;
+  ++operations_;
   for (const Arrival& arrival : state.arrived) {
     const Task& task = task_of(arrival.rank, arrival.task);
     if (task.micro_batch != first.micro_batch || task.step != first.step) {
@@ -270,7 +270,7 @@ void Executor::start_operation(std::uint32_t group, double date) {
     if (!rank.recorder) continue;
     Started& begun = rank.recorder->started(arrival.task);
     begun.start = date;
-    if (is_transfer(task.channel)) begun.message = messages_;
+    begun.operation = operations_;
   }
   state.phase = 0;
   state.running = true;

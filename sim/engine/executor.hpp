@@ -91,7 +91,7 @@ class Executor {
   std::vector<GroupState> groups_;
   std::vector<double> step_ends_;
   int running_ = 0;  // ranks with tasks left
-  std::uint32_t messages_ = 0;
+  std::uint32_t operations_ = 0;
   std::int64_t kernels_ = 0;
 };
 

@@ -28,7 +28,7 @@ std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
             .name = task.name,
             .blocker = begun.blocker,
             .micro_batch = task.micro_batch,
-            .message = begun.message,
+            .operation = begun.operation,
             .row = task.row,
             .step = task.step,
             .cause = task.cause,
@@ -46,6 +46,7 @@ std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
   }
   if (task.kind == TaskKind::communicate) {
     span.bytes = plan_.operations[task.work].bytes.bytes();
+    span.message = is_transfer(task.channel) ? begun.operation : 0;
     span.sends = sends(task.channel);
   }
   const bool computes = task.work % kLanes == static_cast<std::uint32_t>(Lane::cores);

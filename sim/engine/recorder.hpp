@@ -15,7 +15,7 @@ struct Started {
   double arrival = 0;
   double start = 0;
   std::int32_t blocker = kNoSpan;
-  std::uint32_t message = 0;
+  std::uint32_t operation = 0;       ///< communication: counts them
   const ChainRun* slowed = nullptr;  ///< chains: how it went, when a collective ran beside it
   const Chain* varied = nullptr;     ///< chains: its kernels, when they had jitter
 };

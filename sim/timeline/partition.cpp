@@ -2,6 +2,7 @@
 #include "sim/timeline/partition.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace stepsim {
 namespace {
@@ -48,17 +49,8 @@ class Ledger {
     const double hi = std::min(span.end, to_);
     if (hi <= lo) return;
     const double share = (hi - lo) / (span.end - span.start);
-    double rest = hi - lo - name(Cause::contention, 0, share * span.contention);
-    if (span.mix < 0) {
-      name(span.cause, 0, rest);
-      return;
-    }
-    const CauseSeconds& mix = timeline_.mixes[static_cast<std::size_t>(span.mix)];
-    for (std::size_t cause = 0; cause < kCauses; ++cause) {
-      seconds_[cause] += share * span.pace * mix[cause];
-      rest -= share * span.pace * mix[cause];
-    }
-    name(Cause::launch_gap, 0, rest);
+    const CauseSeconds work = work_of(timeline_, span);
+    for (std::size_t cause = 0; cause < kCauses; ++cause) seconds_[cause] += share * work[cause];
   }
 
   void name_gap(double lo, double hi, std::int32_t blocker) {
@@ -113,6 +105,17 @@ class Ledger {
 };
 
 }  // namespace
+
+CauseSeconds work_of(const Timeline& timeline, const Span& span) {
+  CauseSeconds seconds{};
+  if (span.mix >= 0) seconds = timeline.mixes[static_cast<std::size_t>(span.mix)];
+  for (double& part : seconds) part *= span.pace;
+  const double named = std::accumulate(seconds.begin(), seconds.end(), span.contention);
+  seconds[static_cast<std::size_t>(span.mix < 0 ? span.cause : Cause::launch_gap)] +=
+      std::max(0.0, span.end - span.start - named);
+  seconds[static_cast<std::size_t>(Cause::contention)] += span.contention;
+  return seconds;
+}
 
 CauseSeconds partition(const Timeline& timeline, const RankTimeline& rank, double from, double to) {
   return Ledger(timeline, rank, from, to).balance();

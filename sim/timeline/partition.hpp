@@ -26,4 +26,7 @@ namespace stepsim {
 /// row.
 CauseSeconds partition(const Timeline& timeline, const RankTimeline& rank, double from, double to);
 
+/// What a span of a compute row spends the time between its start and its end on; sums to it.
+CauseSeconds work_of(const Timeline& timeline, const Span& span);
+
 }  // namespace stepsim

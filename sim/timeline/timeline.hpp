@@ -65,6 +65,7 @@ struct Span {
   double pace = 1;        ///< with a mix: its times are that many times as long
   std::int32_t micro_batch = -1;  ///< -1: belongs to the whole step
   std::uint32_t message = 0;      ///< point-to-point: same number at both ends; 0: none
+  std::uint32_t operation = 0;    ///< communication: same number at all members; 0: none
   double contention = 0;          ///< compute: time lost to collectives beside it
   double bytes = 0;               ///< communication and copies: payload of this rank
   std::uint16_t row = 0;          ///< index into RankTimeline::rows
