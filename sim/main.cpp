@@ -54,6 +54,7 @@ void add_scenario(CLI::App& app, ScenarioArgument& argument) {
 struct CommandLine {
   CLI::App app{"stepsim: a discrete-event simulator of distributed training steps"};
   RunOptions run_options;
+  ExplainOptions explain_options;
   ScenarioArgument check_argument;
   ShowOptions show_options;
   ImportOptions import_options;
@@ -65,6 +66,7 @@ struct CommandLine {
     app.set_version_flag("--version", kVersion);
     app.require_subcommand(1);
     add_run();
+    add_explain();
     CLI::App* check = app.add_subcommand("check", "check a scenario without running it");
     add_scenario(*check, check_argument);
     check->callback(
@@ -165,6 +167,18 @@ struct CommandLine {
       run_options.fold = fold == "auto";
       run_options.colour = wants_colour();
       chosen = [this] { return stepsim::run(run_options, std::cout, std::cerr); };
+    });
+  }
+
+  void add_explain() {
+    CLI::App* explain = app.add_subcommand(
+        "explain", "say what the step waits for, and what would make it shorter");
+    add_scenario(*explain, explain_options.scenario);
+    explain->add_option("--format", explain_options.format, "table or json")
+        ->check(one_of_these({"table", "json"}));
+    explain->callback([this] {
+      explain_options.colour = wants_colour();
+      chosen = [this] { return stepsim::explain(explain_options, std::cout); };
     });
   }
 };

@@ -27,6 +27,13 @@ struct RunOptions {
   int width = 80;
 };
 
+struct ExplainOptions {
+  ScenarioArgument scenario;
+  std::string format = "table";  ///< table, json
+  bool colour = false;
+  int width = 80;
+};
+
 /// What `show collective` is asked.
 struct CollectiveQuestion {
   std::string op = "all_reduce";
@@ -56,6 +63,9 @@ struct ImportOptions {
 
 /// Simulates a scenario and prints the answer. Exit code 1 when an expectation fails.
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes);
+
+/// Says what the step is spent on, and what each change would save, all of it simulated.
+ExitCode explain(const ExplainOptions& options, std::ostream& out);
 
 /// Reads and checks a scenario, and says that it is fine.
 ExitCode check(const ScenarioArgument& scenario, std::ostream& out);

@@ -1,27 +1,13 @@
 // Plans of other worlds, and their steps.
 #include "sim/command/counterfactuals.hpp"
 
-#include "sim/core/error.hpp"
+#include "sim/core/registry.hpp"
 #include "sim/engine/simulate.hpp"
-#include "sim/plan/what_if.hpp"
 #include "sim/report/measure.hpp"
 #include "sim/report/straggler.hpp"
-#include "sim/report/verdict.hpp"
 
 namespace stepsim {
 namespace {
-
-Plan without(const Plan& plan, WhatIf what) {
-  switch (what) {
-    case WhatIf::network:
-      return with_free_network(plan);
-    case WhatIf::input:
-      return with_free_input(plan);
-    case WhatIf::launches:
-      return with_free_launches(plan);
-  }
-  throw InternalError("a counterfactual without a plan");
-}
 
 Seconds step_of(const Plan& plan) { return mean_step(simulate(plan, {.spans = false}).timeline); }
 
@@ -61,8 +47,9 @@ std::vector<int> slow_ranks(const Scenario& scenario, int replica) {
 
 }  // namespace
 
-void add_counterfactuals(Metrics& metrics, const Scenario& scenario, const OpGraph& graph,
-                         const Plan& plan, int replica, const Timeline& timeline) {
+std::vector<LimitOutcome> add_counterfactuals(Metrics& metrics, const Scenario& scenario,
+                                              const OpGraph& graph, const Plan& plan, int replica,
+                                              const Timeline& timeline) {
   metrics.fault_costs = fault_costs(scenario, graph, replica);
   metrics.stragglers = stragglers_of(timeline);
   if (!metrics.stragglers.empty()) {
@@ -73,10 +60,12 @@ void add_counterfactuals(Metrics& metrics, const Scenario& scenario, const OpGra
         known ? metrics.fault_costs.front().without
               : step_of(scenario, graph, {.replica = replica, .healthy = stragglers});
   }
-  metrics.verdict = verdict(metrics, [&](WhatIf what) {
-    if (what == WhatIf::input && !scenario.data) return metrics.step_time;
-    return step_of(without(plan, what));
-  });
+  std::vector<LimitOutcome> limits;
+  for (const Limit* limit : Registry<Limit>::all()) {
+    if (limit->applies(scenario)) limits.push_back({limit, step_of(limit->plan(plan))});
+  }
+  metrics.verdict = verdict(metrics, limits);
+  return limits;
 }
 
 }  // namespace stepsim

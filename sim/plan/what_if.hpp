@@ -1,12 +1,54 @@
-// Counterfactual plans: the same tasks with one resource made infinitely fast.
+// Counterfactuals: worlds that differ from a scenario in one thing.
+//
+// A limit makes one resource free in the plan: what is left is the most that could be gained there.
+// A proposal is what somebody could do: another value of a key, which the reader checks and the
+// plan is made from anew, or faster hardware. Both are values, registered by the files of what_if/:
+// a part of the step that gets keys of its own adds a file with its limit and its proposals.
 #pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/plan/plan.hpp"
 
 namespace stepsim {
 
+/// One resource, and the plan in which it takes no time.
+struct Limit {
+  std::string_view name;      ///< "network"
+  std::string_view bound;     ///< "network-bound"
+  std::string_view waits;     ///< what GPUs that are bound by it wait for: "for the network"
+  std::string_view world;     ///< "with an infinitely fast network"
+  std::vector<Cause> causes;  ///< what waiting for it is called
+  bool (*applies)(const Scenario& scenario);
+  Plan (*plan)(Plan plan);
+  /// What usually helps, by what a step is spent on.
+  std::string_view (*next)(const CauseSeconds& step);
+};
+
+/// One thing that is changed. Exactly one of `settings`, `scenario` and `plan` is there.
+struct Change {
+  std::string title{};                  ///< "GPUs twice as fast"; settings speak for themselves
+  std::vector<std::string> settings{};  ///< "data.workers=16", as --set takes them
+  std::function<void(Scenario&)> scenario{};  ///< hardware that no key of its own describes
+  std::function<Plan(Plan)> plan{};           ///< likewise
+};
+
+/// A family of changes. Those that the reader refuses do not fit the scenario and are left out.
+struct Proposal {
+  std::string_view name;
+  std::vector<Change> (*changes)(const Scenario& scenario);
+};
+
 Plan with_free_network(Plan plan);   ///< every collective and transfer takes no time
 Plan with_free_input(Plan plan);     ///< batches are read, decoded and copied in no time
 Plan with_free_launches(Plan plan);  ///< the host launches in no time
+/// Stages find what others send them: a transfer takes the time that it takes alone, but nobody
+/// waits for another stage to come to it.
+Plan without_bubble(Plan plan);
+/// Every kernel takes 1 / `factor` of its time, on the same network.
+Plan with_faster_gpus(Plan plan, double factor);
 
 }  // namespace stepsim

@@ -1,45 +1,15 @@
 // The result as JSON: what programs read.
 #include "sim/report/json.hpp"
 
-#include <charconv>
-
-#include <nlohmann/json.hpp>
-
-#include "sim/report/digits.hpp"
+#include "sim/report/json_number.hpp"
 
 namespace stepsim {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json number(double value) {
-  const std::string text = digits(value);
-  if (text.empty()) return nullptr;
-  double rounded = 0;
-  std::from_chars(text.data(), text.data() + text.size(), rounded);
-  return rounded;
-}
-
-/// Bytes are whole numbers wherever a reader may count on it.
-Json number(Bytes size) {
-  const double bytes = size.bytes();
-  if (!std::isfinite(bytes) || std::abs(bytes) > 0x1p53) return number(bytes);
-  return std::llround(bytes);
-}
-
-Json number(Seconds time) { return number(time.seconds()); }
 
 Json steps_of(const Metrics& m) {
   Json steps = Json::array();
   for (const Seconds step : m.steps) steps.push_back(number(step));
   return steps;
-}
-
-Json breakdown_of(const CauseSeconds& seconds) {
-  Json causes = Json::object();
-  for (std::size_t i = 0; i < kCauses; ++i)
-    causes[name_of(static_cast<Cause>(i))] = number(seconds[i]);
-  return causes;
 }
 
 Json communication_of(const Metrics& m) {
@@ -161,7 +131,8 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"mfu", number(m.mfu)},
       {"hfu", number(m.hfu)},
       {"flop_convention", m.flop_convention},
-      {"breakdown_s", breakdown_of(m.breakdown)},
+      {"breakdown_s", causes_json(m.breakdown)},
+      {"critical_path_s", causes_json(m.critical)},
       {"bubble_fraction", number(m.bubble_fraction)},
       {"data_stall_fraction", number(m.data_stall_fraction)},
       {"communication", communication_of(m)},

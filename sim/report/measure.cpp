@@ -11,6 +11,7 @@
 #include "sim/plan/recompute.hpp"
 #include "sim/report/humanise.hpp"
 #include "sim/timeline/busy.hpp"
+#include "sim/timeline/critical_path.hpp"
 #include "sim/timeline/overlap.hpp"
 #include "sim/timeline/partition.hpp"
 
@@ -59,6 +60,17 @@ Slowest slowest_rank(const Timeline& timeline, Window window) {
   }
   for (double& seconds : slowest.causes) seconds = window.mean(seconds);
   return slowest;
+}
+
+/// Of the critical path of a mean step.
+CauseSeconds critical_causes(const Timeline& timeline) {
+  CauseSeconds mean{};
+  for (auto step = static_cast<std::size_t>(timeline.warmup); step < timeline.step_ends.size();
+       ++step) {
+    const CauseSeconds causes = causes_of(critical_path(timeline, step));
+    for (std::size_t i = 0; i < kCauses; ++i) mean[i] += causes[i] / timeline.measured_steps();
+  }
+  return mean;
 }
 
 /// The rank that waits longest for its input; ranks that do not load wait for it in other ways.
@@ -217,6 +229,7 @@ Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation
   const Slowest slowest = slowest_rank(timeline, window);
   m.slowest_stage = slowest.rank->stage;
   m.breakdown = slowest.causes;
+  m.critical = critical_causes(timeline);
   const double step = m.step_time.seconds();
   m.bubble_fraction = of(m.breakdown, Cause::pipeline_bubble) / step;
   m.data_stall_fraction = worst_stall(timeline, window) / step;

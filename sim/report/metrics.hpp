@@ -43,9 +43,9 @@ struct GroupCommunication {
 };
 
 struct Verdict {
-  std::string sentence;  ///< "network-bound: with an infinitely fast network the step would
-                         ///< take 3.9 s (-14 %)"
-  std::string next;      ///< the next thing to try
+  std::string sentence;   ///< "network-bound: the GPUs wait 40 % of the step for the network; ..."
+  std::string next;       ///< the next thing to try
+  bool is_fault = false;  ///< something is broken: mending it comes first
 };
 
 /// Ranks that behave alike and are later than their peers.
@@ -99,6 +99,7 @@ struct Metrics {
   std::string flop_convention;
   int slowest_stage = 0;
   CauseSeconds breakdown{};  ///< of a mean step of the slowest stage; sums to step_time
+  CauseSeconds critical{};   ///< of a mean step's critical path, across ranks; sums to step_time
   double bubble_fraction = 0, data_stall_fraction = 0, overlap_efficiency = 0;
   std::vector<GroupCommunication> communication;
   Memory memory;

@@ -1,11 +1,8 @@
-// Choosing the counterfactual and saying what it showed.
+// The largest share, the best counterfactual, and what usually helps.
 #include "sim/report/verdict.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,77 +13,58 @@ namespace stepsim {
 namespace {
 
 constexpr double kWorthSaying = 0.05;  // share of the step below which waiting is not the story
+constexpr double kSmall = 0.005;       // rounds to 0 %
 
-double share(const Metrics& m, std::initializer_list<Cause> causes) {
+double sum(const CauseSeconds& seconds, const std::vector<Cause>& causes) {
   double sum = 0;
-  for (const Cause cause : causes) sum += m.breakdown[static_cast<std::size_t>(cause)];
-  return sum / m.step_time.seconds();
+  for (const Cause cause : causes) sum += seconds[static_cast<std::size_t>(cause)];
+  return sum;
 }
 
-struct Suspect {
-  WhatIf what;
-  const char* bound;
-  const char* free;
-};
-
-constexpr std::array kSuspects = {
-    Suspect{WhatIf::network, "network-bound", "an infinitely fast network"},
-    Suspect{WhatIf::input, "data-bound", "an infinitely fast loader"},
-    Suspect{WhatIf::launches, "launch-bound", "free kernel launches"},
-};
-
-/// What usually helps the group that is waited for most.
-const char* next_for_network(const Metrics& m) {
-  static constexpr std::array kHelp = {
-      std::pair{Cause::exposed_tensor, "a smaller tensor degree, or a faster link inside the node"},
-      std::pair{Cause::exposed_data, "larger micro-batches, another bucket size, or less sharding"},
-      std::pair{Cause::exposed_pipeline, "parallelism.pipeline.overlap_p2p, or a faster fabric"},
-      std::pair{Cause::exposed_expert, "a smaller expert degree, best one within a node"},
-      std::pair{Cause::exposed_tables,
-                "parallelism.embedding: table, or a faster link inside the node"},
-      std::pair{Cause::exposed_context,
-                "another parallelism.context.kind, or a smaller context degree"}};
-  return std::max_element(kHelp.begin(), kHelp.end(),
-                          [&](const auto& a, const auto& b) {
-                            return share(m, {a.first}) < share(m, {b.first});
-                          })
-      ->second;
+/// Of the slowest stage's step.
+double share(const Metrics& m, const std::vector<Cause>& causes) {
+  return sum(m.breakdown, causes) / m.step_time.seconds();
 }
 
-std::string compute_bound(const Metrics& m) {
-  const double busy =
-      share(m, {Cause::forward, Cause::recompute, Cause::backward, Cause::optimizer});
-  return fmt::format("compute-bound: the GPUs of stage {} compute {:.0f} % of the step",
-                     m.slowest_stage, 100 * busy);
+/// How much of a step a limit is to blame for.
+double blame(const Metrics& m, const Limit& limit) {
+  return std::max(sum(m.critical, limit.causes), sum(m.breakdown, limit.causes));
 }
 
-std::string next_for_compute(const Metrics& m) {
-  if (share(m, {Cause::recompute}) > kWorthSaying)
-    return "less recompute (selective or none) if memory allows";
+/// "the GPUs of stage 7", or of all where there is one.
+std::string gpus_of(const Metrics& m) {
+  return m.memory.stages.size() > 1 ? fmt::format("the GPUs of stage {}", m.slowest_stage)
+                                    : "the GPUs";
+}
+
+const LimitOutcome* best_of(const std::vector<LimitOutcome>& limits) {
+  const auto best = std::min_element(limits.begin(), limits.end(),
+                                     [](const auto& a, const auto& b) { return a.step < b.step; });
+  return best == limits.end() ? nullptr : &*best;
+}
+
+std::string bound(const Metrics& m, const std::vector<LimitOutcome>& limits) {
+  const std::vector<Cause> work = {Cause::forward, Cause::recompute, Cause::backward,
+                                   Cause::optimizer, Cause::contention};
+  const auto most = std::max_element(limits.begin(), limits.end(),
+                                     [&](const LimitOutcome& a, const LimitOutcome& b) {
+                                       return blame(m, *a.limit) < blame(m, *b.limit);
+                                     });
+  const double own_work = sum(m.critical, work) - sum(m.breakdown, {Cause::pipeline_bubble});
+  if (most == limits.end() || blame(m, *most->limit) < own_work) {
+    return fmt::format("compute-bound: {} compute {:.0f} % of the step", gpus_of(m),
+                       100 * share(m, work));
+  }
+  return fmt::format("{}: {} wait {:.0f} % of the step {}", most->limit->bound, gpus_of(m),
+                     100 * share(m, most->limit->causes), most->limit->waits);
+}
+
+std::string next(const Metrics& m, const LimitOutcome* best) {
+  const double recompute = share(m, {Cause::recompute});
+  const double gain = best == nullptr ? 0 : saving(m, best->step);
+  if (gain > std::max(recompute, kWorthSaying)) return std::string(best->limit->next(m.breakdown));
+  if (recompute > kWorthSaying) return "less recompute (selective or none) if memory allows";
   return "larger micro-batches, a lower precision, or more GPUs";
-}
-
-const char* next_for(WhatIf what, const Metrics& m) {
-  switch (what) {
-    case WhatIf::network:
-      return next_for_network(m);
-    case WhatIf::input:
-      return "more loader workers, faster decoding or faster storage";
-    case WhatIf::launches:
-      return "CUDA graphs (host.mode: graph), fused kernels or larger micro-batches";
-  }
-  return "";
-}
-
-/// The resource whose absence would save most.
-std::pair<const Suspect*, Seconds> greatest_gain(
-    const std::function<Seconds(WhatIf)>& simulate_with) {
-  std::pair<const Suspect*, Seconds> best{&kSuspects.front(), Seconds{INFINITY}};
-  for (const Suspect& suspect : kSuspects) {
-    const Seconds without = simulate_with(suspect.what);
-    if (without < best.second) best = {&suspect, without};
-  }
-  return best;
 }
 
 /// Faults come first: they can be mended without a change to the scenario.
@@ -95,7 +73,8 @@ std::optional<Verdict> fault_verdict(const Metrics& m) {
     return Verdict{"straggler: " + straggler_sentence(m),
                    m.stragglers.front().stall * 2 > m.stragglers.front().late
                        ? "look for what keeps that host busy, or leave its node out"
-                       : "check clocks and temperature of that GPU, or leave its node out"};
+                       : "check clocks and temperature of that GPU, or leave its node out",
+                   true};
   }
   const auto worst = std::min_element(
       m.fault_costs.begin(), m.fault_costs.end(),
@@ -105,25 +84,23 @@ std::optional<Verdict> fault_verdict(const Metrics& m) {
       fmt::format("held up by {0}: without {0} the step would take {1} ({2:+.0f} %)", worst->title,
                   humanise(worst->without).text(), -100 * (1 - worst->without / m.step_time)),
       worst->key == "slow_links" ? "replace the cable or the transceiver, or route around"
-                                 : "find out what makes them so"};
+                                 : "find out what makes them so",
+      true};
 }
 
 }  // namespace
 
-Verdict verdict(const Metrics& m, const std::function<Seconds(WhatIf)>& simulate_with) {
+double saving(const Metrics& m, Seconds step) { return 1 - step / m.step_time; }
+
+Verdict verdict(const Metrics& m, const std::vector<LimitOutcome>& limits) {
   if (const auto fault = fault_verdict(m)) return *fault;
-  const auto [suspect, without] = greatest_gain(simulate_with);
-  const double gain = 1 - without / m.step_time;
-  const double bubble = share(m, {Cause::pipeline_bubble});
-  if (gain < kWorthSaying && bubble < kWorthSaying) return {compute_bound(m), next_for_compute(m)};
-  if (bubble > gain) {
-    return {fmt::format("bubble-bound: stage {} waits {:.0f} % of the step for other stages",
-                        m.slowest_stage, 100 * bubble),
-            "more micro-batches a step, or more model chunks per stage"};
+  const LimitOutcome* best = best_of(limits);
+  std::string sentence = bound(m, limits);
+  if (best != nullptr && saving(m, best->step) >= kSmall) {
+    sentence += fmt::format("; {} it would take {} ({:+.0f} %)", best->limit->world,
+                            humanise(best->step).text(), -100 * saving(m, best->step));
   }
-  return {fmt::format("{}: with {} the step would take {} ({:+.0f} %)", suspect->bound,
-                      suspect->free, humanise(without).text(), -100 * gain),
-          next_for(suspect->what, m)};
+  return {sentence, next(m, best)};
 }
 
 }  // namespace stepsim

@@ -50,6 +50,7 @@ TEST_CASE("the keys of a result are a schema: none comes or goes with the number
                                         "hfu",
                                         "flop_convention",
                                         "breakdown_s",
+                                        "critical_path_s",
                                         "bubble_fraction",
                                         "data_stall_fraction",
                                         "communication",

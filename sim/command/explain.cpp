@@ -1,0 +1,23 @@
+// stepsim explain: where the step goes, and what each change would save.
+#include <ostream>
+
+#include "sim/command/command.hpp"
+#include "sim/command/load.hpp"
+#include "sim/command/what_if.hpp"
+
+namespace stepsim {
+
+ExitCode explain(const ExplainOptions& options, std::ostream& out) {
+  const Scenario scenario = load(options.scenario);
+  const Explanation explanation = explain(scenario, [&](const std::vector<std::string>& settings) {
+    ScenarioArgument changed = options.scenario;
+    changed.overrides.insert(changed.overrides.end(), settings.begin(), settings.end());
+    return load(changed);
+  });
+  out << (options.format == "json"
+              ? to_json(explanation)
+              : to_table(explanation, {.colour = options.colour, .width = options.width}));
+  return ExitCode::ok;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,172 @@
+// Every counterfactual by itself, one simulation after the other.
+#include "sim/command/what_if.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/command/counterfactuals.hpp"
+#include "sim/command/forked.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/registry.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/report/measure.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr int kMostWorkers = 1024;  // of data.workers
+constexpr double kFilled = 1.01;    // of the step with an infinitely fast loader
+
+Seconds step_of(const Plan& plan) { return mean_step(simulate(plan, {.spans = false}).timeline); }
+
+Seconds step_of(const Scenario& scenario) {
+  const OpGraph graph = build(scenario);
+  return step_of(make_plan(scenario, graph));
+}
+
+/// What is changed, and what the changes are compared with.
+struct Base {
+  const Scenario& scenario;
+  const Plan& plan;
+  const Reread& reread;
+};
+
+Scenario changed_scenario(const Change& change, const Base& base) {
+  if (!change.settings.empty()) return base.reread(change.settings);
+  Scenario changed = base.scenario;
+  if (change.scenario) change.scenario(changed);
+  return changed;
+}
+
+/// Its step in seconds, its peak in bytes, whether it fits, in the shortest text that reads back as
+/// the same numbers; or nothing, where the reader or the planner says that the change does not fit
+/// the scenario.
+std::string simulated(const Change& change, const Base& base) try {
+  const Scenario scenario = changed_scenario(change, base);
+  const OpGraph graph = build(scenario);
+  const Seconds step =
+      change.plan ? step_of(change.plan(base.plan)) : step_of(make_plan(scenario, graph));
+  const Memory memory{memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
+                      scenario.parallelism.pipeline.chunks};
+  return fmt::format("{} {} {}", step.seconds(), memory.worst().total().bytes(),
+                     memory.fits() ? 1 : 0);
+} catch (const UserError&) {
+  return "";
+}
+
+ChangeOutcome outcome_of(const Change& change, const std::string& answer) {
+  std::array<double, 3> numbers{};
+  const char* next = answer.data();
+  for (double& number : numbers) {
+    const auto [end, error] = std::from_chars(next, answer.data() + answer.size(), number);
+    if (error != std::errc{}) throw InternalError("a counterfactual answered '" + answer + "'");
+    next = end + 1;
+  }
+  const bool is_setting = !change.settings.empty();
+  return {.kind = is_setting ? ChangeKind::setting : ChangeKind::hardware,
+          .title = is_setting ? fmt::format("{}", fmt::join(change.settings, " ")) : change.title,
+          .settings = change.settings,
+          .step = Seconds{numbers[0]},
+          .peak = Bytes{numbers[1]},
+          .fits = numbers[2] > 0};
+}
+
+/// Each in a process of its own, as if it were run by itself.
+std::vector<ChangeOutcome> simulate_changes(const Base& base) {
+  std::vector<Change> changes;
+  for (const Proposal* proposal : Registry<Proposal>::all()) {
+    for (Change& change : proposal->changes(base.scenario)) changes.push_back(std::move(change));
+  }
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  const auto answers = run_forked(static_cast<int>(changes.size()), cores, [&](int index) {
+    return simulated(changes[static_cast<std::size_t>(index)], base);
+  });
+  std::vector<ChangeOutcome> outcomes;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i]) throw UserError("interrupted before all changes were simulated");
+    if (!answers[i]->empty()) outcomes.push_back(outcome_of(changes[i], *answers[i]));
+  }
+  return outcomes;
+}
+
+/// Limits and faults, whose steps are known; then sorts: the best of each kind first.
+void add_known(std::vector<ChangeOutcome>& outcomes, const Metrics& m,
+               const std::vector<LimitOutcome>& limits) {
+  const auto add = [&](ChangeKind kind, const std::string& title, Seconds step) {
+    outcomes.push_back({.kind = kind,
+                        .title = title,
+                        .settings = {},
+                        .step = step,
+                        .peak = m.memory.worst().total(),
+                        .fits = m.memory.fits()});
+  };
+  for (const LimitOutcome& limit : limits)
+    add(ChangeKind::limit, std::string(limit.limit->world), limit.step);
+  for (const FaultCost& cost : m.fault_costs)
+    add(ChangeKind::hardware, "without " + cost.title, cost.without);
+  if (!m.stragglers.empty()) add(ChangeKind::hardware, "without stragglers", m.without_stragglers);
+  std::stable_sort(outcomes.begin(), outcomes.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.kind, a.step) < std::pair(b.kind, b.step);
+  });
+}
+
+/// The fewest workers whose step is as long as that of an infinitely fast loader.
+std::optional<int> workers_enough(const Base& base, Seconds step, Seconds free) {
+  const auto fills = [&](int workers) {
+    return step_of(base.reread({fmt::format("data.workers={}", workers)})) <= kFilled * free;
+  };
+  const int now = std::max(base.scenario.data->workers, 1);
+  int enough = std::max(now + 1, static_cast<int>(std::ceil(now * (step / free))));
+  while (enough <= kMostWorkers && !fills(enough)) enough *= 2;
+  if (enough > kMostWorkers) return {};
+  int few = now;  // do not fill it
+  while (few + 1 < enough) {
+    const int middle = (few + enough) / 2;
+    (fills(middle) ? enough : few) = middle;
+  }
+  return enough;
+}
+
+/// Where waiting for input is the limit without which the step is shortest.
+std::optional<LoaderNeed> loader_need(const Base& base, Seconds step,
+                                      const std::vector<LimitOutcome>& limits) {
+  if (!base.scenario.data || limits.empty()) return {};
+  const auto best = std::min_element(
+      limits.begin(), limits.end(),
+      [](const LimitOutcome& a, const LimitOutcome& b) { return a.step < b.step; });
+  if (best->limit->name != "input" || best->step * kFilled >= step) return {};
+  const double samples =
+      static_cast<double>(base.scenario.training.global_batch) / base.scenario.data_parallel();
+  return LoaderNeed{.workers = base.scenario.data->workers,
+                    .delivered = samples / step.seconds(),
+                    .taken = samples / best->step.seconds(),
+                    .enough = workers_enough(base, step, best->step)};
+}
+
+}  // namespace
+
+Explanation explain(const Scenario& scenario, const Reread& reread) {
+  const OpGraph graph = build(scenario);
+  const Plan plan = make_plan(scenario, graph);
+  const Base base{scenario, plan, reread};
+  Explanation explanation;
+  explanation.changes = simulate_changes(base);
+  const Simulation simulation = simulate(plan);
+  Metrics& metrics = explanation.metrics = measure(scenario, graph, simulation);
+  const auto limits = add_counterfactuals(metrics, scenario, graph, plan, 0, simulation.timeline);
+  add_known(explanation.changes, metrics, limits);
+  explanation.path = summary_of_path(simulation.timeline);
+  explanation.symptoms = symptoms_of(simulation.timeline, metrics);
+  explanation.loader = loader_need(base, metrics.step_time, limits);
+  explanation.verdict = verdict_of(explanation);
+  return explanation;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,43 @@
+// The pipeline: without a bubble, and in another order.
+#include <fmt/format.h>
+
+#include "sim/core/registry.hpp"
+#include "sim/plan/schedule.hpp"
+#include "sim/plan/what_if.hpp"
+
+namespace stepsim {
+namespace {
+
+bool has_stages(const Scenario& scenario) { return scenario.parallelism.pipeline.stages > 1; }
+
+const Registered<Limit> bubble{{
+    .name = "bubble",
+    .bound = "bubble-bound",
+    .waits = "for other stages",
+    .world = "without a pipeline bubble",
+    .causes = {Cause::pipeline_bubble},
+    .applies = has_stages,
+    .plan = without_bubble,
+    .next = [](const CauseSeconds&) -> std::string_view {
+      return "more micro-batches a step, or more model chunks per stage";
+    },
+}};
+
+std::vector<Change> changes(const Scenario& scenario) {
+  if (!has_stages(scenario)) return {};
+  std::vector<Change> changes;
+  for (const Schedule* schedule : Registry<Schedule>::all()) {
+    if (schedule->name == scenario.parallelism.pipeline.schedule) continue;
+    changes.push_back({.settings = {fmt::format("parallelism.pipeline.schedule={}", schedule->name),
+                                    fmt::format("parallelism.pipeline.chunks={}",
+                                                schedule->needs.least_chunks)}});
+  }
+  if (!scenario.parallelism.pipeline.overlap_p2p)
+    changes.push_back({.settings = {"parallelism.pipeline.overlap_p2p=true"}});
+  return changes;
+}
+
+const Registered<Proposal> pipeline{{.name = "pipeline", .changes = changes}};
+
+}  // namespace
+}  // namespace stepsim

@@ -1,0 +1,51 @@
+// The GPUs' own work: faster, less of it again, in larger or smaller pieces.
+#include <fmt/format.h>
+
+#include "sim/core/registry.hpp"
+#include "sim/plan/what_if.hpp"
+
+namespace stepsim {
+namespace {
+
+std::vector<Change> faster(const Scenario&) {
+  return {{.title = "GPUs twice as fast",
+           .plan = [](Plan plan) { return with_faster_gpus(std::move(plan), 2); }}};
+}
+
+std::vector<Change> less_recompute(const Scenario& scenario) {
+  std::vector<Change> changes;
+  const Recompute kind = scenario.training.recompute.kind;
+  if (kind == Recompute::full) changes.push_back({.settings = {"training.recompute=selective"}});
+  if (kind != Recompute::none) changes.push_back({.settings = {"training.recompute=none"}});
+  return changes;
+}
+
+std::vector<Change> other_attention(const Scenario& scenario) {
+  std::vector<Change> changes;
+  if (!std::holds_alternative<Transformer>(scenario.model.shape)) return changes;
+  for (const std::string& kernel : attention_kernels(scenario.cluster.gpu)) {
+    if (kernel != scenario.training.attention)
+      changes.push_back({.settings = {"training.attention=" + kernel}});
+  }
+  return changes;
+}
+
+/// The same global batch in other pieces.
+std::vector<Change> other_micro_batches(const Scenario& scenario) {
+  std::vector<Change> changes;
+  const std::int64_t now = scenario.training.micro_batch;
+  const std::int64_t replica = scenario.training.global_batch / scenario.data_parallel();
+  for (const std::int64_t size : {now / 4, now / 2, now * 2, now * 4}) {
+    if (size >= 1 && replica % size == 0)
+      changes.push_back({.settings = {fmt::format("training.micro_batch={}", size)}});
+  }
+  return changes;
+}
+
+const Registered<Proposal> gpus{{.name = "gpus", .changes = faster}};
+const Registered<Proposal> recompute{{.name = "recompute", .changes = less_recompute}};
+const Registered<Proposal> attention{{.name = "attention", .changes = other_attention}};
+const Registered<Proposal> batches{{.name = "micro-batches", .changes = other_micro_batches}};
+
+}  // namespace
+}  // namespace stepsim

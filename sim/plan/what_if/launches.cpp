@@ -1,0 +1,35 @@
+// The host that launches kernels: free, with fewer launches, with fewer kernels.
+#include "sim/core/registry.hpp"
+#include "sim/plan/what_if.hpp"
+
+namespace stepsim {
+namespace {
+
+const Registered<Limit> launches{{
+    .name = "launches",
+    .bound = "launch-bound",
+    .waits = "for kernel launches",
+    .world = "with free kernel launches",
+    .causes = {Cause::launch_gap},
+    .applies = [](const Scenario& s) { return s.host.launch > Seconds{0}; },
+    .plan = with_free_launches,
+    .next = [](const CauseSeconds&) -> std::string_view {
+      return "CUDA graphs (host.mode: graph), fused kernels or larger micro-batches";
+    },
+}};
+
+std::vector<Change> changes(const Scenario& scenario) {
+  std::vector<Change> changes;
+  if (!scenario.host.graph) changes.push_back({.settings = {"host.mode=graph"}});
+  const Fusion fusion = scenario.training.fusion;
+  if (fusion == Fusion::none) changes.push_back({.settings = {"training.fusion=fused"}});
+  if (fusion != Fusion::compiled) changes.push_back({.settings = {"training.fusion=compiled"}});
+  if (scenario.training.optimizer_kernels != OptimizerKernels::fused)
+    changes.push_back({.settings = {"training.optimizer_kernels=fused"}});
+  return changes;
+}
+
+const Registered<Proposal> host{{.name = "host", .changes = changes}};
+
+}  // namespace
+}  // namespace stepsim

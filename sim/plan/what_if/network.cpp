@@ -1,0 +1,88 @@
+// The network: free, and with links twice as fast.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sim/core/registry.hpp"
+#include "sim/plan/what_if.hpp"
+
+namespace stepsim {
+namespace {
+
+/// For the group that is waited for most.
+std::string_view next(const CauseSeconds& step) {
+  static constexpr std::array kHelp = {
+      std::pair{Cause::exposed_tensor, "a smaller tensor degree, or a faster link inside the node"},
+      std::pair{Cause::exposed_data, "larger micro-batches, another bucket size, or less sharding"},
+      std::pair{Cause::exposed_pipeline, "parallelism.pipeline.overlap_p2p, or a faster fabric"},
+      std::pair{Cause::exposed_expert, "a smaller expert degree, best one within a node"},
+      std::pair{Cause::exposed_tables,
+                "parallelism.embedding: table, or a faster link inside the node"},
+      std::pair{Cause::exposed_context,
+                "another parallelism.context.kind, or a smaller context degree"}};
+  const auto seconds = [&](const auto& help) { return step[static_cast<std::size_t>(help.first)]; };
+  return std::max_element(kHelp.begin(), kHelp.end(),
+                          [&](const auto& a, const auto& b) { return seconds(a) < seconds(b); })
+      ->second;
+}
+
+const Registered<Limit> network{{
+    .name = "network",
+    .bound = "network-bound",
+    .waits = "for the network",
+    .world = "with an infinitely fast network",
+    .causes = {Cause::exposed_tensor, Cause::exposed_context, Cause::exposed_expert,
+               Cause::exposed_tables, Cause::exposed_data, Cause::exposed_pipeline},
+    .applies = [](const Scenario& s) { return s.cluster.gpus() > 1; },
+    .plan = with_free_network,
+    .next = next,
+}};
+
+constexpr double kTwice = 2;
+
+void widen(BytesPerSecond& rate) { rate = rate * kTwice; }
+void widen(std::optional<BytesPerSecond>& rate) {
+  if (rate) widen(*rate);
+}
+void widen(std::vector<GraphLink>& links) {
+  for (GraphLink& link : links) {
+    widen(link.bandwidth);
+    widen(link.back);
+  }
+}
+void widen(std::vector<CollectiveLine>& lines) {
+  for (CollectiveLine& line : lines) widen(line.bandwidth);
+}
+
+void widen_fabric(Scenario& scenario) {
+  Fabric& fabric = *scenario.cluster.inter_node;
+  widen(fabric.bandwidth);
+  widen(fabric.link_bandwidth);
+  widen(fabric.global_bandwidth);
+  widen(fabric.links);
+}
+
+void widen_nodes(Scenario& scenario) {
+  LinkProfile& link = scenario.cluster.intra_node;
+  widen(link.bandwidth);
+  for (auto* lines : {&link.all_reduce, &link.all_gather, &link.reduce_scatter, &link.all_to_all})
+    widen(*lines);
+  NodeLayout& node = scenario.cluster.node_topology;
+  widen(node.pcie_bandwidth);
+  widen(node.socket_bandwidth);
+  widen(node.links);
+}
+
+std::vector<Change> changes(const Scenario& scenario) {
+  std::vector<Change> changes;
+  if (scenario.cluster.nodes > 1)
+    changes.push_back({.title = "a network between nodes twice as fast", .scenario = widen_fabric});
+  if (scenario.cluster.gpus_per_node > 1)
+    changes.push_back({.title = "links inside nodes twice as fast", .scenario = widen_nodes});
+  return changes;
+}
+
+const Registered<Proposal> links{{.name = "links", .changes = changes}};
+
+}  // namespace
+}  // namespace stepsim

@@ -1,0 +1,81 @@
+// Summing up the critical path, and the verdict of an explanation.
+#include "sim/report/explain.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/humanise.hpp"
+#include "sim/report/verdict.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr double kWorthTrying = 0.001;  // saved by a setting
+
+std::string data_bound(const LoaderNeed& need, const Metrics& m) {
+  const auto rate = [&](double samples) { return humanise(samples, m.samples + "/s").text(); };
+  std::string text = fmt::format("data-bound: {} worker{} {} to each replica, which takes {}",
+                                 need.workers, need.workers == 1 ? " delivers" : "s deliver",
+                                 rate(need.delivered), rate(need.taken));
+  return text + (need.enough ? fmt::format("; {} would fill it", *need.enough)
+                             : "; no number of workers would fill it");
+}
+
+}  // namespace
+
+PathSummary summary_of_path(const Timeline& timeline) {
+  using Key = std::tuple<std::uint32_t, Cause, std::uint32_t>;
+  std::map<Key, PathPiece> pieces;
+  PathSummary summary;
+  const int steps = timeline.measured_steps();
+  for (auto step = static_cast<std::size_t>(timeline.warmup); step < timeline.step_ends.size();
+       ++step) {
+    summary.last_step = critical_path(timeline, step);
+    for (const PathSegment& segment : summary.last_step) {
+      PathPiece& piece = pieces[{segment.rank, segment.cause, segment.name}];
+      ++piece.times;
+      piece.seconds += Seconds{segment.seconds / steps};
+    }
+  }
+  for (auto& [key, piece] : pieces) {
+    const auto& [rank, cause, name] = key;
+    piece.rank = timeline.ranks[rank].rank;
+    piece.stage = timeline.ranks[rank].stage;
+    piece.cause = cause;
+    piece.task = timeline.names[name];
+    summary.pieces.push_back(piece);
+  }
+  std::stable_sort(summary.pieces.begin(), summary.pieces.end(),
+                   [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+  for (const RankTimeline& rank : timeline.ranks) summary.ranks.push_back(rank.rank);
+  return summary;
+}
+
+const ChangeOutcome* best_setting(const Explanation& explanation) {
+  const ChangeOutcome* best = nullptr;
+  for (const ChangeOutcome& change : explanation.changes) {
+    const bool worth_it = saving(explanation.metrics, change.step) >= kWorthTrying;
+    if (change.kind != ChangeKind::setting || !change.fits || !worth_it) continue;
+    if (best == nullptr || change.step < best->step) best = &change;
+  }
+  return best;
+}
+
+Verdict verdict_of(const Explanation& explanation) {
+  const Metrics& m = explanation.metrics;
+  Verdict verdict = m.verdict;
+  if (verdict.is_fault) return verdict;
+  if (explanation.loader) verdict.sentence = data_bound(*explanation.loader, m);
+  const ChangeOutcome* best = best_setting(explanation);
+  verdict.next = best == nullptr
+                     ? "none of the settings tried makes the step shorter and fits in memory"
+                     : fmt::format("--set {}: {} ({:+.1f} %)", fmt::join(best->settings, " --set "),
+                                   humanise(best->step).text(), -100 * saving(m, best->step));
+  return verdict;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,75 @@
+// The long answer to "what holds the step up": its critical path, and what each change would save.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/report/layout.hpp"
+#include "sim/report/metrics.hpp"
+#include "sim/report/symptoms.hpp"
+#include "sim/timeline/critical_path.hpp"
+
+namespace stepsim {
+
+/// Equal segments of the critical path, of a mean step.
+struct PathPiece {
+  int rank = 0, stage = 0;
+  Cause cause = Cause::forward;
+  std::string task;
+  int times = 0;    ///< in all measured steps
+  Seconds seconds;  ///< a step
+};
+
+/// The critical path of a mean step; the pieces sum to it, the longest first.
+struct PathSummary {
+  std::vector<PathPiece> pieces;
+  std::vector<PathSegment> last_step;  ///< in order of time
+  std::vector<int> ranks;              ///< of the segments, by their index
+};
+
+/// What kind of change: nothing to wait for at all, other hardware, another value of a key.
+enum class ChangeKind { limit, hardware, setting };
+
+/// A counterfactual and its simulated step.
+struct ChangeOutcome {
+  ChangeKind kind = ChangeKind::limit;
+  std::string title;                  ///< "GPUs twice as fast", "data.workers=16"
+  std::vector<std::string> settings;  ///< for --set
+  Seconds step;
+  Bytes peak;        ///< of the GPU that needs most
+  bool fits = true;  ///< in memory
+};
+
+/// How many loader workers keep the GPUs busy.
+struct LoaderNeed {
+  int workers = 0;              ///< of one replica, as they are
+  double delivered = 0;         ///< samples a second that a replica gets
+  double taken = 0;             ///< that it takes from an infinitely fast loader
+  std::optional<int> enough{};  ///< the fewest with which the step is within 1 % of that
+};
+
+struct Explanation {
+  Metrics metrics;
+  PathSummary path;
+  std::vector<ChangeOutcome> changes;  ///< the best of each kind first
+  std::optional<LoaderNeed> loader;    ///< where waiting for input is what costs most
+  std::vector<Symptom> symptoms;
+  Verdict verdict;
+};
+
+PathSummary summary_of_path(const Timeline& timeline);
+
+/// The best setting that fits in memory, or nullptr when none saves anything.
+const ChangeOutcome* best_setting(const Explanation& explanation);
+
+/// The verdict of the run, with the numbers of the loader where that is to blame, and the best
+/// setting that fits as the next thing to try, unless a fault has to be mended first.
+Verdict verdict_of(const Explanation& explanation);
+
+std::string to_table(const Explanation& explanation, const Style& style);
+
+/// One object of schema "stepsim.explanation/1", as to_json of a result.
+std::string to_json(const Explanation& explanation);
+
+}  // namespace stepsim

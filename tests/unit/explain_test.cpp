@@ -1,0 +1,210 @@
+// Explanations of scenarios with one planted bottleneck each: the planted one is named, and what a
+// change claims to save is what the changed scenario saves when it is run by itself.
+#include <algorithm>
+
+#include <doctest/doctest.h>
+#include <fmt/ranges.h>
+
+#include "sim/command/what_if.hpp"
+#include "sim/plan/known_names.hpp"
+#include "sim/plan/what_if.hpp"
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+struct Planted {
+  const char* what;
+  const char* text;
+  const char* bound;  ///< how the verdict begins
+  const char* limit;  ///< what saves most of all limits
+  const char* next;   ///< what the next thing to try has in it
+};
+
+// One transformer of 12 layers on eight A100 for most of them.
+constexpr Planted kPlanted[] = {
+    {"a loader whose workers decode too slowly",
+     R"(
+model: {name: m, layers: 12, hidden: 1024, heads: 16, vocabulary: 8192}
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {sequence_length: 1024, global_batch: 64, micro_batch: 8}
+data: {sample_size: 500 KB, decode: 50 ms, workers: 2}
+)",
+     "data-bound: 2 workers deliver", "with an infinitely fast loader", "data.workers="},
+    {"copies to the GPU from pageable memory",
+     R"(
+model: {name: m, layers: 2, hidden: 512, heads: 8, vocabulary: 8192}
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {sequence_length: 1024, global_batch: 64, micro_batch: 8}
+data: {sample_size: 1 MB, device_bytes: 60 MB, decode: 0 s, workers: 2, pinned: false}
+)",
+     "data-bound", "with an infinitely fast loader", "data.pinned=true"},
+    {"a host that launches slowly",
+     R"(
+model: {name: m, layers: 12, hidden: 512, heads: 8, vocabulary: 8192}
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {sequence_length: 256, global_batch: 8, micro_batch: 1}
+host: {launch: 60 us}
+)",
+     "launch-bound", "with free kernel launches", "host.mode=graph"},
+    {"gradients over slow NICs, not hidden",
+     R"(
+model: {name: m, layers: 12, hidden: 1024, heads: 16, vocabulary: 8192}
+cluster:
+  base: dgx-a100-80
+  nodes: 4
+  inter_node: {nics_per_node: 1, bandwidth: 40 Gbit/s, efficiency: 0.9, latency: 10 us}
+training: {sequence_length: 1024, global_batch: 512, micro_batch: 16, attention: flash2, fusion: compiled}
+parallelism: {data: {overlap: false}}
+)",
+     "network-bound", "with an infinitely fast network", "parallelism.data.overlap=true"},
+    {"tensor parallelism over PCIe",
+     R"(
+model: {name: m, layers: 12, hidden: 1024, heads: 16, vocabulary: 8192}
+cluster: {name: pcie, gpu: a100-80, gpus_per_node: 8, intra_node: {bandwidth: 12 GB/s, latency: 10 us}}
+training: {sequence_length: 1024, global_batch: 16, micro_batch: 8}
+parallelism: {tensor: 8}
+)",
+     "network-bound", "with an infinitely fast network", "parallelism.tensor=4"},
+    {"a long pipeline with few micro-batches",
+     R"(
+model: {name: m, layers: 16, hidden: 2048, heads: 16, vocabulary: 8192}
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {sequence_length: 1024, global_batch: 8, micro_batch: 4}
+parallelism: {pipeline: {stages: 8}}
+)",
+     "bubble-bound", "without a pipeline bubble", "training.micro_batch=1"},
+    {"recompute that memory does not ask for",
+     R"(
+model: {name: m, layers: 12, hidden: 2048, heads: 16, vocabulary: 8192}
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {sequence_length: 1024, global_batch: 64, micro_batch: 8, recompute: full, attention: flash2}
+)",
+     "compute-bound", "", "training.recompute=none"},
+    {"micro-batches too small for the GPU",
+     R"(
+model: {name: m, layers: 12, hidden: 1024, heads: 16, vocabulary: 8192}
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {sequence_length: 128, global_batch: 128, micro_batch: 1, attention: flash2}
+host: {mode: graph}
+)",
+     "compute-bound", "", "training.micro_batch=4"},
+};
+
+Scenario read(const char* text, const std::vector<std::string>& settings) {
+  std::vector<Override> overrides;
+  for (const std::string& setting : settings) overrides.push_back(parse_override(setting));
+  return parse_scenario(text, "planted.yaml", Library{{STEPSIM_SOURCE_DIR}}, overrides,
+                        known_names());
+}
+
+Explanation explained(const char* text) {
+  return explain(read(text, {}), [&](const auto& settings) { return read(text, settings); });
+}
+
+const ChangeOutcome* best_limit(const Explanation& e) {
+  const auto found = std::find_if(e.changes.begin(), e.changes.end(), [](const auto& change) {
+    return change.kind == ChangeKind::limit;
+  });
+  return found == e.changes.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+TEST_CASE("the bottleneck that was planted is the one that is named") {
+  for (const Planted& planted : kPlanted) {
+    CAPTURE(planted.what);
+    const Explanation e = explained(planted.text);
+    CAPTURE(e.verdict.sentence);
+    CAPTURE(e.verdict.next);
+    CHECK(e.verdict.sentence.starts_with(planted.bound));
+    CHECK(e.verdict.next.find(planted.next) != std::string::npos);
+    if (*planted.limit != '\0') {
+      REQUIRE(best_limit(e) != nullptr);
+      CHECK(best_limit(e)->title == planted.limit);
+    }
+  }
+}
+
+TEST_CASE("what a setting claims to save is what the changed scenario saves by itself") {
+  for (const Planted& planted : kPlanted) {
+    CAPTURE(planted.what);
+    const Explanation e = explained(planted.text);
+    CHECK(e.metrics.step_time.seconds() ==
+          nine_digits(Experiment(read(planted.text, {})).step_seconds()));
+    int settings = 0;
+    for (const ChangeOutcome& change : e.changes) {
+      if (change.kind != ChangeKind::setting) continue;
+      CAPTURE(change.title);
+      ++settings;
+      const Experiment changed(read(planted.text, change.settings));
+      CHECK(change.step.seconds() == nine_digits(changed.step_seconds()));
+      CHECK(change.fits == changed.metrics().memory.fits());
+    }
+    CHECK(settings > 2);
+  }
+}
+
+TEST_CASE("as many workers as are said fill the GPU, and one less does not") {
+  const char* text = kPlanted[0].text;
+  const Explanation e = explained(text);
+  REQUIRE(e.loader.has_value());
+  REQUIRE(e.loader->enough.has_value());
+  const auto step = [&](int workers) {
+    return Experiment(read(text, {fmt::format("data.workers={}", workers)})).step_seconds();
+  };
+  const double free = best_limit(e)->step.seconds();
+  CHECK(step(*e.loader->enough) <= 1.01 * free);
+  CHECK(step(*e.loader->enough - 1) > 1.01 * free);
+  // 8 samples of 50 ms in each of two workers: 40 samples a second.
+  CHECK(e.loader->delivered == doctest::Approx(40).epsilon(0.02));
+  CHECK(e.loader->taken == nine_digits(8 / free));
+}
+
+TEST_CASE("storage that is too slow is not helped by workers") {
+  const Explanation e = explained(R"(
+model: {name: m, layers: 2, hidden: 512, heads: 8, vocabulary: 8192}
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {sequence_length: 512, global_batch: 64, micro_batch: 8}
+data: {sample_size: 5 MB, decode: 0 s, workers: 4, storage: {bandwidth: 200 MB/s, latency: 0 s}}
+)");
+  REQUIRE(e.loader.has_value());
+  CHECK_FALSE(e.loader->enough.has_value());
+  CHECK(e.verdict.sentence.ends_with("no number of workers would fill it"));
+  const auto storage = std::find_if(e.changes.begin(), e.changes.end(), [](const auto& change) {
+    return change.title == "storage twice as fast";
+  });
+  REQUIRE(storage != e.changes.end());
+  CHECK(storage->step.seconds() ==
+        doctest::Approx(e.metrics.step_time.seconds() / 2).epsilon(0.02));
+}
+
+TEST_CASE("the pieces of the path and its causes sum to the step") {
+  for (const Planted& planted : kPlanted) {
+    CAPTURE(planted.what);
+    const Explanation e = explained(planted.text);
+    double pieces = 0, causes = 0;
+    for (const PathPiece& piece : e.path.pieces) pieces += piece.seconds.seconds();
+    for (const double cause : e.metrics.critical) causes += cause;
+    CHECK(pieces == nine_digits(e.metrics.step_time.seconds()));
+    CHECK(causes == nine_digits(e.metrics.step_time.seconds()));
+  }
+}
+
+TEST_CASE("a step without a bubble is as long as its slowest stage works") {
+  // Eight equal stages of 3 + 7 ms a micro-batch, two micro-batches: 20 of 90 ms.
+  const Experiment experiment(on_paper(R"(
+model: {name: m, kind: mlp, layers: 8, width: 1}
+cluster: {name: c, gpu: a100-80, gpus_per_node: 8, intra_node: {bandwidth: 1 GB/s, latency: 0 us}}
+training: {global_batch: 2, precision: fp16, gradient_clipping: false}
+parallelism: {pipeline: {stages: 8}}
+host: {launch: 0 us}
+)"),
+                              paper_graph(paper_layer(3_ms, 7_ms), 8));
+  CHECK(experiment.step_seconds() == nine_digits(90e-3));
+  CHECK(mean_step(simulate(without_bubble(experiment.plan)).timeline).seconds() ==
+        nine_digits(20e-3));
+  CHECK(mean_step(simulate(with_faster_gpus(experiment.plan, 2)).timeline).seconds() ==
+        nine_digits(45e-3));
+}

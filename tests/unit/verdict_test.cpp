@@ -1,0 +1,83 @@
+// Verdicts on made-up results: what has most of the critical path, and what would save most.
+#include "sim/report/verdict.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/unit/sample_metrics.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+std::string_view hint(const CauseSeconds&) { return "a hint"; }
+
+Limit limit(std::string_view name, std::string_view waits, std::string_view world, Cause cause) {
+  return {.name = name,
+          .bound = name,
+          .waits = waits,
+          .world = world,
+          .causes = {cause},
+          .applies = nullptr,
+          .plan = nullptr,
+          .next = hint};
+}
+
+const Limit kNetwork =
+    limit("network-bound", "for the network", "with a free network", Cause::exposed_tensor);
+const Limit kBubble =
+    limit("bubble-bound", "for other stages", "without a bubble", Cause::pipeline_bubble);
+const Limit kInput = limit("data-bound", "for input", "with a free loader", Cause::batch_wait);
+
+/// A step of 10 s on one stage.
+Metrics result(const std::vector<std::pair<Cause, double>>& breakdown,
+               const std::vector<std::pair<Cause, double>>& critical) {
+  Metrics m = sample_metrics();
+  m.step_time = Seconds{10};
+  m.memory.stages.resize(1);
+  m.breakdown = m.critical = {};
+  for (const auto& [cause, seconds] : breakdown)
+    m.breakdown[static_cast<std::size_t>(cause)] = seconds;
+  for (const auto& [cause, seconds] : critical)
+    m.critical[static_cast<std::size_t>(cause)] = seconds;
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("a step of compute is compute-bound, whatever else would save a little") {
+  const auto parts = std::vector{std::pair{Cause::backward, 9.4}, {Cause::exposed_tensor, 0.6}};
+  const Metrics m = result(parts, parts);
+  const Verdict v = verdict(m, {{&kNetwork, Seconds{9.4}}, {&kInput, Seconds{10}}});
+  CHECK(v.sentence ==
+        "compute-bound: the GPUs compute 94 % of the step; with a free network it would take "
+        "9.40 s (-6 %)");
+  CHECK(v.next == "a hint");
+  CHECK(verdict(m, {{&kInput, Seconds{10}}}).sentence ==
+        "compute-bound: the GPUs compute 94 % of the step");
+}
+
+TEST_CASE("a loader that sets the pace is to blame, though the GPUs wait for a third of the step") {
+  const Metrics m = result({{Cause::backward, 6.5}, {Cause::batch_wait, 3.5}},
+                           {{Cause::backward, 1}, {Cause::batch_wait, 9}});
+  CHECK(verdict(m, {{&kInput, Seconds{6.5}}, {&kNetwork, Seconds{10}}}).sentence ==
+        "data-bound: the GPUs wait 35 % of the step for input; with a free loader it would take "
+        "6.50 s (-35 %)");
+}
+
+TEST_CASE("other stages' work on the critical path is a bubble, not compute") {
+  Metrics m = result({{Cause::backward, 3}, {Cause::pipeline_bubble, 7}}, {{Cause::backward, 10}});
+  CHECK(verdict(m, {{&kBubble, Seconds{3}}}).sentence ==
+        "bubble-bound: the GPUs wait 70 % of the step for other stages; without a bubble it would "
+        "take 3.00 s (-70 %)");
+  m = result({{Cause::backward, 8}, {Cause::pipeline_bubble, 2}}, {{Cause::backward, 10}});
+  CHECK(verdict(m, {{&kBubble, Seconds{8}}})
+            .sentence.starts_with("compute-bound: the GPUs compute "
+                                  "80 % of the step"));
+}
+
+TEST_CASE("recompute that costs more than any limit is the next thing to try") {
+  const auto parts = std::vector{
+      std::pair{Cause::backward, 6.0}, {Cause::recompute, 3.0}, {Cause::exposed_tensor, 1.0}};
+  CHECK(
+      verdict(result(parts, parts), {{&kNetwork, Seconds{9}}}).next.starts_with("less recompute"));
+}
