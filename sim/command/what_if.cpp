@@ -117,8 +117,9 @@ void add_known(std::vector<ChangeOutcome>& outcomes, const Metrics& m,
   });
 }
 
-/// The fewest workers whose step is as long as that of an infinitely fast loader.
-std::optional<int> workers_enough(const Base& base, Seconds step, Seconds free) {
+/// The fewest workers whose step is as long as that of an infinitely fast loader; nothing where
+/// none do, or where a node has no memory for them.
+std::optional<int> workers_enough(const Base& base, Seconds step, Seconds free) try {
   const auto fills = [&](int workers) {
     return step_of(base.reread({fmt::format("data.workers={}", workers)})) <= kFilled * free;
   };
@@ -132,6 +133,8 @@ std::optional<int> workers_enough(const Base& base, Seconds step, Seconds free) 
     (fills(middle) ? enough : few) = middle;
   }
   return enough;
+} catch (const UserError&) {
+  return {};
 }
 
 /// Where waiting for input is the limit without which the step is shortest.

@@ -20,22 +20,53 @@ const Registered<Limit> input{{
     },
 }};
 
-std::vector<Change> changes(const Scenario& scenario) {
-  if (!scenario.data) return {};
-  const Input& data = *scenario.data;
-  const int workers = data.workers == 0 ? 1 : 2 * data.workers;
-  std::vector<Change> changes{{.settings = {fmt::format("data.workers={}", workers)}},
-                              {.settings = {fmt::format("data.prefetch={}", 2 * data.prefetch)}}};
-  if (!data.pinned) changes.push_back({.settings = {"data.pinned=true"}});
-  if (data.storage_bandwidth > BytesPerSecond{0}) {
-    changes.push_back({.title = "storage twice as fast", .scenario = [](Scenario& s) {
-                         s.data->storage_bandwidth = s.data->storage_bandwidth * 2;
-                       }});
+void speed_up(Scenario& scenario) {
+  Storage& storage = scenario.data->storage;
+  for (BytesPerSecond* rate :
+       {&storage.bandwidth, &storage.shared_bandwidth, &storage.stream_bandwidth})
+    *rate = *rate * 2;
+  storage.iops *= 2;
+  storage.shared_iops *= 2;
+  storage.latency = storage.latency / 2;
+}
+
+bool waits_for_storage(const Storage& storage) {
+  return storage.bandwidth > BytesPerSecond{0} || storage.shared_bandwidth > BytesPerSecond{0} ||
+         storage.latency > Seconds{0};
+}
+
+std::vector<Change> faster_storage(const Scenario& scenario) {
+  std::vector<Change> changes;
+  if (!scenario.data || !waits_for_storage(scenario.data->storage)) return changes;
+  changes.push_back({.title = "storage twice as fast", .scenario = speed_up});
+  if (scenario.data->storage.samples_per_read <= 1) {
+    changes.push_back({.title = "1,000 samples a file instead of one",
+                       .scenario = [](Scenario& s) { s.data->storage.samples_per_read = 1000; }});
+  }
+  if (scenario.data->cores) {
+    changes.push_back(
+        {.title = "twice the CPU cores", .scenario = [](Scenario& s) { *s.data->cores *= 2; }});
   }
   return changes;
 }
 
+std::vector<Change> changes(const Scenario& scenario) {
+  std::vector<Change> changes;
+  if (!scenario.data) return changes;
+  const Input& data = *scenario.data;
+  const auto set = [&](bool worth_it, const std::string& setting) {
+    if (worth_it) changes.push_back({.settings = {setting}});
+  };
+  set(true, fmt::format("data.workers={}", data.workers == 0 ? 1 : 2 * data.workers));
+  set(data.workers > 0, fmt::format("data.prefetch={}", 2 * data.prefetch));
+  set(!data.pinned, "data.pinned=true");
+  set(data.pinned && !data.non_blocking, "data.non_blocking=true");
+  set(data.samples > 0 && !data.persistent_workers, "data.persistent_workers=true");
+  return changes;
+}
+
 const Registered<Proposal> loader{{.name = "loader", .changes = changes}};
+const Registered<Proposal> storage{{.name = "storage", .changes = faster_storage}};
 
 }  // namespace
 }  // namespace stepsim
