@@ -62,13 +62,18 @@ Json loader_of(const std::optional<LoaderNeed>& need) {
           {"workers_enough", need->enough ? Json(*need->enough) : Json()}};
 }
 
-Json symptoms_of(const std::vector<Symptom>& symptoms) {
+Json symptoms_of(const std::vector<Symptom>& symptoms, const Metrics& m) {
   Json list = Json::array();
+  const auto per_month = [&](const Symptom& symptom) {
+    return m.cost ? number(m.cost->month_of(symptom.seconds / m.step_time)) : Json();
+  };
   for (const Symptom& symptom : symptoms) {
     list.push_back({{"symptom", symptom.name},
                     {"title", symptom.title},
                     {"evidence", symptom.evidence},
-                    {"suspect", symptom.suspect}});
+                    {"suspect", symptom.suspect},
+                    {"seconds", number(symptom.seconds)},
+                    {"per_month_dollars", per_month(symptom)}});
   }
   return list;
 }
@@ -82,7 +87,7 @@ std::string to_json(const Explanation& e) {
                   {"critical_path", path_of(e.path, e.metrics)},
                   {"changes", changes_of(e)},
                   {"loader", loader_of(e.loader)},
-                  {"symptoms", symptoms_of(e.symptoms)},
+                  {"symptoms", symptoms_of(e.symptoms, e.metrics)},
                   {"verdict", {{"sentence", e.verdict.sentence}, {"next", e.verdict.next}}}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

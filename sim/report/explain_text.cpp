@@ -143,9 +143,16 @@ class Screen {
 
   void symptoms() {
     for (const Symptom& symptom : e_.symptoms)
-      paragraph("Symptom",
-                symptom.title + ": " + symptom.evidence + "; suspect " + symptom.suspect);
+      paragraph("Symptom", symptom.title + ": " + symptom.evidence + price(symptom) + "; suspect " +
+                               symptom.suspect);
     if (!e_.symptoms.empty()) line();
+  }
+
+  /// ", 2,764.80 $ a month".
+  std::string price(const Symptom& symptom) const {
+    const auto& cost = e_.metrics.cost;
+    if (!cost || symptom.seconds <= Seconds{}) return "";
+    return fmt::format(", {} a month", dollars(cost->month_of(share(symptom.seconds.seconds()))));
   }
 
   const Explanation& e_;

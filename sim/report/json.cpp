@@ -86,6 +86,18 @@ Json faults_of(const Metrics& m) {
       {"step_without_stragglers_s", m.stragglers.empty() ? Json() : number(m.without_stragglers)}};
 }
 
+/// null without a price.
+Json cost_of(const std::optional<RunCost>& cost, bool has_tokens) {
+  if (!cost) return nullptr;
+  return {{"per_hour_dollars", number(cost->per_hour)},
+          {"per_step_dollars", number(cost->per_step)},
+          {"per_day_dollars", number(cost->per_day)},
+          {"per_million_tokens_dollars", has_tokens ? number(cost->per_million_tokens) : Json()},
+          {"per_million_samples_dollars", number(cost->per_million_samples)},
+          {"wasted_fraction", number(cost->wasted_fraction)},
+          {"wasted_per_month_dollars", number(cost->wasted_per_month())}};
+}
+
 Json expectations_of(const std::vector<ExpectationOutcome>& expectations) {
   Json list = Json::array();
   for (const ExpectationOutcome& e : expectations) {
@@ -140,6 +152,7 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"memory", memory_of(m.memory)},
       {"replicas", replicas_of(m.replicas)},
       {"faults", faults_of(m)},
+      {"cost", cost_of(m.cost, m.has_tokens)},
       {"verdict", {{"sentence", m.verdict.sentence}, {"next", m.verdict.next}}},
       {"expect", expectations_of(expectations)},
       {"engine", engine_of(m.engine, stats)},

@@ -62,6 +62,19 @@ Slowest slowest_rank(const Timeline& timeline, Window window) {
   return slowest;
 }
 
+/// Of a mean rank.
+CauseSeconds mean_causes(const Timeline& timeline, Window window) {
+  CauseSeconds mean{};
+  double ranks = 0;
+  for (const RankTimeline& rank : timeline.ranks) {
+    const CauseSeconds causes = partition(timeline, rank, window.from, window.to);
+    for (std::size_t i = 0; i < kCauses; ++i) mean[i] += window.mean(causes[i]) * rank.multiplicity;
+    ranks += rank.multiplicity;
+  }
+  for (double& seconds : mean) seconds /= ranks;
+  return mean;
+}
+
 /// Of the critical path of a mean step.
 CauseSeconds critical_causes(const Timeline& timeline) {
   CauseSeconds mean{};
@@ -229,6 +242,7 @@ Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation
   const Slowest slowest = slowest_rank(timeline, window);
   m.slowest_stage = slowest.rank->stage;
   m.breakdown = slowest.causes;
+  m.all_ranks = mean_causes(timeline, window);
   m.critical = critical_causes(timeline);
   const double step = m.step_time.seconds();
   m.bubble_fraction = of(m.breakdown, Cause::pipeline_bubble) / step;
@@ -238,6 +252,10 @@ Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation
               scenario.parallelism.pipeline.chunks};
   m.memory.peak_time = peak_time(timeline, m.memory.worst().stage);
   m.engine = simulation.stats;
+  if (scenario.cost) {
+    m.cost = cost_of(scenario.cost->price, m.gpus, step, step - work_in(m.all_ranks),
+                     m.samples_per_s, m.tokens_per_s);
+  }
   return m;
 }
 

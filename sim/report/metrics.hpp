@@ -10,6 +10,7 @@
 #include "sim/core/quantity.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/memory.hpp"
+#include "sim/report/cost.hpp"
 #include "sim/report/statistics.hpp"
 #include "sim/timeline/timeline.hpp"
 
@@ -100,6 +101,7 @@ struct Metrics {
   int slowest_stage = 0;
   CauseSeconds breakdown{};  ///< of a mean step of the slowest stage; sums to step_time
   CauseSeconds critical{};   ///< of a mean step's critical path, across ranks; sums to step_time
+  CauseSeconds all_ranks{};  ///< the mean of all ranks; sums to step_time
   double bubble_fraction = 0, data_stall_fraction = 0, overlap_efficiency = 0;
   std::vector<GroupCommunication> communication;
   Memory memory;
@@ -107,6 +109,7 @@ struct Metrics {
   std::vector<FaultCost> fault_costs;
   std::vector<Straggler> stragglers;  ///< the latest first
   Seconds without_stragglers;         ///< the step if these were as fast as their peers
+  std::optional<RunCost> cost;        ///< absent: the scenario has no price
   Verdict verdict;
   EngineStats engine;
   Provenance provenance;

@@ -103,7 +103,8 @@ std::optional<Symptom> late_start(const View& view) {
   if (view.share(batch + copy) < kWorthSaying) return {};
   return Symptom{"late_start", "the GPU is idle before the first kernel",
                  amount(view, batch + copy),
-                 copy > batch ? "the copy of the batch to the GPU" : "the input pipeline"};
+                 copy > batch ? "the copy of the batch to the GPU" : "the input pipeline",
+                 view.per_step(batch + copy)};
 }
 
 bool contains(const View& view, const Span& span, std::initializer_list<Cause> causes) {
@@ -122,7 +123,8 @@ std::optional<Symptom> loss_gap(const View& view) {
   }
   if (view.share(idle) < kWorthSaying || working < idle / 2) return {};
   return Symptom{"loss_gap", "the GPU is idle between forward and backward while the CPU works",
-                 amount(view, idle), "a loss or metrics on the CPU, or a recompilation"};
+                 amount(view, idle), "a loss or metrics on the CPU, or a recompilation",
+                 view.per_step(idle)};
 }
 
 std::optional<Symptom> starvation(const View& view) {
@@ -137,7 +139,8 @@ std::optional<Symptom> starvation(const View& view) {
   return Symptom{"starvation", "the GPU is idle, and so is the CPU thread that feeds it",
                  fmt::format("{}, in which {:.1f} of {} loader workers are busy",
                              amount(view, idle), loading / idle, workers_of(view.rank)),
-                 "data starvation: too few workers, slow decoding or slow storage"};
+                 "data starvation: too few workers, slow decoding or slow storage",
+                 view.per_step(idle)};
 }
 
 /// From the end of the last backward kernel to the end of the step.
@@ -156,7 +159,8 @@ std::optional<Symptom> long_tail(const View& view) {
   }
   if (view.share(tail) < kWorthSaying) return {};
   return Symptom{"long_tail", "gradients are still on their way long after backward",
-                 amount(view, tail), "the all-reduce: its bucket size, its overlap, the topology"};
+                 amount(view, tail), "the all-reduce: its bucket size, its overlap, the topology",
+                 view.per_step(tail)};
 }
 
 /// The cause that a step has more of than a mean step.
@@ -200,14 +204,14 @@ std::optional<Symptom> spikes(const View& view) {
       "spikes", "some steps take much longer than others",
       fmt::format("{} of {}, up to {} where the median is {}, by {}", spiky, steps.size(),
                   humanise(*worst).text(), humanise(median).text(), title_of(grows)),
-      suspect_of_spikes(grows)};
+      suspect_of_spikes(grows), std::max(view.metrics.step_time - median, Seconds{})};
 }
 
 std::optional<Symptom> slow_rank(const View& view) {
   const Metrics& m = view.metrics;
   if (m.stragglers.empty() || saving(m, m.without_stragglers) < kWorthSaying) return {};
   return Symptom{"slow_rank", "some ranks are late, and the others wait for them",
-                 straggler_sentence(m), "a straggler"};
+                 straggler_sentence(m), "a straggler", m.step_time - m.without_stragglers};
 }
 
 /// Waits for a batch, by the place of the batch among the workers.
@@ -230,7 +234,8 @@ std::optional<Symptom> shallow_prefetch(const View& view) {
   return Symptom{"shallow_prefetch",
                  fmt::format("the GPU waits for one batch in {} alone, and there are {} workers",
                              workers, workers),
-                 amount(view, all), "workers in lockstep behind a prefetch that is too shallow"};
+                 amount(view, all), "workers in lockstep behind a prefetch that is too shallow",
+                 view.per_step(all)};
 }
 
 const RankTimeline& busiest(const Timeline& timeline, double from, double to) {

@@ -17,6 +17,7 @@ struct Symptom {
   std::string title;     ///< "the GPU is idle before the first kernel"
   std::string evidence;  ///< how much of what was seen
   std::string suspect;   ///< what it usually means
+  Seconds seconds{};     ///< of a mean step; 0: it has no length
 };
 
 /// Those that take at least 5 % of the measured steps, in this order:

@@ -39,6 +39,7 @@ class Screen {
     breakdown();
     communication();
     memory();
+    cost();
     faults();
     verdict();
     expected(expectations);
@@ -217,6 +218,21 @@ class Screen {
                           humanise(worst.total()).text(), humanise(m_.memory.capacity).text(),
                           moment_of(worst.peak, m_.memory.chunks > 1), categories_of(worst)),
               fits ? Paint::bold : Paint::red);
+    line();
+  }
+
+  void cost() {
+    if (!m_.cost) return;
+    const RunCost& c = *m_.cost;
+    const bool tokens = c.per_million_tokens > 0;
+    paragraph(
+        "Cost",
+        fmt::format("{} an hour: {} a step, {} a day, {} per million {}; GPUs wait {} of their "
+                    "time: {} a month",
+                    dollars(c.per_hour), dollars(c.per_step), dollars(c.per_day),
+                    dollars(tokens ? c.per_million_tokens : c.per_million_samples),
+                    tokens ? "tokens" : m_.samples, percent(c.wasted_fraction),
+                    dollars(c.wasted_per_month())));
     line();
   }
 

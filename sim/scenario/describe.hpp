@@ -236,6 +236,12 @@ void describe(Io& io, Run& r) {
            "which FLOPs MFU, HFU and TFLOP/s count: a name of `stepsim list conventions`");
 }
 
+template <class Io>
+void describe(Io& io, Cost& c) {
+  io.field("price", c.price, required(between(0, 1e6)),
+           "rent of one GPU with its share of node, network and storage");
+}
+
 /// Loaders start with a full queue to fill, and batches come in bursts: what they sustain shows
 /// only after the queue has turned over, and as a mean over its turns.
 inline Run run_defaults(const Scenario& s) {
@@ -273,6 +279,7 @@ void describe(Io& io, Scenario& s) {
              "where samples come from; absent: input is never waited for");
   io.section("host", s.host, "the CPU that launches kernels");
   io.section("faults", s.faults, "what is not as it should be");
+  io.section("cost", s.cost, Cost{}, "what the GPUs cost; absent: reports have no prices");
   io.fallback(s.run, run_defaults(s), "");
   io.section("run", s.run, "what is simulated");
   io.expectations("expect", s.expect, "what the result must be, as in `step_time: \"<= 4.6 s\"`");

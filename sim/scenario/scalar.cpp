@@ -78,6 +78,21 @@ void read_scalar(const std::string& text, SampleTime& value) {
   if (!std::isfinite(value.time.seconds())) throw Mistake{quoted(text) + " is too small", ""};
 }
 
+void read_scalar(const std::string& text, GpuPrice& value) {
+  constexpr std::string_view kUnit = "$/gpu/h";
+  const auto leading = leading_number(text);
+  if (!leading) refuse(text, wanted(value));
+  if (leading->rest != kUnit) {
+    const char* what = leading->rest.empty() ? " has no unit" : " is not a price of one GPU's hour";
+    throw Mistake{quoted(text) + what, fmt::format("write \"{} {}\"", leading->number, kUnit)};
+  }
+  value.dollars_per_hour = leading->value;
+}
+
+std::string write_scalar(GpuPrice value) {
+  return fmt::format("\"{} $/gpu/h\"", value.dollars_per_hour);
+}
+
 void read_scalar(const std::string& text, RankOrder& value) {
   if (text.empty() || text.ends_with('-')) refuse(text, wanted(value));
   RankOrder read{.axes = {}};

@@ -73,6 +73,11 @@ void read_scalar(const std::string& text, SampleTime& value);
 inline std::string write_scalar(SampleTime value) { return write_scalar(value.time); }
 inline std::string wanted(SampleTime) { return "a time per sample or a rate in samples/s"; }
 
+/// Dollars for an hour of one GPU: "2.50 $/gpu/h".
+void read_scalar(const std::string& text, GpuPrice& value);
+std::string write_scalar(GpuPrice value);
+inline std::string wanted(GpuPrice) { return "a price of one GPU's hour such as 2.50 $/gpu/h"; }
+
 // --- choices
 // ------------------------------------------------------------------------------------------------
 template <Named E>
@@ -103,6 +108,7 @@ inline std::string wanted(const RankOrder&) { return "an order such as tp-cp-ep-
 inline double magnitude(Integer auto value) { return static_cast<double>(value); }
 inline double magnitude(double value) { return value; }
 inline double magnitude(SampleTime value) { return value.time.seconds(); }
+inline double magnitude(GpuPrice value) { return value.dollars_per_hour; }
 template <int S, int B, int F>
 double magnitude(Quantity<S, B, F> value) {
   return value.base();

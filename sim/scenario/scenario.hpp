@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/core/quantity.hpp"
+#include "sim/scenario/cost.hpp"
 #include "sim/scenario/faults.hpp"
 #include "sim/scenario/gpu.hpp"
 #include "sim/scenario/input.hpp"
@@ -314,6 +315,7 @@ struct Scenario {
   std::optional<Input> data;  ///< absent: input is never waited for
   Host host;
   Faults faults;
+  std::optional<Cost> cost;
   Run run;
   std::vector<Expectation> expect;
   std::string hash;  ///< of the resolved scenario

@@ -58,6 +58,7 @@ TEST_CASE("the keys of a result are a schema: none comes or goes with the number
                                         "memory",
                                         "replicas",
                                         "faults",
+                                        "cost",
                                         "verdict",
                                         "expect",
                                         "engine",

@@ -164,3 +164,13 @@ TEST_CASE("the nearest word is found, and no far one") {
   CHECK_FALSE(nearest(std::string(100'000, 'x'), words).has_value());
   CHECK(edit_distance("1fb1", "1f1b") == 1);
 }
+
+TEST_CASE("a price says of what it is") {
+  GpuPrice price;
+  read_scalar("2.50 $/gpu/h", price);
+  CHECK(price.dollars_per_hour == 2.5);
+  CHECK(write_scalar(price) == "\"2.5 $/gpu/h\"");
+  CHECK_THROWS_AS(read_scalar("2.50", price), Mistake);
+  CHECK_THROWS_AS(read_scalar("2.50 $/h", price), Mistake);
+  CHECK_THROWS_AS(read_scalar("cheap", price), Mistake);
+}
