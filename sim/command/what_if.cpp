@@ -22,7 +22,8 @@ namespace stepsim {
 namespace {
 
 constexpr int kMostWorkers = 1024;  // of data.workers
-constexpr double kFilled = 1.01;    // of the step with an infinitely fast loader
+constexpr double kAlike = 1.01;     // steps that differ by less are the same
+constexpr double kFilled = 1.05;    // of a step without input: batches still have to be copied
 
 Seconds step_of(const Plan& plan) { return mean_step(simulate(plan, {.spans = false}).timeline); }
 
@@ -117,20 +118,26 @@ void add_known(std::vector<ChangeOutcome>& outcomes, const Metrics& m,
   });
 }
 
-/// The fewest workers whose step is as long as that of an infinitely fast loader; nothing where
-/// none do, or where a node has no memory for them.
-std::optional<int> workers_enough(const Base& base, Seconds step, Seconds free) try {
-  const auto fills = [&](int workers) {
-    return step_of(base.reread({fmt::format("data.workers={}", workers)})) <= kFilled * free;
+/// The fewest workers with which the step is as short as any number of them makes it; nothing where
+/// that is far from a step without input, or where a node has no memory for them.
+std::optional<int> workers_enough(const Base& base, Seconds free) try {
+  const auto step_with = [&](int workers) {
+    return step_of(base.reread({fmt::format("data.workers={}", workers)}));
   };
   const int now = std::max(base.scenario.data->workers, 1);
-  int enough = std::max(now + 1, static_cast<int>(std::ceil(now * (step / free))));
-  while (enough <= kMostWorkers && !fills(enough)) enough *= 2;
-  if (enough > kMostWorkers) return {};
-  int few = now;  // do not fill it
+  int enough = now;
+  Seconds best = step_with(enough);
+  for (int more = 2 * now; more <= kMostWorkers; more *= 2) {
+    const Seconds step = step_with(more);
+    if (step * kAlike >= best) break;
+    best = step;
+    enough = more;
+  }
+  if (enough == now || best > kFilled * free) return {};
+  int few = std::max(enough / 2, now);  // not enough
   while (few + 1 < enough) {
     const int middle = (few + enough) / 2;
-    (fills(middle) ? enough : few) = middle;
+    (step_with(middle) <= kAlike * best ? enough : few) = middle;
   }
   return enough;
 } catch (const UserError&) {
@@ -144,13 +151,22 @@ std::optional<LoaderNeed> loader_need(const Base& base, Seconds step,
   const auto best = std::min_element(
       limits.begin(), limits.end(),
       [](const LimitOutcome& a, const LimitOutcome& b) { return a.step < b.step; });
-  if (best->limit->name != "input" || best->step * kFilled >= step) return {};
+  if (best->limit->name != "input" || best->step * kAlike >= step) return {};
   const double samples =
       static_cast<double>(base.scenario.training.global_batch) / base.scenario.data_parallel();
   return LoaderNeed{.workers = base.scenario.data->workers,
                     .delivered = samples / step.seconds(),
                     .taken = samples / best->step.seconds(),
-                    .enough = workers_enough(base, step, best->step)};
+                    .enough = workers_enough(base, best->step)};
+}
+
+/// Unless it is among the changes already.
+void add_workers(std::vector<ChangeOutcome>& changes, int workers, const Base& base) {
+  const Change change{.settings = {fmt::format("data.workers={}", workers)}};
+  const bool known = std::any_of(changes.begin(), changes.end(), [&](const ChangeOutcome& other) {
+    return other.settings == change.settings;
+  });
+  if (!known) changes.push_back(outcome_of(change, simulated(change, base)));
 }
 
 }  // namespace
@@ -164,10 +180,12 @@ Explanation explain(const Scenario& scenario, const Reread& reread) {
   const Simulation simulation = simulate(plan);
   Metrics& metrics = explanation.metrics = measure(scenario, graph, simulation);
   const auto limits = add_counterfactuals(metrics, scenario, graph, plan, 0, simulation.timeline);
+  explanation.loader = loader_need(base, metrics.step_time, limits);
+  if (explanation.loader && explanation.loader->enough)
+    add_workers(explanation.changes, *explanation.loader->enough, base);
   add_known(explanation.changes, metrics, limits);
   explanation.path = summary_of_path(simulation.timeline);
   explanation.symptoms = symptoms_of(simulation.timeline, metrics);
-  explanation.loader = loader_need(base, metrics.step_time, limits);
   explanation.verdict = verdict_of(explanation);
   return explanation;
 }

@@ -46,7 +46,7 @@ struct LoaderNeed {
   int workers = 0;              ///< of one replica, as they are
   double delivered = 0;         ///< samples a second that a replica gets
   double taken = 0;             ///< that it takes from an infinitely fast loader
-  std::optional<int> enough{};  ///< the fewest with which the step is within 1 % of that
+  std::optional<int> enough{};  ///< the fewest beyond which more do not help
 };
 
 struct Explanation {

@@ -155,11 +155,25 @@ TEST_CASE("as many workers as are said fill the GPU, and one less does not") {
     return Experiment(read(text, {fmt::format("data.workers={}", workers)})).step_seconds();
   };
   const double free = best_limit(e)->step.seconds();
-  CHECK(step(*e.loader->enough) <= 1.01 * free);
-  CHECK(step(*e.loader->enough - 1) > 1.01 * free);
+  CHECK(step(*e.loader->enough) <= 1.05 * free);
+  CHECK(step(*e.loader->enough - 1) > 1.01 * step(2 * *e.loader->enough));
   // 8 samples of 50 ms in each of two workers: 40 samples a second.
   CHECK(e.loader->delivered == doctest::Approx(40).epsilon(0.02));
   CHECK(e.loader->taken == nine_digits(8 / free));
+}
+
+TEST_CASE("workers fill a GPU up to the copies that nothing hides") {
+  // A transform of 512 ms a batch beside steps of some 115 ms; the copy of each batch, which every
+  // loader has to make, is above 1 % of that. Four workers take 128 ms, five 102 ms.
+  const Explanation e = explained(R"(
+model: resnet50
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {global_batch: 2048, micro_batch: 256, precision: fp16, optimizer: momentum, gradient_clipping: false}
+data: {sample_size: 500 KB, device_bytes: 150528 B, decode: 0 s, transform_rate: 250 MB/s, workers: 1}
+)");
+  REQUIRE(e.loader.has_value());
+  CHECK(e.loader->enough == 5);
+  CHECK(e.verdict.next.starts_with("--set data.workers=5"));
 }
 
 TEST_CASE("storage that is too slow is not helped by workers") {
