@@ -40,11 +40,11 @@ bool moves_bytes(const Storage& storage) {
 }
 
 bool shares_cores(const Scenario& scenario) {
-  const Input& d = *scenario.data;
-  if (!d.cores) return false;
+  const Host& host = scenario.host;
+  if (!host.cores) return false;
   // The process of a GPU is its own loader where there are no workers.
-  const double workers = d.workers > 0 ? d.workers : 1;
-  return (d.host_cores + workers) * scenario.cluster.gpus_per_node > *d.cores;
+  const double workers = scenario.data->workers > 0 ? scenario.data->workers : 1;
+  return (host.threads + workers) * scenario.cluster.gpus_per_node > *host.cores;
 }
 
 std::vector<LinkId> SharedLinks::crossed_from(int node) const {
@@ -69,7 +69,8 @@ InputLinks add_input_links(Network& network, const Scenario& scenario) {
         .of_each_node("page cache", "page cache", s.page_cache_bandwidth.bytes_per_second());
   }
   if (shares_cores(scenario)) {
-    const double left = *d.cores - d.host_cores * scenario.cluster.gpus_per_node;
+    const Host& host = scenario.host;
+    const double left = *host.cores - host.threads * scenario.cluster.gpus_per_node;
     Limits(network, links.cores).of_each_node("cores", "cores", left * kCoreSecond);
   }
   return links;

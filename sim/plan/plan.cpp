@@ -46,6 +46,8 @@ StageShape shape_of(const Plan& plan, const Scenario& scenario, const Placement&
   for (std::size_t i = 0; i < result.between_nodes.size(); ++i) {
     result.between_nodes[i] = shape(transfer_channel(i)).nodes > 1;
   }
+  const auto& collection = scenario.host.garbage_collection;
+  if (collection && !collection->aligned) result.collects_early = rank % collection->every;
   return result;
 }
 

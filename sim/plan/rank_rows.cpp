@@ -1,6 +1,7 @@
 // Tasks of one rank, and what waiting for them is called.
 #include "sim/plan/rank_rows.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/plan/schedule.hpp"
@@ -30,15 +31,36 @@ bool reduces_gradients(Channel channel) {
 RankRows::RankRows(Workshop& shop, const StageShape& shape)
     : shop_(shop),
       shape_(shape),
-      writer_(shape.stage, shop.scenario.host.launch),
+      writer_(shape.stage, shop.scenario.host.launch * cpu_slowdown(shop.scenario)),
       has_copies_(schedule_of(shop.scenario).needs.copies > 1) {
   host_ = writer_.add_row("host", RowKind::host);
   compute_ = writer_.add_row("compute", RowKind::compute);
   rows_.fill(kNoRow);
 }
 
+/// Of the depth that is let run empty before the host goes on: so that it does not stop at each
+/// chain.
+constexpr int kQueueSlack = 8;
+
+void RankRows::wait_for_queue(int kernels) {
+  const Host& host = shop_.scenario.host;
+  if (!host.queue_depth || host.graph()) return;
+  if (queued_ + kernels > *host.queue_depth && !queue_.empty()) {
+    const int most = *host.queue_depth - *host.queue_depth / kQueueSlack;
+    TaskIndex done = kNoTask;
+    while (!queue_.empty() && queued_ + kernels > most) {
+      done = queue_.front().first;
+      queued_ -= queue_.front().second;
+      queue_.pop_front();
+    }
+    wait_on_host("launch queue is full", {done});
+  }
+}
+
 void RankRows::write_chain(std::uint32_t index) {
   const Chain& chain = shop_.plan.chains[index];
+  const auto kernels = static_cast<int>(chain.kernels.size());
+  wait_for_queue(kernels);
   Task task;
   task.kind = TaskKind::chain;
   task.row = compute_;
@@ -46,8 +68,11 @@ void RankRows::write_chain(std::uint32_t index) {
   task.name = span_name(chain);
   task.micro_batch = micro_batch_;
   task.cause = chain.kernels.front().cause;
-  writer_.launch(task, waits_, 0, chain.launch);
+  const TaskIndex launched = writer_.launch(task, waits_, 0, chain.launch);
   waits_.clear();
+  if (!shop_.scenario.host.queue_depth) return;
+  queue_.emplace_back(launched, kernels);
+  queued_ += kernels;
 }
 
 void RankRows::write_kernels(std::vector<Kernel> kernels) {
@@ -99,7 +124,11 @@ TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
   return writer_.launch(task, after, launch_time(shop_.scenario).seconds());
 }
 
-TaskIndex RankRows::wait_on_host(const char* name, const std::vector<TaskIndex>& after) {
+TaskIndex RankRows::wait_on_host(const std::string& name, const std::vector<TaskIndex>& after) {
+  if (std::find(after.begin(), after.end(), computed()) != after.end()) {
+    queue_.clear();
+    queued_ = 0;
+  }
   Task wait;
   wait.row = host_;
   wait.name = shop_.name(name);
@@ -108,14 +137,33 @@ TaskIndex RankRows::wait_on_host(const char* name, const std::vector<TaskIndex>&
   return writer_.wait_on_host(wait, after);
 }
 
-void RankRows::stall(double seconds) {
-  Task pause;
-  pause.kind = TaskKind::timer;
-  pause.row = host_;
-  pause.name = shop_.name("stall");
-  pause.cause = pause.wait_cause = Cause::stall;
-  pause.amount = seconds;
-  wait_on_host("end of stall", {writer_.launch(pause, {}, 0)});
+void RankRows::write_on_host(const std::string& name, Seconds time, Cause cause) {
+  Task work;
+  work.kind = TaskKind::timer;
+  work.row = host_;
+  work.name = shop_.name(name);
+  work.micro_batch = micro_batch_;
+  work.cause = work.wait_cause = cause;
+  work.amount = time.seconds();
+  writer_.launch(work, {}, 0);
+}
+
+void RankRows::end_host_work(const std::string& name) {
+  wait_on_host(name, {writer_.last_on(host_)});
+}
+
+void RankRows::work_on_host(const std::string& name, Seconds time, Cause cause) {
+  write_on_host(name, time, cause);
+  end_host_work("end of " + name);
+}
+
+TaskIndex RankRows::mark(const char* name, const std::vector<TaskIndex>& after) {
+  Task point;
+  point.kind = TaskKind::timer;
+  point.row = compute_;
+  point.name = shop_.name(name);
+  point.micro_batch = micro_batch_;
+  return writer_.add(point, after);
 }
 
 void RankRows::wait_for(TaskIndex task) {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/plan/program_writer.hpp"
@@ -37,10 +39,16 @@ class RankRows {
                         const std::vector<TaskIndex>& after);
 
   /// The host stops until these are done.
-  TaskIndex wait_on_host(const char* name, const std::vector<TaskIndex>& after);
+  TaskIndex wait_on_host(const std::string& name, const std::vector<TaskIndex>& after);
 
-  /// The host does nothing for that long.
-  void stall(double seconds);
+  /// The host works, or stalls, for that long and launches nothing; what it does follows what it
+  /// did before. `end_host_work` is the end of all that was written since its last wait.
+  void write_on_host(const std::string& name, Seconds time, Cause cause);
+  void end_host_work(const std::string& name);
+  void work_on_host(const std::string& name, Seconds time, Cause cause);
+
+  /// A point on the compute row at which these are done. Nobody waits for it but the row.
+  TaskIndex mark(const char* name, const std::vector<TaskIndex>& after);
 
   /// The next chain waits for this task, unless it is kNoTask.
   void wait_for(TaskIndex task);
@@ -58,6 +66,8 @@ class RankRows {
   static constexpr TaskIndex kNoTask = ProgramWriter::kNoTask;
 
  private:
+  /// The host stops before it launches that many kernels, while too many are in the queue.
+  void wait_for_queue(int kernels);
   std::uint16_t row_of(Channel channel);
   Channel counted_as(Channel channel) const;
   std::uint32_t span_name(const Chain& chain);
@@ -69,6 +79,9 @@ class RankRows {
   std::uint16_t host_ = 0, compute_ = 0;
   std::array<std::uint16_t, kChannels> rows_{};
   std::vector<TaskIndex> waits_;
+  /// Chains that the host has launched and not seen done, and their kernels.
+  std::deque<std::pair<TaskIndex, int>> queue_;
+  int queued_ = 0;
   std::int32_t micro_batch_ = -1;
 };
 

@@ -80,8 +80,15 @@ double gradient_bytes(const Scenario& scenario) {
   return bytes_per_element(scenario.training.gradients);
 }
 
+double cpu_slowdown(const Scenario& scenario) {
+  const Host& host = scenario.host;
+  if (!host.cores) return 1;
+  return std::max(1.0, host.threads * scenario.cluster.gpus_per_node / *host.cores);
+}
+
 Seconds launch_time(const Scenario& scenario) {
-  return scenario.host.graph ? Seconds{0} : scenario.host.launch;
+  const Host& host = scenario.host;
+  return host.graph() ? Seconds{0} : host.launch * cpu_slowdown(scenario);
 }
 
 void contract(Chain& chain) {

@@ -72,6 +72,7 @@ struct StageShape {
       embedding;
   std::array<bool, kTransferChannels> between_nodes{};  ///< of the transfer channels
   Slowness slow{};
+  int collects_early = 0;  ///< steps before others that its Python collects garbage
   auto operator<=>(const StageShape&) const = default;
 };
 
@@ -120,6 +121,10 @@ GatheredElements gathered_elements(const Scenario& scenario, const Block& block,
 /// A chain of these kernels, on a GPU that takes `factor` times as long; `launch` is the host's
 /// time for each.
 std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch, double factor);
+
+/// How many times as long the host's work takes where the busy threads of a node's processes are
+/// more than its cores, and each gets a part of one.
+double cpu_slowdown(const Scenario& scenario);
 
 /// Host time per kernel: none where a whole pass is one graph launch.
 Seconds launch_time(const Scenario& scenario);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
+#include "sim/plan/host_thread.hpp"
 #include "sim/plan/input.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/passes.hpp"
@@ -47,7 +48,8 @@ class StageWriter {
         writer_(rows_.writer()),
         transfers_(rows_, placement_),
         offload_(rows_),
-        end_(rows_, offload_) {
+        end_(rows_, offload_),
+        host_(rows_, placement_, actions_) {
     compile();
   }
 
@@ -57,15 +59,19 @@ class StageWriter {
     for (int step = 0; step < scenario_.run.warmup + scenario_.run.steps; ++step) {
       writer_.set_step(step);
       first_step_ = step == 0;
-      if (shape_.slow.delay > 0) rows_.stall(shape_.slow.delay);
+      if (shape_.slow.delay > 0) stall();
+      host_.begin_step(step);
       write_passes();
       end_.write();
+      host_.end_step();
     }
     if (input_) input_->leave();
     return writer_.finish();
   }
 
  private:
+  void stall() { rows_.work_on_host("stall", Seconds{shape_.slow.delay}, Cause::stall); }
+
   void compile() {
     for (int chunk = 0; chunk < pipeline_.chunks; ++chunk) chunks_.push_back(compiled(chunk));
     writer_.program().resident_bytes = resident_bytes(scenario_, shop_.graph, shape_.stage).bytes();
@@ -165,7 +171,8 @@ class StageWriter {
     const auto kind = static_cast<std::size_t>(action.pass);
     rows_.set_micro_batch(action.micro_batch);
     if (action.pass == PassKind::forward && needs_batch(action.chunk)) fetch_batch();
-    if (scenario_.host.graph) writer_.spend_on_host(writer_.launch_seconds());
+    host_.before(action);
+    if (scenario_.host.graph()) writer_.spend_on_host(writer_.launch_seconds());
     const auto first = static_cast<TaskIndex>(writer_.program().tasks.size());
     const bool at_once = first_step_ && !chunk.first_segments[kind].empty();
     write_segment(!reduces_[written_] ? chunk.segments[kind]
@@ -177,6 +184,7 @@ class StageWriter {
     const Bytes most = chunk.memory[kind].most.total();
     writer_.add_memory(rows_.computed_from(first), most.bytes(), true);
     writer_.add_memory(rows_.computed(), (chunk.memory[kind].leaves.total() - most).bytes(), false);
+    host_.after(action);
   }
 
   /// Without overlap the gradients of passes that reduce are reduced between passes.
@@ -267,6 +275,7 @@ class StageWriter {
   Transfers transfers_;
   Offload offload_;
   StepEnd end_;
+  HostThread host_;
   std::vector<ChunkPasses> chunks_;
   std::optional<InputRows> input_;
   std::vector<TaskIndex> slots_;

@@ -54,7 +54,7 @@ StepEnd::StepEnd(RankRows& rows, Offload& offload)
 void StepEnd::write() {
   rows_.set_micro_batch(-1);
   ProgramWriter& writer = rows_.writer();
-  if (scenario_.host.graph) writer.spend_on_host(writer.launch_seconds());
+  if (scenario_.host.graph()) writer.spend_on_host(writer.launch_seconds());
   if (reduces_alone(scenario_, shape_) && scenario_.parallelism.data.no_sync) reduction_.start();
   wait_for_reductions();
   if (shape_.embedding.ranks > 1) reduce_embedding();
@@ -71,8 +71,6 @@ void StepEnd::write() {
   }
   if (shape_.data.ranks > 1 && strategy_.shards_optimizer) gather_parameters();
   rows_.write_kernels(quantise_kernels(rows_.shop(), shape_.stage));
-  rows_.wait_for(rows_.computed());
-  writer.mark_step_end(rows_.wait_on_host("end of step", rows_.take_waits()));
 }
 
 void StepEnd::wait_for_reductions() {

@@ -37,6 +37,7 @@ class StepEnd {
  public:
   StepEnd(RankRows& rows, Offload& offload);
 
+  /// All but the host's wait for it.
   void write();
 
  private:

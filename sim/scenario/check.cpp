@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/scenario/check_faults.hpp"
+#include "sim/scenario/check_host.hpp"
 #include "sim/scenario/check_input.hpp"
 #include "sim/scenario/check_kinds.hpp"
 #include "sim/scenario/check_names.hpp"
@@ -211,6 +212,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_precision();
   check_faults(scenario, keys);
   check_input(scenario, keys);
+  check_host(scenario, keys);
 }
 
 }  // namespace stepsim

@@ -50,13 +50,14 @@ void check_workers(const Scenario& s, const KeyReports& keys) {
   if (d.pin_bandwidth && !d.pinned) {
     keys.report("data.pin_bandwidth", "pin_bandwidth is stated, but pinned is false: nothing pins");
   }
-  if (!d.cores || !keys.sound({"cluster"})) return;
-  const double busy = d.host_cores * s.cluster.gpus_per_node;
-  if (busy < *d.cores) return;
-  keys.report("data.cores",
-              fmt::format("{} GPUs per node x host_cores {} = {:g}: no core of {:g} is left to "
+  const Host& host = s.host;
+  if (!host.cores || !keys.sound({"cluster", "host"})) return;
+  const double busy = host.threads * s.cluster.gpus_per_node;
+  if (busy < *host.cores) return;
+  keys.report("host.cores",
+              fmt::format("{} GPUs per node x threads {} = {:g}: no core of {:g} is left to loader "
                           "workers",
-                          s.cluster.gpus_per_node, d.host_cores, busy, *d.cores));
+                          s.cluster.gpus_per_node, host.threads, busy, *host.cores));
 }
 
 }  // namespace

@@ -13,9 +13,11 @@
 
 #include "sim/scenario/describe_cluster.hpp"
 #include "sim/scenario/describe_faults.hpp"
+#include "sim/scenario/describe_host.hpp"
 #include "sim/scenario/describe_input.hpp"
 #include "sim/scenario/describe_model.hpp"
 #include "sim/scenario/frameworks.hpp"
+#include "sim/scenario/host_period.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/rules.hpp"
 #include "sim/scenario/scalar.hpp"
@@ -206,24 +208,9 @@ void describe(Io& io, Collectives& c) {
 }
 
 template <class Io>
-void describe(Io& io, Host& h) {
-  // 4 to 6 us of CPU per launch: susun-blog.com/blog/pegainfer-3-cuda-graph.
-  io.fallback(h.launch, 5_us, "5 us");
-  io.field("launch", h.launch, duration, "CPU time to launch one kernel");
-  HostMode mode = h.graph ? HostMode::graph : HostMode::eager;
-  // CPU Adam of ZeRO-Offload: 10 billion parameters in 2.57 s on two Xeon 8168 (Ren et al. 2021,
-  // arXiv 2101.06840, table 4), 28 B of fp32 state and gradients and 2 B of weights each.
-  io.fallback(h.optimizer_rate, 117_GBps, "117 GB/s");
-  io.field("optimizer_rate", h.optimizer_rate, rate,
-           "bytes that a node's CPUs move in offloaded updates, shared by its ranks");
-  io.field("mode", mode, any, "graph: a whole pass is one launch");
-  h.graph = mode == HostMode::graph;
-}
-
-template <class Io>
 void describe(Io& io, Run& r) {
   const std::string_view more = "; more with `data`: two turns of the loaders' queue";
-  io.fallback(r.steps, r.steps, "2" + std::string(more));
+  io.fallback(r.steps, r.steps, "2" + std::string(more) + "; whole periods of what `host` repeats");
   io.field("steps", r.steps, between(1, 10'000), "steps that are measured");
   io.fallback(r.warmup, r.warmup, "1" + std::string(more));
   io.field("warmup", r.warmup, between(0, 10'000), "steps before them");
@@ -242,18 +229,25 @@ void describe(Io& io, Cost& c) {
            "rent of one GPU with its share of node, network and storage");
 }
 
+inline constexpr int kLongestPeriod = 100;  ///< steps that a run has by itself for the host's sake
+
 /// Loaders start with a full queue to fill, and batches come in bursts: what they sustain shows
 /// only after the queue has turned over, and as a mean over its turns.
+/// What the host does every so many steps is measured over whole periods.
 inline Run run_defaults(const Scenario& s) {
   Run run;
   if (!std::holds_alternative<Transformer>(s.model.shape)) run.flops = "gemms";
-  if (!s.data || s.parallelism.tensor < 1 || s.parallelism.pipeline.stages < 1) return run;
+  if (s.parallelism.tensor < 1 || s.parallelism.pipeline.stages < 1) return run;
   const bool splits = s.data_parallel() > 0 && s.training.micro_batch > 0;
-  const double batches = splits ? std::max(s.micro_batches(), 1) : 1;
-  const double queue = static_cast<double>(s.data->workers) * s.data->prefetch;
-  const int turns = static_cast<int>(std::min(2 * std::ceil(queue / batches), 100.0));
-  run.steps = std::max(run.steps, turns);
-  run.warmup = std::max(run.warmup, turns);
+  const int batches = splits ? std::max(s.micro_batches(), 1) : 1;
+  if (s.data) {
+    const double queue = static_cast<double>(s.data->workers) * s.data->prefetch;
+    const int turns = static_cast<int>(std::min(2 * std::ceil(queue / batches), 100.0));
+    run.steps = std::max(run.steps, turns);
+    run.warmup = std::max(run.warmup, turns);
+  }
+  const int period = host_period(s, batches, kLongestPeriod);
+  run.steps = (run.steps + period - 1) / period * period;
   return run;
 }
 

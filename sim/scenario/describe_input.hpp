@@ -73,10 +73,6 @@ void describe_cost(Io& io, Input& d) {
            "besides: bytes of sample_size that one worker transforms in a second");
   io.section("variation", d.variation, Variation{},
              "the CPU time of each sample is multiplied by a draw from run.seed");
-  io.field("cores", d.cores, positive,
-           "of a node's CPUs; workers that are more share them; absent: never too few");
-  io.field("host_cores", d.host_cores, between(0, 1024),
-           "of them, kept busy by the process of each GPU itself");
 }
 
 template <class Io>

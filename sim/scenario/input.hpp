@@ -64,8 +64,6 @@ struct Input {
   Seconds transform;                             ///< CPU time per sample in a worker, besides
   std::optional<BytesPerSecond> transform_rate;  ///< likewise, of the bytes that are read
   std::optional<Variation> variation;            ///< absent: all samples are alike
-  std::optional<double> cores;                   ///< of a node; absent: workers never wait for one
-  double host_cores = 1;                         ///< of them, kept busy by each GPU's own process
   Bytes worker_memory;                           ///< of one worker without its batches
   std::optional<Bytes> host_memory;  ///< of a node, for its loaders; absent: not checked
   bool pinned = true;

@@ -13,7 +13,6 @@ namespace stepsim {
 
 /// In the order of the variant Model::shape.
 enum class ModelKind { transformer, mlp, resnet, dlrm };
-enum class HostMode { eager, graph };
 
 /// All words of one choice, in the order in which messages list them.
 template <class E>
@@ -157,7 +156,25 @@ inline constexpr std::array kNames<Decoder> = {std::pair{std::string_view("cpu")
 template <>
 inline constexpr std::array kNames<HostMode> = {
     std::pair{std::string_view("eager"), HostMode::eager},
+    std::pair{std::string_view("compiled"), HostMode::compiled},
     std::pair{std::string_view("graph"), HostMode::graph}};
+template <>
+inline constexpr std::array kNames<Per> = {
+    std::pair{std::string_view("step"), Per::step},
+    std::pair{std::string_view("micro_batch"), Per::micro_batch}};
+template <>
+inline constexpr std::array kNames<HostAfter> = {
+    std::pair{std::string_view("forward"), HostAfter::forward},
+    std::pair{std::string_view("backward"), HostAfter::backward},
+    std::pair{std::string_view("step"), HostAfter::step}};
+template <>
+inline constexpr std::array kNames<CompiledPass> = {
+    std::pair{std::string_view("forward"), CompiledPass::forward},
+    std::pair{std::string_view("backward"), CompiledPass::backward}};
+template <>
+inline constexpr std::array kNames<NewShape> = {
+    std::pair{std::string_view("steps"), NewShape::steps},
+    std::pair{std::string_view("last_batch"), NewShape::last_batch}};
 
 /// A choice that has words.
 template <class E>

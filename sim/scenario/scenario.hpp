@@ -16,6 +16,7 @@
 #include "sim/scenario/cost.hpp"
 #include "sim/scenario/faults.hpp"
 #include "sim/scenario/gpu.hpp"
+#include "sim/scenario/host.hpp"
 #include "sim/scenario/input.hpp"
 #include "sim/scenario/model.hpp"
 
@@ -259,13 +260,6 @@ struct Parallelism {
   Pipeline pipeline;
   DataParallel data;
   bool operator==(const Parallelism&) const = default;
-};
-
-struct Host {
-  Seconds launch;                 ///< CPU time to launch one kernel
-  bool graph = false;             ///< mode graph: a whole pass is one launch
-  BytesPerSecond optimizer_rate;  ///< of an offloaded update on a node's CPUs, its ranks together
-  bool operator==(const Host&) const = default;
 };
 
 struct Run {

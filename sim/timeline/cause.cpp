@@ -28,6 +28,9 @@ constexpr std::array<Words, kCauses> kWords{{
     {"sync_wait", "waiting for other ranks to join"},
     {"batch_wait", "waiting for the input pipeline"},
     {"h2d", "waiting for the copy to the GPU"},
+    {"cpu_work", "waiting for work of the CPU"},
+    {"recompilation", "waiting for a recompilation"},
+    {"garbage_collection", "waiting for garbage collection"},
     {"launch_gap", "waiting for kernel launches"},
 }};
 static_assert(kWords.back().name != nullptr, "a cause has no name");

@@ -20,19 +20,22 @@ enum class Cause : std::uint8_t {
   recompute,
   backward,
   optimizer,
-  contention,        ///< compute that is slower because a collective holds SMs
-  stall,             ///< the host of a slow GPU does nothing (faults.slow_gpus)
-  exposed_tensor,    ///< waiting for a tensor-parallel collective in flight
-  exposed_context,   ///< waiting for a context-parallel exchange in flight
-  exposed_expert,    ///< waiting for an expert-parallel all-to-all in flight
-  exposed_tables,    ///< waiting for vectors of embedding tables in flight
-  exposed_data,      ///< waiting for a data-parallel collective in flight
-  exposed_pipeline,  ///< waiting for activations or gradients in flight between stages
-  pipeline_bubble,   ///< waiting for another stage to produce
-  sync_wait,         ///< waiting for another rank to join a collective
-  batch_wait,        ///< waiting for the input pipeline
-  h2d,               ///< waiting for a copy of the batch to the GPU
-  launch_gap,        ///< waiting for the host to launch the next kernel
+  contention,          ///< compute that is slower because a collective holds SMs
+  stall,               ///< the host of a slow GPU does nothing (faults.slow_gpus)
+  exposed_tensor,      ///< waiting for a tensor-parallel collective in flight
+  exposed_context,     ///< waiting for a context-parallel exchange in flight
+  exposed_expert,      ///< waiting for an expert-parallel all-to-all in flight
+  exposed_tables,      ///< waiting for vectors of embedding tables in flight
+  exposed_data,        ///< waiting for a data-parallel collective in flight
+  exposed_pipeline,    ///< waiting for activations or gradients in flight between stages
+  pipeline_bubble,     ///< waiting for another stage to produce
+  sync_wait,           ///< waiting for another rank to join a collective
+  batch_wait,          ///< waiting for the input pipeline
+  h2d,                 ///< waiting for a copy of the batch to the GPU
+  cpu_work,            ///< waiting for a loss or metrics on the CPU
+  recompilation,       ///< waiting for a pass to be compiled again
+  garbage_collection,  ///< waiting for Python's collector
+  launch_gap,          ///< waiting for the host to launch the next kernel
   count_,
 };
 inline constexpr std::size_t kCauses = static_cast<std::size_t>(Cause::count_);

@@ -33,6 +33,7 @@ struct Setting {
   int nodes = 1, gpus = 1;
   int warmup = 16, steps = 16;
   std::string layout = "";  ///< of the nodes
+  std::string host = "";
 };
 
 Experiment with(const Setting& s) {
@@ -41,9 +42,9 @@ Experiment with(const Setting& s) {
       "cluster: {{name: c, gpu: a100-80, nodes: {}, gpus_per_node: {}, intra_node: {{bandwidth: 1 "
       "GB/s, latency: 0 us}}, inter_node: {{bandwidth: 8 Gbit/s, latency: 0 us}}{}}}\n"
       "training: {{global_batch: {}, precision: fp16, gradient_clipping: false}}\n"
-      "host: {{launch: 0 us}}\nrun: {{warmup: {}, steps: {}}}\n"
+      "host: {{launch: 0 us{}}}\nrun: {{warmup: {}, steps: {}}}\n"
       "data: {{sample_size: 10 MB, device_bytes: 10 MB, {}}}\n",
-      s.nodes, s.gpus, s.layout, s.nodes * s.gpus, s.warmup, s.steps, s.data));
+      s.nodes, s.gpus, s.layout, s.nodes * s.gpus, s.host, s.warmup, s.steps, s.data));
   return {std::move(scenario), paper_graph(paper_layer(1_ms, 3_ms), 1)};
 }
 
@@ -221,15 +222,15 @@ TEST_CASE("workers share the cores that the GPUs' own processes leave") {
     for (const double cores : {1.5, 4.0, 7.0}) {
       CAPTURE(W);
       CAPTURE(cores);
-      const Setting setting{
-          .data = fmt::format("workers: {}, decode: 24 ms, cores: {}, prefetch: 4", W, cores + 1)};
+      const Setting setting{.data = fmt::format("workers: {}, decode: 24 ms, prefetch: 4", W),
+                            .host = fmt::format(", cores: {}", cores + 1)};
       CHECK(step(setting) ==
             doctest::Approx(std::max(c, d / std::min<double>(W, cores))).epsilon(1e-9));
     }
   }
   // 2 GPUs x 3 workers on 8 - 2 x 1 cores: enough.
   const auto of = [](double cores) {
-    return with({.data = fmt::format("workers: 3, cores: {}", cores), .gpus = 2});
+    return with({.data = "workers: 3", .gpus = 2, .host = fmt::format(", cores: {}", cores)});
   };
   CHECK_FALSE(shares_cores(of(8).scenario));
   CHECK(shares_cores(of(7.9).scenario));

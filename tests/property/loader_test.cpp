@@ -40,16 +40,15 @@ class RandomLoader {
         "model: {{name: m, kind: mlp, layers: 1, width: 1}}\n"
         "cluster: {{name: c, gpu: a100-80}}\n"
         "training: {{global_batch: {}, precision: fp16, gradient_clipping: false}}\n"
-        "host: {{launch: 0 us}}\n"
+        "host: {{launch: 0 us{}}}\n"
         "run: {{steps: {}, warmup: 0}}\n"
         "data:\n  sample_size: 10 MB\n  device_bytes: 1 MB\n"
         "  workers: {}\n  prefetch: {}\n  decode: {} s\n  worker_start: {} s\n"
         "  storage: {{bandwidth: {} B/s, latency: {} s}}\n"
         "  non_blocking: {}\n  persistent_workers: {}\n",
-        s.micro_batches, s.steps, s.workers, s.prefetch, s.cpu, s.start, s.bandwidth, s.waiting,
-        !s.blocking, s.persistent);
+        s.micro_batches, s.cores > 0 ? fmt::format(", cores: {}", s.cores + 1) : "", s.steps,
+        s.workers, s.prefetch, s.cpu, s.start, s.bandwidth, s.waiting, !s.blocking, s.persistent);
     if (s.epoch_steps > 0) text += fmt::format("  samples: {}\n", s.epoch_steps * s.micro_batches);
-    if (s.cores > 0) text += fmt::format("  cores: {}\n", s.cores + 1);
     if (s.pin > 0) text += fmt::format("  pin_bandwidth: {} B/s\n", kDevice / s.pin);
     if (s.copy > 0) text += fmt::format("  h2d_bandwidth: {} B/s\n", kDevice / s.copy);
     return text;

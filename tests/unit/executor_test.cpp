@@ -203,7 +203,7 @@ TEST_CASE("a step without network, input or launches is never longer, and withou
 
 TEST_CASE("a graph launch frees the host but for one launch a pass") {
   Scenario scenario = pipeline("1f1b", 1);
-  scenario.host = {.launch = 1_ms, .graph = true};
+  scenario.host = {.mode = HostMode::graph, .launch = 1_ms};
   Block layer = paper_layer(Seconds{0}, Seconds{0});
   for (int i = 0; i < 10; ++i) layer.dag[0].forward.emplace_back(lasting(2_ms));
   const Experiment experiment(std::move(scenario), paper_graph(std::move(layer), 1));

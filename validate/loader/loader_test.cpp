@@ -73,9 +73,8 @@ Steps predicted(const RealSetting& setting, const Machine& machine) {
       "cluster: {{name: c, gpu: a100-80}}\n"
       "training: {{global_batch: {0}, micro_batch: {0}, precision: fp16, gradient_clipping: "
       "false}}\n"
-      "host: {{launch: 0 us}}\nrun: {{warmup: 0, steps: {1}}}\n"
-      "data: {{sample_size: 1 MB, workers: {2}, prefetch: {3}, decode: {4} s, cores: {5}, "
-      "host_cores: 0}}\n",
+      "host: {{launch: 0 us, cores: {5}, threads: 0}}\nrun: {{warmup: 0, steps: {1}}}\n"
+      "data: {{sample_size: 1 MB, workers: {2}, prefetch: {3}, decode: {4} s}}\n",
       setting.batch, setting.batches, setting.workers, setting.prefetch,
       machine.batch / setting.batch, machine.cores));
   const Seconds half{setting.step / 2};

@@ -43,9 +43,9 @@ std::vector<Change> faster_storage(const Scenario& scenario) {
     changes.push_back({.title = "1,000 samples a file instead of one",
                        .scenario = [](Scenario& s) { s.data->storage.samples_per_read = 1000; }});
   }
-  if (scenario.data->cores) {
+  if (scenario.host.cores) {
     changes.push_back(
-        {.title = "twice the CPU cores", .scenario = [](Scenario& s) { *s.data->cores *= 2; }});
+        {.title = "twice the CPU cores", .scenario = [](Scenario& s) { *s.host.cores *= 2; }});
   }
   return changes;
 }

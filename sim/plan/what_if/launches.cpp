@@ -20,7 +20,7 @@ const Registered<Limit> launches{{
 
 std::vector<Change> changes(const Scenario& scenario) {
   std::vector<Change> changes;
-  if (!scenario.host.graph) changes.push_back({.settings = {"host.mode=graph"}});
+  if (!scenario.host.graph()) changes.push_back({.settings = {"host.mode=graph"}});
   const Fusion fusion = scenario.training.fusion;
   if (fusion == Fusion::none) changes.push_back({.settings = {"training.fusion=fused"}});
   if (fusion != Fusion::compiled) changes.push_back({.settings = {"training.fusion=compiled"}});

@@ -1,0 +1,112 @@
+// The host's own work, at the points of a training loop where frameworks do it.
+#include "sim/plan/host_thread.hpp"
+
+#include "sim/scenario/host_period.hpp"
+
+namespace stepsim {
+
+HostThread::HostThread(RankRows& rows, const Placement& placement,
+                       const std::vector<Action>& actions)
+    : rows_(rows),
+      scenario_(rows.shop().scenario),
+      host_(scenario_.host),
+      placement_(placement),
+      slowdown_(cpu_slowdown(scenario_)),
+      copy_chunks_(scenario_.parallelism.pipeline.chunks / schedule_of(scenario_).needs.copies) {
+  for (const Action& action : actions) {
+    const Milestone reached = milestone(action);
+    if (reached != none) ++of_step_[reached];
+  }
+  has_loss_ = of_step_[forward] > 0;
+}
+
+HostThread::Milestone HostThread::milestone(const Action& action) const {
+  if (action.pass == PassKind::forward)
+    return placement_.is_last({rows_.shape().stage, action.chunk}) ? forward : none;
+  return action.pass != PassKind::weight_gradient && action.chunk % copy_chunks_ == 0 ? backward
+                                                                                      : none;
+}
+
+void HostThread::begin_step(int step) {
+  step_ = step;
+  passed_ = {};
+  compiled_ = false;
+  const auto& collection = host_.garbage_collection;
+  if (!collection || !stepsim::is_due(step + rows_.shape().collects_early, collection->every))
+    return;
+  rows_.work_on_host("garbage collection", collection->pause * slowdown_,
+                     Cause::garbage_collection);
+}
+
+void HostThread::before(const Action& action) {
+  const auto& again = host_.recompilation;
+  if (!again || compiled_) return;
+  const bool is_forward = action.pass == PassKind::forward;
+  if (is_forward != (again->pass == CompiledPass::forward)) return;
+  compiled_ = true;
+  if (!stepsim::is_due(step_, static_cast<int>(recompilation_period(scenario_)))) return;
+  rows_.work_on_host(is_forward ? "recompile forward" : "recompile backward",
+                     again->time * slowdown_, Cause::recompilation);
+}
+
+void HostThread::after(const Action& action) {
+  const Milestone reached = milestone(action);
+  if (reached == none) return;
+  for (const CpuWork& work : host_.cpu_work) {
+    if (is_due(work, reached)) do_work(work, {rows_.computed()});
+  }
+  const auto& sync = host_.sync;
+  if (sync && sync->per == Per::micro_batch && reached == backward && has_loss_ &&
+      stepsim::is_due(all_[reached], sync->every)) {
+    read_value({rows_.computed()});
+  }
+  ++passed_[reached];
+  ++all_[reached];
+}
+
+bool HostThread::is_due(const CpuWork& work, Milestone reached) const {
+  if (work.after != (reached == forward ? HostAfter::forward : HostAfter::backward)) return false;
+  if (work.per == Per::micro_batch) return stepsim::is_due(all_[reached], work.every);
+  return passed_[reached] + 1 == of_step_[reached] && stepsim::is_due(step_, work.every);
+}
+
+void HostThread::do_work(const CpuWork& work, const std::vector<TaskIndex>& input) {
+  // `tensor.cpu()` makes pageable memory, and what comes back is in such memory, too.
+  const auto copy = [&](const char* name, Bytes bytes) {
+    if (bytes > Bytes{0})
+      rows_.write_on_host(name, bytes / scenario_.cluster.gpu.copy_pageable, Cause::cpu_work);
+  };
+  if (work.waits) rows_.wait_on_host("wait for the GPU", input);
+  copy("copy to CPU", work.to_host);
+  rows_.write_on_host(work.name, work.time * slowdown_, Cause::cpu_work);
+  copy("copy to GPU", work.to_gpu);
+  rows_.end_host_work("CPU work");
+}
+
+void HostThread::read_value(const std::vector<TaskIndex>& value) {
+  rows_.wait_on_host("wait for the GPU", value);
+  if (host_.sync->time > Seconds{0})
+    rows_.work_on_host("read value", host_.sync->time, Cause::launch_gap);
+}
+
+bool HostThread::reads_at_end() const {
+  const auto& sync = host_.sync;
+  return !sync || (sync->per == Per::step && stepsim::is_due(step_, sync->every));
+}
+
+void HostThread::end_step() {
+  bool waits = reads_at_end();
+  rows_.set_micro_batch(-1);
+  for (const CpuWork& work : host_.cpu_work) {
+    if (work.after != HostAfter::step || !stepsim::is_due(step_, work.every)) continue;
+    do_work(work, rows_.reached());
+    waits |= work.waits;
+  }
+  if (host_.sync && reads_at_end()) read_value(rows_.reached());
+  rows_.wait_for(rows_.computed());
+  const std::vector<TaskIndex> all = rows_.take_waits();
+  rows_.writer().mark_step_end(waits ? rows_.wait_on_host("end of step", all)
+                                     : rows_.mark("end of step", all));
+}
+
+}  // namespace stepsim

@@ -1,0 +1,94 @@
+// The keys of host (see describe.hpp for how they are used).
+#pragma once
+
+#include "sim/scenario/names.hpp"
+#include "sim/scenario/rules.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+/// How often: as often as anything that a run of a few days does.
+inline constexpr Rules every_so_often = between(1, 1e6);
+
+template <class Io>
+void describe(Io& io, Sync& s) {
+  io.field("every", s.every, every_so_often, "steps, or micro-batches, between two reads");
+  io.field("per", s.per, any,
+           "step: all ranks read at its end; micro_batch: those with the loss, after its backward "
+           "pass");
+  // 5 to 7 us for a copy of next to nothing by cudaMemcpyAsync: Wu et al. 2026, arXiv 2602.21548,
+  // section 5.2.
+  io.fallback(s.time, 6_us, "6 us");
+  io.field("time", s.time, duration, "of one read, once the GPU is done");
+}
+
+template <class Io>
+void describe(Io& io, CpuWork& w) {
+  io.field("name", w.name, any, "of its spans in a trace");
+  io.field("after", w.after, any,
+           "forward: on ranks with the loss; backward, step: on all of them");
+  io.field("time", w.time, required(duration), "CPU time, once its input is there");
+  io.fallback(w.per, w.after == HostAfter::step ? Per::step : Per::micro_batch,
+              "micro_batch; step where after is step");
+  io.field("per", w.per, any, "what `every` counts; step: after the last such pass of a step");
+  io.field("every", w.every, every_so_often, "micro-batches, or steps");
+  io.field("waits", w.waits, any,
+           "the host waits for what the GPU has computed; false: it only launches later");
+  io.field("to_host", w.to_host, non_negative, "copied from the GPU before it");
+  io.field("to_gpu", w.to_gpu, non_negative, "copied to the GPU after it");
+}
+
+template <class Io>
+void describe(Io& io, Recompilation& r) {
+  io.field("time", r.time, required(duration), "of one compilation, or capture of a graph");
+  io.field("pass", r.pass, any, "what is compiled, before the step's first such pass is launched");
+  io.field("when", r.when, any,
+           "steps: every so many; last_batch: the last step of each epoch of data.samples");
+  io.field("every", r.every, every_so_often, "steps");
+}
+
+template <class Io>
+void describe(Io& io, GarbageCollection& g) {
+  io.field("pause", g.pause, required(duration), "at the start of a step, before any launch");
+  io.field("every", g.every, every_so_often, "steps");
+  io.field("aligned", g.aligned, any,
+           "all ranks in the same step, as Megatron-LM's --manual-gc; false: each GPU of "
+           "neighbouring ones a step later");
+}
+
+/// CPU time to launch one kernel.
+inline Seconds default_launch(HostMode mode) {
+  // Eager: 4 to 6 us of CPU per launch (susun-blog.com/blog/pegainfer-3-cuda-graph). Compiled:
+  // 3.0 us of cuLaunchKernel on a GB200 (meta-pytorch/tritonbench pull request 1017).
+  return mode == HostMode::compiled ? 3_us : 5_us;
+}
+
+template <class Io>
+void describe(Io& io, Host& h) {
+  io.field("mode", h.mode, any,
+           "compiled: launches from compiled code; graph: a whole pass is one launch");
+  io.fallback(h.launch, default_launch(h.mode), "5 us; compiled: 3 us");
+  io.field("launch", h.launch, duration, "CPU time to launch one kernel");
+  io.field("queue_depth", h.queue_depth, between(1, 1e6),
+           "kernels that are launched ahead of the GPU at most, about 1,000 with CUDA; absent: no "
+           "limit");
+  io.section("sync", h.sync, Sync{},
+             "when the loop reads a value back; absent: it waits for each step's end, for free");
+  io.list("cpu_work", h.cpu_work, "loss or metrics on the CPU");
+  io.section("recompilation", h.recompilation, Recompilation{},
+             "of passes that meet a new shape; compiled and graph only");
+  io.section("garbage_collection", h.garbage_collection, GarbageCollection{},
+             "pauses of the Python process");
+  io.field("cores", h.cores, positive,
+           "of a node's CPUs: threads, and loader workers, that are more share them; absent: never "
+           "too few");
+  io.field("threads", h.threads, between(0, 1024),
+           "of the process of each GPU that keep a core busy, loader workers apart");
+  // CPU Adam of ZeRO-Offload: 10 billion parameters in 2.57 s on two Xeon 8168 (Ren et al. 2021,
+  // arXiv 2101.06840, table 4), 28 B of fp32 state and gradients and 2 B of weights each.
+  io.fallback(h.optimizer_rate, 117_GBps, "117 GB/s");
+  io.field("optimizer_rate", h.optimizer_rate, rate,
+           "bytes that a node's CPUs move in offloaded updates, shared by its ranks");
+}
+
+}  // namespace stepsim

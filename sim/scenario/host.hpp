@@ -1,0 +1,86 @@
+// The CPU side of a training loop: how it launches kernels, when it waits for the GPU, and what
+// else keeps it from launching.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/quantity.hpp"
+
+namespace stepsim {
+
+/// How kernels reach the GPU: one by one from Python, one by one from compiled code, or a whole
+/// pass at once.
+enum class HostMode { eager, compiled, graph };
+
+/// What is counted where something happens every so many times.
+enum class Per { step, micro_batch };
+
+/// The part of a step that something follows.
+enum class HostAfter { forward, backward, step };
+
+/// Passes that are compiled apart.
+enum class CompiledPass { forward, backward };
+
+/// What makes a compiled pass meet a shape that it does not know.
+enum class NewShape { steps, last_batch };
+
+/// The loop reads a value of the GPU: `loss.item()`, a copy to the CPU, cudaStreamSynchronize.
+struct Sync {
+  int every = 1;
+  Per per = Per::step;
+  Seconds time;  ///< of the copy, once the GPU is done; default: 6 us where `sync` is stated
+  bool operator==(const Sync&) const = default;
+};
+
+/// Loss or metrics on the CPU.
+struct CpuWork {
+  std::string name = "CPU work";
+  HostAfter after = HostAfter::forward;
+  Seconds time;
+  int every = 1;
+  Per per = Per::micro_batch;
+  bool waits = true;  ///< needs what the GPU has computed; false: only delays launches
+  Bytes to_host, to_gpu;
+  bool operator==(const CpuWork&) const = default;
+};
+
+/// A compiled pass meets a shape that it was not compiled for.
+struct Recompilation {
+  Seconds time;
+  CompiledPass pass = CompiledPass::forward;
+  NewShape when = NewShape::steps;
+  int every = 1;  ///< steps
+  bool operator==(const Recompilation&) const = default;
+};
+
+/// Python's collector stops the process.
+struct GarbageCollection {
+  Seconds pause;
+  int every = 1;        ///< steps
+  bool aligned = true;  ///< all ranks in the same step
+  bool operator==(const GarbageCollection&) const = default;
+};
+
+struct Host {
+  HostMode mode = HostMode::eager;
+  Seconds launch;                  ///< CPU time to launch one kernel, or one graph
+  std::optional<int> queue_depth;  ///< kernels launched and not started; absent: no limit
+  std::optional<Sync> sync;  ///< absent: the end of each step is waited for, which costs nothing
+  std::vector<CpuWork> cpu_work;
+  std::optional<Recompilation> recompilation;
+  std::optional<GarbageCollection> garbage_collection;
+  std::optional<double> cores;    ///< of a node; absent: threads never wait for one
+  double threads = 1;             ///< of each GPU's process that are busy
+  BytesPerSecond optimizer_rate;  ///< of an offloaded update on a node's CPUs, its ranks together
+
+  bool graph() const { return mode == HostMode::graph; }
+  bool operator==(const Host&) const = default;
+};
+
+/// Whether what happens every `every` steps (or micro-batches), at the end of each such stretch,
+/// happens in that one, counted from 0.
+constexpr bool is_due(int index, int every) { return (index + 1) % every == 0; }
+
+}  // namespace stepsim

@@ -1,0 +1,37 @@
+// How many steps it takes until all that the host does has come around.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+/// Steps after which a recompilation comes again; 0: never.
+inline std::int64_t recompilation_period(const Scenario& s) {
+  const Recompilation& r = *s.host.recompilation;
+  if (r.when == NewShape::steps) return r.every;
+  return s.data && s.training.global_batch > 0 ? s.data->samples / s.training.global_batch : 0;
+}
+
+/// Steps that `every` of these take; `micro_batches` are those of a step.
+inline std::int64_t steps_of(std::int64_t every, Per per, std::int64_t micro_batches) {
+  return per == Per::step ? every : every / std::gcd(every, micro_batches);
+}
+
+/// Steps after which all that the host does comes again; those that are longer than `most` are
+/// left out.
+inline int host_period(const Scenario& s, std::int64_t micro_batches, std::int64_t most) {
+  std::int64_t period = 1;
+  const auto repeat = [&](std::int64_t steps) {
+    if (steps > 0 && std::lcm(period, steps) <= most) period = std::lcm(period, steps);
+  };
+  if (s.host.sync) repeat(steps_of(s.host.sync->every, s.host.sync->per, micro_batches));
+  for (const CpuWork& w : s.host.cpu_work) repeat(steps_of(w.every, w.per, micro_batches));
+  if (s.host.recompilation) repeat(recompilation_period(s));
+  if (s.host.garbage_collection) repeat(s.host.garbage_collection->every);
+  return static_cast<int>(period);
+}
+
+}  // namespace stepsim
