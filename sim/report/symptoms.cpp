@@ -112,19 +112,54 @@ bool contains(const View& view, const Span& span, std::initializer_list<Cause> c
   return std::any_of(causes.begin(), causes.end(), [&](Cause c) { return of(work, c) > 0; });
 }
 
-std::optional<Symptom> loss_gap(const View& view) {
+bool before_backward(const View& view, const Gap& gap) {
+  return gap.before != nullptr && contains(view, *gap.before, {Cause::forward}) &&
+         contains(view, *gap.after, {Cause::backward, Cause::recompute});
+}
+
+double own_work_of_host(const CauseSeconds& causes) {
+  return of(causes, Cause::cpu_work) + of(causes, Cause::recompilation) +
+         of(causes, Cause::garbage_collection);
+}
+
+/// What the CPU does, by which of its own causes the waits have most of.
+const char* suspect_on_host(const CauseSeconds& waits) {
+  const double loss = of(waits, Cause::cpu_work);
+  const double compiles = of(waits, Cause::recompilation);
+  const double collects = of(waits, Cause::garbage_collection);
+  if (own_work_of_host(waits) <= 0) return "a loss or metrics on the CPU, or a recompilation";
+  if (loss >= std::max(compiles, collects)) return "a loss or metrics on the CPU";
+  return compiles >= collects ? "a recompilation" : "Python's garbage collection";
+}
+
+/// Gaps, before a backward pass or elsewhere, in which the CPU works.
+std::optional<Symptom> host_at_work(const View& view, bool in_middle, Symptom found) {
   double idle = 0, working = 0;
+  CauseSeconds waits{};
   for (const Gap& gap : view.gaps) {
-    if (gap.before == nullptr || !contains(view, *gap.before, {Cause::forward}) ||
-        !contains(view, *gap.after, {Cause::backward, Cause::recompute}))
-      continue;
+    if (before_backward(view, gap) != in_middle) continue;
+    if (!in_middle && own_work_of_host(gap.causes) < gap.seconds() / 2) continue;
     idle += gap.seconds();
     working += busy_in(gap, view.host);
+    for (std::size_t i = 0; i < kCauses; ++i) waits[i] += gap.causes[i];
   }
   if (view.share(idle) < kWorthSaying || working < idle / 2) return {};
-  return Symptom{"loss_gap", "the GPU is idle between forward and backward while the CPU works",
-                 amount(view, idle), "a loss or metrics on the CPU, or a recompilation",
-                 view.per_step(idle)};
+  found.evidence = amount(view, idle);
+  found.suspect = suspect_on_host(waits);
+  found.seconds = view.per_step(idle);
+  return found;
+}
+
+std::optional<Symptom> loss_gap(const View& view) {
+  return host_at_work(
+      view, true,
+      {"loss_gap", "the GPU is idle between forward and backward while the CPU works", "", ""});
+}
+
+std::optional<Symptom> busy_host(const View& view) {
+  return host_at_work(
+      view, false,
+      {"busy_host", "the GPU is idle while the CPU that feeds it does something else", "", ""});
 }
 
 std::optional<Symptom> starvation(const View& view) {
@@ -181,6 +216,12 @@ const char* suspect_of_spikes(Cause cause) {
     case Cause::batch_wait:
     case Cause::h2d:
       return "the storage, or loaders that come in turns";
+    case Cause::cpu_work:
+      return "a loss or metrics on the CPU every so many steps";
+    case Cause::recompilation:
+      return "batches of another shape, for which a pass is compiled again";
+    case Cause::garbage_collection:
+      return "Python's garbage collection";
     case Cause::launch_gap:
       return "the host: garbage collection, another process, a recompilation";
     default:
@@ -254,8 +295,8 @@ const RankTimeline& busiest(const Timeline& timeline, double from, double to) {
 }
 
 using Rule = std::optional<Symptom> (*)(const View&);
-constexpr std::array<Rule, 7> kRules = {late_start, loss_gap,  starvation,      long_tail,
-                                        spikes,     slow_rank, shallow_prefetch};
+constexpr std::array<Rule, 8> kRules = {late_start, loss_gap, busy_host, starvation,
+                                        long_tail,  spikes,   slow_rank, shallow_prefetch};
 
 }  // namespace
 

@@ -24,6 +24,8 @@ struct Symptom {
 ///   late_start       idle before a step's first kernel: input, or its copy to the GPU
 ///   loss_gap         idle between forward and backward while the CPU works: a loss on the CPU, a
 ///                    recompilation
+///   busy_host        idle elsewhere while the CPU works on something of its own: the same, or
+///                    garbage collection
 ///   starvation       idle while the CPU is idle, too: no batch is there
 ///   long_tail        gradients are still on their way after backward: the all-reduce, its buckets,
 ///                    the topology

@@ -1,6 +1,7 @@
 // The host that launches kernels: free, with fewer launches, with fewer kernels.
 #include "sim/core/registry.hpp"
 #include "sim/plan/what_if.hpp"
+#include "sim/scenario/describe_host.hpp"
 
 namespace stepsim {
 namespace {
@@ -20,6 +21,9 @@ const Registered<Limit> launches{{
 
 std::vector<Change> changes(const Scenario& scenario) {
   std::vector<Change> changes;
+  const bool has_default = scenario.host.launch == default_launch(HostMode::eager);
+  if (scenario.host.mode == HostMode::eager && has_default)
+    changes.push_back({.settings = {"host.mode=compiled", "training.fusion=compiled"}});
   if (!scenario.host.graph()) changes.push_back({.settings = {"host.mode=graph"}});
   const Fusion fusion = scenario.training.fusion;
   if (fusion == Fusion::none) changes.push_back({.settings = {"training.fusion=fused"}});

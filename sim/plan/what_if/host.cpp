@@ -1,0 +1,81 @@
+// The host's own work: free, left out, or done in step.
+#include <fmt/format.h>
+
+#include "sim/core/registry.hpp"
+#include "sim/plan/segment.hpp"
+#include "sim/plan/what_if.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Host rows spend no time on that.
+Plan without(Plan plan, Cause cause) {
+  for (Program& program : plan.programs) {
+    for (Task& task : program.tasks) {
+      const bool on_host = program.rows[task.row].kind == RowKind::host;
+      if (on_host && task.kind == TaskKind::timer && task.cause == cause) task.amount = 0;
+    }
+  }
+  return plan;
+}
+
+const Registered<Limit> cpu_work{{
+    .name = "cpu_work",
+    .bound = "CPU-bound",
+    .waits = "for a loss or metrics on the CPU",
+    .world = "with free CPU work",
+    .causes = {Cause::cpu_work},
+    .applies = [](const Scenario& s) { return !s.host.cpu_work.empty(); },
+    .plan = [](Plan plan) { return without(std::move(plan), Cause::cpu_work); },
+    .next = [](const CauseSeconds&) -> std::string_view {
+      return "the loss and its metrics on the GPU, or every N steps";
+    },
+}};
+
+const Registered<Limit> recompilation{{
+    .name = "recompilation",
+    .bound = "recompilation-bound",
+    .waits = "for a recompilation",
+    .world = "without recompilation",
+    .causes = {Cause::recompilation},
+    .applies = [](const Scenario& s) { return s.host.recompilation.has_value(); },
+    .plan = [](Plan plan) { return without(std::move(plan), Cause::recompilation); },
+    .next = [](const CauseSeconds&) -> std::string_view {
+      return "batches padded to a few shapes, or passes compiled for shapes that vary";
+    },
+}};
+
+const Registered<Limit> collection{{
+    .name = "garbage_collection",
+    .bound = "held up by garbage collection",
+    .waits = "for Python's collector",
+    .world = "without garbage collection",
+    .causes = {Cause::garbage_collection},
+    .applies = [](const Scenario& s) { return s.host.garbage_collection.has_value(); },
+    .plan = [](Plan plan) { return without(std::move(plan), Cause::garbage_collection); },
+    .next = [](const CauseSeconds&) -> std::string_view {
+      return "a collector that runs by hand, seldom, and on all ranks in the same step";
+    },
+}};
+
+std::vector<Change> changes(const Scenario& scenario) {
+  const Host& host = scenario.host;
+  std::vector<Change> changes;
+  const auto set = [&](bool worth_it, const std::string& setting) {
+    if (worth_it) changes.push_back({.settings = {setting}});
+  };
+  set(!host.cpu_work.empty(), "host.cpu_work=[]");
+  set(host.recompilation.has_value(), "host.recompilation=null");
+  set(host.garbage_collection.has_value(), "host.garbage_collection=null");
+  set(host.garbage_collection && !host.garbage_collection->aligned,
+      "host.garbage_collection.aligned=true");
+  set(host.sync && host.sync->every < 100, "host.sync.every=100");
+  set(host.sync && host.sync->per == Per::micro_batch, "host.sync.per=step");
+  set(cpu_slowdown(scenario) > 1, "host.threads=1");
+  return changes;
+}
+
+const Registered<Proposal> host_work{{.name = "host work", .changes = changes}};
+
+}  // namespace
+}  // namespace stepsim
