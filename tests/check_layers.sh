@@ -5,9 +5,10 @@ cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 2
 # What each room may include of sim/. The plain structs of a scenario are open to all but core.
 declare -A sees=(
   [core]="core" [scenario]="core scenario" [ops]="core ops" [cluster]="core ops cluster"
+  [horizon]="core horizon"
   [timeline]="core timeline" [plan]="core scenario ops cluster timeline plan")
 sees[engine]="${sees[plan]} engine"
-sees[report]="${sees[engine]} report"
+sees[report]="${sees[engine]} horizon report"
 sees[command]="${sees[report]} command"
 sees[main.cpp]="${sees[command]}"
 plain_structs='^sim/scenario/(scenario|model|gpu|faults|input)\.hpp$'

@@ -1,0 +1,152 @@
+// A run as a walk through time: what is not durable yet is kept apart from what is.
+#include "sim/horizon/history.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+enum class Drawn : std::uint64_t { failure, step };
+
+/// Work that a failure would undo.
+struct Unsaved {
+  double useful = 0, checkpoints = 0;
+  std::int64_t steps = 0;
+};
+
+class Walk {
+ public:
+  Walk(const Travel& travel, RandomKey key)
+      : travel_(travel),
+        failure_key_(key.with(static_cast<std::uint64_t>(Drawn::failure))),
+        step_key_(key.with(static_cast<std::uint64_t>(Drawn::step))),
+        end_(travel.horizon.time ? travel.horizon.time->seconds() : kNever),
+        goal_(travel.horizon.steps.value_or(std::numeric_limits<std::int64_t>::max())) {
+    history_.plain.resize(travel.steps.size());
+    history_.blocked.resize(travel.steps.size());
+    draw_failure();
+  }
+
+  History history() {
+    while (!over()) {
+      if (!work()) recover();
+    }
+    commit(writing_);
+    commit(running_);
+    return history_;
+  }
+
+ private:
+  bool over() const { return now_ >= end_ || steps() >= goal_; }
+  std::int64_t steps() const { return history_.steps + writing_.steps + running_.steps; }
+
+  void draw_failure() {
+    const double rate = travel_.failures.rate.base();
+    const double uniform =
+        failure_key_.with(static_cast<std::uint64_t>(drawn_failures_++)).uniform();
+    next_failure_ = rate > 0 ? now_ - std::log(uniform) / rate : kNever;
+  }
+
+  /// Lets that time pass, in `spent`; false where a failure comes first.
+  bool pass(double time, double& spent) {
+    const double until = std::min(now_ + time, end_);
+    const bool fails = next_failure_ < until;
+    const double to = fails ? next_failure_ : until;
+    spent += to - now_;
+    now_ = to;
+    if (durable_at_ <= now_) settle();
+    if (fails) {
+      count(++history_.failures);
+      draw_failure();
+    }
+    return !fails;
+  }
+
+  /// A walk that no machine can finish is the user's mistake; better said than met.
+  void count(std::int64_t events) const {
+    if (events <= kMostEvents) return;
+    throw UserError(
+        fmt::format("run.horizon takes more than {} steps or failures: shorten it", kMostEvents));
+  }
+
+  /// What was being written is durable.
+  void settle() {
+    commit(writing_);
+    durable_at_ = kNever;
+  }
+
+  void commit(Unsaved& saved) {
+    history_.time.useful += saved.useful;
+    history_.time.checkpoints += saved.checkpoints;
+    history_.steps += saved.steps;
+    saved = {};
+  }
+
+  /// One step, and the checkpoint behind it where it is due.
+  bool work() {
+    const auto number = static_cast<std::uint64_t>(drawn_steps_);
+    count(++drawn_steps_);
+    const std::size_t drawn = step_key_.with(number).bits() % travel_.steps.size();
+    const double time = travel_.steps[drawn].seconds();
+    const bool whole = now_ + time <= end_;
+    if (!pass(time, running_.useful)) return false;
+    if (whole) ++running_.steps;
+    const bool due = travel_.every > 0 && running_.steps == travel_.every && !over();
+    ++(due ? history_.blocked : history_.plain)[drawn];
+    return !due || save();
+  }
+
+  bool save() {
+    // The buffers of the last one have to be free.
+    if (durable_at_ < kNever) {
+      if (!pass(durable_at_ - now_, running_.checkpoints)) return false;
+      settle();
+    }
+    const double begun = now_;
+    if (!pass(travel_.checkpoint.blocking.seconds(), running_.checkpoints)) return false;
+    writing_ = running_;
+    running_ = {};
+    durable_at_ = begun + travel_.checkpoint.durable.seconds();
+    if (durable_at_ <= now_) settle();
+    return pass(travel_.checkpoint.slowdown.seconds(), running_.checkpoints);
+  }
+
+  void recover() {
+    for (const Unsaved* undone : {&writing_, &running_})
+      history_.time.lost += undone->useful + undone->checkpoints;
+    writing_ = running_ = {};
+    durable_at_ = kNever;
+    const Failures& f = travel_.failures;
+    TimeSpent& time = history_.time;
+    while (!over()) {
+      if (pass(f.detection.seconds(), time.detection) && pass(f.restart.seconds(), time.restart) &&
+          pass(f.reload.seconds(), time.reload))
+        return;
+    }
+  }
+
+  const Travel& travel_;
+  const RandomKey failure_key_, step_key_;
+  const double end_;
+  const std::int64_t goal_;
+  History history_;
+  double now_ = 0;
+  double next_failure_ = kNever;
+  double durable_at_ = kNever;  ///< what is being written
+  Unsaved writing_, running_;
+  std::int64_t drawn_failures_ = 0, drawn_steps_ = 0;
+};
+
+}  // namespace
+
+History draw_history(const Travel& travel, RandomKey key) { return Walk(travel, key).history(); }
+
+}  // namespace stepsim

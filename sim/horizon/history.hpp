@@ -1,0 +1,42 @@
+// One history of a long run, event by event: every step drawn, every failure, every recovery.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/core/random.hpp"
+#include "sim/horizon/journey.hpp"
+
+namespace stepsim {
+
+/// How far a run goes: for that long, or until so many steps survive.
+struct Horizon {
+  std::optional<Seconds> time;
+  std::optional<std::int64_t> steps;
+  bool operator==(const Horizon&) const = default;
+};
+
+/// What histories draw from.
+struct Travel {
+  std::vector<Seconds> steps;  ///< simulated ones without checkpoints; each step is one of them
+  CheckpointTimes checkpoint;
+  std::int64_t every = 0;  ///< steps between checkpoints; 0: none, a failure undoes everything
+  Failures failures;
+  Horizon horizon;
+};
+
+struct History {
+  TimeSpent time;          ///< seconds
+  std::int64_t steps = 0;  ///< that survive, or have not been undone yet
+  std::int64_t failures = 0;
+  std::vector<std::int64_t> plain;    ///< how often each step was run, also those undone,
+  std::vector<std::int64_t> blocked;  ///< and how often with a checkpoint at its end
+};
+
+/// Numbers are drawn by the key alone. REQUIRES: steps that take time; a horizon of time or of
+/// steps. Throws UserError where it would take more than kMostEvents steps or failures.
+History draw_history(const Travel& travel, RandomKey key);
+inline constexpr std::int64_t kMostEvents = 100'000'000;
+
+}  // namespace stepsim
