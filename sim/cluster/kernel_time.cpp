@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,10 @@ struct Tile {
 
 constexpr std::array kTiles = {Tile{256, 256, true}, Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
                                Tile{128, 64},        Tile{64, 128},  Tile{64, 64}};
+// cuDNN's convolutions on tensor cores: NVIDIA/apex apex/pyprof/README.md has 784 x 1 and 784 x 2
+// blocks for 200704 pixels and 64 and 256 channels.
+constexpr std::array kConvolutionTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
+                                          Tile{256, 64}, Tile{64, 256}};
 constexpr std::array kSplits = {1, 2, 4, 8, 16, 32};
 constexpr double kLargeTilePeak = 2.1e15;
 // Elements of k that a slice of a split costs at least. A floor, not a limit on splits: were a
@@ -71,15 +76,21 @@ double split_seconds(const GemmShape& g, const GpuProfile& gpu, const GemmProfil
   return 0.5 * p.overhead.seconds() + bytes / (1.5 * gpu.memory_bandwidth.bytes_per_second());
 }
 
+/// What a library has to choose from.
+struct Kernels {
+  std::span<const Tile> tiles;
+  bool may_split;
+};
+
 /// The fastest tile and split for that shape, without the fixed overhead.
 double best_seconds(const GemmShape& g, double bytes, const GpuProfile& gpu, const GemmProfile& p,
-                    bool may_split) {
+                    const Kernels& kernels) {
   const double memory = bytes / (gpu.memory_bandwidth.bytes_per_second() * p.memory_efficiency);
   double best = INFINITY;
-  for (const Tile tile : kTiles) {
+  for (const Tile tile : kernels.tiles) {
     if (tile.large_only && p.peak.flops_per_second() < kLargeTilePeak) continue;
     for (const int split : kSplits) {
-      if (split > 1 && !may_split) break;
+      if (split > 1 && !kernels.may_split) break;
       const double compute = compute_seconds(g, gpu, p, tile, split);
       const double joined =
           std::pow(std::pow(compute / memory, p.roundness) + 1, 1 / p.roundness) * memory;
@@ -96,7 +107,8 @@ Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
   const double elements = shape.m * shape.k + shape.k * shape.n + shape.m * shape.n;
   const double bytes = bytes_per_element(p.precision) * elements * shape.batch;
   // Batched GEMMs fill the GPU with their batch; libraries do not split them.
-  const double seconds = p.overhead.seconds() + best_seconds(shape, bytes, gpu, p, gemm.batch == 1);
+  const Kernels kernels{kTiles, gemm.batch == 1};
+  const double seconds = p.overhead.seconds() + best_seconds(shape, bytes, gpu, p, kernels);
   const double grouped = gemm.weight_gradient ? p.grouped_weight_gradient : p.grouped;
   return Seconds{seconds * p.sustained * (gemm.weight_gradient ? p.weight_gradient : 1) *
                  (gemm.grouped ? grouped : 1)};
@@ -133,10 +145,25 @@ double over_gemm(const Convolution& c, const ConvolutionProfile& p) {
   throw InternalError("a convolution without a pass");
 }
 
+/// On tensor cores images move at the rate of element-wise kernels, and what tiles take to start
+/// and to end is in the factors: that of GEMMs is fitted to deeper ones.
+GemmProfile on_tensor_cores(GemmProfile p, const GpuProfile& gpu) {
+  p.prologue_k = 0;
+  p.memory_efficiency = gpu.memory_kernels.elementwise / gpu.memory_bandwidth;
+  return p;
+}
+
 Seconds time_of(const Convolution& c, const GpuProfile& gpu) {
-  const GemmProfile& p = profile_of(gpu, c.computed());
+  const GemmProfile& gemm = profile_of(gpu, c.computed());
+  const bool tensor_cores = gemm.precision != Precision::fp32;
+  const GemmProfile p = tensor_cores ? on_tensor_cores(gemm, gpu) : gemm;
+  // The gradient of the input is not split there: on a V100 it takes the same time for 8 and for
+  // 16 images of 7 x 7 pixels.
+  const Kernels kernels =
+      tensor_cores ? Kernels{kConvolutionTiles, c.pass != ConvolutionPass::input_gradient}
+                   : Kernels{kTiles, true};
   const double seconds =
-      p.overhead.seconds() + best_seconds(implicit_gemm(c), c.bytes().bytes(), gpu, p, true);
+      p.overhead.seconds() + best_seconds(implicit_gemm(c), c.bytes().bytes(), gpu, p, kernels);
   return Seconds{seconds * p.sustained * over_gemm(c, p.convolution)};
 }
 

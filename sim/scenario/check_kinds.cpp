@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/channel_padding.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -72,13 +74,15 @@ void check_resnet_training(const Scenario& s, const ResNet& model, const KeyRepo
     keys.report("training.precision", "convolutions in fp8 are not modelled");
     return;
   }
-  const Precision computed = convolution_precision(precision, model.channels);
+  const Precision computed =
+      convolution_precision(precision, padded_channels(precision, model.channels));
   if (computed == precision || has_precision(s.cluster.gpu, computed)) return;
   keys.report(
       "model.channels",
-      fmt::format("tensor cores do not take images of {} channels, and GPU profile '{}' has "
-                  "no fp32",
-                  model.channels, s.cluster.gpu.name),
+      fmt::format(
+          "in tf32 tensor cores do not take images of {} channels, and GPU profile '{}' has "
+          "no fp32",
+          model.channels, s.cluster.gpu.name),
       "pad them to 4");
 }
 

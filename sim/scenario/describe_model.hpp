@@ -104,8 +104,10 @@ template <class Io>
 void describe(Io& io, ResNet& r) {
   io.field("blocks", r.blocks, between(1, 1e4), "bottleneck blocks of each stage");
   io.field("image", r.image, between(8, 1e4), "pixels of an edge; images are square");
-  io.field("channels", r.channels, between(1, 1024),
-           "of the image; fewer than 4 keep its convolution off the tensor cores");
+  io.field(
+      "channels", r.channels, between(1, 1024),
+      "of the image; fewer than 4 are padded in fp16 and bf16, in tf32 they stay off the tensor "
+      "cores");
   io.field("classes", r.classes, between(1, 1e8), "outputs");
   io.field("layout", r.layout, any,
            "of images in memory; nchw is transposed around each convolution on tensor cores");

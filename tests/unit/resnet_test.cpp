@@ -165,11 +165,32 @@ TEST_CASE("layout nchw transposes input and output of each kernel on tensor core
   const double images = kFp16 * kImages * 56 * 56 * (256 + 64);
   CHECK(memory_bytes(conv.forward, "transposes") == 2 * images);
   CHECK(memory_bytes(conv.backward, "transposes") == 2 * 2 * images);
-  // Three channels and fp32 stay off the tensor cores.
-  CHECK(memory_bytes(graph.blocks[0].order()[0]->forward, "transposes") == 0);
+  // That of an image pads its three channels to four on the way.
+  const double read = kImages * 224 * 224 * 3, padded = kImages * 224 * 224 * 4;
+  const double out = kImages * 112 * 112 * 64;
+  const Op& stem = *graph.blocks[0].order()[0];
+  CHECK(memory_bytes(stem.forward) == kFp16 * (read + padded + 2 * out));
+  CHECK(stem.scratch.bytes() == kFp16 * (padded + out));
+  // fp32 stays off the tensor cores.
   Scenario single = scenario_of(resnet("base: resnet50, layout: nchw"));
   single.training.precision = Precision::fp32;
   CHECK(memory_bytes(build(single).blocks[2].order()[0]->forward, "transposes") == 0);
+}
+
+TEST_CASE("images of three channels are padded before each kernel in fp16, those of four never") {
+  const auto stem = [](const std::string& model, Precision precision) {
+    Scenario scenario = scenario_of(resnet("base: resnet50" + model));
+    scenario.training.precision = precision;
+    return build(scenario).blocks[0].dag.ops[0];
+  };
+  const double moved = kImages * 224 * 224 * (3 + 4);
+  const Op three = stem("", Precision::fp16);
+  CHECK(memory_bytes(three.forward, "padding") == kFp16 * moved);
+  CHECK(memory_bytes(three.backward, "padding") == kFp16 * moved);
+  CHECK(memory_bytes(stem(", channels: 4", Precision::fp16).forward) == 0);
+  CHECK(memory_bytes(stem("", Precision::tf32).forward) == 0);
+  CHECK(memory_bytes(stem("", Precision::fp32).forward) == 0);
+  CHECK(three.flops.flops() == 2 * kImages * 112 * 112 * 64 * 3 * 49);  // padding is no work
 }
 
 TEST_CASE("full recompute of a ResNet repeats its blocks, not stem and head") {

@@ -1,10 +1,12 @@
-// Convolutions: forward, gradient of the input, gradient of the weights, and the transposes that
-// layout nchw costs on tensor cores.
+// Convolutions: forward, gradient of the input, gradient of the weights, and the copies around them
+// on tensor cores: transposes in layout nchw, padding of images with too few channels.
 //
 // NVIDIA, Convolutional Layers User's Guide, "Tensor Layouts in Memory": tensor cores work on NHWC;
 // NCHW tensors are transposed before and after. Each kernel has two tensors of images to transpose,
-// each one read and one write.
+// each one read and one write; the transpose of an image with too few channels pads it on its way,
+// in layout nhwc that is a copy of its own.
 #include "sim/ops/layer/image_layers.hpp"
+#include "sim/scenario/channel_padding.hpp"
 
 namespace stepsim {
 namespace {
@@ -12,15 +14,20 @@ namespace {
 struct Kernels {
   Kernels(const Pass& pass, const Images& in, const Filter& filter, Layout layout)
       : work{.batch = in.batch,
-             .in_channels = in.channels,
+             .in_channels = padded_channels(pass.precision, in.channels),
              .out_channels = filter.out_channels,
              .image = in.edge,
              .filter = filter.width,
              .stride = filter.stride,
              .precision = pass.precision} {
-    const bool tensor_cores = work.computed() != Precision::fp32;
-    const double both = pass.element() * (in.elements() + convolved(in, filter).elements());
-    transposed = layout == Layout::nchw && tensor_cores ? 2 * both : 0;
+    const double input = pass.element() * in.elements();
+    const double output = pass.element() * convolved(in, filter).elements();
+    const double padded = pass.element() * Images{in.batch, work.in_channels, in.edge}.elements();
+    if (layout == Layout::nchw && work.computed() != Precision::fp32) {
+      copy = {" transposes", input + padded + 2 * output, padded + output};
+    } else if (padded > input) {
+      copy = {" padding", input + padded, padded};
+    }
   }
 
   Launch launch(const std::string& name, ConvolutionPass pass) const {
@@ -30,17 +37,29 @@ struct Kernels {
   }
 
   void add(Items& items, const std::string& name, ConvolutionPass pass) const {
-    if (transposed > 0) {
-      Launch transposes = memory_bound(name + " transposes", transposed);
-      transposes.for_weights = pass == ConvolutionPass::weight_gradient;
-      items.emplace_back(transposes);
+    if (copy.moved > 0) {
+      Launch copies = memory_bound(name + copy.name, copy.moved);
+      copies.for_weights = pass == ConvolutionPass::weight_gradient;
+      items.emplace_back(copies);
     }
     items.emplace_back(launch(name, pass));
   }
 
+  /// What goes before each kernel, if anything.
+  struct Copy {
+    const char* name = "";
+    double moved = 0, written = 0;  ///< bytes
+  };
+
   Convolution work;
-  double transposed;  ///< bytes
+  Copy copy;
 };
+
+/// Padding is no work of the model.
+Flops model_flops(Convolution work, std::int64_t channels) {
+  work.in_channels = channels;
+  return work.flops();
+}
 
 }  // namespace
 
@@ -56,9 +75,9 @@ Op convolution(const Pass& pass, const std::string& name, const Images& in, cons
   op.name = name;
   op.parameters = {
       static_cast<double>(in.channels * filter.out_channels * filter.width * filter.width)};
-  op.flops = kernels.work.flops();
+  op.flops = model_flops(kernels.work, in.channels);
   op.output = Bytes{pass.element() * convolved(in, filter).elements()};
-  op.scratch = Bytes{kernels.transposed / 2};  // what is written of it
+  op.scratch = Bytes{kernels.copy.written};
   if (use.saves_input) op.saved = Bytes{input};
   kernels.add(op.forward, name, ConvolutionPass::forward);
   if (use.wants_input_gradient) {
