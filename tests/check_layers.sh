@@ -11,7 +11,7 @@ sees[engine]="${sees[plan]} engine"
 sees[report]="${sees[engine]} horizon report"
 sees[command]="${sees[report]} command"
 sees[main.cpp]="${sees[command]}"
-plain_structs='^sim/scenario/(scenario|model|gpu|faults|input|channel_padding)\.hpp$'
+plain_structs='^sim/scenario/(scenario|model|gpu|faults|input|channel_padding|checkpoint|horizon)\.hpp$'
 
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(

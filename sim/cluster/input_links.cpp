@@ -53,17 +53,32 @@ std::vector<LinkId> SharedLinks::crossed_from(int node) const {
   return links;
 }
 
+SharedLinks InputLinks::reads() const {
+  SharedLinks both = storage;
+  both.by_node.insert(both.by_node.end(), requests.by_node.begin(), requests.by_node.end());
+  both.common.insert(both.common.end(), requests.common.begin(), requests.common.end());
+  return both;
+}
+
+SharedLinks add_checkpoint_links(Network& network, const CheckpointStorage& storage) {
+  SharedLinks links;
+  Limits limits(network, links);
+  limits.of_each_node("checkpoint storage", "storage", storage.bandwidth.bytes_per_second());
+  limits.of_all("checkpoint storage of all nodes", storage.shared_bandwidth.bytes_per_second());
+  return links;
+}
+
 InputLinks add_input_links(Network& network, const Scenario& scenario) {
   InputLinks links;
   if (!scenario.data) return links;
   const Input& d = *scenario.data;
   const Storage& s = d.storage;
   const double read = d.sample_size.bytes() * s.samples_per_read;
-  Limits storage(network, links.storage);
+  Limits storage(network, links.storage), requests(network, links.requests);
   storage.of_each_node("storage", "storage", s.bandwidth.bytes_per_second());
-  storage.of_each_node("storage requests", "storage", s.iops * read);
+  requests.of_each_node("storage requests", "storage", s.iops * read);
   storage.of_all("storage of all nodes", s.shared_bandwidth.bytes_per_second());
-  storage.of_all("storage requests of all nodes", s.shared_iops * read);
+  requests.of_all("storage requests of all nodes", s.shared_iops * read);
   if (s.page_cache > Bytes{0}) {
     Limits(network, links.page_cache)
         .of_each_node("page cache", "page cache", s.page_cache_bandwidth.bytes_per_second());

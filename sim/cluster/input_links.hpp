@@ -26,10 +26,15 @@ struct SharedLinks {
 };
 
 struct InputLinks {
-  SharedLinks storage, page_cache, cores;
+  SharedLinks storage, requests, page_cache, cores;
+  /// What reads from storage cross: its bytes, and its answers to requests.
+  SharedLinks reads() const;
 };
 
 /// Adds those that the scenario's `data` has limits for; none without it.
 InputLinks add_input_links(Network& network, const Scenario& scenario);
+
+/// Those of a storage for checkpoints alone.
+SharedLinks add_checkpoint_links(Network& network, const CheckpointStorage& storage);
 
 }  // namespace stepsim

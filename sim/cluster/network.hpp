@@ -60,6 +60,8 @@ class Network {
 
   /// The link by which the rank's NIC receives. REQUIRES: the cluster has NICs.
   LinkId nic_in(int rank) const { return nic(port_of(rank), false); }
+  /// The one by which it sends.
+  LinkId nic_out(int rank) const { return nic(port_of(rank), true); }
   /// A link that no route crosses: of storage, of cores.
   struct Added {
     std::string name, from, to;

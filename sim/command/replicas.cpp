@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/command/forked.hpp"
+#include "sim/command/long_run.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/plan.hpp"
@@ -15,15 +16,24 @@
 namespace stepsim {
 namespace {
 
-/// The shortest text that reads back as the same number.
-std::string text_of(Seconds time) { return fmt::format("{}", time.seconds()); }
+/// The shortest texts that read back as the same numbers.
+std::string text_of(const std::vector<Seconds>& times) {
+  std::string text;
+  for (const Seconds time : times) text += fmt::format("{} ", time.seconds());
+  return text;
+}
 
-Seconds time_of(const std::string& text) {
-  double seconds = 0;
-  const auto end = text.data() + text.size();
-  if (std::from_chars(text.data(), end, seconds).ptr != end)
-    throw InternalError("a replica answered '" + text + "'");
-  return Seconds{seconds};
+std::vector<Seconds> times_of(const std::string& text) {
+  std::vector<Seconds> times;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at < end; ++at) {
+    double seconds = 0;
+    const auto read = std::from_chars(at, end, seconds);
+    if (read.ptr == at) throw InternalError("a replica answered '" + text + "'");
+    times.emplace_back(seconds);
+    at = read.ptr;
+  }
+  return times;
 }
 
 }  // namespace
@@ -34,13 +44,22 @@ Replicas run_replicas(const Scenario& scenario, const OpGraph& graph,
   const auto answers =
       run_forked(scenario.run.replicas, options.jobs > 0 ? options.jobs : cores, [&](int replica) {
         const Plan plan = make_plan(scenario, graph, {.replica = replica});
-        return text_of(mean_step(simulate(plan, {.spans = false, .fold = options.fold}).timeline));
+        const auto simulation = simulate(plan, {.spans = false, .fold = options.fold});
+        std::vector<Seconds> times{mean_step(simulation.timeline)};
+        if (scenario.run.horizon) {
+          const auto steps =
+              steps_to_draw(scenario, graph, simulation.timeline, replica, options.fold);
+          times.insert(times.end(), steps.begin(), steps.end());
+        }
+        return text_of(times);
       });
   Replicas replicas{.asked = scenario.run.replicas};
   std::vector<int> numbers;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i]) continue;
-    replicas.steps.push_back(time_of(*answers[i]));
+    const std::vector<Seconds> times = times_of(*answers[i]);
+    replicas.steps.push_back(times.front());
+    if (times.size() > 1) replicas.samples.emplace_back(times.begin() + 1, times.end());
     numbers.push_back(static_cast<int>(i));
   }
   if (numbers.empty()) throw UserError("interrupted before the first replica was done");

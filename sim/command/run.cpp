@@ -11,6 +11,7 @@
 #include "sim/command/command.hpp"
 #include "sim/command/counterfactuals.hpp"
 #include "sim/command/load.hpp"
+#include "sim/command/long_run.hpp"
 #include "sim/command/replicas.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
@@ -90,6 +91,10 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
   Metrics metrics = measure(scenario, graph, simulation);
   metrics.replicas = std::move(replicas);
   add_counterfactuals(metrics, scenario, graph, plan, replica, simulation.timeline);
+  // After all else: a write may last for minutes, and SimGrid's clock goes on from run to run.
+  metrics.checkpoint = checkpoint_cost(scenario, graph, replica);
+  if (scenario.run.horizon)
+    metrics.long_run = far(metrics, scenario, graph, simulation.timeline, replica, options.fold);
   const auto outcomes = judge(scenario, metrics);
   watch.lap("measure");
   if (!options.trace.empty()) {

@@ -28,8 +28,9 @@ class Walk {
       : travel_(travel),
         failure_key_(key.with(static_cast<std::uint64_t>(Drawn::failure))),
         step_key_(key.with(static_cast<std::uint64_t>(Drawn::step))),
-        end_(travel.horizon.time ? travel.horizon.time->seconds() : kNever),
-        goal_(travel.horizon.steps.value_or(std::numeric_limits<std::int64_t>::max())) {
+        end_(travel.horizon.steps > 0 ? kNever : travel.horizon.time.seconds()),
+        goal_(travel.horizon.steps > 0 ? travel.horizon.steps
+                                       : std::numeric_limits<std::int64_t>::max()) {
     history_.plain.resize(travel.steps.size());
     history_.blocked.resize(travel.steps.size());
     draw_failure();

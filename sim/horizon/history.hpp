@@ -2,20 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "sim/core/random.hpp"
 #include "sim/horizon/journey.hpp"
+#include "sim/scenario/horizon.hpp"
 
 namespace stepsim {
-
-/// How far a run goes: for that long, or until so many steps survive.
-struct Horizon {
-  std::optional<Seconds> time;
-  std::optional<std::int64_t> steps;
-  bool operator==(const Horizon&) const = default;
-};
 
 /// What histories draw from.
 struct Travel {

@@ -1,6 +1,7 @@
 // Which ranks a fault is given to, and how slow that makes each of them.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/core/random.hpp"
@@ -10,12 +11,22 @@ namespace stepsim {
 
 /// Which of the runs that differ in what is random, and what is left out of it.
 struct PlanOptions {
+  static constexpr int kNoCheckpoint = -1;
   int replica = 0;
-  std::vector<int> healthy;  ///< ranks that `faults.slow_gpus` do not touch, sorted
+  std::vector<int> healthy;                  ///< ranks that `faults.slow_gpus` do not touch, sorted
+  std::optional<int> checkpoint_after = {};  ///< the step, from 0, that alone a checkpoint follows;
+                                             ///< kNoCheckpoint: none; absent: those that are due
 };
 
 /// What each use of random numbers is drawn for: parts of a key.
-enum class Drawn : std::uint64_t { slow_gpus, slow_links, kernels, collectives, samples };
+enum class Drawn : std::uint64_t {
+  slow_gpus,
+  slow_links,
+  kernels,
+  collectives,
+  samples,
+  histories
+};
 
 /// The key of that use in that replica.
 RandomKey key_of(const Run& run, int replica, Drawn what);

@@ -43,8 +43,8 @@ std::vector<Flow> flows_of(const Plan& plan) {
   }
   for (std::size_t rank = 0; rank < plan.lanes.size(); ++rank) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const bool copies = lane == static_cast<std::size_t>(Lane::host_to_device);
-      const int readers = copies ? 1 : plan.program(static_cast<int>(rank)).readers;
+      const bool loads = is_of_loaders(static_cast<Lane>(lane));
+      const int readers = loads ? plan.program(static_cast<int>(rank)).readers : 1;
       const std::vector<LinkId>& links = plan.lanes[rank][lane];
       if (!links.empty()) flows.push_back({rank, true, readers, lane, 1, links});
     }

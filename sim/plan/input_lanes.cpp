@@ -80,13 +80,13 @@ BytesPerSecond copy_rate(const Scenario& scenario) {
   return d.h2d_bandwidth.value_or(d.pinned ? gpu.copy_pinned : gpu.copy_pageable);
 }
 
-void add_input(Plan& plan, const Scenario& scenario, const PlanOptions& options) {
+InputLinks add_input(Plan& plan, const Scenario& scenario, const PlanOptions& options) {
   check_memory(plan, scenario);
   plan.lanes.resize(plan.program_of.size());
-  const InputLinks links = add_input_links(plan.network, scenario);
+  InputLinks links = add_input_links(plan.network, scenario);
   const Storage& storage = scenario.data->storage;
   if (moves_bytes(storage))
-    set_lane(plan, Lane::storage, links.storage, storage.through == StoragePath::fabric);
+    set_lane(plan, Lane::storage, links.reads(), storage.through == StoragePath::fabric);
   if (storage.stream_bandwidth > BytesPerSecond{0})
     limit(plan, Lane::storage, storage.stream_bandwidth);
   set_lane(plan, Lane::page_cache, links.page_cache);
@@ -94,11 +94,12 @@ void add_input(Plan& plan, const Scenario& scenario, const PlanOptions& options)
   limit(plan, Lane::cores, BytesPerSecond{kCoreSecond});
   add_copies(plan, scenario);
   const auto& variation = scenario.data->variation;
-  if (!variation) return;
+  if (!variation) return links;
   plan.sample_draws = {
       Registry<Distribution>::find(variation->distribution)->quantile(variation->spread),
       key_of(scenario.run, options.replica, Drawn::samples),
       static_cast<int>(scenario.training.micro_batch)};
+  return links;
 }
 
 }  // namespace stepsim

@@ -13,7 +13,8 @@ bool shares_slot(const Network& network, const Cluster& cluster);
 BytesPerSecond copy_rate(const Scenario& scenario);
 
 /// Adds the links, the lanes of all ranks that load, and how samples vary. REQUIRES: all programs
-/// are written. Throws UserError when the loaders of a node need more memory than it has.
-void add_input(Plan& plan, const Scenario& scenario, const PlanOptions& options);
+/// are written. Returns the links. Throws UserError when the loaders of a node need more memory
+/// than it has.
+InputLinks add_input(Plan& plan, const Scenario& scenario, const PlanOptions& options);
 
 }  // namespace stepsim

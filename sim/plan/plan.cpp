@@ -1,9 +1,12 @@
 // Laying a scenario out on its ranks: groups first, then one program for each kind of rank.
 #include "sim/plan/plan.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "sim/plan/check_stated.hpp"
+#include "sim/plan/checkpoint.hpp"
+#include "sim/plan/checkpoint_lanes.hpp"
 #include "sim/plan/faults.hpp"
 #include "sim/plan/groups.hpp"
 #include "sim/plan/input_lanes.hpp"
@@ -33,6 +36,7 @@ StageShape shape_of(const Plan& plan, const Scenario& scenario, const Placement&
     needs_batch |= placement.needs_batch({place.stage, chunk});
   StageShape result{.stage = place.stage,
                     .loads = scenario.data.has_value() && needs_batch && place.tensor == 0,
+                    .writes = writes_of(plan, scenario, rank),
                     .tensor = shape(Channel::tensor),
                     .context = shape(Channel::context),
                     .expert = shape(Channel::expert),
@@ -129,7 +133,7 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   plan.steps = scenario.run.warmup + scenario.run.steps;
   add_groups(plan, scenario, graph);
   check_stated_collectives(plan, scenario);
-  Workshop shop{scenario, graph, plan, Names(plan.names)};
+  Workshop shop{scenario, graph, plan, Names(plan.names), steps_that_save(scenario, options)};
   const Placement placement = placement_of(scenario);
   const std::vector<Slowness> slowness = slowness_of_ranks(scenario, options);
   std::map<StageShape, int> programs;
@@ -140,7 +144,10 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
     if (is_new) plan.programs.push_back(stage_program(shop, entry->first));
     plan.program_of.push_back(entry->second);
   }
-  if (scenario.data) add_input(plan, scenario, options);
+  InputLinks links;
+  if (scenario.data) links = add_input(plan, scenario, options);
+  if (std::find(shop.saves.begin(), shop.saves.end(), true) != shop.saves.end())
+    add_checkpoint_lanes(plan, scenario, links.storage);
   add_faults(plan, scenario, options);
   return plan;
 }

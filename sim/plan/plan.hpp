@@ -70,9 +70,13 @@ enum class Lane : std::uint8_t {
   page_cache,
   cores,           ///< CPU time; its bytes are parts of a core's second (input_links.hpp)
   host_to_device,  ///< copies of batches, where they share a PCIe slot with a NIC's traffic
+  device_to_host,  ///< of checkpoints, likewise
+  checkpoint,      ///< writing them
   count_
 };
 inline constexpr std::size_t kLanes = static_cast<std::size_t>(Lane::count_);
+/// Whether several of a rank's rows, its loaders, use the lane at the same time.
+constexpr bool is_of_loaders(Lane lane) { return lane <= Lane::cores; }
 /// Each reader, a row, has transfers of its own on a lane.
 constexpr std::uint32_t read_work(Lane lane, std::size_t reader) {
   return static_cast<std::uint32_t>(reader * kLanes + static_cast<std::size_t>(lane));

@@ -111,6 +111,12 @@ TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
 
 TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
                                 const std::vector<TaskIndex>& after, Cause wait_cause) {
+  return communicate(channel, operation, after, wait_cause, exposed(counted_as(channel)));
+}
+
+TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
+                                const std::vector<TaskIndex>& after, Cause wait_cause,
+                                Cause cause) {
   Task task;
   task.kind = TaskKind::communicate;
   task.channel = channel;
@@ -119,7 +125,7 @@ TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
   task.name = shop_.plan.operations[operation].name;
   // Other holders of the parameters may reduce them after other micro-batches.
   task.micro_batch = has_copies_ && reduces_gradients(channel) ? -1 : micro_batch_;
-  task.cause = exposed(counted_as(channel));
+  task.cause = cause;
   task.wait_cause = wait_cause;
   return writer_.launch(task, after, launch_time(shop_.scenario).seconds());
 }

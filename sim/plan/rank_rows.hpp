@@ -35,6 +35,9 @@ class RankRows {
   /// members is called. In graph mode an operation is part of its pass's one launch.
   TaskIndex communicate(Channel channel, std::uint32_t operation,
                         const std::vector<TaskIndex>& after, Cause wait_cause);
+  /// `cause`: what waiting for it is called once they are all there.
+  TaskIndex communicate(Channel channel, std::uint32_t operation,
+                        const std::vector<TaskIndex>& after, Cause wait_cause, Cause cause);
   TaskIndex communicate(Channel channel, std::uint32_t operation,
                         const std::vector<TaskIndex>& after);
 

@@ -62,12 +62,14 @@ struct Workshop {
   const OpGraph& graph;
   Plan& plan;
   Names name;
+  std::vector<bool> saves{};  ///< by step: whether a checkpoint follows
 };
 
 /// The groups of one kind of rank, as costs depend on them.
 struct StageShape {
   int stage = 0;
-  bool loads = false;  ///< reads input itself
+  bool loads = false;            ///< reads input itself
+  std::array<bool, 2> writes{};  ///< checkpoints of its dense parameters, of its experts
   GroupShape tensor, context, expert, tables, data, data_across, expert_data, expert_across, model,
       embedding;
   std::array<bool, kTransferChannels> between_nodes{};  ///< of the transfer channels

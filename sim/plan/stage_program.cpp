@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
+#include "sim/plan/checkpoint.hpp"
 #include "sim/plan/host_thread.hpp"
 #include "sim/plan/input.hpp"
 #include "sim/plan/memory.hpp"
@@ -49,7 +50,8 @@ class StageWriter {
         transfers_(rows_, placement_),
         offload_(rows_),
         end_(rows_, offload_),
-        host_(rows_, placement_, actions_) {
+        host_(rows_, placement_, actions_),
+        checkpoint_(rows_) {
     compile();
   }
 
@@ -64,6 +66,7 @@ class StageWriter {
       write_passes();
       end_.write();
       host_.end_step();
+      if (shop_.saves[static_cast<std::size_t>(step)]) checkpoint_.write();
     }
     if (input_) input_->leave();
     return writer_.finish();
@@ -276,6 +279,7 @@ class StageWriter {
   Offload offload_;
   StepEnd end_;
   HostThread host_;
+  CheckpointRows checkpoint_;
   std::vector<ChunkPasses> chunks_;
   std::optional<InputRows> input_;
   std::vector<TaskIndex> slots_;

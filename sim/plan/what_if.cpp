@@ -4,9 +4,8 @@
 namespace stepsim {
 namespace {
 
-bool is_input(const Program& program, const Task& task) {
-  const RowKind kind = program.rows[task.row].kind;
-  return kind == RowKind::loader || kind == RowKind::copy;
+bool is_input(const Task& task) {
+  return task.cause == Cause::batch_wait || task.cause == Cause::h2d;
 }
 
 }  // namespace
@@ -22,13 +21,22 @@ Plan with_free_network(Plan plan) {
 Plan with_free_input(Plan plan) {
   for (Program& program : plan.programs) {
     for (Task& task : program.tasks) {
-      if (is_input(program, task)) task.amount = 0;
+      if (is_input(task)) task.amount = 0;
     }
   }
   for (Chain& chain : plan.chains) {
     if (chain.kernels.front().cause != Cause::batch_wait) continue;
     for (Kernel& kernel : chain.kernels) kernel.seconds = 0;  // decoding
     contract(chain);
+  }
+  return plan;
+}
+
+Plan with_free_checkpoints(Plan plan) {
+  for (Program& program : plan.programs) {
+    for (Task& task : program.tasks) {
+      if (task.cause == Cause::checkpoint) task.amount = 0;
+    }
   }
   return plan;
 }

@@ -2,6 +2,7 @@
 #include "sim/report/json.hpp"
 
 #include "sim/report/json_number.hpp"
+#include "sim/report/long_run_json.hpp"
 
 namespace stepsim {
 namespace {
@@ -151,6 +152,8 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"overlap_efficiency", number(m.overlap_efficiency)},
       {"memory", memory_of(m.memory)},
       {"replicas", replicas_of(m.replicas)},
+      {"checkpoint", checkpoint_json(m)},
+      {"long_run", long_run_json(m)},
       {"faults", faults_of(m)},
       {"cost", cost_of(m.cost, m.has_tokens)},
       {"verdict", {{"sentence", m.verdict.sentence}, {"next", m.verdict.next}}},

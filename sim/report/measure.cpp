@@ -201,6 +201,7 @@ double value_of(const std::string& key, const Metrics& m) {
   if (key == "bubble_fraction") return m.bubble_fraction;
   if (key == "data_stall_fraction") return m.data_stall_fraction;
   if (key == "overlap_efficiency") return m.overlap_efficiency;
+  if (key == "goodput") return m.long_run->shares.useful;
   if (key == "fits") return m.memory.fits() ? 1 : 0;
   throw InternalError("an expectation on '" + key + "', which is not measured");
 }

@@ -9,6 +9,7 @@
 
 #include "sim/core/quantity.hpp"
 #include "sim/engine/simulate.hpp"
+#include "sim/horizon/long_run.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/report/cost.hpp"
 #include "sim/report/statistics.hpp"
@@ -68,9 +69,24 @@ struct FaultCost {
 /// Runs that differ in what is random.
 struct Replicas {
   int asked = 0;
-  std::vector<Seconds> steps;  ///< the mean step of each that was done, in order
-  Statistics statistics;       ///< of these
+  std::vector<Seconds> steps;                 ///< the mean step of each that was done, in order
+  std::vector<std::vector<Seconds>> samples;  ///< steps without checkpoints of each; only where a
+                                              ///< long run is made of them
+  Statistics statistics;                      ///< of these
   int median = 0;  ///< the replica in the middle, whose numbers the rest of a report has
+};
+
+/// What one checkpoint is, and costs.
+struct CheckpointCost {
+  std::int64_t every = 0;  ///< steps
+  bool async = false;
+  Bytes size;  ///< of all ranks together
+  CheckpointTimes times;
+  /// Of the time of a run without failures.
+  double fraction(Seconds step) const {
+    const Seconds cost = times.blocking + times.slowdown;
+    return cost / (cost + step * static_cast<double>(every));
+  }
 };
 
 /// Where wall time went; printed with --stats only.
@@ -105,7 +121,9 @@ struct Metrics {
   double bubble_fraction = 0, data_stall_fraction = 0, overlap_efficiency = 0;
   std::vector<GroupCommunication> communication;
   Memory memory;
-  std::optional<Replicas> replicas;  ///< absent: there is one run
+  std::optional<Replicas> replicas;          ///< absent: there is one run
+  std::optional<CheckpointCost> checkpoint;  ///< absent: none is written
+  std::optional<LongRun> long_run;           ///< absent: run.horizon is not stated
   std::vector<FaultCost> fault_costs;
   std::vector<Straggler> stragglers;  ///< the latest first
   Seconds without_stragglers;         ///< the step if these were as fast as their peers

@@ -222,6 +222,8 @@ const char* suspect_of_spikes(Cause cause) {
       return "batches of another shape, for which a pass is compiled again";
     case Cause::garbage_collection:
       return "Python's garbage collection";
+    case Cause::checkpoint:
+      return "a checkpoint: checkpoint.mode=async, shards, or more steps between them";
     case Cause::launch_gap:
       return "the host: garbage collection, another process, a recompilation";
     default:

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/humanise.hpp"
+#include "sim/report/long_run_text.hpp"
 #include "sim/report/memory_text.hpp"
 #include "sim/report/straggler.hpp"
 
@@ -40,6 +41,7 @@ class Screen {
     communication();
     memory();
     cost();
+    long_run();
     faults();
     verdict();
     expected(expectations);
@@ -234,6 +236,15 @@ class Screen {
                     tokens ? "tokens" : m_.samples, percent(c.wasted_fraction),
                     dollars(c.wasted_per_month())));
     line();
+  }
+
+  void long_run() {
+    if (m_.checkpoint) paragraph("Checkpoint", checkpoint_text(m_));
+    if (m_.long_run) {
+      const std::vector<std::string> parts = long_run_text(m_);
+      for (std::size_t i = 0; i < parts.size(); ++i) paragraph(i == 0 ? "Long run" : "", parts[i]);
+    }
+    if (m_.checkpoint || m_.long_run) line();
   }
 
   /// What the verdict does not say already.

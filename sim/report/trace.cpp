@@ -36,7 +36,7 @@ std::string escaped(std::string_view text) {
 /// communication.
 std::vector<std::size_t> rows_from_top(const RankTimeline& rank) {
   constexpr std::array kOrder{RowKind::host, RowKind::compute, RowKind::communication,
-                              RowKind::copy, RowKind::loader};
+                              RowKind::copy, RowKind::loader,  RowKind::storage};
   const auto place = [&](std::size_t row) {
     return std::find(kOrder.begin(), kOrder.end(), rank.rows[row].kind);
   };

@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include "sim/scenario/check_checkpoint.hpp"
 #include "sim/scenario/check_faults.hpp"
 #include "sim/scenario/check_host.hpp"
 #include "sim/scenario/check_input.hpp"
@@ -213,6 +214,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   check_faults(scenario, keys);
   check_input(scenario, keys);
   check_host(scenario, keys);
+  check_checkpoint(scenario, keys);
 }
 
 }  // namespace stepsim

@@ -11,8 +11,10 @@
 #include <string>
 #include <string_view>
 
+#include "sim/scenario/describe_checkpoint.hpp"
 #include "sim/scenario/describe_cluster.hpp"
 #include "sim/scenario/describe_faults.hpp"
+#include "sim/scenario/describe_horizon.hpp"
 #include "sim/scenario/describe_host.hpp"
 #include "sim/scenario/describe_input.hpp"
 #include "sim/scenario/describe_model.hpp"
@@ -218,6 +220,9 @@ void describe(Io& io, Run& r) {
            "of all that is random: `faults` with a fraction or jitter, `data.variation`");
   io.field("replicas", r.replicas, between(1, 100'000),
            "runs that differ in what is random; the report has their mean, median and spread");
+  io.field("horizon", r.horizon, any,
+           "how far a run of many steps goes, drawn from those that are simulated: \"7 days\", "
+           "\"10000 steps\"; absent: none is reported");
   io.fallback(r.flops, r.flops, "megatron; gemms for models that are no transformer");
   io.field("flops", r.flops, any,
            "which FLOPs MFU, HFU and TFLOP/s count: a name of `stepsim list conventions`");
@@ -271,8 +276,12 @@ void describe(Io& io, Scenario& s) {
   io.section("collectives", s.collectives, "how ranks talk");
   io.section("data", s.data, input_defaults(s),
              "where samples come from; absent: input is never waited for");
+  io.section("checkpoint", s.checkpoint, Checkpoint{},
+             "the state of training, written every so many steps; absent: never");
   io.section("host", s.host, "the CPU that launches kernels");
   io.section("faults", s.faults, "what is not as it should be");
+  io.section("reliability", s.reliability, Reliability{},
+             "what interrupts a run of many days (run.horizon); absent: as Llama 3 405B was");
   io.section("cost", s.cost, Cost{}, "what the GPUs cost; absent: reports have no prices");
   io.fallback(s.run, run_defaults(s), "");
   io.section("run", s.run, "what is simulated");

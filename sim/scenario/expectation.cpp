@@ -20,7 +20,7 @@ struct Key {
   std::string_view meaning;
 };
 
-constexpr std::array<Key, 10> kKeys{{
+constexpr std::array<Key, 11> kKeys{{
     {"step_time", Measure::time, "mean of the measured steps"},
     {"mfu", Measure::fraction, "FLOPs of the model over what the GPUs could do in that time"},
     {"hfu", Measure::fraction, "the same with the FLOPs that are computed again"},
@@ -30,6 +30,8 @@ constexpr std::array<Key, 10> kKeys{{
     {"bubble_fraction", Measure::fraction, "of the step, waiting for another pipeline stage"},
     {"data_stall_fraction", Measure::fraction, "of the step, waiting for samples"},
     {"overlap_efficiency", Measure::fraction, "of communication, hidden under compute"},
+    {"goodput", Measure::fraction,
+     "of a run of run.horizon, useful: not lost, not spent on checkpoints or restarts"},
     {"fits", Measure::truth,
      "the peak is within the GPU's memory, the allocator's fragments given back"},
 }};

@@ -154,6 +154,10 @@ template <>
 inline constexpr std::array kNames<Decoder> = {std::pair{std::string_view("cpu"), Decoder::cpu},
                                                std::pair{std::string_view("gpu"), Decoder::gpu}};
 template <>
+inline constexpr std::array kNames<CheckpointMode> = {
+    std::pair{std::string_view("sync"), CheckpointMode::sync},
+    std::pair{std::string_view("async"), CheckpointMode::async}};
+template <>
 inline constexpr std::array kNames<HostMode> = {
     std::pair{std::string_view("eager"), HostMode::eager},
     std::pair{std::string_view("compiled"), HostMode::compiled},

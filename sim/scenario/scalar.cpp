@@ -93,6 +93,28 @@ std::string write_scalar(GpuPrice value) {
   return fmt::format("\"{} $/gpu/h\"", value.dollars_per_hour);
 }
 
+void read_scalar(const std::string& text, Horizon& value) {
+  const auto leading = leading_number(text);
+  if (!leading || leading->rest.empty())
+    refuse(text, wanted(value), "write it like \"7 days\" or \"10000 steps\"");
+  constexpr double kDay = 24 * 3600;
+  Horizon read;
+  if (leading->rest == "steps") {
+    read_scalar(std::string(leading->number), read.steps);
+  } else if (leading->rest == "days") {
+    read.time = Seconds{leading->value * kDay};
+  } else {
+    read_scalar(text, read.time);
+  }
+  if (read.steps <= 0 && read.time <= Seconds{0})
+    throw Mistake{quoted(text) + " must be greater than 0", ""};
+  value = read;
+}
+
+std::string write_scalar(const Horizon& value) {
+  return value.steps > 0 ? fmt::format("{} steps", value.steps) : write_scalar(value.time);
+}
+
 void read_scalar(const std::string& text, RankOrder& value) {
   if (text.empty() || text.ends_with('-')) refuse(text, wanted(value));
   RankOrder read{.axes = {}};

@@ -78,6 +78,11 @@ void read_scalar(const std::string& text, GpuPrice& value);
 std::string write_scalar(GpuPrice value);
 inline std::string wanted(GpuPrice) { return "a price of one GPU's hour such as 2.50 $/gpu/h"; }
 
+/// "7 days", "12 h", "10000 steps".
+void read_scalar(const std::string& text, Horizon& value);
+std::string write_scalar(const Horizon& value);
+inline std::string wanted(const Horizon&) { return "a time or a number of steps"; }
+
 // --- choices
 // ------------------------------------------------------------------------------------------------
 template <Named E>

@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "sim/core/quantity.hpp"
+#include "sim/scenario/checkpoint.hpp"
 #include "sim/scenario/cost.hpp"
 #include "sim/scenario/faults.hpp"
 #include "sim/scenario/gpu.hpp"
+#include "sim/scenario/horizon.hpp"
 #include "sim/scenario/host.hpp"
 #include "sim/scenario/input.hpp"
 #include "sim/scenario/model.hpp"
@@ -267,6 +269,7 @@ struct Run {
   int warmup = 1;                  ///< steps before them
   std::uint64_t seed = 0;          ///< of all that is random (`faults`)
   int replicas = 1;                ///< runs that differ in what is random
+  std::optional<Horizon> horizon;  ///< absent: what is simulated is all there is
   std::string flops = "megatron";  ///< a name of `stepsim list conventions`
   bool operator==(const Run&) const = default;
 };
@@ -274,7 +277,8 @@ struct Run {
 /// One assertion on the result; the reader has checked that key, comparison and unit fit together.
 struct Expectation {
   std::string key;         ///< step_time, mfu, hfu, tokens_per_s, samples_per_s, peak_memory,
-                           ///< bubble_fraction, data_stall_fraction, overlap_efficiency, fits
+                           ///< bubble_fraction, data_stall_fraction, overlap_efficiency, goodput,
+                           ///< fits
   std::string comparison;  ///< <=, >=, <, >, ==
   double value = 0;        ///< SI base units; fractions as fractions; fits: 0 or 1
   std::string text;        ///< as written
@@ -306,9 +310,11 @@ struct Scenario {
   Training training;
   Parallelism parallelism;
   Collectives collectives;
-  std::optional<Input> data;  ///< absent: input is never waited for
+  std::optional<Input> data;             ///< absent: input is never waited for
+  std::optional<Checkpoint> checkpoint;  ///< absent: none is written
   Host host;
   Faults faults;
+  std::optional<Reliability> reliability;  ///< absent: its defaults
   std::optional<Cost> cost;
   Run run;
   std::vector<Expectation> expect;

@@ -31,6 +31,7 @@ constexpr std::array<Words, kCauses> kWords{{
     {"cpu_work", "waiting for work of the CPU"},
     {"recompilation", "waiting for a recompilation"},
     {"garbage_collection", "waiting for garbage collection"},
+    {"checkpoint", "waiting for a checkpoint"},
     {"launch_gap", "waiting for kernel launches"},
 }};
 static_assert(kWords.back().name != nullptr, "a cause has no name");

@@ -83,13 +83,15 @@ class Ledger {
     name(Cause::pipeline_bubble, own_end, to_);
   }
 
-  /// The collective that ends last in the tail of the window.
+  /// The collective, or part of a checkpoint that is waited for, that ends last in the tail of the
+  /// window.
   std::int32_t last_collective() const {
     const auto& spans = rank_.spans;
     auto next = std::upper_bound(spans.begin(), spans.end(), to_,
                                  [](double time, const Span& span) { return time < span.end; });
     while (next != spans.begin() && (--next)->end > named_until_) {
-      if (kind(*next) == RowKind::communication && next->message == 0) {
+      const bool saves = kind(*next) == RowKind::copy && next->cause == Cause::checkpoint;
+      if (saves || (kind(*next) == RowKind::communication && next->message == 0)) {
         return static_cast<std::int32_t>(next - spans.begin());
       }
     }

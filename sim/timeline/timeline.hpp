@@ -35,6 +35,7 @@ enum class Cause : std::uint8_t {
   cpu_work,            ///< waiting for a loss or metrics on the CPU
   recompilation,       ///< waiting for a pass to be compiled again
   garbage_collection,  ///< waiting for Python's collector
+  checkpoint,          ///< waiting for a checkpoint to be copied or written
   launch_gap,          ///< waiting for the host to launch the next kernel
   count_,
 };
@@ -47,7 +48,8 @@ const char* title_of(Cause cause);
 
 using CauseSeconds = std::array<double, kCauses>;
 
-enum class RowKind : std::uint8_t { compute, host, communication, copy, loader };
+/// storage: writes in the background, which nobody waits for at once.
+enum class RowKind : std::uint8_t { compute, host, communication, copy, loader, storage };
 
 struct Row {
   std::string name;  ///< "compute", "tensor", "loader 3"

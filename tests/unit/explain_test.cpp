@@ -67,6 +67,15 @@ training: {sequence_length: 1024, global_batch: 16, micro_batch: 8}
 parallelism: {tensor: 8}
 )",
      "network-bound", "with an infinitely fast network", "parallelism.tensor=4"},
+    {"a checkpoint after every other step, written while all wait",
+     R"(
+model: {name: m, layers: 12, hidden: 1024, heads: 16, vocabulary: 8192}
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {sequence_length: 1024, global_batch: 64, micro_batch: 8, attention: flash2, fusion: compiled}
+checkpoint: {every: 2, storage: {bandwidth: 10 GB/s}}
+run: {steps: 4, warmup: 2}
+)",
+     "checkpoint-bound", "with checkpoints written in no time", "checkpoint.mode=async"},
     {"a long pipeline with few micro-batches",
      R"(
 model: {name: m, layers: 16, hidden: 2048, heads: 16, vocabulary: 8192}

@@ -57,6 +57,8 @@ TEST_CASE("the keys of a result are a schema: none comes or goes with the number
                                         "overlap_efficiency",
                                         "memory",
                                         "replicas",
+                                        "checkpoint",
+                                        "long_run",
                                         "faults",
                                         "cost",
                                         "verdict",

@@ -1,0 +1,60 @@
+// Bytes of checkpoints from the memory model.
+#include "sim/plan/checkpoint_bytes.hpp"
+
+#include "sim/plan/memory.hpp"
+#include "sim/plan/optimizer_rule.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Per parameter.
+double saved_bytes(const Scenario& s) { return s.training.element() + optimizer_bytes(s.training); }
+
+/// Of one rank.
+Bytes tables(const OpGraph& graph, int stage) {
+  Bytes sum;
+  if (stage > 0) return sum;
+  for (const std::size_t index : graph.chain) sum += graph.blocks[index].tables();
+  return sum;
+}
+
+Bytes derived_bytes(const Scenario& s, const OpGraph& graph) {
+  double parameters = 0;
+  for (int stage = 0; stage < s.parallelism.pipeline.stages; ++stage) {
+    const StageParameters p = stage_parameters(s, graph, stage);
+    parameters += s.parallelism.tensor * (p.dense + p.experts * s.parallelism.expert.degree);
+  }
+  const double holders = s.parallelism.tensor * s.replicas();
+  return Bytes{parameters * saved_bytes(s)} + tables(graph, 0) * holders;
+}
+
+}  // namespace
+
+Bytes checkpoint_bytes(const Scenario& s, const OpGraph& graph) {
+  return s.checkpoint->size.value_or(derived_bytes(s, graph));
+}
+
+CheckpointPart checkpoint_part(const Scenario& s, const OpGraph& graph, const StageShape& shape) {
+  const StageParameters p = stage_parameters(s, graph, shape.stage);
+  // In shards, all that hold the same parameters write as much of them each.
+  const bool sharded = s.checkpoint->sharded;
+  const double dense = sharded ? p.dense / s.replicas() : shape.writes[0] ? p.dense : 0;
+  const double experts = sharded           ? p.experts * s.parallelism.expert.degree / s.replicas()
+                         : shape.writes[1] ? p.experts
+                                           : 0;
+  const double stated = checkpoint_bytes(s, graph) / derived_bytes(s, graph);
+  const Bytes held = tables(graph, shape.stage);
+  const bool offloaded = s.parallelism.data.offload_optimizer;
+  const double from_gpu = offloaded ? s.training.element() : saved_bytes(s);
+  return {stated * (Bytes{(dense + experts) * saved_bytes(s)} + held),
+          stated * (Bytes{(dense + experts) * from_gpu} + held)};
+}
+
+Bytes gathered_for_checkpoint(const Scenario& s, const OpGraph& graph, int stage, bool expert) {
+  const ShardingStrategy& strategy = strategy_of(s.parallelism.data.sharding);
+  const double each = (strategy.shards_parameters ? s.training.element() : 0) +
+                      (strategy.shards_optimizer ? optimizer_bytes(s.training) : 0);
+  return Bytes{stage_parameters(s, graph, stage).of(expert) * each};
+}
+
+}  // namespace stepsim

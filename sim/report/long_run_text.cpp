@@ -1,0 +1,100 @@
+// Sentences about checkpoints and long runs.
+#include "sim/report/long_run_text.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/report/humanise.hpp"
+
+namespace stepsim {
+namespace {
+
+/// "53.2 s", "14.6 min", "3.25 h", "12 days": longer than steps.
+std::string span_text(Seconds time) {
+  const double seconds = time.seconds();
+  if (seconds < 100) return humanise(time).text();
+  if (seconds < 100 * 60) return three_digits(seconds / 60) + " min";
+  if (seconds < 48 * 3600) return three_digits(seconds / 3600) + " h";
+  return three_digits(seconds / (24 * 3600)) + " days";
+}
+
+std::string steps_text(double steps) { return grouped(std::llround(steps)) + " steps"; }
+
+std::string horizon_text(const Metrics& m) {
+  const LongRun& run = *m.long_run;
+  const double tokens = m.tokens_per_s * m.step_time.seconds() * run.steps;
+  const std::string of_tokens =
+      m.has_tokens ? fmt::format(" of {}", humanise(tokens, "tokens").text()) : "";
+  const std::string drawn =
+      fmt::format("each drawn from {} simulated one{}", run.sampled, run.sampled == 1 ? "" : "s");
+  if (run.horizon.steps > 0) {
+    return fmt::format("{}{}, {}, in {}", steps_text(run.steps), of_tokens, drawn,
+                       span_text(run.wall));
+  }
+  return fmt::format("{}{} in {}, {}", steps_text(run.steps), of_tokens, span_text(run.wall),
+                     drawn);
+}
+
+std::string parts_text(const LongRun& run) {
+  const TimeSpent& s = run.shares;
+  return fmt::format(
+      "goodput {} ({} to {} in {} histories): checkpoints {}, lost work {}, detection {}, restart "
+      "{}, reading checkpoints {}",
+      percent(s.useful), percent(run.least_goodput), percent(run.most_goodput), run.histories,
+      percent(s.checkpoints), percent(s.lost), percent(s.detection), percent(s.restart),
+      percent(s.reload));
+}
+
+std::string failures_text(const LongRun& run) {
+  const Seconds between{1 / run.failures.rate.base()};
+  const std::string undone = run.every == 0 ? "; without checkpoints each undoes everything" : "";
+  return fmt::format("{:.3g} failures, one in {}{}; steps p50 {}, p95 {}, p99 {}, longest {}",
+                     run.interruptions, span_text(between), undone, humanise(run.p50).text(),
+                     humanise(run.p95).text(), humanise(run.p99).text(), humanise(run.most).text());
+}
+
+std::string best_text(const Metrics& m) {
+  const BestInterval& best = *m.long_run->best;
+  const Seconds apart = m.long_run->p50 * static_cast<double>(best.every);
+  return fmt::format(
+      "best: a checkpoint every {} ({}; Young {}, Daly {}), expected goodput {} instead of {}",
+      steps_text(static_cast<double>(best.every)), span_text(apart), span_text(best.young),
+      span_text(best.daly), percent(best.goodput), percent(m.long_run->expected_goodput));
+}
+
+/// What the parts of the run's time that are not useful cost.
+std::string cost_text(const Metrics& m) {
+  const LongRun& run = *m.long_run;
+  const double hours = run.wall.seconds() / 3600;
+  const auto of = [&](double share) { return dollars(m.cost->per_hour * hours * share); };
+  return fmt::format("{} in all, {} of it for lost work, {} for checkpoints, {} for recovery",
+                     of(1), of(run.shares.lost), of(run.shares.checkpoints),
+                     of(run.shares.detection + run.shares.restart + run.shares.reload));
+}
+
+}  // namespace
+
+std::string checkpoint_text(const Metrics& m) {
+  const CheckpointCost& c = *m.checkpoint;
+  std::string text =
+      fmt::format("every {}, {}, {}: training waits {}", steps_text(static_cast<double>(c.every)),
+                  c.async ? "asynchronous" : "synchronous", humanise(c.size).text(),
+                  span_text(c.times.blocking));
+  if (c.times.slowdown != Seconds{0})
+    text += fmt::format(", the steps after it take {} {}",
+                        span_text(Seconds{std::abs(c.times.slowdown.seconds())}),
+                        c.times.slowdown > Seconds{0} ? "longer" : "less");
+  return text + fmt::format(", it is durable after {}; {} of the time", span_text(c.times.durable),
+                            percent(c.fraction(m.step_time)));
+}
+
+std::vector<std::string> long_run_text(const Metrics& m) {
+  const LongRun& run = *m.long_run;
+  std::vector<std::string> parts{horizon_text(m), parts_text(run), failures_text(run)};
+  if (run.best) parts.push_back(best_text(m));
+  if (m.cost) parts.push_back(cost_text(m));
+  return parts;
+}
+
+}  // namespace stepsim

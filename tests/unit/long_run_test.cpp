@@ -1,0 +1,116 @@
+// What a checkpoint costs and how far a long run comes, from a scenario to its numbers.
+#include "sim/command/long_run.hpp"
+
+#include <doctest/doctest.h>
+
+#include "sim/command/replicas.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/report/json.hpp"
+#include "sim/report/measure.hpp"
+#include "sim/report/text.hpp"
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+/// Two nodes of four GPUs; a checkpoint of 8 GB is copied at 1 GB/s a GPU: 1 s.
+std::string text(const std::string& checkpoint, const std::string& more = "") {
+  return "model: {name: m, kind: mlp, layers: 2, width: 1024}\n"
+         "cluster: {name: c, gpu: a100-80, nodes: 2, gpus_per_node: 4, intra_node: nvlink3, "
+         "inter_node: {bandwidth: 100 Gbit/s, latency: 5 us}}\n"
+         "training: {global_batch: 8192, micro_batch: 1024, precision: bf16}\n"
+         "checkpoint: {size: 8 GB, d2h_bandwidth: 1 GB/s, " +
+         checkpoint + "}\n" + more;
+}
+
+struct Trip {
+  Scenario scenario;
+  OpGraph graph;
+  Timeline timeline;
+  Metrics metrics;
+
+  explicit Trip(const std::string& yaml) : scenario(scenario_of(yaml)), graph(build(scenario)) {
+    const Plan plan = make_plan(scenario, graph);
+    const Simulation simulation = simulate(plan);
+    timeline = simulation.timeline;
+    metrics = measure(scenario, graph, simulation);
+    metrics.checkpoint = checkpoint_cost(scenario, graph, 0);
+    if (scenario.run.replicas > 1) metrics.replicas = run_replicas(scenario, graph, {});
+  }
+  LongRun travel() const { return far(metrics, scenario, graph, timeline, 0, true); }
+};
+
+}  // namespace
+
+TEST_CASE("a checkpoint is priced where none is among the steps that are simulated") {
+  // 8 GB / 8 GPUs / 1 GB/s to copy, 4 GB a node / 2 GB/s to write.
+  const Trip sync(text("every: 500, storage: {bandwidth: 2 GB/s}"));
+  CHECK(sync.metrics.breakdown[static_cast<std::size_t>(Cause::checkpoint)] == 0);
+  CHECK(sync.metrics.checkpoint->size == 8_GB);
+  CHECK(sync.metrics.checkpoint->times.blocking.seconds() == doctest::Approx(3).epsilon(1e-3));
+  CHECK(sync.metrics.checkpoint->times.slowdown.seconds() == doctest::Approx(0).scale(1));
+  CHECK(sync.metrics.checkpoint->times.durable.seconds() == doctest::Approx(3).epsilon(1e-3));
+  const Trip async(text("every: 500, mode: async, storage: {bandwidth: 2 GB/s}"));
+  CHECK(async.metrics.checkpoint->times.blocking.seconds() == doctest::Approx(1).epsilon(1e-3));
+  CHECK(async.metrics.checkpoint->times.durable.seconds() == doctest::Approx(3).epsilon(1e-3));
+}
+
+TEST_CASE("writes through the fabric slow the steps beside them") {
+  const Trip run(text("every: 500, mode: async, storage: {through: fabric}"));
+  CHECK(run.metrics.checkpoint->times.slowdown > Seconds{0});
+  const Trip apart(text("every: 500, mode: async, storage: {bandwidth: 10 GB/s}"));
+  CHECK(apart.metrics.checkpoint->times.slowdown == Seconds{0});
+}
+
+TEST_CASE("a long run has its steps, its checkpoints, and nothing else where nothing fails") {
+  const Trip run(text("every: 100, storage: {bandwidth: 2 GB/s}",
+                      "reliability: {gpu_mtbf: 1e12 h, node_mtbf: 1e12 h}\n"
+                      "run: {horizon: 1000 steps}\n"));
+  const LongRun far = run.travel();
+  const double step = run.metrics.step_time.seconds();
+  CHECK(far.interruptions == 0);
+  CHECK(far.steps == doctest::Approx(1000));
+  CHECK(far.wall.seconds() == doctest::Approx(1000 * step + 9 * 3).epsilon(1e-3));
+  CHECK(far.shares.total() == doctest::Approx(1));
+}
+
+TEST_CASE("checkpoints among the simulated steps are not drawn as steps") {
+  const std::string more = "run: {horizon: 1000 steps, steps: 4}\n";
+  const Trip seldom(text("every: 1000, storage: {bandwidth: 2 GB/s}", more));
+  const Trip often(text("every: 2, storage: {bandwidth: 2 GB/s}", more));
+  CHECK(often.metrics.step_time.seconds() > 1.5);
+  CHECK(often.travel().sampled == 4);
+  CHECK(often.travel().p50 < Seconds{1});
+  CHECK(seldom.travel().p50 < Seconds{1});
+}
+
+TEST_CASE("a long run draws from the steps of all replicas, or from one where that is drawn once") {
+  const std::string jitter =
+      "run: {horizon: 2 days, replicas: 4, steps: 3}\n"
+      "faults: {jitter: {kernels: {sigma: 5 %, per: ";
+  const Trip steps(text("every: 100, storage: {bandwidth: 2 GB/s}", jitter + "step}}}\n"));
+  CHECK(steps.metrics.replicas->samples.size() == 4);
+  CHECK(steps.travel().sampled == 12);
+  CHECK(steps.travel().wall.seconds() == doctest::Approx(2 * 24 * 3600));
+  const Trip runs(text("every: 100, storage: {bandwidth: 2 GB/s}", jitter + "run}}}\n"));
+  CHECK(runs.travel().sampled == 12);
+  CHECK(runs.travel().p50 < runs.travel().most);
+}
+
+TEST_CASE("the report has a checkpoint's cost, the long run, and what both are worth") {
+  Trip trip(text("every: 100, storage: {bandwidth: 2 GB/s}",
+                 "run: {horizon: 2 days}\ncost: {price: 2 $/gpu/h}\n"));
+  trip.metrics.long_run = trip.travel();
+  const std::string table = to_table(trip.metrics, {}, {});
+  for (const char* words : {"every 100 steps, synchronous", "training waits 3.00 s", "Long run",
+                            "goodput", "lost work", "a checkpoint every", "768.00 $ in all"}) {
+    CAPTURE(words);
+    CAPTURE(table);
+    CHECK(table.find(words) != std::string::npos);
+  }
+  const std::string json = to_json(trip.metrics, {}, nullptr);
+  for (const char* key :
+       {"\"blocking_s\": 3.0", "\"goodput\": 0.", "\"young_s\"", "\"wall_s\": 172800"})
+    CHECK(json.find(key) != std::string::npos);
+}
