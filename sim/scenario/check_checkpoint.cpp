@@ -1,4 +1,4 @@
-// Checkpoints need somewhere to be written to.
+// Checkpoints need somewhere to be written to, and failures a run that is long enough for them.
 #include "sim/scenario/check_checkpoint.hpp"
 
 namespace stepsim {
@@ -24,6 +24,10 @@ void check_stated(const Scenario& s, const CheckpointStorage& storage, const Key
 }  // namespace
 
 void check_checkpoint(const Scenario& s, const KeyReports& keys) {
+  if (s.reliability && !s.run.horizon && keys.sound({"reliability", "run.horizon"})) {
+    keys.report("reliability", "reliability is stated, but no run is long enough to be interrupted",
+                "state run.horizon, as in \"7 days\"");
+  }
   for (const Expectation& expectation : s.expect) {
     if (expectation.key != "goodput" || s.run.horizon) continue;
     keys.report("expect.goodput", "goodput is that of a long run, but nothing says how long",

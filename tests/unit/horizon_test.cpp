@@ -215,3 +215,10 @@ TEST_CASE("a run that cannot end is refused") {
   travel.horizon = {.steps = 1000};
   CHECK_THROWS_AS(draw_history(travel, RandomKey(1)), UserError);
 }
+
+TEST_CASE("the defaults interrupt 16,384 GPUs as often as Llama 3 405B was") {
+  // Dubey et al. 2024, section 3.3.4: 419 unexpected interruptions in 54 days.
+  const Reliability r;
+  const double rate = 16'384 / r.gpu_mtbf.seconds() + 2'048 / r.node_mtbf.seconds();
+  CHECK(rate * 54 * 24 * kHour == doctest::Approx(419).epsilon(0.005));
+}
