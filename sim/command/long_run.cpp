@@ -103,9 +103,9 @@ std::optional<CheckpointCost> checkpoint_cost(const Scenario& scenario, const Op
     calm.run.steps = static_cast<int>(std::min<double>(steps, kMostSteps));
     pair = Pair(calm, graph, replica);
   }
-  return CheckpointCost{scenario.checkpoint->every,
-                        scenario.checkpoint->mode == CheckpointMode::async,
-                        checkpoint_bytes(scenario, graph), times_of(pair)};
+  return CheckpointCost{
+      scenario.checkpoint->every, scenario.checkpoint->mode == CheckpointMode::async,
+      checkpoint_bytes(scenario, graph), times_of(pair), Seconds{pair.mean_step()}};
 }
 
 std::vector<Seconds> steps_to_draw(const Scenario& scenario, const OpGraph& graph,

@@ -29,7 +29,7 @@ Json checkpoint_json(const Metrics& m) {
           {"blocking_s", number(c.times.blocking)},
           {"slowdown_s", number(c.times.slowdown)},
           {"durable_s", number(c.times.durable)},
-          {"fraction", number(c.fraction(m.step_time))}};
+          {"fraction", number(c.fraction())}};
 }
 
 Json long_run_json(const Metrics& m) {

@@ -49,9 +49,10 @@ std::string parts_text(const LongRun& run) {
 std::string failures_text(const LongRun& run) {
   const Seconds between{1 / run.failures.rate.base()};
   const std::string undone = run.every == 0 ? "; without checkpoints each undoes everything" : "";
-  return fmt::format("{:.3g} failures, one in {}{}; steps p50 {}, p95 {}, p99 {}, longest {}",
-                     run.interruptions, span_text(between), undone, humanise(run.p50).text(),
-                     humanise(run.p95).text(), humanise(run.p99).text(), humanise(run.most).text());
+  return fmt::format(
+      "{:.3g} failures on average, one in {}{}; steps p50 {}, p95 {}, p99 {}, longest {}",
+      run.interruptions, span_text(between), undone, humanise(run.p50).text(),
+      humanise(run.p95).text(), humanise(run.p99).text(), humanise(run.most).text());
 }
 
 std::string best_text(const Metrics& m) {
@@ -86,7 +87,7 @@ std::string checkpoint_text(const Metrics& m) {
                         span_text(Seconds{std::abs(c.times.slowdown.seconds())}),
                         c.times.slowdown > Seconds{0} ? "longer" : "less");
   return text + fmt::format(", it is durable after {}; {} of the time", span_text(c.times.durable),
-                            percent(c.fraction(m.step_time)));
+                            percent(c.fraction()));
 }
 
 std::vector<std::string> long_run_text(const Metrics& m) {

@@ -1,6 +1,7 @@
 // The answer: the numbers of one simulated run, ready to be printed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -82,10 +83,11 @@ struct CheckpointCost {
   bool async = false;
   Bytes size;  ///< of all ranks together
   CheckpointTimes times;
-  /// Of the time of a run without failures.
-  double fraction(Seconds step) const {
-    const Seconds cost = times.blocking + times.slowdown;
-    return cost / (cost + step * static_cast<double>(every));
+  Seconds step;  ///< without jitter and checkpoints
+  /// Of the time of a run without failures. The next one waits until this one is written.
+  double fraction() const {
+    const Seconds steps = step * static_cast<double>(every);
+    return 1 - steps / std::max(steps + times.blocking + times.slowdown, times.durable);
   }
 };
 

@@ -85,6 +85,18 @@ TEST_CASE("checkpoints among the simulated steps are not drawn as steps") {
   CHECK(seldom.travel().p50 < Seconds{1});
 }
 
+TEST_CASE("the share of checkpoints is that of the whole run, however many are simulated") {
+  const Trip seldom(text("every: 1000, storage: {bandwidth: 2 GB/s}"));
+  const Trip often(text("every: 2, storage: {bandwidth: 2 GB/s}"));
+  const double step = seldom.metrics.step_time.seconds();
+  CHECK(seldom.metrics.checkpoint->fraction() ==
+        doctest::Approx(3 / (3 + 1000 * step)).epsilon(1e-2));
+  CHECK(often.metrics.checkpoint->fraction() == doctest::Approx(3 / (3 + 2 * step)).epsilon(1e-2));
+  // Written beside the steps it takes 3 s, of which the next one waits for what is left.
+  const Trip async(text("every: 2, mode: async, storage: {bandwidth: 2 GB/s}"));
+  CHECK(async.metrics.checkpoint->fraction() == doctest::Approx(1 - 2 * step / 3).epsilon(1e-2));
+}
+
 TEST_CASE("a long run draws from the steps of all replicas, or from one where that is drawn once") {
   const std::string jitter =
       "run: {horizon: 2 days, replicas: 4, steps: 3}\n"
