@@ -80,7 +80,7 @@ void HostThread::do_work(const CpuWork& work, const std::vector<TaskIndex>& inpu
   copy("copy to CPU", work.to_host);
   rows_.write_on_host(work.name, work.time * slowdown_, Cause::cpu_work);
   copy("copy to GPU", work.to_gpu);
-  rows_.end_host_work("CPU work");
+  rows_.end_host_work("end of CPU work");
 }
 
 void HostThread::read_value(const std::vector<TaskIndex>& value) {

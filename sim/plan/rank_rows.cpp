@@ -48,12 +48,15 @@ void RankRows::wait_for_queue(int kernels) {
   if (queued_ + kernels > *host.queue_depth && !queue_.empty()) {
     const int most = *host.queue_depth - *host.queue_depth / kQueueSlack;
     TaskIndex done = kNoTask;
-    while (!queue_.empty() && queued_ + kernels > most) {
+    // Never for a long chain with little behind it: the GPU would run dry before more is launched.
+    const int least = *host.queue_depth / 2;
+    while (!queue_.empty() && queued_ + kernels > most &&
+           queued_ - queue_.front().second >= least) {
       done = queue_.front().first;
       queued_ -= queue_.front().second;
       queue_.pop_front();
     }
-    wait_on_host("launch queue is full", {done});
+    if (done != kNoTask) wait_on_host("launch queue is full", {done});
   }
 }
 

@@ -209,6 +209,21 @@ TEST_CASE("a GPU that is the slower fills the queue, and the host waits; one tha
               "launch queue is full") == 0);
 }
 
+TEST_CASE("passes of more kernels than the queue holds do not run dry") {
+  const auto with_queue = [](const char* depth) {
+    Scenario scenario =
+        with({.host = fmt::format("launch: 3 us{}", depth), .micro_batches = 4}).scenario;
+    Block layer = paper_layer(Seconds{0}, Seconds{0});
+    for (int i = 0; i < 2000; ++i) {
+      layer.dag[0].forward.emplace_back(lasting(5_us));
+      layer.dag[0].backward.emplace_back(lasting(5_us));
+    }
+    return Experiment(std::move(scenario), paper_graph(std::move(layer), 1)).step_seconds();
+  };
+  CHECK(with_queue(", queue_depth: 1024") == nine_digits(3e-6 + 4 * 2 * 2000 * 5e-6));
+  CHECK(with_queue(", queue_depth: 1024") == nine_digits(with_queue("")));
+}
+
 TEST_CASE("threads that are more than cores slow launches and CPU work down alike") {
   const auto busy = [](const char* cores) {
     return step({.host = fmt::format("launch: 1 ms, {}cpu_work: [{{time: 7 ms}}]", cores)});
