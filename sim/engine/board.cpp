@@ -17,10 +17,22 @@ namespace {
 // SimGrid counts payload in whole bytes; 1/1024 of a byte is fine enough to agree with closed
 // forms.
 constexpr double kUnitsPerByte = 1024;
-// Dates closer than this are one.
+// Dates closer than this are one on a young clock, of less than twice so many seconds.
 constexpr double kInstant = 1e-13;
+constexpr double kYoung = 64;
+// On an older one, steps between neighbouring doubles.
+constexpr double kSteps = 4;
 // What is left of a link that is down: to SimGrid a link of no bandwidth has no limit.
 constexpr double kDown = 1e-12;
+
+/// SimGrid takes the ends of transfers that are closer to now for now.
+void set_instant(double seconds) {
+#if SIMGRID_VERSION >= 33400
+  simgrid::s4u::Engine::set_config(fmt::format("precision/timing:{}", seconds));
+#else
+  simgrid::s4u::Engine::set_config(fmt::format("surf/precision:{}", seconds));
+#endif
+}
 
 /// Every physical switch, set once per process, before the first platform.
 void set_switches() {
@@ -29,11 +41,6 @@ void set_switches() {
   Engine::set_config("network/model:CM02");      // plain max-min, no correction factors
   Engine::set_config("network/TCP-gamma:0");     // no TCP window
   Engine::set_config("network/crosstraffic:0");  // full duplex
-#if SIMGRID_VERSION >= 33400
-  Engine::set_config("precision/timing:1e-13");
-#else
-  Engine::set_config("surf/precision:1e-13");  // kInstant
-#endif
 }
 
 /// The engine, and, the first time, its switches. SimGrid takes over signals when it starts; they
@@ -185,10 +192,23 @@ void Board::fire(Callbacks* batch) {
   for (const auto& callback : *batch) callback();
   batch->clear();
   spare_.push_back(batch);
-  if (change_ != nullptr && idle()) {
-    change_->remove();
-    change_ = nullptr;
+  if (!idle()) return;
+  for (simgrid::kernel::timer::Timer** timer : {&change_, &older_}) {
+    if (*timer != nullptr) (*timer)->remove();
+    *timer = nullptr;
   }
+}
+
+/// The end of a transfer that is rounded to just before now would never be seen.
+void Board::grow_older() {
+  const double until =
+      std::exp2(std::floor(std::log2(std::max(simgrid::s4u::Engine::get_clock(), kYoung))) + 1);
+  instant_ = std::max(kInstant, kSteps * (until - std::nextafter(until, 0)));
+  set_instant(instant_);
+  older_ = simgrid::kernel::timer::Timer::set(until, [this] {
+    older_ = nullptr;
+    if (!idle()) grow_older();
+  });
 }
 
 void Board::await_change() {
@@ -231,7 +251,7 @@ bool Board::meet_others(const FoldedStream& stream, double date) {
     for (const MovingId id : on_link_[link]) {
       Moving& other = moving_.at(id);
       const double left = other.end - date;
-      if (other.comm == nullptr && left <= kInstant) continue;  // it ends now
+      if (other.comm == nullptr && left <= instant_) continue;  // it ends now
       met = true;
       if (other.comm == nullptr) hand_over(id, other.bytes * left / (other.end - other.begin));
     }
@@ -290,6 +310,7 @@ void Board::finished(const simgrid::s4u::Activity& activity) {
 }
 
 void Board::run() {
+  grow_older();
   await_change();
   engine_->run();
 }

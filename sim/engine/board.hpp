@@ -63,6 +63,9 @@ class Board {
   };
   using MovingId = std::uint64_t;
 
+  /// SimGrid's clock is a double: the older it is, the coarser are its dates. Sets what counts as
+  /// an instant until the clock has doubled, and waits for that.
+  void grow_older();
   /// At the date of the next change of a link: makes it, and waits for the one after.
   void change_links();
   void set_bandwidth(LinkId link, double factor);
@@ -95,6 +98,8 @@ class Board {
   OpenWindows windows_;
   std::vector<double> left_;  // of the links' bandwidths
   simgrid::kernel::timer::Timer* change_ = nullptr;
+  simgrid::kernel::timer::Timer* older_ = nullptr;
+  double instant_ = 0;  // dates closer than this are one
   std::unordered_map<const FoldedStream*, Ends> ends_;
   std::unordered_map<MovingId, Moving> moving_;
   std::unordered_map<const simgrid::s4u::Activity*, MovingId> comms_;

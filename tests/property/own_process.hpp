@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <functional>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -13,13 +14,15 @@
 
 namespace stepsim {
 
-inline std::vector<double> step_ends_in_own_process(const Plan& plan,
-                                                    const SimulateOptions& options) {
+/// `before`: what is simulated first, in the same process.
+inline std::vector<double> step_ends_in_own_process(
+    const Plan& plan, const SimulateOptions& options, const std::function<void()>& before = [] {}) {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
+    before();
     const std::vector<double> dates = simulate(plan, options).timeline.step_ends;
     const auto size = static_cast<ssize_t>(dates.size() * sizeof(double));
     _exit(write(ends[1], dates.data(), dates.size() * sizeof(double)) == size ? 0 : 1);
