@@ -21,9 +21,10 @@
 namespace stepsim {
 namespace {
 
-constexpr int kMostWorkers = 1024;  // of data.workers
-constexpr double kAlike = 1.01;     // steps that differ by less are the same
-constexpr double kFilled = 1.05;    // of a step without input: batches still have to be copied
+// Of a GPU: eight GPUs with so many each have all threads of two of the largest CPUs.
+constexpr int kMostWorkers = 48;
+constexpr double kAlike = 1.01;   // steps that differ by less are the same
+constexpr double kFilled = 1.05;  // of a step without input: batches still have to be copied
 
 Seconds step_of(const Plan& plan) { return mean_step(simulate(plan, {.spans = false}).timeline); }
 

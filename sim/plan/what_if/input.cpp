@@ -39,10 +39,6 @@ std::vector<Change> faster_storage(const Scenario& scenario) {
   std::vector<Change> changes;
   if (!scenario.data || !waits_for_storage(scenario.data->storage)) return changes;
   changes.push_back({.title = "storage twice as fast", .scenario = speed_up});
-  if (scenario.data->storage.samples_per_read <= 1) {
-    changes.push_back({.title = "1,000 samples a file instead of one",
-                       .scenario = [](Scenario& s) { s.data->storage.samples_per_read = 1000; }});
-  }
   if (scenario.host.cores) {
     changes.push_back(
         {.title = "twice the CPU cores", .scenario = [](Scenario& s) { *s.host.cores *= 2; }});
@@ -59,6 +55,8 @@ std::vector<Change> changes(const Scenario& scenario) {
   };
   set(true, fmt::format("data.workers={}", data.workers == 0 ? 1 : 2 * data.workers));
   set(data.workers > 0, fmt::format("data.prefetch={}", 2 * data.prefetch));
+  set(waits_for_storage(data.storage) && data.storage.samples_per_read <= 1,
+      "data.storage.samples_per_read=1000");
   set(!data.pinned, "data.pinned=true");
   set(data.pinned && !data.non_blocking, "data.non_blocking=true");
   set(data.samples > 0 && !data.persistent_workers, "data.persistent_workers=true");
