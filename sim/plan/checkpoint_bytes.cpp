@@ -3,6 +3,7 @@
 
 #include "sim/plan/memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
+#include "sim/plan/schedule.hpp"
 
 namespace stepsim {
 namespace {
@@ -18,12 +19,23 @@ Bytes tables(const OpGraph& graph, int stage) {
   return sum;
 }
 
+/// Of one rank. A word embedding that the head uses, too, is saved where the model begins, not
+/// again on a last stage that holds a copy of it.
+StageParameters saved_parameters(const Scenario& s, const OpGraph& graph, int stage) {
+  StageParameters p = stage_parameters(s, graph, stage);
+  const Placement placement = placement_of(s);
+  const bool is_copy = placement.holds(stage, placement.parts() - 1) && !placement.holds(stage, 0);
+  if (is_copy) p.dense -= graph.tied_elements;
+  return p;
+}
+
 Bytes derived_bytes(const Scenario& s, const OpGraph& graph) {
   double parameters = 0;
   for (int stage = 0; stage < s.parallelism.pipeline.stages; ++stage) {
-    const StageParameters p = stage_parameters(s, graph, stage);
+    const StageParameters p = saved_parameters(s, graph, stage);
     parameters += s.parallelism.tensor * (p.dense + p.experts * s.parallelism.expert.degree);
   }
+  parameters /= schedule_of(s).needs.copies;
   const double holders = s.parallelism.tensor * s.replicas();
   return Bytes{parameters * saved_bytes(s)} + tables(graph, 0) * holders;
 }
@@ -35,11 +47,11 @@ Bytes checkpoint_bytes(const Scenario& s, const OpGraph& graph) {
 }
 
 CheckpointPart checkpoint_part(const Scenario& s, const OpGraph& graph, const StageShape& shape) {
-  const StageParameters p = stage_parameters(s, graph, shape.stage);
+  const StageParameters p = saved_parameters(s, graph, shape.stage);
   // In shards, all that hold the same parameters write as much of them each.
   const bool sharded = s.checkpoint->sharded;
-  const double dense = sharded ? p.dense / s.replicas() : shape.writes[0] ? p.dense : 0;
-  const double experts = sharded           ? p.experts * s.parallelism.expert.degree / s.replicas()
+  const double dense = sharded ? p.dense / replicas(s) : shape.writes[0] ? p.dense : 0;
+  const double experts = sharded           ? p.experts * s.parallelism.expert.degree / replicas(s)
                          : shape.writes[1] ? p.experts
                                            : 0;
   const double stated = checkpoint_bytes(s, graph) / derived_bytes(s, graph);

@@ -8,13 +8,15 @@ bool is_input(const Task& task) {
   return task.cause == Cause::batch_wait || task.cause == Cause::h2d;
 }
 
+void make_free(Operation& operation) {
+  operation.phases.clear();
+  operation.held_sms = operation.memory_share = 0;
+}
+
 }  // namespace
 
 Plan with_free_network(Plan plan) {
-  for (Operation& operation : plan.operations) {
-    operation.phases.clear();
-    operation.held_sms = operation.memory_share = 0;
-  }
+  for (Operation& operation : plan.operations) make_free(operation);
   return plan;
 }
 
@@ -35,7 +37,9 @@ Plan with_free_input(Plan plan) {
 Plan with_free_checkpoints(Plan plan) {
   for (Program& program : plan.programs) {
     for (Task& task : program.tasks) {
-      if (task.cause == Cause::checkpoint) task.amount = 0;
+      if (task.cause != Cause::checkpoint) continue;
+      task.amount = 0;
+      if (task.kind == TaskKind::communicate) make_free(plan.operations[task.work]);
     }
   }
   return plan;

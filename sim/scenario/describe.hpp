@@ -19,9 +19,9 @@
 #include "sim/scenario/describe_input.hpp"
 #include "sim/scenario/describe_model.hpp"
 #include "sim/scenario/frameworks.hpp"
-#include "sim/scenario/host_period.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/rules.hpp"
+#include "sim/scenario/run_defaults.hpp"
 #include "sim/scenario/scalar.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -212,9 +212,12 @@ void describe(Io& io, Collectives& c) {
 template <class Io>
 void describe(Io& io, Run& r) {
   const std::string_view more = "; more with `data`: two turns of the loaders' queue";
-  io.fallback(r.steps, r.steps, "2" + std::string(more) + "; whole periods of what `host` repeats");
+  io.fallback(r.steps, r.steps,
+              "2" + std::string(more) +
+                  "; whole periods of what `host` repeats, and of "
+                  "checkpoints that are among them");
   io.field("steps", r.steps, between(1, 10'000), "steps that are measured");
-  io.fallback(r.warmup, r.warmup, "1" + std::string(more));
+  io.fallback(r.warmup, r.warmup, "1" + std::string(more) + "; up to a first checkpoint");
   io.field("warmup", r.warmup, between(0, 10'000), "steps before them");
   io.field("seed", r.seed, any,
            "of all that is random: `faults` with a fraction or jitter, `data.variation`");
@@ -232,28 +235,6 @@ template <class Io>
 void describe(Io& io, Cost& c) {
   io.field("price", c.price, required(between(0, 1e6)),
            "rent of one GPU with its share of node, network and storage");
-}
-
-inline constexpr int kLongestPeriod = 100;  ///< steps that a run has by itself for the host's sake
-
-/// Loaders start with a full queue to fill, and batches come in bursts: what they sustain shows
-/// only after the queue has turned over, and as a mean over its turns.
-/// What the host does every so many steps is measured over whole periods.
-inline Run run_defaults(const Scenario& s) {
-  Run run;
-  if (!std::holds_alternative<Transformer>(s.model.shape)) run.flops = "gemms";
-  if (s.parallelism.tensor < 1 || s.parallelism.pipeline.stages < 1) return run;
-  const bool splits = s.data_parallel() > 0 && s.training.micro_batch > 0;
-  const int batches = splits ? std::max(s.micro_batches(), 1) : 1;
-  if (s.data) {
-    const double queue = static_cast<double>(s.data->workers) * s.data->prefetch;
-    const int turns = static_cast<int>(std::min(2 * std::ceil(queue / batches), 100.0));
-    run.steps = std::max(run.steps, turns);
-    run.warmup = std::max(run.warmup, turns);
-  }
-  const int period = host_period(s, batches, kLongestPeriod);
-  run.steps = (run.steps + period - 1) / period * period;
-  return run;
 }
 
 template <class Io>

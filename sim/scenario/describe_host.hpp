@@ -43,7 +43,8 @@ void describe(Io& io, Recompilation& r) {
   io.field("time", r.time, required(duration), "of one compilation, or capture of a graph");
   io.field("pass", r.pass, any, "what is compiled, before the step's first such pass is launched");
   io.field("when", r.when, any,
-           "steps: every so many; last_batch: the last step of each epoch of data.samples");
+           "steps: every so many; last_batch: the last step of each epoch of data.samples, whose "
+           "batch is short");
   io.field("every", r.every, every_so_often, "steps");
 }
 

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "sim/plan/checkpoint_bytes.hpp"
+#include "sim/plan/what_if.hpp"
 #include "sim/timeline/partition.hpp"
 #include "tests/closed_form/harness.hpp"
 
@@ -51,6 +52,18 @@ std::vector<double> steps(const Setting& s) {
   for (std::size_t i = 0; i < timeline.step_ends.size(); ++i)
     result.push_back(timeline.step_ends[i] - timeline.step_start(i));
   return result;
+}
+
+/// Bytes of all ranks together.
+double written(const Plan& plan) {
+  double sum = 0;
+  for (const int program : plan.program_of) {
+    for (const Task& task : plan.programs[static_cast<std::size_t>(program)].tasks) {
+      const auto lane = static_cast<std::uint32_t>(Lane::checkpoint);
+      if (task.kind == TaskKind::read && task.work % kLanes == lane) sum += task.amount;
+    }
+  }
+  return sum;
 }
 
 /// To a microsecond: the ranks agree on 8 bytes when all is written.
@@ -137,6 +150,28 @@ TEST_CASE("a checkpoint on the storage of the data slows its loaders") {
   CHECK(apart[310] == about(10e-3));
 }
 
+TEST_CASE("checkpoints among the steps that are simulated are measured in whole intervals") {
+  // The first one, whose copy waits for no write, belongs to the warm-up.
+  const auto run = [](int every) {
+    Scenario scenario = on_paper(fmt::format(
+        "model: {{name: m, kind: mlp, layers: 1, width: 1}}\n"
+        "cluster: {{name: c, gpu: a100-80}}\n"
+        "training: {{global_batch: 1, precision: fp16, gradient_clipping: false}}\n"
+        "host: {{launch: 0 us}}\ncheckpoint: {{every: {}, mode: async, size: 1 GB, d2h_bandwidth: "
+        "10 GB/s, storage: {{bandwidth: 1 GB/s}}}}\n",
+        every));
+    return Experiment(std::move(scenario), paper_graph(paper_layer(1_ms, 3_ms, 1), 1));
+  };
+  for (const int every : {1, 2, 3}) {
+    CAPTURE(every);
+    CHECK(run(every).step_seconds() == about((Z / H + std::max(every * c, Z / 1e9)) / every));
+  }
+  CHECK(run(3).scenario.run.warmup == 3);
+  CHECK(run(3).scenario.run.steps == 3);
+  CHECK(run(4).scenario.run.steps == 2);
+  CHECK(run(4).step_seconds() == about(c));
+}
+
 TEST_CASE("what waits for a checkpoint is called so, on every rank") {
   for (const char* checkpoint : {"every: 2, storage: {bandwidth: 1 GB/s}",
                                  "every: 2, sharded: false, storage: {bandwidth: 1 GB/s}",
@@ -173,14 +208,34 @@ TEST_CASE("a checkpoint has 14 bytes a parameter, however the model is split") {
     const double bytes = checkpoint_bytes(s, graph).bytes();
     CHECK(bytes == doctest::Approx(14 * 6'738'415'616.0).epsilon(1.3e-3));
     const Plan plan = make_plan(s, graph, {.checkpoint_after = 1});
-    double written = 0;
-    for (const int program : plan.program_of) {
-      for (const Task& task : plan.programs[static_cast<std::size_t>(program)].tasks) {
-        const auto lane = static_cast<std::uint32_t>(Lane::checkpoint);
-        if (task.kind == TaskKind::read && task.work % kLanes == lane) written += task.amount;
-      }
+    CHECK(written(plan) == doctest::Approx(bytes).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("what several stages hold is saved once") {
+  // Word embeddings that first and last stage share; all of the model in the two ways of DualPipe.
+  const auto scenario = [](const char* pipeline, bool sharded) {
+    return scenario_of(
+        fmt::format("model: {{name: m, layers: 8, hidden: 512, heads: 8, vocabulary: 8192}}\n"
+                    "cluster: {{base: dgx-h100}}\n"
+                    "training: {{sequence_length: 128, global_batch: 32, precision: bf16}}\n"
+                    "checkpoint: {{every: 100, sharded: {}, storage: {{bandwidth: 1 GB/s}}}}\n"
+                    "parallelism: {{pipeline: {}}}\n",
+                    sharded, pipeline));
+  };
+  const Scenario whole = scenario("{stages: 1}", true);
+  const double expected = checkpoint_bytes(whole, build(whole)).bytes();
+  for (const char* pipeline : {"{stages: 4}", "{stages: 4, schedule: zb-v, chunks: 2}",
+                               "{stages: 4, schedule: dualpipe, chunks: 2}"}) {
+    for (const bool sharded : {true, false}) {
+      CAPTURE(pipeline);
+      CAPTURE(sharded);
+      const Scenario s = scenario(pipeline, sharded);
+      const OpGraph graph = build(s);
+      CHECK(checkpoint_bytes(s, graph).bytes() == doctest::Approx(expected).epsilon(1e-9));
+      CHECK(written(make_plan(s, graph, {.checkpoint_after = 1})) ==
+            doctest::Approx(expected).epsilon(1e-9));
     }
-    CHECK(written == doctest::Approx(bytes).epsilon(1e-9));
   }
 }
 
@@ -199,10 +254,13 @@ TEST_CASE("a checkpoint of one rank gathers what is sharded") {
         "checkpoint: {{every: {}, d2h_bandwidth: 10 GB/s, sharded: false, storage: {{bandwidth: 1 "
         "GB/s}}}}\n",
         sharded));
-    return Experiment(std::move(scenario), paper_graph(paper_layer(1_ms, 3_ms, elements), 1))
-        .step_seconds();
+    return Experiment(std::move(scenario), paper_graph(paper_layer(1_ms, 3_ms, elements), 1));
   };
-  const double cost = step("2") - step("3");
+  const double none = step("3").step_seconds();
+  const double cost = step("2").step_seconds() - none;
   CHECK(cost > 14 * elements / H + 14 * elements / 1e9 + 0.75 * 12 * elements / 1e9);
   CHECK(cost < 14 * elements / H + 14 * elements / 1e9 + 12 * elements / 0.5e9);
+  // Free, it takes no time for gathering either.
+  const Timeline free = simulate(with_free_checkpoints(step("2").plan)).timeline;
+  CHECK(mean_step(free).seconds() == about(none));
 }
