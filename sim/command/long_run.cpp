@@ -60,6 +60,13 @@ CheckpointTimes times_of(const Pair& pair) {
   return {Seconds{pair.blocking()}, Seconds{slowdown}, Seconds{pair.durable()}};
 }
 
+/// Whether steps go on while a checkpoint is written, by ways that they use, too.
+bool writes_beside(const Scenario& s) {
+  const Checkpoint& c = *s.checkpoint;
+  if (c.mode == CheckpointMode::sync) return false;
+  return !c.storage || c.storage->through == StoragePath::fabric;
+}
+
 /// One group of samples for each replica where something is drawn once a run, else one in all.
 std::vector<std::vector<Seconds>> worlds_of(const Scenario& s,
                                             std::vector<std::vector<Seconds>> samples) {
@@ -97,9 +104,12 @@ std::optional<CheckpointCost> checkpoint_cost(const Scenario& scenario, const Op
   calm.faults.kernels.reset();
   calm.faults.collectives.reset();
   Pair pair(calm, graph, replica);
-  // Where the write slows the steps beside it, all of these have to be there.
+  // Where the write slows the steps beside it, all of these have to be there; a queue of loaders
+  // may hide that from the first ones.
   const double steps = std::ceil(pair.durable() / pair.mean_step()) + 1;
-  if (std::abs(pair.slowdown()) > kSmall * pair.mean_step() && pair.durable() > pair.window()) {
+  const bool slows =
+      writes_beside(scenario) || std::abs(pair.slowdown()) > kSmall * pair.mean_step();
+  if (slows && pair.durable() > pair.window()) {
     calm.run.steps = static_cast<int>(std::min<double>(steps, kMostSteps));
     pair = Pair(calm, graph, replica);
   }

@@ -2,6 +2,7 @@
 #include "sim/command/long_run.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "sim/command/replicas.hpp"
 #include "sim/engine/simulate.hpp"
@@ -61,6 +62,22 @@ TEST_CASE("writes through the fabric slow the steps beside them") {
   CHECK(run.metrics.checkpoint->times.slowdown > Seconds{0});
   const Trip apart(text("every: 500, mode: async, storage: {bandwidth: 10 GB/s}"));
   CHECK(apart.metrics.checkpoint->times.slowdown == Seconds{0});
+}
+
+TEST_CASE("what a write costs the steps beside it does not depend on how many are simulated") {
+  // Loaders read 1 GB a step of a node at 1 GB/s, beside the 4 GB of the checkpoint.
+  const auto cost = [](int steps) {
+    return Trip(text("every: 500, mode: async",
+                     fmt::format("data: {{sample_size: 244140 B, device_bytes: 8 B, workers: 1, "
+                                 "prefetch: 1, storage: {{bandwidth: 1 GB/s}}}}\n"
+                                 "run: {{steps: {}, warmup: 4}}\n",
+                                 steps)))
+        .metrics.checkpoint->times;
+  };
+  const CheckpointTimes few = cost(1), many = cost(20);
+  CHECK(many.slowdown > Seconds{2});
+  CHECK(few.slowdown.seconds() == doctest::Approx(many.slowdown.seconds()).epsilon(0.05));
+  CHECK(few.durable.seconds() == doctest::Approx(many.durable.seconds()).epsilon(0.05));
 }
 
 TEST_CASE("a long run has its steps, its checkpoints, and nothing else where nothing fails") {
