@@ -22,7 +22,7 @@ InputRows::InputRows(Workshop& shop, ProgramWriter& writer, std::uint16_t host_r
   const int rows = std::max(input_.workers, 1);
   for (int i = 0; i < rows; ++i)
     loader_rows_.push_back(writer.add_row(fmt::format("loader {}", i), RowKind::loader));
-  if (input_.pin_bandwidth && input_.workers > 0) pin_row_ = writer.add_row("pin", RowKind::loader);
+  if (input_.pin_bandwidth && input_.workers > 0) pin_row_ = writer.add_row("pin", RowKind::copy);
   writer.program().readers = rows;
 }
 

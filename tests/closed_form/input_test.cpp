@@ -56,6 +56,13 @@ std::vector<double> steps(const Setting& s) {
   return result;
 }
 
+int loader_rows(const Setting& s) {
+  const Simulation run = with(s).run();
+  const auto& rows = run.timeline.ranks.front().rows;
+  return static_cast<int>(std::count_if(
+      rows.begin(), rows.end(), [](const Row& row) { return row.kind == RowKind::loader; }));
+}
+
 }  // namespace
 
 TEST_CASE("nodes get their own storage bandwidth, or their part of what all get together") {
@@ -203,6 +210,7 @@ TEST_CASE("one thread that pins is a worker more in a row") {
     const Setting setting{
         .data = fmt::format("workers: 4, decode: 10 ms, pin_bandwidth: {} MB/s", S / pin_ms / 1e3)};
     CHECK(step(setting) == doctest::Approx(std::max(c, pin_ms * 1e-3)).epsilon(1e-9));
+    CHECK(loader_rows(setting) == 4);
     const Setting serial{
         .data = fmt::format("workers: 0, decode: 10 ms, pin_bandwidth: {} MB/s", S / pin_ms / 1e3)};
     CHECK(step(serial) == nine_digits(c + 10e-3 + pin_ms * 1e-3));
