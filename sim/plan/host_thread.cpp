@@ -17,7 +17,11 @@ HostThread::HostThread(RankRows& rows, const Placement& placement,
     const Milestone reached = milestone(action);
     if (reached != none) ++of_step_[reached];
   }
-  has_loss_ = of_step_[forward] > 0;
+}
+
+bool HostThread::has_loss(const Action& action) const {
+  const auto copy = static_cast<std::size_t>(action.chunk / copy_chunks_);
+  return placement_.ends()[copy].second == rows_.shape().stage;
 }
 
 HostThread::Milestone HostThread::milestone(const Action& action) const {
@@ -53,20 +57,23 @@ void HostThread::after(const Action& action) {
   const Milestone reached = milestone(action);
   if (reached == none) return;
   for (const CpuWork& work : host_.cpu_work) {
-    if (is_due(work, reached)) do_work(work, {rows_.computed()});
+    if (is_due(work, reached, action)) do_work(work, {rows_.computed()});
   }
   const auto& sync = host_.sync;
-  if (sync && sync->per == Per::micro_batch && reached == backward && has_loss_ &&
-      stepsim::is_due(all_[reached], sync->every)) {
+  if (sync && sync->per == Per::micro_batch && reached == backward && has_loss(action) &&
+      stepsim::is_due(number_of(action), sync->every)) {
     read_value({rows_.computed()});
   }
   ++passed_[reached];
-  ++all_[reached];
 }
 
-bool HostThread::is_due(const CpuWork& work, Milestone reached) const {
+int HostThread::number_of(const Action& action) const {
+  return step_ * scenario_.micro_batches() + action.micro_batch;
+}
+
+bool HostThread::is_due(const CpuWork& work, Milestone reached, const Action& action) const {
   if (work.after != (reached == forward ? HostAfter::forward : HostAfter::backward)) return false;
-  if (work.per == Per::micro_batch) return stepsim::is_due(all_[reached], work.every);
+  if (work.per == Per::micro_batch) return stepsim::is_due(number_of(action), work.every);
   return passed_[reached] + 1 == of_step_[reached] && stepsim::is_due(step_, work.every);
 }
 

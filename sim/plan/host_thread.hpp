@@ -28,7 +28,11 @@ class HostThread {
   /// a micro-batch.
   enum Milestone : std::size_t { forward, backward, none };
   Milestone milestone(const Action& action) const;
-  bool is_due(const CpuWork& work, Milestone reached) const;
+  /// Whether the loss of the pass's micro-batch is computed on this rank.
+  bool has_loss(const Action& action) const;
+  /// Of the pass's micro-batch, counted over all steps.
+  int number_of(const Action& action) const;
+  bool is_due(const CpuWork& work, Milestone reached, const Action& action) const;
   void do_work(const CpuWork& work, const std::vector<TaskIndex>& input);
   void read_value(const std::vector<TaskIndex>& value);
   bool reads_at_end() const;
@@ -39,11 +43,10 @@ class HostThread {
   const Placement& placement_;
   const double slowdown_;
   const int copy_chunks_;  ///< of a stage, in each copy of the model
-  bool has_loss_ = false;
   int step_ = 0;
-  std::array<int, 2> of_step_{};         ///< milestones of a step, by kind
-  std::array<int, 2> passed_{}, all_{};  ///< in this step, and in all
-  bool compiled_ = false;                ///< in this step
+  std::array<int, 2> of_step_{};  ///< milestones of a step, by kind
+  std::array<int, 2> passed_{};   ///< in this step
+  bool compiled_ = false;         ///< in this step
 };
 
 }  // namespace stepsim

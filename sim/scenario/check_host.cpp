@@ -59,6 +59,14 @@ void check_recompilation(const Scenario& s, const KeyReports& keys) {
       return keys.report(path, "when is last_batch, but nothing says how long an epoch is",
                          "state data.samples");
     }
+    if (s.training.global_batch > 0 && s.data->samples % s.training.global_batch == 0) {
+      keys.report(path,
+                  fmt::format("when is last_batch, but none is short: {} samples an epoch are {} "
+                              "batches of {}",
+                              s.data->samples, s.data->samples / s.training.global_batch,
+                              s.training.global_batch),
+                  "leave it out");
+    }
   }
   check_seen(s, path, recompilation_period(s), keys);
 }

@@ -127,10 +127,11 @@ TEST_CASE("a pass is compiled again in every third step, and in no other") {
 TEST_CASE("the last batch of an epoch meets another shape") {
   const std::vector<double> measured = steps(
       {.host = "mode: compiled, launch: 0 us, recompilation: {time: 50 ms, when: last_batch}",
+       .micro_batches = 2,
        .steps = 8,
-       .more = "data: {sample_size: 1 B, samples: 4, workers: 1, persistent_workers: true}\n"});
+       .more = "data: {sample_size: 1 B, samples: 9, workers: 1, persistent_workers: true}\n"});
   for (std::size_t i = 0; i < measured.size(); ++i)
-    CHECK(measured[i] == doctest::Approx((i % 4 == 3 ? 50e-3 : 0) + F + B).epsilon(1e-6));
+    CHECK(measured[i] == doctest::Approx((i % 4 == 3 ? 50e-3 : 0) + 2 * (F + B)).epsilon(1e-6));
 }
 
 TEST_CASE("garbage collection hurts most where ranks collect in different steps") {
@@ -252,6 +253,32 @@ run: {steps: 1, warmup: 0}
     CHECK(count("loss") == (program.stage == 1 ? 4 : 0));
     CHECK(count("norms") == 4);
   }
+}
+
+TEST_CASE("micro-batches are counted over the pipeline, from whichever end they come") {
+  // DualPipe: half of the losses are on the last stage, half on the first. 16 micro-batches a step
+  // in each of two replicas.
+  const auto count = [](const char* host, const std::string& name) {
+    const Experiment e(fmt::format(R"(
+model: {{name: m, layers: 8, hidden: 512, heads: 8, vocabulary: 8192}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: 8, intra_node: nvlink3}}
+training: {{sequence_length: 128, global_batch: 32, micro_batch: 1, precision: bf16}}
+parallelism: {{pipeline: {{stages: 4, schedule: dualpipe, chunks: 2}}}}
+host: {{{}}}
+run: {{steps: 2, warmup: 0}}
+)",
+                                   host));
+    std::int64_t sum = 0;
+    for (int rank = 0; rank < 8; ++rank) {
+      const Program& program = e.plan.program(rank);
+      sum += std::count_if(program.tasks.begin(), program.tasks.end(),
+                           [&](const Task& task) { return e.plan.names[task.name] == name; });
+    }
+    return sum;
+  };
+  CHECK(count("cpu_work: [{name: loss, time: 1 ms, every: 32}]", "loss") == 2);
+  CHECK(count("cpu_work: [{name: loss, time: 1 ms, every: 2}]", "loss") == 32);
+  CHECK(count("sync: {per: micro_batch}", "read value") == 64);
 }
 
 TEST_CASE("a run covers whole periods of what its host repeats") {
