@@ -7,6 +7,7 @@
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/checkpoint.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/scenario/run_defaults.hpp"
 
 namespace stepsim {
 namespace {
@@ -103,6 +104,14 @@ std::optional<CheckpointCost> checkpoint_cost(const Scenario& scenario, const Op
   Scenario calm = scenario;
   calm.faults.kernels.reset();
   calm.faults.collectives.reset();
+  if (scenario.simulates_checkpoints()) {
+    // Its run is as long as it is for their sake; a single one needs less.
+    Scenario without = scenario;
+    without.checkpoint.reset();
+    const Run usual = run_defaults(without);
+    calm.run.warmup = std::min(calm.run.warmup, usual.warmup);
+    calm.run.steps = std::min(calm.run.steps, usual.steps);
+  }
   Pair pair(calm, graph, replica);
   // Where the write slows the steps beside it, all of these have to be there; a queue of loaders
   // may hide that from the first ones.

@@ -15,8 +15,7 @@ struct Undisturbed {
 
 Undisturbed undisturbed(const Journey& j, std::int64_t every) {
   const Seconds steps = j.step * static_cast<double>(every);
-  return {std::max(steps + j.checkpoint.blocking + j.checkpoint.slowdown, j.checkpoint.durable),
-          steps + j.checkpoint.durable};
+  return {undisturbed_interval(steps, j.checkpoint), steps + j.checkpoint.durable};
 }
 
 /// The logarithm of the mean time from one durable checkpoint to the next.

@@ -4,6 +4,7 @@
 // before, or is made up by a test.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "sim/core/quantity.hpp"
@@ -17,6 +18,13 @@ struct CheckpointTimes {
   Seconds durable;   ///< from its beginning until a failure does not lose it; at least `blocking`
   bool operator==(const CheckpointTimes&) const = default;
 };
+
+/// Time from one durable checkpoint to the next where nothing fails, with `steps` between them: the
+/// next one waits until this one is written.
+inline Seconds undisturbed_interval(Seconds steps, const CheckpointTimes& checkpoint) {
+  const Seconds disturbed = std::max(checkpoint.blocking + checkpoint.slowdown, Seconds{0});
+  return std::max(steps + disturbed, checkpoint.durable);
+}
 
 /// What interrupts a run, and what follows. Failures come at a constant rate, always: during
 /// steps, checkpoints and recovery, too.

@@ -21,8 +21,9 @@ std::vector<bool> steps_that_save(const Scenario& s, const PlanOptions& options)
   std::vector<bool> saves(static_cast<std::size_t>(s.run.warmup + s.run.steps), false);
   for (std::size_t step = 0; s.checkpoint && step < saves.size(); ++step) {
     const auto number = static_cast<std::int64_t>(step) + 1;
-    saves[step] = options.checkpoint_after ? *options.checkpoint_after == number - 1
-                                           : number % s.checkpoint->every == 0;
+    saves[step] = options.checkpoint_after
+                      ? *options.checkpoint_after == number - 1
+                      : s.simulates_checkpoints() && number % s.checkpoint->every == 0;
   }
   return saves;
 }

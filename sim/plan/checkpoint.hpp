@@ -16,7 +16,8 @@
 
 namespace stepsim {
 
-/// By step, warm-up included: whether a checkpoint follows it.
+/// By step, warm-up included: whether a checkpoint follows it. None does where the measured steps
+/// are no whole number of periods.
 std::vector<bool> steps_that_save(const Scenario& scenario, const PlanOptions& options);
 
 /// Whether the rank writes its dense parameters, and its experts.

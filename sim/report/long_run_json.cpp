@@ -29,6 +29,8 @@ Json checkpoint_json(const Metrics& m) {
           {"blocking_s", number(c.times.blocking)},
           {"slowdown_s", number(c.times.slowdown)},
           {"durable_s", number(c.times.durable)},
+          {"step_without_s", number(c.step)},
+          {"step_with_share_s", number(c.shared_step())},
           {"fraction", number(c.fraction())}};
 }
 

@@ -86,7 +86,8 @@ std::string checkpoint_text(const Metrics& m) {
     text += fmt::format(", the steps after it take {} {}",
                         span_text(Seconds{std::abs(c.times.slowdown.seconds())}),
                         c.times.slowdown > Seconds{0} ? "longer" : "less");
-  return text + fmt::format(", it is durable after {}; {} of the time", span_text(c.times.durable),
+  return text + fmt::format(", it is durable after {}; a step with its share of that: {}, {} of it",
+                            span_text(c.times.durable), humanise(c.shared_step()).text(),
                             percent(c.fraction()));
 }
 

@@ -84,11 +84,13 @@ struct CheckpointCost {
   Bytes size;  ///< of all ranks together
   CheckpointTimes times;
   Seconds step;  ///< without jitter and checkpoints
-  /// Of the time of a run without failures. The next one waits until this one is written.
-  double fraction() const {
-    const Seconds steps = step * static_cast<double>(every);
-    return 1 - steps / std::max(steps + times.blocking + times.slowdown, times.durable);
+  /// A step with its share of a checkpoint, in a run without failures.
+  Seconds shared_step() const {
+    return undisturbed_interval(step * static_cast<double>(every), times) /
+           static_cast<double>(every);
   }
+  /// Of the time of a run without failures; at least 0.
+  double fraction() const { return std::max(1 - step / shared_step(), 0.0); }
 };
 
 /// Where wall time went; printed with --stats only.

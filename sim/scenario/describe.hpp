@@ -212,12 +212,11 @@ void describe(Io& io, Collectives& c) {
 template <class Io>
 void describe(Io& io, Run& r) {
   const std::string_view more = "; more with `data`: two turns of the loaders' queue";
-  io.fallback(r.steps, r.steps,
-              "2" + std::string(more) +
-                  "; whole periods of what `host` repeats, and of "
-                  "checkpoints that are among them");
+  io.fallback(
+      r.steps, r.steps,
+      "2" + std::string(more) + "; whole periods of `checkpoint` and of what `host` repeats");
   io.field("steps", r.steps, between(1, 10'000), "steps that are measured");
-  io.fallback(r.warmup, r.warmup, "1" + std::string(more) + "; up to a first checkpoint");
+  io.fallback(r.warmup, r.warmup, "1" + std::string(more) + "; a period of `checkpoint`");
   io.field("warmup", r.warmup, between(0, 10'000), "steps before them");
   io.field("seed", r.seed, any,
            "of all that is random: `faults` with a fraction or jitter, `data.variation`");

@@ -23,7 +23,7 @@ template <class Io>
 void describe(Io& io, Checkpoint& c) {
   io.field("every", c.every, required(large_count),
            "steps from one checkpoint to the next; the first step of the run counts as 1, warm-up "
-           "included");
+           "included; where run.steps is no multiple of it the simulated steps have none");
   io.field("mode", c.mode, any,
            "sync: training waits until all is written; async: until all is in the host's memory");
   io.field("sharded", c.sharded, any,

@@ -20,10 +20,10 @@ inline std::int64_t steps_of(std::int64_t every, Per per, std::int64_t micro_bat
   return per == Per::step ? every : every / std::gcd(every, micro_batches);
 }
 
-/// Steps after which all that the host does comes again; those that are longer than `most` are
-/// left out.
-inline int host_period(const Scenario& s, std::int64_t micro_batches, std::int64_t most) {
-  std::int64_t period = 1;
+/// Steps after which all that the host does comes again, and what comes every `period` steps with
+/// it; what would make that longer than `most` is left out.
+inline int host_period(const Scenario& s, std::int64_t micro_batches, std::int64_t most,
+                       std::int64_t period = 1) {
   const auto repeat = [&](std::int64_t steps) {
     if (steps > 0 && std::lcm(period, steps) <= most) period = std::lcm(period, steps);
   };

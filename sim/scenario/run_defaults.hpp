@@ -1,23 +1,22 @@
-// How many steps a run simulates where the scenario does not say.
+// How many steps a run has where the scenario does not say.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <numeric>
-#include <variant>
 
 #include "sim/scenario/host_period.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {
 
-inline constexpr int kLongestPeriod = 100;  ///< steps that a run has by itself for the host's sake
+/// Steps that a run has by itself so that what comes only every so often has come around.
+inline constexpr int kLongestPeriod = 100;
 
 /// Loaders start with a full queue to fill, and batches come in bursts: what they sustain shows
-/// only after the queue has turned over, and as a mean over its turns.
-/// What the host repeats is measured over whole periods; likewise checkpoints that are among those
-/// steps anyhow, from the second on, which may have to wait for the first.
+/// only after the queue has turned over, and as a mean over its turns. What the host does every so
+/// many steps, and checkpoints, are measured over whole periods; a checkpoint's write may last into
+/// the period after it, so that one goes by before. Checkpoints that are rarer than
+/// kLongestPeriod are not among the steps.
 inline Run run_defaults(const Scenario& s) {
   Run run;
   if (!std::holds_alternative<Transformer>(s.model.shape)) run.flops = "gemms";
@@ -30,14 +29,13 @@ inline Run run_defaults(const Scenario& s) {
     run.steps = std::max(run.steps, turns);
     run.warmup = std::max(run.warmup, turns);
   }
-  int period = host_period(s, batches, kLongestPeriod);
-  const std::int64_t saves = s.checkpoint ? s.checkpoint->every : 0;
-  if (saves > 0 && saves <= run.warmup + run.steps) {
-    const auto every = static_cast<int>(saves);
-    run.warmup = std::max(run.warmup, every);
-    if (std::lcm(period, every) <= kLongestPeriod) period = std::lcm(period, every);
+  std::int64_t period = 1;
+  if (s.checkpoint && s.checkpoint->every >= 1 && s.checkpoint->every <= kLongestPeriod) {
+    period = s.checkpoint->every;
+    run.warmup = std::max(run.warmup, static_cast<int>(period));
   }
-  run.steps = (run.steps + period - 1) / period * period;
+  const int whole = host_period(s, batches, kLongestPeriod, period);
+  run.steps = (run.steps + whole - 1) / whole * whole;
   return run;
 }
 

@@ -346,6 +346,9 @@ struct Scenario {
   int micro_batches() const {
     return static_cast<int>(training.global_batch / (training.micro_batch * data_parallel()));
   }
+  /// Whether checkpoints are among the steps that are simulated. Measured steps have whole periods
+  /// of them or none, for else a mean step would depend on where the measurement ends.
+  bool simulates_checkpoints() const { return checkpoint && run.steps % checkpoint->every == 0; }
   bool operator==(const Scenario&) const = default;
 };
 

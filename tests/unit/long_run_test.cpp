@@ -85,7 +85,7 @@ TEST_CASE("a long run has its steps, its checkpoints, and nothing else where not
                       "reliability: {gpu_mtbf: 1e12 h, node_mtbf: 1e12 h}\n"
                       "run: {horizon: 1000 steps}\n"));
   const LongRun far = run.travel();
-  const double step = run.metrics.step_time.seconds();
+  const double step = run.metrics.checkpoint->step.seconds();
   CHECK(far.interruptions == 0);
   CHECK(far.steps == doctest::Approx(1000));
   CHECK(far.wall.seconds() == doctest::Approx(1000 * step + 9 * 3).epsilon(1e-3));
@@ -112,6 +112,53 @@ TEST_CASE("the share of checkpoints is that of the whole run, however many are s
   // Written beside the steps it takes 3 s, of which the next one waits for what is left.
   const Trip async(text("every: 2, mode: async, storage: {bandwidth: 2 GB/s}"));
   CHECK(async.metrics.checkpoint->fraction() == doctest::Approx(1 - 2 * step / 3).epsilon(1e-2));
+}
+
+TEST_CASE("a run has whole periods of checkpoints by itself, behind one that goes by before") {
+  const auto run_of = [](const std::string& checkpoint, const std::string& more = "") {
+    return scenario_of(text(checkpoint + ", storage: {bandwidth: 2 GB/s}", more)).run;
+  };
+  CHECK(run_of("every: 1").steps == 2);
+  CHECK(run_of("every: 3").steps == 3);
+  CHECK(run_of("every: 3").warmup == 3);
+  CHECK(run_of("every: 100").steps == 100);
+  // Rarer ones are left out.
+  CHECK(run_of("every: 101").steps == 2);
+  CHECK(run_of("every: 101").warmup == 1);
+  // With the loaders' queue of 2 x 2 batches two turns of it are 8 steps, rounded up; with what
+  // the host does every 4 steps it is the least common multiple.
+  const std::string data = "data: {sample_size: 1 KB, workers: 2, prefetch: 2}\n";
+  CHECK(run_of("every: 3", data).steps == 9);
+  CHECK(run_of("every: 3", data).warmup == 8);
+  CHECK(run_of("every: 3", "host: {sync: {every: 4, per: step}}\n").steps == 12);
+}
+
+TEST_CASE("the line about checkpoints agrees with the steps that have them") {
+  for (const char* checkpoint : {"every: 1, ", "every: 3, ", "every: 10, ",
+                                 "every: 1, mode: async, ", "every: 10, mode: async, "}) {
+    CAPTURE(checkpoint);
+    const Trip trip(text(std::string(checkpoint) + "storage: {bandwidth: 2 GB/s}"));
+    REQUIRE(trip.scenario.simulates_checkpoints());
+    const Metrics& m = trip.metrics;
+    CHECK(m.checkpoint->shared_step().seconds() ==
+          doctest::Approx(m.step_time.seconds()).epsilon(1e-3));
+    CHECK(m.breakdown[static_cast<std::size_t>(Cause::checkpoint)] / m.step_time.seconds() ==
+          doctest::Approx(m.checkpoint->fraction()).epsilon(1e-3));
+    // The same where the measured steps have none.
+    const Trip bare(text(std::string(checkpoint) + "storage: {bandwidth: 2 GB/s}",
+                         "run: {steps: 11, warmup: 1}\n"));
+    if (bare.scenario.simulates_checkpoints()) continue;
+    CHECK(bare.metrics.step_time.seconds() ==
+          doctest::Approx(m.checkpoint->step.seconds()).epsilon(1e-3));
+    CHECK(bare.metrics.checkpoint->fraction() ==
+          doctest::Approx(m.checkpoint->fraction()).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("checkpoints never take less than no time") {
+  CheckpointCost cost{.every = 2, .times = {1_ms, -2_ms, 1_ms}, .step = 10_ms};
+  CHECK(cost.fraction() == 0);
+  CHECK(cost.shared_step() == 10_ms);
 }
 
 TEST_CASE("a long run draws from the steps of all replicas, or from one where that is drawn once") {

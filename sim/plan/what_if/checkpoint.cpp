@@ -12,10 +12,7 @@ const Registered<Limit> checkpoint{{
     .world = "with checkpoints written in no time",
     .causes = {Cause::checkpoint},
     // Among the steps that are simulated there has to be one.
-    .applies =
-        [](const Scenario& s) {
-          return s.checkpoint && s.checkpoint->every <= s.run.warmup + s.run.steps;
-        },
+    .applies = [](const Scenario& s) { return s.simulates_checkpoints(); },
     .plan = with_free_checkpoints,
     .next = [](const CauseSeconds&) -> std::string_view {
       return "checkpoint.mode: async, faster storage, or more steps between checkpoints";
@@ -31,7 +28,7 @@ void speed_up(Scenario& scenario) {
 
 std::vector<Change> changes(const Scenario& scenario) {
   std::vector<Change> changes;
-  if (!scenario.checkpoint) return changes;
+  if (!scenario.simulates_checkpoints()) return changes;
   const Checkpoint& c = *scenario.checkpoint;
   if (c.mode == CheckpointMode::sync) changes.push_back({.settings = {"checkpoint.mode=async"}});
   if (!c.sharded) changes.push_back({.settings = {"checkpoint.sharded=true"}});
