@@ -4,18 +4,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/checkpoint.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/report/humanise.hpp"
 #include "sim/scenario/run_defaults.hpp"
 
 namespace stepsim {
 namespace {
 
-constexpr int kMostSteps = 64;       // of a window that a write has to end in
-constexpr double kSmall = 1e-6;      // of a step: what two simulations differ by anyhow
-constexpr double kHistories = 100;   // enough for the spread of a goodput
-constexpr double kStepsOfAll = 2e7;  // of all histories: a second or two
+constexpr int kMostSteps = 64;        // of a window that a write has to end in
+constexpr double kSmall = 1e-6;       // of a step: what two simulations differ by anyhow
+constexpr double kHistories = 100;    // enough for the spread of a goodput
+constexpr double kFewHistories = 30;  // enough for its mean
+constexpr double kDraws = 2e7;        // of all histories: a second or two
+constexpr double kMostDraws = 1e8;    // some seconds
 
 /// Steps with a checkpoint after the first measured one, and without.
 struct Pair {
@@ -91,9 +97,39 @@ Failures failures_of(const Scenario& s, const std::optional<CheckpointCost>& che
   return {rate, r.detection, r.restart, checkpoint ? checkpoint->times.durable : Seconds{0}};
 }
 
-int histories_of(const Horizon& horizon, Seconds step) {
-  const double steps = horizon.steps > 0 ? static_cast<double>(horizon.steps) : horizon.time / step;
-  return static_cast<int>(std::clamp(kStepsOfAll / steps, 1.0, kHistories));
+/// Sets how many steps are drawn together; returns how many histories there are. A draw is a step,
+/// or several, to the next checkpoint or failure at most.
+int histories_of(Travel& travel, Seconds step) {
+  const Horizon& horizon = travel.horizon;
+  const double every = static_cast<double>(travel.every);
+  const Seconds apart =
+      travel.every > 0 ? undisturbed_interval(step * every, travel.checkpoint) : step;
+  const double pace = travel.every > 0 ? every / apart.seconds() : 1 / step.seconds();
+  const double steps =
+      horizon.steps > 0 ? static_cast<double>(horizon.steps) : horizon.time.seconds() * pace;
+  travel.at_once = static_cast<std::int64_t>(std::max(std::ceil(kHistories * steps / kDraws), 1.0));
+  const double failures = travel.failures.rate.base() * steps / pace;
+  const double draws = steps / static_cast<double>(travel.at_once) +
+                       (travel.every > 0 ? steps / every : 0) + failures;
+  const double few = std::clamp(kMostDraws / draws, 1.0, kFewHistories);
+  return static_cast<int>(std::clamp(kDraws / draws * 2, few, kHistories));
+}
+
+/// Of all that are drawn.
+Seconds mean_of(const std::vector<std::vector<Seconds>>& samples) {
+  Seconds sum;
+  double count = 0;
+  for (const auto& steps : samples) {
+    for (const Seconds step : steps) sum += step;
+    count += static_cast<double>(steps.size());
+  }
+  return sum / count;
+}
+
+void check_horizon(const Horizon& horizon, Seconds step) {
+  if (horizon.steps > 0 || horizon.time >= step) return;
+  throw UserError(fmt::format("run.horizon: {} is shorter than a step, which takes {}",
+                              humanise(horizon.time).text(), humanise(step).text()));
 }
 
 }  // namespace
@@ -161,8 +197,11 @@ LongRun far(const Metrics& m, const Scenario& s, const OpGraph& graph, const Tim
     travel.checkpoint.slowdown -= back;
     travel.checkpoint.blocking = std::max(travel.checkpoint.blocking + back, Seconds{0});
   }
-  return long_run(travel, worlds_of(s, std::move(samples)),
-                  histories_of(travel.horizon, m.step_time), key_of(s.run, 0, Drawn::histories));
+  const Seconds step = mean_of(samples);
+  check_horizon(travel.horizon, step);
+  const int histories = histories_of(travel, step);
+  return long_run(travel, worlds_of(s, std::move(samples)), histories,
+                  key_of(s.run, 0, Drawn::histories));
 }
 
 }  // namespace stepsim

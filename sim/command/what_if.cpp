@@ -13,6 +13,7 @@
 
 #include "sim/command/counterfactuals.hpp"
 #include "sim/command/forked.hpp"
+#include "sim/command/long_run.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/engine/simulate.hpp"
@@ -187,6 +188,10 @@ Explanation explain(const Scenario& scenario, const Reread& reread) {
   add_known(explanation.changes, metrics, limits);
   explanation.path = summary_of_path(simulation.timeline);
   explanation.symptoms = symptoms_of(simulation.timeline, metrics);
+  if (scenario.run.horizon) {
+    metrics.checkpoint = checkpoint_cost(scenario, graph, 0);
+    metrics.long_run = far(metrics, scenario, graph, simulation.timeline, 0, true);
+  }
   explanation.verdict = verdict_of(explanation);
   return explanation;
 }

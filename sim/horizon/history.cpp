@@ -5,8 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include <fmt/format.h>
-
 #include "sim/core/error.hpp"
 
 namespace stepsim {
@@ -15,6 +13,11 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 enum class Drawn : std::uint64_t { failure, step };
+
+Seconds five_digits(double seconds) {
+  const double unit = std::pow(10, std::floor(std::log10(seconds)) - 4);
+  return Seconds{std::round(seconds / unit) * unit};
+}
 
 /// Work that a failure would undo.
 struct Unsaved {
@@ -75,7 +78,8 @@ class Walk {
   void count(std::int64_t events) const {
     if (events <= kMostEvents) return;
     throw UserError(
-        fmt::format("run.horizon takes more than {} steps or failures: shorten it", kMostEvents));
+        "run.horizon: to get there takes more than 100 million steps, checkpoints or failures: "
+        "shorten it");
   }
 
   /// What was being written is durable.
@@ -96,16 +100,30 @@ class Walk {
     const auto number = static_cast<std::uint64_t>(drawn_steps_);
     count(++drawn_steps_);
     const std::size_t drawn = step_key_.with(number).bits() % travel_.steps.size();
-    const double time = travel_.steps[drawn].seconds();
-    const bool whole = now_ + time <= end_;
-    if (!pass(time, running_.useful)) return false;
-    if (whole) ++running_.steps;
+    const std::int64_t steps = together();
+    const double each = travel_.steps[drawn].seconds();
+    const double from = now_;
+    if (!pass(each * static_cast<double>(steps), running_.useful)) return false;
+    // At the end of the horizon a step is cut off.
+    const double within = (end_ - from) / each;
+    const std::int64_t whole =
+        within >= static_cast<double>(steps) ? steps : static_cast<std::int64_t>(within);
+    running_.steps += whole;
     const bool due = travel_.every > 0 && running_.steps == travel_.every && !over();
-    ++(due ? history_.blocked : history_.plain)[drawn];
-    return !due || save();
+    history_.plain[drawn] += std::max<std::int64_t>(whole, 1) - (due ? 1 : 0);
+    return !due || save(drawn);
   }
 
-  bool save() {
+  /// No more than until the next checkpoint, and the end.
+  std::int64_t together() const {
+    std::int64_t steps = std::min(travel_.at_once, goal_ - this->steps());
+    if (travel_.every > 0) steps = std::min(steps, travel_.every - running_.steps);
+    return steps;
+  }
+
+  /// Behind that step.
+  bool save(std::size_t drawn) {
+    const double asked = now_;
     // The buffers of the last one have to be free.
     if (durable_at_ < kNever) {
       if (!pass(durable_at_ - now_, running_.checkpoints)) return false;
@@ -113,6 +131,11 @@ class Walk {
     }
     const double begun = now_;
     if (!pass(travel_.checkpoint.blocking.seconds(), running_.checkpoints)) return false;
+    if (begun > asked) {
+      ++history_.waited[five_digits(travel_.steps[drawn].seconds() + now_ - asked)];
+    } else {
+      ++history_.blocked[drawn];
+    }
     writing_ = running_;
     running_ = {};
     durable_at_ = begun + travel_.checkpoint.durable.seconds();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sim/core/random.hpp"
@@ -17,6 +18,7 @@ struct Travel {
   std::int64_t every = 0;  ///< steps between checkpoints; 0: none, a failure undoes everything
   Failures failures;
   Horizon horizon;
+  std::int64_t at_once = 1;  ///< steps that are drawn together: of a long run more, to draw less
 };
 
 struct History {
@@ -24,7 +26,9 @@ struct History {
   std::int64_t steps = 0;  ///< that survive, or have not been undone yet
   std::int64_t failures = 0;
   std::vector<std::int64_t> plain;    ///< how often each step was run, also those undone,
-  std::vector<std::int64_t> blocked;  ///< and how often with a checkpoint at its end
+  std::vector<std::int64_t> blocked;  ///< and how often with a checkpoint at its end,
+  /// and how often one that took so long, as it waited for the write before; to five digits.
+  std::map<Seconds, std::int64_t> waited;
 };
 
 /// Numbers are drawn by the key alone. REQUIRES: steps that take time; a horizon of time or of

@@ -16,6 +16,7 @@ class StepTimes {
       add(travel.steps[i], history.plain[i]);
       add(travel.steps[i] + travel.checkpoint.blocking, history.blocked[i]);
     }
+    for (const auto& [time, times] : history.waited) add(time, times);
   }
   /// The least time that at least that share of all steps kept within.
   Seconds quantile(double share) const {
@@ -96,7 +97,8 @@ LongRun long_run(Travel travel, const std::vector<std::vector<Seconds>>& worlds,
   run.p95 = times.quantile(0.95);
   run.p99 = times.quantile(0.99);
   run.most = times.quantile(1);
-  add_theory(run, mean_of(worlds));
+  run.step = mean_of(worlds);
+  add_theory(run, run.step);
   return run;
 }
 

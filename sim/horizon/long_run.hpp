@@ -20,6 +20,7 @@ struct LongRun {
   std::int64_t every = 0;  ///< steps between checkpoints; 0: none
   CheckpointTimes checkpoint;
   Failures failures;
+  Seconds step;                                ///< the mean one, without checkpoints
   int sampled = 0;                             ///< simulated steps that the steps are drawn from
   int histories = 0;                           ///< what follows is their mean
   TimeSpent shares;                            ///< of 1

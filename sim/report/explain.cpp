@@ -15,6 +15,8 @@ namespace stepsim {
 namespace {
 
 constexpr double kWorthTrying = 0.001;  // saved by a setting
+constexpr double kWorthSaying = 0.05;   // of a long run
+constexpr double kMoreGoodput = 0.005;  // of all time, by another interval
 
 std::string data_bound(const LoaderNeed& need, const Metrics& m) {
   const auto rate = [&](double samples) { return humanise(samples, m.samples + "/s").text(); };
@@ -23,6 +25,32 @@ std::string data_bound(const LoaderNeed& need, const Metrics& m) {
                                  rate(need.delivered), rate(need.taken));
   return text + (need.enough ? fmt::format("; {} would fill it", *need.enough)
                              : "; no number of workers would fill it");
+}
+
+/// What a long run says beside its steps, where checkpoints and lost work take much of it.
+void add_long_run(Verdict& verdict, const LongRun& run, bool step_helped) {
+  const double spent = run.shares.checkpoints + run.shares.lost;
+  if (spent <= kWorthSaying) return;
+  verdict.sentence += fmt::format("; of the long run, checkpoints take {} and lost work {}",
+                                  percent(run.shares.checkpoints), percent(run.shares.lost));
+  std::string next;
+  if (run.every == 0) {
+    next = "state checkpoint: without one each failure undoes everything";
+  } else if (run.best && run.best->goodput > run.expected_goodput + kMoreGoodput) {
+    next = fmt::format("--set checkpoint.every={}: expected goodput {} instead of {}",
+                       run.best->every, percent(run.best->goodput), percent(run.expected_goodput));
+  }
+  if (next.empty()) return;
+  verdict.next = step_helped ? next + "; for the step, " + verdict.next : next;
+}
+
+/// What to try for the sake of the step.
+std::string next_setting(const Explanation& explanation) {
+  const ChangeOutcome* best = best_setting(explanation);
+  if (best == nullptr)
+    return "none of the settings tried makes the step shorter and fits in memory";
+  return fmt::format("--set {}: {} ({:+.1f} %)", fmt::join(best->settings, " --set "),
+                     humanise(best->step).text(), -100 * saving(explanation.metrics, best->step));
 }
 
 }  // namespace
@@ -68,13 +96,11 @@ const ChangeOutcome* best_setting(const Explanation& explanation) {
 Verdict verdict_of(const Explanation& explanation) {
   const Metrics& m = explanation.metrics;
   Verdict verdict = m.verdict;
-  if (verdict.is_fault) return verdict;
-  if (explanation.loader) verdict.sentence = data_bound(*explanation.loader, m);
-  const ChangeOutcome* best = best_setting(explanation);
-  verdict.next = best == nullptr
-                     ? "none of the settings tried makes the step shorter and fits in memory"
-                     : fmt::format("--set {}: {} ({:+.1f} %)", fmt::join(best->settings, " --set "),
-                                   humanise(best->step).text(), -100 * saving(m, best->step));
+  if (!verdict.is_fault) {
+    if (explanation.loader) verdict.sentence = data_bound(*explanation.loader, m);
+    verdict.next = next_setting(explanation);
+  }
+  if (m.long_run) add_long_run(verdict, *m.long_run, verdict.is_fault || best_setting(explanation));
   return verdict;
 }
 

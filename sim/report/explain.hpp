@@ -64,7 +64,8 @@ PathSummary summary_of_path(const Timeline& timeline);
 const ChangeOutcome* best_setting(const Explanation& explanation);
 
 /// The verdict of the run, with the numbers of the loader where that is to blame, and the best
-/// setting that fits as the next thing to try, unless a fault has to be mended first.
+/// setting that fits as the next thing to try, unless a fault has to be mended first. Where
+/// checkpoints and lost work take much of a long run, what would be better for that.
 Verdict verdict_of(const Explanation& explanation);
 
 std::string to_table(const Explanation& explanation, const Style& style);

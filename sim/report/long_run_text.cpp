@@ -16,10 +16,24 @@ std::string span_text(Seconds time) {
   if (seconds < 100) return humanise(time).text();
   if (seconds < 100 * 60) return three_digits(seconds / 60) + " min";
   if (seconds < 48 * 3600) return three_digits(seconds / 3600) + " h";
-  return three_digits(seconds / (24 * 3600)) + " days";
+  const double days = seconds / (24 * 3600);
+  if (days < 1000) return three_digits(days) + " days";
+  const double years = days / 365.25;
+  return years < 1e6 ? (years < 100 ? three_digits(years) : grouped(std::llround(years))) + " years"
+                     : fmt::format("{:.2g} years", years);
 }
 
-std::string steps_text(double steps) { return grouped(std::llround(steps)) + " steps"; }
+/// "1 history", "3 histories".
+std::string counted(double count, const char* one, const char* many) {
+  const std::int64_t whole = std::llround(count);
+  return grouped(whole) + ' ' + (whole == 1 ? one : many);
+}
+
+std::string steps_text(double steps) { return counted(steps, "step", "steps"); }
+
+std::string every_text(std::int64_t steps) {
+  return steps == 1 ? "every step" : "every " + steps_text(static_cast<double>(steps));
+}
 
 std::string horizon_text(const Metrics& m) {
   const LongRun& run = *m.long_run;
@@ -39,29 +53,33 @@ std::string horizon_text(const Metrics& m) {
 std::string parts_text(const LongRun& run) {
   const TimeSpent& s = run.shares;
   return fmt::format(
-      "goodput {} ({} to {} in {} histories): checkpoints {}, lost work {}, detection {}, restart "
+      "goodput {} ({} to {} in {}): checkpoints {}, lost work {}, detection {}, restart "
       "{}, reading checkpoints {}",
-      percent(s.useful), percent(run.least_goodput), percent(run.most_goodput), run.histories,
-      percent(s.checkpoints), percent(s.lost), percent(s.detection), percent(s.restart),
-      percent(s.reload));
+      percent(s.useful), percent(run.least_goodput), percent(run.most_goodput),
+      counted(run.histories, "history", "histories"), percent(s.checkpoints), percent(s.lost),
+      percent(s.detection), percent(s.restart), percent(s.reload));
 }
 
 std::string failures_text(const LongRun& run) {
   const Seconds between{1 / run.failures.rate.base()};
+  const double few = run.interruptions;
   const std::string undone = run.every == 0 ? "; without checkpoints each undoes everything" : "";
-  return fmt::format(
-      "{:.3g} failures on average, one in {}{}; steps p50 {}, p95 {}, p99 {}, longest {}",
-      run.interruptions, span_text(between), undone, humanise(run.p50).text(),
-      humanise(run.p95).text(), humanise(run.p99).text(), humanise(run.most).text());
+  return fmt::format("{} on average, one in {}{}; steps p50 {}, p95 {}, p99 {}, longest {}",
+                     few < 1000 ? fmt::format("{:.3g} failure{}", few,
+                                              fmt::format("{:.3g}", few) == "1" ? "" : "s")
+                                : counted(few, "failure", "failures"),
+                     span_text(between), undone, span_text(run.p50), span_text(run.p95),
+                     span_text(run.p99), span_text(run.most));
 }
 
 std::string best_text(const Metrics& m) {
   const BestInterval& best = *m.long_run->best;
-  const Seconds apart = m.long_run->p50 * static_cast<double>(best.every);
-  return fmt::format(
-      "best: a checkpoint every {} ({}; Young {}, Daly {}), expected goodput {} instead of {}",
-      steps_text(static_cast<double>(best.every)), span_text(apart), span_text(best.young),
-      span_text(best.daly), percent(best.goodput), percent(m.long_run->expected_goodput));
+  const Seconds apart = m.long_run->step * static_cast<double>(best.every);
+  const std::string then = percent(best.goodput), now = percent(m.long_run->expected_goodput);
+  return fmt::format("best: a checkpoint {} ({}; Young {}, Daly {}), expected goodput {}{}",
+                     every_text(best.every), span_text(apart), span_text(best.young),
+                     span_text(best.daly), then,
+                     then == now ? " as with the present interval" : " instead of " + now);
 }
 
 /// What the parts of the run's time that are not useful cost.
@@ -78,10 +96,9 @@ std::string cost_text(const Metrics& m) {
 
 std::string checkpoint_text(const Metrics& m) {
   const CheckpointCost& c = *m.checkpoint;
-  std::string text =
-      fmt::format("every {}, {}, {}: training waits {}", steps_text(static_cast<double>(c.every)),
-                  c.async ? "asynchronous" : "synchronous", humanise(c.size).text(),
-                  span_text(c.times.blocking));
+  std::string text = fmt::format("{}, {}, {}: training waits {}", every_text(c.every),
+                                 c.async ? "asynchronous" : "synchronous", humanise(c.size).text(),
+                                 span_text(c.times.blocking));
   if (c.times.slowdown != Seconds{0})
     text += fmt::format(", the steps after it take {} {}",
                         span_text(Seconds{std::abs(c.times.slowdown.seconds())}),

@@ -97,12 +97,9 @@ void read_scalar(const std::string& text, Horizon& value) {
   const auto leading = leading_number(text);
   if (!leading || leading->rest.empty())
     refuse(text, wanted(value), "write it like \"7 days\" or \"10000 steps\"");
-  constexpr double kDay = 24 * 3600;
   Horizon read;
-  if (leading->rest == "steps") {
+  if (leading->rest == "steps" || leading->rest == "step") {
     read_scalar(std::string(leading->number), read.steps);
-  } else if (leading->rest == "days") {
-    read.time = Seconds{leading->value * kDay};
   } else {
     read_scalar(text, read.time);
   }

@@ -14,8 +14,9 @@
 namespace stepsim {
 namespace {
 
-constexpr Unit kTimeUnits[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3},
-                               {"s", 1},     {"min", 60},  {"h", 3600}};
+constexpr Unit kTimeUnits[] = {
+    {"ns", 1e-9}, {"us", 1e-6},    {"ms", 1e-3},     {"s", 1},          {"min", 60},
+    {"h", 3600},  {"day", 86'400}, {"days", 86'400}, {"week", 604'800}, {"weeks", 604'800}};
 constexpr Unit kByteUnits[] = {{"B", 1},        {"KB", 1e3},     {"MB", 1e6},
                                {"GB", 1e9},     {"TB", 1e12},    {"KiB", 0x1p10},
                                {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
@@ -45,7 +46,8 @@ constexpr std::pair<std::string_view, std::string_view> kForeignUnits[] = {
     {"ms", " msec msecs "},
     {"s", " sec secs second seconds "},
     {"min", " minute minutes "},
-    {"h", " hour hours "},
+    {"h", " hour hours hr hrs "},
+    {"days", " d "},
     {"KB", " K kB "},
     {"MB", " M "},
     {"GB", " G "},

@@ -202,6 +202,28 @@ TEST_CASE("steps are drawn from the sample, and the percentiles are theirs") {
   CHECK_FALSE(run.best.has_value());
 }
 
+TEST_CASE("a step that waits for the write before has that in its percentiles") {
+  // 2 steps of 1 s, a copy of 1 s, and 10 s until that is durable: the next copy waits for 7 s.
+  const Travel travel{{}, {1_s, 0_s, 10_s}, 2, {}, {.steps = 1000}};
+  const LongRun run = long_run(travel, {{1_s}}, 1, RandomKey(5));
+  CHECK(run.p50 == 1_s);
+  CHECK(run.p95.seconds() == doctest::Approx(9));
+  CHECK(run.wall.seconds() == doctest::Approx(500 * 10).epsilon(0.01));
+}
+
+TEST_CASE("steps that are drawn together are as many, and take as long") {
+  const Journey j = blocking(2, 4, 5000, 10);
+  Travel travel = travel_of(j, 100, 1e6);
+  const History each = draw_history(travel, RandomKey(1));
+  travel.at_once = 64;
+  const History together = draw_history(travel, RandomKey(1));
+  CHECK(together.steps == each.steps);
+  CHECK(together.failures == each.failures);
+  CHECK(together.time.useful == doctest::Approx(each.time.useful));
+  CHECK(together.time.checkpoints == doctest::Approx(each.time.checkpoints));
+  CHECK(together.blocked == each.blocked);
+}
+
 TEST_CASE("histories depend on their key and on nothing else") {
   const Travel travel = travel_of(blocking(2, 4, 500, 10), 10, 1e5);
   const History a = draw_history(travel, RandomKey(1)), b = draw_history(travel, RandomKey(1));

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "sim/command/replicas.hpp"
+#include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
+#include "sim/report/explain.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/measure.hpp"
 #include "sim/report/text.hpp"
@@ -88,6 +90,7 @@ TEST_CASE("a long run has its steps, its checkpoints, and nothing else where not
   const double step = run.metrics.checkpoint->step.seconds();
   CHECK(far.interruptions == 0);
   CHECK(far.steps == doctest::Approx(1000));
+  CHECK(far.histories == 100);
   CHECK(far.wall.seconds() == doctest::Approx(1000 * step + 9 * 3).epsilon(1e-3));
   CHECK(far.shares.total() == doctest::Approx(1));
 }
@@ -172,6 +175,42 @@ TEST_CASE("a long run draws from the steps of all replicas, or from one where th
   const Trip runs(text("every: 100, storage: {bandwidth: 2 GB/s}", jitter + "run}}}\n"));
   CHECK(runs.travel().sampled == 12);
   CHECK(runs.travel().p50 < runs.travel().most);
+}
+
+TEST_CASE("a long run of many short steps still has tens of histories") {
+  const Trip days(text("every: 100, storage: {bandwidth: 2 GB/s}", "run: {horizon: 30 days}\n"));
+  CHECK(days.travel().histories >= 30);
+  CHECK(days.travel().wall.seconds() == doctest::Approx(30 * 24 * 3600));
+}
+
+TEST_CASE("the best interval is in steps without checkpoints, whatever is simulated") {
+  const std::string more = "run: {horizon: 1 day}\nreliability: {gpu_mtbf: 100 days}\n";
+  const Trip often(text("every: 1, storage: {bandwidth: 2 GB/s}", more));
+  const Trip seldom(text("every: 1000, storage: {bandwidth: 2 GB/s}", more));
+  const LongRun a = often.travel(), b = seldom.travel();
+  CHECK(a.step.seconds() == doctest::Approx(b.step.seconds()).epsilon(1e-3));
+  const double apart = a.step.seconds() * static_cast<double>(a.best->every);
+  CHECK(apart == doctest::Approx(a.best->young.seconds()).epsilon(0.1));
+}
+
+TEST_CASE("a horizon below a step is refused") {
+  const Trip trip(text("every: 100, storage: {bandwidth: 2 GB/s}", "run: {horizon: 1 us}\n"));
+  CHECK_THROWS_AS(trip.travel(), UserError);
+}
+
+TEST_CASE("an explanation names the interval that would lose less of a long run") {
+  Explanation e;
+  e.metrics.step_time = 1_s;
+  e.metrics.long_run = LongRun{.every = 1,
+                               .shares = {.useful = 0.5, .checkpoints = 0.4, .lost = 0.1},
+                               .expected_goodput = 0.5,
+                               .best = BestInterval{.every = 700, .goodput = 0.9}};
+  CHECK(verdict_of(e).sentence.find("checkpoints take 40.0 % and lost work 10.0 %") !=
+        std::string::npos);
+  CHECK(verdict_of(e).next.starts_with(
+      "--set checkpoint.every=700: expected goodput 90.0 % instead of 50.0 %"));
+  e.metrics.long_run->shares = {.useful = 0.97, .checkpoints = 0.02, .lost = 0.01};
+  CHECK(verdict_of(e).next.find("goodput") == std::string::npos);
 }
 
 TEST_CASE("the report has a checkpoint's cost, the long run, and what both are worth") {
