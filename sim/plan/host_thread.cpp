@@ -93,7 +93,7 @@ void HostThread::do_work(const CpuWork& work, const std::vector<TaskIndex>& inpu
 void HostThread::read_value(const std::vector<TaskIndex>& value) {
   rows_.wait_on_host("wait for the GPU", value);
   if (host_.sync->time > Seconds{0})
-    rows_.work_on_host("read value", host_.sync->time, Cause::launch_gap);
+    rows_.work_on_host("read value", host_.sync->time, Cause::cpu_work);
 }
 
 bool HostThread::reads_at_end() const {

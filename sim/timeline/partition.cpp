@@ -76,22 +76,29 @@ class Ledger {
 
   /// From the last compute span to the end of the window.
   void name_tail() {
-    const std::int32_t last = last_collective();
+    const std::int32_t last = last_of_tail();
     const double own_end =
         last == kNoSpan ? named_until_ : rank_.spans[static_cast<std::size_t>(last)].end;
     if (last != kNoSpan) name_gap(named_until_, own_end, last);
-    name(Cause::pipeline_bubble, own_end, to_);
+    if (own_end < to_) name(has_stages() ? Cause::pipeline_bubble : Cause::sync_wait, own_end, to_);
   }
 
-  /// The collective, or part of a checkpoint that is waited for, that ends last in the tail of the
-  /// window.
-  std::int32_t last_collective() const {
+  /// Whether the others may be other stages of a pipeline.
+  bool has_stages() const {
+    return std::any_of(timeline_.ranks.begin(), timeline_.ranks.end(),
+                       [](const RankTimeline& rank) { return rank.stage > 0; });
+  }
+
+  /// What the rank does last in the tail of the window: its host's work or wait, a collective, or a
+  /// part of a checkpoint that is waited for.
+  std::int32_t last_of_tail() const {
     const auto& spans = rank_.spans;
     auto next = std::upper_bound(spans.begin(), spans.end(), to_,
                                  [](double time, const Span& span) { return time < span.end; });
     while (next != spans.begin() && (--next)->end > named_until_) {
       const bool saves = kind(*next) == RowKind::copy && next->cause == Cause::checkpoint;
-      if (saves || (kind(*next) == RowKind::communication && next->message == 0)) {
+      const bool joins = kind(*next) == RowKind::communication && next->message == 0;
+      if (saves || joins || kind(*next) == RowKind::host) {
         return static_cast<std::int32_t>(next - spans.begin());
       }
     }

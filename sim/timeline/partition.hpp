@@ -20,9 +20,10 @@ namespace stepsim {
 /// rounding.
 ///
 /// A span with a mix that the window cuts is shared in proportion. The time after the last compute
-/// span in the window belongs to the rank's last collective in it, if the rank had one to finish
-/// (the all-gather of a sharded optimizer, say), and is a pipeline bubble otherwise: other ranks
-/// still have work to do. REQUIRES: from <= to; spans in order of their end; at most one compute
+/// span in the window is named by what the rank itself did last in it, if anything: its host's
+/// work, a collective (the all-gather of a sharded optimizer, say), a checkpoint. After that other
+/// ranks still have work to do: a pipeline bubble where there are stages, a wait for the others
+/// where there are none. REQUIRES: from <= to; spans in order of their end; at most one compute
 /// row.
 CauseSeconds partition(const Timeline& timeline, const RankTimeline& rank, double from, double to);
 

@@ -90,6 +90,21 @@ TEST_CASE("CPU work that the backward pass waits for adds exactly its time") {
   CHECK(of_three("time: 7 ms, after: step, every: 2") == nine_digits(3.5e-3));
 }
 
+TEST_CASE("work after a step is named in the last measured step as in every other") {
+  constexpr double t = 20e-3;
+  const Setting after{.host = work("after: step, time: 20 ms"), .warmup = 1, .steps = 2};
+  CHECK(step(after) == nine_digits(F + B + t));
+  CHECK(waiting(after, Cause::cpu_work) == nine_digits(t));
+  CHECK(waiting(after, Cause::pipeline_bubble) == 0);
+  const Setting reading{
+      .host = "launch: 0 us, sync: {every: 1, time: 20 ms}", .warmup = 1, .steps = 2};
+  CHECK(waiting(reading, Cause::cpu_work) == nine_digits(t));
+  CHECK(waiting(reading, Cause::pipeline_bubble) == 0);
+  CHECK(waiting(reading, Cause::launch_gap) < 1e-9);
+  const CauseSeconds path = with(after).metrics().critical;
+  CHECK(path[static_cast<std::size_t>(Cause::cpu_work)] == nine_digits(t));
+}
+
 TEST_CASE("what CPU work needs is copied to it and back") {
   Scenario scenario = with({.host = work("time: 7 ms, to_host: 20 MB, to_gpu: 10 MB")}).scenario;
   scenario.cluster.gpu.copy_pageable = 5_GBps;

@@ -207,17 +207,45 @@ TEST_CASE("the window cuts spans, gaps and blockers") {
   check(one, 2, 2, {});
 }
 
-TEST_CASE("after its last compute span a rank waits for the others: a bubble") {
+TEST_CASE(
+    "after its last compute span a rank waits for the others: a bubble where there are stages") {
   OneRank one;
   one.compute(0, 2);
+  check(one, 0, 5, {{Cause::forward, 2}, {Cause::sync_wait, 3}});
+  one.timeline.ranks.resize(2);
+  one.timeline.ranks.back().stage = 1;
   check(one, 0, 5, {{Cause::forward, 2}, {Cause::pipeline_bubble, 3}});
 }
 
-TEST_CASE("a window without compute is a bubble") {
+TEST_CASE("a window without compute is a wait for the others") {
   OneRank one;
-  check(one, 1, 4, {{Cause::pipeline_bubble, 3}});
+  check(one, 1, 4, {{Cause::sync_wait, 3}});
   one.compute(9, 10);
-  check(one, 1, 4, {{Cause::pipeline_bubble, 3}});
+  check(one, 1, 4, {{Cause::sync_wait, 3}});
+}
+
+TEST_CASE("what the host does after the last compute span has its own name, in stages too") {
+  OneRank one;
+  const auto last = one.compute(0, 2);
+  const auto wait =
+      one.add({.start = 0, .end = 2, .blocker = last, .row = kHost, .cause = Cause::launch_gap});
+  const auto loss = one.add({.arrival = 2,
+                             .start = 2,
+                             .end = 4,
+                             .blocker = wait,
+                             .row = kHost,
+                             .cause = Cause::cpu_work});
+  one.add({.arrival = 4,
+           .start = 4,
+           .end = 4,
+           .blocker = loss,
+           .row = kHost,
+           .cause = Cause::launch_gap});
+  check(one, 0, 4, {{Cause::forward, 2}, {Cause::cpu_work, 2}});
+  check(one, 0, 5, {{Cause::forward, 2}, {Cause::cpu_work, 2}, {Cause::sync_wait, 1}});
+  one.timeline.ranks.resize(2);
+  one.timeline.ranks.back().stage = 1;
+  check(one, 0, 5, {{Cause::forward, 2}, {Cause::cpu_work, 2}, {Cause::pipeline_bubble, 1}});
 }
 
 TEST_CASE("a step that ends with an all-gather is exposed communication, not a bubble") {
@@ -225,11 +253,7 @@ TEST_CASE("a step that ends with an all-gather is exposed communication, not a b
   one.add({.start = 0, .end = 2, .row = kCompute, .cause = Cause::optimizer});
   one.add({.arrival = 2, .start = 2.5, .end = 4, .row = kData, .cause = Cause::exposed_data});
   check(one, 0, 4, {{Cause::optimizer, 2}, {Cause::sync_wait, 0.5}, {Cause::exposed_data, 1.5}});
-  check(one, 0, 5,
-        {{Cause::optimizer, 2},
-         {Cause::sync_wait, 0.5},
-         {Cause::exposed_data, 1.5},
-         {Cause::pipeline_bubble, 1}});
+  check(one, 0, 5, {{Cause::optimizer, 2}, {Cause::sync_wait, 1.5}, {Cause::exposed_data, 1.5}});
 }
 
 TEST_CASE("a send that is still in flight does not hold its sender up") {
@@ -241,7 +265,7 @@ TEST_CASE("a send that is still in flight does not hold its sender up") {
            .row = kPipeline,
            .cause = Cause::exposed_pipeline,
            .sends = true});
-  check(one, 0, 4, {{Cause::forward, 2}, {Cause::pipeline_bubble, 2}});
+  check(one, 0, 4, {{Cause::forward, 2}, {Cause::sync_wait, 2}});
 }
 
 TEST_CASE("windows side by side sum to the whole on any timeline") {
