@@ -17,6 +17,14 @@ namespace {
 constexpr double kWorthTrying = 0.001;  // saved by a setting
 constexpr double kWorthSaying = 0.05;   // of a long run
 constexpr double kMoreGoodput = 0.005;  // of all time, by another interval
+constexpr double kAlike = 1e-4;         // of a step: settings that differ by less are as good
+
+/// Shorter, or as short with fewer keys.
+bool is_better(const ChangeOutcome& a, const ChangeOutcome& b) {
+  if (a.settings.size() == b.settings.size()) return a.step < b.step;
+  const double margin = a.settings.size() < b.settings.size() ? kAlike : -kAlike;
+  return a.step < b.step * (1 + margin);
+}
 
 std::string data_bound(const LoaderNeed& need, const Metrics& m) {
   const auto rate = [&](double samples) { return humanise(samples, m.samples + "/s").text(); };
@@ -88,7 +96,7 @@ const ChangeOutcome* best_setting(const Explanation& explanation) {
   for (const ChangeOutcome& change : explanation.changes) {
     const bool worth_it = saving(explanation.metrics, change.step) >= kWorthTrying;
     if (change.kind != ChangeKind::setting || !change.fits || !worth_it) continue;
-    if (best == nullptr || change.step < best->step) best = &change;
+    if (best == nullptr || is_better(change, *best)) best = &change;
   }
   return best;
 }

@@ -46,6 +46,7 @@ struct View {
   std::vector<const Span*> compute;
   std::vector<Gap> gaps;
   std::vector<const Span*> host, loaders;  // what works there
+  std::vector<const Span*> reads;          // of the host's: values (host.sync)
 
   double share(double seconds) const { return seconds / (to - from); }
   Seconds per_step(double seconds) const { return Seconds{seconds / timeline.measured_steps()}; }
@@ -134,18 +135,20 @@ const char* suspect_on_host(const CauseSeconds& waits) {
 
 /// Gaps, before a backward pass or elsewhere, in which the CPU works.
 std::optional<Symptom> host_at_work(const View& view, bool in_middle, Symptom found) {
-  double idle = 0, working = 0;
+  double idle = 0, working = 0, reading = 0;
   CauseSeconds waits{};
   for (const Gap& gap : view.gaps) {
     if (before_backward(view, gap) != in_middle) continue;
     if (!in_middle && own_work_of_host(gap.causes) < gap.seconds() / 2) continue;
     idle += gap.seconds();
     working += busy_in(gap, view.host);
+    reading += busy_in(gap, view.reads);
     for (std::size_t i = 0; i < kCauses; ++i) waits[i] += gap.causes[i];
   }
   if (view.share(idle) < kWorthSaying || working < idle / 2) return {};
   found.evidence = amount(view, idle);
-  found.suspect = suspect_on_host(waits);
+  found.suspect =
+      2 * reading > working ? "reading a value back (host.sync)" : suspect_on_host(waits);
   found.seconds = view.per_step(idle);
   return found;
 }
@@ -160,6 +163,27 @@ std::optional<Symptom> busy_host(const View& view) {
   return host_at_work(
       view, false,
       {"busy_host", "the GPU is idle while the CPU that feeds it does something else", "", ""});
+}
+
+/// Work of other ranks' hosts is on the critical path; this rank does not work on it itself.
+std::optional<Symptom> others_pause(const View& view) {
+  CauseSeconds elsewhere{};
+  const CauseSeconds own = partition(view.timeline, view.rank, view.from, view.to);
+  for (const Cause cause : {Cause::cpu_work, Cause::recompilation, Cause::garbage_collection}) {
+    const double here = view.per_step(of(own, cause)).seconds();
+    elsewhere[static_cast<std::size_t>(cause)] =
+        std::max(0.0, of(view.metrics.critical, cause) - here);
+  }
+  const Seconds waits{own_work_of_host(elsewhere)};
+  const double share = waits / view.metrics.step_time;
+  if (share < kWorthSaying) return {};
+  const bool collects = of(elsewhere, Cause::garbage_collection) * 2 > waits.seconds();
+  return Symptom{"others_pause", "hosts of other ranks stop, and everybody waits for them",
+                 fmt::format("{} a step, {}", humanise(waits).text(), percent(share)),
+                 collects ? "Python's garbage collection at another time on each rank "
+                            "(host.garbage_collection.aligned)"
+                          : suspect_on_host(elsewhere),
+                 waits};
 }
 
 std::optional<Symptom> starvation(const View& view) {
@@ -192,7 +216,10 @@ std::optional<Symptom> long_tail(const View& view) {
     tail +=
         of(partition(view.timeline, view.rank, std::min(last->end, end), end), Cause::exposed_data);
   }
+  // Gradients that others are late with are not what the step waits for.
+  const double awaited = of(view.metrics.critical, Cause::exposed_data);
   if (view.share(tail) < kWorthSaying) return {};
+  if (awaited < kWorthSaying * view.metrics.step_time.seconds()) return {};
   return Symptom{"long_tail", "gradients are still on their way long after backward",
                  amount(view, tail), "the all-reduce: its bucket size, its overlap, the topology",
                  view.per_step(tail)};
@@ -297,16 +324,20 @@ const RankTimeline& busiest(const Timeline& timeline, double from, double to) {
 }
 
 using Rule = std::optional<Symptom> (*)(const View&);
-constexpr std::array<Rule, 8> kRules = {late_start, loss_gap, busy_host, starvation,
-                                        long_tail,  spikes,   slow_rank, shallow_prefetch};
+constexpr std::array<Rule, 9> kRules = {late_start,   loss_gap,   busy_host,
+                                        others_pause, starvation, long_tail,
+                                        spikes,       slow_rank,  shallow_prefetch};
 
 }  // namespace
 
 std::vector<Symptom> symptoms_of(const Timeline& timeline, const Metrics& metrics) {
   const double from = timeline.step_start(static_cast<std::size_t>(timeline.warmup));
   const double to = timeline.step_ends.back();
-  View view{timeline, metrics, busiest(timeline, from, to), from, to, {}, {}, {}, {}};
+  View view{timeline, metrics, busiest(timeline, from, to), from, to, {}, {}, {}, {}, {}};
   view.host = host_work(view.rank);
+  for (const Span* span : view.host) {
+    if (timeline.names[span->name] == "read value") view.reads.push_back(span);
+  }
   for (const Span& span : view.rank.spans) {
     if (view.rank.rows[span.row].kind == RowKind::loader) view.loaders.push_back(&span);
   }

@@ -26,6 +26,7 @@ struct Symptom {
 ///                    recompilation
 ///   busy_host        idle elsewhere while the CPU works on something of its own: the same, or
 ///                    garbage collection
+///   others_pause     the critical path has such work of other ranks' hosts
 ///   starvation       idle while the CPU is idle, too: no batch is there
 ///   long_tail        gradients are still on their way after backward: the all-reduce, its buckets,
 ///                    the topology

@@ -13,6 +13,7 @@ namespace stepsim {
 namespace {
 
 constexpr double kWorthSaying = 0.05;  // share of the step below which waiting is not the story
+constexpr double kHeldUp = 0.25;       // saved without pauses: compute is not the story
 constexpr double kSmall = 0.005;       // rounds to 0 %
 
 double sum(const CauseSeconds& seconds, const std::vector<Cause>& causes) {
@@ -43,7 +44,31 @@ const LimitOutcome* best_of(const std::vector<LimitOutcome>& limits) {
   return best == limits.end() ? nullptr : &*best;
 }
 
+/// Waiting for a host's own work is doing nothing: it hides behind no work, of whichever rank.
+bool is_pause(const Limit& limit) {
+  return std::all_of(limit.causes.begin(), limit.causes.end(), [](Cause cause) {
+    return cause == Cause::cpu_work || cause == Cause::recompilation ||
+           cause == Cause::garbage_collection;
+  });
+}
+
+/// What stops all work for so long that it is to blame, however much the rest of the step computes.
+const LimitOutcome* pause(const Metrics& m, const std::vector<LimitOutcome>& limits) {
+  const LimitOutcome* best = nullptr;
+  for (const LimitOutcome& outcome : limits) {
+    if (!is_pause(*outcome.limit) || saving(m, outcome.step) < kHeldUp) continue;
+    if (best == nullptr || outcome.step < best->step) best = &outcome;
+  }
+  return best;
+}
+
 std::string bound(const Metrics& m, const std::vector<LimitOutcome>& limits) {
+  if (const LimitOutcome* stop = pause(m, limits)) {
+    // Other ranks may stop while the slowest one only waits for them: the simulation knows.
+    const double waits = std::max(share(m, stop->limit->causes), saving(m, stop->step));
+    return fmt::format("{}: {} wait {:.0f} % of the step {}", stop->limit->bound, gpus_of(m),
+                       100 * waits, stop->limit->waits);
+  }
   const std::vector<Cause> work = {Cause::forward, Cause::recompute, Cause::backward,
                                    Cause::optimizer, Cause::contention};
   const auto most = std::max_element(limits.begin(), limits.end(),

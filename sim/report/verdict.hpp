@@ -20,7 +20,8 @@ struct LimitOutcome {
 ///
 /// Bound by what has most of the critical path: the GPUs' own work, or what one of the limits is
 /// about. A bubble is other stages' work there; it counts as what the slowest stage waits for it.
-/// What to try next is what helps against the largest of these that could be gained.
+/// Pauses of hosts (their own work) are to blame where the step would be a quarter shorter without
+/// them. What to try next is what helps against the largest of these that could be gained.
 Verdict verdict(const Metrics& metrics, const std::vector<LimitOutcome>& limits);
 
 /// Of a step, what that saves: 0.14, or less than nothing.

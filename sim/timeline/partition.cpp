@@ -89,7 +89,7 @@ class Ledger {
                        [](const RankTimeline& rank) { return rank.stage > 0; });
   }
 
-  /// What the rank does last in the tail of the window: its host's work or wait, a collective, or a
+  /// What the rank does last in the tail of the window: its host's work, a collective, or a
   /// part of a checkpoint that is waited for.
   std::int32_t last_of_tail() const {
     const auto& spans = rank_.spans;
@@ -98,7 +98,9 @@ class Ledger {
     while (next != spans.begin() && (--next)->end > named_until_) {
       const bool saves = kind(*next) == RowKind::copy && next->cause == Cause::checkpoint;
       const bool joins = kind(*next) == RowKind::communication && next->message == 0;
-      if (saves || joins || kind(*next) == RowKind::host) {
+      // A host's waits have no cause of their own: what they wait for is here, too.
+      const bool works = kind(*next) == RowKind::host && next->cause != Cause::launch_gap;
+      if (saves || joins || works) {
         return static_cast<std::int32_t>(next - spans.begin());
       }
     }

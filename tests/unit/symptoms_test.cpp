@@ -115,3 +115,20 @@ TEST_CASE("idle between forward and backward with an active CPU: a loss on the C
   CHECK(find(symptoms, "loss_gap")->evidence == "2.00 s a step, 20.0 %");
   CHECK(find(symptoms_of(with_gap(false), metrics), "loss_gap") == nullptr);
 }
+
+TEST_CASE("pauses of other ranks that everybody waits for, and no all-reduce that is to blame") {
+  const auto paused = symptoms_in(std::string(kSmall) +
+                                  "host: {garbage_collection: {pause: 80 ms, every: 8, aligned: "
+                                  "false}}\n");
+  CHECK(suspects(paused, "others_pause", "host.garbage_collection.aligned"));
+  CHECK(find(paused, "long_tail") == nullptr);
+  const auto aligned =
+      symptoms_in(std::string(kSmall) + "host: {garbage_collection: {pause: 80 ms, every: 8}}\n");
+  CHECK(find(aligned, "others_pause") == nullptr);
+}
+
+TEST_CASE("a value that is read back for long is named") {
+  const auto reads = symptoms_in(std::string(kSmall) + "host: {sync: {every: 1, time: 80 ms}}\n" +
+                                 "run: {steps: 3}\n");
+  CHECK(suspects(reads, "busy_host", "host.sync"));
+}

@@ -75,6 +75,19 @@ TEST_CASE("other stages' work on the critical path is a bubble, not compute") {
                                   "80 % of the step"));
 }
 
+TEST_CASE("hosts that stop for a quarter of the path are to blame, whichever rank they stop") {
+  const Limit collector =
+      limit("collector-bound", "for a collector", "without it", Cause::garbage_collection);
+  const auto breakdown = std::vector{
+      std::pair{Cause::backward, 6.5}, {Cause::sync_wait, 3.1}, {Cause::garbage_collection, 0.4}};
+  Metrics m = result(breakdown, {{Cause::backward, 6.5}, {Cause::garbage_collection, 3.5}});
+  CHECK(verdict(m, {{&collector, Seconds{6.5}}, {&kNetwork, Seconds{10}}}).sentence ==
+        "collector-bound: the GPUs wait 35 % of the step for a collector; without it it would take "
+        "6.50 s (-35 %)");
+  m = result(breakdown, {{Cause::backward, 7.6}, {Cause::garbage_collection, 2.4}});
+  CHECK(verdict(m, {{&collector, Seconds{7.6}}}).sentence.starts_with("compute-bound"));
+}
+
 TEST_CASE("recompute that costs more than any limit is the next thing to try") {
   const auto parts = std::vector{
       std::pair{Cause::backward, 6.0}, {Cause::recompute, 3.0}, {Cause::exposed_tensor, 1.0}};

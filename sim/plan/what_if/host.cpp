@@ -32,6 +32,23 @@ const Registered<Limit> cpu_work{{
     },
 }};
 
+/// The same work where all that it is is the time of a read.
+const Registered<Limit> sync{{
+    .name = "host_sync",
+    .bound = "held up by reading values back",
+    .waits = "for a value that the host reads back (host.sync)",
+    .world = "with values read back in no time",
+    .causes = {Cause::cpu_work},
+    .applies =
+        [](const Scenario& s) {
+          return s.host.cpu_work.empty() && s.host.sync && s.host.sync->time > Seconds{0};
+        },
+    .plan = [](Plan plan) { return without(std::move(plan), Cause::cpu_work); },
+    .next = [](const CauseSeconds&) -> std::string_view {
+      return "values read back seldom: host.sync.every=100, or host.sync.per=step";
+    },
+}};
+
 const Registered<Limit> recompilation{{
     .name = "recompilation",
     .bound = "recompilation-bound",
