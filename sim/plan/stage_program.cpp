@@ -33,6 +33,18 @@ struct ChunkPasses {
   GradientReduction reduction;  ///< of the chunk alone
 };
 
+/// `passes` of a step, each of at least `pieces` tasks. A plan that no machine can hold is the
+/// user's mistake; better said than met.
+void check_size(const Scenario& scenario, double passes, std::size_t pieces) {
+  const int steps = scenario.run.warmup + scenario.run.steps;
+  const double tasks = passes * steps * static_cast<double>(pieces);
+  if (tasks <= kMostTasks) return;
+  throw UserError(fmt::format(
+      "{:.0f} passes a step x {} steps x {} tasks a pass = {:.2g} tasks a rank, more than {:.0g}: "
+      "simulate fewer steps (run.steps, run.warmup) or micro-batches (training.global_batch)",
+      passes, steps, pieces, tasks, kMostTasks));
+}
+
 class StageWriter {
  public:
   StageWriter(Workshop& shop, const StageShape& shape)
@@ -56,7 +68,7 @@ class StageWriter {
   }
 
   Program write() {
-    check_size();
+    check_pieces();
     if (shape_.loads) input_.emplace(shop_, writer_, rows_.host());
     for (int step = 0; step < scenario_.run.warmup + scenario_.run.steps; ++step) {
       writer_.set_step(step);
@@ -115,8 +127,7 @@ class StageWriter {
     return later && !data.bucket_later_stages ? Reduction::one_bucket : Reduction::buckets;
   }
 
-  /// A plan that no machine can hold is the user's mistake; better said than met.
-  void check_size() const {
+  void check_pieces() const {
     std::size_t pieces = 0;
     for (const ChunkPasses& chunk : chunks_) {
       for (const auto* segments :
@@ -124,15 +135,7 @@ class StageWriter {
         for (const Segment& segment : *segments) pieces = std::max(pieces, segment.size());
       }
     }
-    const std::size_t passes = actions_.size();
-    const auto steps = static_cast<std::size_t>(scenario_.run.warmup + scenario_.run.steps);
-    const double tasks =
-        static_cast<double>(pieces) * static_cast<double>(passes) * static_cast<double>(steps);
-    if (tasks <= kMostTasks) return;
-    throw UserError(fmt::format(
-        "{} passes a step x {} steps x {} tasks a pass = {:.2g} tasks a rank, more than {:.0g}: "
-        "simulate fewer steps (run.steps, run.warmup) or micro-batches (training.global_batch)",
-        passes, steps, pieces, tasks, kMostTasks));
+    check_size(scenario_, static_cast<double>(actions_.size()), pieces);
   }
 
   void write_passes() {
@@ -292,6 +295,9 @@ class StageWriter {
 }  // namespace
 
 Program stage_program(Workshop& shop, const StageShape& shape) {
+  // Forward and backward at least; the order of too many would not fit in memory either.
+  const Pipeline& pipeline = shop.scenario.parallelism.pipeline;
+  check_size(shop.scenario, 2.0 * shop.scenario.micro_batches() * pipeline.chunks, 1);
   return StageWriter(shop, shape).write();
 }
 
