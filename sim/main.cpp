@@ -155,7 +155,10 @@ struct CommandLine {
     run->add_option("--format", run_options.format, "table, json or csv")
         ->check(one_of_these({"table", "json", "csv"}));
     run->add_option("--trace", run_options.trace,
-                    "write a Chrome trace (.json or .json.gz) for Perfetto");
+                    "write a Chrome trace (.json or .json.gz) for Perfetto")
+        ->check([](const std::string& file) {
+          return file.empty() ? "a file name, in .json or .json.gz, is missing" : "";
+        });
     run->add_option("--fold", fold, "auto: simulate one rank of each kind; off: every rank")
         ->check(one_of_these({"auto", "off"}));
     run->add_option("--jobs", run_options.jobs,

@@ -2,6 +2,7 @@
 #include "sim/command/import.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -60,6 +61,9 @@ std::string fused_attention(const GpuProfile& gpu) {
 std::string size_text(double bytes) { return write_scalar(Bytes{bytes}); }
 
 ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& notes) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.file, options.output, ignored))
+    throw UserError(fmt::format("-o {} would replace the file that is read", options.output));
   const Draft draft =
       options.from == "megatron" ? import_megatron(options) : import_deepspeed(options);
   const std::string text = draft.text();

@@ -1,4 +1,5 @@
 // stepsim import topo, nccl-topo: a cluster file from what other programs say of a node.
+#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <sstream>
@@ -36,6 +37,9 @@ void check_cluster(const std::string& text, int gpus, const std::string& file) {
 }  // namespace
 
 ExitCode import_topology(const ImportOptions& options, std::ostream& out) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.file, options.output, ignored))
+    throw UserError(fmt::format("-o {} would replace the file that is read", options.output));
   const bool is_matrix = options.from == "topo";
   const SeenNode node =
       (is_matrix ? read_topo_matrix : read_nccl_topology)(text_of(options.file), options.file);

@@ -1,6 +1,6 @@
 // stepsim run: scenario -> op graph -> plan -> timeline -> metrics -> report.
 #include <chrono>
-#include <fstream>
+#include <filesystem>
 #include <optional>
 #include <ostream>
 #include <utility>
@@ -64,10 +64,24 @@ std::string stats_line(const RunStats& stats) {
   return text + "\n";
 }
 
+/// Before anything is simulated.
+void check_trace(const RunOptions& options) {
+  namespace fs = std::filesystem;
+  const std::string& trace = options.trace;
+  std::error_code ignored;
+  if (fs::equivalent(trace, options.scenario.path, ignored))
+    throw UserError(fmt::format("--trace {} would replace the scenario", trace));
+  const bool is_file = !fs::exists(trace, ignored) || fs::is_regular_file(trace, ignored);
+  if (is_file && !trace.ends_with(".json") && !trace.ends_with(".json.gz"))
+    throw UserError(
+        fmt::format("--trace '{}': the name of a trace ends in .json or .json.gz", trace));
+}
+
 }  // namespace
 
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) {
   StopWatch watch;
+  if (!options.trace.empty()) check_trace(options);
   const Scenario scenario = load(options.scenario);
   for (const std::string& note : scenario.model.notes)
     notes << fmt::format("note: model {}: {}\n", scenario.model.name, note);

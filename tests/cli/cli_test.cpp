@@ -222,6 +222,26 @@ TEST_CASE("what `show scenario` prints runs to the same result") {
   }
 }
 
+TEST_CASE("an output never replaces what is read, and a trace is named as one") {
+  const Folder folder;
+  const std::string scenario = folder.file("s.yaml"), script = folder.file("train.sh");
+  fs::copy_file(kSmall, scenario);
+  std::ofstream(script) << "pretrain_gpt.py --num-layers 2\n";
+  const std::string before = text_of(scenario);
+  const auto refused = [](const Outcome& outcome, const std::string& sentence) {
+    CAPTURE(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.find(sentence) != std::string::npos);
+  };
+  refused(run(scenario, "--trace '" + scenario + "'"), "would replace the scenario");
+  CHECK(text_of(scenario) == before);
+  refused(run(scenario, "--trace '" + folder.file("x.foo") + "'"), "ends in .json or .json.gz");
+  refused(run(scenario, "--trace ''"), "a file name, in .json or .json.gz, is missing");
+  refused(stepsim("import megatron --file '" + script + "' -o '" + script + "'"),
+          "would replace the file that is read");
+  CHECK(text_of(script).starts_with("pretrain_gpt.py"));
+}
+
 TEST_CASE("--trace writes valid JSON, plain or compressed, and leaves stdout to the result") {
   const Folder folder;
   const std::string plain = folder.file("t.json"), zipped = folder.file("t.json.gz");
