@@ -167,8 +167,11 @@ std::optional<Symptom> busy_host(const View& view) {
 
 /// Work of other ranks' hosts is on the critical path; this rank does not work on it itself.
 std::optional<Symptom> others_pause(const View& view) {
-  CauseSeconds elsewhere{};
-  const CauseSeconds own = partition(view.timeline, view.rank, view.from, view.to);
+  CauseSeconds elsewhere{}, own{};
+  for (const Span* span : view.host) {
+    own[static_cast<std::size_t>(span->cause)] +=
+        std::max(0.0, std::min(span->end, view.to) - std::max(span->start, view.from));
+  }
   for (const Cause cause : {Cause::cpu_work, Cause::recompilation, Cause::garbage_collection}) {
     const double here = view.per_step(of(own, cause)).seconds();
     elsewhere[static_cast<std::size_t>(cause)] =
