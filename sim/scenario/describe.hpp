@@ -6,8 +6,6 @@
 // above it (`fallback`).
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <string_view>
 

@@ -57,13 +57,6 @@ void describe(Io& io, GarbageCollection& g) {
            "neighbouring ones a step later");
 }
 
-/// CPU time to launch one kernel.
-inline Seconds default_launch(HostMode mode) {
-  // Eager: 4 to 6 us of CPU per launch (susun-blog.com/blog/pegainfer-3-cuda-graph). Compiled:
-  // 3.0 us of cuLaunchKernel on a GB200 (meta-pytorch/tritonbench pull request 1017).
-  return mode == HostMode::compiled ? 3_us : 5_us;
-}
-
 template <class Io>
 void describe(Io& io, Host& h) {
   io.field("mode", h.mode, any,

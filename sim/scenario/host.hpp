@@ -14,6 +14,13 @@ namespace stepsim {
 /// pass at once.
 enum class HostMode { eager, compiled, graph };
 
+/// CPU time to launch one kernel, where the scenario does not say.
+constexpr Seconds default_launch(HostMode mode) {
+  // Eager: 4 to 6 us of CPU per launch (susun-blog.com/blog/pegainfer-3-cuda-graph). Compiled:
+  // 3.0 us of cuLaunchKernel on a GB200 (meta-pytorch/tritonbench pull request 1017).
+  return mode == HostMode::compiled ? 3_us : 5_us;
+}
+
 /// What is counted where something happens every so many times.
 enum class Per { step, micro_batch };
 

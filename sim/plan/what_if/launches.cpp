@@ -1,7 +1,6 @@
 // The host that launches kernels: free, with fewer launches, with fewer kernels.
 #include "sim/core/registry.hpp"
 #include "sim/plan/what_if.hpp"
-#include "sim/scenario/describe_host.hpp"
 
 namespace stepsim {
 namespace {
