@@ -9,8 +9,6 @@
 namespace stepsim {
 namespace {
 
-Seconds step_of(const Plan& plan) { return mean_step(simulate(plan, {.spans = false}).timeline); }
-
 Seconds step_of(const Scenario& scenario, const OpGraph& graph, const PlanOptions& options) {
   return step_of(make_plan(scenario, graph, options));
 }
@@ -46,6 +44,8 @@ std::vector<int> slow_ranks(const Scenario& scenario, int replica) {
 }
 
 }  // namespace
+
+Seconds step_of(const Plan& plan) { return mean_step(simulate(plan, {.spans = false}).timeline); }
 
 std::vector<LimitOutcome> add_counterfactuals(Metrics& metrics, const Scenario& scenario,
                                               const OpGraph& graph, const Plan& plan, int replica,

@@ -8,6 +8,9 @@
 
 namespace stepsim {
 
+/// The mean of its measured steps, simulated.
+Seconds step_of(const Plan& plan);
+
 /// Sets the stragglers, what each kind of fault costs, and the verdict; returns the limits that
 /// apply. All of it is simulated, and always folded: the answer is the same and it is cheap.
 std::vector<LimitOutcome> add_counterfactuals(Metrics& metrics, const Scenario& scenario,

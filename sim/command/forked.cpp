@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstring>
 
@@ -191,6 +192,25 @@ std::vector<std::optional<std::string>> run_forked(int count, int jobs,
       copies.start(next++, noted.before());
   } while (copies.running() > 0 && copies.listen());
   return copies.results();
+}
+
+std::string text_of(const std::vector<double>& numbers) {
+  std::string text;
+  for (const double number : numbers) text += fmt::format("{} ", number);
+  return text;
+}
+
+std::vector<double> numbers_of(const std::string& text) {
+  std::vector<double> numbers;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at < end; ++at) {
+    double number = 0;
+    const auto read = std::from_chars(at, end, number);
+    if (read.ptr == at) throw InternalError("a copy of this process answered '" + text + "'");
+    numbers.push_back(number);
+    at = read.ptr;
+  }
+  return numbers;
 }
 
 }  // namespace stepsim

@@ -15,4 +15,9 @@ namespace stepsim {
 std::vector<std::optional<std::string>> run_forked(int count, int jobs,
                                                    const std::function<std::string(int)>& work);
 
+/// Numbers as an answer: the shortest text that reads back as the same ones.
+std::string text_of(const std::vector<double>& numbers);
+/// Throws InternalError where it is no such text.
+std::vector<double> numbers_of(const std::string& text);
+
 }  // namespace stepsim

@@ -11,6 +11,7 @@
 #include "sim/plan/checkpoint.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/report/humanise.hpp"
+#include "sim/report/measure.hpp"
 #include "sim/scenario/run_defaults.hpp"
 
 namespace stepsim {
@@ -115,17 +116,6 @@ int histories_of(Travel& travel, Seconds step) {
   return static_cast<int>(std::clamp(kDraws / draws * 2, few, kHistories));
 }
 
-/// Of all that are drawn.
-Seconds mean_of(const std::vector<std::vector<Seconds>>& samples) {
-  Seconds sum;
-  double count = 0;
-  for (const auto& steps : samples) {
-    for (const Seconds step : steps) sum += step;
-    count += static_cast<double>(steps.size());
-  }
-  return sum / count;
-}
-
 void check_horizon(const Horizon& horizon, Seconds step) {
   if (horizon.steps > 0 || horizon.time >= step) return;
   throw UserError(fmt::format("run.horizon: {} is shorter than a step, which takes {}",
@@ -173,11 +163,7 @@ std::vector<Seconds> steps_to_draw(const Scenario& scenario, const OpGraph& grap
     const Simulation simulation = simulate(plan, {.spans = false, .fold = fold});
     return steps_to_draw(without, graph, simulation.timeline, replica, fold);
   }
-  std::vector<Seconds> steps;
-  for (std::size_t step = static_cast<std::size_t>(timeline.warmup);
-       step < timeline.step_ends.size(); ++step)
-    steps.emplace_back(timeline.step_ends[step] - timeline.step_start(step));
-  return steps;
+  return step_times(timeline);
 }
 
 LongRun far(const Metrics& m, const Scenario& s, const OpGraph& graph, const Timeline& timeline,
@@ -197,7 +183,7 @@ LongRun far(const Metrics& m, const Scenario& s, const OpGraph& graph, const Tim
     travel.checkpoint.slowdown -= back;
     travel.checkpoint.blocking = std::max(travel.checkpoint.blocking + back, Seconds{0});
   }
-  const Seconds step = mean_of(samples);
+  const Seconds step = mean_step_of(samples);
   check_horizon(travel.horizon, step);
   const int histories = histories_of(travel, step);
   return long_run(travel, worlds_of(s, std::move(samples)), histories,

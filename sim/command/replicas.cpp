@@ -1,10 +1,7 @@
 // One forked process a replica.
 #include "sim/command/replicas.hpp"
 
-#include <charconv>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include "sim/command/forked.hpp"
 #include "sim/command/long_run.hpp"
@@ -14,30 +11,6 @@
 #include "sim/report/measure.hpp"
 
 namespace stepsim {
-namespace {
-
-/// The shortest texts that read back as the same numbers.
-std::string text_of(const std::vector<Seconds>& times) {
-  std::string text;
-  for (const Seconds time : times) text += fmt::format("{} ", time.seconds());
-  return text;
-}
-
-std::vector<Seconds> times_of(const std::string& text) {
-  std::vector<Seconds> times;
-  const char* const end = text.data() + text.size();
-  for (const char* at = text.data(); at < end; ++at) {
-    double seconds = 0;
-    const auto read = std::from_chars(at, end, seconds);
-    if (read.ptr == at) throw InternalError("a replica answered '" + text + "'");
-    times.emplace_back(seconds);
-    at = read.ptr;
-  }
-  return times;
-}
-
-}  // namespace
-
 Replicas run_replicas(const Scenario& scenario, const OpGraph& graph,
                       const ReplicaOptions& options) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
@@ -45,11 +18,11 @@ Replicas run_replicas(const Scenario& scenario, const OpGraph& graph,
       run_forked(scenario.run.replicas, options.jobs > 0 ? options.jobs : cores, [&](int replica) {
         const Plan plan = make_plan(scenario, graph, {.replica = replica});
         const auto simulation = simulate(plan, {.spans = false, .fold = options.fold});
-        std::vector<Seconds> times{mean_step(simulation.timeline)};
+        std::vector<double> times{mean_step(simulation.timeline).seconds()};
         if (scenario.run.horizon) {
-          const auto steps =
-              steps_to_draw(scenario, graph, simulation.timeline, replica, options.fold);
-          times.insert(times.end(), steps.begin(), steps.end());
+          for (const Seconds step :
+               steps_to_draw(scenario, graph, simulation.timeline, replica, options.fold))
+            times.push_back(step.seconds());
         }
         return text_of(times);
       });
@@ -57,8 +30,8 @@ Replicas run_replicas(const Scenario& scenario, const OpGraph& graph,
   std::vector<int> numbers;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i]) continue;
-    const std::vector<Seconds> times = times_of(*answers[i]);
-    replicas.steps.push_back(times.front());
+    const std::vector<double> times = numbers_of(*answers[i]);
+    replicas.steps.emplace_back(times.front());
     if (times.size() > 1) replicas.samples.emplace_back(times.begin() + 1, times.end());
     numbers.push_back(static_cast<int>(i));
   }

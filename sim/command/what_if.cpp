@@ -2,9 +2,6 @@
 #include "sim/command/what_if.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <thread>
 #include <utility>
 
@@ -27,8 +24,6 @@ constexpr int kMostWorkers = 48;
 constexpr double kAlike = 1.01;   // steps that differ by less are the same
 constexpr double kFilled = 1.05;  // of a step without input: batches still have to be copied
 
-Seconds step_of(const Plan& plan) { return mean_step(simulate(plan, {.spans = false}).timeline); }
-
 Seconds step_of(const Scenario& scenario) {
   const OpGraph graph = build(scenario);
   return step_of(make_plan(scenario, graph));
@@ -48,9 +43,8 @@ Scenario changed_scenario(const Change& change, const Base& base) {
   return changed;
 }
 
-/// Its step in seconds, its peak in bytes, whether it fits, in the shortest text that reads back as
-/// the same numbers; or nothing, where the reader or the planner says that the change does not fit
-/// the scenario.
+/// Its step in seconds, its peak in bytes, whether it fits; or nothing, where the reader or the
+/// planner says that the change does not fit the scenario.
 std::string simulated(const Change& change, const Base& base) try {
   const Scenario scenario = changed_scenario(change, base);
   const OpGraph graph = build(scenario);
@@ -58,20 +52,14 @@ std::string simulated(const Change& change, const Base& base) try {
       change.plan ? step_of(change.plan(base.plan)) : step_of(make_plan(scenario, graph));
   const Memory memory{memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
                       scenario.parallelism.pipeline.chunks};
-  return fmt::format("{} {} {}", step.seconds(), memory.worst().total().bytes(),
-                     memory.fits() ? 1 : 0);
+  return text_of({step.seconds(), memory.worst().total().bytes(), memory.fits() ? 1.0 : 0.0});
 } catch (const UserError&) {
   return "";
 }
 
 ChangeOutcome outcome_of(const Change& change, const std::string& answer) {
-  std::array<double, 3> numbers{};
-  const char* next = answer.data();
-  for (double& number : numbers) {
-    const auto [end, error] = std::from_chars(next, answer.data() + answer.size(), number);
-    if (error != std::errc{}) throw InternalError("a counterfactual answered '" + answer + "'");
-    next = end + 1;
-  }
+  const std::vector<double> numbers = numbers_of(answer);
+  if (numbers.size() != 3) throw InternalError("a counterfactual answered '" + answer + "'");
   const bool is_setting = !change.settings.empty();
   return {.kind = is_setting ? ChangeKind::setting : ChangeKind::hardware,
           .title = is_setting ? fmt::format("{}", fmt::join(change.settings, " ")) : change.title,

@@ -38,16 +38,6 @@ class StepTimes {
   std::int64_t count_ = 0;
 };
 
-Seconds mean_of(const std::vector<std::vector<Seconds>>& worlds) {
-  Seconds sum;
-  double count = 0;
-  for (const auto& world : worlds) {
-    for (const Seconds step : world) sum += step;
-    count += static_cast<double>(world.size());
-  }
-  return sum / count;
-}
-
 void add(TimeSpent& sum, const TimeSpent& part, double weight) {
   sum.useful += weight * part.useful;
   sum.checkpoints += weight * part.checkpoints;
@@ -69,6 +59,16 @@ void add_theory(LongRun& run, Seconds step) {
 }
 
 }  // namespace
+
+Seconds mean_step_of(const std::vector<std::vector<Seconds>>& worlds) {
+  Seconds sum;
+  double count = 0;
+  for (const auto& world : worlds) {
+    for (const Seconds step : world) sum += step;
+    count += static_cast<double>(world.size());
+  }
+  return sum / count;
+}
 
 LongRun long_run(Travel travel, const std::vector<std::vector<Seconds>>& worlds, int histories,
                  RandomKey key) {
@@ -97,7 +97,7 @@ LongRun long_run(Travel travel, const std::vector<std::vector<Seconds>>& worlds,
   run.p95 = times.quantile(0.95);
   run.p99 = times.quantile(0.99);
   run.most = times.quantile(1);
-  run.step = mean_of(worlds);
+  run.step = mean_step_of(worlds);
   add_theory(run, run.step);
   return run;
 }

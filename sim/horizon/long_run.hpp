@@ -33,6 +33,9 @@ struct LongRun {
   std::optional<BestInterval> best;  ///< where checkpoints are known and something fails
 };
 
+/// Of all samples together.
+Seconds mean_step_of(const std::vector<std::vector<Seconds>>& worlds);
+
 /// `worlds`: samples that differ in what is drawn once for a run; each history lives in one of
 /// them. The steps of `travel` are not used. REQUIRES: at least one world and history.
 LongRun long_run(Travel travel, const std::vector<std::vector<Seconds>>& worlds, int histories,

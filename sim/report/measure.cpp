@@ -46,30 +46,39 @@ Window window_of(const Timeline& timeline) {
           timeline.measured_steps()};
 }
 
+/// What each rank's measured steps were spent on, in order of the ranks.
+std::vector<CauseSeconds> causes_by_rank(const Timeline& timeline, Window window) {
+  std::vector<CauseSeconds> causes;
+  for (const RankTimeline& rank : timeline.ranks)
+    causes.push_back(partition(timeline, rank, window.from, window.to));
+  return causes;
+}
+
 struct Slowest {
   const RankTimeline* rank = nullptr;
   CauseSeconds causes{};
 };
 
-Slowest slowest_rank(const Timeline& timeline, Window window) {
+Slowest slowest_rank(const Timeline& timeline, const std::vector<CauseSeconds>& by_rank,
+                     Window window) {
   Slowest slowest;
-  for (const RankTimeline& rank : timeline.ranks) {
-    const CauseSeconds causes = partition(timeline, rank, window.from, window.to);
-    if (slowest.rank == nullptr || pace_of(causes) > pace_of(slowest.causes))
-      slowest = {&rank, causes};
+  for (std::size_t i = 0; i < by_rank.size(); ++i) {
+    if (slowest.rank == nullptr || pace_of(by_rank[i]) > pace_of(slowest.causes))
+      slowest = {&timeline.ranks[i], by_rank[i]};
   }
   for (double& seconds : slowest.causes) seconds = window.mean(seconds);
   return slowest;
 }
 
 /// Of a mean rank.
-CauseSeconds mean_causes(const Timeline& timeline, Window window) {
+CauseSeconds mean_causes(const Timeline& timeline, const std::vector<CauseSeconds>& by_rank,
+                         Window window) {
   CauseSeconds mean{};
   double ranks = 0;
-  for (const RankTimeline& rank : timeline.ranks) {
-    const CauseSeconds causes = partition(timeline, rank, window.from, window.to);
-    for (std::size_t i = 0; i < kCauses; ++i) mean[i] += window.mean(causes[i]) * rank.multiplicity;
-    ranks += rank.multiplicity;
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    const int alike = timeline.ranks[rank].multiplicity;
+    for (std::size_t i = 0; i < kCauses; ++i) mean[i] += window.mean(by_rank[rank][i]) * alike;
+    ranks += alike;
   }
   for (double& seconds : mean) seconds /= ranks;
   return mean;
@@ -87,12 +96,10 @@ CauseSeconds critical_causes(const Timeline& timeline) {
 }
 
 /// The rank that waits longest for its input; ranks that do not load wait for it in other ways.
-double worst_stall(const Timeline& timeline, Window window) {
+double worst_stall(const std::vector<CauseSeconds>& by_rank, Window window) {
   double worst = 0;
-  for (const RankTimeline& rank : timeline.ranks) {
-    const CauseSeconds causes = partition(timeline, rank, window.from, window.to);
+  for (const CauseSeconds& causes : by_rank)
     worst = std::max(worst, of(causes, Cause::batch_wait) + of(causes, Cause::h2d));
-  }
   return window.mean(worst);
 }
 
@@ -224,6 +231,14 @@ bool holds(double value, const std::string& comparison, double limit) {
 
 }  // namespace
 
+std::vector<Seconds> step_times(const Timeline& timeline) {
+  std::vector<Seconds> times;
+  for (auto step = static_cast<std::size_t>(timeline.warmup); step < timeline.step_ends.size();
+       ++step)
+    times.emplace_back(timeline.step_ends[step] - timeline.step_start(step));
+  return times;
+}
+
 Seconds mean_step(const Timeline& timeline) {
   const Window window = window_of(timeline);
   return Seconds{window.mean(window.to - window.from)};
@@ -235,19 +250,17 @@ Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation
   Metrics m;
   add_identity(m, scenario);
   m.step_time = mean_step(timeline);
-  for (std::size_t step = static_cast<std::size_t>(timeline.warmup);
-       step < timeline.step_ends.size(); ++step) {
-    m.steps.emplace_back(timeline.step_ends[step] - timeline.step_start(step));
-  }
+  m.steps = step_times(timeline);
   add_rates(m, scenario, graph);
-  const Slowest slowest = slowest_rank(timeline, window);
+  const std::vector<CauseSeconds> by_rank = causes_by_rank(timeline, window);
+  const Slowest slowest = slowest_rank(timeline, by_rank, window);
   m.slowest_stage = slowest.rank->stage;
   m.breakdown = slowest.causes;
-  m.all_ranks = mean_causes(timeline, window);
+  m.all_ranks = mean_causes(timeline, by_rank, window);
   m.critical = critical_causes(timeline);
   const double step = m.step_time.seconds();
   m.bubble_fraction = of(m.breakdown, Cause::pipeline_bubble) / step;
-  m.data_stall_fraction = worst_stall(timeline, window) / step;
+  m.data_stall_fraction = worst_stall(by_rank, window) / step;
   add_communication(m, slowest, window);
   m.memory = {memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
               scenario.parallelism.pipeline.chunks};

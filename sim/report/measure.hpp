@@ -12,6 +12,9 @@ namespace stepsim {
 /// that of the stage whose compute row waits least, which is the one that sets the pace.
 Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation& simulation);
 
+/// How long each measured step took.
+std::vector<Seconds> step_times(const Timeline& timeline);
+
 /// The mean of the measured steps.
 Seconds mean_step(const Timeline& timeline);
 
