@@ -16,7 +16,8 @@ plain_structs='^sim/scenario/(scenario|model|gpu|faults|input|channel_padding|ch
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(
   ["yaml-cpp/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
-  ["nlohmann/"]="report command" ["CLI/"]="command main.cpp" ["pugixml"]="command" ["cuda"]="calib" ["nccl"]="calib")
+  ["nlohmann/"]="report command calib" ["CLI/"]="command main.cpp calib" ["pugixml"]="command"
+  ["cublas"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
 
 includes=0 offences=0
 refuse() { echo "$1: $2 may not include $3"; offences=$((offences + 1)); }

@@ -3,10 +3,10 @@
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 
 unlisted=0
-for folder in sim tests validate; do
+for folder in sim calib/harness tests validate; do
   while read -r source; do
     grep -qF "$source" "$folder/CMakeLists.txt" ||
       { echo "$folder/$source: not listed in $folder/CMakeLists.txt"; unlisted=$((unlisted + 1)); }
-  done < <(cd "$folder" && find . -name '*.cpp' -printf '%P\n')
+  done < <(cd "$folder" && find . \( -name '*.cpp' -o -name '*.cu' \) -printf '%P\n')
 done
 ((unlisted == 0))

@@ -1,0 +1,45 @@
+// A campaign: the points that are still to be measured, one after the other, until they are done,
+// time is up or somebody interrupts.
+#pragma once
+
+#include <csignal>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "calib/harness/budget.hpp"
+#include "calib/harness/capability.hpp"
+#include "calib/harness/measurements.hpp"
+#include "calib/harness/not_offered.hpp"
+#include "calib/harness/progress.hpp"
+
+namespace stepsim::calib {
+
+/// What a campaign works with; a test brings its own.
+struct Surroundings {
+  std::function<Measured(const Point&)> measure;            ///< throws NotOffered
+  std::function<void(const Measurements&)> save;            ///< to disk
+  std::function<void(const std::string&)> say;              ///< a line for the user
+  const volatile std::sig_atomic_t* interrupted = nullptr;  ///< not 0: stop after this point
+};
+
+struct Selection {
+  std::vector<Point> to_measure;
+  std::map<std::string, std::size_t> left_out;  ///< reason -> points
+  std::size_t already = 0;                      ///< points that the file has
+};
+
+/// Of `points` those that the device can do and that are not in `earlier`; with `again`, also
+/// those that were skipped there.
+Selection select(const std::vector<Point>& points, const Measurements& earlier,
+                 const DeviceFacts& device, const Libraries& libraries, bool again);
+
+enum class Ending { complete, out_of_time, interrupted };
+
+/// Adds a record to `measurements` for each point. Saves every two seconds of the budget's clock
+/// and at the end, also when an exception ends it. An implausible result becomes a skipped record.
+Ending run_campaign(const std::vector<Point>& to_measure, Measurements& measurements,
+                    const Surroundings& surroundings, const Budget& budget, Progress& progress);
+
+}  // namespace stepsim::calib

@@ -1,0 +1,60 @@
+// Reasons to leave a point out.
+#include "calib/harness/capability.hpp"
+
+#include <fmt/format.h>
+
+#include "calib/harness/peak.hpp"
+#include "calib/harness/work.hpp"
+
+namespace stepsim::calib {
+namespace {
+
+/// A part of the memory stays free for contexts, workspaces and libraries.
+constexpr double kUsableMemory = 0.8;
+
+template <class Value>
+Value field_or(const Point& point, const char* wanted, Value otherwise) {
+  for_each_field(point, [&](const char* name, const auto& value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Value>)
+      if (std::string_view(name) == wanted) otherwise = value;
+  });
+  return otherwise;
+}
+
+/// An unknown architecture may have it; the library will say.
+bool lacks(const DeviceFacts& device, Dtype dtype) {
+  const bool known =
+      flops_per_cycle(device.compute_major, device.compute_minor, Dtype::fp32).has_value();
+  return known && !flops_per_cycle(device.compute_major, device.compute_minor, dtype);
+}
+
+bool needs_nccl(const Point& point) {
+  return kind_of(point) == Kind::collective || field_or<std::int64_t>(point, "gpus", 1) > 1;
+}
+
+/// Kernels that move bytes and copies of bits do not need arithmetic in their type.
+bool computes(const Point& point) {
+  return kind_of(point) == Kind::gemm || kind_of(point) == Kind::attention ||
+         kind_of(point) == Kind::overlap;
+}
+
+}  // namespace
+
+std::string why_left_out(const Point& point, const DeviceFacts& device,
+                         const Libraries& libraries) {
+  const auto gpus = field_or<std::int64_t>(point, "gpus", 1);
+  if (gpus > device.gpus) return fmt::format("they need {} GPUs, here {}", gpus, device.gpus);
+  if (needs_nccl(point) && !libraries.collectives) return "built without NCCL";
+  if (kind_of(point) == Kind::attention && !libraries.attention)
+    return "built without cuDNN's frontend";
+  const auto dtype = field_or(point, "dtype", Dtype::fp32);
+  if (computes(point) && lacks(device, dtype))
+    return fmt::format("no {} on compute capability {}.{}", name_of(dtype), device.compute_major,
+                       device.compute_minor);
+  if (static_cast<double>(footprint_of(point)) >
+      kUsableMemory * static_cast<double>(device.memory_bytes))
+    return "larger than the memory";
+  return "";
+}
+
+}  // namespace stepsim::calib

@@ -1,0 +1,67 @@
+// Words of the command line to options.
+#include "calib/harness/options.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "calib/harness/budget.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+#include "sim/core/version.hpp"
+
+namespace stepsim::calib {
+namespace {
+
+constexpr const char* kFooter =
+    "Measurements that the file already has are not repeated, so that a call that was cut off\n"
+    "goes on where it was. The format is described in docs/calibration.md.\n\n"
+    "Exit codes: 0 ok, also when the budget ended first; 2 bad input, 3 no GPU or no driver,\n"
+    "4 a file could not be read or written, 70 CUDA failed, 130 interrupted (the file is "
+    "whole).\n\n"
+    "Example: stepsim-measure-cuda --only gemm,memory --budget 10min -o my-h100.json";
+
+Kind parse_kind(const std::string& text) {
+  if (const auto kind = find_word<Kind>(text)) return *kind;
+  throw UserError(
+      fmt::format("--only: unknown kind '{}', {}", text, did_you_mean(text, names<Kind>())));
+}
+
+}  // namespace
+
+bool HarnessOptions::wants(const Point& point) const {
+  return only.empty() || std::find(only.begin(), only.end(), kind_of(point)) != only.end();
+}
+
+std::optional<HarnessOptions> parse_options(const std::vector<std::string>& arguments,
+                                            std::ostream& out) {
+  HarnessOptions options;
+  std::vector<std::string> only, budget;
+  CLI::App app{"measures what a stepsim profile of this GPU needs", "stepsim-measure-cuda"};
+  app.footer(kFooter);
+  app.set_version_flag("--version", kVersion);
+  app.add_flag("--list", options.list, "print the points in their order; needs no GPU");
+  app.add_option("--only", only, fmt::format("kinds: {}", fmt::join(names<Kind>(), ",")))
+      ->delimiter(',');
+  app.add_option("--budget", budget, "stop after this time: 90s, 10 min, 1.5h")->expected(1, 2);
+  app.add_option("--device", options.device, "the GPU, as CUDA numbers them")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("-o,--output", options.output, "the file of measurements");
+  app.add_flag("--retry", options.again, "measure again what was skipped");
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::Success& success) {
+    app.exit(success, out, out);
+    return {};
+  } catch (const CLI::ParseError& error) {
+    throw UserError(error.what());
+  }
+  for (const std::string& kind : only) options.only.push_back(parse_kind(kind));
+  if (!budget.empty()) options.budget_s = parse_duration(fmt::format("{}", fmt::join(budget, " ")));
+  return options;
+}
+
+}  // namespace stepsim::calib

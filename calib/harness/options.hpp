@@ -1,0 +1,39 @@
+// The command line of a harness.
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calib/harness/point.hpp"
+
+namespace stepsim::calib {
+
+/// Exit codes; 2, 4 and 70 are those of stepsim.
+enum class HarnessExit : int {
+  ok = 0,
+  no_device = 3,  ///< no GPU or no driver: nothing could be measured
+  bad_input = 2,
+  io = 4,
+  failed = 70,  ///< CUDA or a library failed in a way that ends the process
+  interrupted = 130,
+};
+
+struct HarnessOptions {
+  std::vector<Kind> only;  ///< empty: all
+  std::optional<double> budget_s;
+  int device = 0;
+  std::string output = "measurements.json";
+  bool list = false;
+  bool again = false;  ///< measure skipped points again
+
+  bool wants(const Point& point) const;
+};
+
+/// Nothing when it was asked for help or a version, which is then printed to `out`. Throws
+/// UserError.
+std::optional<HarnessOptions> parse_options(const std::vector<std::string>& arguments,
+                                            std::ostream& out);
+
+}  // namespace stepsim::calib

@@ -1,0 +1,166 @@
+// A point: one thing to measure, with all that tells it from the others.
+//
+// Each struct declares its fields once, in `each_field`; the file's columns, the identity of a
+// point and its label follow from that. Sizes are in bytes or elements as their names say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "calib/harness/word.hpp"
+
+namespace stepsim::calib {
+
+/// C[m,n] = A[m,k] B[k,n], `batch` times in one kernel.
+struct GemmPoint {
+  static constexpr Kind kKind = Kind::gemm;
+  Dtype dtype = Dtype::bf16;
+  Transpose transpose = Transpose::TN;
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  bool accumulate = false;  ///< C is fp32 and added to, as by fused gradient accumulation
+  bool sustained = false;   ///< after seconds of the same kernel, when the clock has settled
+
+  template <class Self, class F>
+  static void each_field(Self& self, F&& field) {
+    field("dtype", self.dtype);
+    field("transpose", self.transpose);
+    field("m", self.m);
+    field("n", self.n);
+    field("k", self.k);
+    field("batch", self.batch);
+    field("accumulate", self.accumulate);
+    field("sustained", self.sustained);
+  }
+};
+
+/// A kernel that moves bytes: `bytes` are those that it has to read and write.
+struct MemoryPoint {
+  static constexpr Kind kKind = Kind::memory;
+  MemoryOp op = MemoryOp::copy;
+  Dtype dtype = Dtype::bf16;
+  std::int64_t rows = 0, columns = 0, bytes = 0;
+
+  template <class Self, class F>
+  static void each_field(Self& self, F&& field) {
+    field("op", self.op);
+    field("dtype", self.dtype);
+    field("rows", self.rows);
+    field("columns", self.columns);
+    field("bytes", self.bytes);
+  }
+};
+
+/// Fused attention of `batch` sequences; grouped queries where kv_heads < heads.
+struct AttentionPoint {
+  static constexpr Kind kKind = Kind::attention;
+  Dtype dtype = Dtype::bf16;
+  AttentionPass pass = AttentionPass::forward;
+  bool causal = true;
+  std::int64_t batch = 0, heads = 0, kv_heads = 0, sequence = 0, head_dim = 0;
+
+  template <class Self, class F>
+  static void each_field(Self& self, F&& field) {
+    field("dtype", self.dtype);
+    field("pass", self.pass);
+    field("causal", self.causal);
+    field("batch", self.batch);
+    field("heads", self.heads);
+    field("kv_heads", self.kv_heads);
+    field("sequence", self.sequence);
+    field("head_dim", self.head_dim);
+  }
+};
+
+/// An empty kernel.
+struct LaunchPoint {
+  static constexpr Kind kKind = Kind::launch;
+  LaunchCost cost = LaunchCost::stream;
+
+  template <class Self, class F>
+  static void each_field(Self& self, F&& field) {
+    field("cost", self.cost);
+  }
+};
+
+/// How many launches fit behind a long kernel until the host has to wait.
+struct QueuePoint {
+  static constexpr Kind kKind = Kind::queue;
+
+  template <class Self, class F>
+  static void each_field(Self&, F&&) {}
+};
+
+/// Between the host's memory and the GPU's.
+struct CopyPoint {
+  static constexpr Kind kKind = Kind::copy;
+  Direction direction = Direction::h2d;
+  HostMemory host = HostMemory::pinned;
+  std::int64_t bytes = 0;
+
+  template <class Self, class F>
+  static void each_field(Self& self, F&& field) {
+    field("direction", self.direction);
+    field("host", self.host);
+    field("bytes", self.bytes);
+  }
+};
+
+/// How much slower `timed` is while `beside` runs. The GEMM among them is m x n x k, TN.
+struct OverlapPoint {
+  static constexpr Kind kKind = Kind::overlap;
+  Activity timed = Activity::gemm, beside = Activity::h2d;
+  Dtype dtype = Dtype::bf16;
+  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t bytes = 0;  ///< of the copy or collective
+  std::int64_t gpus = 1;
+
+  template <class Self, class F>
+  static void each_field(Self& self, F&& field) {
+    field("timed", self.timed);
+    field("beside", self.beside);
+    field("dtype", self.dtype);
+    field("m", self.m);
+    field("n", self.n);
+    field("k", self.k);
+    field("bytes", self.bytes);
+    field("gpus", self.gpus);
+  }
+};
+
+/// Among GPUs of this machine. `bytes` as in nccl-tests: of the whole tensor.
+struct CollectivePoint {
+  static constexpr Kind kKind = Kind::collective;
+  Collective op = Collective::all_reduce;
+  Dtype dtype = Dtype::bf16;
+  std::int64_t gpus = 0, bytes = 0;
+
+  template <class Self, class F>
+  static void each_field(Self& self, F&& field) {
+    field("op", self.op);
+    field("dtype", self.dtype);
+    field("gpus", self.gpus);
+    field("bytes", self.bytes);
+  }
+};
+
+/// In the order of `Kind`.
+using Point = std::variant<GemmPoint, MemoryPoint, AttentionPoint, LaunchPoint, QueuePoint,
+                           CopyPoint, OverlapPoint, CollectivePoint>;
+
+Kind kind_of(const Point& point);
+
+/// A point of that kind whose fields are still to be set.
+Point blank_point(Kind kind);
+
+/// Calls `field(name, value)` for each field in the order of the file; value is a reference to
+/// std::int64_t, bool or one of the enumerations of word.hpp.
+template <class PointOrConst, class F>
+void for_each_field(PointOrConst& point, F&& field) {
+  std::visit([&](auto& self) { std::decay_t<decltype(self)>::each_field(self, field); }, point);
+}
+
+/// "gemm dtype=bf16 transpose=TN m=4096 ...": equal for equal points and only for those.
+std::string identity(const Point& point);
+
+}  // namespace stepsim::calib

@@ -1,0 +1,21 @@
+// The file of measurements on disk, which is whole at any moment.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "calib/harness/measurements.hpp"
+
+namespace stepsim::calib {
+
+/// Writes to a temporary name beside it and renames. Throws IoError.
+void replace_file(const std::string& path, const std::string& text);
+
+/// Nothing when there is no such file. Throws UserError as parse_measurements does, and IoError.
+std::optional<Measurements> load_measurements(const std::string& path);
+
+/// Throws UserError when the file holds measurements of another GPU than this one.
+void check_same_device(const Measurements& earlier, const DeviceFacts& device,
+                       const std::string& path);
+
+}  // namespace stepsim::calib

@@ -1,0 +1,98 @@
+// Words of the measurement format: an enumeration and its names, in both directions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepsim::calib {
+
+/// What a record measures; each kind has a struct in point.hpp.
+enum class Kind { gemm, memory, attention, launch, queue, copy, overlap, collective };
+/// `fp8` is E4M3.
+enum class Dtype { bf16, fp16, tf32, fp32, fp8 };
+/// How C[m,n] = A[m,k] B[k,n] lies in memory, rows first: in a linear layer TN is the forward
+/// pass (weights stored as [n,k]), NN the gradient of the input, NT that of the weights, in the
+/// order of Transformer Engine (transformer_engine/common/include/transformer_engine/gemm.h).
+enum class Transpose { TN, NN, NT };
+enum class MemoryOp { copy, add, sum, norm, softmax, dropout, cross_entropy, adam };
+enum class AttentionPass { forward, backward };
+/// Where a launch's time is spent: on the GPU in a stream or a graph, on the host, or there and
+/// back again.
+enum class LaunchCost { stream, graph, host, round_trip };
+/// `both`: host to device and back at the same time, as many bytes in either direction.
+enum class Direction { h2d, d2h, both };
+enum class HostMemory { pinned, pageable };
+/// What runs while something else runs.
+enum class Activity { gemm, h2d, d2h, d2d, all_reduce };
+enum class Collective { all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, shift };
+
+template <class E>
+struct Names;
+template <>
+struct Names<Kind> {
+  static constexpr const char* all[] = {"gemm",  "memory", "attention", "launch",
+                                        "queue", "copy",   "overlap",   "collective"};
+};
+template <>
+struct Names<Dtype> {
+  static constexpr const char* all[] = {"bf16", "fp16", "tf32", "fp32", "fp8"};
+};
+template <>
+struct Names<Transpose> {
+  static constexpr const char* all[] = {"TN", "NN", "NT"};
+};
+template <>
+struct Names<MemoryOp> {
+  static constexpr const char* all[] = {"copy",    "add",     "sum",           "norm",
+                                        "softmax", "dropout", "cross_entropy", "adam"};
+};
+template <>
+struct Names<AttentionPass> {
+  static constexpr const char* all[] = {"forward", "backward"};
+};
+template <>
+struct Names<LaunchCost> {
+  static constexpr const char* all[] = {"stream", "graph", "host", "round_trip"};
+};
+template <>
+struct Names<Direction> {
+  static constexpr const char* all[] = {"h2d", "d2h", "both"};
+};
+template <>
+struct Names<HostMemory> {
+  static constexpr const char* all[] = {"pinned", "pageable"};
+};
+template <>
+struct Names<Activity> {
+  static constexpr const char* all[] = {"gemm", "h2d", "d2h", "d2d", "all_reduce"};
+};
+template <>
+struct Names<Collective> {
+  static constexpr const char* all[] = {"all_reduce", "all_gather", "reduce_scatter",
+                                        "broadcast",  "all_to_all", "shift"};
+};
+
+template <class E>
+const char* name_of(E value) {
+  return Names<E>::all[static_cast<std::size_t>(value)];
+}
+
+template <class E>
+std::vector<std::string> names() {
+  return {std::begin(Names<E>::all), std::end(Names<E>::all)};
+}
+
+/// Nothing when there is no such word.
+template <class E>
+std::optional<E> find_word(std::string_view text) {
+  const auto* found = std::find(std::begin(Names<E>::all), std::end(Names<E>::all), text);
+  if (found == std::end(Names<E>::all)) return {};
+  return static_cast<E>(found - std::begin(Names<E>::all));
+}
+
+}  // namespace stepsim::calib

@@ -1,0 +1,82 @@
+// FLOPs, bytes and footprint of each kind of point.
+#include "calib/harness/work.hpp"
+
+#include "calib/harness/memory_bytes.hpp"
+
+namespace stepsim::calib {
+namespace {
+
+template <class... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+
+std::int64_t gemm_bytes(const GemmPoint& gemm) {
+  const std::int64_t operand = element_bytes(gemm.dtype);
+  // fp8 is multiplied into bf16; an fp32 sum is read before it is written.
+  const std::int64_t result = gemm.accumulate ? 8 : gemm.dtype == Dtype::fp8 ? 2 : operand;
+  return gemm.batch * (operand * (gemm.m * gemm.k + gemm.k * gemm.n) + result * gemm.m * gemm.n);
+}
+
+GemmPoint gemm_of(const OverlapPoint& overlap) {
+  return {overlap.dtype, Transpose::TN, overlap.m, overlap.n, overlap.k};
+}
+
+double gemm_flops(const GemmPoint& gemm) {
+  return 2.0 * static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) *
+         static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
+}
+
+/// Queries, keys, values and output; backward also their gradients.
+std::int64_t attention_bytes(const AttentionPoint& point) {
+  const std::int64_t tensors = point.batch * point.sequence * point.head_dim *
+                               (2 * point.heads + 2 * point.kv_heads) * element_bytes(point.dtype);
+  return point.pass == AttentionPass::forward ? tensors : 2 * tensors;
+}
+
+double attention_flops(const AttentionPoint& point) {
+  const double forward = 4.0 * static_cast<double>(point.batch * point.heads * point.head_dim) *
+                         static_cast<double>(point.sequence) * static_cast<double>(point.sequence);
+  return forward * (point.causal ? 0.5 : 1) * (point.pass == AttentionPass::forward ? 1 : 2.5);
+}
+
+std::int64_t whole_bytes(const Point& point) {
+  return std::visit(Overloaded{[](const GemmPoint& p) { return gemm_bytes(p); },
+                               [](const MemoryPoint& p) { return p.bytes; },
+                               [](const AttentionPoint& p) { return attention_bytes(p); },
+                               [](const LaunchPoint&) { return std::int64_t{0}; },
+                               [](const QueuePoint&) { return std::int64_t{0}; },
+                               [](const CopyPoint& p) { return p.bytes; },
+                               [](const OverlapPoint& p) {
+                                 return p.timed == Activity::gemm ? gemm_bytes(gemm_of(p))
+                                                                  : p.bytes;
+                               },
+                               [](const CollectivePoint& p) { return p.bytes; }},
+                    point);
+}
+
+}  // namespace
+
+double flops_of(const Point& point) {
+  return std::visit(Overloaded{[](const GemmPoint& p) { return gemm_flops(p); },
+                               [](const AttentionPoint& p) { return attention_flops(p); },
+                               [](const OverlapPoint& p) {
+                                 return p.timed == Activity::gemm ? gemm_flops(gemm_of(p)) : 0.0;
+                               },
+                               [](const auto&) { return 0.0; }},
+                    point);
+}
+
+double bytes_of(const Point& point) { return static_cast<double>(whole_bytes(point)); }
+
+std::int64_t footprint_of(const Point& point) {
+  return std::visit(
+      Overloaded{[](const OverlapPoint& p) { return gemm_bytes(gemm_of(p)) + 2 * p.bytes; },
+                 // Two buffers: what is sent, and what arrives.
+                 [](const CollectivePoint& p) { return 2 * p.bytes; },
+                 [](const CopyPoint& p) { return 2 * p.bytes; },
+                 [](const auto& p) { return whole_bytes(p); }},
+      point);
+}
+
+}  // namespace stepsim::calib
