@@ -1,0 +1,54 @@
+// Which kind of point is measured by which function.
+#include "calib/cuda/laboratory.hpp"
+
+#include "calib/cuda/device.hpp"
+#include "calib/cuda/measure.hpp"
+#include "calib/harness/not_offered.hpp"
+
+namespace stepsim::calib::cuda {
+namespace {
+
+struct Dispatch {
+  const DeviceFacts& device;
+  Team& team;
+  Measured operator()(const GemmPoint& point) const { return measure_gemm(point, device); }
+  Measured operator()(const MemoryPoint& point) const { return measure_memory(point, device); }
+  Measured operator()(const AttentionPoint&) const {
+    throw NotOffered("the harness cannot measure attention yet");
+  }
+  Measured operator()(const LaunchPoint& point) const { return measure_launch(point); }
+  Measured operator()(const QueuePoint&) const { return measure_queue(); }
+  Measured operator()(const CopyPoint& point) const { return measure_copy(point); }
+  Measured operator()(const OverlapPoint& point) const { return measure_overlap(point, team); }
+  Measured operator()(const CollectivePoint& point) const {
+    return measure_collective(point, team);
+  }
+};
+
+}  // namespace
+
+Laboratory::Laboratory(int device)
+    : nvml_(bus_id_of(device)),
+      facts_(read_device(device, nvml_)),
+      team_(device, static_cast<int>(facts_.gpus)) {
+  check(cudaSetDevice(device), "cudaSetDevice");
+}
+
+Versions Laboratory::versions() const { return read_versions(nvml_); }
+
+Libraries Laboratory::libraries() {
+  Libraries libraries;
+#ifdef STEPSIM_NCCL
+  libraries.collectives = true;
+#endif
+  return libraries;
+}
+
+Measured Laboratory::measure(const Point& point) {
+  Measured measured = std::visit(Dispatch{facts_, team_}, point);
+  measured.sm_clock_hz = nvml_.sm_clock_hz();
+  measured.power_w = nvml_.power_w();
+  return measured;
+}
+
+}  // namespace stepsim::calib::cuda

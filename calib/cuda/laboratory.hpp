@@ -1,0 +1,30 @@
+// Everything that measuring on one GPU needs: give it a point, it measures.
+#pragma once
+
+#include "calib/cuda/nvml.hpp"
+#include "calib/cuda/team.hpp"
+#include "calib/harness/capability.hpp"
+#include "calib/harness/device_facts.hpp"
+#include "calib/harness/record.hpp"
+
+namespace stepsim::calib::cuda {
+
+class Laboratory {
+ public:
+  /// REQUIRES: why_no_device(device) is empty.
+  explicit Laboratory(int device);
+
+  const DeviceFacts& device() const { return facts_; }
+  Versions versions() const;
+  static Libraries libraries();
+
+  /// Throws NotOffered, and CudaFailure when the GPU can no longer be used.
+  Measured measure(const Point& point);
+
+ private:
+  Nvml nvml_;
+  DeviceFacts facts_;
+  Team team_;
+};
+
+}  // namespace stepsim::calib::cuda

@@ -1,0 +1,35 @@
+// A matrix product by cuBLASLt, with operands of random numbers.
+#pragma once
+
+#include <memory>
+
+#include <cublasLt.h>
+
+#include "calib/cuda/handles.hpp"
+#include "calib/cuda/stopwatch.hpp"
+#include "calib/harness/point.hpp"
+
+namespace stepsim::calib::cuda {
+
+/// One shape, ready to be launched over `turns` sets of operands on the current device. The
+/// algorithm is the first that cuBLASLt's heuristic proposes, which is what PyTorch runs.
+class Matmul {
+ public:
+  /// Throws NotOffered when cuBLASLt has no algorithm for it or the memory does not suffice.
+  Matmul(const GemmPoint& point, int turns);
+  ~Matmul();
+  Matmul(const Matmul&) = delete;
+  Matmul& operator=(const Matmul&) = delete;
+
+  void enqueue(cudaStream_t stream, int turn) const;
+  /// Turn after turn.
+  Batch batch() const;
+
+ private:
+  struct Operation;
+  GemmPoint point_;
+  int turns_;
+  std::unique_ptr<Operation> operation_;
+};
+
+}  // namespace stepsim::calib::cuda

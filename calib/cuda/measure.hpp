@@ -1,0 +1,20 @@
+// How each kind of point is measured on the current device; one file each. All throw NotOffered and
+// CudaFailure.
+#pragma once
+
+#include "calib/harness/device_facts.hpp"
+#include "calib/harness/record.hpp"
+
+namespace stepsim::calib::cuda {
+
+class Team;
+
+Measured measure_gemm(const GemmPoint& point, const DeviceFacts& device);
+Measured measure_memory(const MemoryPoint& point, const DeviceFacts& device);
+Measured measure_launch(const LaunchPoint& point);
+Measured measure_queue();
+Measured measure_copy(const CopyPoint& point);
+Measured measure_overlap(const OverlapPoint& point, Team& team);
+Measured measure_collective(const CollectivePoint& point, Team& team);
+
+}  // namespace stepsim::calib::cuda

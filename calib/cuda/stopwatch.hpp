@@ -1,0 +1,29 @@
+// Times work on a stream: warm-up, then samples between events, in a graph or launch by launch.
+#pragma once
+
+#include <functional>
+
+#include <cuda_runtime_api.h>
+
+#include "calib/harness/timing.hpp"
+
+namespace stepsim::calib::cuda {
+
+/// Enqueues `count` launches on the stream, turning through sets of buffers from the first one on.
+using Batch = std::function<void(cudaStream_t stream, int count)>;
+
+enum class Through {
+  graph,    ///< the GPU starts one after the other by itself: as busy a stream as there can be
+  launches  ///< the host launches each
+};
+
+struct StopwatchSettings {
+  int turns = 1;  ///< sets of buffers, each of which is used in every sample
+  Through through = Through::graph;
+  double warm_up_s = 0.05;  ///< clocks need some of it to rise
+};
+
+/// Seconds of one launch in a row of many.
+Timing time_batch(const Batch& batch, const StopwatchSettings& settings);
+
+}  // namespace stepsim::calib::cuda
