@@ -3,7 +3,7 @@
 #include "calib/cuda/matmul.hpp"
 #include "calib/cuda/measure.hpp"
 #include "calib/harness/repetition.hpp"
-#include "calib/harness/work.hpp"
+#include "sim/measurement/work.hpp"
 
 namespace stepsim::calib::cuda {
 

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "calib/harness/word.hpp"
+#include "sim/measurement/word.hpp"
 
 namespace stepsim::calib::cuda {
 

@@ -4,8 +4,8 @@
 #include "calib/cuda/nvml.hpp"
 #include "calib/cuda/team.hpp"
 #include "calib/harness/capability.hpp"
-#include "calib/harness/device_facts.hpp"
-#include "calib/harness/record.hpp"
+#include "sim/measurement/device_facts.hpp"
+#include "sim/measurement/record.hpp"
 
 namespace stepsim::calib::cuda {
 

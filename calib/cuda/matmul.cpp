@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "calib/cuda/kernels.hpp"
-#include "calib/harness/memory_bytes.hpp"
 #include "calib/harness/not_offered.hpp"
+#include "sim/measurement/memory_bytes.hpp"
 
 namespace stepsim::calib::cuda {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "calib/cuda/handles.hpp"
 #include "calib/cuda/stopwatch.hpp"
-#include "calib/harness/point.hpp"
+#include "sim/measurement/point.hpp"
 
 namespace stepsim::calib::cuda {
 

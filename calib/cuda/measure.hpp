@@ -2,8 +2,8 @@
 // CudaFailure.
 #pragma once
 
-#include "calib/harness/device_facts.hpp"
-#include "calib/harness/record.hpp"
+#include "sim/measurement/device_facts.hpp"
+#include "sim/measurement/record.hpp"
 
 namespace stepsim::calib::cuda {
 

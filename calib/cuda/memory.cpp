@@ -6,8 +6,8 @@
 #include "calib/cuda/kernels.hpp"
 #include "calib/cuda/measure.hpp"
 #include "calib/cuda/stopwatch.hpp"
-#include "calib/harness/memory_bytes.hpp"
 #include "calib/harness/repetition.hpp"
+#include "sim/measurement/memory_bytes.hpp"
 
 namespace stepsim::calib::cuda {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "calib/harness/timing.hpp"
+#include "sim/measurement/timing.hpp"
 
 namespace stepsim::calib::cuda {
 

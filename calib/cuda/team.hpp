@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "calib/cuda/handles.hpp"
-#include "calib/harness/word.hpp"
+#include "sim/measurement/word.hpp"
 
 struct ncclComm;
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "calib/harness/plausible.hpp"
+#include "sim/measurement/plausible.hpp"
 
 namespace stepsim::calib {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "calib/harness/budget.hpp"
 #include "calib/harness/capability.hpp"
-#include "calib/harness/measurements.hpp"
 #include "calib/harness/not_offered.hpp"
 #include "calib/harness/progress.hpp"
+#include "sim/measurement/measurements.hpp"
 
 namespace stepsim::calib {
 

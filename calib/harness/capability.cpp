@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "calib/harness/peak.hpp"
-#include "calib/harness/work.hpp"
+#include "sim/measurement/peak.hpp"
+#include "sim/measurement/work.hpp"
 
 namespace stepsim::calib {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "calib/harness/device_facts.hpp"
-#include "calib/harness/point.hpp"
+#include "sim/measurement/device_facts.hpp"
+#include "sim/measurement/point.hpp"
 
 namespace stepsim::calib {
 

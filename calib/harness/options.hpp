@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "calib/harness/point.hpp"
+#include "sim/measurement/point.hpp"
 
 namespace stepsim::calib {
 

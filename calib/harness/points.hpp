@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "calib/harness/point.hpp"
+#include "sim/measurement/point.hpp"
 
 namespace stepsim::calib {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "calib/harness/measurements.hpp"
+#include "sim/measurement/measurements.hpp"
 
 namespace stepsim::calib {
 

@@ -10,6 +10,7 @@
 #include "calib/harness/campaign.hpp"
 #include "calib/harness/options.hpp"
 #include "calib/harness/points.hpp"
+#include "calib/harness/repetition.hpp"
 #include "calib/harness/store.hpp"
 #include "sim/core/error.hpp"
 
@@ -220,4 +221,23 @@ TEST_CASE("the file on disk is replaced as a whole, and belongs to one GPU") {
   CHECK_THROWS_AS(check_same_device(bench.all, other, path), UserError);
   CHECK_THROWS_AS(replace_file(folder / "missing" / "my.json", ""), IoError);
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a sample lasts a millisecond and uses every buffer") {
+  CHECK(repetition_for(10e-6, 1).inner == 100);
+  CHECK(repetition_for(10e-6, 256).inner == 256);
+  CHECK(repetition_for(1e-9, 1).inner == 1000);
+  CHECK(repetition_for(1, 1).inner == 1);
+  CHECK(repetition_for(1, 1).repeats == 5);
+  CHECK(repetition_for(10e-6, 1).repeats == 50);
+  CHECK(repetition_for(10e-3, 1).repeats == 15);
+}
+
+TEST_CASE("buffers take turns until the cache is eight times full") {
+  const std::int64_t mib = std::int64_t{1} << 20;
+  CHECK(turns_for(10 * mib, 50 * mib, 80'000 * mib) == 40);
+  CHECK(turns_for(500 * mib, 50 * mib, 80'000 * mib) == 1);
+  CHECK(turns_for(1, 50 * mib, 80'000 * mib) == 256);
+  CHECK(turns_for(100 * mib, 50 * mib, 250 * mib) == 2);  // 80 % of what is free
+  CHECK(turns_for(1000 * mib, 50 * mib, 100 * mib) == 1);
 }

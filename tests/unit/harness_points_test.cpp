@@ -5,9 +5,9 @@
 #include <doctest/doctest.h>
 
 #include "calib/harness/capability.hpp"
-#include "calib/harness/memory_bytes.hpp"
 #include "calib/harness/points.hpp"
-#include "calib/harness/work.hpp"
+#include "sim/measurement/memory_bytes.hpp"
+#include "sim/measurement/work.hpp"
 
 using namespace stepsim::calib;
 

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "calib/harness/device_facts.hpp"
-#include "calib/harness/word.hpp"
+#include "sim/measurement/device_facts.hpp"
+#include "sim/measurement/word.hpp"
 
 namespace stepsim::calib {
 

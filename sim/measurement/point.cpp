@@ -1,5 +1,5 @@
 // What all kinds of points have in common.
-#include "calib/harness/point.hpp"
+#include "sim/measurement/point.hpp"
 
 #include <type_traits>
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "calib/harness/measurements.hpp"
 #include "sim/core/error.hpp"
+#include "sim/measurement/measurements.hpp"
 
 namespace stepsim::calib {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "calib/harness/word.hpp"
+#include "sim/measurement/word.hpp"
 
 namespace stepsim::calib {
 

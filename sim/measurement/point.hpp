@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-#include "calib/harness/word.hpp"
+#include "sim/measurement/word.hpp"
 
 namespace stepsim::calib {
 

@@ -1,5 +1,5 @@
 // Quantiles of samples.
-#include "calib/harness/timing.hpp"
+#include "sim/measurement/timing.hpp"
 
 #include <algorithm>
 #include <cmath>

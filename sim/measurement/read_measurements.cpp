@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "calib/harness/measurements.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/measurement/measurements.hpp"
 
 namespace stepsim::calib {
 namespace {

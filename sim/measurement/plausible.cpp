@@ -1,12 +1,12 @@
 // Bounds that a measurement has to keep.
-#include "calib/harness/plausible.hpp"
+#include "sim/measurement/plausible.hpp"
 
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "calib/harness/peak.hpp"
-#include "calib/harness/work.hpp"
+#include "sim/measurement/peak.hpp"
+#include "sim/measurement/work.hpp"
 
 namespace stepsim::calib {
 namespace {

@@ -1,5 +1,5 @@
 // Peaks by architecture.
-#include "calib/harness/peak.hpp"
+#include "sim/measurement/peak.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "calib/harness/device_facts.hpp"
-#include "calib/harness/record.hpp"
+#include "sim/measurement/device_facts.hpp"
+#include "sim/measurement/record.hpp"
 
 namespace stepsim::calib {
 

@@ -1,7 +1,7 @@
 // FLOPs, bytes and footprint of each kind of point.
-#include "calib/harness/work.hpp"
+#include "sim/measurement/work.hpp"
 
-#include "calib/harness/memory_bytes.hpp"
+#include "sim/measurement/memory_bytes.hpp"
 
 namespace stepsim::calib {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "calib/harness/device_facts.hpp"
-#include "calib/harness/record.hpp"
+#include "sim/measurement/device_facts.hpp"
+#include "sim/measurement/record.hpp"
 
 namespace stepsim::calib {
 

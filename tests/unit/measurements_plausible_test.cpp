@@ -1,9 +1,8 @@
-// Medians, repetitions, and the bounds that no measurement may break.
+// Medians, and the bounds that no measurement may break.
 #include <doctest/doctest.h>
 
-#include "calib/harness/peak.hpp"
-#include "calib/harness/plausible.hpp"
-#include "calib/harness/repetition.hpp"
+#include "sim/measurement/peak.hpp"
+#include "sim/measurement/plausible.hpp"
 
 using namespace stepsim::calib;
 
@@ -53,25 +52,6 @@ TEST_CASE("the median of an even number of samples is the middle of two") {
 
 TEST_CASE("a sample of several GPUs is that of the slowest") {
   CHECK(slowest({{1, 5}, {2, 4}, {3, 3}}) == std::vector<double>{3, 5});
-}
-
-TEST_CASE("buffers take turns until the cache is eight times full") {
-  const std::int64_t mib = std::int64_t{1} << 20;
-  CHECK(turns_for(10 * mib, 50 * mib, 80'000 * mib) == 40);
-  CHECK(turns_for(500 * mib, 50 * mib, 80'000 * mib) == 1);
-  CHECK(turns_for(1, 50 * mib, 80'000 * mib) == 256);
-  CHECK(turns_for(100 * mib, 50 * mib, 250 * mib) == 2);  // 80 % of what is free
-  CHECK(turns_for(1000 * mib, 50 * mib, 100 * mib) == 1);
-}
-
-TEST_CASE("a sample lasts a millisecond and uses every buffer") {
-  CHECK(repetition_for(10e-6, 1).inner == 100);
-  CHECK(repetition_for(10e-6, 256).inner == 256);
-  CHECK(repetition_for(1e-9, 1).inner == 1000);
-  CHECK(repetition_for(1, 1).inner == 1);
-  CHECK(repetition_for(1, 1).repeats == 5);
-  CHECK(repetition_for(10e-6, 1).repeats == 50);
-  CHECK(repetition_for(10e-3, 1).repeats == 15);
 }
 
 TEST_CASE("SMs times clock times FLOPs a cycle is the datasheet's peak") {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "calib/harness/point.hpp"
-#include "calib/harness/timing.hpp"
+#include "sim/measurement/point.hpp"
+#include "sim/measurement/timing.hpp"
 
 namespace stepsim::calib {
 

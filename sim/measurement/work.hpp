@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "calib/harness/point.hpp"
+#include "sim/measurement/point.hpp"
 
 namespace stepsim::calib {
 
