@@ -3,7 +3,7 @@
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 
 unlisted=0
-for folder in sim calib/harness calib/cuda tests validate; do
+for folder in sim calib/harness calib/cuda calib/cpu tests validate; do
   while read -r source; do
     grep -qF "$source" "$folder/CMakeLists.txt" ||
       { echo "$folder/$source: not listed in $folder/CMakeLists.txt"; unlisted=$((unlisted + 1)); }

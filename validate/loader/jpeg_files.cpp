@@ -66,7 +66,8 @@ JpegFiles::~JpegFiles() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-std::size_t JpegFiles::load(std::size_t which) const {
+std::size_t JpegFiles::load(
+    std::size_t which, const std::function<void(const std::vector<unsigned char>&)>& show) const {
   std::ifstream file(files_[which % files_.size()], std::ios::binary);
   const Pixels data{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   thread_local const Codec codec(tjInitDecompress(), tjDestroy);
@@ -78,6 +79,7 @@ std::size_t JpegFiles::load(std::size_t which) const {
   if (tjDecompress2(codec.get(), data.data(), data.size(), pixels.data(), width, 0, height,
                     TJPF_RGB, 0) != 0)
     fail("a picture could not be decoded");
+  show(pixels);
   return data.size();
 }
 

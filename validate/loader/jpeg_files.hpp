@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 namespace stepsim {
@@ -16,7 +17,12 @@ class JpegFiles {
 
   std::size_t size() const { return files_.size(); }
   /// Reads one (modulo their number) and decodes it; the number of its bytes on disk.
-  std::size_t load(std::size_t which) const;
+  std::size_t load(std::size_t which) const {
+    return load(which, [](const auto&) {});
+  }
+  /// The same, and shows its pixels: red, green and blue of each, row by row.
+  std::size_t load(std::size_t which,
+                   const std::function<void(const std::vector<unsigned char>&)>& show) const;
 
  private:
   std::filesystem::path folder_;

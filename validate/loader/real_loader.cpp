@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 
 namespace stepsim {
 namespace {
@@ -38,19 +39,23 @@ class Queue {
   std::deque<T> items_;
 };
 
-class Loader {
+}  // namespace
+
+class RealLoader::Threads {
  public:
-  Loader(const RealSetting& setting, const std::function<void(std::size_t)>& load)
-      : setting_(setting), load_(load), asked_(static_cast<std::size_t>(setting.workers)) {
+  Threads(const RealSetting& setting, std::function<void(std::size_t)> load)
+      : setting_(setting),
+        load_(std::move(load)),
+        asked_(static_cast<std::size_t>(setting.workers)) {
     for (auto& queue : asked_) threads_.emplace_back([this, &queue] { work(queue); });
     for (int i = 0; i < setting.workers * setting.prefetch; ++i) ask();
   }
-  ~Loader() {
+  ~Threads() {
     for (auto& queue : asked_) queue.put(std::nullopt);
     for (std::thread& thread : threads_) thread.join();
   }
-  Loader(const Loader&) = delete;
-  Loader& operator=(const Loader&) = delete;
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
 
   void next() {
     if (asked_.empty()) return load_batch(taken_++);
@@ -78,7 +83,7 @@ class Loader {
   }
 
   RealSetting setting_;
-  const std::function<void(std::size_t)>& load_;
+  std::function<void(std::size_t)> load_;
   std::vector<Queue<std::optional<int>>> asked_;  // by worker; nothing: it ends
   Queue<int> results_;
   std::set<int> arrived_;
@@ -86,13 +91,18 @@ class Loader {
   int next_ = 0, taken_ = 0;
 };
 
-}  // namespace
+RealLoader::RealLoader(const RealSetting& setting, std::function<void(std::size_t)> load)
+    : threads_(std::make_unique<Threads>(setting, std::move(load))) {}
+
+RealLoader::~RealLoader() = default;
+
+void RealLoader::next() { threads_->next(); }
 
 std::vector<double> run_real(const RealSetting& setting,
                              const std::function<void(std::size_t)>& load) {
   std::vector<double> ends;
   const Clock::time_point start = Clock::now();
-  Loader loader(setting, load);
+  RealLoader loader(setting, load);
   for (int i = 0; i < setting.batches; ++i) {
     loader.next();
     if (setting.step > 0)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace stepsim {
@@ -19,8 +20,25 @@ struct RealSetting {
   double step = 0;  ///< seconds that each batch is computed for
 };
 
-/// When each step ended, in seconds since the first batch was asked for. `load` reads and decodes
-/// the sample with that number, on any thread.
+/// The loader alone. `load` reads and decodes the sample with that number, on any thread; workers
+/// begin at once.
+class RealLoader {
+ public:
+  RealLoader(const RealSetting& setting, std::function<void(std::size_t sample)> load);
+  ~RealLoader();
+  RealLoader(const RealLoader&) = delete;
+  RealLoader& operator=(const RealLoader&) = delete;
+
+  /// Waits for the next batch, or loads it. What `load` keeps of a batch has to outlive those in
+  /// flight: a new batch is asked for here, workers x prefetch behind this one.
+  void next();
+
+ private:
+  class Threads;
+  std::unique_ptr<Threads> threads_;
+};
+
+/// When each step ended, in seconds since the first batch was asked for.
 std::vector<double> run_real(const RealSetting& setting,
                              const std::function<void(std::size_t sample)>& load);
 

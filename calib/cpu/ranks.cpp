@@ -1,0 +1,121 @@
+// MPI, and what is left of it for a lone process.
+#include "calib/cpu/ranks.hpp"
+
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+namespace stepsim::cpu {
+namespace {
+
+/// Elements of one call: MPI counts by int.
+constexpr std::size_t kMost = std::size_t{1} << 30;
+
+void check(int status, const char* call) {
+  if (status != MPI_SUCCESS) throw std::runtime_error(std::string(call) + " failed");
+}
+
+bool started_by_mpirun() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+double reduced(double value, MPI_Op op) {
+  check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, op, MPI_COMM_WORLD), "MPI_Allreduce");
+  return value;
+}
+
+int counted(std::size_t count) {
+  if (count > kMost) throw std::runtime_error("more than 4 GiB in one message");
+  return static_cast<int>(count);
+}
+
+}  // namespace
+
+Ranks::Ranks(int& argc, char**& argv) : started_(started_by_mpirun()) {
+  if (!started_) return;
+  int offered = 0;
+  check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &offered), "MPI_Init_thread");
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
+}
+
+Ranks::~Ranks() {
+  if (!started_) return;
+  // A rank that gives up must not leave the others waiting for it.
+  if (std::uncaught_exceptions() > 0) MPI_Abort(MPI_COMM_WORLD, 70);
+  MPI_Finalize();
+}
+
+void Ranks::barrier() const {
+  if (started_) check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+}
+
+double Ranks::largest(double value) const { return started_ ? reduced(value, MPI_MAX) : value; }
+double Ranks::smallest(double value) const { return started_ ? reduced(value, MPI_MIN) : value; }
+double Ranks::mean(double value) const {
+  return started_ ? reduced(value, MPI_SUM) / size_ : value;
+}
+
+double Ranks::of_first(double value) const {
+  if (started_) check(MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  return value;
+}
+
+void Ranks::send(const float* values, std::size_t count, int to) const {
+  check(MPI_Send(values, counted(count), MPI_FLOAT, to, 0, MPI_COMM_WORLD), "MPI_Send");
+}
+
+void Ranks::receive(float* values, std::size_t count, int from) const {
+  check(MPI_Recv(values, counted(count), MPI_FLOAT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+        "MPI_Recv");
+}
+
+std::string Ranks::version() const {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+  text.resize(static_cast<std::size_t>(length));
+  return text.substr(0, text.find(','));
+}
+
+struct AllReduces::Requests {
+  std::vector<MPI_Request> open;
+};
+
+AllReduces::AllReduces(const Ranks& ranks)
+    : alone_(ranks.size() == 1), requests_(std::make_unique<Requests>()) {}
+
+AllReduces::~AllReduces() = default;
+
+void AllReduces::start(float* values, std::size_t count) {
+  if (alone_) return;
+  requests_->open.emplace_back();
+  check(MPI_Iallreduce(MPI_IN_PLACE, values, counted(count), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
+                       &requests_->open.back()),
+        "MPI_Iallreduce");
+}
+
+void AllReduces::progress() {
+  if (requests_->open.empty()) return;
+  int done = 0;
+  check(MPI_Testall(static_cast<int>(requests_->open.size()), requests_->open.data(), &done,
+                    MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+  if (done != 0) requests_->open.clear();
+}
+
+void AllReduces::finish() {
+  if (requests_->open.empty()) return;
+  check(MPI_Waitall(static_cast<int>(requests_->open.size()), requests_->open.data(),
+                    MPI_STATUSES_IGNORE),
+        "MPI_Waitall");
+  requests_->open.clear();
+}
+
+}  // namespace stepsim::cpu

@@ -1,0 +1,61 @@
+// The processes of one run: ranks that mpirun started, or this process alone.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace stepsim::cpu {
+
+/// MPI from construction to destruction; not used at all where mpirun started nothing, since a lone
+/// process needs none of it. One at a time, on the thread that made it.
+class Ranks {
+ public:
+  Ranks(int& argc, char**& argv);
+  ~Ranks();
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  void barrier() const;
+  /// Of all ranks, on all ranks.
+  double largest(double value) const;
+  double smallest(double value) const;
+  double mean(double value) const;
+  /// What rank 0 has, on all ranks.
+  double of_first(double value) const;
+
+  void send(const float* values, std::size_t count, int to) const;
+  void receive(float* values, std::size_t count, int from) const;
+
+  /// The library that sends, or empty.
+  std::string version() const;
+
+ private:
+  int rank_ = 0, size_ = 1;
+  bool started_ = false;
+};
+
+/// Sums of arrays over all ranks that go on while others compute: nobody but the calling thread
+/// moves them, whenever it calls progress() or finish(). A core does one thing at a time.
+class AllReduces {
+ public:
+  explicit AllReduces(const Ranks& ranks);
+  ~AllReduces();
+  AllReduces(const AllReduces&) = delete;
+  AllReduces& operator=(const AllReduces&) = delete;
+
+  /// In place. REQUIRES: the same order and counts on all ranks; values stay until finish().
+  void start(float* values, std::size_t count);
+  void progress();
+  void finish();
+
+ private:
+  struct Requests;
+  bool alone_;
+  std::unique_ptr<Requests> requests_;
+};
+
+}  // namespace stepsim::cpu

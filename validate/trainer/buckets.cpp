@@ -1,0 +1,26 @@
+// The open bucket grows until it is full.
+#include "validate/trainer/buckets.hpp"
+
+#include "calib/cpu/loops.hpp"
+
+namespace stepsim::trainer {
+
+void Buckets::add(std::span<float> gradients) {
+  if (size_ == 1) return;
+  open_ = {open_.empty() ? gradients.data() : open_.data(), open_.size() + gradients.size()};
+  if (static_cast<double>(open_.size_bytes()) >= bucket_bytes_) flush();
+}
+
+void Buckets::flush() {
+  if (open_.empty()) return;
+  cpu::scale(open_.data(), 1.0F / static_cast<float>(size_), open_.size());
+  reductions_.start(open_.data(), open_.size());
+  open_ = {};
+}
+
+void Buckets::finish() {
+  flush();
+  reductions_.finish();
+}
+
+}  // namespace stepsim::trainer

@@ -1,0 +1,136 @@
+// A small training program, to be compared with a simulation of it: prints a row of CSV.
+//
+//   stepsim-train --layers 8 --width 1024 --batch 64
+//   mpirun -n 2 stepsim-train --layers 8 --width 1024 --batch 64 --bucket 8388608
+#include <algorithm>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "calib/cpu/gemm.hpp"
+#include "validate/trainer/train.hpp"
+
+namespace stepsim::trainer {
+namespace {
+
+constexpr int kWrong = 1, kBadInput = 2, kFailed = 70;
+
+struct Wishes {
+  Setting setting;
+  Pictures pictures;
+  std::string picture_size;
+};
+
+void declare(CLI::App& app, Wishes& wishes) {
+  Setting& s = wishes.setting;
+  const auto count = CLI::Range(1, 1 << 20);
+  app.add_option("--layers", s.shape.layers, "linear layers, each with an activation")
+      ->check(count);
+  app.add_option("--width", s.shape.width, "of all layers")->check(count);
+  app.add_option("--batch", s.shape.batch, "samples a rank and step")->check(count);
+  app.add_option("--bucket", s.bucket_bytes, "bytes of a gradient bucket")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--steps", s.steps, "that are measured")->check(count);
+  app.add_option("--warmup", s.warmup, "steps before them")->check(CLI::Range(0, 1 << 20));
+  app.add_option("--pictures", wishes.picture_size,
+                 "train on JPEG files of that many pixels, like 320x240");
+  app.add_option("--workers", wishes.pictures.workers,
+                 "threads that read and decode them; 0: the loop itself")
+      ->check(CLI::Range(0, 1024));
+  app.add_option("--prefetch", wishes.pictures.prefetch, "batches in flight a worker")
+      ->check(CLI::Range(1, 1024));
+}
+
+void read_picture_size(Wishes& wishes) {
+  Pictures& p = wishes.pictures;
+  char times = 0, more = 0;
+  std::istringstream text(wishes.picture_size);
+  const bool right = text >> p.width >> times >> p.height && times == 'x' && !(text >> more) &&
+                     std::clamp(p.width, 1, 10000) == p.width &&
+                     std::clamp(p.height, 1, 10000) == p.height;
+  if (!right)
+    throw CLI::ValidationError("--pictures", "'" + wishes.picture_size + "' is not like 320x240");
+}
+
+std::unique_ptr<Batches> batches_for(const Wishes& wishes, const cpu::Ranks& ranks) {
+  if (wishes.picture_size.empty())
+    return random_batches(wishes.setting.shape, ranks.rank(), ranks.size());
+#ifdef STEPSIM_PICTURES
+  Pictures pictures = wishes.pictures;
+  pictures.steps = wishes.setting.warmup + wishes.setting.steps;
+  return picture_batches(wishes.setting.shape, pictures, ranks.rank());
+#else
+  throw CLI::ValidationError("--pictures", "this program was built without libturbojpeg");
+#endif
+}
+
+/// By linear interpolation between the sorted values.
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+void print(const Wishes& wishes, const cpu::Ranks& ranks, const Outcome& o) {
+  const Setting& s = wishes.setting;
+  const bool loads = !wishes.picture_size.empty();
+  fmt::print(
+      "ranks,layers,width,batch,bucket_bytes,pictures,workers,prefetch,steps,first_loss,last_loss,"
+      "wall_p10_s,wall_median_s,wall_p90_s,undisturbed_p10_s,undisturbed_median_s,"
+      "undisturbed_p90_s\n");
+  fmt::print("{},{},{},{},{:.0f},{},{},{},{},{:.6g},{:.6g}", ranks.size(), s.shape.layers,
+             s.shape.width, s.shape.batch, s.bucket_bytes, wishes.picture_size,
+             loads ? wishes.pictures.workers : 0, loads ? wishes.pictures.prefetch : 0, s.steps,
+             o.first_loss, o.last_loss);
+  for (const auto* times : {&o.wall, &o.undisturbed})
+    for (const double share : {0.1, 0.5, 0.9}) fmt::print(",{:.6g}", quantile(*times, share));
+  fmt::print("\n");
+}
+
+/// Empty, or what went wrong in training itself.
+std::string fault_of(const Outcome& outcome) {
+  if (!outcome.agree) return "the ranks have different weights";
+  if (!(outcome.last_loss < outcome.first_loss))
+    return fmt::format("the loss did not fall: {} at first, {} at last", outcome.first_loss,
+                       outcome.last_loss);
+  return "";
+}
+
+int run(const Wishes& wishes, int argc, char** argv) {
+  cpu::use_one_thread();
+  const cpu::Ranks ranks(argc, argv);
+  const auto batches = batches_for(wishes, ranks);
+  const Outcome outcome = train(wishes.setting, ranks, *batches);
+  if (ranks.rank() == 0) print(wishes, ranks, outcome);
+  const std::string fault = fault_of(outcome);
+  if (!fault.empty() && ranks.rank() == 0) std::cerr << "stepsim-train: " << fault << "\n";
+  return fault.empty() ? 0 : kWrong;
+}
+
+int answer(int argc, char** argv) {
+  CLI::App app("Trains a stack of linear layers on this CPU and measures its steps.");
+  Wishes wishes;
+  declare(app, wishes);
+  try {
+    app.parse(argc, argv);
+    if (!wishes.picture_size.empty()) read_picture_size(wishes);
+    return run(wishes, argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kBadInput;
+  }
+}
+
+}  // namespace
+}  // namespace stepsim::trainer
+
+int main(int argc, char** argv) {
+  try {
+    return stepsim::trainer::answer(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "stepsim-train: " << error.what() << "\n";
+    return stepsim::trainer::kFailed;
+  }
+}

@@ -1,0 +1,52 @@
+// A stack of equal linear layers with an activation each, and its training step: what a scenario's
+// `model: {kind: mlp}` describes (sim/ops/mlp.cpp), kernel by kernel.
+//
+// Gradients lie in the order in which the backward pass completes them, so that a bucket is one
+// piece of memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace stepsim::trainer {
+
+struct Shape {
+  int layers = 4;
+  std::int64_t width = 512;
+  std::int64_t batch = 64;  ///< samples of one rank
+};
+
+class Mlp {
+ public:
+  /// Weights from a normal distribution of variance 2 / width (He et al. 2015), the same for the
+  /// same seed.
+  Mlp(const Shape& shape, std::uint64_t seed);
+
+  std::size_t batch_size() const { return static_cast<std::size_t>(shape_.batch * shape_.width); }
+
+  /// The mean squared error. REQUIRES: input and target of batch_size() elements.
+  double forward(std::span<const float> input, std::span<const float> target);
+  /// Adds to the gradients. Calls `completed` with those of a layer as soon as it has them, and
+  /// `between` after every kernel.
+  void backward(const std::function<void(std::span<float>)>& completed,
+                const std::function<void()>& between);
+  /// Adam, then the gradients are zero again.
+  void update(float learning_rate);
+
+  std::span<float> weights() { return weights_; }
+  std::span<float> gradients() { return gradients_; }
+
+ private:
+  std::span<float> of_layer(std::vector<float>& all, int layer) const;
+
+  Shape shape_;
+  int steps_ = 0;
+  std::vector<float> weights_, gradients_, first_moment_, second_moment_;
+  std::vector<std::vector<float>> inputs_;   // of each layer; the last one is the output
+  std::vector<std::vector<float>> linears_;  // what each activation is of
+  std::vector<float> target_, difference_, gradient_, other_gradient_;
+};
+
+}  // namespace stepsim::trainer

@@ -1,0 +1,30 @@
+// Training for some steps, with the time of each.
+#pragma once
+
+#include <vector>
+
+#include "calib/cpu/ranks.hpp"
+#include "validate/trainer/batches.hpp"
+#include "validate/trainer/mlp.hpp"
+
+namespace stepsim::trainer {
+
+struct Setting {
+  Shape shape;
+  double bucket_bytes = 4 << 20;
+  int steps = 30, warmup = 3;
+  float learning_rate = 1e-3F;
+};
+
+/// Of the steps behind the warm-up; of several ranks each number is that of the one that was
+/// disturbed least.
+struct Outcome {
+  std::vector<double> wall;         ///< seconds of each step
+  std::vector<double> undisturbed;  ///< the same without waiting for a core that others had
+  double first_loss = 0, last_loss = 0;
+  bool agree = true;  ///< all ranks have the same weights at the end
+};
+
+Outcome train(const Setting& setting, const cpu::Ranks& ranks, Batches& batches);
+
+}  // namespace stepsim::trainer

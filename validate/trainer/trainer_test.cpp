@@ -1,0 +1,137 @@
+// The trainer learns, its gradients are derivatives, and ranks together do what one does alone.
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "calib/cpu/gemm.hpp"
+#include "validate/trainer/batches.hpp"
+#include "validate/trainer/mlp.hpp"
+#include "validate/trainer/train.hpp"
+
+using namespace stepsim;
+using trainer::Mlp;
+using trainer::Shape;
+
+namespace {
+
+/// What a program prints. REQUIRES: it ends well.
+std::string output_of(const std::string& command) {
+  FILE* pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  std::array<char, 4096> part = {};
+  while (std::fgets(part.data(), part.size(), pipe) != nullptr) text += part.data();
+  CAPTURE(command);
+  CAPTURE(text);
+  REQUIRE(pclose(pipe) == 0);
+  return text;
+}
+
+/// The named column of the only row.
+std::string cell(const std::string& csv, const std::string& column) {
+  std::istringstream lines(csv);
+  std::string names, values;
+  std::getline(lines, names);
+  std::getline(lines, values);
+  std::istringstream name_cells(names), value_cells(values);
+  std::string name, value;
+  while (std::getline(name_cells, name, ',') && std::getline(value_cells, value, ',')) {
+    if (name == column) return value;
+  }
+  FAIL("no column " << column << " in " << csv);
+  return "";
+}
+
+std::string train_with(const std::string& options, int ranks) {
+  const std::string mpirun = ranks == 1
+                                 ? ""
+                                 : fmt::format(
+                                       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+                                       "timeout 120 mpirun --oversubscribe --bind-to none -n {} ",
+                                       ranks);
+  return output_of(mpirun + STEPSIM_TRAINER + " --layers 3 --width 48 " + options);
+}
+
+void nothing() {}
+
+}  // namespace
+
+TEST_CASE("the gradient of a weight is the slope of the loss") {
+  cpu::use_one_thread();
+  const Shape shape{.layers = 3, .width = 8, .batch = 5};
+  Mlp model(shape, 7);
+  const auto batches = trainer::random_batches(shape, 0, 1);
+  const trainer::Batch batch = batches->next();
+  (void)model.forward(batch.input, batch.target);
+  model.backward([](std::span<float>) {}, nothing);
+  int steep = 0;
+  for (std::size_t i = 0; i < model.weights().size(); i += 3) {
+    constexpr float kAside = 1e-2F;
+    float& weight = model.weights()[i];
+    const float before = weight;
+    weight = before + kAside;
+    const double above = model.forward(batch.input, batch.target);
+    weight = before - kAside;
+    const double below = model.forward(batch.input, batch.target);
+    weight = before;
+    const double slope = (above - below) / (2 * static_cast<double>(kAside));
+    CAPTURE(i);
+    CHECK(static_cast<double>(model.gradients()[i]) ==
+          doctest::Approx(slope).epsilon(0.03).scale(0.2));
+    if (std::abs(slope) > 0.01) ++steep;
+  }
+  CHECK(steep > 5);
+}
+
+TEST_CASE("gradients are complete from the last layer to the first, and zero after an update") {
+  const Shape shape{.layers = 3, .width = 8, .batch = 5};
+  Mlp model(shape, 7);
+  const auto batches = trainer::random_batches(shape, 0, 1);
+  const trainer::Batch batch = batches->next();
+  (void)model.forward(batch.input, batch.target);
+  const float* expected = model.gradients().data();
+  int layers = 0;
+  model.backward(
+      [&](std::span<float> gradients) {
+        CHECK(gradients.data() == expected);
+        CHECK(gradients.size() == 64);
+        expected += gradients.size();
+        ++layers;
+      },
+      nothing);
+  CHECK(layers == 3);
+  model.update(1e-3F);
+  for (const float gradient : model.gradients()) CHECK(gradient == 0);
+}
+
+TEST_CASE("training lowers the loss to a tenth") {
+  const std::string csv = train_with("--batch 16 --steps 1500", 1);
+  CHECK(std::stod(cell(csv, "last_loss")) < 0.1 * std::stod(cell(csv, "first_loss")));
+  CHECK(std::stod(cell(csv, "undisturbed_p10_s")) <= std::stod(cell(csv, "wall_p90_s")));
+}
+
+TEST_CASE("two ranks with half the batch, in small buckets, learn what one rank learns") {
+  const std::string one = train_with("--batch 16 --steps 40", 1);
+  const std::string two = train_with("--batch 8 --steps 40 --bucket 10000", 2);
+  CHECK(cell(two, "ranks") == "2");
+  CHECK(std::stod(cell(two, "first_loss")) ==
+        doctest::Approx(std::stod(cell(one, "first_loss"))).epsilon(1e-5));
+  CHECK(std::stod(cell(two, "last_loss")) ==
+        doctest::Approx(std::stod(cell(one, "last_loss"))).epsilon(1e-3));
+}
+
+TEST_CASE("pictures that workers decode are learned, too") {
+  const std::string command =
+      std::string(STEPSIM_TRAINER) + " --pictures 2x2 --steps 1 2>&1 || true";
+  if (output_of(command).find("built without") != std::string::npos) return;
+  for (const int workers : {0, 1, 3}) {
+    const std::string csv =
+        train_with(fmt::format("--batch 4 --steps 200 --pictures 64x48 --workers {}", workers), 1);
+    CHECK(cell(csv, "workers") == std::to_string(workers));
+    CHECK(std::stod(cell(csv, "last_loss")) < 0.5 * std::stod(cell(csv, "first_loss")));
+  }
+}
