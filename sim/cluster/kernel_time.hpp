@@ -1,13 +1,7 @@
 // How long one kernel takes on one GPU: work x profile -> seconds.
 //
-// GEMM: the tile and wave model with split-K fitted in calib/ (see calib/README.md):
-//   t = t0 + (tc^p + tm^p)^(1/p), the minimum over tile shapes and split-K factors s, where
-//   tc = waves * 2 tm tn (k/s + k0) / (peak * e(F) * e_tile / SMs), k/s at least 64 when split,
-//   e(F) = efficiency * (1 - 0.4 droop F / (F + F_half)),
-//   tm = bytes / (bandwidth * e_mem); a split adds t0/2 and 4 m n (s+1) bytes at 1.5 times the
-//   bandwidth.
-// and all of it times `sustained`, a weight gradient's also times `weight_gradient`. The form and
-// its 0.4, 1/2 and 1.5 are those that the constants of calib/ were fitted with (calib/README.md).
+// GEMM: the model that the profile names (sim/cluster/gemm/), times `sustained`, a weight
+// gradient's also times `weight_gradient`, those of experts times `grouped`.
 // Convolution: the GEMM of its implicit shape, whose bytes are those of the images, times the
 // profile's `convolution`: for B images with P x P pixels in and Q x Q out, C channels in and K
 // out, R x R taps and stride s, m x n x k is BQQ x K x CRR forward, BPP x C x KRR/ss for the

@@ -18,23 +18,50 @@ void describe(Io& io, ConvolutionProfile& c) {
 }
 
 template <class Io>
-void describe(Io& io, GemmProfile& g) {
-  io.constant("peak", g.peak, required(positive), "datasheet, dense");
-  io.constant("efficiency", g.efficiency, fraction, "of peak, in the main loop of a short kernel");
+void describe(Io& io, TiledGemm& g) {
   io.constant("droop", g.droop, share, "share of 0.4 * efficiency lost to power at large sizes");
   io.constant("droop_half", g.droop_half, non_negative, "size at which half of the droop has come");
   io.constant("prologue_k", g.prologue_k, non_negative,
               "start and end of a tile, as extra elements of k");
-  io.constant("memory_efficiency", g.memory_efficiency, fraction,
-              "of the datasheet memory bandwidth");
-  io.constant("overhead", g.overhead, non_negative, "fixed cost of a kernel");
   io.constant("tile_128", g.tile_128, fraction, "efficiency of 128x128 tiles against larger ones");
   io.constant("tile_64", g.tile_64, fraction,
               "efficiency of tiles with a 64 edge against larger ones");
-  io.constant("roundness", g.roundness, between(1, 100),
-              "exponent that joins compute and memory time");
   io.constant("partial_waves", g.partial_waves, share,
               "0: whole waves of tiles only; 1: partial waves cost their share");
+}
+
+template <class Io>
+void describe(Io& io, SmoothGemm& g) {
+  io.constant("half_m", g.half_m, non_negative, "rows at which half of the efficiency is reached");
+  io.constant("half_n", g.half_n, non_negative, "columns, likewise");
+  io.constant("half_k", g.half_k, non_negative, "summands of an element, likewise");
+}
+
+/// A model without constants.
+inline decltype(GemmProfile::form) form_of(GemmModel model) {
+  switch (model) {
+    case GemmModel::tiled:
+      return TiledGemm{};
+    case GemmModel::smooth:
+      return SmoothGemm{};
+  }
+  return {};
+}
+
+template <class Io>
+void describe(Io& io, GemmProfile& g) {
+  auto model = static_cast<GemmModel>(g.form.index());
+  io.field("model", model, any,
+           "tiled: tiles, waves and splits of GPUs; smooth: a rate that saturates in m, n and k");
+  if (model != static_cast<GemmModel>(g.form.index())) g.form = form_of(model);
+  io.constant("peak", g.peak, required(positive), "datasheet, dense");
+  io.constant("efficiency", g.efficiency, fraction, "of peak, in the main loop of a short kernel");
+  io.constant("memory_efficiency", g.memory_efficiency, fraction,
+              "of the datasheet memory bandwidth");
+  io.constant("overhead", g.overhead, non_negative, "fixed cost of a kernel");
+  io.constant("roundness", g.roundness, between(1, 100),
+              "exponent that joins compute and memory time");
+  std::visit([&](auto& form) { describe(io, form); }, g.form);
   io.constant("sustained", g.sustained, positive,
               "time in a stream of training kernels over time in a short benchmark");
   io.constant("weight_gradient", g.weight_gradient, positive,

@@ -81,6 +81,8 @@ std::string scenario_reference() {
                       "A file of `calib/gpus/`. \"With source\" means a map such as "
                       "`{value: 312 TFLOP/s, source: datasheet}`.",
                       described(GpuProfile{}, true)) +
+         section_text("Smooth GEMM", "The map `gemm.<precision>` with `model: smooth`.",
+                      described(GemmProfile{.form = SmoothGemm{}}, true)) +
          section_text("Link profile", "A file of `calib/links/`.", described(LinkProfile{}, true));
 }
 

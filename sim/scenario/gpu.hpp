@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "sim/core/quantity.hpp"
@@ -51,21 +52,37 @@ struct ConvolutionProfile {
   bool operator==(const ConvolutionProfile&) const = default;
 };
 
-/// Constants of the GEMM model for one precision; the formula stands in
-/// sim/cluster/kernel_time.hpp.
+/// GPUs: tiles, waves and splits (sim/cluster/gemm/tiled.hpp).
+struct TiledGemm {
+  double droop = 0;          ///< share of 0.4 * efficiency lost to power at large sizes
+  Flops droop_half;          ///< size at which half of the droop has come
+  double prologue_k = 0;     ///< start and end of a tile, as extra elements of k
+  double tile_128 = 1;       ///< efficiency of 128x128 tiles against larger ones
+  double tile_64 = 1;        ///< efficiency of tiles with a 64 edge against larger ones
+  double partial_waves = 0;  ///< 0: only whole waves of tiles; 1: partial waves cost their share
+  bool operator==(const TiledGemm&) const = default;
+};
+
+/// CPUs and GPUs without tensor cores: rates that saturate (sim/cluster/gemm/smooth.hpp).
+struct SmoothGemm {
+  double half_m = 0;  ///< rows at which half of the efficiency is reached
+  double half_n = 0;  ///< columns, likewise
+  double half_k = 0;  ///< likewise
+  bool operator==(const SmoothGemm&) const = default;
+};
+
+/// In the order of the variant GemmProfile::form.
+enum class GemmModel { tiled, smooth };
+
+/// Constants of GEMMs in one precision; formulas stand in sim/cluster/gemm/.
 struct GemmProfile {
   Precision precision = Precision::bf16;
   FlopsPerSecond peak;           ///< datasheet, dense
   double efficiency = 1;         ///< of peak, in the main loop of a short kernel
-  double droop = 0;              ///< share of 0.4 * efficiency lost to power at large sizes
-  Flops droop_half;              ///< size at which half of the droop has come
-  double prologue_k = 0;         ///< start and end of a tile, as extra elements of k
   double memory_efficiency = 1;  ///< of the datasheet memory bandwidth
   Seconds overhead;              ///< fixed cost of a kernel
-  double tile_128 = 1;           ///< efficiency of 128x128 tiles against larger ones
-  double tile_64 = 1;            ///< efficiency of tiles with a 64 edge against larger ones
   double roundness = 4;          ///< exponent p that joins compute and memory time
-  double partial_waves = 0;  ///< 0: only whole waves of tiles; 1: partial waves cost their share
+  std::variant<TiledGemm, SmoothGemm> form;
   double sustained = 1;  ///< time in a stream of training kernels over time in a short benchmark
   double grouped = 1;    ///< time of experts' grouped GEMMs over a batched one of the same shapes
   double grouped_weight_gradient = 1;  ///< the same for their weight gradients

@@ -32,6 +32,10 @@ inline constexpr std::array kNames<Architecture> = {
     std::pair{std::string_view("hopper"), Architecture::hopper},
     std::pair{std::string_view("blackwell"), Architecture::blackwell}};
 template <>
+inline constexpr std::array kNames<GemmModel> = {
+    std::pair{std::string_view("tiled"), GemmModel::tiled},
+    std::pair{std::string_view("smooth"), GemmModel::smooth}};
+template <>
 inline constexpr std::array kNames<Protocol> = {
     std::pair{std::string_view("ll"), Protocol::ll},
     std::pair{std::string_view("ll128"), Protocol::ll128},

@@ -21,8 +21,8 @@ GpuProfile fluid_gpu() {
   GpuProfile gpu = paper_gpu();
   gpu.memory_bandwidth = gpu.memory_kernels.elementwise = BytesPerSecond{kBandwidth};
   gpu.gemm = {
-      {.precision = Precision::fp16, .peak = FlopsPerSecond{kPeak}, .partial_waves = 1},
-      {.precision = Precision::fp32, .peak = FlopsPerSecond{kPeak / 16}, .partial_waves = 1}};
+      {.precision = Precision::fp16, .peak = FlopsPerSecond{kPeak}, .form = fluid_tiles()},
+      {.precision = Precision::fp32, .peak = FlopsPerSecond{kPeak / 16}, .form = fluid_tiles()}};
   for (GemmProfile& gemm : gpu.gemm) gemm.roundness = kRoundness;
   return gpu;
 }

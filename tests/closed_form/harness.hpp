@@ -4,6 +4,7 @@
 
 #include <string>
 #include <utility>
+#include <variant>
 
 #include <doctest/doctest.h>
 
@@ -41,6 +42,11 @@ inline GpuProfile paper_gpu() {
                         kPaperRate, kPaperRate, kFree,      kPaperRate};
   return gpu;
 }
+
+/// The constants of tiles of the paper GPU's GEMMs.
+inline TiledGemm& tiles_of(GpuProfile& gpu) { return std::get<TiledGemm>(gpu.gemm[0].form); }
+/// Tiles that cost what of them is used.
+inline TiledGemm fluid_tiles() { return {.partial_waves = 1}; }
 
 /// The scenario of that text on the paper GPU; the text's own is ignored.
 inline Scenario on_paper(const std::string& yaml) {

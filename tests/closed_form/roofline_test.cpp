@@ -21,7 +21,7 @@ constexpr double kPeak = 1000e12, kBandwidth = 2e12;
 GpuProfile roofline_gpu() {
   GpuProfile gpu = paper_gpu();
   gpu.memory_bandwidth = BytesPerSecond{kBandwidth};
-  gpu.gemm = {{.precision = Precision::fp16, .peak = FlopsPerSecond{kPeak}, .partial_waves = 1}};
+  gpu.gemm = {{.precision = Precision::fp16, .peak = FlopsPerSecond{kPeak}, .form = fluid_tiles()}};
   return gpu;
 }
 
@@ -60,8 +60,8 @@ TEST_CASE("far above the ridge a GEMM takes the time of its FLOPs at the sustain
   const double flops = 2 * std::pow(32768.0, 3);
   CHECK(time_of(gpu, 32768, 32768, 32768) == doctest::Approx(flops / kPeak).epsilon(1e-5).scale(0));
   gpu.gemm[0].efficiency = 0.9;
-  gpu.gemm[0].droop = 0.5;
-  gpu.gemm[0].droop_half = Flops{flops};  // half of the droop has come: 0.4 * 0.5 / 2
+  tiles_of(gpu).droop = 0.5;
+  tiles_of(gpu).droop_half = Flops{flops};  // half of the droop has come: 0.4 * 0.5 / 2
   gpu.gemm[0].sustained = 1.05;
   CHECK(time_of(gpu, 32768, 32768, 32768) ==
         doctest::Approx(1.05 * flops / (kPeak * 0.9 * (1 - 0.1))).epsilon(1e-5).scale(0));

@@ -1,6 +1,7 @@
 // Kernel times: waves of tiles, splits of k, and which constant of a profile is used for what.
 #include "sim/cluster/kernel_time.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "sim/core/error.hpp"
@@ -15,7 +16,7 @@ double time_of(const Work& work, const GpuProfile& gpu) { return kernel_time(wor
 /// 100 SMs of 10 TFLOP/s, whole waves only, memory that is never in the way.
 GpuProfile tiled_gpu() {
   GpuProfile gpu = paper_gpu();
-  gpu.gemm[0].tile_128 = gpu.gemm[0].tile_64 = 1e-6;  // leaves 256 x 128 tiles only
+  tiles_of(gpu).tile_128 = tiles_of(gpu).tile_64 = 1e-6;  // leaves 256 x 128 tiles only
   return gpu;
 }
 
@@ -36,7 +37,7 @@ TEST_CASE("tiles run in waves: one more than there are SMs takes twice as long")
 
 TEST_CASE("partial waves cost their share as far as the profile says") {
   GpuProfile gpu = tiled_gpu();
-  gpu.gemm[0].partial_waves = 0.25;
+  tiles_of(gpu).partial_waves = 0.25;
   const double wave = 2.0 * 256 * 128 * 64 / 10e12;
   CHECK(time_of(tiles(150, 64), gpu) == nine_digits((0.25 * 1.5 + 0.75 * 2) * wave));
 }
@@ -54,10 +55,35 @@ TEST_CASE("a deep GEMM of few tiles is split, one of a batch is not") {
 TEST_CASE("the start of a tile costs its prologue, a kernel its overhead") {
   GpuProfile gpu = tiled_gpu();
   const double bare = time_of(tiles(100, 512), gpu);
-  gpu.gemm[0].prologue_k = 128;
+  tiles_of(gpu).prologue_k = 128;
   CHECK(time_of(tiles(100, 512), gpu) == nine_digits(bare * 640 / 512));
   gpu.gemm[0].overhead = 3_us;
   CHECK(time_of(tiles(100, 512), gpu) == nine_digits(bare * 640 / 512 + 3e-6));
+}
+
+TEST_CASE("a smooth rate falls to half in each dimension at its half") {
+  GpuProfile gpu = paper_gpu();
+  GemmProfile& p = gpu.gemm[0];
+  p.form = SmoothGemm{.half_m = 8, .half_n = 32, .half_k = 128};
+  p.efficiency = 0.5;
+  const Gemm gemm{8, 32, 128, 1, false, Precision::fp16};
+  CHECK(time_of(gemm, gpu) == nine_digits(8 * gemm.flops().flops() / 500e12));
+  const Gemm large{1 << 20, 1 << 20, 1 << 20, 1, false, Precision::fp16};
+  CHECK(time_of(large, gpu) ==
+        doctest::Approx(large.flops().flops() / 500e12).epsilon(1e-3).scale(0));
+  p.overhead = 1_us;
+  CHECK(time_of(gemm, gpu) == nine_digits(1e-6 + 8 * gemm.flops().flops() / 500e12));
+}
+
+TEST_CASE("a smooth rate joins the time of bytes with the profile's exponent") {
+  GpuProfile gpu = paper_gpu();
+  gpu.gemm[0].form = SmoothGemm{};
+  gpu.gemm[0].roundness = 2;
+  gpu.gemm[0].memory_efficiency = 0.5;
+  gpu.memory_bandwidth = 1000_GBps;
+  const double tc = 2.0 * 64 * 64 * 64 / 1000e12, tm = 2.0 * 3 * 64 * 64 / 0.5e12;
+  CHECK(time_of(Gemm{64, 64, 64, 1, false, Precision::fp16}, gpu) ==
+        nine_digits(std::hypot(tc, tm)));
 }
 
 TEST_CASE("a weight gradient takes the profile's factor longer") {

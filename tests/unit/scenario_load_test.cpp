@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <variant>
 
 #include <doctest/doctest.h>
 
@@ -94,6 +95,9 @@ TEST_CASE("a GPU profile is read with its sources and its likenesses") {
   CHECK(gpu.gemm[1].peak == 300_TFLOPps);
   CHECK(gpu.gemm[2].peak == 20_TFLOPps);
   CHECK(gpu.gemm[2].overhead == 3_us);
+  CHECK(std::holds_alternative<TiledGemm>(gpu.gemm[0].form));
+  REQUIRE(std::holds_alternative<SmoothGemm>(gpu.gemm[2].form));
+  CHECK(std::get<SmoothGemm>(gpu.gemm[2].form).half_k == 64);
   REQUIRE(gpu.attention.size() == 2);
   CHECK(gpu.attention[1].head_dim == 64);
   CHECK(gpu.hash.size() == 16);
