@@ -13,16 +13,8 @@
 namespace stepsim {
 namespace {
 
-const GemmProfile& profile_of(const GpuProfile& gpu, Precision precision) {
-  for (const GemmProfile& profile : gpu.gemm) {
-    if (profile.precision == precision) return profile;
-  }
-  throw InternalError(
-      fmt::format("profile '{}' has no GEMM constants for this precision", gpu.name));
-}
-
 Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
-  const GemmProfile& p = profile_of(gpu, gemm.precision);
+  const GemmProfile& p = gemm_profile(gpu, gemm.precision);
   const GemmShape shape{static_cast<double>(gemm.m), static_cast<double>(gemm.n),
                         static_cast<double>(gemm.k), static_cast<double>(gemm.batch)};
   const double elements = shape.m * shape.k + shape.k * shape.n + shape.m * shape.n;
@@ -76,7 +68,7 @@ GemmProfile on_tensor_cores(GemmProfile p, const GpuProfile& gpu) {
 }
 
 Seconds time_of(const Convolution& c, const GpuProfile& gpu) {
-  const GemmProfile& gemm = profile_of(gpu, c.computed());
+  const GemmProfile& gemm = gemm_profile(gpu, c.computed());
   const bool tensor_cores = gemm.precision != Precision::fp32;
   const GemmProfile p = tensor_cores ? on_tensor_cores(gemm, gpu) : gemm;
   // The gradient of the input is not split there: on a V100 it takes the same time for 8 and for
@@ -86,23 +78,6 @@ Seconds time_of(const Convolution& c, const GpuProfile& gpu) {
                           .tiles = tensor_cores ? TileSet::convolution : TileSet::gemm,
                           .may_split = !tensor_cores || c.pass != ConvolutionPass::input_gradient};
   return gemm_seconds(kernel, p, gemm_device(gpu)) * (p.sustained * over_gemm(c, p.convolution));
-}
-
-/// The kernel's constants for the head dimension, or for the nearest one that was measured.
-const AttentionProfile& profile_of(const GpuProfile& gpu, const FusedAttention& attention) {
-  const AttentionProfile* nearest = nullptr;
-  for (const AttentionProfile& p : gpu.attention) {
-    if (p.kernel != attention.kernel) continue;
-    const auto distance = [&](const AttentionProfile& q) {
-      return std::abs(q.head_dim - attention.head_dim);
-    };
-    if (nearest == nullptr || distance(p) < distance(*nearest)) nearest = &p;
-  }
-  if (nearest == nullptr) {
-    throw InternalError(
-        fmt::format("profile '{}' has no attention kernel '{}'", gpu.name, attention.kernel));
-  }
-  return *nearest;
 }
 
 /// Tiles of queries that see all keys take twice as long as the average one, and however few heads
@@ -116,7 +91,7 @@ Seconds last_tile(const FusedAttention& attention, const GpuProfile& gpu,
 }
 
 Seconds time_of(const FusedAttention& attention, const GpuProfile& gpu) {
-  const AttentionProfile& p = profile_of(gpu, attention);
+  const AttentionProfile& p = attention_profile(gpu, attention);
   const auto s = static_cast<double>(attention.key_tokens());
   const FlopsPerSecond forward = attention.causal
                                      ? p.plateau * (s / (s + p.half_sequence))
@@ -153,12 +128,36 @@ Seconds time_of(const MemoryBound& kernel, const GpuProfile& gpu) {
 
 }  // namespace
 
+const GemmProfile& gemm_profile(const GpuProfile& gpu, Precision precision) {
+  for (const GemmProfile& profile : gpu.gemm) {
+    if (profile.precision == precision) return profile;
+  }
+  throw InternalError(
+      fmt::format("profile '{}' has no GEMM constants for this precision", gpu.name));
+}
+
+const AttentionProfile& attention_profile(const GpuProfile& gpu, const FusedAttention& attention) {
+  const AttentionProfile* nearest = nullptr;
+  for (const AttentionProfile& p : gpu.attention) {
+    if (p.kernel != attention.kernel) continue;
+    const auto distance = [&](const AttentionProfile& q) {
+      return std::abs(q.head_dim - attention.head_dim);
+    };
+    if (nearest == nullptr || distance(p) < distance(*nearest)) nearest = &p;
+  }
+  if (nearest == nullptr) {
+    throw InternalError(
+        fmt::format("profile '{}' has no attention kernel '{}'", gpu.name, attention.kernel));
+  }
+  return *nearest;
+}
+
 Seconds kernel_time(const Work& work, const GpuProfile& gpu) {
   return std::visit([&](const auto& kernel) { return time_of(kernel, gpu); }, work);
 }
 
 FlopsPerSecond peak_rate(const GpuProfile& gpu, Precision precision) {
-  return profile_of(gpu, precision).peak;
+  return gemm_profile(gpu, precision).peak;
 }
 
 }  // namespace stepsim

@@ -25,6 +25,13 @@ namespace stepsim {
 /// lacks the precision or the attention kernel; the scenario reader has checked both.
 Seconds kernel_time(const Work& work, const GpuProfile& gpu);
 
+/// The constants for GEMMs of a precision. Throws InternalError when the profile lacks it.
+const GemmProfile& gemm_profile(const GpuProfile& gpu, Precision precision);
+
+/// The kernel's constants for the head dimension, or for the nearest one that was measured. Throws
+/// InternalError when the profile lacks the kernel.
+const AttentionProfile& attention_profile(const GpuProfile& gpu, const FusedAttention& attention);
+
 /// The peak that MFU is measured against.
 FlopsPerSecond peak_rate(const GpuProfile& gpu, Precision precision);
 

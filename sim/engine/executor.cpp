@@ -59,7 +59,10 @@ Simulation Executor::run() {
 
   Simulation result;
   result.timeline.names = plan_.names;
-  for (const Chain& chain : plan_.chains) result.timeline.mixes.push_back(chain.mix);
+  for (const Chain& chain : plan_.chains) {
+    result.timeline.mixes.push_back(chain.mix);
+    result.timeline.outside.push_back(chain.outside);
+  }
   for (RankState& state : ranks_) {
     if (state.recorder) result.timeline.ranks.push_back(state.recorder->take());
   }

@@ -6,7 +6,6 @@
 // the optimizer's (optimizer_rule.hpp).
 #include "sim/plan/optimizer.hpp"
 
-#include "sim/cluster/kernel_time.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 
@@ -16,11 +15,7 @@ namespace {
 constexpr double kFp32 = 4;
 
 Kernel moving(Workshop& shop, const std::string& name, double bytes) {
-  const Work work = MemoryBound{Bytes{bytes}, MemoryRate::optimizer};
-  return {.name = shop.name(name),
-          .seconds = kernel_time(work, shop.scenario.cluster.gpu).seconds(),
-          .memory_bound = true,
-          .cause = Cause::optimizer};
+  return timed(shop, name, MemoryBound{Bytes{bytes}, MemoryRate::optimizer}, Cause::optimizer);
 }
 
 /// Whether narrow gradients are copied to the fp32 that the update works on.

@@ -5,8 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "sim/cluster/kernel_time.hpp"
-
 namespace stepsim {
 namespace {
 
@@ -54,11 +52,7 @@ PassWriter::ReductionSlots PassWriter::start_reduction(const ParameterGroup& gro
 }
 
 void PassWriter::add(const Launch& launch, Cause cause) {
-  const Seconds seconds = kernel_time(launch.work, shop_.scenario.cluster.gpu);
-  kernels_.push_back({.name = shop_.name(launch.name),
-                      .seconds = seconds.seconds(),
-                      .memory_bound = std::holds_alternative<MemoryBound>(launch.work),
-                      .cause = cause});
+  kernels_.push_back(timed(shop_, launch.name, launch.work, cause));
 }
 
 void PassWriter::add(const StartCollective& collective, Cause) {

@@ -31,6 +31,8 @@ struct Kernel {
   double seconds = 0;
   bool memory_bound = false;  ///< slowed by HBM traffic beside it, not by SMs taken
   Cause cause = Cause::forward;
+  std::uint32_t outside = kInRange;  ///< index into Plan::names: the end of the range of the GPU's
+                                     ///< constants that it has left
 };
 
 /// Kernels in a row, contracted.
@@ -41,6 +43,7 @@ struct Chain {
   double compute = 0;      ///< GPU time when the host is ahead
   double launched = 0;     ///< time from the first launch to the end when the GPU is idle
   CauseSeconds mix{};      ///< compute by cause
+  std::vector<OutsideSeconds> outside;  ///< of compute, in kernels outside the measured range
 };
 
 /// Computes a chain's sums from its kernels.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/cluster/kernel_time.hpp"
+#include "sim/cluster/measured_range.hpp"
 #include "sim/core/error.hpp"
 #include "sim/plan/recompute.hpp"
 #include "sim/plan/resources.hpp"
@@ -21,6 +23,18 @@ void run_backward(PassWriter& writer, const OpGraph& graph, const std::vector<st
   }
   for (std::size_t i = span.end; i-- > span.begin;)
     run_backward(writer, graph.blocks[blocks[i]], as_one ? Recomputation{} : span.how, pass);
+}
+
+void add_outside(std::vector<OutsideSeconds>& outside, const Kernel& kernel) {
+  if (kernel.outside == kInRange) return;
+  const auto known = std::find_if(outside.begin(), outside.end(), [&](const OutsideSeconds& side) {
+    return side.name == kernel.outside;
+  });
+  if (known == outside.end()) {
+    outside.push_back({kernel.outside, kernel.seconds});
+  } else {
+    known->seconds += kernel.seconds;
+  }
 }
 
 }  // namespace
@@ -91,15 +105,27 @@ Seconds launch_time(const Scenario& scenario) {
   return host.graph() ? Seconds{0} : host.launch * cpu_slowdown(scenario);
 }
 
+Kernel timed(Workshop& shop, const std::string& name, const Work& work, Cause cause) {
+  const GpuProfile& gpu = shop.scenario.cluster.gpu;
+  const std::string outside = outside_range(work, gpu);
+  return {.name = shop.name(name),
+          .seconds = kernel_time(work, gpu).seconds(),
+          .memory_bound = std::holds_alternative<MemoryBound>(work),
+          .cause = cause,
+          .outside = outside.empty() ? kInRange : shop.name(outside)};
+}
+
 void contract(Chain& chain) {
   chain.launch = chain.compute = chain.launched = 0;
   chain.mix.fill(0);
+  chain.outside.clear();
   for (const Kernel& kernel : chain.kernels) {
     chain.launch += chain.launch_each;
     chain.compute += kernel.seconds;
     // Each kernel starts when it is launched and the one before has ended.
     chain.launched = std::max(chain.launched, chain.launch) + kernel.seconds;
     chain.mix[static_cast<std::size_t>(kernel.cause)] += kernel.seconds;
+    add_outside(chain.outside, kernel);
   }
 }
 

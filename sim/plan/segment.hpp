@@ -65,6 +65,9 @@ struct Workshop {
   std::vector<bool> saves{};  ///< by step: whether a checkpoint follows
 };
 
+/// The kernel of that work: its time on the scenario's GPU, and where it was never measured.
+Kernel timed(Workshop& shop, const std::string& name, const Work& work, Cause cause);
+
 /// The groups of one kind of rank, as costs depend on them.
 struct StageShape {
   int stage = 0;

@@ -99,6 +99,16 @@ Json cost_of(const std::optional<RunCost>& cost, bool has_tokens) {
           {"wasted_per_month_dollars", number(cost->wasted_per_month())}};
 }
 
+Json outside_range_of(const Metrics& m) {
+  Json list = Json::array();
+  for (const OutsideRange& side : m.outside_range) {
+    list.push_back({{"side", side.side},
+                    {"time_s", number(side.time)},
+                    {"fraction", number(side.time / m.step_time)}});
+  }
+  return list;
+}
+
 Json expectations_of(const std::vector<ExpectationOutcome>& expectations) {
   Json list = Json::array();
   for (const ExpectationOutcome& e : expectations) {
@@ -154,6 +164,7 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"replicas", replicas_of(m.replicas)},
       {"checkpoint", checkpoint_json(m)},
       {"long_run", long_run_json(m)},
+      {"outside_calibrated_range", outside_range_of(m)},
       {"faults", faults_of(m)},
       {"cost", cost_of(m.cost, m.has_tokens)},
       {"verdict", {{"sentence", m.verdict.sentence}, {"next", m.verdict.next}}},

@@ -2,6 +2,7 @@
 #include "sim/report/measure.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -68,6 +69,24 @@ Slowest slowest_rank(const Timeline& timeline, const std::vector<CauseSeconds>& 
   }
   for (double& seconds : slowest.causes) seconds = window.mean(seconds);
   return slowest;
+}
+
+/// The time of kernels outside the range of the GPU's constants, by the side on which they left it.
+std::vector<OutsideRange> outside_range(const Timeline& timeline, const RankTimeline& rank,
+                                        Window window) {
+  std::map<std::uint32_t, double> seconds;
+  for (const Span& span : rank.spans) {
+    const auto mix = static_cast<std::size_t>(span.mix);
+    if (span.mix < 0 || mix >= timeline.outside.size() || span.start < window.from) continue;
+    for (const OutsideSeconds& side : timeline.outside[mix])
+      seconds[side.name] += side.seconds * span.pace;
+  }
+  std::vector<OutsideRange> sides;
+  for (const auto& [name, time] : seconds)
+    sides.push_back({timeline.names[name], Seconds{window.mean(time)}});
+  std::stable_sort(sides.begin(), sides.end(),
+                   [](const OutsideRange& a, const OutsideRange& b) { return a.time > b.time; });
+  return sides;
 }
 
 /// Of a mean rank.
@@ -256,6 +275,7 @@ Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation
   const Slowest slowest = slowest_rank(timeline, by_rank, window);
   m.slowest_stage = slowest.rank->stage;
   m.breakdown = slowest.causes;
+  m.outside_range = outside_range(timeline, *slowest.rank, window);
   m.all_ranks = mean_causes(timeline, by_rank, window);
   m.critical = critical_causes(timeline);
   const double step = m.step_time.seconds();

@@ -60,6 +60,12 @@ struct Straggler {
   double factor = 1;  ///< time of their kernels over that of the median rank
 };
 
+/// Kernels of a size that the GPU's constants were never measured at.
+struct OutsideRange {
+  std::string side;  ///< "GEMM k < 256"
+  Seconds time;      ///< of a mean step of the slowest stage, its kernels' time undisturbed
+};
+
 /// What a kind of fault costs.
 struct FaultCost {
   std::string key;    ///< slow_gpus, slow_links, jitter
@@ -128,6 +134,7 @@ struct Metrics {
   std::optional<Replicas> replicas;          ///< absent: there is one run
   std::optional<CheckpointCost> checkpoint;  ///< absent: none is written
   std::optional<LongRun> long_run;           ///< absent: run.horizon is not stated
+  std::vector<OutsideRange> outside_range;   ///< the longest first
   std::vector<FaultCost> fault_costs;
   std::vector<Straggler> stragglers;  ///< the latest first
   Seconds without_stragglers;         ///< the step if these were as fast as their peers

@@ -26,6 +26,8 @@ constexpr double kSmall = 0.0005;  ///< smaller shares print as 0.0 %
 constexpr std::size_t kCauseLines =
     9;  ///< more causes than these would not leave room for the rest
 
+constexpr std::size_t kSides = 3;  ///< of the calibrated range that are named
+
 /// One screen while it is written.
 class Screen {
  public:
@@ -42,6 +44,7 @@ class Screen {
     memory();
     cost();
     long_run();
+    outside_range();
     faults();
     verdict();
     expected(expectations);
@@ -245,6 +248,22 @@ class Screen {
       for (std::size_t i = 0; i < parts.size(); ++i) paragraph(i == 0 ? "Long run" : "", parts[i]);
     }
     if (m_.checkpoint || m_.long_run) line();
+  }
+
+  void outside_range() {
+    double share = 0;
+    for (const OutsideRange& side : m_.outside_range) share += side.time / m_.step_time;
+    if (share < kSmall) return;
+    std::string sides;
+    for (std::size_t i = 0; i < std::min(m_.outside_range.size(), kSides); ++i) {
+      const OutsideRange& side = m_.outside_range[i];
+      sides += fmt::format("{}{} ({})", sides.empty() ? "" : ", ", side.side,
+                           percent(side.time / m_.step_time));
+    }
+    if (m_.outside_range.size() > kSides) sides += ", ...";
+    paragraph("Range", fmt::format("{} of the step is outside the calibrated range: {}",
+                                   percent(share), sides));
+    line();
   }
 
   /// What the verdict does not say already.

@@ -9,6 +9,24 @@
 namespace stepsim {
 
 template <class Io>
+void describe(Io& io, GemmRange& r) {
+  io.field("m", r.m, positive, "rows");
+  io.field("n", r.n, positive,
+           "columns; a GEMM may have them as its rows, and rows as its columns");
+  io.field("k", r.k, positive, "length of the sums");
+}
+
+template <class Io>
+void describe(Io& io, MemoryRange& r) {
+  io.field("bytes", r.bytes, positive, "read and written by a kernel");
+}
+
+template <class Io>
+void describe(Io& io, AttentionRange& r) {
+  io.field("sequence", r.sequence, positive, "tokens of the keys");
+}
+
+template <class Io>
 void describe(Io& io, ConvolutionProfile& c) {
   io.constant("forward", c.forward, positive, "time over that of a GEMM of the same shape");
   io.constant("input_gradient", c.input_gradient, positive, "likewise");
@@ -76,6 +94,7 @@ void describe(Io& io, GemmProfile& g) {
   io.constant("grouped_weight_gradient", g.grouped_weight_gradient, positive,
               "the same for their weight gradients");
   io.section("convolution", g.convolution, "convolutions against GEMMs of their shape");
+  io.section("range", g.range, "shapes that were measured");
 }
 
 template <class Io>
@@ -91,6 +110,7 @@ void describe(Io& io, MemoryProfile& m) {
   // 0.666 (MooreThreads/SimuMax@e691807:configs/system/b200_bf16_ceperm.json).
   io.fallback(m.permute, m.elementwise * 0.75, "0.75 * elementwise");
   io.constant("permute", m.permute, positive, "rate of kernels that move tokens to their experts");
+  io.section("range", m.range, "sizes that were measured");
 }
 
 template <class Io>
@@ -112,6 +132,7 @@ void describe(Io& io, AttentionProfile& a) {
   io.constant("backward_rate", a.backward_rate, positive,
               "rate of the backward kernel over the forward one");
   io.constant("overhead", a.overhead, non_negative, "fixed cost of a kernel");
+  io.section("range", a.range, "sequences that were measured");
 }
 
 template <class Io>

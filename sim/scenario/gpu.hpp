@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -42,6 +43,31 @@ constexpr Precision storage_of(Precision p) { return p == Precision::fp8 ? Preci
 constexpr Precision convolution_precision(Precision precision, std::int64_t channels) {
   return channels < 4 ? Precision::fp32 : precision;
 }
+
+/// Sizes that a table of measurements spans, from the least to the most.
+template <class T>
+struct Extent {
+  T least{}, most{};
+  bool holds(T size) const { return least <= size && size <= most; }
+  bool operator==(const Extent&) const = default;
+};
+
+/// Shapes of the GEMMs that a precision's constants were fitted to; m and n may change places.
+/// Absent: nobody noted them.
+struct GemmRange {
+  std::optional<Extent<std::int64_t>> m, n, k;
+  bool operator==(const GemmRange&) const = default;
+};
+
+/// Sizes of the other kernels, likewise.
+struct MemoryRange {
+  std::optional<Extent<Bytes>> bytes;
+  bool operator==(const MemoryRange&) const = default;
+};
+struct AttentionRange {
+  std::optional<Extent<std::int64_t>> sequence;  ///< tokens of the keys
+  bool operator==(const AttentionRange&) const = default;
+};
 
 /// Time of a convolution over that of a GEMM of its shape (sim/cluster/kernel_time.hpp).
 struct ConvolutionProfile {
@@ -90,6 +116,7 @@ struct GemmProfile {
   double weight_gradient =
       1;  ///< time of a weight-gradient GEMM that accumulates, over a forward one
   ConvolutionProfile convolution;
+  GemmRange range;
   bool operator==(const GemmProfile&) const = default;
 };
 
@@ -103,6 +130,7 @@ struct MemoryProfile {
   BytesPerSecond loss;
   BytesPerSecond optimizer;
   BytesPerSecond permute;  ///< gather and scatter of whole rows by index
+  MemoryRange range;
   bool operator==(const MemoryProfile&) const = default;
 };
 
@@ -119,6 +147,7 @@ struct AttentionProfile {
   double backward_rate =
       0.8;  ///< rate of the backward kernel over the forward one (2.5 times the FLOPs)
   Seconds overhead;
+  AttentionRange range;
   bool operator==(const AttentionProfile&) const = default;
 };
 

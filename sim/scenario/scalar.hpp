@@ -83,6 +83,28 @@ void read_scalar(const std::string& text, Horizon& value);
 std::string write_scalar(const Horizon& value);
 inline std::string wanted(const Horizon&) { return "a time or a number of steps"; }
 
+// --- extents
+// ---------------------------------------------------------------------------------------------
+/// "128 to 32768", "4 KiB to 1 GiB".
+template <class T>
+void read_scalar(const std::string& text, Extent<T>& value) {
+  const std::size_t middle = text.find(" to ");
+  if (middle == std::string::npos) refuse(text, wanted(value));
+  Extent<T> read{};
+  read_scalar(text.substr(0, middle), read.least);
+  read_scalar(text.substr(middle + 4), read.most);
+  if (read.most < read.least) throw Mistake{quoted(text) + " ends before it begins", ""};
+  value = read;
+}
+template <class T>
+std::string write_scalar(const Extent<T>& value) {
+  return write_scalar(value.least) + " to " + write_scalar(value.most);
+}
+template <class T>
+std::string wanted(const Extent<T>& value) {
+  return "\"A to B\", each " + wanted(value.least);
+}
+
 // --- choices
 // ------------------------------------------------------------------------------------------------
 template <Named E>
@@ -117,6 +139,10 @@ inline double magnitude(GpuPrice value) { return value.dollars_per_hour; }
 template <int S, int B, int F>
 double magnitude(Quantity<S, B, F> value) {
   return value.base();
+}
+template <class T>
+double magnitude(const Extent<T>& value) {
+  return magnitude(value.least);
 }
 
 template <class T>

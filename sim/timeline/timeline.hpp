@@ -48,6 +48,13 @@ const char* title_of(Cause cause);
 
 using CauseSeconds = std::array<double, kCauses>;
 
+/// Of some kernels, the time of those whose size was never measured, all on one side.
+struct OutsideSeconds {
+  std::uint32_t name = 0;  ///< index into Timeline::names: "GEMM k < 256"
+  double seconds = 0;
+};
+inline constexpr std::uint32_t kInRange = 0xffffffff;  ///< the name of no side
+
 /// storage: writes in the background, which nobody waits for at once.
 enum class RowKind : std::uint8_t { compute, host, communication, copy, loader, storage };
 
@@ -100,6 +107,7 @@ struct RankTimeline {
 struct Timeline {
   std::vector<std::string> names;
   std::vector<CauseSeconds> mixes;
+  std::vector<std::vector<OutsideSeconds>> outside;  ///< of each mix
   std::vector<RankTimeline> ranks;
   std::vector<double> step_ends;  ///< when the last rank finished each step, warm-up included
   int warmup = 0;                 ///< steps at the front that are not measured

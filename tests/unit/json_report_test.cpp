@@ -59,6 +59,7 @@ TEST_CASE("the keys of a result are a schema: none comes or goes with the number
                                         "replicas",
                                         "checkpoint",
                                         "long_run",
+                                        "outside_calibrated_range",
                                         "faults",
                                         "cost",
                                         "verdict",

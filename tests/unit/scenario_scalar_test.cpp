@@ -147,6 +147,16 @@ TEST_CASE("quantities are written in the unit that is shortest") {
   CHECK(write_scalar(312_TFLOPps) == "312 TFLOP/s");
 }
 
+TEST_CASE("an extent is two sizes, the lesser first") {
+  using Sizes = Extent<std::int64_t>;
+  CHECK(read<Sizes>("128 to 32768") == Sizes{128, 32768});
+  CHECK(read<Extent<Bytes>>("4 KiB to 1 GiB") == Extent<Bytes>{4_KiB, 1_GiB});
+  CHECK(write_scalar(Extent<Bytes>{4_KiB, 1_GiB}) == "4 KiB to 1 GiB");
+  CHECK(mistake_in<Sizes>("128").message == "'128' is not \"A to B\", each an integer");
+  CHECK(mistake_in<Sizes>("512 to 128").message == "'512 to 128' ends before it begins");
+  CHECK(mistake_in<Extent<Bytes>>("4 to 8 KiB").message.find("unit") != std::string::npos);
+}
+
 TEST_CASE("choices are words, and near ones are proposed") {
   CHECK(read<Precision>("bf16") == Precision::bf16);
   CHECK(write_scalar(Sharding::zero3) == "zero3");
