@@ -58,6 +58,7 @@ struct CommandLine {
   ScenarioArgument check_argument;
   ShowOptions show_options;
   ImportOptions import_options;
+  CalibrateFitOptions fit_options;
   std::string fold = "auto", listed;
   std::function<ExitCode()> chosen;
 
@@ -80,6 +81,7 @@ struct CommandLine {
                               "optimizers", "schedules", "shardings", "topologies"}));
     list->callback([this] { chosen = [this] { return stepsim::list(listed, std::cout); }; });
     add_import();
+    add_calibrate();
   }
 
   void add_show() {
@@ -147,6 +149,33 @@ struct CommandLine {
         chosen = [this] { return stepsim::import_topology(import_options, std::cout); };
       });
     }
+  }
+
+  void add_calibrate() {
+    CLI::App* calibrate = app.add_subcommand("calibrate", "make profiles from measurements");
+    calibrate->require_subcommand(1);
+    CLI::App* fit = calibrate->add_subcommand("fit", "fit profiles to files of measurements");
+    fit->footer(
+        "Exit codes: 0 written, 2 the measurements or options are wrong, 4 a file cannot be read\n"
+        "or written. Nothing is written unless all is well.\n\n"
+        "Example: stepsim calibrate fit my-h100.json -o calib/gpus/my-h100.yaml");
+    fit->add_option("measurements", fit_options.measurements, "files: docs/calibration.md")
+        ->required();
+    fit->add_option("-o,--output", fit_options.output, "GPU profile to write, calib/gpus/NAME.yaml")
+        ->required();
+    fit->add_option("--link", fit_options.link,
+                    "link profile to write of the collectives, calib/links/NAME.yaml");
+    fit->add_option("--base", fit_options.base,
+                    "profile for what was not measured; default: the nearest");
+    fit->add_option("--base-link", fit_options.base_link,
+                    "the same for the link; default: that of the base's clusters");
+    fit->add_option("--name", fit_options.name,
+                    "what the profile calls the GPU; default: as its driver does");
+    fit->add_option("--seed", fit_options.seed, "of the half of the points that errors are of");
+    fit->add_option("--format", fit_options.format, "table or json")
+        ->check(one_of_these({"table", "json"}));
+    fit->callback(
+        [this] { chosen = [this] { return stepsim::calibrate_fit(fit_options, std::cout); }; });
   }
 
   void add_run() {

@@ -1,6 +1,7 @@
 // The sub-commands: each takes its options, writes results to `out` and returns an exit code.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -61,6 +62,16 @@ struct ImportOptions {
   std::string output;  ///< file to write; empty: standard output
 };
 
+struct CalibrateFitOptions {
+  std::vector<std::string> measurements;  ///< files
+  std::string output;                     ///< GPU profile to write
+  std::string link;                       ///< link profile to write; empty: none
+  std::string base, base_link;   ///< profiles for what was not measured; empty: the nearest
+  std::string name;              ///< what the profile calls the GPU; empty: as its driver does
+  std::uint64_t seed = 1;        ///< of the halves of the points that are kept from fits
+  std::string format = "table";  ///< table, json
+};
+
 /// Simulates a scenario and prints the answer. Exit code 1 when an expectation fails.
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes);
 
@@ -78,6 +89,9 @@ ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& n
 
 /// Writes a cluster from what `nvidia-smi topo -m` or NCCL say of a node; options.file may be "-".
 ExitCode import_topology(const ImportOptions& options, std::ostream& out);
+
+/// Fits profiles to measurements, writes them, and prints how far off they are.
+ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out);
 
 /// Prints the names that scenarios may use: models, gpus, attention kernels, links, clusters,
 /// collectives, distributions, schedules, topologies, shardings.

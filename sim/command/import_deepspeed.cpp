@@ -13,7 +13,7 @@
 
 #include "sim/command/import.hpp"
 #include "sim/core/error.hpp"
-#include "sim/scenario/source.hpp"
+#include "sim/core/source.hpp"
 
 namespace stepsim {
 namespace {

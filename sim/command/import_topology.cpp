@@ -9,10 +9,10 @@
 #include "sim/command/command.hpp"
 #include "sim/command/load.hpp"
 #include "sim/command/seen_node.hpp"
+#include "sim/core/source.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/report/file.hpp"
 #include "sim/scenario/load.hpp"
-#include "sim/scenario/source.hpp"
 
 namespace stepsim {
 namespace {

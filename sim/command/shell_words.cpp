@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "sim/core/error.hpp"
-#include "sim/scenario/source.hpp"
+#include "sim/core/source.hpp"
 
 namespace stepsim {
 namespace {

@@ -58,9 +58,11 @@ struct AttentionPoint {
   AttentionPass pass = AttentionPass::forward;
   bool causal = true;
   std::int64_t batch = 0, heads = 0, kv_heads = 0, sequence = 0, head_dim = 0;
+  AttentionKernel kernel = AttentionKernel::cudnn;
 
   template <class Self, class F>
   static void each_field(Self& self, F&& field) {
+    field("kernel", self.kernel);
     field("dtype", self.dtype);
     field("pass", self.pass);
     field("causal", self.causal);

@@ -21,6 +21,8 @@ enum class Dtype { bf16, fp16, tf32, fp32, fp8 };
 enum class Transpose { TN, NN, NT };
 enum class MemoryOp { copy, add, sum, norm, softmax, dropout, cross_entropy, adam };
 enum class AttentionPass { forward, backward };
+/// As profiles call them; flash4 is FlashAttention's kernel for Blackwell.
+enum class AttentionKernel { cudnn, flash1, flash2, flash3, flash4 };
 /// Where a launch's time is spent: on the GPU in a stream or a graph, on the host, or there and
 /// back again.
 enum class LaunchCost { stream, graph, host, round_trip };
@@ -54,6 +56,10 @@ struct Names<MemoryOp> {
 template <>
 struct Names<AttentionPass> {
   static constexpr const char* all[] = {"forward", "backward"};
+};
+template <>
+struct Names<AttentionKernel> {
+  static constexpr const char* all[] = {"cudnn", "flash1", "flash2", "flash3", "flash4"};
 };
 template <>
 struct Names<LaunchCost> {

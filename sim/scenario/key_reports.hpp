@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/scenario/map_reader.hpp"
-#include "sim/scenario/source.hpp"
 
 namespace stepsim {
 

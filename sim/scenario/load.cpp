@@ -90,6 +90,24 @@ Part load_part(const char* key, const std::string& name, const Library& library,
   return part;
 }
 
+template <class Profile>
+Profile parse_profile(const std::string& text, const std::string& file) {
+  const auto source = std::make_shared<Source>(Source{file, folder_of(file), text});
+  const Library none;
+  Reading reading{none, {}, {}};
+  const auto tree = parse_tree(source, "", reading.problems);
+  reading.problems.throw_if_any();
+  Profile profile;
+  profile.name = stem_of(file);
+  profile.hash = fnv1a_hex(text);
+  MapReader io(reading, *tree, "", "the profile", {source, 1, 1});
+  io.expect_sources();
+  describe(io, profile);
+  io.finish();
+  reading.problems.throw_if_any();
+  return profile;
+}
+
 }  // namespace
 
 Library library_for(const std::string& scenario_path) {
@@ -127,6 +145,13 @@ LinkProfile load_link(const std::string& name, const Library& library) {
 }
 Cluster load_cluster(const std::string& name, const Library& library) {
   return load_part<Cluster>("cluster", name, library, check_cluster);
+}
+
+GpuProfile parse_gpu(const std::string& text, const std::string& file) {
+  return parse_profile<GpuProfile>(text, file);
+}
+LinkProfile parse_link(const std::string& text, const std::string& file) {
+  return parse_profile<LinkProfile>(text, file);
 }
 
 std::vector<std::string> names_in(const std::string& folder, const Library& library) {

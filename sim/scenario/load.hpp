@@ -74,6 +74,11 @@ GpuProfile load_gpu(const std::string& name, const Library& library);
 LinkProfile load_link(const std::string& name, const Library& library);
 Cluster load_cluster(const std::string& name, const Library& library);
 
+/// A profile from the text of a file of that name; it must be whole. Throws UserError with every
+/// mistake.
+GpuProfile parse_gpu(const std::string& text, const std::string& file);
+LinkProfile parse_link(const std::string& text, const std::string& file);
+
 /// The names in models/, calib/gpus/, calib/links/ or scenarios/clusters/ (`folder`), sorted.
 std::vector<std::string> names_in(const std::string& folder, const Library& library);
 

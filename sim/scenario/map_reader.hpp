@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/core/problems.hpp"
 #include "sim/scenario/load.hpp"
-#include "sim/scenario/problems.hpp"
 #include "sim/scenario/resolve.hpp"
 #include "sim/scenario/rules.hpp"
 #include "sim/scenario/scalar.hpp"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/scenario/source.hpp"
+#include "sim/core/source.hpp"
 
 namespace stepsim {
 namespace {

@@ -12,10 +12,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/number.hpp"
-#include "sim/scenario/source.hpp"
 #include "sim/scenario/unit.hpp"
 
 namespace stepsim {

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/scenario/problems.hpp"
-#include "sim/scenario/source.hpp"
+#include "sim/core/problems.hpp"
+#include "sim/core/source.hpp"
 
 namespace stepsim {
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
-#include "sim/scenario/source.hpp"
 
 namespace stepsim {
 namespace {

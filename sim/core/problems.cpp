@@ -1,5 +1,5 @@
 // Collecting and ordering diagnostics.
-#include "sim/scenario/problems.hpp"
+#include "sim/core/problems.hpp"
 
 #include <algorithm>
 #include <tuple>

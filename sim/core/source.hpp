@@ -24,13 +24,15 @@ struct Place {
   int column = 0;
 };
 
-/// Reads a file of at most `kLargestFile` bytes. Throws IoError when it cannot be read or is a
-/// folder.
-std::shared_ptr<const Source> read_source(const std::string& path);
-
 /// Far above any scenario or profile (a few KiB), and small enough that a wrong file is refused at
 /// once.
 inline constexpr std::size_t kLargestFile = 1 << 20;
+/// Measurements: some 200 bytes a point.
+inline constexpr std::size_t kLargestMeasurements = 64 << 20;
+
+/// Reads a file; of a longer one `most` bytes and one more. Throws IoError when it cannot be read
+/// or is a folder.
+std::shared_ptr<const Source> read_source(const std::string& path, std::size_t most = kLargestFile);
 
 /// The folder part of a path; "" when it has none.
 std::string folder_of(const std::string& path);

@@ -1,5 +1,5 @@
 // Reading files, and telling text from what is not text.
-#include "sim/scenario/source.hpp"
+#include "sim/core/source.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -51,7 +51,7 @@ std::string Source::line(int number) const {
   return result;
 }
 
-std::shared_ptr<const Source> read_source(const std::string& path) {
+std::shared_ptr<const Source> read_source(const std::string& path, std::size_t most) {
   const auto fail = [&](const std::string& why) {
     return IoError(fmt::format("cannot read {}: {}", quoted(path), why));
   };
@@ -59,7 +59,7 @@ std::shared_ptr<const Source> read_source(const std::string& path) {
   if (std::filesystem::is_directory(path, ignored)) throw fail("it is a folder");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw fail(std::strerror(errno));
-  std::string text(kLargestFile + 1, '\0');
+  std::string text(most + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) throw fail(std::strerror(errno));
   text.resize(static_cast<std::size_t>(in.gcount()));

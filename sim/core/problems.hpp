@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/core/error.hpp"
-#include "sim/scenario/source.hpp"
+#include "sim/core/source.hpp"
 
 namespace stepsim {
 

@@ -1,0 +1,64 @@
+// stepsim calibrate fit: files of measurements to files of profiles.
+#include <filesystem>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/command/calibration.hpp"
+#include "sim/command/command.hpp"
+#include "sim/core/source.hpp"
+#include "sim/report/file.hpp"
+
+namespace stepsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "my-h100" from "calib/gpus/my-h100.yaml": profiles are found by their files' names.
+std::string name_of_profile(const std::string& option, const std::string& file) {
+  const fs::path path(file);
+  if (path.extension() != ".yaml" && path.extension() != ".yml")
+    throw UserError(fmt::format("{} {}: a profile is a file that ends in .yaml", option, file));
+  return path.stem().string();
+}
+
+void check_outputs(const CalibrateFitOptions& options) {
+  std::error_code ignored;
+  for (const std::string& output : {options.output, options.link}) {
+    if (output.empty()) continue;
+    for (const std::string& input : options.measurements)
+      if (output == input || fs::equivalent(output, input, ignored))
+        throw UserError(fmt::format("{} would replace a file that is read", output));
+  }
+  if (options.output == options.link || fs::equivalent(options.output, options.link, ignored))
+    throw UserError(fmt::format("-o and --link are one file, {}", options.output));
+}
+
+}  // namespace
+
+ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out) {
+  check_outputs(options);
+  CalibrationRequest request{.gpu = name_of_profile("-o", options.output),
+                             .base = options.base,
+                             .base_link = options.base_link,
+                             .description = options.name,
+                             .seed = options.seed};
+  if (!options.link.empty()) request.link = name_of_profile("--link", options.link);
+  std::vector<MeasuredFile> files;
+  for (const std::string& name : options.measurements) {
+    const auto source = read_source(name, kLargestMeasurements);
+    files.push_back({name, calib::parse_measurements(source->text, name)});
+  }
+  const Calibration made = calibrate(files, request);
+  save_file(options.output, made.gpu_text);
+  if (made.link_text) save_file(options.link, *made.link_text);
+  if (options.format == "json") {
+    out << calibration_json(made);
+    return ExitCode::ok;
+  }
+  out << calibration_text(made) << '\n' << options.output << ": written\n";
+  if (made.link_text) out << options.link << ": written\n";
+  return ExitCode::ok;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,256 @@
+// Which profile to start from, what each family gives, and the check that stepsim reads the result.
+#include "sim/command/calibration.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/command/profile_draft.hpp"
+#include "sim/command/seen_gpu.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+#include "sim/measurement/peak.hpp"
+#include "sim/plan/collective_speed.hpp"
+#include "sim/scenario/load.hpp"
+#include "sim/scenario/names.hpp"
+
+namespace stepsim {
+namespace {
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// Whether a driver's name is that of the profile's GPU: "NVIDIA H100 80GB HBM3" has "h100".
+bool is_named(const std::string& device, const std::string& profile) {
+  return lower(device).find(profile.substr(0, profile.find('-'))) != std::string::npos;
+}
+
+/// Compute capability to generation: CUDA C++ Programming Guide, compute capabilities.
+Architecture architecture_of(const calib::DeviceFacts& device) {
+  if (device.compute_major <= 7) return Architecture::volta;
+  if (device.compute_major == 8) return Architecture::ampere;
+  return device.compute_major == 9 ? Architecture::hopper : Architecture::blackwell;
+}
+
+/// Of those that `suits`, the one whose memory is nearest in size.
+template <class Suits>
+std::string nearest_memory(const std::vector<GpuProfile>& gpus, double bytes, Suits&& suits) {
+  std::string best;
+  double least = INFINITY;
+  for (const GpuProfile& gpu : gpus) {
+    const double distance = std::abs(gpu.memory.bytes() - bytes);
+    if (!suits(gpu) || distance >= least) continue;
+    best = gpu.name;
+    least = distance;
+  }
+  return best;
+}
+
+/// The shipped profile whose name, else whose generation is that of the device; "": none.
+std::string nearest_profile(const calib::DeviceFacts& device, const Library& library) {
+  std::vector<GpuProfile> gpus;
+  for (const std::string& name : seen_gpus()) gpus.push_back(load_gpu(name, library));
+  const auto memory = static_cast<double>(device.memory_bytes);
+  const std::string named = nearest_memory(
+      gpus, memory, [&](const GpuProfile& gpu) { return is_named(device.name, gpu.name); });
+  if (!named.empty() || device.compute_major == 0) return named;
+  const Architecture architecture = architecture_of(device);
+  return nearest_memory(gpus, memory,
+                        [&](const GpuProfile& gpu) { return gpu.architecture == architecture; });
+}
+
+std::string base_for(const CalibrationRequest& request, const calib::DeviceFacts& device,
+                     const Library& library) {
+  if (!request.base.empty()) return request.base;
+  const std::string nearest = nearest_profile(device, library);
+  if (nearest.empty())
+    throw UserError(fmt::format(
+        "the measurements do not say of which GPU they are, so there is nothing to take the rest "
+        "from: name a profile with --base ({})",
+        one_of(seen_gpus())));
+  return nearest;
+}
+
+/// Of the files that name one.
+calib::DeviceFacts device_of(const std::vector<MeasuredFile>& files) {
+  const MeasuredFile* first = nullptr;
+  for (const MeasuredFile& file : files) {
+    if (file.content.device.name.empty()) continue;
+    if (first != nullptr && first->content.device.name != file.content.device.name)
+      throw UserError(fmt::format("{} is of '{}', but {} of '{}': a profile is of one GPU",
+                                  file.name, file.content.device.name, first->name,
+                                  first->content.device.name));
+    if (first == nullptr) first = &file;
+  }
+  return first == nullptr ? calib::DeviceFacts{} : first->content.device;
+}
+
+Records measured_records(const std::vector<MeasuredFile>& files) {
+  Records records;
+  for (const MeasuredFile& file : files)
+    for (const calib::Record& record : file.content.records)
+      if (record.skipped.empty()) records.push_back(record);
+  return records;
+}
+
+Provenance provenance_of(const std::vector<MeasuredFile>& files, const std::string& device) {
+  std::vector<std::string> names;
+  std::string date;
+  for (const MeasuredFile& file : files) {
+    const std::size_t slash = file.name.find_last_of('/');
+    names.push_back(slash == std::string::npos ? file.name : file.name.substr(slash + 1));
+    if (date.empty()) date = file.content.started.substr(0, 10);
+  }
+  return {fmt::format("{}", fmt::join(names, ", ")), device, date};
+}
+
+calib::Dtype dtype_of(Precision precision) {
+  return *calib::find_word<calib::Dtype>(name_of(precision));
+}
+
+/// What the driver tells is better than what a relative's datasheet says.
+void take_facts(const calib::DeviceFacts& device, GpuDraft& draft) {
+  const std::string text = "as the driver reports: " + device.name;
+  const auto state = [&](const std::string& path) { draft.state(path, "device", text); };
+  GpuProfile& gpu = draft.profile;
+  const bool is_base = is_named(device.name, gpu.name) && device.sms == gpu.sms;
+  if (device.sms == 0 || is_base) return;
+  gpu.sms = static_cast<int>(device.sms);
+  state("sms");
+  if (device.memory_bytes > 0) {
+    gpu.memory = Bytes{static_cast<double>(device.memory_bytes)};
+    state("memory");
+  }
+  if (const auto pins = peak_bytes_per_s(device)) {
+    gpu.memory_bandwidth = BytesPerSecond{*pins};
+    state("memory_bandwidth");
+  }
+  for (GemmProfile& gemm : gpu.gemm) {
+    const auto peak = peak_flops_per_s(device, dtype_of(gemm.precision));
+    if (!peak) continue;
+    gemm.peak = FlopsPerSecond{*peak};
+    state(fmt::format("gemm.{}.peak", name_of(gemm.precision)));
+  }
+}
+
+/// Families that have no points.
+void report_the_rest(GpuDraft& draft, const std::string& base) {
+  const auto is_fitted = [&](const std::string& path) {
+    return std::any_of(draft.families.begin(), draft.families.end(),
+                       [&](const FamilyReport& family) { return family.path.starts_with(path); });
+  };
+  const auto add = [&](const std::string& family, const std::string& path) {
+    if (is_fitted(path)) return;
+    draft.families.push_back({.family = family,
+                              .path = path,
+                              .held_out = false,
+                              .fitted = false,
+                              .remark = "as " + base + ", not measured"});
+  };
+  for (const GemmProfile& gemm : draft.profile.gemm)
+    add("gemm " + name_of(gemm.precision), "gemm." + name_of(gemm.precision));
+  add("memory", "memory_kernels");
+  add("attention", "attention");
+  add("copy pinned", "copy_pinned");
+  add("copy pageable", "copy_pageable");
+}
+
+std::string title_of(const Provenance& provenance, const std::string& base) {
+  return fmt::format("{}, by stepsim calibrate fit from {}; the rest as {}.",
+                     provenance.device.empty() ? "A GPU" : provenance.device, provenance.files,
+                     base);
+}
+
+/// A profile that stepsim would not read must not be written.
+template <class Profile>
+void check_readable(const Profile& profile, const Profile& again) {
+  Profile same = again;
+  same.hash = profile.hash;  // of the text, which is another one
+  if (!(same == profile))
+    throw InternalError(fmt::format("the profile '{}' is read as another one", profile.name));
+}
+
+/// The machine that such GPUs are in: the first shipped cluster with a measured link.
+Cluster node_of(const std::string& base, const Library& library) {
+  for (const std::string& name : names_in("scenarios/clusters", library)) {
+    Cluster cluster = load_cluster(name, library);
+    if (cluster.gpu.name == base && is_measured(cluster.intra_node)) return cluster;
+  }
+  return {.gpu = load_gpu(base, library), .gpus_per_node = 8};
+}
+
+GpuDraft gpu_draft(const Records& records, const CalibrationRequest& request,
+                   const calib::DeviceFacts& device, const Provenance& provenance,
+                   const std::string& base, const Library& library) {
+  GpuDraft draft;
+  draft.profile = load_gpu(base, library);
+  draft.provenance = provenance;
+  draft.derive_from(base);
+  take_facts(device, draft);
+  draft.profile.name = request.gpu;
+  const std::string described = request.description.empty() ? device.name : request.description;
+  if (!described.empty()) draft.profile.description = described;
+  fit_memory_kernels(records, request.seed, draft);
+  fit_attention_kernels(records, request.seed, draft);
+  fit_copies(records, draft);
+  fit_launches(records, draft);
+  report_the_rest(draft, base);
+  return draft;
+}
+
+LinkDraft link_draft(const Records& records, const std::string& name, const Cluster& node,
+                     const Provenance& provenance) {
+  LinkDraft draft;
+  draft.profile = node.intra_node;
+  draft.provenance = provenance;
+  draft.derive_from(node.intra_node.name);
+  draft.profile.name = name;
+  fit_collectives(records, node, draft);
+  if (draft.families.empty())
+    throw UserError(
+        "no link profile: the files have no collectives of 4 KiB or more; leave --link out");
+  return draft;
+}
+
+int count_of_collectives(const Records& records) {
+  return static_cast<int>(std::count_if(records.begin(), records.end(), [](const auto& record) {
+    return calib::kind_of(record.point) == calib::Kind::collective;
+  }));
+}
+
+}  // namespace
+
+Calibration calibrate(const std::vector<MeasuredFile>& files, const CalibrationRequest& request) {
+  const Library library = library_for("scenario.yaml");
+  const Records records = measured_records(files);
+  if (records.empty()) throw UserError("the files have no measured points");
+  const calib::DeviceFacts device = device_of(files);
+  Calibration made;
+  made.device = device.name;
+  made.points = static_cast<int>(records.size());
+  made.base = base_for(request, device, library);
+  const Provenance provenance = provenance_of(files, device.name);
+  const GpuDraft gpu = gpu_draft(records, request, device, provenance, made.base, library);
+  made.gpu_text = profile_yaml(gpu.profile, title_of(provenance, made.base), gpu.sources);
+  check_readable(gpu.profile, parse_gpu(made.gpu_text, request.gpu + ".yaml"));
+  made.families = gpu.families;
+  if (request.link.empty()) {
+    made.collectives = count_of_collectives(records);
+    return made;
+  }
+  Cluster node = node_of(made.base, library);
+  if (!request.base_link.empty()) node.intra_node = load_link(request.base_link, library);
+  made.base_link = node.intra_node.name;
+  const LinkDraft link = link_draft(records, request.link, node, provenance);
+  made.link_text = profile_yaml(link.profile, title_of(provenance, made.base_link), link.sources);
+  check_readable(link.profile, parse_link(*made.link_text, request.link + ".yaml"));
+  made.families.insert(made.families.end(), link.families.begin(), link.families.end());
+  return made;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,84 @@
+// What a calibration says: one line a family, for people and for programs.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/command/calibration.hpp"
+#include "sim/report/humanise.hpp"
+#include "sim/report/layout.hpp"
+
+namespace stepsim {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int kFamilyWidth = 28;
+
+std::string errors_text(const FamilyReport& family) {
+  const fit::Errors& e = family.errors;
+  const std::string large = e.large > 0 ? percent(e.large_mean) : "-";
+  return fmt::format("{:>8}{:>8}{:>8}{:>8}", percent(e.mean), percent(e.median), percent(e.p90),
+                     large);
+}
+
+std::string line_of(const FamilyReport& family) {
+  std::string text = pad_right(family.family, kFamilyWidth);
+  if (!family.fitted) return fmt::format("{}{:>6}  {}", text, "-", family.remark);
+  text += fmt::format("{:>6}", family.errors.points);
+  // What was measured once has no error of a fit.
+  text += family.range.empty() ? std::string(33, ' ') : errors_text(family);
+  if (!family.range.empty()) text += family.held_out ? " " : "*";
+  return fmt::format("{} {}", text, family.range.empty() ? family.remark : family.range);
+}
+
+ordered_json json_of(const FamilyReport& family) {
+  ordered_json one{{"family", family.family}, {"fitted", family.fitted}};
+  if (!family.path.empty()) one["path"] = family.path;
+  if (family.fitted) {
+    one["points"] = family.errors.points;
+    one["held_out"] = family.held_out;
+    one["mean_error"] = family.errors.mean;
+    one["median_error"] = family.errors.median;
+    one["p90_error"] = family.errors.p90;
+    if (family.errors.large > 0) one["large_mean_error"] = family.errors.large_mean;
+    if (!family.range.empty()) one["range"] = family.range;
+  }
+  if (!family.remark.empty()) one["remark"] = family.remark;
+  return one;
+}
+
+}  // namespace
+
+std::string calibration_text(const Calibration& made) {
+  std::string text = fmt::format(
+      "{} points of {}; what was not measured is as {}\n\n", made.points,
+      made.device.empty() ? "a GPU that the files do not name" : made.device, made.base);
+  text += fmt::format("{}{:>6}{:>8}{:>8}{:>8}{:>8}  range\n", pad_right("family", kFamilyWidth),
+                      "points", "mean", "median", "90th", "large");
+  bool any_fit = false;
+  for (const FamilyReport& family : made.families) {
+    text += line_of(family) + "\n";
+    any_fit = any_fit || (family.fitted && !family.held_out && !family.range.empty());
+  }
+  text += "\nErrors of time on points that the fit did not see";
+  text += any_fit ? "; with *, on those of the fit.\n" : ".\n";
+  if (made.collectives > 0)
+    text +=
+        fmt::format("{} points of collectives are left out: --link FILE makes a link of them.\n",
+                    made.collectives);
+  return text;
+}
+
+std::string calibration_json(const Calibration& made) {
+  ordered_json json{{"schema", "stepsim.calibration/1"},
+                    {"device", made.device},
+                    {"base", made.base},
+                    {"points", made.points}};
+  if (!made.base_link.empty()) json["base_link"] = made.base_link;
+  ordered_json& families = json["families"] = ordered_json::array();
+  for (const FamilyReport& family : made.families) families.push_back(json_of(family));
+  return json.dump(2) + "\n";
+}
+
+}  // namespace stepsim

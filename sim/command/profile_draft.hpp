@@ -1,0 +1,76 @@
+// A profile in the making: its constants, where each comes from, and the report about both.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/command/calibration.hpp"
+#include "sim/fit/sample.hpp"
+#include "sim/scenario/profile_writer.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+/// What profiles say about their measurements: "my.json (NVIDIA H100 80GB HBM3, 2026-01-31".
+struct Provenance {
+  std::string files, device, date;
+  std::string text(int points) const;
+};
+
+template <class Profile>
+struct ProfileDraft {
+  Profile profile;
+  ProfileSources sources;
+  std::vector<FamilyReport> families;
+  Provenance provenance;
+
+  /// Everything that no family claims is as in `base`.
+  void derive_from(const std::string& base) {
+    sources.texts.emplace_back("base", "derived: as " + base + ", not measured");
+    sources.of[""] = "base";
+  }
+  /// A source of its own for the constants at `path`.
+  void state(const std::string& path, const std::string& id, const std::string& text);
+  /// The constants at the report's path are fitted.
+  void fitted(FamilyReport report);
+};
+
+std::string fit_source(const Provenance& provenance, const FamilyReport& report);
+/// "gemm-bf16" from "gemm.bf16"
+std::string id_of(const std::string& path);
+
+template <class Profile>
+void ProfileDraft<Profile>::state(const std::string& path, const std::string& id,
+                                  const std::string& text) {
+  bool known = false;
+  for (const auto& [other, its_text] : sources.texts) known = known || other == id;
+  if (!known) sources.texts.emplace_back(id, text);
+  sources.of[path] = id;
+}
+
+template <class Profile>
+void ProfileDraft<Profile>::fitted(FamilyReport report) {
+  state(report.path, id_of(report.path), fit_source(provenance, report));
+  families.push_back(std::move(report));
+}
+
+using GpuDraft = ProfileDraft<GpuProfile>;
+using LinkDraft = ProfileDraft<LinkProfile>;
+using Records = std::vector<calib::Record>;
+
+/// Each takes its kinds of records and leaves the rest; REQUIRES: none is skipped.
+void fit_memory_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft);
+void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft);
+void fit_copies(const Records& records, GpuDraft& draft);
+void fit_launches(const Records& records, GpuDraft& draft);
+/// `node` is the kind of machine that they ran on, by which NCCL chose.
+void fit_collectives(const Records& records, const Cluster& node, LinkDraft& draft);
+
+/// The points of one kind of record.
+template <class Point, class F>
+void for_each_point(const Records& records, F&& use) {
+  for (const calib::Record& record : records)
+    if (const auto* point = std::get_if<Point>(&record.point)) use(*point, record.measured);
+}
+
+}  // namespace stepsim

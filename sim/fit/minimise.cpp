@@ -1,0 +1,72 @@
+// Subplex of NLopt, repeated.
+#include "sim/fit/minimise.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlopt.hpp>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim::fit {
+namespace {
+
+using Objective = std::function<double(const std::vector<double>&)>;
+
+constexpr int kMostEvaluations = 20'000;  // of one search; they end far earlier
+constexpr int kMostSearches = 5;
+constexpr double kStep = 0.1;  // first step over the range between the bounds
+
+double evaluate(const std::vector<double>& values, std::vector<double>&, void* objective) {
+  const double value = (*static_cast<const Objective*>(objective))(values);
+  // NLopt compares with <, so that NaN would win.
+  return std::isfinite(value) ? value : HUGE_VAL;
+}
+
+/// Ends at `values`; returns the least value.
+double search(Objective& objective, const std::vector<Parameter>& parameters,
+              std::vector<double>& values) {
+  nlopt::opt optimiser(nlopt::LN_SBPLX, static_cast<unsigned>(values.size()));
+  std::vector<double> low, high, step;
+  for (const Parameter& parameter : parameters) {
+    low.push_back(parameter.low);
+    high.push_back(parameter.high);
+    step.push_back(std::max(kStep * (parameter.high - parameter.low), 1e-300));
+  }
+  optimiser.set_min_objective(evaluate, &objective);
+  optimiser.set_lower_bounds(low);
+  optimiser.set_upper_bounds(high);
+  optimiser.set_initial_step(step);
+  optimiser.set_xtol_rel(1e-5);
+  optimiser.set_ftol_rel(1e-7);
+  optimiser.set_maxeval(kMostEvaluations);
+  double least = 0;
+  try {
+    optimiser.optimize(values, least);
+  } catch (const nlopt::roundoff_limited&) {
+    // As near as doubles allow; `values` are the best so far.
+  } catch (const std::exception& error) {
+    throw InternalError(std::string("NLopt: ") + error.what());
+  }
+  return objective(values);
+}
+
+}  // namespace
+
+std::vector<double> minimise(const Objective& objective, const std::vector<Parameter>& parameters) {
+  std::vector<double> values;
+  for (const Parameter& parameter : parameters) values.push_back(parameter.start);
+  if (values.empty()) return values;
+  Objective own = objective;
+  double before = search(own, parameters, values);
+  for (int i = 1; i < kMostSearches; ++i) {
+    std::vector<double> next = values;
+    const double least = search(own, parameters, next);
+    if (least < before) values = next;
+    if (least > 0.999 * before) break;
+    before = least;
+  }
+  return values;
+}
+
+}  // namespace stepsim::fit

@@ -1,0 +1,80 @@
+// What all fits share: measured times, errors of a model against them, and a half that is kept from
+// a fit.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sim/ops/work.hpp"
+
+namespace stepsim::fit {
+
+/// One kernel and what it took.
+struct TimedWork {
+  Work work;
+  Seconds seconds;
+  bool large = false;  ///< the kind that fills a training step
+};
+using Samples = std::vector<TimedWork>;
+
+/// Of |modelled / measured - 1|, as shares.
+struct Errors {
+  int points = 0;
+  double mean = 0, median = 0, p90 = 0;
+  int large = 0;  ///< points that are large
+  double large_mean = 0;
+};
+
+using Model = std::function<Seconds(const Work&)>;
+
+/// Zero everywhere for no samples.
+Errors errors_of(const Model& model, const Samples& samples);
+
+/// Whether point `index` of a family is kept from the fit that its error is taken from: every other
+/// one, by lot. The same for the same seed.
+bool is_held_out(std::uint64_t seed, std::size_t index);
+
+/// The points of one half.
+template <class T>
+std::vector<T> half_of(const std::vector<T>& points, std::uint64_t seed, bool held_out) {
+  std::vector<T> half;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (is_held_out(seed, i) == held_out) half.push_back(points[i]);
+  return half;
+}
+
+/// Fewer points than that are all fitted: half of them would say nothing.
+inline constexpr std::size_t kFewestToSplit = 8;
+
+/// What a fit gave, and how far off it is.
+template <class Constants>
+struct Fitted {
+  Constants constants;   ///< fitted to all points
+  Errors errors;         ///< of the same fit to one half, on the other half
+  bool held_out = true;  ///< false: too few points to keep some, the errors are those of the fit
+};
+
+/// `fit(samples)` makes the constants, `model(constants)` a Model of them.
+template <class Fit, class ModelOf>
+auto fit_and_hold_out(const Samples& samples, std::uint64_t seed, Fit&& fit, ModelOf&& model)
+    -> Fitted<decltype(fit(samples))> {
+  Fitted<decltype(fit(samples))> fitted{.constants = fit(samples)};
+  fitted.held_out = samples.size() >= kFewestToSplit;
+  if (fitted.held_out) {
+    const auto half = fit(half_of(samples, seed, false));
+    fitted.errors = errors_of(model(half), half_of(samples, seed, true));
+  } else {
+    fitted.errors = errors_of(model(fitted.constants), samples);
+  }
+  return fitted;
+}
+
+/// To four significant digits: what a measurement supports.
+double rounded(double value);
+template <int S, int B, int F>
+Quantity<S, B, F> rounded(Quantity<S, B, F> value, double unit) {
+  return Quantity<S, B, F>{rounded(value.base() / unit) * unit};
+}
+
+}  // namespace stepsim::fit

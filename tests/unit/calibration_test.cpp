@@ -1,0 +1,181 @@
+// Measurements made from a known profile, with noise, give a profile with the same times.
+#include "sim/command/calibration.hpp"
+
+#include <cmath>
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "sim/cluster/kernel_time.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/random.hpp"
+#include "sim/plan/collective.hpp"
+#include "sim/scenario/load.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+constexpr double kNoise = 0.03;  // standard deviation of a measured time over the true one
+
+/// A normal variate of the key (Box and Muller 1958).
+double normal(RandomKey key) {
+  return std::sqrt(-2 * std::log(key.with(1).uniform())) *
+         std::cos(6.283185307179586 * key.with(2).uniform());
+}
+
+Library shipped() { return library_for("scenario.yaml"); }
+
+class Bench {
+ public:
+  explicit Bench(const std::string& gpu) : gpu_(load_gpu(gpu, shipped())) {
+    file_.name = "bench.json";
+    file_.content.device.name = "NVIDIA H100 80GB HBM3";
+    file_.content.device.compute_major = 9;
+    file_.content.device.sms = gpu_.sms;
+    file_.content.started = "2026-01-31T12:00:00Z";
+  }
+
+  GpuProfile& gpu() { return gpu_; }
+  std::vector<MeasuredFile> files() const { return {file_}; }
+
+  void add(const calib::Point& point, Seconds true_time) {
+    const double seconds =
+        true_time.seconds() *
+        std::exp(kNoise * normal(RandomKey(7).with(file_.content.records.size())));
+    calib::Record record{point, {}, ""};
+    record.measured.timing = {seconds, seconds, seconds, 10};
+    file_.content.records.push_back(record);
+  }
+
+  void add_memory(calib::MemoryOp op, MemoryRate kind) {
+    for (std::int64_t bytes = 1 << 14; bytes <= 1 << 30; bytes *= 2)
+      add(calib::MemoryPoint{op, calib::Dtype::bf16, 1, bytes / 4, bytes},
+          kernel_time(MemoryBound{Bytes{static_cast<double>(bytes)}, kind}, gpu_));
+  }
+
+  void add_attention(bool causal, bool backward) {
+    for (std::int64_t sequence = 512; sequence <= 32768; sequence *= 2) {
+      for (const std::int64_t heads : {8, 32}) {
+        const FusedAttention work{.kernel = "flash3",
+                                  .batch = 32768 / sequence,
+                                  .heads = heads,
+                                  .head_dim = 128,
+                                  .sequence = sequence,
+                                  .backward = backward,
+                                  .causal = causal};
+        add(
+            calib::AttentionPoint{
+                calib::Dtype::bf16,
+                backward ? calib::AttentionPass::backward : calib::AttentionPass::forward, causal,
+                work.batch, heads, heads, sequence, 128, calib::AttentionKernel::flash3},
+            kernel_time(work, gpu_));
+      }
+    }
+  }
+
+ private:
+  GpuProfile gpu_;
+  MeasuredFile file_;
+};
+
+GpuProfile fitted(const Bench& bench) {
+  return parse_gpu(calibrate(bench.files(), {.gpu = "mine"}).gpu_text, "mine.yaml");
+}
+
+const FamilyReport& family(const Calibration& made, const std::string& name) {
+  for (const FamilyReport& report : made.families)
+    if (report.family == name) return report;
+  throw std::runtime_error("no family " + name);
+}
+
+}  // namespace
+
+TEST_CASE("memory-bound kernels: the fit takes the times of the profile that made the points") {
+  Bench bench("h100");
+  bench.gpu().memory_kernels.elementwise = BytesPerSecond{2.2e12};
+  bench.gpu().memory_kernels.optimizer = BytesPerSecond{1.7e12};
+  bench.gpu().memory_kernels.latency = Seconds{4.1e-6};
+  bench.add_memory(calib::MemoryOp::add, MemoryRate::elementwise);
+  bench.add_memory(calib::MemoryOp::adam, MemoryRate::optimizer);
+  const GpuProfile mine = fitted(bench);
+  for (double bytes = 1e4; bytes < 1e9; bytes *= 7) {
+    for (const MemoryRate kind : {MemoryRate::elementwise, MemoryRate::optimizer}) {
+      const MemoryBound work{Bytes{bytes}, kind};
+      CHECK(kernel_time(work, mine) / kernel_time(work, bench.gpu()) ==
+            doctest::Approx(1).epsilon(kNoise));
+    }
+  }
+  CHECK(mine.memory_kernels.norm == bench.gpu().memory_kernels.norm);  // not measured: as the base
+}
+
+TEST_CASE("attention: the fit takes the times of the profile that made the points") {
+  Bench bench("h100");
+  for (AttentionProfile& entry : bench.gpu().attention) {
+    entry.plateau = entry.plateau * 0.8;
+    entry.half_sequence = 900;
+    entry.backward_rate = 0.7;
+    entry.overhead = Seconds{9e-6};
+  }
+  for (const bool causal : {true, false})
+    for (const bool backward : {true, false}) bench.add_attention(causal, backward);
+  const GpuProfile mine = fitted(bench);
+  for (const bool causal : {true, false}) {
+    for (const bool backward : {true, false}) {
+      const FusedAttention work{.kernel = "flash3",
+                                .batch = 4,
+                                .heads = 16,
+                                .head_dim = 128,
+                                .sequence = 3000,
+                                .backward = backward,
+                                .causal = causal};
+      CHECK(kernel_time(work, mine) / kernel_time(work, bench.gpu()) ==
+            doctest::Approx(1).epsilon(2 * kNoise));
+    }
+  }
+}
+
+TEST_CASE("held-out errors are about the noise, and say how many points there were") {
+  Bench bench("h100");
+  bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  const FamilyReport& report = family(made, "memory elementwise");
+  CHECK(report.errors.points == 17);
+  CHECK(report.held_out);
+  CHECK(report.errors.mean < 2 * kNoise);
+  CHECK(report.errors.mean > kNoise / 4);
+  CHECK(made.base == "h100");
+}
+
+TEST_CASE("what was not measured says so, and what was says by what") {
+  Bench bench("h100");
+  bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
+  const std::string text = calibrate(bench.files(), {.gpu = "mine"}).gpu_text;
+  CHECK(text.find("  base: \"derived: as h100, not measured\"\n") != std::string::npos);
+  CHECK(text.find("fitted to bench.json (NVIDIA H100 80GB HBM3, 2026-01-31, 17 points), held-out "
+                  "error ") != std::string::npos);
+  CHECK(text.find("norm: {value: 1.93 TB/s, source: base}") != std::string::npos);
+}
+
+TEST_CASE("a profile is of one GPU, and of one that is known or named") {
+  Bench one("h100"), other("h100");
+  one.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
+  other.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
+  MeasuredFile a = one.files().front(), b = other.files().front();
+  b.name = "other.json";
+  b.content.device.name = "NVIDIA A100-SXM4-80GB";
+  CHECK_THROWS_WITH_AS(calibrate({a, b}, {.gpu = "mine"}),
+                       "other.json is of 'NVIDIA A100-SXM4-80GB', but bench.json of 'NVIDIA H100 "
+                       "80GB HBM3': a profile is of one GPU",
+                       UserError);
+  b.content.device = {};
+  CHECK_THROWS_WITH_AS(calibrate({b}, {.gpu = "mine"}),
+                       doctest::Contains("name a profile with --base (v100, a100-80"), UserError);
+  CHECK(calibrate({b}, {.gpu = "mine", .base = "v100"}).base == "v100");
+  b.content.device.name = "NVIDIA A100-SXM4-40GB";
+  b.content.device.memory_bytes = 42'000'000'000;
+  CHECK(calibrate({b}, {.gpu = "mine"}).base == "a100-40");
+  b.content.device.name = "NVIDIA L40S";  // no name that is known, but a generation
+  b.content.device.compute_major = 8;
+  CHECK(calibrate({b}, {.gpu = "mine"}).base == "a100-40");
+}
