@@ -34,6 +34,16 @@ void check_outputs(const CalibrateFitOptions& options) {
     throw UserError(fmt::format("-o and --link are one file, {}", options.output));
 }
 
+/// Throws UserError with every mistake of every file.
+std::vector<MeasuredFile> read_all(const std::vector<std::string>& names) {
+  Problems problems;
+  std::vector<MeasuredFile> files;
+  for (const std::string& name : names)
+    files.push_back(calib::read_measurements(read_source(name, kLargestMeasurements), problems));
+  problems.throw_if_any();
+  return files;
+}
+
 }  // namespace
 
 ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out) {
@@ -44,12 +54,7 @@ ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out) {
                              .description = options.name,
                              .seed = options.seed};
   if (!options.link.empty()) request.link = name_of_profile("--link", options.link);
-  std::vector<MeasuredFile> files;
-  for (const std::string& name : options.measurements) {
-    const auto source = read_source(name, kLargestMeasurements);
-    files.push_back({name, calib::parse_measurements(source->text, name)});
-  }
-  const Calibration made = calibrate(files, request);
+  const Calibration made = calibrate(read_all(options.measurements), request);
   save_file(options.output, made.gpu_text);
   if (made.link_text) save_file(options.link, *made.link_text);
   if (options.format == "json") {

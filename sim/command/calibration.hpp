@@ -7,16 +7,12 @@
 #include <vector>
 
 #include "sim/fit/sample.hpp"
-#include "sim/measurement/measurements.hpp"
+#include "sim/measurement/read_measurements.hpp"
 #include "sim/scenario/profile_writer.hpp"
 
 namespace stepsim {
 
-/// A file of measurements that was read.
-struct MeasuredFile {
-  std::string name;
-  calib::Measurements content;
-};
+using calib::MeasuredFile;
 
 /// What profiles to make of them.
 struct CalibrationRequest {

@@ -21,7 +21,7 @@ struct Measurements {
 /// One line a record. Throws InternalError for a number that is not finite.
 std::string to_json(const Measurements& measurements);
 
-/// The inverse. Strict: throws UserError, naming `file` and where it can the line, for what is no
+/// The inverse. Strict: throws UserError with every mistake and its place in `file`: what is no
 /// JSON, another schema, keys that are unknown or missing, words that do not exist, numbers that
 /// are not positive, and a point that is there twice.
 Measurements parse_measurements(const std::string& text, const std::string& file);

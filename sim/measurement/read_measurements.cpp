@@ -1,217 +1,147 @@
-// Text to measurements.
+// Which form a file has, and what holds for all forms.
+#include "sim/measurement/read_measurements.hpp"
+
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <map>
-#include <optional>
-#include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/core/error.hpp"
-#include "sim/core/suggest.hpp"
-#include "sim/measurement/measurements.hpp"
+#include "sim/measurement/plausible.hpp"
+#include "sim/measurement/read_form.hpp"
+#include "sim/measurement/read_row.hpp"
 
 namespace stepsim::calib {
 namespace {
 
-using Json = nlohmann::json;
-
-[[noreturn]] void refuse(const std::string& where, const std::string& what) {
-  throw UserError(fmt::format("{}: {}", where, what));
+/// Line and column of a byte.
+Place place_of(const std::shared_ptr<const Source>& source, std::size_t offset) {
+  const std::string& text = source->text;
+  const auto begin = text.begin(), end = begin + static_cast<std::ptrdiff_t>(offset);
+  const std::size_t newline = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
+  const std::size_t start = newline == std::string::npos ? 0 : newline + 1;
+  return {source, 1 + static_cast<int>(std::count(begin, end, '\n')),
+          static_cast<int>(offset - start) + 1};
 }
 
-/// Takes keys out of a map, so that those left over are unknown ones.
-class Fields {
- public:
-  Fields(const Json& map, std::string where) : where_(std::move(where)) {
-    if (!map.is_object()) refuse(where_, "not a map");
-    for (const auto& [key, value] : map.items()) left_.emplace(key, value);
+/// Whether it is no text that could be measurements; reported.
+bool is_refused(const std::shared_ptr<const Source>& source, Problems& problems) {
+  const std::string& text = source->text;
+  if (text.size() > kLargestMeasurements) {
+    problems.add({source, 1, 1}, "",
+                 fmt::format("the file has more than {} MiB", kLargestMeasurements >> 20));
+    return true;
   }
-
-  bool has(const std::string& key) const { return left_.count(key) > 0; }
-
-  Json take(const std::string& key) {
-    asked_.push_back(key);
-    const auto found = left_.find(key);
-    if (found == left_.end()) refuse(where_, fmt::format("'{}' is missing", key));
-    Json value = found->second;
-    left_.erase(found);
-    return value;
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    problems.add({source, 1, 1}, "", "the file is empty");
+    return true;
   }
-
-  std::string text(const std::string& key) {
-    const Json value = take(key);
-    if (!value.is_string())
-      refuse(where_, fmt::format("'{}' is {}, not a text", key, value.dump()));
-    return value.get<std::string>();
-  }
-
-  /// At least `least`, or above 0 where nothing is given.
-  double number(const std::string& key, std::optional<double> least = {}) {
-    const Json value = take(key);
-    if (!value.is_number())
-      refuse(where_, fmt::format("'{}' is {}, not a number", key, value.dump()));
-    const auto number = value.get<double>();
-    if (!std::isfinite(number) || (least ? number < *least : number <= 0))
-      refuse(where_, fmt::format("'{}' is {}, which is not {}", key, value.dump(),
-                                 least ? fmt::format("at least {}", *least) : "positive"));
-    return number;
-  }
-
-  std::int64_t integer(const std::string& key, std::int64_t least) {
-    const Json value = take(key);
-    if (!value.is_number_integer() || value.get<std::int64_t>() < least)
-      refuse(where_, fmt::format("'{}' is {}, not a whole number of at least {}", key, value.dump(),
-                                 least));
-    return value.get<std::int64_t>();
-  }
-
-  bool flag(const std::string& key) {
-    const Json value = take(key);
-    if (!value.is_boolean())
-      refuse(where_, fmt::format("'{}' is {}, neither true nor false", key, value.dump()));
-    return value.get<bool>();
-  }
-
-  template <class E>
-  E word(const std::string& key) {
-    const std::string name = text(key);
-    const auto found = find_word<E>(name);
-    if (!found)
-      refuse(where_, fmt::format("unknown {} '{}', {}", key, name, did_you_mean(name, names<E>())));
-    return *found;
-  }
-
-  void nothing_else() const {
-    if (left_.empty()) return;
-    const std::string& key = left_.begin()->first;
-    refuse(where_, fmt::format("unknown key '{}', {}", key, did_you_mean(key, asked_)));
-  }
-
- private:
-  std::string where_;
-  std::map<std::string, Json> left_;
-  std::vector<std::string> asked_;
-};
-
-void read_into(Fields& fields, const char* name, std::int64_t& value) {
-  value = fields.integer(name, 1);
-}
-void read_into(Fields& fields, const char* name, bool& value) { value = fields.flag(name); }
-template <class E>
-void read_into(Fields& fields, const char* name, E& value) {
-  value = fields.word<E>(name);
+  const std::size_t at = first_non_text(text);
+  if (at == std::string::npos) return false;
+  problems.add(place_of(source, at), "",
+               fmt::format("byte {:#04x} is no text: this is no file of measurements",
+                           static_cast<unsigned char>(text[at])));
+  return true;
 }
 
-Measured read_measured(Fields& fields, Kind kind) {
-  Measured measured;
-  if (kind == Kind::queue) {
-    measured.launches = fields.integer("launches", 1);
-  } else {
-    measured.timing = {fields.number("seconds"), fields.number("p10"), fields.number("p90"),
-                       static_cast<int>(fields.integer("repeats", 1))};
-  }
-  if (kind == Kind::overlap) measured.alone_seconds = fields.number("alone_seconds");
-  if (fields.has("sm_clock_hz")) measured.sm_clock_hz = fields.number("sm_clock_hz");
-  if (fields.has("power_w")) measured.power_w = fields.number("power_w");
-  return measured;
+bool is_nccl_text(const std::string& text) {
+  return text.find("# nThread ") != std::string::npos ||
+         text.find("# nccl-tests") != std::string::npos ||
+         text.find("# Collective test starting") != std::string::npos;
 }
 
-Record read_record(const Json& json, const std::string& where) {
-  Fields fields(json, where);
-  const auto kind = fields.word<Kind>("kind");
-  Record record{blank_point(kind), {}, ""};
-  for_each_field(record.point,
-                 [&](const char* name, auto& value) { read_into(fields, name, value); });
-  if (fields.has("skipped")) {
-    record.skipped = fields.text("skipped");
-    if (record.skipped.empty()) refuse(where, "'skipped' gives no reason");
-  } else {
-    record.measured = read_measured(fields, kind);
-  }
-  fields.nothing_else();
-  return record;
+void read_json(const std::shared_ptr<const Source>& source, MeasuredFile& file,
+               Problems& problems) {
+  const auto json = parse_json(source, problems);
+  if (!json) return;
+  if (json->find("results") != nullptr && json->find("schema") == nullptr)
+    return read_nccl_json(*json, file, problems);
+  read_schema_json(*json, file, problems);
 }
 
-DeviceFacts read_device(const Json& json, const std::string& where) {
-  Fields fields(json, where);
-  DeviceFacts device;
-  device.name = fields.text("name");
-  const std::string capability = fields.text("compute_capability");
-  char after = 0;
-  if (std::sscanf(capability.c_str(), "%d.%d%c", &device.compute_major, &device.compute_minor,
-                  &after) != 2)
-    refuse(where, fmt::format("'compute_capability' is '{}', not like '9.0'", capability));
-  device.sms = fields.integer("sms", 0);
-  device.memory_bytes = fields.integer("memory_bytes", 0);
-  device.l2_bytes = fields.integer("l2_bytes", 0);
-  device.memory_bus_bits = fields.integer("memory_bus_bits", 0);
-  device.max_sm_clock_hz = fields.number("max_sm_clock_hz", 0);
-  device.max_memory_clock_hz = fields.number("max_memory_clock_hz", 0);
-  device.power_limit_w = fields.number("power_limit_w", 0);
-  device.gpus = fields.integer("gpus", 1);
-  fields.nothing_else();
-  return device;
-}
-
-Json parse_json(const std::string& text, const std::string& file) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    const std::size_t end = std::min(error.byte, text.size());
-    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(end), '\n');
-    refuse(fmt::format("{}:{}", file, line), "this is no JSON, or its end is missing");
+void check_twice(const MeasuredFile& file, Problems& problems) {
+  std::map<std::string, int> lines;
+  for (std::size_t i = 0; i < file.places.size(); ++i) {
+    const std::string name = identity(file.content.records[i].point);
+    const auto [before, is_new] = lines.emplace(name, file.places[i].line);
+    if (!is_new)
+      problems.add(file.places[i], "",
+                   fmt::format("'{}' is there twice, first in line {}", name, before->second));
   }
 }
 
-/// The line on which each record begins: each map in a list of the outermost map. REQUIRES: JSON.
-std::vector<std::size_t> lines_of_records(const std::string& text) {
-  std::vector<std::size_t> lines;
-  std::string open;  // brackets around the current character
-  std::size_t line = 1;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\n') ++line;
-    if (quoted && c == '\\') ++i;
-    if (c == '"') quoted = !quoted;
-    if (quoted) continue;
-    if (c == '{' && open == "{[") lines.push_back(line);
-    if (c == '{' || c == '[') open += c;
-    if (c == '}' || c == ']') open.pop_back();
+void check_plausible(const MeasuredFile& file, Problems& problems) {
+  for (std::size_t i = 0; i < file.places.size(); ++i) {
+    const Record& record = file.content.records[i];
+    if (!record.skipped.empty()) continue;
+    const std::string fault = why_implausible(record.point, record.measured, file.content.device);
+    if (!fault.empty())
+      problems.add(file.places[i], "", fault, "measure the point again, or leave it out");
   }
-  return lines;
 }
 
 }  // namespace
 
-Measurements parse_measurements(const std::string& text, const std::string& file) {
-  const Json json = parse_json(text, file);
-  Fields fields(json, file);
-  if (const std::string schema = fields.text("schema"); schema != kMeasurementSchema)
-    refuse(file,
-           fmt::format("the schema is '{}', this program reads '{}'", schema, kMeasurementSchema));
-  Measurements measurements;
-  measurements.device = read_device(fields.take("device"), file + ", device");
-  const Json software = fields.take("software");
-  Fields versions(software, file + ", software");
-  for (const auto& [name, version] : software.items())
-    measurements.software[name] = versions.text(name);
-  measurements.started = fields.text("started");
-  const Json points = fields.take("points");
-  if (!points.is_array()) refuse(file, "'points' is not a list");
-  fields.nothing_else();
-  const std::vector<std::size_t> lines = lines_of_records(text);
-  std::set<std::string> seen;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const std::string where = i < lines.size() ? fmt::format("{}:{}", file, lines[i]) : file;
-    measurements.records.push_back(read_record(points[i], where));
-    if (const auto name = identity(measurements.records.back().point); !seen.insert(name).second)
-      refuse(where, fmt::format("'{}' is there twice", name));
+MeasuredFile read_measurements(const std::shared_ptr<const Source>& source, Problems& problems) {
+  MeasuredFile file;
+  file.name = source->name;
+  if (is_refused(source, problems)) return file;
+  const std::string& text = source->text;
+  const char first = text[text.find_first_not_of(" \t\r\n")];
+  if (first == '{' || first == '[') {
+    read_json(source, file, problems);
+  } else if (is_nccl_text(text)) {
+    read_nccl_text(source, file, problems);
+  } else {
+    read_table(source, file, problems);
   }
-  return measurements;
+  check_twice(file, problems);
+  check_plausible(file, problems);
+  return file;
+}
+
+DeviceFacts read_device(const Row& row, bool all, Problems& problems) {
+  RowReader reader(row, problems);
+  DeviceFacts device;
+  const auto wanted = [&](const char* name) { return all || reader.has(name); };
+  if (wanted("name")) device.name = reader.text("name").value_or("");
+  if (wanted("compute_capability")) {
+    const std::string text = reader.text("compute_capability").value_or("0.0");
+    char after = 0;
+    if (std::sscanf(text.c_str(), "%d.%d%c", &device.compute_major, &device.compute_minor,
+                    &after) != 2)
+      reader.refuse(*row.find("compute_capability"),
+                    fmt::format("'compute_capability' is {}, not like '9.0'", quoted(text)));
+  }
+  const auto integer = [&](const char* name, std::int64_t& value, std::int64_t least) {
+    if (wanted(name)) value = reader.integer(name, least).value_or(least);
+  };
+  const auto number = [&](const char* name, double& value) {
+    if (wanted(name)) value = reader.number(name, 0).value_or(0);
+  };
+  integer("sms", device.sms, 0);
+  integer("memory_bytes", device.memory_bytes, 0);
+  integer("l2_bytes", device.l2_bytes, 0);
+  integer("memory_bus_bits", device.memory_bus_bits, 0);
+  number("max_sm_clock_hz", device.max_sm_clock_hz);
+  number("max_memory_clock_hz", device.max_memory_clock_hz);
+  number("power_limit_w", device.power_limit_w);
+  integer("gpus", device.gpus, 1);
+  reader.nothing_else();
+  return device;
+}
+
+Measurements parse_measurements(const std::string& text, const std::string& file) {
+  Problems problems;
+  const auto source = std::make_shared<Source>(Source{file, "", text});
+  MeasuredFile read;
+  if (const auto json = parse_json(source, problems)) {
+    read_schema_json(*json, read, problems);
+    check_twice(read, problems);
+  }
+  problems.throw_if_any();
+  return read.content;
 }
 
 }  // namespace stepsim::calib

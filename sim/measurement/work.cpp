@@ -11,48 +11,52 @@ struct Overloaded : Ts... {
   using Ts::operator()...;
 };
 
-std::int64_t gemm_bytes(const GemmPoint& gemm) {
+/// Products of sizes, which a file may give as large as it likes.
+template <class... Sizes>
+double product(Sizes... sizes) {
+  return (1.0 * ... * static_cast<double>(sizes));
+}
+
+double gemm_bytes(const GemmPoint& gemm) {
   const std::int64_t operand = element_bytes(gemm.dtype);
   // fp8 is multiplied into bf16; an fp32 sum is read before it is written.
   const std::int64_t result = gemm.accumulate ? 8 : gemm.dtype == Dtype::fp8 ? 2 : operand;
-  return gemm.batch * (operand * (gemm.m * gemm.k + gemm.k * gemm.n) + result * gemm.m * gemm.n);
+  return product(gemm.batch) * (product(operand, gemm.m, gemm.k) +
+                                product(operand, gemm.k, gemm.n) + product(result, gemm.m, gemm.n));
 }
 
 GemmPoint gemm_of(const OverlapPoint& overlap) {
   return {overlap.dtype, Transpose::TN, overlap.m, overlap.n, overlap.k};
 }
 
-double gemm_flops(const GemmPoint& gemm) {
-  return 2.0 * static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) *
-         static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
-}
+double gemm_flops(const GemmPoint& gemm) { return 2 * product(gemm.batch, gemm.m, gemm.n, gemm.k); }
 
 /// Queries, keys, values and output; backward also their gradients.
-std::int64_t attention_bytes(const AttentionPoint& point) {
-  const std::int64_t tensors = point.batch * point.sequence * point.head_dim *
-                               (2 * point.heads + 2 * point.kv_heads) * element_bytes(point.dtype);
+double attention_bytes(const AttentionPoint& point) {
+  const double heads = 2 * (product(point.heads) + product(point.kv_heads));
+  const double tensors = heads * product(point.batch, point.sequence, point.head_dim) *
+                         product(element_bytes(point.dtype));
   return point.pass == AttentionPass::forward ? tensors : 2 * tensors;
 }
 
 double attention_flops(const AttentionPoint& point) {
-  const double forward = 4.0 * static_cast<double>(point.batch * point.heads * point.head_dim) *
-                         static_cast<double>(point.sequence) * static_cast<double>(point.sequence);
+  const double forward =
+      4 * product(point.batch, point.heads, point.head_dim, point.sequence, point.sequence);
   return forward * (point.causal ? 0.5 : 1) * (point.pass == AttentionPass::forward ? 1 : 2.5);
 }
 
-std::int64_t whole_bytes(const Point& point) {
-  return std::visit(Overloaded{[](const GemmPoint& p) { return gemm_bytes(p); },
-                               [](const MemoryPoint& p) { return p.bytes; },
-                               [](const AttentionPoint& p) { return attention_bytes(p); },
-                               [](const LaunchPoint&) { return std::int64_t{0}; },
-                               [](const QueuePoint&) { return std::int64_t{0}; },
-                               [](const CopyPoint& p) { return p.bytes; },
-                               [](const OverlapPoint& p) {
-                                 return p.timed == Activity::gemm ? gemm_bytes(gemm_of(p))
-                                                                  : p.bytes;
-                               },
-                               [](const CollectivePoint& p) { return p.bytes; }},
-                    point);
+double whole_bytes(const Point& point) {
+  return std::visit(
+      Overloaded{[](const GemmPoint& p) { return gemm_bytes(p); },
+                 [](const MemoryPoint& p) { return product(p.bytes); },
+                 [](const AttentionPoint& p) { return attention_bytes(p); },
+                 [](const LaunchPoint&) { return 0.0; }, [](const QueuePoint&) { return 0.0; },
+                 [](const CopyPoint& p) { return product(p.bytes); },
+                 [](const OverlapPoint& p) {
+                   return p.timed == Activity::gemm ? gemm_bytes(gemm_of(p)) : product(p.bytes);
+                 },
+                 [](const CollectivePoint& p) { return product(p.bytes); }},
+      point);
 }
 
 }  // namespace
@@ -67,16 +71,18 @@ double flops_of(const Point& point) {
                     point);
 }
 
-double bytes_of(const Point& point) { return static_cast<double>(whole_bytes(point)); }
+double bytes_of(const Point& point) { return whole_bytes(point); }
 
 std::int64_t footprint_of(const Point& point) {
-  return std::visit(
-      Overloaded{[](const OverlapPoint& p) { return gemm_bytes(gemm_of(p)) + 2 * p.bytes; },
-                 // Two buffers: what is sent, and what arrives.
-                 [](const CollectivePoint& p) { return 2 * p.bytes; },
-                 [](const CopyPoint& p) { return 2 * p.bytes; },
-                 [](const auto& p) { return whole_bytes(p); }},
+  const double bytes = std::visit(
+      Overloaded{
+          [](const OverlapPoint& p) { return gemm_bytes(gemm_of(p)) + 2 * product(p.bytes); },
+          // Two buffers: what is sent, and what arrives.
+          [](const CollectivePoint& p) { return 2 * product(p.bytes); },
+          [](const CopyPoint& p) { return 2 * product(p.bytes); },
+          [](const auto& p) { return whole_bytes(p); }},
       point);
+  return static_cast<std::int64_t>(bytes);
 }
 
 }  // namespace stepsim::calib

@@ -1,0 +1,28 @@
+// The forms that a file of measurements may have, each read by one function.
+//
+// All add to `file` what is well, and to `problems` what is not.
+#pragma once
+
+#include <memory>
+
+#include "sim/core/problems.hpp"
+#include "sim/measurement/json_tree.hpp"
+#include "sim/measurement/read_measurements.hpp"
+#include "sim/measurement/row.hpp"
+
+namespace stepsim::calib {
+
+/// "stepsim.measurements/1"
+void read_schema_json(const JsonTree& json, MeasuredFile& file, Problems& problems);
+/// nccl-tests' -J
+void read_nccl_json(const JsonTree& json, MeasuredFile& file, Problems& problems);
+/// What nccl-tests print.
+void read_nccl_text(const std::shared_ptr<const Source>& source, MeasuredFile& file,
+                    Problems& problems);
+void read_table(const std::shared_ptr<const Source>& source, MeasuredFile& file,
+                Problems& problems);
+
+/// The device's facts from a row; those that it does not have are unknown where `all` is false.
+DeviceFacts read_device(const Row& row, bool all, Problems& problems);
+
+}  // namespace stepsim::calib

@@ -1,0 +1,217 @@
+// Values of a row, each by its rules.
+#include "sim/measurement/read_row.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+namespace stepsim::calib {
+namespace {
+
+constexpr std::int64_t kLargest = std::int64_t{1} << 50;  // a pebibyte, or as many elements
+// Bounds of a time that is none: an empty kernel takes a microsecond, and nobody repeats for hours.
+constexpr double kShortest = 1e-8, kLongest = 3600;
+
+std::optional<double> number_of(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec == std::errc() && parsed.ptr == end) return value;
+  return {};
+}
+
+/// "1 us": a number with something behind it.
+bool has_unit(const std::string& text) {
+  const std::size_t blank = text.find(' ');
+  return blank != std::string::npos && number_of(text.substr(0, blank)).has_value();
+}
+
+std::optional<double> read_time(RowReader& reader, const Row& row, const std::string& name) {
+  const auto seconds = reader.number(name);
+  if (!seconds || (*seconds >= kShortest && *seconds <= kLongest)) return seconds;
+  reader.refuse(*row.find(name),
+                fmt::format("{} {} is {:g} s, which is {}", name, quoted(row.find(name)->text),
+                            *seconds, *seconds < kShortest ? "less than 10 ns" : "over an hour"),
+                "a column in other units ends in them: time_us, time_ms");
+  return {};
+}
+
+void read_into(RowReader& reader, const char* name, std::int64_t& value) {
+  if (const auto read = reader.integer(name, 1)) value = *read;
+}
+void read_into(RowReader& reader, const char* name, bool& value) {
+  if (const auto read = reader.flag(name)) value = *read;
+}
+template <class E>
+void read_into(RowReader& reader, const char* name, E& value) {
+  if (const auto read = reader.word<E>(name)) value = *read;
+}
+
+/// Where a table has no percentiles, they are the time.
+Timing read_timing(RowReader& reader, const Row& row) {
+  const auto wanted = [&](const char* name) { return !row.may_be_short || reader.has(name); };
+  Timing timing;
+  timing.seconds = read_time(reader, row, "seconds").value_or(0);
+  timing.p10 = wanted("p10") ? read_time(reader, row, "p10").value_or(0) : timing.seconds;
+  timing.p90 = wanted("p90") ? read_time(reader, row, "p90").value_or(0) : timing.seconds;
+  constexpr std::int64_t kMost = 1'000'000'000;
+  timing.repeats =
+      !wanted("repeats")
+          ? 1
+          : static_cast<int>(std::min(kMost, reader.integer("repeats", 1).value_or(1)));
+  return timing;
+}
+
+Measured read_measured(RowReader& reader, const Row& row, Kind kind) {
+  Measured measured;
+  if (kind == Kind::queue) {
+    measured.launches = reader.integer("launches", 1);
+  } else {
+    measured.timing = read_timing(reader, row);
+  }
+  if (kind == Kind::overlap) measured.alone_seconds = read_time(reader, row, "alone_seconds");
+  if (reader.has("sm_clock_hz")) measured.sm_clock_hz = reader.number("sm_clock_hz");
+  if (reader.has("power_w")) measured.power_w = reader.number("power_w");
+  return measured;
+}
+
+}  // namespace
+
+const Entry* RowReader::take(const std::string& name) {
+  asked_.push_back(name);
+  const Entry* entry = row_.find(name);
+  if (entry != nullptr) return entry;
+  good_ = false;
+  problems_.add(row_.place, "", fmt::format("'{}' is missing", name));
+  return nullptr;
+}
+
+void RowReader::refuse(const Entry& entry, const std::string& message,
+                       const std::string& proposal) {
+  good_ = false;
+  problems_.add(entry.place, "", message, proposal);
+}
+
+std::optional<std::string> RowReader::text(const std::string& name) {
+  const Entry* entry = take(name);
+  if (entry == nullptr) return {};
+  if (entry->written == Written::bare || entry->written == Written::text) return entry->text;
+  refuse(*entry, fmt::format("'{}' is {}, not a text", name, entry->text));
+  return {};
+}
+
+std::optional<double> RowReader::number(const std::string& name, std::optional<double> least) {
+  const Entry* entry = take(name);
+  if (entry == nullptr) return {};
+  const bool may_be = entry->written == Written::bare || entry->written == Written::number;
+  const auto value = may_be ? number_of(entry->text) : std::nullopt;
+  if (!value) {
+    refuse(*entry, fmt::format("'{}' is {}, not a number", name, quoted(entry->text)),
+           has_unit(entry->text) ? "write the number alone, in base units" : "");
+    return {};
+  }
+  if (std::isfinite(*value) && (least ? *value >= *least : *value > 0)) return *value * entry->unit;
+  refuse(*entry, fmt::format("'{}' is {}, which is not {}", name, quoted(entry->text),
+                             least ? fmt::format("at least {}", *least) : "positive"));
+  return {};
+}
+
+std::optional<std::int64_t> RowReader::integer(const std::string& name, std::int64_t least) {
+  const Entry* entry = take(name);
+  if (entry == nullptr) return {};
+  const bool may_be = entry->written == Written::bare || entry->written == Written::number;
+  const auto value = may_be ? number_of(entry->text) : std::nullopt;
+  const double scaled = value ? std::round(*value * entry->unit * 1e6) / 1e6 : 0.5;
+  if (!value || scaled != std::trunc(scaled) || scaled < static_cast<double>(least)) {
+    refuse(*entry, fmt::format("'{}' is {}, not a whole number of at least {}", name,
+                               quoted(entry->text), least));
+    return {};
+  }
+  if (scaled > static_cast<double>(kLargest)) {
+    refuse(*entry, fmt::format("'{}' is {}, more than any GPU has", name, quoted(entry->text)));
+    return {};
+  }
+  return static_cast<std::int64_t>(scaled);
+}
+
+std::optional<bool> RowReader::flag(const std::string& name) {
+  const Entry* entry = take(name);
+  if (entry == nullptr) return {};
+  const bool bare = entry->written == Written::bare;
+  const std::string& text = entry->text;
+  if (bare || entry->written == Written::flag) {
+    if (text == "true" || (bare && text == "1")) return true;
+    if (text == "false" || (bare && text == "0")) return false;
+  }
+  refuse(*entry, fmt::format("'{}' is {}, neither true nor false", name, quoted(text)));
+  return {};
+}
+
+void RowReader::nothing_else() {
+  for (const Entry& entry : row_.entries) {
+    if (std::find(asked_.begin(), asked_.end(), entry.name) != asked_.end()) continue;
+    good_ = false;
+    problems_.add(entry.name_place, "", fmt::format("unknown key {}", quoted(entry.name)),
+                  did_you_mean(entry.name, asked_));
+  }
+}
+
+std::string RowReader::without_alias(const std::string& word) {
+  // nccl-tests' and PyTorch's names of types, nccl-tests' name of an operation.
+  static const std::map<std::string, std::string> kAliases{
+      {"half", "fp16"},    {"float16", "fp16"},  {"float", "fp32"},
+      {"float32", "fp32"}, {"bfloat16", "bf16"}, {"fp8_e4m3", "fp8"},
+      {"fwd", "forward"},  {"bwd", "backward"},  {"alltoall", "all_to_all"}};
+  const auto found = kAliases.find(word);
+  return found == kAliases.end() ? word : found->second;
+}
+
+void add_table_defaults(Row& row) {
+  row.may_be_short = true;
+  const auto add = [&](const std::string& name, const std::string& text, double unit = 1) {
+    if (row.find(name) == nullptr)
+      row.entries.push_back({name, row.place, text, row.place, Written::bare, unit});
+  };
+  const Entry* kind = row.find("kind");
+  if (kind == nullptr) return;
+  if (kind->text == "gemm") {
+    add("transpose", "TN");
+    add("batch", "1");
+    add("accumulate", "false");
+    add("sustained", "false");
+  }
+  if (kind->text == "attention") {
+    add("pass", "forward");
+    if (const Entry* heads = row.find("heads")) add("kv_heads", std::string(heads->text));
+  }
+  if (kind->text == "memory") {
+    add("rows", "1");
+    if (const Entry* bytes = row.find("bytes"))
+      add("columns", std::string(bytes->text), bytes->unit);
+  }
+}
+
+std::optional<Record> read_record(const Row& row, Problems& problems) {
+  RowReader reader(row, problems);
+  const auto kind = reader.word<Kind>("kind");
+  if (!kind) return {};
+  Record record{blank_point(*kind), {}, ""};
+  for_each_field(record.point,
+                 [&](const char* name, auto& value) { read_into(reader, name, value); });
+  if (reader.has("skipped")) {
+    record.skipped = reader.text("skipped").value_or("");
+    if (reader.good() && record.skipped.empty())
+      reader.refuse(*row.find("skipped"), "'skipped' gives no reason");
+  } else {
+    record.measured = read_measured(reader, row, *kind);
+  }
+  reader.nothing_else();
+  if (!reader.good()) return {};
+  return record;
+}
+
+}  // namespace stepsim::calib
