@@ -55,8 +55,9 @@ ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out) {
                              .seed = options.seed};
   if (!options.link.empty()) request.link = name_of_profile("--link", options.link);
   const Calibration made = calibrate(read_all(options.measurements), request);
-  save_file(options.output, made.gpu_text);
-  if (made.link_text) save_file(options.link, *made.link_text);
+  std::vector<FileText> profiles{{options.output, made.gpu_text}};
+  if (made.link_text) profiles.push_back({options.link, *made.link_text});
+  save_files(profiles);
   if (options.format == "json") {
     out << calibration_json(made);
     return ExitCode::ok;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/command/enough_points.hpp"
 #include "sim/command/profile_draft.hpp"
 #include "sim/command/seen_gpu.hpp"
 #include "sim/core/error.hpp"
@@ -19,6 +20,11 @@
 
 namespace stepsim {
 namespace {
+
+std::string few_text(const FewPoints& family) {
+  return fmt::format("{} point{} of {}, a fit needs at least {}", family.points,
+                     family.points == 1 ? "" : "s", family.family, family.needed);
+}
 
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -90,23 +96,32 @@ calib::DeviceFacts device_of(const std::vector<MeasuredFile>& files) {
   return first == nullptr ? calib::DeviceFacts{} : first->content.device;
 }
 
-Records measured_records(const std::vector<MeasuredFile>& files) {
-  Records records;
-  for (const MeasuredFile& file : files)
-    for (const calib::Record& record : file.content.records)
-      if (record.skipped.empty()) records.push_back(record);
+/// What can be fitted; throws where that is nothing.
+Records fittable_records(const std::vector<MeasuredFile>& files, std::vector<FewPoints>& few) {
+  Records records = fittable(files, few);
+  if (!records.empty()) return records;
+  if (few.empty()) throw UserError("the files have no measured points");
+  Problems problems;
+  for (const FewPoints& family : few) problems.add(family.first, "", few_text(family));
+  problems.throw_if_any();
   return records;
 }
 
-Provenance provenance_of(const std::vector<MeasuredFile>& files, const std::string& device) {
+/// Of the files that have points of that kind.
+Provenance provenance_of(const std::vector<MeasuredFile>& files, calib::Kind kind) {
   std::vector<std::string> names;
-  std::string date;
+  Provenance provenance{.device = device_of(files).name};
   for (const MeasuredFile& file : files) {
-    const std::size_t slash = file.name.find_last_of('/');
-    names.push_back(slash == std::string::npos ? file.name : file.name.substr(slash + 1));
-    if (date.empty()) date = file.content.started.substr(0, 10);
+    const auto& records = file.content.records;
+    if (std::none_of(records.begin(), records.end(), [&](const calib::Record& record) {
+          return calib::kind_of(record.point) == kind;
+        }))
+      continue;
+    names.push_back(file.name.substr(file.name.find_last_of('/') + 1));
+    if (provenance.date.empty()) provenance.date = file.content.started.substr(0, 10);
   }
-  return {fmt::format("{}", fmt::join(names, ", ")), device, date};
+  provenance.files = fmt::format("{}", fmt::join(names, ", "));
+  return provenance;
 }
 
 calib::Dtype dtype_of(Precision precision) {
@@ -138,8 +153,14 @@ void take_facts(const calib::DeviceFacts& device, GpuDraft& draft) {
   }
 }
 
-/// Families that have no points.
-void report_the_rest(GpuDraft& draft, const std::string& base) {
+/// Families that have too few points or none.
+void report_the_rest(GpuDraft& draft, const std::string& base, const std::vector<FewPoints>& few) {
+  for (const FewPoints& family : few)
+    draft.families.push_back({.family = family.family,
+                              .path = family.path,
+                              .held_out = false,
+                              .fitted = false,
+                              .remark = fmt::format("as {}: {}", base, few_text(family))});
   const auto is_fitted = [&](const std::string& path) {
     return std::any_of(draft.families.begin(), draft.families.end(),
                        [&](const FamilyReport& family) { return family.path.starts_with(path); });
@@ -160,10 +181,9 @@ void report_the_rest(GpuDraft& draft, const std::string& base) {
   add("copy pageable", "copy_pageable");
 }
 
-std::string title_of(const Provenance& provenance, const std::string& base) {
-  return fmt::format("{}, by stepsim calibrate fit from {}; the rest as {}.",
-                     provenance.device.empty() ? "A GPU" : provenance.device, provenance.files,
-                     base);
+std::string title_of(const std::string& device, const std::string& base) {
+  return fmt::format("{}, by stepsim calibrate fit; what was not measured is as {}.",
+                     device.empty() ? "A GPU" : device, base);
 }
 
 /// A profile that stepsim would not read must not be written.
@@ -184,30 +204,36 @@ Cluster node_of(const std::string& base, const Library& library) {
   return {.gpu = load_gpu(base, library), .gpus_per_node = 8};
 }
 
-GpuDraft gpu_draft(const Records& records, const CalibrationRequest& request,
-                   const calib::DeviceFacts& device, const Provenance& provenance,
-                   const std::string& base, const Library& library) {
+using Files = std::vector<MeasuredFile>;
+
+GpuDraft gpu_draft(const Files& files, const Records& records, const CalibrationRequest& request,
+                   const std::string& base, const std::vector<FewPoints>& few) {
+  const calib::DeviceFacts device = device_of(files);
   GpuDraft draft;
-  draft.profile = load_gpu(base, library);
-  draft.provenance = provenance;
+  draft.profile = load_gpu(base, library_for("scenario.yaml"));
   draft.derive_from(base);
   take_facts(device, draft);
   draft.profile.name = request.gpu;
   const std::string described = request.description.empty() ? device.name : request.description;
   if (!described.empty()) draft.profile.description = described;
+  const auto of = [&](calib::Kind kind) { draft.provenance = provenance_of(files, kind); };
+  of(calib::Kind::memory);
   fit_memory_kernels(records, request.seed, draft);
+  of(calib::Kind::attention);
   fit_attention_kernels(records, request.seed, draft);
+  of(calib::Kind::copy);
   fit_copies(records, draft);
+  of(calib::Kind::launch);
   fit_launches(records, draft);
-  report_the_rest(draft, base);
+  report_the_rest(draft, base, few);
   return draft;
 }
 
-LinkDraft link_draft(const Records& records, const std::string& name, const Cluster& node,
-                     const Provenance& provenance) {
+LinkDraft link_draft(const Files& files, const Records& records, const std::string& name,
+                     const Cluster& node) {
   LinkDraft draft;
   draft.profile = node.intra_node;
-  draft.provenance = provenance;
+  draft.provenance = provenance_of(files, calib::Kind::collective);
   draft.derive_from(node.intra_node.name);
   draft.profile.name = name;
   fit_collectives(records, node, draft);
@@ -225,18 +251,15 @@ int count_of_collectives(const Records& records) {
 
 }  // namespace
 
-Calibration calibrate(const std::vector<MeasuredFile>& files, const CalibrationRequest& request) {
+Calibration calibrate(const Files& files, const CalibrationRequest& request) {
   const Library library = library_for("scenario.yaml");
-  const Records records = measured_records(files);
-  if (records.empty()) throw UserError("the files have no measured points");
+  std::vector<FewPoints> few;
+  const Records records = fittable_records(files, few);
   const calib::DeviceFacts device = device_of(files);
-  Calibration made;
-  made.device = device.name;
+  Calibration made{.base = base_for(request, device, library), .device = device.name};
   made.points = static_cast<int>(records.size());
-  made.base = base_for(request, device, library);
-  const Provenance provenance = provenance_of(files, device.name);
-  const GpuDraft gpu = gpu_draft(records, request, device, provenance, made.base, library);
-  made.gpu_text = profile_yaml(gpu.profile, title_of(provenance, made.base), gpu.sources);
+  const GpuDraft gpu = gpu_draft(files, records, request, made.base, few);
+  made.gpu_text = profile_yaml(gpu.profile, title_of(device.name, made.base), gpu.sources);
   check_readable(gpu.profile, parse_gpu(made.gpu_text, request.gpu + ".yaml"));
   made.families = gpu.families;
   if (request.link.empty()) {
@@ -246,8 +269,8 @@ Calibration calibrate(const std::vector<MeasuredFile>& files, const CalibrationR
   Cluster node = node_of(made.base, library);
   if (!request.base_link.empty()) node.intra_node = load_link(request.base_link, library);
   made.base_link = node.intra_node.name;
-  const LinkDraft link = link_draft(records, request.link, node, provenance);
-  made.link_text = profile_yaml(link.profile, title_of(provenance, made.base_link), link.sources);
+  const LinkDraft link = link_draft(files, records, request.link, node);
+  made.link_text = profile_yaml(link.profile, title_of(device.name, made.base_link), link.sources);
   check_readable(link.profile, parse_link(*made.link_text, request.link + ".yaml"));
   made.families.insert(made.families.end(), link.families.begin(), link.families.end());
   return made;

@@ -29,10 +29,11 @@ struct FamilyReport {
   std::string family;  ///< "attention flash3, head 128"
   std::string path;    ///< of its constants in the profile: "attention[3]"
   fit::Errors errors;
-  bool held_out = true;  ///< the errors are of points that the fit did not see
-  bool fitted = true;    ///< false: as the base, for the reason in `remark`
-  std::string range;     ///< "s 512 to 16384"
-  std::string remark;    ///< constants in words, or why it was not fitted
+  bool held_out = true;                    ///< the errors are of points that the fit did not see
+  std::optional<fit::Errors> base_errors;  ///< of the base's constants, on all points
+  bool fitted = true;                      ///< false: as the base, for the reason in `remark`
+  std::string range;                       ///< "s 512 to 16384"
+  std::string remark;                      ///< constants in words, or why it was not fitted
 };
 
 struct Calibration {

@@ -18,8 +18,9 @@ constexpr int kFamilyWidth = 28;
 std::string errors_text(const FamilyReport& family) {
   const fit::Errors& e = family.errors;
   const std::string large = e.large > 0 ? percent(e.large_mean) : "-";
-  return fmt::format("{:>8}{:>8}{:>8}{:>8}", percent(e.mean), percent(e.median), percent(e.p90),
-                     large);
+  const std::string base = family.base_errors ? percent(family.base_errors->mean) : "-";
+  return fmt::format("{:>8}{:>8}{:>8}{:>8}{:>8}", percent(e.mean), percent(e.median),
+                     percent(e.p90), large, base);
 }
 
 std::string line_of(const FamilyReport& family) {
@@ -27,9 +28,21 @@ std::string line_of(const FamilyReport& family) {
   if (!family.fitted) return fmt::format("{}{:>6}  {}", text, "-", family.remark);
   text += fmt::format("{:>6}", family.errors.points);
   // What was measured once has no error of a fit.
-  text += family.range.empty() ? std::string(33, ' ') : errors_text(family);
+  text += family.range.empty() ? std::string(41, ' ') : errors_text(family);
   if (!family.range.empty()) text += family.held_out ? " " : "*";
   return fmt::format("{} {}", text, family.range.empty() ? family.remark : family.range);
+}
+
+/// The constants of a family in words, one a line.
+std::string details_of(const FamilyReport& family) {
+  if (!family.fitted || family.range.empty()) return "";
+  std::string text;
+  for (std::size_t from = 0; from < family.remark.size();) {
+    const std::size_t end = std::min(family.remark.find("; ", from), family.remark.size());
+    text += "    " + family.remark.substr(from, end - from) + "\n";
+    from = end + 2;
+  }
+  return text;
 }
 
 ordered_json json_of(const FamilyReport& family) {
@@ -42,6 +55,9 @@ ordered_json json_of(const FamilyReport& family) {
     one["median_error"] = family.errors.median;
     one["p90_error"] = family.errors.p90;
     if (family.errors.large > 0) one["large_mean_error"] = family.errors.large_mean;
+    if (family.base_errors) one["base_mean_error"] = family.base_errors->mean;
+    if (family.base_errors && family.base_errors->large > 0)
+      one["base_large_mean_error"] = family.base_errors->large_mean;
     if (!family.range.empty()) one["range"] = family.range;
   }
   if (!family.remark.empty()) one["remark"] = family.remark;
@@ -54,15 +70,18 @@ std::string calibration_text(const Calibration& made) {
   std::string text = fmt::format(
       "{} points of {}; what was not measured is as {}\n\n", made.points,
       made.device.empty() ? "a GPU that the files do not name" : made.device, made.base);
-  text += fmt::format("{}{:>6}{:>8}{:>8}{:>8}{:>8}  range\n", pad_right("family", kFamilyWidth),
-                      "points", "mean", "median", "90th", "large");
+  text +=
+      fmt::format("{}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}  range\n", pad_right("family", kFamilyWidth),
+                  "points", "mean", "median", "90th", "large", "base");
   bool any_fit = false;
   for (const FamilyReport& family : made.families) {
-    text += line_of(family) + "\n";
+    text += line_of(family) + "\n" + details_of(family);
     any_fit = any_fit || (family.fitted && !family.held_out && !family.range.empty());
   }
   text += "\nErrors of time on points that the fit did not see";
-  text += any_fit ? "; with *, on those of the fit.\n" : ".\n";
+  text += any_fit ? " (with *, on those of the fit)" : "";
+  text += fmt::format("; base: of {} as it was, on all points.\n",
+                      made.base_link.empty() ? made.base : made.base + " and " + made.base_link);
   if (made.collectives > 0)
     text +=
         fmt::format("{} points of collectives are left out: --link FILE makes a link of them.\n",

@@ -11,7 +11,6 @@
 #include "sim/fit/collective.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/nccl/cost.hpp"
-#include "sim/report/humanise.hpp"
 
 namespace stepsim {
 namespace {
@@ -159,9 +158,10 @@ class GroupFit {
     return fitted;
   }
 
-  /// Of the sizes in `only`, on the lines of their own regime.
-  void add_errors(const Lines& lines, const std::vector<Bytes>& only, fit::Samples& samples,
-                  std::vector<Seconds>& modelled) const {
+  /// Of the sizes in `only`, each on the lines of its own regime; without those that have none.
+  fit::Errors errors(const Lines& lines, const std::vector<Bytes>& only) const {
+    fit::Samples samples;
+    std::vector<Seconds> modelled;
     for (const Size& size : sizes_) {
       const Bytes bytes = size.message.bytes;
       const bool wanted = std::find(only.begin(), only.end(), bytes) != only.end();
@@ -170,6 +170,8 @@ class GroupFit {
       samples.push_back({MemoryBound{bytes}, size.message.seconds, bytes >= kLarge});
       modelled.push_back(fit::time_on(found->second, bytes));
     }
+    std::size_t next = 0;
+    return fit::errors_of([&](const Work&) { return modelled[next++]; }, samples);
   }
 
  private:
@@ -179,18 +181,24 @@ class GroupFit {
   std::vector<Size> sizes_;
 };
 
+/// The lines that a link has for that group.
+Lines lines_of(const LinkProfile& link, const Group& group) {
+  LinkProfile copy = link;
+  Lines lines;
+  for (const CollectiveLine& line : lines_in(copy, group.op)) {
+    if (line.ranks == group.ranks)
+      lines[{line.algorithm, line.protocol}].push_back(
+          {line.latency, 1 / line.bandwidth.bytes_per_second(), 0});
+  }
+  return lines;
+}
+
 CollectiveLine written(const Group& group, const Choice& choice, const fit::Line& line) {
   return {.ranks = group.ranks,
           .algorithm = choice.algorithm,
           .protocol = choice.protocol,
           .latency = fit::rounded(line.latency, 1e-6),
           .bandwidth = fit::rounded(BytesPerSecond{1 / line.seconds_per_byte}, 1e9)};
-}
-
-/// The errors of one sample after the other; `modelled` in the same order.
-fit::Errors errors_in_order(const fit::Samples& samples, const std::vector<Seconds>& modelled) {
-  std::size_t next = 0;
-  return fit::errors_of([&](const Work&) { return modelled[next++]; }, samples);
 }
 
 std::string remark_of(const Lines& lines) {
@@ -219,16 +227,14 @@ void fit_collectives(const Records& records, const Cluster& node, LinkDraft& dra
     FamilyReport report{.family = fmt::format("{}, {} GPUs", name_of(group.op), group.ranks),
                         .path = name_of(group.op),
                         .held_out = !kept.empty()};
-    fit::Samples samples;
-    std::vector<Seconds> modelled;
     std::vector<Bytes> sizes;
     for (const fit::Message& message : messages) sizes.push_back(message.bytes);
-    fitting.add_errors(kept.empty() ? lines : fitting.lines(kept), kept.empty() ? sizes : kept,
-                       samples, modelled);
-    report.errors = errors_in_order(samples, modelled);
+    report.errors =
+        kept.empty() ? fitting.errors(lines, sizes) : fitting.errors(fitting.lines(kept), kept);
+    report.base_errors = fitting.errors(lines_of(node.intra_node, group), sizes);
+    if (report.base_errors->points == 0) report.base_errors.reset();
     report.errors.points = static_cast<int>(messages.size());
-    const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
-    report.range = fmt::format("{} to {}", humanise(*least).text(), humanise(*most).text());
+    report.range = size_range(sizes);
     report.remark = remark_of(lines);
     for (const auto& [choice, some] : lines) {
       for (const fit::Line& line : some) {

@@ -1,4 +1,4 @@
-// Sources of fitted constants, in words.
+// Sources, classes and ranges of fitted constants, in words.
 #include "sim/command/profile_draft.hpp"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/error.hpp"
 #include "sim/report/humanise.hpp"
 
 namespace stepsim {
@@ -35,6 +36,56 @@ std::string id_of(const std::string& path) {
   }
   while (!id.empty() && id.back() == '-') id.pop_back();
   return id;
+}
+
+MemoryRate rate_of(calib::MemoryOp op) {
+  switch (op) {
+    case calib::MemoryOp::copy:
+    case calib::MemoryOp::add:
+    case calib::MemoryOp::sum:
+      return MemoryRate::elementwise;
+    case calib::MemoryOp::norm:
+      return MemoryRate::norm;
+    case calib::MemoryOp::softmax:
+      return MemoryRate::softmax;
+    case calib::MemoryOp::dropout:
+      return MemoryRate::dropout;
+    case calib::MemoryOp::cross_entropy:
+      return MemoryRate::loss;
+    case calib::MemoryOp::adam:
+      return MemoryRate::optimizer;
+  }
+  throw InternalError("a memory-bound kernel without a class");
+}
+
+const char* name_of_rate(MemoryRate kind) {
+  switch (kind) {
+    case MemoryRate::elementwise:
+      return "elementwise";
+    case MemoryRate::norm:
+      return "norm";
+    case MemoryRate::softmax:
+      return "softmax";
+    case MemoryRate::dropout:
+      return "dropout";
+    case MemoryRate::loss:
+      return "loss";
+    case MemoryRate::optimizer:
+      return "optimizer";
+    case MemoryRate::permute:
+      return "permute";
+  }
+  throw InternalError("a class of memory-bound kernels without a name");
+}
+
+Extent<Bytes> extent_of(const std::vector<Bytes>& sizes) {
+  const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+  return {*least, *most};
+}
+
+std::string size_range(const std::vector<Bytes>& sizes) {
+  const Extent<Bytes> range = extent_of(sizes);
+  return fmt::format("{} to {}", humanise(range.least).text(), humanise(range.most).text());
 }
 
 }  // namespace stepsim

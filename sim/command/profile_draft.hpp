@@ -54,6 +54,15 @@ void ProfileDraft<Profile>::fitted(FamilyReport report) {
   families.push_back(std::move(report));
 }
 
+/// The class of a measured kernel, and its key in profiles.
+MemoryRate rate_of(calib::MemoryOp op);
+const char* name_of_rate(MemoryRate kind);
+
+/// REQUIRES: at least one size.
+Extent<Bytes> extent_of(const std::vector<Bytes>& sizes);
+/// "4.00 KiB to 512 MiB"
+std::string size_range(const std::vector<Bytes>& sizes);
+
 using GpuDraft = ProfileDraft<GpuProfile>;
 using LinkDraft = ProfileDraft<LinkProfile>;
 using Records = std::vector<calib::Record>;

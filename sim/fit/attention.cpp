@@ -22,13 +22,23 @@ GpuProfile gpu_of(const AttentionProfile& profile, int sms) {
   return gpu;
 }
 
+/// Elements.
+double queries_of(const FusedAttention& kernel) {
+  return static_cast<double>(kernel.batch * kernel.heads) *
+         static_cast<double>(kernel.sequence * kernel.head_dim);
+}
+
 /// Which constants the samples determine.
 struct Shown {
-  bool causal = false, full = false, backward = false;
+  bool causal = false, full = false, backward = false, cached = false;
 
   explicit Shown(const Samples& samples) {
+    double first_share = 0;
     for (const TimedWork& sample : samples) {
       const FusedAttention& kernel = kernel_of(sample);
+      const double share = sample.cached.bytes() / queries_of(kernel);
+      if (&sample == &samples.front()) first_share = share;
+      cached = cached || std::abs(share - first_share) > 0.01 * first_share;
       if (kernel.backward) {
         backward = true;
       } else {
@@ -41,7 +51,7 @@ struct Shown {
 /// One constant as a number to search for, and how it is put into a profile.
 struct Constant {
   Parameter parameter;
-  std::function<void(AttentionProfile&, double)> set;
+  std::function<void(AttentionFit&, double)> set;
 };
 
 /// The highest rate of forward passes with or without a mask: a plateau lies somewhat above it.
@@ -61,26 +71,32 @@ std::vector<Constant> constants_of(const Samples& samples, const Shown& shown) {
   const auto add_rate = [&](bool causal, FlopsPerSecond AttentionProfile::*plateau,
                             double AttentionProfile::*half) {
     const FlopsPerSecond unit = fastest(samples, causal);
-    constants.push_back({{0.1, -0.5, 1.0}, [=](AttentionProfile& p, double value) {
-                           p.*plateau = unit * std::exp(value);
+    constants.push_back({{0.1, -0.5, 1.0}, [=](AttentionFit& f, double value) {
+                           f.profile.*plateau = unit * std::exp(value);
                          }});
     constants.push_back(
-        {{5, 0, 9}, [=](AttentionProfile& p, double value) { p.*half = std::expm1(value); }});
+        {{5, 0, 9}, [=](AttentionFit& f, double value) { f.profile.*half = std::expm1(value); }});
   };
   if (shown.causal) {
     add_rate(true, &AttentionProfile::plateau, &AttentionProfile::half_sequence);
     constants.push_back(
-        {{64, 0, 512}, [](AttentionProfile& p, double value) { p.last_tile = value; }});
+        {{64, 0, 512}, [](AttentionFit& f, double value) { f.profile.last_tile = value; }});
   }
   if (shown.full)
     add_rate(false, &AttentionProfile::full_plateau, &AttentionProfile::full_half_sequence);
   if (shown.backward)
     constants.push_back(
         {{std::log(0.8), std::log(0.2), std::log(3.0)},
-         [](AttentionProfile& p, double value) { p.backward_rate = std::exp(value); }});
+         [](AttentionFit& f, double value) { f.profile.backward_rate = std::exp(value); }});
   constants.push_back(
       {{std::log(5e-6), std::log(1e-7), std::log(1e-3)},
-       [](AttentionProfile& p, double value) { p.overhead = Seconds{std::exp(value)}; }});
+       [](AttentionFit& f, double value) { f.profile.overhead = Seconds{std::exp(value)}; }});
+  if (shown.cached) {
+    // Around a terabyte a second, from the pins of the fastest memory to a tenth of it.
+    constants.push_back(
+        {{std::log(1e-12), std::log(1e-13), std::log(1e-10)},
+         [](AttentionFit& f, double value) { f.cache_seconds_per_byte = std::exp(value); }});
+  }
   return constants;
 }
 
@@ -107,33 +123,56 @@ AttentionProfile rounded_to_digits(AttentionProfile p) {
   return p;
 }
 
+/// The GPU of one kernel, whose time is asked for over and over.
+class Timer {
+ public:
+  Timer(const AttentionFit& fit, int sms) : gpu_(gpu_of(fit.profile, sms)), fit_(fit) {}
+
+  void set(const AttentionFit& fit) {
+    gpu_.attention.front() = fit.profile;
+    fit_ = fit;
+  }
+  Seconds time(const TimedWork& sample) const {
+    return kernel_time(sample.work, gpu_) +
+           Seconds{fit_.cache_seconds_per_byte * sample.cached.bytes()};
+  }
+
+ private:
+  GpuProfile gpu_;
+  AttentionFit fit_;
+};
+
 }  // namespace
 
-AttentionProfile fit_attention(const Samples& samples, const AttentionProfile& start, int sms) {
+AttentionFit fit_attention(const Samples& samples, const AttentionProfile& start, int sms,
+                           double cache_seconds_per_byte) {
   const Shown shown(samples);
   const std::vector<Constant> constants = constants_of(samples, shown);
-  GpuProfile gpu = gpu_of(start, sms);
-  const auto set = [&](const std::vector<double>& values) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      constants[i].set(gpu.attention.front(), values[i]);
-    follow(gpu.attention.front(), shown);
+  const auto fit_of = [&](const std::vector<double>& values) {
+    AttentionFit fit{start, cache_seconds_per_byte};
+    for (std::size_t i = 0; i < values.size(); ++i) constants[i].set(fit, values[i]);
+    follow(fit.profile, shown);
+    return fit;
   };
+  Timer timer({start, cache_seconds_per_byte}, sms);
   std::vector<Parameter> parameters;
   for (const Constant& constant : constants) parameters.push_back(constant.parameter);
-  set(minimise(
+  AttentionFit best = fit_of(minimise(
       [&](const std::vector<double>& values) {
-        set(values);
+        timer.set(fit_of(values));
         double sum = 0;
         for (const TimedWork& sample : samples)
-          sum += std::abs(std::log(kernel_time(sample.work, gpu) / sample.seconds));
+          sum += std::abs(std::log(timer.time(sample) / sample.seconds));
         return sum / static_cast<double>(samples.size());
       },
       parameters));
-  return rounded_to_digits(gpu.attention.front());
+  best.profile = rounded_to_digits(best.profile);
+  return best;
 }
 
-Model attention_model(const AttentionProfile& profile, int sms) {
-  return [gpu = gpu_of(profile, sms)](const Work& work) { return kernel_time(work, gpu); };
+Errors attention_errors(const AttentionFit& fit, int sms, const Samples& samples) {
+  const Timer timer(fit, sms);
+  return errors_of_times([&](const TimedWork& sample) { return timer.time(sample); }, samples);
 }
 
 }  // namespace stepsim::fit

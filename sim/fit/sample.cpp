@@ -28,9 +28,14 @@ double quantile_of(const std::vector<double>& sorted, double share) {
 }  // namespace
 
 Errors errors_of(const Model& model, const Samples& samples) {
+  return errors_of_times([&](const TimedWork& sample) { return model(sample.work); }, samples);
+}
+
+Errors errors_of_times(const std::function<Seconds(const TimedWork&)>& model,
+                       const Samples& samples) {
   std::vector<double> all, large;
   for (const TimedWork& sample : samples) {
-    const double error = std::abs(model(sample.work) / sample.seconds - 1);
+    const double error = std::abs(model(sample) / sample.seconds - 1);
     all.push_back(error);
     if (sample.large) large.push_back(error);
   }

@@ -15,6 +15,7 @@ struct TimedWork {
   Work work;
   Seconds seconds;
   bool large = false;  ///< the kind that fills a training step
+  Bytes cached;        ///< attention: keys and values that were written into a cache, too
 };
 using Samples = std::vector<TimedWork>;
 
@@ -30,6 +31,9 @@ using Model = std::function<Seconds(const Work&)>;
 
 /// Zero everywhere for no samples.
 Errors errors_of(const Model& model, const Samples& samples);
+/// The same of a model that looks at more of a sample than its work.
+Errors errors_of_times(const std::function<Seconds(const TimedWork&)>& model,
+                       const Samples& samples);
 
 /// Whether point `index` of a family is kept from the fit that its error is taken from: every other
 /// one, by lot. The same for the same seed.
@@ -46,29 +50,6 @@ std::vector<T> half_of(const std::vector<T>& points, std::uint64_t seed, bool he
 
 /// Fewer points than that are all fitted: half of them would say nothing.
 inline constexpr std::size_t kFewestToSplit = 8;
-
-/// What a fit gave, and how far off it is.
-template <class Constants>
-struct Fitted {
-  Constants constants;   ///< fitted to all points
-  Errors errors;         ///< of the same fit to one half, on the other half
-  bool held_out = true;  ///< false: too few points to keep some, the errors are those of the fit
-};
-
-/// `fit(samples)` makes the constants, `model(constants)` a Model of them.
-template <class Fit, class ModelOf>
-auto fit_and_hold_out(const Samples& samples, std::uint64_t seed, Fit&& fit, ModelOf&& model)
-    -> Fitted<decltype(fit(samples))> {
-  Fitted<decltype(fit(samples))> fitted{.constants = fit(samples)};
-  fitted.held_out = samples.size() >= kFewestToSplit;
-  if (fitted.held_out) {
-    const auto half = fit(half_of(samples, seed, false));
-    fitted.errors = errors_of(model(half), half_of(samples, seed, true));
-  } else {
-    fitted.errors = errors_of(model(fitted.constants), samples);
-  }
-  return fitted;
-}
 
 /// To four significant digits: what a measurement supports.
 double rounded(double value);

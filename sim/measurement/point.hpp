@@ -59,6 +59,7 @@ struct AttentionPoint {
   bool causal = true;
   std::int64_t batch = 0, heads = 0, kv_heads = 0, sequence = 0, head_dim = 0;
   AttentionKernel kernel = AttentionKernel::cudnn;
+  bool cache_write = false;  ///< timed with the write of keys and values into a cache
 
   template <class Self, class F>
   static void each_field(Self& self, F&& field) {
@@ -71,6 +72,7 @@ struct AttentionPoint {
     field("kv_heads", self.kv_heads);
     field("sequence", self.sequence);
     field("head_dim", self.head_dim);
+    field("cache_write", self.cache_write);
   }
 };
 

@@ -186,6 +186,7 @@ void add_table_defaults(Row& row) {
   }
   if (kind->text == "attention") {
     add("pass", "forward");
+    add("cache_write", "false");
     if (const Entry* heads = row.find("heads")) add("kv_heads", std::string(heads->text));
   }
   if (kind->text == "memory") {

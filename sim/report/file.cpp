@@ -26,11 +26,12 @@ namespace {
                   reason != 0 ? std::strerror(reason) : "the disk took only a part of it"));
 }
 
-/// While it lives, a signal that ends the program first removes the file. One at a time.
+/// While it lives, a signal that ends the program first removes the file. One may live inside
+/// another.
 class Unfinished {
  public:
-  explicit Unfinished(const std::string& path) {
-    path_ = path.c_str();
+  explicit Unfinished(const std::string& path) : path_(path.c_str()), outer_(innermost_) {
+    innermost_ = this;
     struct sigaction removal {};
     removal.sa_handler = remove_and_end;
     removal.sa_flags = static_cast<int>(SA_RESETHAND);
@@ -40,6 +41,7 @@ class Unfinished {
     }
   }
   ~Unfinished() {
+    innermost_ = outer_;
     for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
   }
   Unfinished(const Unfinished&) = delete;
@@ -50,11 +52,13 @@ class Unfinished {
 
   /// The signal has its default action again and is sent anew: the shell learns what happened.
   static void remove_and_end(int signal) {
-    unlink(path_);
+    for (const Unfinished* one = innermost_; one != nullptr; one = one->outer_) unlink(one->path_);
     raise(signal);
   }
 
-  static inline const char* volatile path_ = nullptr;
+  static inline const Unfinished* volatile innermost_ = nullptr;
+  const char* path_;
+  const Unfinished* outer_;
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
@@ -141,6 +145,17 @@ void save_file(const std::string& named, const std::function<void(std::ostream&)
     std::remove(temporary.c_str());
     throw;
   }
+}
+
+void save_files(const std::vector<FileText>& files) {
+  if (files.empty()) return;
+  const std::vector<FileText> others(files.begin() + 1, files.end());
+  save_file(files.front().path, [&](std::ostream& out) {
+    const std::string& text = files.front().text;
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!out.flush()) fail("write", files.front().path);
+    save_files(others);
+  });
 }
 
 void save_file(const std::string& path, std::string_view text) {

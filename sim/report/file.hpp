@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stepsim {
 
@@ -16,5 +17,11 @@ void save_file(const std::string& path, const std::function<void(std::ostream&)>
 
 /// The same for text that is there already.
 void save_file(const std::string& path, std::string_view text);
+
+struct FileText {
+  std::string path, text;
+};
+/// All of them or none: each is written whole under its temporary name before the first is renamed.
+void save_files(const std::vector<FileText>& files);
 
 }  // namespace stepsim

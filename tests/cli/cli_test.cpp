@@ -259,6 +259,57 @@ TEST_CASE("--trace writes valid JSON, plain or compressed, and leaves stdout to 
   CHECK(folder.files() == 2);
 }
 
+TEST_CASE(
+    "calibrate fit writes profiles, and after a mistake none, and keeps those that were there") {
+  const Folder folder;
+  const std::string examples = std::string(STEPSIM_SOURCE_DIR) + "/calib/examples/";
+  const std::string good = examples + "h100-attention.csv",
+                    links = examples + "h100-collectives.csv";
+  const std::string bad = folder.file("bad.csv", "# kind=copy\nbytes,time_us\n1,-2\n");
+  const auto fit = [&](const std::string& from, const std::string& options) {
+    return stepsim(fmt::format("calibrate fit {} {}", from, options));
+  };
+  const std::string gpu = folder.file("mine.yaml"), link = folder.file("wire.yaml");
+  Outcome outcome = fit(good + " " + links, "-o " + gpu + " --link " + link);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err.empty());
+  CHECK(contains(outcome.out, "attention flash3, head 128"));
+  const std::string before = text_of(gpu);
+  CHECK(contains(before, "name: mine\n"));
+  CHECK(contains(text_of(link), "name: wire\n"));
+
+  outcome = fit(good + " " + bad, "-o " + gpu);
+  CHECK(outcome.code == 2);
+  CHECK(outcome.out.empty());
+  CHECK(contains(outcome.err, "bad.csv:3:1: 'direction' is missing\n"));
+  CHECK(contains(outcome.err,
+                 "bad.csv:3:3: 'seconds' is '-2', which is not positive\n  1,-2\n    ^"));
+  CHECK(text_of(gpu) == before);
+  CHECK(fit(bad, "-o " + folder.file("none.yaml")).code == 2);
+  CHECK(fit(good, "-o " + folder.file("no/none.yaml")).code == 4);
+  CHECK(fit(good + " " + links,
+            "-o " + folder.file("none.yaml") + " --link " + folder.file("no/a.yaml"))
+            .code == 4);
+  CHECK(fit(folder.file("absent.csv"), "-o " + folder.file("none.yaml")).code == 4);
+  CHECK(fit(examples, "-o " + folder.file("none.yaml")).code == 4);
+  CHECK_FALSE(fs::exists(folder.file("none.yaml")));
+  CHECK(folder.files() == 3);
+
+  CHECK(contains(fit(good, "-o " + good).err, "would replace a file that is read"));
+  CHECK(contains(fit(good, "-o " + folder.file("mine.txt")).err, "a file that ends in .yaml"));
+  CHECK(contains(fit(good, "-o " + gpu + " --link " + gpu).err, "-o and --link are one file"));
+  CHECK(contains(fit(good, "-o " + gpu + " --link " + link).err, "no link profile"));
+  const std::string one = folder.file(
+      "one.csv",
+      "# kind=copy\n# host=pinned\n# direction=h2d\n# device.name=H100\nbytes,time_us\n1,2\n");
+  outcome = fit(one, "-o " + folder.file("none.yaml"));
+  CHECK(outcome.code == 2);
+  CHECK(contains(outcome.err, "one.csv:6:1: 1 point of copy h2d pinned, a fit needs at least 2\n"));
+  const Json json = Json::parse(fit(good, "-o " + gpu + " --format json").out);
+  CHECK(json.at("base") == "h100");
+  CHECK(json.at("families").at(0).at("points") == 64);
+}
+
 TEST_CASE("--help says what the exit codes mean, and every command has a --help") {
   const Outcome help = stepsim("--help");
   CHECK(help.code == 0);

@@ -54,7 +54,8 @@ class Bench {
           kernel_time(MemoryBound{Bytes{static_cast<double>(bytes)}, kind}, gpu_));
   }
 
-  void add_attention(bool causal, bool backward) {
+  /// `cache`: seconds a byte of keys and values, which are written into a cache.
+  void add_attention(bool causal, bool backward, double cache = 0) {
     for (std::int64_t sequence = 512; sequence <= 32768; sequence *= 2) {
       for (const std::int64_t heads : {8, 32}) {
         const FusedAttention work{.kernel = "flash3",
@@ -64,12 +65,15 @@ class Bench {
                                   .sequence = sequence,
                                   .backward = backward,
                                   .causal = causal};
-        add(
-            calib::AttentionPoint{
-                calib::Dtype::bf16,
-                backward ? calib::AttentionPass::backward : calib::AttentionPass::forward, causal,
-                work.batch, heads, heads, sequence, 128, calib::AttentionKernel::flash3},
-            kernel_time(work, gpu_));
+        const std::int64_t kv_heads = cache > 0 && heads > 8 ? 4 : heads;
+        add(calib::AttentionPoint{calib::Dtype::bf16,
+                                  backward ? calib::AttentionPass::backward
+                                           : calib::AttentionPass::forward,
+                                  causal, work.batch, heads, kv_heads, sequence, 128,
+                                  calib::AttentionKernel::flash3, cache > 0},
+            kernel_time(work, gpu_) +
+                Seconds{cache * 2 * 2 *
+                        static_cast<double>(work.batch * kv_heads * sequence * 128)});
       }
     }
   }
@@ -133,6 +137,49 @@ TEST_CASE("attention: the fit takes the times of the profile that made the point
             doctest::Approx(1).epsilon(2 * kNoise));
     }
   }
+}
+
+TEST_CASE("attention that was timed with a write into a cache is fitted without it") {
+  Bench bench("h100");
+  bench.add_attention(true, false, 2e-12);
+  const GpuProfile mine = fitted(bench);
+  for (const std::int64_t sequence : {1000, 8000}) {
+    const FusedAttention work{.kernel = "flash3",
+                              .batch = 32768 / sequence,
+                              .heads = 32,
+                              .head_dim = 128,
+                              .sequence = sequence};
+    CHECK(kernel_time(work, mine) / kernel_time(work, bench.gpu()) ==
+          doctest::Approx(1).epsilon(3 * kNoise));
+  }
+}
+
+TEST_CASE("a family with too few points is as the base, and a file of nothing else is refused") {
+  Bench bench("h100");
+  bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
+  bench.add(calib::MemoryPoint{calib::MemoryOp::norm, calib::Dtype::bf16, 1, 1 << 20, 1 << 22},
+            Seconds{1e-3});
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  CHECK_FALSE(family(made, "memory norm").fitted);
+  CHECK(family(made, "memory norm").remark ==
+        "as h100: 1 point of memory norm, a fit needs at least 2");
+  Bench lonely("h100");
+  lonely.add(calib::MemoryPoint{calib::MemoryOp::norm, calib::Dtype::bf16, 1, 1 << 20, 1 << 22},
+             Seconds{1e-3});
+  CHECK_THROWS_WITH_AS(calibrate(lonely.files(), {.gpu = "mine"}),
+                       "1 point of memory norm, a fit needs at least 2", UserError);
+}
+
+TEST_CASE("the sizes that were measured are in the profile") {
+  Bench bench("h100");
+  bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
+  bench.add_attention(true, false);
+  const GpuProfile mine = fitted(bench);
+  CHECK(mine.memory_kernels.range.bytes->least == Bytes{0x1p14});
+  CHECK(mine.memory_kernels.range.bytes->most == Bytes{0x1p30});
+  const FusedAttention work{.kernel = "flash3", .heads = 1, .head_dim = 128};
+  CHECK(attention_profile(mine, work).range.sequence->least == 512);
+  CHECK(attention_profile(mine, work).range.sequence->most == 32768);
 }
 
 TEST_CASE("held-out errors are about the noise, and say how many points there were") {

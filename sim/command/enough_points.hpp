@@ -1,0 +1,23 @@
+// Families with too few points for a fit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/command/calibration.hpp"
+
+namespace stepsim {
+
+struct FewPoints {
+  std::string family;  ///< "memory norm"
+  std::string path;    ///< of its constants: "memory_kernels.norm"
+  int points = 0, needed = 0;
+  Place first;  ///< of its points
+};
+
+/// The records of all files that can be fitted: measured, and enough of a family. The others'
+/// families are added to `few`.
+std::vector<calib::Record> fittable(const std::vector<MeasuredFile>& files,
+                                    std::vector<FewPoints>& few);
+
+}  // namespace stepsim

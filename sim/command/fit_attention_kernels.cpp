@@ -1,0 +1,140 @@
+// Attention: records to samples, one entry of a profile for each kernel and head size.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/command/profile_draft.hpp"
+#include "sim/core/error.hpp"
+#include "sim/fit/attention.hpp"
+#include "sim/measurement/memory_bytes.hpp"
+#include "sim/scenario/scalar.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr Flops kLargeAttention{2e10};  // judgement: a layer of a micro-batch does more
+
+/// A kernel of attention and its head size.
+using AttentionKey = std::pair<std::string, int>;
+
+Bytes keys_and_values(const calib::AttentionPoint& point) {
+  return Bytes{2.0 * static_cast<double>(calib::element_bytes(point.dtype)) *
+               static_cast<double>(point.batch) * static_cast<double>(point.sequence) *
+               static_cast<double>(point.kv_heads) * static_cast<double>(point.head_dim)};
+}
+
+std::map<AttentionKey, fit::Samples> attention_samples(const Records& records) {
+  std::map<AttentionKey, fit::Samples> samples;
+  for_each_point<calib::AttentionPoint>(records, [&](const auto& point, const auto& measured) {
+    const std::string kernel = calib::name_of(point.kernel);
+    const FusedAttention work{.kernel = kernel,
+                              .batch = point.batch,
+                              .heads = point.heads,
+                              .head_dim = point.head_dim,
+                              .sequence = point.sequence,
+                              .backward = point.pass == calib::AttentionPass::backward,
+                              .causal = point.causal};
+    fit::TimedWork sample{work, Seconds{measured.timing.seconds}, work.flops() > kLargeAttention};
+    if (point.cache_write) sample.cached = keys_and_values(point);
+    samples[{kernel, static_cast<int>(point.head_dim)}].push_back(sample);
+  });
+  return samples;
+}
+
+bool has(const fit::Samples& samples, bool backward) {
+  return std::any_of(samples.begin(), samples.end(), [&](const fit::TimedWork& sample) {
+    return std::get<FusedAttention>(sample.work).backward == backward;
+  });
+}
+
+/// The entry of that kernel and head size, or a new one like the nearest.
+std::size_t entry_of(const AttentionKey& key, std::vector<AttentionProfile>& entries) {
+  const auto distance = [&](const AttentionProfile& entry) {
+    return std::abs(entry.head_dim - key.second) + (entry.kernel == key.first ? 0 : 10'000);
+  };
+  const auto nearest =
+      std::min_element(entries.begin(), entries.end(),
+                       [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  if (nearest != entries.end() && distance(*nearest) == 0)
+    return static_cast<std::size_t>(nearest - entries.begin());
+  AttentionProfile entry = nearest == entries.end() ? AttentionProfile{} : *nearest;
+  entry.kernel = key.first;
+  entry.head_dim = key.second;
+  entries.push_back(entry);
+  return entries.size() - 1;
+}
+
+Extent<std::int64_t> sequences_of(const fit::Samples& samples) {
+  const std::int64_t first = std::get<FusedAttention>(samples.front().work).sequence;
+  Extent<std::int64_t> range{first, first};
+  for (const fit::TimedWork& sample : samples) {
+    range.least = std::min(range.least, std::get<FusedAttention>(sample.work).sequence);
+    range.most = std::max(range.most, std::get<FusedAttention>(sample.work).sequence);
+  }
+  return range;
+}
+
+/// A fit to one half judged by the other, or by its own where there are too few.
+fit::Errors attention_errors(const fit::Samples& samples, const fit::AttentionFit& all,
+                             const AttentionProfile& start, int sms, double cache,
+                             std::uint64_t seed) {
+  const fit::Samples seen = fit::half_of(samples, seed, false);
+  if (samples.size() < fit::kFewestToSplit || !has(seen, false))
+    return fit::attention_errors(all, sms, samples);
+  return fit::attention_errors(fit::fit_attention(seen, start, sms, cache), sms,
+                               fit::half_of(samples, seed, true));
+}
+
+std::string remark_of(const fit::AttentionFit& fit, bool with_cache) {
+  const AttentionProfile& p = fit.profile;
+  std::string text = fmt::format(
+      "causal {:.4g} TFLOP/s s / (s + {:.3g}), full {:.4g} TFLOP/s s / (s + {:.3g}), backward "
+      "{:.3g} "
+      "times that; {:.3g} us and a last tile of {:.3g} queries",
+      p.plateau.flops_per_second() / 1e12, p.half_sequence,
+      p.full_plateau.flops_per_second() / 1e12, p.full_half_sequence, p.backward_rate,
+      p.overhead.microseconds(), p.last_tile);
+  if (with_cache)
+    text += fmt::format("; not in the profile: the write of the cache at {:.3g} GB/s",
+                        1e-9 / fit.cache_seconds_per_byte);
+  return text;
+}
+
+}  // namespace
+
+void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft) {
+  const int sms = draft.profile.sms;
+  // Read and written by a kernel that does nothing else.
+  const double cache = 2 / draft.profile.memory_kernels.elementwise.bytes_per_second();
+  for (const auto& [key, samples] : attention_samples(records)) {
+    if (!has(samples, false))
+      throw UserError(fmt::format(
+          "attention {}, head {}: backward passes alone do not give a rate; measure forward "
+          "passes, too",
+          key.first, key.second));
+    const std::size_t known = draft.profile.attention.size();
+    const std::size_t entry = entry_of(key, draft.profile.attention);
+    AttentionProfile& profile = draft.profile.attention[entry];
+    const AttentionProfile start = profile;
+    const fit::AttentionFit fitted = fit::fit_attention(samples, start, sms, cache);
+    profile = fitted.profile;
+    profile.range.sequence = sequences_of(samples);
+    FamilyReport report{.family = fmt::format("attention {}, head {}", key.first, key.second),
+                        .path = fmt::format("attention[{}]", entry),
+                        .errors = attention_errors(samples, fitted, start, sms, cache, seed),
+                        .held_out = samples.size() >= fit::kFewestToSplit,
+                        .range = "sequence " + write_scalar(*profile.range.sequence)};
+    report.errors.points = static_cast<int>(samples.size());
+    if (entry < known)
+      report.base_errors =
+          fit::attention_errors({start, fitted.cache_seconds_per_byte}, sms, samples);
+    report.remark = remark_of(fitted, samples.front().cached > Bytes{});
+    draft.fitted(report);
+    if (!has(samples, true)) draft.sources.of[report.path + ".backward_rate"] = "base";
+  }
+}
+
+}  // namespace stepsim
