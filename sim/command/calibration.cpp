@@ -154,7 +154,8 @@ void take_facts(const calib::DeviceFacts& device, GpuDraft& draft) {
 }
 
 /// Families that have too few points or none.
-void report_the_rest(GpuDraft& draft, const std::string& base, const std::vector<FewPoints>& few) {
+void report_the_rest(GpuDraft& draft, const std::string& base, const std::vector<FewPoints>& few,
+                     const Records& records) {
   for (const FewPoints& family : few)
     draft.families.push_back({.family = family.family,
                               .path = family.path,
@@ -165,16 +166,23 @@ void report_the_rest(GpuDraft& draft, const std::string& base, const std::vector
     return std::any_of(draft.families.begin(), draft.families.end(),
                        [&](const FamilyReport& family) { return family.path.starts_with(path); });
   };
-  const auto add = [&](const std::string& family, const std::string& path) {
+  const auto add = [&](const std::string& family, const std::string& path, int points = 0) {
     if (is_fitted(path)) return;
+    const std::string why =
+        points == 0 ? ", not measured" : fmt::format(": {} points, not fitted", points);
     draft.families.push_back({.family = family,
                               .path = path,
                               .held_out = false,
                               .fitted = false,
-                              .remark = "as " + base + ", not measured"});
+                              .remark = "as " + base + why});
   };
-  for (const GemmProfile& gemm : draft.profile.gemm)
-    add("gemm " + name_of(gemm.precision), "gemm." + name_of(gemm.precision));
+  for (const GemmProfile& gemm : draft.profile.gemm) {
+    int points = 0;
+    for_each_point<calib::GemmPoint>(records, [&](const auto& point, const auto&) {
+      points += calib::name_of(point.dtype) == name_of(gemm.precision) ? 1 : 0;
+    });
+    add("gemm " + name_of(gemm.precision), "gemm." + name_of(gemm.precision), points);
+  }
   add("memory", "memory_kernels");
   add("attention", "attention");
   add("copy pinned", "copy_pinned");
@@ -225,7 +233,7 @@ GpuDraft gpu_draft(const Files& files, const Records& records, const Calibration
   fit_copies(records, draft);
   of(calib::Kind::launch);
   fit_launches(records, draft);
-  report_the_rest(draft, base, few);
+  report_the_rest(draft, base, few, records);
   return draft;
 }
 

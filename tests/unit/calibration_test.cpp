@@ -170,6 +170,17 @@ TEST_CASE("a family with too few points is as the base, and a file of nothing el
                        "1 point of memory norm, a fit needs at least 2", UserError);
 }
 
+TEST_CASE("GEMMs that are not fitted are not told as if nobody had measured them") {
+  Bench bench("h100");
+  bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
+  for (std::int64_t m = 128; m < 128 + 20; ++m)  // of weights' gradients alone
+    bench.add(calib::GemmPoint{calib::Dtype::bf16, calib::Transpose::NT, m, 128, 128, 1, true},
+              Seconds{1e-5});
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  CHECK(family(made, "gemm bf16").remark == "as h100: 20 points, not fitted");
+  CHECK(family(made, "gemm fp16").remark == "as h100, not measured");
+}
+
 TEST_CASE("the sizes that were measured are in the profile") {
   Bench bench("h100");
   bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
