@@ -59,6 +59,7 @@ struct CommandLine {
   ShowOptions show_options;
   ImportOptions import_options;
   CalibrateFitOptions fit_options;
+  CalibrateCpuOptions cpu_options;
   std::string fold = "auto", listed;
   std::function<ExitCode()> chosen;
 
@@ -154,7 +155,36 @@ struct CommandLine {
   void add_calibrate() {
     CLI::App* calibrate = app.add_subcommand("calibrate", "make profiles from measurements");
     calibrate->require_subcommand(1);
-    CLI::App* fit = calibrate->add_subcommand("fit", "fit profiles to files of measurements");
+    add_calibrate_fit(*calibrate);
+    add_calibrate_cpu(*calibrate);
+  }
+
+  void add_calibrate_cpu(CLI::App& calibrate) {
+    CLI::App* cpu = calibrate.add_subcommand("cpu", "measure this machine's CPU, and fit to that");
+    cpu->footer(
+        "Exit codes: 0 written, 2 wrong options or no stepsim-measure-cpu, 3 it failed, 4 a file\n"
+        "cannot be read or written.\n\n"
+        "Example: stepsim calibrate cpu -o calib/gpus/this-machine.yaml");
+    cpu->add_option(
+           "-o,--output", cpu_options.output,
+           "profile of a core to write, DIR/calib/gpus/NAME.yaml; a cluster and a scenario "
+           "of that name go to DIR/scenarios")
+        ->required();
+    cpu->add_option("--link", cpu_options.link,
+                    "link profile to write of MPI; default: DIR/calib/links/NAME.yaml");
+    cpu->add_option("--budget", cpu_options.budget, "time for measuring: 90s, 2min");
+    cpu->add_option("--ranks", cpu_options.ranks,
+                    "processes that are at work; default: two, one on a machine of one core")
+        ->check(CLI::Range(1, 1024));
+    cpu->add_option("--format", cpu_options.format, "table or json")
+        ->check(one_of_these({"table", "json"}));
+    cpu->callback([this] {
+      chosen = [this] { return stepsim::calibrate_cpu(cpu_options, std::cout, std::cerr); };
+    });
+  }
+
+  void add_calibrate_fit(CLI::App& calibrate) {
+    CLI::App* fit = calibrate.add_subcommand("fit", "fit profiles to files of measurements");
     fit->footer(
         "Exit codes: 0 written, 2 the measurements or options are wrong, 4 a file cannot be read\n"
         "or written. Nothing is written unless all is well.\n\n"

@@ -18,7 +18,7 @@ plain_structs='^sim/scenario/(scenario|model|gpu|faults|input|channel_padding|ch
 declare -A rooms_of=(
   ["yaml-cpp/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
   ["nlohmann/"]="measurement report command" ["nlopt"]="fit" ["CLI/"]="command main.cpp calib" ["pugixml"]="command"
-  ["cublas"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
+  ["cblas"]="calib" ["cublas"]="calib" ["mpi"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
 
 includes=0 offences=0
 refuse() { echo "$1: $2 may not include $3"; offences=$((offences + 1)); }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <mpi.h>
+#include <sched.h>
 
 namespace stepsim::cpu {
 namespace {
@@ -30,6 +31,23 @@ double reduced(double value, MPI_Op op) {
   return value;
 }
 
+/// Each rank on a core of its own, where there are enough: two on one core would spend their time
+/// looking for what only the other can send.
+void keep_to_one_core(int rank, int size) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < size) return;
+  int place = 0;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &allowed) || place++ != rank) continue;
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    CPU_SET(core, &own);
+    (void)sched_setaffinity(0, sizeof own, &own);  // where it is refused, Linux chooses
+    return;
+  }
+}
+
 int counted(std::size_t count) {
   if (count > kMost) throw std::runtime_error("more than 4 GiB in one message");
   return static_cast<int>(count);
@@ -43,6 +61,7 @@ Ranks::Ranks(int& argc, char**& argv) : started_(started_by_mpirun()) {
   check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &offered), "MPI_Init_thread");
   check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
+  if (size_ > 1) keep_to_one_core(rank_, size_);
 }
 
 Ranks::~Ranks() {
@@ -67,13 +86,11 @@ double Ranks::of_first(double value) const {
   return value;
 }
 
-void Ranks::send(const float* values, std::size_t count, int to) const {
-  check(MPI_Send(values, counted(count), MPI_FLOAT, to, 0, MPI_COMM_WORLD), "MPI_Send");
-}
-
-void Ranks::receive(float* values, std::size_t count, int from) const {
-  check(MPI_Recv(values, counted(count), MPI_FLOAT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
-        "MPI_Recv");
+void Ranks::shift(const float* sent, float* received, std::size_t count) const {
+  check(MPI_Sendrecv(sent, counted(count), MPI_FLOAT, (rank_ + 1) % size_, 0, received,
+                     counted(count), MPI_FLOAT, (rank_ + size_ - 1) % size_, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE),
+        "MPI_Sendrecv");
 }
 
 std::string Ranks::version() const {

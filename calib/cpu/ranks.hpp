@@ -8,7 +8,8 @@
 namespace stepsim::cpu {
 
 /// MPI from construction to destruction; not used at all where mpirun started nothing, since a lone
-/// process needs none of it. One at a time, on the thread that made it.
+/// process needs none of it. One at a time, on the thread that made it. Several ranks keep to a
+/// core each, with the threads that they start later.
 class Ranks {
  public:
   Ranks(int& argc, char**& argv);
@@ -27,8 +28,8 @@ class Ranks {
   /// What rank 0 has, on all ranks.
   double of_first(double value) const;
 
-  void send(const float* values, std::size_t count, int to) const;
-  void receive(float* values, std::size_t count, int from) const;
+  /// To the next rank, from the one before, at the same time. REQUIRES: several ranks.
+  void shift(const float* sent, float* received, std::size_t count) const;
 
   /// The library that sends, or empty.
   std::string version() const;

@@ -16,6 +16,10 @@ struct Dispatch {
   Measured operator()(const AttentionPoint&) const {
     throw NotOffered("the harness cannot measure attention yet");
   }
+  Measured operator()(const FileReadPoint&) const { throw NotOffered("no GPU reads files"); }
+  Measured operator()(const DecodePoint&) const {
+    throw NotOffered("the harness decodes on CPUs only");
+  }
   Measured operator()(const LaunchPoint& point) const { return measure_launch(point); }
   Measured operator()(const QueuePoint&) const { return measure_queue(); }
   Measured operator()(const CopyPoint& point) const { return measure_copy(point); }

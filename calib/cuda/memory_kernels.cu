@@ -278,6 +278,9 @@ void launch_as(MemoryOp op, const MemoryBuffers& buffers, std::int64_t rows, std
                                             static_cast<float4*>(buffers.first_moment),
                                             static_cast<float4*>(buffers.second_moment), pieces);
       break;
+    case MemoryOp::relu:
+    case MemoryOp::squared_error:
+      throw NotOffered("loops of a CPU's training step");
   }
 }
 

@@ -16,13 +16,16 @@
 namespace stepsim::calib {
 namespace {
 
-constexpr const char* kFooter =
-    "Measurements that the file already has are not repeated, so that a call that was cut off\n"
-    "goes on where it was. The format is described in docs/calibration.md.\n\n"
-    "Exit codes: 0 ok, also when the budget ended first; 2 bad input, 3 no GPU or no driver,\n"
-    "4 a file could not be read or written, 70 CUDA failed, 130 interrupted (the file is "
-    "whole).\n\n"
-    "Example: stepsim-measure-cuda --only gemm,memory --budget 10min -o my-h100.json";
+std::string footer(const HarnessProgram& program) {
+  return fmt::format(
+      "Measurements that the file already has are not repeated, so that a call that was cut off\n"
+      "goes on where it was. The format is described in docs/calibration.md.\n\n"
+      "Exit codes: 0 ok, also when the budget ended first; 2 bad input, 3 no {0} or no driver,\n"
+      "4 a file could not be read or written, 70 {1} failed, 130 interrupted (the file is "
+      "whole).\n\n"
+      "Example: {2} {3}",
+      program.device, program.failed, program.name, program.example);
+}
 
 Kind parse_kind(const std::string& text) {
   if (const auto kind = find_word<Kind>(text)) return *kind;
@@ -37,18 +40,23 @@ bool HarnessOptions::wants(const Point& point) const {
 }
 
 std::optional<HarnessOptions> parse_options(const std::vector<std::string>& arguments,
-                                            std::ostream& out) {
+                                            std::ostream& out, const HarnessProgram& program) {
   HarnessOptions options;
   std::vector<std::string> only, budget;
-  CLI::App app{"measures what a stepsim profile of this GPU needs", "stepsim-measure-cuda"};
-  app.footer(kFooter);
+  CLI::App app{fmt::format("measures what a stepsim profile of this {} needs", program.device),
+               program.name};
+  app.footer(footer(program));
   app.set_version_flag("--version", kVersion);
-  app.add_flag("--list", options.list, "print the points in their order; needs no GPU");
+  app.add_flag("--list", options.list,
+               fmt::format("print the points in their order; needs no {}", program.device));
   app.add_option("--only", only, fmt::format("kinds: {}", fmt::join(names<Kind>(), ",")))
       ->delimiter(',');
   app.add_option("--budget", budget, "stop after this time: 90s, 10 min, 1.5h")->expected(1, 2);
-  app.add_option("--device", options.device, "the GPU, as CUDA numbers them")
-      ->check(CLI::NonNegativeNumber);
+  if (program.numbered)
+    app.add_option("--device", options.device, "the GPU, as CUDA numbers them")
+        ->check(CLI::NonNegativeNumber);
+  else
+    app.add_option("--folder", options.folder, "where files are written that are then read");
   app.add_option("-o,--output", options.output, "the file of measurements");
   app.add_flag("--retry", options.again, "measure again what was skipped");
   try {

@@ -27,13 +27,23 @@ struct HarnessOptions {
   std::string output = "measurements.json";
   bool list = false;
   bool again = false;  ///< measure skipped points again
+  std::string folder;  ///< for files that are read; empty: the system's for temporary files
 
   bool wants(const Point& point) const;
+};
+
+/// A measuring program, as its help describes it.
+struct HarnessProgram {
+  std::string name = "stepsim-measure-cuda";
+  std::string device = "GPU";   ///< what it measures
+  std::string failed = "CUDA";  ///< what exit code 70 is about
+  std::string example = "--only gemm,memory --budget 10min -o my-h100.json";
+  bool numbered = true;  ///< several devices, one of which --device names
 };
 
 /// Nothing when it was asked for help or a version, which is then printed to `out`. Throws
 /// UserError.
 std::optional<HarnessOptions> parse_options(const std::vector<std::string>& arguments,
-                                            std::ostream& out);
+                                            std::ostream& out, const HarnessProgram& program = {});
 
 }  // namespace stepsim::calib

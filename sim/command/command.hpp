@@ -72,6 +72,14 @@ struct CalibrateFitOptions {
   std::string format = "table";  ///< table, json
 };
 
+struct CalibrateCpuOptions {
+  std::string output;            ///< GPU profile to write, DIR/calib/gpus/NAME.yaml
+  std::string link;              ///< link profile; empty: DIR/calib/links/NAME.yaml
+  std::string budget = "90s";    ///< of the measurement
+  std::optional<int> ranks;      ///< processes that are at work; absent: two, or one on one core
+  std::string format = "table";  ///< table, json
+};
+
 /// Simulates a scenario and prints the answer. Exit code 1 when an expectation fails.
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes);
 
@@ -92,6 +100,12 @@ ExitCode import_topology(const ImportOptions& options, std::ostream& out);
 
 /// Fits profiles to measurements, writes them, and prints how far off they are.
 ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out);
+
+/// Measures this machine's CPU with stepsim-measure-cpu, and writes what a scenario needs to train
+/// on it: profiles of a core and of MPI, a cluster, a scenario to start from. The measurements stay
+/// beside the profile. Throws UserError where the program was not built, SimulationError where it
+/// failed.
+ExitCode calibrate_cpu(const CalibrateCpuOptions& options, std::ostream& out, std::ostream& notes);
 
 /// Prints the names that scenarios may use: models, gpus, attention kernels, links, clusters,
 /// collectives, distributions, schedules, topologies, shardings.

@@ -43,6 +43,7 @@ MemoryRate rate_of(calib::MemoryOp op) {
     case calib::MemoryOp::copy:
     case calib::MemoryOp::add:
     case calib::MemoryOp::sum:
+    case calib::MemoryOp::relu:
       return MemoryRate::elementwise;
     case calib::MemoryOp::norm:
       return MemoryRate::norm;
@@ -51,6 +52,7 @@ MemoryRate rate_of(calib::MemoryOp op) {
     case calib::MemoryOp::dropout:
       return MemoryRate::dropout;
     case calib::MemoryOp::cross_entropy:
+    case calib::MemoryOp::squared_error:
       return MemoryRate::loss;
     case calib::MemoryOp::adam:
       return MemoryRate::optimizer;

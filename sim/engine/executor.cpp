@@ -197,17 +197,18 @@ void Executor::finish_chain(std::uint32_t rank, double date) {
   finish(rank, index, date);
 }
 
-void Executor::take(std::uint32_t rank, double held_sms, double memory_share, double date) {
+void Executor::take(std::uint32_t rank, const Taken& more, double date) {
   Taken taken = ranks_[rank].taken;
-  taken.held_sms += held_sms;
-  taken.memory_share += memory_share;
+  taken.held_sms += more.held_sms;
+  taken.memory_share += more.memory_share;
+  taken.device_share += more.device_share;
   change_speed(rank, date, taken);
 }
 
 void Executor::release(std::uint32_t rank, const Operation& operation, double date) {
   RankState& state = ranks_[rank];
   if (--state.in_flight == 0) return change_speed(rank, date, {});  // no sums of rounding errors
-  take(rank, -operation.held_sms, -operation.memory_share, date);
+  take(rank, {-operation.held_sms, -operation.memory_share, -operation.device_share}, date);
 }
 
 /// What runs on the compute row goes on at another speed from here.
@@ -249,7 +250,7 @@ void Executor::arrive(std::uint32_t rank, TaskIndex index, double date) {
   // From its launch on the kernel holds its SMs, also while it waits for the others.
   const Operation& operation = plan_.operations[task_of(rank, index).work];
   ++ranks_[rank].in_flight;
-  if (operation.held_sms > 0) take(rank, operation.held_sms, 0, date);
+  if (operation.held_sms > 0) take(rank, {.held_sms = operation.held_sms}, date);
   if (static_cast<int>(state.arrived.size()) == state.folded->members) start_operation(group, date);
 }
 
@@ -268,7 +269,9 @@ void Executor::start_operation(std::uint32_t group, double date) {
                       task.micro_batch, ranks_[arrival.rank].folded->rank));
     }
     const Operation& operation = plan_.operations[task.work];
-    if (operation.memory_share > 0) take(arrival.rank, 0, operation.memory_share, date);
+    const Taken moving{.memory_share = operation.memory_share,
+                       .device_share = operation.device_share};
+    if (!moving.nothing()) take(arrival.rank, moving, date);
     RankState& rank = ranks_[arrival.rank];
     if (!rank.recorder) continue;
     Started& begun = rank.recorder->started(arrival.task);

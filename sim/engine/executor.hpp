@@ -64,7 +64,7 @@ class Executor {
   void start_chain(std::uint32_t rank, TaskIndex task, double date, std::int32_t blocker);
   void schedule_end(std::uint32_t rank);
   void finish_chain(std::uint32_t rank, double date);
-  void take(std::uint32_t rank, double held_sms, double memory_share, double date);
+  void take(std::uint32_t rank, const Taken& more, double date);
   void release(std::uint32_t rank, const Operation& operation, double date);
   void change_speed(std::uint32_t rank, double date, const Taken& taken);
   /// Of the task as it is this time.

@@ -31,6 +31,8 @@ constexpr std::int64_t element_bytes(Dtype dtype) {
 ///   dropout        y = x m / (1 - p), and m               read 1, write 1 and a byte an element
 ///   cross_entropy  log of the sum of exponentials a row   read 1, write an fp32 a row
 ///   adam           fp32 parameter, gradient, two moments  read 4, write 3
+///   relu           y = max(x, 0)                          read 1, write 1
+///   squared_error  d = x - y, and the sum of d^2          read 2, write 1
 constexpr std::int64_t memory_bytes(MemoryOp op, Dtype dtype, std::int64_t rows,
                                     std::int64_t columns) {
   const std::int64_t elements = rows * columns, tensor = elements * element_bytes(dtype);
@@ -38,8 +40,10 @@ constexpr std::int64_t memory_bytes(MemoryOp op, Dtype dtype, std::int64_t rows,
     case MemoryOp::copy:
     case MemoryOp::norm:
     case MemoryOp::softmax:
+    case MemoryOp::relu:
       return 2 * tensor;
     case MemoryOp::add:
+    case MemoryOp::squared_error:
       return 3 * tensor;
     case MemoryOp::sum:
       return tensor;

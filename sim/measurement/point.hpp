@@ -148,9 +148,36 @@ struct CollectivePoint {
   }
 };
 
+/// A whole file, opened and read by one thread.
+struct FileReadPoint {
+  static constexpr Kind kKind = Kind::file_read;
+  PageCache cache = PageCache::warm;
+  std::int64_t bytes = 0;
+
+  template <class Self, class F>
+  static void each_field(Self& self, F&& field) {
+    field("cache", self.cache);
+    field("bytes", self.bytes);
+  }
+};
+
+/// A picture of so many pixels from its file in memory, by one thread.
+struct DecodePoint {
+  static constexpr Kind kKind = Kind::decode;
+  Codec codec = Codec::jpeg;
+  std::int64_t width = 0, height = 0;
+
+  template <class Self, class F>
+  static void each_field(Self& self, F&& field) {
+    field("codec", self.codec);
+    field("width", self.width);
+    field("height", self.height);
+  }
+};
+
 /// In the order of `Kind`.
 using Point = std::variant<GemmPoint, MemoryPoint, AttentionPoint, LaunchPoint, QueuePoint,
-                           CopyPoint, OverlapPoint, CollectivePoint>;
+                           CopyPoint, OverlapPoint, CollectivePoint, FileReadPoint, DecodePoint>;
 
 Kind kind_of(const Point& point);
 

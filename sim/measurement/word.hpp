@@ -12,14 +12,36 @@
 namespace stepsim::calib {
 
 /// What a record measures; each kind has a struct in point.hpp.
-enum class Kind { gemm, memory, attention, launch, queue, copy, overlap, collective };
+enum class Kind {
+  gemm,
+  memory,
+  attention,
+  launch,
+  queue,
+  copy,
+  overlap,
+  collective,
+  file_read,
+  decode
+};
 /// `fp8` is E4M3.
 enum class Dtype { bf16, fp16, tf32, fp32, fp8 };
 /// How C[m,n] = A[m,k] B[k,n] lies in memory, rows first: in a linear layer TN is the forward
 /// pass (weights stored as [n,k]), NN the gradient of the input, NT that of the weights, in the
 /// order of Transformer Engine (transformer_engine/common/include/transformer_engine/gemm.h).
 enum class Transpose { TN, NN, NT };
-enum class MemoryOp { copy, add, sum, norm, softmax, dropout, cross_entropy, adam };
+enum class MemoryOp {
+  copy,
+  add,
+  sum,
+  norm,
+  softmax,
+  dropout,
+  cross_entropy,
+  adam,
+  relu,
+  squared_error
+};
 enum class AttentionPass { forward, backward };
 /// As profiles call them; flash4 is FlashAttention's kernel for Blackwell.
 enum class AttentionKernel { cudnn, flash1, flash2, flash3, flash4 };
@@ -31,14 +53,17 @@ enum class Direction { h2d, d2h, both };
 enum class HostMemory { pinned, pageable };
 /// What runs while something else runs.
 enum class Activity { gemm, h2d, d2h, d2d, all_reduce };
+/// Whether a file was read before, or has to come from where it is stored.
+enum class PageCache { warm, cold };
+enum class Codec { jpeg };
 enum class Collective { all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, shift };
 
 template <class E>
 struct Names;
 template <>
 struct Names<Kind> {
-  static constexpr const char* all[] = {"gemm",  "memory", "attention", "launch",
-                                        "queue", "copy",   "overlap",   "collective"};
+  static constexpr const char* all[] = {"gemm", "memory",  "attention",  "launch",    "queue",
+                                        "copy", "overlap", "collective", "file_read", "decode"};
 };
 template <>
 struct Names<Dtype> {
@@ -50,8 +75,9 @@ struct Names<Transpose> {
 };
 template <>
 struct Names<MemoryOp> {
-  static constexpr const char* all[] = {"copy",    "add",     "sum",           "norm",
-                                        "softmax", "dropout", "cross_entropy", "adam"};
+  static constexpr const char* all[] = {"copy",    "add",          "sum",           "norm",
+                                        "softmax", "dropout",      "cross_entropy", "adam",
+                                        "relu",    "squared_error"};
 };
 template <>
 struct Names<AttentionPass> {
@@ -76,6 +102,14 @@ struct Names<HostMemory> {
 template <>
 struct Names<Activity> {
   static constexpr const char* all[] = {"gemm", "h2d", "d2h", "d2d", "all_reduce"};
+};
+template <>
+struct Names<PageCache> {
+  static constexpr const char* all[] = {"warm", "cold"};
+};
+template <>
+struct Names<Codec> {
+  static constexpr const char* all[] = {"jpeg"};
 };
 template <>
 struct Names<Collective> {

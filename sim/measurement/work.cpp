@@ -55,7 +55,10 @@ double whole_bytes(const Point& point) {
                  [](const OverlapPoint& p) {
                    return p.timed == Activity::gemm ? gemm_bytes(gemm_of(p)) : product(p.bytes);
                  },
-                 [](const CollectivePoint& p) { return product(p.bytes); }},
+                 [](const CollectivePoint& p) { return product(p.bytes); },
+                 [](const FileReadPoint& p) { return product(p.bytes); },
+                 // Red, green and blue.
+                 [](const DecodePoint& p) { return product(3, p.width, p.height); }},
       point);
 }
 

@@ -11,6 +11,9 @@ constexpr Bytes kLeastPerChannel{512 * 64};
 // Two collectives at the same time cannot take everything: the compute kernel keeps its share of
 // the scheduler.
 constexpr double kMostHeld = 0.5;
+// Of a core that does nothing else meanwhile a kernel gets a hundredth, so that it ends at some
+// date.
+constexpr double kMostTaken = 0.99;
 
 }  // namespace
 
@@ -38,12 +41,15 @@ void take_resources(Operation& operation, Bytes traffic, const Cluster& cluster)
   const GpuProfile& gpu = cluster.gpu;
   const double channels = std::ceil(std::max(operation.bytes / kLeastPerChannel, 1.0));
   operation.held_sms = std::min(channels, static_cast<double>(gpu.communication_sms)) / gpu.sms;
+  operation.device_share = gpu.communication_share;
+  if (operation.device_share > 0) return;  // in which its memory's share is contained
   const Seconds time = uncontended(operation.phases);
   if (time > Seconds{0}) operation.memory_share = traffic / time / gpu.memory_bandwidth;
 }
 
-double slowdown(const Kernel& kernel, double held_sms, double memory_share) {
-  return 1 / (1 - std::min(kernel.memory_bound ? memory_share : held_sms, kMostHeld));
+double slowdown(const Kernel& kernel, double held_sms, double memory_share, double device_share) {
+  const double held = std::min(kernel.memory_bound ? memory_share : held_sms, kMostHeld);
+  return 1 / ((1 - held) * (1 - std::min(device_share, kMostTaken)));
 }
 
 }  // namespace stepsim

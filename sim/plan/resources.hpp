@@ -4,7 +4,8 @@
 // 689), and drops channels where a message gives one less than 512 threads x 64 B (src/enqueue.cc,
 // Simple protocol). Each byte that passes a rank is read and written in its memory: a gather step
 // reads the buffer it got and writes the result (2 bytes a link byte), a reduction step also reads
-// its own operand (3).
+// its own operand (3). A device that moves its messages itself, as a core does, takes a share of
+// its whole time for that instead.
 #pragma once
 
 #include "sim/plan/plan.hpp"
@@ -18,6 +19,7 @@ Bytes memory_traffic(CollectiveOp op, Bytes bytes, int ranks);
 void take_resources(Operation& operation, Bytes traffic, const Cluster& cluster);
 
 /// The factor by which a kernel is slower beside operations that hold these shares.
-double slowdown(const Kernel& kernel, double held_sms, double memory_share);
+double slowdown(const Kernel& kernel, double held_sms, double memory_share,
+                double device_share = 0);
 
 }  // namespace stepsim

@@ -10,7 +10,7 @@ bool is_input(const Task& task) {
 
 void make_free(Operation& operation) {
   operation.phases.clear();
-  operation.held_sms = operation.memory_share = 0;
+  operation.held_sms = operation.memory_share = operation.device_share = 0;
 }
 
 }  // namespace

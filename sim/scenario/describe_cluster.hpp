@@ -150,6 +150,10 @@ void describe(Io& io, GpuProfile& g) {
   io.constant("memory_bandwidth", g.memory_bandwidth, required(positive), "datasheet");
   io.constant("communication_sms", g.communication_sms, between(0, 1e5),
               "taken by a running NCCL collective");
+  io.constant(
+      "communication_share", g.communication_share, between(0, 1),
+      "of a device that moves messages itself, as a CPU's core does: share of its time that "
+      "a collective takes from kernels while it moves data");
   io.constant("copy_pinned", g.copy_pinned, required(positive), "host to device");
   io.constant("copy_pageable", g.copy_pageable, required(positive),
               "host to device, from pageable memory");

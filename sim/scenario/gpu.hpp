@@ -165,6 +165,8 @@ struct GpuProfile {
   Bytes workspace;                  ///< of cuBLAS, as frameworks allocate it
   BytesPerSecond memory_bandwidth;  ///< datasheet
   int communication_sms = 0;        ///< taken by a running NCCL collective (one per channel)
+  double communication_share = 0;   ///< of a device that moves messages itself, as a core does:
+                                    ///< share of its time that a collective takes from kernels
   BytesPerSecond copy_pinned;       ///< host to device
   BytesPerSecond copy_pageable;
   std::vector<GemmProfile> gemm;  ///< one per precision that the GPU has

@@ -52,6 +52,15 @@ TEST_CASE("a simulated step of 15 ms compute and 20 ms all-reduce takes 24 ms an
   CHECK(m.overlap_efficiency == nine_digits(11.0 / 15.0));
 }
 
+TEST_CASE("where the device itself moves the messages their share of its time is lost") {
+  // 4 ms, then a message of 20 ms of which 0.75 is the device's time: 5 of the other layer's 11 ms
+  // are computed beside it, 6 behind it.
+  Scenario scenario = on_paper(kTwoGpus);
+  scenario.cluster.gpu.communication_share = 0.75;
+  const Metrics m = Experiment(std::move(scenario), two_layers()).metrics();
+  CHECK(m.step_time.seconds() == nine_digits(30e-3));
+}
+
 TEST_CASE("the same step without overlap takes 35 ms and hides nothing") {
   Scenario scenario = on_paper(kTwoGpus);
   scenario.parallelism.data.overlap = false;

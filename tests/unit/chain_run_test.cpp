@@ -74,6 +74,19 @@ TEST_CASE("memory-bound kernels feel memory traffic, the others feel SMs") {
   CHECK(slowdown(copy, 0.2, 0.4) == doctest::Approx(1 / 0.6));
 }
 
+TEST_CASE("a device that moves messages itself computes in the time that is left") {
+  const Kernel gemm{.seconds = 1};
+  const Kernel copy{.seconds = 1, .memory_bound = true};
+  CHECK(slowdown(gemm, 0, 0, 0.6) == doctest::Approx(1 / 0.4));
+  CHECK(slowdown(copy, 0, 0, 0.6) == doctest::Approx(1 / 0.4));
+  // A message of 2 s that takes the core whole: 1 s of work ends 3 s after its start, but for the
+  // hundredth that goes on beside it.
+  const Chain chain = gemms(1);
+  ChainRun run(chain, 0, 0, false);
+  run.advance(2, {.device_share = 1});
+  CHECK(run.end(kNothing) == doctest::Approx(3 - 0.02));
+}
+
 TEST_CASE("an all-reduce moves 5(n-1)/n of its message through each memory") {
   // 3(n-1)/n for the reductions, 2(n-1)/n for the gather.
   CHECK(memory_traffic(CollectiveOp::all_reduce, 8_GB, 4) / 1_GB == doctest::Approx(30));

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -66,21 +65,32 @@ JpegFiles::~JpegFiles() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-std::size_t JpegFiles::load(
-    std::size_t which, const std::function<void(const std::vector<unsigned char>&)>& show) const {
-  std::ifstream file(files_[which % files_.size()], std::ios::binary);
-  const Pixels data{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+std::vector<unsigned char> JpegFiles::read(std::size_t which) const {
+  const std::filesystem::path& name = files_[which % files_.size()];
+  std::ifstream file(name, std::ios::binary);
+  Pixels bytes(std::filesystem::file_size(name));
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!file) fail("a file could not be read");
+  return bytes;
+}
+
+std::vector<unsigned char> JpegFiles::decode(const std::vector<unsigned char>& bytes) {
   thread_local const Codec codec(tjInitDecompress(), tjDestroy);
   int width = 0, height = 0, sampling = 0, space = 0;
-  if (tjDecompressHeader3(codec.get(), data.data(), data.size(), &width, &height, &sampling,
+  if (tjDecompressHeader3(codec.get(), bytes.data(), bytes.size(), &width, &height, &sampling,
                           &space) != 0)
     fail("a picture could not be read");
   Pixels pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3);
-  if (tjDecompress2(codec.get(), data.data(), data.size(), pixels.data(), width, 0, height,
+  if (tjDecompress2(codec.get(), bytes.data(), bytes.size(), pixels.data(), width, 0, height,
                     TJPF_RGB, 0) != 0)
     fail("a picture could not be decoded");
-  show(pixels);
-  return data.size();
+  return pixels;
+}
+
+std::size_t JpegFiles::load(std::size_t which) const {
+  const Pixels bytes = read(which);
+  (void)decode(bytes);
+  return bytes.size();
 }
 
 }  // namespace stepsim

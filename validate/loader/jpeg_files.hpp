@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <vector>
 
 namespace stepsim {
@@ -16,13 +15,12 @@ class JpegFiles {
   JpegFiles& operator=(const JpegFiles&) = delete;
 
   std::size_t size() const { return files_.size(); }
-  /// Reads one (modulo their number) and decodes it; the number of its bytes on disk.
-  std::size_t load(std::size_t which) const {
-    return load(which, [](const auto&) {});
-  }
-  /// The same, and shows its pixels: red, green and blue of each, row by row.
-  std::size_t load(std::size_t which,
-                   const std::function<void(const std::vector<unsigned char>&)>& show) const;
+  /// The bytes of one on disk (modulo their number). Throws std::runtime_error.
+  std::vector<unsigned char> read(std::size_t which) const;
+  /// Its pixels: red, green and blue of each, row by row. On any thread. Throws likewise.
+  static std::vector<unsigned char> decode(const std::vector<unsigned char>& bytes);
+  /// Both; the number of its bytes on disk.
+  std::size_t load(std::size_t which) const;
 
  private:
   std::filesystem::path folder_;

@@ -34,10 +34,9 @@ class PictureBatches : public Batches {
  private:
   void load(std::size_t sample, std::size_t first) {
     float* const to = slots_[sample / batch_ % slots_.size()].data() + sample % batch_ * width_;
-    files_.load(first + sample, [&](const std::vector<unsigned char>& pixels) {
-      for (std::size_t i = 0; i < width_; ++i)
-        to[i] = static_cast<float>(pixels[i % pixels.size()]) / 255;
-    });
+    const std::vector<unsigned char> pixels = JpegFiles::decode(files_.read(first + sample));
+    for (std::size_t i = 0; i < width_; ++i)
+      to[i] = static_cast<float>(pixels[i % pixels.size()]) / 255;
   }
 
   std::size_t width_, batch_;

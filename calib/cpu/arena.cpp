@@ -1,0 +1,48 @@
+// One vector, cut anew for each measurement.
+#include "calib/cpu/arena.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace stepsim::cpu {
+namespace {
+
+constexpr std::int64_t kTimesCache = 3;
+/// The largest measurements have 64 MiB.
+constexpr std::int64_t kLeast = std::int64_t{96} << 20, kMost = std::int64_t{512} << 20;
+constexpr std::size_t kMostSets = 1024;
+
+/// xorshift64 (Marsaglia 2003, Xorshift RNGs).
+class Random {
+ public:
+  float next() {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return static_cast<float>((state_ >> 40) + 1) / 16777218.0F;
+  }
+
+ private:
+  std::uint64_t state_ = 88172645463325252ULL;
+};
+
+}  // namespace
+
+Arena::Arena(std::int64_t cache_bytes)
+    : memory_(static_cast<std::size_t>(std::clamp(kTimesCache * cache_bytes, kLeast, kMost)) /
+              sizeof(float)) {}
+
+void Arena::deal(std::int64_t floats) {
+  if (floats > capacity()) throw std::runtime_error("a measurement larger than its memory");
+  size_ = (static_cast<std::size_t>(floats) + 15) / 16 * 16;
+  if (size_ > memory_.size()) size_ = memory_.size();
+  sets_ = std::clamp<std::size_t>(memory_.size() / size_, 1, kMostSets);
+  Random random;
+  for (std::size_t i = 0; i < sets_ * size_; ++i) memory_[i] = random.next();
+}
+
+std::span<float> Arena::set(int turn) {
+  return {memory_.data() + static_cast<std::size_t>(turn) % sets_ * size_, size_};
+}
+
+}  // namespace stepsim::cpu

@@ -1,0 +1,30 @@
+// Measures points on this CPU; all ranks at the same time.
+#pragma once
+
+#include <string>
+
+#include "calib/cpu/arena.hpp"
+#include "calib/cpu/ranks.hpp"
+#include "sim/measurement/device_facts.hpp"
+#include "sim/measurement/record.hpp"
+
+namespace stepsim::cpu {
+
+/// What a measurement works with.
+struct Bench {
+  const Ranks& ranks;
+  Arena& arena;
+  std::string folder;  ///< where files are written that are read again
+};
+
+calib::Measured measure(const calib::GemmPoint& point, const Bench& bench);
+calib::Measured measure(const calib::MemoryPoint& point, const Bench& bench);
+calib::Measured measure(const calib::CollectivePoint& point, const Bench& bench);
+calib::Measured measure(const calib::OverlapPoint& point, const Bench& bench);
+calib::Measured measure(const calib::FileReadPoint& point, const Bench& bench);
+calib::Measured measure(const calib::DecodePoint& point, const Bench& bench);
+
+/// Throws NotOffered on all ranks, or on none. REQUIRES: called for the same points on all ranks.
+calib::Measured measure(const calib::Point& point, const Bench& bench);
+
+}  // namespace stepsim::cpu

@@ -1,0 +1,89 @@
+// Between the ranks, alone and beside products, as the trainer does both.
+#include <algorithm>
+#include <cmath>
+
+#include "calib/cpu/gemm.hpp"
+#include "calib/cpu/laboratory.hpp"
+#include "calib/cpu/sampler.hpp"
+#include "calib/harness/not_offered.hpp"
+
+namespace stepsim::cpu {
+namespace {
+
+void check_ranks(std::int64_t wanted, const Ranks& ranks) {
+  if (wanted != ranks.size() || wanted < 2)
+    throw calib::NotOffered("another number of ranks than was started");
+}
+
+std::int64_t floats_of(std::int64_t bytes) {
+  return std::max<std::int64_t>(bytes / static_cast<std::int64_t>(sizeof(float)), 1);
+}
+
+/// Sums that take turns and do not grow: numbers in (0, 1) are doubled by two ranks, and a few
+/// thousand doublings would leave the range of floats.
+void all_reduce(const Ranks& ranks, float* values, std::size_t count) {
+  AllReduces reductions(ranks);
+  reductions.start(values, count);
+  reductions.finish();
+}
+
+}  // namespace
+
+calib::Measured measure(const calib::CollectivePoint& point, const Bench& bench) {
+  check_ranks(point.gpus, bench.ranks);
+  const std::int64_t floats = floats_of(point.bytes);
+  const auto count = static_cast<std::size_t>(floats);
+  calib::Measured measured;
+  if (point.op == calib::Collective::all_reduce) {
+    bench.arena.deal(floats);
+    measured.timing = time_together(bench.ranks, [&](int turn) {
+      all_reduce(bench.ranks, bench.arena.set(turn).data(), count);
+    });
+  } else if (point.op == calib::Collective::shift) {
+    bench.arena.deal(2 * floats);
+    measured.timing = time_together(bench.ranks, [&](int turn) {
+      float* const set = bench.arena.set(turn).data();
+      bench.ranks.shift(set, set + count, count);
+    });
+  } else {
+    throw calib::NotOffered("only all_reduce and shift");
+  }
+  return measured;
+}
+
+calib::Measured measure(const calib::OverlapPoint& point, const Bench& bench) {
+  check_ranks(point.gpus, bench.ranks);
+  const std::int64_t a = point.m * point.k, b = point.k * point.n, c = point.m * point.n;
+  const std::int64_t floats = floats_of(point.bytes);
+  bench.arena.deal(a + b + c + floats);
+  const auto count = static_cast<std::size_t>(floats);
+  const auto product = [&](int turn) {
+    float* const set = bench.arena.set(turn).data();
+    multiply(Pass::forward, {point.m, point.n, point.k}, set, set + a, set + a + b, false);
+  };
+  const auto sum = [&](int turn) {
+    all_reduce(bench.ranks, bench.arena.set(turn).data() + a + b + c, count);
+  };
+  const calib::Timing products = time_alone(bench.ranks, product);
+  const calib::Timing sums = time_together(bench.ranks, sum);
+  // As many products as take as long as the sum.
+  const int row = std::max(
+      1, static_cast<int>(std::lround(bench.ranks.of_first(sums.seconds / products.seconds))));
+  const calib::Timing both = time_together(bench.ranks, [&](int turn) {
+    AllReduces reductions(bench.ranks);
+    reductions.start(bench.arena.set(turn).data() + a + b + c, count);
+    for (int i = 0; i < row; ++i) {
+      product(turn + i);
+      reductions.progress();
+    }
+    reductions.finish();
+  });
+  const bool of_products = point.timed == calib::Activity::gemm;
+  const double share = of_products ? row : 1;
+  calib::Measured measured;
+  measured.timing = {both.seconds / share, both.p10 / share, both.p90 / share, both.repeats};
+  measured.alone_seconds = of_products ? products.seconds : sums.seconds;
+  return measured;
+}
+
+}  // namespace stepsim::cpu

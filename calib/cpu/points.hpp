@@ -1,0 +1,14 @@
+// What is measured on a CPU: a core is a device, a process of MPI on it is a rank.
+#pragma once
+
+#include <vector>
+
+#include "sim/measurement/point.hpp"
+
+namespace stepsim::cpu {
+
+/// In the order of calib::interleave: every beginning has some of everything. `ranks` share a
+/// tensor in collectives; there are none for one rank.
+std::vector<calib::Point> points_for(int ranks);
+
+}  // namespace stepsim::cpu

@@ -1,0 +1,189 @@
+// From measurements of a made-up CPU to profiles, a cluster and a scenario that stepsim reads.
+#include "sim/command/cpu_profile.hpp"
+
+#include <cmath>
+#include <sstream>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "sim/command/child.hpp"
+#include "sim/command/command.hpp"
+#include "sim/core/error.hpp"
+#include "sim/fit/smooth_gemm.hpp"
+#include "sim/measurement/memory_bytes.hpp"
+#include "sim/scenario/load.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+calib::Measured taking(double seconds) {
+  calib::Measured measured;
+  measured.timing = {seconds, seconds, seconds, 10};
+  return measured;
+}
+
+/// 100 GFLOP/s that saturate in m, n and k; weight gradients take 1.2 times as long.
+double product_seconds(const calib::GemmPoint& p) {
+  const auto part = [](std::int64_t size, double half) { return static_cast<double>(size) + half; };
+  const double work = 2 * part(p.m, 12) * part(p.n, 6) * part(p.k, 8);
+  return (work / 100e9 + 2e-6) * (p.transpose == calib::Transpose::NT ? 1.2 : 1);
+}
+
+void add_products(calib::Measurements& all) {
+  for (const std::int64_t width : {128, 256, 512, 1024})
+    for (const std::int64_t tokens : {8, 64, 512})
+      for (const auto transpose :
+           {calib::Transpose::TN, calib::Transpose::NN, calib::Transpose::NT}) {
+        const bool turned = transpose == calib::Transpose::NT;
+        const calib::GemmPoint point{calib::Dtype::fp32,
+                                     transpose,
+                                     turned ? width : tokens,
+                                     width,
+                                     turned ? tokens : width,
+                                     1,
+                                     turned};
+        all.records.push_back({point, taking(product_seconds(point)), ""});
+      }
+}
+
+void add_loops(calib::Measurements& all) {
+  using calib::MemoryOp;
+  for (const auto& [op, rate] : {std::pair{MemoryOp::copy, 30e9}, std::pair{MemoryOp::adam, 40e9},
+                                 std::pair{MemoryOp::squared_error, 20e9}})
+    for (std::int64_t rows = 16; rows <= 4096; rows *= 4) {
+      const std::int64_t bytes = calib::memory_bytes(op, calib::Dtype::fp32, rows, 1024);
+      all.records.push_back({calib::MemoryPoint{op, calib::Dtype::fp32, rows, 1024, bytes},
+                             taking(static_cast<double>(bytes) / rate), ""});
+    }
+}
+
+/// Sums of two ranks in 20 us + bytes / 4 GB/s; 3.2 ms alone beside five products of 0.64 ms take
+/// 5.76 ms in all, of which 2.56 ms, 0.8 of 3.2, are the sum's.
+void add_messages(calib::Measurements& all) {
+  using calib::Activity;
+  for (std::int64_t bytes = 1024; bytes <= std::int64_t{64} << 20; bytes *= 4)
+    all.records.push_back(
+        {calib::CollectivePoint{calib::Collective::all_reduce, calib::Dtype::fp32, 2, bytes},
+         taking(20e-6 + static_cast<double>(bytes) / 4e9), ""});
+  calib::OverlapPoint overlap{
+      Activity::gemm, Activity::all_reduce, calib::Dtype::fp32, 64, 1024, 1024, 1 << 24, 2};
+  calib::Measured measured = taking(5.76e-3 / 5);
+  measured.alone_seconds = 0.64e-3;
+  all.records.push_back({overlap, measured, ""});
+  std::swap(overlap.timed, overlap.beside);
+  measured = taking(5.76e-3);
+  measured.alone_seconds = 3.2e-3;
+  all.records.push_back({overlap, measured, ""});
+}
+
+calib::Measurements machine() {
+  calib::Measurements all;
+  all.device.name = "Example CPU";
+  all.device.sms = 1;
+  all.device.memory_bytes = std::int64_t{16} << 30;
+  all.device.gpus = 2;
+  all.started = "2026-01-31T12:00:00Z";
+  add_products(all);
+  add_loops(all);
+  add_messages(all);
+  all.records.push_back({calib::FileReadPoint{calib::PageCache::warm, 1 << 14}, taking(9e-6), ""});
+  all.records.push_back({calib::FileReadPoint{calib::PageCache::warm, 1 << 20}, taking(99e-6), ""});
+  all.records.push_back({calib::DecodePoint{calib::Codec::jpeg, 320, 240}, taking(250e-6), ""});
+  return all;
+}
+
+CpuProfile profile_of(const calib::Measurements& all) {
+  return cpu_profile({"folder/example.json", all}, "example", 4);
+}
+
+}  // namespace
+
+TEST_CASE("a CPU's profile has the rates that its measurements were made with") {
+  const CpuProfile made = profile_of(machine());
+  const GpuProfile core = parse_gpu(made.gpu_text, "example.yaml");
+  CHECK(core.sms == 1);
+  CHECK(core.memory.bytes() == doctest::Approx(8.0 * (1 << 30)));
+  CHECK(core.memory_kernels.elementwise / 1_GBps == doctest::Approx(30).epsilon(0.02));
+  CHECK(core.memory_kernels.optimizer / 1_GBps == doctest::Approx(40).epsilon(0.02));
+  CHECK(core.memory_kernels.loss / 1_GBps == doctest::Approx(20).epsilon(0.02));
+  CHECK(core.copy_pageable / 1_GBps == doctest::Approx(15).epsilon(0.02));
+  CHECK(core.communication_share == doctest::Approx(0.8));
+  REQUIRE(core.gemm.size() == 1);
+  CHECK(core.gemm[0].weight_gradient == doctest::Approx(1.2).epsilon(0.02));
+  const fit::Model model = fit::smooth_gemm_model(core.gemm[0], core.memory_bandwidth);
+  const calib::GemmPoint unseen{calib::Dtype::fp32, calib::Transpose::TN, 200, 700, 300};
+  Gemm gemm;
+  gemm.m = 200;
+  gemm.n = 700;
+  gemm.k = 300;
+  gemm.precision = Precision::fp32;
+  CHECK(model(gemm).seconds() == doctest::Approx(product_seconds(unseen)).epsilon(0.03));
+}
+
+TEST_CASE("a ring over two cores takes what was measured") {
+  const LinkProfile link = parse_link(profile_of(machine()).link_text, "example.yaml");
+  // Two steps of half the message: 2 x 10 us, and the whole at 4 GB/s.
+  CHECK(link.latency.seconds() == doctest::Approx(10e-6).epsilon(0.01));
+  CHECK(link.bandwidth / 1_GBps == doctest::Approx(4).epsilon(0.01));
+}
+
+TEST_CASE("cluster and scenario say what was measured") {
+  const CpuProfile made = profile_of(machine());
+  CHECK(made.cluster_text.find("gpus_per_node: 2\nintra_node: example\n") != std::string::npos);
+  CHECK(made.scenario_text.find("cluster: {base: example, gpus_per_node: 2}\n") !=
+        std::string::npos);
+  CHECK(made.scenario_text.find("decode: 250 us\n") != std::string::npos);
+  CHECK(made.scenario_text.find("cores: 4") != std::string::npos);
+  for (const FamilyReport& family : made.families) {
+    CAPTURE(family.family);
+    CHECK(std::isfinite(family.errors.mean));
+    CHECK(family.errors.mean < 0.05);
+  }
+}
+
+TEST_CASE("a scenario leaves a core to its loader, or has none") {
+  const MeasuredFile file{"example.json", machine()};
+  const std::string two = cpu_profile(file, "example", 2).scenario_text;
+  CHECK(two.find("gpus_per_node: 1}") != std::string::npos);
+  CHECK(two.find("workers: 1") != std::string::npos);
+  const std::string one = cpu_profile(file, "example", 1).scenario_text;
+  CHECK(one.find("gpus_per_node: 1}") != std::string::npos);
+  CHECK(one.find("\ndata:") == std::string::npos);
+}
+
+TEST_CASE("one rank has no link, and a profile wants products and loops") {
+  calib::Measurements alone = machine();
+  std::erase_if(alone.records, [](const calib::Record& record) {
+    const calib::Kind kind = calib::kind_of(record.point);
+    return kind == calib::Kind::collective || kind == calib::Kind::overlap;
+  });
+  const CpuProfile made = profile_of(alone);
+  CHECK(made.link_text.empty());
+  CHECK(made.cluster_text.find("gpus_per_node: 1\n") != std::string::npos);
+  CHECK(made.cluster_text.find("intra_node") == std::string::npos);
+  std::erase_if(alone.records, [](const calib::Record& record) {
+    return calib::kind_of(record.point) == calib::Kind::gemm;
+  });
+  CHECK_THROWS_WITH_AS(profile_of(alone),
+                       "too little was measured: 0 products of matrices, of which a fit needs 8; "
+                       "give more time with --budget",
+                       UserError);
+}
+
+TEST_CASE("a child's exit code comes back, and its time ends") {
+  CHECK(run_child({"sh", "-c", "exit 7"}, {}, 10) == 7);
+  CHECK(run_child({"sh", "-c", "test \"$STEPSIM_CHILD\" = here"}, {"STEPSIM_CHILD=here"}, 10) == 0);
+  CHECK(run_child({"sh", "-c", "kill -9 $$"}, {}, 10) == 128 + 9);
+  CHECK_THROWS_AS(run_child({"sleep", "60"}, {}, 0.1), SimulationError);
+  CHECK_THROWS_AS(run_child({"/no/such/program"}, {}, 1), SimulationError);
+  CHECK_FALSE(find_on_path("sh").empty());
+  CHECK(find_on_path("no-such-program").empty());
+}
+
+TEST_CASE("a profile that no scenario would find is refused before anything is measured") {
+  std::ostringstream out, notes;
+  CHECK_THROWS_AS(calibrate_cpu({.output = "somewhere/mine.yaml"}, out, notes), UserError);
+  CHECK_THROWS_AS(calibrate_cpu({.output = "calib/gpus/mine.txt"}, out, notes), UserError);
+}

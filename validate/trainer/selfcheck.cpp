@@ -1,0 +1,215 @@
+// Measured against predicted: real trainings on this CPU, and the same as scenarios.
+//
+// Twice: calibrates (stepsim calibrate cpu), trains with each setting (stepsim-train), simulates it
+// (stepsim run), and keeps of each setting the try that is less off, since others may use the
+// machine. Nothing is fitted to a step. Prints a table; the exit code is 1 when the median error is
+// above STEPSIM_SELFCHECK_LIMIT (0.15 on a machine with nothing else to do; without it 0.5), or the
+// mean above twice that.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <numeric>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kRounds = 2;
+
+struct Setting {
+  int ranks, layers, width, batch;
+  int bucket_mib = 4;
+  int workers = -1;  ///< that decode pictures; -1: numbers that are there from the start
+};
+
+/// Products and loops alone, other shapes of them, loaders that are too slow and fast enough,
+/// buckets of one layer and of many.
+constexpr Setting kSettings[] = {{1, 8, 1024, 64},    {1, 4, 512, 64},       {1, 4, 512, 256},
+                                 {1, 12, 256, 128},   {1, 4, 256, 64, 4, 1}, {1, 8, 1024, 16, 4, 1},
+                                 {2, 8, 1024, 64, 1}, {2, 8, 1024, 64, 16},  {2, 4, 1024, 256, 8},
+                                 {2, 12, 512, 128, 2}};
+
+struct Row {
+  Setting setting;
+  double measured = 0, predicted = 0;
+  double error() const { return predicted / measured - 1; }
+};
+
+[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
+
+std::string output_of(const std::string& command) {
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) fail("cannot run " + command);
+  std::string text;
+  std::array<char, 4096> part = {};
+  while (std::fgets(part.data(), part.size(), pipe) != nullptr) text += part.data();
+  if (pclose(pipe) != 0) fail("failed: " + command + "\n" + text);
+  return text;
+}
+
+/// The named column of the last row. No cell before it may have a comma.
+double cell(const std::string& csv, const std::string& column) {
+  std::istringstream lines(csv);
+  std::string names, values;
+  std::getline(lines, names);
+  std::getline(lines, values);
+  std::istringstream name_cells(names), value_cells(values);
+  std::string name, value;
+  while (std::getline(name_cells, name, ',') && std::getline(value_cells, value, ','))
+    if (name == column) return std::stod(value);
+  fail("no column " + column + " in " + csv);
+}
+
+/// A number of stepsim's JSON, by its key.
+double number_in(const std::string& json, const std::string& key) {
+  const std::size_t at = json.find("\"" + key + "\":");
+  if (at == std::string::npos) fail("no " + key + " in " + json);
+  return std::stod(json.substr(at + key.size() + 3));
+}
+
+double train(const Setting& s) {
+  const std::string ranks =
+      s.ranks == 1
+          ? ""
+          : fmt::format("timeout 300 mpirun --oversubscribe --bind-to none -n {} ", s.ranks);
+  const std::string pictures =
+      s.workers < 0 ? "" : fmt::format(" --pictures 320x240 --workers {}", s.workers);
+  const std::string csv = output_of(fmt::format(
+      "{}{} --layers {} --width {} --batch {} --bucket {} --steps {}{}", ranks, STEPSIM_TRAINER,
+      s.layers, s.width, s.batch, s.bucket_mib << 20, s.workers < 0 ? 16 : 40, pictures));
+  return cell(csv, "undisturbed_median_s");
+}
+
+std::string text_of(const fs::path& name) {
+  std::ifstream file(name);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// With the calibrated scenario, without its data where the setting has none.
+double predict(const Setting& s, const fs::path& library) {
+  std::string scenario = text_of(library / "scenarios" / "core.yaml");
+  if (s.workers < 0) scenario.resize(std::min(scenario.size(), scenario.find("# JPEG")));
+  const fs::path changed = library / "scenarios" / "setting.yaml";
+  std::ofstream(changed) << scenario;
+  std::string command = fmt::format(
+      "STEPSIM_LIBRARY={} {} run {} --format json --set cluster.gpus_per_node={} --set "
+      "model.layers={} --set model.width={} --set training.micro_batch={} --set "
+      "training.global_batch={} --set parallelism.data.bucket={}MiB",
+      library.string(), STEPSIM_PROGRAM, changed.string(), s.ranks, s.layers, s.width, s.batch,
+      s.ranks * s.batch, s.bucket_mib);
+  if (s.workers >= 0)
+    command +=
+        fmt::format(" --set data.workers={} --set run.steps=40 --set run.warmup=8", s.workers);
+  return number_in(output_of(command), "step_time_s");
+}
+
+/// A library in a temporary folder, which goes with it.
+class Library {
+ public:
+  Library() {
+    std::string name = (fs::temp_directory_path() / "stepsim-selfcheck-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) fail("no temporary folder could be made");
+    folder_ = name;
+  }
+  ~Library() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  const fs::path& folder() const { return folder_; }
+  void calibrate() const {
+    const char* budget = std::getenv("STEPSIM_SELFCHECK_BUDGET");
+    for (const char* old : {"gpus/core.json", "links/core.yaml"})
+      fs::remove(folder_ / "calib" / old);
+    std::cerr << output_of(fmt::format("{} calibrate cpu -o {}/calib/gpus/core.yaml --budget {}",
+                                       STEPSIM_PROGRAM, folder_.string(),
+                                       budget == nullptr ? "150s" : budget));
+  }
+  /// Whether the budget sufficed for what the setting needs beside kernels.
+  bool has(const Setting& setting) const {
+    if (setting.workers >= 0 &&
+        text_of(folder_ / "scenarios" / "core.yaml").find("\ndata:") == std::string::npos)
+      return false;
+    return setting.ranks == 1 || fs::exists(folder_ / "calib" / "links" / "core.yaml");
+  }
+
+ private:
+  fs::path folder_;
+};
+
+std::vector<Row> measure_all() {
+  const Library library;
+  std::vector<Row> rows;
+  for (const Setting& setting : kSettings)
+    if (setting.ranks == 1 || std::thread::hardware_concurrency() > 1) rows.push_back({setting});
+  for (int round = 0; round < kRounds; ++round) {
+    library.calibrate();
+    for (Row& row : rows) {
+      if (!library.has(row.setting)) continue;
+      const Row now{row.setting, train(row.setting), predict(row.setting, library.folder())};
+      if (row.measured == 0 || std::abs(now.error()) < std::abs(row.error())) row = now;
+    }
+  }
+  const std::size_t all = rows.size();
+  std::erase_if(rows, [](const Row& row) { return row.measured == 0; });
+  if (rows.size() < all)
+    std::cerr << fmt::format("{} of {} settings are left out: calibration had not enough time\n",
+                             all - rows.size(), all);
+  return rows;
+}
+
+void print(const std::vector<Row>& rows) {
+  fmt::print("ranks layers width batch bucket workers   measured  predicted    error\n");
+  for (const Row& row : rows) {
+    const Setting& s = row.setting;
+    fmt::print("{:>5} {:>6} {:>5} {:>5} {:>6} {:>7} {:>7.2f} ms {:>7.2f} ms {:>+6.1f} %\n", s.ranks,
+               s.layers, s.width, s.batch, s.ranks == 1 ? "-" : fmt::format("{} MiB", s.bucket_mib),
+               s.workers < 0 ? "-" : std::to_string(s.workers), row.measured * 1e3,
+               row.predicted * 1e3, row.error() * 100);
+  }
+}
+
+int check(const std::vector<Row>& rows) {
+  std::vector<double> errors;
+  for (const Row& row : rows) errors.push_back(std::abs(row.error()));
+  std::sort(errors.begin(), errors.end());
+  const double mean =
+      std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
+  const double median = errors[errors.size() / 2];
+  const char* text = std::getenv("STEPSIM_SELFCHECK_LIMIT");
+  const double limit = text == nullptr ? 0.5 : std::atof(text);
+  const bool well = median <= limit && mean <= 2 * limit;
+  fmt::print("mean {:.1f} %, median {:.1f} %, largest {:.1f} %: {} the limit of {:.0f} %\n",
+             mean * 100, median * 100, errors.back() * 100, well ? "within" : "above", limit * 100);
+  return well ? 0 : 1;
+}
+
+}  // namespace
+
+int main() {
+  // As one does in containers; Open MPI asks twice.
+  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  try {
+    const std::vector<Row> rows = measure_all();
+    print(rows);
+    return check(rows);
+  } catch (const std::exception& error) {
+    std::cerr << "stepsim-selfcheck: " << error.what() << "\n";
+    return 70;
+  }
+}
