@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <regex>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -57,11 +58,25 @@ std::string nearest_memory(const std::vector<GpuProfile>& gpus, double bytes, Su
   return best;
 }
 
+/// Bytes of the device's memory: as the driver has it, or from its name ("A100-SXM4-80GB"); 0:
+/// unknown.
+double memory_of(const calib::DeviceFacts& device) {
+  if (device.memory_bytes > 0) return static_cast<double>(device.memory_bytes);
+  std::smatch found;
+  const std::regex gigabytes("([0-9]{1,4}) ?GB");
+  if (!std::regex_search(device.name, found, gigabytes)) return 0;
+  return std::stod(found[1]) * 0x1p30;
+}
+
 /// The shipped profile whose name, else whose generation is that of the device; "": none.
 std::string nearest_profile(const calib::DeviceFacts& device, const Library& library) {
   std::vector<GpuProfile> gpus;
   for (const std::string& name : seen_gpus()) gpus.push_back(load_gpu(name, library));
-  const auto memory = static_cast<double>(device.memory_bytes);
+  const double memory = memory_of(device);
+  const auto named_alike = std::count_if(gpus.begin(), gpus.end(), [&](const GpuProfile& gpu) {
+    return is_named(device.name, gpu.name);
+  });
+  if (memory == 0 && named_alike > 1) return "";
   const std::string named = nearest_memory(
       gpus, memory, [&](const GpuProfile& gpu) { return is_named(device.name, gpu.name); });
   if (!named.empty() || device.compute_major == 0) return named;
@@ -76,8 +91,8 @@ std::string base_for(const CalibrationRequest& request, const calib::DeviceFacts
   const std::string nearest = nearest_profile(device, library);
   if (nearest.empty())
     throw UserError(fmt::format(
-        "the measurements do not say of which GPU they are, so there is nothing to take the rest "
-        "from: name a profile with --base ({})",
+        "the measurements do not say of which GPU they are, or of how much memory, so there is "
+        "nothing to take the rest from: name a profile with --base ({})",
         one_of(seen_gpus())));
   return nearest;
 }
@@ -263,6 +278,7 @@ Calibration calibrate(const Files& files, const CalibrationRequest& request) {
   const Library library = library_for("scenario.yaml");
   std::vector<FewPoints> few;
   const Records records = fittable_records(files, few);
+  check_copies_grow(files);
   const calib::DeviceFacts device = device_of(files);
   Calibration made{.base = base_for(request, device, library), .device = device.name};
   made.points = static_cast<int>(records.size());

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/command/calibration.hpp"
@@ -14,13 +15,17 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int kFamilyWidth = 28;
+constexpr double kHopeless = 0.5;  // judgement: worse than any family of the shipped profiles
+
+/// In a column of eight.
+std::string share_of(double error) { return error < 9.995 ? percent(error) : "> 999 %"; }
 
 std::string errors_text(const FamilyReport& family) {
   const fit::Errors& e = family.errors;
-  const std::string large = e.large > 0 ? percent(e.large_mean) : "-";
-  const std::string base = family.base_errors ? percent(family.base_errors->mean) : "-";
-  return fmt::format("{:>8}{:>8}{:>8}{:>8}{:>8}", percent(e.mean), percent(e.median),
-                     percent(e.p90), large, base);
+  const std::string large = e.large > 0 ? share_of(e.large_mean) : "-";
+  const std::string base = family.base_errors ? share_of(family.base_errors->mean) : "-";
+  return fmt::format("{:>8}{:>8}{:>8}{:>8}{:>8}", share_of(e.mean), share_of(e.median),
+                     share_of(e.p90), large, base);
 }
 
 std::string line_of(const FamilyReport& family) {
@@ -64,6 +69,15 @@ ordered_json json_of(const FamilyReport& family) {
   return one;
 }
 
+/// Families whose points the formula does not describe.
+std::vector<std::string> hopeless(const Calibration& made) {
+  std::vector<std::string> families;
+  for (const FamilyReport& family : made.families)
+    if (family.fitted && !family.range.empty() && family.errors.mean > kHopeless)
+      families.push_back(family.family);
+  return families;
+}
+
 }  // namespace
 
 std::string calibration_text(const Calibration& made) {
@@ -82,6 +96,11 @@ std::string calibration_text(const Calibration& made) {
   text += any_fit ? " (with *, on those of the fit)" : "";
   text += fmt::format("; base: of {} as it was, on all points.\n",
                       made.base_link.empty() ? made.base : made.base + " and " + made.base_link);
+  if (const auto families = hopeless(made); !families.empty())
+    text += fmt::format(
+        "Warning: {} off by more than half: the formula does not describe these points; look at "
+        "their units and kinds before you use the profile.\n",
+        fmt::join(families, ", "));
   if (made.collectives > 0)
     text +=
         fmt::format("{} points of collectives are left out: --link FILE makes a link of them.\n",
@@ -97,6 +116,7 @@ std::string calibration_json(const Calibration& made) {
   if (!made.base_link.empty()) json["base_link"] = made.base_link;
   ordered_json& families = json["families"] = ordered_json::array();
   for (const FamilyReport& family : made.families) families.push_back(json_of(family));
+  json["off_by_more_than_half"] = hopeless(made);
   return json.dump(2) + "\n";
 }
 

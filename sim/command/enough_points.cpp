@@ -1,4 +1,4 @@
-// How many points each family needs.
+// How many points each family needs, and which of them show nothing.
 #include "sim/command/enough_points.hpp"
 
 #include <map>
@@ -71,6 +71,38 @@ std::vector<calib::Record> fittable(const std::vector<MeasuredFile>& files,
   for (const auto& [name, family] : families)
     if (family.points < family.needed) few.push_back(family);
   return records;
+}
+
+void check_copies_grow(const std::vector<MeasuredFile>& files) {
+  struct Copy {
+    double bytes = 0, seconds = 0;
+    Place place;
+  };
+  std::map<std::string, std::pair<Copy, Copy>> ends;  // the smallest and the largest of a family
+  for (const MeasuredFile& file : files) {
+    for (std::size_t i = 0; i < file.places.size(); ++i) {
+      const calib::Record& record = file.content.records[i];
+      const auto* point = std::get_if<calib::CopyPoint>(&record.point);
+      if (point == nullptr || !record.skipped.empty()) continue;
+      const Copy copy{static_cast<double>(point->bytes), record.measured.timing.seconds,
+                      file.places[i]};
+      auto& [least, most] =
+          ends.emplace(family_of(record.point).name, std::pair(copy, copy)).first->second;
+      if (copy.bytes < least.bytes) least = copy;
+      if (copy.bytes > most.bytes) most = copy;
+    }
+  }
+  Problems problems;
+  for (const auto& [family, copies] : ends) {
+    const auto& [least, most] = copies;
+    if (most.bytes > least.bytes && most.seconds <= least.seconds)
+      problems.add(most.place, "",
+                   fmt::format("{}: {:.0f} bytes take {:.4g} s, and {:.0f} take {:.4g} s: times "
+                               "that do not grow show no rate",
+                               family, least.bytes, least.seconds, most.bytes, most.seconds),
+                   "measure larger copies");
+  }
+  problems.throw_if_any();
 }
 
 }  // namespace stepsim

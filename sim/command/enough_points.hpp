@@ -1,4 +1,4 @@
-// Families with too few points for a fit.
+// Families whose points are too few, or cannot give what a fit is to find.
 #pragma once
 
 #include <string>
@@ -19,5 +19,8 @@ struct FewPoints {
 /// families are added to `few`.
 std::vector<calib::Record> fittable(const std::vector<MeasuredFile>& files,
                                     std::vector<FewPoints>& few);
+
+/// Throws UserError where the largest copy of a family takes no longer than its smallest.
+void check_copies_grow(const std::vector<MeasuredFile>& files);
 
 }  // namespace stepsim

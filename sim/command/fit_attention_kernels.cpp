@@ -26,9 +26,15 @@ Bytes keys_and_values(const calib::AttentionPoint& point) {
                static_cast<double>(point.kv_heads) * static_cast<double>(point.head_dim)};
 }
 
+/// Profiles have attention of one precision.
+bool is_of_profiles(calib::Dtype dtype) {
+  return dtype == calib::Dtype::bf16 || dtype == calib::Dtype::fp16;
+}
+
 std::map<AttentionKey, fit::Samples> attention_samples(const Records& records) {
   std::map<AttentionKey, fit::Samples> samples;
   for_each_point<calib::AttentionPoint>(records, [&](const auto& point, const auto& measured) {
+    if (!is_of_profiles(point.dtype)) return;
     const std::string kernel = calib::name_of(point.kernel);
     const FusedAttention work{.kernel = kernel,
                               .batch = point.batch,
@@ -105,8 +111,30 @@ std::string remark_of(const fit::AttentionFit& fit, bool with_cache) {
 
 }  // namespace
 
+namespace {
+
+/// Attention in precisions that a profile has no place for.
+void report_left_out(const Records& records, GpuDraft& draft) {
+  std::map<std::string, int> left_out;
+  for_each_point<calib::AttentionPoint>(records, [&](const auto& point, const auto&) {
+    if (!is_of_profiles(point.dtype))
+      ++left_out[fmt::format("attention {} {}", calib::name_of(point.kernel),
+                             calib::name_of(point.dtype))];
+  });
+  for (const auto& [family, points] : left_out) {
+    draft.families.push_back(
+        {.family = family,
+         .held_out = false,
+         .fitted = false,
+         .remark = fmt::format("{} points left out: profiles have attention in 16 bits", points)});
+  }
+}
+
+}  // namespace
+
 void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft) {
   const int sms = draft.profile.sms;
+  report_left_out(records, draft);
   // Read and written by a kernel that does nothing else.
   const double cache = 2 / draft.profile.memory_kernels.elementwise.bytes_per_second();
   for (const auto& [key, samples] : attention_samples(records)) {

@@ -33,7 +33,7 @@ std::map<MemoryRate, BytesPerSecond> plateaus(const Samples& samples) {
   return medians;
 }
 
-/// Whether some kernels take less than twice what their bytes alone would: else any latency fits.
+/// Whether some kernels take more than twice what their bytes alone would: else any latency fits.
 bool shows_latency(const Samples& samples, const std::map<MemoryRate, BytesPerSecond>& rates) {
   const auto short_ones = std::count_if(samples.begin(), samples.end(), [&](const auto& sample) {
     return sample.seconds > kernel_of(sample).bytes / rates.at(kernel_of(sample).rate) * 2;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -45,6 +46,15 @@ bool is_refused(const std::shared_ptr<const Source>& source, Problems& problems)
   return true;
 }
 
+/// Editors on Windows begin a text with a byte-order mark.
+std::shared_ptr<const Source> without_mark(const std::shared_ptr<const Source>& source) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (!source->text.starts_with(kMark)) return source;
+  Source rest = *source;
+  rest.text.erase(0, kMark.size());
+  return std::make_shared<const Source>(std::move(rest));
+}
+
 bool is_nccl_text(const std::string& text) {
   return text.find("# nThread ") != std::string::npos ||
          text.find("# nccl-tests") != std::string::npos ||
@@ -83,7 +93,8 @@ void check_plausible(const MeasuredFile& file, Problems& problems) {
 
 }  // namespace
 
-MeasuredFile read_measurements(const std::shared_ptr<const Source>& source, Problems& problems) {
+MeasuredFile read_measurements(const std::shared_ptr<const Source>& given, Problems& problems) {
+  const auto source = without_mark(given);
   MeasuredFile file;
   file.name = source->name;
   if (is_refused(source, problems)) return file;
@@ -120,7 +131,7 @@ DeviceFacts read_device(const Row& row, bool all, Problems& problems) {
   const auto number = [&](const char* name, double& value) {
     if (wanted(name)) value = reader.number(name, 0).value_or(0);
   };
-  integer("sms", device.sms, 0);
+  if (wanted("sms")) device.sms = reader.integer("sms", 0, 100'000).value_or(0);
   integer("memory_bytes", device.memory_bytes, 0);
   integer("l2_bytes", device.l2_bytes, 0);
   integer("memory_bus_bits", device.memory_bus_bits, 0);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <string_view>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -12,7 +13,6 @@
 namespace stepsim::calib {
 namespace {
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 50;  // a pebibyte, or as many elements
 // Bounds of a time that is none: an empty kernel takes a microsecond, and nobody repeats for hours.
 constexpr double kShortest = 1e-8, kLongest = 3600;
 
@@ -40,8 +40,14 @@ std::optional<double> read_time(RowReader& reader, const Row& row, const std::st
   return {};
 }
 
+/// What profiles can hold (sim/scenario/describe_cluster.hpp).
+std::int64_t most_of(std::string_view name) {
+  if (name == "gpus") return 1'000'000;
+  return name == "head_dim" ? 10'000 : RowReader::kLargest;
+}
+
 void read_into(RowReader& reader, const char* name, std::int64_t& value) {
-  if (const auto read = reader.integer(name, 1)) value = *read;
+  if (const auto read = reader.integer(name, 1, most_of(name))) value = *read;
 }
 void read_into(RowReader& reader, const char* name, bool& value) {
   if (const auto read = reader.flag(name)) value = *read;
@@ -99,8 +105,16 @@ void RowReader::refuse(const Entry& entry, const std::string& message,
 std::optional<std::string> RowReader::text(const std::string& name) {
   const Entry* entry = take(name);
   if (entry == nullptr) return {};
-  if (entry->written == Written::bare || entry->written == Written::text) return entry->text;
-  refuse(*entry, fmt::format("'{}' is {}, not a text", name, entry->text));
+  const bool is_text = entry->written == Written::bare || entry->written == Written::text;
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  if (!is_text) {
+    refuse(*entry, fmt::format("'{}' is {}, not a text", name, entry->text));
+  } else if (std::any_of(entry->text.begin(), entry->text.end(), is_control)) {
+    refuse(*entry, fmt::format("'{}' is {}: a control character has no place in it", name,
+                               quoted(entry->text)));
+  } else {
+    return entry->text;
+  }
   return {};
 }
 
@@ -120,7 +134,8 @@ std::optional<double> RowReader::number(const std::string& name, std::optional<d
   return {};
 }
 
-std::optional<std::int64_t> RowReader::integer(const std::string& name, std::int64_t least) {
+std::optional<std::int64_t> RowReader::integer(const std::string& name, std::int64_t least,
+                                               std::int64_t most) {
   const Entry* entry = take(name);
   if (entry == nullptr) return {};
   const bool may_be = entry->written == Written::bare || entry->written == Written::number;
@@ -131,8 +146,8 @@ std::optional<std::int64_t> RowReader::integer(const std::string& name, std::int
                                quoted(entry->text), least));
     return {};
   }
-  if (scaled > static_cast<double>(kLargest)) {
-    refuse(*entry, fmt::format("'{}' is {}, more than any GPU has", name, quoted(entry->text)));
+  if (scaled > static_cast<double>(most)) {
+    refuse(*entry, fmt::format("'{}' is {}, which is above {}", name, quoted(entry->text), most));
     return {};
   }
   return static_cast<std::int64_t>(scaled);
@@ -203,6 +218,9 @@ std::optional<Record> read_record(const Row& row, Problems& problems) {
   Record record{blank_point(*kind), {}, ""};
   for_each_field(record.point,
                  [&](const char* name, auto& value) { read_into(reader, name, value); });
+  const auto* collective = std::get_if<CollectivePoint>(&record.point);
+  if (collective != nullptr && collective->gpus == 1)
+    reader.refuse(*row.find("gpus"), "'gpus' is 1: a collective has at least two");
   if (reader.has("skipped")) {
     record.skipped = reader.text("skipped").value_or("");
     if (reader.good() && record.skipped.empty())

@@ -26,7 +26,8 @@ class RowReader {
   std::optional<std::string> text(const std::string& name);
   /// At least `least`, or above 0 where nothing is given.
   std::optional<double> number(const std::string& name, std::optional<double> least = {});
-  std::optional<std::int64_t> integer(const std::string& name, std::int64_t least);
+  std::optional<std::int64_t> integer(const std::string& name, std::int64_t least,
+                                      std::int64_t most = kLargest);
   std::optional<bool> flag(const std::string& name);
   template <class E>
   std::optional<E> word(const std::string& name) {
@@ -45,6 +46,9 @@ class RowReader {
   void nothing_else();
   void refuse(const Entry& entry, const std::string& message, const std::string& proposal = "");
   bool good() const { return good_; }
+
+  static constexpr std::int64_t kLargest = std::int64_t{1}
+                                           << 50;  ///< a pebibyte, or as many elements
 
  private:
   /// Other programs' words: "half" is fp16.
