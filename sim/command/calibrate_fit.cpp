@@ -1,5 +1,6 @@
 // stepsim calibrate fit: files of measurements to files of profiles.
 #include <filesystem>
+#include <map>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -30,8 +31,30 @@ void check_outputs(const CalibrateFitOptions& options) {
       if (output == input || fs::equivalent(output, input, ignored))
         throw UserError(fmt::format("{} would replace a file that is read", output));
   }
-  if (options.output == options.link || fs::equivalent(options.output, options.link, ignored))
+  if (options.output.empty()) throw UserError("-o: a profile needs a name, calib/gpus/NAME.yaml");
+  const auto place = [&](const std::string& name) { return fs::weakly_canonical(name, ignored); };
+  if (!options.link.empty() && place(options.output) == place(options.link))
     throw UserError(fmt::format("-o and --link are one file, {}", options.output));
+}
+
+/// A file and its copy: the same points would be on both sides of a fit that keeps half of them
+/// apart. Machines that are alike may have measured the same points, in other times.
+void check_copies_of_files(const std::vector<MeasuredFile>& files, Problems& problems) {
+  std::map<std::string, Place> seen;
+  for (const MeasuredFile& file : files) {
+    for (std::size_t i = 0; i < file.places.size(); ++i) {
+      const calib::Record& record = file.content.records[i];
+      if (!record.skipped.empty()) continue;
+      const std::string name = fmt::format("{} seconds={}", calib::identity(record.point),
+                                           record.measured.timing.seconds);
+      const auto [first, is_new] = seen.emplace(name, file.places[i]);
+      if (!is_new && first->second.source != file.places[i].source)
+        problems.add(file.places[i], "",
+                     fmt::format("'{}' is in another file, too: {}:{}", name,
+                                 first->second.source->name, first->second.line),
+                     "give each file once");
+    }
+  }
 }
 
 /// Throws UserError with every mistake of every file.
@@ -40,6 +63,7 @@ std::vector<MeasuredFile> read_all(const std::vector<std::string>& names) {
   std::vector<MeasuredFile> files;
   for (const std::string& name : names)
     files.push_back(calib::read_measurements(read_source(name, kLargestMeasurements), problems));
+  check_copies_of_files(files, problems);
   problems.throw_if_any();
   return files;
 }

@@ -56,7 +56,7 @@ std::optional<double> flops_per_cycle(int compute_major, int compute_minor, Dtyp
 
 std::optional<double> peak_flops_per_s(const DeviceFacts& device, Dtype dtype) {
   const auto rate = flops_per_cycle(device.compute_major, device.compute_minor, dtype);
-  if (!rate || device.max_sm_clock_hz <= 0) return {};
+  if (!rate || device.max_sm_clock_hz <= 0 || device.sms <= 0) return {};
   return *rate * static_cast<double>(device.sms) * device.max_sm_clock_hz;
 }
 

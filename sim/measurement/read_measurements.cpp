@@ -121,7 +121,8 @@ DeviceFacts read_device(const Row& row, bool all, Problems& problems) {
     const std::string text = reader.text("compute_capability").value_or("0.0");
     char after = 0;
     if (std::sscanf(text.c_str(), "%d.%d%c", &device.compute_major, &device.compute_minor,
-                    &after) != 2)
+                    &after) != 2 ||
+        std::clamp(device.compute_major, 0, 99) != device.compute_major)
       reader.refuse(*row.find("compute_capability"),
                     fmt::format("'compute_capability' is {}, not like '9.0'", quoted(text)));
   }

@@ -110,13 +110,25 @@ Profile parse_profile(const std::string& text, const std::string& file) {
 
 }  // namespace
 
+namespace {
+
+/// Whether a folder has anything that a scenario may name.
+bool is_library(const fs::path& folder) {
+  std::error_code ignored;
+  for (const char* part : {"models", "calib/gpus", "calib/links", "scenarios/clusters"})
+    if (fs::is_directory(folder / part, ignored)) return true;
+  return false;
+}
+
+}  // namespace
+
 Library library_for(const std::string& scenario_path) {
   Library library;
   add_environment(library);
   std::error_code ignored;
   const fs::path start = fs::absolute(scenario_path, ignored).parent_path();
   for (fs::path folder = start; !folder.empty(); folder = folder.parent_path()) {
-    if (fs::is_directory(folder / "models", ignored)) add_root(library, folder.string());
+    if (is_library(folder)) add_root(library, folder.string());
     if (folder == folder.root_path()) break;
   }
   add_root(library, STEPSIM_LIBRARY_DIR);
