@@ -17,7 +17,7 @@ plain_structs='^sim/scenario/(scenario|model|gpu|faults|input|channel_padding|ch
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(
   ["yaml-cpp/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
-  ["nlohmann/"]="measurement report command" ["nlopt"]="fit" ["CLI/"]="command main.cpp calib" ["pugixml"]="command"
+  ["nlohmann/"]="measurement report command" ["nlopt"]="fit" ["Eigen/"]="fit" ["CLI/"]="command main.cpp calib" ["pugixml"]="command"
   ["cblas"]="calib" ["cublas"]="calib" ["mpi"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
 
 includes=0 offences=0

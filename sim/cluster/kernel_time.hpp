@@ -7,8 +7,8 @@
 // out, R x R taps and stride s, m x n x k is BQQ x K x CRR forward, BPP x C x KRR/ss for the
 // input's and K x CRR x BQQ for the weights' gradient (NVIDIA/cutlass
 // media/docs/cpp/implicit_gemm_convolution.md). On tensor cores its tiles are 128 x 128, 256 x 64
-// or larger, the input's gradient is not split, k0 is 0, and bytes move at the rate of element-wise
-// kernels.
+// or larger, the input's gradient is not split, prologue_k is 0, roundness 2, and bytes move at the
+// rate of element-wise kernels.
 // Fused attention: FLOPs / (plateau * s / (s + s_half)) with s keys; under a causal mask the half
 // that it leaves is counted, without one plateau and s_half are others; backward at its own
 // rate. Causal and forward, the last tile comes on top: 2 * rows * s * (d_qk + d_v) / (plateau /

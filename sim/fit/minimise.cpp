@@ -13,7 +13,6 @@ namespace {
 
 using Objective = std::function<double(const std::vector<double>&)>;
 
-constexpr int kMostEvaluations = 20'000;  // of one search; they end far earlier
 constexpr int kMostSearches = 5;
 constexpr double kStep = 0.1;  // first step over the range between the bounds
 
@@ -24,7 +23,7 @@ double evaluate(const std::vector<double>& values, std::vector<double>&, void* o
 }
 
 /// Ends at `values`; returns the least value.
-double search(Objective& objective, const std::vector<Parameter>& parameters,
+double search(Objective& objective, const std::vector<Parameter>& parameters, int& evaluations_left,
               std::vector<double>& values) {
   nlopt::opt optimiser(nlopt::LN_SBPLX, static_cast<unsigned>(values.size()));
   std::vector<double> low, high, step;
@@ -39,7 +38,7 @@ double search(Objective& objective, const std::vector<Parameter>& parameters,
   optimiser.set_initial_step(step);
   optimiser.set_xtol_rel(1e-5);
   optimiser.set_ftol_rel(1e-7);
-  optimiser.set_maxeval(kMostEvaluations);
+  optimiser.set_maxeval(evaluations_left);
   double least = 0;
   try {
     optimiser.optimize(values, least);
@@ -48,20 +47,22 @@ double search(Objective& objective, const std::vector<Parameter>& parameters,
   } catch (const std::exception& error) {
     throw InternalError(std::string("NLopt: ") + error.what());
   }
+  evaluations_left = std::max(0, evaluations_left - optimiser.get_numevals());
   return objective(values);
 }
 
 }  // namespace
 
-std::vector<double> minimise(const Objective& objective, const std::vector<Parameter>& parameters) {
+std::vector<double> minimise(const Objective& objective, const std::vector<Parameter>& parameters,
+                             int most_evaluations) {
   std::vector<double> values;
   for (const Parameter& parameter : parameters) values.push_back(parameter.start);
   if (values.empty()) return values;
   Objective own = objective;
-  double before = search(own, parameters, values);
-  for (int i = 1; i < kMostSearches; ++i) {
+  double before = search(own, parameters, most_evaluations, values);
+  for (int i = 1; i < kMostSearches && most_evaluations > 0; ++i) {
     std::vector<double> next = values;
-    const double least = search(own, parameters, next);
+    const double least = search(own, parameters, most_evaluations, next);
     if (least < before) values = next;
     if (least > 0.999 * before) break;
     before = least;

@@ -14,9 +14,10 @@ struct Parameter {
 
 /// The numbers, within their bounds, at which `objective` is least as far as a local search finds:
 /// Subplex (T. Rowan 1990), which needs no derivatives, begun anew at its own end until that gains
-/// less than a thousandth. Deterministic. REQUIRES: low <= start <= high, an objective that is
-/// finite there.
+/// less than a thousandth, or until so many evaluations. Deterministic. REQUIRES: low <= start <=
+/// high, an objective that is finite there.
 std::vector<double> minimise(const std::function<double(const std::vector<double>&)>& objective,
-                             const std::vector<Parameter>& parameters);
+                             const std::vector<Parameter>& parameters,
+                             int most_evaluations = 100'000);
 
 }  // namespace stepsim::fit

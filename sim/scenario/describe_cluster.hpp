@@ -36,16 +36,31 @@ void describe(Io& io, ConvolutionProfile& c) {
 }
 
 template <class Io>
+void describe(Io& io, GemmCorrection& c) {
+  io.field("sizes", c.sizes, of_length(kCorrectionSizes), "by m, n and k");
+  io.field("padding", c.padding, of_length(kCorrectionPadding),
+           "by what is missing to a multiple of 256 rows, n and k");
+  io.field("waves", c.waves, of_length(kCorrectionWaves), "by waves of each shape of tile");
+  io.source("of the table");
+}
+
+template <class Io>
 void describe(Io& io, TiledGemm& g) {
-  io.constant("droop", g.droop, share, "share of 0.4 * efficiency lost to power at large sizes");
+  io.constant("droop", g.droop, share, "share of the efficiency lost to power at large sizes");
   io.constant("droop_half", g.droop_half, non_negative, "size at which half of the droop has come");
   io.constant("prologue_k", g.prologue_k, non_negative,
               "start and end of a tile, as extra elements of k");
-  io.constant("tile_128", g.tile_128, fraction, "efficiency of 128x128 tiles against larger ones");
-  io.constant("tile_64", g.tile_64, fraction,
-              "efficiency of tiles with a 64 edge against larger ones");
+  io.constant("tile_edge", g.tile_edge, non_negative,
+              "elements of a tile that a unit of its edges costs");
+  io.constant("lone_tile", g.lone_tile, non_negative,
+              "tile that fills an SM alone, in tiles of 128 x 128");
   io.constant("partial_waves", g.partial_waves, share,
               "0: whole waves of tiles only; 1: partial waves cost their share");
+  io.constant("split_overhead", g.split_overhead, non_negative, "fixed cost of a split of k");
+  io.constant("split_bandwidth", g.split_bandwidth, positive,
+              "rate at which a split's sums move, in memory bandwidths");
+  io.section("correction", g.correction, GemmCorrection{},
+             "logarithms of measured over modelled time, at knots");
 }
 
 template <class Io>
@@ -87,10 +102,10 @@ void describe(Io& io, GemmProfile& g) {
   io.constant("block_scaling", g.block_scaling, any,
               "fp8: whether blocks of 32 elements may have scales of their own (MXFP8)");
   // The ratios of the A100 (calib/gpus/a100-80.yaml), for GPUs without measured grouped GEMMs.
-  io.fallback(g.grouped, 1.07, "1.07");
+  io.fallback(g.grouped, 1.12, "1.12");
   io.constant("grouped", g.grouped, positive,
               "time of experts' grouped GEMMs over a batched GEMM of the same shapes");
-  io.fallback(g.grouped_weight_gradient, 1.13, "1.13");
+  io.fallback(g.grouped_weight_gradient, 1.19, "1.19");
   io.constant("grouped_weight_gradient", g.grouped_weight_gradient, positive,
               "the same for their weight gradients");
   io.section("convolution", g.convolution, "convolutions against GEMMs of their shape");

@@ -58,7 +58,9 @@ class DocWriter {
              std::string_view doc) {
     std::string preset;
     for (const T& value : values) preset += (preset.empty() ? "[" : ", ") + write_scalar(value);
-    row(key, "list: " + type_text(wanted(T{}), rules, true), rules,
+    const std::string list =
+        rules.length > 0 ? fmt::format("list of {}: ", rules.length) : "list: ";
+    row(key, list + type_text(wanted(T{}), rules, true), rules,
         preset.empty() ? "none" : preset + "]", doc);
   }
   template <class T>

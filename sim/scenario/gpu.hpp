@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -78,14 +79,26 @@ struct ConvolutionProfile {
   bool operator==(const ConvolutionProfile&) const = default;
 };
 
+/// What a closed form leaves of the measured times: logarithms at the knots of the tables of
+/// sim/cluster/gemm/correction.hpp.
+inline constexpr std::size_t kCorrectionSizes = 150, kCorrectionPadding = 75,
+                             kCorrectionWaves = 200;
+struct GemmCorrection {
+  std::vector<double> sizes, padding, waves;
+  bool operator==(const GemmCorrection&) const = default;
+};
+
 /// GPUs: tiles, waves and splits (sim/cluster/gemm/tiled.hpp).
 struct TiledGemm {
-  double droop = 0;          ///< share of 0.4 * efficiency lost to power at large sizes
-  Flops droop_half;          ///< size at which half of the droop has come
-  double prologue_k = 0;     ///< start and end of a tile, as extra elements of k
-  double tile_128 = 1;       ///< efficiency of 128x128 tiles against larger ones
-  double tile_64 = 1;        ///< efficiency of tiles with a 64 edge against larger ones
-  double partial_waves = 0;  ///< 0: only whole waves of tiles; 1: partial waves cost their share
+  double droop = 0;            ///< share of the efficiency lost to power at large sizes
+  Flops droop_half;            ///< size at which half of the droop has come
+  double prologue_k = 0;       ///< start and end of a tile, as extra elements of k
+  double tile_edge = 0;        ///< elements of a tile that a unit of its edges costs
+  double lone_tile = 0;        ///< tile that fills an SM alone, in tiles of 128 x 128
+  double partial_waves = 0;    ///< 0: only whole waves of tiles; 1: partial waves cost their share
+  Seconds split_overhead;      ///< fixed cost of a split
+  double split_bandwidth = 1;  ///< rate of a split's sums, in memory bandwidths
+  std::optional<GemmCorrection> correction;
   bool operator==(const TiledGemm&) const = default;
 };
 

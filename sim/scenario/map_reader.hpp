@@ -175,7 +175,7 @@ void MapReader::field(std::string_view key, std::optional<T>& value, const Rules
 template <class T>
 void MapReader::field(std::string_view key, std::vector<T>& values, const Rules& rules,
                       std::string_view) {
-  const Entry* entry = take(key);
+  const Entry* entry = take_required(key, rules, "[...]");
   if (entry == nullptr) return;
   if (!is(Tree::Kind::list, entry->value, path_of(key), entry->key_place, "a list")) return;
   values.clear();
@@ -184,6 +184,9 @@ void MapReader::field(std::string_view key, std::vector<T>& values, const Rules&
     read_value(item, item.place, path_of(key), read, rules);
     values.push_back(read);
   }
+  if (rules.length == 0 || values.size() == rules.length) return;
+  report(entry->value.place, path_of(key),
+         {fmt::format("expected {} values, not {}", rules.length, values.size()), ""});
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // What a key's value must be, apart from its type: required, and in which range.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <string>
 
@@ -13,6 +14,7 @@ struct Rules {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   bool above_low = false;  ///< low itself is too low
+  std::size_t length = 0;  ///< of a list, when it has exactly one
 
   bool admits(double value) const {
     return (above_low ? value > low : value >= low) && value <= high;
@@ -36,6 +38,8 @@ inline constexpr Rules non_negative{.low = 0};
 inline constexpr Rules fraction{.low = 0, .high = 1, .above_low = true};  ///< an efficiency
 inline constexpr Rules share{.low = 0, .high = 1};
 constexpr Rules between(double low, double high) { return {.low = low, .high = high}; }
+/// A list of so many.
+constexpr Rules of_length(std::size_t length) { return {.is_required = true, .length = length}; }
 constexpr Rules required(Rules rules = any) {
   rules.is_required = true;
   return rules;

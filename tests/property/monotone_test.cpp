@@ -6,6 +6,7 @@
 // missed: no such promise is made.)
 #include <cmath>
 #include <functional>
+#include <variant>
 
 #include <doctest/doctest.h>
 
@@ -64,6 +65,7 @@ void slow_down(GpuProfile& gpu, double k) {
   for (GemmProfile& gemm : gpu.gemm) {
     gemm.peak = gemm.peak / k;
     gemm.overhead *= k;
+    if (auto* tiled = std::get_if<TiledGemm>(&gemm.form)) tiled->split_overhead *= k;
   }
   MemoryProfile& memory = gpu.memory_kernels;
   memory.latency *= k;

@@ -10,7 +10,17 @@
 namespace stepsim {
 
 GemmDevice gemm_device(const GpuProfile& gpu) {
-  return {.sms = static_cast<double>(gpu.sms), .bandwidth = gpu.memory_bandwidth};
+  return {.sms = static_cast<double>(gpu.sms),
+          .bandwidth = gpu.memory_bandwidth,
+          .large_tiles = gpu.architecture == Architecture::blackwell};
+}
+
+GemmKernel gemm_kernel(const Gemm& gemm) {
+  const GemmShape g{static_cast<double>(gemm.m), static_cast<double>(gemm.n),
+                    static_cast<double>(gemm.k), static_cast<double>(gemm.batch)};
+  const double operands = bytes_per_element(gemm.precision) * (g.m * g.k + g.k * g.n);
+  const double result = bytes_per_element(storage_of(gemm.precision)) * g.m * g.n;
+  return {.shape = g, .bytes = (operands + result) * g.batch, .may_split = gemm.batch == 1};
 }
 
 double joined_seconds(double compute, double memory, double roundness) {

@@ -3,11 +3,12 @@
 // A model is one file: the closed form over its constants (GemmProfile::form). All of them take
 //   t = overhead + (tc^p + tm^p)^(1/p), p the profile's roundness, with compute time tc and
 //   tm = bytes / (bandwidth * memory_efficiency),
-// and differ in tc. The profile's factors for training, gradients and groups come on top
-// (sim/cluster/kernel_time.hpp).
+// and differ in tc, and in what splitting a product costs on top. The profile's factors for
+// training, gradients and groups come on top (sim/cluster/kernel_time.hpp).
 #pragma once
 
 #include "sim/core/quantity.hpp"
+#include "sim/ops/work.hpp"
 #include "sim/scenario/gpu.hpp"
 
 namespace stepsim {
@@ -34,14 +35,18 @@ struct GemmKernel {
 struct GemmDevice {
   double sms = 1;
   BytesPerSecond bandwidth;  ///< of memory, datasheet
+  bool large_tiles = false;  ///< libraries have tiles of 256 x 256
 };
 
 GemmDevice gemm_device(const GpuProfile& gpu);
 
+/// Batches fill a device; libraries do not split them. Of fp8 operands the result is bf16.
+GemmKernel gemm_kernel(const Gemm& gemm);
+
 /// Joins compute and memory time, both greater than 0.
 double joined_seconds(double compute, double memory, double roundness);
 
-/// Never shorter for a larger m, n or k.
+/// Never shorter for a larger m, n or k, but for a correction, which allows a few percent.
 Seconds gemm_seconds(const GemmKernel& kernel, const GemmProfile& profile,
                      const GemmDevice& device);
 

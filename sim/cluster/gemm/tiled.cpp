@@ -6,81 +6,103 @@
 #include <cmath>
 #include <span>
 
+#include "sim/cluster/gemm/correction.hpp"
+
 namespace stepsim {
 namespace {
 
 struct Tile {
   double m, n;
-  bool large_only =
-      false;  // 256x256 tiles exist from Blackwell on (peak above 2.1 PFLOP/s, beyond Hopper fp8)
 };
 
-constexpr std::array kTiles = {Tile{256, 256, true}, Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
-                               Tile{128, 64},        Tile{64, 128},  Tile{64, 64}};
+constexpr double kReference = 256 * 128, kReferenceEdges = 256 + 128;
+// The last one exists from Blackwell on.
+constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
+                               Tile{128, 64},  Tile{64, 128},  Tile{64, 64},
+                               Tile{256, 64},  Tile{64, 256},  Tile{256, 256}};
 // cuDNN's convolutions on tensor cores: NVIDIA/apex apex/pyprof/README.md has 784 x 1 and 784 x 2
 // blocks for 200704 pixels and 64 and 256 channels.
 constexpr std::array kConvolutionTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
                                           Tile{256, 64}, Tile{64, 256}};
-constexpr std::array kSplits = {1, 2, 4, 8, 16, 32};
-constexpr double kLargeTilePeak = 2.1e15;
+constexpr std::array<double, 10> kSplits = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24};
 // Elements of k that a slice of a split costs at least. A floor, not a limit on splits: were a
 // split allowed only from some k on, a GEMM would get faster where k reaches it.
 constexpr double kLeastSlice = 64;
 
-std::span<const Tile> tiles_of(TileSet set) {
+std::span<const Tile> tiles_of(TileSet set, const GemmDevice& device) {
   if (set == TileSet::convolution) return kConvolutionTiles;
-  return kTiles;
+  return std::span(kTiles).first(device.large_tiles ? kTiles.size() : kTiles.size() - 1);
 }
 
-double tile_efficiency(const TiledGemm& form, Tile tile) {
-  const double edge = std::min(tile.m, tile.n);
-  if (edge >= 256 || tile.m + tile.n > 256) return 1;
-  return edge >= 128 ? form.tile_128 : form.tile_64;
+/// What a tile costs an SM, in elements.
+double area_of(Tile tile, double edge) {
+  return (tile.m * tile.n + edge * (tile.m + tile.n)) * kReference /
+         (kReference + edge * kReferenceEdges);
 }
 
-/// Waves of tiles over the SMs: whole ones, softened by the share of kernels that run partial waves
-/// cheaply.
-double waves(double tiles, double sms, double partial) {
-  const double exact = tiles / sms;
-  if (exact <= 1) return 1;
-  return partial * exact + (1 - partial) * std::ceil(exact);
+/// Tiles that one SM works through, one after another or side by side; `exact` of them an SM.
+double waves(double exact, Tile tile, const TiledGemm& form) {
+  const double elements = tile.m * tile.n;
+  const double together = std::clamp(std::floor(kReference / elements), 1.0, 4.0);
+  const double alone = std::max(1.0, form.lone_tile * 128 * 128 / elements);
+  const double whole = std::ceil(exact);
+  const double rounds = std::floor(whole / together), rest = whole - rounds * together;
+  const double stepped =
+      rounds * std::max(together, alone) + (rest > 0 ? std::max(rest, alone) : 0);
+  if (exact <= 1) return stepped;
+  return form.partial_waves * std::max(alone, exact) + (1 - form.partial_waves) * stepped;
 }
 
-double compute_seconds(const GemmShape& g, const GemmProfile& p, const TiledGemm& form, double sms,
-                       Tile tile, int split) {
+using OfSplits = std::array<double, kSplits.size()>;
+
+/// Elements of output that the busiest SM computes, with the best tiles for each split.
+OfSplits least_areas(const GemmKernel& kernel, const TiledGemm& form, const GemmDevice& device) {
+  const GemmShape& g = kernel.shape;
+  OfSplits least;
+  least.fill(INFINITY);
+  const std::size_t splits = kernel.may_split ? kSplits.size() : 1;
+  for (const Tile tile : tiles_of(kernel.tiles, device)) {
+    const double tiles = std::ceil(g.m / tile.m) * std::ceil(g.n / tile.n) * g.batch;
+    const double area = area_of(tile, form.tile_edge);
+    for (std::size_t i = 0; i < splits; ++i) {
+      least[i] = std::min(least[i], area * waves(tiles * kSplits[i] / device.sms, tile, form));
+    }
+  }
+  return least;
+}
+
+double rate_of_sm(const GemmShape& g, const GemmProfile& p, const TiledGemm& form, double sms) {
   const double size = g.flops();
-  const double efficiency =
-      p.efficiency * (1 - 0.4 * form.droop * size / (size + form.droop_half.flops()));
-  const double tiles = std::ceil(g.m / tile.m) * std::ceil(g.n / tile.n) * g.batch * split;
-  const double per_sm = p.peak.flops_per_second() * efficiency * tile_efficiency(form, tile) / sms;
-  const double slice = split == 1 ? g.k : std::max(g.k / split, kLeastSlice);
-  const double work = 2 * tile.m * tile.n * (slice + form.prologue_k);
-  return waves(tiles, sms, form.partial_waves) * work / per_sm;
+  const double drooped = 1 - form.droop * size / (size + form.droop_half.flops());
+  return p.peak.flops_per_second() * p.efficiency * drooped / sms;
 }
 
-double split_seconds(const GemmShape& g, const GemmProfile& p, double bandwidth, int split) {
+double split_seconds(const GemmShape& g, const TiledGemm& form, double bandwidth, double split) {
   if (split == 1) return 0;
   const double bytes = 4 * g.m * g.n * g.batch * (split + 1);
-  return 0.5 * p.overhead.seconds() + bytes / (1.5 * bandwidth);
+  return form.split_overhead.seconds() + bytes / (form.split_bandwidth * bandwidth);
 }
 
 }  // namespace
 
 Seconds gemm_seconds(const GemmKernel& kernel, const GemmProfile& profile, const TiledGemm& form,
                      const GemmDevice& device) {
+  const GemmShape& g = kernel.shape;
   const double bandwidth = device.bandwidth.bytes_per_second();
   const double memory = kernel.bytes / (bandwidth * profile.memory_efficiency);
+  const double rate = rate_of_sm(g, profile, form, device.sms);
+  const OfSplits areas = least_areas(kernel, form, device);
   double best = INFINITY;
-  for (const Tile tile : tiles_of(kernel.tiles)) {
-    if (tile.large_only && profile.peak.flops_per_second() < kLargeTilePeak) continue;
-    for (const int split : kSplits) {
-      if (split > 1 && !kernel.may_split) break;
-      const double compute = compute_seconds(kernel.shape, profile, form, device.sms, tile, split);
-      const double joined = joined_seconds(compute, memory, profile.roundness);
-      best = std::min(best, joined + split_seconds(kernel.shape, profile, bandwidth, split));
-    }
+  for (std::size_t i = 0; i < kSplits.size() && areas[i] < INFINITY; ++i) {
+    const double slice = i == 0 ? g.k : std::max(g.k / kSplits[i], kLeastSlice);
+    const double compute = 2 * areas[i] * (slice + form.prologue_k) / rate;
+    const double split = split_seconds(g, form, bandwidth, kSplits[i]);
+    if (std::max(compute, memory) + split >= best) continue;  // the join is never less
+    best = std::min(best, joined_seconds(compute, memory, profile.roundness) + split);
   }
-  return profile.overhead + Seconds{best};
+  const bool corrected = form.correction && kernel.tiles == TileSet::gemm && g.batch == 1;
+  return (profile.overhead + Seconds{best}) *
+         (corrected ? correction_factor(*form.correction, g, device.sms) : 1);
 }
 
 }  // namespace stepsim

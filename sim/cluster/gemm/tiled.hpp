@@ -1,10 +1,18 @@
-// The tiled model of matrix products: tiles in waves over the SMs, with split-K, as fitted in
-// calib/ (calib/README.md):
-//   tc = waves * 2 tm tn (k/s + k0) / (peak * e(F) * e_tile / SMs), k/s at least 64 when split,
-//   e(F) = efficiency * (1 - 0.4 droop F / (F + F_half));
-// a split adds t0/2 and 4 m n (s+1) bytes at 1.5 times the bandwidth. Of all tile shapes and
-// split-K factors s the fastest is taken. The 0.4, 1/2 and 1.5 are those that the constants were
-// fitted with.
+// The tiled model of matrix products: tiles in waves over the SMs, k split where that is faster.
+//
+// For tiles of a x b elements and splits of k into s slices the least of
+//   t = overhead + (tc^p + tm^p)^(1/p) + (s > 1) (split_overhead + 4 mn (s+1) / split rate),
+// the split rate being split_bandwidth times the device's, with F = 2mnk and
+//   tc    = W (k/s + prologue_k) 2 area / (peak/SMs efficiency (1 - droop F / (F + droop_half))),
+//           k/s at least 64 when split;
+//   area  = (ab + tile_edge (a+b)), scaled so that it is 32768 for tiles of 256 x 128;
+//   W     = the waves of ceil(m/a) ceil(n/b) s tiles: with x tiles for each SM and Q = ceil(x),
+//           c = 32768/ab, at most 4, of them at once and g = lone_tile 128^2/ab, at least 1, for
+//           one that is alone, whole waves take floor(Q/c) max(c, g), and max(Q mod c, g) for a
+//           rest; of more than one tile an SM the share partial_waves takes max(g, x) instead.
+// A larger m, n or k never makes it shorter. Source of the form: derived, with constants fitted to
+// measured tables (calib/README.md); docs/decisions/010-gemm-model.md has the alternatives. On top
+// may come a measured correction (correction.hpp), which batches and convolutions do without.
 #pragma once
 
 #include "sim/cluster/gemm/gemm.hpp"
