@@ -75,6 +75,7 @@ std::int32_t Recorder::add_chain(Span span, const Chain& chain, double host,
     span.contention = std::max(span.end - span.start - kernel.seconds, 0.0);
     span.name = kernel.name;
     span.cause = kernel.cause;
+    span.outside = kernel.outside;
     timeline_.spans.push_back(span);
     span.blocker = static_cast<std::int32_t>(timeline_.spans.size()) - 1;
     span.arrival = free = span.end;

@@ -76,8 +76,10 @@ std::vector<OutsideRange> outside_range(const Timeline& timeline, const RankTime
                                         Window window) {
   std::map<std::uint32_t, double> seconds;
   for (const Span& span : rank.spans) {
+    if (span.start < window.from) continue;
+    if (span.outside != kInRange) seconds[span.outside] += span.end - span.start - span.contention;
     const auto mix = static_cast<std::size_t>(span.mix);
-    if (span.mix < 0 || mix >= timeline.outside.size() || span.start < window.from) continue;
+    if (span.mix < 0 || mix >= timeline.outside.size()) continue;
     for (const OutsideSeconds& side : timeline.outside[mix])
       seconds[side.name] += side.seconds * span.pace;
   }

@@ -257,8 +257,10 @@ class Screen {
     std::string sides;
     for (std::size_t i = 0; i < std::min(m_.outside_range.size(), kSides); ++i) {
       const OutsideRange& side = m_.outside_range[i];
-      sides += fmt::format("{}{} ({})", sides.empty() ? "" : ", ", side.side,
-                           percent(side.time / m_.step_time));
+      sides += (sides.empty() ? "" : ", ") + side.side;
+      // Of one side the sentence begins with it.
+      if (m_.outside_range.size() > 1)
+        sides += fmt::format(" ({})", percent(side.time / m_.step_time));
     }
     if (m_.outside_range.size() > kSides) sides += ", ...";
     paragraph("Range", fmt::format("{} of the step is outside the calibrated range: {}",

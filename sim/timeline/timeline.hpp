@@ -78,6 +78,7 @@ struct Span {
   std::int32_t micro_batch = -1;  ///< -1: belongs to the whole step
   std::uint32_t message = 0;      ///< point-to-point: same number at both ends; 0: none
   std::uint32_t operation = 0;    ///< communication: same number at all members; 0: none
+  std::uint32_t outside = kInRange;  ///< of one kernel: index into Timeline::names, as in a mix
   double contention = 0;          ///< compute: time lost to collectives beside it
   double bytes = 0;               ///< communication and copies: payload of this rank
   std::uint16_t row = 0;          ///< index into RankTimeline::rows
