@@ -181,33 +181,42 @@ std::string RowReader::without_alias(const std::string& word) {
       {"half", "fp16"},    {"float16", "fp16"},  {"float", "fp32"},
       {"float32", "fp32"}, {"bfloat16", "bf16"}, {"fp8_e4m3", "fp8"},
       {"fwd", "forward"},  {"bwd", "backward"},  {"alltoall", "all_to_all"}};
-  const auto found = kAliases.find(word);
-  return found == kAliases.end() ? word : found->second;
+  const std::string plain = word.starts_with("torch.") ? word.substr(6) : word;
+  const auto found = kAliases.find(plain);
+  return found == kAliases.end() ? plain : found->second;
 }
 
 void add_table_defaults(Row& row) {
-  row.may_be_short = true;
-  const auto add = [&](const std::string& name, const std::string& text, double unit = 1) {
-    if (row.find(name) == nullptr)
-      row.entries.push_back({name, row.place, text, row.place, Written::bare, unit});
+  struct Default {
+    const char *kind, *field;
+    const char* text;  ///< where `like` is empty
+    const char* like;  ///< another field of the row
   };
-  const Entry* kind = row.find("kind");
-  if (kind == nullptr) return;
-  if (kind->text == "gemm") {
-    add("transpose", "TN");
-    add("batch", "1");
-    add("accumulate", "false");
-    add("sustained", "false");
-  }
-  if (kind->text == "attention") {
-    add("pass", "forward");
-    add("cache_write", "false");
-    if (const Entry* heads = row.find("heads")) add("kv_heads", std::string(heads->text));
-  }
-  if (kind->text == "memory") {
-    add("rows", "1");
-    if (const Entry* bytes = row.find("bytes"))
-      add("columns", std::string(bytes->text), bytes->unit);
+  static constexpr Default kDefaults[] = {
+      {"gemm", "transpose", "TN", ""},
+      {"gemm", "batch", "1", ""},
+      {"gemm", "accumulate", "false", ""},
+      {"gemm", "sustained", "false", ""},
+      {"attention", "pass", "forward", ""},
+      {"attention", "cache_write", "false", ""},
+      {"attention", "kv_heads", "", "heads"},
+      {"memory", "rows", "1", ""},
+      {"memory", "columns", "", "bytes"},
+  };
+  row.may_be_short = true;
+  const Entry* stated = row.find("kind");
+  if (stated == nullptr) return;
+  const std::string kind = stated->text;
+  for (const auto& [of, field, text, like] : kDefaults) {
+    if (kind != of || row.find(field) != nullptr) continue;
+    Entry entry{field, row.place, text, row.place, Written::bare};
+    if (*like != '\0') {
+      const Entry* other = row.find(like);
+      if (other == nullptr) continue;
+      entry.text = other->text;
+      entry.unit = other->unit;
+    }
+    row.entries.push_back(entry);
   }
 }
 

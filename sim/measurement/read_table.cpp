@@ -8,11 +8,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/measurement/read_form.hpp"
 #include "sim/measurement/read_row.hpp"
+#include "sim/measurement/table_cells.hpp"
+#include "sim/measurement/table_columns.hpp"
 
 namespace stepsim::calib {
 namespace {
@@ -35,98 +38,10 @@ std::vector<Line> lines_of(const std::string& text) {
   return lines;
 }
 
-/// A value of a line and its column, from 1.
-struct Cell {
-  std::string text;
-  int column = 1;
-};
-
-std::string trimmed(const std::string& text) {
-  const std::size_t from = text.find_first_not_of(" \t"), to = text.find_last_not_of(" \t");
-  return from == std::string::npos ? "" : text.substr(from, to - from + 1);
-}
-
-/// RFC 4180: a value may stand in quotes, a quote in it twice.
-std::vector<Cell> cells_of(const std::string& line, char separator) {
-  std::vector<Cell> cells;
-  std::size_t at = 0;
-  do {
-    while (at < line.size() && line[at] == ' ') ++at;
-    Cell cell{"", static_cast<int>(at) + 1};
-    bool quoted_now = at < line.size() && line[at] == '"';
-    if (quoted_now) ++at;
-    for (; at < line.size() && (quoted_now || line[at] != separator); ++at) {
-      if (quoted_now && line[at] == '"') {
-        if (at + 1 == line.size() || line[at + 1] != '"') {
-          quoted_now = false;
-          continue;
-        }
-        ++at;
-      }
-      cell.text += line[at];
-    }
-    cell.text = trimmed(cell.text);
-    cells.push_back(cell);
-  } while (at++ < line.size());
-  return cells;
-}
-
-char separator_of(const std::string& head) {
-  if (head.find(',') != std::string::npos) return ',';
-  return head.find('\t') != std::string::npos ? '\t' : ';';
-}
-
-/// All names of fields and results, of all kinds.
-const std::vector<std::string>& field_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{"kind",     "seconds", "p10",         "p90",     "repeats",
-                                 "launches", "skipped", "sm_clock_hz", "power_w", "alone_seconds"};
-    for (std::size_t i = 0; i < std::size(Names<Kind>::all); ++i) {
-      const Point blank = blank_point(static_cast<Kind>(i));
-      for_each_field(blank, [&](const char* name, const auto&) {
-        if (std::find(all.begin(), all.end(), name) == all.end()) all.emplace_back(name);
-      });
-    }
-    return all;
-  }();
-  return names;
-}
-
-bool is_field(const std::string& name) {
-  const auto& names = field_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-/// What a column holds.
-struct Column {
-  std::string field;  ///< "": it is left out
-  double unit = 1;
-};
-
-std::optional<Column> with_unit(const std::string& name) {
-  struct Unit {
-    const char* suffix;
-    double factor;
-  };
-  constexpr Unit kTimes[] = {{"_s", 1}, {"_ms", 1e-3}, {"_us", 1e-6}, {"_ns", 1e-9}};
-  constexpr Unit kSizes[] = {{"_bytes", 1}, {"_kib", 0x1p10}, {"_mib", 0x1p20}, {"_gib", 0x1p30},
-                             {"_kb", 1e3},  {"_mb", 1e6},     {"_gb", 1e9}};
-  static const std::map<std::string, std::string> kTimeNames{
-      {"time", "seconds"}, {"seconds", "seconds"}, {"latency", "seconds"},
-      {"p10", "p10"},      {"p90", "p90"},         {"alone", "alone_seconds"}};
-  for (const Unit& unit : kTimes) {
-    if (!name.ends_with(unit.suffix)) continue;
-    const auto found =
-        kTimeNames.find(name.substr(0, name.size() - std::string(unit.suffix).size()));
-    if (found != kTimeNames.end()) return Column{found->second, unit.factor};
-  }
-  for (const Unit& unit : kSizes) {
-    const std::string base =
-        name.substr(0, name.size() - std::min(name.size(), std::string(unit.suffix).size()));
-    if (name.ends_with(unit.suffix) && (base == "size" || base == "bytes"))
-      return Column{"bytes", unit.factor};
-  }
-  return {};
+std::string in_lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
 }
 
 /// The head of a table, and its rows.
@@ -179,10 +94,14 @@ class TableReader {
       device_.entries.push_back(entry);
       device_.entries.back().name = name.substr(7);
     } else if (name == "ignore") {
-      for (const Cell& cell : cells_of(value, ',')) ignored_.insert(cell.text);
+      for (const Cell& cell : cells_of(value, ',')) ignored_.emplace(cell.text, entry.place);
     } else if (name.starts_with("column.")) {
       name_column(name.substr(7), value, place);
     } else if (is_field(name)) {
+      for (const Entry& other : constants_)
+        if (other.name == name)
+          add(place, fmt::format("'{}' is stated in line {}, too", name, other.place.line),
+              "one value holds for every row; several are a column");
       constants_.push_back(entry);
     } else if (nearest(name, field_names())) {
       add(place, fmt::format("unknown field {}", quoted(name)), did_you_mean(name, field_names()));
@@ -194,7 +113,7 @@ class TableReader {
     if (!is_field(field) && !unit)
       return add(place, fmt::format("unknown field {}", quoted(field)),
                  did_you_mean(field, field_names()));
-    named_[column] = is_field(field) ? Column{field} : *unit;
+    named_[column] = {is_field(field) ? Column{field} : *unit, place};
   }
 
   void finish_head() {
@@ -205,8 +124,10 @@ class TableReader {
   bool read_columns(const Line& head) {
     bool good = true;
     std::set<std::string> fields;
-    for (const Cell& cell : cells_of(head.text, separator_)) {
-      const Place place{source_, head.number, cell.column};
+    const std::vector<Cell> cells = cells_of(head.text, separator_);
+    head_ = head.number;
+    for (const Cell& cell : cells) {
+      const Place place{source_, head_, cell.column};
       const auto column = column_of(cell.text);
       if (!column) {
         good = false;
@@ -222,6 +143,8 @@ class TableReader {
       }
       columns_.push_back(*column);
     }
+    if (!check_named(cells)) good = false;
+    if (!check_units(cells)) good = false;
     if (fields.count("seconds") == 0 && fields.count("launches") == 0) {
       add({source_, head.number, 1}, "no column has times",
           "call it seconds, time_us or time_ms, or say so by '# column.time_us=NAME'");
@@ -230,16 +153,53 @@ class TableReader {
     return good;
   }
 
+  /// `# ignore=` and `# column.` name columns that are there.
+  bool check_named(const std::vector<Cell>& cells) {
+    std::vector<std::string> names;
+    for (const Cell& cell : cells) names.push_back(cell.text);
+    bool good = true;
+    const auto check = [&](const std::string& name, const Place& place) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) return;
+      good = false;
+      add(place, fmt::format("there is no column {}", quoted(name)), did_you_mean(name, names));
+    };
+    for (const auto& [name, place] : ignored_) check(name, place);
+    for (const auto& [name, column] : named_) check(name, column.second);
+    return good;
+  }
+
+  /// A bare percentile beside times in other units may be in either.
+  bool check_units(const std::vector<Cell>& cells) {
+    const auto times = std::find_if(columns_.begin(), columns_.end(), [](const Column& column) {
+      return column.field == "seconds" && column.unit != 1;
+    });
+    if (times == columns_.end()) return true;
+    const std::string& name = cells[static_cast<std::size_t>(times - columns_.begin())].text;
+    bool good = true;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const std::string& text = cells[i].text;
+      if (text != "p10" && text != "p90") continue;
+      good = false;
+      add({source_, head_, cells[i].column},
+          fmt::format("{} has no unit, and the times are in {}", quoted(text), quoted(name)),
+          fmt::format("call it {0}_us or {0}_s", text));
+    }
+    return good;
+  }
+
   std::optional<Column> column_of(const std::string& name) const {
     if (ignored_.count(name) > 0) return Column{};
-    if (const auto found = named_.find(name); found != named_.end()) return found->second;
-    if (is_field(name)) return Column{name};
-    return with_unit(name);
+    if (const auto found = named_.find(name); found != named_.end()) return found->second.first;
+    const std::string lower = in_lower_case(name);
+    if (is_field(lower)) return Column{lower};
+    return with_unit(lower);
   }
 
   void read_line(const Line& line) {
     const std::vector<Cell> cells = cells_of(line.text, separator_);
     const Place start{source_, line.number, 1};
+    if (cells.back().is_open)
+      return add({source_, line.number, cells.back().column}, "a quote begins here and does not end");
     if (cells.size() != columns_.size())
       return add(
           start,
@@ -266,10 +226,11 @@ class TableReader {
   Problems& problems_;
   Row device_;
   std::vector<Entry> constants_;
-  std::map<std::string, Column> named_;
-  std::set<std::string> ignored_;
+  std::map<std::string, std::pair<Column, Place>> named_;  // by the column's name in the table
+  std::map<std::string, Place> ignored_;
   std::vector<Column> columns_;
   char separator_ = ',';
+  int head_ = 1;  // line of the columns' names
 };
 
 }  // namespace

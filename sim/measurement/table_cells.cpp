@@ -1,0 +1,41 @@
+// Quotes and separators.
+#include "sim/measurement/table_cells.hpp"
+
+namespace stepsim::calib {
+
+std::string trimmed(const std::string& text) {
+  const std::size_t from = text.find_first_not_of(" \t"), to = text.find_last_not_of(" \t");
+  return from == std::string::npos ? "" : text.substr(from, to - from + 1);
+}
+
+std::vector<Cell> cells_of(const std::string& line, char separator) {
+  std::vector<Cell> cells;
+  std::size_t at = 0;
+  do {
+    while (at < line.size() && line[at] == ' ') ++at;
+    Cell cell{"", static_cast<int>(at) + 1};
+    bool quoted_now = at < line.size() && line[at] == '"';
+    if (quoted_now) ++at;
+    for (; at < line.size() && (quoted_now || line[at] != separator); ++at) {
+      if (quoted_now && line[at] == '"') {
+        if (at + 1 == line.size() || line[at + 1] != '"') {
+          quoted_now = false;
+          continue;
+        }
+        ++at;
+      }
+      cell.text += line[at];
+    }
+    cell.text = trimmed(cell.text);
+    cell.is_open = quoted_now;
+    cells.push_back(cell);
+  } while (at++ < line.size());
+  return cells;
+}
+
+char separator_of(const std::string& head) {
+  if (head.find(',') != std::string::npos) return ',';
+  return head.find('\t') != std::string::npos ? '\t' : ';';
+}
+
+}  // namespace stepsim::calib

@@ -1,0 +1,24 @@
+// A line of a table, cut at its separators.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stepsim::calib {
+
+/// A value of a line and its column, from 1.
+struct Cell {
+  std::string text;
+  int column = 1;
+  bool is_open = false;  ///< its quote does not end
+};
+
+/// RFC 4180: a value may stand in quotes, a quote in it twice. Blanks around a value go.
+std::vector<Cell> cells_of(const std::string& line, char separator);
+
+/// Comma, else tab, else semicolon: by the line with the columns' names.
+char separator_of(const std::string& head);
+
+std::string trimmed(const std::string& text);
+
+}  // namespace stepsim::calib

@@ -1,0 +1,23 @@
+// What the columns of a table hold, by their names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stepsim::calib {
+
+/// What a column holds.
+struct Column {
+  std::string field;  ///< "": it is left out
+  double unit = 1;
+};
+
+/// All names of fields and results, of all kinds.
+const std::vector<std::string>& field_names();
+bool is_field(const std::string& name);
+
+/// A name that ends in its unit: "time_us", "size_bytes", "bytes_mib". Nothing when it does not.
+std::optional<Column> with_unit(const std::string& name);
+
+}  // namespace stepsim::calib
