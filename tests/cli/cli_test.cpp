@@ -16,12 +16,14 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "tests/source_folder.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-const std::string kScenarios = std::string(STEPSIM_SOURCE_DIR) + "/scenarios/";
+const std::string kScenarios = std::string(stepsim::source_folder()) + "/scenarios/";
 const std::string kSmall = kScenarios + "gpt-22b-8xa100.yaml";
 
 std::string text_of(const fs::path& path) {
@@ -62,7 +64,7 @@ struct Outcome {
 };
 
 /// `arguments` as a shell reads them; they may send stdout elsewhere.
-Outcome stepsim(const std::string& arguments) {
+Outcome program(const std::string& arguments) {
   const Folder folder;
   const std::string out = folder.file("out"), err = folder.file("err");
   const std::string command =
@@ -73,7 +75,7 @@ Outcome stepsim(const std::string& arguments) {
 }
 
 Outcome run(const std::string& scenario, const std::string& options = "") {
-  return stepsim(fmt::format("run '{}' --format json {}", scenario, options));
+  return program(fmt::format("run '{}' --format json {}", scenario, options));
 }
 
 bool contains(const std::string& text, const std::string& part) {
@@ -157,7 +159,7 @@ TEST_CASE("wrong input exits with 2, says why on stderr and prints nothing to st
   };
   for (const Mistake& mistake : mistakes) {
     CAPTURE(mistake.arguments);
-    const Outcome outcome = stepsim(mistake.arguments);
+    const Outcome outcome = program(mistake.arguments);
     CAPTURE(outcome.err);
     CHECK(outcome.code == 2);
     CHECK(outcome.out.empty());
@@ -184,15 +186,15 @@ TEST_CASE("files that cannot be read or written exit with 4") {
   CHECK(taken.code == 4);
   CHECK(folder.files() == 1);
 
-  if (fs::exists("/dev/full")) CHECK(stepsim("run '" + kSmall + "' >/dev/full").code == 4);
+  if (fs::exists("/dev/full")) CHECK(program("run '" + kSmall + "' >/dev/full").code == 4);
 }
 
 TEST_CASE("equal inputs give equal bytes") {
   for (const char* format : {"table", "json", "csv"}) {
     const std::string arguments = fmt::format("run '{}' --format {}", kSmall, format);
-    const Outcome once = stepsim(arguments);
+    const Outcome once = program(arguments);
     CHECK_FALSE(once.out.empty());
-    CHECK(once.out == stepsim(arguments).out);
+    CHECK(once.out == program(arguments).out);
   }
 }
 
@@ -214,7 +216,7 @@ TEST_CASE("what `show scenario` prints runs to the same result") {
   for (const std::string& scenario : shipped()) {
     CAPTURE(scenario);
     const Folder folder;
-    const Outcome shown = stepsim("show scenario '" + scenario + "'");
+    const Outcome shown = program("show scenario '" + scenario + "'");
     CHECK(shown.code == 0);
     const Outcome again = run(folder.file("shown.yaml", shown.out));
     CHECK(again.code == 0);
@@ -237,7 +239,7 @@ TEST_CASE("an output never replaces what is read, and a trace is named as one") 
   CHECK(text_of(scenario) == before);
   refused(run(scenario, "--trace '" + folder.file("x.foo") + "'"), "ends in .json or .json.gz");
   refused(run(scenario, "--trace ''"), "a file name, in .json or .json.gz, is missing");
-  refused(stepsim("import megatron --file '" + script + "' -o '" + script + "'"),
+  refused(program("import megatron --file '" + script + "' -o '" + script + "'"),
           "would replace the file that is read");
   CHECK(text_of(script).starts_with("pretrain_gpt.py"));
 }
@@ -262,12 +264,12 @@ TEST_CASE("--trace writes valid JSON, plain or compressed, and leaves stdout to 
 TEST_CASE(
     "calibrate fit writes profiles, and after a mistake none, and keeps those that were there") {
   const Folder folder;
-  const std::string examples = std::string(STEPSIM_SOURCE_DIR) + "/calib/examples/";
+  const std::string examples = std::string(stepsim::source_folder()) + "/calib/examples/";
   const std::string good = examples + "h100-attention.csv",
                     links = examples + "h100-collectives.csv";
   const std::string bad = folder.file("bad.csv", "# kind=copy\nbytes,time_us\n1,-2\n");
   const auto fit = [&](const std::string& from, const std::string& options) {
-    return stepsim(fmt::format("calibrate fit {} {}", from, options));
+    return program(fmt::format("calibrate fit {} {}", from, options));
   };
   const std::string gpu = folder.file("mine.yaml"), link = folder.file("wire.yaml");
   Outcome outcome = fit(good + " " + links, "-o " + gpu + " --link " + link);
@@ -311,24 +313,24 @@ TEST_CASE(
 }
 
 TEST_CASE("--help says what the exit codes mean, and every command has a --help") {
-  const Outcome help = stepsim("--help");
+  const Outcome help = program("--help");
   CHECK(help.code == 0);
   CHECK(contains(help.out, "Exit codes: 0 ok, 1 "));
   CHECK(contains(help.out, "70 "));
   for (const char* command : {"run", "check", "show", "list"}) {
     CAPTURE(command);
     CHECK(contains(help.out, command));
-    const Outcome own = stepsim(std::string(command) + " --help");
+    const Outcome own = program(std::string(command) + " --help");
     CHECK(own.code == 0);
     CHECK(contains(own.out, "--help"));
   }
-  CHECK(stepsim("--version").code == 0);
+  CHECK(program("--version").code == 0);
 }
 
 TEST_CASE("show collective names the candidates, the choice and its simulated time") {
   const std::string large = kScenarios + "gpt3-175b-1024xa100.yaml";
   const Outcome outcome =
-      stepsim("show collective " + large + " --op all_gather --bytes 8MiB --format json");
+      program("show collective " + large + " --op all_gather --bytes 8MiB --format json");
   CHECK(outcome.code == 0);
   const Json answer = Json::parse(outcome.out);
   CHECK(answer["ranks"] == 16);
@@ -343,14 +345,14 @@ TEST_CASE("show collective names the candidates, the choice and its simulated ti
           doctest::Approx(answer["simulated_s"].get<double>()).epsilon(1e-9));
   }
   CHECK(chosen == 1);
-  const Outcome stages = stepsim("show collective " + large + " --op shift --group pipeline");
+  const Outcome stages = program("show collective " + large + " --op shift --group pipeline");
   CHECK(stages.code == 0);
   CHECK(contains(stages.out, "2 ranks on 2 nodes"));
 }
 
 TEST_CASE("show collective says what it cannot answer") {
   const auto refused = [](const std::string& options, const std::string& why) {
-    const Outcome outcome = stepsim("show collective " + kSmall + " " + options);
+    const Outcome outcome = program("show collective " + kSmall + " " + options);
     CAPTURE(options);
     CHECK(outcome.code == 2);
     CHECK(contains(outcome.err, why));
@@ -374,7 +376,7 @@ TEST_CASE("list names what a key may hold, and how to say it") {
                                                         {"conventions", "palm"},
                                                         {"attention", "flash3"}}) {
     CAPTURE(what);
-    const Outcome outcome = stepsim("list " + what);
+    const Outcome outcome = program("list " + what);
     CHECK(outcome.code == 0);
     CHECK(outcome.out.find(name) != std::string::npos);
   }

@@ -10,6 +10,7 @@
 
 #include "sim/cluster/kernel_time.hpp"
 #include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -149,7 +150,7 @@ TEST_CASE("images of three channels stay off the tensor cores, padded to four th
 }
 
 TEST_CASE("convolutions of measured profiles never get faster with more images or channels") {
-  const Library library{{STEPSIM_SOURCE_DIR}};
+  const Library library{{source_folder()}};
   for (const std::string& name : names_in("calib/gpus", library)) {
     CAPTURE(name);
     const GpuProfile gpu = load_gpu(name, library);

@@ -17,6 +17,7 @@
 #include "sim/ops/flop_convention.hpp"
 #include "sim/plan/recompute.hpp"
 #include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -43,7 +44,7 @@ double a_token(const std::string& model, const std::string& convention, int sequ
 }
 
 double active(const std::string& model) {
-  return parameter_tally(load_model(model, Library{{STEPSIM_SOURCE_DIR}})).active;
+  return parameter_tally(load_model(model, Library{{source_folder()}})).active;
 }
 
 doctest::Approx within(double share, double value) {

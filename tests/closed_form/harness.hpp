@@ -13,6 +13,7 @@
 #include "sim/plan/plan.hpp"
 #include "sim/report/measure.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 namespace stepsim {
 
@@ -22,7 +23,7 @@ inline doctest::Approx nine_digits(double value) {
 }
 
 inline Scenario scenario_of(const std::string& yaml) {
-  return parse_scenario(yaml, "test.yaml", Library{{STEPSIM_SOURCE_DIR}});
+  return parse_scenario(yaml, "test.yaml", Library{{source_folder()}});
 }
 
 inline constexpr BytesPerSecond kPaperRate{1e12};

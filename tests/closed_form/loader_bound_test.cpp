@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -28,7 +29,7 @@ struct Loaders {
 Scenario scenario_with(const Loaders& l) {
   const auto per_gpu = static_cast<std::int64_t>(l.batch);
   const std::string path =
-      std::string(STEPSIM_SOURCE_DIR) + "/scenarios/resnet50-8xa100-loader.yaml";
+      std::string(source_folder()) + "/scenarios/resnet50-8xa100-loader.yaml";
   Scenario s = load_scenario(path, {{"training.micro_batch", std::to_string(per_gpu)},
                                     {"training.global_batch", std::to_string(8 * per_gpu)},
                                     {"data.workers", std::to_string(l.workers / 8)}});
@@ -83,7 +84,7 @@ TEST_CASE("a loader of 16,621 images a second explains why eight GPUs are 6.72 t
   // NVIDIA/DeepLearningExamples@729963d PyTorch/Classification/ConvNets/resnet50v1.5: 2470 images/s
   // on one A100-80 and 16,621 on eight in mixed precision, 938 and 7248 (7.72 times) in TF32.
   const auto images_per_second = [](int gpus, const char* precision, const char* layout) {
-    Scenario s = load_scenario(std::string(STEPSIM_SOURCE_DIR) + "/scenarios/resnet50-8xv100.yaml",
+    Scenario s = load_scenario(std::string(source_folder()) + "/scenarios/resnet50-8xv100.yaml",
                                {{"cluster", "dgx-a100-80"},
                                 {"cluster.gpus_per_node", std::to_string(gpus)},
                                 {"training.global_batch", std::to_string(256 * gpus)},

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -25,7 +26,7 @@ constexpr Published kRows[] = {
     {"dgx-a100-80", "fp16", "nhwc", 256, 2470}, {"dgx-a100-80", "tf32", "nchw", 256, 938}};
 
 double images_per_second(const Published& row) {
-  Scenario s = load_scenario(std::string(STEPSIM_SOURCE_DIR) + "/scenarios/resnet50-8xv100.yaml",
+  Scenario s = load_scenario(std::string(source_folder()) + "/scenarios/resnet50-8xv100.yaml",
                              {{"cluster", row.cluster},
                               {"cluster.gpus_per_node", "1"},
                               {"training.micro_batch", std::to_string(row.images)},

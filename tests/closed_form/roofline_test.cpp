@@ -10,6 +10,7 @@
 
 #include "sim/cluster/kernel_time.hpp"
 #include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -68,7 +69,7 @@ TEST_CASE("far above the ridge a GEMM takes the time of its FLOPs at the sustain
 }
 
 TEST_CASE("measured profiles keep to their roofline: never above peak, never above bandwidth") {
-  const Library library{{STEPSIM_SOURCE_DIR}};
+  const Library library{{source_folder()}};
   for (const std::string& name : names_in("calib/gpus", library)) {
     const GpuProfile gpu = load_gpu(name, library);
     for (const GemmProfile& profile : gpu.gemm) {
@@ -87,7 +88,7 @@ TEST_CASE("measured profiles keep to their roofline: never above peak, never abo
 }
 
 TEST_CASE("a GEMM never gets faster when k grows") {
-  const Library library{{STEPSIM_SOURCE_DIR}};
+  const Library library{{source_folder()}};
   for (const std::string& name : names_in("calib/gpus", library)) {
     const GpuProfile gpu = load_gpu(name, library);
     for (const GemmProfile& profile : gpu.gemm) {

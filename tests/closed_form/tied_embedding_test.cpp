@@ -11,6 +11,7 @@
 #include "sim/plan/memory.hpp"
 #include "sim/plan/schedule.hpp"
 #include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -34,7 +35,7 @@ run: {{steps: 1, warmup: 0}}
 
 Experiment split(const std::string& parallelism, bool tied = true) {
   return Experiment(parse_scenario(gpt(parallelism, tied), "test.yaml",
-                                   Library{{STEPSIM_SOURCE_DIR}}, {}, {known_schedules(), {}, {}}));
+                                   Library{{source_folder()}}, {}, {known_schedules(), {}, {}}));
 }
 
 std::vector<int> embedding_group(const Plan& plan, int rank) {

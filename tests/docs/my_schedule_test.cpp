@@ -8,6 +8,7 @@
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/schedule.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -15,7 +16,7 @@ namespace {
 
 double seconds_with(const std::string& schedule) {
   const Scenario scenario =
-      load({.path = STEPSIM_SOURCE_DIR "/scenarios/gpt3-175b-1024xa100.yaml",
+      load({.path = std::string(source_folder()) + "/scenarios/gpt3-175b-1024xa100.yaml",
             .overrides = {"training.global_batch=128", "parallelism.pipeline.schedule=" + schedule,
                           "expect=null"}});
   const Timeline timeline = simulate(make_plan(scenario, build(scenario))).timeline;

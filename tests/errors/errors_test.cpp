@@ -16,13 +16,14 @@
 #include "sim/plan/known_names.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kFolder = fs::path(STEPSIM_SOURCE_DIR) / "tests/errors";
+const fs::path kFolder = fs::path(source_folder()) / "tests/errors";
 
 std::string text_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

@@ -10,13 +10,14 @@
 #include <doctest/doctest.h>
 
 #include "sim/measurement/read_measurements.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kFolder = fs::path(STEPSIM_SOURCE_DIR) / "tests/errors/measurements";
+const fs::path kFolder = fs::path(source_folder()) / "tests/errors/measurements";
 
 std::string text_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

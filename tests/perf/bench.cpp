@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/source_folder.hpp"
+
 namespace {
 
 using Json = nlohmann::json;
@@ -58,7 +60,7 @@ std::string read_all(int file) {
 }
 
 Child run(const Case& c) {
-  const std::string path = fmt::format("{}/{}", STEPSIM_SOURCE_DIR, c.file);
+  const std::string path = fmt::format("{}/{}", stepsim::source_folder(), c.file);
   std::vector<const char*> words{"stepsim", "run",      path.c_str(), "--fold",
                                  c.fold,    "--format", "json",       "--stats"};
   if (*c.set != 0) words.insert(words.end(), {"--set", c.set});

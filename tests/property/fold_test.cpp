@@ -7,6 +7,7 @@
 #include "sim/ops/op_graph.hpp"
 #include "sim/timeline/partition.hpp"
 #include "tests/property/random_scenario.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -42,12 +43,12 @@ void check_causes(const Timeline& timeline) {
 }
 
 Folding fold_text(const std::string& text, bool fold) {
-  const Scenario scenario = parse_scenario(text, "folded.yaml", Library{{STEPSIM_SOURCE_DIR}});
+  const Scenario scenario = parse_scenario(text, "folded.yaml", Library{{source_folder()}});
   return fold_plan(make_plan(scenario, build(scenario)), fold);
 }
 
 void check_folding(const std::string& text) {
-  const Scenario scenario = parse_scenario(text, "folded.yaml", Library{{STEPSIM_SOURCE_DIR}});
+  const Scenario scenario = parse_scenario(text, "folded.yaml", Library{{source_folder()}});
   const Plan plan = make_plan(scenario, build(scenario));
   const Simulation folded = simulate(plan, {.fold = true});
   const Simulation unfolded = simulate(plan, {.fold = false});

@@ -9,12 +9,13 @@
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/core/random.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
 namespace {
 
-const Library kLibrary{{STEPSIM_SOURCE_DIR}};
+const Library kLibrary{{source_folder()}};
 constexpr int kPairs = 3000;
 constexpr double kShare = 0.03, kSeconds = 0.33e-6;
 

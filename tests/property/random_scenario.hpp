@@ -16,6 +16,7 @@
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 namespace stepsim {
 
@@ -63,7 +64,7 @@ class RandomScenario {
 
   const std::string& text() const { return text_; }
   Scenario scenario() const {
-    return parse_scenario(text_, "random.yaml", Library{{STEPSIM_SOURCE_DIR}});
+    return parse_scenario(text_, "random.yaml", Library{{source_folder()}});
   }
   /// The plan of scenario(), or of a changed one.
   Plan plan(const Scenario& scenario) const {

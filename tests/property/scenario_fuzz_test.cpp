@@ -11,12 +11,13 @@
 
 #include "sim/core/error.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
 namespace {
 
-const std::string kRoot = STEPSIM_SOURCE_DIR;
+const std::string kRoot = source_folder();
 const Library kLibrary{{kRoot + "/tests/errors/library"}};
 
 const std::vector<std::string> kSeeds{

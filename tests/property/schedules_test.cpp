@@ -10,6 +10,7 @@
 #include "sim/plan/schedule.hpp"
 #include "tests/property/oracle.hpp"
 #include "tests/property/random_scenario.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -40,7 +41,7 @@ data: {{sample_size: 100 KB, workers: 1, decode: 50 us}}
 run: {{steps: 2, warmup: 1}}
 )",
                   stages, sum, 2 * 2 * stages, schedule.name, chunks, layers, more);
-  return parse_scenario(text, "schedules.yaml", Library{{STEPSIM_SOURCE_DIR}}, {},
+  return parse_scenario(text, "schedules.yaml", Library{{source_folder()}}, {},
                         {known_schedules(), {}, {}, {}, {}});
 }
 

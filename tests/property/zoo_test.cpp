@@ -19,6 +19,7 @@
 #include "sim/scenario/names.hpp"
 #include "tests/property/own_process.hpp"
 #include "tests/property/random_scenario.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;
@@ -35,7 +36,7 @@ int draws() {
 
 /// Others are split over data alone, and folded in fold_test.cpp.
 bool has_layers(const std::string& name) {
-  const Model model = load_model(name, Library{{STEPSIM_SOURCE_DIR}});
+  const Model model = load_model(name, Library{{source_folder()}});
   return std::visit(
       [](const auto& shape) {
         return requires { shape.layers; };
@@ -45,7 +46,7 @@ bool has_layers(const std::string& name) {
 
 std::vector<std::string> zoo() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(fs::path(STEPSIM_SOURCE_DIR) / "models")) {
+  for (const auto& entry : fs::directory_iterator(fs::path(source_folder()) / "models")) {
     if (has_layers(entry.path().stem())) names.push_back(entry.path().stem());
   }
   std::sort(names.begin(), names.end());
@@ -123,7 +124,7 @@ std::optional<Scenario> accepted(Picker& pick, const std::string& model) {
   for (int i = 0; i < kMostTries; ++i) {
     try {
       return parse_scenario(Draw(pick, model).text(), model + ".yaml",
-                            Library{{STEPSIM_SOURCE_DIR}}, {}, {known_schedules(), {}, {}});
+                            Library{{source_folder()}}, {}, {known_schedules(), {}, {}});
     } catch (const UserError&) {
     }
   }

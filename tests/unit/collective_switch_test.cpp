@@ -11,13 +11,14 @@
 #include "sim/plan/collective.hpp"
 #include "sim/plan/nccl/cost.hpp"
 #include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;
 
 namespace {
 
-const Library kLibrary{{STEPSIM_SOURCE_DIR}};
+const Library kLibrary{{source_folder()}};
 
 struct System {
   const char* cluster;
@@ -103,7 +104,7 @@ TEST_CASE("a choice changes where its cost meets that of the next one") {
 }
 
 TEST_CASE("docs/collectives.md holds the sizes at which the choice changes") {
-  const fs::path path = fs::path(STEPSIM_SOURCE_DIR) / "docs/collectives.md";
+  const fs::path path = fs::path(source_folder()) / "docs/collectives.md";
   const std::string begin =
       "<!-- tables: made from the cost model; renew with STEPSIM_UPDATE=1 build/tests/unit_plan "
       "-->\n\n";

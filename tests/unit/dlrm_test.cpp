@@ -1,6 +1,7 @@
 // DLRM: parameters, FLOPs and the order of its blocks.
 #include "sim/ops/blocks.hpp"
 #include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -14,7 +15,7 @@ const std::string kOne =
 
 TEST_CASE("the DLRM of MLPerf has 24 billion parameters, nearly all in its tables") {
   // 187,767,399 rows of 128, and two MLPs: 13-512-256-128 and 479-1024-1024-512-256-1.
-  const Model model = load_model("dlrm-criteo-1tb", Library{{STEPSIM_SOURCE_DIR}});
+  const Model model = load_model("dlrm-criteo-1tb", Library{{source_folder()}});
   const double bottom = 14 * 512 + 513 * 256 + 257 * 128;
   const double top = 480 * 1024 + 1025 * 1024 + 1025 * 512 + 513 * 256 + 257;
   CHECK(std::get<Dlrm>(model.shape).tables.size() == 26);

@@ -9,6 +9,7 @@
 #include "sim/plan/known_names.hpp"
 #include "sim/plan/what_if.hpp"
 #include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -104,7 +105,7 @@ host: {mode: graph}
 Scenario read(const char* text, const std::vector<std::string>& settings) {
   std::vector<Override> overrides;
   for (const std::string& setting : settings) overrides.push_back(parse_override(setting));
-  return parse_scenario(text, "planted.yaml", Library{{STEPSIM_SOURCE_DIR}}, overrides,
+  return parse_scenario(text, "planted.yaml", Library{{source_folder()}}, overrides,
                         known_names());
 }
 

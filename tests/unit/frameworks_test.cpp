@@ -12,13 +12,14 @@
 
 #include "sim/scenario/load.hpp"
 #include "sim/scenario/names.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;
 
 namespace {
 
-const Library kLibrary{{STEPSIM_SOURCE_DIR}};
+const Library kLibrary{{source_folder()}};
 
 /// 16 GPUs, so that few data-parallel ranks leave Megatron's bucket at its least.
 std::string scenario_text(Framework framework) {
@@ -142,7 +143,7 @@ TEST_CASE("a scenario with a framework is written out in full and reads back as 
 }
 
 TEST_CASE("docs/frameworks.md holds the table of presets") {
-  const fs::path path = fs::path(STEPSIM_SOURCE_DIR) / "docs/frameworks.md";
+  const fs::path path = fs::path(source_folder()) / "docs/frameworks.md";
   const std::string begin =
       "<!-- tables: made from the presets; renew with "
       "STEPSIM_UPDATE=1 build/tests/unit_frameworks -->\n\n";

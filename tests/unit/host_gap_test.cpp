@@ -11,17 +11,18 @@
 #include "sim/plan/known_names.hpp"
 #include "sim/report/cost.hpp"
 #include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
 namespace {
 
 Scenario shipped(const std::string& name, const std::vector<std::string>& settings = {}) {
-  std::ifstream in(std::string(STEPSIM_SOURCE_DIR) + "/scenarios/" + name);
+  std::ifstream in(std::string(source_folder()) + "/scenarios/" + name);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   std::vector<Override> overrides;
   for (const std::string& setting : settings) overrides.push_back(parse_override(setting));
-  return parse_scenario(text, name, Library{{STEPSIM_SOURCE_DIR}}, overrides, known_names());
+  return parse_scenario(text, name, Library{{source_folder()}}, overrides, known_names());
 }
 
 Explanation explained(const std::string& name) {

@@ -10,6 +10,7 @@
 #include "sim/core/error.hpp"
 #include "sim/ops/blocks.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;
@@ -90,7 +91,7 @@ TEST_CASE("mistral and gpt2 configs have the published parameters") {
 TEST_CASE("qwen, mixtral and deepseek configs are the models of models/, to the last key") {
   const auto check = [](const std::string& name, const std::string& json) {
     CAPTURE(name);
-    const Model zoo = load_model(name, Library{{STEPSIM_SOURCE_DIR}});
+    const Model zoo = load_model(name, Library{{source_folder()}});
     const Model config = model_of(json);
     CHECK(std::get<Transformer>(config.shape) == std::get<Transformer>(zoo.shape));
     return static_cast<std::int64_t>(parameter_count(config));
@@ -127,7 +128,7 @@ TEST_CASE("qwen, mixtral and deepseek configs are the models of models/, to the 
 
 TEST_CASE("bert, t5 and vit configs are the models of models/") {
   const auto shape_of = [](const char* name) {
-    return std::get<Transformer>(load_model(name, Library{{STEPSIM_SOURCE_DIR}}).shape);
+    return std::get<Transformer>(load_model(name, Library{{source_folder()}}).shape);
   };
   const std::string bert = R"({"model_type": "bert", "architectures": ["BertForPreTraining"],
       "hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16,
@@ -254,7 +255,7 @@ TEST_CASE("a config is a base like any other, and is written out in full") {
   const std::string text = "model: {base: " + config.path() +
                            ", layers: 4}\ncluster: {gpu: h100}\n"
                            "training: {sequence_length: 4096, global_batch: 8}\n";
-  const Library library{{STEPSIM_SOURCE_DIR}};
+  const Library library{{source_folder()}};
   const Scenario scenario = parse_scenario(text, "case.yaml", library);
   CHECK(std::get<Transformer>(scenario.model.shape).layers == 4);
   CHECK(std::get<Transformer>(scenario.model.shape).ffn == 14336);
@@ -271,7 +272,7 @@ TEST_CASE("every model type that is offered can be read with nothing but its nam
     const std::string rest = type == "deepseek_v2" ? ", \"num_experts_per_tok\": 6" : "";
     CHECK(parameters_of("{\"model_type\": \"" + type + "\"" + rest + "}") > 50'000'000);
   }
-  std::ifstream docs(STEPSIM_SOURCE_DIR "/docs/scenario.md");
+  std::ifstream docs(std::string(source_folder()) + "/docs/scenario.md");
   const std::string text{std::istreambuf_iterator<char>(docs), {}};
   CHECK(text.find("Its `model_type` is one of\n" + types + ".") != std::string::npos);
 }

@@ -10,6 +10,7 @@
 #include "sim/command/layer_pattern.hpp"
 #include "sim/command/shell_words.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;
@@ -43,7 +44,7 @@ Imported imported(const ImportOptions& options) {
   std::ostringstream out, notes;
   REQUIRE(import(options, out, notes) == ExitCode::ok);
   return {out.str(), notes.str(),
-          parse_scenario(out.str(), "imported.yaml", Library{{STEPSIM_SOURCE_DIR}})};
+          parse_scenario(out.str(), "imported.yaml", Library{{source_folder()}})};
 }
 
 std::string error_of(const ImportOptions& options) {
@@ -225,7 +226,7 @@ TEST_CASE("DeepSeek-V3's command line is the model of models/") {
                    "--decoder-first-pipeline-num-layers 3 --decoder-last-pipeline-num-layers 2"))
           .scenario;
   CHECK(std::get<Transformer>(s.model.shape) ==
-        std::get<Transformer>(load_model("deepseek-v3", Library{{STEPSIM_SOURCE_DIR}}).shape));
+        std::get<Transformer>(load_model("deepseek-v3", Library{{source_folder()}}).shape));
   CHECK(s.cluster.gpus() == 16 * 64);
   CHECK(s.parallelism.pipeline.layers ==
         std::vector<std::int64_t>{3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 2});

@@ -11,6 +11,7 @@
 #include "sim/command/seen_node.hpp"
 #include "sim/core/error.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -94,7 +95,7 @@ Cluster cluster_of(const std::string& text, int nodes = 1) {
     if (line.starts_with("nodes:")) line = fmt::format("nodes: {}", nodes);
     scenario += "  " + line + "\n";
   }
-  return parse_scenario(scenario, "case.yaml", Library{{STEPSIM_SOURCE_DIR}}).cluster;
+  return parse_scenario(scenario, "case.yaml", Library{{source_folder()}}).cluster;
 }
 
 std::string error_of(const std::string& table) {

@@ -6,6 +6,7 @@
 
 #include "sim/core/error.hpp"
 #include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -175,7 +176,7 @@ TEST_CASE("a precision or kernel that the profile lacks is a defect, not a time"
 }
 
 TEST_CASE("kernels of measured profiles never get faster with more rows, columns or bytes") {
-  const Library library{{STEPSIM_SOURCE_DIR}};
+  const Library library{{source_folder()}};
   for (const std::string& name : names_in("calib/gpus", library)) {
     CAPTURE(name);
     const GpuProfile gpu = load_gpu(name, library);

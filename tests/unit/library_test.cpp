@@ -10,11 +10,12 @@
 
 #include "sim/ops/blocks.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 namespace stepsim {
 namespace {
 
-const Library kLibrary{{STEPSIM_SOURCE_DIR}};
+const Library kLibrary{{source_folder()}};
 
 /// Matrices, biases and norms of a layer's attention.
 std::int64_t attention_of(const Transformer& t) {

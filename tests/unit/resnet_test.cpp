@@ -5,6 +5,7 @@
 #include "sim/ops/blocks.hpp"
 #include "sim/ops/layer/image_layers.hpp"
 #include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -59,7 +60,7 @@ constexpr double kImages = 2, kFp16 = 2;
 }  // namespace
 
 TEST_CASE("ResNets have the parameters that torchvision publishes") {
-  const Library library{{STEPSIM_SOURCE_DIR}};
+  const Library library{{source_folder()}};
   for (const char* name : {"resnet50", "resnet101", "resnet152"}) {
     CAPTURE(name);
     const Model model = load_model(name, library);

@@ -8,13 +8,14 @@
 
 #include "sim/core/error.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;
 
 namespace {
 
-const Library kLibrary{{std::string(STEPSIM_SOURCE_DIR) + "/tests/errors/library"}};
+const Library kLibrary{{std::string(source_folder()) + "/tests/errors/library"}};
 
 std::string error_of(const std::string& text) {
   const std::clock_t start = std::clock();

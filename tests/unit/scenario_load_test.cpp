@@ -10,13 +10,14 @@
 #include "sim/core/error.hpp"
 #include "sim/scenario/doc_writer.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kRoot = STEPSIM_SOURCE_DIR;
+const fs::path kRoot = source_folder();
 const Library kLibrary{{(kRoot / "tests/errors/library").string()}};
 const std::string kMinimal = R"(
 model: tiny

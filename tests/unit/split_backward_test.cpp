@@ -9,6 +9,7 @@
 #include "sim/plan/groups.hpp"
 #include "sim/plan/segment.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -31,7 +32,7 @@ struct Bench {
                 "}\n"
                 "parallelism: {" +
                 parallelism + "}\n",
-            "bench.yaml", Library{{STEPSIM_SOURCE_DIR}})),
+            "bench.yaml", Library{{source_folder()}})),
         graph(build(scenario)),
         plan(scenario.cluster) {}
 
