@@ -35,7 +35,7 @@ Point blank_point(Kind kind) { return blank_of(static_cast<std::size_t>(kind)); 
 
 std::string identity(const Point& point) {
   std::string text = name_of(kind_of(point));
-  for_each_field(point, [&](const char* name, const auto& value) {
+  for_each_told_field(point, [&](const char* name, const auto& value) {
     text += fmt::format(" {}={}", name, text_of(value));
   });
   return text;

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <variant>
 
 #include "sim/measurement/word.hpp"
@@ -20,6 +22,8 @@ struct GemmPoint {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   bool accumulate = false;  ///< C is fp32 and added to, as by fused gradient accumulation
   bool sustained = false;   ///< after seconds of the same kernel, when the clock has settled
+  /// Memory traffic that quantising A to fp8 adds to the time, for each of its elements.
+  std::int64_t quantised_bytes = 0;
 
   template <class Self, class F>
   static void each_field(Self& self, F&& field) {
@@ -31,6 +35,7 @@ struct GemmPoint {
     field("batch", self.batch);
     field("accumulate", self.accumulate);
     field("sustained", self.sustained);
+    field("quantised_bytes", self.quantised_bytes);
   }
 };
 
@@ -189,6 +194,19 @@ Point blank_point(Kind kind);
 template <class PointOrConst, class F>
 void for_each_field(PointOrConst& point, F&& field) {
   std::visit([&](auto& self) { std::decay_t<decltype(self)>::each_field(self, field); }, point);
+}
+
+/// Fields that hardly any benchmark has: a file leaves them out, and then they are false or 0.
+constexpr bool is_optional(std::string_view field) {
+  return field == "cache_write" || field == "quantised_bytes";
+}
+
+/// As `for_each_field`, without the optional ones that are false or 0.
+template <class F>
+void for_each_told_field(const Point& point, F&& field) {
+  for_each_field(point, [&](const char* name, const auto& value) {
+    if (!is_optional(name) || value != std::decay_t<decltype(value)>{}) field(name, value);
+  });
 }
 
 /// "gemm dtype=bf16 transpose=TN m=4096 ...": equal for equal points and only for those.

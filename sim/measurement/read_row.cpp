@@ -43,11 +43,13 @@ std::optional<double> read_time(RowReader& reader, const Row& row, const std::st
 /// What profiles can hold (sim/scenario/describe_cluster.hpp).
 std::int64_t most_of(std::string_view name) {
   if (name == "gpus") return 1'000'000;
+  if (name == "quantised_bytes") return 16;  // passes over the element, at 4 bytes each
   return name == "head_dim" ? 10'000 : RowReader::kLargest;
 }
 
 void read_into(RowReader& reader, const char* name, std::int64_t& value) {
-  if (const auto read = reader.integer(name, 1, most_of(name))) value = *read;
+  if (const auto read = reader.integer(name, is_optional(name) ? 0 : 1, most_of(name)))
+    value = *read;
 }
 void read_into(RowReader& reader, const char* name, bool& value) {
   if (const auto read = reader.flag(name)) value = *read;
@@ -94,6 +96,11 @@ const Entry* RowReader::take(const std::string& name) {
   good_ = false;
   problems_.add(row_.place, "", fmt::format("'{}' is missing", name));
   return nullptr;
+}
+
+bool RowReader::offers(const std::string& name) {
+  asked_.push_back(name);
+  return has(name);
 }
 
 void RowReader::refuse(const Entry& entry, const std::string& message,
@@ -198,7 +205,6 @@ void add_table_defaults(Row& row) {
       {"gemm", "accumulate", "false", ""},
       {"gemm", "sustained", "false", ""},
       {"attention", "pass", "forward", ""},
-      {"attention", "cache_write", "false", ""},
       {"attention", "kv_heads", "", "heads"},
       {"memory", "rows", "1", ""},
       {"memory", "columns", "", "bytes"},
@@ -225,11 +231,16 @@ std::optional<Record> read_record(const Row& row, Problems& problems) {
   const auto kind = reader.word<Kind>("kind");
   if (!kind) return {};
   Record record{blank_point(*kind), {}, ""};
-  for_each_field(record.point,
-                 [&](const char* name, auto& value) { read_into(reader, name, value); });
+  for_each_field(record.point, [&](const char* name, auto& value) {
+    if (!is_optional(name) || reader.offers(name)) read_into(reader, name, value);
+  });
   const auto* collective = std::get_if<CollectivePoint>(&record.point);
   if (collective != nullptr && collective->gpus == 1)
     reader.refuse(*row.find("gpus"), "'gpus' is 1: a collective has at least two");
+  const auto* gemm = std::get_if<GemmPoint>(&record.point);
+  if (gemm != nullptr && gemm->quantised_bytes > 0 && gemm->dtype != Dtype::fp8)
+    reader.refuse(*row.find("quantised_bytes"),
+                  fmt::format("'quantised_bytes' is of fp8, not of {}", name_of(gemm->dtype)));
   if (reader.has("skipped")) {
     record.skipped = reader.text("skipped").value_or("");
     if (reader.good() && record.skipped.empty())

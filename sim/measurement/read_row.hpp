@@ -20,6 +20,8 @@ class RowReader {
   RowReader(const Row& row, Problems& problems) : row_(row), problems_(problems) {}
 
   bool has(const std::string& name) const { return row_.find(name) != nullptr; }
+  /// The same of a name that need not be there, and is proposed for a misspelt one.
+  bool offers(const std::string& name);
   /// Nothing and a problem when it is missing.
   const Entry* take(const std::string& name);
 

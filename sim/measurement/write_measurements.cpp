@@ -32,7 +32,7 @@ Json device_json(const DeviceFacts& device) {
 
 Json point_json(const Point& point) {
   Json json = {{"kind", name_of(kind_of(point))}};
-  for_each_field(point, [&](const char* name, const auto& value) {
+  for_each_told_field(point, [&](const char* name, const auto& value) {
     if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>) {
       json[name] = name_of(value);
     } else {

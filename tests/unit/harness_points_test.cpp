@@ -42,7 +42,7 @@ TEST_CASE("no point is there twice, and all have sizes") {
   std::set<std::string> seen;
   for (const Point& point : all_points()) {
     CHECK_MESSAGE(seen.insert(identity(point)).second, identity(point));
-    for_each_field(point, [&](const char* name, const auto& value) {
+    for_each_told_field(point, [&](const char* name, const auto& value) {
       if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::int64_t>)
         CHECK_MESSAGE(value > 0, identity(point), ": ", name);
     });

@@ -147,3 +147,30 @@ TEST_CASE("another schema is not guessed at") {
                         "'stepsim.measurements/1'\n") == 0);
   CHECK(said("[]").find("my.json:1:1: a file of measurements is a map with a 'schema'\n") == 0);
 }
+
+TEST_CASE("what hardly any benchmark has stands in a file only where it says something") {
+  const std::string gemm =
+      R"({"kind":"gemm","dtype":"fp8","transpose":"TN","m":128,"n":512,"k":512,"batch":1,"accumulate":false,"sustained":false,"quantised_bytes":5,"seconds":1e-5,"p10":1e-5,"p90":1e-5,"repeats":5})";
+  const std::string attention =
+      R"({"kind":"attention","kernel":"flash3","dtype":"bf16","pass":"forward","causal":true,"batch":1,"heads":8,"kv_heads":8,"sequence":512,"head_dim":128,"cache_write":true,"seconds":1e-5,"p10":1e-5,"p90":1e-5,"repeats":5})";
+  const std::string both = kHead + gemm + ",\n" + attention + "\n]}\n";
+  const Measurements stated = parse_measurements(both, "my.json");
+  CHECK(std::get<GemmPoint>(stated.records[0].point).quantised_bytes == 5);
+  CHECK(std::get<AttentionPoint>(stated.records[1].point).cache_write);
+  CHECK(to_json(stated).find("\"quantised_bytes\":5,") != std::string::npos);
+  CHECK(to_json(stated).find("\"cache_write\":true,") != std::string::npos);
+  const std::string neither =
+      with(with(both, "\"quantised_bytes\":5,", ""), "\"cache_write\":true,", "");
+  const Measurements silent = parse_measurements(neither, "my.json");
+  CHECK(std::get<GemmPoint>(silent.records[0].point).quantised_bytes == 0);
+  CHECK_FALSE(std::get<AttentionPoint>(silent.records[1].point).cache_write);
+  CHECK(identity(stated.records[0].point) != identity(silent.records[0].point));
+  CHECK(to_json(silent).find("quantised") == std::string::npos);
+  CHECK(
+      refusal(with(attention, "cache_write", "cache_wirte")).find("did you mean 'cache_write'?") !=
+      std::string::npos);
+  CHECK(refusal(with(gemm, "quantised_bytes\":5", "quantised_bytes\":17")) ==
+        "my.json:6:136: 'quantised_bytes' is '17', which is above 16");
+  CHECK(refusal(with(gemm, "fp8", "bf16")) ==
+        "my.json:6:137: 'quantised_bytes' is of fp8, not of bf16");
+}
