@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <map>
 #include <ostream>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -37,22 +39,46 @@ void check_outputs(const CalibrateFitOptions& options) {
     throw UserError(fmt::format("-o and --link are one file, {}", options.output));
 }
 
+// Judgement: of two machines that are alike, times of three digits are equal in one row of fifty.
+constexpr double kShareOfCopy = 0.1;
+
+/// A row that another file has as well, with its time.
+struct SharedRow {
+  Place place;
+  std::string name;
+  Place first;
+};
+
+/// By the name of the other file; what this file has is added to `seen`.
+std::map<std::string, std::vector<SharedRow>> shared_rows(const MeasuredFile& file,
+                                                          std::map<std::string, Place>& seen) {
+  std::map<std::string, std::vector<SharedRow>> shared;
+  for (std::size_t i = 0; i < file.places.size(); ++i) {
+    const calib::Record& record = file.content.records[i];
+    if (!record.skipped.empty()) continue;
+    const std::string name =
+        fmt::format("{} seconds={}", calib::identity(record.point), record.measured.timing.seconds);
+    const auto [first, is_new] = seen.emplace(name, file.places[i]);
+    if (!is_new && first->second.source != file.places[i].source)
+      shared[first->second.source->name].push_back({file.places[i], name, first->second});
+  }
+  return shared;
+}
+
 /// A file and its copy: the same points would be on both sides of a fit that keeps half of them
-/// apart. Machines that are alike may have measured the same points, in other times.
+/// apart. Machines that are alike may have measured the same points, mostly in other times.
 void check_copies_of_files(const std::vector<MeasuredFile>& files, Problems& problems) {
   std::map<std::string, Place> seen;
   for (const MeasuredFile& file : files) {
-    for (std::size_t i = 0; i < file.places.size(); ++i) {
-      const calib::Record& record = file.content.records[i];
-      if (!record.skipped.empty()) continue;
-      const std::string name = fmt::format("{} seconds={}", calib::identity(record.point),
-                                           record.measured.timing.seconds);
-      const auto [first, is_new] = seen.emplace(name, file.places[i]);
-      if (!is_new && first->second.source != file.places[i].source)
-        problems.add(file.places[i], "",
-                     fmt::format("'{}' is in another file, too: {}:{}", name,
-                                 first->second.source->name, first->second.line),
-                     "give each file once");
+    for (const auto& [other, rows] : shared_rows(file, seen)) {
+      if (static_cast<double>(rows.size()) <=
+          kShareOfCopy * static_cast<double>(file.places.size()))
+        continue;
+      for (const SharedRow& row : rows)
+        problems.add(
+            row.place, "",
+            fmt::format("'{}' is in another file, too: {}:{}", row.name, other, row.first.line),
+            "give each file once");
     }
   }
 }
@@ -82,8 +108,8 @@ ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out) {
   std::vector<FileText> profiles{{options.output, made.gpu_text}};
   if (made.link_text) profiles.push_back({options.link, *made.link_text});
   save_files(profiles);
-  if (options.format == "json") {
-    out << calibration_json(made);
+  if (options.format != "table") {
+    out << (options.format == "json" ? calibration_json(made) : calibration_markdown(made));
     return ExitCode::ok;
   }
   out << calibration_text(made) << '\n' << options.output << ": written\n";
