@@ -202,8 +202,8 @@ struct CommandLine {
     fit->add_option("--name", fit_options.name,
                     "what the profile calls the GPU; default: as its driver does");
     fit->add_option("--seed", fit_options.seed, "of the half of the points that errors are of");
-    fit->add_option("--format", fit_options.format, "table or json")
-        ->check(one_of_these({"table", "json"}));
+    fit->add_option("--format", fit_options.format, "table, markdown or json")
+        ->check(one_of_these({"table", "markdown", "json"}));
     fit->callback(
         [this] { chosen = [this] { return stepsim::calibrate_fit(fit_options, std::cout); }; });
   }

@@ -169,35 +169,36 @@ void take_facts(const calib::DeviceFacts& device, GpuDraft& draft) {
 }
 
 /// Families that have too few points or none.
-void report_the_rest(GpuDraft& draft, const std::string& base, const std::vector<FewPoints>& few,
-                     const Records& records) {
-  for (const FewPoints& family : few)
-    draft.families.push_back({.family = family.family,
-                              .path = family.path,
+void report_the_rest(GpuDraft& draft, const std::string& base, const std::vector<FewPoints>& few) {
+  for (const FewPoints& few_points : few) {
+    const auto known =
+        std::find_if(draft.families.begin(), draft.families.end(), [&](const FamilyReport& family) {
+          return !family.fitted && family.family == few_points.family;
+        });
+    if (known != draft.families.end()) {
+      known->remark += ": " + few_text(few_points);
+      continue;
+    }
+    draft.families.push_back({.family = few_points.family,
+                              .path = few_points.path,
                               .held_out = false,
                               .fitted = false,
-                              .remark = fmt::format("as {}: {}", base, few_text(family))});
+                              .remark = fmt::format("as {}: {}", base, few_text(few_points))});
+  }
   const auto is_fitted = [&](const std::string& path) {
     return std::any_of(draft.families.begin(), draft.families.end(),
                        [&](const FamilyReport& family) { return family.path.starts_with(path); });
   };
-  const auto add = [&](const std::string& family, const std::string& path, int points = 0) {
+  const auto add = [&](const std::string& family, const std::string& path) {
     if (is_fitted(path)) return;
-    const std::string why =
-        points == 0 ? ", not measured" : fmt::format(": {} points, not fitted", points);
     draft.families.push_back({.family = family,
                               .path = path,
                               .held_out = false,
                               .fitted = false,
-                              .remark = "as " + base + why});
+                              .remark = "as " + base + ", not measured"});
   };
-  for (const GemmProfile& gemm : draft.profile.gemm) {
-    int points = 0;
-    for_each_point<calib::GemmPoint>(records, [&](const auto& point, const auto&) {
-      points += calib::name_of(point.dtype) == name_of(gemm.precision) ? 1 : 0;
-    });
-    add("gemm " + name_of(gemm.precision), "gemm." + name_of(gemm.precision), points);
-  }
+  for (const GemmProfile& gemm : draft.profile.gemm)
+    add("gemm " + name_of(gemm.precision), "gemm." + name_of(gemm.precision));
   add("memory", "memory_kernels");
   add("attention", "attention");
   add("copy pinned", "copy_pinned");
@@ -240,6 +241,8 @@ GpuDraft gpu_draft(const Files& files, const Records& records, const Calibration
   const std::string described = request.description.empty() ? device.name : request.description;
   if (!described.empty()) draft.profile.description = described;
   const auto of = [&](calib::Kind kind) { draft.provenance = provenance_of(files, kind); };
+  of(calib::Kind::gemm);
+  fit_gemms(records, request.seed, draft);
   of(calib::Kind::memory);
   fit_memory_kernels(records, request.seed, draft);
   of(calib::Kind::attention);
@@ -248,7 +251,7 @@ GpuDraft gpu_draft(const Files& files, const Records& records, const Calibration
   fit_copies(records, draft);
   of(calib::Kind::launch);
   fit_launches(records, draft);
-  report_the_rest(draft, base, few, records);
+  report_the_rest(draft, base, few);
   return draft;
 }
 

@@ -51,8 +51,9 @@ struct Calibration {
 /// without a base being named, or too few of a family.
 Calibration calibrate(const std::vector<MeasuredFile>& files, const CalibrationRequest& request);
 
-/// The table, or one JSON document.
+/// The table, its fitted families as Markdown, or one JSON document.
 std::string calibration_text(const Calibration& calibration);
+std::string calibration_markdown(const Calibration& calibration);
 std::string calibration_json(const Calibration& calibration);
 
 }  // namespace stepsim

@@ -108,6 +108,24 @@ std::string calibration_text(const Calibration& made) {
   return text;
 }
 
+std::string calibration_markdown(const Calibration& made) {
+  std::string text =
+      "| family | points | mean | median | 90th | large | base: mean | large |\n"
+      "|---|---|---|---|---|---|---|---|\n";
+  const auto large = [](const fit::Errors& errors) {
+    return errors.large > 0 ? percent(errors.large_mean) : "-";
+  };
+  for (const FamilyReport& family : made.families) {
+    if (!family.fitted) continue;
+    const fit::Errors& own = family.errors;
+    const auto& base = family.base_errors;
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", family.family, own.points,
+                        percent(own.mean), percent(own.median), percent(own.p90), large(own),
+                        base ? percent(base->mean) : "-", base ? large(*base) : "-");
+  }
+  return text;
+}
+
 std::string calibration_json(const Calibration& made) {
   ordered_json json{{"schema", "stepsim.calibration/1"},
                     {"device", made.device},

@@ -69,7 +69,7 @@ struct CalibrateFitOptions {
   std::string base, base_link;   ///< profiles for what was not measured; empty: the nearest
   std::string name;              ///< what the profile calls the GPU; empty: as its driver does
   std::uint64_t seed = 1;        ///< of the halves of the points that are kept from fits
-  std::string format = "table";  ///< table, json
+  std::string format = "table";  ///< table, markdown, json
 };
 
 struct CalibrateCpuOptions {

@@ -27,7 +27,7 @@ Family family_of(const calib::Point& point) {
       Overloaded{
           [](const calib::GemmPoint& p) -> Family {
             return {fmt::format("gemm {}", name_of(p.dtype)),
-                    fmt::format("gemm.{}", name_of(p.dtype)), 8};
+                    fmt::format("gemm.{}", name_of(p.dtype)), static_cast<int>(kFewestGemms)};
           },
           [](const calib::MemoryPoint& p) -> Family {
             const char* rate = name_of_rate(rate_of(p.op));

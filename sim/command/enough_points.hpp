@@ -8,6 +8,10 @@
 
 namespace stepsim {
 
+/// GEMMs of a precision that a fit needs at least: three for each of the twelve constants of the
+/// tiled form. Judgement.
+inline constexpr unsigned kFewestGemms = 36;
+
 struct FewPoints {
   std::string family;  ///< "memory norm"
   std::string path;    ///< of its constants: "memory_kernels.norm"

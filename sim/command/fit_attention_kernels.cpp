@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/command/profile_draft.hpp"
 #include "sim/core/error.hpp"
@@ -50,11 +53,18 @@ std::map<AttentionKey, fit::Samples> attention_samples(const Records& records) {
   return samples;
 }
 
-bool has(const fit::Samples& samples, bool backward) {
-  return std::any_of(samples.begin(), samples.end(), [&](const fit::TimedWork& sample) {
-    return std::get<FusedAttention>(sample.work).backward == backward;
-  });
-}
+/// Of which kernels there are samples; what a fit says of others is no measurement.
+struct Measured {
+  bool causal = false, full = false, backward = false;
+
+  explicit Measured(const fit::Samples& samples) {
+    for (const fit::TimedWork& sample : samples) {
+      const FusedAttention& work = std::get<FusedAttention>(sample.work);
+      (work.backward ? backward : work.causal ? causal : full) = true;
+    }
+  }
+  bool forward() const { return causal || full; }
+};
 
 /// The entry of that kernel and head size, or a new one like the nearest.
 std::size_t entry_of(const AttentionKey& key, std::vector<AttentionProfile>& entries) {
@@ -88,25 +98,53 @@ fit::Errors attention_errors(const fit::Samples& samples, const fit::AttentionFi
                              const AttentionProfile& start, int sms, double cache,
                              std::uint64_t seed) {
   const fit::Samples seen = fit::half_of(samples, seed, false);
-  if (samples.size() < fit::kFewestToSplit || !has(seen, false))
+  if (samples.size() < fit::kFewestToSplit || !Measured(seen).forward())
     return fit::attention_errors(all, sms, samples);
   return fit::attention_errors(fit::fit_attention(seen, start, sms, cache), sms,
                                fit::half_of(samples, seed, true));
 }
 
-std::string remark_of(const fit::AttentionFit& fit, bool with_cache) {
+/// `cache`: seconds a byte, which the fit was given; 0: no sample has a write of the cache.
+std::string remark_of(const fit::AttentionFit& fit, const Measured& measured, double cache) {
   const AttentionProfile& p = fit.profile;
-  std::string text = fmt::format(
-      "causal {:.4g} TFLOP/s s / (s + {:.3g}), full {:.4g} TFLOP/s s / (s + {:.3g}), backward "
-      "{:.3g} "
-      "times that; {:.3g} us and a last tile of {:.3g} queries",
-      p.plateau.flops_per_second() / 1e12, p.half_sequence,
-      p.full_plateau.flops_per_second() / 1e12, p.full_half_sequence, p.backward_rate,
-      p.overhead.microseconds(), p.last_tile);
-  if (with_cache)
-    text += fmt::format("; not in the profile: the write of the cache at {:.3g} GB/s",
+  std::vector<std::string> parts;
+  const auto add_rate = [&](const char* mask, FlopsPerSecond plateau, double half) {
+    parts.push_back(fmt::format("{} {:.4g} TFLOP/s s / (s + {:.3g})", mask,
+                                plateau.flops_per_second() / 1e12, half));
+  };
+  if (measured.causal) add_rate("causal", p.plateau, p.half_sequence);
+  if (measured.full) add_rate("full", p.full_plateau, p.full_half_sequence);
+  if (measured.backward)
+    parts.push_back(fmt::format("backward {:.3g} times that", p.backward_rate));
+  std::string text =
+      fmt::format("{}; {:.3g} us", fmt::join(parts, ", "), p.overhead.microseconds());
+  if (measured.causal) text += fmt::format(" and a last tile of {:.3g} queries", p.last_tile);
+  if (cache > 0)
+    text += fmt::format("; not in the profile: the write of the cache, {} {:.3g} GB/s",
+                        fit.cache_seconds_per_byte == cache ? "taken to have" : "at",
                         1e-9 / fit.cache_seconds_per_byte);
   return text;
+}
+
+/// Where the constants of an entry come from that its points do not show.
+void state_unmeasured(const Measured& measured, const std::string& path, GpuDraft& draft) {
+  const auto derived = [&](const char* key, const char* id, const char* text) {
+    draft.state(path + "." + key, id, text);
+  };
+  constexpr const char* kFull =
+      "derived: not measured; the plateau with a causal mask, and a third of its half_sequence";
+  constexpr const char* kCausal =
+      "derived: not measured; the plateau without a mask, and three times its half_sequence";
+  if (!measured.full) {
+    derived("full_plateau", "attention-full", kFull);
+    derived("full_half_sequence", "attention-full", kFull);
+  }
+  if (!measured.causal) {
+    derived("plateau", "attention-causal", kCausal);
+    derived("half_sequence", "attention-causal", kCausal);
+    draft.sources.of[path + ".last_tile"] = "base";
+  }
+  if (!measured.backward) draft.sources.of[path + ".backward_rate"] = "base";
 }
 
 }  // namespace
@@ -138,7 +176,8 @@ void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft&
   // Read and written by a kernel that does nothing else.
   const double cache = 2 / draft.profile.memory_kernels.elementwise.bytes_per_second();
   for (const auto& [key, samples] : attention_samples(records)) {
-    if (!has(samples, false))
+    const Measured measured(samples);
+    if (!measured.forward())
       throw UserError(fmt::format(
           "attention {}, head {}: backward passes alone do not give a rate; measure forward "
           "passes, too",
@@ -159,9 +198,9 @@ void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft&
     if (entry < known)
       report.base_errors =
           fit::attention_errors({start, fitted.cache_seconds_per_byte}, sms, samples);
-    report.remark = remark_of(fitted, samples.front().cached > Bytes{});
+    report.remark = remark_of(fitted, measured, samples.front().cached > Bytes{} ? cache : 0);
     draft.fitted(report);
-    if (!has(samples, true)) draft.sources.of[report.path + ".backward_rate"] = "base";
+    state_unmeasured(measured, report.path, draft);
   }
 }
 

@@ -1,4 +1,7 @@
 // Kernels that move bytes: records to samples, rates to constants of a profile.
+#include <algorithm>
+#include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -32,11 +35,11 @@ std::vector<Bytes> sizes_of(const fit::Samples& samples) {
   return sizes;
 }
 
-fit::Samples of_class(const fit::Samples& samples, MemoryRate kind) {
-  fit::Samples found;
+std::map<MemoryRate, fit::Samples> by_class(const fit::Samples& samples) {
+  std::map<MemoryRate, fit::Samples> classes;
   for (const fit::TimedWork& sample : samples)
-    if (std::get<MemoryBound>(sample.work).rate == kind) found.push_back(sample);
-  return found;
+    classes[std::get<MemoryBound>(sample.work).rate].push_back(sample);
+  return classes;
 }
 
 fit::Model memory_model(const MemoryProfile& profile) {
@@ -45,31 +48,61 @@ fit::Model memory_model(const MemoryProfile& profile) {
   return [gpu](const Work& work) { return kernel_time(work, gpu); };
 }
 
+/// Half of each class that has enough points is kept from a fit; the others are in it whole.
+bool is_split(const fit::Samples& of_one_class) {
+  return of_one_class.size() >= fit::kFewestToSplit;
+}
+
+/// What a fit that is to be judged sees.
+fit::Samples seen_half(const std::map<MemoryRate, fit::Samples>& classes, std::uint64_t seed) {
+  fit::Samples seen;
+  for (const auto& [kind, samples] : classes) {
+    const fit::Samples half = is_split(samples) ? fit::half_of(samples, seed, false) : samples;
+    seen.insert(seen.end(), half.begin(), half.end());
+  }
+  return seen;
+}
+
+/// Sizes at which every measured class was measured: a profile has one range for all of them.
+/// Nothing where they have none in common.
+std::optional<Extent<Bytes>> common_range(const std::map<MemoryRate, fit::Samples>& classes) {
+  std::optional<Extent<Bytes>> common;
+  for (const auto& [kind, samples] : classes) {
+    const Extent<Bytes> own = extent_of(sizes_of(samples));
+    common =
+        common ? Extent<Bytes>{std::max(common->least, own.least), std::min(common->most, own.most)}
+               : own;
+  }
+  return common && common->least <= common->most ? common : std::nullopt;
+}
+
 }  // namespace
 
 void fit_memory_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft) {
   const fit::Samples samples = memory_samples(records);
   if (samples.empty()) return;
+  const auto classes = by_class(samples);
   MemoryProfile& profile = draft.profile.memory_kernels;
   const MemoryProfile base = profile;
   const fit::MemoryConstants all = fit::fit_memory(samples, base.latency);
-  const bool split = samples.size() >= fit::kFewestToSplit;
-  const fit::Samples seen = split ? fit::half_of(samples, seed, false) : samples;
-  const fit::Samples kept = split ? fit::half_of(samples, seed, true) : samples;
-  const MemoryProfile of_half = fit::with_constants(base, fit::fit_memory(seen, base.latency));
   profile = fit::with_constants(base, all);
-  profile.range.bytes = extent_of(sizes_of(samples));
-  for (const auto& [kind, bandwidth] : all.rates) {
-    const std::vector<Bytes> sizes = sizes_of(of_class(samples, kind));
-    FamilyReport report{.family = fmt::format("memory {}", name_of_rate(kind)),
-                        .path = fmt::format("memory_kernels.{}", name_of_rate(kind)),
-                        .held_out = split,
-                        .range = size_range(sizes)};
-    report.errors = fit::errors_of(memory_model(of_half), of_class(kept, kind));
-    report.errors.points = static_cast<int>(sizes.size());
-    report.base_errors = fit::errors_of(memory_model(base), of_class(samples, kind));
-    report.remark = fmt::format("{:.4g} GB/s and {:.3g} us", bandwidth.bytes_per_second() / 1e9,
-                                all.latency.microseconds());
+  profile.range.bytes = common_range(classes);
+  const MemoryProfile of_half =
+      fit::with_constants(base, fit::fit_memory(seen_half(classes, seed), base.latency));
+  for (const auto& [kind, own] : classes) {
+    const std::string name = name_of_rate(kind);
+    FamilyReport report{.family = "memory " + name,
+                        .path = "memory_kernels." + name,
+                        .held_out = is_split(own),
+                        .range = size_range(sizes_of(own))};
+    report.errors = report.held_out
+                        ? fit::errors_of(memory_model(of_half), fit::half_of(own, seed, true))
+                        : fit::errors_of(memory_model(profile), own);
+    report.errors.points = static_cast<int>(own.size());
+    report.base_errors = fit::errors_of(memory_model(base), own);
+    report.remark =
+        fmt::format("{:.4g} GB/s and {:.3g} us", all.rates.at(kind).bytes_per_second() / 1e9,
+                    all.latency.microseconds());
     draft.fitted(report);
   }
   if (all.latency_shown)

@@ -23,9 +23,11 @@ struct ProfileDraft {
   ProfileSources sources;
   std::vector<FamilyReport> families;
   Provenance provenance;
+  std::string base;  ///< name of the profile that it began as
 
   /// Everything that no family claims is as in `base`.
-  void derive_from(const std::string& base) {
+  void derive_from(const std::string& profile_name) {
+    base = profile_name;
     sources.texts.emplace_back("base", "derived: as " + base + ", not measured");
     sources.of[""] = "base";
   }
@@ -68,6 +70,7 @@ using LinkDraft = ProfileDraft<LinkProfile>;
 using Records = std::vector<calib::Record>;
 
 /// Each takes its kinds of records and leaves the rest; REQUIRES: none is skipped.
+void fit_gemms(const Records& records, std::uint64_t seed, GpuDraft& draft);
 void fit_memory_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft);
 void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft);
 void fit_copies(const Records& records, GpuDraft& draft);

@@ -47,6 +47,8 @@ void widen(std::optional<Extent<std::int64_t>>& range, std::int64_t size) {
                 : Extent<std::int64_t>{size, size};
 }
 
+}  // namespace
+
 GemmRange range_of(const Samples& samples) {
   GemmRange range;
   for (const TimedWork& sample : samples) {
@@ -57,8 +59,6 @@ GemmRange range_of(const Samples& samples) {
   }
   return range;
 }
-
-}  // namespace
 
 bool is_large(const Gemm& gemm) { return gemm.flops().flops() > kLargeFlops; }
 

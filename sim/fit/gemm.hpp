@@ -37,6 +37,9 @@ GemmFit fit_gemm(const Samples& samples, const GemmProfile& start, const GemmDev
 Model gemm_model(const GemmProfile& profile, const GemmDevice& device,
                  const GemmOptions& options = {});
 
+/// The least and the most m, n and k of samples of Gemm.
+GemmRange range_of(const Samples& samples);
+
 /// GEMMs above 0.2 TFLOP are large.
 bool is_large(const Gemm& gemm);
 

@@ -310,6 +310,28 @@ TEST_CASE(
   const Json json = Json::parse(fit(good, "-o " + gpu + " --format json").out);
   CHECK(json.at("base") == "h100");
   CHECK(json.at("families").at(0).at("points") == 64);
+  CHECK(contains(fit(good, "-o " + gpu + " --format markdown").out,
+                 "| attention flash3, head 128 | 64 | "));
+}
+
+TEST_CASE("calibrate fit refuses a file and its copy, not two that have a time in common") {
+  const Folder folder;
+  const auto copies = [&](const std::string& name, int offset) {
+    std::string text = "# kind=copy\n# host=pinned\n# direction=h2d\nbytes,time_us\n1024,2\n";
+    for (int i = 1; i < 20; ++i) text += fmt::format("{},{}\n", 1024 << i, 2 * i + offset);
+    return folder.file(name, text);
+  };
+  const std::string one = copies("one.csv", 1), same = copies("same.csv", 1),
+                    other = copies("other.csv", 2);
+  const auto fit = [&](const std::string& files) {
+    return program(fmt::format("calibrate fit {} --base h100 -o {}", files, folder.file("a.yaml")));
+  };
+  const Outcome outcome = fit(one + " " + same);
+  CHECK(outcome.code == 2);
+  CHECK(contains(outcome.err,
+                 "same.csv:5:1: 'copy direction=h2d host=pinned bytes=1024 "
+                 "seconds=2e-06' is in another file, too: "));
+  CHECK(fit(one + " " + other).code == 0);
 }
 
 TEST_CASE("--help says what the exit codes mean, and every command has a --help") {

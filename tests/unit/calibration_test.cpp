@@ -1,99 +1,10 @@
 // Measurements made from a known profile, with noise, give a profile with the same times.
-#include "sim/command/calibration.hpp"
-
-#include <cmath>
-#include <set>
-
 #include <doctest/doctest.h>
 
-#include "sim/cluster/kernel_time.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/random.hpp"
-#include "sim/plan/collective.hpp"
-#include "sim/scenario/load.hpp"
+#include "tests/unit/bench.hpp"
 
 using namespace stepsim;
-
-namespace {
-
-constexpr double kNoise = 0.03;  // standard deviation of a measured time over the true one
-
-/// A normal variate of the key (Box and Muller 1958).
-double normal(RandomKey key) {
-  return std::sqrt(-2 * std::log(key.with(1).uniform())) *
-         std::cos(6.283185307179586 * key.with(2).uniform());
-}
-
-Library shipped() { return library_for("scenario.yaml"); }
-
-class Bench {
- public:
-  explicit Bench(const std::string& gpu) : gpu_(load_gpu(gpu, shipped())) {
-    file_.name = "bench.json";
-    file_.content.device.name = "NVIDIA H100 80GB HBM3";
-    file_.content.device.compute_major = 9;
-    file_.content.device.sms = gpu_.sms;
-    file_.content.started = "2026-01-31T12:00:00Z";
-  }
-
-  GpuProfile& gpu() { return gpu_; }
-  std::vector<MeasuredFile> files() const { return {file_}; }
-
-  void add(const calib::Point& point, Seconds true_time) {
-    const double seconds =
-        true_time.seconds() *
-        std::exp(kNoise * normal(RandomKey(7).with(file_.content.records.size())));
-    calib::Record record{point, {}, ""};
-    record.measured.timing = {seconds, seconds, seconds, 10};
-    file_.content.records.push_back(record);
-  }
-
-  void add_memory(calib::MemoryOp op, MemoryRate kind) {
-    for (std::int64_t bytes = 1 << 14; bytes <= 1 << 30; bytes *= 2)
-      add(calib::MemoryPoint{op, calib::Dtype::bf16, 1, bytes / 4, bytes},
-          kernel_time(MemoryBound{Bytes{static_cast<double>(bytes)}, kind}, gpu_));
-  }
-
-  /// `cache`: seconds a byte of keys and values, which are written into a cache.
-  void add_attention(bool causal, bool backward, double cache = 0) {
-    for (std::int64_t sequence = 512; sequence <= 32768; sequence *= 2) {
-      for (const std::int64_t heads : {8, 32}) {
-        const FusedAttention work{.kernel = "flash3",
-                                  .batch = 32768 / sequence,
-                                  .heads = heads,
-                                  .head_dim = 128,
-                                  .sequence = sequence,
-                                  .backward = backward,
-                                  .causal = causal};
-        const std::int64_t kv_heads = cache > 0 && heads > 8 ? 4 : heads;
-        add(calib::AttentionPoint{calib::Dtype::bf16,
-                                  backward ? calib::AttentionPass::backward
-                                           : calib::AttentionPass::forward,
-                                  causal, work.batch, heads, kv_heads, sequence, 128,
-                                  calib::AttentionKernel::flash3, cache > 0},
-            kernel_time(work, gpu_) +
-                Seconds{cache * 2 * 2 *
-                        static_cast<double>(work.batch * kv_heads * sequence * 128)});
-      }
-    }
-  }
-
- private:
-  GpuProfile gpu_;
-  MeasuredFile file_;
-};
-
-GpuProfile fitted(const Bench& bench) {
-  return parse_gpu(calibrate(bench.files(), {.gpu = "mine"}).gpu_text, "mine.yaml");
-}
-
-const FamilyReport& family(const Calibration& made, const std::string& name) {
-  for (const FamilyReport& report : made.families)
-    if (report.family == name) return report;
-  throw std::runtime_error("no family " + name);
-}
-
-}  // namespace
 
 TEST_CASE("memory-bound kernels: the fit takes the times of the profile that made the points") {
   Bench bench("h100");
@@ -154,6 +65,29 @@ TEST_CASE("attention that was timed with a write into a cache is fitted without 
   }
 }
 
+TEST_CASE("attention: what no point shows is neither in the report nor called fitted") {
+  Bench bench("h100");
+  bench.add_attention(true, false);
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  const std::string& remark = family(made, "attention flash3, head 128").remark;
+  CHECK(remark.starts_with("causal "));
+  CHECK(remark.find("full") == std::string::npos);
+  CHECK(remark.find("backward") == std::string::npos);
+  const auto source = [&](const std::string& key) {
+    const std::size_t entry = made.gpu_text.find("fitted to bench.json");
+    REQUIRE(entry != std::string::npos);
+    std::size_t at = made.gpu_text.find("source: attention-");  // of the entry that was fitted
+    at = made.gpu_text.rfind("kernel: ", at);
+    at = made.gpu_text.find(" " + key + ": ", at);
+    const std::size_t from = made.gpu_text.find("source: ", at) + 8;
+    return made.gpu_text.substr(from, made.gpu_text.find('}', from) - from);
+  };
+  CHECK(source("plateau") == source("overhead"));
+  CHECK(source("full_plateau") == "attention-full");
+  CHECK(source("full_half_sequence") == "attention-full");
+  CHECK(source("backward_rate") == "base");
+}
+
 TEST_CASE("a family with too few points is as the base, and a file of nothing else is refused") {
   Bench bench("h100");
   bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
@@ -170,15 +104,21 @@ TEST_CASE("a family with too few points is as the base, and a file of nothing el
                        "1 point of memory norm, a fit needs at least 2", UserError);
 }
 
-TEST_CASE("GEMMs that are not fitted are not told as if nobody had measured them") {
+TEST_CASE("each class of memory-bound kernels says whether its errors are held out") {
   Bench bench("h100");
   bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
-  for (std::int64_t m = 128; m < 128 + 20; ++m)  // of weights' gradients alone
-    bench.add(calib::GemmPoint{calib::Dtype::bf16, calib::Transpose::NT, m, 128, 128, 1, true},
-              Seconds{1e-5});
+  for (const std::int64_t bytes : {1 << 20, 1 << 24, 1 << 28})
+    bench.add(
+        calib::MemoryPoint{calib::MemoryOp::norm, calib::Dtype::bf16, 1, bytes / 4, bytes},
+        kernel_time(MemoryBound{Bytes{static_cast<double>(bytes)}, MemoryRate::norm}, bench.gpu()));
   const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
-  CHECK(family(made, "gemm bf16").remark == "as h100: 20 points, not fitted");
-  CHECK(family(made, "gemm fp16").remark == "as h100, not measured");
+  CHECK(family(made, "memory elementwise").held_out);
+  CHECK_FALSE(family(made, "memory norm").held_out);
+  CHECK(family(made, "memory norm").errors.points == 3);
+  const GpuProfile mine = parse_gpu(made.gpu_text, "mine.yaml");
+  REQUIRE(mine.memory_kernels.range.bytes);  // what both were measured at
+  CHECK(mine.memory_kernels.range.bytes->least == Bytes{0x1p20});
+  CHECK(mine.memory_kernels.range.bytes->most == Bytes{0x1p28});
 }
 
 TEST_CASE("the sizes that were measured are in the profile") {

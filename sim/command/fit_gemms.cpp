@@ -1,0 +1,222 @@
+// GEMMs: records to samples, the constants of each precision, and how far all layouts are off.
+//
+// The constants are fitted to one group of rows: a layer's forward products, where there are enough
+// of them. Other groups (other layouts, after seconds of the same kernel, batched) are told beside
+// it, with the constants that came out; two of them give factors.
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "sim/command/enough_points.hpp"
+#include "sim/command/gemm_groups.hpp"
+#include "sim/report/humanise.hpp"
+#include "sim/scenario/scalar.hpp"
+
+namespace stepsim {
+namespace {
+
+// A correction needs rows on both sides of most knots. Judgement: five for each of its entries. Of
+// 3000 rows it takes a tenth to a quarter of the error held out (docs/decisions/010-gemm-model.md).
+constexpr std::size_t kRowsOfCorrection =
+    5 * (kCorrectionSizes + kCorrectionPadding + kCorrectionWaves);
+constexpr int kShapesOfRatio = 2;  // as many as the harness measures in both ways
+
+std::string name_of(calib::Dtype dtype) { return calib::name_of(dtype); }
+
+/// What one precision has: its groups, and where its constants are.
+struct GemmFamily {
+  std::string dtype;
+  const GemmGroups& groups;
+  GemmProfile base;
+  GemmDevice device;
+
+  std::string path() const { return "gemm." + dtype; }
+};
+
+const GemmGroup* group_to_fit(const GemmGroups& groups) {
+  for (const auto& [group, samples] : groups)
+    if (group.is_plain() && samples.size() >= std::size_t{kFewestGemms}) return &group;
+  return nullptr;
+}
+
+int points_of(const GemmGroups& groups) {
+  std::size_t points = 0;
+  for (const auto& [group, samples] : groups) points += samples.size();
+  return static_cast<int>(points);
+}
+
+std::string range_text(const fit::Samples& samples) {
+  const GemmRange range = fit::range_of(samples);
+  const auto text = [](const auto& extent) {
+    return fmt::format("{} to {}", extent->least, extent->most);
+  };
+  return fmt::format("m {}, n {}, k {}", text(range.m), text(range.n), text(range.k));
+}
+
+bool has_correction(const GemmProfile& profile) {
+  const auto* form = std::get_if<TiledGemm>(&profile.form);
+  return form != nullptr && form->correction.has_value();
+}
+
+/// With a correction where there are rows enough for one and it lessens the error.
+fit::GemmFit fitted(const fit::Samples& samples, const GemmFamily& family, const GemmGroup& group,
+                    std::uint64_t seed) {
+  fit::GemmOptions options{.quantised_bytes = static_cast<double>(group.quantised_bytes),
+                           .seed = seed};
+  options.correction =
+      std::holds_alternative<TiledGemm>(family.base.form) && samples.size() >= kRowsOfCorrection;
+  fit::GemmFit fit = fit::fit_gemm(samples, family.base, family.device, options);
+  if (options.correction && fit.held_out.mean >= fit.bare.mean) {
+    std::get<TiledGemm>(fit.profile.form).correction.reset();
+    fit.held_out = fit.bare;
+  }
+  return fit;
+}
+
+std::string remark_of(const fit::GemmFit& fit, std::size_t rows) {
+  const GemmProfile& p = fit.profile;
+  std::string text = fmt::format("{:.3g} of {:.4g} TFLOP/s, {:.3g} us", p.efficiency,
+                                 p.peak.flops_per_second() / 1e12, p.overhead.microseconds());
+  if (has_correction(p))
+    return text + fmt::format("; with a correction, without it {}", percent(fit.bare.mean));
+  if (std::holds_alternative<TiledGemm>(p.form) && rows < kRowsOfCorrection)
+    text += fmt::format("; without a correction, which needs {} points", kRowsOfCorrection);
+  return text;
+}
+
+/// Of all rows of a group, by the constants as they are now.
+FamilyReport report_of(const GemmFamily& family, const GemmGroup& group,
+                       const GemmProfile& profile) {
+  const fit::Samples& samples = family.groups.at(group);
+  FamilyReport report{.family = fmt::format("gemm {}{}", family.dtype, group.suffix()),
+                      .range = range_text(samples)};
+  report.errors = fit::errors_of(group_model(profile, family.device, group), samples);
+  report.base_errors = fit::errors_of(group_model(family.base, family.device, group), samples);
+  return report;
+}
+
+/// Constants of a precision that no GEMM of a group shows are as in the base, unless something else
+/// has been said of them.
+void state_unfitted(const GemmFamily& family, GpuDraft& draft) {
+  for (const char* key : {"peak", "sustained", "weight_gradient", "block_scaling", "grouped",
+                          "grouped_weight_gradient", "convolution"})
+    draft.sources.of.try_emplace(fmt::format("{}.{}", family.path(), key), "base");
+}
+
+/// A factor that two groups show.
+void take_ratio(const Ratio& ratio, const char* key, const char* text, double& factor,
+                const GemmFamily& family, GpuDraft& draft) {
+  if (ratio.shapes < kShapesOfRatio) return;
+  factor = fit::rounded(ratio.mean);
+  const std::string path = fmt::format("{}.{}", family.path(), key);
+  draft.state(path, id_of(path), fmt::format("{}, {}", text, draft.provenance.text(ratio.shapes)));
+}
+
+void take_factors(const GemmFamily& family, const GemmGroup& group, GemmProfile& profile,
+                  GpuDraft& draft) {
+  take_ratio(gradient_over_forward(family.groups, profile, family.device), "weight_gradient",
+             "NT with accumulation over the fitted forward time, geometric mean",
+             profile.weight_gradient, family, draft);
+  if (!group.sustained)
+    return take_ratio(sustained_over_short(family.groups), "sustained",
+                      "sustained over short runs of the same shapes, geometric mean",
+                      profile.sustained, family, draft);
+  profile.sustained = 1;
+  draft.state(family.path() + ".sustained", "sustained-rows",
+              "derived: the constants are fitted to sustained runs");
+}
+
+void report_groups(const GemmFamily& family, const GemmGroup& of_fit, const GemmProfile& profile,
+                   GpuDraft& draft) {
+  for (const auto& [group, samples] : family.groups) {
+    if (group == of_fit) continue;
+    FamilyReport report = report_of(family, group, profile);
+    const std::string factor =
+        group.sustained && !of_fit.sustained ? "sustained" : "weight_gradient";
+    const bool has_factor = group.accumulated || factor == "sustained";
+    report.held_out = !has_factor || draft.sources.of.at(family.path() + "." + factor) == "base";
+    if (has_factor)
+      report.remark = fmt::format("{} {:.4g}", factor,
+                                  group.accumulated ? profile.weight_gradient : profile.sustained);
+    draft.families.push_back(report);
+  }
+}
+
+void fit_precision(const GemmFamily& family, std::uint64_t seed, GemmProfile& profile,
+                   GpuDraft& draft) {
+  const GemmGroup* group = group_to_fit(family.groups);
+  if (group == nullptr) {
+    draft.families.push_back(
+        {.family = "gemm " + family.dtype,
+         .path = family.path(),
+         .held_out = false,
+         .fitted = false,
+         .remark = fmt::format("as {}: {} points, of no kind of plain product as many as {}",
+                               draft.base, points_of(family.groups), kFewestGemms)});
+    return;
+  }
+  const fit::Samples& samples = family.groups.at(*group);
+  const fit::GemmFit fit = fitted(samples, family, *group, seed);
+  profile = fit.profile;
+  FamilyReport report = report_of(family, *group, profile);
+  report.path = family.path();
+  report.errors = fit.held_out;
+  report.errors.points = static_cast<int>(samples.size());
+  report.remark = remark_of(fit, samples.size());
+  draft.fitted(report);
+  take_factors(family, *group, profile, draft);
+  state_unfitted(family, draft);
+  report_groups(family, *group, profile, draft);
+}
+
+/// What the base has alike in two precisions stays alike where one of them was not measured: fp16
+/// and bf16 of tensor cores.
+void follow(const GemmFamily& family, const GemmProfile& fitted,
+            const std::map<calib::Dtype, GemmGroups>& measured, GpuDraft& draft) {
+  for (GemmProfile& other : draft.profile.gemm) {
+    GemmProfile alike = family.base;
+    alike.precision = other.precision;
+    const std::string name = stepsim::name_of(other.precision);
+    const bool is_measured = std::any_of(measured.begin(), measured.end(), [&](const auto& one) {
+      return name_of(one.first) == name;
+    });
+    if (is_measured || !(alike == other)) continue;
+    other = fitted;
+    other.precision = alike.precision;
+    const std::string text = fmt::format("as {}, as {} has it", family.dtype, draft.base);
+    draft.state("gemm." + name, "like-" + family.dtype, "derived: not measured; " + text);
+    draft.families.push_back({.family = "gemm " + name,
+                              .path = "gemm." + name,
+                              .held_out = false,
+                              .fitted = false,
+                              .remark = text});
+  }
+}
+
+}  // namespace
+
+void fit_gemms(const Records& records, std::uint64_t seed, GpuDraft& draft) {
+  const auto measured = gemm_groups(records);
+  for (const auto& [dtype, groups] : measured) {
+    auto& all = draft.profile.gemm;
+    const auto profile = std::find_if(all.begin(), all.end(), [&](const GemmProfile& one) {
+      return stepsim::name_of(one.precision) == name_of(dtype);
+    });
+    if (profile == all.end()) {
+      draft.families.push_back(
+          {.family = "gemm " + name_of(dtype),
+           .held_out = false,
+           .fitted = false,
+           .remark = fmt::format("{} points left out: {} has no {}", points_of(groups), draft.base,
+                                 name_of(dtype))});
+      continue;
+    }
+    const GemmFamily family{name_of(dtype), groups, *profile, gemm_device(draft.profile)};
+    fit_precision(family, seed, *profile, draft);
+    if (!(*profile == family.base)) follow(family, *profile, measured, draft);
+  }
+}
+
+}  // namespace stepsim
