@@ -60,6 +60,7 @@ struct CommandLine {
   ImportOptions import_options;
   CalibrateFitOptions fit_options;
   CalibrateCpuOptions cpu_options;
+  CalibrateProbeOptions probe_options;
   std::string fold = "auto", listed;
   std::function<ExitCode()> chosen;
 
@@ -157,6 +158,28 @@ struct CommandLine {
     calibrate->require_subcommand(1);
     add_calibrate_fit(*calibrate);
     add_calibrate_cpu(*calibrate);
+    add_calibrate_probe(*calibrate);
+  }
+
+  void add_calibrate_probe(CLI::App& calibrate) {
+    CLI::App* probe =
+        calibrate.add_subcommand("probe", "write a cluster file of what this machine is made of");
+    probe->footer(
+        "Reads /sys, /proc and nvidia-smi. What cannot be seen is a default that says so.\n"
+        "Exit codes: 0 written, 2 wrong options or a file that cannot be understood, 3 no GPU,\n"
+        "4 a file cannot be written.\n\n"
+        "Example: stepsim calibrate probe -o scenarios/clusters/this-machine.yaml");
+    probe->add_option("-o,--output", probe_options.output,
+                      "file to write instead of standard output");
+    probe->add_option("--root", probe_options.root,
+                      "folder with a machine's sys/ and proc/, nvidia-smi-query.txt and "
+                      "nvidia-smi-topo.txt, instead of this machine");
+    probe->add_option("--gpu", probe_options.gpu, "a name in calib/gpus/; default: as recognised");
+    probe->add_flag("--force", probe_options.force,
+                    "also replace a file that somebody has changed");
+    probe->callback([this] {
+      chosen = [this] { return stepsim::calibrate_probe(probe_options, std::cout, std::cerr); };
+    });
   }
 
   void add_calibrate_cpu(CLI::App& calibrate) {

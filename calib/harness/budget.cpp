@@ -1,30 +1,11 @@
-// Durations as people write them.
+// The clock, and what it shows.
 #include "calib/harness/budget.hpp"
 
 #include <chrono>
-#include <cmath>
-#include <cstdlib>
-#include <map>
 
 #include <fmt/format.h>
 
-#include "sim/core/error.hpp"
-
 namespace stepsim::calib {
-
-double parse_duration(const std::string& text) {
-  static const std::map<std::string, double> kUnits = {{"s", 1}, {"min", 60}, {"h", 3600}};
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  std::string unit = end;
-  unit.erase(0, unit.find_first_not_of(' ') == std::string::npos ? unit.size()
-                                                                 : unit.find_first_not_of(' '));
-  const auto found = kUnits.find(unit);
-  if (end == text.c_str() || found == kUnits.end() || !std::isfinite(number) || number <= 0)
-    throw UserError(
-        fmt::format("'{}' is not a duration; write \"10 min\", \"90 s\" or \"1.5 h\"", text));
-  return number * found->second;
-}
 
 std::string clock_text(double seconds) {
   const auto whole = static_cast<long>(seconds < 0 ? 0 : seconds);

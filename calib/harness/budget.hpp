@@ -7,10 +7,6 @@
 
 namespace stepsim::calib {
 
-/// Seconds of "10 min", "90s", "1.5 h". Throws UserError for anything else, and what is not
-/// positive.
-double parse_duration(const std::string& text);
-
 /// "2:41", "1:02:03".
 std::string clock_text(double seconds);
 

@@ -2,14 +2,12 @@
 #include "sim/command/calibration.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <regex>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/command/enough_points.hpp"
+#include "sim/command/nearest_gpu.hpp"
 #include "sim/command/profile_draft.hpp"
 #include "sim/command/seen_gpu.hpp"
 #include "sim/core/error.hpp"
@@ -25,64 +23,6 @@ namespace {
 std::string few_text(const FewPoints& family) {
   return fmt::format("{} point{} of {}, a fit needs at least {}", family.points,
                      family.points == 1 ? "" : "s", family.family, family.needed);
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-/// Whether a driver's name is that of the profile's GPU: "NVIDIA H100 80GB HBM3" has "h100".
-bool is_named(const std::string& device, const std::string& profile) {
-  return lower(device).find(profile.substr(0, profile.find('-'))) != std::string::npos;
-}
-
-/// Compute capability to generation: CUDA C++ Programming Guide, compute capabilities.
-Architecture architecture_of(const calib::DeviceFacts& device) {
-  if (device.compute_major <= 7) return Architecture::volta;
-  if (device.compute_major == 8) return Architecture::ampere;
-  return device.compute_major == 9 ? Architecture::hopper : Architecture::blackwell;
-}
-
-/// Of those that `suits`, the one whose memory is nearest in size.
-template <class Suits>
-std::string nearest_memory(const std::vector<GpuProfile>& gpus, double bytes, Suits&& suits) {
-  std::string best;
-  double least = INFINITY;
-  for (const GpuProfile& gpu : gpus) {
-    const double distance = std::abs(gpu.memory.bytes() - bytes);
-    if (!suits(gpu) || distance >= least) continue;
-    best = gpu.name;
-    least = distance;
-  }
-  return best;
-}
-
-/// Bytes of the device's memory: as the driver has it, or from its name ("A100-SXM4-80GB"); 0:
-/// unknown.
-double memory_of(const calib::DeviceFacts& device) {
-  if (device.memory_bytes > 0) return static_cast<double>(device.memory_bytes);
-  std::smatch found;
-  const std::regex gigabytes("([0-9]{1,4}) ?GB");
-  if (!std::regex_search(device.name, found, gigabytes)) return 0;
-  return std::stod(found[1]) * 0x1p30;
-}
-
-/// The shipped profile whose name, else whose generation is that of the device; "": none.
-std::string nearest_profile(const calib::DeviceFacts& device, const Library& library) {
-  std::vector<GpuProfile> gpus;
-  for (const std::string& name : seen_gpus()) gpus.push_back(load_gpu(name, library));
-  const double memory = memory_of(device);
-  const auto named_alike = std::count_if(gpus.begin(), gpus.end(), [&](const GpuProfile& gpu) {
-    return is_named(device.name, gpu.name);
-  });
-  if (memory == 0 && named_alike > 1) return "";
-  const std::string named = nearest_memory(
-      gpus, memory, [&](const GpuProfile& gpu) { return is_named(device.name, gpu.name); });
-  if (!named.empty() || device.compute_major == 0) return named;
-  const Architecture architecture = architecture_of(device);
-  return nearest_memory(gpus, memory,
-                        [&](const GpuProfile& gpu) { return gpu.architecture == architecture; });
 }
 
 std::string base_for(const CalibrationRequest& request, const calib::DeviceFacts& device,

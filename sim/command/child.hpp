@@ -13,6 +13,13 @@ namespace stepsim {
 int run_child(const std::vector<std::string>& words, const std::vector<std::string>& variables,
               double limit_s);
 
+struct ChildOutput {
+  int code = 0;  ///< as of run_child
+  std::string text;
+};
+/// The same, with what the program prints to standard output.
+ChildOutput output_of_child(const std::vector<std::string>& words, double limit_s);
+
 /// The file of that name in a folder of PATH that may be run; "" where there is none.
 std::string find_on_path(const std::string& name);
 

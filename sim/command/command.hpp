@@ -72,6 +72,13 @@ struct CalibrateFitOptions {
   std::string format = "table";  ///< table, markdown, json
 };
 
+struct CalibrateProbeOptions {
+  std::string output;  ///< cluster file to write; empty: standard output
+  std::string root;    ///< folder with a copy of a machine's files; empty: this machine
+  std::string gpu;     ///< a profile; empty: as recognised
+  bool force = false;  ///< also replace what was changed since it was written
+};
+
 struct CalibrateCpuOptions {
   std::string output;            ///< GPU profile to write, DIR/calib/gpus/NAME.yaml
   std::string link;              ///< link profile; empty: DIR/calib/links/NAME.yaml
@@ -100,6 +107,11 @@ ExitCode import_topology(const ImportOptions& options, std::ostream& out);
 
 /// Fits profiles to measurements, writes them, and prints how far off they are.
 ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out);
+
+/// Writes a cluster of what this machine, or a saved copy of its files, says of itself. Throws
+/// SimulationError where there is no GPU.
+ExitCode calibrate_probe(const CalibrateProbeOptions& options, std::ostream& out,
+                         std::ostream& notes);
 
 /// Measures this machine's CPU with stepsim-measure-cpu, and writes what a scenario needs to train
 /// on it: profiles of a core and of MPI, a cluster, a scenario to start from. The measurements stay

@@ -6,14 +6,10 @@
 #include <fmt/format.h>
 
 #include "sim/command/profile_draft.hpp"
+#include "sim/core/overloaded.hpp"
 
 namespace stepsim {
 namespace {
-
-template <class... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
 
 /// A family of constants, as reports call it.
 struct Family {

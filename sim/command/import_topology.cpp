@@ -2,17 +2,13 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "sim/command/command.hpp"
-#include "sim/command/load.hpp"
 #include "sim/command/seen_node.hpp"
 #include "sim/core/source.hpp"
-#include "sim/plan/known_names.hpp"
 #include "sim/report/file.hpp"
-#include "sim/scenario/load.hpp"
 
 namespace stepsim {
 namespace {
@@ -20,18 +16,6 @@ namespace {
 std::string text_of(const std::string& file) {
   if (file != "-") return read_source(file)->text;
   return {std::istreambuf_iterator<char>(std::cin), {}};
-}
-
-/// Reads the cluster as a scenario would: an import is a cluster.
-void check_cluster(const std::string& text, int gpus, const std::string& file) {
-  std::istringstream lines(text);
-  std::string scenario = fmt::format(
-      "model: {{name: any, kind: mlp, layers: 1, width: 1}}\ntraining: {{global_batch: {}, "
-      "precision: fp16}}\n"
-      "cluster:\n  name: any\n",
-      gpus);
-  for (std::string line; std::getline(lines, line);) scenario += "  " + line + "\n";
-  parse_scenario(scenario, file, library_for(file), {}, known_names());
 }
 
 }  // namespace

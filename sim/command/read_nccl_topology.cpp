@@ -78,6 +78,9 @@ class NcclTopology {
       node_.pcie.push_back({all, all, sockets, {}});
     }
     node_.source = "NCCL's topology file";
+    node_.rates_from = "speed of net";
+    node_.pcie_notes.push_back(
+        "PCIe by link_speed and link_width, as NCCL counts them; between CPUs by their model");
     node_.gpus = static_cast<int>(gpus_.size());
     join_gpus();
     measure_distances();
@@ -115,7 +118,9 @@ class NcclTopology {
     gpus_.push_back({end, above});
     nvlinks_.push_back(pci.child("gpu"));
     const SeenGpu* known = seen_gpu_of_sm(pci.child("gpu").attribute("sm").as_int());
-    if (known != nullptr) node_.gpu = known->profile;
+    if (known == nullptr) return;
+    node_.gpu = known->profile;
+    node_.gpu_from = fmt::format("sm {}", known->sm);
   }
 
   void add_nics(const pugi::xml_node& element, const std::vector<std::string>& above,
@@ -127,8 +132,8 @@ class NcclTopology {
         nics_.push_back({end, above});
         node_.nics.emplace_back(net.attribute("name").value());
         constexpr double kMegabit = 1e6 / 8;
-        const BytesPerSecond speed{net.attribute("speed").as_double() * kMegabit};
-        node_.nic_bandwidth = std::max(node_.nic_bandwidth, speed);
+        node_.nic_rates.push_back(
+            BytesPerSecond{std::max(0.0, net.attribute("speed").as_double() * kMegabit)});
       }
     }
   }

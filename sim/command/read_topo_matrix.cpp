@@ -2,22 +2,24 @@
 //
 // Cells: NV# joins two GPUs by # NVLinks; else how far apart two devices are on PCIe: PIX below one
 // switch, PXB below several, PHB at one host bridge, NODE at one NUMA node, SYS across those
-// (the legend that the program prints).
+// (the legend that the program prints). A second legend has the names of NICs: "NIC0: mlx5_0".
 #include <algorithm>
 #include <cctype>
 #include <sstream>
 
 #include <fmt/format.h>
 
-#include "sim/command/seen_node.hpp"
+#include "sim/command/device_table.hpp"
 #include "sim/core/error.hpp"
 
 namespace stepsim {
 namespace {
 
-constexpr std::pair<std::string_view, int> kDistances[] = {
-    {"PIX", 1}, {"PXB", 2}, {"PHB", 3}, {"NODE", 4}, {"SYS", 5}};
-constexpr int kNode = 4, kSystem = 5;
+constexpr std::pair<std::string_view, Distance> kDistances[] = {{"PIX", kSameSwitch},
+                                                                {"PXB", kSwitches},
+                                                                {"PHB", kHostBridge},
+                                                                {"NODE", kNumaNode},
+                                                                {"SYS", kSystem}};
 
 struct Word {
   std::string text;
@@ -51,24 +53,6 @@ std::vector<Word> words_of(const std::string& line) {
   return words;
 }
 
-bool is_gpu(const std::string& device) { return device.starts_with("GPU"); }
-
-/// Devices that are as near as a level or nearer are one.
-class Groups {
- public:
-  explicit Groups(std::size_t count) : of_(count) {
-    for (std::size_t i = 0; i < count; ++i) of_[i] = i;
-  }
-  void join(std::size_t a, std::size_t b) {
-    const std::size_t from = of_[a], to = of_[b];
-    std::replace(of_.begin(), of_.end(), std::max(from, to), std::min(from, to));
-  }
-  std::size_t of(std::size_t device) const { return of_[device]; }
-
- private:
-  std::vector<std::size_t> of_;
-};
-
 class TopoMatrix {
  public:
   TopoMatrix(const std::string& text, std::string file) : file_(std::move(file)) {
@@ -76,14 +60,15 @@ class TopoMatrix {
     for (std::string line; std::getline(lines, line);) lines_.push_back(line);
   }
 
-  SeenNode read() {
+  DeviceTable read() {
     read_header();
-    for (std::size_t i = header_ + 1; i < lines_.size() && rows_ < devices_.size(); ++i)
-      read_row(i);
-    if (found_.empty() && rows_ < devices_.size())
-      complain(header_, 1, fmt::format("{} devices, but {} rows", devices_.size(), rows_));
+    std::size_t line = header_ + 1;
+    for (; line < lines_.size() && rows_ < names_.size(); ++line) read_row(line);
+    if (found_.empty() && rows_ < names_.size())
+      complain(header_, 1, fmt::format("{} devices, but {} rows", names_.size(), rows_));
     if (!found_.empty()) throw UserError(std::move(found_));
-    return node();
+    for (; line < lines_.size(); ++line) read_legend(line);
+    return std::move(table_);
   }
 
  private:
@@ -103,28 +88,26 @@ class TopoMatrix {
     }
     for (const Word& word : words_of(lines_[header_])) {
       if (word.text == "CPU") break;
-      devices_.push_back(word.text);
+      names_.push_back(word.text);
+      table_.add({word.text, word.text.starts_with("GPU"), ""});
     }
-    nvlinks_.assign(devices_.size(), std::vector<int>(devices_.size(), 0));
-    distances_.assign(devices_.size(), std::vector<int>(devices_.size(), kSystem));
-    numa_.assign(devices_.size(), "");
   }
 
   void read_row(std::size_t line) {
     const std::vector<Word> words = words_of(lines_[line]);
     if (words.empty()) return;
     const std::size_t row = rows_++;
-    if (words.front().text != devices_[row])
+    if (words.front().text != names_[row])
       return complain(
           line, words.front().column,
-          fmt::format("'{}' stands where the row of {} should", words.front().text, devices_[row]));
-    if (words.size() <= devices_.size())
+          fmt::format("'{}' stands where the row of {} should", words.front().text, names_[row]));
+    if (words.size() <= names_.size())
       return complain(line, words.front().column,
-                      fmt::format("{} cells for {} devices", words.size() - 1, devices_.size()));
-    for (std::size_t column = 0; column < devices_.size(); ++column)
+                      fmt::format("{} cells for {} devices", words.size() - 1, names_.size()));
+    for (std::size_t column = 0; column < names_.size(); ++column)
       read_cell(line, words[column + 1], row, column);
     // CPU affinity, then NUMA affinity (newer drivers).
-    if (words.size() > devices_.size() + 2) numa_[row] = words[devices_.size() + 2].text;
+    if (words.size() > names_.size() + 2) table_.set_numa(row, words[names_.size() + 2].text);
   }
 
   void read_cell(std::size_t line, const Word& word, std::size_t row, std::size_t column) {
@@ -134,101 +117,46 @@ class TopoMatrix {
     }
     for (const auto& [name, distance] : kDistances) {
       if (word.text != name) continue;
-      distances_[row][column] = distance;
-      return;
+      return table_.set_distance(row, column, distance);
     }
     const std::string count = word.text.starts_with("NV") ? word.text.substr(2) : "";
     const bool is_count = !count.empty() && count.size() < 4 &&
                           count.find_first_not_of("0123456789") == std::string::npos;
     if (is_count) {
-      nvlinks_[row][column] = std::stoi(count);
+      table_.set_nvlinks(row, column, std::stoi(count));
+      table_.set_distance(row, column, kSystem);
     } else {
       complain(line, word.column,
                fmt::format("'{}' is none of X, NV#, PIX, PXB, PHB, NODE, SYS", word.text));
     }
   }
 
-  SeenNode node() {
-    SeenNode node{.source = "`nvidia-smi topo -m`"};
-    std::vector<std::size_t> gpus, nics;
-    for (std::size_t i = 0; i < devices_.size(); ++i)
-      (is_gpu(devices_[i]) ? gpus : nics).push_back(i);
-    node.gpus = static_cast<int>(gpus.size());
-    for (const std::size_t nic : nics) node.nics.push_back(devices_[nic]);
-    for (const std::size_t gpu : gpus) {
-      auto& links = node.nvlinks.emplace_back();
-      for (const std::size_t other : gpus) links.push_back(nvlinks_[gpu][other]);
-      auto& apart = node.apart.emplace_back();
-      for (const std::size_t nic : nics) apart.push_back(distances_[gpu][nic]);
-    }
-    add_tree(node);
-    return node;
-  }
-
-  std::string end_of(std::size_t device) const {
-    const auto alike = [&](const std::string& other) {
-      return is_gpu(other) == is_gpu(devices_[device]);
-    };
-    const auto end = devices_.begin() + static_cast<std::ptrdiff_t>(device);
-    return fmt::format("{} {}", is_gpu(devices_[device]) ? "gpu" : "nic",
-                       std::count_if(devices_.begin(), end, alike));
-  }
-
-  bool are_within(std::size_t a, std::size_t b, int level) const {
-    if (distances_[a][b] <= level && nvlinks_[a][b] == 0) return true;
-    // Between GPUs with NVLinks the table does not say; their NUMA nodes do.
-    return level >= kNode && !numa_[a].empty() && numa_[a] != "N/A" && numa_[a] == numa_[b];
-  }
-
-  /// A vertex for each group of devices that several meet in; in the end one for each NUMA node.
-  void add_tree(SeenNode& node) const {
-    std::vector<std::string> tops;
-    for (std::size_t i = 0; i < devices_.size(); ++i) tops.push_back(end_of(i));
-    Groups groups(devices_.size());
-    constexpr std::string_view kTitles[] = {"switch", "bridge", "root", "cpu"};
-    for (int level = 1; level <= kNode; ++level) {
-      for (std::size_t a = 0; a < devices_.size(); ++a) {
-        for (std::size_t b = 0; b < a; ++b) {
-          if (are_within(a, b, level)) groups.join(a, b);
-        }
-      }
-      int count = 0;
-      for (std::size_t first = 0; first < devices_.size(); ++first) {
-        if (groups.of(first) != first) continue;
-        std::vector<std::string> below;
-        for (std::size_t i = first; i < devices_.size(); ++i) {
-          const bool is_new = std::find(below.begin(), below.end(), tops[i]) == below.end();
-          if (groups.of(i) == first && is_new) below.push_back(tops[i]);
-        }
-        if (below.size() < 2 && level < kNode) continue;
-        const std::string top = fmt::format("{} {}", kTitles[level - 1], count++);
-        node.switches.push_back(top);
-        for (const std::string& end : below) node.pcie.push_back({end, top, {}, {}});
-        for (std::size_t i = first; i < devices_.size(); ++i) {
-          if (groups.of(i) == first) tops[i] = top;
-        }
-      }
-      if (level == kNode && count > 1) {
-        // SPR_QPI_BW in NVIDIA/nccl v2.30.7 src/graph/topo.h.
-        const std::string all = fmt::format("cpu 0..{}", count - 1);
-        node.pcie.push_back({all, all, 22_GBps, {}});
-        node.pcie_notes.push_back("Assumed: 22 GB/s between CPUs.");
-      }
-    }
-    node.pcie_notes.push_back("Assumed: PCIe as the GPU's slot has it.");
+  /// "  NIC0: mlx5_0"
+  void read_legend(std::size_t line) {
+    const std::vector<Word> words = words_of(lines_[line]);
+    if (words.size() != 2 || !words[0].text.ends_with(':')) return;
+    const std::string name = words[0].text.substr(0, words[0].text.size() - 1);
+    const auto found = std::find(names_.begin(), names_.end(), name);
+    const auto device = static_cast<std::size_t>(found - names_.begin());
+    if (found != names_.end() && !table_.devices()[device].is_gpu)
+      table_.rename(device, words[1].text);
   }
 
   std::string file_;
-  std::vector<std::string> lines_, devices_, numa_;
-  std::vector<std::vector<int>> nvlinks_, distances_;
+  std::vector<std::string> lines_, names_;
+  DeviceTable table_;
   std::size_t header_ = 0, rows_ = 0;
   std::vector<Diagnostic> found_;
 };
 
 }  // namespace
 
-SeenNode read_topo_matrix(const std::string& text, const std::string& file) {
+DeviceTable read_device_table(const std::string& text, const std::string& file) {
   return TopoMatrix(text, file).read();
+}
+
+SeenNode read_topo_matrix(const std::string& text, const std::string& file) {
+  return read_device_table(text, file).node("`nvidia-smi topo -m`");
 }
 
 }  // namespace stepsim

@@ -8,13 +8,16 @@ namespace stepsim {
 namespace {
 
 // NVLinks of a GPU: datasheets. GB/s of one: SM70_NVLINK_BW, ... in NVIDIA/nccl v2.30.7
-// src/graph/topo.h. Slots and NICs: NVIDIA DGX-1, DGX A100, DGX H100 and DGX B200 user guides.
+// src/graph/topo.h. Slots and NICs: NVIDIA DGX-1, DGX A100, DGX H100, DGX B200 and DGX GB200
+// user guides, L40S datasheet; the NICs of an L40S: judgement, ConnectX-6 as beside an A100.
 constexpr SeenGpu kGpus[] = {{"v100", 70, 6, 20, 8, 100, ""},
                              {"a100-80", 80, 12, 20, 16, 200, "nvlink3"},
                              {"a100-40", 80, 12, 20, 16, 200, "nvlink3"},
                              {"h100", 90, 18, 20.6, 32, 400, "nvlink4"},
                              {"h200", 90, 18, 20.6, 32, 400, "nvlink4"},
-                             {"b200", 100, 18, 40.1, 32, 400, "nvlink5"}};
+                             {"b200", 100, 18, 40.1, 32, 400, "nvlink5"},
+                             {"gb200", 100, 18, 40.1, 32, 400, "nvlink5"},
+                             {"l40s", 89, 0, 0, 16, 200, ""}};
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +16,8 @@
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/plan/known_names.hpp"
+#include "sim/scenario/load.hpp"
 
 namespace stepsim {
 namespace {
@@ -24,23 +27,31 @@ namespace {
 constexpr const char* kNvlinkLatency = "3.4 us";
 constexpr const char* kPcieLatency = "5.7 us";
 
+constexpr std::size_t kLongestLine = 100;
+
+/// "key: value  # comment", or a long comment above it.
+std::string line(const std::string& text, const std::string& comment) {
+  if (comment.empty()) return text + "\n";
+  if (text.size() + comment.size() + 4 <= kLongestLine)
+    return fmt::format("{}  # {}\n", text, comment);
+  return fmt::format("{:{}}# {}\n{}\n", "", text.find_first_not_of(' '), comment, text);
+}
+
 class ClusterText {
  public:
   ClusterText(SeenNode node, const SeenGpu& gpu) : node_(std::move(node)), gpu_(gpu) {}
 
   std::string write() {
     choose_nics();
-    const std::string inside = inside_text();
-    const std::string between = between_text();
     std::string text = fmt::format("# Made from {}.\n", node_.source);
     for (const std::string& note : node_.notes) text += "# " + note + "\n";
-    text += fmt::format("gpu: {}\nnodes: 1\ngpus_per_node: {}\n", gpu_.profile, node_.gpus);
-    return text + inside + between;
+    text += line(fmt::format("gpu: {}", gpu_.profile), node_.gpu_from);
+    text += line("nodes: 1", "a scenario says how many");
+    text += line(fmt::format("gpus_per_node: {}", node_.gpus), node_.gpus_from);
+    return text + inside_text() + between_text();
   }
 
  private:
-  void note(std::string text) { node_.notes.push_back(std::move(text)); }
-
   // --- NICs
 
   int nearest(int nic, int first, int gpus) const {
@@ -51,17 +62,31 @@ class ClusterText {
     return best;
   }
 
+  BytesPerSecond rate_of(int nic) const {
+    const auto index = static_cast<std::size_t>(nic);
+    return index < node_.nic_rates.size() ? node_.nic_rates[index] : BytesPerSecond{};
+  }
+
+  /// Those that are as fast as any: the others are for storage and for people.
+  std::vector<int> fastest_nics() const {
+    BytesPerSecond most;
+    for (const BytesPerSecond rate : node_.nic_rates) most = std::max(most, rate);
+    std::vector<int> fastest;
+    for (int nic = 0; nic < static_cast<int>(node_.nics.size()); ++nic)
+      if (rate_of(nic) >= most) fastest.push_back(nic);
+    return fastest;
+  }
+
   /// One NIC for each of `count` equal blocks of GPUs, each as near as any; {}: there are not.
-  std::vector<int> nics_for(int count) const {
+  std::vector<int> nics_for(int count, const std::vector<int>& nics) const {
     const int block = node_.gpus / count;
-    const int all = static_cast<int>(node_.nics.size());
     std::vector<int> chosen;
     for (int i = 0; i < count; ++i) {
-      int best = -1, least = nearest(0, i * block, block);
-      for (int nic = 0; nic < all; ++nic) least = std::min(least, nearest(nic, i * block, block));
-      for (int nic = all - 1; nic >= 0; --nic) {
+      int best = -1, least = nearest(nics.front(), i * block, block);
+      for (const int nic : nics) least = std::min(least, nearest(nic, i * block, block));
+      for (const int nic : nics) {
         const bool is_free = std::find(chosen.begin(), chosen.end(), nic) == chosen.end();
-        if (is_free && nearest(nic, i * block, block) == least) best = nic;
+        if (best < 0 && is_free && nearest(nic, i * block, block) == least) best = nic;
       }
       if (best < 0) return {};
       chosen.push_back(best);
@@ -71,17 +96,19 @@ class ClusterText {
 
   /// As many NICs as divide the GPUs, each the nearest of its GPUs.
   void choose_nics() {
-    if (node_.nics.empty()) return;
-    for (int count = std::min(node_.gpus, static_cast<int>(node_.nics.size())); count >= 1;
-         --count) {
+    const std::vector<int> nics = fastest_nics();
+    for (int count = std::min(node_.gpus, static_cast<int>(nics.size())); count >= 1; --count) {
       if (node_.gpus % count != 0) continue;
-      chosen_ = nics_for(count);
+      chosen_ = nics_for(count, nics);
       if (!chosen_.empty()) break;
     }
+  }
+
+  std::string chosen_text() const {
     std::vector<std::string> names;
     for (const int nic : chosen_) names.push_back(node_.nics[static_cast<std::size_t>(nic)]);
-    note(fmt::format("NICs, in order: {}{}", fmt::join(names, ", "),
-                     names.size() < node_.nics.size() ? "; the others are left out" : ""));
+    return fmt::format("{}{}", fmt::join(names, ", "),
+                       names.size() < node_.nics.size() ? "; the others are left out" : "");
   }
 
   // --- inside the node
@@ -106,18 +133,40 @@ class ClusterText {
     return each * (node_.gpus - 1) > gpu_.nvlinks ? each : 0;
   }
 
-  std::string link_text(double gigabytes, const char* latency) const {
-    return fmt::format("intra_node: {{bandwidth: {:g} GB/s, latency: {}}}\n", gigabytes, latency);
+  std::string link_text(double gigabytes, const char* latency, const std::string& from) const {
+    return line(
+        fmt::format("intra_node: {{bandwidth: {:g} GB/s, latency: {}}}", gigabytes, latency),
+        fmt::format("{}; latency: NVIDIA/nccl v2.30.7 src/graph/tuning.cc", from));
+  }
+
+  std::string nvlinks_text(int links) const {
+    const std::string from = node_.nvlinks_from.empty() ? node_.source : node_.nvlinks_from;
+    return fmt::format("{} NVLinks a GPU: {}", links, from);
+  }
+
+  std::string nvlink_rate_text() const {
+    return fmt::format("{:g} GB/s each: NVIDIA/nccl v2.30.7 src/graph/topo.h", gpu_.nvlink);
+  }
+
+  std::string slot_text() const {
+    return node_.slot_from.empty()
+               ? fmt::format("not seen: slots; PCIe at {:g} GT/s over 16 lanes", gpu_.pcie)
+               : node_.slot_from;
   }
 
   std::string inside_text() {
     if (node_.gpus == 1) return "";
     if (const int links = behind_switch(); links > 0) {
+      const std::string topology = "node_topology: nvswitch\n";
       if (links == gpu_.nvlinks && !gpu_.link.empty())
-        return fmt::format("intra_node: {}\nnode_topology: nvswitch\n", gpu_.link);
-      return link_text(links * gpu_.nvlink, kNvlinkLatency) + "node_topology: nvswitch\n";
+        return line(fmt::format("intra_node: {}", gpu_.link), nvlinks_text(links)) + topology;
+      return link_text(links * gpu_.nvlink, kNvlinkLatency,
+                       nvlinks_text(links) + ", " + nvlink_rate_text()) +
+             topology;
     }
-    if (is_cube_mesh()) return "intra_node: nvlink2-dgx1v\nnode_topology: hybrid_cube_mesh\n";
+    if (is_cube_mesh())
+      return line("intra_node: nvlink2-dgx1v", nvlinks_text(gpu_.nvlinks)) +
+             "node_topology: hybrid_cube_mesh\n";
     return drawn_text();
   }
 
@@ -164,41 +213,47 @@ class ClusterText {
               BytesPerSecond{count * gpu_.nvlink * 1e9});
       }
     }
-    const BytesPerSecond slot = pcie_payload(gpu_.pcie, 16);
+    const BytesPerSecond slot =
+        node_.slot > BytesPerSecond{} ? node_.slot : pcie_payload(gpu_.pcie, 16);
+    bool has_slots = false;
     for (const GraphLink& link : node_.pcie) {
       const std::string from = renamed(link.from), to = renamed(link.to);
       const bool is_said = link.bandwidth > BytesPerSecond{};
-      if (!from.empty() && !to.empty()) add(from, to, is_said ? link.bandwidth : slot);
+      if (from.empty() || to.empty()) continue;
+      has_slots = has_slots || !is_said;
+      add(from, to, is_said ? link.bandwidth : slot);
     }
-    for (const std::string& assumed : node_.pcie_notes) note(assumed);
     const double pcie = slot.bytes_per_second() / 1e9;
-    std::string text =
-        most > 0 ? link_text(most * gpu_.nvlink, kNvlinkLatency) : link_text(pcie, kPcieLatency);
+    std::string text = most > 0 ? link_text(most * gpu_.nvlink, kNvlinkLatency,
+                                            nvlinks_text(most) + ", " + nvlink_rate_text())
+                                : link_text(pcie, kPcieLatency, slot_text());
     text += "node_topology:\n  kind: custom\n";
     if (!node_.switches.empty())
       text += fmt::format("  switches: [{}]\n", fmt::join(node_.switches, ", "));
+    if (most > 0) text += fmt::format("  # NVLinks: {}.\n", nvlink_rate_text());
+    if (has_slots)
+      text += fmt::format("  # {:g} GB/s: {}.\n  # not seen: slots of NICs; as those of GPUs.\n",
+                          pcie, slot_text());
+    for (const std::string& note : node_.pcie_notes) text += fmt::format("  # {}.\n", note);
     return text + "  links:\n" + links;
   }
 
   // --- between nodes
 
-  std::string between_text() {
-    if (node_.nics.empty()) {
-      note("No NIC was seen: add inter_node for more than one node.");
-      return "";
-    }
-    double gigabits = node_.nic_bandwidth.bytes_per_second() * 8 / 1e9;
-    if (gigabits <= 0) {
-      gigabits = gpu_.nic;
-      note(fmt::format("Assumed: NICs of {:g} Gbit/s.", gigabits));
-    }
-    note(
-        "Assumed: the fabric, and 94 % of a NIC as payload (aliyun/SimAI calbusbw.h: 23.5 of 25 "
-        "GB/s).");
-    return fmt::format(
-        "inter_node:\n  topology: rail\n  nics_per_node: {}\n  bandwidth: {:g} Gbit/s\n"
-        "  efficiency: 0.94\n  latency: 14 us  # NVIDIA/nccl v2.30.7 src/graph/tuning.cc, NET\n",
-        chosen_.size(), gigabits);
+  std::string between_text() const {
+    if (chosen_.empty()) return line("# not seen: a NIC; more than one node needs inter_node", "");
+    double gigabits = rate_of(chosen_.front()).bytes_per_second() * 8 / 1e9;
+    const bool is_seen = gigabits > 0;
+    if (!is_seen) gigabits = gpu_.nic;
+    // 23.5 of 25 GB/s and 48.5 of 50 (aliyun/SimAI calbusbw.h).
+    const double payload = gigabits >= 400 ? 0.97 : 0.94;
+    return "inter_node:\n" + line("  topology: rail", "not seen: the fabric") +
+           line(fmt::format("  nics_per_node: {}", chosen_.size()), chosen_text()) +
+           line(fmt::format("  bandwidth: {:g} Gbit/s", gigabits),
+                is_seen ? node_.rates_from : "not seen: as systems with this GPU have") +
+           line(fmt::format("  efficiency: {:g}", payload),
+                "not seen: payload; that of ConnectX in aliyun/SimAI calbusbw.h") +
+           line("  latency: 14 us", "not seen: NVIDIA/nccl v2.30.7 src/graph/tuning.cc, NET");
   }
 
   SeenNode node_;
@@ -209,9 +264,12 @@ class ClusterText {
 /// The one that is stated, that was recognised, or that has as many NVLinks.
 const SeenGpu& gpu_for(SeenNode& node, const std::string& stated) {
   if (!stated.empty()) {
-    if (const SeenGpu* gpu = seen_gpu(stated)) return *gpu;
-    throw UserError(fmt::format("--gpu {}: imports know of no such GPU, {}", stated,
-                                did_you_mean(stated, seen_gpus())));
+    const SeenGpu* gpu = seen_gpu(stated);
+    if (gpu == nullptr)
+      throw UserError(fmt::format("--gpu {}: imports know of no such GPU, {}", stated,
+                                  did_you_mean(stated, seen_gpus())));
+    node.gpu_from = "--gpu" + (node.gpu_from.empty() ? "" : "; " + node.gpu_from);
+    return *gpu;
   }
   if (const SeenGpu* gpu = seen_gpu(node.gpu)) return *gpu;
   int pair = node.switched, sum = node.switched;
@@ -220,7 +278,8 @@ const SeenGpu& gpu_for(SeenNode& node, const std::string& stated) {
     for (const int links : row) pair = std::max(pair, links);
   }
   const char* guess = pair > 12 ? "h100" : pair > 2 || sum == 0 ? "a100-80" : "v100";
-  node.notes.push_back(fmt::format("Assumed: the GPU is {}; --gpu says another.", guess));
+  node.gpu_from = fmt::format("not seen: which GPU{}; --gpu says another",
+                              node.gpu_from.empty() ? "" : " (" + node.gpu_from + ")");
   return *seen_gpu(guess);
 }
 
@@ -229,6 +288,17 @@ const SeenGpu& gpu_for(SeenNode& node, const std::string& stated) {
 std::string cluster_text(SeenNode node, const std::string& gpu) {
   const SeenGpu& known = gpu_for(node, gpu);
   return ClusterText(std::move(node), known).write();
+}
+
+void check_cluster(const std::string& text, int gpus, const std::string& file) {
+  std::istringstream lines(text);
+  std::string scenario = fmt::format(
+      "model: {{name: any, kind: mlp, layers: 1, width: 1}}\ntraining: {{global_batch: {}, "
+      "precision: fp16}}\n"
+      "cluster:\n  name: any\n",
+      gpus);
+  for (std::string line; std::getline(lines, line);) scenario += "  " + line + "\n";
+  parse_scenario(scenario, file, library_for(file), {}, known_names());
 }
 
 }  // namespace stepsim

@@ -1,7 +1,8 @@
 // A node as another program sees it, and the cluster file that follows from it.
 //
 // `nvidia-smi topo -m` says how many NVLinks join two GPUs, and how far apart devices are on PCIe;
-// NCCL's topology file has the whole PCIe tree. What neither says is assumed, and noted.
+// NCCL's topology file has the whole PCIe tree. What neither says is a default, whose line in the
+// cluster file ends with `# not seen: ...`.
 #pragma once
 
 #include <string>
@@ -24,14 +25,22 @@ struct SeenNode {
   std::vector<GraphLink> pcie;  ///< of bandwidth 0: as the slot of the GPU
   std::vector<std::string> pcie_notes;
 
-  std::string gpu;               ///< a profile; "" where the source does not say
-  BytesPerSecond nic_bandwidth;  ///< 0: not said
+  std::string gpu;                        ///< a profile; "" where the source does not say
+  BytesPerSecond slot;                    ///< payload of a GPU's PCIe slot; 0: not said
+  std::vector<BytesPerSecond> nic_rates;  ///< of each NIC; 0, or none at all: not said
   std::vector<std::string> notes;
+
+  /// Where it was seen, for comments; "": as `source` says.
+  std::string gpu_from, gpus_from, nvlinks_from, slot_from, rates_from;
 };
 
-/// The YAML of a cluster of such nodes, with what was assumed in comments. `gpu`: a profile to use
-/// instead of the one that was recognised; "": none. Throws UserError when that is unknown.
+/// The YAML of a cluster of such nodes; a comment at each number says where it comes from. `gpu`: a
+/// profile to use instead of the one that was recognised; "": none. Throws UserError when that is
+/// unknown.
 std::string cluster_text(SeenNode node, const std::string& gpu);
+
+/// Reads that as a scenario would. Throws UserError where it finds a mistake.
+void check_cluster(const std::string& text, int gpus, const std::string& file);
 
 SeenNode read_topo_matrix(const std::string& text, const std::string& file);
 SeenNode read_nccl_topology(const std::string& text, const std::string& file);

@@ -2,16 +2,14 @@
 #include "sim/measurement/timing.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "sim/core/quantile.hpp"
 
 namespace stepsim::calib {
 
 double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
-  const double place = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(std::floor(place));
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (place - std::floor(place)) * (values[above] - values[below]);
+  return interpolated_quantile(values, share);
 }
 
 std::vector<double> slowest(const std::vector<std::vector<double>>& of_devices) {

@@ -1,15 +1,11 @@
 // FLOPs, bytes and footprint of each kind of point.
 #include "sim/measurement/work.hpp"
 
+#include "sim/core/overloaded.hpp"
 #include "sim/measurement/memory_bytes.hpp"
 
 namespace stepsim::calib {
 namespace {
-
-template <class... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
 
 /// Products of sizes, which a file may give as large as it likes.
 template <class... Sizes>

@@ -8,17 +8,12 @@
 
 #include <boost/math/distributions/students_t.hpp>
 
+#include "sim/core/quantile.hpp"
+
 namespace stepsim {
 namespace {
 
 constexpr double kConfidence = 0.95;
-
-Seconds quantile(const std::vector<Seconds>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const auto above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (sorted[above] - sorted[below]) * (place - static_cast<double>(below));
-}
 
 }  // namespace
 
@@ -28,8 +23,8 @@ Statistics statistics_of(const std::vector<Seconds>& values) {
   const auto n = static_cast<double>(sorted.size());
   Statistics s{.count = static_cast<int>(sorted.size())};
   s.mean = std::accumulate(sorted.begin(), sorted.end(), Seconds{0}) / n;
-  s.median = quantile(sorted, 0.5);
-  s.p95 = quantile(sorted, 0.95);
+  s.median = interpolated_quantile(sorted, 0.5);
+  s.p95 = interpolated_quantile(sorted, 0.95);
   s.least = sorted.front();
   s.most = sorted.back();
   double squares = 0;

@@ -12,6 +12,7 @@
 #include "calib/harness/points.hpp"
 #include "calib/harness/repetition.hpp"
 #include "calib/harness/store.hpp"
+#include "sim/core/duration.hpp"
 #include "sim/core/error.hpp"
 
 using namespace stepsim;

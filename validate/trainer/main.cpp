@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "calib/cpu/gemm.hpp"
+#include "sim/core/quantile.hpp"
 #include "validate/trainer/train.hpp"
 
 namespace stepsim::trainer {
@@ -65,13 +66,9 @@ std::unique_ptr<Batches> batches_for(const Wishes& wishes, const cpu::Ranks& ran
 #endif
 }
 
-/// By linear interpolation between the sorted values.
-double quantile(std::vector<double> values, double share) {
+std::vector<double> sorted(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const double place = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+  return values;
 }
 
 void print(const Wishes& wishes, const cpu::Ranks& ranks, const Outcome& o) {
@@ -86,7 +83,8 @@ void print(const Wishes& wishes, const cpu::Ranks& ranks, const Outcome& o) {
              loads ? wishes.pictures.workers : 0, loads ? wishes.pictures.prefetch : 0, s.steps,
              o.first_loss, o.last_loss);
   for (const auto* times : {&o.wall, &o.undisturbed})
-    for (const double share : {0.1, 0.5, 0.9}) fmt::print(",{:.6g}", quantile(*times, share));
+    for (const double share : {0.1, 0.5, 0.9})
+      fmt::print(",{:.6g}", interpolated_quantile(sorted(*times), share));
   fmt::print("\n");
 }
 

@@ -1,0 +1,81 @@
+// By name, generation and memory.
+#include "sim/command/nearest_gpu.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <regex>
+#include <vector>
+
+#include "sim/command/seen_gpu.hpp"
+
+namespace stepsim {
+namespace {
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// "a100" of "a100-80"
+std::string stem_of(const std::string& profile) { return profile.substr(0, profile.find('-')); }
+
+/// Compute capability to generation: CUDA C++ Programming Guide, compute capabilities.
+Architecture architecture_of(const calib::DeviceFacts& device) {
+  if (device.compute_major <= 7) return Architecture::volta;
+  if (device.compute_major == 8) return Architecture::ampere;
+  return device.compute_major == 9 ? Architecture::hopper : Architecture::blackwell;
+}
+
+/// Of those that `suits`, the one whose memory is nearest in size.
+template <class Suits>
+std::string nearest_memory(const std::vector<GpuProfile>& gpus, double bytes, Suits&& suits) {
+  std::string best;
+  double least = INFINITY;
+  for (const GpuProfile& gpu : gpus) {
+    const double distance = std::abs(gpu.memory.bytes() - bytes);
+    if (!suits(gpu) || distance >= least) continue;
+    best = gpu.name;
+    least = distance;
+  }
+  return best;
+}
+
+/// Bytes of the device's memory: as the driver has it, or from its name ("A100-SXM4-80GB"); 0:
+/// unknown.
+double memory_of(const calib::DeviceFacts& device) {
+  if (device.memory_bytes > 0) return static_cast<double>(device.memory_bytes);
+  std::smatch found;
+  const std::regex gigabytes("([0-9]{1,4}) ?GB");
+  if (!std::regex_search(device.name, found, gigabytes)) return 0;
+  return std::stod(found[1]) * 0x1p30;
+}
+
+}  // namespace
+
+bool is_named(const std::string& device, const std::string& profile) {
+  const std::string stem = stem_of(profile), name = lower(device);
+  const std::size_t at = name.find(stem), end = at + stem.size();
+  if (at == std::string::npos) return false;
+  return end == name.size() || name[end] < '0' || name[end] > '9';  // an RTX A1000 is no A100
+}
+
+std::string nearest_profile(const calib::DeviceFacts& device, const Library& library) {
+  std::vector<GpuProfile> gpus;
+  for (const std::string& name : seen_gpus()) gpus.push_back(load_gpu(name, library));
+  const double memory = memory_of(device);
+  std::size_t longest = 0;  // a GB200 has both names, b200 and gb200
+  for (const GpuProfile& gpu : gpus)
+    if (is_named(device.name, gpu.name)) longest = std::max(longest, stem_of(gpu.name).size());
+  const auto is_named_best = [&](const GpuProfile& gpu) {
+    return is_named(device.name, gpu.name) && stem_of(gpu.name).size() == longest;
+  };
+  if (memory == 0 && std::count_if(gpus.begin(), gpus.end(), is_named_best) > 1) return "";
+  const std::string named = nearest_memory(gpus, memory, is_named_best);
+  if (!named.empty() || device.compute_major == 0) return named;
+  const Architecture architecture = architecture_of(device);
+  return nearest_memory(gpus, memory,
+                        [&](const GpuProfile& gpu) { return gpu.architecture == architecture; });
+}
+
+}  // namespace stepsim

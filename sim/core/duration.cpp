@@ -1,0 +1,28 @@
+// A number and a unit.
+#include "sim/core/duration.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+
+double parse_duration(const std::string& text) {
+  static const std::map<std::string, double> kUnits = {{"s", 1}, {"min", 60}, {"h", 3600}};
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  std::string unit = end;
+  unit.erase(0, unit.find_first_not_of(' ') == std::string::npos ? unit.size()
+                                                                 : unit.find_first_not_of(' '));
+  const auto found = kUnits.find(unit);
+  if (end == text.c_str() || found == kUnits.end() || !std::isfinite(number) || number <= 0)
+    throw UserError(
+        fmt::format("'{}' is not a duration; write \"10 min\", \"90 s\" or \"1.5 h\"", text));
+  return number * found->second;
+}
+
+}  // namespace stepsim
