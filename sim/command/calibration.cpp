@@ -165,7 +165,11 @@ Cluster node_of(const std::string& base, const Library& library) {
     Cluster cluster = load_cluster(name, library);
     if (cluster.gpu.name == base && is_measured(cluster.intra_node)) return cluster;
   }
-  return {.gpu = load_gpu(base, library), .gpus_per_node = 8};
+  Cluster cluster{.gpu = load_gpu(base, library), .gpus_per_node = 8};
+  const SeenGpu* known = seen_gpu(base);
+  if (known != nullptr && !known->link.empty())
+    cluster.intra_node = load_link(std::string(known->link), library);
+  return cluster;
 }
 
 using Files = std::vector<MeasuredFile>;
@@ -236,6 +240,12 @@ Calibration calibrate(const Files& files, const CalibrationRequest& request) {
   Cluster node = node_of(made.base, library);
   if (!request.base_link.empty()) node.intra_node = load_link(request.base_link, library);
   made.base_link = node.intra_node.name;
+  if (made.base_link.empty())
+    throw UserError(
+        fmt::format("--link: nothing is known of links between GPUs like {}: name one for what was "
+                    "not measured with "
+                    "--base-link ({})",
+                    made.base, one_of(names_in("calib/links", library))));
   const LinkDraft link = link_draft(files, records, request.link, node);
   made.link_text = profile_yaml(link.profile, title_of(device.name, made.base_link), link.sources);
   check_readable(link.profile, parse_link(*made.link_text, request.link + ".yaml"));

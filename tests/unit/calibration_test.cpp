@@ -173,7 +173,12 @@ TEST_CASE("a profile is of one GPU, and of one that is known or named") {
   b.content.device.name = "NVIDIA A100-SXM4-40GB";
   b.content.device.memory_bytes = 42'000'000'000;
   CHECK(calibrate({b}, {.gpu = "mine"}).base == "a100-40");
-  b.content.device.name = "NVIDIA L40S";  // no name that is known, but a generation
+  b.content.device.name = "NVIDIA L40S";
+  CHECK(calibrate({b}, {.gpu = "mine"}).base == "l40s");
+  CHECK_THROWS_WITH_AS(
+      calibrate({b}, {.gpu = "mine", .link = "mine"}),
+      doctest::Contains("nothing is known of links between GPUs like l40s: name one"), UserError);
+  b.content.device.name = "NVIDIA A10";  // no name that is known, but a generation
   b.content.device.compute_major = 8;
   CHECK(calibrate({b}, {.gpu = "mine"}).base == "a100-40");
 }

@@ -15,6 +15,7 @@
 #include "sim/core/source.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;
@@ -99,7 +100,7 @@ Cluster cluster_of(const std::string& text, int nodes = 1) {
     if (line.starts_with("nodes:")) line = fmt::format("nodes: {}", nodes);
     scenario += "  " + line + "\n";
   }
-  return parse_scenario(scenario, "case.yaml", Library{{STEPSIM_SOURCE_DIR}}, {}, known_names())
+  return parse_scenario(scenario, "case.yaml", Library{{source_folder()}}, {}, known_names())
       .cluster;
 }
 
@@ -208,8 +209,8 @@ TEST_CASE("without nvidia-smi GPUs are those of the PCI bus, and their kind is n
 
 TEST_CASE("the example of a workstation is two cards, and the faster NIC that is up") {
   std::ostringstream out, notes;
-  CHECK(calibrate_probe({.root = STEPSIM_SOURCE_DIR "/calib/examples/workstation"}, out, notes) ==
-        ExitCode::ok);
+  CHECK(calibrate_probe({.root = std::string(source_folder()) + "/calib/examples/workstation"}, out,
+                        notes) == ExitCode::ok);
   const Cluster cluster = cluster_of(out.str(), 2);
   const Network network(cluster);
   CHECK(cluster.gpu.name == "l40s");
@@ -288,7 +289,7 @@ TEST_CASE("a cluster file is replaced as long as nobody changed it") {
 }
 
 TEST_CASE("a driver's name leads to a profile") {
-  const Library library{{STEPSIM_SOURCE_DIR}};
+  const Library library{{source_folder()}};
   const auto profile = [&](const std::string& name, double gib) {
     calib::DeviceFacts device{.name = name};
     device.memory_bytes = static_cast<std::int64_t>(gib * 0x1p30);
