@@ -185,8 +185,9 @@ struct CommandLine {
   void add_calibrate_cpu(CLI::App& calibrate) {
     CLI::App* cpu = calibrate.add_subcommand("cpu", "measure this machine's CPU, and fit to that");
     cpu->footer(
-        "Exit codes: 0 written, 2 wrong options or no stepsim-measure-cpu, 3 it failed, 4 a file\n"
-        "cannot be read or written.\n\n"
+        "Exit codes: 0 written, 2 wrong options, a file that somebody has changed, too little\n"
+        "measured or no stepsim-measure-cpu, 3 it failed, 4 a file cannot be read or written.\n"
+        "All files are written, or none.\n\n"
         "Example: stepsim calibrate cpu -o calib/gpus/this-machine.yaml");
     cpu->add_option(
            "-o,--output", cpu_options.output,
@@ -201,6 +202,7 @@ struct CommandLine {
         ->check(CLI::Range(1, 1024));
     cpu->add_option("--format", cpu_options.format, "table or json")
         ->check(one_of_these({"table", "json"}));
+    cpu->add_flag("--force", cpu_options.force, "also replace files that somebody has changed");
     cpu->callback([this] {
       chosen = [this] { return stepsim::calibrate_cpu(cpu_options, std::cout, std::cerr); };
     });

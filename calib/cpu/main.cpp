@@ -1,23 +1,18 @@
 // The program: options, a CPU, the points that are still missing, and a file of measurements.
 //
 // Rank 0 leads: it has the file and the clock, and tells the others which point comes next.
-#include <csignal>
-#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <map>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "calib/cpu/device.hpp"
 #include "calib/cpu/gemm.hpp"
 #include "calib/cpu/laboratory.hpp"
 #include "calib/cpu/points.hpp"
 #include "calib/harness/campaign.hpp"
-#include "calib/harness/options.hpp"
-#include "calib/harness/store.hpp"
+#include "calib/harness/program.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/version.hpp"
 
@@ -30,23 +25,10 @@ constexpr double kEnd = -1;
 
 const HarnessProgram kProgram{.name = "stepsim-measure-cpu",
                               .device = "CPU",
+                              .absent = "",
                               .failed = "MPI or a library",
                               .example = "--budget 30s -o my-cpu.json",
                               .numbered = false};
-
-volatile std::sig_atomic_t interrupted = 0;
-
-/// The point at hand is finished and the file written; a second signal ends at once.
-void stop_soon() {
-  for (const int signal : {SIGINT, SIGTERM}) {
-    struct sigaction action = {};
-    action.sa_handler = [](int) { interrupted = 1; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-    sigaction(signal, &action, nullptr);
-  }
-}
-
-void say(const std::string& line) { std::cerr << kProgram.name << ": " << line << "\n"; }
 
 Versions versions(const Ranks& ranks) {
   Versions all{{"harness", fmt::format("{} {}", kProgram.name, kVersion)},
@@ -55,28 +37,14 @@ Versions versions(const Ranks& ranks) {
   return all;
 }
 
+/// Its own file, of as many ranks.
 Measurements begin_or_resume(const HarnessOptions& options, const Ranks& ranks) {
   const DeviceFacts device = read_device(ranks.size());
-  if (auto earlier = load_measurements(options.output)) {
-    check_same_device(*earlier, device, options.output);
-    if (earlier->device.gpus != device.gpus)
-      throw UserError(fmt::format("{} was measured with {} ranks, these are {}: name another file",
-                                  options.output, earlier->device.gpus, device.gpus));
-    return *earlier;
-  }
-  const std::string now = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  return {device, versions(ranks), now, {}};
-}
-
-HarnessExit say_ending(Ending ending, const std::string& file) {
-  if (ending == Ending::complete) say(fmt::format("complete: {}", file));
-  if (ending == Ending::out_of_time)
-    say(fmt::format("time is up: {} has what was measured, the same call goes on from there",
-                    file));
-  if (ending == Ending::interrupted)
-    say(fmt::format("interrupted: {} has what was measured, the same call goes on from there",
-                    file));
-  return ending == Ending::interrupted ? HarnessExit::interrupted : HarnessExit::ok;
+  const Measurements all = calib::begin_or_resume(options.output, device, versions(ranks));
+  if (all.device.gpus != device.gpus)
+    throw UserError(fmt::format("{} was measured with {} ranks, these are {}: name another file",
+                                options.output, all.device.gpus, device.gpus));
+  return all;
 }
 
 HarnessExit lead(const HarnessOptions& options, const std::vector<Point>& points,
@@ -90,23 +58,17 @@ HarnessExit lead(const HarnessOptions& options, const std::vector<Point>& points
   }
   const Selection selection =
       select(wanted, measurements, measurements.device, {.collectives = true}, options.again);
-  say(fmt::format("{}, ranks {}: {} points to measure, {} already in {}", measurements.device.name,
-                  bench.ranks.size(), selection.to_measure.size(), selection.already,
-                  options.output));
-  Surroundings surroundings;
-  surroundings.measure = [&](const Point& point) {
+  say(kProgram, fmt::format("{}, ranks {}: {} points to measure, {} already in {}",
+                            measurements.device.name, bench.ranks.size(),
+                            selection.to_measure.size(), selection.already, options.output));
+  const auto measure_here = [&](const Point& point) {
     (void)bench.ranks.of_first(static_cast<double>(numbers.at(identity(point))));
     return measure(point, bench);
   };
-  surroundings.save = [&](const Measurements& all) { replace_file(options.output, to_json(all)); };
-  surroundings.say = say;
-  surroundings.interrupted = &interrupted;
-  const Budget budget(options.budget_s, Budget::steady_clock());
-  Progress progress(std::cerr, isatty(STDERR_FILENO) != 0, 100);
-  const Ending ending =
-      run_campaign(selection.to_measure, measurements, surroundings, budget, progress);
+  const HarnessExit exit = measure_points(kProgram, options, selection.to_measure,
+                                          selection.already, measurements, measure_here);
   (void)bench.ranks.of_first(kEnd);
-  return say_ending(ending, options.output);
+  return exit;
 }
 
 void follow(const std::vector<Point>& points, const Bench& bench) {
@@ -132,7 +94,7 @@ HarnessExit answer(int argc, char** argv) {
       if (ranks.rank() == 0 && options->wants(point)) std::cout << identity(point) << "\n";
     return HarnessExit::ok;
   }
-  stop_soon();
+  stop_soon();  // all ranks: mpirun passes signals on to each
   Arena arena(read_device(ranks.size()).l2_bytes);
   const std::string folder =
       options->folder.empty() ? std::filesystem::temp_directory_path().string() : options->folder;
@@ -147,18 +109,5 @@ HarnessExit answer(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace stepsim;
-  using calib::HarnessExit;
-  const auto fail = [](HarnessExit code, const std::exception& error) {
-    cpu::say(error.what());
-    return static_cast<int>(code);
-  };
-  try {
-    return static_cast<int>(cpu::answer(argc, argv));
-  } catch (const UserError& error) {
-    return fail(HarnessExit::bad_input, error);
-  } catch (const IoError& error) {
-    return fail(HarnessExit::io, error);
-  } catch (const std::exception& error) {
-    return fail(HarnessExit::failed, error);
-  }
+  return calib::exit_code_of(cpu::kProgram, [&] { return cpu::answer(argc, argv); });
 }

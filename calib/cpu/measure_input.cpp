@@ -1,18 +1,14 @@
 // What a loader's worker does for a sample: reads a file, decodes a picture.
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <stdexcept>
 #include <vector>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "calib/cpu/laboratory.hpp"
 #include "calib/cpu/sampler.hpp"
-#include "calib/cpu/stopwatch.hpp"
 #include "calib/harness/not_offered.hpp"
 #ifdef STEPSIM_PICTURES
 #include "validate/loader/jpeg_files.hpp"
@@ -69,20 +65,6 @@ class Files {
     if (done < bytes_) throw std::runtime_error("a file of its own could not be read");
   }
 
-  /// Out of the page cache. False when the system keeps a part of it.
-  bool evict(int which) const {
-    const File file(name(which), O_RDONLY);
-    if (!file.is_open() || posix_fadvise(file.number(), 0, 0, POSIX_FADV_DONTNEED) != 0)
-      return false;
-    void* const pages = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file.number(), 0);
-    if (pages == MAP_FAILED) return false;
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    std::vector<unsigned char> there((bytes_ + page - 1) / page);
-    const bool told = mincore(pages, bytes_, there.data()) == 0;
-    munmap(pages, bytes_);
-    return told && std::none_of(there.begin(), there.end(), [](int is) { return (is & 1) != 0; });
-  }
-
  private:
   std::string name(int which) const { return (folder_ / std::to_string(which % kFiles)).string(); }
   void write(int which) const {
@@ -98,35 +80,14 @@ class Files {
   std::filesystem::path folder_;
 };
 
-double wall_of(const std::function<void()>& work) {
-  const Moment start = now();
-  work();
-  return std::max((now() - start).wall, 1e-9);
-}
-
-/// The same answer on all ranks.
-bool on_all(const Ranks& ranks, bool here) { return ranks.smallest(here ? 1 : 0) > 0.5; }
-
 }  // namespace
 
 calib::Measured measure(const calib::FileReadPoint& point, const Bench& bench) {
+  if (point.cache != calib::PageCache::warm)
+    throw NotOffered("only files that are in the page cache");
   Files files(bench.folder, point.bytes);
   calib::Measured measured;
-  if (point.cache == calib::PageCache::warm) {
-    measured.timing = time_alone(bench.ranks, [&](int turn) { files.read(turn); });
-    return measured;
-  }
-  bool evicted = true;
-  for (int i = 0; i < kFiles; ++i) evicted = files.evict(i) && evicted;
-  if (!on_all(bench.ranks, evicted))
-    throw NotOffered("files there stay in memory, whatever is asked for");
-  // Each file once: what was read is in the cache.
-  std::vector<double> samples;
-  for (int i = 0; i < kFiles; ++i) samples.push_back(wall_of([&] { files.read(i); }));
-  measured.timing = calib::summarise(samples);
-  calib::Timing& timing = measured.timing;
-  for (double* value : {&timing.seconds, &timing.p10, &timing.p90})
-    *value = bench.ranks.mean(*value);
+  measured.timing = time_alone(bench.ranks, [&](int turn) { files.read(turn); });
   return measured;
 }
 

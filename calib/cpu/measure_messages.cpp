@@ -19,8 +19,8 @@ std::int64_t floats_of(std::int64_t bytes) {
   return std::max<std::int64_t>(bytes / static_cast<std::int64_t>(sizeof(float)), 1);
 }
 
-/// Sums that take turns and do not grow: numbers in (0, 1) are doubled by two ranks, and a few
-/// thousand doublings would leave the range of floats.
+/// In place, so that the numbers of a set grow with each turn, in the end to infinity; a sum takes
+/// as long with these (only numbers near zero, which there are none of, would be slower).
 void all_reduce(const Ranks& ranks, float* values, std::size_t count) {
   AllReduces reductions(ranks);
   reductions.start(values, count);
@@ -31,23 +31,13 @@ void all_reduce(const Ranks& ranks, float* values, std::size_t count) {
 
 calib::Measured measure(const calib::CollectivePoint& point, const Bench& bench) {
   check_ranks(point.gpus, bench.ranks);
+  if (point.op != calib::Collective::all_reduce) throw calib::NotOffered("only all_reduce");
   const std::int64_t floats = floats_of(point.bytes);
   const auto count = static_cast<std::size_t>(floats);
   calib::Measured measured;
-  if (point.op == calib::Collective::all_reduce) {
-    bench.arena.deal(floats);
-    measured.timing = time_together(bench.ranks, [&](int turn) {
-      all_reduce(bench.ranks, bench.arena.set(turn).data(), count);
-    });
-  } else if (point.op == calib::Collective::shift) {
-    bench.arena.deal(2 * floats);
-    measured.timing = time_together(bench.ranks, [&](int turn) {
-      float* const set = bench.arena.set(turn).data();
-      bench.ranks.shift(set, set + count, count);
-    });
-  } else {
-    throw calib::NotOffered("only all_reduce and shift");
-  }
+  bench.arena.deal(floats);
+  measured.timing = time_together(
+      bench.ranks, [&](int turn) { all_reduce(bench.ranks, bench.arena.set(turn).data(), count); });
   return measured;
 }
 

@@ -46,9 +46,8 @@ Points memory_kernels() {
 
 Points collectives(int ranks) {
   Points points;
-  for (const Collective op : {Collective::all_reduce, Collective::shift})
-    for (std::int64_t bytes = 1024; bytes <= std::int64_t{64} << 20; bytes *= 4)
-      points.push_back(CollectivePoint{op, Dtype::fp32, ranks, bytes});
+  for (std::int64_t bytes = 1024; bytes <= std::int64_t{64} << 20; bytes *= 4)
+    points.push_back(CollectivePoint{Collective::all_reduce, Dtype::fp32, ranks, bytes});
   return points;
 }
 
@@ -62,10 +61,9 @@ Points overlaps(int ranks) {
 
 Points file_reads() {
   Points points;
-  for (const PageCache cache : {PageCache::warm, PageCache::cold})
-    for (const std::int64_t bytes :
-         {std::int64_t{16} << 10, std::int64_t{128} << 10, std::int64_t{1} << 20})
-      points.push_back(FileReadPoint{cache, bytes});
+  for (const std::int64_t bytes :
+       {std::int64_t{16} << 10, std::int64_t{128} << 10, std::int64_t{1} << 20})
+    points.push_back(FileReadPoint{PageCache::warm, bytes});
   return points;
 }
 

@@ -86,13 +86,6 @@ double Ranks::of_first(double value) const {
   return value;
 }
 
-void Ranks::shift(const float* sent, float* received, std::size_t count) const {
-  check(MPI_Sendrecv(sent, counted(count), MPI_FLOAT, (rank_ + 1) % size_, 0, received,
-                     counted(count), MPI_FLOAT, (rank_ + size_ - 1) % size_, 0, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE),
-        "MPI_Sendrecv");
-}
-
 std::string Ranks::version() const {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
   int length = 0;

@@ -28,9 +28,6 @@ class Ranks {
   /// What rank 0 has, on all ranks.
   double of_first(double value) const;
 
-  /// To the next rank, from the one before, at the same time. REQUIRES: several ranks.
-  void shift(const float* sent, float* received, std::size_t count) const;
-
   /// The library that sends, or empty.
   std::string version() const;
 

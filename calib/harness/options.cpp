@@ -20,11 +20,12 @@ std::string footer(const HarnessProgram& program) {
   return fmt::format(
       "Measurements that the file already has are not repeated, so that a call that was cut off\n"
       "goes on where it was. The format is described in docs/calibration.md.\n\n"
-      "Exit codes: 0 ok, also when the budget ended first; 2 bad input, 3 no {0} or no driver,\n"
+      "Exit codes: 0 ok, also when the budget ended first; 2 bad input,{0}\n"
       "4 a file could not be read or written, 70 {1} failed, 130 interrupted (the file is "
       "whole).\n\n"
       "Example: {2} {3}",
-      program.device, program.failed, program.name, program.example);
+      program.absent.empty() ? "" : fmt::format(" 3 {},", program.absent), program.failed,
+      program.name, program.example);
 }
 
 Kind parse_kind(const std::string& text) {

@@ -35,8 +35,9 @@ struct HarnessOptions {
 /// A measuring program, as its help describes it.
 struct HarnessProgram {
   std::string name = "stepsim-measure-cuda";
-  std::string device = "GPU";   ///< what it measures
-  std::string failed = "CUDA";  ///< what exit code 70 is about
+  std::string device = "GPU";                  ///< what it measures
+  std::string absent = "no GPU or no driver";  ///< what exit code 3 is about; "": there is none
+  std::string failed = "CUDA";                 ///< what exit code 70 is about
   std::string example = "--only gemm,memory --budget 10min -o my-h100.json";
   bool numbered = true;  ///< several devices, one of which --device names
 };

@@ -1,5 +1,6 @@
 // stepsim calibrate cpu: measures this machine, then writes all that a training on it needs.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <ostream>
 #include <thread>
@@ -10,10 +11,11 @@
 #include "sim/command/child.hpp"
 #include "sim/command/command.hpp"
 #include "sim/command/cpu_profile.hpp"
+#include "sim/command/written_file.hpp"
+#include "sim/core/duration.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
 #include "sim/measurement/measurements.hpp"
-#include "sim/report/file.hpp"
 
 namespace stepsim {
 namespace {
@@ -21,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kProgram = "stepsim-measure-cpu";
+constexpr const char* kCommand = "stepsim calibrate cpu";
 /// Beyond the budget: the point at hand, and the start of MPI.
 constexpr double kGrace = 60;
 
@@ -52,20 +55,6 @@ Places places_of(const CalibrateCpuOptions& options) {
   return places;
 }
 
-double seconds_of(const std::string& text) {
-  std::size_t end = 0;
-  double number = 0;
-  try {
-    number = std::stod(text, &end);
-  } catch (const std::exception&) {
-    end = 0;
-  }
-  const std::string unit = text.substr(end);
-  if (end == 0 || !(number > 0) || number > 1e6 || (unit != "s" && unit != "min"))
-    throw UserError(fmt::format("--budget {}: a time like 90s or 2min", text));
-  return unit == "s" ? number : 60 * number;
-}
-
 std::string measuring_program() {
   std::error_code failed;
   const fs::path own = fs::read_symlink("/proc/self/exe", failed);
@@ -88,9 +77,10 @@ int ranks_for(const CalibrateCpuOptions& options, const std::string& mpirun, std
   return 1;
 }
 
-void measure(const CalibrateCpuOptions& options, const std::string& program, const Places& places,
+/// Whether all points were measured before the budget ended.
+bool measure(const CalibrateCpuOptions& options, const std::string& program, const Places& places,
              std::ostream& notes) {
-  const double budget = seconds_of(options.budget);
+  const double budget = parse_duration(options.budget);
   const std::string mpirun = find_on_path("mpirun");
   const int ranks = ranks_for(options, mpirun, notes);
   std::vector<std::string> words;
@@ -99,12 +89,15 @@ void measure(const CalibrateCpuOptions& options, const std::string& program, con
   const std::vector<std::string> own{program, "--budget", fmt::format("{:.17g}s", budget), "-o",
                                      places.measurements.string()};
   words.insert(words.end(), own.begin(), own.end());
+  const auto start = std::chrono::steady_clock::now();
   // Open MPI wants to be asked twice before it runs as root, as one does in containers.
   const int code = run_child(
       words, {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, budget + kGrace);
   if (code != 0)
     throw SimulationError(fmt::format("{} failed with exit code {}; what it said stands above",
                                       ranks > 1 ? "mpirun " + program : program, code));
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  return taken.count() < budget;
 }
 
 void make_folders(const Places& places) {
@@ -126,29 +119,48 @@ Calibration as_calibration(const CpuProfile& made, const calib::Measurements& me
   return calibration;
 }
 
+/// What the fits lack, and what helps.
+std::string time_text(const CalibrateCpuOptions& options, int points) {
+  return fmt::format(
+      "The budget of {} ended before all points were measured: the fits are to {} points. The same "
+      "call goes on from there. A machine with nothing else to do needs 45 s for all.\n",
+      options.budget, points);
+}
+
+/// Without those that were not made.
+std::vector<FileText> files_of(const CpuProfile& made, const Places& places) {
+  std::vector<FileText> files;
+  for (const auto& [place, text] : {std::pair{places.gpu, made.gpu_text},
+                                    {places.link, made.link_text},
+                                    {places.cluster, made.cluster_text},
+                                    {places.scenario, made.scenario_text}})
+    if (!text.empty()) files.push_back({place.string(), sealed(text, kCommand)});
+  return files;
+}
+
 }  // namespace
 
 ExitCode calibrate_cpu(const CalibrateCpuOptions& options, std::ostream& out, std::ostream& notes) {
   const Places places = places_of(options);
+  (void)parse_duration(options.budget);
+  refuse_to_replace({places.gpu.string(), places.link.string(), places.cluster.string(),
+                     places.scenario.string()},
+                    kCommand, options.force);
   const std::string program = measuring_program();
   make_folders(places);
-  measure(options, program, places, notes);
+  const bool is_complete = measure(options, program, places, notes);
   const std::string file = places.measurements.string();
   const MeasuredFile measured{file, calib::parse_measurements(read_source(file)->text, file)};
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const CpuProfile made = cpu_profile(measured, places.name, cores);
   const Calibration calibration = as_calibration(made, measured.content);
-  out << (options.format == "json" ? calibration_json(calibration)
-                                   : calibration_text(calibration) + "\n");
-  const auto save = [&](const fs::path& path, const std::string& text) {
-    if (text.empty()) return;
-    save_file(path.string(), text);
-    if (options.format != "json") out << path.string() << ": written\n";
-  };
-  save(places.gpu, made.gpu_text);
-  save(places.link, made.link_text);
-  save(places.cluster, made.cluster_text);
-  save(places.scenario, made.scenario_text);
+  const std::vector<FileText> files = files_of(made, places);
+  save_files(files);
+  const bool is_table = options.format != "json";
+  out << (is_table ? calibration_text(calibration) + "\n" : calibration_json(calibration));
+  if (!is_complete) (is_table ? out : notes) << time_text(options, calibration.points);
+  for (const FileText& one : files)
+    if (is_table) out << one.path << ": written\n";
   return ExitCode::ok;
 }
 

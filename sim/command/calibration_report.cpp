@@ -81,9 +81,11 @@ std::vector<std::string> hopeless(const Calibration& made) {
 }  // namespace
 
 std::string calibration_text(const Calibration& made) {
-  std::string text = fmt::format(
-      "{} points of {}; what was not measured is as {}\n\n", made.points,
-      made.device.empty() ? "a GPU that the files do not name" : made.device, made.base);
+  const bool has_base = !made.base.empty();
+  std::string text =
+      fmt::format("{} points of {}{}\n\n", made.points,
+                  made.device.empty() ? "a GPU that the files do not name" : made.device,
+                  has_base ? "; what was not measured is as " + made.base : "");
   text +=
       fmt::format("{}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}  range\n", pad_right("family", kFamilyWidth),
                   "points", "mean", "median", "90th", "large", "base");
@@ -94,8 +96,10 @@ std::string calibration_text(const Calibration& made) {
   }
   text += "\nErrors of time on points that the fit did not see";
   text += any_fit ? " (with *, on those of the fit)" : "";
-  text += fmt::format("; base: of {} as it was, on all points.\n",
-                      made.base_link.empty() ? made.base : made.base + " and " + made.base_link);
+  if (has_base)
+    text += fmt::format("; base: of {} as it was, on all points",
+                        made.base_link.empty() ? made.base : made.base + " and " + made.base_link);
+  text += ".\n";
   if (const auto families = hopeless(made); !families.empty())
     text += fmt::format(
         "Warning: {} off by more than half: the formula does not describe these points; look at "
@@ -131,6 +135,7 @@ std::string calibration_json(const Calibration& made) {
                     {"device", made.device},
                     {"base", made.base},
                     {"points", made.points}};
+  if (made.base.empty()) json.erase("base");
   if (!made.base_link.empty()) json["base_link"] = made.base_link;
   ordered_json& families = json["families"] = ordered_json::array();
   for (const FamilyReport& family : made.families) families.push_back(json_of(family));

@@ -85,6 +85,7 @@ struct CalibrateCpuOptions {
   std::string budget = "90s";    ///< of the measurement
   std::optional<int> ranks;      ///< processes that are at work; absent: two, or one on one core
   std::string format = "table";  ///< table, json
+  bool force = false;            ///< also replace what was changed since it was written
 };
 
 /// Simulates a scenario and prints the answer. Exit code 1 when an expectation fails.

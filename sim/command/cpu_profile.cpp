@@ -6,6 +6,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/command/profile_draft.hpp"
 #include "sim/core/error.hpp"
@@ -29,6 +30,9 @@ constexpr Bytes kLargeMessage = 1_MiB;
 /// The picture whose decoding the scenario has, and about its bytes as a JPEG of quality 90.
 constexpr std::int64_t kPictureWidth = 320, kPictureHeight = 240;
 constexpr const char* kPictureBytes = "32 KiB";
+
+/// What is measured stays in its file.
+constexpr const char* kMoreTime = "the same call goes on from there, with more time by --budget";
 
 struct Sources {
   static constexpr const char* machine = "machine";
@@ -54,7 +58,8 @@ fit::Samples gemm_samples(const Records& records) {
   return samples;
 }
 
-/// The fastest of the rates, which all others are shares of.
+/// Rates of the trainer's loops. The fastest is the memory's bandwidth; classes that the trainer
+/// has no loops of are as element-wise kernels.
 void set_memory(const Records& records, std::uint64_t seed, GpuDraft& draft) {
   draft.profile.memory_kernels.latency = kCall;
   draft.state("memory_kernels.latency", "call", "judgement: of a call and a loop");
@@ -63,8 +68,9 @@ void set_memory(const Records& records, std::uint64_t seed, GpuDraft& draft) {
   MemoryProfile& memory = draft.profile.memory_kernels;
   if (memory.elementwise.bytes_per_second() <= 0 || memory.optimizer.bytes_per_second() <= 0 ||
       memory.loss.bytes_per_second() <= 0)
-    throw UserError("too little was measured: a training needs copies, squared errors and Adam");
-  // Classes that the trainer has no loops of: chains of passes over memory.
+    throw UserError(
+        fmt::format("too little was measured: a training needs copies, squared errors and Adam; {}",
+                    kMoreTime));
   for (BytesPerSecond* rate : {&memory.norm, &memory.softmax, &memory.dropout, &memory.permute})
     *rate = memory.elementwise;
   draft.profile.memory_bandwidth = std::max({memory.elementwise, memory.optimizer, memory.loss});
@@ -83,9 +89,8 @@ void set_products(const Records& records, std::uint64_t seed, GpuDraft& draft) {
   const fit::Samples samples = gemm_samples(records);
   if (samples.size() < fit::kFewestToSplit)
     throw UserError(
-        fmt::format("too little was measured: {} products of matrices, of which a fit "
-                    "needs {}; give more time with --budget",
-                    samples.size(), fit::kFewestToSplit));
+        fmt::format("too little was measured: {} products of matrices, of which a fit needs {}; {}",
+                    samples.size(), fit::kFewestToSplit, kMoreTime));
   const BytesPerSecond bandwidth = draft.profile.memory_bandwidth;
   GemmProfile start;
   start.precision = Precision::fp32;
@@ -144,10 +149,12 @@ std::optional<LinkDraft> link_draft(const Records& records, const std::string& n
   std::vector<fit::Message> messages;
   fit::Samples samples;
   double ranks = 2;
+  Bytes largest = kLeastMessage;
   for_each_point<calib::CollectivePoint>(records, [&](const auto& point, const auto& measured) {
     const Bytes bytes{static_cast<double>(point.bytes)};
     if (point.op != calib::Collective::all_reduce || bytes < kLeastMessage) return;
     ranks = static_cast<double>(point.gpus);
+    largest = std::max(largest, bytes);
     const Seconds seconds{measured.timing.seconds};
     messages.push_back({bytes, seconds});
     samples.push_back({MemoryBound{bytes}, seconds, bytes >= kLargeMessage});
@@ -166,7 +173,7 @@ std::optional<LinkDraft> link_draft(const Records& records, const std::string& n
   report.errors = fit::errors_of(
       [&](const Work& work) { return line.time(std::get<MemoryBound>(work).bytes); }, samples);
   report.held_out = false;
-  report.range = fmt::format("{} to 64 MiB", humanise(kLeastMessage).text());
+  report.range = fmt::format("{} to {}", humanise(kLeastMessage).text(), humanise(largest).text());
   report.remark = fmt::format("{:.4g} us, {:.4g} GB/s", line.latency.seconds() * 1e6,
                               1e-9 / line.seconds_per_byte);
   draft.state("", "all-reduce", fit_source(provenance, report));
@@ -179,8 +186,8 @@ struct Reading {
   std::optional<BytesPerSecond> rate;
 };
 
-/// Files that were read before.
-Reading warm_reads(const Records& records) {
+/// Files that were read before; nothing where too few were.
+std::optional<Reading> warm_reads(const Records& records) {
   std::vector<fit::Message> messages;
   for_each_point<calib::FileReadPoint>(records, [&](const auto& point, const auto& measured) {
     if (point.cache == calib::PageCache::warm)
@@ -189,8 +196,8 @@ Reading warm_reads(const Records& records) {
   });
   if (messages.size() < 2) return {};
   const fit::Line line = fit::line_through(messages);
-  if (line.seconds_per_byte <= 0) return {line.latency, {}};
-  return {line.latency, BytesPerSecond{1 / line.seconds_per_byte}};
+  if (line.seconds_per_byte <= 0) return Reading{line.latency, {}};
+  return Reading{line.latency, BytesPerSecond{1 / line.seconds_per_byte}};
 }
 
 std::optional<Seconds> decoding(const Records& records) {
@@ -202,26 +209,34 @@ std::optional<Seconds> decoding(const Records& records) {
   return seconds;
 }
 
+/// "{latency: 3 us, bandwidth: 8 GB/s}"; what the fit has none of is left out.
+std::string storage_text(const Reading& reading) {
+  std::vector<std::string> parts;
+  if (reading.latency > Seconds{})
+    parts.push_back(fmt::format("latency: {:.4g} us", reading.latency.seconds() * 1e6));
+  if (reading.rate)
+    parts.push_back(fmt::format("bandwidth: {:.4g} GB/s", reading.rate->bytes_per_second() / 1e9));
+  return fmt::format("{{{}}}", fmt::join(parts, ", "));
+}
+
 /// What loads pictures of this machine's disk, once they are in the page cache; "" where it was not
 /// measured.
 std::string data_text(const Records& records) {
   const auto decode = decoding(records);
-  if (!decode) return "";
-  const Reading reading = warm_reads(records);
-  std::string storage = fmt::format("latency: {:.4g} us", reading.latency.seconds() * 1e6);
-  if (reading.rate)
-    storage += fmt::format(", bandwidth: {:.4g} GB/s", reading.rate->bytes_per_second() / 1e9);
+  const auto reading = warm_reads(records);
+  if (!decode || !reading) return "";
   return fmt::format(
       "# JPEG files of {}x{} pixels in the page cache, as measured; their size: judgement, quality "
       "90.\n"
       "data:\n"
       "  sample_size: {}\n"
-      "  storage: {{{}}}\n"
+      "  storage: {}\n"
       "  decode: {:.4g} us\n"
       "  workers: 1\n"
       "  prefetch: 2\n"
       "  pinned: false\n",
-      kPictureWidth, kPictureHeight, kPictureBytes, storage, decode->seconds() * 1e6);
+      kPictureWidth, kPictureHeight, kPictureBytes, storage_text(*reading),
+      decode->seconds() * 1e6);
 }
 
 std::string cluster_text(const std::string& name, std::int64_t ranks, bool linked,
@@ -252,6 +267,12 @@ std::string scenario_text(const std::string& name, std::int64_t measured, int co
       name, ranks, 64 * ranks, cores, cores > ranks ? data_text(records) : "");
 }
 
+/// Generations are NVIDIA's; a reader that finds none takes what it takes for all others.
+std::string without_architecture(std::string text) {
+  const std::size_t begin = text.find("\narchitecture: ");
+  return begin == std::string::npos ? text : text.erase(begin, text.find('\n', begin + 1) - begin);
+}
+
 }  // namespace
 
 CpuProfile cpu_profile(const MeasuredFile& file, const std::string& name, int cores) {
@@ -270,7 +291,7 @@ CpuProfile cpu_profile(const MeasuredFile& file, const std::string& name, int co
   set_products(records, kSeed, gpu);
   const std::string title = fmt::format("{}, by stepsim calibrate cpu.", gpu.profile.description);
   CpuProfile made;
-  made.gpu_text = profile_yaml(gpu.profile, title, gpu.sources);
+  made.gpu_text = without_architecture(profile_yaml(gpu.profile, title, gpu.sources));
   (void)parse_gpu(made.gpu_text, name + ".yaml");
   made.families = gpu.families;
   if (const auto link = link_draft(records, name, provenance)) {

@@ -25,7 +25,8 @@ expect "an unknown kind" 2 "$program" --only gem
 grep -q "did you mean 'gemm'?" err || fail "no proposal for --only gem"
 expect "a GPU's option" 2 "$program" --device 1
 expect "help" 0 "$program" --help
-grep -q "no CPU or no driver" out || fail "--help speaks of another device"
+grep -q "profile of this CPU" out || fail "--help does not say what is measured"
+! grep -q "driver" out || fail "--help speaks of another device"
 
 expect "warm reads" 0 "$program" --only file_read --folder . -o my.json
 (($(grep -c '"cache":"warm".*"seconds"' my.json) == 3)) || fail "not three warm reads were measured"
@@ -42,3 +43,9 @@ grep -q "libopenblas-dev" err || fail "it does not say what is missing"
 expect "a profile that nobody would find" 2 "$stepsim" calibrate cpu -o mine.yaml
 grep -q "calib/gpus/this-machine.yaml" err || fail "it does not say where profiles are"
 expect "a budget without a unit" 2 "$stepsim" calibrate cpu -o calib/gpus/mine.yaml --budget 10
+mkdir -p calib/gpus scenarios
+echo "mine: 1" | tee calib/gpus/mine.yaml scenarios/mine.yaml >/dev/null
+expect "files that it did not write" 2 "$stepsim" calibrate cpu -o calib/gpus/mine.yaml
+grep -q "calib/gpus/mine.yaml, .*/scenarios/mine.yaml are there already.*--force" err ||
+  fail "it does not name the files that it would replace"
+[[ $(cat scenarios/mine.yaml) == "mine: 1" && ! -e scenarios/clusters ]] || fail "it wrote something"

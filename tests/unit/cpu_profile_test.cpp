@@ -143,6 +143,34 @@ TEST_CASE("cluster and scenario say what was measured") {
   }
 }
 
+TEST_CASE("what was not measured is not said, and not made up") {
+  CHECK(profile_of(machine()).gpu_text.find("architecture") == std::string::npos);
+  const std::string table = calibration_text({.device = "Example CPU", .points = 7});
+  CHECK(table.find("7 points of Example CPU\n") == 0);
+  CHECK(table.find("base: of") == std::string::npos);
+  // Reads that take as long as their bytes: no latency.
+  calib::Measurements all = machine();
+  for (calib::Record& record : all.records)
+    if (const auto* read = std::get_if<calib::FileReadPoint>(&record.point))
+      record.measured = taking(static_cast<double>(read->bytes) / 10e9);
+  CHECK(profile_of(all).scenario_text.find("storage: {bandwidth: 10 GB/s}\n") != std::string::npos);
+  std::erase_if(all.records, [](const calib::Record& record) {
+    return calib::kind_of(record.point) == calib::Kind::file_read;
+  });
+  CHECK(profile_of(all).scenario_text.find("\ndata:") == std::string::npos);
+}
+
+TEST_CASE("the range of messages is the one that was measured") {
+  calib::Measurements all = machine();
+  std::erase_if(all.records, [](const calib::Record& record) {
+    const auto* point = std::get_if<calib::CollectivePoint>(&record.point);
+    return point != nullptr && point->bytes > 1 << 20;
+  });
+  const CpuProfile made = profile_of(all);
+  CHECK(made.families.back().family == "all-reduce, 2 ranks");
+  CHECK(made.families.back().range == "4.00 KiB to 1.00 MiB");
+}
+
 TEST_CASE("a scenario leaves a core to its loader, or has none") {
   const MeasuredFile file{"example.json", machine()};
   const std::string two = cpu_profile(file, "example", 2).scenario_text;
@@ -168,7 +196,7 @@ TEST_CASE("one rank has no link, and a profile wants products and loops") {
   });
   CHECK_THROWS_WITH_AS(profile_of(alone),
                        "too little was measured: 0 products of matrices, of which a fit needs 8; "
-                       "give more time with --budget",
+                       "the same call goes on from there, with more time by --budget",
                        UserError);
 }
 

@@ -3,10 +3,14 @@
 //   stepsim-train --layers 8 --width 1024 --batch 64
 //   mpirun -n 2 stepsim-train --layers 8 --width 1024 --batch 64 --bucket 8388608
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <iostream>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "calib/cpu/gemm.hpp"
 #include "sim/core/quantile.hpp"
@@ -31,7 +35,12 @@ void declare(CLI::App& app, Wishes& wishes) {
   app.add_option("--width", s.shape.width, "of all layers")->check(count);
   app.add_option("--batch", s.shape.batch, "samples a rank and step")->check(count);
   app.add_option("--bucket", s.bucket_bytes, "bytes of a gradient bucket")
-      ->check(CLI::PositiveNumber);
+      ->check([](const std::string& text) {
+        char* end = nullptr;
+        const double bytes = std::strtod(text.c_str(), &end);
+        const bool right = end != text.c_str() && *end == 0 && std::isfinite(bytes) && bytes > 0;
+        return right ? "" : "'" + text + "' is not a number of bytes";
+      });
   app.add_option("--steps", s.steps, "that are measured")->check(count);
   app.add_option("--warmup", s.warmup, "steps before them")->check(CLI::Range(0, 1 << 20));
   app.add_option("--pictures", wishes.picture_size,
@@ -52,6 +61,27 @@ void read_picture_size(Wishes& wishes) {
                      std::clamp(p.height, 1, 10000) == p.height;
   if (!right)
     throw CLI::ValidationError("--pictures", "'" + wishes.picture_size + "' is not like 320x240");
+}
+
+/// Weights, gradients and Adam's moments; the activations of Mlp, and four batches with targets.
+double bytes_of(const Shape& shape) {
+  const auto layers = static_cast<double>(shape.layers), width = static_cast<double>(shape.width);
+  const double tensor = static_cast<double>(shape.batch) * width;
+  return sizeof(float) * (4 * layers * width * width + (2 * layers + 1 + 4 + 8) * tensor);
+}
+
+void check_setting(const Wishes& wishes) {
+  const Setting& s = wishes.setting;
+  const double wanted = bytes_of(s.shape), gib = 0x1p30;
+  const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (memory > 0 && wanted > memory)
+    throw CLI::ValidationError(
+        "--layers, --width, --batch",
+        fmt::format("they need {:.3g} GiB a rank, this machine has {:.3g}; try fewer or smaller",
+                    wanted / gib, memory / gib));
+  if (s.steps + s.warmup < 2)
+    throw CLI::ValidationError("--steps", "a loss cannot fall in one step: more, or some --warmup");
 }
 
 std::unique_ptr<Batches> batches_for(const Wishes& wishes, const cpu::Ranks& ranks) {
@@ -115,6 +145,7 @@ int answer(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     if (!wishes.picture_size.empty()) read_picture_size(wishes);
+    check_setting(wishes);
     return run(wishes, argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kBadInput;

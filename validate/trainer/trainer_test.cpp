@@ -108,6 +108,16 @@ TEST_CASE("gradients are complete from the last layer to the first, and zero aft
   for (const float gradient : model.gradients()) CHECK(gradient == 0);
 }
 
+TEST_CASE("settings that cannot be trained are refused with the reason") {
+  const auto refusal = [](const std::string& options) {
+    return output_of(fmt::format("{} {} 2>&1; test $? = 2", STEPSIM_TRAINER, options));
+  };
+  CHECK(refusal("--bucket nan").find("'nan' is not a number of bytes") != std::string::npos);
+  CHECK(refusal("--bucket 4MB").find("'4MB' is not a number of bytes") != std::string::npos);
+  CHECK(refusal("--width 1000000 --layers 1000000").find("this machine has") != std::string::npos);
+  CHECK(refusal("--steps 1 --warmup 0").find("cannot fall in one step") != std::string::npos);
+}
+
 TEST_CASE("training lowers the loss to a tenth") {
   const std::string csv = train_with("--batch 16 --steps 1500", 1);
   CHECK(std::stod(cell(csv, "last_loss")) < 0.1 * std::stod(cell(csv, "first_loss")));
