@@ -14,9 +14,13 @@
 namespace stepsim {
 namespace {
 
-// SimGrid counts payload in whole bytes; 1/1024 of a byte is fine enough to agree with closed
-// forms.
-constexpr double kUnitsPerByte = 1024;
+// SimGrid counts payload in whole bytes. Flows that share links make a difference in time grow:
+// where one comes later, the other ends earlier, and after some twenty meetings a picosecond has
+// become a microsecond. Ranks that are alike have to stay alike, so what is rounded off is less
+// than what doubles round: at 1 GB/s a unit takes 1e-15 s.
+constexpr double kUnitsPerByte = 0x1p20;
+// Bytes of one transfer, as many as 64 bits count; what is longer follows in another one.
+constexpr double kMost = 0x1p43;
 // Dates closer than this are one on a young clock, of less than twice so many seconds.
 constexpr double kInstant = 1e-13;
 constexpr double kYoung = 64;
@@ -113,12 +117,11 @@ Board::Board(const Folding& folding)
 }
 
 void Board::begin_background() {
-  constexpr double kEndless = 8e15;  // bytes; about what SimGrid can count
   for (const FoldedStream& stream : background_) {
     const MovingId id = endless_.emplace_back(next_++);
-    moving_[id] = {&stream, kEndless, stream.alone.bytes_per_second(), 0, 0, [](double) {}, {}};
+    moving_[id] = {&stream, INFINITY, stream.alone.bytes_per_second(), 0, 0, [](double) {}, {}};
     on_link_[stream.links.front()].push_back(id);
-    hand_over(id, kEndless);
+    hand_over(id, INFINITY);
   }
 }
 
@@ -126,9 +129,9 @@ void Board::end_background() {
   for (const MovingId id : endless_) {
     // SimGrid looks at it once more after this callback.
     const auto& comm = cancelled_.emplace_back(moving_.at(id).comm);
-    comms_.erase(comm.get());
+    const bool is_moving = comms_.erase(comm.get()) > 0;
     leave(id);
-    comm->cancel();
+    if (is_moving) comm->cancel();
   }
   endless_.clear();
 }
@@ -277,7 +280,9 @@ void Board::hand_over(MovingId id, double bytes) {
   limit->set_bandwidth(moving.rate * kUnitsPerByte);
   moving.comm = simgrid::s4u::Comm::sendto_init();
   comms_[moving.comm.get()] = id;
-  moving.comm->set_payload_size(static_cast<std::uint64_t>(std::llround(bytes * kUnitsPerByte)));
+  const double now = std::min(bytes, kMost);
+  moving.later = bytes - now;
+  moving.comm->set_payload_size(static_cast<std::uint64_t>(std::nearbyint(now * kUnitsPerByte)));
   moving.comm->set_source(from);
   // SimGrid bounds a transfer for good by what its links have when it starts.
   std::vector<LinkId> slow = links_of(*moving.stream);
@@ -303,7 +308,10 @@ void Board::finished(const simgrid::s4u::Activity& activity) {
   comms_.erase(found);
   const double date = simgrid::s4u::Engine::get_clock() - base_;
   at(date, [this, id, date] {
-    const Done done = std::move(moving_.at(id).done);
+    const auto moving = moving_.find(id);
+    if (moving == moving_.end()) return;  // background, taken off meanwhile
+    if (moving->second.later > 0) return hand_over(id, moving->second.later);
+    const Done done = std::move(moving->second.done);
     leave(id);
     done(date);
   });

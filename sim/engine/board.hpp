@@ -60,6 +60,7 @@ class Board {
     double bytes = 0, rate = 0, begin = 0, end = 0;
     Done done;
     simgrid::s4u::CommPtr comm;
+    double later = 0;  ///< bytes that follow in further transfers of SimGrid's
   };
   using MovingId = std::uint64_t;
 

@@ -200,14 +200,10 @@ void add_table_defaults(Row& row) {
     const char* like;  ///< another field of the row
   };
   static constexpr Default kDefaults[] = {
-      {"gemm", "transpose", "TN", ""},
-      {"gemm", "batch", "1", ""},
-      {"gemm", "accumulate", "false", ""},
-      {"gemm", "sustained", "false", ""},
-      {"attention", "pass", "forward", ""},
-      {"attention", "kv_heads", "", "heads"},
-      {"memory", "rows", "1", ""},
-      {"memory", "columns", "", "bytes"},
+      {"gemm", "transpose", "TN", ""},      {"gemm", "batch", "1", ""},
+      {"gemm", "accumulate", "false", ""},  {"gemm", "sustained", "false", ""},
+      {"attention", "pass", "forward", ""}, {"attention", "kv_heads", "", "heads"},
+      {"memory", "rows", "1", ""},          {"memory", "columns", "", "bytes"},
   };
   row.may_be_short = true;
   const Entry* stated = row.find("kind");

@@ -199,7 +199,8 @@ class TableReader {
     const std::vector<Cell> cells = cells_of(line.text, separator_);
     const Place start{source_, line.number, 1};
     if (cells.back().is_open)
-      return add({source_, line.number, cells.back().column}, "a quote begins here and does not end");
+      return add({source_, line.number, cells.back().column},
+                 "a quote begins here and does not end");
     if (cells.size() != columns_.size())
       return add(
           start,

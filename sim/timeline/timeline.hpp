@@ -75,13 +75,13 @@ struct Span {
   std::int32_t blocker = kNoSpan;  ///< index into the same rank's spans
   std::int32_t mix = -1;  ///< >= 0: the work is Timeline::mixes[mix], the rest of it launch gaps
   double pace = 1;        ///< with a mix: its times are that many times as long
-  std::int32_t micro_batch = -1;  ///< -1: belongs to the whole step
-  std::uint32_t message = 0;      ///< point-to-point: same number at both ends; 0: none
-  std::uint32_t operation = 0;    ///< communication: same number at all members; 0: none
+  std::int32_t micro_batch = -1;     ///< -1: belongs to the whole step
+  std::uint32_t message = 0;         ///< point-to-point: same number at both ends; 0: none
+  std::uint32_t operation = 0;       ///< communication: same number at all members; 0: none
   std::uint32_t outside = kInRange;  ///< of one kernel: index into Timeline::names, as in a mix
-  double contention = 0;          ///< compute: time lost to collectives beside it
-  double bytes = 0;               ///< communication and copies: payload of this rank
-  std::uint16_t row = 0;          ///< index into RankTimeline::rows
+  double contention = 0;             ///< compute: time lost to collectives beside it
+  double bytes = 0;                  ///< communication and copies: payload of this rank
+  std::uint16_t row = 0;             ///< index into RankTimeline::rows
   std::uint16_t step = 0;
   Cause cause = Cause::forward;  ///< of the time between start and end
   Cause wait_cause =

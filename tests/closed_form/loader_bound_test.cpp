@@ -28,8 +28,7 @@ struct Loaders {
 
 Scenario scenario_with(const Loaders& l) {
   const auto per_gpu = static_cast<std::int64_t>(l.batch);
-  const std::string path =
-      std::string(source_folder()) + "/scenarios/resnet50-8xa100-loader.yaml";
+  const std::string path = std::string(source_folder()) + "/scenarios/resnet50-8xa100-loader.yaml";
   Scenario s = load_scenario(path, {{"training.micro_batch", std::to_string(per_gpu)},
                                     {"training.global_batch", std::to_string(8 * per_gpu)},
                                     {"data.workers", std::to_string(l.workers / 8)}});

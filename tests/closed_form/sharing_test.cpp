@@ -171,7 +171,7 @@ TEST_CASE("a ring over a PCIe node is as fast as what joins its CPUs, and shares
   // Four GPUs below two CPUs: the ring of an all-reduce crosses from one CPU to the other once each
   // way, with 2(n-1)/n S. With 8 GB/s there it takes that long, and with 3 GB/s of others' traffic
   // 5 GB/s are left.
-  const auto exposed = [](const std::string& more) {
+  const auto exposed = [](const std::string& more, double scale = 1) {
     const Experiment experiment(on_paper(fmt::format(R"(
 model: {{name: m, kind: mlp, layers: 1, width: 1}}
 cluster:
@@ -186,7 +186,7 @@ parallelism: {{data: {{overlap: false}}}}
 host: {{launch: 0 us}}
 )",
                                                      more)),
-                                paper_graph(paper_layer(4_ms, 6_ms, kMessage / 2), 1));
+                                paper_graph(paper_layer(4_ms, 6_ms, scale * kMessage / 2), 1));
     const double folded = experiment.step_seconds() - kCompute;
     CHECK(folded == nine_digits(experiment.step_seconds({.fold = false}) - kCompute));
     return folded;
@@ -195,4 +195,7 @@ host: {{launch: 0 us}}
   CHECK(exposed("") == nine_digits(moved / 8e9));
   CHECK(exposed("  background: [{links: node 0 cpu 0 to cpu 1, rate: 3 GB/s}]") ==
         nine_digits(moved / 5e9));
+  // For an hour, too, in which the others move more than the engine counts at a time.
+  CHECK(exposed("  background: [{links: node 0 cpu 0 to cpu 1, rate: 5 GB/s}]", 8000) ==
+        nine_digits(8000 * moved / 4e9));
 }

@@ -34,8 +34,8 @@ run: {{steps: 1, warmup: 0}}
 }
 
 Experiment split(const std::string& parallelism, bool tied = true) {
-  return Experiment(parse_scenario(gpt(parallelism, tied), "test.yaml",
-                                   Library{{source_folder()}}, {}, {known_schedules(), {}, {}}));
+  return Experiment(parse_scenario(gpt(parallelism, tied), "test.yaml", Library{{source_folder()}},
+                                   {}, {known_schedules(), {}, {}}));
 }
 
 std::vector<int> embedding_group(const Plan& plan, int rank) {

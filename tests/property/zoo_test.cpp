@@ -123,8 +123,8 @@ class Draw {
 std::optional<Scenario> accepted(Picker& pick, const std::string& model) {
   for (int i = 0; i < kMostTries; ++i) {
     try {
-      return parse_scenario(Draw(pick, model).text(), model + ".yaml",
-                            Library{{source_folder()}}, {}, {known_schedules(), {}, {}});
+      return parse_scenario(Draw(pick, model).text(), model + ".yaml", Library{{source_folder()}},
+                            {}, {known_schedules(), {}, {}});
     } catch (const UserError&) {
     }
   }
@@ -166,4 +166,31 @@ TEST_CASE("models of the zoo take equally long folded and unfolded, however they
   for (const char* each : {"1f1b", "context", "expert", "order", "shard groups", "zero3"})
     CHECK(used.count(each) == 1);
   MESSAGE("splits used: " << fmt::format("{}", fmt::join(used, ", ")));
+}
+
+TEST_CASE("ranks that are alike stay alike, however often their flows meet others") {
+  // Tensor groups across nodes that share NICs: each meeting doubles a difference in time.
+  const std::string text =
+      "model: {base: gpt3-350m, layers: 24}\n"
+      "cluster: {name: c, gpu: h100, nodes: 4, gpus_per_node: 4, intra_node: nvlink3, inter_node: "
+      "{topology: fat_tree, nics_per_node: 2, bandwidth: 160 Gbit/s, latency: 5 us, "
+      "nodes_per_leaf: 1, oversubscription: 2}}\n"
+      "training: {sequence_length: 512, global_batch: 4, precision: bf16, attention: flash2, "
+      "recompute: full}\n"
+      "parallelism: {order: cp-ep-pp-dp-tp, tensor: 2, context: {degree: 2, kind: ring}, "
+      "pipeline: {stages: 4, schedule: interleaved, chunks: 2, overlap_p2p: true}, "
+      "data: {sharding: zero1, overlap: true}}\n"
+      "run: {steps: 1, warmup: 1}\n";
+  Scenario scenario = parse_scenario(text, "meetings.yaml", Library{{source_folder()}});
+  for (const double sustained : {1.03, 1.04, 1.05, 1.06, 1.07}) {
+    CAPTURE(sustained);
+    for (GemmProfile& gemm : scenario.cluster.gpu.gemm) gemm.sustained = sustained;
+    const Plan plan = make_plan(scenario, build(scenario));
+    const std::vector<double> folded = step_ends_in_own_process(plan, {.fold = true});
+    const std::vector<double> unfolded = step_ends_in_own_process(plan, {.fold = false});
+    REQUIRE(folded.size() == 2);
+    REQUIRE(unfolded.size() == 2);
+    for (std::size_t step = 0; step < 2; ++step)
+      CHECK(std::abs(folded[step] - unfolded[step]) <= kExact * unfolded[step]);
+  }
 }

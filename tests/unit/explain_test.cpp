@@ -105,8 +105,7 @@ host: {mode: graph}
 Scenario read(const char* text, const std::vector<std::string>& settings) {
   std::vector<Override> overrides;
   for (const std::string& setting : settings) overrides.push_back(parse_override(setting));
-  return parse_scenario(text, "planted.yaml", Library{{source_folder()}}, overrides,
-                        known_names());
+  return parse_scenario(text, "planted.yaml", Library{{source_folder()}}, overrides, known_names());
 }
 
 Explanation explained(const char* text) {
