@@ -1,8 +1,9 @@
 // GEMMs: records to samples, the constants of each precision, and how far all layouts are off.
 //
 // The constants are fitted to one group of rows: a layer's forward products, where there are enough
-// of them. Other groups (other layouts, after seconds of the same kernel, batched) are told beside
-// it, with the constants that came out; two of them give factors.
+// of them; few are fitted together with the other layouts. Other groups (other layouts, after
+// seconds of the same kernel, batched) are told beside it, with the constants that came out; two of
+// them give factors.
 #include <algorithm>
 #include <optional>
 #include <variant>
@@ -21,6 +22,9 @@ namespace {
 // 3000 rows it takes a tenth to a quarter of the error held out (docs/decisions/010-gemm-model.md).
 constexpr std::size_t kRowsOfCorrection =
     5 * (kCorrectionSizes + kCorrectionPadding + kCorrectionWaves);
+// Fewer rows than ten for each constant of the tiled form say less than the layouts differ by, a
+// few percent (calib/README.md). Judgement.
+constexpr std::size_t kRowsOfOneLayout = 120;
 constexpr int kShapesOfRatio = 2;  // as many as the harness measures in both ways
 
 std::string name_of(calib::Dtype dtype) { return calib::name_of(dtype); }
@@ -35,10 +39,29 @@ struct GemmFamily {
   std::string path() const { return "gemm." + dtype; }
 };
 
-const GemmGroup* group_to_fit(const GemmGroups& groups) {
-  for (const auto& [group, samples] : groups)
-    if (group.is_plain() && samples.size() >= std::size_t{kFewestGemms}) return &group;
-  return nullptr;
+/// What constants are fitted to.
+struct Fitted {
+  GemmGroup group;  ///< that the family is called by
+  bool all_layouts = false;
+  fit::Samples samples;
+
+  bool has(const GemmGroup& other) const {
+    if (other == group) return true;
+    return all_layouts && other.is_plain() && other.sustained == group.sustained &&
+           other.quantised_bytes == group.quantised_bytes;
+  }
+};
+
+std::optional<Fitted> rows_to_fit(const GemmGroups& groups) {
+  for (const auto& [group, samples] : groups) {
+    if (!group.is_plain() || samples.size() < std::size_t{kFewestGemms}) continue;
+    Fitted rows{group, samples.size() < kRowsOfOneLayout, samples};
+    for (const auto& [other, more] : groups)
+      if (other != group && rows.has(other))
+        rows.samples.insert(rows.samples.end(), more.begin(), more.end());
+    return rows;
+  }
+  return {};
 }
 
 int points_of(const GemmGroups& groups) {
@@ -61,13 +84,12 @@ bool has_correction(const GemmProfile& profile) {
 }
 
 /// With a correction where there are rows enough for one and it lessens the error.
-fit::GemmFit fitted(const fit::Samples& samples, const GemmFamily& family, const GemmGroup& group,
-                    std::uint64_t seed) {
-  fit::GemmOptions options{.quantised_bytes = static_cast<double>(group.quantised_bytes),
+fit::GemmFit fitted(const Fitted& rows, const GemmFamily& family, std::uint64_t seed) {
+  fit::GemmOptions options{.quantised_bytes = static_cast<double>(rows.group.quantised_bytes),
                            .seed = seed};
-  options.correction =
-      std::holds_alternative<TiledGemm>(family.base.form) && samples.size() >= kRowsOfCorrection;
-  fit::GemmFit fit = fit::fit_gemm(samples, family.base, family.device, options);
+  options.correction = std::holds_alternative<TiledGemm>(family.base.form) &&
+                       rows.samples.size() >= kRowsOfCorrection;
+  fit::GemmFit fit = fit::fit_gemm(rows.samples, family.base, family.device, options);
   if (options.correction && fit.held_out.mean >= fit.bare.mean) {
     std::get<TiledGemm>(fit.profile.form).correction.reset();
     fit.held_out = fit.bare;
@@ -86,10 +108,9 @@ std::string remark_of(const fit::GemmFit& fit, std::size_t rows) {
   return text;
 }
 
-/// Of all rows of a group, by the constants as they are now.
+/// Of rows of a group, by the constants as they are now.
 FamilyReport report_of(const GemmFamily& family, const GemmGroup& group,
-                       const GemmProfile& profile) {
-  const fit::Samples& samples = family.groups.at(group);
+                       const fit::Samples& samples, const GemmProfile& profile) {
   FamilyReport report{.family = fmt::format("gemm {}{}", family.dtype, group.suffix()),
                       .range = range_text(samples)};
   report.errors = fit::errors_of(group_model(profile, family.device, group), samples);
@@ -128,13 +149,13 @@ void take_factors(const GemmFamily& family, const GemmGroup& group, GemmProfile&
               "derived: the constants are fitted to sustained runs");
 }
 
-void report_groups(const GemmFamily& family, const GemmGroup& of_fit, const GemmProfile& profile,
+void report_groups(const GemmFamily& family, const Fitted& rows, const GemmProfile& profile,
                    GpuDraft& draft) {
   for (const auto& [group, samples] : family.groups) {
-    if (group == of_fit) continue;
-    FamilyReport report = report_of(family, group, profile);
+    if (rows.has(group)) continue;
+    FamilyReport report = report_of(family, group, samples, profile);
     const std::string factor =
-        group.sustained && !of_fit.sustained ? "sustained" : "weight_gradient";
+        group.sustained && !rows.group.sustained ? "sustained" : "weight_gradient";
     const bool has_factor = group.accumulated || factor == "sustained";
     report.held_out = !has_factor || draft.sources.of.at(family.path() + "." + factor) == "base";
     if (has_factor)
@@ -146,8 +167,8 @@ void report_groups(const GemmFamily& family, const GemmGroup& of_fit, const Gemm
 
 void fit_precision(const GemmFamily& family, std::uint64_t seed, GemmProfile& profile,
                    GpuDraft& draft) {
-  const GemmGroup* group = group_to_fit(family.groups);
-  if (group == nullptr) {
+  const std::optional<Fitted> rows = rows_to_fit(family.groups);
+  if (!rows) {
     draft.families.push_back(
         {.family = "gemm " + family.dtype,
          .path = family.path(),
@@ -157,18 +178,17 @@ void fit_precision(const GemmFamily& family, std::uint64_t seed, GemmProfile& pr
                                draft.base, points_of(family.groups), kFewestGemms)});
     return;
   }
-  const fit::Samples& samples = family.groups.at(*group);
-  const fit::GemmFit fit = fitted(samples, family, *group, seed);
+  const fit::GemmFit fit = fitted(*rows, family, seed);
   profile = fit.profile;
-  FamilyReport report = report_of(family, *group, profile);
+  FamilyReport report = report_of(family, rows->group, rows->samples, profile);
   report.path = family.path();
   report.errors = fit.held_out;
-  report.errors.points = static_cast<int>(samples.size());
-  report.remark = remark_of(fit, samples.size());
+  report.errors.points = static_cast<int>(rows->samples.size());
+  report.remark = remark_of(fit, rows->samples.size());
   draft.fitted(report);
-  take_factors(family, *group, profile, draft);
+  take_factors(family, rows->group, profile, draft);
   state_unfitted(family, draft);
-  report_groups(family, *group, profile, draft);
+  report_groups(family, *rows, profile, draft);
 }
 
 /// What the base has alike in two precisions stays alike where one of them was not measured: fp16

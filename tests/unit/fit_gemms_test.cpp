@@ -104,7 +104,7 @@ TEST_CASE("GEMMs: each precision takes the times of the profile that made its po
 
 TEST_CASE("GEMMs of another layout are told beside the fit, and give factors") {
   Bench bench = slow_bench();
-  add_gemms(bench, Precision::bf16, 60);
+  add_gemms(bench, Precision::bf16, 120);
   add_gemms(bench, Precision::bf16, 12, {.transpose = Transpose::NN}, 1.5);
   add_gemms(bench, Precision::bf16, 12, {.transpose = Transpose::NT, .accumulate = true}, 1.3);
   add_gemms(bench, Precision::bf16, 4, {.sustained = true}, 1.2);
@@ -113,13 +113,25 @@ TEST_CASE("GEMMs of another layout are told beside the fit, and give factors") {
   const GemmProfile& bf16 = gemm_of(mine, Precision::bf16);
   CHECK(bf16.weight_gradient == doctest::Approx(1.3).epsilon(kNoise));
   CHECK(bf16.sustained == doctest::Approx(1.2).epsilon(kNoise));
-  CHECK(family(made, "gemm bf16").errors.points == 60);
+  CHECK(family(made, "gemm bf16").errors.points == 120);
   CHECK(family(made, "gemm bf16, NN").errors.mean == doctest::Approx(0.33).epsilon(0.1));
   CHECK(family(made, "gemm bf16, NN").held_out);
   CHECK(family(made, "gemm bf16, NT, accumulated").errors.mean < 2 * kNoise);
   CHECK_FALSE(family(made, "gemm bf16, NT, accumulated").held_out);
   CHECK(family(made, "gemm bf16, sustained").errors.mean < 2 * kNoise);
   CHECK(made.gpu_text.find("source: gemm-bf16-weight-gradient}") != std::string::npos);
+}
+
+TEST_CASE("GEMMs of one layout that are few are fitted together with the others") {
+  Bench bench = slow_bench();
+  add_gemms(bench, Precision::bf16, 40);
+  add_gemms(bench, Precision::bf16, 40, {.transpose = Transpose::NN}, 1.1);
+  add_gemms(bench, Precision::bf16, 12, {.transpose = Transpose::NT, .accumulate = true}, 1.3);
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  CHECK(family(made, "gemm bf16").errors.points == 80);
+  GpuProfile mine = parse_gpu(made.gpu_text, "mine.yaml");
+  CHECK(gemm_of(mine, Precision::bf16).weight_gradient ==
+        doctest::Approx(1.3 / 1.05).epsilon(2 * kNoise));
 }
 
 TEST_CASE("GEMMs: what the base has alike in two precisions stays alike") {
