@@ -1,22 +1,24 @@
 #!/bin/bash
 # Fits the published tables that the shipped profiles rest on, and prints how far off each fit and
-# each shipped profile is, as the table of docs/accuracy.md. Usage: calib/fit_all.sh TABLES_FOLDER [OUTPUT_FOLDER]
+# each shipped profile is, as the tables of docs/accuracy.md. Usage: calib/fit_all.sh TABLES_FOLDER [OUTPUT_FOLDER]
 #
 # TABLES_FOLDER has tables that were extracted from the sources that the profiles name, one file for
 # each, as CSV with the columns that are named below. Here they get the heads that `stepsim calibrate
-# fit` asks for (docs/calibration.md); the profiles are written to OUTPUT_FOLDER (default: a new one)
-# beside these tables, and nothing in the repository changes.
+# fit` asks for (docs/calibration.md); they do not say their GPU, for --base does. The profiles are
+# written to calib/ in OUTPUT_FOLDER (default: a new one), and nothing in the repository changes.
 set -euo pipefail
 tables=$(cd "$1" && pwd)
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 out=${2:-$(mktemp -d)}
-mkdir -p "$out"
+mkdir -p "$out/calib/gpus" "$out/calib/links"
+out=$(cd "$out" && pwd)
+export STEPSIM_LIBRARY=$out  # profiles that were fitted here can be bases, too
 
-# table NAME DEVICE HEAD...: the rows on standard input under a head.
+# table NAME HEAD...: the rows on standard input under a head.
 table() {
-  local name=$1 device=$2
-  shift 2
-  { printf '# %s\n' "device.name=$device" "$@"; cat; } >"$out/$name.csv"
+  local name=$1
+  shift
+  { printf '# %s\n' "$@"; cat; } >"$out/$name.csv"
 }
 
 # The rows of a table whose COLUMN has that VALUE; the column's name stays for the reader.
@@ -24,15 +26,15 @@ rows() { awk -F, -v column="$2" -v value="$3" '
   NR == 1 { for (i = 1; i <= NF; ++i) if ($i == column) at = i; print; next }
   $at == value' "$tables/$1"; }
 
-# attention NAME DEVICE KERNEL TABLE CACHE: forward passes of inference engines.
+# attention NAME KERNEL TABLE CACHE: forward passes of inference engines.
 attention() {
-  table "$1" "$2" kind=attention "kernel=$3" "cache_write=$5" pass=forward column.sequence=seq \
-    column.heads=heads_q column.kv_heads=heads_kv ignore=pass,kernel,tflops,source <"$tables/$4"
+  table "$1" kind=attention "kernel=$2" "cache_write=$4" pass=forward column.sequence=seq \
+    column.heads=heads_q column.kv_heads=heads_kv ignore=pass,kernel,tflops,source <"$tables/$3"
 }
 
-# collectives NAME DEVICE TABLE
+# collectives NAME TABLE
 collectives() {
-  rows "$3" dtype half | table "$1" "$2" kind=collective column.op=collective \
+  rows "$2" dtype half | table "$1" kind=collective column.op=collective \
     ignore=nodes,algbw_gbytes_s,busbw_gbytes_s,source
 }
 
@@ -51,72 +53,101 @@ memory_rows() { awk -F, -v OFS=, '
     if (!seen[$at["op"], $at["dtype"], $at["rows"], $at["cols"]]++) print
   }' "$tables/$1"; }
 
-# One row of Markdown a family, from the pretty-printed JSON of a report.
-markdown_rows() { awk -v table="$1" '
-  function share(key) { return key in value ? sprintf("%.1f %%", 100 * value[key]) : "-" }
-  function flush_row() {
-    if (value["fitted"] == "true")
-      printf "| %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", table, value["family"], value["points"],
-        share("mean_error"), share("median_error"), share("p90_error"), share("large_mean_error"),
-        share("base_mean_error"), share("base_large_mean_error")
-    delete value
+# The m, n, k, layout and time of GEMMs of at least so many rows and columns; of a product that is
+# there several times the first. A layout is that of the file, or of DeepBench's column-major matrices,
+# in which m and n have changed places; SimuMax's gradients are those that are added to fp32 ones.
+gemm_rows() { awk -F, -v OFS=, -v rows="$2" -v columns="$3" '
+  NR == 1 {
+    for (i = 1; i <= NF; ++i) at[$i] = i
+    print "m,n,k,transpose,accumulate,time_us"
+    next
   }
-  /^    {/ { delete value }
-  match($0, /^      "[a-z0-9_]+": /) {
-    key = substr($0, 8, RLENGTH - 10)
-    text = substr($0, RLENGTH + 1)
-    gsub(/^"|"?,?$/, "", text)
-    value[key] = text
+  {
+    m = $at["m"]; n = $at["n"]; k = $at["k"]; layout = "TN"; accumulate = "false"
+    if ("layout" in at) { layout = $at["layout"]; accumulate = tolower($at["accumulate"]) }
+    if ("trans_a" in at) { layout = $at["trans_a"] $at["trans_b"]; m = $at["n"]; n = $at["m"] }
   }
-  /^    }/ { flush_row() }'; }
+  m < rows || n < columns || k < columns || accumulate == "true" && $at["out_dtype"] != "fp32" { next }
+  !seen[m, n, k, layout]++ { print m, n, k, layout, accumulate, $at["time_us"] }' "$tables/$1"; }
 
-# fit NAME BASE TABLE...
-fit() {
+# gemm NAME TABLE DTYPE [HEAD...]: all products; tests on other tables keep to the sizes of the first.
+gemm() { gemm_rows "$2" 1 1 | table "$1" kind=gemm "dtype=$3" "${@:4}"; }
+large_gemm() { gemm_rows "$2" 128 512 | table "$1" kind=gemm "dtype=$3" "${@:4}"; }
+
+# calibrate NAME BASE TABLE...: the report as Markdown.
+calibrate() {
   local name=$1 base=$2 files=() link=() table
   shift 2
   for table in "$@"; do
     files+=("$out/$table.csv")
-    [[ $table != *-collectives ]] || link=(--link "$out/$name-link.yaml")
+    [[ $table != *-collectives ]] || link=(--link "$out/calib/links/$name.yaml")
   done
-  "$root/build/stepsim" calibrate fit "${files[@]}" -o "$out/$name.yaml" --base "$base" "${link[@]}" \
-    --format json | markdown_rows "$name"
+  "$root/build/stepsim" calibrate fit "${files[@]}" -o "$out/calib/gpus/$name.yaml" --base "$base" \
+    "${link[@]}" --format markdown
+}
+
+# fit NAME BASE TABLE...: a row of the first table for each family.
+fit() { calibrate "$@" | tail -n +3 | sed "s/^/| $1 /"; }
+
+# A fitted profile without its correction, as NAME-form.
+bare_form() {
+  awk '/^    correction:$/ { inside = 1; next } inside && /^      / { next } { inside = 0; print }' \
+    "$out/calib/gpus/$1.yaml" | sed "s/^name: .*/name: $1-form/" >"$out/calib/gpus/$1-form.yaml"
+}
+
+# Points, and how far the profile is off in the mean, of each family of a table.
+errors_by() { calibrate other "$1" "$2" | awk -F' *[|] *' 'NR > 2 { print $2 "|" $3 "|" $8 }'; }
+
+# other_table GPU NAME LABEL TABLE [SUSTAINED]: a row of the second table for each family: what the fit
+# NAME is off on a table of another laboratory, and with its factor for running models.
+other_table() {
+  local form full sustained=
+  form=$(errors_by "$2-form" "$4")
+  full=$(errors_by "$2" "$4")
+  [[ $# -lt 5 ]] || sustained=$(errors_by "$2" "$5")
+  paste -d'|' <(echo "$form") <(echo "$full") <(echo "$sustained") |
+    awk -F'|' -v gpu="$1" -v label="$3" '{
+      layout = $1
+      sub(/^gemm [a-z0-9]*(, )?/, "", layout)
+      printf "| %s | %s | %d | %s | %s | %s |\n", gpu, label (layout == "" ? "" : ", " layout), $2, $3,
+        $6, $9 == "" ? "-" : $9
+    }'
 }
 
 echo '| table | family | points | mean | median | 90th | large | shipped: mean | large |'
 echo '|---|---|---|---|---|---|---|---|---|'
-A100='NVIDIA A100-SXM4-80GB' H100='NVIDIA H100 80GB HBM3' H200='NVIDIA H200' B200='NVIDIA B200'
 
-collectives a100-collectives "$A100" a100-sxm-80_collectives_aic-nccl2.27.3.csv
-collectives h100-collectives "$H100" h100-sxm_collectives_aic-nccl2.29.2.csv
-collectives h200-collectives "$H100" h200-sxm_collectives_aic-nccl2.29.2.csv
-collectives b200-collectives "$B200" b200-sxm_collectives_aic-nccl2.29.2.csv
+collectives a100-collectives a100-sxm-80_collectives_aic-nccl2.27.3.csv
+collectives h100-collectives h100-sxm_collectives_aic-nccl2.29.2.csv
+collectives h200-collectives h200-sxm_collectives_aic-nccl2.29.2.csv
+collectives b200-collectives b200-sxm_collectives_aic-nccl2.29.2.csv
 fit nvlink3 a100-80 a100-collectives
 fit nvlink4 h100 h100-collectives h200-collectives
 fit nvlink5 b200 b200-collectives
 
 memory() {
-  memory_rows "$3" | table "$1" "$2" kind=memory column.columns=cols column.bytes=bytes_moved "ignore=$4"
+  memory_rows "$2" | table "$1" kind=memory column.columns=cols column.bytes=bytes_moved "ignore=$3"
 }
-memory v100-neusight 'Tesla V100' v100-pcie-32_membound_neusight.csv split,gbytes_s,source
-memory a100-40-neusight 'NVIDIA A100-PCIE-40GB' a100-pcie-40_membound_neusight.csv split,gbytes_s,source
-memory a100-80-neusight "$A100" a100-pcie-80_membound_neusight.csv split,gbytes_s,source
-memory a100-vidur "$A100" a100-80_membound_vidur.csv model,gbytes_s,source
-memory h100-vidur "$H100" h100-80_membound_vidur.csv model,gbytes_s,source
+memory v100-neusight v100-pcie-32_membound_neusight.csv split,gbytes_s,source
+memory a100-40-neusight a100-pcie-40_membound_neusight.csv split,gbytes_s,source
+memory a100-80-neusight a100-pcie-80_membound_neusight.csv split,gbytes_s,source
+memory a100-vidur a100-80_membound_vidur.csv model,gbytes_s,source
+memory h100-vidur h100-80_membound_vidur.csv model,gbytes_s,source
 fit v100-neusight v100 v100-neusight
 fit a100-40-neusight a100-40 a100-40-neusight
 fit a100-80-neusight a100-80 a100-80-neusight
 fit a100-vidur a100-80 a100-vidur
 fit h100-vidur h100 h100-vidur
 
-attention a100-sglang "$A100" flash2 a100-sxm-80_attention_causal_aic-sglang0.5.10.csv true
-attention a100-vllm "$A100" flash2 a100-sxm-80_attention_causal_aic-vllm0.14.0.csv true
-attention h100-causal "$H100" flash3 h100-sxm_attention_causal_aic-vllm0.24.0.csv true
-attention h100-full "$H100" flash3 h100-sxm_attention_noncausal_aic-vllm0.24.0.csv false
-attention h200-causal "$H200" flash3 h200-sxm_attention_causal_aic-vllm0.24.0.csv true
-attention h200-full "$H200" flash3 h200-sxm_attention_noncausal_aic-vllm0.24.0.csv false
-attention b200-trtllm "$B200" cudnn b200-sxm_attention_causal_aic-trtllm1.3.0rc20.csv true
-attention b200-vllm "$B200" cudnn b200-sxm_attention_causal_aic-vllm0.24.0.csv true
-attention b200-full "$B200" flash4 b200-sxm_attention_noncausal_aic-vllm0.24.0.csv false
+attention a100-sglang flash2 a100-sxm-80_attention_causal_aic-sglang0.5.10.csv true
+attention a100-vllm flash2 a100-sxm-80_attention_causal_aic-vllm0.14.0.csv true
+attention h100-causal flash3 h100-sxm_attention_causal_aic-vllm0.24.0.csv true
+attention h100-full flash3 h100-sxm_attention_noncausal_aic-vllm0.24.0.csv false
+attention h200-causal flash3 h200-sxm_attention_causal_aic-vllm0.24.0.csv true
+attention h200-full flash3 h200-sxm_attention_noncausal_aic-vllm0.24.0.csv false
+attention b200-trtllm cudnn b200-sxm_attention_causal_aic-trtllm1.3.0rc20.csv true
+attention b200-vllm cudnn b200-sxm_attention_causal_aic-vllm0.24.0.csv true
+attention b200-full flash4 b200-sxm_attention_noncausal_aic-vllm0.24.0.csv false
 fit a100-sglang a100-80 a100-sglang
 fit a100-vllm a100-80 a100-vllm
 fit h100-causal h100 h100-causal
@@ -126,3 +157,56 @@ fit h200-full h200 h200-full
 fit b200-trtllm b200 b200-trtllm
 fit b200-vllm b200 b200-vllm
 fit b200-full b200 b200-full
+
+# Dynamic quantisation reads A for its maximum, reads it again and writes it: 5 bytes an element, most
+# of which L40S finds in its L2 cache (calib/gpus/l40s.yaml).
+gemm a100-bf16 a100-sxm-80_gemm_bf16_aic-sglang0.5.10.csv bf16
+gemm a100-fp32 a100-pcie-80_gemm_fp32_neusight.csv fp32
+gemm h100-bf16 h100-sxm_gemm_bf16_aic-trtllm1.3.0rc20.csv bf16
+gemm h100-fp32 h100-sxm_gemm_fp32_neusight.csv fp32
+gemm h100-fp8 h100-sxm_gemm_fp8_aic-trtllm1.3.0rc20.csv fp8 quantised_bytes=5
+gemm h200-bf16 h200-sxm_gemm_bf16_aic-trtllm1.3.0rc20.csv bf16
+gemm h200-fp8 h200-sxm_gemm_fp8_aic-trtllm1.3.0rc20.csv fp8 quantised_bytes=5
+gemm b200-bf16 b200-sxm_gemm_bf16_aic-trtllm1.3.0rc20.csv bf16
+gemm b200-simumax b200-sxm_gemm_bf16_simumax.csv bf16
+gemm b200-fp8 b200-sxm_gemm_fp8_aic-trtllm1.3.0rc20.csv fp8 quantised_bytes=5
+gemm gb200-bf16 gb200_gemm_bf16_aic-trtllm1.3.0rc20.csv bf16
+gemm gb200-fp8 gb200_gemm_fp8_aic-trtllm1.3.0rc20.csv fp8 quantised_bytes=5
+gemm l40s-bf16 l40s_gemm_bf16_aic-trtllm1.3.0rc20.csv bf16
+gemm l40s-fp8 l40s_gemm_fp8_aic-trtllm1.3.0rc20.csv fp8 quantised_bytes=2
+gemm v100-fp16 v100-sxm_gemm_fp16_deepbench.csv fp16
+gemm v100-fp32 v100-sxm_gemm_fp32_deepbench.csv fp32
+for name in a100-bf16 a100-fp32; do fit $name a100-80 $name; done
+for name in h100-bf16 h100-fp32 h100-fp8; do fit $name h100 $name; done
+for name in h200-bf16 h200-fp8; do fit $name h200 $name; done
+for name in b200-bf16 b200-simumax b200-fp8; do fit $name b200 $name; done
+for name in gb200-bf16 gb200-fp8; do fit $name gb200 $name; done
+for name in l40s-bf16 l40s-fp8; do fit $name l40s $name; done
+for name in v100-fp16 v100-fp32; do fit $name v100 $name; done
+
+echo
+echo '| GPU | tested on | points | closed form | with correction | with correction and `sustained` |'
+echo '|---|---|---|---|---|---|'
+for name in a100-bf16 h100-bf16 h200-bf16 b200-bf16 gb200-bf16; do bare_form $name; done
+large_gemm a100-trtllm a100-sxm-80_gemm_bf16_aic-trtllm1.0.0.csv bf16
+large_gemm a100-gemm-vllm a100-sxm-80_gemm_bf16_aic-vllm0.14.0.csv bf16
+large_gemm h100-gemm-vllm h100-sxm_gemm_bf16_aic-vllm0.24.0.csv bf16
+large_gemm h200-gemm-vllm h200-sxm_gemm_bf16_aic-vllm0.24.0.csv bf16
+large_gemm b200-gemm-vllm b200-sxm_gemm_bf16_aic-vllm0.24.0.csv bf16
+large_gemm gb200-gemm-vllm gb200_gemm_bf16_aic-vllm0.24.0.csv bf16
+# Kernels of training, and of a running model: once as they are, once as what `sustained` is for.
+for state in short sustained; do
+  head=sustained=$([[ $state == sustained ]] && echo true || echo false)
+  large_gemm a100-simumax-$state a100-pcie_gemm_bf16_simumax.csv bf16 "$head"
+  large_gemm a100-gemm-vidur-$state a100-80_gemm_fp16_vidur.csv bf16 "$head"
+  large_gemm h100-gemm-vidur-$state h100-80_gemm_fp16_vidur.csv bf16 "$head"
+done
+other_table A100 a100-bf16 TensorRT-LLM a100-trtllm
+other_table A100 a100-bf16 vLLM a100-gemm-vllm
+other_table A100 a100-bf16 'SimuMax, a PCIe card' a100-simumax-short a100-simumax-sustained
+other_table A100 a100-bf16 Vidur a100-gemm-vidur-short a100-gemm-vidur-sustained
+other_table H100 h100-bf16 vLLM h100-gemm-vllm
+other_table H100 h100-bf16 Vidur h100-gemm-vidur-short h100-gemm-vidur-sustained
+other_table H200 h200-bf16 vLLM h200-gemm-vllm
+other_table B200 b200-bf16 vLLM b200-gemm-vllm
+other_table GB200 gb200-bf16 vLLM gb200-gemm-vllm
