@@ -77,7 +77,7 @@ int ranks_for(const CalibrateCpuOptions& options, const std::string& mpirun, std
   return 1;
 }
 
-/// Whether all points were measured before the budget ended.
+/// Whether the budget was not used up, so that all points were measured.
 bool measure(const CalibrateCpuOptions& options, const std::string& program, const Places& places,
              std::ostream& notes) {
   const double budget = parse_duration(options.budget);
@@ -119,10 +119,10 @@ Calibration as_calibration(const CpuProfile& made, const calib::Measurements& me
   return calibration;
 }
 
-/// What the fits lack, and what helps.
+/// What the fits may lack, and what helps.
 std::string time_text(const CalibrateCpuOptions& options, int points) {
   return fmt::format(
-      "The budget of {} ended before all points were measured: the fits are to {} points. The same "
+      "Measuring used up the budget of {}: the fits are to {} points, perhaps not to all. The same "
       "call goes on from there. A machine with nothing else to do needs 45 s for all.\n",
       options.budget, points);
 }
