@@ -229,6 +229,7 @@ struct CommandLine {
     fit->add_option("--seed", fit_options.seed, "of the half of the points that errors are of");
     fit->add_option("--format", fit_options.format, "table, markdown or json")
         ->check(one_of_these({"table", "markdown", "json"}));
+    fit->add_flag("--force", fit_options.force, "also replace files that somebody has changed");
     fit->callback(
         [this] { chosen = [this] { return stepsim::calibrate_fit(fit_options, std::cout); }; });
   }

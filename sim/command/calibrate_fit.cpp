@@ -9,6 +9,7 @@
 
 #include "sim/command/calibration.hpp"
 #include "sim/command/command.hpp"
+#include "sim/command/written_file.hpp"
 #include "sim/core/source.hpp"
 #include "sim/report/file.hpp"
 
@@ -16,6 +17,8 @@ namespace stepsim {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kCommand = "stepsim calibrate fit";
 
 /// "my-h100" from "calib/gpus/my-h100.yaml": profiles are found by their files' names.
 std::string name_of_profile(const std::string& option, const std::string& file) {
@@ -104,9 +107,12 @@ ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out) {
                              .description = options.name,
                              .seed = options.seed};
   if (!options.link.empty()) request.link = name_of_profile("--link", options.link);
+  std::vector<std::string> outputs{options.output};
+  if (!options.link.empty()) outputs.push_back(options.link);
+  refuse_to_replace(outputs, kCommand, options.force);
   const Calibration made = calibrate(read_all(options.measurements), request);
-  std::vector<FileText> profiles{{options.output, made.gpu_text}};
-  if (made.link_text) profiles.push_back({options.link, *made.link_text});
+  std::vector<FileText> profiles{{options.output, sealed(made.gpu_text, kCommand)}};
+  if (made.link_text) profiles.push_back({options.link, sealed(*made.link_text, kCommand)});
   save_files(profiles);
   if (options.format != "table") {
     out << (options.format == "json" ? calibration_json(made) : calibration_markdown(made));

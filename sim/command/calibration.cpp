@@ -20,6 +20,10 @@
 namespace stepsim {
 namespace {
 
+// No GPU is that many times as fast as the nearest one that is known: V100 and B200 are 20 times
+// apart. A slip in the unit is 1000.
+constexpr double kOtherUnit = 100;
+
 std::string few_text(const FewPoints& family) {
   return fmt::format("{} point{} of {}, a fit needs at least {}", family.points,
                      family.points == 1 ? "" : "s", family.family, family.needed);
@@ -213,6 +217,33 @@ LinkDraft link_draft(const Files& files, const Records& records, const std::stri
   return draft;
 }
 
+/// Throws UserError where times can only be in other units than the file says.
+void check_units(const Files& files, const Calibration& made) {
+  Problems problems;
+  for (const FamilyReport& family : made.families) {
+    const double pace = family.base_errors ? family.base_errors->pace : 1;
+    if (pace < kOtherUnit && pace > 1 / kOtherUnit) continue;
+    const std::string far =
+        pace > 1 ? fmt::format("{:.3g} times as long as", pace)
+                 : fmt::format("{:.3g} times as short as", 1 / pace);
+    problems.add(first_of(files, family.family), "",
+                 fmt::format("{}: its {} times are, in the mean, {} those of {}", family.family,
+                             family.errors.points, far, made.base),
+                 "a column in other units ends in them: time_us, time_ms");
+  }
+  problems.throw_if_any();
+}
+
+/// Throws UserError where a profile would be a copy of its base.
+void check_anything_fitted(const Calibration& made) {
+  for (const FamilyReport& family : made.families)
+    if (family.fitted) return;
+  throw UserError(fmt::format(
+      "the {} points show no constant of a GPU's profile, which would be a copy of {}{}",
+      made.points, made.base,
+      made.collectives > 0 ? ": collectives make a link, with --link FILE" : ""));
+}
+
 int count_of_collectives(const Records& records) {
   return static_cast<int>(std::count_if(records.begin(), records.end(), [](const auto& record) {
     return calib::kind_of(record.point) == calib::Kind::collective;
@@ -233,8 +264,10 @@ Calibration calibrate(const Files& files, const CalibrationRequest& request) {
   made.gpu_text = profile_yaml(gpu.profile, title_of(device.name, made.base), gpu.sources);
   check_readable(gpu.profile, parse_gpu(made.gpu_text, request.gpu + ".yaml"));
   made.families = gpu.families;
+  check_units(files, made);
   if (request.link.empty()) {
     made.collectives = count_of_collectives(records);
+    check_anything_fitted(made);
     return made;
   }
   Cluster node = node_of(made.base, library);

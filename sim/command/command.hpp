@@ -70,6 +70,7 @@ struct CalibrateFitOptions {
   std::string name;              ///< what the profile calls the GPU; empty: as its driver does
   std::uint64_t seed = 1;        ///< of the halves of the points that are kept from fits
   std::string format = "table";  ///< table, markdown, json
+  bool force = false;            ///< also replace what was changed since it was written
 };
 
 struct CalibrateProbeOptions {

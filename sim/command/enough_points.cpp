@@ -69,6 +69,17 @@ std::vector<calib::Record> fittable(const std::vector<MeasuredFile>& files,
   return records;
 }
 
+Place first_of(const std::vector<MeasuredFile>& files, const std::string& family) {
+  for (const MeasuredFile& file : files) {
+    for (std::size_t i = 0; i < file.places.size(); ++i) {
+      const calib::Record& record = file.content.records[i];
+      const std::string own = family_of(record.point).name;
+      if (record.skipped.empty() && !own.empty() && family.starts_with(own)) return file.places[i];
+    }
+  }
+  return {};
+}
+
 void check_copies_grow(const std::vector<MeasuredFile>& files) {
   struct Copy {
     double bytes = 0, seconds = 0;

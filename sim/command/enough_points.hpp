@@ -24,6 +24,9 @@ struct FewPoints {
 std::vector<calib::Record> fittable(const std::vector<MeasuredFile>& files,
                                     std::vector<FewPoints>& few);
 
+/// Of the measured points of that family ("gemm bf16", or what begins with it) the first.
+Place first_of(const std::vector<MeasuredFile>& files, const std::string& family);
+
 /// Throws UserError where the largest copy of a family takes no longer than its smallest.
 void check_copies_grow(const std::vector<MeasuredFile>& files);
 

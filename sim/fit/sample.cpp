@@ -34,15 +34,19 @@ Errors errors_of(const Model& model, const Samples& samples) {
 Errors errors_of_times(const std::function<Seconds(const TimedWork&)>& model,
                        const Samples& samples) {
   std::vector<double> all, large;
+  double paces = 0;
   for (const TimedWork& sample : samples) {
-    const double error = std::abs(model(sample) / sample.seconds - 1);
+    const double share = model(sample) / sample.seconds;
+    const double error = std::abs(share - 1);
+    paces -= std::log(share);
     all.push_back(error);
     if (sample.large) large.push_back(error);
   }
   std::sort(all.begin(), all.end());
   return {static_cast<int>(all.size()),   mean_of(all),
           quantile_of(all, 0.5),          quantile_of(all, 0.9),
-          static_cast<int>(large.size()), mean_of(large)};
+          static_cast<int>(large.size()), mean_of(large),
+          all.empty() ? 1 : std::exp(paces / static_cast<double>(all.size()))};
 }
 
 bool is_held_out(std::uint64_t seed, std::size_t index) {

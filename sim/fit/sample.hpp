@@ -25,6 +25,7 @@ struct Errors {
   double mean = 0, median = 0, p90 = 0;
   int large = 0;  ///< points that are large
   double large_mean = 0;
+  double pace = 1;  ///< measured over modelled, geometric mean: above 1 where the model is too fast
 };
 
 using Model = std::function<Seconds(const Work&)>;
