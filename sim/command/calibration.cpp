@@ -223,9 +223,8 @@ void check_units(const Files& files, const Calibration& made) {
   for (const FamilyReport& family : made.families) {
     const double pace = family.base_errors ? family.base_errors->pace : 1;
     if (pace < kOtherUnit && pace > 1 / kOtherUnit) continue;
-    const std::string far =
-        pace > 1 ? fmt::format("{:.3g} times as long as", pace)
-                 : fmt::format("{:.3g} times as short as", 1 / pace);
+    const std::string far = pace > 1 ? fmt::format("{:.3g} times as long as", pace)
+                                     : fmt::format("{:.3g} times as short as", 1 / pace);
     problems.add(first_of(files, family.family), "",
                  fmt::format("{}: its {} times are, in the mean, {} those of {}", family.family,
                              family.errors.points, far, made.base),
@@ -239,9 +238,8 @@ void check_anything_fitted(const Calibration& made) {
   for (const FamilyReport& family : made.families)
     if (family.fitted) return;
   throw UserError(fmt::format(
-      "the {} points show no constant of a GPU's profile, which would be a copy of {}{}",
-      made.points, made.base,
-      made.collectives > 0 ? ": collectives make a link, with --link FILE" : ""));
+      "the measured points show no constant of a GPU's profile, which would be a copy of {}{}",
+      made.base, made.collectives > 0 ? ": collectives make a link, with --link FILE" : ""));
 }
 
 int count_of_collectives(const Records& records) {

@@ -43,9 +43,12 @@ Errors errors_of_times(const std::function<Seconds(const TimedWork&)>& model,
     if (sample.large) large.push_back(error);
   }
   std::sort(all.begin(), all.end());
-  return {static_cast<int>(all.size()),   mean_of(all),
-          quantile_of(all, 0.5),          quantile_of(all, 0.9),
-          static_cast<int>(large.size()), mean_of(large),
+  return {static_cast<int>(all.size()),
+          mean_of(all),
+          quantile_of(all, 0.5),
+          quantile_of(all, 0.9),
+          static_cast<int>(large.size()),
+          mean_of(large),
           all.empty() ? 1 : std::exp(paces / static_cast<double>(all.size()))};
 }
 

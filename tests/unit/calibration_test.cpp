@@ -182,3 +182,17 @@ TEST_CASE("a profile is of one GPU, and of one that is known or named") {
   b.content.device.compute_major = 8;
   CHECK(calibrate({b}, {.gpu = "mine"}).base == "a100-40");
 }
+
+TEST_CASE(
+    "times in other units are refused at the first of them, and what shows no constant, too") {
+  Bench slow("h100");
+  slow.gpu().memory_kernels.elementwise = slow.gpu().memory_kernels.elementwise / 1000;
+  slow.gpu().memory_kernels.latency = slow.gpu().memory_kernels.latency * 1000;
+  slow.add_memory(calib::MemoryOp::add, MemoryRate::elementwise);
+  CHECK_THROWS_WITH_AS(calibrate(slow.files(), {.gpu = "mine"}),
+                       doctest::Contains("times as long as those of h100"), UserError);
+  Bench idle("h100");
+  idle.add(calib::QueuePoint{}, Seconds{1});
+  CHECK_THROWS_WITH_AS(calibrate(idle.files(), {.gpu = "mine"}),
+                       doctest::Contains("a copy of h100"), UserError);
+}
