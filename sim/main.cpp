@@ -61,6 +61,7 @@ struct CommandLine {
   CalibrateFitOptions fit_options;
   CalibrateCpuOptions cpu_options;
   CalibrateProbeOptions probe_options;
+  ValidateOptions validate_options;
   std::string fold = "auto", listed;
   std::function<ExitCode()> chosen;
 
@@ -84,6 +85,7 @@ struct CommandLine {
     list->callback([this] { chosen = [this] { return stepsim::list(listed, std::cout); }; });
     add_import();
     add_calibrate();
+    add_validate();
   }
 
   void add_show() {
@@ -255,6 +257,36 @@ struct CommandLine {
       run_options.fold = fold == "auto";
       run_options.colour = wants_colour();
       chosen = [this] { return stepsim::run(run_options, std::cout, std::cerr); };
+    });
+  }
+
+  void add_validate() {
+    CLI::App* validate =
+        app.add_subcommand("validate", "predict measured runs, and say how far off that is");
+    ValidateOptions& options = validate_options;
+    validate->footer(
+        "Exit codes: 0 within all tolerances, 1 a tolerance is broken or a row has no prediction,\n"
+        "2 bad input, 3 interrupted, 4 a file cannot be read or written.\n\n"
+        "Example: stepsim validate validate/suites/*.yaml --baseline validate/recorded.yaml");
+    validate->add_option("suites", options.suites, "files: docs/validation.md")->required();
+    validate->add_option("--table", options.table, "other rows in the same columns, for one suite");
+    validate->add_option("--filter", options.filter,
+                         "condition over columns and groups, as in 'gpus > 8'");
+    validate->add_option("--format", options.format, "table, json, csv, junit, github or markdown")
+        ->check(one_of_these({"table", "json", "csv", "junit", "github", "markdown"}));
+    validate->add_option("--jobs", options.jobs, "rows at the same time; default: as many as cores")
+        ->check(CLI::Range(1, 4096));
+    validate->add_flag("--rows", options.rows, "table: every row, of several suites too");
+    validate->add_flag("--causes", options.causes, "table: the breakdown of each row");
+    validate->add_option("--svg", options.svg, "write a picture: predicted over measured");
+    CLI::Option* baseline = validate->add_option("--baseline", options.baseline,
+                                                 "fail where a group is worse than in this record");
+    validate->add_option("--record", options.record, "write the errors there, and say what changed")
+        ->excludes(baseline);
+    validate->callback([this] {
+      validate_options.colour = wants_colour();
+      validate_options.progress = isatty(STDERR_FILENO) != 0;
+      chosen = [this] { return stepsim::validate(validate_options, std::cout, std::cerr); };
     });
   }
 

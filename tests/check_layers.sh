@@ -7,17 +7,18 @@ declare -A sees=(
   [core]="core" [scenario]="core scenario" [ops]="core ops" [cluster]="core ops cluster"
   [horizon]="core horizon" [measurement]="core measurement" [calib]="core measurement"
   [fit]="core ops cluster measurement fit"
-  [timeline]="core timeline" [plan]="core scenario ops cluster timeline plan")
+  [timeline]="core timeline" [validation]="core timeline validation"
+  [plan]="core scenario ops cluster timeline plan")
 sees[engine]="${sees[plan]} engine"
-sees[report]="${sees[engine]} horizon report"
+sees[report]="${sees[engine]} horizon validation report"
 sees[command]="${sees[report]} measurement fit command"
 sees[main.cpp]="${sees[command]}"
-plain_structs='^sim/scenario/(scenario|model|gpu|faults|input|channel_padding|checkpoint|horizon)\.hpp$'
+plain_structs='^sim/scenario/(scenario|model|gpu|faults|input|channel_padding|checkpoint|horizon|tolerance)\.hpp$'
 
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(
-  ["yaml-cpp/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
-  ["nlohmann/"]="measurement report command" ["nlopt"]="fit" ["Eigen/"]="fit" ["CLI/"]="command main.cpp calib" ["pugixml"]="command"
+  ["yaml-cpp/"]="scenario" ["muparserx/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
+  ["nlohmann/"]="measurement report command" ["nlopt"]="fit" ["Eigen/"]="fit" ["CLI/"]="command main.cpp calib" ["pugixml"]="report command"
   ["cblas"]="calib" ["cublas"]="calib" ["mpi"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
 
 includes=0 offences=0

@@ -89,6 +89,20 @@ struct CalibrateCpuOptions {
   bool force = false;            ///< also replace what was changed since it was written
 };
 
+struct ValidateOptions {
+  std::vector<std::string> suites;  ///< files
+  std::string table;                ///< rows instead of the suite's; empty: its own
+  std::string format = "table";     ///< table, json, csv, junit, github, markdown
+  std::string filter;               ///< condition for rows; empty: all
+  std::string svg;                  ///< picture to write; empty: none
+  std::string baseline, record;     ///< recorded errors to compare with, or to write
+  int jobs = 0;                     ///< rows at the same time; 0: as many as there are cores
+  bool rows = false;                ///< table: every row of several suites too
+  bool causes = false;              ///< table: the breakdown of each row
+  bool colour = false;
+  bool progress = false;  ///< on `notes`, which is a terminal
+};
+
 /// Simulates a scenario and prints the answer. Exit code 1 when an expectation fails.
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes);
 
@@ -120,6 +134,10 @@ ExitCode calibrate_probe(const CalibrateProbeOptions& options, std::ostream& out
 /// beside the profile. Throws UserError where the program was not built, SimulationError where it
 /// failed.
 ExitCode calibrate_cpu(const CalibrateCpuOptions& options, std::ostream& out, std::ostream& notes);
+
+/// Predicts the measured runs of suites and scores the predictions. Exit code 1 when a tolerance is
+/// broken, a row has no prediction, or a group is worse than recorded; 3 after Ctrl-C.
+ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostream& notes);
 
 /// Prints the names that scenarios may use: models, gpus, attention kernels, links, clusters,
 /// collectives, distributions, schedules, topologies, shardings.

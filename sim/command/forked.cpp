@@ -119,14 +119,13 @@ class Copies {
     return interrupted == 0;
   }
 
+  int ended() const { return ended_; }
+
   /// What has been said so far; ends those that are not done.
-  std::vector<std::optional<std::string>> results() {
+  const std::vector<std::optional<std::string>>& answers() {
     while (!copies_.empty() && hear_all(0) > 0) continue;
     end_all();
-    std::vector<std::optional<std::string>> results;
-    for (const auto& answer : answers_)
-      results.push_back(answer ? std::optional(result_of(*answer)) : std::nullopt);
-    return results;
+    return answers_;
   }
 
  private:
@@ -163,6 +162,7 @@ class Copies {
     // One that Ctrl-C ended has no answer; one that ended in another way has an empty one.
     const bool ended_early = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
     if (!ended_early) answers_[static_cast<std::size_t>(copies_[i].index)] = copies_[i].said;
+    ++ended_;
     copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
   }
 
@@ -178,20 +178,49 @@ class Copies {
   const std::function<std::string(int)>& work_;
   std::vector<std::optional<std::string>> answers_;
   std::vector<Copy> copies_;
+  int ended_ = 0;
 };
+
+std::vector<std::optional<std::string>> answers_of(int count, int jobs,
+                                                   const std::function<std::string(int)>& work,
+                                                   const std::function<void(int)>& on_end) {
+  const InterruptNoted noted;
+  Copies copies(count, work);
+  int next = 0;
+  bool goes_on = true;
+  do {
+    while (next < count && copies.running() < static_cast<std::size_t>(std::max(jobs, 1)))
+      copies.start(next++, noted.before());
+    const int ended = copies.ended();
+    goes_on = copies.running() > 0 && copies.listen();
+    if (on_end && copies.ended() > ended) on_end(copies.ended());
+  } while (goes_on);
+  return copies.answers();
+}
 
 }  // namespace
 
 std::vector<std::optional<std::string>> run_forked(int count, int jobs,
                                                    const std::function<std::string(int)>& work) {
-  const InterruptNoted noted;
-  Copies copies(count, work);
-  int next = 0;
-  do {
-    while (next < count && copies.running() < static_cast<std::size_t>(std::max(jobs, 1)))
-      copies.start(next++, noted.before());
-  } while (copies.running() > 0 && copies.listen());
-  return copies.results();
+  std::vector<std::optional<std::string>> results;
+  for (const auto& answer : answers_of(count, jobs, work, {}))
+    results.push_back(answer ? std::optional(result_of(*answer)) : std::nullopt);
+  return results;
+}
+
+std::vector<Forked> try_forked(int count, int jobs, const std::function<std::string(int)>& work,
+                               const std::function<void(int)>& on_end) {
+  std::vector<Forked> all;
+  for (const auto& answer : answers_of(count, jobs, work, on_end)) {
+    Forked one{.is_done = answer.has_value()};
+    try {
+      if (answer) one.result = result_of(*answer);
+    } catch (const std::exception& error) {
+      one.error = error.what();
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
 }
 
 std::string text_of(const std::vector<double>& numbers) {

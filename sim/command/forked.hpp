@@ -15,6 +15,18 @@ namespace stepsim {
 std::vector<std::optional<std::string>> run_forked(int count, int jobs,
                                                    const std::function<std::string(int)>& work);
 
+/// What became of one piece of work.
+struct Forked {
+  bool is_done = false;  ///< false: Ctrl-C came first
+  std::string result;
+  std::string error;  ///< why there is no result; empty: there is one
+};
+
+/// The same where one failure does not end the others: a copy that throws or crashes has an error.
+/// `on_end` is called after each with the number of those that ended.
+std::vector<Forked> try_forked(int count, int jobs, const std::function<std::string(int)>& work,
+                               const std::function<void(int)>& on_end = {});
+
 /// Numbers as an answer: the shortest text that reads back as the same ones.
 std::string text_of(const std::vector<double>& numbers);
 /// Throws InternalError where it is no such text.

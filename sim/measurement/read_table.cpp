@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/table_cells.hpp"
 #include "sim/measurement/read_form.hpp"
 #include "sim/measurement/read_row.hpp"
-#include "sim/measurement/table_cells.hpp"
 #include "sim/measurement/table_columns.hpp"
 
 namespace stepsim::calib {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/report/csv_cell.hpp"
 #include "sim/report/digits.hpp"
 
 namespace stepsim {
@@ -12,14 +13,6 @@ struct Cell {
   std::string column;
   std::string value;
 };
-
-/// Quoted as RFC 4180 asks for, where it does.
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result.append(c == '"' ? 2 : 1, c);
-  return result + "\"";
-}
 
 std::string whole(std::int64_t value) { return fmt::format("{}", value); }
 std::string whole(Bytes size) {
@@ -66,12 +59,12 @@ void add_replicas(std::vector<Cell>& cells, const std::optional<Replicas>& repli
 std::vector<Cell> cells_of(const Metrics& m) {
   const auto of_tokens = [&](double value) { return m.has_tokens ? digits(value) : std::string{}; };
   std::vector<Cell> cells{
-      {"scenario", quoted(m.scenario)},
-      {"model", quoted(m.model)},
-      {"gpu", quoted(m.gpu)},
+      {"scenario", csv_cell(m.scenario)},
+      {"model", csv_cell(m.model)},
+      {"gpu", csv_cell(m.gpu)},
       {"gpus", whole(m.gpus)},
       {"nodes", whole(m.nodes)},
-      {"split", quoted(m.split)},
+      {"split", csv_cell(m.split)},
       {"step_time_s", digits(m.step_time.seconds())},
       {"tokens_per_s", of_tokens(m.tokens_per_s)},
       {"samples_per_s", digits(m.samples_per_s)},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/describe.hpp"
+#include "sim/scenario/describe_suite.hpp"
 #include "sim/scenario/expectation.hpp"
 
 namespace stepsim {
@@ -84,6 +85,25 @@ std::string scenario_reference() {
          section_text("Smooth GEMM", "The map `gemm.<precision>` with `model: smooth`.",
                       described(GemmProfile{.form = SmoothGemm{}}, true)) +
          section_text("Link profile", "A file of `calib/links/`.", described(LinkProfile{}, true));
+}
+
+std::string suite_reference() { return described(Suite{}).table(); }
+
+const std::vector<std::string>& scenario_paths() {
+  static const std::vector<std::string> paths = [] {
+    std::vector<std::string> all{"model.base", "model.name", "cluster.base"};
+    const auto add = [&](const DocWriter& io) {
+      for (const DocWriter::Row& row : io.rows()) all.push_back(row.path);
+    };
+    add(described(Scenario{}));
+    add(described(Model{.shape = Transformer{}}, false, "model."));
+    add(described(Model{.shape = Mlp{}}, false, "model."));
+    add(described(Model{.shape = ResNet{}}, false, "model."));
+    add(described(Model{.shape = Dlrm{}}, false, "model."));
+    add(described(Cluster{}, false, "cluster."));
+    return all;
+  }();
+  return paths;
 }
 
 std::string path_of_key(const std::string& key) {

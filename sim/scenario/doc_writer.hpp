@@ -10,11 +10,18 @@
 #include "sim/scenario/rules.hpp"
 #include "sim/scenario/scalar.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/scenario/suite.hpp"
 
 namespace stepsim {
 
 /// The tables of docs/scenario.md: scenario, models, clusters, profiles.
 std::string scenario_reference();
+
+/// The table of docs/validation.md: suites.
+std::string suite_reference();
+
+/// Every path of a scenario, those of models of all kinds, of clusters and links among them.
+const std::vector<std::string>& scenario_paths();
 
 /// The one path of the scenario that ends in that key ("tensor": "parallelism.tensor"); "" when
 /// none or several.
@@ -121,6 +128,15 @@ class DocWriter {
   void sources(std::string_view doc) { row("sources", "map", required(), "", doc); }
   void source(std::string_view doc) { row("source", "entry of sources", required(), "", doc); }
   void note(std::string_view key, std::string_view doc) { row(key, "text", any, "", doc); }
+  void verbatim(std::string_view key, Tree&, const Rules& rules, std::string_view doc) {
+    row(key, rules.is_required ? "map or path" : "list of maps", rules, "none", doc);
+  }
+  void phrase(std::string_view key, Phrase&, const Rules& rules, std::string_view doc) {
+    row(key, "expression", rules, "none", doc);
+  }
+  void phrases(std::string_view key, std::vector<NamedPhrase>&, std::string_view doc) {
+    row(key, "map of expressions", any, "none", doc);
+  }
 
  private:
   void row(std::string_view key, const std::string& type, const Rules& rules,

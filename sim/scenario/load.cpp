@@ -13,6 +13,7 @@
 #include "sim/scenario/describe.hpp"
 #include "sim/scenario/map_reader.hpp"
 #include "sim/scenario/override.hpp"
+#include "sim/scenario/scenario_of_tree.hpp"
 
 namespace stepsim {
 namespace {
@@ -62,17 +63,7 @@ Scenario read_scenario(const std::shared_ptr<const Source>& source, const Librar
   Reading reading{library, {}, {}};
   reading.problems.put_first(source->name);
   const Tree tree = scenario_tree(source, overrides, reading.problems);
-  const Place start{source, 1, 1};
-  reading.places[""] = start;
-  Scenario scenario;
-  scenario.name = stem_of(source->name);
-  MapReader io(reading, tree, "", "the scenario", start);
-  describe(io, scenario);
-  io.finish();
-  check_scenario(scenario, known, reading);
-  reading.problems.throw_if_any();
-  scenario.hash = fnv1a_hex(to_yaml(scenario));
-  return scenario;
+  return scenario_of_tree(tree, {source, 1, 1}, stem_of(source->name), known, reading);
 }
 
 /// One part of a scenario by itself: the value of a map with that one key.
@@ -133,6 +124,20 @@ Library library_for(const std::string& scenario_path) {
   }
   add_root(library, STEPSIM_LIBRARY_DIR);
   return library;
+}
+
+Scenario scenario_of_tree(const Tree& tree, const Place& start, const std::string& name,
+                          const KnownNames& known, Reading& reading) {
+  reading.places[""] = start;
+  Scenario scenario;
+  scenario.name = name;
+  MapReader io(reading, tree, "", "the scenario", start);
+  describe(io, scenario);
+  io.finish();
+  check_scenario(scenario, known, reading);
+  reading.problems.throw_if_any();
+  scenario.hash = fnv1a_hex(to_yaml(scenario));
+  return scenario;
 }
 
 Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides,

@@ -235,6 +235,52 @@ void MapReader::expectations(std::string_view key, std::vector<Expectation>& exp
   io.finish();
 }
 
+// --- parts of suites
+// ------------------------------------------------------------------------------------------------
+
+void MapReader::verbatim(std::string_view key, Tree& value, const Rules& rules, std::string_view) {
+  const Entry* entry = take_required(key, rules, "<map>");
+  if (entry != nullptr) value = entry->value;
+}
+
+void MapReader::read_phrase(const Entry& entry, Phrase& phrase) {
+  const std::string path = path_of(entry.key);
+  if (entry.value.is_map()) {
+    MapReader io = below(entry.key, &entry);
+    io.phrase("of", phrase, required(), "");
+    const Entry* values = io.take_required("values", required(), "{<value>: <what it stands for>}");
+    if (values != nullptr &&
+        io.is(Tree::Kind::map, values->value, io.path_of("values"), values->key_place, "a map")) {
+      for (const Entry& value : values->value.entries) {
+        if (io.is(Tree::Kind::scalar, value.value, io.path_of("values." + value.key),
+                  value.key_place, "a value"))
+          phrase.values.emplace_back(value.key, value.value.scalar);
+      }
+    }
+    return io.finish();
+  }
+  if (!is(Tree::Kind::scalar, entry.value, path, entry.key_place, "an expression")) return;
+  phrase.text = entry.value.scalar;
+  phrase.place = entry.value.place;
+  const std::string line = phrase.place.source->line(phrase.place.line);
+  const auto at = static_cast<std::size_t>(std::max(phrase.place.column - 1, 0));
+  if (at < line.size() && (line[at] == '"' || line[at] == '\'')) ++phrase.place.column;
+}
+
+void MapReader::phrase(std::string_view key, Phrase& phrase, const Rules& rules, std::string_view) {
+  const Entry* entry = take_required(key, rules, "<expression>");
+  if (entry != nullptr) read_phrase(*entry, phrase);
+}
+
+void MapReader::phrases(std::string_view key, std::vector<NamedPhrase>& phrases, std::string_view) {
+  MapReader io = below(key, take(key));
+  for (const Entry& entry : io.map_.entries) {
+    if (io.take(entry.key) != &entry) continue;  // the second of that name: finish reports it
+    io.read_phrase(entry, phrases.emplace_back(NamedPhrase{entry.key, entry.key_place, {}}).phrase);
+  }
+  io.finish();
+}
+
 // --- strictness
 // -----------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@
 #include "sim/scenario/resolve.hpp"
 #include "sim/scenario/rules.hpp"
 #include "sim/scenario/scalar.hpp"
+#include "sim/scenario/suite.hpp"
 #include "sim/scenario/tree.hpp"
 
 namespace stepsim {
@@ -95,6 +96,13 @@ class MapReader {
   void expectations(std::string_view key, std::vector<Expectation>& expectations,
                     std::string_view doc);
 
+  /// The value as it stands.
+  void verbatim(std::string_view key, Tree& value, const Rules& rules, std::string_view doc);
+  /// An expression over columns, or `{of: expression, values: {of it: what it stands for}}`.
+  void phrase(std::string_view key, Phrase& phrase, const Rules& rules, std::string_view doc);
+  /// A map from names of one's own choice to such.
+  void phrases(std::string_view key, std::vector<NamedPhrase>& phrases, std::string_view doc);
+
   void finish();
 
  private:
@@ -116,6 +124,7 @@ class MapReader {
   /// Whether the value has that kind; reports it otherwise.
   bool is(Tree::Kind kind, const Tree& value, const std::string& path, const Place& key_place,
           const std::string& wanted);
+  void read_phrase(const Entry& entry, Phrase& phrase);
   void report_unknown(const Entry& entry, std::vector<std::string>& meant);
   void check_name(const std::string& name, const std::string& file);
   /// The entry with everything that its `like` names; nothing when that leads nowhere.

@@ -58,31 +58,34 @@ Override parse_override(const std::string& text) {
 
 void apply(const Override& change, Tree& scenario, Problems& problems) {
   const auto source = std::make_shared<Source>(Source{title_of(change), "", change.value, true});
-  const Place place{source, 0, 0};
   auto value = parsed_value(source, change.path, problems);
-  if (!value) return;
-  const std::vector<std::string> keys = split(change.path);
+  if (value) set_value(change.path, std::move(*value), {source, 0, 0}, scenario, problems);
+}
+
+void set_value(const std::string& path, Tree value, const Place& place, Tree& scenario,
+               Problems& problems) {
+  const std::vector<std::string> keys = split(path);
   if (keys.size() > kLongestPath)
-    return problems.add(place, change.path, "no key of a scenario is that deep");
+    return problems.add(place, path, "no key of a scenario is that deep");
   Tree* map = &scenario;
-  std::string path;
+  std::string above;
   for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
     Entry& entry = entry_of(*map, keys[i], place);
-    path += (path.empty() ? "" : ".") + keys[i];
-    const bool is_named = path == "cluster" || path == "model";
+    above += (above.empty() ? "" : ".") + keys[i];
+    const bool is_named = above == "cluster" || above == "model";
     if (entry.value.kind == Tree::Kind::empty) entry.value = empty_map(place);
     if (entry.value.kind == Tree::Kind::scalar && is_named)
       entry.value = based_on(std::move(entry.value), entry.key_place);
     if (!entry.value.is_map()) {
       return problems.add(
-          place, path,
-          fmt::format("{} is {} and has no keys", quoted(path), title_of(entry.value.kind)));
+          place, above,
+          fmt::format("{} is {} and has no keys", quoted(above), title_of(entry.value.kind)));
     }
     map = &entry.value;
   }
   Entry& entry = entry_of(*map, keys.back(), place);
   entry.key_place = place;
-  entry.value = std::move(*value);
+  entry.value = std::move(value);
 }
 
 }  // namespace stepsim

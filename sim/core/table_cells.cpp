@@ -1,7 +1,7 @@
 // Quotes and separators.
-#include "sim/measurement/table_cells.hpp"
+#include "sim/core/table_cells.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 
 std::string trimmed(const std::string& text) {
   const std::size_t from = text.find_first_not_of(" \t"), to = text.find_last_not_of(" \t");
@@ -38,4 +38,4 @@ char separator_of(const std::string& head) {
   return head.find('\t') != std::string::npos ? '\t' : ';';
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace stepsim::calib {
+namespace stepsim {
 
 /// A value of a line and its column, from 1.
 struct Cell {
@@ -21,4 +21,4 @@ char separator_of(const std::string& head);
 
 std::string trimmed(const std::string& text);
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -1,0 +1,242 @@
+// stepsim validate: suites of measured runs -> predictions -> scores.
+#include <filesystem>
+#include <numeric>
+#include <ostream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "sim/command/command.hpp"
+#include "sim/command/forked.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/ops/op_graph.hpp"
+#include "sim/plan/known_names.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/report/file.hpp"
+#include "sim/report/measure.hpp"
+#include "sim/report/validation.hpp"
+#include "sim/scenario/error_record.hpp"
+#include "sim/scenario/load_suite.hpp"
+
+namespace stepsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_options(const ValidateOptions& options) {
+  if (!options.table.empty() && options.suites.size() > 1)
+    throw UserError("--table has the rows of one suite, not of several");
+  const bool partial = !options.table.empty() || !options.filter.empty();
+  for (const auto& [name, file] :
+       {std::pair{"--baseline", options.baseline}, {"--record", options.record}}) {
+    if (!file.empty() && partial)
+      throw UserError(
+          fmt::format("{} is of all rows of a suite: leave out --table and --filter", name));
+  }
+  std::error_code ignored;
+  for (const auto& [name, output] :
+       {std::pair{"--svg", options.svg}, {"--record", options.record}}) {
+    std::vector<std::string> inputs = options.suites;
+    inputs.push_back(options.table);
+    for (const std::string& input : inputs)
+      if (!output.empty() && (output == input || fs::equivalent(output, input, ignored)))
+        throw UserError(fmt::format("{} {} would replace a file that is read", name, output));
+  }
+}
+
+/// All suites, or every mistake of all of them.
+std::vector<LoadedSuite> load_all(const ValidateOptions& options) {
+  std::vector<LoadedSuite> suites;
+  std::vector<Diagnostic> mistakes;
+  for (const std::string& path : options.suites) {
+    try {
+      suites.push_back(load_suite({path, options.table, options.filter}, known_names()));
+      for (std::size_t i = 0; i + 1 < suites.size(); ++i)
+        if (suites[i].suite.name == suites.back().suite.name)
+          throw UserError(
+              fmt::format("{}: there is another suite '{}'", path, suites[i].suite.name));
+    } catch (const UserError& error) {
+      mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!mistakes.empty()) throw UserError(mistakes);
+  return suites;
+}
+
+/// The first sentence about what is wrong: a row has one line.
+std::string sentence_of(const UserError& error) {
+  const auto& all = error.diagnostics();
+  std::string text = all.front().message;
+  if (all.size() > 1) text += fmt::format(" (and {} more)", all.size() - 1);
+  return text;
+}
+
+double memory_share(const Memory& memory) {
+  return memory.stages.empty() ? 0 : memory.worst().needed() / memory.capacity;
+}
+
+/// Step time, share of memory, breakdown: what crosses the pipe.
+std::string predicted(const Suite& suite, const MeasuredRun& run) {
+  try {
+    const Scenario scenario = scenario_of(suite, run, known_names());
+    const OpGraph graph = build(scenario);
+    const Plan plan = make_plan(scenario, graph);
+    const Metrics metrics = measure(scenario, graph, simulate(plan));
+    std::vector<double> numbers{metrics.step_time.seconds(), memory_share(metrics.memory)};
+    numbers.insert(numbers.end(), metrics.breakdown.begin(), metrics.breakdown.end());
+    return text_of(numbers);
+  } catch (const UserError& error) {
+    throw UserError(sentence_of(error));
+  }
+}
+
+Prediction prediction_of(const std::string& text) {
+  const std::vector<double> numbers = numbers_of(text);
+  if (numbers.size() != 2 + kCauses) throw InternalError("a prediction of another size");
+  Prediction prediction{.step = Seconds{numbers[0]}, .memory_share = numbers[1]};
+  std::copy(numbers.begin() + 2, numbers.end(), prediction.breakdown.begin());
+  return prediction;
+}
+
+std::string on_one_line(std::string text) {
+  for (char& c : text) c = c == '\n' ? ' ' : c;
+  return text;
+}
+
+ValidationRow row_of(const LoadedSuite& loaded, const MeasuredRun& run) {
+  return {.suite = loaded.suite.name,
+          .label = run.label,
+          .file = run.place.source->name,
+          .line = run.place.line,
+          .measured = run.measured,
+          .reason = run.refusal,
+          .known = run.known,
+          .groups = run.groups};
+}
+
+struct Job {
+  const LoadedSuite* suite;
+  const MeasuredRun* run;
+};
+
+/// What became of every run that has a scenario, in order.
+std::vector<Forked> run_all(const std::vector<Job>& jobs, const ValidateOptions& options,
+                            std::ostream& notes) {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int count = static_cast<int>(jobs.size());
+  const auto work = [&](int i) {
+    const Job& job = jobs[static_cast<std::size_t>(i)];
+    return job.run->refusal.empty() ? predicted(job.suite->suite, *job.run) : std::string();
+  };
+  const auto show = [&](int ended) {
+    notes << fmt::format("\r{} of {} rows{}", ended, count, ended == count ? "\r\033[K" : "")
+          << std::flush;
+  };
+  const int at_a_time = options.jobs > 0 ? options.jobs : cores;
+  return try_forked(count, at_a_time, work, options.progress ? show : std::function<void(int)>());
+}
+
+SuiteResult result_of(const LoadedSuite& loaded) {
+  return {.name = loaded.suite.name,
+          .title = loaded.suite.title,
+          .source = loaded.suite.source,
+          .assumptions = loaded.suite.assumptions};
+}
+
+/// Predicts every run. Rows that Ctrl-C prevented are left out; `is_whole` says whether any was.
+std::vector<SuiteResult> predict(const std::vector<LoadedSuite>& suites,
+                                 const ValidateOptions& options, std::ostream& notes,
+                                 bool& is_whole) {
+  std::vector<Job> jobs;
+  for (const LoadedSuite& loaded : suites)
+    for (const MeasuredRun& run : loaded.runs) jobs.push_back({&loaded, &run});
+  const std::vector<Forked> outcomes = run_all(jobs, options, notes);
+  std::vector<SuiteResult> results;
+  std::size_t done = 0, next = 0;
+  for (const LoadedSuite& loaded : suites) {
+    SuiteResult& result = results.emplace_back(result_of(loaded));
+    for (const MeasuredRun& run : loaded.runs) {
+      const Forked& outcome = outcomes[next++];
+      if (!outcome.is_done) continue;
+      ++done;
+      ValidationRow row = row_of(loaded, run);
+      if (row.reason.empty()) {
+        row.reason = on_one_line(outcome.error);
+        if (row.reason.empty()) row.predicted = prediction_of(outcome.result);
+      }
+      result.rows.push_back(std::move(row));
+    }
+  }
+  is_whole = done == jobs.size();
+  if (!is_whole) notes << fmt::format("interrupted: {} of {} rows are done\n", done, jobs.size());
+  return results;
+}
+
+Validation validation_of(const std::vector<LoadedSuite>& suites, std::vector<SuiteResult> results,
+                         bool is_whole) {
+  Validation validation{.suites = std::move(results)};
+  for (std::size_t i = 0; i < suites.size(); ++i) {
+    SuiteResult& result = validation.suites[i];
+    const Tolerance& tolerance = suites[i].suite.tolerance;
+    result.score = score_of(result.rows);
+    if (is_whole) result.limits = limits_of(result.score, tolerance);
+    const auto breaches = breaches_of(result.rows, result.score, tolerance, is_whole);
+    validation.breaches.insert(validation.breaches.end(), breaches.begin(), breaches.end());
+    validation.rows.insert(validation.rows.end(), result.rows.begin(), result.rows.end());
+  }
+  validation.total = score_of(validation.rows);
+  return validation;
+}
+
+std::vector<RecordedErrors> recorded(const Validation& validation) {
+  std::vector<RecordedErrors> now;
+  for (const SuiteResult& suite : validation.suites) {
+    const auto groups = recorded(suite.name, suite.score);
+    now.insert(now.end(), groups.begin(), groups.end());
+  }
+  return now;
+}
+
+void write_record(const std::string& file, const Validation& validation, std::ostream& notes) {
+  std::error_code ignored;
+  ErrorRecord record;
+  if (fs::exists(file, ignored)) record = load_error_record(file);
+  const auto now = recorded(validation);
+  const std::string changes = difference(record.groups, now);
+  notes << (changes.empty() ? file + ": nothing has changed\n" : file + ":\n" + changes);
+  save_file(file, to_yaml(ErrorRecord{updated(record.groups, now)}));
+}
+
+std::string formatted(const ValidateOptions& options, const Validation& validation) {
+  if (options.format == "json") return validation_json(validation);
+  if (options.format == "csv") return validation_csv(validation);
+  if (options.format == "junit") return validation_junit(validation);
+  if (options.format == "github") return validation_github(validation);
+  if (options.format == "markdown") return validation_markdown(validation);
+  return validation_text(validation, {.style = {options.colour, 100},
+                                      .rows = options.rows || validation.suites.size() == 1,
+                                      .causes = options.causes});
+}
+
+}  // namespace
+
+ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostream& notes) {
+  check_options(options);
+  const std::vector<LoadedSuite> suites = load_all(options);
+  bool all_done = true;
+  std::vector<SuiteResult> results = predict(suites, options, notes, all_done);
+  Validation validation =
+      validation_of(suites, std::move(results), all_done && options.filter.empty());
+  if (validation.rows.empty()) throw UserError("no row is left to validate");
+  if (!options.baseline.empty()) {
+    const auto worse = worse_than(load_error_record(options.baseline).groups, recorded(validation));
+    validation.breaches.insert(validation.breaches.end(), worse.begin(), worse.end());
+  }
+  if (!options.svg.empty()) save_file(options.svg, validation_scatter(validation));
+  out << formatted(options, validation);
+  if (!all_done) return ExitCode::incomplete;
+  if (!options.record.empty()) write_record(options.record, validation, notes);
+  return validation.breaches.empty() ? ExitCode::ok : ExitCode::expectation_failed;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,93 @@
+// Lines to rows.
+#include "sim/core/table.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/core/table_cells.hpp"
+
+namespace stepsim {
+namespace {
+
+struct Line {
+  int number = 0;
+  std::string text;
+};
+
+/// Those with something in them that is no comment.
+std::vector<Line> lines_of(const std::string& text) {
+  std::vector<Line> lines;
+  std::size_t from = text.starts_with("\xef\xbb\xbf") ? 3 : 0;  // the mark that Excel writes
+  for (int number = 1; from < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    std::string line = text.substr(from, end - from);
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin != std::string::npos && line[begin] != '#') lines.push_back({number, line});
+    from = end + 1;
+  }
+  return lines;
+}
+
+void read_columns(const std::vector<Cell>& head, int line,
+                  const std::shared_ptr<const Source>& source, Table& table, Problems& problems) {
+  std::set<std::string> seen;
+  for (const Cell& cell : head) {
+    const Place place{source, line, cell.column};
+    if (cell.text.empty()) {
+      problems.add(place, "", "a column has no name");
+    } else if (!seen.insert(cell.text).second) {
+      problems.add(place, "", fmt::format("column {} is here twice", quoted(cell.text)));
+    }
+    table.columns.push_back(cell.text);
+  }
+}
+
+}  // namespace
+
+std::size_t Table::index_of(const std::string& column) const {
+  return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), column) -
+                                  columns.begin());
+}
+
+Table read_table(const std::shared_ptr<const Source>& source, Problems& problems) {
+  Table table{.head = {source, 1, 1}};
+  if (source->text.size() > kLargestMeasurements ||
+      first_non_text(source->text) != std::string::npos) {
+    problems.add({source, 0, 0}, "",
+                 source->text.size() > kLargestMeasurements
+                     ? fmt::format("the file is larger than {} MiB", kLargestMeasurements >> 20)
+                     : "the file is not text in UTF-8");
+    return table;
+  }
+  const std::vector<Line> lines = lines_of(source->text);
+  if (lines.empty()) {
+    problems.add({source, 1, 1}, "", "there is no line with the columns' names");
+    return table;
+  }
+  table.head.line = lines.front().number;
+  const char separator = separator_of(lines.front().text);
+  read_columns(cells_of(lines.front().text, separator), lines.front().number, source, table,
+               problems);
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const std::vector<Cell> cells = cells_of(lines[i].text, separator);
+    TableRow row{.place = {source, lines[i].number, 1}};
+    const Cell& last = cells.back();
+    if (last.is_open) {
+      problems.add({source, lines[i].number, last.column}, "", "this quote does not end");
+    } else if (cells.size() != table.columns.size()) {
+      problems.add(row.place, "",
+                   fmt::format("{} values, but the head has {} columns", cells.size(),
+                               table.columns.size()));
+    } else {
+      for (const Cell& cell : cells)
+        row.cells.push_back({cell.text, {source, lines[i].number, cell.column}});
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,16 @@
+// A text as a cell of CSV.
+#pragma once
+
+#include <string>
+
+namespace stepsim {
+
+/// Quoted as RFC 4180 asks for, where it does.
+inline std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) result.append(c == '"' ? 2 : 1, c);
+  return result + "\"";
+}
+
+}  // namespace stepsim

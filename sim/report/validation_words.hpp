@@ -1,0 +1,28 @@
+// Words that the writers of a validation share.
+#pragma once
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "sim/report/humanise.hpp"
+#include "sim/validation/validation.hpp"
+
+namespace stepsim {
+
+/// "2.1 %".
+inline std::string error_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+/// "+2.1 %".
+inline std::string signed_error(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+/// "3.97 s"; four digits, for errors of 1 % are looked at.
+inline std::string time_text(Seconds time) {
+  const Column column = column_for(time);
+  return column.text(time.seconds());
+}
+/// What is said of a row beside its error: why it is known, or what stands out.
+inline std::string remark_of(const ValidationRow& row, const std::vector<ValidationRow>& others) {
+  if (!row.predicted) return row.known.empty() ? row.reason : "known: " + row.known;
+  return row.known.empty() ? likely_cause(row, others) : "known: " + row.known;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,70 @@
+// The keys of a validation suite (see describe.hpp for how they are used).
+#pragma once
+
+#include "sim/scenario/rules.hpp"
+#include "sim/scenario/scalar.hpp"
+#include "sim/scenario/suite.hpp"
+
+namespace stepsim {
+
+template <class Io>
+void describe(Io& io, MeasuredTime& m) {
+  io.phrase("value", m.value, required(), "the time of a step");
+  io.field("unit", m.unit, any, "of it: s, ms, us; may stand behind the value instead");
+}
+
+template <class Io>
+void describe(Io& io, Tolerance& t) {
+  io.field("row", t.row, between(0, 10), "error of any row");
+  io.field("mean", t.mean, between(0, 10), "mean of the errors' absolute values");
+  io.field("median", t.median, between(0, 10), "their median");
+  io.field("p90", t.p90, between(0, 10), "their 90th percentile");
+  io.field("bias", t.bias, between(0, 10), "mean of the errors with their signs, up or down");
+}
+
+template <class Io>
+void describe(Io& io, KnownGap& k) {
+  io.phrase("where", k.where, required(), "condition for the rows");
+  io.field("reason", k.reason, required(), "why they are not expected to be met");
+}
+
+template <class Io>
+void describe(Io& io, RecordedErrors& r) {
+  io.field("suite", r.suite, required(), "its short name");
+  io.field("name", r.name, any, "of the group; absent: the whole suite");
+  io.field("value", r.value, any, "that its rows share");
+  io.field("rows", r.rows, required(), "how many");
+  io.field("mean", r.mean, required(), "of the errors' absolute values");
+  io.field("median", r.median, required(), "likewise");
+  io.field("p90", r.p90, required(), "likewise, the 90th percentile");
+  io.field("max", r.max, required(), "likewise");
+  io.field("bias", r.bias, required(), "mean of the errors with their signs");
+}
+
+template <class Io>
+void describe(Io& io, ErrorRecord& r) {
+  io.list("groups", r.groups, "one for each suite and each of its groups");
+}
+
+template <class Io>
+void describe(Io& io, Suite& s) {
+  io.fallback(s.name, s.name, "the file's name");
+  io.field("suite", s.name, any, "a short name, for reports and the record");
+  io.field("title", s.title, required(), "what was measured, in one line");
+  io.field("source", s.source, required(), "where: repository@commit:path, or a paper");
+  io.field("assumptions", s.assumptions, any,
+           "what the source leaves unsaid, and what is taken instead; holds for all rows");
+  io.verbatim("scenario", s.scenario, required(),
+              "the base: what is the same for all rows; a map, or a path to a .yaml");
+  io.field("table", s.table, any, "file of separated values beside the suite");
+  io.verbatim("rows", s.rows, any, "the table as a list of maps, instead of a file");
+  io.phrase("where", s.where, any, "condition for rows that are used; absent: all");
+  io.phrases("map", s.map, "scenario path: its value; \"\" leaves what the base says");
+  io.section("measured", "value", s.measured, "what was measured");
+  io.phrase("label", s.label, any, "name of a row in reports; absent: its line");
+  io.phrases("groups", s.groups, "name: value; rows that share one are scored together too");
+  io.section("tolerance", s.tolerance, "limits of errors, of rows that are not `known`");
+  io.list("known", s.known, "rows that are not expected to be met; scores are with and without");
+}
+
+}  // namespace stepsim

@@ -1,0 +1,140 @@
+// muparserx behind a value.
+#include "sim/scenario/expression.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <muparserx/mpParser.h>
+
+namespace stepsim {
+namespace {
+
+constexpr std::size_t kLongest = 1000;  // bytes; the longest of a suite have about a hundred
+
+/// The library's sentence without what our messages have anyway: the position, the full stop.
+std::string message_of(const mup::ParserError& error) {
+  std::string text = error.GetMsg();
+  text = text.substr(0, text.find(" found at position"));
+  text = text.substr(0, text.find(" at position"));
+  while (text.ends_with('.') || text.ends_with('!')) text.pop_back();
+  if (!text.empty())
+    text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+int offset_of(const mup::ParserError& error, const std::string& text) {
+  return std::clamp(error.GetPos(), 0, static_cast<int>(text.size()));
+}
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// A result of the library as a value of ours. Throws ExpressionError when it is none.
+Datum datum_of(const mup::IValue& value) {
+  switch (value.GetType()) {
+    case 's':
+      return value.GetString();
+    case 'b':
+      return value.GetBool();
+    case 'i':
+    case 'f':
+      if (std::isfinite(value.GetFloat())) return value.GetFloat();
+      throw ExpressionError{"its value is not finite", 0};
+    default:
+      throw ExpressionError{"its value is neither a number nor a text", 0};
+  }
+}
+
+/// `//` joins texts and numbers alike, after sums; the library's own takes texts only.
+class Join : public mup::IOprtBin {
+ public:
+  Join() : IOprtBin("//", mup::prADD_SUB - 1, mup::oaLEFT) {}
+  void Eval(mup::ptr_val_type& result, const mup::ptr_val_type* arguments, int) override {
+    *result = text_of(datum_of(*arguments[0])) + text_of(datum_of(*arguments[1]));
+  }
+  const mup::char_type* GetDesc() const override { return "joins texts and numbers"; }
+  mup::IToken* Clone() const override { return new Join(*this); }
+};
+
+}  // namespace
+
+struct Expression::Parser {
+  Parser() : engine(mup::pckCOMMON | mup::pckNON_COMPLEX | mup::pckSTRING) {
+    // A column may be called so.
+    engine.RemoveConst("e");
+    engine.RemoveConst("pi");
+    for (const char* assigns : {"=", "+=", "-=", "*=", "/="}) {
+      if (engine.IsOprtDefined(assigns)) engine.RemoveOprt(assigns);
+    }
+    engine.RemoveOprt("//");
+    engine.DefineOprt(new Join);
+  }
+  mup::ParserX engine;
+  std::map<std::string, mup::Value> values;  ///< the engine points at them
+};
+
+Datum datum_of(const std::string& text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const char* const begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  const auto read = std::from_chars(begin, end, number);
+  const bool whole = read.ec == std::errc() && read.ptr == end && std::isfinite(number);
+  return whole ? Datum(number) : Datum(text);
+}
+
+std::string text_of(const Datum& datum) {
+  if (const auto* text = std::get_if<std::string>(&datum)) return *text;
+  if (const auto* flag = std::get_if<bool>(&datum)) return *flag ? "true" : "false";
+  const double number = std::get<double>(datum);
+  const bool whole = std::trunc(number) == number && std::abs(number) < 0x1p53;
+  return whole ? fmt::format("{:.0f}", number) : fmt::format("{}", number);
+}
+
+Expression::Expression(const std::string& text) : text_(text), parser_(std::make_unique<Parser>()) {
+  if (text.size() > kLongest)
+    throw ExpressionError{fmt::format("longer than {} characters", kLongest), 0};
+  mup::ParserX& engine = parser_->engine;
+  try {
+    engine.SetExpr(text);
+    for (const auto& [name, ignored] : engine.GetExprVar()) names_.push_back(name);
+    std::sort(names_.begin(), names_.end());
+    for (const std::string& name : names_)
+      engine.DefineVar(name, mup::Variable(&parser_->values[name]));
+  } catch (const mup::ParserError& error) {
+    const int offset = stepsim::offset_of(error, text);
+    const std::string& token = error.GetToken();
+    const bool assigns = token.starts_with('=') && !token.starts_with("==");
+    throw ExpressionError{assigns                   ? "'=' is no operator, '==' compares"
+                          : token.starts_with('\'') ? "texts stand in double quotes"
+                                                    : message_of(error),
+                          offset};
+  }
+}
+
+Expression::~Expression() = default;
+Expression::Expression(Expression&&) noexcept = default;
+Expression& Expression::operator=(Expression&&) noexcept = default;
+
+int Expression::offset_of(const std::string& name) const {
+  for (std::size_t at = text_.find(name); at != std::string::npos; at = text_.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_word(text_[at - 1])) && (end == text_.size() || !is_word(text_[end])))
+      return static_cast<int>(at);
+  }
+  return 0;
+}
+
+Datum Expression::operator()(const std::function<Datum(const std::string& name)>& value_of) const {
+  for (const std::string& name : names_)
+    std::visit([&](const auto& value) { parser_->values[name] = value; }, value_of(name));
+  try {
+    return datum_of(parser_->engine.Eval());
+  } catch (const mup::ParserError& error) {
+    throw ExpressionError{message_of(error), stepsim::offset_of(error, text_)};
+  }
+}
+
+}  // namespace stepsim

@@ -1,0 +1,186 @@
+// Suites: text to tree, tree to struct, struct and table to runs.
+#include "sim/scenario/load_suite.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sim/core/suggest.hpp"
+#include "sim/scenario/describe_suite.hpp"
+#include "sim/scenario/doc_writer.hpp"
+#include "sim/scenario/map_reader.hpp"
+#include "sim/scenario/override.hpp"
+#include "sim/scenario/scenario_of_tree.hpp"
+#include "sim/scenario/suite_runs.hpp"
+
+namespace stepsim {
+namespace {
+
+Suite read_suite(const std::shared_ptr<const Source>& source, Problems& problems) {
+  const auto tree = parse_tree(source, "", problems);
+  problems.throw_if_any();
+  const Place start{source, 1, 1};
+  Suite suite;
+  suite.name = std::filesystem::path(source->name).stem().string();
+  if (!tree->is_map()) {
+    problems.add(start, "", fmt::format("a suite is a map of keys, not {}", title_of(tree->kind)));
+    problems.throw_if_any();
+  }
+  const Library none;
+  Reading reading{none, problems, {}};
+  MapReader io(reading, *tree, "", "the suite", start);
+  describe(io, suite);
+  io.finish();
+  problems = reading.problems;
+  return suite;
+}
+
+/// A base that is named is read from its file.
+void follow_base(Suite& suite, Problems& problems) {
+  Tree& base = suite.scenario;
+  if (base.is_map() || problems.spoiled("scenario")) return;
+  if (base.kind != Tree::Kind::scalar)
+    return problems.add(
+        base.place, "scenario",
+        fmt::format("scenario: expected a map or the path of a file, not {}", title_of(base.kind)));
+  const Place place = base.place;
+  try {
+    const auto source = read_source(joined(place.source->folder, base.scalar));
+    const auto tree = parse_tree(source, "scenario", problems);
+    if (!tree) return;
+    if (!tree->is_map()) problems.add({source, 1, 1}, "scenario", "a scenario is a map of keys");
+    base = *tree;
+  } catch (const IoError& error) {
+    problems.add(place, "scenario", error.what());
+  }
+}
+
+/// "iter_time_ms ms" is the value and its unit.
+void split_unit(MeasuredTime& measured, Problems& problems) {
+  if (problems.spoiled("measured")) return;
+  std::vector<std::string> units;
+  for (const Unit& unit : dimension_of(Seconds{}).units) units.emplace_back(unit.name);
+  const auto is_unit = [&](const std::string& word) {
+    return std::find(units.begin(), units.end(), word) != units.end();
+  };
+  std::string& text = measured.value.text;
+  if (measured.unit.empty()) {
+    const std::size_t space = text.rfind(' ');
+    const std::string word = space == std::string::npos ? "" : text.substr(space + 1);
+    if (!is_unit(word))
+      return problems.add(measured.value.place, "measured",
+                          fmt::format("measured: {} has no unit of time", stepsim::quoted(text)),
+                          fmt::format("write \"{} s\"", text));
+    measured.unit = word;
+    text.resize(space);
+  } else if (!is_unit(measured.unit)) {
+    problems.add(
+        measured.value.place, "measured.unit",
+        fmt::format("measured.unit: {} is not a unit of time", stepsim::quoted(measured.unit)),
+        "write " + one_of({"s", "ms", "us"}));
+  }
+}
+
+void check_paths(const Suite& suite, Problems& problems) {
+  const auto& paths = scenario_paths();
+  for (const NamedPhrase& setting : suite.map) {
+    if (std::find(paths.begin(), paths.end(), setting.name) != paths.end()) continue;
+    const std::string key = setting.name.substr(setting.name.rfind('.') + 1);
+    const std::string elsewhere = path_of_key(key);
+    problems.add(setting.place, "map." + setting.name,
+                 fmt::format("no key {} in a scenario", stepsim::quoted(setting.name)),
+                 elsewhere.empty() ? closest(setting.name, paths)
+                                   : fmt::format("did you mean '{}'?", elsewhere));
+  }
+}
+
+/// `rows` as a table whose columns are all keys of all rows; what a row lacks is blank.
+Table table_of(const Tree& rows, Problems& problems) {
+  Table table{.head = rows.place};
+  for (const Tree& row : rows.items) {
+    for (const Entry& entry : row.entries) {
+      if (table.index_of(entry.key) == table.columns.size()) table.columns.push_back(entry.key);
+    }
+  }
+  for (const Tree& row : rows.items) {
+    if (!row.is_map()) {
+      problems.add(row.place, "rows",
+                   fmt::format("rows: expected a map, not {}", title_of(row.kind)));
+      continue;
+    }
+    TableRow cells{row.place, {}};
+    for (const std::string& column : table.columns) {
+      const Entry* entry = row.find(column);
+      cells.cells.push_back(entry == nullptr ? TableCell{"", row.place}
+                                             : TableCell{entry->value.scalar, entry->value.place});
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+Table table_of(const Suite& suite, const Place& start, const std::string& other,
+               Problems& problems) {
+  if (!other.empty()) return read_table(read_source(other, kLargestMeasurements), problems);
+  const bool has_rows = suite.rows.kind == Tree::Kind::list;
+  if (has_rows == !suite.table.empty()) {
+    problems.add(start, "table",
+                 has_rows ? "a suite has a table or rows, not both" : "a suite needs measured rows",
+                 "add \"table: <file>\" or \"rows: [...]\"");
+    return {};
+  }
+  if (has_rows) return table_of(suite.rows, problems);
+  const std::string file = joined(start.source->folder, suite.table);
+  return read_table(read_source(file, kLargestMeasurements), problems);
+}
+
+/// A base that no row can be predicted with is a mistake of the suite.
+void check_some_row_fits(const LoadedSuite& loaded, const KnownNames& known) {
+  std::optional<UserError> first;
+  for (const MeasuredRun& run : loaded.runs) {
+    if (!run.refusal.empty()) continue;
+    try {
+      scenario_of(loaded.suite, run, known);
+      return;
+    } catch (const UserError& error) {
+      if (!first) first = error;
+    }
+  }
+  if (first) throw UserError(*first);
+}
+
+}  // namespace
+
+LoadedSuite load_suite(const SuiteRequest& request, const KnownNames& known) {
+  const auto source = read_source(request.path);
+  Problems problems;
+  problems.put_first(source->name);
+  LoadedSuite loaded{read_suite(source, problems), {}};
+  follow_base(loaded.suite, problems);
+  split_unit(loaded.suite.measured, problems);
+  check_paths(loaded.suite, problems);
+  const Table table = table_of(loaded.suite, {source, 1, 1}, request.table, problems);
+  RowRules rules{.is_strict = request.table.empty()};
+  if (!request.filter.empty()) {
+    const auto filter = std::make_shared<Source>(Source{"--filter", "", request.filter, true});
+    rules.filter = {request.filter, {filter, 0, 0}, {}};
+  }
+  loaded.runs = runs_of(loaded.suite, table, rules, problems);
+  problems.throw_if_any();
+  if (rules.is_strict) check_some_row_fits(loaded, known);
+  return loaded;
+}
+
+Scenario scenario_of(const Suite& suite, const MeasuredRun& run, const KnownNames& known) {
+  const Library library = library_for(suite.scenario.place.source->name);
+  Reading reading{library, {}, {}};
+  Tree tree = suite.scenario;
+  for (const auto& [path, value] : run.settings) {
+    const Tree leaf{.kind = Tree::Kind::scalar, .scalar = value, .place = run.place};
+    set_value(path, leaf, run.place, tree, reading.problems);
+  }
+  return scenario_of_tree(tree, suite.scenario.place, suite.name, known, reading);
+}
+
+}  // namespace stepsim

@@ -1,0 +1,148 @@
+// Limits and records.
+#include "sim/validation/judgement.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace stepsim {
+namespace {
+
+std::string percent(double share, const char* sign = "") {
+  return fmt::format(fmt::runtime(std::string("{:") + sign + ".1f} %"), 100 * share);
+}
+
+std::string title_of(const RecordedErrors& group) {
+  return group.name.empty() ? group.suite
+                            : fmt::format("{}, {} {}", group.suite, group.name, group.value);
+}
+
+const RecordedErrors* find(const std::vector<RecordedErrors>& list, const RecordedErrors& like) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const RecordedErrors& other) {
+    return other.suite == like.suite && other.name == like.name && other.value == like.value;
+  });
+  return found == list.end() ? nullptr : &*found;
+}
+
+RecordedErrors record_of(const std::string& suite, const std::string& name,
+                         const std::string& value, const Errors& errors) {
+  return {suite,         name,       value,      errors.count, errors.mean,
+          errors.median, errors.p90, errors.max, errors.bias};
+}
+
+/// What survives being written with two decimals of a per cent.
+double rounded(double share) { return std::round(share * 1e4) / 1e4; }
+
+}  // namespace
+
+std::vector<Limit> limits_of(const Score& score, const Tolerance& tolerance) {
+  const Errors& e = score.expected;
+  std::vector<Limit> list;
+  const auto add = [&](const char* name, std::optional<double> limit, double actual) {
+    if (limit) list.push_back({name, *limit, actual});
+  };
+  add("row", tolerance.row, e.max);
+  add("mean", tolerance.mean, e.mean);
+  add("median", tolerance.median, e.median);
+  add("p90", tolerance.p90, e.p90);
+  add("bias", tolerance.bias, std::abs(e.bias));
+  return list;
+}
+
+std::vector<Breach> breaches_of(const std::vector<ValidationRow>& rows, const Score& score,
+                                const Tolerance& tolerance, bool is_whole) {
+  std::vector<Breach> breaches;
+  for (const ValidationRow& row : rows) {
+    if (!row.known.empty()) continue;
+    if (!row.predicted) {
+      breaches.push_back({row.suite, fmt::format("{}: not predicted: {}", row.label, row.reason),
+                          row.file, row.line});
+    } else if (tolerance.row && std::abs(row.error()) > *tolerance.row) {
+      breaches.push_back({row.suite,
+                          fmt::format("{}: {} beyond {} of a row", row.label,
+                                      percent(row.error(), "+"), percent(*tolerance.row)),
+                          row.file, row.line});
+    }
+  }
+  if (!is_whole || rows.empty()) return breaches;
+  for (const Limit& limit : limits_of(score, tolerance)) {
+    if (limit.name != "row" && !limit.holds())
+      breaches.push_back(
+          {rows.front().suite,
+           fmt::format("{} {} above {}", limit.name, percent(limit.actual), percent(limit.limit)),
+           "", 0});
+  }
+  return breaches;
+}
+
+std::vector<RecordedErrors> recorded(const std::string& suite, const Score& score) {
+  std::vector<RecordedErrors> list{record_of(suite, "", "", score.all)};
+  for (const GroupScore& group : score.groups)
+    list.push_back(record_of(suite, group.name, group.value, group.all));
+  return list;
+}
+
+std::vector<Breach> worse_than(const std::vector<RecordedErrors>& record,
+                               const std::vector<RecordedErrors>& now) {
+  std::vector<Breach> breaches;
+  for (const RecordedErrors& group : now) {
+    const RecordedErrors* before = find(record, group);
+    if (before == nullptr) {
+      breaches.push_back(
+          {group.suite, title_of(group) + ": not in the record; --record adds it", "", 0});
+    } else if (group.mean > before->mean * (1 + kMarginShare) + kMarginPoints) {
+      breaches.push_back({group.suite,
+                          fmt::format("{}: mean {}, recorded {}", title_of(group),
+                                      percent(group.mean), percent(before->mean)),
+                          "", 0});
+    }
+  }
+  return breaches;
+}
+
+std::string difference(const std::vector<RecordedErrors>& record,
+                       const std::vector<RecordedErrors>& now) {
+  std::string text;
+  for (const RecordedErrors& group : now) {
+    const RecordedErrors* before = find(record, group);
+    if (before == nullptr) {
+      text += fmt::format("  {:<48} new, mean {}\n", title_of(group), percent(group.mean));
+    } else if (rounded(before->mean) != rounded(group.mean) || before->rows != group.rows) {
+      text += fmt::format(
+          "  {:<48} mean {} -> {}{}\n", title_of(group), percent(before->mean), percent(group.mean),
+          before->rows == group.rows ? ""
+                                     : fmt::format(", rows {} -> {}", before->rows, group.rows));
+    }
+  }
+  for (const RecordedErrors& before : record) {
+    const bool scored = std::any_of(now.begin(), now.end(), [&](const RecordedErrors& group) {
+      return group.suite == before.suite;
+    });
+    if (scored && find(now, before) == nullptr)
+      text += fmt::format("  {:<48} gone\n", title_of(before));
+  }
+  return text;
+}
+
+std::vector<RecordedErrors> updated(const std::vector<RecordedErrors>& record,
+                                    const std::vector<RecordedErrors>& now) {
+  std::vector<RecordedErrors> list;
+  const auto is_scored = [&](const RecordedErrors& one) {
+    return std::any_of(now.begin(), now.end(),
+                       [&](const RecordedErrors& group) { return group.suite == one.suite; });
+  };
+  std::copy_if(record.begin(), record.end(), std::back_inserter(list),
+               [&](const RecordedErrors& one) { return !is_scored(one); });
+  list.insert(list.end(), now.begin(), now.end());
+  std::stable_sort(list.begin(), list.end(), [](const RecordedErrors& a, const RecordedErrors& b) {
+    return a.suite < b.suite;
+  });
+  for (RecordedErrors& one : list) {
+    for (double* share : {&one.mean, &one.median, &one.p90, &one.max, &one.bias})
+      *share = rounded(*share);
+  }
+  return list;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,27 @@
+// What `stepsim validate` finds out, ready to be printed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/validation/judgement.hpp"
+#include "sim/validation/score.hpp"
+
+namespace stepsim {
+
+struct SuiteResult {
+  std::string name, title, source;
+  std::vector<std::string> assumptions;
+  std::vector<ValidationRow> rows;
+  Score score;
+  std::vector<Limit> limits;
+};
+
+struct Validation {
+  std::vector<SuiteResult> suites;
+  std::vector<ValidationRow> rows;  ///< of all suites
+  Score total;
+  std::vector<Breach> breaches;
+};
+
+}  // namespace stepsim

@@ -1,0 +1,94 @@
+#!/bin/bash
+# Checks `stepsim validate` from outside: formats, exit codes, files, and that jobs change nothing.
+# Usage: validate.sh PROGRAM
+set -euo pipefail
+program=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+fail() { echo "$1"; cat out err; exit 1; }
+# expect CASE CODE [ARGUMENT...]: exits with CODE; what it prints is in out and err.
+expect() {
+  local code=0
+  "$program" validate "${@:3}" >out 2>err </dev/null || code=$?
+  ((code == $2)) || fail "$1: exits with $code instead of $2"
+}
+has() { grep -qF -- "$2" "${3:-out}" || fail "$1: there is no '$2'"; }
+
+cat >small.yaml <<'END'
+suite: small
+title: Two rows that are met, one that is not, one that cannot be
+source: this test
+assumptions: [none]
+scenario:
+  model: mpt-125m
+  cluster: dgx-a100-80
+  training: {sequence_length: 2048, attention: flash1}
+table: small.csv
+map:
+  training.global_batch: batch
+  parallelism.tensor: tp
+measured: time_ms ms
+label: '"batch " // batch // ", tp " // tp'
+groups: {tp: tp}
+END
+printf 'batch,tp,time_ms\n8,1,20\n16,2,40\n8,3,20\n' >small.csv
+
+expect "a row that the checks refuse" 1 small.yaml
+has "a row that the checks refuse" "Not predicted"
+has "a row that the checks refuse" "tensor"
+[[ ! -s err ]] || fail "something is said where nobody waits"
+(($(wc -L <out) <= 100)) || fail "the table is wider than 100 columns"
+cp out whole
+for jobs in 1 2 3; do
+  expect "$jobs jobs" 1 small.yaml --jobs $jobs
+  cmp -s out whole || fail "$jobs jobs change the result"
+done
+
+expect "a filter" 0 small.yaml --filter 'tp < 3' --svg picture.svg
+has "the picture" "<circle" picture.svg
+has "the picture" "prefers-color-scheme" picture.svg
+expect "a filter of none" 2 small.yaml --filter 'tp > 3'
+has "a filter of none" "no row" err
+
+printf 'batch,tp,time_ms,more\n8,1,20,x\n16,,40,y\n' >other.csv
+expect "another table" 1 small.yaml --table other.csv --format json
+has "another table" '"reason": "map.parallelism.tensor: column '"'tp'"' is blank"'
+for key in rows mape median_ape p90_ape max_ape bias groups worst; do has "json" "\"$key\":"; done
+printf 'batch,time_ms\n8,20\n' >narrow.csv
+expect "a table without a column" 2 small.yaml --table narrow.csv
+has "a table without a column" "no column 'tp'" err
+
+expect "csv" 1 small.yaml --format csv
+(($(wc -l <out) == 4)) || fail "csv has not one line a row"
+expect "junit" 1 small.yaml --format junit
+has "junit" '<testsuite name="small" tests="3" failures="1">'
+expect "github" 1 small.yaml --format github
+has "github" "::error file=small.csv,line=4,title=small::batch 8, tp 3: not predicted"
+expect "markdown" 1 small.yaml --format markdown
+has "markdown" "| all |"
+expect "causes" 0 small.yaml --filter 'tp == 1' --causes
+has "causes" "forward "
+
+sed -i '/8,3,20/d' small.csv
+expect "a record" 0 small.yaml --record record.yaml
+has "a record" "new, mean" err
+expect "the same again" 0 small.yaml --baseline record.yaml
+expect "nothing new" 0 small.yaml --record record.yaml
+has "nothing new" "nothing has changed" err
+sed -i 's/mean: .*/mean: 0/' record.yaml
+expect "worse than recorded" 1 small.yaml --baseline record.yaml
+has "worse than recorded" "recorded 0.0 %"
+expect "a record of a part" 2 small.yaml --record record.yaml --filter 'tp == 1'
+expect "a record that would replace a suite" 2 small.yaml --record small.yaml
+echo 'tolerance: {row: 0.001 %}' >>small.yaml
+expect "a broken tolerance" 1 small.yaml
+has "a broken tolerance" "Broken"
+
+expect "no such file" 4 nothing.yaml
+expect "an unknown format" 2 small.yaml --format jsno
+has "an unknown format" "did you mean 'json'?" err
+expect "one table for two suites" 2 small.yaml small.yaml --table other.csv
+expect "help" 0 --help
+has "help" "Example: stepsim validate"

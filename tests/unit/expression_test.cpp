@@ -1,0 +1,73 @@
+// Expressions over named values: what they mean, and what is no expression.
+#include "sim/scenario/expression.hpp"
+
+#include <map>
+
+#include <doctest/doctest.h>
+
+using namespace stepsim;
+
+namespace {
+
+const std::map<std::string, Datum> kRow{{"gpus", 16.0},   {"tp", 4.0}, {"model", "MPT-7b"},
+                                        {"ckpt", "True"}, {"e", 2.5},  {"blank", ""}};
+
+std::string value_of(const std::string& text) {
+  return text_of(Expression(text)([](const std::string& name) { return kRow.at(name); }));
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    return "is " + value_of(text);
+  } catch (const ExpressionError& error) {
+    return error.message;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("numbers, texts and conditions have the values that they look like") {
+  CHECK(value_of("gpus / 8") == "2");
+  CHECK(value_of("gpus / 64") == "0.25");
+  CHECK(value_of("gpus * 1e6") == "16000000");
+  CHECK(value_of("model") == "MPT-7b");
+  CHECK(value_of("model // \", \" // gpus + 1 // \" GPUs\"") == "MPT-7b, 17 GPUs");
+  CHECK(value_of("ckpt == \"True\" and tp > 1") == "true");
+  CHECK(value_of("ckpt == \"False\" or tp > 8") == "false");
+  CHECK(value_of("tp > 1 ? \"1f1b\" : 0") == "1f1b");
+  CHECK(value_of("tp > 8 ? \"1f1b\" : 0") == "0");
+  CHECK(value_of("e * min(tp, 3)") == "7.5");
+}
+
+TEST_CASE("an expression names what it reads, and where") {
+  const Expression one("tp * gpus + tp");
+  CHECK(one.names() == std::vector<std::string>{"gpus", "tp"});
+  CHECK(one.offset_of("gpus") == 5);
+  CHECK(Expression("gpus_per_node + gpus").offset_of("gpus") == 16);
+}
+
+TEST_CASE("an expression is evaluated anew for each row, whatever types its rows have") {
+  const Expression one("x == 1 ? \"one\" : \"other\"");
+  CHECK(text_of(one([](const std::string&) { return Datum(1.0); })) == "one");
+  CHECK(text_of(one([](const std::string&) { return Datum("1"); })) == "other");
+  CHECK(text_of(one([](const std::string&) { return Datum(1.0); })) == "one");
+}
+
+TEST_CASE("what has no value says why") {
+  CHECK(error_of("gpus *") == "unexpected end of expression");
+  CHECK(error_of("tp = 4") == "'=' is no operator, '==' compares");
+  CHECK(error_of("'text'") == "texts stand in double quotes");
+  CHECK(error_of("gpus / 0") == "its value is not finite");
+  CHECK(error_of("{1, 2}") == "its value is neither a number nor a text");
+  CHECK(error_of("blank * 2").find("of type 's'") != std::string::npos);
+  CHECK(error_of("") == "expression is empty");
+  CHECK(error_of(std::string(2000, '(')) == "longer than 1000 characters");
+  CHECK(error_of(std::string(900, '(')) != "");
+}
+
+TEST_CASE("texts are numbers where all of them is one") {
+  CHECK(std::get<double>(datum_of("4")) == 4);
+  CHECK(std::get<double>(datum_of("-1.5e3")) == -1500);
+  for (const char* text : {"", "4 GPUs", "nan", "inf", "0x10", "1e999", "7B"})
+    CHECK(std::get<std::string>(datum_of(text)) == text);
+}

@@ -1,0 +1,169 @@
+// Suites: from a file and its table to runs and scenarios.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <doctest/doctest.h>
+
+#include "sim/scenario/doc_writer.hpp"
+#include "sim/scenario/error_record.hpp"
+#include "sim/scenario/load_suite.hpp"
+#include "tests/source_folder.hpp"
+
+using namespace stepsim;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder of its own, removed with all that is in it.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "stepsim-suite-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+    return (path_ / name).string();
+  }
+
+ private:
+  fs::path path_;
+};
+
+constexpr const char* kSuite = R"(
+suite: small
+title: A small suite
+source: a test
+assumptions: [nothing is known]
+scenario:
+  cluster: dgx-a100-80
+  model: mpt-125m
+  training: {micro_batch: 4}
+table: small.csv
+where: kind == "train"
+map:
+  model.base: {of: size, values: {S: mpt-125m, M: mpt-350m}}
+  cluster.nodes: gpus / 8
+  training.global_batch: batch * gpus
+  training.sequence_length: 2048
+  training.recompute: 'full == "yes" ? "full" : ""'
+measured: time_ms ms
+label: size // " on " // gpus
+groups: {size: size, nodes: gpus / 8}
+known:
+  - {where: gpus > 8, reason: the network is shared}
+)";
+constexpr const char* kTable =
+    "# who measured it\nsize,gpus,batch,kind,full,time_ms,more\n"
+    "S,8,4,train,yes,120.5,\"a, b\"\nM,16,8,train,no,80,\nM,8,8,infer,,,\n";
+
+}  // namespace
+
+TEST_CASE("rows become runs with settings, groups, times and what is known") {
+  const Folder folder;
+  folder.file("small.csv", kTable);
+  const LoadedSuite loaded = load_suite({.path = folder.file("small.yaml", kSuite)});
+  CHECK(loaded.suite.name == "small");
+  CHECK(loaded.suite.assumptions == std::vector<std::string>{"nothing is known"});
+  REQUIRE(loaded.runs.size() == 2);
+  const MeasuredRun& first = loaded.runs[0];
+  CHECK(first.label == "S on 8");
+  CHECK(first.place.line == 3);
+  CHECK(first.measured.seconds() == doctest::Approx(0.1205));
+  CHECK(first.known.empty());
+  CHECK(first.groups.front() == std::pair<std::string, std::string>{"size", "S"});
+  CHECK(first.settings.size() == 5);
+  CHECK(loaded.runs[1].settings.size() == 4);  // recompute is left as it is
+  CHECK(loaded.runs[1].known == "the network is shared");
+  CHECK(loaded.runs[1].groups.back().second == "2");
+}
+
+TEST_CASE("a run's scenario is the base with its settings") {
+  const Folder folder;
+  folder.file("small.csv", kTable);
+  const LoadedSuite loaded = load_suite({.path = folder.file("small.yaml", kSuite)});
+  const Scenario first = scenario_of(loaded.suite, loaded.runs[0]);
+  CHECK(first.model.name == "mpt-125m");
+  CHECK(first.training.global_batch == 32);
+  CHECK(first.training.micro_batch == 4);
+  CHECK(first.training.recompute.kind == Recompute::full);
+  const Scenario second = scenario_of(loaded.suite, loaded.runs[1]);
+  CHECK(second.model.name == "mpt-350m");
+  CHECK(second.cluster.nodes == 2);
+  CHECK(second.training.recompute.kind == Recompute::none);
+}
+
+TEST_CASE("a filter sees columns and groups") {
+  const Folder folder;
+  folder.file("small.csv", kTable);
+  const std::string path = folder.file("small.yaml", kSuite);
+  CHECK(load_suite({.path = path, .filter = "nodes == 2 and size == \"M\""}).runs.size() == 1);
+  CHECK(load_suite({.path = path, .filter = "suite == \"small\""}).runs.size() == 2);
+  CHECK_THROWS_AS(load_suite({.path = path, .filter = "nodez == 2"}), UserError);
+}
+
+TEST_CASE("another table may have rows that cannot be used, each with its reason") {
+  const Folder folder;
+  folder.file("small.csv", kTable);
+  const std::string other = folder.file("other.csv",
+                                        "size,gpus,batch,kind,full,time_ms\n"
+                                        "XL,8,4,train,no,100\nS,8,,train,no,100\n"
+                                        "S,8,4,train,no,\nS,8,4,train,no,90\n");
+  const LoadedSuite loaded =
+      load_suite({.path = folder.file("small.yaml", kSuite), .table = other});
+  REQUIRE(loaded.runs.size() == 4);
+  CHECK(loaded.runs[0].refusal == "map.model.base: its values do not have 'XL'");
+  CHECK(loaded.runs[1].refusal == "map.training.global_batch: column 'batch' is blank");
+  CHECK(loaded.runs[2].refusal == "measured: column 'time_ms' is blank");
+  CHECK(loaded.runs[3].refusal.empty());
+  CHECK(loaded.runs[3].label == "S on 8");
+}
+
+TEST_CASE("every committed suite loads, and names its source") {
+  std::size_t rows = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(source_folder()) / "validate/suites")) {
+    if (entry.path().extension() != ".yaml") continue;
+    CAPTURE(entry.path().string());
+    const LoadedSuite loaded = load_suite({.path = entry.path().string()});
+    CHECK(loaded.suite.name == entry.path().stem().string());
+    CHECK_FALSE(loaded.suite.assumptions.empty());
+    CHECK_FALSE(loaded.suite.groups.empty());
+    rows += loaded.runs.size();
+  }
+  CHECK(rows >= 174);
+}
+
+TEST_CASE("a record of errors reads back as it was written") {
+  const Folder folder;
+  const ErrorRecord record{{{"mpt", "", "", 139, 0.0331, 0.02, 0.069, 0.251, -0.016},
+                            {"mpt", "model", "MPT-7b", 17, 0.01, 0.01, 0.02, 0.03, 0}}};
+  const ErrorRecord read = load_error_record(folder.file("record.yaml", to_yaml(record)));
+  REQUIRE(read.groups.size() == 2);
+  CHECK(read.groups[0].mean == 0.0331);
+  CHECK(read.groups[0].name.empty());
+  CHECK(read.groups[1].value == "MPT-7b");
+  CHECK(read.groups[1].rows == 17);
+}
+
+TEST_CASE("docs/validation.md holds the table that the reader declares") {
+  const fs::path path = fs::path(source_folder()) / "docs/validation.md";
+  const std::string begin =
+      "<!-- table: made from the reader's declarations; "
+      "renew with STEPSIM_UPDATE=1 build/tests/unit_suite -->\n\n";
+  const auto text_of_file = [&] {
+    std::ifstream in(path, std::ios::binary);
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  const std::string text = text_of_file();
+  const auto at = text.find(begin);
+  REQUIRE(at != std::string::npos);
+  if (std::getenv("STEPSIM_UPDATE") != nullptr)
+    std::ofstream(path) << text.substr(0, at + begin.size()) << suite_reference();
+  const bool is_fresh = text_of_file().substr(at + begin.size()) == suite_reference();
+  CHECK_MESSAGE(is_fresh, "a key has changed: STEPSIM_UPDATE=1 build/tests/unit_suite");
+}
