@@ -1,6 +1,7 @@
 // Kernel times: GEMMs by their model, a saturating rate for attention, bytes for the rest.
 #include "sim/cluster/kernel_time.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <variant>
@@ -118,13 +119,26 @@ BytesPerSecond rate_of(const MemoryProfile& p, MemoryRate rate) {
   throw InternalError("a memory-bound kernel without a rate");
 }
 
+/// The longest row of that class that is read once; 0: any.
+Bytes kept_row(const MemoryProfile& p, MemoryRate rate) {
+  if (!p.kept_row) return Bytes{};
+  if (rate == MemoryRate::norm) return p.kept_row->norm;
+  return rate == MemoryRate::softmax ? p.kept_row->softmax : Bytes{};
+}
+
 Seconds time_of(const MemoryBound& kernel, const GpuProfile& gpu) {
   const MemoryProfile& p = gpu.memory_kernels;
-  const Seconds moving = kernel.bytes / rate_of(p, kernel.rate);
+  const Seconds moving = bytes_moved(kernel, p) / rate_of(p, kernel.rate);
   return Seconds{std::hypot(p.latency.seconds(), moving.seconds())};
 }
 
 }  // namespace
+
+Bytes bytes_moved(const MemoryBound& kernel, const MemoryProfile& profile) {
+  const Bytes kept = kept_row(profile, kernel.rate);
+  if (kept <= Bytes{}) return kernel.bytes;
+  return kernel.bytes + kernel.again * std::clamp(kernel.row / kept - 1, 0.0, 1.0);
+}
 
 const GemmProfile& gemm_profile(const GpuProfile& gpu, Precision precision) {
   for (const GemmProfile& profile : gpu.gemm) {

@@ -12,7 +12,10 @@
 // Fused attention: FLOPs / (plateau * s / (s + s_half)) with s keys; under a causal mask the half
 // that it leaves is counted, without one plateau and s_half are others; backward at its own
 // rate. Causal and forward, the last tile comes on top: 2 * rows * s * (d_qk + d_v) / (plateau /
-// SMs). Memory bound: sqrt(latency^2 + (bytes / rate)^2).
+// SMs). Memory bound: sqrt(latency^2 + (bytes / rate)^2). Norms and softmax come back to a row that
+// they have read. The rows of all thread blocks together have to fit the caches till then: those
+// longer than the profile's `kept_row` begin to be read from memory again, those twice as long all
+// are (calib/README.md, "Kernels that move bytes").
 #pragma once
 
 #include "sim/core/quantity.hpp"
@@ -24,6 +27,9 @@ namespace stepsim {
 /// Seconds of that kernel in a stream of training kernels. Throws InternalError when the profile
 /// lacks the precision or the attention kernel; the scenario reader has checked both.
 Seconds kernel_time(const Work& work, const GpuProfile& gpu);
+
+/// What it reads and writes, with what of rows is no longer in the caches when it comes back.
+Bytes bytes_moved(const MemoryBound& kernel, const MemoryProfile& profile);
 
 /// The constants for GEMMs of a precision. Throws InternalError when the profile lacks it.
 const GemmProfile& gemm_profile(const GpuProfile& gpu, Precision precision);

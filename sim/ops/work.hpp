@@ -77,10 +77,13 @@ struct Convolution {
 /// Which of the profile's memory rates a kernel reaches.
 enum class MemoryRate { elementwise, norm, softmax, dropout, loss, optimizer, permute };
 
-/// A kernel whose time is that of the bytes it reads and writes.
+/// A kernel whose time is that of the bytes it reads and writes. One that works on rows and comes
+/// back to what it has read finds it in the caches, if a row is short.
 struct MemoryBound {
-  Bytes bytes;
+  Bytes bytes;  ///< each once
   MemoryRate rate = MemoryRate::elementwise;
+  Bytes again;  ///< what is read once more of rows that are too long to be kept
+  Bytes row;    ///< what is kept of one of them
 };
 
 using Work = std::variant<Gemm, FusedAttention, MemoryBound, Convolution>;

@@ -113,6 +113,12 @@ void describe(Io& io, GemmProfile& g) {
 }
 
 template <class Io>
+void describe(Io& io, KeptRows& r) {
+  io.constant("norm", r.norm, non_negative, "row of a norm that is read once; 0: any");
+  io.constant("softmax", r.softmax, non_negative, "row of a softmax, likewise");
+}
+
+template <class Io>
 void describe(Io& io, MemoryProfile& m) {
   io.constant("latency", m.latency, non_negative, "fixed cost of a kernel");
   io.constant("elementwise", m.elementwise, required(positive), "rate of element-wise kernels");
@@ -125,6 +131,8 @@ void describe(Io& io, MemoryProfile& m) {
   // 0.666 (MooreThreads/SimuMax@e691807:configs/system/b200_bf16_ceperm.json).
   io.fallback(m.permute, m.elementwise * 0.75, "0.75 * elementwise");
   io.constant("permute", m.permute, positive, "rate of kernels that move tokens to their experts");
+  io.section("kept_row", m.kept_row, KeptRows{},
+             "longest rows that stay in the caches until they are read again");
   io.section("range", m.range, "sizes that were measured");
 }
 

@@ -133,6 +133,12 @@ struct GemmProfile {
   bool operator==(const GemmProfile&) const = default;
 };
 
+/// Longest rows that stay in the caches until a kernel comes back to them; 0: of any length.
+struct KeptRows {
+  Bytes norm, softmax;
+  bool operator==(const KeptRows&) const = default;
+};
+
 /// Rates of kernels that only move bytes: t = sqrt(latency^2 + (bytes / rate)^2).
 struct MemoryProfile {
   Seconds latency;
@@ -143,6 +149,7 @@ struct MemoryProfile {
   BytesPerSecond loss;
   BytesPerSecond optimizer;
   BytesPerSecond permute;  ///< gather and scatter of whole rows by index
+  std::optional<KeptRows> kept_row;
   MemoryRange range;
   bool operator==(const MemoryProfile&) const = default;
 };

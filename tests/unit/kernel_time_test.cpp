@@ -109,6 +109,28 @@ TEST_CASE("each kind of memory-bound kernel moves at its own rate") {
   CHECK(seconds(MemoryRate::optimizer) == nine_digits(4));
 }
 
+TEST_CASE("rows that are too long to be kept are read again, all from twice that length on") {
+  GpuProfile gpu = paper_gpu();
+  gpu.memory_kernels.latency = 0_s;
+  const double once = 48e6 / gpu.memory_kernels.norm.bytes_per_second();
+  const auto norm = [&](double row) {
+    return time_of(MemoryBound{Bytes{48e6}, MemoryRate::norm, Bytes{24e6}, Bytes{row}}, gpu);
+  };
+  CHECK(norm(1e9) == nine_digits(once));  // the profile says nothing
+  gpu.memory_kernels.kept_row = KeptRows{.norm = Bytes{8192}};
+  CHECK(norm(4096) == nine_digits(once));
+  CHECK(norm(8192) == nine_digits(once));
+  CHECK(norm(12288) ==
+        nine_digits(once * 1.25));  // half of a second reading: three tensors for two
+  CHECK(norm(16384) == nine_digits(once * 1.5));
+  CHECK(norm(1e9) == nine_digits(once * 1.5));
+  const MemoryBound softmax{Bytes{48e6}, MemoryRate::softmax, Bytes{48e6}, Bytes{1e9}};
+  const double rate = gpu.memory_kernels.softmax.bytes_per_second();
+  CHECK(time_of(softmax, gpu) == nine_digits(48e6 / rate));  // 0: of any length
+  gpu.memory_kernels.kept_row->softmax = Bytes{32768};
+  CHECK(time_of(softmax, gpu) == nine_digits(96e6 / rate));
+}
+
 TEST_CASE("attention uses the constants of the nearest head dimension") {
   GpuProfile gpu = paper_gpu();
   gpu.attention = {{.kernel = "flash", .head_dim = 64, .plateau = 100_TFLOPps},

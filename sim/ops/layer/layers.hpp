@@ -190,6 +190,8 @@ Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int6
             std::int64_t k, bool weight_gradient = false, std::int64_t batch = 1);
 Launch memory_bound(const std::string& name, double bytes,
                     MemoryRate rate = MemoryRate::elementwise);
+/// The memory-bound kernel as one that comes back to so many bytes, in rows of so many.
+Launch coming_back(Launch launch, double bytes, double row);
 /// The kernel as one that only gradients of parameters need.
 Launch for_weights(Launch launch);
 

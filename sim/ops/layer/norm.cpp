@@ -9,6 +9,10 @@
 // a cast, the square, its mean, the scaling, a cast back and the weight (huggingface/transformers
 // src/transformers/models/llama/modeling_llama.py, LlamaRMSNorm); backward what PyTorch's autograd
 // makes of these. It keeps the input in fp32 and the scaled one.
+//
+// Eager kernels read a row for its mean and variance, and once more to scale it; the input's
+// gradient comes back to both of its inputs (pytorch/pytorch
+// aten/src/ATen/native/cuda/layer_norm_kernel.cu).
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -67,9 +71,12 @@ void add_kernels(Op& op, const Pass& pass, const NormShape& n, bool rms, bool jo
   const double one = pass.element() * n.elements;
   if (rms && pass.fusion == Fusion::none) return add_chain(op, pass, n);
   op.saved = Bytes{one};
-  op.forward.emplace_back(memory_bound(n.name, 2 * one, MemoryRate::norm));
-  op.backward.emplace_back(
-      memory_bound(n.name + " dgrad", (joins_residual ? 4 : 3) * one, MemoryRate::norm));
+  const Launch forward = memory_bound(n.name, 2 * one, MemoryRate::norm);
+  const Launch dgrad =
+      memory_bound(n.name + " dgrad", (joins_residual ? 4 : 3) * one, MemoryRate::norm);
+  const bool eager = pass.fusion != Fusion::compiled;
+  op.forward.emplace_back(eager ? coming_back(forward, one, one / n.rows) : forward);
+  op.backward.emplace_back(eager ? coming_back(dgrad, 2 * one, 2 * one / n.rows) : dgrad);
   op.backward.emplace_back(for_weights(memory_bound(n.name + " wgrad", 2 * one, MemoryRate::norm)));
 }
 

@@ -4,6 +4,9 @@
 // half of its inputs that it hides. Unfused, it is a cast to fp32, the mask, the softmax and a cast
 // back, and keeps its fp32 output (NVIDIA/Megatron-LM megatron/core/fusions/fused_softmax.py,
 // forward_torch_softmax). Compiled, all is one kernel that reads the scores whole.
+//
+// PyTorch's softmax reads a row for its largest element, for the sum, and for the result (pytorch/
+// pytorch aten/src/ATen/native/cuda/SoftMax.cu); of its gradient's kernel no times were found.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -34,10 +37,15 @@ void add_cast(Items& items, const Pass& pass, const ScoreBytes& s, const char* n
   if (pass.cast() > 0) items.emplace_back(memory_bound(name, pass.cast() * s.elements));
 }
 
-void add_chain(Op& op, const Pass& pass, const ScoreBytes& s) {
+void add_chain(Op& op, const Pass& pass, const AttentionShape& a, const ScoreBytes& s) {
+  const double rows =
+      static_cast<double>(pass.batch * a.heads) * static_cast<double>(pass.sequence);
+
   add_cast(op.forward, pass, s, "scores cast");
   op.forward.emplace_back(memory_bound("scores mask", (4 + 4) * s.elements));
-  op.forward.emplace_back(memory_bound("softmax", (4 + 4) * s.elements, MemoryRate::softmax));
+  op.forward.emplace_back(
+      coming_back(memory_bound("softmax", (4 + 4) * s.elements, MemoryRate::softmax),
+                  2 * 4 * s.elements, 4 * s.elements / rows));
   add_cast(op.forward, pass, s, "softmax cast");
   add_cast(op.backward, pass, s, "softmax cast backward");
   op.backward.emplace_back(
@@ -68,7 +76,7 @@ void add_softmax(Op& op, const Pass& pass, const AttentionShape& a) {
         memory_bound("attention dropout backward", 2 * s.one + s.mask, MemoryRate::dropout));
   }
   if (pass.fusion == Fusion::none) {
-    add_chain(op, pass, s);
+    add_chain(op, pass, a, s);
   } else {
     add_kernel(op, a, s);
   }
