@@ -125,12 +125,13 @@ fit nvlink3 a100-80 a100-collectives
 fit nvlink4 h100 h100-collectives h200-collectives
 fit nvlink5 b200 b200-collectives
 
+# memory NAME DEVICE TABLE IGNORED [HEAD]
 memory() {
-  memory_rows "$2" | table "$1" kind=memory column.columns=cols column.bytes=bytes_moved "ignore=$3"
+  memory_rows "$2" | table "$1" kind=memory column.columns=cols column.bytes=bytes_moved "ignore=$3" "${@:4}"
 }
-memory v100-neusight v100-pcie-32_membound_neusight.csv split,gbytes_s,source
-memory a100-40-neusight a100-pcie-40_membound_neusight.csv split,gbytes_s,source
-memory a100-80-neusight a100-pcie-80_membound_neusight.csv split,gbytes_s,source
+memory v100-neusight v100-pcie-32_membound_neusight.csv split,gbytes_s,source with_launch=true
+memory a100-40-neusight a100-pcie-40_membound_neusight.csv split,gbytes_s,source with_launch=true
+memory a100-80-neusight a100-pcie-80_membound_neusight.csv split,gbytes_s,source with_launch=true
 memory a100-vidur a100-80_membound_vidur.csv model,gbytes_s,source
 memory h100-vidur h100-80_membound_vidur.csv model,gbytes_s,source
 fit v100-neusight v100 v100-neusight
@@ -138,6 +139,27 @@ fit a100-40-neusight a100-40 a100-40-neusight
 fit a100-80-neusight a100-80 a100-80-neusight
 fit a100-vidur a100-80 a100-vidur
 fit h100-vidur h100 h100-vidur
+
+# DeepBench's ResNet and Vision shapes, those of more channels than a picture has; of a shape that is
+# there twice the first.
+deepbench_convolutions() { awk -F, '
+  NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; print; next }
+  ($at["app"] == "Resnet" || $at["app"] == "Vision") && $at["c_in"] > 3 {
+    shape = $at["pass"]
+    for (i = at["batch"]; i <= at["pad_w"]; ++i) shape = shape FS $i
+    if (!seen[shape]++) print
+  }' "$tables/$1"; }
+
+# convolutions NAME TABLE
+convolutions() {
+  deepbench_convolutions "$2" | sed 's/,fp\(16\|32\)-[a-z]*,/,fp\1,/' | table "$1" kind=convolution \
+    column.channels=c_in column.filters=c_out column.height=in_h column.width=in_w \
+    column.filter_height=kernel_h column.filter_width=kernel_w column.stride=stride_h column.pad=pad_h \
+    ignore=app,stride_w,pad_w,gflop,tflops_direct,source
+}
+convolutions v100-conv-fp16 v100-sxm_conv_fp16_deepbench.csv
+convolutions v100-conv-fp32 v100-sxm_conv_fp32_deepbench.csv
+fit v100-convolutions v100 v100-conv-fp16 v100-conv-fp32
 
 attention a100-sglang flash2 a100-sxm-80_attention_causal_aic-sglang0.5.10.csv true
 attention a100-vllm flash2 a100-sxm-80_attention_causal_aic-vllm0.14.0.csv true
