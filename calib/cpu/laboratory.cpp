@@ -11,6 +11,7 @@ struct Dispatch {
   template <class Point>
   calib::Measured operator()(const Point& point) const {
     if constexpr (std::is_same_v<Point, calib::AttentionPoint> ||
+                  std::is_same_v<Point, calib::ConvolutionPoint> ||
                   std::is_same_v<Point, calib::LaunchPoint> ||
                   std::is_same_v<Point, calib::QueuePoint> ||
                   std::is_same_v<Point, calib::CopyPoint>) {

@@ -16,6 +16,9 @@ struct Dispatch {
   Measured operator()(const AttentionPoint&) const {
     throw NotOffered("the harness cannot measure attention yet");
   }
+  Measured operator()(const ConvolutionPoint&) const {
+    throw NotOffered("the harness cannot measure convolutions yet");
+  }
   Measured operator()(const FileReadPoint&) const { throw NotOffered("no GPU reads files"); }
   Measured operator()(const DecodePoint&) const {
     throw NotOffered("the harness decodes on CPUs only");

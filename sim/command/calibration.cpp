@@ -131,7 +131,10 @@ void report_the_rest(GpuDraft& draft, const std::string& base, const std::vector
   }
   const auto is_fitted = [&](const std::string& path) {
     return std::any_of(draft.families.begin(), draft.families.end(),
-                       [&](const FamilyReport& family) { return family.path.starts_with(path); });
+                       [&](const FamilyReport& family) {
+                         return family.path.starts_with(path) &&
+                                family.path.find(".convolution") == std::string::npos;
+                       });
   };
   const auto add = [&](const std::string& family, const std::string& path) {
     if (is_fitted(path)) return;
@@ -195,6 +198,8 @@ GpuDraft gpu_draft(const Files& files, const Records& records, const Calibration
   fit_memory_kernels(records, request.seed, draft);
   of(calib::Kind::attention);
   fit_attention_kernels(records, request.seed, draft);
+  of(calib::Kind::convolution);
+  fit_convolutions(records, request.seed, draft);
   of(calib::Kind::copy);
   fit_copies(records, draft);
   of(calib::Kind::launch);

@@ -32,6 +32,10 @@ Family family_of(const calib::Point& point) {
           [](const calib::AttentionPoint& p) -> Family {
             return {fmt::format("attention {}, head {}", name_of(p.kernel), p.head_dim), "", 4};
           },
+          [](const calib::ConvolutionPoint& p) -> Family {
+            return {fmt::format("convolution {}", name_of(p.dtype)),
+                    fmt::format("gemm.{}.convolution", name_of(p.dtype)), 4};
+          },
           [](const calib::CopyPoint& p) -> Family {
             return {fmt::format("copy {} {}", name_of(p.direction), name_of(p.host)), "", 2};
           },

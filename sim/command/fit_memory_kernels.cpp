@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/cluster/kernel_time.hpp"
 #include "sim/command/profile_draft.hpp"
-#include "sim/core/error.hpp"
 #include "sim/fit/memory.hpp"
+#include "sim/measurement/memory_bytes.hpp"
 #include "sim/report/humanise.hpp"
 
 namespace stepsim {
@@ -18,12 +17,26 @@ using namespace stepsim::literals;
 
 constexpr Bytes kLargeTensor = 64_MiB;  // a micro-batch's activations; smaller ones may stay in L2
 
+/// With what a norm reads once more and a softmax twice (sim/ops/layer), where rows are known.
+MemoryBound kernel_of(const calib::MemoryPoint& point) {
+  const double element = static_cast<double>(calib::element_bytes(point.dtype));
+  const Bytes row{element * static_cast<double>(point.columns)};
+  const Bytes tensor = row * static_cast<double>(point.rows);
+  MemoryBound kernel{Bytes{static_cast<double>(point.bytes)}, rate_of(point.op)};
+  if (point.rows == 1) return kernel;
+  kernel.row = row;
+  if (point.op == calib::MemoryOp::norm) kernel.again = tensor;
+  if (point.op == calib::MemoryOp::softmax) kernel.again = tensor * 2;
+  return kernel;
+}
+
 fit::Samples memory_samples(const Records& records) {
   fit::Samples samples;
   for_each_point<calib::MemoryPoint>(records, [&](const auto& point, const auto& measured) {
-    const Bytes bytes{static_cast<double>(point.bytes)};
-    samples.push_back({MemoryBound{bytes, rate_of(point.op)}, Seconds{measured.timing.seconds},
-                       bytes >= kLargeTensor});
+    const MemoryBound kernel = kernel_of(point);
+    fit::TimedWork sample{kernel, Seconds{measured.timing.seconds}, kernel.bytes >= kLargeTensor};
+    sample.with_launch = measured.with_launch;
+    samples.push_back(sample);
   });
   return samples;
 }
@@ -42,10 +55,16 @@ std::map<MemoryRate, fit::Samples> by_class(const fit::Samples& samples) {
   return classes;
 }
 
-fit::Model memory_model(const MemoryProfile& profile) {
-  GpuProfile gpu;
-  gpu.memory_kernels = profile;
-  return [gpu](const Work& work) { return kernel_time(work, gpu); };
+std::string remark_of(const fit::MemoryConstants& constants, MemoryRate kind) {
+  std::string text =
+      fmt::format("{:.4g} GB/s and {:.3g} us", constants.rates.at(kind).bytes_per_second() / 1e9,
+                  constants.latency.microseconds());
+  if (const auto row = constants.kept_rows.find(kind); row != constants.kept_rows.end())
+    text += fmt::format("; rows above {} are read again", humanise(row->second).text());
+  if (const auto launch = constants.launches.find(kind); launch != constants.launches.end())
+    text +=
+        fmt::format("; not in the profile: {:.3g} us of a launch", launch->second.microseconds());
+  return text;
 }
 
 /// Half of each class that has enough points is kept from a fit; the others are in it whole.
@@ -84,11 +103,10 @@ void fit_memory_kernels(const Records& records, std::uint64_t seed, GpuDraft& dr
   const auto classes = by_class(samples);
   MemoryProfile& profile = draft.profile.memory_kernels;
   const MemoryProfile base = profile;
-  const fit::MemoryConstants all = fit::fit_memory(samples, base.latency);
+  const fit::MemoryConstants all = fit::fit_memory(samples, base);
   profile = fit::with_constants(base, all);
   profile.range.bytes = common_range(classes);
-  const MemoryProfile of_half =
-      fit::with_constants(base, fit::fit_memory(seen_half(classes, seed), base.latency));
+  const fit::MemoryConstants of_half = fit::fit_memory(seen_half(classes, seed), base);
   for (const auto& [kind, own] : classes) {
     const std::string name = name_of_rate(kind);
     FamilyReport report{.family = "memory " + name,
@@ -96,14 +114,15 @@ void fit_memory_kernels(const Records& records, std::uint64_t seed, GpuDraft& dr
                         .held_out = is_split(own),
                         .range = size_range(sizes_of(own))};
     report.errors = report.held_out
-                        ? fit::errors_of(memory_model(of_half), fit::half_of(own, seed, true))
-                        : fit::errors_of(memory_model(profile), own);
+                        ? fit::memory_errors(fit::with_constants(base, of_half), of_half.launches,
+                                             fit::half_of(own, seed, true))
+                        : fit::memory_errors(profile, all.launches, own);
     report.errors.points = static_cast<int>(own.size());
-    report.base_errors = fit::errors_of(memory_model(base), own);
-    report.remark =
-        fmt::format("{:.4g} GB/s and {:.3g} us", all.rates.at(kind).bytes_per_second() / 1e9,
-                    all.latency.microseconds());
+    report.base_errors = fit::memory_errors(base, all.launches, own);
+    report.remark = remark_of(all, kind);
     draft.fitted(report);
+    if (all.kept_rows.count(kind) > 0)
+      draft.state("memory_kernels.kept_row." + name, id_of(report.path), "");
   }
   if (all.latency_shown)
     draft.state("memory_kernels.latency", "latency",

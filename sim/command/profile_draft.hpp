@@ -73,6 +73,8 @@ using Records = std::vector<calib::Record>;
 void fit_gemms(const Records& records, std::uint64_t seed, GpuDraft& draft);
 void fit_memory_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft);
 void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft);
+/// After GEMMs: their constants are fitted over those.
+void fit_convolutions(const Records& records, std::uint64_t seed, GpuDraft& draft);
 void fit_copies(const Records& records, GpuDraft& draft);
 void fit_launches(const Records& records, GpuDraft& draft);
 /// `node` is the kind of machine that they ran on, by which NCCL chose.

@@ -14,8 +14,9 @@ namespace stepsim::fit {
 struct TimedWork {
   Work work;
   Seconds seconds;
-  bool large = false;  ///< the kind that fills a training step
-  Bytes cached;        ///< attention: keys and values that were written into a cache, too
+  bool large = false;        ///< the kind that fills a training step
+  Bytes cached;              ///< attention: keys and values that were written into a cache, too
+  bool with_launch = false;  ///< memory-bound: the time has that of a launch on an idle GPU in it
 };
 using Samples = std::vector<TimedWork>;
 

@@ -180,9 +180,38 @@ struct DecodePoint {
   }
 };
 
+/// `batch` images of height x width pixels, padded by `pad` on all sides, under `filters` filters.
+struct ConvolutionPoint {
+  static constexpr Kind kKind = Kind::convolution;
+  Dtype dtype = Dtype::fp16;
+  ConvolutionPart pass = ConvolutionPart::forward;
+  std::int64_t batch = 0, channels = 0, height = 0, width = 0;
+  std::int64_t filters = 0, filter_height = 0, filter_width = 0;
+  std::int64_t stride = 1, pad = 0;
+
+  std::int64_t out_height() const { return (height + 2 * pad - filter_height) / stride + 1; }
+  std::int64_t out_width() const { return (width + 2 * pad - filter_width) / stride + 1; }
+
+  template <class Self, class F>
+  static void each_field(Self& self, F&& field) {
+    field("dtype", self.dtype);
+    field("pass", self.pass);
+    field("batch", self.batch);
+    field("channels", self.channels);
+    field("height", self.height);
+    field("width", self.width);
+    field("filters", self.filters);
+    field("filter_height", self.filter_height);
+    field("filter_width", self.filter_width);
+    field("stride", self.stride);
+    field("pad", self.pad);
+  }
+};
+
 /// In the order of `Kind`.
-using Point = std::variant<GemmPoint, MemoryPoint, AttentionPoint, LaunchPoint, QueuePoint,
-                           CopyPoint, OverlapPoint, CollectivePoint, FileReadPoint, DecodePoint>;
+using Point =
+    std::variant<GemmPoint, MemoryPoint, AttentionPoint, LaunchPoint, QueuePoint, CopyPoint,
+                 OverlapPoint, CollectivePoint, FileReadPoint, DecodePoint, ConvolutionPoint>;
 
 Kind kind_of(const Point& point);
 

@@ -44,12 +44,16 @@ std::optional<double> read_time(RowReader& reader, const Row& row, const std::st
 std::int64_t most_of(std::string_view name) {
   if (name == "gpus") return 1'000'000;
   if (name == "quantised_bytes") return 16;  // passes over the element, at 4 bytes each
+  if (name == "pad") return 10'000;
   return name == "head_dim" ? 10'000 : RowReader::kLargest;
 }
 
+std::int64_t least_of(const char* name) {
+  return is_optional(name) || std::string_view(name) == "pad" ? 0 : 1;
+}
+
 void read_into(RowReader& reader, const char* name, std::int64_t& value) {
-  if (const auto read = reader.integer(name, is_optional(name) ? 0 : 1, most_of(name)))
-    value = *read;
+  if (const auto read = reader.integer(name, least_of(name), most_of(name))) value = *read;
 }
 void read_into(RowReader& reader, const char* name, bool& value) {
   if (const auto read = reader.flag(name)) value = *read;
@@ -82,9 +86,23 @@ Measured read_measured(RowReader& reader, const Row& row, Kind kind) {
     measured.timing = read_timing(reader, row);
   }
   if (kind == Kind::overlap) measured.alone_seconds = read_time(reader, row, "alone_seconds");
+  if (kind == Kind::memory && reader.has("with_launch"))
+    measured.with_launch = reader.flag("with_launch").value_or(false);
   if (reader.has("sm_clock_hz")) measured.sm_clock_hz = reader.number("sm_clock_hz");
   if (reader.has("power_w")) measured.power_w = reader.number("power_w");
   return measured;
+}
+
+/// A filter has to fit the image.
+void check_filter(RowReader& reader, const Row& row, const ConvolutionPoint& c) {
+  const auto check = [&](const char* name, std::int64_t filter, std::int64_t image) {
+    if (reader.good() && filter > image + 2 * c.pad)
+      reader.refuse(*row.find(name),
+                    fmt::format("'{}' is {}, larger than the image with its pad, {}", name, filter,
+                                image + 2 * c.pad));
+  };
+  check("filter_height", c.filter_height, c.height);
+  check("filter_width", c.filter_width, c.width);
 }
 
 }  // namespace
@@ -183,11 +201,18 @@ void RowReader::nothing_else() {
 }
 
 std::string RowReader::without_alias(const std::string& word) {
-  // nccl-tests' and PyTorch's names of types, nccl-tests' name of an operation.
-  static const std::map<std::string, std::string> kAliases{
-      {"half", "fp16"},    {"float16", "fp16"},  {"float", "fp32"},
-      {"float32", "fp32"}, {"bfloat16", "bf16"}, {"fp8_e4m3", "fp8"},
-      {"fwd", "forward"},  {"bwd", "backward"},  {"alltoall", "all_to_all"}};
+  // nccl-tests' and PyTorch's names of types, nccl-tests' name of an operation, cuDNN's of passes.
+  static const std::map<std::string, std::string> kAliases{{"half", "fp16"},
+                                                           {"float16", "fp16"},
+                                                           {"float", "fp32"},
+                                                           {"float32", "fp32"},
+                                                           {"bfloat16", "bf16"},
+                                                           {"fp8_e4m3", "fp8"},
+                                                           {"fwd", "forward"},
+                                                           {"bwd", "backward"},
+                                                           {"alltoall", "all_to_all"},
+                                                           {"bwd_data", "input_gradient"},
+                                                           {"bwd_weight", "weight_gradient"}};
   const std::string plain = word.starts_with("torch.") ? word.substr(6) : word;
   const auto found = kAliases.find(plain);
   return found == kAliases.end() ? plain : found->second;
@@ -200,10 +225,19 @@ void add_table_defaults(Row& row) {
     const char* like;  ///< another field of the row
   };
   static constexpr Default kDefaults[] = {
-      {"gemm", "transpose", "TN", ""},      {"gemm", "batch", "1", ""},
-      {"gemm", "accumulate", "false", ""},  {"gemm", "sustained", "false", ""},
-      {"attention", "pass", "forward", ""}, {"attention", "kv_heads", "", "heads"},
-      {"memory", "rows", "1", ""},          {"memory", "columns", "", "bytes"},
+      {"gemm", "transpose", "TN", ""},
+      {"gemm", "batch", "1", ""},
+      {"gemm", "accumulate", "false", ""},
+      {"gemm", "sustained", "false", ""},
+      {"attention", "pass", "forward", ""},
+      {"attention", "kv_heads", "", "heads"},
+      {"memory", "rows", "1", ""},
+      {"memory", "columns", "", "bytes"},
+      {"convolution", "pass", "forward", ""},
+      {"convolution", "stride", "1", ""},
+      {"convolution", "pad", "0", ""},
+      {"convolution", "width", "", "height"},
+      {"convolution", "filter_width", "", "filter_height"},
   };
   row.may_be_short = true;
   const Entry* stated = row.find("kind");
@@ -237,6 +271,8 @@ std::optional<Record> read_record(const Row& row, Problems& problems) {
   if (gemm != nullptr && gemm->quantised_bytes > 0 && gemm->dtype != Dtype::fp8)
     reader.refuse(*row.find("quantised_bytes"),
                   fmt::format("'quantised_bytes' is of fp8, not of {}", name_of(gemm->dtype)));
+  if (const auto* convolution = std::get_if<ConvolutionPoint>(&record.point))
+    check_filter(reader, row, *convolution);
   if (reader.has("skipped")) {
     record.skipped = reader.text("skipped").value_or("");
     if (reader.good() && record.skipped.empty())

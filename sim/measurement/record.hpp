@@ -16,6 +16,7 @@ struct Measured {
   std::optional<std::int64_t> launches;  ///< queue: how many fit
   std::optional<double> sm_clock_hz;     ///< right after the last repeat
   std::optional<double> power_w;         ///< of the GPU, as its driver averages it
+  bool with_launch = false;  ///< memory: one at a time on an idle GPU, the host's launch included
 };
 
 struct Record {

@@ -22,7 +22,8 @@ enum class Kind {
   overlap,
   collective,
   file_read,
-  decode
+  decode,
+  convolution
 };
 /// `fp8` is E4M3.
 enum class Dtype { bf16, fp16, tf32, fp32, fp8 };
@@ -43,6 +44,8 @@ enum class MemoryOp {
   squared_error
 };
 enum class AttentionPass { forward, backward };
+/// Of a convolution: its output, or the gradient of its input or of its weights.
+enum class ConvolutionPart { forward, input_gradient, weight_gradient };
 /// As profiles call them; flash4 is FlashAttention's kernel for Blackwell.
 enum class AttentionKernel { cudnn, flash1, flash2, flash3, flash4 };
 /// Where a launch's time is spent: on the GPU in a stream or a graph, on the host, or there and
@@ -62,8 +65,9 @@ template <class E>
 struct Names;
 template <>
 struct Names<Kind> {
-  static constexpr const char* all[] = {"gemm", "memory",  "attention",  "launch",    "queue",
-                                        "copy", "overlap", "collective", "file_read", "decode"};
+  static constexpr const char* all[] = {"gemm",      "memory", "attention",  "launch",
+                                        "queue",     "copy",   "overlap",    "collective",
+                                        "file_read", "decode", "convolution"};
 };
 template <>
 struct Names<Dtype> {
@@ -82,6 +86,10 @@ struct Names<MemoryOp> {
 template <>
 struct Names<AttentionPass> {
   static constexpr const char* all[] = {"forward", "backward"};
+};
+template <>
+struct Names<ConvolutionPart> {
+  static constexpr const char* all[] = {"forward", "input_gradient", "weight_gradient"};
 };
 template <>
 struct Names<AttentionKernel> {

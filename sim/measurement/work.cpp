@@ -41,6 +41,19 @@ double attention_flops(const AttentionPoint& point) {
   return forward * (point.causal ? 0.5 : 1) * (point.pass == AttentionPass::forward ? 1 : 2.5);
 }
 
+double convolution_flops(const ConvolutionPoint& p) {
+  return 2 * product(p.batch, p.out_height(), p.out_width(), p.filters) *
+         product(p.channels, p.filter_height, p.filter_width);
+}
+
+/// Images, outputs and weights.
+double convolution_bytes(const ConvolutionPoint& p) {
+  return product(element_bytes(p.dtype)) *
+         (product(p.batch, p.channels, p.height, p.width) +
+          product(p.batch, p.filters, p.out_height(), p.out_width()) +
+          product(p.filters, p.channels, p.filter_height, p.filter_width));
+}
+
 double whole_bytes(const Point& point) {
   return std::visit(
       Overloaded{[](const GemmPoint& p) { return gemm_bytes(p); },
@@ -53,6 +66,7 @@ double whole_bytes(const Point& point) {
                  },
                  [](const CollectivePoint& p) { return product(p.bytes); },
                  [](const FileReadPoint& p) { return product(p.bytes); },
+                 [](const ConvolutionPoint& p) { return convolution_bytes(p); },
                  // Red, green and blue.
                  [](const DecodePoint& p) { return product(3, p.width, p.height); }},
       point);
@@ -63,6 +77,7 @@ double whole_bytes(const Point& point) {
 double flops_of(const Point& point) {
   return std::visit(Overloaded{[](const GemmPoint& p) { return gemm_flops(p); },
                                [](const AttentionPoint& p) { return attention_flops(p); },
+                               [](const ConvolutionPoint& p) { return convolution_flops(p); },
                                [](const OverlapPoint& p) {
                                  return p.timed == Activity::gemm ? gemm_flops(gemm_of(p)) : 0.0;
                                },

@@ -8,8 +8,9 @@
 namespace stepsim::calib {
 
 /// Of the kernel that is timed; causal attention counted as the half that it computes, and its
-/// backward pass as 2.5 forward ones (the scores again, and two gradients of each product). 0 for
-/// what computes nothing.
+/// backward pass as 2.5 forward ones (the scores again, and two gradients of each product); of
+/// convolutions those of the products, though Winograd's algorithm has fewer. 0 for what computes
+/// nothing.
 double flops_of(const Point& point);
 
 /// What it has to read and write, each tensor once; of a copy or collective its message.

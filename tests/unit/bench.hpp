@@ -36,12 +36,13 @@ class Bench {
   GpuProfile& gpu() { return gpu_; }
   std::vector<MeasuredFile> files() const { return {file_}; }
 
-  void add(const calib::Point& point, Seconds true_time) {
+  void add(const calib::Point& point, Seconds true_time, bool with_launch = false) {
     const double seconds =
         true_time.seconds() *
         std::exp(kNoise * normal(RandomKey(7).with(file_.content.records.size())));
     calib::Record record{point, {}, ""};
     record.measured.timing = {seconds, seconds, seconds, 10};
+    record.measured.with_launch = with_launch;
     file_.content.records.push_back(record);
   }
 

@@ -87,6 +87,15 @@ TEST_CASE("a GEMM above the peak is refused with both numbers") {
   CHECK(!why_implausible(gemm, measured, h100()).empty());
 }
 
+TEST_CASE("Winograd's algorithm has a quarter of a convolution's products") {
+  ConvolutionPoint point{Dtype::fp32, ConvolutionPart::forward, 64, 256, 56, 56, 256, 3, 3, 1, 1};
+  const double flops = 2.0 * 64 * 56 * 56 * 256 * 256 * 9;  // of 66.9 TFLOP/s, which h100() has
+  CHECK(why_implausible(point, took(flops / 200e12), h100()).empty());
+  CHECK(!why_implausible(point, took(flops / 300e12), h100()).empty());
+  point.stride = 2;
+  CHECK(!why_implausible(point, took(flops / 4 / 100e12), h100()).empty());
+}
+
 TEST_CASE("bytes that come out of the cache are no bandwidth of the memory") {
   const std::int64_t mib = std::int64_t{1} << 20;
   MemoryPoint copy{MemoryOp::copy, Dtype::bf16, 1, 8, 16 * mib};

@@ -1,6 +1,7 @@
 // Tables and the output of nccl-tests become the same records as JSON does.
 #include <doctest/doctest.h>
 
+#include "sim/core/error.hpp"
 #include "sim/measurement/read_measurements.hpp"
 
 using namespace stepsim;
@@ -49,6 +50,39 @@ TEST_CASE("a table of another program: constants, renamed columns, units and oth
   CHECK(record.measured.timing.p90 == record.measured.timing.seconds);
   CHECK(record.measured.timing.repeats == 1);
   CHECK(file.places[0].line == 7);
+}
+
+TEST_CASE("convolutions in cuDNN's words: square and unpadded where nothing is said") {
+  const MeasuredFile file = read("x.csv",
+                                 "# kind=convolution\n# dtype=half\n"
+                                 "pass,batch,channels,height,filters,filter_height,time_us\n"
+                                 "fwd,8,64,56,128,1,30\n"
+                                 "bwd_weight,8,64,56,128,1,40\n");
+  REQUIRE(file.content.records.size() == 2);
+  CHECK(identity(file.content.records[0].point) ==
+        "convolution dtype=fp16 pass=forward batch=8 channels=64 height=56 width=56 filters=128 "
+        "filter_height=1 filter_width=1 stride=1 pad=0");
+  CHECK(std::get<ConvolutionPoint>(file.content.records[1].point).pass ==
+        ConvolutionPart::weight_gradient);
+}
+
+TEST_CASE("a filter has to fit the image with its pad") {
+  const std::string head =
+      "# kind=convolution\n# dtype=half\n"
+      "batch,channels,height,filters,filter_height,pad,time_us\n";
+  CHECK(read("x.csv", head + "8,64,5,128,7,1,30\n").content.records.size() == 1);
+  CHECK_THROWS_WITH_AS(read("x.csv", head + "8,64,5,128,7,0,30\n"),
+                       doctest::Contains("'filter_height' is 7, larger than the image with its "
+                                         "pad, 5"),
+                       UserError);
+}
+
+TEST_CASE("kernels may have been timed with their launch") {
+  const MeasuredFile file = read("x.csv",
+                                 "# kind=memory\n# dtype=fp32\n# with_launch=true\n"
+                                 "op,rows,columns,bytes,time_us\nnorm,8192,1024,67108864,80\n");
+  REQUIRE(file.content.records.size() == 1);
+  CHECK(file.content.records[0].measured.with_launch);
 }
 
 TEST_CASE("the table of docs/calibration.md has one column for each field that occurs") {
