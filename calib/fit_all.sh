@@ -125,7 +125,7 @@ fit nvlink3 a100-80 a100-collectives
 fit nvlink4 h100 h100-collectives h200-collectives
 fit nvlink5 b200 b200-collectives
 
-# memory NAME DEVICE TABLE IGNORED [HEAD]
+# memory NAME TABLE IGNORED [HEAD]
 memory() {
   memory_rows "$2" | table "$1" kind=memory column.columns=cols column.bytes=bytes_moved "ignore=$3" "${@:4}"
 }
