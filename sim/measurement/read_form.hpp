@@ -25,4 +25,8 @@ void read_table(const std::shared_ptr<const Source>& source, MeasuredFile& file,
 /// The device's facts from a row; those that it does not have are unknown where `all` is false.
 DeviceFacts read_device(const Row& row, bool all, Problems& problems);
 
+/// When measuring began, "2026-01-31T12:00:00Z": a day at least, which sources name; "": unknown.
+void take_started(const std::string& text, const Place& place, MeasuredFile& file,
+                  Problems& problems);
+
 }  // namespace stepsim::calib

@@ -112,6 +112,21 @@ MeasuredFile read_measurements(const std::shared_ptr<const Source>& given, Probl
   return file;
 }
 
+void take_started(const std::string& text, const Place& place, MeasuredFile& file,
+                  Problems& problems) {
+  constexpr std::string_view kDay = "0000-00-00";
+  if (text.empty()) return;  // not known
+  bool good = text.size() >= kDay.size();
+  for (std::size_t i = 0; good && i < kDay.size(); ++i) {
+    const bool is_digit = text[i] >= '0' && text[i] <= '9';
+    good = kDay[i] == '0' ? is_digit : text[i] == kDay[i];
+  }
+  if (!good)
+    return problems.add(place, "", fmt::format("'started' is {}, not a day", quoted(text)),
+                        "write it as 2026-01-31 or 2026-01-31T12:00:00Z");
+  file.content.started = text;
+}
+
 DeviceFacts read_device(const Row& row, bool all, Problems& problems) {
   RowReader reader(row, problems);
   DeviceFacts device;

@@ -29,6 +29,8 @@ constexpr Test kTests[] = {{"all_reduce_perf", Collective::all_reduce},
                            {"alltoall_perf", Collective::all_to_all},
                            {"sendrecv_perf", Collective::shift}};
 
+constexpr const char* kCutOff = "the file may have been cut off";
+
 std::optional<Collective> op_in(const std::string& text) {
   for (const Test& test : kTests)
     if (text.find(test.program) != std::string::npos) return test.op;
@@ -138,18 +140,21 @@ std::vector<Token> tokens_of(const std::string& line) {
 }
 
 /// "NVIDIA H100 80GB HBM3" of "#  Rank  0 Group  0 Pid  9 on host device  0 [0000:1b:00] NVIDIA
-/// ...".
-void read_rank(const std::string& line, Head& head, DeviceFacts& device) {
+/// ...". False where a bus stands at the end, without a name behind it.
+bool read_rank(const std::string& line, Head& head, DeviceFacts& device) {
   ++head.ranks;
-  const std::size_t on = line.find(" on "), bus = line.find("] ");
+  const std::size_t on = line.find(" on "), bus = line.find(']');
   if (on != std::string::npos) {
     std::istringstream rest(line.substr(on + 4));
     std::string host;
     rest >> host;
     head.hosts.insert(host);
   }
-  if (bus != std::string::npos && device.name.empty())
-    device.name = line.substr(line.find_first_not_of(' ', bus + 2));
+  if (bus == std::string::npos) return true;
+  const std::size_t name = line.find_first_not_of(" \t", bus + 1);
+  if (name == std::string::npos) return false;
+  if (device.name.empty()) device.name = line.substr(name);
+  return true;
 }
 
 class TextReader {
@@ -167,7 +172,7 @@ class TextReader {
       const std::vector<Token> tokens = tokens_of(line);
       if (tokens.empty()) continue;
       if (tokens.front().text.starts_with('#')) {
-        read_head(line);
+        read_head(line, tokens, number);
       } else {
         read_result(tokens, number);
       }
@@ -176,18 +181,21 @@ class TextReader {
   }
 
  private:
-  void read_head(const std::string& line) {
+  void read_head(const std::string& line, const std::vector<Token>& tokens, int number) {
     if (line.find("Collective test starting") != std::string::npos) head_.op = op_in(line);
     if (line.starts_with("# nThread")) {
       head_.ranks = 0;
       head_.hosts.clear();
       checked_ = false;
     }
-    const std::vector<Token> tokens = tokens_of(line);
-    if (tokens.size() > 2 && tokens[0].text == "#" && tokens[1].text == "Rank")
-      read_rank(line, head_, file_.content.device);
-    if (line.starts_with("# nccl-tests version"))
-      file_.content.software["nccl_tests"] = tokens[3].text;
+    const Place end{source_, number, static_cast<int>(line.size())};
+    if (tokens.size() > 2 && tokens[0].text == "#" && tokens[1].text == "Rank" &&
+        !read_rank(line, head_, file_.content.device))
+      problems_.add(end, "", "the line of a rank ends before the name of its GPU", kCutOff);
+    if (!line.starts_with("# nccl-tests version")) return;
+    if (tokens.size() < 4)
+      return problems_.add(end, "", "the version of nccl-tests is missing", kCutOff);
+    file_.content.software["nccl_tests"] = tokens[3].text;
   }
 
   /// size count type redop root time algbw busbw #wrong, and the same in place.
@@ -199,9 +207,8 @@ class TextReader {
           place, "", fmt::format("{} begins no result of nccl-tests", quoted(tokens.front().text)));
     any_ = true;
     if (tokens.size() < 8)
-      return problems_.add(place, "",
-                           fmt::format("{} values, a result has at least 8", tokens.size()),
-                           "the file may have been cut off");
+      return problems_.add(
+          place, "", fmt::format("{} values, a result has at least 8", tokens.size()), kCutOff);
     if (!std::exchange(checked_, true)) usable_ = results_.accepts(head_, place);
     if (!usable_) return;
     const auto entry = [&](const char* name, std::size_t i, double unit = 1) {
@@ -257,7 +264,7 @@ void read_nccl_json(const JsonTree& json, MeasuredFile& file, Problems& problems
   if (const JsonTree* version = json.find("nccl_version"))
     file.content.software["nccl"] = version->text;
   if (const JsonTree* started = json.find("start_time"); started != nullptr)
-    file.content.started = started->text;
+    take_started(started->text, started->place, file, problems);
   const JsonTree& list = *json.find("results");
   if (!results.accepts(head, json.place)) return;
   if (list.items.empty()) problems.add(list.place, "", "there are no results of nccl-tests");

@@ -49,13 +49,13 @@ class RowReader {
   void refuse(const Entry& entry, const std::string& message, const std::string& proposal = "");
   bool good() const { return good_; }
 
+  /// Other programs' words: "half" is fp16.
+  static std::string without_alias(const std::string& word);
+
   static constexpr std::int64_t kLargest = std::int64_t{1}
                                            << 50;  ///< a pebibyte, or as many elements
 
  private:
-  /// Other programs' words: "half" is fp16.
-  static std::string without_alias(const std::string& word);
-
   const Row& row_;
   Problems& problems_;
   std::vector<std::string> asked_;

@@ -85,7 +85,7 @@ void read_schema_json(const JsonTree& json, MeasuredFile& file, Problems& proble
       file.content.software[entry.name] = versions.text(entry.name).value_or("");
   }
   if (const JsonTree* started = parts.take("started", Form::text))
-    file.content.started = started->text;
+    take_started(started->text, started->place, file, problems);
   if (const JsonTree* points = parts.take("points", Form::list))
     read_points(*points, file, problems);
   parts.nothing_else();

@@ -87,7 +87,7 @@ class TableReader {
         add(entry.place, fmt::format("the schema is {}, this program reads '{}'", quoted(value),
                                      kMeasurementSchema));
     } else if (name == "started") {
-      file_.content.started = value;
+      take_started(value, entry.place, file_, problems_);
     } else if (name.starts_with("software.")) {
       file_.content.software[name.substr(9)] = value;
     } else if (name.starts_with("device.")) {

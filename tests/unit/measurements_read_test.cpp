@@ -85,6 +85,18 @@ TEST_CASE("kernels may have been timed with their launch") {
   CHECK(file.content.records[0].measured.with_launch);
 }
 
+TEST_CASE("columns that are not told follow from bytes, rows and the kernel's tensors") {
+  const auto columns = [](const std::string& head, const std::string& row) {
+    const MeasuredFile file =
+        read("x.csv", "# kind=memory\n" + head + ",time_us\n" + row + ",80\n");
+    return std::get<MemoryPoint>(file.content.records.at(0).point).columns;
+  };
+  CHECK(columns("op,dtype,bytes", "copy,half,4096") == 1024);
+  CHECK(columns("op,dtype,bytes", "adam,fp32,28672") == 1024);
+  CHECK(columns("op,dtype,rows,bytes", "norm,bf16,8,32768") == 1024);
+  CHECK(columns("op,dtype,rows,bytes", "cross_entropy,bf16,8,16416") == 1024);
+}
+
 TEST_CASE("the table of docs/calibration.md has one column for each field that occurs") {
   const MeasuredFile file =
       read("x.csv",
