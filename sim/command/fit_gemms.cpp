@@ -135,11 +135,8 @@ void take_ratio(const Ratio& ratio, const char* key, const char* text, double& f
   draft.state(path, id_of(path), fmt::format("{}, {}", text, draft.provenance.text(ratio.shapes)));
 }
 
-void take_factors(const GemmFamily& family, const GemmGroup& group, GemmProfile& profile,
-                  GpuDraft& draft) {
-  take_ratio(gradient_over_forward(family.groups, profile, family.device), "weight_gradient",
-             "NT with accumulation over the fitted forward time, geometric mean",
-             profile.weight_gradient, family, draft);
+void take_sustained(const GemmFamily& family, const GemmGroup& group, GemmProfile& profile,
+                    GpuDraft& draft) {
   if (!group.sustained)
     return take_ratio(sustained_over_short(family.groups), "sustained",
                       "sustained over short runs of the same shapes, geometric mean",
@@ -147,6 +144,15 @@ void take_factors(const GemmFamily& family, const GemmGroup& group, GemmProfile&
   profile.sustained = 1;
   draft.state(family.path() + ".sustained", "sustained-rows",
               "derived: the constants are fitted to sustained runs");
+}
+
+/// The gradient's factor last: that of sustained rows comes on top of `sustained`.
+void take_factors(const GemmFamily& family, const GemmGroup& group, GemmProfile& profile,
+                  GpuDraft& draft) {
+  take_sustained(family, group, profile, draft);
+  take_ratio(gradient_over_forward(family.groups, profile, family.device), "weight_gradient",
+             "NT with accumulation over the fitted forward time, geometric mean",
+             profile.weight_gradient, family, draft);
 }
 
 void report_groups(const GemmFamily& family, const Fitted& rows, const GemmProfile& profile,

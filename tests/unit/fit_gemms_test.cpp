@@ -122,6 +122,24 @@ TEST_CASE("GEMMs of another layout are told beside the fit, and give factors") {
   CHECK(made.gpu_text.find("source: gemm-bf16-weight-gradient}") != std::string::npos);
 }
 
+TEST_CASE("GEMMs: the gradient's factor of sustained rows comes on top of that of sustained ones") {
+  const calib::GemmPoint gradients{
+      .transpose = Transpose::NT, .accumulate = true, .sustained = true};
+  Bench both = slow_bench();
+  add_gemms(both, Precision::bf16, 120);
+  add_gemms(both, Precision::bf16, 12, {.sustained = true}, 1.2);
+  add_gemms(both, Precision::bf16, 12, gradients, 1.2 * 1.3);
+  GpuProfile mine = fitted(both);
+  CHECK(gemm_of(mine, Precision::bf16).sustained == doctest::Approx(1.2).epsilon(kNoise));
+  CHECK(gemm_of(mine, Precision::bf16).weight_gradient == doctest::Approx(1.3).epsilon(kNoise));
+  Bench alone = slow_bench();
+  add_gemms(alone, Precision::bf16, 60, {.sustained = true}, 1.1);
+  add_gemms(alone, Precision::bf16, 12, gradients, 1.1 * 1.3);
+  mine = fitted(alone);
+  CHECK(gemm_of(mine, Precision::bf16).sustained == 1);
+  CHECK(gemm_of(mine, Precision::bf16).weight_gradient == doctest::Approx(1.3).epsilon(kNoise));
+}
+
 TEST_CASE("GEMMs of one layout that are few are fitted together with the others") {
   Bench bench = slow_bench();
   add_gemms(bench, Precision::bf16, 40);
