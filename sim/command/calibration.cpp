@@ -2,6 +2,7 @@
 #include "sim/command/calibration.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,8 +26,25 @@ namespace {
 constexpr double kOtherUnit = 100;
 
 std::string few_text(const FewPoints& family) {
+  if (family.needed == 0)
+    return fmt::format("{} point{}, of which no profile has a constant", family.points,
+                       family.points == 1 ? "" : "s");
   return fmt::format("{} point{} of {}, a fit needs at least {}", family.points,
                      family.points == 1 ? "" : "s", family.family, family.needed);
+}
+
+std::string why_none_is_near(const calib::DeviceFacts& device) {
+  if (device.name.empty()) return "the measurements do not say of which GPU they are";
+  const std::vector<std::string> known = seen_gpus();
+  const bool is_known = std::any_of(known.begin(), known.end(), [&](const std::string& profile) {
+    return is_named(device.name, profile);
+  });
+  if (is_known)
+    return fmt::format("the measurements do not say how much memory '{}' has", device.name);
+  return fmt::format(
+      "'{}' is like no GPU that stepsim has a profile of (a CPU is measured and fitted by `stepsim "
+      "calibrate cpu`)",
+      device.name);
 }
 
 std::string base_for(const CalibrationRequest& request, const calib::DeviceFacts& device,
@@ -35,9 +53,8 @@ std::string base_for(const CalibrationRequest& request, const calib::DeviceFacts
   const std::string nearest = nearest_profile(device, library);
   if (nearest.empty())
     throw UserError(fmt::format(
-        "the measurements do not say of which GPU they are, or of how much memory, so there is "
-        "nothing to take the rest from: name a profile with --base ({})",
-        one_of(seen_gpus())));
+        "{}, so there is nothing to take the rest from: name a profile with --base ({})",
+        why_none_is_near(device), one_of(seen_gpus())));
   return nearest;
 }
 
@@ -55,13 +72,14 @@ calib::DeviceFacts device_of(const std::vector<MeasuredFile>& files) {
   return first == nullptr ? calib::DeviceFacts{} : first->content.device;
 }
 
-/// What can be fitted; throws where that is nothing.
+/// What can be fitted; throws where that is nothing, as there are too few points of each family.
 Records fittable_records(const std::vector<MeasuredFile>& files, std::vector<FewPoints>& few) {
   Records records = fittable(files, few);
   if (!records.empty()) return records;
   if (few.empty()) throw UserError("the files have no measured points");
   Problems problems;
-  for (const FewPoints& family : few) problems.add(family.first, "", few_text(family));
+  for (const FewPoints& family : few)
+    if (family.needed > 0) problems.add(family.first, "", few_text(family));
   problems.throw_if_any();
   return records;
 }
@@ -87,28 +105,46 @@ calib::Dtype dtype_of(Precision precision) {
   return *calib::find_word<calib::Dtype>(name_of(precision));
 }
 
-/// What the driver tells is better than what a relative's datasheet says.
+// Judgement: drivers report up to 7 % less or more than datasheets (185 GiB of a GB200's 186 GB),
+// and memories of one chip are further apart (80 and 94 GB of H100).
+constexpr double kSameMemory = 0.1;
+
+/// Whether it is the very GPU of the profile, not another card of its name. What is not known (0)
+/// does not tell them apart.
+bool is_same(const calib::DeviceFacts& device, const GpuProfile& gpu) {
+  const double memory = static_cast<double>(device.memory_bytes) / gpu.memory.bytes();
+  return is_named(device.name, gpu.name) && (device.sms == 0 || device.sms == gpu.sms) &&
+         (memory == 0 || std::abs(memory - 1) < kSameMemory);
+}
+
+/// SMs and memory as the driver reports them, and of another GPU than the base the bandwidth and
+/// the peaks that follow from its clocks: better than what a relative's datasheet says.
 void take_facts(const calib::DeviceFacts& device, GpuDraft& draft) {
-  const std::string text = "as the driver reports: " + device.name;
-  const auto state = [&](const std::string& path) { draft.state(path, "device", text); };
   GpuProfile& gpu = draft.profile;
-  const bool is_base = is_named(device.name, gpu.name) && device.sms == gpu.sms;
-  if (device.sms == 0 || is_base) return;
-  gpu.sms = static_cast<int>(device.sms);
-  state("sms");
+  const bool is_other = !is_same(device, gpu);
+  const auto state = [&](const std::string& path, const std::string& id, const char* how) {
+    draft.state(path, id, how + device.name);
+  };
+  if (device.sms > 0 && device.sms != gpu.sms) {
+    gpu.sms = static_cast<int>(device.sms);
+    state("sms", "device", "as the driver reports: ");
+  }
   if (device.memory_bytes > 0) {
     gpu.memory = Bytes{static_cast<double>(device.memory_bytes)};
-    state("memory");
+    state("memory", "device", "as the driver reports: ");
   }
-  if (const auto pins = peak_bytes_per_s(device)) {
+  if (const auto pins = peak_bytes_per_s(device); pins && is_other) {
     gpu.memory_bandwidth = BytesPerSecond{*pins};
-    state("memory_bandwidth");
+    state("memory_bandwidth", "device-pins",
+          "derived: width of the memory's bus x clock x 2, as the driver reports them: ");
   }
   for (GemmProfile& gemm : gpu.gemm) {
     const auto peak = peak_flops_per_s(device, dtype_of(gemm.precision));
-    if (!peak) continue;
+    if (!peak || !is_other) continue;
     gemm.peak = FlopsPerSecond{*peak};
-    state(fmt::format("gemm.{}.peak", name_of(gemm.precision)));
+    state(fmt::format("gemm.{}.peak", name_of(gemm.precision)), "device-peaks",
+          "derived: FLOPs a cycle of the architecture's white paper x SMs x the highest clock that "
+          "the driver reports, which is above the datasheet's: ");
   }
 }
 
@@ -123,11 +159,13 @@ void report_the_rest(GpuDraft& draft, const std::string& base, const std::vector
       known->remark += ": " + few_text(few_points);
       continue;
     }
-    draft.families.push_back({.family = few_points.family,
-                              .path = few_points.path,
-                              .held_out = false,
-                              .fitted = false,
-                              .remark = fmt::format("as {}: {}", base, few_text(few_points))});
+    draft.families.push_back(
+        {.family = few_points.family,
+         .path = few_points.path,
+         .held_out = false,
+         .fitted = false,
+         .remark = few_points.needed == 0 ? few_text(few_points)
+                                          : fmt::format("as {}: {}", base, few_text(few_points))});
   }
   const auto is_fitted = [&](const std::string& path) {
     return std::any_of(draft.families.begin(), draft.families.end(),
@@ -259,7 +297,7 @@ Calibration calibrate(const Files& files, const CalibrationRequest& request) {
   const Library library = library_for("scenario.yaml");
   std::vector<FewPoints> few;
   const Records records = fittable_records(files, few);
-  check_copies_grow(files);
+  check_points_show(files, few);
   const calib::DeviceFacts device = device_of(files);
   Calibration made{.base = base_for(request, device, library), .device = device.name};
   made.points = static_cast<int>(records.size());

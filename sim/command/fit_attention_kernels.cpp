@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include "sim/command/profile_draft.hpp"
-#include "sim/core/error.hpp"
 #include "sim/fit/attention.hpp"
 #include "sim/measurement/memory_bytes.hpp"
 #include "sim/scenario/scalar.hpp"
@@ -29,15 +28,10 @@ Bytes keys_and_values(const calib::AttentionPoint& point) {
                static_cast<double>(point.kv_heads) * static_cast<double>(point.head_dim)};
 }
 
-/// Profiles have attention of one precision.
-bool is_of_profiles(calib::Dtype dtype) {
-  return dtype == calib::Dtype::bf16 || dtype == calib::Dtype::fp16;
-}
-
 std::map<AttentionKey, fit::Samples> attention_samples(const Records& records) {
   std::map<AttentionKey, fit::Samples> samples;
   for_each_point<calib::AttentionPoint>(records, [&](const auto& point, const auto& measured) {
-    if (!is_of_profiles(point.dtype)) return;
+    if (!is_fitted(point)) return;
     const std::string kernel = calib::name_of(point.kernel);
     const FusedAttention work{.kernel = kernel,
                               .batch = point.batch,
@@ -147,15 +141,11 @@ void state_unmeasured(const Measured& measured, const std::string& path, GpuDraf
   if (!measured.backward) draft.sources.of[path + ".backward_rate"] = "base";
 }
 
-}  // namespace
-
-namespace {
-
 /// Attention in precisions that a profile has no place for.
 void report_left_out(const Records& records, GpuDraft& draft) {
   std::map<std::string, int> left_out;
   for_each_point<calib::AttentionPoint>(records, [&](const auto& point, const auto&) {
-    if (!is_of_profiles(point.dtype))
+    if (!is_fitted(point))
       ++left_out[fmt::format("attention {} {}", calib::name_of(point.kernel),
                              calib::name_of(point.dtype))];
   });
@@ -168,7 +158,20 @@ void report_left_out(const Records& records, GpuDraft& draft) {
   }
 }
 
+/// The same for all: seconds a byte, or 0 where no sample was timed with a write of the cache.
+double shown_cache(const fit::Samples& samples, double cache) {
+  const bool any = std::any_of(samples.begin(), samples.end(), [](const fit::TimedWork& sample) {
+    return sample.cached > Bytes{};
+  });
+  return any ? cache : 0;
+}
+
 }  // namespace
+
+// Profiles have attention of one precision.
+bool is_fitted(const calib::AttentionPoint& point) {
+  return point.dtype == calib::Dtype::bf16 || point.dtype == calib::Dtype::fp16;
+}
 
 void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft) {
   const int sms = draft.profile.sms;
@@ -176,12 +179,7 @@ void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft&
   // Read and written by a kernel that does nothing else.
   const double cache = 2 / draft.profile.memory_kernels.elementwise.bytes_per_second();
   for (const auto& [key, samples] : attention_samples(records)) {
-    const Measured measured(samples);
-    if (!measured.forward())
-      throw UserError(fmt::format(
-          "attention {}, head {}: backward passes alone do not give a rate; measure forward "
-          "passes, too",
-          key.first, key.second));
+    const Measured measured(samples);  // forward passes among them (enough_points.hpp)
     const std::size_t known = draft.profile.attention.size();
     const std::size_t entry = entry_of(key, draft.profile.attention);
     AttentionProfile& profile = draft.profile.attention[entry];
@@ -198,7 +196,7 @@ void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft&
     if (entry < known)
       report.base_errors =
           fit::attention_errors({start, fitted.cache_seconds_per_byte}, sms, samples);
-    report.remark = remark_of(fitted, measured, samples.front().cached > Bytes{} ? cache : 0);
+    report.remark = remark_of(fitted, measured, shown_cache(samples, cache));
     draft.fitted(report);
     state_unmeasured(measured, report.path, draft);
   }

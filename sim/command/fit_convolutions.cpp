@@ -128,6 +128,10 @@ void fit_factor(const fit::Samples& samples, ConvolutionFactor factor, Precision
 
 }  // namespace
 
+bool is_fitted(const calib::ConvolutionPoint& point) {
+  return convolution_of(point, precision_of(point.dtype)).has_value();
+}
+
 void fit_convolutions(const Records& records, std::uint64_t seed, GpuDraft& draft) {
   for (const auto& [precision, measured] : samples_by_precision(records, draft.profile)) {
     for (const auto factor : {ConvolutionFactor::forward, ConvolutionFactor::input_gradient,

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "sim/command/profile_draft.hpp"
-#include "sim/core/error.hpp"
 #include "sim/fit/line.hpp"
 #include "sim/report/humanise.hpp"
 
@@ -37,9 +36,6 @@ void fit_copies(const Records& records, GpuDraft& draft) {
     const auto& [host, direction] = key;
     const bool pinned = host == calib::HostMemory::pinned;
     const fit::Line line = fit::line_through(messages);
-    if (line.seconds_per_byte <= 0)
-      throw UserError(fmt::format("copy {} {}: its times do not grow with the bytes",
-                                  calib::name_of(direction), calib::name_of(host)));
     std::vector<Bytes> sizes;
     for (const fit::Message& message : messages) sizes.push_back(message.bytes);
     FamilyReport report{

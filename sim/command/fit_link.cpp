@@ -216,6 +216,12 @@ std::string remark_of(const Lines& lines) {
 
 }  // namespace
 
+bool is_of_links(calib::Collective op) { return op_of(op).has_value(); }
+
+bool is_fitted(const calib::CollectivePoint& point) {
+  return is_of_links(point.op) && static_cast<double>(point.bytes) >= kLeastFitted.bytes();
+}
+
 void fit_collectives(const Records& records, const Cluster& node, LinkDraft& draft) {
   std::map<CollectiveOp, bool> begun;
   for (const auto& [group, messages] : messages_of(records)) {

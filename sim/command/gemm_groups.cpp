@@ -12,15 +12,6 @@
 namespace stepsim {
 namespace {
 
-/// The profile's precision of that name; bf16 where it has none, for its bytes.
-Precision precision_of(calib::Dtype dtype) {
-  constexpr Precision kAll[] = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
-                                Precision::fp8};
-  for (const Precision precision : kAll)
-    if (name_of(precision) == calib::name_of(dtype)) return precision;
-  return Precision::bf16;
-}
-
 GemmGroup group_of(const calib::GemmPoint& point) {
   return {point.batch > 1, point.accumulate, point.transpose, point.sustained,
           point.quantised_bytes};

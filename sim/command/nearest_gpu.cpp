@@ -42,9 +42,10 @@ std::string nearest_memory(const std::vector<GpuProfile>& gpus, double bytes, Su
 }
 
 /// Bytes of the device's memory: as the driver has it, or from its name ("A100-SXM4-80GB"); 0:
-/// unknown.
+/// unknown. A Grace Hopper's name has the memory of its CPU ("GH200 480GB").
 double memory_of(const calib::DeviceFacts& device) {
   if (device.memory_bytes > 0) return static_cast<double>(device.memory_bytes);
+  if (device.name.find("GH200") != std::string::npos) return 0;
   std::smatch found;
   const std::regex gigabytes("([0-9]{1,4}) ?GB");
   if (!std::regex_search(device.name, found, gigabytes)) return 0;
@@ -55,27 +56,29 @@ double memory_of(const calib::DeviceFacts& device) {
 
 bool is_named(const std::string& device, const std::string& profile) {
   const std::string stem = stem_of(profile), name = lower(device);
-  const std::size_t at = name.find(stem), end = at + stem.size();
-  if (at == std::string::npos) return false;
-  return end == name.size() || name[end] < '0' || name[end] > '9';  // an RTX A1000 is no A100
+  const auto is = [&](std::size_t i, int (*what)(int)) {
+    return i < name.size() && what(static_cast<unsigned char>(name[i])) != 0;
+  };
+  for (std::size_t at = name.find(stem); at != std::string::npos; at = name.find(stem, at + 1)) {
+    // A GH200 is no H200, an RTX A1000 no A100; a V100S is a V100.
+    const bool begins = at == 0 || !is(at - 1, std::isalnum);
+    if (begins && !is(at + stem.size(), std::isdigit)) return true;
+  }
+  return false;
 }
 
 std::string nearest_profile(const calib::DeviceFacts& device, const Library& library) {
   std::vector<GpuProfile> gpus;
   for (const std::string& name : seen_gpus()) gpus.push_back(load_gpu(name, library));
   const double memory = memory_of(device);
-  std::size_t longest = 0;  // a GB200 has both names, b200 and gb200
-  for (const GpuProfile& gpu : gpus)
-    if (is_named(device.name, gpu.name)) longest = std::max(longest, stem_of(gpu.name).size());
-  const auto is_named_best = [&](const GpuProfile& gpu) {
-    return is_named(device.name, gpu.name) && stem_of(gpu.name).size() == longest;
+  const auto has_name = [&](const GpuProfile& gpu) { return is_named(device.name, gpu.name); };
+  const bool any_named = std::any_of(gpus.begin(), gpus.end(), has_name);
+  const auto suits = [&](const GpuProfile& gpu) {
+    if (any_named) return has_name(gpu);
+    return device.compute_major > 0 && gpu.architecture == architecture_of(device);
   };
-  if (memory == 0 && std::count_if(gpus.begin(), gpus.end(), is_named_best) > 1) return "";
-  const std::string named = nearest_memory(gpus, memory, is_named_best);
-  if (!named.empty() || device.compute_major == 0) return named;
-  const Architecture architecture = architecture_of(device);
-  return nearest_memory(gpus, memory,
-                        [&](const GpuProfile& gpu) { return gpu.architecture == architecture; });
+  if (memory == 0 && std::count_if(gpus.begin(), gpus.end(), suits) > 1) return "";
+  return nearest_memory(gpus, memory, suits);
 }
 
 }  // namespace stepsim

@@ -8,7 +8,8 @@
 
 namespace stepsim {
 
-/// Whether a driver's name is that of the profile's GPU: "NVIDIA H100 80GB HBM3" has "h100".
+/// Whether a driver's name is that of the profile's GPU: "NVIDIA H100 80GB HBM3" has "h100", as a
+/// word of its own.
 bool is_named(const std::string& device, const std::string& profile);
 
 /// The one whose name, else whose generation is that of the device, and of several the nearest in

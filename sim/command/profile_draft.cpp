@@ -38,6 +38,22 @@ std::string id_of(const std::string& path) {
   return id;
 }
 
+Precision precision_of(calib::Dtype dtype) {
+  switch (dtype) {
+    case calib::Dtype::bf16:
+      return Precision::bf16;
+    case calib::Dtype::fp16:
+      return Precision::fp16;
+    case calib::Dtype::tf32:
+      return Precision::tf32;
+    case calib::Dtype::fp32:
+      return Precision::fp32;
+    case calib::Dtype::fp8:
+      return Precision::fp8;
+  }
+  throw InternalError("a measured kernel without a precision");
+}
+
 MemoryRate rate_of(calib::MemoryOp op) {
   switch (op) {
     case calib::MemoryOp::copy:

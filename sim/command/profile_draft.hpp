@@ -56,6 +56,9 @@ void ProfileDraft<Profile>::fitted(FamilyReport report) {
   families.push_back(std::move(report));
 }
 
+/// What profiles call it.
+Precision precision_of(calib::Dtype dtype);
+
 /// The class of a measured kernel, and its key in profiles.
 MemoryRate rate_of(calib::MemoryOp op);
 const char* name_of_rate(MemoryRate kind);
@@ -72,13 +75,22 @@ using Records = std::vector<calib::Record>;
 /// Each takes its kinds of records and leaves the rest; REQUIRES: none is skipped.
 void fit_gemms(const Records& records, std::uint64_t seed, GpuDraft& draft);
 void fit_memory_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft);
+/// REQUIRES: forward passes of each kernel and head size (enough_points.hpp).
 void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft);
 /// After GEMMs: their constants are fitted over those.
 void fit_convolutions(const Records& records, std::uint64_t seed, GpuDraft& draft);
+/// REQUIRES: times that grow (enough_points.hpp).
 void fit_copies(const Records& records, GpuDraft& draft);
 void fit_launches(const Records& records, GpuDraft& draft);
 /// `node` is the kind of machine that they ran on, by which NCCL chose.
 void fit_collectives(const Records& records, const Cluster& node, LinkDraft& draft);
+
+/// Whether a point is among those that a fit is made of: attention in 16 bits, collectives of 4 KiB
+/// and more that links have lines of, convolutions of shapes that models have.
+bool is_fitted(const calib::AttentionPoint& point);
+bool is_fitted(const calib::CollectivePoint& point);
+bool is_fitted(const calib::ConvolutionPoint& point);
+bool is_of_links(calib::Collective op);
 
 /// The points of one kind of record.
 template <class Point, class F>

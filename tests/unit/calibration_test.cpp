@@ -196,3 +196,100 @@ TEST_CASE(
   CHECK_THROWS_WITH_AS(calibrate(idle.files(), {.gpu = "mine"}),
                        doctest::Contains("a copy of h100"), UserError);
 }
+
+TEST_CASE("a card of the base's name with another memory has its own memory, bandwidth and peaks") {
+  Bench bench("h100");
+  bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
+  const auto made = [&](const char* name, double gib, double sm_clock, double memory_clock) {
+    auto files = bench.files();
+    calib::DeviceFacts& device = files.front().content.device;
+    device.name = name;
+    device.memory_bytes = static_cast<std::int64_t>(gib * 0x1p30);
+    device.memory_bus_bits = 5120;
+    device.max_sm_clock_hz = sm_clock;
+    device.max_memory_clock_hz = memory_clock;
+    return calibrate(files, {.gpu = "mine"});
+  };
+  const auto read = [](const Calibration& one) { return parse_gpu(one.gpu_text, "mine.yaml"); };
+  const Calibration sxm = made("NVIDIA H100 80GB HBM3", 79.2, 1.98e9, 2.619e9);
+  CHECK(read(sxm).memory.bytes() == doctest::Approx(79.2 * 0x1p30).epsilon(1e-6));
+  CHECK(read(sxm).memory_bandwidth == bench.gpu().memory_bandwidth);
+  CHECK(read(sxm).gemm.front().peak == bench.gpu().gemm.front().peak);
+  const Calibration nvl = made("NVIDIA H100 NVL", 93.1, 1.785e9, 3.201e9);
+  CHECK(nvl.base == "h100");
+  CHECK(read(nvl).memory.bytes() == doctest::Approx(93.1 * 0x1p30).epsilon(1e-6));
+  CHECK(read(nvl).memory_bandwidth.bytes_per_second() == doctest::Approx(5120 / 8 * 2 * 3.201e9));
+  CHECK(nvl.gpu_text.find("device-pins: \"derived: width") != std::string::npos);
+  CHECK(nvl.gpu_text.find("device-peaks: \"derived: FLOPs a cycle") != std::string::npos);
+  const Calibration grace = made("NVIDIA GH200 480GB", 94.5, 1.98e9, 2.619e9);
+  CHECK(grace.base == "h100");
+  CHECK(read(grace).memory.bytes() == doctest::Approx(94.5 * 0x1p30).epsilon(1e-6));
+  CHECK(read(grace).memory_bandwidth.bytes_per_second() == doctest::Approx(3.35e12).epsilon(0.01));
+}
+
+TEST_CASE("a device that is like none says which it is, and where a CPU's way is") {
+  Bench bench("h100");
+  bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
+  const auto made = [&](const char* name, int major) {
+    auto files = bench.files();
+    files.front().content.device.name = name;
+    files.front().content.device.compute_major = major;
+    return calibrate(files, {.gpu = "mine"});
+  };
+  CHECK_THROWS_WITH_AS(made("", 0), doctest::Contains("do not say of which GPU they are, so"),
+                       UserError);
+  CHECK_THROWS_WITH_AS(made("AMD Instinct MI300X", 0),
+                       doctest::Contains("'AMD Instinct MI300X' is like no GPU that stepsim has"),
+                       UserError);
+  CHECK_THROWS_WITH_AS(made("NVIDIA A100-SXM4", 8),
+                       doctest::Contains("do not say how much memory 'NVIDIA A100-SXM4' has"),
+                       UserError);
+}
+
+TEST_CASE("points that no constant is fitted to are told, and not counted") {
+  Bench bench("h100");
+  bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
+  bench.add(calib::OverlapPoint{}, Seconds{1e-3});
+  bench.add(calib::OverlapPoint{.m = 64}, Seconds{1e-3});
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  CHECK(made.points == 17);
+  CHECK_FALSE(family(made, "overlap").fitted);
+  CHECK(family(made, "overlap").remark == "2 points, of which no profile has a constant");
+}
+
+TEST_CASE("attention needs as many points as it has constants that they show, in 16 bits") {
+  Bench bench("h100");
+  bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
+  const auto add = [&](bool causal, calib::Dtype dtype, std::int64_t sequence) {
+    calib::AttentionPoint point{.dtype = dtype, .causal = causal, .batch = 4, .heads = 16};
+    point.kv_heads = 16, point.sequence = sequence, point.head_dim = 128;
+    point.kernel = calib::AttentionKernel::flash3;
+    bench.add(point, Seconds{1e-9 * static_cast<double>(sequence)});
+  };
+  for (const std::int64_t sequence : {512, 1024, 2048, 4096})
+    add(true, calib::Dtype::bf16, sequence);
+  for (const std::int64_t sequence : {512, 1024}) add(true, calib::Dtype::fp32, sequence);
+  CHECK(family(calibrate(bench.files(), {.gpu = "mine"}), "attention flash3, head 128").fitted);
+  add(false, calib::Dtype::bf16, 512);
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  CHECK(family(made, "attention flash3, head 128").remark ==
+        "as h100: 5 points of attention flash3, head 128, a fit needs at least 6");
+  CHECK(family(made, "attention flash3 fp32").remark ==
+        "2 points left out: profiles have attention in 16 bits");
+}
+
+TEST_CASE("points that show no rate are all told, each family at its place") {
+  Bench bench("h100");
+  for (const std::int64_t bytes : {1 << 20, 1 << 20})
+    bench.add(calib::CopyPoint{.bytes = bytes}, Seconds{1e-3});
+  calib::AttentionPoint backward{.pass = calib::AttentionPass::backward, .batch = 4, .heads = 16};
+  for (const std::int64_t sequence : {512, 1024}) {
+    backward.kv_heads = 16, backward.sequence = sequence, backward.head_dim = 128;
+    bench.add(backward, Seconds{1e-3});
+  }
+  CHECK_THROWS_WITH_AS(calibrate(bench.files(), {.gpu = "mine"}),
+                       doctest::Contains("backward passes alone do not give a rate"), UserError);
+  CHECK_THROWS_WITH_AS(calibrate(bench.files(), {.gpu = "mine"}),
+                       doctest::Contains("all 2 are of 1048576 bytes: one size shows no rate"),
+                       UserError);
+}

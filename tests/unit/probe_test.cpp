@@ -301,4 +301,6 @@ TEST_CASE("a driver's name leads to a profile") {
   CHECK(profile("NVIDIA B200", 179) == "b200");
   CHECK(profile("NVIDIA L40S", 45) == "l40s");
   CHECK(profile("NVIDIA RTX A1000", 8) == "");
+  CHECK(profile("Tesla V100S-PCIE-32GB", 32) == "v100");
+  CHECK(profile("NVIDIA GH200 480GB", 0) == "");  // nothing of its own: not a word of 480 GB of HBM
 }
