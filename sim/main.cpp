@@ -193,11 +193,9 @@ struct CommandLine {
         "Example: stepsim calibrate cpu -o calib/gpus/this-machine.yaml");
     cpu->add_option(
            "-o,--output", cpu_options.output,
-           "profile of a core to write, DIR/calib/gpus/NAME.yaml; a cluster and a scenario "
-           "of that name go to DIR/scenarios")
+           "profile of a core to write, DIR/calib/gpus/NAME.yaml; one of MPI, a cluster and "
+           "a scenario of that name go to DIR/calib/links and DIR/scenarios")
         ->required();
-    cpu->add_option("--link", cpu_options.link,
-                    "link profile to write of MPI; default: DIR/calib/links/NAME.yaml");
     cpu->add_option("--budget", cpu_options.budget, "time for measuring: 90s, 2min");
     cpu->add_option("--ranks", cpu_options.ranks,
                     "processes that are at work; default: two, one on a machine of one core")

@@ -1,7 +1,7 @@
 // What this machine says of its CPU.
 #pragma once
 
-#include <string>
+#include <cstdint>
 
 #include "sim/measurement/device_facts.hpp"
 
@@ -10,7 +10,7 @@ namespace stepsim::cpu {
 /// One core as a device, of `ranks` at work. What cannot be read is 0, or "CPU".
 calib::DeviceFacts read_device(int ranks);
 
-/// The "model name" of /proc/cpuinfo, or "CPU" where there is none.
-std::string model_name(const std::string& cpuinfo);
+/// Of the largest cache, which all cores of a socket share on most machines.
+std::int64_t last_cache_bytes();
 
 }  // namespace stepsim::cpu

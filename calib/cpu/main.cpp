@@ -42,8 +42,10 @@ Measurements begin_or_resume(const HarnessOptions& options, const Ranks& ranks) 
   const DeviceFacts device = read_device(ranks.size());
   const Measurements all = calib::begin_or_resume(options.output, device, versions(ranks));
   if (all.device.gpus != device.gpus)
-    throw UserError(fmt::format("{} was measured with {} ranks, these are {}: name another file",
-                                options.output, all.device.gpus, device.gpus));
+    throw UserError(
+        fmt::format("{} was measured with {} ranks, these are {}: start as many, or "
+                    "name another file",
+                    options.output, all.device.gpus, device.gpus));
   return all;
 }
 
@@ -83,25 +85,38 @@ void follow(const std::vector<Point>& points, const Bench& bench) {
   }
 }
 
+/// What every rank does.
+HarnessExit take_part(const HarnessOptions& options, const Ranks& ranks) {
+  const std::vector<Point> points = points_for(ranks.size());
+  if (options.list) {
+    for (const Point& point : points)
+      if (ranks.rank() == 0 && options.wants(point)) std::cout << identity(point) << "\n";
+    return HarnessExit::ok;
+  }
+  stop_soon();  // all ranks: mpirun passes signals on to each
+  Arena arena(last_cache_bytes());
+  const std::string folder =
+      options.folder.empty() ? std::filesystem::temp_directory_path().string() : options.folder;
+  const Bench bench{ranks, arena, folder};
+  if (ranks.rank() == 0) return lead(options, points, bench);
+  follow(points, bench);
+  return HarnessExit::ok;
+}
+
+/// A rank that stops early says why before it ends the others.
 HarnessExit answer(int argc, char** argv) {
   const auto options = parse_options({argv + 1, argv + argc}, std::cout, kProgram);
   if (!options) return HarnessExit::ok;
   use_one_thread();
   const Ranks ranks(argc, argv);
-  const std::vector<Point> points = points_for(ranks.size());
-  if (options->list) {
-    for (const Point& point : points)
-      if (ranks.rank() == 0 && options->wants(point)) std::cout << identity(point) << "\n";
-    return HarnessExit::ok;
-  }
-  stop_soon();  // all ranks: mpirun passes signals on to each
-  Arena arena(read_device(ranks.size()).l2_bytes);
-  const std::string folder =
-      options->folder.empty() ? std::filesystem::temp_directory_path().string() : options->folder;
-  const Bench bench{ranks, arena, folder};
-  if (ranks.rank() == 0) return lead(*options, points, bench);
-  follow(points, bench);
-  return HarnessExit::ok;
+  bool is_through = false;
+  const int code = exit_code_of(kProgram, [&] {
+    const HarnessExit exit = take_part(*options, ranks);
+    is_through = true;
+    return exit;
+  });
+  if (!is_through) ranks.give_up(code);
+  return static_cast<HarnessExit>(code);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Between the ranks, alone and beside products, as the trainer does both.
+// Measures sums over the ranks, alone and beside products, as the trainer does both.
 #include <algorithm>
 #include <cmath>
 
@@ -73,6 +73,7 @@ calib::Measured measure(const calib::OverlapPoint& point, const Bench& bench) {
   calib::Measured measured;
   measured.timing = {both.seconds / share, both.p10 / share, both.p90 / share, both.repeats};
   measured.alone_seconds = of_products ? products.seconds : sums.seconds;
+  measured.products = row;
   return measured;
 }
 

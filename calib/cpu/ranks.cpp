@@ -15,6 +15,8 @@ namespace {
 
 /// Elements of one call: MPI counts by int.
 constexpr std::size_t kMost = std::size_t{1} << 30;
+/// Exit code where an exception leaves Ranks: that of a failure, as elsewhere in stepsim.
+constexpr int kUnsaid = 70;
 
 void check(int status, const char* call) {
   if (status != MPI_SUCCESS) throw std::runtime_error(std::string(call) + " failed");
@@ -66,9 +68,12 @@ Ranks::Ranks(int& argc, char**& argv) : started_(started_by_mpirun()) {
 
 Ranks::~Ranks() {
   if (!started_) return;
-  // A rank that gives up must not leave the others waiting for it.
-  if (std::uncaught_exceptions() > 0) MPI_Abort(MPI_COMM_WORLD, 70);
+  if (std::uncaught_exceptions() > 0) give_up(kUnsaid);
   MPI_Finalize();
+}
+
+void Ranks::give_up(int code) const {
+  if (started_) MPI_Abort(MPI_COMM_WORLD, code);
 }
 
 void Ranks::barrier() const {

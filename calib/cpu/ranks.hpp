@@ -9,7 +9,8 @@ namespace stepsim::cpu {
 
 /// MPI from construction to destruction; not used at all where mpirun started nothing, since a lone
 /// process needs none of it. One at a time, on the thread that made it. Several ranks keep to a
-/// core each, with the threads that they start later.
+/// core each, with the threads that they start later. What goes wrong on one rank is caught and
+/// said while this lives, and then given up: an exception that leaves it ends all ranks unsaid.
 class Ranks {
  public:
   Ranks(int& argc, char**& argv);
@@ -19,6 +20,10 @@ class Ranks {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+
+  /// Ends the other ranks, which would wait for this one, and this one too where there are others;
+  /// mpirun exits with that code. Returns where nobody waits.
+  void give_up(int code) const;
 
   void barrier() const;
   /// Of all ranks, on all ranks.

@@ -1,4 +1,4 @@
-// Around a campaign.
+// Begins or resumes a file of measurements, runs a campaign over it, and says how that ended.
 #include "calib/harness/program.hpp"
 
 #include <csignal>
@@ -18,6 +18,7 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
+/// Its first word tells programs whether all is there.
 std::string ending_text(Ending ending, std::size_t done, std::size_t all, const std::string& file) {
   if (ending == Ending::complete) return "complete: " + file;
   return fmt::format("{}: {} of {} points are in {}, the same call goes on from there",
@@ -66,7 +67,7 @@ HarnessExit measure_points(const HarnessProgram& program, const HarnessOptions& 
   const Budget budget(options.budget_s, Budget::steady_clock());
   Progress progress(std::cerr, isatty(STDERR_FILENO) != 0, 100);
   const Ending ending = run_campaign(points, measurements, surroundings, budget, progress);
-  say(program, ending_text(ending, done, already + points.size(), options.output));
+  std::cout << ending_text(ending, done, already + points.size(), options.output) << std::endl;
   return ending == Ending::interrupted ? HarnessExit::interrupted : HarnessExit::ok;
 }
 

@@ -20,8 +20,8 @@ Measurements begin_or_resume(const std::string& file, const DeviceFacts& device,
 /// From now on SIGINT and SIGTERM let the point at hand be finished; a second one ends at once.
 void stop_soon();
 
-/// Measures the points, of which the file had `already`, and says how it ended: complete, out of
-/// time, or after a signal as above.
+/// Measures the points, of which the file had `already`, and prints how it ended to standard
+/// output: "complete: FILE", "time is up: ..." or, after a signal as above, "interrupted: ...".
 HarnessExit measure_points(const HarnessProgram& program, const HarnessOptions& options,
                            const std::vector<Point>& points, std::size_t already,
                            Measurements& measurements,

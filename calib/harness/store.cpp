@@ -1,4 +1,4 @@
-// Reading and replacing the file of measurements.
+// Reads the file of measurements, replaces it whole, and checks that it is of this device.
 #include "calib/harness/store.hpp"
 
 #include <cerrno>
@@ -16,11 +16,12 @@ namespace stepsim::calib {
 
 void replace_file(const std::string& path, const std::string& text) {
   const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  errno = 0;  // a stream that fails may leave it as it was
   std::ofstream out(temporary, std::ios::binary);
   out << text;
   out.close();
   if (!out || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string why = std::strerror(errno);
+    const std::string why = errno != 0 ? std::strerror(errno) : "the disk took only a part of it";
     std::remove(temporary.c_str());
     throw IoError(fmt::format("cannot write {}: {}", path, why));
   }

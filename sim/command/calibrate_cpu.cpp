@@ -1,6 +1,5 @@
 // stepsim calibrate cpu: measures this machine, then writes all that a training on it needs.
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <ostream>
 #include <thread>
@@ -11,11 +10,12 @@
 #include "sim/command/child.hpp"
 #include "sim/command/command.hpp"
 #include "sim/command/cpu_profile.hpp"
+#include "sim/command/tried_library.hpp"
 #include "sim/command/written_file.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
-#include "sim/measurement/measurements.hpp"
+#include "sim/measurement/read_measurements.hpp"
 
 namespace stepsim {
 namespace {
@@ -23,14 +23,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kProgram = "stepsim-measure-cpu";
+constexpr const char* kMpirun = "mpirun";
 constexpr const char* kCommand = "stepsim calibrate cpu";
-/// Beyond the budget: the point at hand, and the start of MPI.
-constexpr double kGrace = 60;
+/// Beyond the budget, for the point at hand and the start of MPI; judgement: both take seconds.
+constexpr Seconds kGrace{60};
+/// What the measuring program prints where no point is missing (calib/harness/program.hpp).
+constexpr std::string_view kComplete = "complete: ";
 
 /// The files of one calibration, below a root of the library.
 struct Places {
   std::string name;
-  fs::path gpu, link, cluster, scenario, measurements;
+  fs::path root, gpu, link, cluster, scenario, measurements;
 };
 
 Places places_of(const CalibrateCpuOptions& options) {
@@ -45,14 +48,13 @@ Places places_of(const CalibrateCpuOptions& options) {
                     options.output));
   const fs::path root = folder.parent_path().parent_path();
   const std::string name = gpu.stem().string(), file = name + ".yaml";
-  Places places{name,
-                gpu,
-                root / "calib" / "links" / file,
-                root / "scenarios" / "clusters" / file,
-                root / "scenarios" / file,
-                fs::path(gpu).replace_extension(".json")};
-  if (!options.link.empty()) places.link = options.link;
-  return places;
+  return {name,
+          root,
+          gpu,
+          root / "calib" / "links" / file,
+          root / "scenarios" / "clusters" / file,
+          root / "scenarios" / file,
+          fs::path(gpu).replace_extension(".json")};
 }
 
 std::string measuring_program() {
@@ -66,10 +68,16 @@ std::string measuring_program() {
       kProgram, own.parent_path().string()));
 }
 
+int cores_here() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
 /// As many as are wanted, or two; one where a core or mpirun is missing for a second.
-int ranks_for(const CalibrateCpuOptions& options, const std::string& mpirun, std::ostream& notes) {
-  const int wanted = options.ranks.value_or(std::thread::hardware_concurrency() > 1 ? 2 : 1);
-  if (wanted == 1 || !mpirun.empty()) return wanted;
+int ranks_for(const CalibrateCpuOptions& options, std::ostream& notes) {
+  const int cores = cores_here();
+  const int wanted = options.ranks.value_or(std::min(cores, 2));
+  if (wanted > cores)
+    throw UserError(
+        fmt::format("--ranks {}: a rank is a core, and this machine has {}", wanted, cores));
+  if (wanted == 1 || !find_on_path(kMpirun).empty()) return wanted;
   if (options.ranks)
     throw UserError(
         fmt::format("--ranks {}: there is no mpirun (apt-get install openmpi-bin)", wanted));
@@ -77,27 +85,33 @@ int ranks_for(const CalibrateCpuOptions& options, const std::string& mpirun, std
   return 1;
 }
 
-/// Whether the budget was not used up, so that all points were measured.
-bool measure(const CalibrateCpuOptions& options, const std::string& program, const Places& places,
-             std::ostream& notes) {
-  const double budget = parse_duration(options.budget);
-  const std::string mpirun = find_on_path("mpirun");
-  const int ranks = ranks_for(options, mpirun, notes);
+/// The measuring program's exit codes are those of stepsim (calib/harness/options.hpp).
+void check_code(int code, const std::string& program) {
+  if (code == 0) return;
+  const std::string text =
+      fmt::format("{} failed with exit code {}; what it said stands above", program, code);
+  if (code == static_cast<int>(ExitCode::bad_input)) throw UserError(text);
+  if (code == static_cast<int>(ExitCode::io)) throw IoError(text);
+  throw SimulationError(text);
+}
+
+/// Whether all points are measured now.
+bool measure(const CalibrateCpuOptions& options, const std::string& program, int ranks,
+             const Places& places, std::ostream& notes) {
+  const Seconds budget{parse_duration(options.budget)};
   std::vector<std::string> words;
   if (ranks > 1)
-    words = {mpirun, "--oversubscribe", "--bind-to", "none", "-n", std::to_string(ranks)};
-  const std::vector<std::string> own{program, "--budget", fmt::format("{:.17g}s", budget), "-o",
-                                     places.measurements.string()};
+    words = {find_on_path(kMpirun), "--oversubscribe", "--bind-to", "none", "-n",
+             std::to_string(ranks)};
+  const std::vector<std::string> own{program, "--budget", fmt::format("{:.17g}s", budget.seconds()),
+                                     "-o", places.measurements.string()};
   words.insert(words.end(), own.begin(), own.end());
-  const auto start = std::chrono::steady_clock::now();
   // Open MPI wants to be asked twice before it runs as root, as one does in containers.
-  const int code = run_child(
-      words, {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, budget + kGrace);
-  if (code != 0)
-    throw SimulationError(fmt::format("{} failed with exit code {}; what it said stands above",
-                                      ranks > 1 ? "mpirun " + program : program, code));
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  return taken.count() < budget;
+  const ChildOutput said = output_of_child(
+      words, budget + kGrace, {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
+  notes << said.text;
+  check_code(said.code, ranks > 1 ? "mpirun " + program : program);
+  return said.text.find(kComplete) != std::string::npos;
 }
 
 void make_folders(const Places& places) {
@@ -107,6 +121,13 @@ void make_folders(const Places& places) {
     fs::create_directories(folder, failed);
     if (failed) throw IoError(fmt::format("cannot make {}: {}", folder.string(), failed.message()));
   }
+}
+
+MeasuredFile read_measured(const std::string& name) {
+  Problems problems;
+  MeasuredFile file = calib::read_measurements(read_source(name, kLargestMeasurements), problems);
+  problems.throw_if_any();
+  return file;
 }
 
 Calibration as_calibration(const CpuProfile& made, const calib::Measurements& measured) {
@@ -119,11 +140,11 @@ Calibration as_calibration(const CpuProfile& made, const calib::Measurements& me
   return calibration;
 }
 
-/// What the fits may lack, and what helps.
+/// What the fits lack, and what helps.
 std::string time_text(const CalibrateCpuOptions& options, int points) {
   return fmt::format(
-      "Measuring used up the budget of {}: the fits are to {} points, perhaps not to all. The same "
-      "call goes on from there. A machine with nothing else to do needs 45 s for all.\n",
+      "Measuring used up the budget of {} before all points were measured: the fits are to {}. The "
+      "same call goes on from there.\n",
       options.budget, points);
 }
 
@@ -147,14 +168,14 @@ ExitCode calibrate_cpu(const CalibrateCpuOptions& options, std::ostream& out, st
                      places.scenario.string()},
                     kCommand, options.force);
   const std::string program = measuring_program();
+  const int ranks = ranks_for(options, notes);
   make_folders(places);
-  const bool is_complete = measure(options, program, places, notes);
-  const std::string file = places.measurements.string();
-  const MeasuredFile measured{file, calib::parse_measurements(read_source(file)->text, file)};
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const CpuProfile made = cpu_profile(measured, places.name, cores);
+  const bool is_complete = measure(options, program, ranks, places, notes);
+  const MeasuredFile measured = read_measured(places.measurements.string());
+  const CpuProfile made = cpu_profile(measured, places.name, cores_here());
   const Calibration calibration = as_calibration(made, measured.content);
   const std::vector<FileText> files = files_of(made, places);
+  try_library(files, places.root.string());
   save_files(files);
   const bool is_table = options.format != "json";
   out << (is_table ? calibration_text(calibration) + "\n" : calibration_json(calibration));

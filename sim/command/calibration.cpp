@@ -195,15 +195,6 @@ std::string title_of(const std::string& device, const std::string& base) {
                      device.empty() ? "A GPU" : device, base);
 }
 
-/// A profile that stepsim would not read must not be written.
-template <class Profile>
-void check_readable(const Profile& profile, const Profile& again) {
-  Profile same = again;
-  same.hash = profile.hash;  // of the text, which is another one
-  if (!(same == profile))
-    throw InternalError(fmt::format("the profile '{}' is read as another one", profile.name));
-}
-
 /// The machine that such GPUs are in: the first shipped cluster with a measured link.
 Cluster node_of(const std::string& base, const Library& library) {
   for (const std::string& name : names_in("scenarios/clusters", library)) {

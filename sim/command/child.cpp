@@ -1,6 +1,7 @@
-// fork, exec, and a clock.
+// Starts another program by fork and exec, reads what it prints, and ends it when its time is up.
 #include "sim/command/child.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -30,23 +31,43 @@ constexpr std::chrono::seconds kGrace{3};
 using Clock = std::chrono::steady_clock;
 
 /// Only calls that are safe between fork and exec. What it prints goes to the file `out`.
-[[noreturn]] void become(char* const* words, int out) {
-  prctl(PR_SET_PDEATHSIG, SIGTERM);  // Ctrl-C ends both
+[[noreturn]] void become(char* const* words, char* const* variables, int out) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody would wait for it where this process is killed
   const int nothing = open("/dev/null", O_RDONLY);
   if (nothing >= 0) dup2(nothing, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
-  execvp(words[0], words);
+  execvpe(words[0], words, variables);
   _exit(kCannotStart);
 }
 
-pid_t start(const std::vector<std::string>& words, int out) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+/// As exec wants them; they last as long as the texts.
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// This process's variables, but for those of the same names, and `own`.
+std::vector<std::string> environment_with(const std::vector<std::string>& own) {
+  std::vector<std::string> all = own;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string text = *variable, name = text.substr(0, text.find('=') + 1);
+    if (std::none_of(own.begin(), own.end(),
+                     [&](const std::string& one) { return one.starts_with(name); }))
+      all.push_back(text);
+  }
+  return all;
+}
+
+pid_t start(const std::vector<std::string>& words, const std::vector<std::string>& variables,
+            int out) {
+  const std::vector<std::string> all = environment_with(variables);
+  const std::vector<char*> arguments = pointers_to(words), environment = pointers_to(all);
   const pid_t child = fork();
   if (child < 0)
     throw SimulationError(fmt::format("{} cannot be started: {}", words[0], std::strerror(errno)));
-  if (child == 0) become(arguments.data(), out);
+  if (child == 0) become(arguments.data(), environment.data(), out);
   return child;
 }
 
@@ -69,11 +90,11 @@ void end(pid_t child, int& status) {
 }
 
 /// Its exit code, before the date.
-int end_of(pid_t child, const std::string& program, Clock::time_point date, double limit_s) {
+int end_of(pid_t child, const std::string& program, Clock::time_point date, Seconds limit) {
   int status = 0;
   if (!ends_before(child, date, status)) {
     end(child, status);
-    throw SimulationError(fmt::format("{} did not end within {:.0f} s", program, limit_s));
+    throw SimulationError(fmt::format("{} did not end within {:.0f} s", program, limit.seconds()));
   }
   if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
   if (WEXITSTATUS(status) == kCannotStart)
@@ -81,9 +102,9 @@ int end_of(pid_t child, const std::string& program, Clock::time_point date, doub
   return WEXITSTATUS(status);
 }
 
-Clock::time_point date_in(double seconds) {
+Clock::time_point date_in(Seconds time) {
   return Clock::now() +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time.seconds()));
 }
 
 /// What comes through the pipe until its other end is closed, or that date.
@@ -102,27 +123,18 @@ std::string read_until(int pipe, Clock::time_point date) {
 
 }  // namespace
 
-int run_child(const std::vector<std::string>& words, const std::vector<std::string>& variables,
-              double limit_s) {
-  for (const std::string& variable : variables) {
-    const std::size_t equals = variable.find('=');
-    setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
-  }
-  const pid_t child = start(words, STDERR_FILENO);
-  return end_of(child, words[0], date_in(limit_s), limit_s);
-}
-
-ChildOutput output_of_child(const std::vector<std::string>& words, double limit_s) {
+ChildOutput output_of_child(const std::vector<std::string>& words, Seconds limit,
+                            const std::vector<std::string>& variables) {
   int ends[2] = {-1, -1};
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw SimulationError(fmt::format("{} cannot be started: {}", words[0], std::strerror(errno)));
-  const Clock::time_point date = date_in(limit_s);
-  const pid_t child = start(words, ends[1]);
+  const Clock::time_point date = date_in(limit);
+  const pid_t child = start(words, variables, ends[1]);
   close(ends[1]);
   ChildOutput output;
   output.text = read_until(ends[0], date);
   close(ends[0]);
-  output.code = end_of(child, words[0], date, limit_s);
+  output.code = end_of(child, words[0], date, limit);
   return output;
 }
 

@@ -82,7 +82,6 @@ struct CalibrateProbeOptions {
 
 struct CalibrateCpuOptions {
   std::string output;            ///< GPU profile to write, DIR/calib/gpus/NAME.yaml
-  std::string link;              ///< link profile; empty: DIR/calib/links/NAME.yaml
   std::string budget = "90s";    ///< of the measurement
   std::optional<int> ranks;      ///< processes that are at work; absent: two, or one on one core
   std::string format = "table";  ///< table, json

@@ -1,4 +1,5 @@
-// Fits by family, as for GPUs, into a profile that starts from nothing.
+// Fits a core's loops and products, as for GPUs, into a profile that starts from nothing, and joins
+// it with the texts of the other files.
 #include "sim/command/cpu_profile.hpp"
 
 #include <algorithm>
@@ -6,14 +7,13 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "sim/command/cpu_link.hpp"
+#include "sim/command/cpu_scenario.hpp"
 #include "sim/command/profile_draft.hpp"
 #include "sim/core/error.hpp"
-#include "sim/fit/line.hpp"
 #include "sim/fit/memory.hpp"
 #include "sim/fit/smooth_gemm.hpp"
-#include "sim/report/humanise.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {
@@ -21,24 +21,14 @@ namespace {
 
 using namespace stepsim::literals;
 
-/// What a CPU spends on a large part of a step; smaller products are the overhead's.
-constexpr double kLargeProduct = 1e8;
-/// A latency to start the search from; that of a call and a loop.
+/// Reported as large, since steps consist of them. Judgement: a millisecond of a core of 100
+/// GFLOP/s; of smaller products the call is a visible part.
+constexpr Flops kLargeProduct{1e8};
+/// A latency to start the search from. Judgement: that of a call and a loop.
 constexpr Seconds kCall{1e-6};
-constexpr Bytes kLeastMessage = 4_KiB;
-constexpr Bytes kLargeMessage = 1_MiB;
-/// The picture whose decoding the scenario has, and about its bytes as a JPEG of quality 90.
-constexpr std::int64_t kPictureWidth = 320, kPictureHeight = 240;
-constexpr const char* kPictureBytes = "32 KiB";
 
 /// What is measured stays in its file.
 constexpr const char* kMoreTime = "the same call goes on from there, with more time by --budget";
-
-struct Sources {
-  static constexpr const char* machine = "machine";
-  static constexpr const char* core = "core";
-  static constexpr const char* overlap = "overlap";
-};
 
 fit::Samples gemm_samples(const Records& records) {
   fit::Samples samples;
@@ -51,9 +41,7 @@ fit::Samples gemm_samples(const Records& records) {
     gemm.batch = point.batch;
     gemm.weight_gradient = point.transpose == calib::Transpose::NT;
     gemm.precision = Precision::fp32;
-    const double flops = 2.0 * static_cast<double>(point.m) * static_cast<double>(point.n) *
-                         static_cast<double>(point.k);
-    samples.push_back({gemm, Seconds{measured.timing.seconds}, flops >= kLargeProduct});
+    samples.push_back({gemm, Seconds{measured.timing.seconds}, gemm.flops() >= kLargeProduct});
   });
   return samples;
 }
@@ -111,20 +99,24 @@ void set_products(const Records& records, std::uint64_t seed, GpuDraft& draft) {
 }
 
 /// What an all-reduce costs the products beside it, over what it takes alone: with p products of g
-/// seconds beside a reduction of r, all in t, it is (t - p g) / r. Nothing where it was not
-/// measured.
+/// seconds beside a reduction of r, all in t, it is (t - p g) / r; the mean of a record that timed
+/// the products (t / p beside g alone) and one that timed the reduction. Nothing where they were
+/// not measured.
 std::optional<double> communication_share(const Records& records) {
-  std::optional<double> gemm, gemm_together, reduction, together;
+  std::optional<calib::Measured> by_products, by_reduction;
   for_each_point<calib::OverlapPoint>(records, [&](const auto& point, const auto& measured) {
-    const bool of_gemm = point.timed == calib::Activity::gemm;
-    (of_gemm ? gemm : reduction) = measured.alone_seconds;
-    (of_gemm ? gemm_together : together) = measured.timing.seconds;
+    if (!measured.alone_seconds || !measured.products) return;
+    (point.timed == calib::Activity::gemm ? by_products : by_reduction) = measured;
   });
-  if (!gemm || !reduction) return {};
-  const double products = std::max(1.0, std::round(*reduction / *gemm));
-  const double by_gemm = (*gemm_together - *gemm) * products / *reduction;
-  const double by_reduction = (*together - products * *gemm) / *reduction;
-  return std::clamp((by_gemm + by_reduction) / 2, 0.0, 1.0);
+  if (!by_products || !by_reduction) return {};
+  const double product = *by_products->alone_seconds, reduction = *by_reduction->alone_seconds;
+  const auto share = [&](const calib::Measured& measured, double together) {
+    return (together - static_cast<double>(*measured.products) * product) / reduction;
+  };
+  const double all = by_products->timing.seconds * static_cast<double>(*by_products->products);
+  const double mean =
+      (share(*by_products, all) + share(*by_reduction, by_reduction->timing.seconds)) / 2;
+  return std::clamp(mean, 0.0, 1.0);
 }
 
 void set_machine(const calib::DeviceFacts& device, const Records& records, GpuDraft& draft) {
@@ -133,138 +125,14 @@ void set_machine(const calib::DeviceFacts& device, const Records& records, GpuDr
   gpu.sms = 1;
   gpu.memory = Bytes{static_cast<double>(device.memory_bytes) /
                      static_cast<double>(std::max<std::int64_t>(device.gpus, 1))};
-  draft.state("", Sources::core, "derived: a core is a device of one unit");
-  draft.state("memory", Sources::machine, "the machine's memory, an equal part for each rank");
+  draft.state("", "core", "derived: a core is a device of one unit");
+  draft.state("memory", "machine", "the machine's memory, an equal part for each rank");
   if (const auto share = communication_share(records)) {
     gpu.communication_share = fit::rounded(*share);
-    draft.state("communication_share", Sources::overlap,
+    draft.state("communication_share", "overlap",
                 fmt::format("an all-reduce beside products, over the same alone: {}",
                             draft.provenance.text(2)));
   }
-}
-
-/// A ring over two ranks takes two steps and S / bandwidth: so that it takes what was measured.
-std::optional<LinkDraft> link_draft(const Records& records, const std::string& name,
-                                    const Provenance& provenance) {
-  std::vector<fit::Message> messages;
-  fit::Samples samples;
-  double ranks = 2;
-  Bytes largest = kLeastMessage;
-  for_each_point<calib::CollectivePoint>(records, [&](const auto& point, const auto& measured) {
-    const Bytes bytes{static_cast<double>(point.bytes)};
-    if (point.op != calib::Collective::all_reduce || bytes < kLeastMessage) return;
-    ranks = static_cast<double>(point.gpus);
-    largest = std::max(largest, bytes);
-    const Seconds seconds{measured.timing.seconds};
-    messages.push_back({bytes, seconds});
-    samples.push_back({MemoryBound{bytes}, seconds, bytes >= kLargeMessage});
-  });
-  if (messages.size() < 3) return {};
-  const fit::Line line = fit::line_through(messages);
-  const double steps = 2 * (ranks - 1);
-  LinkDraft draft;
-  draft.provenance = provenance;
-  draft.profile.name = name;
-  draft.profile.latency = fit::rounded(line.latency * (1 / steps), 1e-6);
-  draft.profile.bandwidth =
-      fit::rounded(BytesPerSecond{steps / ranks / line.seconds_per_byte}, 1e9);
-  draft.profile.efficiency = 1;
-  FamilyReport report{.family = fmt::format("all-reduce, {:.0f} ranks", ranks), .path = ""};
-  report.errors = fit::errors_of(
-      [&](const Work& work) { return line.time(std::get<MemoryBound>(work).bytes); }, samples);
-  report.held_out = false;
-  report.range = fmt::format("{} to {}", humanise(kLeastMessage).text(), humanise(largest).text());
-  report.remark = fmt::format("{:.4g} us, {:.4g} GB/s", line.latency.seconds() * 1e6,
-                              1e-9 / line.seconds_per_byte);
-  draft.state("", "all-reduce", fit_source(provenance, report));
-  draft.families.push_back(report);
-  return draft;
-}
-
-struct Reading {
-  Seconds latency;
-  std::optional<BytesPerSecond> rate;
-};
-
-/// Files that were read before; nothing where too few were.
-std::optional<Reading> warm_reads(const Records& records) {
-  std::vector<fit::Message> messages;
-  for_each_point<calib::FileReadPoint>(records, [&](const auto& point, const auto& measured) {
-    if (point.cache == calib::PageCache::warm)
-      messages.push_back(
-          {Bytes{static_cast<double>(point.bytes)}, Seconds{measured.timing.seconds}});
-  });
-  if (messages.size() < 2) return {};
-  const fit::Line line = fit::line_through(messages);
-  if (line.seconds_per_byte <= 0) return Reading{line.latency, {}};
-  return Reading{line.latency, BytesPerSecond{1 / line.seconds_per_byte}};
-}
-
-std::optional<Seconds> decoding(const Records& records) {
-  std::optional<Seconds> seconds;
-  for_each_point<calib::DecodePoint>(records, [&](const auto& point, const auto& measured) {
-    if (point.width == kPictureWidth && point.height == kPictureHeight)
-      seconds = Seconds{measured.timing.seconds};
-  });
-  return seconds;
-}
-
-/// "{latency: 3 us, bandwidth: 8 GB/s}"; what the fit has none of is left out.
-std::string storage_text(const Reading& reading) {
-  std::vector<std::string> parts;
-  if (reading.latency > Seconds{})
-    parts.push_back(fmt::format("latency: {:.4g} us", reading.latency.seconds() * 1e6));
-  if (reading.rate)
-    parts.push_back(fmt::format("bandwidth: {:.4g} GB/s", reading.rate->bytes_per_second() / 1e9));
-  return fmt::format("{{{}}}", fmt::join(parts, ", "));
-}
-
-/// What loads pictures of this machine's disk, once they are in the page cache; "" where it was not
-/// measured.
-std::string data_text(const Records& records) {
-  const auto decode = decoding(records);
-  const auto reading = warm_reads(records);
-  if (!decode || !reading) return "";
-  return fmt::format(
-      "# JPEG files of {}x{} pixels in the page cache, as measured; their size: judgement, quality "
-      "90.\n"
-      "data:\n"
-      "  sample_size: {}\n"
-      "  storage: {}\n"
-      "  decode: {:.4g} us\n"
-      "  workers: 1\n"
-      "  prefetch: 2\n"
-      "  pinned: false\n",
-      kPictureWidth, kPictureHeight, kPictureBytes, storage_text(*reading),
-      decode->seconds() * 1e6);
-}
-
-std::string cluster_text(const std::string& name, std::int64_t ranks, bool linked,
-                         const Provenance& provenance) {
-  std::string text = fmt::format(
-      "# Cores of this machine as devices, by stepsim calibrate cpu.\n"
-      "# Measured with as many of them at work: {}, {}.\n"
-      "name: {}\ngpu: {}\nnodes: 1\ngpus_per_node: {}\n",
-      provenance.device, provenance.date, name, name, ranks);
-  if (linked) text += fmt::format("intra_node: {}\n", name);
-  return text;
-}
-
-/// A core is left to loaders where the machine has one.
-std::string scenario_text(const std::string& name, std::int64_t measured, int cores,
-                          const Records& records) {
-  const std::int64_t ranks = std::clamp<std::int64_t>(cores - 1, 1, measured);
-  return fmt::format(
-      "# A training to start from on this machine, by stepsim calibrate cpu.\n"
-      "model: {{name: mlp, kind: mlp, layers: 8, width: 1024, bias: false}}\n"
-      "cluster: {{base: {}, gpus_per_node: {}}}\n"
-      "training: {{global_batch: {}, micro_batch: 64, precision: fp32, gradient_clipping: false}}\n"
-      "parallelism:\n"
-      "  data: {{sharding: ddp, bucket: 4 MiB}}\n"
-      "# Kernels are calls: nothing is launched.\n"
-      "host: {{launch: 0 us, cores: {}, threads: 1}}\n"
-      "{}",
-      name, ranks, 64 * ranks, cores, cores > ranks ? data_text(records) : "");
 }
 
 /// Generations are NVIDIA's; a reader that finds none takes what it takes for all others.
@@ -292,17 +160,17 @@ CpuProfile cpu_profile(const MeasuredFile& file, const std::string& name, int co
   const std::string title = fmt::format("{}, by stepsim calibrate cpu.", gpu.profile.description);
   CpuProfile made;
   made.gpu_text = without_architecture(profile_yaml(gpu.profile, title, gpu.sources));
-  (void)parse_gpu(made.gpu_text, name + ".yaml");
+  check_readable(gpu.profile, parse_gpu(made.gpu_text, name + ".yaml"));
   made.families = gpu.families;
-  if (const auto link = link_draft(records, name, provenance)) {
+  if (const auto link = cpu_link(file, name, provenance)) {
     made.link_text =
         profile_yaml(link->profile, "MPI between processes of this machine.", link->sources);
-    (void)parse_link(made.link_text, name + ".yaml");
+    check_readable(link->profile, parse_link(made.link_text, name + ".yaml"));
     made.families.insert(made.families.end(), link->families.begin(), link->families.end());
   }
   const std::int64_t ranks = made.link_text.empty() ? 1 : device.gpus;
-  made.cluster_text = cluster_text(name, ranks, !made.link_text.empty(), provenance);
-  made.scenario_text = scenario_text(name, ranks, cores, records);
+  made.cluster_text = cpu_cluster_text(name, ranks, !made.link_text.empty(), provenance);
+  made.scenario_text = cpu_scenario_text(name, ranks, cores, records);
   return made;
 }
 

@@ -1,4 +1,4 @@
-// What cannot be read is not there.
+// Reads a machine's files and asks its driver; what cannot be read is as if it were not there.
 #include "sim/command/machine_files.hpp"
 
 #include <algorithm>
@@ -16,8 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kNvidiaSmi = "nvidia-smi";
-/// Without its daemon the driver first starts each GPU: seconds.
-constexpr double kLimit = 60;
+/// Without its daemon the driver first starts each GPU, which takes seconds; judgement: a minute is
+/// for a node of many.
+constexpr Seconds kLimit{60};
 
 std::string trimmed(const std::string& text) {
   constexpr const char* kBlanks = " \t\r\n";

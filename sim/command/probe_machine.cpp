@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/cpuinfo.hpp"
 #include "sim/core/problems.hpp"
 
 namespace stepsim {
@@ -69,17 +70,13 @@ class Probe {
     for (const std::string& name : files_.names("/sys/devices/system/node"))
       cpu.numa_nodes += is_node(name) ? 1 : 0;
     const SourcePtr source = files_.file("/proc/cpuinfo");
-    if (source == nullptr) return machine_.unseen.push_back("CPU: no /proc/cpuinfo");
+    if (source == nullptr)
+      return machine_.unseen.push_back("CPU: /proc/cpuinfo is not there or cannot be read");
     std::set<std::string> sockets, cores;
     std::string socket;
-    std::istringstream lines(source->text);
-    for (std::string line; std::getline(lines, line);) {
-      const std::size_t colon = line.find(':');
-      if (colon == std::string::npos) continue;
-      const std::string key = trimmed(line.substr(0, colon)),
-                        value = trimmed(line.substr(colon + 1));
+    cpu.model = cpu_model(source->text);
+    for (const auto& [key, value] : cpuinfo_entries(source->text)) {
       if (key == "processor") ++cpu.threads;
-      if (key == "model name" && cpu.model.empty()) cpu.model = value;
       if (key == "physical id") sockets.insert(socket = value);
       if (key == "core id") cores.insert(socket + ":" + value);
     }
@@ -90,7 +87,8 @@ class Probe {
 
   void read_memory() {
     const SourcePtr source = files_.file("/proc/meminfo");
-    if (source == nullptr) return machine_.unseen.push_back("memory: no /proc/meminfo");
+    if (source == nullptr)
+      return machine_.unseen.push_back("memory: /proc/meminfo is not there or cannot be read");
     const std::string line = source->line(1);
     const auto kib = line.starts_with("MemTotal:") ? leading_number(trimmed(line.substr(9)))
                                                    : std::optional<double>{};

@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "sim/command/calibration.hpp"
+#include "sim/core/error.hpp"
 #include "sim/fit/sample.hpp"
 #include "sim/scenario/profile_writer.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -40,6 +43,15 @@ struct ProfileDraft {
 std::string fit_source(const Provenance& provenance, const FamilyReport& report);
 /// "gemm-bf16" from "gemm.bf16"
 std::string id_of(const std::string& path);
+
+/// A profile that stepsim would read as another one must not be written. Throws InternalError.
+template <class Profile>
+void check_readable(const Profile& profile, const Profile& again) {
+  Profile same = again;
+  same.hash = profile.hash;  // of the text, which is another one
+  if (!(same == profile))
+    throw InternalError(fmt::format("the profile '{}' is read as another one", profile.name));
+}
 
 template <class Profile>
 void ProfileDraft<Profile>::state(const std::string& path, const std::string& id,

@@ -1,4 +1,4 @@
-// The last line has a hash of what is above it.
+// Seals a file by a last line with a hash of what is above it, and looks for that line.
 #include "sim/command/written_file.hpp"
 
 #include <filesystem>

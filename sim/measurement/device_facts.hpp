@@ -12,7 +12,8 @@ struct DeviceFacts {
   std::string name;  ///< "NVIDIA H100 80GB HBM3"
   int compute_major = 0, compute_minor = 0;
   std::int64_t sms = 0;
-  std::int64_t memory_bytes = 0, l2_bytes = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t l2_bytes = 0;  ///< the last cache before the memory: of a CPU that is its L3
   std::int64_t memory_bus_bits = 0;
   double max_sm_clock_hz = 0, max_memory_clock_hz = 0;
   double power_limit_w = 0;

@@ -88,6 +88,8 @@ Measured read_measured(RowReader& reader, const Row& row, Kind kind) {
     measured.timing = read_timing(reader, row);
   }
   if (kind == Kind::overlap) measured.alone_seconds = read_time(reader, row, "alone_seconds");
+  if (kind == Kind::overlap && reader.has("products"))
+    measured.products = reader.integer("products", 1);
   if (kind == Kind::memory && reader.has("with_launch"))
     measured.with_launch = reader.flag("with_launch").value_or(false);
   if (reader.has("sm_clock_hz")) measured.sm_clock_hz = reader.number("sm_clock_hz");

@@ -13,6 +13,7 @@ namespace stepsim::calib {
 struct Measured {
   Timing timing;                         ///< all zero for a queue
   std::optional<double> alone_seconds;   ///< overlap: the same with nothing beside it
+  std::optional<std::int64_t> products;  ///< overlap: how many ran beside one of the other
   std::optional<std::int64_t> launches;  ///< queue: how many fit
   std::optional<double> sm_clock_hz;     ///< right after the last repeat
   std::optional<double> power_w;         ///< of the GPU, as its driver averages it

@@ -11,9 +11,9 @@ namespace stepsim::calib {
 
 const std::vector<std::string>& field_names() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{"kind",    "seconds",       "p10",        "p90",
-                                 "repeats", "launches",      "skipped",    "sm_clock_hz",
-                                 "power_w", "alone_seconds", "with_launch"};
+    std::vector<std::string> all{"kind",    "seconds",       "p10",         "p90",
+                                 "repeats", "launches",      "skipped",     "sm_clock_hz",
+                                 "power_w", "alone_seconds", "with_launch", "products"};
     for (std::size_t i = 0; i < std::size(Names<Kind>::all); ++i) {
       const Point blank = blank_point(static_cast<Kind>(i));
       for_each_field(blank, [&](const char* name, const auto&) {

@@ -1,4 +1,4 @@
-// What a point does: FLOPs and bytes, for the bounds and the progress line.
+// What a point does: FLOPs and bytes, for the bounds of what can be true and of what fits.
 #pragma once
 
 #include <cstdint>

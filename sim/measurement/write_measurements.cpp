@@ -55,6 +55,7 @@ void add_measured(Json& json, const Measured& measured) {
     json["repeats"] = measured.timing.repeats;
   }
   add("alone_seconds", measured.alone_seconds);
+  if (measured.products) json["products"] = *measured.products;
   if (measured.with_launch) json["with_launch"] = true;
   add("sm_clock_hz", measured.sm_clock_hz);
   add("power_w", measured.power_w);

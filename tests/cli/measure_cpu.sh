@@ -49,3 +49,51 @@ expect "files that it did not write" 2 "$stepsim" calibrate cpu -o calib/gpus/mi
 grep -q "calib/gpus/mine.yaml, .*/scenarios/mine.yaml are there already.*--force" err ||
   fail "it does not name the files that it would replace"
 [[ $(cat scenarios/mine.yaml) == "mine: 1" && ! -e scenarios/clusters ]] || fail "it wrote something"
+
+# What several ranks need.
+command -v mpirun >/dev/null || exit 0
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+two=(mpirun --oversubscribe --bind-to none -n 2)
+expect "two ranks" 0 "${two[@]}" "$program" --list
+grep -q '^overlap timed=gemm beside=all_reduce .* gpus=2$' out || fail "two ranks send nothing"
+expect "a file of one rank" 2 "${two[@]}" "$program" --only file_read --folder . -o my.json
+grep -q "my.json was measured with 1 ranks, these are 2" err || fail "it does not say whose file it is"
+cmp my.json before.json || fail "the file changed"
+echo '{"schema": 1}' >broken.json
+expect "a damaged file" 2 "${two[@]}" "$program" --only file_read --folder . -o broken.json
+grep -q "broken.json:1:" err || fail "the place of the mistake is lost"
+
+expect "more ranks than cores" 2 \
+  "$stepsim" calibrate cpu -o other/calib/gpus/mine.yaml --ranks $(($(nproc) + 1))
+grep -q "a rank is a core, and this machine has $(nproc)" err || fail "it does not say how many"
+[[ ! -e other ]] || fail "it made folders"
+(($(nproc) > 1)) || exit 0
+
+rm -r calib scenarios
+mkdir -p calib/gpus
+cp my.json calib/gpus/mine.json
+expect "calibration on a file of one rank" 2 \
+  "$stepsim" calibrate cpu -o calib/gpus/mine.yaml --ranks 2 --budget 2s
+grep -q "was measured with 1 ranks, these are 2" err || fail "the reason is lost"
+grep -q "what it said stands above" err || fail "it does not say where the reason is"
+rm calib/gpus/mine.json
+
+# Each call goes on where the last one ended, until there is enough for a profile.
+for try in 1 2 3 4 5 6 7 8 9 10; do
+  code=0
+  "$stepsim" calibrate cpu -o calib/gpus/mine.yaml --ranks 2 --budget 4s >out 2>err || code=$?
+  ((code == 0)) && break
+  ((code == 2)) && grep -q "too little was measured" err || fail "calibration exits with $code"
+done
+((code == 0)) || fail "forty seconds are too few"
+cp out said
+"${two[@]}" "$program" --list >all
+if (($(grep -c '"kind"' calib/gpus/mine.json) < $(wc -l <all))); then
+  grep -q "before all points were measured" said || fail "points are missing, and nobody says so"
+else
+  ! grep -q "before all points were measured" said || fail "no point is missing"
+fi
+for file in calib/gpus/mine.yaml scenarios/clusters/mine.yaml scenarios/mine.yaml; do
+  grep -q "$file: written" said || fail "$file is not named"
+done
+expect "a run on what was measured" 0 "$stepsim" run scenarios/mine.yaml

@@ -71,10 +71,12 @@ void add_messages(calib::Measurements& all) {
       Activity::gemm, Activity::all_reduce, calib::Dtype::fp32, 64, 1024, 1024, 1 << 24, 2};
   calib::Measured measured = taking(5.76e-3 / 5);
   measured.alone_seconds = 0.64e-3;
+  measured.products = 5;
   all.records.push_back({overlap, measured, ""});
   std::swap(overlap.timed, overlap.beside);
   measured = taking(5.76e-3);
   measured.alone_seconds = 3.2e-3;
+  measured.products = 5;
   all.records.push_back({overlap, measured, ""});
 }
 
@@ -201,13 +203,60 @@ TEST_CASE("one rank has no link, and a profile wants products and loops") {
 }
 
 TEST_CASE("a child's exit code comes back, and its time ends") {
-  CHECK(run_child({"sh", "-c", "exit 7"}, {}, 10) == 7);
-  CHECK(run_child({"sh", "-c", "test \"$STEPSIM_CHILD\" = here"}, {"STEPSIM_CHILD=here"}, 10) == 0);
-  CHECK(run_child({"sh", "-c", "kill -9 $$"}, {}, 10) == 128 + 9);
-  CHECK_THROWS_AS(run_child({"sleep", "60"}, {}, 0.1), SimulationError);
-  CHECK_THROWS_AS(run_child({"/no/such/program"}, {}, 1), SimulationError);
+  const Seconds time{10};
+  const ChildOutput said = output_of_child({"sh", "-c", "echo well; exit 7"}, time);
+  CHECK(said.code == 7);
+  CHECK(said.text == "well\n");
+  CHECK(output_of_child({"sh", "-c", "kill -9 $$"}, time).code == 128 + 9);
+  CHECK_THROWS_AS(output_of_child({"sleep", "60"}, Seconds{0.1}), SimulationError);
+  CHECK_THROWS_AS(output_of_child({"/no/such/program"}, Seconds{1}), SimulationError);
   CHECK_FALSE(find_on_path("sh").empty());
   CHECK(find_on_path("no-such-program").empty());
+}
+
+TEST_CASE("variables are the child's alone, in the place of those of the same name") {
+  setenv("STEPSIM_CHILD", "outside", 1);
+  const std::vector<std::string> echo{"sh", "-c", "echo $STEPSIM_CHILD $STEPSIM_OTHER"};
+  CHECK(output_of_child(echo, Seconds{10}, {"STEPSIM_CHILD=in", "STEPSIM_OTHER=side"}).text ==
+        "in side\n");
+  CHECK(output_of_child(echo, Seconds{10}).text == "outside\n");
+  unsetenv("STEPSIM_CHILD");
+}
+
+TEST_CASE("sums whose times do not grow are an error at the place of the largest one") {
+  MeasuredFile file{"example.json", machine()};
+  const auto source = std::make_shared<const Source>(Source{.name = "example.json"});
+  for (calib::Record& record : file.content.records) {
+    file.places.push_back({source, static_cast<int>(file.places.size()) + 1, 1});
+    if (std::holds_alternative<calib::CollectivePoint>(record.point))
+      record.measured = taking(1e-4);
+  }
+  CHECK_THROWS_WITH_AS(cpu_profile(file, "example", 4),
+                       "example.json:60:1: all-reduce: 4096 bytes take 0.0001 s, and 67108864 take "
+                       "0.0001 s: times that do not grow show no rate, measure again, by another "
+                       "file or without the collectives in this one",
+                       UserError);
+}
+
+TEST_CASE("what an all-reduce costs is of the products that ran beside it") {
+  calib::Measurements all = machine();
+  // Each record chose its number: 4 of 0.64 ms and 2.56 ms of the sum take 5.12 ms.
+  for (calib::Record& record : all.records) {
+    const auto* point = std::get_if<calib::OverlapPoint>(&record.point);
+    if (point == nullptr || point->timed != calib::Activity::gemm) continue;
+    record.measured.timing = taking(5.12e-3 / 4).timing;
+    record.measured.products = 4;
+  }
+  CHECK(parse_gpu(profile_of(all).gpu_text, "example.yaml").communication_share ==
+        doctest::Approx(0.8));
+}
+
+TEST_CASE("a name that YAML would read as something else is quoted") {
+  const std::string name = "my core #2, new";
+  const CpuProfile made = cpu_profile({"example.json", machine()}, name, 4);
+  CHECK(parse_gpu(made.gpu_text, name + ".yaml").name == name);
+  CHECK(made.cluster_text.find("gpu: \"my core #2, new\"\n") != std::string::npos);
+  CHECK(made.scenario_text.find("{base: \"my core #2, new\", ") != std::string::npos);
 }
 
 TEST_CASE("a profile that no scenario would find is refused before anything is measured") {

@@ -80,6 +80,10 @@ void check_setting(const Wishes& wishes) {
         "--layers, --width, --batch",
         fmt::format("they need {:.3g} GiB a rank, this machine has {:.3g}; try fewer or smaller",
                     wanted / gib, memory / gib));
+#ifndef STEPSIM_PICTURES
+  if (!wishes.picture_size.empty())
+    throw CLI::ValidationError("--pictures", "this program was built without libturbojpeg");
+#endif
   if (s.steps + s.warmup < 2)
     throw CLI::ValidationError("--steps", "a loss cannot fall in one step: more, or some --warmup");
 }
@@ -92,7 +96,7 @@ std::unique_ptr<Batches> batches_for(const Wishes& wishes, const cpu::Ranks& ran
   pictures.steps = wishes.setting.warmup + wishes.setting.steps;
   return picture_batches(wishes.setting.shape, pictures, ranks.rank());
 #else
-  throw CLI::ValidationError("--pictures", "this program was built without libturbojpeg");
+  throw std::logic_error("check_setting refuses pictures");
 #endif
 }
 
@@ -127,15 +131,26 @@ std::string fault_of(const Outcome& outcome) {
   return "";
 }
 
-int run(const Wishes& wishes, int argc, char** argv) {
-  cpu::use_one_thread();
-  const cpu::Ranks ranks(argc, argv);
+int train_and_print(const Wishes& wishes, const cpu::Ranks& ranks) {
   const auto batches = batches_for(wishes, ranks);
   const Outcome outcome = train(wishes.setting, ranks, *batches);
   if (ranks.rank() == 0) print(wishes, ranks, outcome);
   const std::string fault = fault_of(outcome);
   if (!fault.empty() && ranks.rank() == 0) std::cerr << "stepsim-train: " << fault << "\n";
   return fault.empty() ? 0 : kWrong;
+}
+
+/// A rank that cannot go on says why before it ends the others.
+int run(const Wishes& wishes, int argc, char** argv) {
+  cpu::use_one_thread();
+  const cpu::Ranks ranks(argc, argv);
+  try {
+    return train_and_print(wishes, ranks);
+  } catch (const std::exception& error) {
+    std::cerr << "stepsim-train: " << error.what() << "\n";
+    ranks.give_up(kFailed);
+    return kFailed;
+  }
 }
 
 int answer(int argc, char** argv) {
