@@ -123,6 +123,17 @@ DeviceTable table_of(const ProbedMachine& machine) {
   return table;
 }
 
+/// NICs that are used, of which neither the matrix nor their NUMA node tells where they are.
+std::vector<std::string> unplaced_nics(const ProbedMachine& machine, const SeenNode& node) {
+  std::vector<std::string> names;
+  if (machine.matrix != nullptr || machine.cpu.numa_nodes == 1) return names;
+  const auto most = std::max_element(node.nic_rates.begin(), node.nic_rates.end());
+  for (const ProbedNic& nic : machine.nics)
+    if (nic.is_up && nic.numa.empty() && most != node.nic_rates.end() && nic.rate == *most)
+      names.push_back(nic.name);
+  return names;
+}
+
 /// Rates of the node's NICs; of one that is down as of one that is not there.
 void set_rates(const ProbedMachine& machine, SeenNode& node) {
   BytesPerSecond most;
@@ -181,6 +192,10 @@ SeenNode node_of(const ProbedMachine& machine, const std::string& where) {
   set_rates(machine, node);
   set_slot(machine, node);
   set_gpu(machine, node);
+  if (const auto names = unplaced_nics(machine, node); !names.empty())
+    node.pcie_notes.push_back(fmt::format("not seen: where {} {}; as if beside {}",
+                                          fmt::join(names, ", "), names.size() == 1 ? "is" : "are",
+                                          machine.gpus.front().bus));
   if (machine.matrix == nullptr && machine.gpus.size() > 1)
     node.pcie_notes.push_back("not seen: switches; all devices of a NUMA node are on its CPU");
   return node;

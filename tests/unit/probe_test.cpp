@@ -168,12 +168,24 @@ TEST_CASE("every line with a number says where it is from") {
   const Machine machine;
   make_dgx_h100(machine, true);
   std::istringstream lines(probe(machine).cluster);
-  std::string before;
-  for (std::string line; std::getline(lines, line); before = line) {
+  bool is_below_comment = false;
+  for (std::string line; std::getline(lines, line);) {
     CAPTURE(line);
-    if (line.find_first_of("0123456789") == std::string::npos) continue;
-    CHECK((line + before.substr(0, before.find('#') + 1)).find('#') != std::string::npos);
+    const std::size_t first = line.find_first_not_of(' ');
+    const bool is_comment = first != std::string::npos && line[first] == '#';
+    if (line.find_first_of("0123456789") != std::string::npos)
+      CHECK((is_below_comment || line.find('#') != std::string::npos));
+    is_below_comment = is_comment;
   }
+}
+
+TEST_CASE("a NIC whose NUMA node nobody knows is put beside the first GPU, which is said") {
+  const Machine machine;
+  machine.gpu("0000:41:00.0", 0, "16.0 GT/s PCIe");
+  machine.gpu("0000:c1:00.0", 1, "16.0 GT/s PCIe");
+  machine.infiniband("mlx5_0", "0000:42:00.0", -1, "200 Gb/sec (4X HDR)");
+  CHECK(probe(machine).cluster.find("# not seen: where mlx5_0 is; as if beside 0000:41:00.0.\n") !=
+        std::string::npos);
 }
 
 TEST_CASE(
