@@ -1,4 +1,4 @@
-// The open bucket grows until it is full.
+// Gradients gather in a bucket, which is summed over the ranks when it is full.
 #include "validate/trainer/buckets.hpp"
 
 #include "calib/cpu/loops.hpp"

@@ -1,4 +1,4 @@
-// Numbers drawn once.
+// Batches of numbers that are drawn once and then used again and again.
 #include <algorithm>
 #include <array>
 #include <random>

@@ -1,4 +1,4 @@
-// The loop.
+// Steps of training, each with its times.
 #include "validate/trainer/train.hpp"
 
 #include <cmath>
