@@ -1,4 +1,4 @@
-// One vector, cut anew for each measurement.
+// Memory that measurements work on: one vector, cut anew into sets of operands for each of them.
 #include "calib/cpu/arena.hpp"
 
 #include <algorithm>
@@ -7,9 +7,13 @@
 namespace stepsim::cpu {
 namespace {
 
+/// Judgement: when a set has its turn again, all of a cache has been replaced even where it does
+/// not replace the oldest first.
 constexpr std::int64_t kTimesCache = 3;
-/// The largest measurements have 64 MiB.
+/// The largest measurement has 64 MiB. Judgement: each of several ranks has as much as kMost, which
+/// small machines still have; a cache of more than that stays warm in part.
 constexpr std::int64_t kLeast = std::int64_t{96} << 20, kMost = std::int64_t{512} << 20;
+/// Judgement: of sets of some KiB, so many are beyond any first and second cache.
 constexpr std::size_t kMostSets = 1024;
 
 /// xorshift64 (Marsaglia 2003, Xorshift RNGs).

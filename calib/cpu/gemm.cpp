@@ -1,4 +1,4 @@
-// cblas_sgemm.
+// Products of fp32 matrices by OpenBLAS.
 #include "calib/cpu/gemm.hpp"
 
 #include <cblas.h>

@@ -1,4 +1,4 @@
-// Loops that a compiler vectorises.
+// The trainer's kernels over memory, as loops that a compiler vectorises.
 #include "calib/cpu/loops.hpp"
 
 #include <algorithm>

@@ -13,10 +13,12 @@ namespace {
 using calib::Timing;
 
 /// Samples of at least half a millisecond, which is a thousand times what reading the clocks takes;
-/// 0.06 s of them, between 7 and 60.
+/// 0.06 s of them, between 7 and 60. Judgement: a quartile of seven is still one of them, and all
+/// points together take less than a minute.
 constexpr double kSample = 0.5e-3, kAll = 0.06;
 constexpr double kFewest = 7, kMost = 60, kMostCalls = 10000;
-/// Seconds on the clock for samples that the ranks take together.
+/// Seconds on the clock for samples that the ranks take together. Judgement: ten times kAll, since
+/// those in which a rank had to wait do not count.
 constexpr double kMostTogether = 0.6;
 
 struct Sample {

@@ -1,4 +1,4 @@
-// The clock, and what it shows.
+// Time since a campaign began, and how it is shown.
 #include "calib/harness/budget.hpp"
 
 #include <chrono>

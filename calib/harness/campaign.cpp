@@ -1,4 +1,4 @@
-// The loop over the points.
+// Which points are measured, and the loop over them.
 #include "calib/harness/campaign.hpp"
 
 #include <set>
@@ -33,7 +33,7 @@ void put(std::vector<Record>& records, Record record) {
   records.push_back(std::move(record));
 }
 
-/// Saves what there is when the campaign ends, in whichever way.
+/// Saves what there is every two seconds of the budget's clock.
 class Saver {
  public:
   Saver(const Surroundings& here, const Measurements& measurements, const Budget& budget)

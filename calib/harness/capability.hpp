@@ -1,4 +1,4 @@
-// What a GPU cannot do, known before it is tried.
+// What a device cannot do, known before it is tried.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace stepsim::calib {
 
-/// Libraries that the harness was built with, beside cuBLASLt.
+/// What the harness was built with, beside cuBLASLt.
 struct Libraries {
-  bool attention = false;    ///< cuDNN and its C++ frontend
   bool collectives = false;  ///< NCCL
 };
 
-/// Empty, or a short reason that many points share: "8 GPUs", "no fp8 here".
+/// Empty, or a short reason that many points share: "they need 8 GPUs, here 4", "larger than the
+/// memory".
 std::string why_left_out(const Point& point, const DeviceFacts& device, const Libraries& libraries);
 
 }  // namespace stepsim::calib

@@ -1,4 +1,4 @@
-// Words of the command line to options.
+// Reads the command line of a measuring program.
 #include "calib/harness/options.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The order of the points.
+// Joins the lists of points into the order in which they are measured.
 #include "calib/harness/points.hpp"
 
 #include <algorithm>

@@ -20,8 +20,7 @@ std::vector<Point> collective_points();
 
 /// All of them, in an order whose every beginning is a small version of the whole: each kind, and
 /// of GEMMs each precision, is shuffled (always in the same way) and takes its turns in proportion
-/// to its size. A measurement
-/// that runs out of time has seen some of everything.
+/// to its size. A measurement that runs out of time has seen some of everything.
 std::vector<Point> all_points();
 
 /// The same order for any points.

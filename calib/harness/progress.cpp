@@ -1,4 +1,4 @@
-// Drawing of the progress line.
+// Draws the line that says how far a campaign is.
 #include "calib/harness/progress.hpp"
 
 #include <fmt/format.h>

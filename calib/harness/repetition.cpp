@@ -1,4 +1,4 @@
-// The rules behind repetitions.
+// Chooses how often a kernel is repeated, by its time and its bytes.
 #include "calib/harness/repetition.hpp"
 
 #include <algorithm>

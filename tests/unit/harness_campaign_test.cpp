@@ -147,7 +147,8 @@ TEST_CASE("the points of an earlier call are not repeated") {
 }
 
 TEST_CASE("points are left out by reason") {
-  const Selection selection = select(collective_points(), {}, device(), {false, true}, false);
+  const Selection selection =
+      select(collective_points(), {}, device(), {.collectives = true}, false);
   CHECK(selection.to_measure.empty());
   CHECK(selection.left_out.count("they need 8 GPUs, here 1") == 1);
 }

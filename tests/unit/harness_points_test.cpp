@@ -136,8 +136,8 @@ TEST_CASE("causal attention is counted by its half, and backward as two and a ha
 
 TEST_CASE("collectives need their GPUs and NCCL") {
   const Point all_reduce = CollectivePoint{Collective::all_reduce, Dtype::bf16, 4, 1024};
-  CHECK(why_left_out(all_reduce, h100(4), {false, true}).empty());
-  CHECK(why_left_out(all_reduce, h100(2), {false, true}) == "they need 4 GPUs, here 2");
+  CHECK(why_left_out(all_reduce, h100(4), {.collectives = true}).empty());
+  CHECK(why_left_out(all_reduce, h100(2), {.collectives = true}) == "they need 4 GPUs, here 2");
   CHECK(why_left_out(all_reduce, h100(4), {}) == "built without NCCL");
 }
 
