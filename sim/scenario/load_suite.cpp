@@ -135,6 +135,15 @@ Table table_of(const Suite& suite, const Place& start, const std::string& other,
   return read_table(read_source(file, kLargestMeasurements), problems);
 }
 
+/// A value of a row; a list in brackets is one.
+Tree tree_of(const std::string& value, const std::string& path, const Place& place,
+             Problems& problems) {
+  Tree leaf{.kind = Tree::Kind::scalar, .scalar = value, .place = place};
+  if (!value.starts_with('[')) return leaf;
+  const auto source = std::make_shared<Source>(Source{path + " " + value, "", value, true});
+  return parse_tree(source, path, problems).value_or(leaf);
+}
+
 /// A base that no row can be predicted with is a mistake of the suite.
 void check_some_row_fits(const LoadedSuite& loaded, const KnownNames& known) {
   std::optional<UserError> first;
@@ -164,7 +173,7 @@ LoadedSuite load_suite(const SuiteRequest& request, const KnownNames& known) {
   RowRules rules{.is_strict = request.table.empty()};
   if (!request.filter.empty()) {
     const auto filter = std::make_shared<Source>(Source{"--filter", "", request.filter, true});
-    rules.filter = {request.filter, {filter, 0, 0}, {}};
+    rules.filter = {.text = request.filter, .place = {filter, 0, 0}};
   }
   loaded.runs = runs_of(loaded.suite, table, rules, problems);
   problems.throw_if_any();
@@ -176,10 +185,9 @@ Scenario scenario_of(const Suite& suite, const MeasuredRun& run, const KnownName
   const Library library = library_for(suite.scenario.place.source->name);
   Reading reading{library, {}, {}};
   Tree tree = suite.scenario;
-  for (const auto& [path, value] : run.settings) {
-    const Tree leaf{.kind = Tree::Kind::scalar, .scalar = value, .place = run.place};
-    set_value(path, leaf, run.place, tree, reading.problems);
-  }
+  for (const auto& [path, value] : run.settings)
+    set_value(path, tree_of(value, path, run.place, reading.problems), run.place, tree,
+              reading.problems);
   return scenario_of_tree(tree, suite.scenario.place, suite.name, known, reading);
 }
 

@@ -248,6 +248,7 @@ void MapReader::read_phrase(const Entry& entry, Phrase& phrase) {
   if (entry.value.is_map()) {
     MapReader io = below(entry.key, &entry);
     io.phrase("of", phrase, required(), "");
+    io.field("otherwise", phrase.otherwise, any, "");
     const Entry* values = io.take_required("values", required(), "{<value>: <what it stands for>}");
     if (values != nullptr &&
         io.is(Tree::Kind::map, values->value, io.path_of("values"), values->key_place, "a map")) {

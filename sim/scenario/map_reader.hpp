@@ -98,7 +98,8 @@ class MapReader {
 
   /// The value as it stands.
   void verbatim(std::string_view key, Tree& value, const Rules& rules, std::string_view doc);
-  /// An expression over columns, or `{of: expression, values: {of it: what it stands for}}`.
+  /// An expression over columns, or `{of: expression, values: {of it: what it stands for}}`, which
+  /// may have `otherwise`.
   void phrase(std::string_view key, Phrase& phrase, const Rules& rules, std::string_view doc);
   /// A map from names of one's own choice to such.
   void phrases(std::string_view key, std::vector<NamedPhrase>& phrases, std::string_view doc);

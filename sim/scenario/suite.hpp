@@ -23,6 +23,7 @@ struct Phrase {
   Place place;  ///< of its first character
   /// What its values stand for; empty: for themselves.
   std::vector<std::pair<std::string, std::string>> values;
+  std::optional<std::string> otherwise;  ///< what all others stand for; absent: a mistake
 };
 
 struct NamedPhrase {

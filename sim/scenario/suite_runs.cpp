@@ -209,6 +209,7 @@ class Runs {
       if (from == text) return to;
       known.push_back(from);
     }
+    if (one.phrase->otherwise) return *one.phrase->otherwise;
     return refuse(row.place,
                   fmt::format("{}its values do not have {}", one.title, stepsim::quoted(text)),
                   did_you_mean(text, known));

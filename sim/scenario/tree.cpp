@@ -229,6 +229,7 @@ std::string proposal_for(const std::string& line) {
   if (colon != std::string::npos) {
     return fmt::format("write quotes around it: \"{}\"", line.substr(colon + 2));
   }
+  if (line.find(" ? ") < line.find(" : ")) return "write quotes around the value: '...'";
   if (line.find('\t') < line.find_first_not_of(" \t")) return "indent with spaces, not with tabs";
   return "";
 }

@@ -51,6 +51,11 @@ map:
   cluster.nodes: gpus / 8
   training.global_batch: batch * gpus
   training.sequence_length: 2048
+  parallelism.pipeline.stages: gpus / 8
+  parallelism.pipeline.layers:
+    of: gpus / 8
+    values: {2: "[13, 11]"}
+    otherwise: ""
   training.recompute: 'full == "yes" ? "full" : ""'
 measured: time_ms ms
 label: size // " on " // gpus
@@ -77,8 +82,8 @@ TEST_CASE("rows become runs with settings, groups, times and what is known") {
   CHECK(first.measured.seconds() == doctest::Approx(0.1205));
   CHECK(first.known.empty());
   CHECK(first.groups.front() == std::pair<std::string, std::string>{"size", "S"});
-  CHECK(first.settings.size() == 5);
-  CHECK(loaded.runs[1].settings.size() == 4);  // recompute is left as it is
+  CHECK(first.settings.size() == 6);
+  CHECK(loaded.runs[1].settings.size() == 6);  // recompute is left as it is
   CHECK(loaded.runs[1].known == "the network is shared");
   CHECK(loaded.runs[1].groups.back().second == "2");
 }
@@ -96,6 +101,8 @@ TEST_CASE("a run's scenario is the base with its settings") {
   CHECK(second.model.name == "mpt-350m");
   CHECK(second.cluster.nodes == 2);
   CHECK(second.training.recompute.kind == Recompute::none);
+  CHECK(first.parallelism.pipeline.layers.empty());
+  CHECK(second.parallelism.pipeline.layers.size() == 2);
 }
 
 TEST_CASE("a filter sees columns and groups") {
@@ -135,7 +142,7 @@ TEST_CASE("every committed suite loads, and names its source") {
     CHECK_FALSE(loaded.suite.groups.empty());
     rows += loaded.runs.size();
   }
-  CHECK(rows >= 174);
+  CHECK(rows >= 298);
 }
 
 TEST_CASE("a record of errors reads back as it was written") {
