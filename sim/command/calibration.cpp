@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +15,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/measurement/peak.hpp"
+#include "sim/measurement/work.hpp"
 #include "sim/plan/collective_speed.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/scenario/names.hpp"
@@ -267,6 +269,49 @@ void check_units(const Files& files, const Calibration& made) {
   problems.throw_if_any();
 }
 
+/// FLOP/s of the precision that a point computes in, and bytes/s where it does not compute.
+double peak_rate(const calib::Point& point, const GpuProfile& gpu) {
+  if (calib::flops_of(point) == 0) return gpu.memory_bandwidth.bytes_per_second();
+  double peak = INFINITY;
+  calib::for_each_field(point, [&](const char*, const auto& value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, calib::Dtype>) {
+      for (const GemmProfile& gemm : gpu.gemm)
+        if (dtype_of(gemm.precision) == value) peak = gemm.peak.flops_per_second();
+    }
+  });
+  return peak;
+}
+
+/// Whether a point is faster than the datasheet. Measuring programs look at that themselves, by the
+/// facts that they read.
+bool is_above_peak(const calib::Record& record, const GpuProfile& gpu) {
+  constexpr double kSlack = 1.02;    // for clocks in whole MHz, as sim/measurement/plausible.cpp
+  constexpr double kCached = 256e6;  // bytes; more than the last cache of any GPU (B200: 126 MB)
+  const double flops = calib::flops_of(record.point), bytes = calib::bytes_of(record.point);
+  if (!record.skipped.empty() || (flops == 0 && bytes < kCached)) return false;
+  const double least = (flops > 0 ? flops : bytes) / peak_rate(record.point, gpu);
+  return record.measured.timing.seconds * kSlack < least;
+}
+
+/// Throws UserError at the first such point of each file, where the GPU has a shipped profile.
+void check_peaks(const Files& files, const std::string& device, const GpuProfile& gpu) {
+  if (!is_named(device, gpu.name)) return;
+  Problems problems;
+  for (const MeasuredFile& file : files) {
+    std::vector<Place> above;
+    for (std::size_t i = 0; i < file.content.records.size(); ++i)
+      if (is_above_peak(file.content.records[i], gpu))
+        above.push_back(i < file.places.size() ? file.places[i] : Place{});
+    if (above.empty()) continue;
+    const std::string more =
+        above.size() == 1 ? "" : fmt::format(", and so are {} more", above.size() - 1);
+    problems.add(above.front(), "",
+                 fmt::format("this is faster than the peak of {}{}", gpu.name, more),
+                 "is the time's unit right, and the GPU?");
+  }
+  problems.throw_if_any();
+}
+
 /// Throws UserError where a profile would be a copy of its base.
 void check_anything_fitted(const Calibration& made) {
   for (const FamilyReport& family : made.families)
@@ -292,6 +337,7 @@ Calibration calibrate(const Files& files, const CalibrationRequest& request) {
   const calib::DeviceFacts device = device_of(files);
   Calibration made{.base = base_for(request, device, library), .device = device.name};
   made.points = static_cast<int>(records.size());
+  check_peaks(files, device.name, load_gpu(made.base, library));
   const GpuDraft gpu = gpu_draft(files, records, request, made.base, few);
   made.gpu_text = profile_yaml(gpu.profile, title_of(device.name, made.base), gpu.sources);
   check_readable(gpu.profile, parse_gpu(made.gpu_text, request.gpu + ".yaml"));
@@ -315,6 +361,7 @@ Calibration calibrate(const Files& files, const CalibrationRequest& request) {
   made.link_text = profile_yaml(link.profile, title_of(device.name, made.base_link), link.sources);
   check_readable(link.profile, parse_link(*made.link_text, request.link + ".yaml"));
   made.families.insert(made.families.end(), link.families.begin(), link.families.end());
+  check_units(files, made);
   return made;
 }
 

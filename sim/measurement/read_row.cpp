@@ -188,8 +188,9 @@ std::optional<bool> RowReader::flag(const std::string& name) {
   const bool bare = entry->written == Written::bare;
   const std::string& text = entry->text;
   if (bare || entry->written == Written::flag) {
-    if (text == "true" || (bare && text == "1")) return true;
-    if (text == "false" || (bare && text == "0")) return false;
+    // "True": as pandas writes it.
+    if (text == "true" || (bare && (text == "1" || text == "True"))) return true;
+    if (text == "false" || (bare && (text == "0" || text == "False"))) return false;
   }
   refuse(*entry, fmt::format("'{}' is {}, neither true nor false", name, quoted(text)));
   return {};

@@ -133,7 +133,10 @@ class TableReader {
         good = false;
         const std::string near = closest(cell.text, field_names());
         add(place, fmt::format("unknown column {}", quoted(cell.text)),
-            near.empty() ? fmt::format("leave it out by a line '# ignore={}'", cell.text) : near);
+            near.empty() ? fmt::format("say which field it is by a line '# column.FIELD={0}', or "
+                                       "leave it out by '# ignore={0}'",
+                                       cell.text)
+                         : near);
         continue;
       }
       if (!column->field.empty() && !fields.insert(column->field).second) {

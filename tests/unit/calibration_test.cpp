@@ -293,3 +293,15 @@ TEST_CASE("points that show no rate are all told, each family at its place") {
                        doctest::Contains("all 2 are of 1048576 bytes: one size shows no rate"),
                        UserError);
 }
+
+TEST_CASE("what is faster than the GPU's datasheet is refused at its first point") {
+  Bench bench("h100");
+  for (const std::int64_t k : {4096, 8192})
+    bench.add(calib::GemmPoint{calib::Dtype::bf16, calib::Transpose::TN, 4096, 4096, k},
+              Seconds{1e-4});
+  bench.add_memory(calib::MemoryOp::add, MemoryRate::elementwise);
+  // 1374 and 2749 TFLOP/s, where there are 989.
+  CHECK_THROWS_WITH_AS(calibrate(bench.files(), {.gpu = "mine"}),
+                       doctest::Contains("this is faster than the peak of h100, and so are 1 more"),
+                       UserError);
+}
