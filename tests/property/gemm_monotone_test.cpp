@@ -1,6 +1,7 @@
 // A larger matrix product never takes less time: not at all by a closed form, and by at most 3 %
 // and a third of a microsecond where a measured correction lies on it, whose kernels do: 4096 rows
-// fill tiles that 4095 do not, and the times of the shortest are all alike.
+// fill tiles that 4095 do not, and the times of the shortest are all alike. By more than the
+// percent that a correction is fitted with hardly any pair does.
 #include <algorithm>
 #include <cmath>
 
@@ -18,6 +19,9 @@ namespace {
 const Library kLibrary{{source_folder()}};
 constexpr int kPairs = 3000;
 constexpr double kShare = 0.03, kSeconds = 0.33e-6;
+constexpr double kSlack = 0.01;  // of the conditions of sim/fit/gemm_correction.cpp
+constexpr double kMostOffenders =
+    0.001;  // of a precision's pairs (docs/decisions/010-gemm-model.md)
 
 bool is_corrected(const GemmProfile& profile) {
   const auto* tiled = std::get_if<TiledGemm>(&profile.form);
@@ -47,6 +51,7 @@ TEST_CASE("a larger product is hardly ever faster, and never by a closed form") 
       CAPTURE(static_cast<int>(profile.precision));
       const bool corrected = is_corrected(profile);
       const double share = corrected ? kShare : 1e-9, least = corrected ? kSeconds : 0;
+      int offenders = 0;
       for (std::uint64_t i = 0; i < kPairs; ++i) {
         const RandomKey key = RandomKey(1).with(i);
         double sizes[3] = {drawn_size(key.with(0)), drawn_size(key.with(1)),
@@ -54,8 +59,11 @@ TEST_CASE("a larger product is hardly ever faster, and never by a closed form") 
         const double before = seconds(sizes, profile.precision, gpu);
         double& grown = sizes[i % 3];
         grown = std::max(grown + 1, std::round(grown * (1 + key.with(3).uniform())));
-        CHECK(seconds(sizes, profile.precision, gpu) >= before * (1 - share) - least);
+        const double after = seconds(sizes, profile.precision, gpu);
+        CHECK(after >= before * (1 - share) - least);
+        if (after < before * (1 - kSlack)) ++offenders;
       }
+      CHECK(offenders <= kMostOffenders * kPairs);
     }
   }
 }

@@ -86,6 +86,18 @@ TEST_CASE("what depends on sizes alone goes into the correction, and lessens err
   CHECK(fit.held_out.mean < 0.7 * fit.bare.mean);
 }
 
+TEST_CASE("a fit to times with quantising has the times of the products alone") {
+  GemmProfile made = tiled_profile();
+  made.precision = Precision::fp8;
+  const GemmOptions quantised{.quantised_bytes = 5, .halves = 0};
+  Samples samples = samples_of(made, 150, unchanged);
+  const Model with_quantising = gemm_model(made, kDevice, quantised);
+  for (TimedWork& sample : samples) sample.seconds = with_quantising(sample.work);
+  const GemmProfile start{.precision = Precision::fp8, .peak = FlopsPerSecond{312e12}};
+  const GemmFit fit = fit_gemm(samples, start, kDevice, quantised);
+  CHECK(errors_of(gemm_model(fit.profile, kDevice), samples_of(made, 150, unchanged)).mean < 0.02);
+}
+
 TEST_CASE("an fp8 fit leaves out what quantising takes") {
   GemmProfile made = tiled_profile();
   made.precision = Precision::fp8;

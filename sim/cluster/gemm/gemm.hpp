@@ -1,6 +1,7 @@
 // The time of a matrix product on a device, by the model that the profile names.
 //
-// A model is one file: the closed form over its constants (GemmProfile::form). All of them take
+// A model is a closed form over its constants (GemmProfile::form); docs/how-to-add.md says what
+// another one touches. All of them take
 //   t = overhead + (tc^p + tm^p)^(1/p), p the profile's roundness, with compute time tc and
 //   tm = bytes / (bandwidth * memory_efficiency),
 // and differ in tc, and in what splitting a product costs on top. The profile's factors for
