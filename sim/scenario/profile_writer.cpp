@@ -1,6 +1,8 @@
 // Layout of the YAML that ProfileWriter makes, and `profile_yaml`.
 #include "sim/scenario/profile_writer.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,16 +14,30 @@ namespace {
 
 constexpr std::size_t kLongestItem = 140;  // judgement: of a list of lines, on one line
 
+/// A constant whose key is not as it was would have the source of what holds it.
+void check_paths(const ProfileSources& sources, const std::set<std::string>& constants) {
+  for (const auto& [path, id] : sources.of) {
+    const auto is_at = [&path = path](const std::string& constant) {
+      return path.empty() || (constant.starts_with(path) &&
+                              (constant.size() == path.size() || constant[path.size()] == '.' ||
+                               constant[path.size()] == '['));
+    };
+    if (std::none_of(constants.begin(), constants.end(), is_at))
+      throw InternalError(fmt::format("a source for '{}', which the profile does not have", path));
+  }
+}
+
 template <class Profile>
 std::string written(const Profile& profile, const std::string& title,
                     const ProfileSources& sources) {
   Profile copy = profile;  // descriptions take what they describe by reference
-  std::set<std::string> used;
+  ProfileWriter::Used used;
   ProfileWriter io(sources, used);
   describe(io, copy);
+  check_paths(sources, used.paths);
   std::string map = "sources:\n";
   for (const auto& [id, text] : sources.texts)
-    if (used.count(id) > 0) map += fmt::format("  {}: {}\n", id, write_scalar(text));
+    if (used.ids.count(id) > 0) map += fmt::format("  {}: {}\n", id, write_scalar(text));
   std::string text = "# " + title + "\n" + io.text();
   const std::string mark = ProfileWriter::kSources;
   const std::size_t at = text.find(mark);
@@ -32,6 +48,7 @@ std::string written(const Profile& profile, const std::string& title,
 }  // namespace
 
 const std::string& ProfileWriter::source_of(const std::string& path) {
+  used_.paths.insert(path);
   std::string holder = path;
   auto found = sources_.of.find(holder);
   while (found == sources_.of.end() && !holder.empty()) {
@@ -41,7 +58,7 @@ const std::string& ProfileWriter::source_of(const std::string& path) {
   }
   if (found == sources_.of.end())
     throw InternalError(fmt::format("no source for '{}' of a profile", path));
-  used_.insert(found->second);
+  used_.ids.insert(found->second);
   return found->second;
 }
 

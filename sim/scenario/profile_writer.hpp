@@ -25,7 +25,7 @@ struct ProfileSources {
 };
 
 /// The file's text; `title` is its first line, as a comment. The sources that no constant has are
-/// left out. REQUIRES: an id for each constant.
+/// left out. REQUIRES: an id for each constant, and no path that no constant has.
 std::string profile_yaml(const GpuProfile& profile, const std::string& title,
                          const ProfileSources& sources);
 std::string profile_yaml(const LinkProfile& profile, const std::string& title,
@@ -33,8 +33,12 @@ std::string profile_yaml(const LinkProfile& profile, const std::string& title,
 
 class ProfileWriter {
  public:
-  ProfileWriter(const ProfileSources& sources, std::set<std::string>& used, std::string path = "",
-                int indent = 0)
+  /// What was asked for so far.
+  struct Used {
+    std::set<std::string> ids, paths;
+  };
+
+  ProfileWriter(const ProfileSources& sources, Used& used, std::string path = "", int indent = 0)
       : sources_(sources), used_(used), path_(std::move(path)), indent_(indent) {}
   const std::string& text() const { return text_; }
 
@@ -115,7 +119,7 @@ class ProfileWriter {
   void item(const ProfileWriter& io);
 
   const ProfileSources& sources_;
-  std::set<std::string>& used_;
+  Used& used_;
   std::string path_;
   int indent_;
   std::string text_;
