@@ -1,4 +1,4 @@
-// Peaks by architecture.
+// FLOPs a cycle by architecture, times SMs and clock.
 #include "sim/measurement/peak.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr Architecture kArchitectures[] = {
     {8, 9, 1024, 1024, 512, 256, 2048},     // L40S: Ada white paper, its full rate
     {9, 0, 4096, 4096, 2048, 256, 8192},    // H100: GH100 white paper, 4 x 512 FMAs
     {10, 0, 8192, 8192, 4096, 256, 16384},  // B200: 2250 TFLOP/s of 148 SMs at 1.86 GHz
-    {10, 3, 8192, 8192, 4096, 256, 16384},  // B300: as B200
+    {10, 3, 8192, 8192, 4096, 256, 16384},  // B300: judgement, as B200
     {12, 0, 1024, 1024, 512, 256, 2048},    // RTX PRO 6000: 504 TFLOP/s of 188 SMs at 2.62 GHz
 };
 

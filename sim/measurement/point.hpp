@@ -1,13 +1,16 @@
 // A point: one thing to measure, with all that tells it from the others.
 //
 // Each struct declares its fields once, in `each_field`; the file's columns, the identity of a
-// point and its label follow from that. Sizes are in bytes or elements as their names say.
+// point and its label follow from that. What a field may hold and what a table need not say of it
+// is in read_row.cpp (bounds, `kDefaults`) and in `is_optional`. Sizes are in bytes or elements as
+// their names say.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "sim/measurement/word.hpp"
@@ -212,6 +215,13 @@ struct ConvolutionPoint {
 using Point =
     std::variant<GemmPoint, MemoryPoint, AttentionPoint, LaunchPoint, QueuePoint, CopyPoint,
                  OverlapPoint, CollectivePoint, FileReadPoint, DecodePoint, ConvolutionPoint>;
+
+template <std::size_t... i>
+constexpr bool are_in_order_of_kind(std::index_sequence<i...>) {
+  return ((std::variant_alternative_t<i, Point>::kKind == static_cast<Kind>(i)) && ...);
+}
+static_assert(std::variant_size_v<Point> == std::size(Names<Kind>::all));
+static_assert(are_in_order_of_kind(std::make_index_sequence<std::variant_size_v<Point>>{}));
 
 Kind kind_of(const Point& point);
 

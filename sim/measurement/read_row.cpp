@@ -188,9 +188,8 @@ std::optional<bool> RowReader::flag(const std::string& name) {
   const bool bare = entry->written == Written::bare;
   const std::string& text = entry->text;
   if (bare || entry->written == Written::flag) {
-    // "True": as pandas writes it.
-    if (text == "true" || (bare && (text == "1" || text == "True"))) return true;
-    if (text == "false" || (bare && (text == "0" || text == "False"))) return false;
+    if (text == "true" || (bare && (text == "True" || text == "1"))) return true;
+    if (text == "false" || (bare && (text == "False" || text == "0"))) return false;
   }
   refuse(*entry, fmt::format("'{}' is {}, neither true nor false", name, quoted(text)));
   return {};

@@ -125,6 +125,26 @@ struct Names<Collective> {
                                         "broadcast",  "all_to_all", "shift"};
 };
 
+/// Whether each of the enumeration's values has a name; `last` is its last one.
+template <class E>
+constexpr bool all_are_named(E last) {
+  return std::size(Names<E>::all) == static_cast<std::size_t>(last) + 1;
+}
+static_assert(all_are_named(Kind::convolution));
+static_assert(all_are_named(Dtype::fp8));
+static_assert(all_are_named(Transpose::NT));
+static_assert(all_are_named(MemoryOp::squared_error));
+static_assert(all_are_named(AttentionPass::backward));
+static_assert(all_are_named(ConvolutionPart::weight_gradient));
+static_assert(all_are_named(AttentionKernel::flash4));
+static_assert(all_are_named(LaunchCost::round_trip));
+static_assert(all_are_named(Direction::both));
+static_assert(all_are_named(HostMemory::pageable));
+static_assert(all_are_named(Activity::all_reduce));
+static_assert(all_are_named(PageCache::cold));
+static_assert(all_are_named(Codec::jpeg));
+static_assert(all_are_named(Collective::shift));
+
 template <class E>
 const char* name_of(E value) {
   return Names<E>::all[static_cast<std::size_t>(value)];
