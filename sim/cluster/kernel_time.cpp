@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/gemm/gemm.hpp"
+#include "sim/cluster/memory_rate.hpp"
 #include "sim/core/error.hpp"
 
 namespace stepsim {
@@ -99,26 +100,6 @@ Seconds time_of(const FusedAttention& attention, const GpuProfile& gpu) {
   return p.overhead + attention.flops() / rate + last_tile(attention, gpu, p);
 }
 
-BytesPerSecond rate_of(const MemoryProfile& p, MemoryRate rate) {
-  switch (rate) {
-    case MemoryRate::elementwise:
-      return p.elementwise;
-    case MemoryRate::norm:
-      return p.norm;
-    case MemoryRate::softmax:
-      return p.softmax;
-    case MemoryRate::dropout:
-      return p.dropout;
-    case MemoryRate::loss:
-      return p.loss;
-    case MemoryRate::optimizer:
-      return p.optimizer;
-    case MemoryRate::permute:
-      return p.permute;
-  }
-  throw InternalError("a memory-bound kernel without a rate");
-}
-
 /// The longest row of that class that is read once; 0: any.
 Bytes kept_row(const MemoryProfile& p, MemoryRate rate) {
   if (!p.kept_row) return Bytes{};
@@ -128,7 +109,7 @@ Bytes kept_row(const MemoryProfile& p, MemoryRate rate) {
 
 Seconds time_of(const MemoryBound& kernel, const GpuProfile& gpu) {
   const MemoryProfile& p = gpu.memory_kernels;
-  const Seconds moving = bytes_moved(kernel, p) / rate_of(p, kernel.rate);
+  const Seconds moving = bytes_moved(kernel, p) / (p.*class_of(kernel.rate).rate);
   return Seconds{std::hypot(p.latency.seconds(), moving.seconds())};
 }
 

@@ -15,6 +15,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int kFamilyWidth = 28;
+constexpr std::size_t kErrorsWidth = 5 * 8 + 1;  // five columns of errors and the mark
 constexpr double kHopeless = 0.5;  // judgement: worse than any family of the shipped profiles
 
 /// In a column of eight.
@@ -33,7 +34,7 @@ std::string line_of(const FamilyReport& family) {
   if (!family.fitted) return fmt::format("{}{:>6}  {}", text, "-", family.remark);
   text += fmt::format("{:>6}", family.errors.points);
   // What was measured once has no error of a fit.
-  text += family.range.empty() ? std::string(41, ' ') : errors_text(family);
+  text += family.range.empty() ? std::string(kErrorsWidth, ' ') : errors_text(family);
   if (!family.range.empty()) text += family.held_out ? " " : "*";
   return fmt::format("{} {}", text, family.range.empty() ? family.remark : family.range);
 }

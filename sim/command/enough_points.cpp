@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/memory_rate.hpp"
 #include "sim/command/profile_draft.hpp"
 #include "sim/core/overloaded.hpp"
 #include "sim/fit/line.hpp"
@@ -44,7 +45,7 @@ Family family_of(const calib::AttentionPoint& p) {
 }
 
 Family family_of(const calib::MemoryPoint& p) {
-  const char* rate = name_of_rate(rate_of(p.op));
+  const char* rate = class_of(rate_of(p.op)).name;
   return {.name = fmt::format("memory {}", rate),
           .path = fmt::format("memory_kernels.{}", rate),
           .constants = {"rate", "latency"}};

@@ -1,4 +1,4 @@
-// Attention: records to samples, one entry of a profile for each kernel and head size.
+// Fits of attention: records to samples, one entry of a profile for each kernel and head size.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -63,7 +63,8 @@ struct Measured {
 /// The entry of that kernel and head size, or a new one like the nearest.
 std::size_t entry_of(const AttentionKey& key, std::vector<AttentionProfile>& entries) {
   const auto distance = [&](const AttentionProfile& entry) {
-    return std::abs(entry.head_dim - key.second) + (entry.kernel == key.first ? 0 : 10'000);
+    constexpr int kOtherKernel = 10'000;  // more than heads can differ by: the kernel comes first
+    return std::abs(entry.head_dim - key.second) + (entry.kernel == key.first ? 0 : kOtherKernel);
   };
   const auto nearest =
       std::min_element(entries.begin(), entries.end(),

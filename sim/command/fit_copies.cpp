@@ -13,7 +13,7 @@ namespace {
 
 using namespace stepsim::literals;
 
-constexpr Bytes kLargeCopy = 1_MiB;
+constexpr Bytes kLargeCopy = 1_MiB;  // judgement: a micro-batch of pictures has more
 
 /// What the simulator makes of a copy: its bytes over its rate.
 fit::Errors copy_errors(const std::vector<fit::Message>& copies, BytesPerSecond bandwidth) {
@@ -43,9 +43,9 @@ void fit_copies(const Records& records, GpuDraft& draft) {
         .path = pinned ? "copy_pinned" : "copy_pageable",
         .held_out = false,
         .range = size_range(sizes)};
-    report.remark =
-        fmt::format("{:.3g} us + bytes / {:.4g} GB/s, R2 {:.4f}", line.latency.microseconds(),
-                    1e-9 / line.seconds_per_byte, line.r_squared);
+    report.remark = fmt::format("{:.3g} us + bytes / {:.4g} GB/s", line.latency.microseconds(),
+                                1e-9 / line.seconds_per_byte);
+    if (line.r_squared) report.remark += fmt::format(", R2 {:.4f}", *line.r_squared);
     const BytesPerSecond bandwidth = fit::rounded(BytesPerSecond{1 / line.seconds_per_byte}, 1e9);
     report.errors = copy_errors(messages, bandwidth);
     if (direction == calib::Direction::h2d) {

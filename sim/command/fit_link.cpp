@@ -17,9 +17,10 @@ namespace {
 
 using namespace stepsim::literals;
 
+// Judgement, all three.
 constexpr Bytes kLeastFitted = 4_KiB;   // below, times are those of the launch
 constexpr Bytes kLeastScored = 64_KiB;  // gradients and activations are larger
-constexpr Bytes kLarge = 1_MiB;
+constexpr Bytes kLarge = 1_MiB;         // PyTorch DDP's first bucket has that, others more
 
 std::optional<CollectiveOp> op_of(calib::Collective op) {
   switch (op) {
@@ -91,7 +92,7 @@ class Node {
     const auto best =
         nccl::cheapest(communicator_of(shape_, cluster_, collectives_.nccl), op, bytes);
     if (!best) return {};
-    return {best->latency, 1 / best->bandwidth.bytes_per_second(), 0};
+    return {best->latency, 1 / best->bandwidth.bytes_per_second()};
   }
 
  private:
@@ -188,7 +189,7 @@ Lines lines_of(const LinkProfile& link, const Group& group) {
   for (const CollectiveLine& line : lines_in(copy, group.op)) {
     if (line.ranks == group.ranks)
       lines[{line.algorithm, line.protocol}].push_back(
-          {line.latency, 1 / line.bandwidth.bytes_per_second(), 0});
+          {line.latency, 1 / line.bandwidth.bytes_per_second()});
   }
   return lines;
 }
@@ -205,10 +206,10 @@ std::string remark_of(const Lines& lines) {
   std::string text;
   for (const auto& [choice, some] : lines) {
     for (const fit::Line& line : some) {
-      text +=
-          fmt::format("{}{} {} {:.3g} us + S / {:.4g} GB/s, R2 {:.3f}", text.empty() ? "" : "; ",
-                      choice.algorithm, nccl::name_of(choice.protocol), line.latency.microseconds(),
-                      1e-9 / line.seconds_per_byte, line.r_squared);
+      text += fmt::format("{}{} {} {:.3g} us + S / {:.4g} GB/s", text.empty() ? "" : "; ",
+                          choice.algorithm, nccl::name_of(choice.protocol),
+                          line.latency.microseconds(), 1e-9 / line.seconds_per_byte);
+      if (line.r_squared) text += fmt::format(", R2 {:.3f}", *line.r_squared);
     }
   }
   return text;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/memory_rate.hpp"
 #include "sim/command/profile_draft.hpp"
 #include "sim/fit/memory.hpp"
 #include "sim/measurement/memory_bytes.hpp"
@@ -15,7 +16,8 @@ namespace {
 
 using namespace stepsim::literals;
 
-constexpr Bytes kLargeTensor = 64_MiB;  // a micro-batch's activations; smaller ones may stay in L2
+constexpr Bytes kLargeTensor =
+    64_MiB;  // judgement: a micro-batch's activations; smaller ones may stay in L2
 
 /// With what a norm reads once more and a softmax twice (sim/ops/layer), where rows are known.
 MemoryBound kernel_of(const calib::MemoryPoint& point) {
@@ -108,7 +110,7 @@ void fit_memory_kernels(const Records& records, std::uint64_t seed, GpuDraft& dr
   profile.range.bytes = common_range(classes);
   const fit::MemoryConstants of_half = fit::fit_memory(seen_half(classes, seed), base);
   for (const auto& [kind, own] : classes) {
-    const std::string name = name_of_rate(kind);
+    const std::string name = class_of(kind).name;
     FamilyReport report{.family = "memory " + name,
                         .path = "memory_kernels." + name,
                         .held_out = is_split(own),

@@ -1,4 +1,4 @@
-// Grouping, and the ratios between groups.
+// Puts measured GEMMs into groups, and takes the ratios of times between two of them.
 #include "sim/command/gemm_groups.hpp"
 
 #include <cmath>

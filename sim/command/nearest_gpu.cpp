@@ -1,4 +1,4 @@
-// By name, generation and memory.
+// Which shipped profile a GPU is like: by its name, else by its generation, and then by memory.
 #include "sim/command/nearest_gpu.hpp"
 
 #include <algorithm>

@@ -76,26 +76,6 @@ MemoryRate rate_of(calib::MemoryOp op) {
   throw InternalError("a memory-bound kernel without a class");
 }
 
-const char* name_of_rate(MemoryRate kind) {
-  switch (kind) {
-    case MemoryRate::elementwise:
-      return "elementwise";
-    case MemoryRate::norm:
-      return "norm";
-    case MemoryRate::softmax:
-      return "softmax";
-    case MemoryRate::dropout:
-      return "dropout";
-    case MemoryRate::loss:
-      return "loss";
-    case MemoryRate::optimizer:
-      return "optimizer";
-    case MemoryRate::permute:
-      return "permute";
-  }
-  throw InternalError("a class of memory-bound kernels without a name");
-}
-
 Extent<Bytes> extent_of(const std::vector<Bytes>& sizes) {
   const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
   return {*least, *most};

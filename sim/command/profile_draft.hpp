@@ -71,9 +71,8 @@ void ProfileDraft<Profile>::fitted(FamilyReport report) {
 /// What profiles call it.
 Precision precision_of(calib::Dtype dtype);
 
-/// The class of a measured kernel, and its key in profiles.
+/// The class of a measured kernel.
 MemoryRate rate_of(calib::MemoryOp op);
-const char* name_of_rate(MemoryRate kind);
 
 /// REQUIRES: at least one size.
 Extent<Bytes> extent_of(const std::vector<Bytes>& sizes);

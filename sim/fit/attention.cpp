@@ -65,6 +65,9 @@ FlopsPerSecond fastest(const Samples& samples, bool causal) {
   return best;
 }
 
+/// Starts and bounds are judgement: starts amid what the shipped profiles have. A plateau is at
+/// least 0.6 of the fastest sample, a half sequence at most 8000 tokens, an overhead 0.1 us to 1
+/// ms.
 std::vector<Constant> constants_of(const Samples& samples, const Shown& shown) {
   std::vector<Constant> constants;
   // Plateaus as logarithms over the fastest sample, tokens as logarithms of 1 + tokens.

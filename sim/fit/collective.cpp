@@ -33,8 +33,7 @@ Line scaled(const Regime& regime) {
     ratio += message.seconds / regime.expected.time(message.bytes);
   ratio /= static_cast<double>(regime.messages.size());
   return {.latency = regime.expected.latency * ratio,
-          .seconds_per_byte = std::max(regime.expected.seconds_per_byte * ratio, regime.least),
-          .r_squared = 1};
+          .seconds_per_byte = std::max(regime.expected.seconds_per_byte * ratio, regime.least)};
 }
 
 /// Below `cut` the one, from there on the other; none unless larger messages are the faster ones.

@@ -18,10 +18,12 @@ namespace {
 constexpr auto kEntries = static_cast<Eigen::Index>(kCorrectionEntries);
 // Judgement, tried on random halves of four GPUs: a tenth or ten times as much costs 0.1 points.
 constexpr double kSmooth = 0.01, kSmall = 0.03;
+// Judgement: eight draws of pairs, each solved three times, after which hardly a pair is unmet
+// (tests/property/gemm_monotone_test.cpp).
 constexpr int kRounds = 24, kRoundsOfPairs = 3;  // pairs are drawn anew every so many
 constexpr double kLeastRest = 0.01;              // below which a row counts no more
 constexpr int kPairs = 40'000;                   // of products, one larger in one dimension
-constexpr double kPairWeight = 200;
+constexpr double kPairWeight = 200;              // of a row's; judgement: conditions come first
 // Tiles quantise m and n: a product that grows by less than so much (logarithm) may be a percent
 // faster. One that is deeper takes longer. Judgement.
 constexpr double kQuantised = 0.25, kSlack = 0.01, kLeastGain = 0.05;
@@ -67,7 +69,9 @@ struct Pair {
   double gain = 0;  ///< logarithm of the least ratio of their times
 };
 
-/// Sizes of the kind that models have: multiples of 8 or 64, one more now and then.
+/// Sizes of the kind that models have: multiples of 8 or 64, one more now and then. Judgement: as
+/// far out as the tables are, half of the grown sizes multiples of 64, and more that grow by
+/// little.
 Pair pair_of(RandomKey key) {
   const auto draw = [&](std::uint64_t part) { return key.with(part).uniform(); };
   const auto size = [&](std::uint64_t part, double low, double high) {

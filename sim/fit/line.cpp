@@ -1,7 +1,8 @@
-// Least squares of relative errors.
+// The line of least squares of relative errors through messages, in closed form.
 #include "sim/fit/line.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace stepsim::fit {
 namespace {
@@ -24,7 +25,11 @@ struct Moments {
   double slope() const { return (w * wst - ws * wt) / determinant(); }
 };
 
-double r_squared_of(const Line& line, const std::vector<Message>& messages, double mean) {
+std::optional<double> r_squared_of(const Line& line, const std::vector<Message>& messages,
+                                   double mean) {
+  std::set<Bytes> sizes;
+  for (const Message& message : messages) sizes.insert(message.bytes);
+  if (sizes.size() < 3) return {};
   double residual = 0, variance = 0;
   for (const Message& message : messages) {
     const double t = message.seconds.seconds();

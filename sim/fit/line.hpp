@@ -4,6 +4,7 @@
 // sum of ((a + b s)/t - 1)^2 is least where its two derivatives are zero.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/core/quantity.hpp"
@@ -18,7 +19,9 @@ struct Message {
 struct Line {
   Seconds latency;
   double seconds_per_byte = 0;
-  double r_squared = 0;  ///< of the weighted fit: 1 - residual over variance
+  /// Of the weighted fit: 1 - residual over variance. Nothing of two sizes or one, which are on any
+  /// line.
+  std::optional<double> r_squared;
   Seconds time(Bytes bytes) const {
     return Seconds{latency.seconds() + seconds_per_byte * bytes.bytes()};
   }

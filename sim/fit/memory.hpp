@@ -22,9 +22,6 @@ struct MemoryConstants {
   std::map<MemoryRate, Seconds> launches;  ///< of classes with samples that have one in their time
 };
 
-/// The profile's rate of a class.
-BytesPerSecond& rate_in(MemoryProfile& profile, MemoryRate rate);
-
 /// Least mean |log(modelled / measured)|, which one outlier moves little; the large samples of a
 /// class together weigh as much as its others, which caches serve in part. What the samples do not
 /// show is as in `base`. REQUIRES: samples of MemoryBound, at least one.

@@ -1,4 +1,4 @@
-// Subplex of NLopt, repeated.
+// The search for a least value: Subplex of NLopt, begun anew at its own end.
 #include "sim/fit/minimise.hpp"
 
 #include <algorithm>
@@ -13,8 +13,9 @@ namespace {
 
 using Objective = std::function<double(const std::vector<double>&)>;
 
+// Judgement: a bound alone, for a search that is begun anew has to gain a thousandth.
 constexpr int kMostSearches = 5;
-constexpr double kStep = 0.1;  // first step over the range between the bounds
+constexpr double kStep = 0.1;  // first step over the range between the bounds. Judgement
 
 double evaluate(const std::vector<double>& values, std::vector<double>&, void* objective) {
   const double value = (*static_cast<const Objective*>(objective))(values);
@@ -36,6 +37,7 @@ double search(Objective& objective, const std::vector<Parameter>& parameters, in
   optimiser.set_lower_bounds(low);
   optimiser.set_upper_bounds(high);
   optimiser.set_initial_step(step);
+  // Finer than the four digits that constants are rounded to.
   optimiser.set_xtol_rel(1e-5);
   optimiser.set_ftol_rel(1e-7);
   optimiser.set_maxeval(evaluations_left);

@@ -1,4 +1,4 @@
-// Errors and halves.
+// Errors of a model over samples, and which samples are kept from a fit.
 #include "sim/fit/sample.hpp"
 
 #include <algorithm>

@@ -10,9 +10,10 @@
 namespace stepsim::fit {
 namespace {
 
+// Judgement: so that `efficiency`, which begins at 0.97 and ends at 1, has room on both sides.
 constexpr double kPeakOverFastest = 1.05;
-/// Bounds, wide for any CPU: a core's panels have some hundred rows at most, a call takes
-/// microseconds.
+/// Judgement: bounds, wide for any CPU: a core's panels have some hundred rows at most, a call
+/// takes microseconds.
 constexpr double kMostHalf = 500, kMostOverhead = 1e-4;
 
 bool is_weight_gradient(const TimedWork& sample) {

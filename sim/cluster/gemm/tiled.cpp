@@ -15,8 +15,10 @@ struct Tile {
   double m, n;
 };
 
+// The largest tile of all architectures, whose cost is the unit.
 constexpr double kReference = 256 * 128, kReferenceEdges = 256 + 128;
-// The last one exists from Blackwell on.
+// As names of cuBLAS's kernels have them (gemm_bf16_128x256); which ones it chooses from is not
+// published: judgement. The last one exists from Blackwell on.
 constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
                                Tile{128, 64},  Tile{64, 128},  Tile{64, 64},
                                Tile{256, 64},  Tile{64, 256},  Tile{256, 256}};
@@ -24,6 +26,7 @@ constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
 // blocks for 200704 pixels and 64 and 256 channels.
 constexpr std::array kConvolutionTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
                                           Tile{256, 64}, Tile{64, 256}};
+// Judgement: dense where a slice more or less is a large share.
 constexpr std::array<double, 10> kSplits = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24};
 // Elements of k that a slice of a split costs at least. A floor, not a limit on splits: were a
 // split allowed only from some k on, a GEMM would get faster where k reaches it.
