@@ -68,6 +68,22 @@ std::map<std::string, std::vector<SharedRow>> shared_rows(const MeasuredFile& fi
   return shared;
 }
 
+/// Scenarios name profiles, which lie in calib/ of a folder that is looked at.
+std::string how_to_use(const CalibrateFitOptions& options) {
+  const fs::path folder = fs::path(options.output).parent_path();
+  if (folder.filename() != "gpus" || folder.parent_path().filename() != "calib")
+    return fmt::format(
+        "Scenarios find profiles in calib/gpus/: move {} there, or to such a folder below one that "
+        "STEPSIM_LIBRARY names\n",
+        options.output);
+  const fs::path root = folder.parent_path().parent_path();
+  return fmt::format("STEPSIM_LIBRARY={} stepsim run SCENARIO --set cluster.gpu={}{}\n",
+                     root.empty() ? "." : root.string(), fs::path(options.output).stem().string(),
+                     options.link.empty()
+                         ? ""
+                         : " --set cluster.intra_node=" + fs::path(options.link).stem().string());
+}
+
 /// A file and its copy: the same points would be on both sides of a fit that keeps half of them
 /// apart. Machines that are alike may have measured the same points, mostly in other times.
 void check_copies_of_files(const std::vector<MeasuredFile>& files, Problems& problems) {
@@ -120,6 +136,7 @@ ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out) {
   }
   out << calibration_text(made) << '\n' << options.output << ": written\n";
   if (made.link_text) out << options.link << ": written\n";
+  out << how_to_use(options);
   return ExitCode::ok;
 }
 

@@ -185,6 +185,17 @@ void set_gpu(const ProbedMachine& machine, SeenNode& node) {
   node.nvlinks_from = "not seen: `nvidia-smi topo -m`; as NVSwitch joins such modules";
 }
 
+/// A GPU with a name that no profile has is another one than those that are known.
+void refuse_unknown_gpu(const ProbedMachine& machine, const SeenNode& node,
+                        const std::string& stated) {
+  const std::string& name = machine.gpus.front().name;
+  if (!stated.empty() || !node.gpu.empty() || name.empty()) return;
+  throw UserError(fmt::format(
+      "no profile is of a GPU like '{}': name one with --gpu ({}), or make one with `stepsim "
+      "calibrate fit`",
+      plain(name), fmt::join(seen_gpus(), ", ")));
+}
+
 SeenNode node_of(const ProbedMachine& machine, const std::string& where) {
   SeenNode node = table_of(machine).node(fmt::format("{} by {}", where, kCommand));
   node.notes = seen_text(machine);
@@ -214,8 +225,9 @@ ExitCode calibrate_probe(const CalibrateProbeOptions& options, std::ostream& out
     throw SimulationError(fmt::format(
         "no GPU found in {}: no cluster is written; `stepsim calibrate cpu` describes a CPU",
         files.text()));
-  const std::string text =
-      sealed(cluster_text(node_of(machine, files.text()), options.gpu), kCommand);
+  const SeenNode node = node_of(machine, files.text());
+  refuse_unknown_gpu(machine, node, options.gpu);
+  const std::string text = sealed(cluster_text(node, options.gpu), kCommand);
   check_cluster(text, static_cast<int>(machine.gpus.size()),
                 options.output.empty() ? "cluster.yaml" : options.output);
   if (options.output.empty()) {

@@ -198,6 +198,20 @@ TEST_CASE(
   CHECK(notes.find("not seen: how GPUs are joined: no nvidia-smi-topo.txt\n") != std::string::npos);
 }
 
+TEST_CASE("a GPU that no profile is of has to be named") {
+  const Machine machine;
+  machine.gpu("0000:41:00.0", 0, "16.0 GT/s PCIe");
+  machine.put("nvidia-smi-query.txt", "NVIDIA RTX 4090, 00000000:41:00.0, 24564 MiB\n");
+  std::ostringstream out, notes;
+  CHECK_THROWS_WITH_AS(calibrate_probe({.root = machine.path("")}, out, notes),
+                       doctest::Contains("no profile is of a GPU like 'NVIDIA RTX 4090': name one "
+                                         "with --gpu (v100, "),
+                       UserError);
+  CHECK(out.str().empty());
+  calibrate_probe({.root = machine.path(""), .gpu = "l40s"}, out, notes);
+  CHECK(out.str().find("gpu: l40s") != std::string::npos);
+}
+
 TEST_CASE("without nvidia-smi GPUs are those of the PCI bus, and their kind is not seen") {
   const Machine machine;
   machine.gpu("0000:41:00.0", 0, "16.0 GT/s PCIe");
