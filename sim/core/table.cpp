@@ -11,26 +11,6 @@
 namespace stepsim {
 namespace {
 
-struct Line {
-  int number = 0;
-  std::string text;
-};
-
-/// Those with something in them that is no comment.
-std::vector<Line> lines_of(const std::string& text) {
-  std::vector<Line> lines;
-  std::size_t from = text.starts_with("\xef\xbb\xbf") ? 3 : 0;  // the mark that Excel writes
-  for (int number = 1; from < text.size(); ++number) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    std::string line = text.substr(from, end - from);
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    const std::size_t begin = line.find_first_not_of(" \t");
-    if (begin != std::string::npos && line[begin] != '#') lines.push_back({number, line});
-    from = end + 1;
-  }
-  return lines;
-}
-
 void read_columns(const std::vector<Cell>& head, int line,
                   const std::shared_ptr<const Source>& source, Table& table, Problems& problems) {
   std::set<std::string> seen;
@@ -62,7 +42,8 @@ Table read_table(const std::shared_ptr<const Source>& source, Problems& problems
                      : "the file is not text in UTF-8");
     return table;
   }
-  const std::vector<Line> lines = lines_of(source->text);
+  std::vector<Line> lines = lines_of(source->text);
+  std::erase_if(lines, [](const Line& line) { return trimmed(line.text).front() == '#'; });
   if (lines.empty()) {
     problems.add({source, 1, 1}, "", "there is no line with the columns' names");
     return table;

@@ -1,7 +1,22 @@
-// Quotes and separators.
+// Lines, quotes and separators.
 #include "sim/core/table_cells.hpp"
 
+#include <algorithm>
+
 namespace stepsim {
+
+std::vector<Line> lines_of(const std::string& text) {
+  std::vector<Line> lines;
+  std::size_t from = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
+  for (int number = 1; from < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    std::string line = text.substr(from, end - from);
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.find_first_not_of(" \t") != std::string::npos) lines.push_back({number, line});
+    from = end + 1;
+  }
+  return lines;
+}
 
 std::string trimmed(const std::string& text) {
   const std::size_t from = text.find_first_not_of(" \t"), to = text.find_last_not_of(" \t");

@@ -1,4 +1,4 @@
-// A line of a table, cut at its separators.
+// A table cut into lines, and a line at its separators.
 #pragma once
 
 #include <string>
@@ -12,6 +12,15 @@ struct Cell {
   int column = 1;
   bool is_open = false;  ///< its quote does not end
 };
+
+/// A line of a text, without its end.
+struct Line {
+  int number = 0;  ///< from 1
+  std::string text;
+};
+
+/// Those that are not blank. A mark of the byte order, as Excel writes it, is left out.
+std::vector<Line> lines_of(const std::string& text);
 
 /// RFC 4180: a value may stand in quotes, a quote in it twice. Blanks around a value go.
 std::vector<Cell> cells_of(const std::string& line, char separator);

@@ -20,24 +20,6 @@
 namespace stepsim::calib {
 namespace {
 
-struct Line {
-  int number = 0;
-  std::string text;
-};
-
-std::vector<Line> lines_of(const std::string& text) {
-  std::vector<Line> lines;
-  std::size_t from = 0;
-  for (int number = 1; from < text.size(); ++number) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    std::string line = text.substr(from, end - from);
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.find_first_not_of(" \t") != std::string::npos) lines.push_back({number, line});
-    from = end + 1;
-  }
-  return lines;
-}
-
 std::string in_lower_case(std::string text) {
   for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -53,6 +35,7 @@ class TableReader {
   void read() {
     std::vector<Line> rows;
     for (const Line& line : lines_of(source_->text)) {
+      last_line_ = line.number;
       const std::size_t at = line.text.find_first_not_of(" \t");
       if (line.text[at] == '#') {
         read_comment(line, at + 1);
@@ -208,7 +191,7 @@ class TableReader {
       return add(
           start,
           fmt::format("{} values, but the head has {} columns", cells.size(), columns_.size()),
-          line.text == lines_of(source_->text).back().text ? "the file may have been cut off" : "");
+          line.number == last_line_ ? "the file may have been cut off" : "");
     Row row{start, {}};
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const Place place{source_, line.number, cells[i].column};
@@ -235,6 +218,7 @@ class TableReader {
   std::vector<Column> columns_;
   char separator_ = ',';
   int head_ = 1;  // line of the columns' names
+  int last_line_ = 0;
 };
 
 }  // namespace
