@@ -9,6 +9,7 @@
 
 #include "sim/command/child.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/trim.hpp"
 
 namespace stepsim {
 namespace {
@@ -19,13 +20,6 @@ constexpr const char* kNvidiaSmi = "nvidia-smi";
 /// Without its daemon the driver first starts each GPU, which takes seconds; judgement: a minute is
 /// for a node of many.
 constexpr Seconds kLimit{60};
-
-std::string trimmed(const std::string& text) {
-  constexpr const char* kBlanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
 
 }  // namespace
 

@@ -16,6 +16,7 @@
 
 #include "sim/core/cpuinfo.hpp"
 #include "sim/core/problems.hpp"
+#include "sim/core/trim.hpp"
 
 namespace stepsim {
 namespace {
@@ -30,12 +31,6 @@ std::optional<double> leading_number(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || !(number >= 0) || number > 1e15) return {};
   return number;
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
 bool is_node(const std::string& name) {

@@ -3,17 +3,9 @@
 
 #include <sstream>
 
+#include "sim/core/trim.hpp"
+
 namespace stepsim {
-namespace {
-
-std::string trimmed(const std::string& text) {
-  constexpr const char* kBlanks = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
-}  // namespace
 
 std::vector<std::pair<std::string, std::string>> cpuinfo_entries(const std::string& text) {
   std::vector<std::pair<std::string, std::string>> entries;

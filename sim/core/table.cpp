@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/table_cells.hpp"
+#include "sim/core/trim.hpp"
 
 namespace stepsim {
 namespace {
@@ -43,7 +44,7 @@ Table read_table(const std::shared_ptr<const Source>& source, Problems& problems
     return table;
   }
   std::vector<Line> lines = lines_of(source->text);
-  std::erase_if(lines, [](const Line& line) { return trimmed(line.text).front() == '#'; });
+  std::erase_if(lines, [](const Line& line) { return trimmed(line.text, " \t").front() == '#'; });
   if (lines.empty()) {
     problems.add({source, 1, 1}, "", "there is no line with the columns' names");
     return table;

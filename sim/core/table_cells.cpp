@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/core/trim.hpp"
+
 namespace stepsim {
 
 std::vector<Line> lines_of(const std::string& text) {
@@ -16,11 +18,6 @@ std::vector<Line> lines_of(const std::string& text) {
     from = end + 1;
   }
   return lines;
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t from = text.find_first_not_of(" \t"), to = text.find_last_not_of(" \t");
-  return from == std::string::npos ? "" : text.substr(from, to - from + 1);
 }
 
 std::vector<Cell> cells_of(const std::string& line, char separator) {
@@ -41,7 +38,7 @@ std::vector<Cell> cells_of(const std::string& line, char separator) {
       }
       cell.text += line[at];
     }
-    cell.text = trimmed(cell.text);
+    cell.text = trimmed(cell.text, " \t");
     cell.is_open = quoted_now;
     cells.push_back(cell);
   } while (at++ < line.size());

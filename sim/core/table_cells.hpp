@@ -28,6 +28,4 @@ std::vector<Cell> cells_of(const std::string& line, char separator);
 /// Comma, else tab, else semicolon: by the line with the columns' names.
 char separator_of(const std::string& head);
 
-std::string trimmed(const std::string& text);
-
 }  // namespace stepsim

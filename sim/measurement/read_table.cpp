@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/table_cells.hpp"
+#include "sim/core/trim.hpp"
 #include "sim/measurement/read_form.hpp"
 #include "sim/measurement/read_row.hpp"
 #include "sim/measurement/table_columns.hpp"
@@ -59,8 +60,8 @@ class TableReader {
   void read_comment(const Line& line, std::size_t from) {
     const std::size_t equals = line.text.find('=', from);
     if (equals == std::string::npos) return;
-    const std::string name = trimmed(line.text.substr(from, equals - from));
-    const std::string value = trimmed(line.text.substr(equals + 1));
+    const std::string name = trimmed(line.text.substr(from, equals - from), " \t");
+    const std::string value = trimmed(line.text.substr(equals + 1), " \t");
     const int column = static_cast<int>(line.text.find_first_not_of(" \t", from)) + 1;
     const Place place{source_, line.number, column};
     const int at = static_cast<int>(line.text.find_first_not_of(" \t", equals + 1)) + 1;

@@ -12,6 +12,7 @@
 #include "sim/core/error.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
+#include "tests/unit/written_cluster.hpp"
 
 using namespace stepsim;
 
@@ -82,20 +83,6 @@ std::string pcie_box() {
     if (a == 'G' && b == 'G' && i / 2 == k / 2) return "PIX";
     return numa(a, i) == numa(b, k) ? "NODE" : "SYS";
   });
-}
-
-/// The cluster that a scenario reads from the text.
-Cluster cluster_of(const std::string& text, int nodes = 1) {
-  std::istringstream lines(text);
-  std::string scenario = fmt::format(
-      "model: {{name: m, kind: mlp, layers: 1, width: 1}}\n"
-      "training: {{global_batch: {}, precision: fp16}}\ncluster:\n  name: c\n",
-      8 * nodes);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("nodes:")) line = fmt::format("nodes: {}", nodes);
-    scenario += "  " + line + "\n";
-  }
-  return parse_scenario(scenario, "case.yaml", Library{{source_folder()}}).cluster;
 }
 
 std::string error_of(const std::string& table) {

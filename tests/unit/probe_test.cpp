@@ -16,6 +16,7 @@
 #include "sim/plan/known_names.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
+#include "tests/unit/written_cluster.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;
@@ -87,21 +88,6 @@ std::string refusal(const Machine& machine) {
     return error.what();
   }
   return "none";
-}
-
-/// As a scenario reads it.
-Cluster cluster_of(const std::string& text, int nodes = 1) {
-  std::istringstream lines(text);
-  std::string scenario = fmt::format(
-      "model: {{name: m, kind: mlp, layers: 1, width: 1}}\n"
-      "training: {{global_batch: {}, precision: fp16}}\ncluster:\n  name: c\n",
-      8 * nodes);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("nodes:")) line = fmt::format("nodes: {}", nodes);
-    scenario += "  " + line + "\n";
-  }
-  return parse_scenario(scenario, "case.yaml", Library{{source_folder()}}, {}, known_names())
-      .cluster;
 }
 
 /// Two sockets, eight H100 on NVSwitch, eight NDR ports and one NIC for people.

@@ -1,0 +1,14 @@
+// A text without the blanks at its ends.
+#pragma once
+
+#include <string>
+
+namespace stepsim {
+
+inline std::string trimmed(const std::string& text, const char* blanks = " \t\r\n") {
+  const std::size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+}  // namespace stepsim
