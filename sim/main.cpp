@@ -200,6 +200,8 @@ struct CommandLine {
     cpu->add_option("--ranks", cpu_options.ranks,
                     "processes that are at work; default: two, one on a machine of one core")
         ->check(CLI::Range(1, 1024));
+    cpu->add_option("--working-set", cpu_options.working_set,
+                    "bytes that a training works on, like 16MiB; default: more than caches hold");
     cpu->add_option("--format", cpu_options.format, "table or json")
         ->check(one_of_these({"table", "json"}));
     cpu->add_flag("--force", cpu_options.force, "also replace files that somebody has changed");

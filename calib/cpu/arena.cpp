@@ -2,7 +2,8 @@
 #include "calib/cpu/arena.hpp"
 
 #include <algorithm>
-#include <stdexcept>
+
+#include "calib/harness/not_offered.hpp"
 
 namespace stepsim::cpu {
 namespace {
@@ -32,17 +33,21 @@ class Random {
 
 }  // namespace
 
-Arena::Arena(std::int64_t cache_bytes)
-    : memory_(static_cast<std::size_t>(std::clamp(kTimesCache * cache_bytes, kLeast, kMost)) /
-              sizeof(float)) {}
+std::int64_t beyond_cache(std::int64_t cache_bytes) {
+  return std::clamp(kTimesCache * cache_bytes, kLeast, kMost);
+}
+
+Arena::Arena(std::int64_t bytes) : memory_(static_cast<std::size_t>(bytes) / sizeof(float)) {}
 
 void Arena::deal(std::int64_t floats) {
-  if (floats > capacity()) throw std::runtime_error("a measurement larger than its memory");
+  if (floats > capacity()) throw calib::NotOffered("larger than the memory that operands have");
   size_ = (static_cast<std::size_t>(floats) + 15) / 16 * 16;
   if (size_ > memory_.size()) size_ = memory_.size();
   sets_ = std::clamp<std::size_t>(memory_.size() / size_, 1, kMostSets);
   Random random;
-  for (std::size_t i = 0; i < sets_ * size_; ++i) memory_[i] = random.next();
+  for (std::size_t i = 0; i < size_; ++i) memory_[i] = random.next();
+  for (std::size_t i = 1; i < sets_; ++i)
+    std::copy_n(memory_.begin(), size_, memory_.begin() + static_cast<std::ptrdiff_t>(i * size_));
 }
 
 std::span<float> Arena::set(int turn) {

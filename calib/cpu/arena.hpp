@@ -1,4 +1,5 @@
-// Memory that measurements take their buffers from, larger than the caches.
+// Memory that measurements take their buffers from: beyond the caches, or as much as a training
+// has.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +8,17 @@
 
 namespace stepsim::cpu {
 
-/// Sets of buffers that take turns, so that none is still in the cache when its turn comes again.
+/// Three times the cache, 96 to 512 MiB: no set of buffers is still in the cache when its turn
+/// comes again.
+std::int64_t beyond_cache(std::int64_t cache_bytes);
+
+/// Sets of buffers that take turns.
 class Arena {
  public:
-  /// Room for three times the cache, 96 to 512 MiB.
-  explicit Arena(std::int64_t cache_bytes);
+  explicit Arena(std::int64_t bytes);
 
-  /// As many sets of `floats` each as make three times the cache, at least one, filled with random
-  /// numbers in (0, 1). The last call's are gone. REQUIRES: not more than capacity().
+  /// As many sets of `floats` each as there is room for, at least one, all of them filled with the
+  /// same random numbers in (0, 1). The last call's are gone. REQUIRES: not more than capacity().
   void deal(std::int64_t floats);
   std::span<float> set(int turn);
   std::int64_t capacity() const { return static_cast<std::int64_t>(memory_.size()); }

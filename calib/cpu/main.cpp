@@ -30,17 +30,32 @@ const HarnessProgram kProgram{.name = "stepsim-measure-cpu",
                               .example = "--budget 30s -o my-cpu.json",
                               .numbered = false};
 
-Versions versions(const Ranks& ranks) {
+std::string working_set_in(const Versions& versions) {
+  const auto found = versions.find(kWorkingSet);
+  return found == versions.end() ? "beyond the caches" : found->second + " bytes";
+}
+
+Versions versions(const HarnessOptions& options, const Ranks& ranks) {
   Versions all{{"harness", fmt::format("{} {}", kProgram.name, kVersion)},
                {"blas", blas_version()}};
   if (ranks.size() > 1) all["mpi"] = ranks.version();
+  if (options.working_set) all[kWorkingSet] = std::to_string(*options.working_set);
   return all;
 }
 
-/// Its own file, of as many ranks.
+std::int64_t bytes_for(const HarnessOptions& options) {
+  return options.working_set.value_or(beyond_cache(last_cache_bytes()));
+}
+
+/// Its own file, of as many ranks and the same working set.
 Measurements begin_or_resume(const HarnessOptions& options, const Ranks& ranks) {
   const DeviceFacts device = read_device(ranks.size());
-  const Measurements all = calib::begin_or_resume(options.output, device, versions(ranks));
+  const Versions now = versions(options, ranks);
+  const Measurements all = calib::begin_or_resume(options.output, device, now);
+  if (working_set_in(all.software) != working_set_in(now))
+    throw UserError(
+        fmt::format("{} was measured on operands in {}, these are to be {}: name another file",
+                    options.output, working_set_in(all.software), working_set_in(now)));
   if (all.device.gpus != device.gpus)
     throw UserError(
         fmt::format("{} was measured with {} ranks, these are {}: start as many, or "
@@ -87,14 +102,14 @@ void follow(const std::vector<Point>& points, const Bench& bench) {
 
 /// What every rank does.
 HarnessExit take_part(const HarnessOptions& options, const Ranks& ranks) {
-  const std::vector<Point> points = points_for(ranks.size());
+  const std::vector<Point> points = points_for(ranks.size(), bytes_for(options));
   if (options.list) {
     for (const Point& point : points)
       if (ranks.rank() == 0 && options.wants(point)) std::cout << identity(point) << "\n";
     return HarnessExit::ok;
   }
   stop_soon();  // all ranks: mpirun passes signals on to each
-  Arena arena(last_cache_bytes());
+  Arena arena(bytes_for(options));
   const std::string folder =
       options.folder.empty() ? std::filesystem::temp_directory_path().string() : options.folder;
   const Bench bench{ranks, arena, folder};

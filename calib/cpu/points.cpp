@@ -1,6 +1,8 @@
 // Shapes of small trainings: what a core computes in milliseconds.
 #include "calib/cpu/points.hpp"
 
+#include <algorithm>
+
 #include "calib/harness/points.hpp"
 #include "sim/measurement/memory_bytes.hpp"
 
@@ -51,11 +53,11 @@ Points collectives(int ranks) {
   return points;
 }
 
-Points overlaps(int ranks) {
-  constexpr std::int64_t kBytes = std::int64_t{16} << 20;
-  return {OverlapPoint{Activity::gemm, Activity::all_reduce, Dtype::fp32, 64, 1024, 1024, kBytes,
+Points overlaps(int ranks, std::int64_t bytes) {
+  const std::int64_t tensor = std::min(std::int64_t{16} << 20, bytes / 4);
+  return {OverlapPoint{Activity::gemm, Activity::all_reduce, Dtype::fp32, 64, 1024, 1024, tensor,
                        ranks},
-          OverlapPoint{Activity::all_reduce, Activity::gemm, Dtype::fp32, 64, 1024, 1024, kBytes,
+          OverlapPoint{Activity::all_reduce, Activity::gemm, Dtype::fp32, 64, 1024, 1024, tensor,
                        ranks}};
 }
 
@@ -71,11 +73,11 @@ Points decodings() { return {DecodePoint{Codec::jpeg, 320, 240}}; }
 
 }  // namespace
 
-std::vector<Point> points_for(int ranks) {
+std::vector<Point> points_for(int ranks, std::int64_t bytes) {
   std::vector<Points> lists{gemms(), memory_kernels(), file_reads(), decodings()};
   if (ranks > 1) {
     lists.push_back(collectives(ranks));
-    lists.push_back(overlaps(ranks));
+    lists.push_back(overlaps(ranks, bytes));
   }
   return interleave(std::move(lists));
 }

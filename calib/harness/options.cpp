@@ -16,6 +16,10 @@
 namespace stepsim::calib {
 namespace {
 
+/// Smaller ones have hardly a point left, larger ones are beyond any cache.
+constexpr std::int64_t kLeastWorkingSet = std::int64_t{1} << 20,
+                       kMostWorkingSet = std::int64_t{4} << 30;
+
 std::string footer(const HarnessProgram& program) {
   return fmt::format(
       "Measurements that the file already has are not repeated, so that a call that was cut off\n"
@@ -53,11 +57,16 @@ std::optional<HarnessOptions> parse_options(const std::vector<std::string>& argu
   app.add_option("--only", only, fmt::format("kinds: {}", fmt::join(names<Kind>(), ",")))
       ->delimiter(',');
   app.add_option("--budget", budget, "stop after this time: 90s, 10 min, 1.5h")->expected(1, 2);
-  if (program.numbered)
+  if (program.numbered) {
     app.add_option("--device", options.device, "the GPU, as CUDA numbers them")
         ->check(CLI::NonNegativeNumber);
-  else
+  } else {
     app.add_option("--folder", options.folder, "where files are written that are then read");
+    app.add_option("--working-set", options.working_set,
+                   "memory that operands take turns in: 16MiB; default: beyond the caches")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(kLeastWorkingSet, kMostWorkingSet));
+  }
   app.add_option("-o,--output", options.output, "the file of measurements");
   app.add_flag("--retry", options.again, "measure again what was skipped");
   try {

@@ -1,6 +1,7 @@
 // The command line of a harness.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct HarnessOptions {
   bool list = false;
   bool again = false;  ///< measure skipped points again
   std::string folder;  ///< for files that are read; empty: the system's for temporary files
+  std::optional<std::int64_t> working_set;  ///< bytes that operands take turns in; absent: beyond
+                                            ///< the caches
 
   bool wants(const Point& point) const;
 };

@@ -103,8 +103,9 @@ bool measure(const CalibrateCpuOptions& options, const std::string& program, int
   if (ranks > 1)
     words = {find_on_path(kMpirun), "--oversubscribe", "--bind-to", "none", "-n",
              std::to_string(ranks)};
-  const std::vector<std::string> own{program, "--budget", fmt::format("{:.17g}s", budget.seconds()),
-                                     "-o", places.measurements.string()};
+  std::vector<std::string> own{program, "--budget", fmt::format("{:.17g}s", budget.seconds()), "-o",
+                               places.measurements.string()};
+  if (!options.working_set.empty()) own.insert(own.end(), {"--working-set", options.working_set});
   words.insert(words.end(), own.begin(), own.end());
   // Open MPI wants to be asked twice before it runs as root, as one does in containers.
   const ChildOutput said = output_of_child(

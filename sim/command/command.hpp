@@ -84,6 +84,7 @@ struct CalibrateCpuOptions {
   std::string output;            ///< GPU profile to write, DIR/calib/gpus/NAME.yaml
   std::string budget = "90s";    ///< of the measurement
   std::optional<int> ranks;      ///< processes that are at work; absent: two, or one on one core
+  std::string working_set;       ///< in which operands take turns; empty: beyond the caches
   std::string format = "table";  ///< table, json
   bool force = false;            ///< also replace what was changed since it was written
 };

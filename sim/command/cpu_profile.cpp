@@ -119,9 +119,11 @@ std::optional<double> communication_share(const Records& records) {
   return std::clamp(mean, 0.0, 1.0);
 }
 
-void set_machine(const calib::DeviceFacts& device, const Records& records, GpuDraft& draft) {
+void set_machine(const calib::DeviceFacts& device, std::optional<std::string> working_set,
+                 const Records& records, GpuDraft& draft) {
   GpuProfile& gpu = draft.profile;
   gpu.description = fmt::format("one core of {}", device.name);
+  if (working_set) gpu.description += fmt::format(", working on {} bytes", *working_set);
   gpu.sms = 1;
   gpu.memory = Bytes{static_cast<double>(device.memory_bytes) /
                      static_cast<double>(std::max<std::int64_t>(device.gpus, 1))};
@@ -154,7 +156,10 @@ CpuProfile cpu_profile(const MeasuredFile& file, const std::string& name, int co
   GpuDraft gpu;
   gpu.provenance = provenance;
   gpu.profile.name = name;
-  set_machine(device, records, gpu);
+  const calib::Versions& software = file.content.software;
+  const auto of_set = software.find(calib::kWorkingSet);
+  set_machine(device, of_set == software.end() ? std::nullopt : std::optional(of_set->second),
+              records, gpu);
   set_memory(records, kSeed, gpu);
   set_products(records, kSeed, gpu);
   const std::string title = fmt::format("{}, by stepsim calibrate cpu.", gpu.profile.description);

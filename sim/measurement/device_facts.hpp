@@ -23,4 +23,8 @@ struct DeviceFacts {
 /// "cuda_runtime" -> "13.0", "driver" -> "580.65.06", ...
 using Versions = std::map<std::string, std::string>;
 
+/// Among the versions of a CPU's: bytes of the memory in which operands took turns. Absent: it was
+/// larger than the caches.
+inline constexpr const char* kWorkingSet = "working_set";
+
 }  // namespace stepsim::calib

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <numeric>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -86,6 +87,9 @@ void check_setting(const Wishes& wishes) {
 #endif
   if (s.steps + s.warmup < 2)
     throw CLI::ValidationError("--steps", "a loss cannot fall in one step: more, or some --warmup");
+  if (!wishes.picture_size.empty() && s.steps < wishes.pictures.workers)
+    throw CLI::ValidationError(
+        "--steps", fmt::format("{} workers need as many steps at least", wishes.pictures.workers));
 }
 
 std::unique_ptr<Batches> batches_for(const Wishes& wishes, const cpu::Ranks& ranks) {
@@ -100,9 +104,18 @@ std::unique_ptr<Batches> batches_for(const Wishes& wishes, const cpu::Ranks& ran
 #endif
 }
 
-std::vector<double> sorted(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values;
+/// Sorted means of as many steps in a row as there are workers: these hand over a batch each, then
+/// the next one each, and a time in between is of none of them.
+std::vector<double> step_times(const std::vector<double>& steps, int workers) {
+  const auto row = static_cast<std::size_t>(std::max(workers, 1));
+  std::vector<double> means;
+  for (std::size_t begin = 0; begin + row <= steps.size(); begin += row) {
+    const auto first = steps.begin() + static_cast<std::ptrdiff_t>(begin);
+    means.push_back(std::accumulate(first, first + static_cast<std::ptrdiff_t>(row), 0.0) /
+                    static_cast<double>(row));
+  }
+  std::sort(means.begin(), means.end());
+  return means;
 }
 
 void print(const Wishes& wishes, const cpu::Ranks& ranks, const Outcome& o) {
@@ -118,7 +131,8 @@ void print(const Wishes& wishes, const cpu::Ranks& ranks, const Outcome& o) {
              o.first_loss, o.last_loss);
   for (const auto* times : {&o.wall, &o.undisturbed})
     for (const double share : {0.1, 0.5, 0.9})
-      fmt::print(",{:.6g}", interpolated_quantile(sorted(*times), share));
+      fmt::print(",{:.6g}", interpolated_quantile(
+                                step_times(*times, loads ? wishes.pictures.workers : 0), share));
   fmt::print("\n");
 }
 

@@ -1,0 +1,171 @@
+// Measured against predicted: real trainings on this CPU, and the same as scenarios.
+//
+// In each of two rounds it calibrates (stepsim calibrate cpu) for some working sets, then goes over
+// the grid twice: trains each setting (stepsim-train) and simulates it (stepsim run). What
+// counts of a setting is the median of its passes; two settings are compared pass by pass, so that
+// what others do on this machine meanwhile meets both. Nothing is fitted to a step. With --short
+// six settings, one round, in a minute.
+//
+// Prints a table, the errors, and which buckets and how many workers are fastest. Exit codes: 0
+// where the mean error is below the lower limit and the orders of buckets and of workers are right;
+// 1 where not, on a machine with nothing else to do, or above the upper limit on any; 77 between
+// the two on a machine that others used, which shows nothing. STEPSIM_SELFCHECK_LIMIT is one limit
+// in the place of both.
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "validate/trainer/selfcheck/judgement.hpp"
+#include "validate/trainer/selfcheck/library.hpp"
+#include "validate/trainer/selfcheck/others.hpp"
+#include "validate/trainer/selfcheck/programs.hpp"
+
+namespace stepsim::selfcheck {
+namespace {
+
+/// How much of it.
+struct Extent {
+  std::vector<Setting> grid;
+  int rounds, passes;  ///< a calibration a round, passes of each
+  Calibration calibration;
+  double limit;       ///< of the mean error on a machine with nothing else to do
+  double busy_limit;  ///< on one that others use
+};
+
+/// Judgement: quiet machines came to 5 to 10 %; 0.5 does not fail a busy one by chance. A few
+/// settings on the coarse profile of a third of the points are off by half as much again.
+Extent full_extent() { return {full_grid(), 2, 2, {{16, 32, 64}, "150s", 1}, 0.15, 0.5}; }
+Extent short_extent() { return {short_grid(), 1, 3, {{32}, "20s", 8}, 0.25, 0.75}; }
+
+/// Of the cores' time that others took. Judgement: what an idle system does by itself is below.
+constexpr double kQuiet = 0.03;
+/// As ctest is told (SKIP_RETURN_CODE).
+constexpr int kShowsNothing = 77;
+
+/// Seconds of a step, without what the trainer waited for a core. A loader's steps are more, until
+/// the batches are taken that it has loaded before the first.
+double train(const Setting& s) {
+  const std::string ranks =
+      s.ranks == 1
+          ? ""
+          : fmt::format("timeout 300 mpirun --oversubscribe --bind-to none -n {} ", s.ranks);
+  const std::string steps =
+      s.loads() ? fmt::format("--steps 24 --warmup 8 --pictures 320x240 --workers {}", s.workers)
+                : "--steps 10 --warmup 2";
+  const std::string csv = output_of(
+      fmt::format("{}{} --layers {} --width {} --batch {} --bucket {} {}", ranks, STEPSIM_TRAINER,
+                  s.layers, s.width, s.batch, s.bucket_kib << 10, steps));
+  return cell(csv, "undisturbed_median_s");
+}
+
+std::vector<Row> rows_for(const Extent& extent) {
+  std::vector<Row> rows;
+  for (const Setting& setting : extent.grid)
+    if (setting.ranks == 1 || std::thread::hardware_concurrency() > 1)
+      rows.push_back({setting, {}});
+  return rows;
+}
+
+void pass_over(std::vector<Row>& rows, const std::vector<double>& predicted) {
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i].tries.push_back({train(rows[i].setting), predicted[i]});
+}
+
+std::vector<Row> measure_all(const Extent& extent) {
+  Library library;
+  std::vector<Row> rows = rows_for(extent);
+  const std::size_t all = rows.size();
+  for (int round = 0; round < extent.rounds; ++round) {
+    library.calibrate(extent.calibration, extent.grid);
+    std::erase_if(rows, [&](const Row& row) { return !library.has(row.setting); });
+    std::vector<double> predicted;
+    for (const Row& row : rows) predicted.push_back(library.predict(row.setting));
+    for (int pass = 0; pass < extent.passes; ++pass) {
+      std::cerr << fmt::format("round {} of {}, pass {} of {}\n", round + 1, extent.rounds,
+                               pass + 1, extent.passes);
+      pass_over(rows, predicted);
+    }
+  }
+  if (rows.size() < all)
+    std::cerr << fmt::format("{} of {} settings are left out: calibration had not enough time\n",
+                             all - rows.size(), all);
+  if (rows.empty()) throw std::runtime_error("nothing could be compared");
+  return rows;
+}
+
+void print(const std::vector<Row>& rows) {
+  fmt::print("ranks layers width batch  bucket workers   measured  predicted    error\n");
+  for (const Row& row : rows) {
+    const Setting& s = row.setting;
+    fmt::print("{:>5} {:>6} {:>5} {:>5} {:>7} {:>7} {:>7.2f} ms {:>7.2f} ms {:>+6.1f} %\n", s.ranks,
+               s.layers, s.width, s.batch, s.ranks == 1 ? "-" : bucket_text(s),
+               s.loads() ? std::to_string(s.workers) : "-", measured_seconds(row) * 1e3,
+               predicted_seconds(row) * 1e3, error_of(row) * 100);
+  }
+}
+
+/// Whether all orders that stand out of the noise are right.
+bool print_orders(const std::vector<Row>& rows) {
+  fmt::print("\nFrom the fastest to the slowest\n");
+  Order all;
+  for (const Family& family : families_of(rows)) {
+    const Setting& s = family.rows.front().setting;
+    const Order order = order_of(family);
+    all = {all.pairs + order.pairs, all.decided + order.decided, all.right + order.right};
+    fmt::print("{}, {} x {} x {} x {}\n  measured   {}\n  predicted  {}\n", family.what, s.ranks,
+               s.layers, s.width, s.batch, ranking_text(family, measured_seconds),
+               ranking_text(family, predicted_seconds));
+    fmt::print(
+        "  {} of {} pairs stand out of the noise, {} of them right; the choice costs {:.1f} %\n",
+        order.decided, order.pairs, order.right, regret_of(family) * 100);
+  }
+  fmt::print("{} of {} pairs that stand out of the noise are right\n", all.right, all.decided);
+  return all.right == all.decided;
+}
+
+int check(const std::vector<Row>& rows, const Extent& extent, double others) {
+  const bool in_order = print_orders(rows);
+  const Errors errors = errors_of(rows);
+  const char* text = std::getenv("STEPSIM_SELFCHECK_LIMIT");
+  const double limit = text == nullptr ? extent.limit : std::atof(text);
+  const double most = text == nullptr ? extent.busy_limit : limit;
+  fmt::print("mean {:.1f} %, median {:.1f} %, largest {:.1f} %: {} the limit of {:.0f} %\n",
+             errors.mean * 100, errors.median * 100, errors.largest * 100,
+             errors.mean <= limit ? "within" : "above", limit * 100);
+  if (errors.mean <= limit && in_order) return 0;
+  fmt::print("others had {:.0f} % of the cores' time meanwhile\n", others * 100);
+  return errors.mean <= most && others > kQuiet ? kShowsNothing : 1;
+}
+
+int answer(bool is_short) {
+  const Extent extent = is_short ? short_extent() : full_extent();
+  const Others others;
+  const std::vector<Row> rows = measure_all(extent);
+  const double share = others.share();
+  print(rows);
+  return check(rows, extent, share);
+}
+
+}  // namespace
+}  // namespace stepsim::selfcheck
+
+int main(int argc, char** argv) {
+  const bool is_short = argc == 2 && std::string_view(argv[1]) == "--short";
+  if (argc > 1 && !is_short) {
+    std::cerr << "usage: stepsim-selfcheck [--short]\n";
+    return 2;
+  }
+  // As one does in containers; Open MPI asks twice.
+  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  try {
+    return stepsim::selfcheck::answer(is_short);
+  } catch (const std::exception& error) {
+    std::cerr << "stepsim-selfcheck: " << error.what() << "\n";
+    return 70;
+  }
+}
