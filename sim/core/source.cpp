@@ -1,6 +1,7 @@
 // Reading files, and telling text from what is not text.
 #include "sim/core/source.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +15,7 @@ namespace stepsim {
 namespace {
 
 constexpr std::size_t kLongestQuote = 60;
+constexpr std::size_t kPiece = 1 << 16;
 
 bool is_control(unsigned char c) {
   return (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f;
@@ -59,10 +61,15 @@ std::shared_ptr<const Source> read_source(const std::string& path, std::size_t m
   if (std::filesystem::is_directory(path, ignored)) throw fail("it is a folder");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw fail(std::strerror(errno));
-  std::string text(most + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // In pieces: a buffer for the largest file would stay with every small one, 64 MiB a table.
+  std::string text, piece(std::min(most + 1, kPiece), '\0');
+  while (in && text.size() <= most) {
+    in.read(piece.data(),
+            static_cast<std::streamsize>(std::min(piece.size(), most + 1 - text.size())));
+    text.append(piece, 0, static_cast<std::size_t>(in.gcount()));
+  }
   if (in.bad()) throw fail(std::strerror(errno));
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  text.shrink_to_fit();
   return std::make_shared<Source>(Source{path, folder_of(path), std::move(text)});
 }
 
