@@ -249,15 +249,15 @@ void MapReader::read_phrase(const Entry& entry, Phrase& phrase) {
     MapReader io = below(entry.key, &entry);
     io.phrase("of", phrase, required(), "");
     io.field("otherwise", phrase.otherwise, any, "");
-    const Entry* values = io.take_required("values", required(), "{<value>: <what it stands for>}");
-    if (values != nullptr &&
-        io.is(Tree::Kind::map, values->value, io.path_of("values"), values->key_place, "a map")) {
-      for (const Entry& value : values->value.entries) {
-        if (io.is(Tree::Kind::scalar, value.value, io.path_of("values." + value.key),
-                  value.key_place, "a value"))
-          phrase.values.emplace_back(value.key, value.value.scalar);
-      }
+    MapReader pairs = io.below(
+        "values", io.take_required("values", required(), "{<value>: <what it stands for>}"));
+    for (const Entry& value : pairs.map_.entries) {
+      if (pairs.take(value.key) != &value) continue;  // the second of that name: finish reports it
+      if (pairs.is(Tree::Kind::scalar, value.value, pairs.path_of(value.key), value.key_place,
+                   "a value"))
+        phrase.values.emplace_back(value.key, value.value.scalar);
     }
+    pairs.finish();
     return io.finish();
   }
   if (!is(Tree::Kind::scalar, entry.value, path, entry.key_place, "an expression")) return;
