@@ -13,7 +13,7 @@ sees[engine]="${sees[plan]} engine"
 sees[report]="${sees[engine]} horizon validation report"
 sees[command]="${sees[report]} measurement fit command"
 sees[main.cpp]="${sees[command]}"
-plain_structs='^sim/scenario/(scenario|model|gpu|faults|input|channel_padding|checkpoint|horizon|tolerance)\.hpp$'
+plain_structs='^sim/scenario/(scenario|model|gpu|faults|input|channel_padding|checkpoint|horizon|run_record|tolerance)\.hpp$'
 
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(

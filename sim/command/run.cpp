@@ -21,6 +21,8 @@
 #include "sim/report/measure.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/trace.hpp"
+#include "sim/scenario/run_record_file.hpp"
+#include "sim/validation/run_traits.hpp"
 
 namespace stepsim {
 namespace {
@@ -62,6 +64,13 @@ std::string stats_line(const RunStats& stats) {
   for (const auto& [stage, seconds] : stats.stages_s)
     text += fmt::format(" {} {:.3f} s", stage, seconds);
   return text + "\n";
+}
+
+/// That of measured runs like it; nothing where no record of any is found.
+std::optional<ExpectedError> likely_error(const std::string& path, const Scenario& scenario) {
+  const auto runs = recorded_runs_of(library_for(path));
+  if (!runs) return std::nullopt;
+  return expected_error(traits_of(scenario), *runs);
 }
 
 /// Before anything is simulated.
@@ -109,6 +118,7 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
   metrics.checkpoint = checkpoint_cost(scenario, graph, replica);
   if (scenario.run.horizon)
     metrics.long_run = far(metrics, scenario, graph, simulation.timeline, replica, options.fold);
+  metrics.expected_error = likely_error(options.scenario.path, scenario);
   const auto outcomes = judge(scenario, metrics);
   watch.lap("measure");
   if (!options.trace.empty()) {

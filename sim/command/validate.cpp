@@ -1,7 +1,7 @@
 // stepsim validate: suites of measured runs -> predictions -> scores.
 #include <filesystem>
-#include <numeric>
 #include <ostream>
+#include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
@@ -17,6 +17,9 @@
 #include "sim/report/validation.hpp"
 #include "sim/scenario/error_record.hpp"
 #include "sim/scenario/load_suite.hpp"
+#include "sim/scenario/run_record_file.hpp"
+#include "sim/validation/recorded_runs.hpp"
+#include "sim/validation/run_traits.hpp"
 
 namespace stepsim {
 namespace {
@@ -75,7 +78,7 @@ double memory_share(const Memory& memory) {
   return memory.stages.empty() ? 0 : memory.worst().needed() / memory.capacity;
 }
 
-/// Step time, share of memory, breakdown: what crosses the pipe.
+/// What crosses the pipe: a line with step time, share of memory and breakdown, and one a trait.
 std::string predicted(const Suite& suite, const MeasuredRun& run) {
   try {
     const Scenario scenario = scenario_of(suite, run, known_names());
@@ -84,18 +87,31 @@ std::string predicted(const Suite& suite, const MeasuredRun& run) {
     const Metrics metrics = measure(scenario, graph, simulate(plan));
     std::vector<double> numbers{metrics.step_time.seconds(), memory_share(metrics.memory)};
     numbers.insert(numbers.end(), metrics.breakdown.begin(), metrics.breakdown.end());
-    return text_of(numbers);
+    const RunTraits traits = traits_of(scenario);
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", text_of(numbers), traits.gpu, traits.generation,
+                       traits.model, traits.layers, traits.precision);
   } catch (const UserError& error) {
     throw UserError(sentence_of(error));
   }
 }
 
-Prediction prediction_of(const std::string& text) {
-  const std::vector<double> numbers = numbers_of(text);
+Prediction prediction_of(const std::string& line) {
+  const std::vector<double> numbers = numbers_of(line);
   if (numbers.size() != 2 + kCauses) throw InternalError("a prediction of another size");
   Prediction prediction{.step = Seconds{numbers[0]}, .memory_share = numbers[1]};
   std::copy(numbers.begin() + 2, numbers.end(), prediction.breakdown.begin());
   return prediction;
+}
+
+/// Fills the row with what `predicted` made.
+void read_answer(const std::string& answer, ValidationRow& row) {
+  std::istringstream lines(answer);
+  std::string numbers;
+  std::getline(lines, numbers);
+  row.predicted = prediction_of(numbers);
+  RunTraits& t = row.traits;
+  for (std::string* trait : {&t.gpu, &t.generation, &t.model, &t.layers, &t.precision})
+    if (!std::getline(lines, *trait)) throw InternalError("a prediction without its traits");
 }
 
 std::string on_one_line(std::string text) {
@@ -162,7 +178,7 @@ std::vector<SuiteResult> predict(const std::vector<LoadedSuite>& suites,
       ValidationRow row = row_of(loaded, run);
       if (row.reason.empty()) {
         row.reason = on_one_line(outcome.error);
-        if (row.reason.empty()) row.predicted = prediction_of(outcome.result);
+        if (row.reason.empty()) read_answer(outcome.result, row);
       }
       result.rows.push_back(std::move(row));
     }
@@ -197,14 +213,32 @@ std::vector<RecordedErrors> recorded(const Validation& validation) {
   return now;
 }
 
-void write_record(const std::string& file, const Validation& validation, std::ostream& notes) {
+/// What stands in the files that --record writes.
+struct Records {
+  ErrorRecord groups;
+  std::vector<RecordedRuns> runs;
+};
+
+Records records_of(const std::string& file) {
   std::error_code ignored;
-  ErrorRecord record;
-  if (fs::exists(file, ignored)) record = load_error_record(file);
-  const auto now = recorded(validation);
-  const std::string changes = difference(record.groups, now);
-  notes << (changes.empty() ? file + ": nothing has changed\n" : file + ":\n" + changes);
-  save_file(file, to_yaml(ErrorRecord{updated(record.groups, now)}));
+  const std::string runs = runs_beside(file);
+  Records records;
+  if (fs::exists(file, ignored)) records.groups = load_error_record(file);
+  if (fs::exists(runs, ignored)) records.runs = load_recorded_runs(runs);
+  return records;
+}
+
+/// The record, and the runs beside it; what has changed goes to `notes`.
+void write_record(const std::string& file, const Records& before, const Validation& validation,
+                  std::ostream& notes) {
+  const std::string runs_file = runs_beside(file);
+  const auto groups = recorded(validation);
+  const auto runs = recorded_runs(validation.rows);
+  for (const auto& [name, changes] : {std::pair{file, difference(before.groups.groups, groups)},
+                                      {runs_file, difference(before.runs, runs)}})
+    notes << (changes.empty() ? name + ": nothing has changed\n" : name + ":\n" + changes);
+  save_files({{file, to_yaml(ErrorRecord{updated(before.groups.groups, groups)})},
+              {runs_file, to_csv(updated(before.runs, runs))}});
 }
 
 std::string formatted(const ValidateOptions& options, const Validation& validation) {
@@ -223,19 +257,23 @@ std::string formatted(const ValidateOptions& options, const Validation& validati
 ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostream& notes) {
   check_options(options);
   const std::vector<LoadedSuite> suites = load_all(options);
+  // Before the predictions, which take minutes.
+  const Records before = options.record.empty() ? Records{} : records_of(options.record);
+  const ErrorRecord baseline =
+      options.baseline.empty() ? ErrorRecord{} : load_error_record(options.baseline);
   bool all_done = true;
   std::vector<SuiteResult> results = predict(suites, options, notes, all_done);
   Validation validation =
       validation_of(suites, std::move(results), all_done && options.filter.empty());
   if (validation.rows.empty()) throw UserError("no row is left to validate");
   if (!options.baseline.empty()) {
-    const auto worse = worse_than(load_error_record(options.baseline).groups, recorded(validation));
+    const auto worse = worse_than(baseline.groups, recorded(validation));
     validation.breaches.insert(validation.breaches.end(), worse.begin(), worse.end());
   }
   if (!options.svg.empty()) save_file(options.svg, validation_scatter(validation));
   out << formatted(options, validation);
   if (!all_done) return ExitCode::incomplete;
-  if (!options.record.empty()) write_record(options.record, validation, notes);
+  if (!options.record.empty()) write_record(options.record, before, validation, notes);
   return validation.breaches.empty() ? ExitCode::ok : ExitCode::expectation_failed;
 }
 

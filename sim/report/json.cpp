@@ -109,6 +109,28 @@ Json outside_range_of(const Metrics& m) {
   return list;
 }
 
+/// null without a record; of no run like this one only counts are stated.
+Json expected_error_of(const Metrics& m) {
+  if (!m.expected_error) return nullptr;
+  const ExpectedError& e = *m.expected_error;
+  const auto of = [&](double share) { return e.rows > 0 ? number(share) : Json(); };
+  Json band;
+  if (e.band) {
+    const auto [least, most] = e.times(m.step_time);
+    band = {number(least), number(most)};
+  }
+  return {{"rows", e.rows},
+          {"known_rows", e.known},
+          {"median_ape", of(e.median)},
+          {"p90_ape", of(e.p90)},
+          {"bias", of(e.bias)},
+          {"step_time_80_percent_s", band},
+          {"traits", e.traits},
+          {"suites", e.suites},
+          {"worst_suite", e.rows > 0 ? Json(e.worst_suite) : Json()},
+          {"worst_suite_mape", of(e.worst_mean)}};
+}
+
 Json expectations_of(const std::vector<ExpectationOutcome>& expectations) {
   Json list = Json::array();
   for (const ExpectationOutcome& e : expectations) {
@@ -168,6 +190,7 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"faults", faults_of(m)},
       {"cost", cost_of(m.cost, m.has_tokens)},
       {"verdict", {{"sentence", m.verdict.sentence}, {"next", m.verdict.next}}},
+      {"expected_error", expected_error_of(m)},
       {"expect", expectations_of(expectations)},
       {"engine", engine_of(m.engine, stats)},
       {"provenance", provenance_of(m.provenance)},

@@ -15,6 +15,7 @@
 #include "sim/report/cost.hpp"
 #include "sim/report/statistics.hpp"
 #include "sim/timeline/timeline.hpp"
+#include "sim/validation/expected_error.hpp"
 
 namespace stepsim {
 
@@ -140,6 +141,7 @@ struct Metrics {
   Seconds without_stragglers;         ///< the step if these were as fast as their peers
   std::optional<RunCost> cost;        ///< absent: the scenario has no price
   Verdict verdict;
+  std::optional<ExpectedError> expected_error;  ///< absent: no record of measured runs was found
   EngineStats engine;
   Provenance provenance;
 };

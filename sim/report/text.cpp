@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/humanise.hpp"
+#include "sim/report/likely_error_text.hpp"
 #include "sim/report/long_run_text.hpp"
 #include "sim/report/memory_text.hpp"
 #include "sim/report/straggler.hpp"
@@ -48,6 +49,7 @@ class Screen {
     faults();
     verdict();
     expected(expectations);
+    likely_error();
     engine();
     return out_;
   }
@@ -303,6 +305,11 @@ class Screen {
       label.clear();
     }
     line();
+  }
+
+  void likely_error() {
+    if (m_.expected_error)
+      paragraph("Likely error", likely_error_text(*m_.expected_error, m_.step_time));
   }
 
   void engine() {

@@ -73,7 +73,7 @@ void add_score(Json& json, const Score& score, const std::vector<ValidationRow>&
 
 Json suite_json(const SuiteResult& suite) {
   Json limits = Json::array();
-  for (const Limit& limit : suite.limits)
+  for (const SuiteLimit& limit : suite.limits)
     limits.push_back({{"name", limit.name},
                       {"limit", number(limit.limit)},
                       {"actual", number(limit.actual)},

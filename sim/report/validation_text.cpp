@@ -153,7 +153,7 @@ class Writer {
     if (std::none_of(validation_.suites.begin(), validation_.suites.end(), has_limits)) return;
     line("\n" + bold("Limits"));
     for (const SuiteResult& suite : validation_.suites) {
-      for (const Limit& limit : suite.limits) {
+      for (const SuiteLimit& limit : suite.limits) {
         const std::string mark = painted(options_.style, limit.holds() ? Paint::green : Paint::red,
                                          limit.holds() ? "✓" : "✗");
         const std::string of = validation_.suites.size() == 1 ? "" : suite.name + ": ";

@@ -5,15 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/error_words.hpp"
 #include "sim/report/humanise.hpp"
 #include "sim/validation/validation.hpp"
 
 namespace stepsim {
 
-/// "2.1 %".
-inline std::string error_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
-/// "+2.1 %".
-inline std::string signed_error(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 /// "3.97 s"; four digits, for errors of 1 % are looked at.
 inline std::string time_text(Seconds time) {
   const Column column = column_for(time);

@@ -36,9 +36,9 @@ double rounded(double share) { return std::round(share * 1e4) / 1e4; }
 
 }  // namespace
 
-std::vector<Limit> limits_of(const Score& score, const Tolerance& tolerance) {
+std::vector<SuiteLimit> limits_of(const Score& score, const Tolerance& tolerance) {
   const Errors& e = score.expected;
-  std::vector<Limit> list;
+  std::vector<SuiteLimit> list;
   const auto add = [&](const char* name, std::optional<double> limit, double actual) {
     if (limit) list.push_back({name, *limit, actual});
   };
@@ -66,7 +66,7 @@ std::vector<Breach> breaches_of(const std::vector<ValidationRow>& rows, const Sc
     }
   }
   if (!is_whole || rows.empty()) return breaches;
-  for (const Limit& limit : limits_of(score, tolerance)) {
+  for (const SuiteLimit& limit : limits_of(score, tolerance)) {
     if (limit.name != "row" && !limit.holds())
       breaches.push_back(
           {rows.front().suite,

@@ -18,7 +18,7 @@ struct Breach {
 };
 
 /// Each limit that is stated, of the rows that are expected to be met. `row` is the largest error.
-std::vector<Limit> limits_of(const Score& score, const Tolerance& tolerance);
+std::vector<SuiteLimit> limits_of(const Score& score, const Tolerance& tolerance);
 
 /// Rows that have no prediction or break the limit of a row, and limits of the whole that are
 /// broken. Rows that are known do neither. `is_whole`: false for a part of a suite's rows, of which

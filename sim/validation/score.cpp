@@ -63,22 +63,6 @@ double share_of(const ValidationRow& row, std::size_t cause) {
 
 }  // namespace
 
-Errors errors_of(const std::vector<double>& errors) {
-  Errors result{.count = static_cast<int>(errors.size())};
-  if (errors.empty()) return result;
-  std::vector<double> sizes;
-  for (const double error : errors) {
-    sizes.push_back(std::abs(error));
-    result.bias += error / static_cast<double>(errors.size());
-    result.mean += std::abs(error) / static_cast<double>(errors.size());
-  }
-  std::sort(sizes.begin(), sizes.end());
-  result.median = interpolated_quantile(sizes, 0.5);
-  result.p90 = interpolated_quantile(sizes, 0.9);
-  result.max = sizes.back();
-  return result;
-}
-
 Score score_of(const std::vector<ValidationRow>& rows, std::size_t worst) {
   Score score;
   std::vector<double> all, expected;

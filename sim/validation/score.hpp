@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "sim/core/quantity.hpp"
+#include "sim/scenario/run_record.hpp"
 #include "sim/timeline/timeline.hpp"
+#include "sim/validation/errors.hpp"
 
 namespace stepsim {
 
@@ -31,18 +33,11 @@ struct ValidationRow {
   std::string reason;  ///< why there is no prediction
   std::string known;   ///< why it is not expected to be met; empty: it is
   std::vector<std::pair<std::string, std::string>> groups;  ///< name and value
+  RunTraits traits;                                         ///< where there is a prediction
 
   /// REQUIRES: a prediction.
   double error() const { return predicted->step / measured - 1; }
 };
-
-/// Statistics of some errors; 0 throughout where there are none.
-struct Errors {
-  int count = 0;
-  double mean = 0, median = 0, p90 = 0, max = 0;  ///< of absolute values
-  double bias = 0;                                ///< mean with signs
-};
-Errors errors_of(const std::vector<double>& errors);
 
 /// Rows that share a value: "gpu" and "a100-80".
 struct GroupScore {
@@ -51,7 +46,7 @@ struct GroupScore {
 };
 
 /// A limit, and whether it was kept.
-struct Limit {
+struct SuiteLimit {
   std::string name;  ///< "median"
   double limit = 0, actual = 0;
   bool holds() const { return actual <= limit; }

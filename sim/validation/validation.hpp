@@ -14,7 +14,7 @@ struct SuiteResult {
   std::vector<std::string> assumptions;
   std::vector<ValidationRow> rows;
   Score score;
-  std::vector<Limit> limits;
+  std::vector<SuiteLimit> limits;
 };
 
 struct Validation {

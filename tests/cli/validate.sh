@@ -34,6 +34,11 @@ label: '"batch " // batch // ", tp " // tp'
 groups: {tp: tp}
 END
 printf 'batch,tp,time_ms\n8,1,20\n16,2,40\n8,3,20\n' >small.csv
+cat >run.yaml <<'END'
+model: mpt-125m
+cluster: dgx-a100-80
+training: {sequence_length: 2048, attention: flash1, global_batch: 8}
+END
 
 expect "a row that the checks refuse" 1 small.yaml
 has "a row that the checks refuse" "Not predicted"
@@ -74,12 +79,26 @@ has "causes" "forward "
 sed -i '/8,3,20/d' small.csv
 expect "a record" 0 small.yaml --record record.yaml
 has "a record" "new, mean" err
+has "a record" "small,a100,ampere,dense transformer" record_runs.csv
 expect "the same again" 0 small.yaml --baseline record.yaml
 expect "nothing new" 0 small.yaml --record record.yaml
 has "nothing new" "nothing has changed" err
 sed -i 's/mean: .*/mean: 0/' record.yaml
 expect "worse than recorded" 1 small.yaml --baseline record.yaml
 has "worse than recorded" "recorded 0.0 %"
+mkdir -p library/validate
+for suite in one two three; do sed "s/^small,/$suite,/; /^#/d" record_runs.csv; done | awk '!seen[$0]++' >library/validate/recorded_runs.csv
+STEPSIM_LIBRARY=$PWD/library "$program" run run.yaml >out
+has "a run like those of the record" "Likely error   median"
+has "a run like those of the record" "3 suites"
+echo 'suite,errors' >library/validate/recorded_runs.csv
+code=0
+STEPSIM_LIBRARY=$PWD/library "$program" run run.yaml >out 2>err || code=$?
+((code == 2)) || fail "a run with a broken record exits with $code"
+has "a broken record" "recorded_runs.csv:1:1: not a record of runs" err
+cp library/validate/recorded_runs.csv broken_runs.csv
+expect "a broken record is named before anything is predicted" 2 small.yaml --record broken.yaml
+[[ ! -s out ]] || fail "rows were predicted before the record was read"
 expect "a record of a part" 2 small.yaml --record record.yaml --filter 'tp == 1'
 expect "a record that would replace a suite" 2 small.yaml --record small.yaml
 echo 'tolerance: {row: 0.001 %}' >>small.yaml

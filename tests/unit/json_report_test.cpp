@@ -63,6 +63,7 @@ TEST_CASE("the keys of a result are a schema: none comes or goes with the number
                                         "faults",
                                         "cost",
                                         "verdict",
+                                        "expected_error",
                                         "expect",
                                         "engine",
                                         "provenance"};
@@ -96,6 +97,29 @@ TEST_CASE("a result says in base units what the metrics say") {
         Json{{"text", "mfu >= 50 %"}, {"actual", "44.2 %"}, {"holds", false}});
   CHECK(json.at("provenance") ==
         Json{{"version", "0.1.0"}, {"hashes", {{"scenario", "9f2c"}, {"gpu", "77aa"}}}});
+}
+
+TEST_CASE("the error to expect has its band in seconds, and nulls where no run is like this one") {
+  Metrics m = sample_metrics();
+  CHECK(parsed(m).at("expected_error") ==
+        Json{{"rows", 112},
+             {"known_rows", 6},
+             {"median_ape", 0.041},
+             {"p90_ape", 0.09},
+             {"bias", -0.01},
+             {"step_time_80_percent_s", {26.1428571429, 30.5}},  // 27.45 / 1.05, 27.45 / 0.9
+             {"traits", {"a100", "dense transformer", "16-bit"}},
+             {"suites", {"bloom", "korthikanti", "vtrain_multi"}},
+             {"worst_suite", "bloom"},
+             {"worst_suite_mape", 0.162}});
+  m.expected_error = ExpectedError{.traits = {"a100"}, .known = 2};
+  const Json none = parsed(m).at("expected_error");
+  CHECK(none.at("rows") == 0);
+  CHECK(none.at("known_rows") == 2);
+  for (const char* key : {"median_ape", "p90_ape", "bias", "step_time_80_percent_s", "worst_suite",
+                          "worst_suite_mape"})
+    CHECK(none.at(key).is_null());
+  CHECK(parsed(Metrics{}).at("expected_error").is_null());
 }
 
 TEST_CASE("the parts of a written breakdown sum to the written step") {

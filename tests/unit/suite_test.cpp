@@ -1,4 +1,5 @@
 // Suites: from a file and its table to runs and scenarios.
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include "sim/scenario/doc_writer.hpp"
 #include "sim/scenario/error_record.hpp"
 #include "sim/scenario/load_suite.hpp"
+#include "sim/scenario/run_record_file.hpp"
 #include "tests/source_folder.hpp"
 
 using namespace stepsim;
@@ -155,6 +157,62 @@ TEST_CASE("a record of errors reads back as it was written") {
   CHECK(read.groups[0].name.empty());
   CHECK(read.groups[1].value == "MPT-7b");
   CHECK(read.groups[1].rows == 17);
+}
+
+TEST_CASE("a record of runs reads back as it was written, to a thousandth of a per cent") {
+  const Folder folder;
+  const RunTraits traits{"a100", "ampere", "dense transformer", "large layers", "16-bit"};
+  const std::vector<RecordedRuns> runs{{"mpt", traits, "", {-0.123456, 0.01}},
+                                       {"mpt", traits, "\"slow\", or late", {0.5}}};
+  const std::string text = to_csv(runs);
+  CHECK(
+      text.ends_with("\nmpt,a100,ampere,dense transformer,large layers,16-bit,,-12.346 1.000\n"
+                     "mpt,a100,ampere,dense transformer,large layers,16-bit,"
+                     "\"\"\"slow\"\", or late\",50.000\n"));
+  const auto read = load_recorded_runs(folder.file("runs.csv", text));
+  REQUIRE(read.size() == 2);
+  CHECK(read[0].traits == traits);
+  CHECK(read[0].errors == std::vector<double>{-0.12346, 0.01});
+  CHECK(read[1].known == runs[1].known);
+  CHECK(to_csv(read) == text);
+}
+
+TEST_CASE("the record of runs of a library is that of its first folder that has one") {
+  const Folder folder;
+  fs::create_directories(fs::path(folder.file("x", "")).parent_path() / "validate");
+  const std::string path =
+      folder.file("validate/recorded_runs.csv", to_csv({{"mine", {}, "", {0}}}));
+  const std::string root = fs::path(path).parent_path().parent_path().string();
+  CHECK(runs_beside((fs::path(root) / "validate/recorded.yaml").string()) == path);
+  CHECK_FALSE(recorded_runs_of({{root + "/validate"}}));
+  CHECK(recorded_runs_of({{root + "/validate", root, source_folder()}})->front().suite == "mine");
+  folder.file("validate/recorded_runs.csv", "suite,errors\na,1\n");
+  CHECK_THROWS_AS(recorded_runs_of({{root}}), UserError);
+  std::string wrong = to_csv({{"mine", {}, "", {0}}});
+  wrong.replace(wrong.find("0.000"), 5, "0.0x1");
+  folder.file("validate/recorded_runs.csv", wrong);
+  CHECK_THROWS_WITH_AS(recorded_runs_of({{root}}), doctest::Contains("'0.0x1' are not numbers"),
+                       UserError);
+}
+
+TEST_CASE("the committed record of runs has the rows and means of the committed record") {
+  const fs::path folder = fs::path(source_folder()) / "validate";
+  const auto runs = recorded_runs_of({{source_folder()}});
+  REQUIRE(runs);
+  for (const RecordedErrors& group :
+       load_error_record((folder / "recorded.yaml").string()).groups) {
+    if (!group.name.empty()) continue;
+    CAPTURE(group.suite);
+    int rows = 0;
+    double sum = 0;
+    for (const RecordedRuns& run : *runs) {
+      if (run.suite != group.suite) continue;
+      rows += static_cast<int>(run.errors.size());
+      for (const double error : run.errors) sum += std::abs(error);
+    }
+    CHECK(rows == group.rows);
+    CHECK(sum / rows == doctest::Approx(group.mean).epsilon(1e-3));
+  }
 }
 
 TEST_CASE("docs/validation.md holds the table that the reader declares") {

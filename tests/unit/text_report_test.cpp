@@ -79,8 +79,36 @@ Next           sequence parallelism (--set parallelism.sequence=true) hides part
 Expected       ✓ step_time <= 28 s   27.45 s
                ✗ mfu >= 50 %         44.2 %
 
+Likely error   median 4.1 %, 90th percentile 9.0 %, bias -1.0 %; 80 % of 112
+               measured runs like this one would be between 26.1 s and 30.5 s
+               (a100, dense transformer, 16-bit; 3 suites of equal weight, worst
+               bloom 16.2 %; 6 known gaps not counted)
 Simulated 8 of 1,024 ranks (the others behave alike), 125,412 events.
 )");
+}
+
+TEST_CASE("the likely error says of how many runs it is, and where there are none") {
+  Metrics m = sample_metrics();
+  ExpectedError& error = *m.expected_error;
+  const auto said = [&] {
+    const std::string text = unwrapped(table(m));
+    const auto from = text.find("Likely error");
+    return from == std::string::npos ? "" : text.substr(from, text.find(" Simulated") - from);
+  };
+  error.band.reset();
+  error.rows = 8;
+  error.known = 0;
+  error.suites = {"bloom"};
+  CHECK(said() ==
+        "Likely error median 4.1 %, 90th percentile 9.0 %, bias -1.0 %; of 8 measured runs like "
+        "this one (a100, dense transformer, 16-bit; one suite, bloom)");
+  error.known = 1;
+  error.rows = 0;
+  CHECK(said() ==
+        "Likely error unknown: no measured runs like this one (a100, dense transformer, 16-bit; 1 "
+        "known gap not counted)");
+  m.expected_error.reset();
+  CHECK(said().empty());
 }
 
 TEST_CASE("the screen has room for every cause, three groups and long sentences") {
@@ -88,7 +116,7 @@ TEST_CASE("the screen has room for every cause, three groups and long sentences"
   m.breakdown.fill(27.45 / kCauses);
   for (int width : {80, 100, 200}) {
     const auto lines = lines_of(table(m, {.colour = false, .width = width}));
-    CHECK(lines.size() <= 40);
+    CHECK(lines.size() <= 44);
     for (const std::string& line : lines) {
       CAPTURE(line);
       CHECK(width_of(line) <= width);

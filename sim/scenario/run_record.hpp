@@ -1,0 +1,30 @@
+// What is recorded of validated runs: their errors, by what the runs have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stepsim {
+
+/// The generation of what has no tensor cores, such as a CPU: nothing is like it but itself.
+inline constexpr const char* kNoGeneration = "other";
+
+/// What a run has in common with others whose errors may be like its own.
+struct RunTraits {
+  std::string gpu;         ///< family: a100, whatever its memory
+  std::string generation;  ///< ampere, hopper, ...
+  std::string model;       ///< dense transformer, mixture of experts, convolutional, ...
+  std::string layers;      ///< of a transformer: large layers, small layers; else empty
+  std::string precision;   ///< 16-bit, 32-bit, fp8
+  auto operator<=>(const RunTraits&) const = default;
+};
+
+/// Runs of a suite that are alike.
+struct RecordedRuns {
+  std::string suite;
+  RunTraits traits;
+  std::string known;           ///< why they are not expected to be met; empty: they are
+  std::vector<double> errors;  ///< predicted over measured, less one; ascending
+};
+
+}  // namespace stepsim

@@ -1,0 +1,105 @@
+// Widening from a run's own kind to all that can be compared with it.
+#include "sim/validation/expected_error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "sim/validation/errors.hpp"
+
+namespace stepsim {
+namespace {
+
+using Trait = std::string RunTraits::*;
+
+/// The traits that runs have to share, from the narrowest kind to the widest.
+const std::vector<std::vector<Trait>>& widening() {
+  using T = RunTraits;
+  static const std::vector<std::vector<Trait>> kSteps{
+      {&T::gpu, &T::model, &T::layers, &T::precision},
+      {&T::generation, &T::model, &T::layers, &T::precision},
+      {&T::model, &T::layers, &T::precision},
+      {&T::model, &T::layers},
+      {&T::model}};
+  return kSteps;
+}
+
+bool is_like(const RunTraits& a, const RunTraits& b, const std::vector<Trait>& shared) {
+  // Of two devices without tensor cores one says nothing of the other, nor of GPUs.
+  if ((a.generation == kNoGeneration || b.generation == kNoGeneration) && a.gpu != b.gpu)
+    return false;
+  return std::all_of(shared.begin(), shared.end(),
+                     [&](const Trait trait) { return a.*trait == b.*trait; });
+}
+
+/// Numbers that do not count the same.
+using Weighted = std::vector<std::pair<double, double>>;  // value and weight
+
+/// The least value that with all below it has that share of the weight. REQUIRES: not empty.
+double quantile(Weighted values, double share) {
+  std::sort(values.begin(), values.end());
+  double all = 0, below = 0;
+  for (const auto& [value, weight] : values) all += weight;
+  for (const auto& [value, weight] : values) {
+    below += weight;
+    if (below >= share * all * (1 - 1e-12)) return value;
+  }
+  return values.back().first;
+}
+
+void summarise(const std::map<std::string, std::vector<double>>& by_suite, ExpectedError& found) {
+  Weighted errors, sizes;
+  for (const auto& [suite, all] : by_suite) {
+    const Errors of_suite = errors_of(all);
+    found.suites.push_back(suite);
+    found.rows += of_suite.count;
+    found.bias += of_suite.bias / static_cast<double>(by_suite.size());
+    if (found.worst_suite.empty() || of_suite.mean > found.worst_mean) {
+      found.worst_suite = suite;
+      found.worst_mean = of_suite.mean;
+    }
+    for (const double error : all) {
+      errors.emplace_back(error, 1 / static_cast<double>(all.size()));
+      sizes.emplace_back(std::abs(error), 1 / static_cast<double>(all.size()));
+    }
+  }
+  if (errors.empty()) return;
+  found.median = quantile(sizes, 0.5);
+  found.p90 = quantile(sizes, 0.9);
+  if (found.rows >= kEnoughForBand)
+    found.band = {1 + quantile(errors, 0.1), 1 + quantile(errors, 0.9)};
+}
+
+ExpectedError of_kind(const RunTraits& traits, const std::vector<Trait>& shared,
+                      const std::vector<RecordedRuns>& runs) {
+  ExpectedError found;
+  for (const Trait trait : shared)
+    if (!(traits.*trait).empty()) found.traits.push_back(traits.*trait);
+  std::map<std::string, std::vector<double>> by_suite;
+  for (const RecordedRuns& run : runs) {
+    if (!is_like(traits, run.traits, shared)) continue;
+    if (run.known.empty()) {
+      std::vector<double>& errors = by_suite[run.suite];
+      errors.insert(errors.end(), run.errors.begin(), run.errors.end());
+    } else {
+      found.known += static_cast<int>(run.errors.size());
+    }
+  }
+  summarise(by_suite, found);
+  return found;
+}
+
+}  // namespace
+
+ExpectedError expected_error(const RunTraits& traits, const std::vector<RecordedRuns>& runs) {
+  ExpectedError widest = of_kind(traits, widening().front(), runs);
+  for (const std::vector<Trait>& shared : widening()) {
+    ExpectedError found = of_kind(traits, shared, runs);
+    const bool enough = found.rows >= kEnoughRuns && found.suites.size() >= kEnoughSuites;
+    if (enough) return found;
+    if (found.rows > widest.rows) widest = std::move(found);
+  }
+  return widest;
+}
+
+}  // namespace stepsim

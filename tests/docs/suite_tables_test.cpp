@@ -1,0 +1,201 @@
+// The tables of documents that are made from validate/recorded_runs.csv.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/error_words.hpp"
+#include "sim/scenario/load_suite.hpp"
+#include "sim/scenario/run_record_file.hpp"
+#include "sim/validation/errors.hpp"
+#include "sim/validation/expected_error.hpp"
+#include "tests/source_folder.hpp"
+
+using namespace stepsim;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::vector<RecordedRuns>& record() {
+  static const auto kRecord = recorded_runs_of({{source_folder()}}).value();
+  return kRecord;
+}
+
+std::map<std::string, Suite> suites() {
+  std::map<std::string, Suite> all;
+  for (const auto& entry : fs::directory_iterator(fs::path(source_folder()) / "validate/suites")) {
+    if (entry.path().extension() != ".yaml") continue;
+    const Suite suite = load_suite({.path = entry.path().string()}).suite;
+    all.emplace(suite.name, suite);
+  }
+  return all;
+}
+
+/// Within a cell.
+std::string cell(const std::string& text) {
+  std::string result;
+  for (const char c : text) result += c == '|' ? std::string("\\|") : std::string(1, c);
+  return result;
+}
+
+/// Errors with and without rows that are known.
+struct Both {
+  std::vector<double> all, expected;
+  void add(const RecordedRuns& run) {
+    all.insert(all.end(), run.errors.begin(), run.errors.end());
+    if (run.known.empty()) expected.insert(expected.end(), run.errors.begin(), run.errors.end());
+  }
+};
+
+std::map<std::string, Both> by_suite() {
+  std::map<std::string, Both> all;
+  for (const RecordedRuns& run : record()) all[run.suite].add(run);
+  return all;
+}
+
+std::string readme_table() {
+  std::string text =
+      "| measured | rows | mean error | median | largest | mean without rows known to be off |\n"
+      "|---|---|---|---|---|---|\n";
+  const auto errors = by_suite();
+  for (const auto& [name, suite] : suites()) {
+    const Both& both = errors.at(name);
+    const Errors e = errors_of(both.all), without = errors_of(both.expected);
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", cell(suite.title), e.count,
+                        error_text(e.mean), error_text(e.median), error_text(e.max),
+                        without.count == e.count ? ""
+                        : without.count == 0     ? "all are known"
+                                                 : error_text(without.mean));
+  }
+  return text;
+}
+
+std::string line_of(const std::string& title, const Errors& e) {
+  if (e.count == 0) return "";
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", title, e.count, error_text(e.mean),
+                     error_text(e.median), error_text(e.p90), error_text(e.max),
+                     signed_error(e.bias));
+}
+
+std::string suite_table() {
+  std::string text =
+      "| suite | rows | mean | median | 90th | largest | bias |\n|---|---|---|---|---|---|---|\n";
+  for (const auto& [name, both] : by_suite()) {
+    text += line_of(fmt::format("[{0}](../validate/suites/{0}.yaml)", name), errors_of(both.all));
+    if (both.expected.size() < both.all.size())
+      text +=
+          line_of(fmt::format("without {} that are known", both.all.size() - both.expected.size()),
+                  errors_of(both.expected));
+  }
+  return text;
+}
+
+std::string kind_table() {
+  struct Kind {
+    Both errors;
+    std::set<std::string> suites;
+  };
+  std::map<std::tuple<std::string, std::string, std::string>, Kind> kinds;
+  for (const RecordedRuns& run : record()) {
+    Kind& kind = kinds[{run.traits.model, run.traits.gpu, run.traits.precision}];
+    kind.errors.add(run);
+    kind.suites.insert(run.suite);
+  }
+  std::string text =
+      "| model | GPU | precision | rows | mean | 90th | bias | known besides | suites |\n"
+      "|---|---|---|---|---|---|---|---|---|\n";
+  for (const auto& [key, kind] : kinds) {
+    const auto& [model, gpu, precision] = key;
+    const Errors e = errors_of(kind.errors.expected);
+    const std::size_t known = kind.errors.all.size() - kind.errors.expected.size();
+    const std::string numbers = e.count == 0 ? "- | - | -"
+                                             : fmt::format("{} | {} | {}", error_text(e.mean),
+                                                           error_text(e.p90), signed_error(e.bias));
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", model, gpu, precision, e.count,
+                        numbers, known, fmt::join(kind.suites, ", "));
+  }
+  return text;
+}
+
+std::string known_table() {
+  std::map<std::pair<std::string, std::string>, std::vector<double>> gaps;
+  for (const RecordedRuns& run : record()) {
+    if (run.known.empty()) continue;
+    auto& errors = gaps[{run.suite, run.known}];
+    errors.insert(errors.end(), run.errors.begin(), run.errors.end());
+  }
+  std::string text = "| suite | rows | errors | bias | why |\n|---|---|---|---|---|\n";
+  for (const auto& [gap, errors] : gaps) {
+    const auto [least, most] = std::minmax_element(errors.begin(), errors.end());
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", gap.first, errors.size(),
+                        errors.size() == 1 ? signed_error(*least)
+                                           : signed_error(*least) + " to " + signed_error(*most),
+                        signed_error(errors_of(errors).bias), cell(gap.second));
+  }
+  return text;
+}
+
+std::string band_sentences() {
+  int rows = 0, inside = 0;
+  double width = 0;
+  for (const RecordedRuns& run : record()) {
+    if (!run.known.empty()) continue;
+    std::vector<RecordedRuns> others = record();
+    std::erase_if(others, [&](const RecordedRuns& other) { return other.suite == run.suite; });
+    const ExpectedError error = expected_error(run.traits, others);
+    if (!error.band) continue;
+    const auto [least, most] = *error.band;
+    for (const double e : run.errors) {
+      ++rows;
+      inside += least <= 1 + e && 1 + e <= most ? 1 : 0;
+      width += most - least;
+    }
+  }
+  return fmt::format(
+      "Of {} rows {:.0f} % are within that band, which should hold 80 %; it is {:.0f} % wide in "
+      "the mean.\n",
+      rows, 100.0 * inside / rows, 100 * width / rows);
+}
+
+std::string text_of_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string{std::istreambuf_iterator<char>(in), {}};
+}
+
+/// That what stands between the marks of that name is what was made; writes it if asked to.
+void check_made(const char* document, const std::string& name, const std::string& made) {
+  const fs::path path = fs::path(source_folder()) / document;
+  const std::string begin = fmt::format(
+      "<!-- {}: made from validate/recorded_runs.csv; renew with STEPSIM_UPDATE=1 "
+      "build/tests/docs_suites -->\n",
+      name);
+  const std::string text = text_of_file(path);
+  const auto from = text.find(begin), to = text.find(fmt::format("<!-- end of {} -->", name));
+  CAPTURE(document);
+  CAPTURE(name);
+  REQUIRE(from != std::string::npos);
+  REQUIRE(to != std::string::npos);
+  const std::string fresh =
+      text.substr(0, from + begin.size()) + "\n" + made + "\n" + text.substr(to);
+  if (std::getenv("STEPSIM_UPDATE") != nullptr) std::ofstream(path, std::ios::binary) << fresh;
+  const bool is_fresh = text_of_file(path) == fresh;
+  CHECK_MESSAGE(is_fresh, "the record has changed: STEPSIM_UPDATE=1 build/tests/docs_suites");
+}
+
+}  // namespace
+
+TEST_CASE("documents have the suites' errors as they are recorded") {
+  check_made("README.md", "suites", readme_table());
+  check_made("docs/accuracy.md", "suites", suite_table());
+  check_made("docs/validation.md", "band", band_sentences());
+  check_made("validate/DEVIATIONS.md", "kinds", kind_table());
+  check_made("validate/DEVIATIONS.md", "known", known_table());
+}
