@@ -265,6 +265,7 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
   std::vector<SuiteResult> results = predict(suites, options, notes, all_done);
   Validation validation =
       validation_of(suites, std::move(results), all_done && options.filter.empty());
+  if (validation.rows.empty() && !all_done) return ExitCode::incomplete;
   if (validation.rows.empty()) throw UserError("no row is left to validate");
   if (!options.baseline.empty()) {
     const auto worse = worse_than(baseline.groups, recorded(validation));

@@ -442,6 +442,42 @@ TEST_CASE("Ctrl-C during replicas prints those that are done") {
   CHECK(text_of(err).starts_with("interrupted: "));
 }
 
+TEST_CASE("Ctrl-C during a validation prints the rows that are done, and exits with 3") {
+  const Folder folder;
+  const std::string out = folder.file("out"), err = folder.file("err");
+  const std::string suite = folder.file("long.yaml"), record = folder.file("record.yaml");
+  {
+    std::ofstream text(suite);
+    text << "title: as many rows as nobody waits for\nsource: this test\nassumptions: [none]\n"
+            "scenario:\n  model: mpt-125m\n  cluster: dgx-a100-80\n"
+            "  training: {sequence_length: 2048, attention: flash1, global_batch: 8}\n"
+            "measured: ms ms\nrows:\n";
+    for (int i = 0; i < 5000; ++i) text << "  - {ms: 20}\n";
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);
+    std::signal(SIGINT, SIG_DFL);
+    dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0600), STDOUT_FILENO);
+    dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+    execl(STEPSIM_PROGRAM, "stepsim", "validate", suite.c_str(), "--jobs", "1", "--format", "json",
+          "--record", record.c_str(), nullptr);
+    _exit(127);
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  kill(child, SIGINT);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
+  CHECK(text_of(err).starts_with("interrupted: "));
+  CHECK_FALSE(fs::exists(record));  // of a part nothing is recorded
+  const Json validation = Json::parse(text_of(out));
+  CHECK(validation["count"] >= 1);
+  CHECK(validation["count"] < 5000);
+  CHECK(validation["rows"].size() == validation["count"]);
+}
+
 TEST_CASE("a run that is interrupted while it writes a trace leaves no file behind") {
   const Folder folder;
   const std::string trace = folder.file("trace.json");

@@ -1,7 +1,11 @@
 // Expressions over named values: what they mean, and what is no expression.
 #include "sim/scenario/expression.hpp"
 
+#include <chrono>
 #include <map>
+#include <random>
+#include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -63,6 +67,40 @@ TEST_CASE("what has no value says why") {
   CHECK(error_of("") == "expression is empty");
   CHECK(error_of(std::string(2000, '(')) == "longer than 1000 characters");
   CHECK(error_of(std::string(900, '(')) != "");
+}
+
+TEST_CASE("any row of words has a value or is refused, and soon") {
+  const std::vector<std::string> words{
+      "gpus",  "tp", "model", "blank", "nothing", "0",    "1",    "2.5",  "1e308",   "-",  "+",
+      "*",     "/",  "^",     "//",    "==",      "!=",   "<",    ">=",   "and",     "or", "not",
+      "&&",    "!",  "?",     ":",     "(",       ")",    ",",    "[",    "]",       "{",  "}",
+      "\"a\"", "\"", "'",     "max",   "min",     "abs",  "sqrt", "log",  "sum",     "=",  "+=",
+      "%",     "&",  "|",     "<<",    "zeros",   "ones", "eye",  "size", "str2dbl", "i",  "\xc3"};
+  std::mt19937 random(1);
+  const auto below = [&](std::size_t count) { return random() % count; };
+  std::size_t values = 0, refusals = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text;
+    for (std::size_t n = 1 + below(12); n > 0; --n)
+      text += words[below(words.size())] + (below(4) > 0 ? " " : "");
+    CAPTURE(text);
+    try {
+      const Expression one(text);
+      one([](const std::string& name) {
+        const auto found = kRow.find(name);
+        return found == kRow.end() ? Datum("") : found->second;
+      });
+      ++values;
+    } catch (const ExpressionError& error) {
+      ++refusals;
+      CHECK_FALSE(error.message.empty());
+      CHECK(error.offset <= static_cast<int>(text.size()));
+    }
+  }
+  CHECK(values > 100);
+  CHECK(refusals > 10'000);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::minutes(1));
 }
 
 TEST_CASE("texts are numbers where all of them is one") {
