@@ -103,24 +103,25 @@ std::string kind_table() {
     Both errors;
     std::set<std::string> suites;
   };
-  std::map<std::tuple<std::string, std::string, std::string>, Kind> kinds;
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, Kind> kinds;
   for (const RecordedRuns& run : record()) {
-    Kind& kind = kinds[{run.traits.model, run.traits.gpu, run.traits.precision}];
+    Kind& kind = kinds[{run.traits.model, run.traits.layers, run.traits.gpu, run.traits.precision}];
     kind.errors.add(run);
     kind.suites.insert(run.suite);
   }
   std::string text =
-      "| model | GPU | precision | rows | mean | 90th | bias | known besides | suites |\n"
-      "|---|---|---|---|---|---|---|---|---|\n";
+      "| model | layers | GPU | precision | rows | mean | 90th | bias | known besides | suites |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n";
   for (const auto& [key, kind] : kinds) {
-    const auto& [model, gpu, precision] = key;
+    const auto& [model, layers, gpu, precision] = key;
     const Errors e = errors_of(kind.errors.expected);
     const std::size_t known = kind.errors.all.size() - kind.errors.expected.size();
     const std::string numbers = e.count == 0 ? "- | - | -"
                                              : fmt::format("{} | {} | {}", error_text(e.mean),
                                                            error_text(e.p90), signed_error(e.bias));
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", model, gpu, precision, e.count,
-                        numbers, known, fmt::join(kind.suites, ", "));
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", model,
+                        layers.substr(0, layers.find(' ')), gpu, precision, e.count, numbers, known,
+                        fmt::join(kind.suites, ", "));
   }
   return text;
 }
