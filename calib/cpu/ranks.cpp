@@ -102,6 +102,10 @@ double Ranks::of_first(double value) const {
   return value;
 }
 
+void Ranks::of_first(void* bytes, std::size_t count) const {
+  if (started_) check(MPI_Bcast(bytes, counted(count), MPI_BYTE, 0, MPI_COMM_WORLD), "MPI_Bcast");
+}
+
 std::string Ranks::version() const {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
   int length = 0;

@@ -32,6 +32,7 @@ class Ranks {
   double mean(double value) const;
   /// What rank 0 has, on all ranks.
   double of_first(double value) const;
+  void of_first(void* bytes, std::size_t count) const;
 
   /// The library that sends, or empty.
   std::string version() const;

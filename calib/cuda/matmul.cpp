@@ -1,52 +1,12 @@
-// Descriptors, algorithm and operands of a matrix product.
-//
-// cuBLAS counts columns first. A row-major C[m,n] is its n x m matrix, the product of an n x k one
-// (our B, the weights) and a k x m one (our A); the letters of `Transpose` belong to these two.
+// Operands of random numbers for a product.
 #include "calib/cuda/matmul.hpp"
 
-#include <type_traits>
-
-#include <fmt/format.h>
-
 #include "calib/cuda/kernels.hpp"
-#include "calib/harness/not_offered.hpp"
+#include "calib/cuda/product.hpp"
 #include "sim/measurement/memory_bytes.hpp"
 
 namespace stepsim::calib::cuda {
 namespace {
-
-/// What PyTorch gives cuBLASLt from Hopper on (aten/src/ATen/cuda/CublasHandlePool.cpp).
-constexpr std::size_t kWorkspace = std::size_t{32} << 20;
-
-void check(cublasStatus_t status, const char* call) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  const std::string text = fmt::format("{}: {}", call, cublasLtGetStatusString(status));
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)
-    throw NotOffered(text);
-  throw CudaFailure(text);
-}
-
-struct Types {
-  cudaDataType operand, result;
-  cublasComputeType_t compute;
-};
-
-Types types_of(const GemmPoint& point) {
-  const auto result = [&](cudaDataType usual) { return point.accumulate ? CUDA_R_32F : usual; };
-  switch (point.dtype) {
-    case Dtype::bf16:
-      return {CUDA_R_16BF, result(CUDA_R_16BF), CUBLAS_COMPUTE_32F};
-    case Dtype::fp16:
-      return {CUDA_R_16F, result(CUDA_R_16F), CUBLAS_COMPUTE_32F};
-    case Dtype::tf32:
-      return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
-    case Dtype::fp32:
-      return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Dtype::fp8:
-      return {CUDA_R_8F_E4M3, result(CUDA_R_16BF), CUBLAS_COMPUTE_32F};
-  }
-  throw NotOffered("the harness does not know this precision");
-}
 
 std::size_t padded(std::int64_t bytes) {
   return (static_cast<std::size_t>(bytes) + 255) / 256 * 256;
@@ -61,100 +21,22 @@ Sizes sizes_of(const GemmPoint& p) {
   return {p.batch * p.n * p.k, p.batch * p.k * p.m, p.batch * p.n * p.m};
 }
 
-class Layout {
- public:
-  Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t batch) {
-    check(cublasLtMatrixLayoutCreate(&layout_, type, static_cast<std::uint64_t>(rows),
-                                     static_cast<std::uint64_t>(columns), rows),
-          "cublasLtMatrixLayoutCreate");
-    const auto count = static_cast<std::int32_t>(batch);
-    const std::int64_t offset = rows * columns;
-    set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count);
-    set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &offset, sizeof offset);
-  }
-  ~Layout() { (void)cublasLtMatrixLayoutDestroy(layout_); }
-  Layout(const Layout&) = delete;
-  Layout& operator=(const Layout&) = delete;
-  operator cublasLtMatrixLayout_t() const { return layout_; }
-
- private:
-  void set(cublasLtMatrixLayoutAttribute_t which, const void* value, std::size_t size) {
-    check(cublasLtMatrixLayoutSetAttribute(layout_, which, value, size),
-          "cublasLtMatrixLayoutSetAttribute");
-  }
-  cublasLtMatrixLayout_t layout_ = nullptr;
-};
-
-struct Destroy {
-  void operator()(cublasLtHandle_t handle) const { (void)cublasLtDestroy(handle); }
-  void operator()(cublasLtMatmulDesc_t description) const {
-    (void)cublasLtMatmulDescDestroy(description);
-  }
-};
+std::int64_t result_element(const GemmPoint& p) {
+  return p.accumulate ? 4 : p.dtype == Dtype::fp8 ? 2 : element_bytes(p.dtype);
+}
 
 }  // namespace
 
 struct Matmul::Operation {
-  explicit Operation(const GemmPoint& p, int turns)
-      : types(types_of(p)),
-        weights(types.operand, transposed_weights(p) ? p.k : p.n, transposed_weights(p) ? p.n : p.k,
-                p.batch),
-        input(types.operand, transposed_input(p) ? p.m : p.k, transposed_input(p) ? p.k : p.m,
-              p.batch),
-        result(types.result, p.n, p.m, p.batch),
+  Operation(const GemmPoint& p, int turns)
+      : product(p),
         weights_bytes(padded(sizes_of(p).weights * element_bytes(p.dtype))),
         input_bytes(padded(sizes_of(p).input * element_bytes(p.dtype))),
         result_bytes(padded(sizes_of(p).result * result_element(p))),
-        operands(static_cast<std::size_t>(turns) * set_bytes()),
-        workspace(kWorkspace),
-        beta(p.accumulate ? 1.0f : 0.0f) {
-    cublasLtHandle_t new_handle = nullptr;
-    check(cublasLtCreate(&new_handle), "cublasLtCreate");
-    handle.reset(new_handle);
-    cublasLtMatmulDesc_t new_description = nullptr;
-    check(cublasLtMatmulDescCreate(&new_description, types.compute, CUDA_R_32F),
-          "cublasLtMatmulDescCreate");
-    description.reset(new_description);
-    describe(p);
-    choose_algorithm();
+        operands(static_cast<std::size_t>(turns) * set_bytes()) {
     fill(p, turns);
   }
-  static bool transposed_weights(const GemmPoint& p) { return p.transpose == Transpose::TN; }
-  static bool transposed_input(const GemmPoint& p) { return p.transpose == Transpose::NT; }
-  static std::int64_t result_element(const GemmPoint& p) {
-    return p.accumulate ? 4 : p.dtype == Dtype::fp8 ? 2 : element_bytes(p.dtype);
-  }
   std::size_t set_bytes() const { return weights_bytes + input_bytes + result_bytes; }
-
-  void set(cublasLtMatmulDescAttributes_t which, const void* value, std::size_t size) const {
-    check(cublasLtMatmulDescSetAttribute(description.get(), which, value, size),
-          "cublasLtMatmulDescSetAttribute");
-  }
-
-  void describe(const GemmPoint& p) const {
-    const cublasOperation_t of_weights = transposed_weights(p) ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const cublasOperation_t of_input = transposed_input(p) ? CUBLAS_OP_T : CUBLAS_OP_N;
-    set(CUBLASLT_MATMUL_DESC_TRANSA, &of_weights, sizeof of_weights);
-    set(CUBLASLT_MATMUL_DESC_TRANSB, &of_input, sizeof of_input);
-    if (p.dtype != Dtype::fp8) return;
-    const std::int8_t fast = 1;  // as Transformer Engine runs forward passes
-    set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast);
-  }
-
-  void choose_algorithm() {
-    cublasLtMatmulPreference_t preference = nullptr;
-    check(cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
-    const std::size_t most = kWorkspace;
-    (void)cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                               &most, sizeof most);
-    int found = 0;
-    const cublasStatus_t status =
-        cublasLtMatmulAlgoGetHeuristic(handle.get(), description.get(), weights, input, result,
-                                       result, preference, 1, &algorithm, &found);
-    (void)cublasLtMatmulPreferenceDestroy(preference);
-    check(status, "cublasLtMatmulAlgoGetHeuristic");
-    if (found == 0) throw NotOffered("cuBLASLt has no algorithm for it");
-  }
 
   void fill(const GemmPoint& p, int turns) const {
     const Sizes sizes = sizes_of(p);
@@ -171,32 +53,21 @@ struct Matmul::Operation {
     cuda::check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   }
 
-  Types types;
-  Layout weights, input, result;
+  Product product;
   std::size_t weights_bytes, input_bytes, result_bytes;
-  DeviceBuffer operands, workspace;
-  float beta;
-  std::unique_ptr<std::remove_pointer_t<cublasLtHandle_t>, Destroy> handle;
-  std::unique_ptr<std::remove_pointer_t<cublasLtMatmulDesc_t>, Destroy> description;
-  cublasLtMatmulHeuristicResult_t algorithm = {};
+  DeviceBuffer operands;
 };
 
 Matmul::Matmul(const GemmPoint& point, int turns)
-    : point_(point), turns_(turns), operation_(std::make_unique<Operation>(point, turns)) {}
+    : turns_(turns), operation_(std::make_unique<Operation>(point, turns)) {}
 
 Matmul::~Matmul() = default;
 
 void Matmul::enqueue(cudaStream_t stream, int turn) const {
   const Operation& op = *operation_;
-  const float alpha = 1;
-  const char* weights = op.operands.data() + static_cast<std::size_t>(turn) * op.set_bytes();
-  const char* input = weights + op.weights_bytes;
-  char* result = op.operands.data() + static_cast<std::size_t>(turn) * op.set_bytes() +
-                 op.weights_bytes + op.input_bytes;
-  check(cublasLtMatmul(op.handle.get(), op.description.get(), &alpha, weights, op.weights, input,
-                       op.input, &op.beta, result, op.result, result, op.result, &op.algorithm.algo,
-                       op.workspace.data(), kWorkspace, stream),
-        "cublasLtMatmul");
+  char* const weights = op.operands.data() + static_cast<std::size_t>(turn) * op.set_bytes();
+  char* const input = weights + op.weights_bytes;
+  op.product.enqueue(stream, weights, input, input + op.input_bytes);
 }
 
 Batch Matmul::batch() const {

@@ -3,16 +3,14 @@
 
 #include <memory>
 
-#include <cublasLt.h>
-
 #include "calib/cuda/handles.hpp"
 #include "calib/cuda/stopwatch.hpp"
 #include "sim/measurement/point.hpp"
 
 namespace stepsim::calib::cuda {
 
-/// One shape, ready to be launched over `turns` sets of operands on the current device. The
-/// algorithm is the first that cuBLASLt's heuristic proposes, which is what PyTorch runs.
+/// One shape (product.hpp), ready to be launched over `turns` sets of operands on the current
+/// device.
 class Matmul {
  public:
   /// Throws NotOffered when cuBLASLt has no algorithm for it or the memory does not suffice.
@@ -27,7 +25,6 @@ class Matmul {
 
  private:
   struct Operation;
-  GemmPoint point_;
   int turns_;
   std::unique_ptr<Operation> operation_;
 };

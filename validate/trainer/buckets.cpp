@@ -1,8 +1,6 @@
 // Gradients gather in a bucket, which is summed over the ranks when it is full.
 #include "validate/trainer/buckets.hpp"
 
-#include "calib/cpu/loops.hpp"
-
 namespace stepsim::trainer {
 
 void Buckets::add(std::span<float> gradients) {
@@ -13,14 +11,14 @@ void Buckets::add(std::span<float> gradients) {
 
 void Buckets::flush() {
   if (open_.empty()) return;
-  cpu::scale(open_.data(), 1.0F / static_cast<float>(size_), open_.size());
-  reductions_.start(open_.data(), open_.size());
+  device_.scale(open_.data(), 1.0F / static_cast<float>(size_), open_.size());
+  device_.start_sum(open_.data(), open_.size());
   open_ = {};
 }
 
 void Buckets::finish() {
   flush();
-  reductions_.finish();
+  device_.finish_sums();
 }
 
 }  // namespace stepsim::trainer

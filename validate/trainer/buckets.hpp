@@ -7,29 +7,29 @@
 
 #include <span>
 
-#include "calib/cpu/ranks.hpp"
+#include "validate/trainer/device.hpp"
 
 namespace stepsim::trainer {
 
 class Buckets {
  public:
-  Buckets(const cpu::Ranks& ranks, double bucket_bytes)
-      : size_(ranks.size()), bucket_bytes_(bucket_bytes), reductions_(ranks) {}
+  Buckets(Device& device, int ranks, double bucket_bytes)
+      : device_(device), size_(ranks), bucket_bytes_(bucket_bytes) {}
 
   /// REQUIRES: right behind the gradients of the last call.
   void add(std::span<float> gradients);
   /// Moves what is under way.
-  void progress() { reductions_.progress(); }
+  void progress() { device_.progress(); }
   /// The last bucket, and the end of all.
   void finish();
 
  private:
   void flush();
 
+  Device& device_;
   int size_;
   double bucket_bytes_;
   std::span<float> open_;
-  cpu::AllReduces reductions_;
 };
 
 }  // namespace stepsim::trainer

@@ -11,16 +11,14 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include "calib/cpu/gemm.hpp"
 #include "sim/core/quantile.hpp"
 #include "validate/trainer/train.hpp"
 
 namespace stepsim::trainer {
 namespace {
 
-constexpr int kWrong = 1, kBadInput = 2, kFailed = 70;
+constexpr int kWrong = 1, kBadInput = 2, kNoDevice = 3, kFailed = 70;
 
 struct Wishes {
   Setting setting;
@@ -74,12 +72,11 @@ double bytes_of(const Shape& shape) {
 void check_setting(const Wishes& wishes) {
   const Setting& s = wishes.setting;
   const double wanted = bytes_of(s.shape), gib = 0x1p30;
-  const double memory =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const double memory = device_memory_bytes();
   if (memory > 0 && wanted > memory)
     throw CLI::ValidationError(
         "--layers, --width, --batch",
-        fmt::format("they need {:.3g} GiB a rank, this machine has {:.3g}; try fewer or smaller",
+        fmt::format("they need {:.3g} GiB a rank, there are {:.3g}; try fewer or smaller",
                     wanted / gib, memory / gib));
 #ifndef STEPSIM_PICTURES
   if (!wishes.picture_size.empty())
@@ -147,33 +144,39 @@ std::string fault_of(const Outcome& outcome) {
 
 int train_and_print(const Wishes& wishes, const cpu::Ranks& ranks) {
   const auto batches = batches_for(wishes, ranks);
-  const Outcome outcome = train(wishes.setting, ranks, *batches);
+  const auto device = make_device(ranks);
+  const Outcome outcome = train(wishes.setting, ranks, *device, *batches);
   if (ranks.rank() == 0) print(wishes, ranks, outcome);
   const std::string fault = fault_of(outcome);
-  if (!fault.empty() && ranks.rank() == 0) std::cerr << "stepsim-train: " << fault << "\n";
+  if (!fault.empty() && ranks.rank() == 0) std::cerr << kProgramName << ": " << fault << "\n";
   return fault.empty() ? 0 : kWrong;
 }
 
 /// A rank that cannot go on says why before it ends the others.
 int run(const Wishes& wishes, int argc, char** argv) {
-  cpu::use_one_thread();
   const cpu::Ranks ranks(argc, argv);
   try {
     return train_and_print(wishes, ranks);
   } catch (const std::exception& error) {
-    std::cerr << "stepsim-train: " << error.what() << "\n";
+    std::cerr << kProgramName << ": " << error.what() << "\n";
     ranks.give_up(kFailed);
     return kFailed;
   }
 }
 
 int answer(int argc, char** argv) {
-  CLI::App app("Trains a stack of linear layers on this CPU and measures its steps.");
+  CLI::App app(
+      fmt::format("Trains a stack of linear layers on a {} and measures its steps.", kDeviceName),
+      kProgramName);
   Wishes wishes;
   declare(app, wishes);
   try {
     app.parse(argc, argv);
     if (!wishes.picture_size.empty()) read_picture_size(wishes);
+    if (const std::string reason = why_no_device(); !reason.empty()) {
+      std::cerr << kProgramName << ": nothing to train on: " << reason << "\n";
+      return kNoDevice;
+    }
     check_setting(wishes);
     return run(wishes, argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -188,7 +191,7 @@ int main(int argc, char** argv) {
   try {
     return stepsim::trainer::answer(argc, argv);
   } catch (const std::exception& error) {
-    std::cerr << "stepsim-train: " << error.what() << "\n";
+    std::cerr << stepsim::trainer::kProgramName << ": " << error.what() << "\n";
     return stepsim::trainer::kFailed;
   }
 }

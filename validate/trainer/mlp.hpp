@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "validate/trainer/device.hpp"
+
 namespace stepsim::trainer {
 
 struct Shape {
@@ -22,12 +24,14 @@ class Mlp {
  public:
   /// Weights from a normal distribution of variance 2 / width (He et al. 2015), the same for the
   /// same seed.
-  Mlp(const Shape& shape, std::uint64_t seed);
+  Mlp(Device& device, const Shape& shape, std::uint64_t seed);
 
   std::size_t batch_size() const { return static_cast<std::size_t>(shape_.batch * shape_.width); }
 
-  /// The mean squared error. REQUIRES: input and target of batch_size() elements.
-  double forward(std::span<const float> input, std::span<const float> target);
+  /// REQUIRES: input and target of batch_size() elements, in the host's memory.
+  void forward(std::span<const float> input, std::span<const float> target);
+  /// The mean squared error of the last forward(); waits for it.
+  double loss();
   /// Adds to the gradients. Calls `completed` with those of a layer as soon as it has them, and
   /// `between` after every kernel.
   void backward(const std::function<void(std::span<float>)>& completed,
@@ -35,18 +39,20 @@ class Mlp {
   /// Adam, then the gradients are zero again.
   void update(float learning_rate);
 
-  std::span<float> weights() { return weights_; }
-  std::span<float> gradients() { return gradients_; }
+  /// In the device's memory.
+  std::span<float> weights() { return weights_.all(); }
+  std::span<float> gradients() { return gradients_.all(); }
 
  private:
-  std::span<float> of_layer(std::vector<float>& all, int layer) const;
+  std::span<float> of_layer(const Floats& all, int layer) const;
 
+  Device& device_;
   Shape shape_;
   int steps_ = 0;
-  std::vector<float> weights_, gradients_, first_moment_, second_moment_;
-  std::vector<std::vector<float>> inputs_;   // of each layer; the last one is the output
-  std::vector<std::vector<float>> linears_;  // what each activation is of
-  std::vector<float> target_, difference_, gradient_, other_gradient_;
+  Floats weights_, gradients_, first_moment_, second_moment_;
+  std::vector<Floats> inputs_;   // of each layer; the last one is the output
+  std::vector<Floats> linears_;  // what each activation is of
+  Floats target_, difference_, gradient_, other_gradient_;
 };
 
 }  // namespace stepsim::trainer

@@ -9,18 +9,19 @@
 namespace stepsim::trainer {
 namespace {
 
-double train_step(const Setting& setting, Mlp& model, Buckets& buckets, Batches& batches) {
+void train_step(const Setting& setting, Mlp& model, Buckets& buckets, Batches& batches) {
   const Batch batch = batches.next();
-  const double loss = model.forward(batch.input, batch.target);
+  model.forward(batch.input, batch.target);
   model.backward([&](std::span<float> gradients) { buckets.add(gradients); },
                  [&] { buckets.progress(); });
   buckets.finish();
   model.update(setting.learning_rate);
-  return loss;
 }
 
 /// Bit for bit, since all of them summed the same numbers.
-bool same_on_all(const cpu::Ranks& ranks, std::span<const float> weights) {
+bool same_on_all(const cpu::Ranks& ranks, Device& device, std::span<const float> of_device) {
+  std::vector<float> weights(of_device.size());
+  device.download(of_device.data(), weights.data(), weights.size());
   double sum = 0, squares = 0;
   for (const float weight : weights) {
     sum += static_cast<double>(weight);
@@ -33,27 +34,28 @@ bool same_on_all(const cpu::Ranks& ranks, std::span<const float> weights) {
 
 }  // namespace
 
-Outcome train(const Setting& setting, const cpu::Ranks& ranks, Batches& batches) {
-  Mlp model(setting.shape, 1);
-  Buckets buckets(ranks, setting.bucket_bytes);
+Outcome train(const Setting& setting, const cpu::Ranks& ranks, Device& device, Batches& batches) {
+  Mlp model(device, setting.shape, 1);
+  Buckets buckets(device, ranks.size(), setting.bucket_bytes);
   Outcome outcome;
   ranks.barrier();
   for (int step = 0; step < setting.warmup + setting.steps; ++step) {
     const cpu::Moment start = cpu::now();
-    const double loss = train_step(setting, model, buckets, batches);
+    train_step(setting, model, buckets, batches);
+    device.wait();
     const cpu::Elapsed taken = cpu::now() - start;
-    if (step == 0) outcome.first_loss = loss;
-    outcome.last_loss = loss;
+    if (step == 0) outcome.first_loss = model.loss();
     if (step < setting.warmup) continue;
     outcome.wall.push_back(taken.wall);
     outcome.undisturbed.push_back(taken.undisturbed());
   }
+  outcome.last_loss = model.loss();
   // While one rank has no core the others wait for it, and take that for their own time.
   for (double& seconds : outcome.wall) seconds = ranks.smallest(seconds);
   for (double& seconds : outcome.undisturbed) seconds = ranks.smallest(seconds);
   outcome.first_loss = ranks.mean(outcome.first_loss);
   outcome.last_loss = ranks.mean(outcome.last_loss);
-  outcome.agree = same_on_all(ranks, model.weights());
+  outcome.agree = same_on_all(ranks, device, model.weights());
   return outcome;
 }
 

@@ -25,6 +25,6 @@ struct Outcome {
   bool agree = true;  ///< all ranks have the same weights at the end
 };
 
-Outcome train(const Setting& setting, const cpu::Ranks& ranks, Batches& batches);
+Outcome train(const Setting& setting, const cpu::Ranks& ranks, Device& device, Batches& batches);
 
 }  // namespace stepsim::trainer
