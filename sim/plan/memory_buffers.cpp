@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/plan/optimizer.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/segment.hpp"
 #include "sim/plan/sharding.hpp"
@@ -26,9 +27,9 @@ Bytes placeholder_bytes(const Scenario& scenario, const OpGraph& graph, int stag
 Bytes bucket_bytes(const Scenario& scenario, double parameters) {
   const DataParallel& data = scenario.parallelism.data;
   const ShardingStrategy& strategy = strategy_of(data.sharding);
-  if (replicas(scenario) == 1) return Bytes{0};
   const Bytes all{parameters * gradient_bytes(scenario)};
-  if (scenario.framework == Framework::pytorch_ddp) return all;
+  if (copies_gradients(scenario)) return all;
+  if (replicas(scenario) == 1) return Bytes{0};
   if (!strategy.shards_gradients || strategy.shards_parameters) return Bytes{0};
   return std::min((data.overlap ? 2.0 : 1.0) * data.bucket, all);
 }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "sim/plan/optimizer.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -76,16 +78,18 @@ void PassWriter::add(const GradientReady& gradient, Cause) {
   if (reduction_ == Reduction::none) return;
   const DataParallel& data = shop_.scenario.parallelism.data;
   Bucket& bucket = open_[gradient.expert ? 1 : 0];
-  bucket.bytes += Bytes{gradient.elements * gradient_bytes(shop_.scenario)};
+  const Bytes bytes{gradient.elements * gradient_bytes(shop_.scenario)};
+  // Divided by the number of ranks on the way (torch/csrc/distributed/c10d/reducer.cpp,
+  // mark_variable_ready_dense).
+  if (copies_gradients(shop_.scenario)) move("gradient to bucket", bytes * 2);
+  bucket.bytes += bytes;
   if (reduction_ == Reduction::one_bucket) return;
   if (bucket.bytes >= (bucket.is_first ? data.first_bucket : data.bucket)) flush(bucket);
 }
 
 void PassWriter::flush(Bucket& bucket) {
   if (bucket.bytes <= Bytes{0} || bucket.group.is_alone()) return;
-  // PyTorch's DDP divides as it copies a gradient into its bucket (reducer.cpp,
-  // mark_variable_ready_dense), Megatron-LM the bucket as a whole.
-  move("average gradients", bucket.bytes * 2);
+  if (!copies_gradients(shop_.scenario)) move("average gradients", bucket.bytes * 2);
   start_reduction(bucket.group, bucket.bytes);
   bucket.bytes = Bytes{0};
   bucket.is_first = false;
@@ -93,8 +97,8 @@ void PassWriter::flush(Bucket& bucket) {
 
 void PassWriter::close_chain() {
   if (kernels_.empty()) return;
-  segment_.emplace_back(ChainPiece{
-      add_chain(shop_.plan, std::move(kernels_), launch_time(shop_.scenario), shape_.slow.factor)});
+  segment_.emplace_back(
+      ChainPiece{add_launched_chain(shop_, std::move(kernels_), shape_.slow.factor)});
   kernels_.clear();
 }
 

@@ -26,6 +26,12 @@ bool reduces_gradients(Channel channel) {
          channel == Channel::expert_data || channel == Channel::expert_across;
 }
 
+/// Of a chain's kernels; a launch that blocks comes before it.
+const Kernel& first_work(const Chain& chain) {
+  const bool waits = chain.kernels.front().cause == Cause::launch_gap;
+  return chain.kernels[waits ? 1 : 0];
+}
+
 }  // namespace
 
 RankRows::RankRows(Workshop& shop, const StageShape& shape)
@@ -70,7 +76,7 @@ void RankRows::write_chain(std::uint32_t index) {
   task.work = index;
   task.name = span_name(chain);
   task.micro_batch = micro_batch_;
-  task.cause = chain.kernels.front().cause;
+  task.cause = first_work(chain).cause;
   const TaskIndex launched = writer_.launch(task, waits_, 0, chain.launch);
   waits_.clear();
   if (!shop_.scenario.host.queue_depth) return;
@@ -80,13 +86,12 @@ void RankRows::write_chain(std::uint32_t index) {
 
 void RankRows::write_kernels(std::vector<Kernel> kernels) {
   if (kernels.empty()) return;
-  write_chain(
-      add_chain(shop_.plan, std::move(kernels), launch_time(shop_.scenario), shape_.slow.factor));
+  write_chain(add_launched_chain(shop_, std::move(kernels), shape_.slow.factor));
 }
 
 /// "qkv .. projection": a chain is called by its ends.
 std::uint32_t RankRows::span_name(const Chain& chain) {
-  const std::string first = shop_.plan.names[chain.kernels.front().name];
+  const std::string first = shop_.plan.names[first_work(chain).name];
   const std::string last = shop_.plan.names[chain.kernels.back().name];
   return shop_.name(first == last ? first : first + " .. " + last);
 }
@@ -130,7 +135,11 @@ TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
   task.micro_batch = has_copies_ && reduces_gradients(channel) ? -1 : micro_batch_;
   task.cause = cause;
   task.wait_cause = wait_cause;
-  return writer_.launch(task, after, launch_time(shop_.scenario).seconds());
+  const TaskIndex launched = writer_.launch(task, after, launch_time(shop_.scenario).seconds());
+  // Two stages that each waited for what they send would wait for one another.
+  if (shop_.scenario.host.blocking() && !between_stages(channel))
+    wait_on_host("blocking launch", {launched});
+  return launched;
 }
 
 TaskIndex RankRows::wait_on_host(const std::string& name, const std::vector<TaskIndex>& after) {

@@ -94,6 +94,27 @@ double gradient_bytes(const Scenario& scenario) {
   return bytes_per_element(scenario.training.gradients);
 }
 
+namespace {
+
+/// Each kernel after the launch that the GPU waits for. Memory-bound, so that SMs that others take
+/// do not slow it.
+std::vector<Kernel> between_launches(Workshop& shop, const std::vector<Kernel>& kernels,
+                                     Seconds launch) {
+  const Kernel wait{.name = shop.name("blocking launch"),
+                    .seconds = launch.seconds(),
+                    .memory_bound = true,
+                    .cause = Cause::launch_gap};
+  std::vector<Kernel> all;
+  all.reserve(2 * kernels.size());
+  for (const Kernel& kernel : kernels) {
+    all.push_back(wait);
+    all.push_back(kernel);
+  }
+  return all;
+}
+
+}  // namespace
+
 double cpu_slowdown(const Scenario& scenario) {
   const Host& host = scenario.host;
   if (!host.cores) return 1;
@@ -103,6 +124,13 @@ double cpu_slowdown(const Scenario& scenario) {
 Seconds launch_time(const Scenario& scenario) {
   const Host& host = scenario.host;
   return host.graph() ? Seconds{0} : host.launch * cpu_slowdown(scenario);
+}
+
+std::uint32_t add_launched_chain(Workshop& shop, std::vector<Kernel> kernels, double factor) {
+  const Seconds launch = launch_time(shop.scenario);
+  if (!shop.scenario.host.blocking())
+    return add_chain(shop.plan, std::move(kernels), launch, factor);
+  return add_chain(shop.plan, between_launches(shop, kernels, launch / factor), Seconds{0}, factor);
 }
 
 Kernel timed(Workshop& shop, const std::string& name, const Work& work, Cause cause) {

@@ -131,6 +131,9 @@ std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch,
 /// more than its cores, and each gets a part of one.
 double cpu_slowdown(const Scenario& scenario);
 
+/// As add_chain, of kernels that the scenario's host launches: those that block are part of it.
+std::uint32_t add_launched_chain(Workshop& shop, std::vector<Kernel> kernels, double factor);
+
 /// Host time per kernel: none where a whole pass is one graph launch.
 Seconds launch_time(const Scenario& scenario);
 

@@ -12,6 +12,7 @@
 #include "sim/plan/host_thread.hpp"
 #include "sim/plan/input.hpp"
 #include "sim/plan/memory.hpp"
+#include "sim/plan/optimizer.hpp"
 #include "sim/plan/passes.hpp"
 #include "sim/plan/rank_rows.hpp"
 #include "sim/plan/schedule.hpp"
@@ -122,7 +123,8 @@ class StageWriter {
   Reduction reduction(int chunk) const {
     const DataParallel& data = scenario_.parallelism.data;
     const bool within_pass = data.overlap || strategy_.shards_parameters;
-    if (!within_pass || shape_.data.ranks == 1) return Reduction::none;
+    if (!within_pass || (shape_.data.ranks == 1 && !copies_gradients(scenario_)))
+      return Reduction::none;
     const bool later = shape_.stage > 0 || chunk > 0;
     return later && !data.bucket_later_stages ? Reduction::one_bucket : Reduction::buckets;
   }

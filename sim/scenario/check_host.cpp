@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/host_period.hpp"
+#include "sim/scenario/names.hpp"
 
 namespace stepsim {
 namespace {
@@ -50,8 +51,9 @@ void check_cpu_work(const Scenario& s, const KeyReports& keys) {
 void check_recompilation(const Scenario& s, const KeyReports& keys) {
   if (!s.host.recompilation) return;
   const char* path = "host.recompilation";
-  if (s.host.mode == HostMode::eager)
-    keys.report(path, "mode is eager, which compiles nothing", "state host.mode: compiled");
+  if (s.host.mode == HostMode::eager || s.host.blocking())
+    keys.report(path, fmt::format("mode is {}, which compiles nothing", name_of(s.host.mode)),
+                "state host.mode: compiled");
   if (s.host.recompilation->when == NewShape::last_batch) {
     if (s.host.recompilation->every != 1)
       keys.report("host.recompilation.every", "when is last_batch: an epoch says how often");

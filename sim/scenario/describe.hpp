@@ -147,6 +147,10 @@ void describe(Io& io, DataParallel& d) {
   io.fallback(d.rebuild_buckets, preset.rebuild_buckets, "false, or the framework's");
   io.field("rebuild_buckets", d.rebuild_buckets, any,
            "one bucket in the first step of all, the others after it");
+  io.fallback(d.bucket_views, preset.bucket_views, "true, or the framework's");
+  io.field("bucket_views", d.bucket_views, any,
+           "ddp: gradients are computed in their buckets; false: each is copied there, and back "
+           "after the reduction, even on one rank");
   io.fallback(d.bucket_later_stages, preset.bucket_later_stages, "true, or the framework's");
   io.field("bucket_later_stages", d.bucket_later_stages, any,
            "false: one bucket on pipeline stages and chunks after the first");

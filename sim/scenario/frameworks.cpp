@@ -25,6 +25,7 @@ DataParallel of_framework(Framework framework) {
   switch (framework) {
     case Framework::pytorch_ddp:
       data.rebuild_buckets = true;
+      data.bucket_views = false;
       return data;
     case Framework::pytorch_fsdp1:
       data = fully_sharded();
@@ -79,6 +80,7 @@ void add_pytorch_ddp(std::vector<FrameworkPreset>& presets) {
       kReducer);
   add("overlap", "true", "a bucket is reduced when its last gradient is ready", kReducer);
   add("rebuild_buckets", "true", "one bucket until the order of gradients is known", kDdp);
+  add("bucket_views", "false", "gradient_as_bucket_view=False", kDdp);
   add("no_sync", "false", "each backward reduces; no_sync() has to be asked for", kDdp);
 }
 

@@ -10,15 +10,18 @@
 
 namespace stepsim {
 
-/// How kernels reach the GPU: one by one from Python, one by one from compiled code, or a whole
-/// pass at once.
-enum class HostMode { eager, compiled, graph };
+/// How kernels reach the GPU: one by one from Python, the next one only when the GPU is done
+/// (CUDA_LAUNCH_BLOCKING=1), one by one from compiled code, or a whole pass at once.
+enum class HostMode { eager, blocking, compiled, graph };
 
 /// CPU time to launch one kernel, where the scenario does not say.
 constexpr Seconds default_launch(HostMode mode) {
-  // Eager: 4 to 6 us of CPU per launch (susun-blog.com/blog/pegainfer-3-cuda-graph). Compiled:
-  // 3.0 us of cuLaunchKernel on a GB200 (meta-pytorch/tritonbench pull request 1017).
-  return mode == HostMode::compiled ? 3_us : 5_us;
+  // Eager: what element-wise operators of PyTorch take on top of their kernels in
+  // sitar-lab/NeuSight@6945927 (16 us beside V100 and A100-40, 19 us beside A100-80; see
+  // calib/README.md). Compiled: 3.0 us of cuLaunchKernel on a GB200 (meta-pytorch/tritonbench pull
+  // request 1017). Graph: 4 to 6 us of a launch (susun-blog.com/blog/pegainfer-3-cuda-graph).
+  if (mode == HostMode::compiled) return 3_us;
+  return mode == HostMode::graph ? 5_us : 16_us;
 }
 
 /// What is counted where something happens every so many times.
@@ -83,6 +86,7 @@ struct Host {
   BytesPerSecond optimizer_rate;  ///< of an offloaded update on a node's CPUs, its ranks together
 
   bool graph() const { return mode == HostMode::graph; }
+  bool blocking() const { return mode == HostMode::blocking; }
   bool operator==(const Host&) const = default;
 };
 

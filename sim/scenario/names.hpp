@@ -164,6 +164,7 @@ inline constexpr std::array kNames<CheckpointMode> = {
 template <>
 inline constexpr std::array kNames<HostMode> = {
     std::pair{std::string_view("eager"), HostMode::eager},
+    std::pair{std::string_view("blocking"), HostMode::blocking},
     std::pair{std::string_view("compiled"), HostMode::compiled},
     std::pair{std::string_view("graph"), HostMode::graph}};
 template <>

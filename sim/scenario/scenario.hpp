@@ -207,6 +207,7 @@ struct DataParallel {
   bool overlap = true;  ///< reduce gradients beside the backward pass
   bool offload_optimizer = false;   ///< its state and its update are the CPU's (ZeRO-Offload)
   bool rebuild_buckets = false;     ///< one bucket in the first step, then the others (PyTorch DDP)
+  bool bucket_views = true;  ///< gradients are computed in their buckets; else copied there and back
   bool bucket_later_stages = true;  ///< false: one bucket on later stages and chunks (Megatron-LM)
   bool no_sync = true;  ///< reduce after the last micro-batch only; default: not for zero2, zero3
   // zero3 only:

@@ -2,6 +2,7 @@
 //
 // L equal layers of psi parameters each; a step of m micro-batches.
 //   no_sync           gradients are reduced once a step, otherwise m times
+//   bucket_views      or each gradient moves to its bucket and back, once each
 //   ZeRO 3            gathers 2 L psi a micro-batch, or L psi where forward keeps what it gathered
 #include <fmt/format.h>
 
@@ -105,6 +106,33 @@ TEST_CASE("buckets that are rebuilt are one in the first step") {
   const Experiment ddp = stack("bucket: 1 KiB, rebuild_buckets: true");
   CHECK(reduced(ddp.plan, 0) == std::vector<double>{kLayers * kLayer * kElement});
   CHECK(reduced(ddp.plan, 1) == std::vector<double>(kLayers, kLayer * kElement));
+}
+
+TEST_CASE("without bucket views each gradient is copied to its bucket and back") {
+  const auto copies = [](const Experiment& run, const std::string& name) {
+    std::vector<double> seconds;
+    for (const Chain& chain : run.plan.chains) {
+      for (const Kernel& kernel : chain.kernels)
+        if (run.plan.names[kernel.name] == name) seconds.push_back(kernel.seconds);
+    }
+    return seconds;
+  };
+  const Experiment views = stack("bucket: 1 KiB");
+  const Experiment copied = stack("bucket: 1 KiB, bucket_views: false");
+  CHECK(copies(views, "gradient to bucket").empty());
+  CHECK(copies(views, "gradient from bucket").empty());
+  CHECK(copies(copied, "average gradients").empty());
+  const auto to = copies(copied, "gradient to bucket");
+  auto from = copies(copied, "gradient from bucket");
+  CHECK(to.size() == kLayers);
+  CHECK(from.size() == 2 * kLayers);  // in two steps
+  from.resize(kLayers);
+  // Both read and write each element once.
+  CHECK(to == from);
+  CHECK(to == copies(views, "average gradients"));
+  CHECK(reduced(copied.plan) == reduced(views.plan));
+  // The copies back come after the last reduction.
+  CHECK(copied.step_seconds() >= views.step_seconds() + sum(from));
 }
 
 TEST_CASE("Megatron-LM's later stages have one bucket") {

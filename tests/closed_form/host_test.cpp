@@ -9,8 +9,10 @@
 //                                    step, W + P where one of N stops in each
 //   reading a value every N steps    launch l and read r are exposed once: W + (l + r) / N
 //   a queue of q kernels of d each   hides work of w up to q d: W + w - q d
+//   launches of l that block         each kernel is waited for: W + k l for k kernels
 //   T threads on C < T cores         CPU work and launches take T / C times as long
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -184,6 +186,26 @@ TEST_CASE("a loop that reads its loss every N steps stops its host as often") {
   CHECK(step(each) == nine_digits(3 * (F + B + r)));
 }
 
+TEST_CASE("a launch that blocks is waited for before each kernel") {
+  constexpr double l = 1e-3;
+  for (const int m : {1, 4}) {
+    CAPTURE(m);
+    const auto kernels_of = [&](const char* mode) {
+      return Setting{.host = fmt::format("launch: 1 ms, mode: {}", mode), .micro_batches = m};
+    };
+    // A forward and a backward pass of one kernel each, and the optimizer's.
+    const Setting blocking = kernels_of("blocking");
+    const double W = step(kernels_of("eager")) - l;
+    const double each = waiting(blocking, Cause::launch_gap) / l;
+    CHECK(each == doctest::Approx(std::round(each)).epsilon(1e-9));
+    CHECK(each >= 2 * m);
+    CHECK(step(blocking) == nine_digits(W + each * l));
+  }
+  CHECK(step({.host = "launch: 1 ms, mode: blocking", .micro_batches = 4}) -
+            step({.host = "launch: 1 ms, mode: blocking", .micro_batches = 3}) ==
+        nine_digits(F + B + 2 * l));
+}
+
 TEST_CASE("a host that is far ahead hides its work, as far as the launch queue is deep") {
   // 50 micro-batches of two kernels of 10 us a step; the host works 300 us a step.
   const auto working = [](const char* depth) {
@@ -316,7 +338,9 @@ TEST_CASE("a run covers whole periods of what its host repeats") {
 
 TEST_CASE("compiled code launches faster, and a graph is launched at once") {
   const auto launch = [](const char* host) { return with({.host = host}).scenario.host.launch; };
-  CHECK(launch("mode: eager") == 5_us);
+  CHECK(launch("mode: eager") == 16_us);
+  CHECK(launch("mode: blocking") == 16_us);
+  CHECK(launch("mode: graph") == 5_us);
   CHECK(launch("mode: compiled") == 3_us);
   CHECK(launch("mode: compiled, launch: 4 us") == 4_us);
 }

@@ -24,6 +24,7 @@ std::string dlrm(const std::string& parallelism = "", const std::string& cluster
          "\n"
          "training: {global_batch: 4096, micro_batch: 512, precision: fp16, optimizer: sgd,\n"
          "           gradient_clipping: false}\n"
+         "host: {launch: 1 us}\n"  // so that it is not what the exchange waits for
          "parallelism: {" +
          parallelism + "}\n";
 }

@@ -111,6 +111,7 @@ TEST_CASE("without a framework the defaults are those of DDP with local accumula
   CHECK_FALSE(plain.parallelism.data.rebuild_buckets);
   plain.parallelism.data.no_sync = false;
   plain.parallelism.data.rebuild_buckets = true;
+  plain.parallelism.data.bucket_views = false;
   CHECK(plain.parallelism == ddp.parallelism);
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("what a scenario leaves out is filled in") {
   CHECK(s.training.gradients == Precision::bf16);
   CHECK(s.parallelism.data.bucket == 25_MiB);
   CHECK(s.parallelism.data.first_bucket == 1_MiB);
-  CHECK(s.host.launch == 5_us);
+  CHECK(s.host.launch == 16_us);
   CHECK_FALSE(s.data.has_value());
   const auto& model = std::get<Transformer>(s.model.shape);
   CHECK(s.model.name == "tiny");
