@@ -53,7 +53,7 @@ void attention(std::ostream& out) {
   const Library library = names_here();
   for (const std::string& name : names_in("calib/gpus", library)) {
     std::vector<std::string> kernels = attention_kernels(load_gpu(name, library));
-    kernels.insert(kernels.begin(), "unfused");
+    kernels.insert(kernels.begin(), {kUnfusedAttention, kEagerAttention});
     line(out, name, fmt::format("{}", fmt::join(kernels, ", ")));
   }
 }

@@ -150,7 +150,7 @@ void Checker::check_training() const {
   check_name("training.precision", name_of(s.training.precision), precisions,
              fmt::format("a precision of GPU profile '{}'", gpu.name));
   std::vector<std::string> kernels = attention_kernels(gpu);
-  kernels.insert(kernels.begin(), "unfused");
+  kernels.insert(kernels.begin(), {kUnfusedAttention, kEagerAttention});
   check_name("training.attention", s.training.attention, kernels,
              fmt::format("an attention kernel of GPU profile '{}', which has {}", gpu.name,
                          fmt::join(kernels, ", ")));

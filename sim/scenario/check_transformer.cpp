@@ -125,7 +125,7 @@ void check_context(const Scenario& s, const Transformer& t, const KeyReports& ke
                                      : fmt::format("sequence_length {}", length),
                             parts));
   }
-  if (keys.sound({"training.attention"}) && s.training.attention == "unfused") {
+  if (keys.sound({"training.attention"}) && !is_fused_attention(s.training.attention)) {
     keys.report("training.attention", "context parallelism needs a fused attention kernel",
                 "state a kernel of the GPU's profile");
   }

@@ -75,7 +75,8 @@ void describe(Io& io, Training& t) {
            "element-wise kernels: none, one an operation; fused, as Megatron-LM's; compiled, as "
            "torch.compile's");
   io.field("attention", t.attention, any,
-           "unfused, or a kernel that the GPU has: `stepsim list attention`");
+           "unfused, as Megatron-LM's; eager, with copies of queries, keys, values and the result, "
+           "as Hugging Face's; or a kernel that the GPU has: `stepsim list attention`");
   io.field("transformer_impl", t.transformer_impl, any,
            "whose linear layers, as in Megatron-LM; those of Transformer Engine keep an empty "
            "gradient for each shape of weight");

@@ -149,6 +149,14 @@ enum class CrossEntropy { megatron, torch, xentropy, transformer_engine };
 /// make a new one each time (NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py).
 enum class TransformerImpl { local, transformer_engine };
 
+/// Attention of batched GEMMs and a softmax: as Megatron-LM's, whose tensors need no copies, or as
+/// Hugging Face's eager attention, which moves the heads to the front and back.
+inline constexpr const char* kUnfusedAttention = "unfused";
+inline constexpr const char* kEagerAttention = "eager";
+inline bool is_fused_attention(const std::string& kernel) {
+  return kernel != kUnfusedAttention && kernel != kEagerAttention;
+}
+
 struct Training {
   std::int64_t sequence_length = 0;          ///< tokens per sequence; 0 for models without one
   std::int64_t decoder_sequence_length = 0;  ///< of encoder-decoder models; 0: sequence_length
@@ -164,7 +172,8 @@ struct Training {
   bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
   Recomputation recompute;
   Fusion fusion = Fusion::fused;
-  std::string attention = "unfused";  ///< unfused, or an attention kernel of the GPU's profile
+  /// unfused, eager, or an attention kernel of the GPU's profile
+  std::string attention = kUnfusedAttention;
   TransformerImpl transformer_impl = TransformerImpl::local;
   CrossEntropy cross_entropy = CrossEntropy::megatron;
   int loss_metrics = 0;  ///< losses computed again after each forward pass, to be reported
@@ -207,7 +216,7 @@ struct DataParallel {
   bool overlap = true;  ///< reduce gradients beside the backward pass
   bool offload_optimizer = false;   ///< its state and its update are the CPU's (ZeRO-Offload)
   bool rebuild_buckets = false;     ///< one bucket in the first step, then the others (PyTorch DDP)
-  bool bucket_views = true;  ///< gradients are computed in their buckets; else copied there and back
+  bool bucket_views = true;         ///< gradients are computed in their buckets, not copied there
   bool bucket_later_stages = true;  ///< false: one bucket on later stages and chunks (Megatron-LM)
   bool no_sync = true;  ///< reduce after the last micro-batch only; default: not for zero2, zero3
   // zero3 only:

@@ -231,6 +231,30 @@ TEST_CASE(
   CHECK(softmax(attention_of("true", "unfused")) == 1.5 * scores);
 }
 
+TEST_CASE("eager attention moves heads to the front and back") {
+  const auto attention_of = [](const char* kernel) {
+    const OpGraph graph =
+        graph_of("{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000, causal: false}",
+                 fmt::format("sequence_length: 64, attention: {}", kernel));
+    return op_named(block_named(graph, "layer"), "attention");
+  };
+  const auto bytes = [](const Items& items) {
+    double sum = 0;
+    for (const Item& item : items) {
+      const auto* launch = std::get_if<Launch>(&item);
+      const auto* moved = launch == nullptr ? nullptr : std::get_if<MemoryBound>(&launch->work);
+      if (moved != nullptr) sum += moved->bytes.bytes();
+    }
+    return sum;
+  };
+  const Op eager = attention_of("eager");
+  const Op unfused = attention_of("unfused");
+  const double tensor = 2 * b * 64 * 256;
+  CHECK(bytes(eager.forward) - bytes(unfused.forward) == 2 * 4 * tensor);
+  CHECK(bytes(eager.backward) - bytes(unfused.backward) == 2 * tensor);
+  CHECK(kernel_flops(eager.forward) == kernel_flops(unfused.forward));
+}
+
 TEST_CASE("only BERT's masked tokens reach the vocabulary, all of them where all are predicted") {
   const auto logits = [](const char* predicted) {
     const OpGraph graph =

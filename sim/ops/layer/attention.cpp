@@ -1,6 +1,12 @@
 // Scaled dot-product attention: batched GEMMs with a masked softmax and dropout between them, or
 // one fused kernel.
 //
+// PyTorch's batched GEMMs take one stride over sequences and heads, so that modules whose tensors
+// are [batch, tokens, heads, dim] copy queries, keys and values to [batch, heads, tokens, dim], and
+// the result back (aten/src/ATen/native/LinearAlgebra.cpp, matmul; Hugging Face's eager attention,
+// transformers/models/bert/modeling_bert.py). Megatron-LM's are [tokens, batch, heads, dim], whose
+// one stride needs no copy (megatron/core/transformer/dot_product_attention.py).
+//
 // Under a causal mask a fused kernel does half of the work; attention to all tokens, or to another
 // sequence, has all of it. A bias on the scores (T5) is added by a kernel of its own, or inside the
 // fused one; its gradient is the sum of the scores' over the batch, to which each layer adds.
@@ -42,11 +48,19 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   const auto product = [&](const char* name, std::int64_t m, std::int64_t n, std::int64_t inner) {
     return gemm(name, pass, m, n, inner, false, batch);
   };
+  // The gradients of queries, keys and values go back where those of the projection are laid out.
+  const double context = 2 * op.output.bytes();
+  if (a.kernel == kEagerAttention) {
+    op.forward.emplace_back(memory_bound("heads to the front", 2 * qkv_bytes(pass, a)));
+    op.backward.emplace_back(memory_bound("context gradient to the front", context));
+  }
   op.forward.emplace_back(product("scores", s, k, a.head_dim));
   op.backward.emplace_back(product("context dgrad", s, k, a.values()));
   op.backward.emplace_back(product("values dgrad", k, a.values(), s));
   add_softmax(op, pass, a);
   op.forward.emplace_back(product("context", s, a.values(), k));
+  if (a.kernel == kEagerAttention)
+    op.forward.emplace_back(memory_bound("context to the back", context));
   if (a.bias) add_bias_gradient(op.backward, pass, a, false);
   op.backward.emplace_back(product("queries dgrad", s, a.head_dim, k));
   op.backward.emplace_back(product("keys dgrad", k, a.head_dim, s));
@@ -94,7 +108,7 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
   op.core_attention = true;
   op.output = Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
   if (a.rotary) add_rotary(op.forward, pass, a);
-  if (a.kernel == "unfused") {
+  if (!is_fused_attention(a.kernel)) {
     add_unfused(op, pass, a);
   } else {
     add_fused(op, pass, a);

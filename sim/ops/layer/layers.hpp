@@ -82,7 +82,7 @@ Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in,
 struct AttentionShape {
   std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
   bool rotary = false, dropout = false;
-  std::string kernel;          ///< "unfused" or a fused kernel of the GPU's profile
+  std::string kernel;          ///< "unfused", "eager" or a fused kernel of the GPU's profile
   std::int64_t value_dim = 0;  ///< of a head's values; 0: head_dim
   bool causal = true;          ///< a token attends to those before it only
   bool bias = false;           ///< a learned bias on the scores, shared by all layers (T5)
