@@ -2,7 +2,7 @@
 
 
 def single_gpu_grid():
-    """Command lines. Those that do not fit in memory are said and left out."""
+    """Their command lines. Some need more memory than small GPUs have."""
     lines = []
     for model in ("gpt2", "gpt2-medium", "gpt2-large"):
         for batch in (2, 4, 8, 16):

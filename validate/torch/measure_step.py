@@ -8,12 +8,13 @@
 
 Then: stepsim validate validate/torch/suite.yaml --table mine.csv
 
-Exit codes: 0 measured; 2 wrong options, model or table; 3 PyTorch or a GPU is missing; 4 a file
-cannot be read or written; 5 the setting does not fit in the GPU's memory.
+Exit codes: 0 measured; 2 wrong options, model or table; 3 PyTorch or a GPU is missing, or PyTorch
+is too old; 4 a file cannot be read or written; 5 the setting does not fit in the GPU's memory.
 """
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -24,9 +25,15 @@ from model_file import ResNet, WrongModel, load_model, parameters_of
 
 OK, BAD_INPUT, NO_DEVICE, IO, NO_MEMORY = 0, 2, 3, 4, 5
 
+# networks.py was written for 2.5; torch.distributed.fsdp.fully_shard is public since 2.6.
+OLDEST_TORCH, OLDEST_FSDP = (2, 5), (2, 6)
+
+# What --grid passes on or heeds; the grid says all else.
+OF_GRID = {"grid", "table", "steps", "warmup", "dry_run"}
+
 
 class NoDevice(Exception):
-    """PyTorch or a GPU is missing; the text says which."""
+    """PyTorch or a GPU is missing, or PyTorch is too old; the text says which."""
 
 
 class NoMemory(Exception):
@@ -64,11 +71,43 @@ def parser():
     return p
 
 
+def parse(arguments):
+    """Options, and as `given` the names of those that the command line has."""
+    options = vars(parser().parse_args(arguments))
+    unset = object()
+    given = parser().parse_args(arguments, argparse.Namespace(**dict.fromkeys(options, unset)))
+    names = {name for name, value in vars(given).items() if value is not unset}
+    return argparse.Namespace(**options, given=names)
+
+
 def positive(text):
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is below 1")
     return number
+
+
+def flags(names):
+    return ", ".join("--" + name.replace("_", "-") for name in sorted(names))
+
+
+def check_grid(options):
+    ignored = options.given - OF_GRID
+    if ignored:
+        raise WrongModel(f"{flags(ignored)}: only with --model; each setting of --grid has its own")
+
+
+def check_fsdp(options, model, world):
+    if world == 1:
+        raise WrongModel("--sharding fsdp needs several GPUs: torchrun --nproc_per_node N ...")
+    if options.accumulation > 1:
+        raise WrongModel("--accumulation: only with --sharding ddp")
+    if "bucket_mib" in options.given:
+        raise WrongModel("--bucket-mib: only with --sharding ddp; FSDP's units are whole layers")
+    if isinstance(model, ResNet) and options.precision in ("bf16", "fp16"):
+        raise WrongModel(f"--sharding fsdp casts the weights of {options.model}'s BatchNorm to "
+                         f"{options.precision}, but not its running means, and PyTorch then fails: "
+                         "--precision tf32 or fp32, or --sharding ddp")
 
 
 def checked(options, world=1):
@@ -83,17 +122,17 @@ def checked(options, world=1):
         raise WrongModel(f"--sequence {options.sequence}: {options.model} knows {model.positions} "
                          "positions")
     if isinstance(model, ResNet):
-        if options.attention or options.recompute:
+        if "attention" in options.given or options.recompute:
             raise WrongModel(f"--attention, --recompute: {options.model} has no layers with attention")
         options.attention = "none"
     elif not options.attention:
         options.attention = "flash2" if options.precision in ("bf16", "fp16") else "unfused"
     if options.attention == "flash2" and options.precision in ("tf32", "fp32"):
         raise WrongModel("--attention flash2 has 16-bit numbers only: --precision bf16 or fp16")
-    if options.sharding == "fsdp" and world == 1:
-        raise WrongModel("--sharding fsdp needs several GPUs: torchrun --nproc_per_node N ...")
-    if options.sharding == "fsdp" and options.accumulation > 1:
-        raise WrongModel("--accumulation: only with --sharding ddp")
+    if is_text and options.channels_last:
+        raise WrongModel(f"--channels-last: {options.model} reads text, not images")
+    if options.sharding == "fsdp":
+        check_fsdp(options, model, world)
     return model
 
 
@@ -117,12 +156,21 @@ def setting_of(options, model, gpu, nodes, gpus_per_node):
     }
 
 
-def import_torch():
+def version_of(torch):
+    """The first two numbers of '2.6.0+cu124'."""
+    return tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
+
+
+def import_torch(oldest=OLDEST_TORCH):
     try:
         import torch
     except ImportError as error:
         raise NoDevice("PyTorch is not installed (python3 -m pip install torch), or cannot be loaded: "
                        f"{error}") from error
+    if version_of(torch) < oldest:
+        needed = ".".join(str(part) for part in oldest)
+        what = " for --sharding fsdp" if oldest == OLDEST_FSDP else ""
+        raise NoDevice(f"PyTorch {torch.__version__} is too old, {needed} is needed{what}")
     if not torch.cuda.is_available():
         raise NoDevice("PyTorch finds no GPU: torch.cuda.is_available() is False")
     return torch
@@ -200,6 +248,8 @@ def stepper(torch, options, model, world):
     if options.sharding == "fsdp":
         half = None  # its policy casts
     autocast = torch.autocast("cuda", dtype=half) if half else nullcontext()
+    # Passes everything through unless it is enabled.
+    scaler = torch.amp.GradScaler("cuda", enabled=options.precision == "fp16")
 
     def step():
         for part in range(options.accumulation):
@@ -208,8 +258,9 @@ def stepper(torch, options, model, world):
             with wait:
                 with autocast:
                     loss = network(inputs, targets)
-                (loss / options.accumulation).backward()
-        optimizer.step()
+                scaler.scale(loss / options.accumulation).backward()
+        scaler.step(optimizer)
+        scaler.update()
         optimizer.zero_grad(set_to_none=True)
 
     return step
@@ -242,8 +293,8 @@ def write_trace(torch, step, path):
 
 
 def measure(options):
-    """The row, on rank 0; None on others."""
-    torch = import_torch()
+    """Adds the row, on rank 0."""
+    torch = import_torch(OLDEST_FSDP if options.sharding == "fsdp" else OLDEST_TORCH)
     world = World(torch)
     try:
         model = checked(options, world.size)
@@ -254,15 +305,18 @@ def measure(options):
         except torch.cuda.OutOfMemoryError as error:
             raise NoMemory(f"out of memory: {str(error).splitlines()[0]}") from error
         peak = world.largest([torch.cuda.max_memory_allocated()])[0]
-        if options.trace:
+        if world.rank == 0:
+            name = torch.cuda.get_device_name()
+            row = setting_of(options, model, table.profile_of(name, world.size),
+                             world.size // world.gpus_per_node, world.gpus_per_node)
+            row |= table.summary(times)
+            row |= {"peak_gib": f"{peak / 2**30:.4g}", "gpu_name": name, "torch": torch.__version__,
+                    "cuda": torch.version.cuda}
+            table.add_row(options.table, row)
+            print(f"{row['step_ms']} ms a step ({row['step_p10_ms']} to {row['step_p90_ms']}), "
+                  f"{row['peak_gib']} GiB: {options.table}")
+        if options.trace:  # behind the row, which a trace that fails must not lose
             write_trace(torch, step, options.trace if world.rank == 0 else None)
-        name = torch.cuda.get_device_name()
-        row = setting_of(options, model, table.profile_of(name), world.size // world.gpus_per_node,
-                         world.gpus_per_node)
-        row |= table.summary(times)
-        row |= {"peak_gib": f"{peak / 2**30:.4g}", "gpu_name": name, "torch": torch.__version__,
-                "cuda": torch.version.cuda}
-        return row if world.rank == 0 else None
     finally:
         world.close()
 
@@ -273,7 +327,7 @@ def own_command(line, options):
 
 
 def is_measured(line, rows, gpu):
-    options = parser().parse_args(line)
+    options = parse(line)
     model = checked(options)
     key = table.key_of(setting_of(options, model, gpu, 1, 1))
     return any(table.key_of(row) == key for row in rows)
@@ -281,6 +335,7 @@ def is_measured(line, rows, gpu):
 
 def measure_grid(options, run=subprocess.call, gpu=None):
     """A process a setting, since one that ran out of memory leaves little of it to others."""
+    table.check_place(options.table)
     if gpu is None:
         torch = import_torch()
         gpu = table.profile_of(torch.cuda.get_device_name())
@@ -304,22 +359,21 @@ def print_setting(options, model):
 
 
 def answer(options):
-    if options.grid and options.dry_run:
+    if options.grid:
+        check_grid(options)
+        if not options.dry_run:
+            return measure_grid(options)
         for line in single_gpu_grid():
-            checked(parser().parse_args(line))
+            checked(parse(line))
             print(" ".join(line))
         return OK
-    if options.grid:
-        return measure_grid(options)
     if options.dry_run:
         print_setting(options, checked(options, world=int(os.environ.get("WORLD_SIZE", 1))))
         return OK
     checked(options, world=int(os.environ.get("WORLD_SIZE", 1)))  # before PyTorch is waited for
-    row = measure(options)
-    if row is not None:
-        table.add_row(options.table, row)
-        print(f"{row['step_ms']} ms a step ({row['step_p10_ms']} to {row['step_p90_ms']}), "
-              f"{row['peak_gib']} GiB: {options.table}")
+    if int(os.environ.get("RANK", 0)) == 0:
+        table.check_place(options.table)
+    measure(options)
     return OK
 
 
@@ -329,7 +383,7 @@ def main(arguments):
         return code
 
     try:
-        return answer(parser().parse_args(arguments))
+        return answer(parse(arguments))
     except (WrongModel, table.WrongTable) as error:
         return fail(BAD_INPUT, error)
     except NoDevice as error:

@@ -1,5 +1,6 @@
 """Reads a model of models/NAME.yaml and counts its parameters, without PyTorch."""
 
+import difflib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +118,9 @@ def model_of(keys, name, layers=None):
 def load_model(name, layers=None, folder=MODELS):
     path = Path(folder) / f"{name}.yaml"
     if not path.exists():
-        raise WrongModel(f"no model '{name}' in {folder}")
+        near = difflib.get_close_matches(name, sorted(p.stem for p in Path(folder).glob("*.yaml")), 1)
+        raise WrongModel(f"no model '{name}' in {folder}"
+                         + (f", did you mean '{near[0]}'?" if near else ""))
     return model_of(keys_of(path.read_text(), path.name), name, layers)
 
 

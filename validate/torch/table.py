@@ -11,21 +11,24 @@ SETTING = ["model", "layers", "gpu", "nodes", "gpus_per_node", "sharding", "buck
 MEASURED = ["step_ms", "step_p10_ms", "step_p90_ms", "steps", "peak_gib", "gpu_name", "torch", "cuda"]
 COLUMNS = SETTING + MEASURED
 
-# CUDA's names of GPUs that stepsim has a cluster of (stepsim list clusters), the more special first.
-GPUS = [("H200", "h200"), ("H100", "h100"), ("B200", "b200"), ("A100-SXM4-40GB", "a100-40"),
-        ("A100", "a100-80"), ("V100", "v100")]
+# CUDA's whole names, without the maker's, of GPUs that suite.yaml has a cluster of. Cards are other
+# chips than modules, or slower ones: H100 PCIe and NVL, H200 NVL and V100 PCIe are not among them.
+GPUS = {"V100-SXM2-16GB": "v100", "V100-SXM2-32GB": "v100", "A100-SXM4-40GB": "a100-40",
+        "A100-SXM4-80GB": "a100-80", "H100 80GB HBM3": "h100", "H200": "h200", "B200": "b200",
+        "GB200": "gb200"}
+
+# Cards with the chip of a module, but without its NVLink: alike on one GPU alone.
+CARDS = {"A100-PCIE-40GB": "a100-40", "A100 80GB PCIe": "a100-80"}
 
 
 class WrongTable(Exception):
     """The table is not one of this program's; the text says why."""
 
 
-def profile_of(gpu_name):
-    """stepsim's name of a GPU, or CUDA's, for which suite.yaml then needs a cluster."""
-    for part, name in GPUS:
-        if part in gpu_name:
-            return name
-    return gpu_name
+def profile_of(gpu_name, gpus=1):
+    """stepsim's name of a GPU, or CUDA's, of which suite.yaml then says that it knows none."""
+    known = GPUS | CARDS if gpus == 1 else GPUS
+    return known.get(gpu_name.removeprefix("NVIDIA ").removeprefix("Tesla "), gpu_name)
 
 
 def quantile(values, share):
@@ -50,7 +53,7 @@ def text_of(value):
 
 
 def read_rows(path):
-    """None where there is no table yet."""
+    """Those of the table; an empty list where there is none yet."""
     path = Path(path)
     if not path.exists() or path.stat().st_size == 0:
         return []
@@ -59,6 +62,16 @@ def read_rows(path):
         if rows.fieldnames != COLUMNS:
             raise WrongTable(f"{path} has other columns than {', '.join(COLUMNS)}")
         return list(rows)
+
+
+def check_place(path):
+    """An error now, rather than behind a measurement, if no row could be added."""
+    read_rows(path)
+    folder = Path(path).resolve().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{path}: nothing can be written in {folder}")
 
 
 def key_of(row):
