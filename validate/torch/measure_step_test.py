@@ -391,6 +391,9 @@ class Suite(unittest.TestCase):
         line = ["--model", "gpt2", "--sequence", "1024", "--precision", "tf32"]
         trays = row_of(line, "gb200", [100], 4) | {"nodes": 2}
         self.assertEqual(self.seconds(trays), self.seconds(row_of(line, "gb200", [100], 8)))
+        answer, rows = self.predicted([trays | {"nodes": 19}])
+        self.assertEqual((answer.returncode, rows[0]["predicted_s"]), (1, ""))
+        self.assertIn("several NVL72 racks", answer.stdout)
 
     def test_residual_networks_of_all_depths(self):
         for channels in ([], ["--channels-last"]):
