@@ -32,6 +32,23 @@ int offset_of(const mup::ParserError& error, const std::string& text) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+/// `and` and `or` in signs of the same length: the library's own would take the beginning of a column
+/// called `organisation` for one. Texts in quotes stay as they are.
+std::string with_signs(std::string text) {
+  bool quoted = false;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    if (text[i] == '"') quoted = !quoted;
+    std::size_t end = i;
+    while (end < text.size() && is_word(text[end])) ++end;
+    const std::string word = text.substr(i, end - i);
+    if (!quoted && word == "and") text.replace(i, 3, "&& ");
+    if (!quoted && word == "or") text.replace(i, 2, "||");
+    i = std::max(end, i + 1);
+  }
+  return text;
+}
+
 /// A result of the library as a value of ours. Throws ExpressionError when it is none.
 Datum datum_of(const mup::IValue& value) {
   switch (value.GetType()) {
@@ -69,7 +86,9 @@ struct Expression::Parser {
     for (const char* assigns : {"=", "+=", "-=", "*=", "/="}) {
       if (engine.IsOprtDefined(assigns)) engine.RemoveOprt(assigns);
     }
-    engine.RemoveOprt("//");
+    for (const char* word : {"//", "and", "or"}) {
+      if (engine.IsOprtDefined(word)) engine.RemoveOprt(word);
+    }
     engine.DefineOprt(new Join);
   }
   mup::ParserX engine;
@@ -98,7 +117,7 @@ Expression::Expression(const std::string& text) : text_(text), parser_(std::make
     throw ExpressionError{fmt::format("longer than {} characters", kLongest), 0};
   mup::ParserX& engine = parser_->engine;
   try {
-    engine.SetExpr(text);
+    engine.SetExpr(with_signs(text));
     for (const auto& [name, ignored] : engine.GetExprVar()) names_.push_back(name);
     std::sort(names_.begin(), names_.end());
     for (const std::string& name : names_)

@@ -43,6 +43,19 @@ TEST_CASE("numbers, texts and conditions have the values that they look like") {
   CHECK(value_of("e * min(tp, 3)") == "7.5");
 }
 
+TEST_CASE("a column may begin or end with a word that is an operator") {
+  const auto value = [](const std::string& text) {
+    return text_of(Expression(text)([](const std::string& name) {
+      return name == "android" ? Datum(3.0) : Datum("x and y");
+    }));
+  };
+  CHECK(value("organisation // \"!\"") == "x and y!");
+  CHECK(value("organisation == \"x and y\" and android > 2") == "true");
+  CHECK(value("1 < 2 or organisation == \"or\"") == "true");
+  CHECK(value("floor == \"x and y\"or android == 4") == "true");
+  CHECK(value("android + android") == "6");
+}
+
 TEST_CASE("an expression names what it reads, and where") {
   const Expression one("tp * gpus + tp");
   CHECK(one.names() == std::vector<std::string>{"gpus", "tp"});
