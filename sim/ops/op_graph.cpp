@@ -34,6 +34,8 @@ Pass pass_of(const Scenario& s) {
   pass.fp8_scaling = s.training.fp8_scaling;
   pass.recast_weights = s.parallelism.data.sharding == Sharding::zero3;
   pass.gradients = s.training.gradients;
+  pass.adds_gradients = !s.training.fused_accumulation && s.micro_batches() > 1 &&
+                        s.parallelism.data.sharding != Sharding::zero3;
   pass.loss = s.training.cross_entropy;
   pass.loss_metrics = s.training.loss_metrics;
   pass.keeps_placeholders = s.training.transformer_impl == TransformerImpl::transformer_engine;

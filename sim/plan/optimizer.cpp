@@ -102,18 +102,25 @@ std::vector<Kernel> quantise_kernels(Workshop& shop, int stage) {
       moving(shop, "quantise weights", fp8_cast_bytes(scenario.training.fp8_scaling) * elements)};
 }
 
-std::vector<double> updated_tensors(const Workshop& shop, int stage) {
+std::vector<double> updated_tensors(const Workshop& shop, int stage, int chunk) {
   const bool sharded = strategy_of(shop.scenario.parallelism.data.sharding).shards_optimizer;
   const StageParameters parameters = stage_parameters(shop.scenario, shop.graph, stage);
   std::vector<double> tensors;
-  for (int chunk = 0; chunk < shop.scenario.parallelism.pipeline.chunks; ++chunk) {
-    for (const std::size_t block : blocks_of(shop.scenario, shop.graph, stage, chunk)) {
-      for (const Op* op : shop.graph.blocks[block].order()) {
-        const int replicas = op->expert ? parameters.expert_replicas : parameters.replicas;
-        for (const double tensor : op->parameters)
-          tensors.push_back(tensor * share(sharded, replicas));
-      }
+  for (const std::size_t block : blocks_of(shop.scenario, shop.graph, stage, chunk)) {
+    for (const Op* op : shop.graph.blocks[block].order()) {
+      const int replicas = op->expert ? parameters.expert_replicas : parameters.replicas;
+      for (const double tensor : op->parameters)
+        tensors.push_back(tensor * share(sharded, replicas));
     }
+  }
+  return tensors;
+}
+
+std::vector<double> updated_tensors(const Workshop& shop, int stage) {
+  std::vector<double> tensors;
+  for (int chunk = 0; chunk < shop.scenario.parallelism.pipeline.chunks; ++chunk) {
+    const std::vector<double> of_chunk = updated_tensors(shop, stage, chunk);
+    tensors.insert(tensors.end(), of_chunk.begin(), of_chunk.end());
   }
   return tensors;
 }

@@ -33,8 +33,9 @@ std::vector<Kernel> clear_kernels(Workshop& shop, double gradients);
 /// first micro-batch, is_first_microbatch). None where each pass does it after a gather.
 std::vector<Kernel> quantise_kernels(Workshop& shop, int stage);
 
-/// The part of each parameter tensor of a stage that a rank updates.
+/// The part of each parameter tensor of a stage that a rank updates, and of one of its chunks.
 std::vector<double> updated_tensors(const Workshop& shop, int stage);
+std::vector<double> updated_tensors(const Workshop& shop, int stage, int chunk);
 
 /// An update on the CPU (ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840): gradients to its memory,
 /// the update at host.optimizer_rate shared by the ranks of a node, weights back.

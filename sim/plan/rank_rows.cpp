@@ -79,6 +79,7 @@ void RankRows::write_chain(std::uint32_t index) {
   task.cause = first_work(chain).cause;
   const TaskIndex launched = writer_.launch(task, waits_, 0, chain.launch);
   waits_.clear();
+  if (shop_.scenario.host.blocking()) wait_on_host("blocking launch", {launched});
   if (!shop_.scenario.host.queue_depth) return;
   queue_.emplace_back(launched, kernels);
   queued_ += kernels;

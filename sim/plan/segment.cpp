@@ -96,13 +96,11 @@ double gradient_bytes(const Scenario& scenario) {
 
 namespace {
 
-/// Each kernel after the launch that the GPU waits for. Memory-bound, so that SMs that others take
-/// do not slow it.
+/// Each kernel after the launch that the GPU waits for.
 std::vector<Kernel> between_launches(Workshop& shop, const std::vector<Kernel>& kernels,
                                      Seconds launch) {
   const Kernel wait{.name = shop.name("blocking launch"),
                     .seconds = launch.seconds(),
-                    .memory_bound = true,
                     .cause = Cause::launch_gap};
   std::vector<Kernel> all;
   all.reserve(2 * kernels.size());

@@ -57,10 +57,6 @@ void StepEnd::write() {
   if (scenario_.host.graph()) writer.spend_on_host(writer.launch_seconds());
   if (reduces_alone(scenario_, shape_) && scenario_.parallelism.data.no_sync) reduction_.start();
   wait_for_reductions();
-  if (copies_gradients(scenario_)) {
-    rows_.write_kernels(
-        unpacking_kernels(rows_.shop(), updated_tensors(rows_.shop(), shape_.stage)));
-  }
   if (shape_.embedding.ranks > 1) reduce_embedding();
   const double elements = parameters_.kept(strategy_.shards_optimizer);
   rows_.write_kernels(norm_kernels(rows_.shop(), elements));

@@ -48,6 +48,9 @@ Plan with_free_checkpoints(Plan plan) {
 Plan with_free_launches(Plan plan) {
   for (Chain& chain : plan.chains) {
     chain.launch_each = 0;
+    for (Kernel& kernel : chain.kernels) {
+      if (kernel.cause == Cause::launch_gap) kernel.seconds = 0;  // a launch that blocks
+    }
     contract(chain);
   }
   for (Program& program : plan.programs) {
@@ -69,7 +72,8 @@ Plan without_bubble(Plan plan) {
 
 Plan with_faster_gpus(Plan plan, double factor) {
   for (Chain& chain : plan.chains) {
-    for (Kernel& kernel : chain.kernels) kernel.seconds /= factor;
+    for (Kernel& kernel : chain.kernels)
+      kernel.seconds /= kernel.cause == Cause::launch_gap ? 1 : factor;
     contract(chain);
   }
   return plan;

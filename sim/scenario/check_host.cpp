@@ -73,6 +73,12 @@ void check_recompilation(const Scenario& s, const KeyReports& keys) {
   check_seen(s, path, recompilation_period(s), keys);
 }
 
+void check_queue(const Scenario& s, const KeyReports& keys) {
+  if (!s.host.queue_depth || !s.host.blocking()) return;
+  keys.report("host.queue_depth", "mode is blocking, where no kernel waits behind another",
+              "leave it out");
+}
+
 void check_threads(const Scenario& s, const KeyReports& keys) {
   if (s.host.threads != Host{}.threads && !s.host.cores) {
     keys.report("host.threads", "threads share cores, but nothing says how many a node has",
@@ -84,6 +90,7 @@ void check_threads(const Scenario& s, const KeyReports& keys) {
 
 void check_host(const Scenario& s, const KeyReports& keys) {
   if (!keys.sound({"host"})) return;
+  check_queue(s, keys);
   check_threads(s, keys);
   if (!keys.sound({"run"})) return;
   check_cpu_work(s, keys);

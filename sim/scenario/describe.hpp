@@ -61,6 +61,11 @@ void describe(Io& io, Training& t) {
   io.fallback(t.gradients, default_gradients(io.framework(), storage_of(t.precision)),
               "as precision, bf16 with fp8; or the framework's");
   io.field("gradients", t.gradients, any, "type that gradients are kept and reduced in");
+  io.fallback(t.fused_accumulation, default_fused_accumulation(io.framework()),
+              "true, or the framework's");
+  io.field("fused_accumulation", t.fused_accumulation, any,
+           "weight-gradient GEMMs add to the gradients of earlier micro-batches, as Megatron-LM's "
+           "gradient_accumulation_fusion; false: a kernel of its own does");
   io.field("master_weights", t.master_weights, any,
            "the optimizer keeps fp32 copies of 16-bit parameters");
   io.field("optimizer", t.optimizer, any, "a name of `stepsim list optimizers`");
@@ -150,8 +155,8 @@ void describe(Io& io, DataParallel& d) {
            "one bucket in the first step of all, the others after it");
   io.fallback(d.bucket_views, preset.bucket_views, "true, or the framework's");
   io.field("bucket_views", d.bucket_views, any,
-           "ddp: gradients are computed in their buckets; false: each is copied there, and back "
-           "after the reduction, even on one rank");
+           "ddp that overlaps: gradients are computed in their buckets; false: each is copied "
+           "there, and back after the reduction, even on one rank");
   io.fallback(d.bucket_later_stages, preset.bucket_later_stages, "true, or the framework's");
   io.field("bucket_later_stages", d.bucket_later_stages, any,
            "false: one bucket on pipeline stages and chunks after the first");

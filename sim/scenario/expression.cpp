@@ -32,8 +32,8 @@ int offset_of(const mup::ParserError& error, const std::string& text) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// `and` and `or` in signs of the same length: the library's own would take the beginning of a column
-/// called `organisation` for one. Texts in quotes stay as they are.
+/// `and` and `or` in signs of the same length: the library's own would take the beginning of a
+/// column called `organisation` for one. Texts in quotes stay as they are.
 std::string with_signs(std::string text) {
   bool quoted = false;
   std::size_t i = 0;

@@ -46,6 +46,8 @@ DataParallel of_framework(Framework framework) {
 }
 
 constexpr const char* kDdp = "pytorch/pytorch: torch/nn/parallel/distributed.py";
+constexpr const char* kAccumulateGrad =
+    "pytorch/pytorch: torch/csrc/autograd/functions/accumulate_grad.h";
 constexpr const char* kReducer = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.hpp";
 constexpr const char* kFsdp1 =
     "pytorch/pytorch: torch/distributed/fsdp/fully_sharded_data_parallel.py";
@@ -82,6 +84,8 @@ void add_pytorch_ddp(std::vector<FrameworkPreset>& presets) {
   add("rebuild_buckets", "true", "one bucket until the order of gradients is known", kDdp);
   add("bucket_views", "false", "gradient_as_bucket_view=False", kDdp);
   add("no_sync", "false", "each backward reduces; no_sync() has to be asked for", kDdp);
+  presets.push_back({Framework::pytorch_ddp, "training.fused_accumulation", "false", "",
+                     "AccumulateGrad adds", kAccumulateGrad});
 }
 
 void add_fsdp(std::vector<FrameworkPreset>& presets, Framework framework, const char* api,
@@ -154,6 +158,8 @@ void add_deepspeed(std::vector<FrameworkPreset>& presets) {
       kZeroFetch);
   add("reshard_after_forward", "all", zero3, "", kZeroFetch);
   add("persistence_threshold", "100000", "", "stage3_param_persistence_threshold", kZeroConfig);
+  presets.push_back({Framework::deepspeed, "training.fused_accumulation", "false", "",
+                     "AccumulateGrad adds", kAccumulateGrad});
 }
 
 }  // namespace
@@ -165,6 +171,10 @@ DataParallel default_data(std::optional<Framework> framework) {
   data.bucket = elements ? kInElements : 25_MiB;
   data.first_bucket = elements ? kInElements : 1_MiB;
   return data;
+}
+
+bool default_fused_accumulation(std::optional<Framework> framework) {
+  return framework != Framework::pytorch_ddp && framework != Framework::deepspeed;
 }
 
 Precision default_gradients(std::optional<Framework> framework, Precision precision) {

@@ -21,6 +21,9 @@ DataParallel default_data(std::optional<Framework> framework);
 /// Megatron-LM accumulates and reduces bf16 gradients in fp32; everywhere else they are as the
 /// GEMMs.
 Precision default_gradients(std::optional<Framework> framework, Precision precision);
+/// Megatron-LM's; PyTorch's autograd and DeepSpeed add what a GEMM wrote. Of FSDP's shards the
+/// block takes care.
+bool default_fused_accumulation(std::optional<Framework> framework);
 bool default_overlap(std::optional<Framework> framework, Sharding sharding);
 bool default_no_sync(std::optional<Framework> framework, Sharding sharding);
 

@@ -166,6 +166,7 @@ struct Training {
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;  ///< precision fp8
   Precision gradients =
       Precision::bf16;  ///< type that gradients are kept and reduced in; default: as precision
+  bool fused_accumulation = true;  ///< weight-gradient GEMMs add to the gradients themselves
   bool master_weights = true;      ///< fp32 copies of parameters that are narrower
   std::string optimizer = "adam";  ///< a name of `stepsim list optimizers`
   OptimizerKernels optimizer_kernels = OptimizerKernels::fused;

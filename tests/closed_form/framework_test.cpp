@@ -133,6 +133,16 @@ TEST_CASE("without bucket views each gradient is copied to its bucket and back")
   CHECK(reduced(copied.plan) == reduced(views.plan));
   // The copies back come after the last reduction.
   CHECK(copied.step_seconds() >= views.step_seconds() + sum(from));
+  // Each backward pass that reduces copies back.
+  const auto back = [&](const char* no_sync) {
+    const Experiment run =
+        stack(fmt::format("bucket: 1 KiB, bucket_views: false, no_sync: {}", no_sync), 2);
+    return copies(run, "gradient from bucket").size();
+  };
+  CHECK(back("true") == 2 * kLayers);
+  CHECK(back("false") == 2 * 2 * kLayers);
+  CHECK(copies(stack("sharding: zero1, bucket_views: false"), "gradient to bucket").empty());
+  CHECK(copies(stack("overlap: false, bucket_views: false"), "gradient to bucket").empty());
 }
 
 TEST_CASE("Megatron-LM's later stages have one bucket") {

@@ -231,6 +231,30 @@ TEST_CASE(
   CHECK(softmax(attention_of("true", "unfused")) == 1.5 * scores);
 }
 
+TEST_CASE("gradients that GEMMs do not accumulate are added by kernels of their own") {
+  const auto summed = [](const std::string& training, const std::string& parallelism) {
+    const OpGraph graph = graph_of("{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000}",
+                                   training, parallelism);
+    double bytes = 0;
+    for (const Op* op : block_named(graph, "layer").order()) {
+      for (const Item& item : op->backward) {
+        const auto* launch = std::get_if<Launch>(&item);
+        if (launch != nullptr && launch->name.ends_with("gradient sum"))
+          bytes += std::get<MemoryBound>(launch->work).bytes.bytes();
+      }
+    }
+    return bytes;
+  };
+  const std::string base = "sequence_length: 64, fused_accumulation: ";
+  // Eight replicas have one micro-batch of the sixteen sequences, two have four.
+  CHECK(summed(base + "true", "tensor: 4") == 0);
+  CHECK(summed(base + "false", "") == 0);
+  // The products of a layer have 12 h^2 weights; 2 B are read, 2 or 4 B read and written.
+  const double weights = 12.0 * 256 * 256 / 4;
+  CHECK(summed(base + "false", "tensor: 4") == 6 * weights);
+  CHECK(summed(base + "false, gradients: fp32", "tensor: 4") == 10 * weights);
+}
+
 TEST_CASE("eager attention moves heads to the front and back") {
   const auto attention_of = [](const char* kernel) {
     const OpGraph graph =
@@ -253,6 +277,8 @@ TEST_CASE("eager attention moves heads to the front and back") {
   CHECK(bytes(eager.forward) - bytes(unfused.forward) == 2 * 4 * tensor);
   CHECK(bytes(eager.backward) - bytes(unfused.backward) == 2 * tensor);
   CHECK(kernel_flops(eager.forward) == kernel_flops(unfused.forward));
+  CHECK(eager.forward.size() == unfused.forward.size() + 4);
+  CHECK(eager.backward.size() == unfused.backward.size() + 1);
 }
 
 TEST_CASE("only BERT's masked tokens reach the vocabulary, all of them where all are predicted") {

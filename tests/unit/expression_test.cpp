@@ -45,9 +45,8 @@ TEST_CASE("numbers, texts and conditions have the values that they look like") {
 
 TEST_CASE("a column may begin or end with a word that is an operator") {
   const auto value = [](const std::string& text) {
-    return text_of(Expression(text)([](const std::string& name) {
-      return name == "android" ? Datum(3.0) : Datum("x and y");
-    }));
+    return text_of(Expression(text)(
+        [](const std::string& name) { return name == "android" ? Datum(3.0) : Datum("x and y"); }));
   };
   CHECK(value("organisation // \"!\"") == "x and y!");
   CHECK(value("organisation == \"x and y\" and android > 2") == "true");

@@ -51,7 +51,15 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   // The gradients of queries, keys and values go back where those of the projection are laid out.
   const double context = 2 * op.output.bytes();
   if (a.kernel == kEagerAttention) {
-    op.forward.emplace_back(memory_bound("heads to the front", 2 * qkv_bytes(pass, a)));
+    // Where heads share keys and values these are repeated on the way (repeat_kv).
+    const double group = static_cast<double>(a.kv_heads) / static_cast<double>(a.heads);
+    const double keys =
+        pass.element() * static_cast<double>(pass.batch * key_tokens(pass, a) * a.heads);
+    op.forward.emplace_back(memory_bound("queries to the front", 2 * query_bytes(pass, a)));
+    op.forward.emplace_back(
+        memory_bound("keys to the front", (1 + group) * keys * static_cast<double>(a.head_dim)));
+    op.forward.emplace_back(
+        memory_bound("values to the front", (1 + group) * keys * static_cast<double>(a.values())));
     op.backward.emplace_back(memory_bound("context gradient to the front", context));
   }
   op.forward.emplace_back(product("scores", s, k, a.head_dim));

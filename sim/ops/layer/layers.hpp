@@ -32,6 +32,7 @@ struct Pass {
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;
   bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
   Precision gradients = Precision::bf16;
+  bool adds_gradients = false;      ///< kernels add to those of earlier micro-batches
   std::int64_t expert = 1;          ///< ranks that the experts are dealt to
   std::optional<double> capacity;   ///< of an expert over its fair share of tokens; none: dropless
   double imbalance = 1;             ///< dropless: tokens of the busiest rank over the average
@@ -63,6 +64,11 @@ struct Pass {
 /// behind it where norms follow the sums, whose gradient is added backward.
 Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms, bool bias = true,
         bool branches = true);
+
+/// Where a GEMM does not add to the gradients of earlier micro-batches itself: reads what it wrote,
+/// reads and writes the sum (NVIDIA/Megatron-LM v2.5 megatron/model/distributed.py:
+/// param.main_grad.add_(param.grad.data)).
+void add_gradient_sum(Items& items, const Pass& pass, const std::string& name, double elements);
 
 /// A linear layer whose outputs are split over tensor ranks: `out` is this rank's share.
 Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,

@@ -32,6 +32,7 @@ Launch data_gradient(const Pass& pass, const std::string& name, LinearShape s) {
 
 void add_weight_gradient(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
   items.emplace_back(linear_gemm(name + " wgrad", pass, s.in, s.out, s.tokens, true));
+  add_gradient_sum(items, pass, name, static_cast<double>(s.in * s.out));
   if (s.bias) {
     const double bytes = pass.element() * static_cast<double>(s.tokens * s.out);
     items.emplace_back(for_weights(memory_bound(name + " bias gradient", bytes, MemoryRate::norm)));
@@ -91,6 +92,12 @@ Bytes kept_for_weights(const Pass& pass, const Op& op, LinearShape s) {
 }
 
 }  // namespace
+
+void add_gradient_sum(Items& items, const Pass& pass, const std::string& name, double elements) {
+  if (!pass.adds_gradients) return;
+  const double each = pass.element() + 2 * bytes_per_element(pass.gradients);
+  items.emplace_back(for_weights(memory_bound(name + " gradient sum", each * elements)));
+}
 
 Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
                  bool bias) {

@@ -115,6 +115,7 @@ void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinea
   add_cast(op.backward, pass, name + " gradient cast", rows.computed * static_cast<double>(l.out));
   op.backward.emplace_back(grouped(name + " dgrad", pass, rows, rows.each, l.in, l.out, false));
   op.backward.emplace_back(grouped(name + " wgrad", pass, rows, l.in, l.out, rows.each, true));
+  add_gradient_sum(op.backward, pass, name, static_cast<double>(rows.local * l.in * l.out));
   for (std::int64_t i = 0; i < rows.local; ++i)
     op.backward.emplace_back(GradientReady{static_cast<double>(l.in * l.out), op.expert});
 }

@@ -23,6 +23,7 @@ std::vector<Change> changes(const Scenario& scenario) {
   const bool has_default = scenario.host.launch == default_launch(HostMode::eager);
   if (scenario.host.mode == HostMode::eager && has_default)
     changes.push_back({.settings = {"host.mode=compiled", "training.fusion=compiled"}});
+  if (scenario.host.blocking()) return {{.settings = {"host.mode=eager"}}};
   if (!scenario.host.graph()) changes.push_back({.settings = {"host.mode=graph"}});
   const Fusion fusion = scenario.training.fusion;
   if (fusion == Fusion::none) changes.push_back({.settings = {"training.fusion=fused"}});
