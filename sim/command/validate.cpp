@@ -1,13 +1,17 @@
 // stepsim validate: suites of measured runs -> predictions -> scores.
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <ostream>
 #include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "sim/command/command.hpp"
 #include "sim/command/forked.hpp"
+#include "sim/core/trim.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/known_names.hpp"
@@ -114,11 +118,6 @@ void read_answer(const std::string& answer, ValidationRow& row) {
     if (!std::getline(lines, *trait)) throw InternalError("a prediction without its traits");
 }
 
-std::string on_one_line(std::string text) {
-  for (char& c : text) c = c == '\n' ? ' ' : c;
-  return text;
-}
-
 ValidationRow row_of(const LoadedSuite& loaded, const MeasuredRun& run) {
   return {.suite = loaded.suite.name,
           .label = run.label,
@@ -213,6 +212,15 @@ std::vector<RecordedErrors> recorded(const Validation& validation) {
   return now;
 }
 
+void check_folder_of(const std::string& file) {
+  const fs::path folder = fs::path(file).parent_path();
+  const std::string name = folder.empty() ? "." : folder.string();
+  std::error_code ignored;
+  const bool special = fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
+  if (special || access(name.c_str(), W_OK | X_OK) == 0) return;
+  throw IoError(fmt::format("cannot write '{}': {}", file, std::strerror(errno)));
+}
+
 /// What stands in the files that --record writes.
 struct Records {
   ErrorRecord groups;
@@ -258,6 +266,8 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
   check_options(options);
   const std::vector<LoadedSuite> suites = load_all(options);
   // Before the predictions, which take minutes.
+  if (!options.record.empty()) check_folder_of(options.record);
+  if (!options.svg.empty()) check_folder_of(options.svg);
   const Records before = options.record.empty() ? Records{} : records_of(options.record);
   const ErrorRecord baseline =
       options.baseline.empty() ? ErrorRecord{} : load_error_record(options.baseline);
@@ -273,7 +283,10 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
   }
   if (!options.svg.empty()) save_file(options.svg, validation_scatter(validation));
   out << formatted(options, validation);
-  if (!all_done) return ExitCode::incomplete;
+  if (!all_done) {
+    if (!options.record.empty()) notes << options.record << ": not written\n";
+    return ExitCode::incomplete;
+  }
   if (!options.record.empty()) write_record(options.record, before, validation, notes);
   return validation.breaches.empty() ? ExitCode::ok : ExitCode::expectation_failed;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/suggest.hpp"
+#include "sim/core/trim.hpp"
 #include "sim/scenario/describe_suite.hpp"
 #include "sim/scenario/doc_writer.hpp"
 #include "sim/scenario/map_reader.hpp"
@@ -79,6 +80,17 @@ void split_unit(MeasuredTime& measured, Problems& problems) {
         measured.value.place, "measured.unit",
         fmt::format("measured.unit: {} is not a unit of time", stepsim::quoted(measured.unit)),
         "write " + one_of({"s", "ms", "us"}));
+  }
+}
+
+void check_words(const Suite& suite, const Place& start, Problems& problems) {
+  if (trimmed(suite.name).empty() || suite.name.find('\n') != std::string::npos)
+    problems.add(start, "suite", "suite: its name is one line, and not empty",
+                 "leave it out: it is the file's then");
+  for (const KnownGap& gap : suite.known) {
+    if (trimmed(gap.reason).empty())
+      problems.add(gap.where.place, "known", "known: its reason is empty",
+                   "say why these rows are not expected to be met");
   }
 }
 
@@ -167,6 +179,7 @@ LoadedSuite load_suite(const SuiteRequest& request, const KnownNames& known) {
   problems.put_first(source->name);
   LoadedSuite loaded{read_suite(source, problems), {}};
   follow_base(loaded.suite, problems);
+  check_words(loaded.suite, {source, 1, 1}, problems);
   split_unit(loaded.suite.measured, problems);
   check_paths(loaded.suite, problems);
   const Table table = table_of(loaded.suite, {source, 1, 1}, request.table, problems);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/suggest.hpp"
+#include "sim/core/trim.hpp"
 #include "sim/scenario/expression.hpp"
 #include "sim/scenario/scalar.hpp"
 
@@ -245,7 +246,7 @@ class Runs {
   void fill(MeasuredRun& run, const TableRow& row) {
     for (std::size_t i = 0; i < known_.size(); ++i) {
       if (run.known.empty() && holds(known_[i], row, nullptr, false))
-        run.known = suite_.known[i].reason;
+        run.known = on_one_line(suite_.known[i].reason);
     }
     for (std::size_t i = 0; i < settings_.size(); ++i) {
       const auto found = value(settings_[i], row);

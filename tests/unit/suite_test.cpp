@@ -63,7 +63,10 @@ measured: time_ms ms
 label: size // " on " // gpus
 groups: {size: size, nodes: gpus / 8}
 known:
-  - {where: gpus > 8, reason: the network is shared}
+  - where: gpus > 8
+    reason: |
+      the network
+      is shared
 )";
 constexpr const char* kTable =
     "# who measured it\nsize,gpus,batch,kind,full,time_ms,more\n"
