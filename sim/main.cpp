@@ -281,7 +281,10 @@ struct CommandLine {
     validate->add_option("--svg", options.svg, "write a picture: predicted over measured");
     CLI::Option* baseline = validate->add_option("--baseline", options.baseline,
                                                  "fail where a group is worse than in this record");
-    validate->add_option("--record", options.record, "write the errors there, and say what changed")
+    validate
+        ->add_option("--record", options.record,
+                     "write the errors there, those by kind of run to <stem>_runs.csv "
+                     "beside it, and say what changed")
         ->excludes(baseline);
     validate->callback([this] {
       validate_options.colour = wants_colour();

@@ -3,7 +3,10 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -17,14 +20,15 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 8> kColumns{"suite",  "gpu",       "generation", "model",
                                               "layers", "precision", "known",      "errors"};
 
-/// Numbers with blanks between them, in per cent.
+/// Numbers with blanks between them, in per cent; one at least.
 std::vector<double> errors_of(const TableCell& cell, Problems& problems) {
   std::vector<double> errors;
+  if (cell.text.empty()) problems.add(cell.place, "errors", "errors: there are none");
   const char* const end = cell.text.data() + cell.text.size();
   for (const char* at = cell.text.data(); at < end; ++at) {
     double percent = 0;
     const auto read = std::from_chars(at, end, percent);
-    if (read.ec != std::errc() || (read.ptr < end && *read.ptr != ' ')) {
+    if (read.ec != std::errc() || !std::isfinite(percent) || (read.ptr < end && *read.ptr != ' ')) {
       problems.add(cell.place, "errors",
                    fmt::format("errors: {} are not numbers", quoted(cell.text)));
       return {};
@@ -56,12 +60,16 @@ std::vector<RecordedRuns> load_recorded_runs(const std::string& path) {
     problems.add(table.head, "", "not a record of runs: `stepsim validate --record` writes one");
   problems.throw_if_any();
   std::vector<RecordedRuns> runs;
+  std::set<std::tuple<std::string, RunTraits, std::string>> kinds;
   for (const TableRow& row : table.rows) {
     const auto text = [&](std::size_t column) { return row.cells[column].text; };
     runs.push_back({.suite = text(0),
                     .traits = {text(1), text(2), text(3), text(4), text(5)},
                     .known = text(6),
                     .errors = errors_of(row.cells[7], problems)});
+    if (!kinds.insert({runs.back().suite, runs.back().traits, runs.back().known}).second)
+      problems.add(row.place, "",
+                   "the suite has this kind of runs in a row above: one row has all of its errors");
   }
   problems.throw_if_any();
   return runs;

@@ -1,7 +1,6 @@
 // The file of recorded runs: validate/recorded_runs.csv.
 //
-// A table of its own beside validate/recorded.yaml, because each run of the program reads it: it is
-// read in a tenth of the time.
+// A table of its own beside validate/recorded.yaml, because each run of the program reads it.
 #pragma once
 
 #include <optional>

@@ -35,8 +35,11 @@ bool is_like(const RunTraits& a, const RunTraits& b, const std::vector<Trait>& s
 /// Numbers that do not count the same.
 using Weighted = std::vector<std::pair<double, double>>;  // value and weight
 
-/// The least value that with all below it has that share of the weight. REQUIRES: not empty.
-double quantile(Weighted values, double share) {
+/// The least value that with all below it has that share of the weight: one of the values, as
+/// definition 1 of Hyndman and Fan 1996 where all weigh the same. How to go between two values that
+/// weigh differently is not settled, so this is not interpolated_quantile() of
+/// sim/core/quantile.hpp. REQUIRES: not empty.
+double weighted_quantile(Weighted values, double share) {
   std::sort(values.begin(), values.end());
   double all = 0, below = 0;
   for (const auto& [value, weight] : values) all += weight;
@@ -64,10 +67,10 @@ void summarise(const std::map<std::string, std::vector<double>>& by_suite, Expec
     }
   }
   if (errors.empty()) return;
-  found.median = quantile(sizes, 0.5);
-  found.p90 = quantile(sizes, 0.9);
+  found.median = weighted_quantile(sizes, 0.5);
+  found.p90 = weighted_quantile(sizes, 0.9);
   if (found.rows >= kEnoughForBand)
-    found.band = {1 + quantile(errors, 0.1), 1 + quantile(errors, 0.9)};
+    found.band = {1 + weighted_quantile(errors, 0.1), 1 + weighted_quantile(errors, 0.9)};
 }
 
 ExpectedError of_kind(const RunTraits& traits, const std::vector<Trait>& shared,
@@ -92,14 +95,14 @@ ExpectedError of_kind(const RunTraits& traits, const std::vector<Trait>& shared,
 }  // namespace
 
 ExpectedError expected_error(const RunTraits& traits, const std::vector<RecordedRuns>& runs) {
-  ExpectedError widest = of_kind(traits, widening().front(), runs);
+  std::optional<ExpectedError> most;
   for (const std::vector<Trait>& shared : widening()) {
     ExpectedError found = of_kind(traits, shared, runs);
     const bool enough = found.rows >= kEnoughRuns && found.suites.size() >= kEnoughSuites;
     if (enough) return found;
-    if (found.rows > widest.rows) widest = std::move(found);
+    if (!most || found.rows > most->rows) most = std::move(found);
   }
-  return widest;
+  return *std::move(most);
 }
 
 }  // namespace stepsim

@@ -15,7 +15,9 @@ namespace stepsim {
 struct ExpectedError {
   std::vector<std::string> traits;  ///< that these runs have in common with the one at hand
   int rows = 0;
-  /// Of absolute values, and with signs. Each suite counts the same, however many rows it has.
+  /// Of absolute values, and with signs. Each suite counts the same, however many rows it has, so
+  /// that median and 90th percentile are those of weighted values (expected_error.cpp), not
+  /// interpolated ones as in Errors.
   double median = 0, p90 = 0, bias = 0;
   int known = 0;  ///< rows of these kinds that are left out
   /// 10th and 90th percentile of predicted over measured; absent: too few runs.

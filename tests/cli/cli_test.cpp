@@ -442,9 +442,36 @@ TEST_CASE("Ctrl-C during replicas prints those that are done") {
   CHECK(text_of(err).starts_with("interrupted: "));
 }
 
+/// A terminal's end that a test reads, and the name of the one that a program writes to.
+class Terminal {
+ public:
+  Terminal() : file_(posix_openpt(O_RDWR | O_NOCTTY)) {
+    REQUIRE(file_ >= 0);
+    REQUIRE(grantpt(file_) == 0);
+    REQUIRE(unlockpt(file_) == 0);
+  }
+  ~Terminal() { close(file_); }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+  std::string name() const { return ptsname(file_); }
+
+  /// What was written up to `words`, or all of it where nobody writes any more.
+  std::string read_until(const std::string& words) const {
+    std::string text;
+    for (char one = 0; text.find(words) == std::string::npos && read(file_, &one, 1) == 1;)
+      text += one;
+    return text;
+  }
+
+ private:
+  int file_;
+};
+
 TEST_CASE("Ctrl-C during a validation prints the rows that are done, and exits with 3") {
   const Folder folder;
-  const std::string out = folder.file("out"), err = folder.file("err");
+  const Terminal terminal;  // progress is shown on one only
+  const std::string out = folder.file("out"), err = terminal.name();
+  const int held = open(err.c_str(), O_WRONLY | O_NOCTTY);  // until the child has it open, too
   const std::string suite = folder.file("long.yaml"), record = folder.file("record.yaml");
   {
     std::ofstream text(suite);
@@ -459,18 +486,23 @@ TEST_CASE("Ctrl-C during a validation prints the rows that are done, and exits w
     setpgid(0, 0);
     std::signal(SIGINT, SIG_DFL);
     dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0600), STDOUT_FILENO);
-    dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+    dup2(held, STDERR_FILENO);
+    close(held);
     execl(STEPSIM_PROGRAM, "stepsim", "validate", suite.c_str(), "--jobs", "1", "--format", "json",
           "--record", record.c_str(), nullptr);
     _exit(127);
   }
-  std::this_thread::sleep_for(std::chrono::seconds(3));
+  close(held);
+  const std::string progress = terminal.read_until(" of 5000 rows");
+  CAPTURE(progress);
+  CHECK(progress.ends_with("\r1 of 5000 rows"));
   kill(child, SIGINT);
+  const std::string rest = terminal.read_until("rows are done");
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 3);
-  CHECK(text_of(err).starts_with("interrupted: "));
+  CHECK(rest.find("interrupted: ") != std::string::npos);
   CHECK_FALSE(fs::exists(record));  // of a part nothing is recorded
   const Json validation = Json::parse(text_of(out));
   CHECK(validation["count"] >= 1);

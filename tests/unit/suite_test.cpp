@@ -180,6 +180,24 @@ TEST_CASE("a record of runs reads back as it was written, to a thousandth of a p
   CHECK(to_csv(read) == text);
 }
 
+TEST_CASE("a record of runs without errors, with infinite ones or a kind twice is refused") {
+  const Folder folder;
+  const auto refuse = [&](const std::string& rows, const std::string& text) {
+    const std::string path = folder.file("runs.csv", to_csv({}) + rows);
+    CHECK_THROWS_WITH_AS(load_recorded_runs(path), doctest::Contains(text.c_str()), UserError);
+  };
+  // Two lines of comments and one of columns stand before the rows.
+  refuse("s,a100,,,,,,\n", "runs.csv:4:13: errors: there are none");
+  for (const std::string number : {"nan", "inf", "1.5 -inf"})
+    refuse("s,a100,,,,,," + number + "\n",
+           "runs.csv:4:13: errors: '" + number + "' are not numbers");
+  refuse("s,a100,,,,,,1\ns,h100,,,,,,2\ns,a100,,,,,,3\n",
+         "runs.csv:6:1: the suite has this kind of runs in a row above");
+  const auto read = load_recorded_runs(
+      folder.file("runs.csv", to_csv({}) + "s,a100,,,,,,1\ns,a100,,,,,late,2\nr,a100,,,,,,3\n"));
+  CHECK(read.size() == 3);  // known ones, and those of another suite, are kinds of their own
+}
+
 TEST_CASE("the record of runs of a library is that of its first folder that has one") {
   const Folder folder;
   fs::create_directories(fs::path(folder.file("x", "")).parent_path() / "validate");
