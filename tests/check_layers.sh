@@ -8,7 +8,7 @@ declare -A sees=(
   [horizon]="core horizon" [measurement]="core measurement" [calib]="core measurement"
   [fit]="core ops cluster measurement fit"
   [timeline]="core timeline" [validation]="core timeline validation"
-  [plan]="core scenario ops cluster timeline plan")
+  [plan]="core scenario ops cluster timeline plan" [validate]="core validation")
 sees[engine]="${sees[plan]} engine"
 sees[report]="${sees[engine]} horizon validation report"
 sees[command]="${sees[report]} measurement fit command"
@@ -18,27 +18,41 @@ plain_structs='^sim/scenario/(scenario|model|gpu|faults|input|channel_padding|ch
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(
   ["yaml-cpp/"]="scenario" ["muparserx/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
-  ["nlohmann/"]="measurement report command" ["nlopt"]="fit" ["Eigen/"]="fit" ["CLI/"]="command main.cpp calib" ["pugixml"]="report command"
+  ["nlohmann/"]="measurement report command" ["nlopt"]="fit" ["Eigen/"]="fit" ["CLI/"]="command main.cpp calib validate" ["pugixml"]="report command"
   ["cblas"]="calib" ["cublas"]="calib" ["mpi"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
+
+# Beside them, one file may include: the trainer's device for GPUs is written with CUDA.
+declare -A also=([validate/trainer/cuda_device.cpp]="cuda nccl calib/cuda/")
 
 includes=0 offences=0
 refuse() { echo "$1: $2 may not include $3"; offences=$((offences + 1)); }
 contains() { [[ " $1 " == *" $2 "* ]]; }
+# excepted FILE HEADER
+excepted() {
+  local begin
+  for begin in ${also[$1]-}; do [[ $2 != "$begin"* ]] || return 0; done
+  return 1
+}
 
 while IFS=: read -r file line text; do
   [[ $text =~ ([\<\"])([^\>\"]+) ]] || continue
   quote=${BASH_REMATCH[1]} header=${BASH_REMATCH[2]} includes=$((includes + 1))
+  excepted "$file" "$header" && continue
   [[ $file =~ ^(sim/)?([^/]+) ]] && room=${BASH_REMATCH[2]}
   if [[ $header =~ ^sim/([^/]+) ]]; then
     contains "${sees[$room]-core}" "${BASH_REMATCH[1]}" ||
       [[ $room != core && $header =~ $plain_structs ]] || refuse "$file:$line" "$room" "$header"
+  elif [[ $room == validate && $header == calib/cuda/* ]]; then
+    refuse "$file:$line" "$room" "$header"
+  elif [[ $quote == \" && $room == validate && $header =~ ^(validate|calib|tests)/ ]]; then
+    continue
   elif [[ $quote == \" && $room != calib ]]; then
-    refuse "$file:$line" "$room" "$header: its name has to start at the root, with sim/"
+    refuse "$file:$line" "$room" "$header: its name has to start at the root, like sim/"
   fi
   for library in "${!rooms_of[@]}"; do
     [[ $header != "$library"* ]] || contains "${rooms_of[$library]}" "$room" ||
       refuse "$file:$line" "$room" "$header"
   done
-done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include' --include='*.[ch]pp' --include='*.cu' sim calib)
+done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include' --include='*.[ch]pp' --include='*.cu' sim calib validate)
 
 ((includes > 0 && offences == 0))

@@ -87,6 +87,18 @@ void Ranks::give_up(int code) const {
   if (started_) MPI_Abort(MPI_COMM_WORLD, code);
 }
 
+Ranks::Here Ranks::here() const {
+  Here here;
+  if (!started_) return here;
+  MPI_Comm machine = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine),
+        "MPI_Comm_split_type");
+  check(MPI_Comm_rank(machine, &here.rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(machine, &here.size), "MPI_Comm_size");
+  check(MPI_Comm_free(&machine), "MPI_Comm_free");
+  return here;
+}
+
 void Ranks::barrier() const {
   if (started_) check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
 }

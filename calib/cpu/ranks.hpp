@@ -20,6 +20,11 @@ class Ranks {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  /// Which of the ranks on this machine, and how many these are.
+  struct Here {
+    int rank = 0, size = 1;
+  };
+  Here here() const;
 
   /// Ends the other ranks, which would wait for this one, and this one too where there are others;
   /// mpirun exits with that code. Returns where nobody waits.

@@ -30,6 +30,7 @@ std::int64_t result_element(const GemmPoint& p) {
 struct Matmul::Operation {
   Operation(const GemmPoint& p, int turns)
       : product(p),
+        workspace(Product::kWorkspaceBytes),
         weights_bytes(padded(sizes_of(p).weights * element_bytes(p.dtype))),
         input_bytes(padded(sizes_of(p).input * element_bytes(p.dtype))),
         result_bytes(padded(sizes_of(p).result * result_element(p))),
@@ -54,6 +55,7 @@ struct Matmul::Operation {
   }
 
   Product product;
+  DeviceBuffer workspace;
   std::size_t weights_bytes, input_bytes, result_bytes;
   DeviceBuffer operands;
 };
@@ -67,7 +69,7 @@ void Matmul::enqueue(cudaStream_t stream, int turn) const {
   const Operation& op = *operation_;
   char* const weights = op.operands.data() + static_cast<std::size_t>(turn) * op.set_bytes();
   char* const input = weights + op.weights_bytes;
-  op.product.enqueue(stream, weights, input, input + op.input_bytes);
+  op.product.enqueue(stream, weights, input, input + op.input_bytes, op.workspace.data());
 }
 
 Batch Matmul::batch() const {

@@ -4,19 +4,17 @@
 // (our B, the weights) and a k x m one (our A); the letters of `Transpose` belong to these two.
 #include "calib/cuda/product.hpp"
 
+#include <bit>
 #include <type_traits>
 
 #include <cublasLt.h>
 #include <fmt/format.h>
 
-#include "calib/cuda/handles.hpp"
+#include "calib/cuda/check.hpp"
 #include "calib/harness/not_offered.hpp"
 
 namespace stepsim::calib::cuda {
 namespace {
-
-/// What PyTorch gives cuBLASLt from Hopper on (aten/src/ATen/cuda/CublasHandlePool.cpp).
-constexpr std::size_t kWorkspace = std::size_t{32} << 20;
 
 void check(cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -85,14 +83,13 @@ bool transposed_input(const GemmPoint& p) { return p.transpose == Transpose::NT;
 }  // namespace
 
 struct Product::Operation {
-  explicit Operation(const GemmPoint& p)
+  Operation(const GemmPoint& p, const Alignments& alignments)
       : types(types_of(p)),
         weights(types.operand, transposed_weights(p) ? p.k : p.n, transposed_weights(p) ? p.n : p.k,
                 p.batch),
         input(types.operand, transposed_input(p) ? p.m : p.k, transposed_input(p) ? p.k : p.m,
               p.batch),
         result(types.result, p.n, p.m, p.batch),
-        workspace(kWorkspace),
         beta(p.accumulate ? 1.0f : 0.0f) {
     cublasLtHandle_t new_handle = nullptr;
     check(cublasLtCreate(&new_handle), "cublasLtCreate");
@@ -102,7 +99,7 @@ struct Product::Operation {
           "cublasLtMatmulDescCreate");
     description.reset(new_description);
     describe(p);
-    choose_algorithm();
+    choose_algorithm(alignments);
   }
 
   void set(cublasLtMatmulDescAttributes_t which, const void* value, std::size_t size) const {
@@ -120,12 +117,17 @@ struct Product::Operation {
     set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast);
   }
 
-  void choose_algorithm() {
+  void choose_algorithm(const Alignments& alignments) {
     cublasLtMatmulPreference_t preference = nullptr;
     check(cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
-    const std::size_t most = kWorkspace;
-    (void)cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                               &most, sizeof most);
+    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t which, const auto& value) {
+      (void)cublasLtMatmulPreferenceSetAttribute(preference, which, &value, sizeof value);
+    };
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignments.weights);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignments.input);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignments.result);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignments.result);
     int found = 0;
     const cublasStatus_t status =
         cublasLtMatmulAlgoGetHeuristic(handle.get(), description.get(), weights, input, result,
@@ -137,24 +139,30 @@ struct Product::Operation {
 
   Types types;
   Layout weights, input, result;
-  DeviceBuffer workspace;
   float beta;
   std::unique_ptr<std::remove_pointer_t<cublasLtHandle_t>, Destroy> handle;
   std::unique_ptr<std::remove_pointer_t<cublasLtMatmulDesc_t>, Destroy> description;
   cublasLtMatmulHeuristicResult_t algorithm = {};
 };
 
-Product::Product(const GemmPoint& point) : operation_(std::make_unique<Operation>(point)) {}
+std::uint32_t alignment_of(const void* address) {
+  constexpr std::uintptr_t kMost = 256;
+  const auto place = reinterpret_cast<std::uintptr_t>(address) | kMost;
+  return std::uint32_t{1} << std::countr_zero(place);
+}
+
+Product::Product(const GemmPoint& point, const Alignments& alignments)
+    : operation_(std::make_unique<Operation>(point, alignments)) {}
 
 Product::~Product() = default;
 
-void Product::enqueue(cudaStream_t stream, const void* weights, const void* input,
-                      void* result) const {
+void Product::enqueue(cudaStream_t stream, const void* weights, const void* input, void* result,
+                      void* workspace) const {
   const Operation& op = *operation_;
   const float alpha = 1;
   check(cublasLtMatmul(op.handle.get(), op.description.get(), &alpha, weights, op.weights, input,
                        op.input, &op.beta, result, op.result, result, op.result, &op.algorithm.algo,
-                       op.workspace.data(), kWorkspace, stream),
+                       workspace, kWorkspaceBytes, stream),
         "cublasLtMatmul");
 }
 

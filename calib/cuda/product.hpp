@@ -1,6 +1,9 @@
 // A matrix product by cuBLASLt.
 #pragma once
 
+#include <compare>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include <cuda_runtime_api.h>
@@ -9,19 +12,33 @@
 
 namespace stepsim::calib::cuda {
 
+/// Bytes that the operands' addresses are multiples of; powers of two. cuBLASLt takes 256 for
+/// granted (CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES and its like), as cudaMalloc gives.
+struct Alignments {
+  std::uint32_t weights = 256, input = 256, result = 256;
+  auto operator<=>(const Alignments&) const = default;
+};
+/// 256 at most.
+std::uint32_t alignment_of(const void* address);
+
 /// One shape, ready to be launched on the current device. The algorithm is the first that
 /// cuBLASLt's heuristic proposes, which is what PyTorch runs.
 class Product {
  public:
-  /// Throws NotOffered when cuBLASLt has no algorithm for it or the memory does not suffice.
-  explicit Product(const GemmPoint& point);
+  /// What PyTorch gives cuBLASLt from Hopper on (aten/src/ATen/cuda/CublasHandlePool.cpp).
+  static constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
+
+  /// Throws NotOffered when cuBLASLt has no algorithm for it.
+  explicit Product(const GemmPoint& point, const Alignments& alignments = {});
   ~Product();
   Product(const Product&) = delete;
   Product& operator=(const Product&) = delete;
 
   /// C = A B, or C += A B where the point accumulates: `input` is A, `weights` is B and `result` C,
-  /// which lie in the device's memory.
-  void enqueue(cudaStream_t stream, const void* weights, const void* input, void* result) const;
+  /// which lie in the device's memory. Products that run one after the other may share a workspace.
+  /// REQUIRES: addresses as aligned as said; a workspace of kWorkspaceBytes.
+  void enqueue(cudaStream_t stream, const void* weights, const void* input, void* result,
+               void* workspace) const;
 
  private:
   struct Operation;

@@ -16,6 +16,12 @@ class CpuDevice : public Device {
  public:
   explicit CpuDevice(const cpu::Ranks& ranks) : sums_(ranks) {}
 
+  double free_bytes() const override {
+    return static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+           static_cast<double>(sysconf(_SC_PAGESIZE));
+  }
+  double bytes_beside(double host_bytes) const override { return host_bytes; }
+
   Floats allocate(std::size_t count) override {
     auto* const memory = static_cast<float*>(::operator new(count * sizeof(float), kAlignment));
     std::fill_n(memory, count, 0.0F);
@@ -74,9 +80,5 @@ std::unique_ptr<Device> make_device(const cpu::Ranks& ranks) {
 }
 
 std::string why_no_device() { return ""; }
-
-double device_memory_bytes() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
 
 }  // namespace stepsim::trainer

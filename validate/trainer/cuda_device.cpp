@@ -63,13 +63,16 @@ class Sums {
   Sums& operator=(const Sums&) = delete;
 };
 
-/// Before the first stream is made.
+/// A GPU for each rank of this machine. Before the first stream is made.
 int use_device_of(const cpu::Ranks& ranks) {
   int count = 0;
   check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
-  const int device = ranks.rank() % count;
-  check(cudaSetDevice(device), "cudaSetDevice");
-  return device;
+  const cpu::Ranks::Here here = ranks.here();
+  if (here.size > count)
+    throw Refusal(fmt::format("a rank takes a GPU, and this machine has {} for {} ranks: start {}",
+                              count, here.size, count));
+  check(cudaSetDevice(here.rank), "cudaSetDevice");
+  return here.rank;
 }
 
 calib::Transpose transpose_of(cpu::Pass pass) {
@@ -87,7 +90,13 @@ calib::Transpose transpose_of(cpu::Pass pass) {
 class CudaDevice : public Device {
  public:
   explicit CudaDevice(const cpu::Ranks& ranks)
-      : device_(use_device_of(ranks)), error_sum_(sizeof(double)), sums_(ranks) {}
+      : device_(use_device_of(ranks)),
+        error_sum_(sizeof(double)),
+        workspace_(calib::cuda::Product::kWorkspaceBytes),
+        sums_(ranks) {}
+
+  double free_bytes() const override { return static_cast<double>(calib::cuda::free_memory()); }
+  double bytes_beside(double) const override { return 0; }  // all is taken when it was made
 
   Floats allocate(std::size_t count) override {
     const auto buffer = std::make_shared<DeviceBuffer>(count * sizeof(float));
@@ -109,7 +118,9 @@ class CudaDevice : public Device {
 
   void multiply(cpu::Pass pass, const cpu::Product& shape, const float* a, const float* b, float* c,
                 bool accumulate) override {
-    product(pass, shape, accumulate).enqueue(compute_, b, a, c);
+    const calib::cuda::Alignments alignments{
+        calib::cuda::alignment_of(b), calib::cuda::alignment_of(a), calib::cuda::alignment_of(c)};
+    product(pass, shape, accumulate, alignments).enqueue(compute_, b, a, c, workspace_.data());
   }
   void relu(const float* x, float* y, std::size_t count) override {
     calib::cuda::relu(x, y, count, compute_);
@@ -158,13 +169,17 @@ class CudaDevice : public Device {
   }
 
  private:
-  using Key = std::tuple<cpu::Pass, std::int64_t, std::int64_t, std::int64_t, bool>;
+  using Key = std::tuple<cpu::Pass, std::int64_t, std::int64_t, std::int64_t, bool,
+                         calib::cuda::Alignments>;
 
-  const calib::cuda::Product& product(cpu::Pass pass, const cpu::Product& shape, bool accumulate) {
-    auto& product = products_[Key{pass, shape.m, shape.n, shape.k, accumulate}];
+  const calib::cuda::Product& product(cpu::Pass pass, const cpu::Product& shape, bool accumulate,
+                                      const calib::cuda::Alignments& alignments) {
+    auto& product = products_[Key{pass, shape.m, shape.n, shape.k, accumulate, alignments}];
     if (!product)
-      product = std::make_unique<calib::cuda::Product>(calib::GemmPoint{
-          calib::Dtype::fp32, transpose_of(pass), shape.m, shape.n, shape.k, 1, accumulate});
+      product = std::make_unique<calib::cuda::Product>(
+          calib::GemmPoint{calib::Dtype::fp32, transpose_of(pass), shape.m, shape.n, shape.k, 1,
+                           accumulate},
+          alignments);
     return *product;
   }
 
@@ -172,6 +187,7 @@ class CudaDevice : public Device {
   Stream compute_, communication_;
   Event ready_, summed_;
   DeviceBuffer error_sum_;
+  DeviceBuffer workspace_;  // of all products, which run one after the other
   std::map<Key, std::unique_ptr<calib::cuda::Product>> products_;
   Sums sums_;
 };
@@ -186,7 +202,5 @@ std::unique_ptr<Device> make_device(const cpu::Ranks& ranks) {
 }
 
 std::string why_no_device() { return calib::cuda::why_no_device(0); }
-
-double device_memory_bytes() { return static_cast<double>(calib::cuda::free_memory()); }
 
 }  // namespace stepsim::trainer

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 #include "calib/cpu/gemm.hpp"
@@ -29,11 +30,22 @@ class Floats {
   std::size_t size_ = 0;
 };
 
+/// What a device cannot be asked to do; what() is the reason.
+class Refusal : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// Kernels run in the order of their calls, and may still run when these return. Pointers are to
 /// memory of the device, where nothing else is said.
 class Device {
  public:
   virtual ~Device() = default;
+
+  /// Of its memory, which the rank may still take; 0: unknown.
+  virtual double free_bytes() const = 0;
+  /// Of its memory, what a training takes beside allocate() when the host keeps that many bytes.
+  virtual double bytes_beside(double host_bytes) const = 0;
 
   /// Zeros.
   virtual Floats allocate(std::size_t count) = 0;
@@ -71,14 +83,11 @@ class Device {
   virtual void finish_sums() = 0;
 };
 
-/// The one that this program was built for.
+/// The one that this program was built for. Throws Refusal where this machine has too few.
 std::unique_ptr<Device> make_device(const cpu::Ranks& ranks);
 
 /// Empty, or why there is none on this machine, as a sentence.
 std::string why_no_device();
-
-/// What a rank may use; 0: unknown.
-double device_memory_bytes();
 
 /// "stepsim-train", and what it trains on.
 extern const char* const kProgramName;

@@ -62,22 +62,38 @@ void read_picture_size(Wishes& wishes) {
     throw CLI::ValidationError("--pictures", "'" + wishes.picture_size + "' is not like 320x240");
 }
 
-/// Weights, gradients and Adam's moments; the activations of Mlp, and four batches with targets.
-double bytes_of(const Shape& shape) {
+/// Where an Mlp lives: weights, gradients and Adam's moments; activations, the target, and what
+/// the backward pass works on.
+double model_bytes(const Shape& shape) {
   const auto layers = static_cast<double>(shape.layers), width = static_cast<double>(shape.width);
   const double tensor = static_cast<double>(shape.batch) * width;
-  return sizeof(float) * (4 * layers * width * width + (2 * layers + 1 + 4 + 8) * tensor);
+  return sizeof(float) * (4 * layers * width * width + (2 * layers + 1 + 4) * tensor);
+}
+
+/// In the host's memory: a copy of the weights, when they are drawn and compared; batches, of which
+/// random ones have a target each, and pictures one for all.
+double host_bytes(const Wishes& wishes) {
+  const Shape& shape = wishes.setting.shape;
+  const Pictures& p = wishes.pictures;
+  const auto layers = static_cast<double>(shape.layers), width = static_cast<double>(shape.width);
+  const double tensor = static_cast<double>(shape.batch) * width;
+  const double tensors =
+      wishes.picture_size.empty() ? 2 * 4 : static_cast<double>(p.workers) * p.prefetch + 2;
+  return sizeof(float) * (layers * width * width + tensors * tensor);
+}
+
+void check_memory(const Wishes& wishes, const Device& device) {
+  const double wanted = model_bytes(wishes.setting.shape) + device.bytes_beside(host_bytes(wishes));
+  const double memory = device.free_bytes(), gib = 0x1p30;
+  if (memory > 0 && wanted > memory)
+    throw Refusal(fmt::format(
+        "--layers, --width, --batch: they need {:.3g} GiB a rank, there are {:.3g}; try fewer or "
+        "smaller",
+        wanted / gib, memory / gib));
 }
 
 void check_setting(const Wishes& wishes) {
   const Setting& s = wishes.setting;
-  const double wanted = bytes_of(s.shape), gib = 0x1p30;
-  const double memory = device_memory_bytes();
-  if (memory > 0 && wanted > memory)
-    throw CLI::ValidationError(
-        "--layers, --width, --batch",
-        fmt::format("they need {:.3g} GiB a rank, there are {:.3g}; try fewer or smaller",
-                    wanted / gib, memory / gib));
 #ifndef STEPSIM_PICTURES
   if (!wishes.picture_size.empty())
     throw CLI::ValidationError("--pictures", "this program was built without libturbojpeg");
@@ -143,8 +159,9 @@ std::string fault_of(const Outcome& outcome) {
 }
 
 int train_and_print(const Wishes& wishes, const cpu::Ranks& ranks) {
-  const auto batches = batches_for(wishes, ranks);
   const auto device = make_device(ranks);
+  check_memory(wishes, *device);
+  const auto batches = batches_for(wishes, ranks);
   const Outcome outcome = train(wishes.setting, ranks, *device, *batches);
   if (ranks.rank() == 0) print(wishes, ranks, outcome);
   const std::string fault = fault_of(outcome);
@@ -155,12 +172,17 @@ int train_and_print(const Wishes& wishes, const cpu::Ranks& ranks) {
 /// A rank that cannot go on says why before it ends the others.
 int run(const Wishes& wishes, int argc, char** argv) {
   const cpu::Ranks ranks(argc, argv);
+  const auto give_up = [&](const std::exception& error, int code) {
+    std::cerr << fmt::format("{}: {}\n", kProgramName, error.what());  // one piece, of all ranks
+    ranks.give_up(code);
+    return code;
+  };
   try {
     return train_and_print(wishes, ranks);
+  } catch (const Refusal& refusal) {
+    return give_up(refusal, kBadInput);
   } catch (const std::exception& error) {
-    std::cerr << kProgramName << ": " << error.what() << "\n";
-    ranks.give_up(kFailed);
-    return kFailed;
+    return give_up(error, kFailed);
   }
 }
 
