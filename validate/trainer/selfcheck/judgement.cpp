@@ -3,13 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/core/quantile.hpp"
+
 namespace stepsim::selfcheck {
 namespace {
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return interpolated_quantile(values, 0.5);
+}
 
 /// Of each pass.
 template <class Of>
@@ -59,12 +65,6 @@ std::string value_text(const Family& family, const Setting& setting) {
 
 }  // namespace
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 double measured_seconds(const Row& row) {
   return median(each(row, [](const Try& one) { return one.measured; }));
 }
@@ -77,10 +77,8 @@ double error_of(const Row& row) {
 
 Errors errors_of(const std::vector<Row>& rows) {
   std::vector<double> errors;
-  for (const Row& row : rows) errors.push_back(std::abs(error_of(row)));
-  if (errors.empty()) return {};
-  return {std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size()),
-          median(errors), *std::max_element(errors.begin(), errors.end())};
+  for (const Row& row : rows) errors.push_back(error_of(row));
+  return stepsim::errors_of(errors);
 }
 
 std::vector<Family> families_of(const std::vector<Row>& rows) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/validation/errors.hpp"
 #include "validate/trainer/selfcheck/setting.hpp"
 
 namespace stepsim::selfcheck {
@@ -19,17 +20,11 @@ struct Row {
   std::vector<Try> tries;  ///< one a pass, in order; REQUIRES: not empty, as many as other rows
 };
 
-double median(std::vector<double> values);
-
 /// Medians over the passes; of the error, of what each pass is off.
 double measured_seconds(const Row& row);
 double predicted_seconds(const Row& row);
 double error_of(const Row& row);
 
-/// Of the errors' absolute values.
-struct Errors {
-  double mean = 0, median = 0, largest = 0;
-};
 Errors errors_of(const std::vector<Row>& rows);
 
 /// Rows that differ in one thing alone.

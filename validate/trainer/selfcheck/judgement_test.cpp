@@ -1,7 +1,11 @@
-// Medians, errors and orders of made-up measurements.
+// Medians, errors and orders of made-up measurements, and the time for them.
 #include "validate/trainer/selfcheck/judgement.hpp"
 
+#include <chrono>
+
 #include <doctest/doctest.h>
+
+#include "validate/trainer/selfcheck/deadline.hpp"
 
 using namespace stepsim::selfcheck;
 
@@ -23,16 +27,17 @@ TEST_CASE("a row's error is the median of what its passes are off, whatever one 
   CHECK(error_of(row) == doctest::Approx(0.1));
   CHECK(measured_seconds(row) == 1);
   CHECK(predicted_seconds(row) == 1.1);
-  CHECK(median({4, 1, 3, 2}) == 2.5);
+  const Row even = row_of({1, 4, 256, 32}, {{4, 1}, {1, 1}, {3, 1}, {2, 1}});
+  CHECK(measured_seconds(even) == 2.5);
 }
 
 TEST_CASE("the mean, median and largest error are of absolute values") {
-  const Errors errors =
+  const stepsim::Errors errors =
       errors_of({row_of({1, 1, 1, 1}, {{1, 0.9}}), row_of({1, 2, 1, 1}, {{1, 1.2}}),
                  row_of({1, 3, 1, 1}, {{2, 2.0}})});
   CHECK(errors.mean == doctest::Approx(0.1));
   CHECK(errors.median == doctest::Approx(0.1));
-  CHECK(errors.largest == doctest::Approx(0.2));
+  CHECK(errors.max == doctest::Approx(0.2));
 }
 
 TEST_CASE("a family differs in one thing, and has more than one row") {
@@ -88,4 +93,11 @@ TEST_CASE("the grid has what it is to vary") {
 TEST_CASE("the working set is the state of Adam and the activations") {
   // 4 layers of 512 x 512: four times 4 MiB; 15 tensors of 64 x 512.
   CHECK(working_set_bytes({1, 4, 512, 64}) == 16 * 1048576 + 15 * 131072);
+}
+
+TEST_CASE("nothing is left of a time that is over") {
+  CHECK_THROWS_AS((void)Deadline(std::chrono::seconds(0)).left(), OutOfTime);
+  const double left = Deadline(std::chrono::minutes(10)).left();
+  CHECK(left > 0);
+  CHECK(left <= 600);
 }

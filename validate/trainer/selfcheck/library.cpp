@@ -2,6 +2,7 @@
 #include "validate/trainer/selfcheck/library.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -44,34 +45,37 @@ std::string Library::Use::name() const {
   return fmt::format("core-{}rank{}", ranks, set);
 }
 
-void Library::calibrate(const Calibration& calibration, const std::vector<Setting>& grid) {
+void Library::calibrate(const Calibration& calibration, const std::vector<Setting>& grid,
+                        const Deadline& deadline) {
   sets_mib_ = calibration.sets_mib;
   std::set<int> ranks;
   for (const Setting& setting : grid) ranks.insert(setting.ranks);
   for (const int count : ranks) {
-    for (const int mib : sets_mib_) calibrate({count, mib}, calibration);
-    calibrate({count, 0}, calibration);
+    for (const int mib : sets_mib_) calibrate({count, mib}, calibration.budget_s, deadline);
+    calibrate({count, 0}, calibration.budget_s, deadline);
   }
 }
 
-void Library::calibrate(const Use& use, const Calibration& calibration) const {
+void Library::calibrate(const Use& use, double budget_s, const Deadline& deadline) const {
   fs::remove(folder_ / "calib" / "gpus" / (use.name() + ".json"));
   fs::remove(folder_ / "calib" / "links" / (use.name() + ".yaml"));
-  for (int call = 1; call < calibration.calls; ++call) {
+  while (true) {
+    const double budget = std::min(budget_s, deadline.left());
+    const auto begin = std::chrono::steady_clock::now();
     try {
-      return calibrate_once(use, calibration.budget);
+      return calibrate_once(use, budget);
     } catch (const std::runtime_error& error) {
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+      if (taken.count() < budget) throw;  // it was not for want of time
       std::cerr << error.what() << "\n";
     }
   }
-  calibrate_once(use, calibration.budget);
 }
 
-void Library::calibrate_once(const Use& use, const std::string& budget) const {
-  const char* other = std::getenv("STEPSIM_SELFCHECK_BUDGET");
-  std::string command = fmt::format(
-      "{} calibrate cpu -o {}/calib/gpus/{}.yaml --budget {} --ranks {}", STEPSIM_PROGRAM,
-      folder_.string(), use.name(), other == nullptr ? budget : other, use.ranks);
+void Library::calibrate_once(const Use& use, double budget_s) const {
+  std::string command =
+      fmt::format("{} calibrate cpu -o {}/calib/gpus/{}.yaml --budget {:.3f}s --ranks {}",
+                  STEPSIM_PROGRAM, folder_.string(), use.name(), budget_s, use.ranks);
   if (use.working_set_mib > 0) command += fmt::format(" --working-set {}MiB", use.working_set_mib);
   std::cerr << output_of(command);
 }

@@ -15,8 +15,7 @@ struct Setting {
   bool operator==(const Setting&) const = default;
 };
 
-/// One layer after the other, ranks, layers, widths, batches; then families that differ in the
-/// workers alone, and in the bucket alone.
+/// Settings of one rank, then families that differ in the workers alone, and in the bucket alone.
 std::vector<Setting> full_grid();
 std::vector<Setting> short_grid();
 
