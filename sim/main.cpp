@@ -42,6 +42,11 @@ CLI::Validator one_of_these(const std::vector<std::string>& words) {
   return {refuse, fmt::format("{{{}}}", fmt::join(words, ","))};
 }
 
+/// An option whose shell variable was never set says nothing.
+CLI::Validator not_empty() {
+  return {[](const std::string& text) { return text.empty() ? "is empty" : ""; }, ""};
+}
+
 void add_scenario(CLI::App& app, ScenarioArgument& argument) {
   app.add_option("scenario", argument.path, "scenario file (YAML)")->required();
   app.add_option("--set", argument.overrides,
@@ -269,22 +274,27 @@ struct CommandLine {
         "2 bad input, 3 interrupted, 4 a file cannot be read or written.\n\n"
         "Example: stepsim validate validate/suites/*.yaml --baseline validate/recorded.yaml");
     validate->add_option("suites", options.suites, "files: docs/validation.md")->required();
-    validate->add_option("--table", options.table, "other rows in the same columns, for one suite");
-    validate->add_option("--filter", options.filter,
-                         "condition over columns and groups, as in 'gpus > 8'");
+    validate->add_option("--table", options.table, "other rows in the same columns, for one suite")
+        ->check(not_empty());
+    validate
+        ->add_option("--filter", options.filter,
+                     "condition over columns and groups, as in 'gpus > 8'")
+        ->check(not_empty());
     validate->add_option("--format", options.format, "table, json, csv, junit, github or markdown")
         ->check(one_of_these({"table", "json", "csv", "junit", "github", "markdown"}));
     validate->add_option("--jobs", options.jobs, "rows at the same time; default: as many as cores")
         ->check(CLI::Range(1, 4096));
     validate->add_flag("--rows", options.rows, "table: every row, of several suites too");
     validate->add_flag("--causes", options.causes, "table: the breakdown of each row");
-    validate->add_option("--svg", options.svg, "write a picture: predicted over measured");
+    validate->add_option("--svg", options.svg, "write a picture: predicted over measured")
+        ->check(not_empty());
     CLI::Option* baseline = validate->add_option("--baseline", options.baseline,
                                                  "fail where a group is worse than in this record");
     validate
         ->add_option("--record", options.record,
                      "write the errors there, those by kind of run to <stem>_runs.csv "
                      "beside it, and say what changed")
+        ->check(not_empty())
         ->excludes(baseline);
     validate->callback([this] {
       validate_options.colour = wants_colour();

@@ -6,7 +6,9 @@
 #include <sstream>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "sim/command/command.hpp"
@@ -236,9 +238,28 @@ Records records_of(const std::string& file) {
   return records;
 }
 
+/// As long as it lives no other stepsim writes a record into the file's folder.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& file) {
+    const fs::path folder = fs::path(file).parent_path();
+    folder_ = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);
+    if (folder_ >= 0) flock(folder_, LOCK_EX);
+  }
+  ~FolderLock() {
+    if (folder_ >= 0) close(folder_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int folder_ = -1;
+};
+
 /// The record, and the runs beside it; what has changed goes to `notes`.
-void write_record(const std::string& file, const Records& before, const Validation& validation,
-                  std::ostream& notes) {
+void write_record(const std::string& file, const Validation& validation, std::ostream& notes) {
+  const FolderLock alone(file);
+  const Records before = records_of(file);
   const std::string runs_file = runs_beside(file);
   const auto groups = recorded(validation);
   const auto runs = recorded_runs(validation.rows);
@@ -268,7 +289,7 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
   // Before the predictions, which take minutes.
   if (!options.record.empty()) check_folder_of(options.record);
   if (!options.svg.empty()) check_folder_of(options.svg);
-  const Records before = options.record.empty() ? Records{} : records_of(options.record);
+  if (!options.record.empty()) records_of(options.record);
   const ErrorRecord baseline =
       options.baseline.empty() ? ErrorRecord{} : load_error_record(options.baseline);
   bool all_done = true;
@@ -287,7 +308,7 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
     if (!options.record.empty()) notes << options.record << ": not written\n";
     return ExitCode::incomplete;
   }
-  if (!options.record.empty()) write_record(options.record, before, validation, notes);
+  if (!options.record.empty()) write_record(options.record, validation, notes);
   return validation.breaches.empty() ? ExitCode::ok : ExitCode::expectation_failed;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include <fmt/format.h>
+
 namespace stepsim {
 namespace {
 
@@ -20,7 +22,10 @@ bool holds(std::string_view outer, std::string_view inner) {
 void Problems::add(const Place& place, const std::string& path, std::string message,
                    std::string proposal) {
   if (!path.empty()) paths_.insert(path);
-  if (found_.size() == kMostShown) return;
+  if (found_.size() == kMostShown) {
+    ++left_out_;
+    return;
+  }
   Diagnostic diagnostic{.line = place.line, .column = place.column};
   diagnostic.message = std::move(message);
   diagnostic.proposal = std::move(proposal);
@@ -50,6 +55,11 @@ void Problems::throw_if_any() const {
   };
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](const Diagnostic& a, const Diagnostic& b) { return rank(a) < rank(b); });
+  if (left_out_ > 0) {
+    Diagnostic rest;
+    rest.message = fmt::format("and {} more mistakes", left_out_);
+    sorted.push_back(std::move(rest));
+  }
   throw UserError(std::move(sorted));
 }
 

@@ -12,7 +12,7 @@
 
 namespace stepsim {
 
-/// The first 100 are kept.
+/// The first 100 are kept, the others counted.
 class Problems {
  public:
   /// `path` is the dotted key that the mistake spoils ("parallelism.tensor"); "" when it is none in
@@ -33,6 +33,7 @@ class Problems {
 
  private:
   std::vector<Diagnostic> found_;
+  std::size_t left_out_ = 0;
   std::vector<std::string> files_;  ///< in the order in which they were first cited
   std::set<std::string, std::less<>> paths_;
 };

@@ -90,7 +90,9 @@ TEST_CASE("many mistakes are cut at a hundred") {
     parse_scenario(text, "hostile.yaml", kLibrary);
     FAIL("no error");
   } catch (const UserError& error) {
-    CHECK(error.diagnostics().size() == 100);
+    REQUIRE(error.diagnostics().size() == 101);
+    CHECK(error.diagnostics().back().message.starts_with("and "));
+    CHECK(error.diagnostics().back().message.ends_with(" more mistakes"));
   }
   const std::string rest =
       "model: tiny\ncluster: pod\ntraining: {sequence_length: 512, global_batch: 64}\n";
