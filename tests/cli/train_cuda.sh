@@ -1,20 +1,7 @@
 #!/bin/bash
 # Checks what the trainer for GPUs says and how it exits where there is no GPU.
 # Usage: train_cuda.sh PROGRAM
-set -euo pipefail
-program=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-export CUDA_VISIBLE_DEVICES=-1
-
-# expect CASE CODE [ARGUMENT...]: exits with CODE; what it prints is in out and err.
-expect() {
-  local code=0
-  "$program" "${@:3}" >out 2>err </dev/null || code=$?
-  ((code == $2)) || { echo "$1: exits with $code instead of $2"; cat err; exit 1; }
-}
-fail() { echo "$1"; cat out err; exit 1; }
+source "$(dirname -- "${BASH_SOURCE[0]}")/without_gpu.sh"
 
 expect "without a GPU" 3 --layers 2 --width 64 --batch 8
 grep -qE '^stepsim-train-cuda: nothing to train on: there is no NVIDIA (GPU|driver) on this machine$' err ||
