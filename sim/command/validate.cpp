@@ -214,12 +214,16 @@ std::vector<RecordedErrors> recorded(const Validation& validation) {
   return now;
 }
 
-void check_folder_of(const std::string& file) {
+std::string folder_of(const std::string& file) {
   const fs::path folder = fs::path(file).parent_path();
-  const std::string name = folder.empty() ? "." : folder.string();
+  return folder.empty() ? "." : folder.string();
+}
+
+/// A place that cannot be written is said before the predictions, which take minutes.
+void check_folder_of(const std::string& file) {
   std::error_code ignored;
   const bool special = fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
-  if (special || access(name.c_str(), W_OK | X_OK) == 0) return;
+  if (file.empty() || special || access(folder_of(file).c_str(), W_OK | X_OK) == 0) return;
   throw IoError(fmt::format("cannot write '{}': {}", file, std::strerror(errno)));
 }
 
@@ -242,8 +246,7 @@ Records records_of(const std::string& file) {
 class FolderLock {
  public:
   explicit FolderLock(const std::string& file) {
-    const fs::path folder = fs::path(file).parent_path();
-    folder_ = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);
+    folder_ = open(folder_of(file).c_str(), O_RDONLY | O_CLOEXEC);
     if (folder_ >= 0) flock(folder_, LOCK_EX);
   }
   ~FolderLock() {
@@ -286,10 +289,9 @@ std::string formatted(const ValidateOptions& options, const Validation& validati
 ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostream& notes) {
   check_options(options);
   const std::vector<LoadedSuite> suites = load_all(options);
-  // Before the predictions, which take minutes.
-  if (!options.record.empty()) check_folder_of(options.record);
-  if (!options.svg.empty()) check_folder_of(options.svg);
-  if (!options.record.empty()) records_of(options.record);
+  check_folder_of(options.svg);
+  check_folder_of(options.record);
+  if (!options.record.empty()) records_of(options.record);  // a broken one is said first, too
   const ErrorRecord baseline =
       options.baseline.empty() ? ErrorRecord{} : load_error_record(options.baseline);
   bool all_done = true;

@@ -33,6 +33,8 @@ struct Kernel {
   Cause cause = Cause::forward;
   std::uint32_t outside = kInRange;  ///< index into Plan::names: the end of the range of the GPU's
                                      ///< constants that it has left
+  /// The host's time and not the GPU's: a launch that blocks.
+  bool is_launch() const { return cause == Cause::launch_gap; }
 };
 
 /// Kernels in a row, contracted.

@@ -28,8 +28,7 @@ bool reduces_gradients(Channel channel) {
 
 /// Of a chain's kernels; a launch that blocks comes before it.
 const Kernel& first_work(const Chain& chain) {
-  const bool waits = chain.kernels.front().cause == Cause::launch_gap;
-  return chain.kernels[waits ? 1 : 0];
+  return chain.kernels[chain.kernels.front().is_launch() ? 1 : 0];
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ void take_resources(Operation& operation, Bytes traffic, const Cluster& cluster)
 }
 
 double slowdown(const Kernel& kernel, double held_sms, double memory_share, double device_share) {
-  if (kernel.cause == Cause::launch_gap) return 1;  // the host's time
+  if (kernel.is_launch()) return 1;
   const double held = std::min(kernel.memory_bound ? memory_share : held_sms, kMostHeld);
   return 1 / ((1 - held) * (1 - std::min(device_share, kMostTaken)));
 }

@@ -198,10 +198,7 @@ class StageWriter {
 
   /// Each gradient out of its bucket, once all are reduced.
   void unpack(int chunk) {
-    for (const ParameterGroup& group : parameter_groups(shape_)) {
-      if (group.shape.ranks > 1) rows_.wait_for(rows_.last_on(group.reduce));
-      if (group.same_shard.ranks > 1) rows_.wait_for(rows_.last_on(group.across));
-    }
+    wait_for_reductions(rows_);
     rows_.write_kernels(unpacking_kernels(shop_, updated_tensors(shop_, shape_.stage, chunk)));
   }
 

@@ -15,6 +15,13 @@ bool reduces_alone(const Scenario& scenario, const StageShape& shape) {
   return shape.data.ranks > 1 && !data.overlap && !strategy_of(data.sharding).shards_parameters;
 }
 
+void wait_for_reductions(RankRows& rows) {
+  for (const ParameterGroup& group : parameter_groups(rows.shape())) {
+    if (group.shape.ranks > 1) rows.wait_for(rows.last_on(group.reduce));
+    if (group.same_shard.ranks > 1) rows.wait_for(rows.last_on(group.across));
+  }
+}
+
 std::vector<TaskIndex> GradientReduction::start() {
   Workshop& shop = rows_->shop();
   rows_->write_kernels({averaging_kernel(shop, parameters_.total())});
@@ -56,7 +63,7 @@ void StepEnd::write() {
   ProgramWriter& writer = rows_.writer();
   if (scenario_.host.graph()) writer.spend_on_host(writer.launch_seconds());
   if (reduces_alone(scenario_, shape_) && scenario_.parallelism.data.no_sync) reduction_.start();
-  wait_for_reductions();
+  wait_for_reductions(rows_);
   if (shape_.embedding.ranks > 1) reduce_embedding();
   const double elements = parameters_.kept(strategy_.shards_optimizer);
   rows_.write_kernels(norm_kernels(rows_.shop(), elements));
@@ -71,13 +78,6 @@ void StepEnd::write() {
   }
   if (shape_.data.ranks > 1 && strategy_.shards_optimizer) gather_parameters();
   rows_.write_kernels(quantise_kernels(rows_.shop(), shape_.stage));
-}
-
-void StepEnd::wait_for_reductions() {
-  for (const ParameterGroup& group : parameter_groups(shape_)) {
-    if (group.shape.ranks > 1) rows_.wait_for(rows_.last_on(group.reduce));
-    if (group.same_shard.ranks > 1) rows_.wait_for(rows_.last_on(group.across));
-  }
 }
 
 /// First and last stage sum the gradients of the word embedding that both hold, whole even where

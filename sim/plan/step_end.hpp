@@ -33,6 +33,9 @@ class GradientReduction {
 /// Whether gradients are reduced by themselves, while nothing is computed.
 bool reduces_alone(const Scenario& scenario, const StageShape& shape);
 
+/// What is computed next waits for the reductions of gradients that have been started.
+void wait_for_reductions(RankRows& rows);
+
 class StepEnd {
  public:
   StepEnd(RankRows& rows, Offload& offload);
@@ -42,7 +45,6 @@ class StepEnd {
 
  private:
   double elements_to_gather(bool expert) const;
-  void wait_for_reductions();
   void reduce_embedding();
   void gather_parameters();
   void agree_on_norm();

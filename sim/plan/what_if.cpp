@@ -49,7 +49,7 @@ Plan with_free_launches(Plan plan) {
   for (Chain& chain : plan.chains) {
     chain.launch_each = 0;
     for (Kernel& kernel : chain.kernels) {
-      if (kernel.cause == Cause::launch_gap) kernel.seconds = 0;  // a launch that blocks
+      if (kernel.is_launch()) kernel.seconds = 0;
     }
     contract(chain);
   }
@@ -72,8 +72,7 @@ Plan without_bubble(Plan plan) {
 
 Plan with_faster_gpus(Plan plan, double factor) {
   for (Chain& chain : plan.chains) {
-    for (Kernel& kernel : chain.kernels)
-      kernel.seconds /= kernel.cause == Cause::launch_gap ? 1 : factor;
+    for (Kernel& kernel : chain.kernels) kernel.seconds /= kernel.is_launch() ? 1 : factor;
     contract(chain);
   }
   return plan;

@@ -197,7 +197,7 @@ TEST_CASE("a launch that blocks is waited for before each kernel") {
     for (const Task& task : run.plan.program(0).tasks) {
       if (task.kind != TaskKind::chain) continue;
       for (const Kernel& kernel : run.plan.chains[task.work].kernels)
-        kernels += kernel.cause == Cause::launch_gap ? 0 : 1;
+        kernels += kernel.is_launch() ? 0 : 1;
     }
     // A forward and a backward pass a micro-batch, and the optimizer's.
     CHECK(kernels > 2 * m);

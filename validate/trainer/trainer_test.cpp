@@ -1,49 +1,21 @@
 // The trainer learns, its gradients are derivatives, and ranks together do what one does alone.
-#include <array>
-#include <cstdio>
 #include <cstdlib>
-#include <sstream>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "validate/trainer/batches.hpp"
 #include "validate/trainer/mlp.hpp"
+#include "validate/trainer/selfcheck/programs.hpp"
 #include "validate/trainer/train.hpp"
 
 using namespace stepsim;
+using selfcheck::cell;
+using selfcheck::output_of;
 using trainer::Mlp;
 using trainer::Shape;
 
 namespace {
-
-/// What a program prints. REQUIRES: it ends well.
-std::string output_of(const std::string& command) {
-  FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::string text;
-  std::array<char, 4096> part = {};
-  while (std::fgets(part.data(), part.size(), pipe) != nullptr) text += part.data();
-  CAPTURE(command);
-  CAPTURE(text);
-  REQUIRE(pclose(pipe) == 0);
-  return text;
-}
-
-/// The named column of the only row.
-std::string cell(const std::string& csv, const std::string& column) {
-  std::istringstream lines(csv);
-  std::string names, values;
-  std::getline(lines, names);
-  std::getline(lines, values);
-  std::istringstream name_cells(names), value_cells(values);
-  std::string name, value;
-  while (std::getline(name_cells, name, ',') && std::getline(value_cells, value, ',')) {
-    if (name == column) return value;
-  }
-  FAIL("no column " << column << " in " << csv);
-  return "";
-}
 
 std::string train_with(const std::string& options, int ranks) {
   const std::string mpirun = ranks == 1
@@ -133,18 +105,16 @@ TEST_CASE("settings that cannot be trained are refused with the reason") {
 
 TEST_CASE("training lowers the loss to a tenth") {
   const std::string csv = train_with("--batch 16 --steps 1500", 1);
-  CHECK(std::stod(cell(csv, "last_loss")) < 0.1 * std::stod(cell(csv, "first_loss")));
-  CHECK(std::stod(cell(csv, "undisturbed_p10_s")) <= std::stod(cell(csv, "wall_p90_s")));
+  CHECK(cell(csv, "last_loss") < 0.1 * cell(csv, "first_loss"));
+  CHECK(cell(csv, "undisturbed_p10_s") <= cell(csv, "wall_p90_s"));
 }
 
 TEST_CASE("two ranks with half the batch, in small buckets, learn what one rank learns") {
   const std::string one = train_with("--batch 16 --steps 40", 1);
   const std::string two = train_with("--batch 8 --steps 40 --bucket 10000", 2);
-  CHECK(cell(two, "ranks") == "2");
-  CHECK(std::stod(cell(two, "first_loss")) ==
-        doctest::Approx(std::stod(cell(one, "first_loss"))).epsilon(1e-5));
-  CHECK(std::stod(cell(two, "last_loss")) ==
-        doctest::Approx(std::stod(cell(one, "last_loss"))).epsilon(1e-3));
+  CHECK(cell(two, "ranks") == 2);
+  CHECK(cell(two, "first_loss") == doctest::Approx(cell(one, "first_loss")).epsilon(1e-5));
+  CHECK(cell(two, "last_loss") == doctest::Approx(cell(one, "last_loss")).epsilon(1e-3));
 }
 
 TEST_CASE("pictures that workers decode are learned, too") {
@@ -154,7 +124,7 @@ TEST_CASE("pictures that workers decode are learned, too") {
   for (const int workers : {0, 1, 3}) {
     const std::string csv =
         train_with(fmt::format("--batch 4 --steps 200 --pictures 64x48 --workers {}", workers), 1);
-    CHECK(cell(csv, "workers") == std::to_string(workers));
-    CHECK(std::stod(cell(csv, "last_loss")) < 0.5 * std::stod(cell(csv, "first_loss")));
+    CHECK(cell(csv, "workers") == workers);
+    CHECK(cell(csv, "last_loss") < 0.5 * cell(csv, "first_loss"));
   }
 }

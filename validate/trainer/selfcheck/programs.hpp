@@ -8,7 +8,7 @@ namespace stepsim::selfcheck {
 /// Throws std::runtime_error with what it printed unless it ends well.
 std::string output_of(const std::string& command);
 
-/// The named column of the last row. No cell before it may have a comma.
+/// The named column of the only row. No cell before it may have a comma.
 double cell(const std::string& csv, const std::string& column);
 
 /// A number of stepsim's JSON, by its key.
