@@ -97,57 +97,94 @@ std::vector<LinkId> links_of(const FoldedStream& stream) {
 
 Board* Board::current_ = nullptr;
 
-Board::Board(const Folding& folding)
-    : engine_(make_engine()), bandwidths_(folding.links), windows_(folding.windows) {
-  static const bool once = [] {
-    simgrid::s4u::Activity::on_completion_cb([](const simgrid::s4u::Activity& activity) {
-      if (current_ != nullptr) current_->finished(activity);
-    });
-    return true;
-  }();
-  static_cast<void>(once);
+Board::Board(const Folding& folding) : folding_(folding), windows_(folding.windows) {
   if (current_ != nullptr) throw InternalError("two boards at the same time");
   current_ = this;
-  base_ = simgrid::s4u::Engine::get_clock();
   background_ = streams_of(folding.background);
-  build_platform(folding, shared_streams(folding, background_));
   on_link_.resize(folding.links.size());
   left_.assign(folding.links.size(), 1);
-  if (!background_.empty()) at(0, [this] { begin_background(); });
+  if (!background_.empty()) at(0, [this](double date) { begin_background(date); });
 }
 
-void Board::begin_background() {
-  for (const FoldedStream& stream : background_) {
-    const MovingId id = endless_.emplace_back(next_++);
-    moving_[id] = {&stream, INFINITY, stream.alone.bytes_per_second(), 0, 0, [](double) {}, {}};
-    on_link_[stream.links.front()].push_back(id);
-    hand_over(id, INFINITY);
+Board::~Board() { current_ = nullptr; }
+
+// --- what happens when
+
+void Board::at(double date, Callback callback) {
+  ++events_;
+  agenda_.add(date, std::move(callback));
+}
+
+void Board::run() {
+  pass_without();
+  if (!is_moving()) return;
+  stop_at(next_stop());
+  engine_->run();  // and what follows, in stop()
+}
+
+void Board::pass_without() {
+  while (!is_moving() && !idle()) pass_next();
+}
+
+void Board::pass_next() {
+  if (windows_.next() <= agenda_.next()) return change_links();
+  const double date = agenda_.next();
+  agenda_.take()(date);
+}
+
+void Board::change_links() {
+  for (const auto& [link, factor] : windows_.pass()) {
+    left_[link] = std::max(factor, kDown);
+    if (engine_) set_bandwidth(link, left_[link]);
   }
 }
 
-void Board::end_background() {
-  for (const MovingId id : endless_) {
-    // SimGrid looks at it once more after this callback.
-    const auto& comm = cancelled_.emplace_back(moving_.at(id).comm);
-    const bool is_moving = comms_.erase(comm.get()) > 0;
-    leave(id);
-    if (is_moving) comm->cancel();
-  }
-  endless_.clear();
+void Board::set_bandwidth(LinkId link, double factor) {
+  links_[link]->set_bandwidth(folding_.links[link].bytes_per_second() * factor * kUnitsPerByte);
 }
 
-void Board::build_platform(const Folding& folding,
-                           const std::vector<const FoldedStream*>& streams) {
+/// The end of a transfer that is rounded to just before now would never be seen.
+void Board::grow_older(double date) {
+  const double clock = engine_ ? simgrid::s4u::Engine::get_clock() : 0;
+  const double age = std::max({date, clock, kYoung});
+  old_until_ = date + age;
+  instant_ = std::max(kInstant, kSteps * (std::nextafter(2 * age, INFINITY) - 2 * age));
+  if (engine_) set_instant(instant_);
+}
+
+// --- SimGrid
+
+/// From here on it has something to move. Where its clock stands is as good a date as any.
+void Board::start_simgrid(double date) {
+  if (!engine_) {
+    engine_ = make_engine();
+    static const bool once = [] {
+      simgrid::s4u::Activity::on_completion_cb([](const simgrid::s4u::Activity& activity) {
+        if (current_ != nullptr) current_->finished(activity);
+      });
+      return true;
+    }();
+    static_cast<void>(once);
+    build_platform();
+    grow_older(date);
+  }
+  base_ = simgrid::s4u::Engine::get_clock() - date;
+}
+
+void Board::build_platform() {
   auto* root = simgrid::s4u::create_empty_zone("cluster");
   auto* star = simgrid::s4u::create_star_zone("streams")->set_parent(root);
   auto* sink = star->create_host("sink", 1.0);
   star->add_route(sink->get_netpoint(), nullptr, nullptr, nullptr, Crossed{}, true);
-  for (const BytesPerSecond bandwidth : folding.links) {
+  for (const BytesPerSecond bandwidth : folding_.links) {
     auto* link = star->create_link(fmt::format("link {}", links_.size()),
                                    bandwidth.bytes_per_second() * kUnitsPerByte);
     links_.push_back(link->set_latency(0)->seal());
   }
-  for (const FoldedStream* stream : streams) {
+  for (LinkId link = 0; link < left_.size(); ++link) {
+    if (left_[link] != 1) set_bandwidth(link, left_[link]);
+  }
+  for (const FoldedStream* stream : shared_streams(folding_, background_)) {
     const std::string number = std::to_string(ends_.size());
     // SimGrid 3.32 forgets the rate of a transfer from host to host; a link of its own limits it.
     auto* limit = star->create_link("limit " + number, 1.0)->set_latency(0)->seal();
@@ -171,80 +208,53 @@ void Board::build_platform(const Folding& folding,
   root->seal();
 }
 
-Board::~Board() { current_ = nullptr; }
-
-void Board::at(double date, std::function<void()> callback) {
-  ++events_;
-  if (open_ == nullptr || date != open_date_) open_ = open_batch(date);
-  open_->push_back(std::move(callback));
-}
-
-Board::Callbacks* Board::open_batch(double date) {
-  if (spare_.empty()) spare_.push_back(&batches_.emplace_back());
-  Callbacks* batch = spare_.back();
-  spare_.pop_back();
-  open_date_ = date;
+void Board::stop_at(double date) {
+  stop_date_ = date;
   // The date of a transfer that ended just now may be rounded to before now; SimGrid aborts on it.
   const double due = std::max(base_ + date, simgrid::s4u::Engine::get_clock());
-  simgrid::kernel::timer::Timer::set(due, [this, batch] { fire(batch); });
-  return batch;
+  stop_ = simgrid::kernel::timer::Timer::set(due, [this] { stop(); });
 }
 
-void Board::fire(Callbacks* batch) {
-  if (batch == open_) open_ = nullptr;
-  for (const auto& callback : *batch) callback();
-  batch->clear();
-  spare_.push_back(batch);
-  if (!idle()) return;
-  for (simgrid::kernel::timer::Timer** timer : {&change_, &older_}) {
-    if (*timer != nullptr) (*timer)->remove();
-    *timer = nullptr;
+void Board::stop() {
+  stop_ = nullptr;
+  const double date = stop_date_;
+  if (date >= old_until_) grow_older(date);
+  while (is_moving() && next_date() <= date) pass_next();
+  pass_without();
+  if (is_moving()) stop_at(next_stop());  // else SimGrid's run ends
+}
+
+void Board::begin_background(double date) {
+  for (const FoldedStream& stream : background_) {
+    const MovingId id = endless_.emplace_back(next_++);
+    moving_[id] = {&stream, INFINITY, stream.alone.bytes_per_second(), 0, 0, [](double) {}, {}};
+    on_link_[stream.links.front()].push_back(id);
+    hand_over(id, INFINITY, date);
   }
 }
 
-/// The end of a transfer that is rounded to just before now would never be seen.
-void Board::grow_older() {
-  const double until =
-      std::exp2(std::floor(std::log2(std::max(simgrid::s4u::Engine::get_clock(), kYoung))) + 1);
-  instant_ = std::max(kInstant, kSteps * (until - std::nextafter(until, 0)));
-  set_instant(instant_);
-  older_ = simgrid::kernel::timer::Timer::set(until, [this] {
-    older_ = nullptr;
-    if (!idle()) grow_older();
-  });
-}
-
-void Board::await_change() {
-  if (windows_.next() == INFINITY) return;
-  change_ = simgrid::kernel::timer::Timer::set(base_ + windows_.next(), [this] { change_links(); });
-}
-
-void Board::change_links() {
-  change_ = nullptr;
-  for (const auto& [link, factor] : windows_.pass()) {
-    left_[link] = std::max(factor, kDown);
-    set_bandwidth(link, left_[link]);
+void Board::end_background() {
+  for (const MovingId id : endless_) {
+    // SimGrid looks at it once more after this callback.
+    const auto& comm = cancelled_.emplace_back(moving_.at(id).comm);
+    const bool is_moving = comms_.erase(comm.get()) > 0;
+    leave(id);
+    if (is_moving) comm->cancel();
   }
-  if (!idle()) await_change();
-}
-
-void Board::set_bandwidth(LinkId link, double factor) {
-  links_[link]->set_bandwidth(bandwidths_[link].bytes_per_second() * factor * kUnitsPerByte);
+  endless_.clear();
 }
 
 void Board::transfer(const FoldedStream& stream, double bytes, double rate, double date,
-                     Done done) {
+                     Callback done) {
   const double alone = std::min(rate, stream.alone.bytes_per_second());
-  if (!stream.shares) {
-    const double end = date + bytes / alone;
-    return at(end, [done = std::move(done), end] { done(end); });
-  }
+  if (!stream.shares) return at(date + bytes / alone, std::move(done));
+  if (date >= old_until_) grow_older(date);
   const bool met = meet_others(stream, date);
   const MovingId id = next_++;
   Moving& moving = moving_[id];
   moving = {&stream, bytes, rate, date, date + bytes / alone, std::move(done), {}};
   for (const LinkId link : links_of(stream)) on_link_[link].push_back(id);
-  if (met || stream.varies) return hand_over(id, bytes);
+  if (met || stream.varies) return hand_over(id, bytes, date);
   move_alone(id);
 }
 
@@ -256,24 +266,25 @@ bool Board::meet_others(const FoldedStream& stream, double date) {
       const double left = other.end - date;
       if (other.comm == nullptr && left <= instant_) continue;  // it ends now
       met = true;
-      if (other.comm == nullptr) hand_over(id, other.bytes * left / (other.end - other.begin));
+      if (other.comm == nullptr)
+        hand_over(id, other.bytes * left / (other.end - other.begin), date);
     }
   }
   return met;
 }
 
 void Board::move_alone(MovingId id) {
-  at(moving_.at(id).end, [this, id] {
+  at(moving_.at(id).end, [this, id](double end) {
     const auto found = moving_.find(id);
     if (found == moving_.end() || found->second.comm != nullptr) return;
-    const double end = found->second.end;
-    const Done done = std::move(found->second.done);
+    const Callback done = std::move(found->second.done);
     leave(id);
     done(end);
   });
 }
 
-void Board::hand_over(MovingId id, double bytes) {
+void Board::hand_over(MovingId id, double bytes, double date) {
+  if (!is_moving()) start_simgrid(date);
   Moving& moving = moving_.at(id);
   ++transfers_;
   const auto [from, to, limit] = ends_.at(moving.stream);
@@ -306,21 +317,18 @@ void Board::finished(const simgrid::s4u::Activity& activity) {
   // The handle must outlive this callback, and the next transfer must not start inside it.
   const MovingId id = found->second;
   comms_.erase(found);
-  const double date = simgrid::s4u::Engine::get_clock() - base_;
-  at(date, [this, id, date] {
+  const double now = simgrid::s4u::Engine::get_clock() - base_;
+  at(now, [this, id](double date) {
     const auto moving = moving_.find(id);
     if (moving == moving_.end()) return;  // background, taken off meanwhile
-    if (moving->second.later > 0) return hand_over(id, moving->second.later);
-    const Done done = std::move(moving->second.done);
+    if (moving->second.later > 0) return hand_over(id, moving->second.later, date);
+    const Callback done = std::move(moving->second.done);
     leave(id);
     done(date);
   });
-}
-
-void Board::run() {
-  grow_older();
-  await_change();
-  engine_->run();
+  if (now >= stop_date_) return;
+  stop_->remove();
+  stop_at(now);
 }
 
 }  // namespace stepsim

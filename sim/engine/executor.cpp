@@ -49,7 +49,7 @@ Simulation Executor::run() {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     for (TaskIndex task = 0; task < ranks_[rank].needs.size(); ++task) {
       if (ranks_[rank].needs[task] != 0) continue;
-      board_.at(0, [this, rank, task] { ready(rank, task, 0, kNoSpan); });
+      board_.at(0, [this, rank, task](double date) { ready(rank, task, date, kNoSpan); });
     }
   }
   board_.run();
@@ -127,23 +127,22 @@ void Executor::ready(std::uint32_t rank, TaskIndex index, double date, std::int3
     case TaskKind::communicate:
       note_start(rank, index, arrival, arrival, blocker);
       if (arrival > date)
-        return board_.at(arrival, [this, rank, index] {
-          arrive(rank, index, launch_date(ranks_[rank], task_of(rank, index)));
-        });
+        return board_.at(arrival,
+                         [this, rank, index](double launch) { arrive(rank, index, launch); });
       return arrive(rank, index, date);
     case TaskKind::host_wait:
       note_start(rank, index, launched, launched, blocker);
       return wait_on_host(rank, index, arrival);
     case TaskKind::timer: {
       note_start(rank, index, arrival, arrival, blocker);
-      const double end = arrival + amount_of(rank, index);
-      return board_.at(end, [this, rank, index, end] { finish(rank, index, end); });
+      return board_.at(arrival + amount_of(rank, index),
+                       [this, rank, index](double end) { finish(rank, index, end); });
     }
     case TaskKind::read:
       note_start(rank, index, arrival, arrival, blocker);
       if (arrival > date) {
         return board_.at(arrival,
-                         [this, rank, index, arrival] { start_read(rank, index, arrival); });
+                         [this, rank, index](double launch) { start_read(rank, index, launch); });
       }
       return start_read(rank, index, date);
   }
@@ -180,9 +179,8 @@ void Executor::start_chain(std::uint32_t rank, TaskIndex index, double date, std
 
 void Executor::schedule_end(std::uint32_t rank) {
   RankState& state = ranks_[rank];
-  state.chain_end = state.chain.end(state.taken);
-  board_.at(state.chain_end, [this, rank, schedule = ++state.schedule] {
-    if (ranks_[rank].schedule == schedule) finish_chain(rank, ranks_[rank].chain_end);
+  board_.at(state.chain.end(state.taken), [this, rank, schedule = ++state.schedule](double end) {
+    if (ranks_[rank].schedule == schedule) finish_chain(rank, end);
   });
 }
 
@@ -222,7 +220,7 @@ void Executor::change_speed(std::uint32_t rank, double date, const Taken& taken)
 /// The host has come to the wait, and all that it waits for is done: the next epoch starts.
 void Executor::wait_on_host(std::uint32_t rank, TaskIndex index, double date) {
   ranks_[rank].epoch_start[task_of(rank, index).epoch + 1] = date;
-  board_.at(date, [this, rank, index, date] { finish(rank, index, date); });
+  board_.at(date, [this, rank, index](double end) { finish(rank, index, end); });
 }
 
 double Executor::amount_of(std::uint32_t rank, TaskIndex index) const {
@@ -294,7 +292,7 @@ void Executor::start_phase(std::uint32_t group, double date) {
   if (state.phase < phases.size()) {
     const Phase& phase = phases[state.phase];
     const double begin = date + phase.latency.seconds() * state.factor;
-    return board_.at(begin, [this, group, begin] { run_phase(group, begin); });
+    return board_.at(begin, [this, group](double start) { run_phase(group, start); });
   }
   const std::vector<Arrival> members = std::move(state.arrived);
   state.arrived.clear();
@@ -315,8 +313,7 @@ void Executor::run_phase(std::uint32_t group, double date) {
     const auto& streams = state.folded->streams[static_cast<std::size_t>(flow.pattern)];
     if (streams.empty()) {  // a group that has no links takes its time all the same
       ++state.pending;
-      const double end = date + flow.alone().seconds() * state.factor;
-      board_.at(end, [part_done, end] { part_done(end); });
+      board_.at(date + flow.alone().seconds() * state.factor, part_done);
     }
     for (const FoldedStream& stream : streams) {
       ++state.pending;

@@ -37,7 +37,6 @@ class Executor {
     TaskIndex running = kNoTask;           // the chain on the compute row
     Chain varied;                          // its kernels with their jitter
     ChainRun chain;
-    double chain_end = 0;
     std::uint32_t schedule = 0;  // counts its dates of ending; an older one no longer holds
     std::size_t left = 0;        // tasks not finished
     std::size_t next_step_end = 0;

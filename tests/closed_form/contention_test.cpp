@@ -37,7 +37,7 @@ std::vector<double> ends(const std::vector<double>& capacities,
   Board board(folding);
   std::vector<double> dates(movements.size());
   for (std::size_t i = 0; i < movements.size(); ++i) {
-    board.at(movements[i].start, [&, i] {
+    board.at(movements[i].start, [&, i](double) {
       board.transfer(streams[i], movements[i].bytes, movements[i].rate, movements[i].start,
                      [&dates, i](double date) { dates[i] = date; });
     });

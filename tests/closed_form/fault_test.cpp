@@ -68,7 +68,7 @@ double end_of(double bytes, const std::vector<LinkWindow>& windows, double rate 
       {.links = {0}, .shares = true, .varies = true, .alone = 100_GBps});
   Board board(folding);
   double end = -1;
-  board.at(start, [&] {
+  board.at(start, [&](double) {
     board.transfer(folding.groups[0].streams[0][0], bytes, rate, start,
                    [&](double date) { end = date; });
   });

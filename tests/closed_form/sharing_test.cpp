@@ -31,7 +31,7 @@ std::vector<double> ends(const std::vector<double>& starts, std::size_t crossing
   Board board(folding);
   std::vector<double> result(starts.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    board.at(starts[i], [&, i] {
+    board.at(starts[i], [&, i](double) {
       board.transfer(folding.groups[0].streams[0][i], 100e9, rate, starts[i],
                      [&result, i](double date) { result[i] = date; });
     });
