@@ -1,7 +1,8 @@
 // The program: a command line becomes options, a command turns them into an answer, errors become
 // exit codes.
 //
-// What happens in between is one line, and `run` (sim/command/run.cpp) holds it almost literally:
+// What happens in between is one line, and `answer_of` (sim/command/answer.cpp) holds it almost
+// literally:
 //   scenario.yaml -load-> Scenario -build-> OpGraph -make_plan-> Plan -simulate-> Timeline
 //   -measure-> Metrics
 #include <algorithm>
@@ -60,6 +61,7 @@ struct CommandLine {
   CLI::App app{"stepsim: a discrete-event simulator of distributed training steps"};
   RunOptions run_options;
   ExplainOptions explain_options;
+  CompareOptions compare_options;
   ScenarioArgument check_argument;
   ShowOptions show_options;
   ImportOptions import_options;
@@ -76,6 +78,7 @@ struct CommandLine {
     app.require_subcommand(1);
     add_run();
     add_explain();
+    add_compare();
     CLI::App* check = app.add_subcommand("check", "check a scenario without running it");
     add_scenario(*check, check_argument);
     check->callback(
@@ -312,6 +315,37 @@ struct CommandLine {
     explain->callback([this] {
       explain_options.colour = wants_colour();
       chosen = [this] { return stepsim::explain(explain_options, std::cout); };
+    });
+  }
+
+  void add_compare() {
+    CLI::App* compare =
+        app.add_subcommand("compare", "say what differs between answers, cause by cause");
+    CompareOptions& options = compare_options;
+    compare->footer(
+        "Exit codes: 0 compared, 2 bad input, 3 a simulation could not complete, 4 a file cannot\n"
+        "be read.\n\n"
+        "Example: stepsim compare scenarios/gpt-launches-8xh100.yaml --vs host.mode=graph");
+    compare
+        ->add_option("files", options.files,
+                     "scenarios (YAML), or results of `stepsim run --format json`")
+        ->required()
+        ->check(not_empty());
+    compare->add_option("--set", options.overrides, "path=value, in all scenarios (repeatable)")
+        ->take_all()
+        ->allow_extra_args(false);
+    compare->add_option("--vs", options.variants,
+                        "path=value ...: compare with the first scenario with these changes on "
+                        "top (repeatable)");
+    compare->add_option("--format", options.format, "table or json")
+        ->check(one_of_these({"table", "json"}));
+    compare
+        ->add_option("--jobs", options.jobs,
+                     "simulations at the same time; default: as many as cores")
+        ->check(CLI::Range(1, 4096));
+    compare->callback([this] {
+      compare_options.colour = wants_colour();
+      chosen = [this] { return stepsim::compare(compare_options, std::cout, std::cerr); };
     });
   }
 };

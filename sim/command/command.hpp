@@ -35,6 +35,16 @@ struct ExplainOptions {
   int width = 80;
 };
 
+struct CompareOptions {
+  std::vector<std::string> files;                  ///< scenarios, or results of `run`
+  std::vector<std::string> overrides;              ///< path=value, of all scenarios
+  std::vector<std::vector<std::string>> variants;  ///< the first with these on top: one more each
+  std::string format = "table";                    ///< table, json
+  int jobs = 0;  ///< simulations at the same time; 0: as many as there are cores
+  bool colour = false;
+  int width = 80;
+};
+
 /// What `show collective` is asked.
 struct CollectiveQuestion {
   std::string op = "all_reduce";
@@ -108,6 +118,9 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes);
 
 /// Says what the step is spent on, and what each change would save, all of it simulated.
 ExitCode explain(const ExplainOptions& options, std::ostream& out);
+
+/// Says what differs between scenarios, or results, and between their answers.
+ExitCode compare(const CompareOptions& options, std::ostream& out, std::ostream& notes);
 
 /// Reads and checks a scenario, and says that it is fine.
 ExitCode check(const ScenarioArgument& scenario, std::ostream& out);

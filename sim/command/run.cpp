@@ -1,28 +1,18 @@
-// stepsim run: scenario -> op graph -> plan -> timeline -> metrics -> report.
+// stepsim run: a scenario and its answer, as a report.
 #include <chrono>
 #include <filesystem>
-#include <optional>
 #include <ostream>
-#include <utility>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "sim/command/answer.hpp"
 #include "sim/command/command.hpp"
-#include "sim/command/counterfactuals.hpp"
 #include "sim/command/load.hpp"
-#include "sim/command/long_run.hpp"
-#include "sim/command/replicas.hpp"
-#include "sim/engine/simulate.hpp"
-#include "sim/ops/op_graph.hpp"
-#include "sim/plan/plan.hpp"
 #include "sim/report/csv.hpp"
 #include "sim/report/json.hpp"
-#include "sim/report/measure.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/trace.hpp"
-#include "sim/scenario/run_record_file.hpp"
-#include "sim/validation/run_traits.hpp"
 
 namespace stepsim {
 namespace {
@@ -66,13 +56,6 @@ std::string stats_line(const RunStats& stats) {
   return text + "\n";
 }
 
-/// That of measured runs like it; nothing where no record of any is found.
-std::optional<ExpectedError> likely_error(const std::string& path, const Scenario& scenario) {
-  const auto runs = recorded_runs_of(library_for(path));
-  if (!runs) return std::nullopt;
-  return expected_error(traits_of(scenario), *runs);
-}
-
 /// Before anything is simulated.
 void check_trace(const RunOptions& options) {
   namespace fs = std::filesystem;
@@ -95,41 +78,20 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
   for (const std::string& note : scenario.model.notes)
     notes << fmt::format("note: model {}: {}\n", scenario.model.name, note);
   watch.lap("load");
-  const OpGraph graph = build(scenario);
-  watch.lap("build");
-  std::optional<Replicas> replicas;
-  if (scenario.run.replicas > 1) {
-    replicas = run_replicas(scenario, graph, {.fold = options.fold, .jobs = options.jobs});
-    watch.lap("replicas");
-    const auto done = static_cast<int>(replicas->steps.size());
-    if (done < replicas->asked)
-      notes << fmt::format("interrupted: {} of {} replicas are done\n", done, replicas->asked);
-  }
-  const int replica = replicas ? replicas->median : 0;
-  const Plan plan = make_plan(scenario, graph, {.replica = replica});
-  watch.lap("plan");
-  const Simulation simulation =
-      simulate(plan, {.fold = options.fold, .kernels = !options.trace.empty()});
-  watch.lap("simulate");
-  Metrics metrics = measure(scenario, graph, simulation);
-  metrics.replicas = std::move(replicas);
-  add_counterfactuals(metrics, scenario, graph, plan, replica, simulation.timeline);
-  // After all else: a write may last for minutes, and SimGrid's clock goes on from run to run.
-  metrics.checkpoint = checkpoint_cost(scenario, graph, replica);
-  if (scenario.run.horizon)
-    metrics.long_run = far(metrics, scenario, graph, simulation.timeline, replica, options.fold);
-  metrics.expected_error = likely_error(options.scenario.path, scenario);
-  const auto outcomes = judge(scenario, metrics);
-  watch.lap("measure");
+  const auto lap = [&](const char* stage) { watch.lap(stage); };
+  const Answer answer = answer_of(
+      scenario, library_for(options.scenario.path),
+      {.fold = options.fold, .jobs = options.jobs, .kernels = !options.trace.empty(), .lap = lap},
+      notes);
   if (!options.trace.empty()) {
-    save_trace(options.trace, simulation.timeline);
+    save_trace(options.trace, answer.simulation.timeline);
     watch.lap("trace");
     notes << "trace in " << options.trace << ": open https://ui.perfetto.dev and drop it there\n";
   }
   const RunStats stats = watch.finish();
-  out << formatted(options, metrics, outcomes, stats);
+  out << formatted(options, answer.metrics, answer.outcomes, stats);
   if (options.stats && options.format != "json") notes << stats_line(stats);
-  for (const ExpectationOutcome& outcome : outcomes) {
+  for (const ExpectationOutcome& outcome : answer.outcomes) {
     if (!outcome.holds) return ExitCode::expectation_failed;
   }
   return ExitCode::ok;

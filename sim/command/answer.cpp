@@ -1,0 +1,62 @@
+// Scenario -> op graph -> plan -> timeline -> metrics.
+#include "sim/command/answer.hpp"
+
+#include <optional>
+#include <ostream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/command/counterfactuals.hpp"
+#include "sim/command/long_run.hpp"
+#include "sim/command/replicas.hpp"
+#include "sim/ops/op_graph.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/report/measure.hpp"
+#include "sim/scenario/run_record_file.hpp"
+#include "sim/validation/run_traits.hpp"
+
+namespace stepsim {
+namespace {
+
+/// That of measured runs like it; nothing where no record of any is found.
+std::optional<ExpectedError> likely_error(const Library& library, const Scenario& scenario) {
+  const auto runs = recorded_runs_of(library);
+  if (!runs) return std::nullopt;
+  return expected_error(traits_of(scenario), *runs);
+}
+
+}  // namespace
+
+Answer answer_of(const Scenario& scenario, const Library& library, const AnswerOptions& options,
+                 std::ostream& notes) {
+  const OpGraph graph = build(scenario);
+  options.lap("build");
+  std::optional<Replicas> replicas;
+  if (scenario.run.replicas > 1) {
+    replicas = run_replicas(scenario, graph, {.fold = options.fold, .jobs = options.jobs});
+    options.lap("replicas");
+    const auto done = static_cast<int>(replicas->steps.size());
+    if (done < replicas->asked)
+      notes << fmt::format("interrupted: {} of {} replicas are done\n", done, replicas->asked);
+  }
+  const int replica = replicas ? replicas->median : 0;
+  const Plan plan = make_plan(scenario, graph, {.replica = replica});
+  options.lap("plan");
+  Answer answer{.simulation = simulate(plan, {.fold = options.fold, .kernels = options.kernels})};
+  options.lap("simulate");
+  const Timeline& timeline = answer.simulation.timeline;
+  Metrics& metrics = answer.metrics = measure(scenario, graph, answer.simulation);
+  metrics.replicas = std::move(replicas);
+  add_counterfactuals(metrics, scenario, graph, plan, replica, timeline);
+  // After all else: a write may last for minutes, and SimGrid's clock goes on from run to run.
+  metrics.checkpoint = checkpoint_cost(scenario, graph, replica);
+  if (scenario.run.horizon)
+    metrics.long_run = far(metrics, scenario, graph, timeline, replica, options.fold);
+  metrics.expected_error = likely_error(library, scenario);
+  answer.outcomes = judge(scenario, metrics);
+  options.lap("measure");
+  return answer;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,202 @@
+// stepsim compare: scenarios and results -> results -> what differs.
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "sim/command/answer.hpp"
+#include "sim/command/command.hpp"
+#include "sim/command/forked.hpp"
+#include "sim/command/read_result.hpp"
+#include "sim/plan/known_names.hpp"
+#include "sim/report/comparison_report.hpp"
+#include "sim/report/json.hpp"
+#include "sim/scenario/keys.hpp"
+#include "sim/scenario/load.hpp"
+
+namespace stepsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One of those that are compared, before its result is known.
+struct Candidate {
+  Contender contender;
+  Scenario scenario;  ///< where contender.is_result is false
+};
+
+std::vector<Override> overrides_of(const std::vector<std::string>& texts) {
+  std::vector<Override> overrides;
+  for (const std::string& text : texts) overrides.push_back(parse_override(text));
+  return overrides;
+}
+
+/// Those that bear on the answer.
+std::vector<ComparedKey> compared_keys(const Scenario& scenario) {
+  std::vector<ComparedKey> keys;
+  for (const KeyValue& key : keys_of(scenario)) {
+    if (key.key != "name" && key.key != "description" && !key.key.starts_with("expect."))
+      keys.push_back({key.key, key.value});
+  }
+  return keys;
+}
+
+/// `changes`: those of --vs, which come after those of --set.
+Candidate scenario_candidate(const Source& source, const CompareOptions& options,
+                             const std::vector<std::string>& changes) {
+  std::vector<Override> overrides = overrides_of(options.overrides);
+  for (const Override& change : overrides_of(changes)) overrides.push_back(change);
+  Candidate candidate;
+  candidate.contender.file = source.name;
+  candidate.contender.changes = changes;
+  candidate.scenario =
+      parse_scenario(source.text, source.name, library_for(source.name), overrides, known_names());
+  candidate.contender.keys = compared_keys(candidate.scenario);
+  return candidate;
+}
+
+Candidate candidate_of(const std::shared_ptr<const Source>& source, const CompareOptions& options) {
+  if (!is_meant_as_result(*source)) return scenario_candidate(*source, options, {});
+  Candidate candidate;
+  candidate.contender.file = source->name;
+  candidate.contender.is_result = true;
+  candidate.contender.result = read_result(source);
+  return candidate;
+}
+
+/// What is wrong with any of the files, so that all of it can be said.
+class Mistakes {
+ public:
+  /// Nothing of a mistake stops the others from being found.
+  template <class Work>
+  void in(const Work& work) {
+    try {
+      work();
+    } catch (const UserError& error) {
+      found_.insert(found_.end(), error.diagnostics().begin(), error.diagnostics().end());
+    } catch (const IoError& error) {
+      unreadable_.emplace_back(error.what());
+    }
+  }
+
+  void throw_if_any() const {
+    std::vector<Diagnostic> all = found_;
+    std::string lines;
+    for (const std::string& message : unreadable_) {
+      all.push_back(Diagnostic{.message = message});
+      lines += (lines.empty() ? "" : "\n") + message;
+    }
+    if (!found_.empty()) throw UserError(all);
+    if (!lines.empty()) throw IoError(lines);
+  }
+
+ private:
+  std::vector<Diagnostic> found_;
+  std::vector<std::string> unreadable_;
+};
+
+void check_options(const CompareOptions& options) {
+  const std::size_t count = options.files.size() + options.variants.size();
+  if (count > kMostCompared)
+    throw UserError(fmt::format("{} at once: compare takes {}", count, kMostCompared));
+  if (count < 2)
+    throw UserError(
+        "one alone is nothing to compare: name another file, or --vs path=value for the same "
+        "scenario with a change");
+  std::error_code ignored;
+  for (std::size_t i = 0; i < options.files.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (options.files[i] == options.files[k] ||
+          fs::equivalent(options.files[i], options.files[k], ignored))
+        throw UserError(
+            fmt::format("{} is there twice, and they are the same: --vs path=value compares a "
+                        "scenario with itself and a change",
+                        options.files[i]));
+}
+
+std::vector<Candidate> load_all(const CompareOptions& options) {
+  std::vector<Candidate> candidates;
+  std::shared_ptr<const Source> first;
+  Mistakes mistakes;
+  for (const std::string& file : options.files) {
+    mistakes.in([&] {
+      const auto source = read_source(file, kLargestMeasurements);
+      if (candidates.empty()) first = source;
+      candidates.push_back(candidate_of(source, options));
+    });
+  }
+  mistakes.throw_if_any();
+  const auto is_result = [](const Candidate& c) { return c.contender.is_result; };
+  if (!options.variants.empty() && candidates.front().contender.is_result)
+    throw UserError(fmt::format("--vs changes the first file, and {} is a result, not a scenario",
+                                options.files.front()));
+  if (!options.overrides.empty() && std::all_of(candidates.begin(), candidates.end(), is_result))
+    throw UserError("--set changes scenarios, and there are only results");
+  for (const auto& changes : options.variants)
+    mistakes.in([&] { candidates.push_back(scenario_candidate(*first, options, changes)); });
+  mistakes.throw_if_any();
+  return candidates;
+}
+
+/// The result as `run` prints it, of each that is a scenario.
+void simulate_all(std::vector<Candidate>& candidates, int jobs) {
+  std::vector<Candidate*> scenarios;
+  bool replicas = false;
+  for (Candidate& candidate : candidates) {
+    if (candidate.contender.is_result) continue;
+    scenarios.push_back(&candidate);
+    replicas = replicas || candidate.scenario.run.replicas > 1;
+  }
+  const int cores = jobs > 0 ? jobs : static_cast<int>(std::thread::hardware_concurrency());
+  // Replicas are at work beside each other already.
+  const auto answers =
+      run_forked(static_cast<int>(scenarios.size()), replicas ? 1 : cores, [&](int i) {
+        const Candidate& candidate = *scenarios[static_cast<std::size_t>(i)];
+        std::ostringstream notes;  // what they say stands in the result
+        const Answer answer = answer_of(candidate.scenario, library_for(candidate.contender.file),
+                                        {.jobs = jobs}, notes);
+        return to_json(answer.metrics, answer.outcomes, nullptr);
+      });
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    if (!answers[i]) throw SimulationError("interrupted before all were simulated");
+    const Contender& contender = scenarios[i]->contender;
+    scenarios[i]->contender.result = read_result(
+        std::make_shared<Source>(Source{"the result of " + contender.file, "", *answers[i]}));
+  }
+}
+
+void say_notes(const std::vector<Candidate>& candidates, std::ostream& notes) {
+  std::set<std::string> said;
+  for (const Candidate& candidate : candidates) {
+    for (const std::string& note : candidate.scenario.model.notes) {
+      const std::string text =
+          fmt::format("note: model {}: {}\n", candidate.scenario.model.name, note);
+      if (said.insert(text).second) notes << text;
+    }
+  }
+}
+
+std::string formatted(const CompareOptions& options, const Comparison& comparison) {
+  if (options.format == "json") return comparison_json(comparison);
+  return comparison_text(comparison, {.colour = options.colour, .width = options.width});
+}
+
+}  // namespace
+
+ExitCode compare(const CompareOptions& options, std::ostream& out, std::ostream& notes) {
+  check_options(options);
+  std::vector<Candidate> candidates = load_all(options);
+  say_notes(candidates, notes);
+  simulate_all(candidates, options.jobs);
+  std::vector<Contender> runs;
+  for (Candidate& candidate : candidates) runs.push_back(std::move(candidate.contender));
+  const Comparison comparison = compare(std::move(runs));
+  out << formatted(options, comparison);
+  return ExitCode::ok;
+}
+
+}  // namespace stepsim

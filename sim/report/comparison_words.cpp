@@ -1,0 +1,189 @@
+// What a comparison says in sentences.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/comparison_report.hpp"
+#include "sim/report/error_words.hpp"
+#include "sim/report/humanise.hpp"
+#include "sim/timeline/timeline.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr double kSame = 1e-9;    // relative: what the digits of a result tell apart
+constexpr double kMost = 0.5;     // of a difference: a cause of so much explains it alone
+constexpr double kNotable = 0.2;  // of a difference: what goes the other way and is said
+
+std::string p_text(double p) { return p < 1e-4 ? "p < 0.0001" : fmt::format("p = {:.2g}", p); }
+
+/// "20 replicas", "1 and 20 replicas".
+std::string replicas_text(const Welch& test) {
+  if (test.first == test.second) return fmt::format("{} replicas", test.first);
+  return fmt::format("{} and {} replicas", test.first, test.second);
+}
+
+const char* comparative(double fraction) { return fraction < 0 ? "faster" : "slower"; }
+
+/// "less waiting for kernel launches (-11.5 ms)".
+std::string cause_text(const CauseDifference& cause, const Column& column) {
+  const double seconds = cause.difference().seconds();
+  return fmt::format("{} {} ({}{})", seconds < 0 ? "less" : "more", title_of_cause(cause.cause),
+                     seconds < 0 ? "-" : "+", column.text(std::abs(seconds)));
+}
+
+/// "mostly less forward (-1 ms)", and what goes the other way.
+std::string reasons_text(const Difference& difference, const Column& column) {
+  const double total = difference.of_causes().seconds();
+  std::vector<std::string> with, against;
+  double explained = 0;
+  for (const CauseDifference& cause : difference.causes) {
+    const double share = cause.difference().seconds() / total;
+    if (share > 0 && explained < kMost) {
+      with.push_back(cause_text(cause, column));
+      explained += share;
+    } else if (share < -kNotable) {
+      against.push_back(cause_text(cause, column));
+    }
+  }
+  std::string text;
+  if (!with.empty()) text = fmt::format("; mostly {}", fmt::join(with, ", "));
+  if (!against.empty()) text += fmt::format("; but {}", fmt::join(against, ", "));
+  return text;
+}
+
+/// "16.20 ms a step, not 28.06 ms".
+std::string times_text(const Comparison& c, const Difference& d, const Column& column) {
+  const std::string now = column.text(d.now.seconds()), before = column.text(d.before.seconds());
+  if (d.scale == 1) return fmt::format("{} a step, not {}", now, before);
+  const bool tokens = c.runs.front().result.tokens_per_s.has_value();
+  return fmt::format("{}, not {}, for as many {} as a step of A has", now, before,
+                     tokens ? "tokens" : "samples");
+}
+
+std::string undecided_text(const std::string& label, const Difference& d) {
+  const Welch& test = *d.test;
+  return fmt::format(
+      "no difference that {} can show: {} is {} {} ({}); they would show {} four times in five",
+      replicas_text(test), label, percent(std::abs(d.fraction())), comparative(d.fraction()),
+      p_text(test.p), percent(test.visible / d.before));
+}
+
+Remark remark_of(const Comparison& c, std::size_t i) {
+  const Difference& d = c.differences[i - 1];
+  const std::string& label = c.runs[i].label;
+  const Column column = column_for(std::max(d.before, d.now));
+  if (std::abs(d.fraction()) < kSame)
+    return {label, fmt::format("{} takes as long as A: {}", label,
+                               d.scale == 1 ? column.text(d.now.seconds()) + " a step"
+                                            : times_text(c, d, column))};
+  if (d.test && !d.test->is_significant()) return {label, undecided_text(label, d)};
+  const std::string significant =
+      d.test ? fmt::format(", significant ({}, {})", p_text(d.test->p), replicas_text(*d.test))
+             : "";
+  return {label,
+          fmt::format("{} is {} {}{}: {}{}", label, percent(std::abs(d.fraction())),
+                      comparative(d.fraction()), significant, times_text(c, d, column),
+                      reasons_text(d, column)),
+          d.fraction() < 0 ? Remark::Tone::good : Remark::Tone::bad};
+}
+
+/// "A, B and C".
+std::string all_of(const std::vector<std::string>& labels) {
+  if (labels.size() == 1) return labels.front();
+  const std::vector<std::string> front(labels.begin(), labels.end() - 1);
+  return fmt::format("{} and {}", fmt::join(front, ", "), labels.back());
+}
+
+void add_memory(const Comparison& c, std::vector<Remark>& remarks) {
+  std::vector<std::string> too_large;
+  for (const Contender& run : c.runs)
+    if (run.result.memory && !run.result.memory->fits) too_large.push_back(run.label);
+  if (too_large.empty()) return;
+  const bool one = too_large.size() == 1;
+  remarks.push_back({"Memory",
+                     fmt::format("{} {} not fit in memory: {} would be {} if {} did",
+                                 all_of(too_large), one ? "does" : "do", one ? "this" : "these",
+                                 one ? "its time" : "their times", one ? "it" : "they"),
+                     Remark::Tone::bad});
+}
+
+/// Differences that are smaller than steps are usually off by.
+void add_error(const Comparison& c, std::vector<Remark>& remarks) {
+  double most = 0;
+  for (const Contender& run : c.runs)
+    if (run.result.expected_error) most = std::max(most, run.result.expected_error->median);
+  std::vector<std::string> smaller;
+  for (std::size_t i = 1; i < c.runs.size(); ++i) {
+    const double apart = std::abs(c.differences[i - 1].fraction());
+    if (apart >= kSame && apart < most) smaller.push_back(c.runs[i].label);
+  }
+  if (smaller.empty()) return;
+  remarks.push_back(
+      {"Likely error",
+       fmt::format(
+           "steps are predicted to within {} (median of measured runs like these), and {} "
+           "differs from A by less; runs that are alike share most of what is wrong with "
+           "them, so that a difference is known better than a step, but not how much better",
+           error_text(most), all_of(smaller))});
+}
+
+/// What of the question is not known, or not the same kind of thing.
+void add_inputs(const Comparison& c, std::vector<Remark>& remarks) {
+  if (c.inputs.empty() && c.hashes.empty()) {
+    remarks.push_back({"Input", "no input differs"});
+    return;
+  }
+  std::vector<std::string> unknown;
+  for (const Contender& run : c.runs)
+    if (run.is_result) unknown.push_back(run.label);
+  if (unknown.empty()) return;
+  remarks.push_back({"Input", fmt::format("a result does not hold its scenario: of {} {} known",
+                                          all_of(unknown), "hashes alone are")});
+}
+
+void add_baseline(const Comparison& c, std::vector<Remark>& remarks) {
+  if (!c.baseline) return;
+  const BaselineJudgement& judgement = *c.baseline;
+  if (!judgement.is_met()) {
+    remarks.push_back({"Baseline",
+                       fmt::format("{}; the tolerance is {}", fmt::join(judgement.worse, "; "),
+                                   percent(judgement.tolerance)),
+                       Remark::Tone::bad});
+    return;
+  }
+  remarks.push_back(
+      {"Baseline",
+       judgement.improved
+           ? fmt::format("improved by more than the tolerance of {}", percent(judgement.tolerance))
+           : fmt::format("within the tolerance of {}", percent(judgement.tolerance)),
+       Remark::Tone::good});
+}
+
+}  // namespace
+
+std::string title_of_cause(const std::string& name) {
+  for (std::size_t i = 0; i < kCauses; ++i)
+    if (name == name_of(static_cast<Cause>(i))) return title_of(static_cast<Cause>(i));
+  return name;
+}
+
+std::string origin_of(const Comparison& c, std::size_t i) {
+  const Contender& run = c.runs[i];
+  if (!run.changes.empty()) return fmt::format("A with {}", fmt::join(run.changes, ", "));
+  return fmt::format("{}, {}{}", run.result.scenario, run.is_result ? "result in " : "", run.file);
+}
+
+std::vector<Remark> remarks_on(const Comparison& c) {
+  std::vector<Remark> remarks;
+  for (std::size_t i = 1; i < c.runs.size(); ++i) remarks.push_back(remark_of(c, i));
+  add_memory(c, remarks);
+  add_baseline(c, remarks);
+  add_error(c, remarks);
+  add_inputs(c, remarks);
+  return remarks;
+}
+
+}  // namespace stepsim

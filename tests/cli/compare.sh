@@ -1,0 +1,99 @@
+#!/bin/bash
+# Checks `stepsim compare` from outside: what may be compared, exit codes, and that jobs change
+# nothing. Usage: compare.sh PROGRAM
+set -euo pipefail
+program=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+fail() { echo "$1"; cat out err; exit 1; }
+# expect CASE CODE [ARGUMENT...]: exits with CODE; what it prints is in out and err.
+expect() {
+  local code=0
+  "$program" compare "${@:3}" >out 2>err </dev/null || code=$?
+  ((code == $2)) || fail "$1: exits with $code instead of $2"
+}
+has() { grep -qF -- "$2" "${3:-out}" || fail "$1: there is no '$2'"; }
+lacks() { ! grep -qF -- "$2" "${3:-out}" || fail "$1: there is '$2'"; }
+# refuses CASE WORDS [ARGUMENT...]: exits with 2, says that on stderr and nothing on stdout.
+refuses() {
+  expect "$1" 2 "${@:3}"
+  has "$1" "$2" err
+  [[ ! -s out ]] || fail "$1: something is on stdout"
+}
+
+cat >a.yaml <<'END'
+model: mpt-125m
+cluster: dgx-a100-80
+training: {sequence_length: 2048, attention: flash1, global_batch: 8}
+END
+sed 's/global_batch: 8/global_batch: 8, micro_batch: 1, recompute: full/' a.yaml >b.yaml
+"$program" run a.yaml --format json >a.json
+"$program" run b.yaml --format json >b.json
+
+expect "two scenarios" 0 a.yaml b.yaml
+has "two scenarios" "B is"
+has "two scenarios" "slower"
+has "two scenarios" "training.recompute.kind"
+has "two scenarios" "Where the difference comes from"
+(($(wc -L <out) <= 80)) || fail "the table is wider than 80 columns"
+[[ ! -s err ]] || fail "something is said where nothing is to be said"
+cp out scenarios
+
+# The answer of a scenario is that of its result; what was asked is only known of a scenario.
+expect "a scenario and a result" 0 a.yaml b.json
+has "a scenario and a result" "a result does not hold its scenario"
+has "a scenario and a result" "hash of scenario"
+diff <(sed -n '/^Where/,$p' scenarios) <(sed -n '/^Where/,$p' out) || fail "a result differs"
+expect "two results" 0 a.json b.json
+diff <(sed -n '/^Where/,$p' scenarios) <(sed -n '/^Where/,$p' out) || fail "two results differ"
+expect "a scenario and its own result" 0 a.yaml a.json
+has "a scenario and its own result" "B takes as long as A"
+has "a scenario and its own result" "no input differs"
+
+expect "a pipe" 0 <(cat a.yaml) <(cat b.json)
+has "a pipe" "slower"
+
+expect "changes" 0 a.yaml --vs training.recompute=full --vs training.precision=bf16 host.mode=graph
+has "changes" "A with training.recompute=full"
+has "changes" "A with training.precision=bf16, host.mode=graph"
+has "changes" "C - A"
+expect "JSON" 0 a.yaml b.yaml --vs host.mode=graph --format json
+has "JSON" '"schema": "stepsim.comparison/1"'
+has "JSON" '"changes": ['
+cp out whole
+for jobs in 1 2 3; do
+  expect "$jobs jobs" 0 a.yaml b.yaml --vs host.mode=graph --format json --jobs $jobs
+  cmp out whole || fail "$jobs jobs give another comparison"
+done
+expect "a change of all" 0 a.yaml b.yaml --set training.recompute=none
+has "a change of all" "B takes as long as A"
+
+jitter='faults.jitter={kernels: {distribution: normal, sigma: 5 %, per: step}}'
+expect "replicas" 0 a.yaml --vs run.seed=2 --set run.replicas=8 --set "$jitter"
+has "replicas" "replicas can show"
+has "replicas" "Mean of replicas"
+expect "replicas" 0 a.yaml --vs training.recompute=full --set run.replicas=8 --set "$jitter"
+has "replicas" "significant (p"
+
+refuses "one alone" "nothing to compare" a.yaml
+refuses "the same twice" "is there twice, and they are the same" a.yaml ./a.yaml
+refuses "no change" "is not an override" a.yaml --vs host.mode
+refuses "a key that is none" "did you mean 'mode'" a.yaml --vs host.mod=graph
+refuses "a change of a result" "is a result, not a scenario" a.json --vs host.mode=graph
+refuses "--set for results" "there are only results" a.json b.json --set host.mode=graph
+echo '{"schema": "stepsim.explanation/1"}' >other.json
+echo '{"layers": 4}' >config.json
+refuses "another JSON" "other.json:1:1: this is a 'stepsim.explanation/1', not a result" a.yaml other.json
+refuses "no result" "it has no 'schema'" a.yaml config.json
+refuses "another format" "unknown 'xml'" a.yaml b.yaml --format xml
+refuses "many" "takes 26" a.yaml $(for i in {1..26}; do echo --vs "run.seed=$i"; done)
+# Everything that is wrong is said at once.
+sed 's/model:/modell:/' a.yaml >typo.yaml
+refuses "several mistakes" "other.json:1:1" typo.yaml other.json missing.yaml
+has "several mistakes" "typo.yaml:1:1" err
+has "several mistakes" "missing.yaml" err
+expect "missing files" 4 missing.yaml a.yaml missing.json
+has "missing files" "missing.yaml" err
+has "missing files" "missing.json" err

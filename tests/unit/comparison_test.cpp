@@ -1,0 +1,216 @@
+// Two results and more, side by side.
+#include "sim/report/comparison.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/core/random.hpp"
+#include "sim/report/comparison_report.hpp"
+
+using namespace stepsim;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Contender made_up(double forward, double backward, double launch_gap, double tokens = 1000) {
+  Contender run{.file = "run.yaml"};
+  run.keys = {{"host.mode", "eager"}, {"run.steps", "2"}};
+  ResultFacts& r = run.result;
+  r.scenario = "run";
+  r.step_time = Seconds{forward + backward + launch_gap};
+  r.tokens_per_s = tokens / r.step_time.seconds();
+  r.samples_per_s = *r.tokens_per_s / 100;
+  r.gpus = 8;
+  r.mfu = r.hfu = 0.1 / r.step_time.seconds();
+  r.causes = {{"forward", Seconds{forward}},
+              {"backward", Seconds{backward}},
+              {"launch_gap", Seconds{launch_gap}}};
+  r.memory = {Bytes{4 * 0x1p30}, Bytes{80 * 0x1p30}, true};
+  r.verdict = "compute-bound: it is";
+  r.version = "1";
+  r.hashes = {{"scenario", "aa"}, {"gpu h100", "bb"}};
+  return run;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string unwrapped(const std::string& text) {
+  std::istringstream in(text);
+  std::string words;
+  for (std::string word; in >> word;) words += (words.empty() ? "" : " ") + word;
+  return words;
+}
+
+std::string text_of(const Comparison& comparison) {
+  return unwrapped(comparison_text(comparison, {}));
+}
+
+std::vector<Seconds> steps_around(double mean, double apart, int count) {
+  std::vector<Seconds> steps;
+  for (int i = 0; i < count; ++i)
+    steps.emplace_back(mean + apart * (i - 0.5 * (count - 1)) / count);
+  return steps;
+}
+
+}  // namespace
+
+TEST_CASE("causes are in the order of their difference, and sum to that of the steps") {
+  const Comparison c = compare({made_up(1, 2, 5), made_up(1.5, 2.1, 1)});
+  REQUIRE(c.differences.size() == 1);
+  const Difference& d = c.differences[0];
+  CHECK(d.scale == 1);
+  CHECK(d.fraction() == doctest::Approx(4.6 / 8 - 1));
+  REQUIRE(d.causes.size() == 3);
+  CHECK(d.causes[0].cause == "launch_gap");
+  CHECK(d.causes[0].difference().seconds() == doctest::Approx(-4));
+  CHECK(d.causes[1].cause == "forward");
+  CHECK(d.causes[2].cause == "backward");
+  CHECK(d.of_causes().seconds() == doctest::Approx(4.6 - 8));
+}
+
+TEST_CASE("whatever the causes, their differences sum to that of the work") {
+  const RandomKey key(7);
+  for (std::uint64_t trial = 0; trial < 100; ++trial) {
+    const auto draw = [&](std::uint64_t k) { return key.with(trial).with(k).uniform(); };
+    const Comparison c = compare({made_up(draw(0), draw(1), draw(2), 1000),
+                                  made_up(draw(3), draw(4), draw(5), 1000 + 500 * draw(6))});
+    const Difference& d = c.differences[0];
+    CHECK(d.of_causes().seconds() ==
+          doctest::Approx((d.now - d.before).seconds()).epsilon(1e-12).scale(1));
+  }
+}
+
+TEST_CASE("a step on twice as many tokens counts half") {
+  const Comparison c = compare({made_up(1, 2, 1, 1000), made_up(2, 4, 1, 2000)});
+  const Difference& d = c.differences[0];
+  CHECK(d.scale == doctest::Approx(0.5));
+  CHECK(d.now.seconds() == doctest::Approx(3.5));
+  CHECK(d.of_causes().seconds() == doctest::Approx(-0.5));
+  const std::string text = text_of(c);
+  CHECK(
+      has(text, "B is 12.5 % faster: 3.500 s, not 4.000 s, for as many tokens as a step of A has"));
+  CHECK(has(text, "Time for as much work"));
+}
+
+TEST_CASE("the sentence says who is faster, by how much and mostly why") {
+  const Comparison c = compare({made_up(1, 2, 5), made_up(1.8, 2, 1)});
+  CHECK(remarks_on(c)[0].text ==
+        "B is 40.0 % faster: 4.800 s a step, not 8.000 s; mostly less waiting for kernel launches "
+        "(-4.000 s); but more forward (+0.800 s)");
+  const Comparison turned = compare({made_up(1.8, 2, 1), made_up(1, 2, 5)});
+  CHECK(has(remarks_on(turned)[0].text, "B is 66.7 % slower"));
+}
+
+TEST_CASE("equal answers are said to be equal") {
+  const Comparison c = compare({made_up(1, 2, 3), made_up(1, 2, 3)});
+  const std::string text = text_of(c);
+  CHECK(has(text, "B takes as long as A: 6.000 s a step"));
+  CHECK(has(text, "no input differs"));
+  CHECK_FALSE(has(text, "causes that hardly differ +"));
+}
+
+TEST_CASE("inputs that differ are named, in the order of a scenario's keys") {
+  Contender b = made_up(1, 2, 3), c = made_up(1, 2, 3);
+  b.keys = {{"training.micro_batch", "4"}, {"host.mode", "graph"}, {"run.steps", "2"}};
+  c.keys = {{"host.mode", "eager"}, {"host.launch", "5 us"}, {"run.steps", "2"}};
+  const Comparison comparison = compare({made_up(1, 2, 3), b, c});
+  const auto& inputs = comparison.inputs;
+  REQUIRE(inputs.size() == 3);
+  CHECK(inputs[0].key == "training.micro_batch");
+  CHECK(inputs[0].values == std::vector<std::optional<std::string>>{{}, "4", {}});
+  CHECK(inputs[1].key == "host.mode");
+  CHECK(inputs[2].key == "host.launch");
+}
+
+TEST_CASE("models and clusters of different names are one line each, with the number of nodes") {
+  Contender a = made_up(1, 2, 3), b = made_up(1, 2, 3);
+  a.keys = {{"model.name", "llama2-7b"}, {"model.layers", "32"}, {"cluster.name", "dgx-a100"},
+            {"cluster.gpu", "a100"},     {"cluster.nodes", "1"}, {"host.mode", "eager"}};
+  b.keys = {{"model.name", "llama2-7b"}, {"model.layers", "16"}, {"cluster.name", "dgx-h100"},
+            {"cluster.gpu", "h100"},     {"cluster.nodes", "2"}, {"host.mode", "graph"}};
+  const TextTable table = input_table(compare({a, b}));
+  std::vector<std::string> titles;
+  for (const TextRow& row : table.rows) titles.push_back(row.title);
+  CHECK(titles ==
+        std::vector<std::string>{"model.layers", "cluster", "cluster.nodes", "host.mode"});
+  CHECK(table.rows[1].cells == std::vector<std::string>{"dgx-a100", "dgx-h100"});
+}
+
+TEST_CASE("profiles of one name that are not the same are seen by their hash") {
+  Contender b = made_up(1, 2, 3);
+  b.result.hashes = {{"scenario", "cc"}, {"gpu h100", "dd"}, {"link nvlink4", "ee"}};
+  const Comparison scenarios = compare({made_up(1, 2, 3), b});
+  REQUIRE(scenarios.hashes.size() == 1);  // scenarios are told apart by their keys
+  CHECK(scenarios.hashes[0].key == "gpu h100");
+  b.is_result = true;
+  b.keys.clear();
+  const Comparison results = compare({made_up(1, 2, 3), b});
+  REQUIRE(results.hashes.size() == 2);
+  CHECK(results.hashes[0].key == "scenario");
+  CHECK(results.inputs.empty());
+  CHECK(has(text_of(results), "a result does not hold its scenario"));
+}
+
+TEST_CASE("what replicas cannot show is said, and what would show") {
+  Contender a = made_up(1, 2, 3), b = made_up(1, 2, 3.01);
+  a.result.replicas = steps_around(6, 0.5, 20);
+  b.result.replicas = steps_around(6.01, 0.5, 20);
+  const Comparison c = compare({a, b});
+  REQUIRE(c.differences[0].test);
+  CHECK(c.differences[0].before.seconds() == doctest::Approx(6));
+  const std::string text = text_of(c);
+  CHECK(has(text, "no difference that 20 replicas can show: B is 0.2 % slower (p = 0.8"));
+  CHECK(has(text, "they would show 2.2 % four times in five"));
+  b.result.replicas = steps_around(5.5, 0.5, 30);
+  const std::string shown = text_of(compare({a, b}));
+  CHECK(has(shown, "B is 8.3 % faster, significant (p < 0.0001, 20 and 30 replicas)"));
+  CHECK(has(shown, "Mean of replicas"));
+}
+
+TEST_CASE("what does not fit is said, and differences below the error of predictions are") {
+  Contender b = made_up(1, 2, 2.9);
+  b.result.memory = {Bytes{90 * 0x1p30}, Bytes{80 * 0x1p30}, false};
+  b.result.expected_error = {100, 0.05};
+  const std::string text = text_of(compare({made_up(1, 2, 3), b}));
+  CHECK(has(text, "B does not fit in memory"));
+  CHECK(has(text, "predicted to within 5.0 %"));
+  b.result.expected_error = {100, 0.01};
+  CHECK_FALSE(has(text_of(compare({made_up(1, 2, 3), b})), "predicted to within"));
+}
+
+TEST_CASE("of more than two the best is marked, and columns that do not fit follow below") {
+  std::vector<Contender> runs;
+  for (int i = 0; i < 8; ++i) runs.push_back(made_up(1, 2, 5 - 0.5 * (i % 6)));
+  const Comparison c = compare(runs);
+  const TextTable table = answer_table(c);
+  CHECK(table.rows[0].title == "Step time");
+  CHECK(table.rows[0].best == 5);
+  std::istringstream lines(comparison_text(c, {}));
+  int heads = 0;
+  for (std::string line; std::getline(lines, line);) {
+    CHECK(width_of(line) <= 80);
+    heads += line.starts_with("Answer") ? 1 : 0;
+  }
+  CHECK(heads > 1);
+}
+
+TEST_CASE("the JSON of a comparison has its numbers") {
+  const Json json = Json::parse(comparison_json(compare({made_up(1, 2, 5), made_up(1.5, 2, 1)})));
+  CHECK(json["schema"] == "stepsim.comparison/1");
+  CHECK(json["runs"].size() == 2);
+  const Json& difference = json["differences"][0];
+  CHECK(difference["label"] == "B");
+  CHECK(difference["difference_s"] == doctest::Approx(-3.5));
+  CHECK(difference["fraction"] == doctest::Approx(-3.5 / 8));
+  CHECK(difference["causes_s"].begin().key() == "launch_gap");
+  double sum = 0;
+  for (const auto& [cause, seconds] : difference["causes_s"].items()) sum += seconds.get<double>();
+  CHECK(sum == doctest::Approx(-3.5));
+  CHECK(difference["test"].is_null());
+  CHECK(json["baseline"].is_null());
+}
