@@ -1,8 +1,8 @@
 // Predicted over measured step times as a picture: SVG that is readable on light and dark pages.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "sim/report/svg.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/report/validation_words.hpp"
 
@@ -11,27 +11,6 @@ namespace {
 
 constexpr double kWidth = 720, kHeight = 620;
 constexpr double kLeft = 70, kTop = 40, kSide = 500;  // of the square that holds the points
-/// Okabe and Ito's colours (jfly.uni-koeln.de/color), which the colour-blind tell apart, without
-/// black and yellow, which one of the backgrounds swallows.
-constexpr std::array<const char*, 6> kColours{"#0072b2", "#e69f00", "#009e73",
-                                              "#d55e00", "#cc79a7", "#56b4e9"};
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += c;
-  }
-  return result;
-}
 
 /// Decades of seconds, the same on both axes.
 struct Axes {
@@ -73,20 +52,12 @@ class Picture {
   }
 
   std::string svg() {
-    text_ = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-        "height=\"{1}\" role=\"img\" aria-label=\"predicted over measured step times\">\n"
-        "<style>\n"
-        "text {{ font: 13px sans-serif; fill: #333 }}\n"
-        ".grid {{ stroke: #8888; stroke-width: 0.5 }}\n"
-        ".even {{ stroke: #555; stroke-width: 1.2 }}\n"
-        ".ten {{ stroke: #888; stroke-dasharray: 5 4 }}\n"
-        ".frame {{ fill: none; stroke: #888 }}\n"
-        "@media (prefers-color-scheme: dark) {{\n"
-        "  text {{ fill: #ddd }} .even {{ stroke: #bbb }}\n"
-        "}}\n"
-        "</style>\n",
-        kWidth, kHeight);
+    text_ = svg_begin({.width = kWidth,
+                       .height = kHeight,
+                       .label = "predicted over measured step times",
+                       .styles = ".even { stroke: #555; stroke-width: 1.2 }\n"
+                                 ".ten { stroke: #888; stroke-dasharray: 5 4 }\n",
+                       .dark_styles = ".even { stroke: #bbb }"});
     grid();
     line(1, "even");
     line(1.1, "ten");
@@ -98,13 +69,11 @@ class Picture {
 
  private:
   void words(double x, double y, const char* anchor, const std::string& text) {
-    text_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y,
-                         anchor, escaped(text));
+    text_ += svg_words(x, y, anchor, text);
   }
 
   void grid() {
-    text_ += fmt::format("<rect class=\"frame\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n",
-                         kLeft, kTop, kSide, kSide);
+    text_ += svg_frame(kLeft, kTop, kSide, kSide);
     for (int decade = static_cast<int>(std::floor(axes_.low)); decade <= axes_.high; ++decade) {
       for (const double factor : {1.0, 2.0, 5.0}) {
         const double seconds = factor * std::pow(10, decade);
@@ -134,7 +103,7 @@ class Picture {
 
   const char* colour_of(const std::string& family) const {
     const auto at = std::find(families_.begin(), families_.end(), family) - families_.begin();
-    return kColours[static_cast<std::size_t>(at) % kColours.size()];
+    return kPlotColours[static_cast<std::size_t>(at) % kPlotColours.size()];
   }
 
   void points() {
