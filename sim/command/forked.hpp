@@ -1,6 +1,7 @@
 // Pieces of work in processes of their own: SimGrid has one clock a process.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -26,6 +27,37 @@ struct Forked {
 /// `on_end` is called after each with the number of those that ended.
 std::vector<Forked> try_forked(int count, int jobs, const std::function<std::string(int)>& work,
                                const std::function<void(int)>& on_end = {});
+
+/// How a piece of work ended.
+enum class Ending : std::uint8_t {
+  result,
+  user_error,
+  simulation_error,
+  io_error,
+  internal_error,
+  out_of_memory,  ///< it asked for more than it may have
+  timed_out,
+  crashed  ///< by a signal, or without an answer
+};
+
+struct Ended {
+  std::int64_t index = 0;
+  Ending how = Ending::result;
+  std::string text;  ///< the result, or why there is none
+};
+
+/// What a piece of work may take; 0: as much as it likes.
+struct ForkLimits {
+  double seconds = 0;
+  double bytes = 0;  ///< of address space, beyond what this process has now
+};
+
+/// The same for work of any number: `next` says what is to be done, until it says nothing, and
+/// `on_end` is called with each answer as it comes. Nothing is kept. Returns false where Ctrl-C or
+/// SIGTERM came before the end; what was under way then is given up.
+bool stream_forked(const std::function<std::optional<std::int64_t>()>& next, int jobs,
+                   const ForkLimits& limits, const std::function<std::string(std::int64_t)>& work,
+                   const std::function<void(Ended)>& on_end);
 
 /// Numbers as an answer: the shortest text that reads back as the same ones.
 std::string text_of(const std::vector<double>& numbers);

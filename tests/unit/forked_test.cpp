@@ -66,3 +66,32 @@ TEST_CASE("Ctrl-C leaves what is done by then") {
   for (std::size_t i = 0; i < 4; ++i) CHECK(results[i] == "done");
   for (std::size_t i = 4; i < 10; ++i) CHECK_FALSE(results[i].has_value());
 }
+
+TEST_CASE("work that hangs, wants all memory or dies has a reason, and the rest goes on") {
+  std::vector<Ended> all(5);
+  std::int64_t next = 0;
+  const auto source = [&]() -> std::optional<std::int64_t> {
+    return next < 5 ? std::optional(next++) : std::nullopt;
+  };
+  const auto work = [](std::int64_t i) -> std::string {
+    if (i == 0) pause();
+    if (i == 1) return std::string(std::string(4'000'000'000, 'x').size() > 1 ? "much" : "little");
+    if (i == 2) raise(SIGKILL);
+    if (i == 3) throw UserError("no");
+    return "done";
+  };
+  const bool whole =
+      stream_forked(source, 2, {.seconds = 0.5, .bytes = 1e9}, work, [&](Ended ended) {
+        const auto i = static_cast<std::size_t>(ended.index);
+        all[i] = std::move(ended);
+      });
+  CHECK(whole);
+  CHECK(all[0].how == Ending::timed_out);
+  CHECK(all[0].text == "longer than 0.5 s");
+  CHECK(all[1].how == Ending::out_of_memory);
+  CHECK(all[1].text == "more than 1000 MB of memory");
+  CHECK(all[2].how == Ending::crashed);
+  CHECK(all[2].text.find("signal 9") != std::string::npos);
+  CHECK(all[3].how == Ending::user_error);
+  CHECK(all[4].text == "done");
+}
