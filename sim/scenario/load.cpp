@@ -126,14 +126,20 @@ Library library_for(const std::string& scenario_path) {
   return library;
 }
 
-Scenario scenario_of_tree(const Tree& tree, const Place& start, const std::string& name,
-                          const KnownNames& known, Reading& reading) {
+Scenario unchecked_scenario(const Tree& tree, const Place& start, const std::string& name,
+                            Reading& reading) {
   reading.places[""] = start;
   Scenario scenario;
   scenario.name = name;
   MapReader io(reading, tree, "", "the scenario", start);
   describe(io, scenario);
   io.finish();
+  return scenario;
+}
+
+Scenario scenario_of_tree(const Tree& tree, const Place& start, const std::string& name,
+                          const KnownNames& known, Reading& reading) {
+  Scenario scenario = unchecked_scenario(tree, start, name, reading);
   check_scenario(scenario, known, reading);
   reading.problems.throw_if_any();
   scenario.hash = fnv1a_hex(to_yaml(scenario));

@@ -1,0 +1,20 @@
+// What a sweep's file says, before its parts are understood.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/sweep.hpp"
+
+namespace stepsim {
+
+struct SweepFile {
+  Tree scenario;  ///< a map, or a path
+  Tree axes;      ///< a map from paths to values
+  std::vector<std::string> where;
+  std::optional<RandomPoints> random;
+  std::string objective = "step_time";
+};
+
+}  // namespace stepsim

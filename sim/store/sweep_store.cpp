@@ -1,0 +1,386 @@
+// The tables of a file of sweeps, through SQLiteCpp.
+#include "sim/store/sweep_store.hpp"
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSchema = "stepsim.sweep/1";
+constexpr std::chrono::milliseconds kBetweenCommits{500};
+constexpr int kBusyMs = 10'000;  ///< to wait for another program that writes
+
+/// The numbers of a point, in order; a cause each follows.
+constexpr std::array kNumbers{"step_time_s",           "mfu",
+                              "tokens_per_s",          "samples_per_s",
+                              "tokens_per_s_per_gpu",  "peak_memory_bytes",
+                              "memory_capacity_bytes", "gpus",
+                              "cost_dollars"};
+
+std::vector<std::string> number_columns() {
+  std::vector<std::string> columns(kNumbers.begin(), kNumbers.end());
+  for (std::size_t i = 0; i < kCauses; ++i)
+    columns.push_back(fmt::format("{}_s", name_of(static_cast<Cause>(i))));
+  return columns;
+}
+
+std::vector<double> values_of(const PointNumbers& n) {
+  std::vector<double> values{n.step.seconds(),
+                             n.mfu,
+                             n.tokens_per_s,
+                             n.samples_per_s,
+                             n.gpus > 0 ? n.tokens_per_s / n.gpus : 0,
+                             n.peak.bytes(),
+                             n.capacity.bytes(),
+                             n.gpus,
+                             n.dollars};
+  values.insert(values.end(), n.breakdown.begin(), n.breakdown.end());
+  return values;
+}
+
+PointNumbers numbers_at(const SQLite::Statement& row, int first) {
+  std::vector<double> values;
+  for (int i = 0; i < static_cast<int>(kNumbers.size() + kCauses); ++i)
+    values.push_back(row.getColumn(first + i).getDouble());  // NULL: 0
+  PointNumbers n{.step = Seconds{values[0]},
+                 .mfu = values[1],
+                 .tokens_per_s = values[2],
+                 .samples_per_s = values[3],
+                 .peak = Bytes{values[5]},
+                 .capacity = Bytes{values[6]},
+                 .gpus = values[7],
+                 .dollars = values[8]};
+  for (std::size_t i = 0; i < kCauses; ++i) n.breakdown[i] = values[kNumbers.size() + i];
+  return n;
+}
+
+/// An SQL name of any characters.
+std::string name_in_sql(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) result.append(c == '"' ? 2 : 1, c);
+  return result + "\"";
+}
+
+std::string text_in_sql(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
+  return result + "'";
+}
+
+/// [{"keys": ["training.micro_batch"], "values": [["1"], ["2"]]}]
+std::string to_json(const std::vector<SweepAxis>& axes) {
+  Json all = Json::array();
+  for (const SweepAxis& axis : axes) {
+    Json values = Json::array();
+    for (const AxisValue& value : axis.values) values.push_back(value.texts);
+    all.push_back({{"keys", axis.paths}, {"values", values}});
+  }
+  return all.dump();
+}
+
+std::vector<SweepAxis> axes_of(const std::string& text) {
+  std::vector<SweepAxis> axes;
+  for (const Json& one : Json::parse(text)) {
+    SweepAxis axis{.paths = one.at("keys"), .values = {}, .place = {}};
+    for (const Json& value : one.at("values"))
+      axis.values.push_back({value.get<std::vector<std::string>>(), {}, {}});
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+/// What the point sets, as a JSON object.
+std::string settings_text(const std::vector<SweepAxis>& axes, std::int64_t point) {
+  const auto places = places_of(axes, point);
+  Json settings = Json::object();
+  for (std::size_t a = 0; a < axes.size(); ++a)
+    for (std::size_t p = 0; p < axes[a].paths.size(); ++p)
+      settings[axes[a].paths[p]] = axes[a].values[places[a]].texts[p];
+  return settings.dump();
+}
+
+std::string insert_text() {
+  std::string marks = "?, ?, ?, ?, ?";
+  for (std::size_t i = 0; i < kNumbers.size() + kCauses; ++i) marks += ", ?";
+  return fmt::format("INSERT OR REPLACE INTO points VALUES ({})", marks);
+}
+
+}  // namespace
+
+struct SweepStore::File {
+  std::string path;
+  SQLite::Database database;
+  std::int64_t sweep = 0;  ///< the chosen one
+  std::vector<SweepAxis> axes;
+  std::optional<SQLite::Transaction> open;
+  std::optional<SQLite::Statement> insert, find;
+  Clock::time_point last_commit = Clock::now();
+
+  explicit File(const std::string& file)
+      : path(file), database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMs) {}
+
+  /// Calls SQLite; what it cannot do is an IoError that names the file.
+  template <class Work>
+  auto guarded(Work&& work) const {
+    try {
+      return work();
+    } catch (const SQLite::Exception& error) {
+      throw IoError(fmt::format("'{}': {}", path, error.what()));
+    }
+  }
+
+  void make_tables() {
+    std::string columns = "sweep INTEGER, point INTEGER, state TEXT, reason TEXT, settings TEXT";
+    for (const std::string& column : number_columns()) columns += ", " + column + " REAL";
+    database.exec("BEGIN IMMEDIATE");
+    database.exec("CREATE TABLE IF NOT EXISTS format (schema TEXT)");
+    database.exec(
+        "CREATE TABLE IF NOT EXISTS sweeps (sweep INTEGER PRIMARY KEY, identity TEXT UNIQUE, "
+        "inputs TEXT, name TEXT, file TEXT, axes TEXT, points INTEGER, objective TEXT, "
+        "version TEXT)");
+    database.exec("CREATE TABLE IF NOT EXISTS points (" + columns +
+                  ", PRIMARY KEY (sweep, point)) WITHOUT ROWID");
+    if (database.execAndGet("SELECT count(*) FROM format").getInt() == 0)
+      database.exec(fmt::format("INSERT INTO format VALUES ('{}')", kSchema));
+    database.exec("COMMIT");
+  }
+
+  /// Of a file that is there, whether it is one of ours.
+  void check_schema() {
+    const bool empty = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
+    if (empty) return;
+    const bool ours = database.tableExists("format");
+    const std::string schema =
+        ours ? database.execAndGet("SELECT max(schema) FROM format").getString() : "";
+    if (schema != kSchema)
+      throw UserError(fmt::format("'{}' is a database, but not of sweeps ({})", path,
+                                  schema.empty() ? "no schema" : schema));
+  }
+
+  void begin() {
+    if (!open) open.emplace(database);
+  }
+
+  void commit() {
+    if (open) open->commit();
+    open.reset();
+    last_commit = Clock::now();
+  }
+
+  /// For users of SQL: the varied keys as columns.
+  void make_view() {
+    std::string columns;
+    for (const SweepAxis& axis : axes)
+      for (const std::string& key : axis.paths)
+        columns += fmt::format(", json_extract(settings, {}) AS {}",
+                               text_in_sql("$." + name_in_sql(key)), name_in_sql(key));
+    database.exec(fmt::format(
+        "CREATE VIEW IF NOT EXISTS sweep_{0} AS SELECT point{1}, state, reason, {2} FROM points "
+        "WHERE sweep = {0}",
+        sweep, columns, fmt::join(number_columns(), ", ")));
+  }
+
+  SweepPoint point_at(const SQLite::Statement& row) const {
+    SweepPoint point{.point = row.getColumn(0).getInt64()};
+    Outcome& outcome = point.outcome;
+    const auto state = point_state_of(row.getColumn(1).getString());
+    if (!state) throw IoError(fmt::format("'{}': a point is neither ok nor anything else", path));
+    outcome.state = *state;
+    outcome.reason = row.getColumn(2).getString();
+    if (!row.getColumn(3).isNull()) outcome.numbers = numbers_at(row, 3);
+    return point;
+  }
+
+  std::string select(const std::string& rest) const {
+    return fmt::format("SELECT point, state, reason, {} FROM points WHERE sweep = {} {}",
+                       fmt::join(number_columns(), ", "), sweep, rest);
+  }
+
+  void each(const std::string& rest, const std::function<void(const SweepPoint&)>& visit) const {
+    SQLite::Statement rows(database, select(rest));
+    while (rows.executeStep()) visit(point_at(rows));
+  }
+};
+
+SweepStore::SweepStore(const std::string& path) {
+  const bool is_new = !std::filesystem::exists(path);
+  try {
+    file_ = std::make_unique<File>(path);
+    file_->check_schema();
+    file_->make_tables();
+  } catch (const SQLite::Exception& error) {
+    const std::string text = error.what();
+    if (!is_new && text.find("not a database") != std::string::npos)
+      throw UserError(fmt::format("'{}' is there, and is no file of sweeps", path));
+    throw IoError(fmt::format("cannot write '{}': {}", path, text));
+  }
+}
+
+SweepStore::~SweepStore() {
+  try {
+    if (file_) file_->commit();
+  } catch (const SQLite::Exception&) {  // said by the `flush` before, or not to be helped
+  }
+}
+
+std::vector<SweepRecord> SweepStore::sweeps() const {
+  return file_->guarded([&] {
+    std::vector<SweepRecord> all;
+    SQLite::Statement rows(file_->database,
+                           "SELECT identity, inputs, name, file, axes, points, objective, version "
+                           "FROM sweeps ORDER BY sweep");
+    while (rows.executeStep())
+      all.push_back({.identity = rows.getColumn(0),
+                     .inputs = rows.getColumn(1),
+                     .name = rows.getColumn(2),
+                     .file = rows.getColumn(3),
+                     .axes = axes_of(rows.getColumn(4)),
+                     .points = rows.getColumn(5).getInt64(),
+                     .objective = rows.getColumn(6),
+                     .version = rows.getColumn(7)});
+    return all;
+  });
+}
+
+void SweepStore::choose(const SweepRecord& record, bool anew) {
+  file_->guarded([&] {
+    SQLite::Database& database = file_->database;
+    file_->begin();
+    SQLite::Statement keep(
+        database,
+        "INSERT INTO sweeps (identity, inputs, name, file, axes, points, objective, version) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
+        "inputs = excluded.inputs, objective = excluded.objective, version = excluded.version, "
+        "file = excluded.file");
+    int at = 0;
+    for (const std::string& text :
+         {record.identity, record.inputs, record.name, record.file, to_json(record.axes)})
+      keep.bind(++at, text);
+    keep.bind(++at, record.points);
+    keep.bind(++at, record.objective);
+    keep.bind(++at, record.version);
+    keep.exec();
+    SQLite::Statement find(database, "SELECT sweep FROM sweeps WHERE identity = ?");
+    find.bind(1, record.identity);
+    find.executeStep();
+    file_->sweep = find.getColumn(0).getInt64();
+    file_->axes = record.axes;
+    if (anew) database.exec(fmt::format("DELETE FROM points WHERE sweep = {}", file_->sweep));
+    file_->make_view();
+    find.reset();
+    file_->commit();
+    file_->find.emplace(database, "SELECT 1 FROM points WHERE sweep = ? AND point = ?");
+    file_->insert.emplace(database, insert_text());
+  });
+}
+
+std::int64_t SweepStore::number() const { return file_->sweep; }
+
+bool SweepStore::has(std::int64_t point) const {
+  return file_->guarded([&] {
+    SQLite::Statement& find = *file_->find;
+    find.reset();
+    find.bind(1, file_->sweep);
+    find.bind(2, point);
+    const bool found = find.executeStep();
+    find.reset();
+    return found;
+  });
+}
+
+std::int64_t SweepStore::count() const {
+  std::int64_t all = 0;
+  for (const std::int64_t count : count_by_state()) all += count;
+  return all;
+}
+
+std::vector<std::int64_t> SweepStore::count_by_state() const {
+  return file_->guarded([&] {
+    std::vector<std::int64_t> counts(kPointStates);
+    SQLite::Statement rows(file_->database,
+                           "SELECT state, count(*) FROM points WHERE sweep = ? GROUP BY state");
+    rows.bind(1, file_->sweep);
+    while (rows.executeStep()) {
+      const auto state = point_state_of(rows.getColumn(0).getString());
+      if (state) counts[static_cast<std::size_t>(*state)] = rows.getColumn(1).getInt64();
+    }
+    return counts;
+  });
+}
+
+std::vector<StateExample> SweepStore::examples() const {
+  const auto counts = count_by_state();
+  return file_->guarded([&] {
+    std::vector<StateExample> examples;
+    for (std::size_t i = 1; i < kPointStates; ++i) {
+      if (counts[i] == 0) continue;
+      const auto state = static_cast<PointState>(i);
+      StateExample& example = examples.emplace_back(StateExample{state, counts[i], {}});
+      file_->each(fmt::format("AND state = '{}' ORDER BY point LIMIT 1", name_of(state)),
+                  [&](const SweepPoint& point) { example.first = point; });
+    }
+    return examples;
+  });
+}
+
+void SweepStore::add(const SweepPoint& point) {
+  file_->guarded([&] {
+    file_->begin();
+    SQLite::Statement& insert = *file_->insert;
+    insert.reset();
+    insert.clearBindings();
+    insert.bind(1, file_->sweep);
+    insert.bind(2, point.point);
+    insert.bind(3, name_of(point.outcome.state));
+    insert.bind(4, point.outcome.reason);
+    insert.bind(5, settings_text(file_->axes, point.point));
+    if (point.outcome.numbers) {
+      int at = 5;
+      for (const double value : values_of(*point.outcome.numbers)) insert.bind(++at, value);
+    }
+    insert.exec();
+    if (Clock::now() - file_->last_commit > kBetweenCommits) file_->commit();
+  });
+}
+
+void SweepStore::flush() {
+  file_->guarded([&] { file_->commit(); });
+}
+
+std::vector<SweepPoint> SweepStore::best(const Objective& objective, std::int64_t most) const {
+  return file_->guarded([&] {
+    std::vector<SweepPoint> points;
+    file_->each(fmt::format("AND state = 'ok' AND {0} > 0 ORDER BY {0} {1}, point LIMIT {2}",
+                            objective.column, objective.is_less_better ? "ASC" : "DESC", most),
+                [&](const SweepPoint& point) { points.push_back(point); });
+    return points;
+  });
+}
+
+void SweepStore::each(const std::function<void(const SweepPoint&)>& visit) const {
+  file_->guarded([&] { file_->each("ORDER BY point", visit); });
+}
+
+std::vector<SweepPoint> SweepStore::some(const std::vector<std::int64_t>& points) const {
+  return file_->guarded([&] {
+    std::vector<SweepPoint> found;
+    file_->each(fmt::format("AND point IN ({}) ORDER BY point", fmt::join(points, ", ")),
+                [&](const SweepPoint& point) { found.push_back(point); });
+    return found;
+  });
+}
+
+}  // namespace stepsim
