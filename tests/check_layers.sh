@@ -8,17 +8,18 @@ declare -A sees=(
   [horizon]="core horizon" [measurement]="core measurement" [calib]="core measurement"
   [fit]="core ops cluster measurement fit"
   [timeline]="core timeline" [validation]="core timeline validation"
+  [sweep]="core timeline sweep" [store]="core timeline sweep store"
   [plan]="core scenario ops cluster timeline plan" [validate]="core validation")
 sees[engine]="${sees[plan]} engine"
-sees[report]="${sees[engine]} horizon validation report"
-sees[command]="${sees[report]} measurement fit command"
+sees[report]="${sees[engine]} horizon validation sweep report"
+sees[command]="${sees[report]} measurement fit store command"
 sees[main.cpp]="${sees[command]}"
-plain_structs='^sim/scenario/(scenario|model|gpu|faults|input|channel_padding|checkpoint|horizon|run_record|tolerance)\.hpp$'
+plain_structs='^sim/scenario/(scenario|axis|model|gpu|faults|input|channel_padding|checkpoint|horizon|run_record|tolerance)\.hpp$'
 
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(
   ["yaml-cpp/"]="scenario" ["muparserx/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
-  ["nlohmann/"]="measurement report command" ["nlopt"]="fit" ["Eigen/"]="fit" ["CLI/"]="command main.cpp calib validate" ["pugixml"]="report command"
+  ["nlohmann/"]="measurement store report command" ["SQLiteCpp/"]="store" ["nlopt"]="fit" ["Eigen/"]="fit" ["CLI/"]="command main.cpp calib validate" ["pugixml"]="report command"
   ["cblas"]="calib" ["cublas"]="calib" ["mpi"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
 
 # Beside them, one file may include: the trainer's device for GPUs is written with CUDA.

@@ -113,6 +113,27 @@ struct ValidateOptions {
   bool progress = false;  ///< on `notes`, which is a terminal
 };
 
+struct SweepOptions {
+  ScenarioArgument scenario;       ///< or a file with axes
+  std::vector<std::string> vary;   ///< path=values
+  std::vector<std::string> where;  ///< conditions
+  std::int64_t random = 0;         ///< points of the grid; 0: all, or as the file says
+  std::uint64_t seed = 0;          ///< of these; 0: as the file says
+  std::string objective;           ///< empty: as the file says
+  std::int64_t top = 10;           ///< best points that are listed
+  std::string format = "table";    ///< table, json, csv
+  std::string store;               ///< file of results; empty: beside the scenario
+  std::string svg;                 ///< picture to write; empty: none
+  std::string shard;               ///< "2/8": only that part of the points; empty: all
+  std::string point_timeout = "10min";
+  std::string point_memory;  ///< that a point may take; empty: what the machine has
+  bool resume = false, restart = false;
+  int jobs = 0;  ///< points at the same time; 0: as many as there are cores
+  bool colour = false;
+  bool progress = false;  ///< on `notes`, which is a terminal
+  int width = 80;
+};
+
 /// Simulates a scenario and prints the answer. Exit code 1 when an expectation fails.
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes);
 
@@ -151,6 +172,10 @@ ExitCode calibrate_cpu(const CalibrateCpuOptions& options, std::ostream& out, st
 /// Predicts the measured runs of suites and scores the predictions. Exit code 1 when a tolerance is
 /// broken, a row has no prediction, or a group is worse than recorded; 3 after Ctrl-C.
 ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostream& notes);
+
+/// Simulates a scenario along axes, keeps every outcome in a file, and prints the best. Exit code 1
+/// when no point is ok; 3 after Ctrl-C.
+ExitCode sweep(const SweepOptions& options, std::ostream& out, std::ostream& notes);
 
 /// Prints the names that scenarios may use: models, gpus, attention kernels, links, clusters,
 /// collectives, distributions, schedules, topologies, shardings.

@@ -13,6 +13,7 @@
 
 #include "sim/command/command.hpp"
 #include "sim/command/forked.hpp"
+#include "sim/command/simulated_point.hpp"
 #include "sim/core/trim.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
@@ -70,14 +71,6 @@ std::vector<LoadedSuite> load_all(const ValidateOptions& options) {
   }
   if (!mistakes.empty()) throw UserError(mistakes);
   return suites;
-}
-
-/// The first sentence about what is wrong: a row has one line.
-std::string sentence_of(const UserError& error) {
-  const auto& all = error.diagnostics();
-  std::string text = all.front().message;
-  if (all.size() > 1) text += fmt::format(" (and {} more)", all.size() - 1);
-  return text;
 }
 
 double memory_share(const Memory& memory) {

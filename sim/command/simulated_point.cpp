@@ -1,0 +1,97 @@
+// What a sweep wants of a simulation.
+#include "sim/command/simulated_point.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/command/forked.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/hash.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/ops/op_graph.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/report/humanise.hpp"
+#include "sim/report/measure.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr std::size_t kScalars = 8;
+
+double dollars_of(const Metrics& m) {
+  if (!m.cost) return 0;
+  return m.has_tokens ? m.cost->per_million_tokens : m.cost->per_million_samples;
+}
+
+std::string too_large(const Memory& memory) {
+  const StageMemory& worst = memory.worst();
+  return fmt::format("stage {} needs {} of {}", worst.stage, humanise(worst.needed()).text(),
+                     humanise(memory.capacity).text());
+}
+
+}  // namespace
+
+Outcome simulated_point(const Scenario& scenario) {
+  const OpGraph graph = build(scenario);
+  const Plan plan = make_plan(scenario, graph);
+  const Metrics m = measure(scenario, graph, simulate(plan));
+  const bool fits = m.memory.stages.empty() || m.memory.fits();
+  PointNumbers numbers{.step = m.step_time,
+                       .mfu = m.mfu,
+                       .tokens_per_s = m.has_tokens ? m.tokens_per_s : 0,
+                       .samples_per_s = m.samples_per_s,
+                       .gpus = static_cast<double>(m.gpus),
+                       .dollars = dollars_of(m),
+                       .breakdown = m.breakdown};
+  if (!m.memory.stages.empty()) {
+    numbers.peak = m.memory.worst().total();
+    numbers.capacity = m.memory.capacity;
+  }
+  return {.state = fits ? PointState::ok : PointState::too_large,
+          .reason = fits ? "" : too_large(m.memory),
+          .numbers = numbers};
+}
+
+std::string line_of(const Outcome& outcome) {
+  const PointNumbers& n = *outcome.numbers;
+  std::vector<double> numbers{n.step.seconds(), n.mfu,          n.tokens_per_s,
+                              n.samples_per_s,  n.peak.bytes(), n.capacity.bytes(),
+                              n.gpus,           n.dollars};
+  numbers.insert(numbers.end(), n.breakdown.begin(), n.breakdown.end());
+  return text_of(numbers) + "\n" + outcome.reason;
+}
+
+Outcome outcome_of(const std::string& line) {
+  const std::size_t end = line.find('\n');
+  if (end == std::string::npos) throw InternalError("a point without its reason");
+  const std::vector<double> v = numbers_of(line.substr(0, end));
+  if (v.size() != kScalars + kCauses) throw InternalError("a point of another size");
+  PointNumbers n{.step = Seconds{v[0]},
+                 .mfu = v[1],
+                 .tokens_per_s = v[2],
+                 .samples_per_s = v[3],
+                 .peak = Bytes{v[4]},
+                 .capacity = Bytes{v[5]},
+                 .gpus = v[6],
+                 .dollars = v[7]};
+  std::copy(v.begin() + kScalars, v.end(), n.breakdown.begin());
+  const std::string reason = line.substr(end + 1);
+  return {.state = reason.empty() ? PointState::ok : PointState::too_large,
+          .reason = reason,
+          .numbers = n};
+}
+
+std::string fingerprint_of(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  return fnv1a_hex(scenario.hash + cluster.gpu.hash + cluster.intra_node.hash);
+}
+
+std::string sentence_of(const UserError& error) {
+  const auto& all = error.diagnostics();
+  std::string text = all.front().message;
+  if (all.size() > 1) text += fmt::format(" (and {} more)", all.size() - 1);
+  return text;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,26 @@
+// One point of a sweep: scenario -> op graph -> plan -> timeline -> its numbers.
+#pragma once
+
+#include <string>
+
+#include "sim/core/error.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/sweep/outcome.hpp"
+
+namespace stepsim {
+
+/// Simulates it. Throws UserError where the planner refuses it.
+Outcome simulated_point(const Scenario& scenario);
+
+/// An outcome that has numbers as a line, to cross a pipe, and back. Throws InternalError where it
+/// is no such line.
+std::string line_of(const Outcome& outcome);
+Outcome outcome_of(const std::string& line);
+
+/// A fingerprint of what a scenario resolves to, the profiles that it reads among it.
+std::string fingerprint_of(const Scenario& scenario);
+
+/// The first sentence about what is wrong.
+std::string sentence_of(const UserError& error);
+
+}  // namespace stepsim

@@ -1,0 +1,346 @@
+// stepsim sweep: a scenario along axes -> outcomes in a file -> the best of them, and how flat.
+#include "sim/report/sweep.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+#include <ostream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "sim/command/command.hpp"
+#include "sim/command/forked.hpp"
+#include "sim/command/simulated_point.hpp"
+#include "sim/core/trim.hpp"
+#include "sim/core/version.hpp"
+#include "sim/ops/op_graph.hpp"
+#include "sim/plan/known_names.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/report/file.hpp"
+#include "sim/scenario/load_sweep.hpp"
+#include "sim/scenario/scalar.hpp"
+#include "sim/scenario/sweep_points.hpp"
+#include "sim/store/sweep_store.hpp"
+
+namespace stepsim {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kTriedScenarios = 100;  ///< for one that says which profiles are read
+constexpr std::int64_t kMostDrawn = 10'000;    ///< points of a picture
+
+/// Part i of n, counted from 1.
+struct Shard {
+  std::int64_t part = 1, of = 1;
+  bool has(std::int64_t i) const { return i % of == part - 1; }
+};
+
+Shard shard_of(const std::string& text) {
+  if (text.empty()) return {};
+  Shard shard;
+  const std::size_t slash = text.find('/');
+  try {
+    if (slash == std::string::npos) throw Mistake{};
+    read_scalar(text.substr(0, slash), shard.part);
+    read_scalar(text.substr(slash + 1), shard.of);
+    if (shard.part < 1 || shard.part > shard.of) throw Mistake{};
+    return shard;
+  } catch (const Mistake&) {
+    throw UserError(fmt::format("--shard '{}' is no part of a whole, write 1/4 to 4/4", text));
+  }
+}
+
+/// The value of an option that is a quantity above 0.
+template <class Value>
+Value limit_of(const std::string& option, const std::string& text) {
+  try {
+    Value value;
+    read_scalar(text, value);
+    if (value <= Value{}) throw Mistake{fmt::format("{} is not above 0", quoted(text)), ""};
+    return value;
+  } catch (const Mistake& mistake) {
+    throw UserError({Diagnostic{.message = fmt::format("{}: {}", option, mistake.message),
+                                .proposal = mistake.proposal}});
+  }
+}
+
+ForkLimits limits_of(const SweepOptions& options) {
+  ForkLimits limits{
+      .seconds = limit_of<Seconds>("--point-timeout", options.point_timeout).seconds(), .bytes = 0};
+  if (!options.point_memory.empty())
+    limits.bytes = limit_of<Bytes>("--point-memory", options.point_memory).bytes();
+  return limits;
+}
+
+std::string default_store(const std::string& scenario) {
+  return fs::path(scenario).replace_extension(".sweep.db").string();
+}
+
+/// Of the first point that is a scenario: what its profiles are.
+std::string inputs_of(const Sweep& sweep, const PointList& points) {
+  for (std::int64_t i = 0; i < std::min(points.count(), kTriedScenarios); ++i) {
+    try {
+      return fingerprint_of(scenario_of(sweep, points[i], known_names()));
+    } catch (const UserError&) {  // the next one
+    }
+  }
+  return "";
+}
+
+PointList points_to_run(const Sweep& sweep) {
+  Problems problems;
+  PointList points = points_of(sweep, problems);
+  problems.throw_if_any();
+  if (points.count() == 0)
+    throw UserError(fmt::format("none of {:.0f} points meets the conditions of --where",
+                                grid_size(sweep.axes)));
+  return points;
+}
+
+SweepRecord record_of(const Sweep& sweep, const PointList& points, const std::string& file) {
+  return {.identity = identity_of(sweep),
+          .inputs = inputs_of(sweep, points),
+          .name = sweep.name,
+          .file = file,
+          .axes = sweep.axes,
+          .points = points.count(),
+          .objective = sweep.objective,
+          .version = kVersion};
+}
+
+/// Chooses the sweep in its file; what is there of it already is kept or begun anew, as asked.
+void choose(SweepStore& store, const SweepRecord& record, const SweepOptions& options) {
+  const auto known = store.sweeps();
+  const auto same = [&](const SweepRecord& other) { return other.identity == record.identity; };
+  const auto found = std::find_if(known.begin(), known.end(), same);
+  if (found == known.end() || options.restart) return store.choose(record, options.restart);
+  const bool changed = found->inputs != record.inputs || found->version != record.version;
+  if (options.resume && changed)
+    throw UserError(fmt::format(
+        "'{}' has points of this sweep from before a profile or stepsim changed: --restart "
+        "simulates them again",
+        options.store));
+  store.choose(*found, false);
+  const std::int64_t done = store.count();
+  const bool is_whole = done == record.points;
+  if (options.resume) return;
+  if (!is_whole && done > 0)
+    throw UserError(fmt::format(
+        "'{}' has {} of {} points of this sweep: --resume goes on, --restart begins anew",
+        options.store, done, record.points));
+  store.choose(record, true);
+}
+
+Outcome outcome_of_copy(const Ended& ended) {
+  if (ended.how == Ending::result) return outcome_of(ended.text);
+  const std::string reason = on_one_line(ended.text);
+  switch (ended.how) {
+    case Ending::user_error:
+      return {PointState::refused, reason, {}};
+    case Ending::timed_out:
+      return {PointState::timed_out, reason, {}};
+    case Ending::out_of_memory:
+      return {PointState::out_of_memory, reason, {}};
+    case Ending::crashed:
+      return {PointState::crashed, reason, {}};
+    default:
+      return {PointState::failed, reason, {}};
+  }
+}
+
+/// A line that is written over itself: how far, and how long it will take.
+class Progress {
+ public:
+  Progress(std::ostream& notes, std::int64_t all, bool shown)
+      : notes_(notes), all_(all), shown_(shown) {}
+  void step() {
+    ++done_;
+    const auto now = Clock::now();
+    if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
+    last_ = now;
+    const double so_far = std::chrono::duration<double>(now - begin_).count();
+    const double left = so_far / static_cast<double>(done_) * static_cast<double>(all_ - done_);
+    const int cells = static_cast<int>(24 * done_ / std::max<std::int64_t>(all_, 1));
+    std::string bar;
+    for (int i = 0; i < 24; ++i) bar += i < cells ? "█" : "░";
+    notes_ << fmt::format("\r{} {} of {} points, {:.0f} a second, {} left \033[K", bar, done_, all_,
+                          static_cast<double>(done_) / std::max(so_far, 1e-3), time_text(left))
+           << std::flush;
+  }
+  void end() {
+    if (shown_) notes_ << "\r\033[K" << std::flush;
+  }
+
+ private:
+  static std::string time_text(double seconds) {
+    if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+    if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+    return fmt::format("{:.1f} h", seconds / 3600);
+  }
+
+  std::ostream& notes_;
+  std::int64_t all_, done_ = 0;
+  bool shown_;
+  Clock::time_point begin_ = Clock::now(), last_ = begin_;
+};
+
+/// Does all but the simulation of a point in this process, so that its copies find libraries
+/// linked, files read and memory at hand: a third of a small point's time.
+void warm_up(const Sweep& sweep, std::int64_t point) {
+  try {
+    const Scenario scenario = scenario_of(sweep, point, known_names());
+    make_plan(scenario, build(scenario));
+  } catch (const UserError&) {  // its copy will say so
+  }
+}
+
+/// Simulates every point that is not done yet; false where it was interrupted.
+bool run_points(const Sweep& sweep, const PointList& points, const SweepOptions& options,
+                SweepStore& store, std::ostream& notes) {
+  const Shard shard = shard_of(options.shard);
+  std::int64_t next = 0, left = 0;
+  const auto is_due = [&](std::int64_t i) { return shard.has(i) && !store.has(points[i]); };
+  for (std::int64_t i = 0; i < points.count(); ++i) left += is_due(i) ? 1 : 0;
+  Progress progress(notes, left, options.progress);
+  for (std::int64_t i = 0; i < points.count() && left > 0; ++i) {
+    if (!is_due(i)) continue;
+    warm_up(sweep, points[i]);
+    break;
+  }
+  const auto due = [&]() -> std::optional<std::int64_t> {
+    while (next < points.count() && !is_due(next)) ++next;
+    return next < points.count() ? std::optional(points[next++]) : std::nullopt;
+  };
+  const auto work = [&](std::int64_t point) {
+    try {
+      return line_of(simulated_point(scenario_of(sweep, point, known_names())));
+    } catch (const UserError& error) {
+      throw UserError(sentence_of(error));
+    }
+  };
+  const auto keep = [&](const Ended& ended) {
+    store.add({ended.index, outcome_of_copy(ended)});
+    progress.step();
+  };
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const bool whole =
+      stream_forked(due, options.jobs > 0 ? options.jobs : cores, limits_of(options), work, keep);
+  progress.end();
+  store.flush();
+  return whole;
+}
+
+/// The points that differ from `best` along one axis, and itself.
+std::vector<std::int64_t> neighbours(const std::vector<SweepAxis>& axes, std::int64_t best,
+                                     std::size_t axis) {
+  std::int64_t stride = 1;
+  for (std::size_t a = axes.size(); a-- > axis + 1;)
+    stride *= static_cast<std::int64_t>(axes[a].values.size());
+  const auto place = static_cast<std::int64_t>(places_of(axes, best)[axis]);
+  std::vector<std::int64_t> points;
+  for (std::size_t v = 0; v < axes[axis].values.size(); ++v)
+    points.push_back(best + (static_cast<std::int64_t>(v) - place) * stride);
+  return points;
+}
+
+AxisSlice slice_of(const SweepStore& store, const std::vector<SweepAxis>& axes, std::int64_t best,
+                   std::size_t a, const Objective& objective) {
+  const SweepAxis& axis = axes[a];
+  AxisSlice slice{.outcomes = std::vector<std::optional<Outcome>>(axis.values.size()),
+                  .order = std::vector<std::size_t>(axis.values.size()),
+                  .flat = {}};
+  for (SweepPoint& p : store.some(neighbours(axes, best, a)))
+    slice.outcomes[places_of(axes, p.point)[a]] = std::move(p.outcome);
+  std::iota(slice.order.begin(), slice.order.end(), std::size_t{0});
+  const bool is_one_key = axis.paths.size() == 1;
+  const bool counts = is_one_key && std::all_of(axis.values.begin(), axis.values.end(),
+                                  [](const AxisValue& value) { return value.number.has_value(); });
+  if (!counts) return slice;
+  std::stable_sort(slice.order.begin(), slice.order.end(), [&](std::size_t i, std::size_t j) {
+    return *axis.values[i].number < *axis.values[j].number;
+  });
+  std::vector<std::optional<double>> values;
+  for (const std::size_t place : slice.order) {
+    const auto& outcome = slice.outcomes[place];
+    const bool ok = outcome && outcome->state == PointState::ok;
+    values.push_back(ok ? std::optional(objective.value(*outcome->numbers)) : std::nullopt);
+  }
+  slice.flat = flat_range(values, objective);
+  return slice;
+}
+
+SweepAnswer answer_of(const Sweep& sweep, const PointList& points, const SweepOptions& options,
+                      const SweepStore& store) {
+  const Objective& objective = objective_of(sweep.objective);
+  SweepAnswer answer{.name = sweep.name,
+                     .axes = sweep.axes,
+                     .grid = static_cast<std::int64_t>(grid_size(sweep.axes)),
+                     .wanted = points.count(),
+                     .others = store.examples(),
+                     .objective = &objective,
+                     .best = store.best(objective, options.top),
+                     .slices = {},
+                     .all = {},
+                     .store = options.store,
+                     .view = store.number()};
+  const auto counts = store.count_by_state();
+  answer.done = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  answer.ok = counts.front();
+  if (!answer.best.empty()) {
+    const SweepPoint& best = answer.best.front();
+    answer.has_tokens = best.outcome.numbers->tokens_per_s > 0;
+    for (std::size_t a = 0; a < sweep.axes.size(); ++a)
+      answer.slices.push_back(slice_of(store, sweep.axes, best.point, a, objective));
+  }
+  if (sweep.axes.size() <= 2 && answer.done <= kMostDrawn)
+    store.each([&](const SweepPoint& point) { answer.all.push_back(point); });
+  return answer;
+}
+
+void print(const SweepAnswer& answer, const SweepOptions& options, const SweepStore& store,
+           std::ostream& out) {
+  const EachPoint each = [&](const auto& visit) { store.each(visit); };
+  if (options.format == "json") return write_sweep_json(answer, each, out);
+  if (options.format == "csv") return write_sweep_csv(answer, each, out);
+  out << sweep_text(answer, {options.colour, options.width});
+}
+
+}  // namespace
+
+ExitCode sweep(const SweepOptions& asked, std::ostream& out, std::ostream& notes) {
+  SweepOptions options = asked;
+  if (options.store.empty()) options.store = default_store(options.scenario.path);
+  SweepRequest request{.path = options.scenario.path,
+                       .overrides = {},
+                       .vary = options.vary,
+                       .where = options.where,
+                       .random = options.random,
+                       .seed = options.seed,
+                       .objective = options.objective};
+  for (const std::string& text : options.scenario.overrides)
+    request.overrides.push_back(parse_override(text));
+  limits_of(options);
+  shard_of(options.shard);
+  const Sweep sweep = load_sweep(request);
+  objective_of(sweep.objective);
+  const PointList points = points_to_run(sweep);
+  SweepStore store(options.store);
+  choose(store, record_of(sweep, points, options.scenario.path), options);
+  const bool whole = run_points(sweep, points, options, store, notes);
+  const SweepAnswer answer = answer_of(sweep, points, options, store);
+  if (!options.svg.empty()) save_file(options.svg, sweep_plot(answer));
+  print(answer, options, store, out);
+  if (!whole) {
+    notes << fmt::format("interrupted: {} of {} points are done; --resume goes on\n", answer.done,
+                         answer.wanted);
+    return ExitCode::incomplete;
+  }
+  return answer.best.empty() ? ExitCode::expectation_failed : ExitCode::ok;
+}
+
+}  // namespace stepsim

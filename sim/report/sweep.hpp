@@ -1,0 +1,66 @@
+// A sweep's answer, and its writers: a table, JSON, CSV, a picture.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "sim/report/layout.hpp"
+#include "sim/scenario/axis.hpp"
+#include "sim/sweep/flatness.hpp"
+#include "sim/sweep/objective.hpp"
+#include "sim/sweep/outcome.hpp"
+
+namespace stepsim {
+
+/// The points that differ from the best one in one axis only, in the order of that axis' values.
+struct AxisSlice {
+  std::vector<std::optional<Outcome>> outcomes;  ///< one for each value; nothing: not simulated
+  std::vector<std::size_t> order;  ///< the values' places, rising where they are numbers
+  std::optional<FlatRange> flat;   ///< of places in `order`; nothing: the axis holds words, or links keys
+};
+
+struct SweepAnswer {
+  std::string name;  ///< of the scenario
+  std::vector<SweepAxis> axes;
+  std::int64_t grid = 0;    ///< points that the axes span
+  std::int64_t wanted = 0;  ///< of them, after conditions and draws
+  std::int64_t done = 0;
+  std::int64_t ok = 0;
+  std::vector<StateExample> others;  ///< states that are not ok, and how many have them
+  const Objective* objective = nullptr;
+  bool has_tokens = true;         ///< false: costs are of a million samples
+  std::vector<SweepPoint> best;   ///< the best of those that are ok, best first
+  std::vector<AxisSlice> slices;  ///< one for each axis, through the best point; empty: none is ok
+  std::vector<SweepPoint> all;    ///< of one or two axes of few values: every point; else empty
+  std::string store;              ///< the file that keeps them
+  std::int64_t view = 0;          ///< its view sweep_N
+};
+
+/// "tensor 8, micro_batch 2": what a point sets, by the last words of the keys.
+std::string point_title(const std::vector<SweepAxis>& axes, std::int64_t point);
+/// The last word of a key, or more of it where another axis ends in the same.
+std::string axis_title(const std::vector<SweepAxis>& axes, std::size_t axis);
+/// "22.5 ms", "44.2 %", "61.0 GiB", "1.32 $": a value of the objective.
+std::string objective_text(const Objective& objective, double value);
+/// How far from the best, of it: "+12.3 %", "-4.1 %"; "best" for itself.
+std::string distance_text(double value, double best);
+/// "25 MiB; anything from 15 MiB to 60 MiB is within 1 %"; empty where nothing can be said.
+std::string flatness_sentence(const SweepAnswer& answer, std::size_t axis);
+
+/// For a terminal.
+std::string sweep_text(const SweepAnswer& answer, const Style& style);
+
+/// Calls with every point, in the order of the grid.
+using EachPoint = std::function<void(const std::function<void(const SweepPoint&)>&)>;
+/// Schema stepsim.sweep_result/1; points are written as they come.
+void write_sweep_json(const SweepAnswer& answer, const EachPoint& each, std::ostream& out);
+/// One line a point.
+void write_sweep_csv(const SweepAnswer& answer, const EachPoint& each, std::ostream& out);
+/// A picture (SVG) of the objective: a line over one axis, a map over two, slices through the best
+/// point over more.
+std::string sweep_plot(const SweepAnswer& answer);
+
+}  // namespace stepsim

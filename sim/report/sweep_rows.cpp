@@ -1,0 +1,121 @@
+// A sweep's answer for programs: JSON and CSV, written point by point.
+#include <fmt/format.h>
+
+#include "sim/report/csv_cell.hpp"
+#include "sim/report/json_number.hpp"
+#include "sim/report/sweep.hpp"
+
+namespace stepsim {
+namespace {
+
+Json settings_json(const std::vector<SweepAxis>& axes, std::int64_t point) {
+  Json settings = Json::object();
+  const auto places = places_of(axes, point);
+  for (std::size_t a = 0; a < axes.size(); ++a)
+    for (std::size_t p = 0; p < axes[a].paths.size(); ++p)
+      settings[axes[a].paths[p]] = axes[a].values[places[a]].texts[p];
+  return settings;
+}
+
+/// null where it has none.
+Json above_zero(double value) { return value > 0 ? number(value) : Json(); }
+
+Json point_json(const std::vector<SweepAxis>& axes, const SweepPoint& point) {
+  const Outcome& outcome = point.outcome;
+  Json json{{"point", point.point},
+            {"settings", settings_json(axes, point.point)},
+            {"state", name_of(outcome.state)}};
+  if (!outcome.reason.empty()) json["reason"] = outcome.reason;
+  if (!outcome.numbers) return json;
+  const PointNumbers& n = *outcome.numbers;
+  json["step_time_s"] = number(n.step);
+  json["mfu"] = number(n.mfu);
+  json["tokens_per_s"] = above_zero(n.tokens_per_s);
+  json["samples_per_s"] = number(n.samples_per_s);
+  json["peak_memory_bytes"] = number(n.peak);
+  json["memory_capacity_bytes"] = number(n.capacity);
+  json["gpus"] = number(n.gpus);
+  json["cost_dollars"] = above_zero(n.dollars);
+  json["breakdown_s"] = causes_json(n.breakdown);
+  return json;
+}
+
+Json axes_json(const SweepAnswer& answer) {
+  Json all = Json::array();
+  for (std::size_t a = 0; a < answer.axes.size(); ++a) {
+    const SweepAxis& axis = answer.axes[a];
+    Json values = Json::array(), flat;
+    for (const AxisValue& value : axis.values)
+      values.push_back(axis.paths.size() == 1 ? Json(value.texts.front()) : Json(value.texts));
+    if (a < answer.slices.size() && answer.slices[a].flat) {
+      const AxisSlice& slice = answer.slices[a];
+      const auto text = [&](std::size_t place) { return text_of(axis.values[slice.order[place]]); };
+      flat = {{"best", text(slice.flat->best)},
+              {"from", text(slice.flat->first)},
+              {"to", text(slice.flat->last)},
+              {"within", kFlat}};
+    }
+    all.push_back({{"keys", axis.paths}, {"values", values}, {"flat", flat}});
+  }
+  return all;
+}
+
+Json counts_json(const SweepAnswer& answer) {
+  Json counts{
+      {"grid", answer.grid}, {"wanted", answer.wanted}, {"done", answer.done}, {"ok", answer.ok}};
+  for (const StateExample& other : answer.others) counts[name_of(other.state)] = other.count;
+  return counts;
+}
+
+}  // namespace
+
+void write_sweep_json(const SweepAnswer& answer, const EachPoint& each, std::ostream& out) {
+  Json best = Json::array();
+  for (const SweepPoint& point : answer.best) best.push_back(point.point);
+  const Json head{{"schema", "stepsim.sweep_result/1"},  {"scenario", answer.name},
+                  {"objective", answer.objective->name}, {"counts", counts_json(answer)},
+                  {"axes", axes_json(answer)},           {"best_points", best}};
+  std::string text = head.dump(2);
+  text.resize(text.rfind('\n'));
+  out << text << ",\n  \"points\": [";
+  const char* separator = "\n    ";
+  each([&](const SweepPoint& point) {
+    out << separator << point_json(answer.axes, point).dump();
+    separator = ",\n    ";
+  });
+  out << "\n  ]\n}\n";
+}
+
+void write_sweep_csv(const SweepAnswer& answer, const EachPoint& each, std::ostream& out) {
+  std::string head = "point";
+  for (const SweepAxis& axis : answer.axes)
+    for (const std::string& path : axis.paths) head += "," + csv_cell(path);
+  head +=
+      ",state,reason,step_time_s,mfu,tokens_per_s,samples_per_s,peak_memory_bytes,"
+      "memory_capacity_bytes,gpus,cost_dollars";
+  for (std::size_t i = 0; i < kCauses; ++i)
+    head += fmt::format(",{}_s", name_of(static_cast<Cause>(i)));
+  out << head << '\n';
+  each([&](const SweepPoint& point) {
+    const Outcome& outcome = point.outcome;
+    std::string line = fmt::format("{}", point.point);
+    const auto places = places_of(answer.axes, point.point);
+    for (std::size_t a = 0; a < answer.axes.size(); ++a)
+      for (const std::string& text : answer.axes[a].values[places[a]].texts)
+        line += "," + csv_cell(text);
+    line += fmt::format(",{},{}", name_of(outcome.state), csv_cell(outcome.reason));
+    if (outcome.numbers) {
+      const PointNumbers& n = *outcome.numbers;
+      const auto some = [](double value) { return value > 0 ? digits(value) : std::string(); };
+      line += fmt::format(",{},{},{},{},{:.0f},{:.0f},{:.0f},{}", digits(n.step.seconds()),
+                          digits(n.mfu), some(n.tokens_per_s), digits(n.samples_per_s),
+                          n.peak.bytes(), n.capacity.bytes(), n.gpus, some(n.dollars));
+      for (const double seconds : n.breakdown) line += "," + digits(seconds);
+    } else {
+      line += std::string(8 + kCauses, ',');
+    }
+    out << line << '\n';
+  });
+}
+
+}  // namespace stepsim

@@ -1,0 +1,23 @@
+// Colours for how much worse a point is than the best.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace stepsim {
+
+struct Shade {
+  double most = 0;  ///< worse by at most this share; infinite for the last
+  const char* colour = "";
+  bool dark_words = true;  ///< those that are legible on it
+};
+/// From what is as good as the best to what is far worse.
+std::span<const Shade> shades();
+
+/// Which of the shades a value has.
+std::size_t shade_of(double value, double best, bool is_less_better);
+/// "within 1 %", "2 to 5 %", "over 100 %".
+std::string range_of_shade(std::size_t shade);
+
+}  // namespace stepsim

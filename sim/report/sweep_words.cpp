@@ -1,0 +1,91 @@
+// Words about points and axes, which all writers of a sweep share.
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/report/cost.hpp"
+#include "sim/report/humanise.hpp"
+#include "sim/report/sweep.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Its last `words` words, with their dots.
+std::string tail(const std::string& path, int words) {
+  std::size_t at = path.size();
+  for (int i = 0; i < words && at != std::string::npos && at > 0; ++i) at = path.rfind('.', at - 1);
+  return at == std::string::npos || at == 0 ? path : path.substr(at + 1);
+}
+
+/// As few of its last words as no other key ends in.
+std::string short_title(const std::vector<SweepAxis>& axes, const std::string& path) {
+  if (path == "parallelism.pipeline.stages") return "pipeline";  // as everybody calls it
+  for (int words = 1; words < 9; ++words) {
+    const std::string title = tail(path, words);
+    int alike = 0;
+    for (const SweepAxis& axis : axes)
+      for (const std::string& other : axis.paths) alike += tail(other, words) == title ? 1 : 0;
+    if (alike == 1) return title;
+  }
+  return path;
+}
+
+}  // namespace
+
+std::string axis_title(const std::vector<SweepAxis>& axes, std::size_t axis) {
+  std::string title;
+  for (const std::string& path : axes[axis].paths)
+    title += (title.empty() ? "" : ":") + short_title(axes, path);
+  return title;
+}
+
+std::string point_title(const std::vector<SweepAxis>& axes, std::int64_t point) {
+  const auto places = places_of(axes, point);
+  std::string title;
+  for (std::size_t a = 0; a < axes.size(); ++a)
+    for (std::size_t p = 0; p < axes[a].paths.size(); ++p)
+      title += fmt::format("{}{} {}", title.empty() ? "" : ", ",
+                           short_title(axes, axes[a].paths[p]),
+                           axes[a].values[places[a]].texts[p]);
+  return title;
+}
+
+std::string objective_text(const Objective& objective, double value) {
+  const std::string_view name = objective.name;
+  if (name == "step_time") return humanise(Seconds{value}).text();
+  if (name == "mfu") return percent(value);
+  if (name == "memory") return humanise(Bytes{value}).text();
+  if (name == "cost") return dollars(value);
+  if (name == "samples_per_s") return humanise(value, "samples/s").text();
+  return humanise(value, "tokens/s").text();
+}
+
+std::string distance_text(double value, double best) {
+  if (value == best) return "best";
+  const std::string text = fmt::format("{:+.1f} %", (value / best - 1) * 100);
+  return text == "-0.0 %" ? "+0.0 %" : text;
+}
+
+std::string flatness_sentence(const SweepAnswer& answer, std::size_t axis) {
+  if (axis >= answer.slices.size()) return "";
+  const AxisSlice& slice = answer.slices[axis];
+  const auto& values = answer.axes[axis].values;
+  if (!slice.flat || values.size() < 2) return "";
+  const auto text = [&](std::size_t place) { return text_of(values[slice.order[place]]); };
+  const FlatRange& flat = *slice.flat;
+  const std::string best = text(flat.best);
+  if (flat.first == flat.last) {
+    const bool at_end = flat.best == 0 || flat.best + 1 == slice.order.size();
+    return fmt::format("{}; no value beside it is within 1 %{}", best,
+                       at_end ? ", and it is the last that was tried on that side" : "");
+  }
+  if (flat.first == 0 && flat.last + 1 == slice.order.size())
+    return fmt::format("{}; all that were tried, {} to {}, are within 1 %", best, text(flat.first),
+                       text(flat.last));
+  return fmt::format("{}; anything from {} to {} is within 1 %", best, text(flat.first),
+                     text(flat.last));
+}
+
+}  // namespace stepsim

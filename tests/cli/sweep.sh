@@ -1,0 +1,142 @@
+#!/bin/bash
+# Checks `stepsim sweep` from outside: formats, exit codes, files, that jobs change nothing, and that
+# nothing is lost or done twice when it is killed.
+# Usage: sweep.sh PROGRAM
+set -euo pipefail
+program=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+fail() { echo "$1"; cat out err; exit 1; }
+# expect CASE CODE [ARGUMENT...]: exits with CODE; what it prints is in out and err.
+expect() {
+  local code=0
+  "$program" sweep "${@:3}" >out 2>err </dev/null || code=$?
+  ((code == $2)) || fail "$1: exits with $code instead of $2"
+}
+has() { grep -qF -- "$2" "${3:-out}" || fail "$1: there is no '$2'"; }
+
+cat >small.yaml <<'END'
+model: mpt-125m
+cluster: dgx-a100-80
+training: {sequence_length: 2048, attention: flash1, global_batch: 64}
+END
+batches=(--vary training.micro_batch=1..8)
+grid=(--vary training.micro_batch=1,2,3 --vary parallelism.data.bucket=4MiB..16MiB*2
+      --vary parallelism.tensor=1,2,3,4)
+
+expect "one axis" 0 small.yaml "${batches[@]}"
+has "one axis" "8 points: 4 ok, 4 refused"
+has "one axis" "Flat           micro_batch 8"
+has "one axis" "small.sweep.db, view sweep_1"
+[[ -s small.sweep.db && ! -s err ]] || fail "no file of results, or something is said where nobody waits"
+(($(wc -L <out) <= 80)) || fail "the table is wider than 80 columns"
+
+# Jobs change nothing, and each result is the same as that of `run`.
+expect "one job" 0 small.yaml "${grid[@]}" --jobs 1 --format csv --db one.db
+cp out whole.csv
+for jobs in 2 8; do
+  expect "$jobs jobs" 0 small.yaml "${grid[@]}" --jobs $jobs --format csv --db "$jobs.db"
+  cmp -s out whole.csv || fail "$jobs jobs change the result"
+done
+(($(wc -l <whole.csv) == 3 * 3 * 4 + 1)) || fail "there is not one line for each point"
+step=$("$program" run small.yaml --set training.micro_batch=2 --set parallelism.data.bucket=4MiB \
+  --set parallelism.tensor=2 --format json | sed -n 's/.*"step_time_s": \(.*\),/\1/p')
+grep -q "^[0-9]*,2,4 MiB,2,ok,,$step," whole.csv || fail "a point is not what run says: $step"
+
+# Killed in the middle, and again, then resumed: as if nothing had been.
+many=(--vary parallelism.data.bucket=1..150MiB --format csv --jobs 2)
+expect "never killed" 0 small.yaml "${many[@]}" --db calm.db
+cp out calm.csv
+for part in 1 2 3; do
+  "$program" sweep small.yaml "${many[@]}" --db killed.db --resume >out 2>err </dev/null &
+  sleep 0.2
+  kill -9 $! 2>/dev/null || true
+  wait $! 2>/dev/null || true
+done
+expect "resumed" 0 small.yaml "${many[@]}" --db killed.db --resume
+cmp -s out calm.csv || fail "what was killed and resumed is not the whole"
+expect "resumed when all is done" 0 small.yaml "${many[@]}" --db killed.db --resume
+cmp -s out calm.csv || fail "a second resume changes the result"
+
+# Parts of it, in two calls.
+expect "part 1" 0 small.yaml "${grid[@]}" --format csv --db parts.db --shard 1/2
+(($(wc -l <out) == 3 * 3 * 4 / 2 + 1)) || fail "the first half is not half of the points"
+expect "a part, and then the whole" 2 small.yaml "${grid[@]}" --db parts.db
+has "a part, and then the whole" "--resume goes on, --restart begins anew" err
+expect "part 2" 0 small.yaml "${grid[@]}" --format csv --db parts.db --shard 2/2 --resume
+cmp -s out whole.csv || fail "two halves are not the whole"
+
+# Ctrl-C keeps what is done.
+set -m
+"$program" sweep small.yaml --vary parallelism.data.bucket=1..9000MiB --db stopped.db >out 2>err &
+set +m
+sleep 1
+kill -INT $!
+code=0
+wait $! || code=$?
+((code == 3)) || fail "Ctrl-C: exits with $code instead of 3"
+has "Ctrl-C" "--resume goes on" err
+has "Ctrl-C" "Best "
+
+expect "restart" 0 small.yaml "${batches[@]}" --restart
+expect "the same sweep again" 0 small.yaml "${batches[@]}"
+
+# Points that take too long or too much are said, and the others are done.
+expect "too long" 1 small.yaml "${batches[@]}" --point-timeout 1us
+has "too long" "8 timed out"
+has "too long" "longer than 1e-06 s"
+expect "too much" 1 small.yaml "${batches[@]}" --point-memory 1KB
+has "too much" "out of memory"
+
+expect "JSON" 0 small.yaml "${batches[@]}" --format json
+python3 - <<'END' || fail "the JSON is not as documented"
+import json
+sweep = json.load(open("out"))
+assert sweep["schema"] == "stepsim.sweep_result/1"
+assert len(sweep["points"]) == sweep["counts"]["done"] == 8
+best = sweep["points"][sweep["best_points"][0]]
+assert best["settings"] == {"training.micro_batch": "8"} and best["state"] == "ok"
+assert abs(sum(best["breakdown_s"].values()) - best["step_time_s"]) < 1e-9
+assert sweep["axes"][0]["flat"]["best"] == "8"
+END
+
+cat >grid.yaml <<'END'
+scenario: small.yaml
+axes:
+  training.micro_batch: [1, 2, 4]
+  parallelism.tensor, parallelism.data.bucket: [[1, 25 MiB], [2, 50 MiB]]
+where: ["micro_batch * tensor <= 4"]
+objective: mfu
+END
+expect "a file of a sweep" 0 grid.yaml
+has "a file of a sweep" "5 points of 6: 5 ok"
+has "a file of a sweep" "MFU"
+expect "a file of a sweep, changed" 0 grid.yaml --vary training.micro_batch=1,2 --objective memory
+has "a file of a sweep, changed" "4 points: 4 ok"
+expect "a part drawn" 0 grid.yaml --random 3
+has "a part drawn" "3 points of 6"
+
+# What is wrong is said before anything runs.
+expect "nothing varies" 2 small.yaml
+has "nothing varies" "add --vary" err
+expect "no such key" 2 small.yaml --vary training.micro_bach=1,2 --db none.db
+has "no such key" "did you mean 'micro_batch'?" err
+[[ ! -e none.db ]] || fail "a file of results although nothing ran"
+expect "another unit" 2 small.yaml --vary parallelism.data.bucket=1GB/s
+has "another unit" "not a unit of size" err
+expect "a million million" 2 small.yaml --vary training.micro_batch=1..100000 \
+  --vary training.global_batch=1..100000 --vary parallelism.tensor=1..100
+has "a million million" "1e+12 points" err
+expect "no point" 2 small.yaml "${batches[@]}" --where 'micro_batch > 8'
+has "no point" "none of 8 points" err
+expect "no condition" 2 small.yaml "${batches[@]}" --where 'micro_batch + '
+expect "no objective" 2 small.yaml "${batches[@]}" --objective spead
+expect "no part" 2 small.yaml "${batches[@]}" --shard 3/2
+expect "no file of results" 2 small.yaml "${batches[@]}" --db small.yaml
+has "no file of results" "no file of sweeps" err
+has "no file of results" "model: mpt-125m" small.yaml
+expect "nowhere to write" 4 small.yaml "${batches[@]}" --db no/such/folder.db
+expect "no cost" 1 small.yaml "${batches[@]}" --objective cost
+has "no cost" "no point has a cost"

@@ -1,0 +1,137 @@
+// A file of sweeps: what is kept is found again, by another opener too.
+#include "sim/store/sweep_store.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "sim/core/error.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class TemporaryFile {
+ public:
+  TemporaryFile() {
+    std::string name = (fs::temp_directory_path() / "stepsim-store-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    folder_ = name;
+  }
+  ~TemporaryFile() { fs::remove_all(folder_); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  std::string path() const { return (folder_ / "a.sweep.db").string(); }
+
+ private:
+  fs::path folder_;
+};
+
+SweepRecord record(const std::string& identity) {
+  SweepAxis axis{.paths = {"training.micro_batch"}, .values = {}, .place = {}};
+  for (const char* text : {"1", "2", "it's \"4\""}) axis.values.push_back({{text}, {}, {}});
+  return {.identity = identity,
+          .inputs = "profiles",
+          .name = "mine",
+          .file = "mine.yaml",
+          .axes = {axis},
+          .points = 3,
+          .objective = "step_time",
+          .version = "1"};
+}
+
+SweepPoint ok_point(std::int64_t point, double step_s) {
+  PointNumbers numbers{.step = Seconds{step_s},
+                       .mfu = 0.4,
+                       .tokens_per_s = 1e6,
+                       .samples_per_s = 10,
+                       .peak = Bytes{1e9},
+                       .capacity = Bytes{2e9},
+                       .gpus = 8,
+                       .dollars = 0.25};
+  numbers.breakdown[1] = step_s;
+  return {point, {PointState::ok, "", numbers}};
+}
+
+}  // namespace
+
+TEST_CASE("points are found again, with all their numbers, when the file is opened again") {
+  const TemporaryFile file;
+  {
+    SweepStore store(file.path());
+    store.choose(record("a"), true);
+    store.add(ok_point(1, 0.1 + 0.2));
+    store.add({2, {PointState::refused, "does not 'divide'", {}}});
+  }
+  SweepStore store(file.path());
+  store.choose(record("a"), false);
+  CHECK(store.count() == 2);
+  CHECK(store.has(1));
+  CHECK_FALSE(store.has(0));
+  std::vector<SweepPoint> points;
+  store.each([&](const SweepPoint& point) { points.push_back(point); });
+  REQUIRE(points.size() == 2);
+  REQUIRE(points[0].outcome.numbers.has_value());
+  CHECK(points[0].outcome.numbers->step.seconds() == 0.1 + 0.2);
+  CHECK(points[0].outcome.numbers->breakdown[1] == 0.1 + 0.2);
+  CHECK(points[0].outcome.numbers->gpus == 8);
+  CHECK(points[1].outcome.state == PointState::refused);
+  CHECK(points[1].outcome.reason == "does not 'divide'");
+  CHECK_FALSE(points[1].outcome.numbers.has_value());
+  REQUIRE(store.examples().size() == 1);
+  CHECK(store.examples()[0].first.point == 2);
+}
+
+TEST_CASE("the best come first, those that do not fit do not count, equal ones in grid order") {
+  const TemporaryFile file;
+  SweepStore store(file.path());
+  store.choose(record("a"), true);
+  store.add(ok_point(2, 3));
+  store.add(ok_point(0, 3));
+  SweepPoint large = ok_point(1, 1);
+  large.outcome.state = PointState::too_large;
+  store.add(large);
+  const auto best = store.best(objective_of("step_time"), 10);
+  REQUIRE(best.size() == 2);
+  CHECK(best[0].point == 0);
+  CHECK(best[1].point == 2);
+  CHECK(store.best(objective_of("step_time"), 1).size() == 1);
+}
+
+TEST_CASE("one file holds several sweeps, and beginning anew forgets one alone") {
+  const TemporaryFile file;
+  SweepStore store(file.path());
+  store.choose(record("a"), true);
+  store.add(ok_point(0, 1));
+  store.choose(record("b"), true);
+  CHECK(store.count() == 0);
+  store.add(ok_point(0, 2));
+  store.choose(record("a"), true);
+  CHECK(store.count() == 0);
+  store.choose(record("b"), false);
+  CHECK(store.count() == 1);
+  REQUIRE(store.sweeps().size() == 2);
+  CHECK(store.sweeps()[1].identity == "b");
+  CHECK(store.sweeps()[1].axes[0].values[2].texts[0] == "it's \"4\"");
+}
+
+TEST_CASE("a point that is done again is there once") {
+  const TemporaryFile file;
+  SweepStore store(file.path());
+  store.choose(record("a"), true);
+  store.add(ok_point(0, 1));
+  store.add(ok_point(0, 1));
+  CHECK(store.count() == 1);
+}
+
+TEST_CASE("another file is left alone") {
+  const TemporaryFile file;
+  std::ofstream(file.path()) << "a letter that is no database, and longer than its head of bytes\n"
+                                "a letter that is no database, and longer than its head of bytes\n";
+  CHECK_THROWS_AS(SweepStore store(file.path()), UserError);
+  CHECK(fs::file_size(file.path()) == 128);
+}
