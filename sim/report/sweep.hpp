@@ -19,7 +19,8 @@ namespace stepsim {
 struct AxisSlice {
   std::vector<std::optional<Outcome>> outcomes;  ///< one for each value; nothing: not simulated
   std::vector<std::size_t> order;  ///< the values' places, rising where they are numbers
-  std::optional<FlatRange> flat;   ///< of places in `order`; nothing: the axis holds words, or links keys
+  std::optional<FlatRange>
+      flat;  ///< of places in `order`; nothing: the axis holds words, or links keys
 };
 
 struct SweepAnswer {

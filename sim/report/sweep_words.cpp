@@ -47,8 +47,7 @@ std::string point_title(const std::vector<SweepAxis>& axes, std::int64_t point) 
   for (std::size_t a = 0; a < axes.size(); ++a)
     for (std::size_t p = 0; p < axes[a].paths.size(); ++p)
       title += fmt::format("{}{} {}", title.empty() ? "" : ", ",
-                           short_title(axes, axes[a].paths[p]),
-                           axes[a].values[places[a]].texts[p]);
+                           short_title(axes, axes[a].paths[p]), axes[a].values[places[a]].texts[p]);
   return title;
 }
 
