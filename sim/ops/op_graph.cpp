@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/topological_sort.hpp>
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
@@ -137,19 +135,49 @@ OpDag::Vertex OpDag::add(Op op, const std::vector<Vertex>& inputs) {
   return vertex;
 }
 
-std::vector<const Op*> Block::order() const {
-  const boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(
-      dag.edges.begin(), dag.edges.end(), dag.ops.size());
-  std::vector<OpDag::Vertex> reversed;
-  try {
-    boost::topological_sort(graph, std::back_inserter(reversed));
-  } catch (const boost::not_a_dag&) {
-    throw InternalError("the ops of block '" + name + "' wait for each other in a circle");
+namespace {
+
+/// Depth first from each op in turn: those that wait for it, then itself. The reverse of that is an
+/// order in which nobody comes before what it waits for (Tarjan 1976).
+class LastFirst {
+ public:
+  explicit LastFirst(const Block& block) : block_(block), states_(block.dag.ops.size()) {
+    first_.resize(block.dag.ops.size() + 1);
+    for (const auto& [from, to] : block.dag.edges) ++first_[from + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    std::vector<std::size_t> next = first_;
+    waiting_.resize(block.dag.edges.size());
+    for (const auto& [from, to] : block.dag.edges) waiting_[next[from]++] = to;
+    ops_.reserve(states_.size());
+    for (OpDag::Vertex vertex = 0; vertex < states_.size(); ++vertex) visit(vertex);
   }
-  std::vector<const Op*> result;
-  for (auto vertex = reversed.rbegin(); vertex != reversed.rend(); ++vertex)
-    result.push_back(&dag.ops[*vertex]);
-  return result;
+  const std::vector<const Op*>& ops() const { return ops_; }
+
+ private:
+  enum class State : std::uint8_t { unseen, open, done };
+
+  void visit(OpDag::Vertex vertex) {
+    if (states_[vertex] == State::done) return;
+    if (states_[vertex] == State::open)
+      throw InternalError("the ops of block '" + block_.name + "' wait for each other in a circle");
+    states_[vertex] = State::open;
+    for (std::size_t i = first_[vertex]; i < first_[vertex + 1]; ++i) visit(waiting_[i]);
+    states_[vertex] = State::done;
+    ops_.push_back(&block_.dag.ops[vertex]);
+  }
+
+  const Block& block_;
+  std::vector<State> states_;
+  std::vector<std::size_t> first_;      // of those that wait for an op
+  std::vector<OpDag::Vertex> waiting_;  // in order of insertion
+  std::vector<const Op*> ops_;
+};
+
+}  // namespace
+
+std::vector<const Op*> Block::order() const {
+  const LastFirst last(*this);
+  return {last.ops().rbegin(), last.ops().rend()};
 }
 
 double Block::parameters() const {

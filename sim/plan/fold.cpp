@@ -30,7 +30,7 @@ struct Flow {
   int copies = 1;           // reads: rows that may read at once
   std::size_t pattern = 0;  // reads: the lane
   double share = 1;
-  std::vector<LinkId> links;
+  const std::vector<LinkId>* links = nullptr;  // the plan's
 };
 
 std::vector<Flow> flows_of(const Plan& plan) {
@@ -38,7 +38,7 @@ std::vector<Flow> flows_of(const Plan& plan) {
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     for (std::size_t pattern = 0; pattern < kPatterns; ++pattern) {
       for (const Stream& stream : plan.groups[g].streams[pattern])
-        flows.push_back({g, false, 1, pattern, stream.share, stream.links});
+        flows.push_back({g, false, 1, pattern, stream.share, &stream.links});
     }
   }
   for (std::size_t rank = 0; rank < plan.lanes.size(); ++rank) {
@@ -46,21 +46,41 @@ std::vector<Flow> flows_of(const Plan& plan) {
       const bool loads = is_of_loaders(static_cast<Lane>(lane));
       const int readers = loads ? plan.program(static_cast<int>(rank)).readers : 1;
       const std::vector<LinkId>& links = plan.lanes[rank][lane];
-      if (!links.empty()) flows.push_back({rank, true, readers, lane, 1, links});
+      if (!links.empty()) flows.push_back({rank, true, readers, lane, 1, &links});
     }
   }
   return flows;
 }
 
+/// How many different ones there are. They are hashes already: their bits say where they go in a
+/// table with free places.
+std::size_t count(const Colours& colours) {
+  std::vector<Colour> table(64);
+  std::size_t different = 0;
+  bool has_zero = false;  // 0 marks a free place
+  const auto place_of = [&](Colour colour) {
+    std::size_t place = colour & (table.size() - 1);
+    while (table[place] != 0 && table[place] != colour) place = (place + 1) & (table.size() - 1);
+    return place;
+  };
+  for (const Colour colour : colours) {
+    has_zero |= colour == 0;
+    const std::size_t place = place_of(colour);
+    if (colour == 0 || table[place] == colour) continue;
+    table[place] = colour;
+    if (2 * ++different < table.size()) continue;
+    Colours old(2 * table.size());
+    old.swap(table);
+    for (const Colour known : old) {
+      if (known != 0) table[place_of(known)] = known;
+    }
+  }
+  return different + (has_zero ? 1 : 0);
+}
+
 struct Partition {
   Colours ranks, groups, flows, links;
   std::size_t classes() const { return count(ranks) + count(groups) + count(flows) + count(links); }
-
- private:
-  static std::size_t count(Colours colours) {
-    std::sort(colours.begin(), colours.end());
-    return static_cast<std::size_t>(std::unique(colours.begin(), colours.end()) - colours.begin());
-  }
 };
 
 class Refinement {
@@ -160,7 +180,7 @@ class Refinement {
                    Colours& on_link, Colours& on_rank) const {
     const Flow& flow = flows_[f];
     Colour links = 0;
-    for (const LinkId link : flow.links) {
+    for (const LinkId link : *flow.links) {
       links += mix(7, old.links[link]);
       on_link[link] += mix(8, old.flows[f]);
     }
@@ -232,7 +252,7 @@ class Quotient {
   void count_crossings() {
     load_.assign(links_.first.size(), 0);
     for (std::size_t f = 0; f < flows_.size(); ++f) {
-      for (const LinkId link : flows_[f].links) {
+      for (const LinkId link : *flows_[f].links) {
         const auto link_class = static_cast<std::size_t>(links_.of[link]);
         if (links_.first[link_class] != link) continue;
         crossings_[key(flow_classes_.of[f], link_class)] += 1;
@@ -307,7 +327,7 @@ class Quotient {
     FoldedStream stream{.share = flows_[f].share};
     double slowest = INFINITY;
     std::vector<int> classes;
-    for (const LinkId link : flows_[f].links) classes.push_back(links_.of[link]);
+    for (const LinkId link : *flows_[f].links) classes.push_back(links_.of[link]);
     // The constraint of a link class stands once, for its representative.
     std::sort(classes.begin(), classes.end());
     classes.erase(std::unique(classes.begin(), classes.end()), classes.end());

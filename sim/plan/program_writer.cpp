@@ -2,7 +2,9 @@
 #include "sim/plan/program_writer.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <numeric>
 
 #include "sim/core/error.hpp"
 
@@ -35,13 +37,11 @@ TaskIndex ProgramWriter::launch(Task task, const std::vector<TaskIndex>& after, 
   task.launch_offset = offset_;
   offset_ += host_after;
   RowState& row = rows_[task.row];
-  std::vector<TaskIndex> all = after;
   // The first task of a row in an epoch waits for the epoch; the others follow it on the row.
-  if (row.epoch != epoch_) all.push_back(epoch_start_);
+  if (row.epoch != epoch_ && epoch_start_ != kNoTask)
+    edge(epoch_start_, static_cast<TaskIndex>(program_.tasks.size()));
   row.epoch = epoch_;
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return add(task, all);
+  return add(task, after);
 }
 
 TaskIndex ProgramWriter::wait_on_host(Task task, const std::vector<TaskIndex>& after) {
@@ -66,19 +66,29 @@ TaskIndex ProgramWriter::first_on(std::uint16_t row, TaskIndex task) const {
   return task;
 }
 
+/// Edges were added in order of their ends, so that those from one task stay in that order when
+/// they are dealt out by their beginnings.
 Program ProgramWriter::finish() {
-  std::sort(edges_.begin(), edges_.end());
-  edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
-  std::size_t next = 0;
-  for (TaskIndex from = 0; from < program_.tasks.size(); ++from) {
+  const std::size_t tasks = program_.tasks.size();
+  std::vector<std::uint32_t> next(tasks + 1, 0);  // where the next edge from a task goes
+  for (const auto& [from, to] : edges_) ++next[from + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<TaskIndex> ends(edges_.size());
+  for (const auto& [from, to] : edges_) ends[next[from]++] = to;
+  edges_ = {};
+  program_.successors.reserve(ends.size());
+  auto end = ends.begin();
+  for (TaskIndex from = 0; from < tasks; ++from) {
     program_.tasks[from].first_successor = static_cast<std::uint32_t>(program_.successors.size());
-    for (; next < edges_.size() && edges_[next].first == from; ++next) {
-      program_.successors.push_back(edges_[next].second);
-      std::uint8_t& needs = program_.tasks[edges_[next].second].needs;
-      if (needs == std::numeric_limits<std::uint8_t>::max())
-        throw InternalError("a task waits for too many others");
-      ++needs;
-    }
+    const auto begin = end;
+    end = ends.begin() + static_cast<std::ptrdiff_t>(next[from]);
+    std::unique_copy(begin, end, std::back_inserter(program_.successors));
+  }
+  for (const TaskIndex to : program_.successors) {
+    std::uint8_t& needs = program_.tasks[to].needs;
+    if (needs == std::numeric_limits<std::uint8_t>::max())
+      throw InternalError("a task waits for too many others");
+    ++needs;
   }
   return std::move(program_);
 }

@@ -15,9 +15,17 @@ struct Digit {
   int RankPlace::*index;
 };
 
+/// Asked for every rank: no memory is taken for it.
+struct Digits {
+  std::array<Digit, 4> all;
+  std::size_t count = 0;
+  const Digit* begin() const { return all.data(); }
+  const Digit* end() const { return all.data() + count; }
+};
+
 /// Fastest first. Dimensions that the order leaves out have one index; experts have no digit of
 /// their own.
-std::vector<Digit> digits_of(const Scenario& scenario) {
+Digits digits_of(const Scenario& scenario) {
   const Parallelism& split = scenario.parallelism;
   const std::array all{
       Digit{Axis::tensor, split.tensor, &RankPlace::tensor},
@@ -25,11 +33,11 @@ std::vector<Digit> digits_of(const Scenario& scenario) {
       Digit{Axis::data, scenario.data_parallel(), &RankPlace::data},
       Digit{Axis::pipeline, split.pipeline.stages, &RankPlace::stage},
   };
-  std::vector<Digit> digits;
+  Digits digits{};
   for (const Axis axis : split.order.axes) {
     const auto digit =
         std::find_if(all.begin(), all.end(), [&](const Digit& d) { return d.axis == axis; });
-    if (digit != all.end()) digits.push_back(*digit);
+    if (digit != all.end()) digits.all[digits.count++] = *digit;
   }
   return digits;
 }

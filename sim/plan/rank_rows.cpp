@@ -73,7 +73,7 @@ void RankRows::write_chain(std::uint32_t index) {
   task.kind = TaskKind::chain;
   task.row = compute_;
   task.work = index;
-  task.name = span_name(chain);
+  task.name = span_name(index);
   task.micro_batch = micro_batch_;
   task.cause = first_work(chain).cause;
   const TaskIndex launched = writer_.launch(task, waits_, 0, chain.launch);
@@ -90,10 +90,17 @@ void RankRows::write_kernels(std::vector<Kernel> kernels) {
 }
 
 /// "qkv .. projection": a chain is called by its ends.
-std::uint32_t RankRows::span_name(const Chain& chain) {
-  const std::string first = shop_.plan.names[first_work(chain).name];
-  const std::string last = shop_.plan.names[chain.kernels.back().name];
-  return shop_.name(first == last ? first : first + " .. " + last);
+std::uint32_t RankRows::span_name(std::uint32_t index) {
+  constexpr std::uint32_t kNone = 0xffffffff;
+  std::vector<std::uint32_t>& known = shop_.span_names;
+  known.resize(shop_.plan.chains.size(), kNone);
+  if (known[index] == kNone) {
+    const Chain& chain = shop_.plan.chains[index];
+    const std::string first = shop_.plan.names[first_work(chain).name];
+    const std::string last = shop_.plan.names[chain.kernels.back().name];
+    known[index] = shop_.name(first == last ? first : first + " .. " + last);
+  }
+  return known[index];
 }
 
 std::uint16_t RankRows::row_of(Channel channel) {

@@ -73,7 +73,7 @@ class RankRows {
   void wait_for_queue(int kernels);
   std::uint16_t row_of(Channel channel);
   Channel counted_as(Channel channel) const;
-  std::uint32_t span_name(const Chain& chain);
+  std::uint32_t span_name(std::uint32_t chain);
 
   Workshop& shop_;
   const StageShape& shape_;

@@ -164,6 +164,19 @@ std::uint32_t add_chain(Plan& plan, std::vector<Kernel> kernels, Seconds launch,
   return static_cast<std::uint32_t>(plan.chains.size() - 1);
 }
 
+namespace {
+
+/// Without what a program depends on besides its passes.
+StageShape shape_of_passes(StageShape shape) {
+  shape.stage = 0;
+  shape.loads = false;
+  shape.writes = {};
+  shape.model = shape.embedding = {};
+  shape.between_nodes = {};
+  shape.collects_early = 0;
+  return shape;
+}
+
 Segment forward_segment(Workshop& shop, const StageShape& shape,
                         const std::vector<std::size_t>& blocks) {
   PassWriter writer(shop, shape);
@@ -190,6 +203,22 @@ Segment backward_segment(Workshop& shop, const StageShape& shape,
     run_backward(writer, shop.graph, blocks, *span, pass);
   writer.flush_buckets();
   return writer.finish();
+}
+
+}  // namespace
+
+const Segment& segment_of(Workshop& shop, const StageShape& shape,
+                          const std::vector<std::size_t>& blocks, PassKind pass,
+                          Reduction reduction) {
+  const auto [entry, is_new] =
+      shop.segments.try_emplace({pass, reduction, blocks, shape_of_passes(shape)});
+  const StageShape& of_passes = entry->first.shape;
+  if (is_new) {
+    entry->second = pass == PassKind::forward
+                        ? forward_segment(shop, of_passes, blocks)
+                        : backward_segment(shop, of_passes, blocks, pass, reduction);
+  }
+  return entry->second;
 }
 
 }  // namespace stepsim

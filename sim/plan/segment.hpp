@@ -56,18 +56,6 @@ class Names {
   std::map<std::string, std::uint32_t> index_;
 };
 
-/// What the stages of a plan are compiled with.
-struct Workshop {
-  const Scenario& scenario;
-  const OpGraph& graph;
-  Plan& plan;
-  Names name;
-  std::vector<bool> saves{};  ///< by step: whether a checkpoint follows
-};
-
-/// The kernel of that work: its time on the scenario's GPU, and where it was never measured.
-Kernel timed(Workshop& shop, const std::string& name, const Work& work, Cause cause);
-
 /// The groups of one kind of rank, as costs depend on them.
 struct StageShape {
   int stage = 0;
@@ -80,6 +68,34 @@ struct StageShape {
   int collects_early = 0;  ///< steps before others that its Python collects garbage
   auto operator<=>(const StageShape&) const = default;
 };
+
+/// How a backward pass reduces gradients: not at all, in buckets, or in one that ends the pass.
+/// Where parameters are sharded each block is one.
+enum class Reduction { none, buckets, one_bucket };
+
+/// All that a segment depends on, besides the scenario: stages in the middle of a pipeline have the
+/// same ones.
+struct SegmentKey {
+  PassKind pass = PassKind::forward;
+  Reduction reduction = Reduction::none;
+  std::vector<std::size_t> blocks;
+  StageShape shape;  ///< but for what only the rest of a program depends on
+  auto operator<=>(const SegmentKey&) const = default;
+};
+
+/// What the stages of a plan are compiled with.
+struct Workshop {
+  const Scenario& scenario;
+  const OpGraph& graph;
+  Plan& plan;
+  Names name;
+  std::vector<bool> saves{};                 ///< by step: whether a checkpoint follows
+  std::map<SegmentKey, Segment> segments{};  ///< those that have been compiled
+  std::vector<std::uint32_t> span_names{};   ///< by chain; see RankRows
+};
+
+/// The kernel of that work: its time on the scenario's GPU, and where it was never measured.
+Kernel timed(Workshop& shop, const std::string& name, const Work& work, Cause cause);
 
 /// Blocks of one chunk, as indices into OpGraph::blocks.
 std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& graph, int stage,
@@ -101,17 +117,11 @@ std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes, const
 /// Bytes that one gradient element is reduced in.
 double gradient_bytes(const Scenario& scenario);
 
-Segment forward_segment(Workshop& shop, const StageShape& shape,
-                        const std::vector<std::size_t>& blocks);
-
-/// How a backward pass reduces gradients: not at all, in buckets, or in one that ends the pass.
-/// Where parameters are sharded each block is one.
-enum class Reduction { none, buckets, one_bucket };
-
-/// `pass`: backward, or one half of it.
-Segment backward_segment(Workshop& shop, const StageShape& shape,
-                         const std::vector<std::size_t>& blocks, PassKind pass,
-                         Reduction reduction);
+/// A pass of these blocks, compiled when it is first asked for. `pass`: forward, backward, or one
+/// half of it.
+const Segment& segment_of(Workshop& shop, const StageShape& shape,
+                          const std::vector<std::size_t>& blocks, PassKind pass,
+                          Reduction reduction = Reduction::none);
 
 /// Parameter elements of a block that are gathered for each of its passes, and those that stay.
 struct GatheredElements {

@@ -102,19 +102,15 @@ class StageWriter {
       const auto kind = static_cast<std::size_t>(action.pass);
       Segment& segment = passes.segments[kind];
       if (action.chunk != chunk || !segment.empty()) continue;
-      if (action.pass == PassKind::forward) {
-        segment = forward_segment(shop_, shape_, blocks);
-        continue;
-      }
-      const auto backward = [&](Reduction how) {
-        return backward_segment(shop_, shape_, blocks, action.pass, how);
+      const auto compile = [&](Reduction how) {
+        return segment_of(shop_, shape_, blocks, action.pass, how);
       };
-      segment = backward(Reduction::none);
+      segment = compile(Reduction::none);
       if (!completes_gradients(action.pass)) continue;
       const Reduction how = reduction(chunk);
-      passes.reducing_segments[kind] = backward(how);
+      passes.reducing_segments[kind] = compile(how);
       if (scenario_.parallelism.data.rebuild_buckets && how == Reduction::buckets)
-        passes.first_segments[kind] = backward(Reduction::one_bucket);
+        passes.first_segments[kind] = compile(Reduction::one_bucket);
     }
     return passes;
   }

@@ -10,6 +10,7 @@
 #include "sim/core/hash.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/scenario/huggingface.hpp"
+#include "sim/scenario/parsed_file.hpp"
 
 namespace stepsim {
 namespace {
@@ -74,7 +75,7 @@ std::optional<Resolved> Resolver::read(const Tree& name, const Place& place, con
     return std::nullopt;
   }
   const bool foreign = kind.folder == kModelKind.folder && is_huggingface(*file);
-  auto tree = parse_tree(foreign ? as_yaml(*source) : source, path, problems_);
+  auto tree = parse_file(foreign ? as_yaml(*source) : source, path, problems_);
   if (!tree) return std::nullopt;
   const std::string title = fmt::format("{} {}", kind.title, quoted(stem_of(*file)));
   if (!tree->is_map()) {

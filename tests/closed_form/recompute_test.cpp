@@ -64,7 +64,7 @@ std::string repeated_kernels(const Scenario& scenario) {
   Plan plan = make_plan(experiment.scenario, experiment.graph);
   Workshop shop{experiment.scenario, experiment.graph, plan, Names(plan.names)};
   const auto first = plan.chains.size();
-  backward_segment(shop, {}, {1}, PassKind::backward, Reduction::none);
+  segment_of(shop, {}, {1}, PassKind::backward, Reduction::none);
   std::string names;
   for (std::size_t i = first; i < plan.chains.size(); ++i) {
     for (const Kernel& kernel : plan.chains[i].kernels) {

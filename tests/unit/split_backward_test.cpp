@@ -41,7 +41,7 @@ struct Bench {
     const StageShape shape{.tensor = {2, 1, 1}, .data = {4, 1, 1}};
     const auto blocks = blocks_of(scenario, graph, 0, 0);
     Content content;
-    for (const Piece& piece : backward_segment(shop, shape, blocks, pass, reduction)) {
+    for (const Piece& piece : segment_of(shop, shape, blocks, pass, reduction)) {
       if (const auto* chain = std::get_if<ChainPiece>(&piece)) add(content, *chain);
       if (const auto* start = std::get_if<StartPiece>(&piece)) {
         const Operation& operation = plan.operations[start->operation];
