@@ -1,6 +1,7 @@
 // Words about points and axes, which all writers of a sweep share.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -30,6 +31,20 @@ std::string short_title(const std::vector<SweepAxis>& axes, const std::string& p
     if (alike == 1) return title;
   }
   return path;
+}
+
+/// Less than what is printed of a result.
+constexpr double kSame = 1e-9;
+
+/// Whether all values of an axis were tried, and are as good.
+bool makes_no_difference(const AxisSlice& slice, const Objective& objective) {
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const auto& outcome : slice.outcomes) {
+    if (!outcome || outcome->state != PointState::ok) return false;
+    least = std::min(least, objective.value(*outcome->numbers));
+    most = std::max(most, objective.value(*outcome->numbers));
+  }
+  return most - least <= kSame * most;
 }
 
 }  // namespace
@@ -80,6 +95,9 @@ std::string flatness_sentence(const SweepAnswer& answer, std::size_t axis) {
     return fmt::format("{}; no value beside it is within 1 %{}", best,
                        at_end ? ", and it is the last that was tried on that side" : "");
   }
+  if (makes_no_difference(slice, *answer.objective))
+    return fmt::format("makes no difference: {} to {} give the same", text(0),
+                       text(slice.order.size() - 1));
   if (flat.first == 0 && flat.last + 1 == slice.order.size())
     return fmt::format("{}; all that were tried, {} to {}, are within 1 %", best, text(flat.first),
                        text(flat.last));

@@ -33,6 +33,9 @@ has "one axis" "small.sweep.db, view sweep_1"
 [[ -s small.sweep.db && ! -s err ]] || fail "no file of results, or something is said where nobody waits"
 (($(wc -L <out) <= 80)) || fail "the table is wider than 80 columns"
 
+expect "an axis that does not matter" 0 small.yaml --vary run.seed=1..4
+has "an axis that does not matter" "Flat           seed makes no difference: 1 to 4 give the same"
+
 # Jobs change nothing, and each result is the same as that of `run`.
 expect "one job" 0 small.yaml "${grid[@]}" --jobs 1 --format csv --db one.db
 cp out whole.csv
