@@ -92,7 +92,10 @@ class Page {
   }
 
   void nothing() {
-    words(a_.done == 0 ? "No point is done yet." : "No point is ok.", kTitleLine, "class=\"bold\"");
+    words(a_.done == 0 ? "No point is done yet."
+          : a_.ok == 0 ? "No point is ok."
+                       : fmt::format("No point has a {}.", a_.objective->title),
+          kTitleLine, "class=\"bold\"");
     for (const StateExample& other : a_.others) {
       const std::string reason = other.first.outcome.reason;
       words(

@@ -47,9 +47,13 @@ std::string result_words(const SweepAnswer& answer, const Outcome& outcome);
 std::string count_of_failures(const Objective& objective,
                               const std::vector<const Outcome*>& outcomes);
 
+/// Linked keys do not: 8:2 and 8:4 are two values, and neither is the larger.
 bool holds_numbers(const SweepAxis& axis);
 /// The objective of the best point. REQUIRES: there is one.
 double best_result(const SweepAnswer& answer);
+
+/// Its keys, or only their last words where they take more than so many pixels.
+std::string axis_name(const SweepAnswer& answer, std::size_t axis, double width);
 
 /// What the points of a slice came to, those without a value left out.
 std::vector<double> results_along(const SweepAnswer& answer, std::size_t axis);

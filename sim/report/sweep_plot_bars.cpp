@@ -29,8 +29,8 @@ class Bars {
   }
 
   PlotPart part() {
-    const std::string heading =
-        fmt::format("{} by {}", a_.objective->title, shortened(title_of(a_.axes[axis_]), 40));
+    const std::string lead = fmt::format("{} by ", a_.objective->title);
+    const std::string heading = lead + axis_name(a_, axis_, box_.width - text_width(lead));
     out_ += svg_words(box_.x + 8, box_.y + 15, "start", heading, "class=\"small\"");
     double y = box_.y + kTop;
     for (const Row& row : rows_) {

@@ -106,7 +106,7 @@ class Line {
       out_ += svg_words(label.at, bottom() + 17, "middle", label.text, "class=\"small\"");
     }
     out_ += svg_words(frame_.x + frame_.width / 2, bottom() + 36, "middle",
-                      shortened(title_of(a_.axes[axis_]), 80));
+                      axis_name(a_, axis_, frame_.width));
   }
 
   std::string at(const Dot& dot) const {

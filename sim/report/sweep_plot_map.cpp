@@ -118,8 +118,9 @@ class Map {
         out_ += svg_words(x, y + 17, "middle", labels[i].text, "class=\"small\"");
     }
     bottom_ += 20;
-    out_ += svg_words(frame_.x + frame_.width / 2, bottom_, "middle",
-                      shortened(title_of(a_.axes[0]), 80));
+    const std::string name = axis_name(a_, 0, box_.width);
+    const double middle = std::max(frame_.x + frame_.width / 2, box_.x + text_width(name) / 2);
+    out_ += svg_words(middle, bottom_, "middle", name);
   }
 
   void labels_up() {
@@ -133,7 +134,7 @@ class Map {
           fmt::format("<path class=\"cross\" d=\"M{:.1f} {:.1f}h-4\"/>\n", frame_.x, labels[i].at);
       out_ += svg_words(frame_.x - 7, labels[i].at + 4, "end", labels[i].text, "class=\"small\"");
     }
-    out_ += svg_words(box_.x, frame_.y - 9, "start", shortened(title_of(a_.axes[1]), 80));
+    out_ += svg_words(box_.x, frame_.y - 9, "start", axis_name(a_, 1, box_.width));
   }
 
   void patterns() {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/humanise.hpp"
+#include "sim/report/plot_axis.hpp"
 #include "sim/report/sweep_plot.hpp"
 
 namespace stepsim {
@@ -91,7 +92,13 @@ std::vector<double> results_along(const SweepAnswer& answer, std::size_t axis) {
   return results;
 }
 
+std::string axis_name(const SweepAnswer& answer, std::size_t axis, double width) {
+  const std::string keys = title_of(answer.axes[axis]);
+  return text_width(keys) <= width ? keys : shortened(axis_title(answer.axes, axis), 40);
+}
+
 bool holds_numbers(const SweepAxis& axis) {
+  if (axis.paths.size() > 1) return false;
   for (const AxisValue& value : axis.values)
     if (!value.number) return false;
   return true;

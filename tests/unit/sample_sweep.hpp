@@ -56,7 +56,8 @@ inline AxisSlice slice_through(const SweepAnswer& answer, std::size_t axis) {
   AxisSlice slice;
   slice.order.resize(values.size());
   std::iota(slice.order.begin(), slice.order.end(), std::size_t{0});
-  const bool words = std::any_of(values.begin(), values.end(), [](auto& v) { return !v.number; });
+  const bool words = answer.axes[axis].paths.size() > 1 ||
+                     std::any_of(values.begin(), values.end(), [](auto& v) { return !v.number; });
   if (!words)
     std::stable_sort(slice.order.begin(), slice.order.end(),
                      [&](auto a, auto b) { return *values[a].number < *values[b].number; });

@@ -181,6 +181,16 @@ TEST_CASE("an axis of words has bars in proportion, from 0") {
   CHECK(seen.says("ddp 40.0 ms, +100.0 % zero1 20.0 ms, best zero2 refused zero3 30.0 ms"));
 }
 
+TEST_CASE("linked keys have bars, for they may share their first number") {
+  SweepAxis axis = axis_of("parallelism.tensor", {"4", "8", "8"});
+  axis.paths.emplace_back("parallelism.data");
+  for (std::size_t i = 0; i < 3; ++i) axis.values[i].texts.push_back(i == 1 ? "1" : "2");
+  const Seen seen(sample_sweep({axis}, "step_time", [](const Places& p) {
+    return outcome_of(0.02 + 0.002 * static_cast<double>(p[0]));
+  }));
+  CHECK(seen.says("4:2 20.0 ms, best 8:1 22.0 ms, +10.0 % 8:2 24.0 ms, +20.0 %"));
+}
+
 TEST_CASE("a map has a cell for each point, coloured by its distance from the best") {
   const auto axes = std::vector{axis_of("training.micro_batch", {"1", "2", "4"}),
                                 axis_of("parallelism.tensor", {"1", "2"})};
@@ -299,6 +309,9 @@ TEST_CASE("without an ok point a picture says so, and why") {
   answer.objective = &objective_of("step_time");
   answer.grid = answer.wanted = 5;
   CHECK(Seen(answer).says("No point is done yet."));
+  answer.done = answer.ok = 5;
+  answer.objective = &objective_of("cost");
+  CHECK(Seen(answer).says("No point has a cost."));
 }
 
 TEST_CASE("every objective has its unit") {
