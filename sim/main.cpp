@@ -379,8 +379,9 @@ struct CommandLine {
         app.add_subcommand("compare", "say what differs between answers, cause by cause");
     CompareOptions& options = compare_options;
     compare->footer(
-        "Exit codes: 0 compared, 2 bad input, 3 a simulation could not complete, 4 a file cannot\n"
-        "be read.\n\n"
+        "Exit codes: 0 compared, 1 worse than --baseline allows, 2 bad input, 3 a simulation "
+        "could\n"
+        "not complete, 4 a file cannot be read.\n\n"
         "Example: stepsim compare scenarios/gpt-launches-8xh100.yaml --vs host.mode=graph");
     compare
         ->add_option("files", options.files,
@@ -393,8 +394,16 @@ struct CommandLine {
     compare->add_option("--vs", options.variants,
                         "path=value ...: compare with the first scenario with these changes on "
                         "top (repeatable)");
-    compare->add_option("--format", options.format, "table or json")
-        ->check(one_of_these({"table", "json"}));
+    compare
+        ->add_option("--baseline", options.baseline,
+                     "a result that the only file must be as good as, within --tolerance")
+        ->check(not_empty());
+    compare
+        ->add_option("--tolerance", options.tolerance,
+                     "by how much step time and memory may be worse: 2%")
+        ->check(not_empty());
+    compare->add_option("--format", options.format, "table, json, csv or markdown")
+        ->check(one_of_these({"table", "json", "csv", "markdown"}));
     compare
         ->add_option("--jobs", options.jobs,
                      "simulations at the same time; default: as many as cores")

@@ -39,8 +39,10 @@ struct CompareOptions {
   std::vector<std::string> files;                  ///< scenarios, or results of `run`
   std::vector<std::string> overrides;              ///< path=value, of all scenarios
   std::vector<std::vector<std::string>> variants;  ///< the first with these on top: one more each
-  std::string format = "table";                    ///< table, json
-  int jobs = 0;  ///< simulations at the same time; 0: as many as there are cores
+  std::string baseline;          ///< a result that the only file has to be as good as; empty: none
+  std::string tolerance;         ///< by how much it may be worse: "2 %"
+  std::string format = "table";  ///< table, json, csv, markdown
+  int jobs = 0;                  ///< simulations at the same time; 0: as many as there are cores
   bool colour = false;
   int width = 80;
 };
@@ -140,7 +142,8 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes);
 /// Says what the step is spent on, and what each change would save, all of it simulated.
 ExitCode explain(const ExplainOptions& options, std::ostream& out);
 
-/// Says what differs between scenarios, or results, and between their answers.
+/// Says what differs between scenarios, or results, and between their answers. Exit code 1 when a
+/// baseline is not met.
 ExitCode compare(const CompareOptions& options, std::ostream& out, std::ostream& notes);
 
 /// Reads and checks a scenario, and says that it is fine.

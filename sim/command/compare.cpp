@@ -17,6 +17,8 @@
 #include "sim/report/json.hpp"
 #include "sim/scenario/keys.hpp"
 #include "sim/scenario/load.hpp"
+#include "sim/scenario/number.hpp"
+#include "sim/scenario/run_record_file.hpp"
 
 namespace stepsim {
 namespace {
@@ -52,6 +54,7 @@ Candidate scenario_candidate(const Source& source, const CompareOptions& options
   for (const Override& change : overrides_of(changes)) overrides.push_back(change);
   Candidate candidate;
   candidate.contender.file = source.name;
+  candidate.contender.settings = options.overrides;
   candidate.contender.changes = changes;
   candidate.scenario =
       parse_scenario(source.text, source.name, library_for(source.name), overrides, known_names());
@@ -59,8 +62,7 @@ Candidate scenario_candidate(const Source& source, const CompareOptions& options
   return candidate;
 }
 
-Candidate candidate_of(const std::shared_ptr<const Source>& source, const CompareOptions& options) {
-  if (!is_meant_as_result(*source)) return scenario_candidate(*source, options, {});
+Candidate result_candidate(const std::shared_ptr<const Source>& source) {
   Candidate candidate;
   candidate.contender.file = source->name;
   candidate.contender.is_result = true;
@@ -99,8 +101,50 @@ class Mistakes {
   std::vector<std::string> unreadable_;
 };
 
+/// "2%", "0.5 %": 0.005.
+double parse_tolerance(const std::string& text) {
+  const auto refuse = [&](const std::string& why) {
+    throw UserError(fmt::format("--tolerance {} {}", quoted(text), why));
+  };
+  const auto read = [&]() -> std::optional<LeadingNumber> {
+    try {
+      return leading_number(text);
+    } catch (const Mistake&) {
+      return std::nullopt;
+    }
+  }();
+  if (!read) refuse("is no share: write it as in \"2 %\"");
+  if (read->rest.empty()) refuse(fmt::format("has no unit: write \"{} %\"", read->number));
+  if (read->rest != "%") refuse(fmt::format("is not in per cent: write \"{} %\"", read->number));
+  if (read->value < 0) refuse("is below 0: write how much worse the result may be");
+  return read->value / 100;
+}
+
+void check_baseline(const CompareOptions& options) {
+  if (options.baseline.empty()) {
+    if (!options.tolerance.empty()) throw UserError("--tolerance is for --baseline");
+    return;
+  }
+  if (options.files.size() > 1)
+    throw UserError("--baseline is for one file, which is compared with it");
+  if (!options.variants.empty())
+    throw UserError("--baseline has no --vs: state changes with --set");
+  if (options.tolerance.empty())
+    throw UserError("--baseline needs --tolerance: how much worse may it be, as in 2%?");
+  parse_tolerance(options.tolerance);
+}
+
+/// The reference first.
+std::vector<std::string> files_of(const CompareOptions& options) {
+  std::vector<std::string> files = options.files;
+  if (!options.baseline.empty()) files.insert(files.begin(), options.baseline);
+  return files;
+}
+
 void check_options(const CompareOptions& options) {
-  const std::size_t count = options.files.size() + options.variants.size();
+  check_baseline(options);
+  const std::vector<std::string> files = files_of(options);
+  const std::size_t count = files.size() + options.variants.size();
   if (count > kMostCompared)
     throw UserError(fmt::format("{} at once: compare takes {}", count, kMostCompared));
   if (count < 2)
@@ -108,25 +152,27 @@ void check_options(const CompareOptions& options) {
         "one alone is nothing to compare: name another file, or --vs path=value for the same "
         "scenario with a change");
   std::error_code ignored;
-  for (std::size_t i = 0; i < options.files.size(); ++i)
+  for (std::size_t i = 0; i < files.size(); ++i)
     for (std::size_t k = 0; k < i; ++k)
-      if (options.files[i] == options.files[k] ||
-          fs::equivalent(options.files[i], options.files[k], ignored))
+      if (files[i] == files[k] || fs::equivalent(files[i], files[k], ignored))
         throw UserError(
             fmt::format("{} is there twice, and they are the same: --vs path=value compares a "
                         "scenario with itself and a change",
-                        options.files[i]));
+                        files[i]));
 }
 
 std::vector<Candidate> load_all(const CompareOptions& options) {
   std::vector<Candidate> candidates;
   std::shared_ptr<const Source> first;
   Mistakes mistakes;
-  for (const std::string& file : options.files) {
+  for (const std::string& file : files_of(options)) {
     mistakes.in([&] {
       const auto source = read_source(file, kLargestMeasurements);
       if (candidates.empty()) first = source;
-      candidates.push_back(candidate_of(source, options));
+      const bool is_baseline = file == options.baseline;
+      candidates.push_back(is_baseline || is_meant_as_result(*source)
+                               ? result_candidate(source)
+                               : scenario_candidate(*source, options, {}));
     });
   }
   mistakes.throw_if_any();
@@ -182,7 +228,38 @@ void say_notes(const std::vector<Candidate>& candidates, std::ostream& notes) {
 
 std::string formatted(const CompareOptions& options, const Comparison& comparison) {
   if (options.format == "json") return comparison_json(comparison);
+  if (options.format == "csv") return comparison_csv(comparison);
+  if (options.format == "markdown") return comparison_markdown(comparison);
   return comparison_text(comparison, {.colour = options.colour, .width = options.width});
+}
+
+/// As a shell would take it: in quotes where it needs them.
+std::string shell_word(const std::string& text) {
+  const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+/// How the baseline becomes what was compared with it.
+std::string renewal(const CompareOptions& options, const Contender& now) {
+  if (now.is_result)
+    return fmt::format("cp {} {}", shell_word(now.file), shell_word(options.baseline));
+  std::string command = "stepsim run " + shell_word(now.file);
+  for (const std::string& change : options.overrides) command += " --set " + shell_word(change);
+  return fmt::format("{} --format json > {}", command, shell_word(options.baseline));
+}
+
+/// 1: it is worse than the baseline allows.
+ExitCode judged(const CompareOptions& options, Comparison& comparison, std::ostream& notes) {
+  if (options.baseline.empty()) return ExitCode::ok;
+  comparison.baseline = judge_baseline(comparison, parse_tolerance(options.tolerance));
+  if (comparison.baseline->has_improved())
+    notes << fmt::format(
+        "{} is better than the baseline by more than the tolerance; renew that: {}\n",
+        options.files.front(), renewal(options, comparison.runs.back()));
+  return comparison.baseline->is_met() ? ExitCode::ok : ExitCode::expectation_failed;
 }
 
 }  // namespace
@@ -194,9 +271,11 @@ ExitCode compare(const CompareOptions& options, std::ostream& out, std::ostream&
   simulate_all(candidates, options.jobs);
   std::vector<Contender> runs;
   for (Candidate& candidate : candidates) runs.push_back(std::move(candidate.contender));
-  const Comparison comparison = compare(std::move(runs));
+  const auto measured = recorded_runs_of(library_for(options.files.front()));
+  Comparison comparison = compare(std::move(runs), measured.value_or(std::vector<RecordedRuns>{}));
+  const ExitCode code = judged(options, comparison, notes);
   out << formatted(options, comparison);
-  return ExitCode::ok;
+  return code;
 }
 
 }  // namespace stepsim

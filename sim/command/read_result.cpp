@@ -128,7 +128,20 @@ class ResultReader {
 
   void read_error(const JsonTree& error, ResultFacts& r) {
     const auto median = optional(error, "median_ape");
-    if (median) r.expected_error = {static_cast<int>(positive(error, "rows")), *median};
+    if (!median) return;
+    r.expected_error = ResultFacts::Error{.rows = static_cast<int>(positive(error, "rows"))};
+    r.expected_error->median = *median;
+    r.expected_error->kind.traits = texts(error, "traits");
+    r.expected_error->kind.suites = texts(error, "suites");
+  }
+
+  std::vector<std::string> texts(const JsonTree& in, const char* name) {
+    std::vector<std::string> list;
+    const JsonTree* found = find(in, name, true);
+    if (found == nullptr) return list;
+    if (!found->is(Kind::list)) refuse(*found, name, "a list");
+    for (const JsonTree& item : found->items) list.push_back(item.text);
+    return list;
   }
 
   void read_provenance(const JsonTree& provenance, ResultFacts& r) {

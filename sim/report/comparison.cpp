@@ -124,12 +124,20 @@ std::vector<Seconds> sample_of(const ResultFacts& result, double scale) {
   return sample;
 }
 
-Difference difference_of(const ResultFacts& first, const ResultFacts& other) {
+std::optional<PairErrors> pairs_of(const ResultFacts& first, const ResultFacts& other,
+                                   const std::vector<RecordedRuns>& measured) {
+  if (!first.expected_error || !other.expected_error) return std::nullopt;
+  return pair_errors(first.expected_error->kind, other.expected_error->kind, measured);
+}
+
+Difference difference_of(const ResultFacts& first, const ResultFacts& other,
+                         const std::vector<RecordedRuns>& measured) {
   Difference difference{.scale = scale_of(first, other)};
   difference.before = first.mean();
   difference.now = other.mean() * difference.scale;
   difference.causes = cause_differences(first, other, difference.scale);
   difference.test = welch(sample_of(first, 1), sample_of(other, difference.scale));
+  difference.pairs = pairs_of(first, other, measured);
   return difference;
 }
 
@@ -145,15 +153,31 @@ Seconds Difference::of_causes() const {
   return sum;
 }
 
+BaselineJudgement judge_baseline(const Comparison& c, double tolerance) {
+  const Difference& d = c.differences.front();
+  BaselineJudgement judgement{.tolerance = tolerance};
+  const double limit = tolerance + kSame;
+  const bool counts = !d.test || d.test->is_significant();
+  judgement.is_slower = counts && d.fraction() > limit;
+  judgement.is_faster = counts && d.fraction() < -limit;
+  const auto &before = c.runs[0].result.memory, &now = c.runs[1].result.memory;
+  if (!before || !now) return judgement;
+  const double more = now->peak / before->peak - 1;
+  judgement.needs_more = more > limit;
+  judgement.needs_less = more < -limit;
+  judgement.fits_no_more = before->fits && !now->fits;
+  return judgement;
+}
+
 std::string label_of(std::size_t index) { return std::string(1, static_cast<char>('A' + index)); }
 
-Comparison compare(std::vector<Contender> runs) {
+Comparison compare(std::vector<Contender> runs, const std::vector<RecordedRuns>& measured) {
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].label = label_of(i);
   Comparison comparison;
   comparison.inputs = input_differences(runs);
   comparison.hashes = hash_differences(runs);
   for (std::size_t i = 1; i < runs.size(); ++i)
-    comparison.differences.push_back(difference_of(runs.front().result, runs[i].result));
+    comparison.differences.push_back(difference_of(runs.front().result, runs[i].result, measured));
   comparison.runs = std::move(runs);
   return comparison;
 }

@@ -11,6 +11,8 @@
 
 #include "sim/core/quantity.hpp"
 #include "sim/report/welch.hpp"
+#include "sim/scenario/run_record.hpp"
+#include "sim/validation/pair_errors.hpp"
 
 namespace stepsim {
 
@@ -38,6 +40,7 @@ struct ResultFacts {
   struct Error {
     int rows = 0;
     double median = 0;
+    RunKind kind;  ///< of these runs
   };
   std::optional<Error> expected_error;  ///< absent: no measured run is like it
   std::string verdict;
@@ -54,11 +57,12 @@ struct ComparedKey {
 
 /// One of the answers, and what it answers.
 struct Contender {
-  std::string label;                 ///< A, B, ...
-  std::string file;                  ///< as the user named it
-  std::vector<std::string> changes;  ///< --vs: path=value on top of the file
-  bool is_result = false;            ///< the file is one; its scenario's keys are not known
-  std::vector<ComparedKey> keys;     ///< of its scenario, those that bear on the answer
+  std::string label;                  ///< A, B, ...
+  std::string file;                   ///< as the user named it
+  std::vector<std::string> settings;  ///< --set: path=value on top of the file
+  std::vector<std::string> changes;   ///< --vs: likewise, on top of the first one
+  bool is_result = false;             ///< the file is one; its scenario's keys are not known
+  std::vector<ComparedKey> keys;      ///< of its scenario, those that bear on the answer
   ResultFacts result;
 };
 
@@ -81,6 +85,7 @@ struct Difference {
   Seconds before, now;                  ///< the steps, means of replicas
   std::vector<CauseDifference> causes;  ///< of the steps in the middle; the largest first
   std::optional<Welch> test;            ///< absent: neither has replicas
+  std::optional<PairErrors> pairs;      ///< of measured runs like the two; absent: too few
 
   /// Of the first one's step: -0.2 is 20 % less.
   double fraction() const { return now / before - 1; }
@@ -90,10 +95,13 @@ struct Difference {
 
 /// What the first one, a baseline, makes of the second.
 struct BaselineJudgement {
-  double tolerance = 0;            ///< 0.02 is 2 %
-  std::vector<std::string> worse;  ///< what is, in words; empty: the baseline is met
-  bool improved = false;           ///< by more than the tolerance
-  bool is_met() const { return worse.empty(); }
+  double tolerance = 0;     ///< 0.02 is 2 %
+  bool is_slower = false;   ///< by more than the tolerance, and so on
+  bool needs_more = false;  ///< memory
+  bool fits_no_more = false;
+  bool is_faster = false, needs_less = false;
+  bool is_met() const { return !is_slower && !needs_more && !fits_no_more; }
+  bool has_improved() const { return is_met() && (is_faster || needs_less); }
 };
 
 struct Comparison {
@@ -104,12 +112,13 @@ struct Comparison {
   std::optional<BaselineJudgement> baseline;
 };
 
-/// Labels them. REQUIRES: two at least, whose results have causes.
-Comparison compare(std::vector<Contender> runs);
+/// Labels them; `measured` are the runs that predictions were compared with. REQUIRES: two at
+/// least.
+Comparison compare(std::vector<Contender> runs, const std::vector<RecordedRuns>& measured = {});
 
-/// Worse is a step that takes longer, or a peak of memory that is higher, by more than the
-/// tolerance, and what does not fit any more; of replicas only what is significant. REQUIRES: two
-/// of them, the baseline first.
+/// The step (for as much work), the peak of memory where both have one, and whether it fits. Of
+/// replicas only what is significant counts as slower or faster. REQUIRES: two of them, the
+/// baseline first.
 BaselineJudgement judge_baseline(const Comparison& comparison, double tolerance);
 
 /// "A" to "Z".

@@ -35,6 +35,7 @@ Json run_of(const Contender& run) {
           {"scenario", r.scenario},
           {"file", run.file},
           {"is_result", run.is_result},
+          {"settings", run.settings},
           {"changes", run.changes},
           {"step_time_s", number(r.step_time)},
           {"mean_step_s", number(r.mean())},
@@ -75,6 +76,15 @@ Json test_of(const Difference& difference) {
           {"visible_s", number(test.visible)}};
 }
 
+Json pairs_of(const Difference& difference) {
+  if (!difference.pairs) return nullptr;
+  const PairErrors& pairs = *difference.pairs;
+  return {{"pairs", pairs.pairs},
+          {"suites", pairs.suites},
+          {"median_ape", number(pairs.median)},
+          {"right_order_fraction", number(pairs.in_order(difference.now / difference.before))}};
+}
+
 Json difference_of(const Comparison& c, std::size_t i) {
   const Difference& difference = c.differences[i - 1];
   Json causes = Json::object();
@@ -90,15 +100,16 @@ Json difference_of(const Comparison& c, std::size_t i) {
           {"fraction", number(difference.fraction())},
           {"causes_s", causes},
           {"causes_sum_s", number(difference.of_causes())},
-          {"test", test_of(difference)}};
+          {"test", test_of(difference)},
+          {"measured_pairs", pairs_of(difference)}};
 }
 
 Json baseline_of(const Comparison& c) {
   if (!c.baseline) return nullptr;
-  return {{"tolerance", number(c.baseline->tolerance)},
-          {"met", c.baseline->is_met()},
-          {"improved", c.baseline->improved},
-          {"worse", c.baseline->worse}};
+  const BaselineJudgement& judgement = *c.baseline;
+  return {{"tolerance", number(judgement.tolerance)},  {"met", judgement.is_met()},
+          {"improved", judgement.has_improved()},      {"slower", judgement.is_slower},
+          {"needs_more_memory", judgement.needs_more}, {"fits_no_more", judgement.fits_no_more}};
 }
 
 }  // namespace

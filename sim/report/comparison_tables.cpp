@@ -37,7 +37,7 @@ std::string with_sign(double value, const TextOf& text) {
 
 std::string points(double fraction) { return fmt::format("{:.1f} points", 100 * fraction); }
 
-std::string signed_percent(double fraction) { return fmt::format("{:+.1f} %", 100 * fraction); }
+std::string signed_percent(double fraction) { return with_sign(fraction, percent); }
 
 /// The rows of what is measured.
 class AnswerRows {
@@ -248,7 +248,9 @@ class CauseRows {
     }
     if (std::any_of(rest.begin(), rest.end(), [](Seconds s) { return s != Seconds{}; }))
       rows.push_back(row("causes that hardly differ", rest));
-    rows.push_back(row(c_.differences.front().scale == 1 ? "step" : "its work", sums()));
+    const bool same_work = std::all_of(c_.differences.begin(), c_.differences.end(),
+                                       [](const Difference& d) { return d.scale == 1; });
+    rows.push_back(row(same_work ? "step" : "step, or as much work", sums()));
     rows.back().is_sum = true;
     return rows;
   }

@@ -110,24 +110,48 @@ void add_memory(const Comparison& c, std::vector<Remark>& remarks) {
                      Remark::Tone::bad});
 }
 
-/// Differences that are smaller than steps are usually off by.
+/// How far the difference can be believed, by pairs of measured runs; `again`: said of another one
+/// before.
+std::string pairs_text(const Comparison& c, std::size_t i, bool again) {
+  const Difference& d = c.differences[i - 1];
+  const double right = 100 * d.pairs->in_order(d.now / d.before);
+  const std::string of = fmt::format("({} pairs of {} suites of equal weight)",
+                                     grouped(d.pairs->pairs), d.pairs->suites);
+  if (again)
+    return fmt::format("of {} likewise off by {}, with the right sign in {:.0f} % of them {}",
+                       c.runs[i].label, error_text(d.pairs->median), right, of);
+  return fmt::format(
+      "in pairs of measured runs like these, both of one source, the predicted ratio of the steps "
+      "was off by {} in the median; a difference predicted as that of {} had the right sign in "
+      "{:.0f} % of them {}",
+      error_text(d.pairs->median), c.runs[i].label, right, of);
+}
+
+/// Where there are too few pairs: differences that are smaller than steps are usually off by.
+std::string errors_text(const Comparison& c, std::size_t i, double median) {
+  return fmt::format(
+      "{} differs from A by less than steps are usually off by ({}, median of measured runs like "
+      "these); there are too few pairs of such runs to say how well a difference is known",
+      c.runs[i].label, error_text(median));
+}
+
 void add_error(const Comparison& c, std::vector<Remark>& remarks) {
-  double most = 0;
-  for (const Contender& run : c.runs)
-    if (run.result.expected_error) most = std::max(most, run.result.expected_error->median);
-  std::vector<std::string> smaller;
+  const auto median_of = [](const Contender& run) {
+    return run.result.expected_error ? run.result.expected_error->median : 0;
+  };
+  bool again = false;
   for (std::size_t i = 1; i < c.runs.size(); ++i) {
-    const double apart = std::abs(c.differences[i - 1].fraction());
-    if (apart >= kSame && apart < most) smaller.push_back(c.runs[i].label);
+    const Difference& d = c.differences[i - 1];
+    const double apart = std::abs(d.fraction());
+    const double median = std::max(median_of(c.runs.front()), median_of(c.runs[i]));
+    if (apart < kSame || (d.test && !d.test->is_significant())) continue;
+    if (d.pairs) {
+      remarks.push_back({"Likely error", pairs_text(c, i, again)});
+      again = true;
+    } else if (apart < median) {
+      remarks.push_back({"Likely error", errors_text(c, i, median)});
+    }
   }
-  if (smaller.empty()) return;
-  remarks.push_back(
-      {"Likely error",
-       fmt::format(
-           "steps are predicted to within {} (median of measured runs like these), and {} "
-           "differs from A by less; runs that are alike share most of what is wrong with "
-           "them, so that a difference is known better than a step, but not how much better",
-           error_text(most), all_of(smaller))});
 }
 
 /// What of the question is not known, or not the same kind of thing.
@@ -147,19 +171,25 @@ void add_inputs(const Comparison& c, std::vector<Remark>& remarks) {
 void add_baseline(const Comparison& c, std::vector<Remark>& remarks) {
   if (!c.baseline) return;
   const BaselineJudgement& judgement = *c.baseline;
-  if (!judgement.is_met()) {
+  const Difference& d = c.differences.front();
+  std::vector<std::string> worse;
+  if (judgement.is_slower)
+    worse.push_back(fmt::format("the step takes {} longer", percent(d.fraction())));
+  if (judgement.needs_more)
+    worse.push_back(
+        fmt::format("a GPU needs {} more memory",
+                    percent(c.runs[1].result.memory->peak / c.runs[0].result.memory->peak - 1)));
+  if (judgement.fits_no_more) worse.emplace_back("it does not fit in memory any more");
+  const std::string tolerance = fmt::format("the tolerance of {}", percent(judgement.tolerance));
+  if (!worse.empty()) {
     remarks.push_back({"Baseline",
-                       fmt::format("{}; the tolerance is {}", fmt::join(judgement.worse, "; "),
-                                   percent(judgement.tolerance)),
+                       fmt::format("worse than {}: {}", tolerance, fmt::join(worse, ", ")),
                        Remark::Tone::bad});
-    return;
+  } else if (judgement.has_improved()) {
+    remarks.push_back({"Baseline", "better by more than " + tolerance, Remark::Tone::good});
+  } else {
+    remarks.push_back({"Baseline", "within " + tolerance, Remark::Tone::good});
   }
-  remarks.push_back(
-      {"Baseline",
-       judgement.improved
-           ? fmt::format("improved by more than the tolerance of {}", percent(judgement.tolerance))
-           : fmt::format("within the tolerance of {}", percent(judgement.tolerance)),
-       Remark::Tone::good});
 }
 
 }  // namespace
@@ -173,7 +203,10 @@ std::string title_of_cause(const std::string& name) {
 std::string origin_of(const Comparison& c, std::size_t i) {
   const Contender& run = c.runs[i];
   if (!run.changes.empty()) return fmt::format("A with {}", fmt::join(run.changes, ", "));
-  return fmt::format("{}, {}{}", run.result.scenario, run.is_result ? "result in " : "", run.file);
+  const std::string settings =
+      run.settings.empty() ? "" : fmt::format(" with {}", fmt::join(run.settings, ", "));
+  return fmt::format("{}, {}{}{}", run.result.scenario, run.is_result ? "result in " : "", run.file,
+                     settings);
 }
 
 std::vector<Remark> remarks_on(const Comparison& c) {

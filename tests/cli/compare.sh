@@ -77,6 +77,38 @@ has "replicas" "Mean of replicas"
 expect "replicas" 0 a.yaml --vs training.recompute=full --set run.replicas=8 --set "$jitter"
 has "replicas" "significant (p"
 
+for format in csv markdown; do
+  expect "$format" 0 a.yaml b.yaml --format $format
+  has "$format" "training.recompute.kind"
+done
+
+# A baseline is a result; a scenario that is worse than it by more than the tolerance fails.
+expect "the baseline itself" 0 a.yaml --baseline a.json --tolerance 0%
+has "the baseline itself" "within the tolerance of 0.0 %"
+[[ ! -s err ]] || fail "something is said where nothing is to be said"
+expect "a slower one" 1 b.yaml --baseline a.json --tolerance 2%
+has "a slower one" "worse than the tolerance of 2.0 %: the step takes"
+has "a slower one" "Where the difference comes from"
+expect "within" 0 b.yaml --baseline a.json --tolerance '90 %'
+has "within" "within the tolerance of 90.0 %"
+expect "a faster one" 0 b.yaml --set training.attention=flash2 --baseline b.json --tolerance 2% --format json
+has "a faster one" '"improved": true'
+has "a faster one" "stepsim run b.yaml --set training.attention=flash2 --format json > b.json" err
+expect "a result" 1 b.json --baseline a.json --tolerance 1%
+"$program" run b.yaml --set training.attention=flash2 --format json >faster.json
+expect "a result that is faster" 0 faster.json --baseline b.json --tolerance 1%
+has "a result that is faster" "cp faster.json b.json" err
+
+for tolerance in 2 2s -2% x '' nan% 1e999%; do
+  refuses "a tolerance of '$tolerance'" "tolerance" a.yaml --baseline b.json --tolerance "$tolerance"
+done
+refuses "no tolerance" "--baseline needs --tolerance" a.yaml --baseline b.json
+refuses "no baseline" "--tolerance is for --baseline" a.yaml b.yaml --tolerance 2%
+refuses "a baseline for two" "for one file" a.yaml b.yaml --baseline a.json --tolerance 2%
+refuses "a variant of a baseline" "has no --vs" a.yaml --vs host.mode=graph --baseline a.json --tolerance 2%
+refuses "a scenario as baseline" "this is no JSON" a.yaml --baseline b.yaml --tolerance 2%
+expect "no such baseline" 4 a.yaml --baseline missing.json --tolerance 2%
+
 refuses "one alone" "nothing to compare" a.yaml
 refuses "the same twice" "is there twice, and they are the same" a.yaml ./a.yaml
 refuses "no change" "is not an override" a.yaml --vs host.mode
