@@ -62,6 +62,7 @@ struct CommandLine {
   RunOptions run_options;
   ExplainOptions explain_options;
   CompareOptions compare_options;
+  SearchOptions search_options;
   ScenarioArgument check_argument;
   ShowOptions show_options;
   ImportOptions import_options;
@@ -80,6 +81,7 @@ struct CommandLine {
     add_run();
     add_explain();
     add_compare();
+    add_search();
     CLI::App* check = app.add_subcommand("check", "check a scenario without running it");
     add_scenario(*check, check_argument);
     check->callback(
@@ -359,6 +361,29 @@ struct CommandLine {
       sweep_options.colour = wants_colour();
       sweep_options.progress = isatty(STDERR_FILENO) != 0;
       chosen = [this] { return stepsim::sweep(sweep_options, std::cout, std::cerr); };
+    });
+  }
+
+  void add_search() {
+    CLI::App* search = app.add_subcommand("search", "find the best way to split a scenario");
+    SearchOptions& options = search_options;
+    add_scenario(*search, options.scenario);
+    search->add_option("--only", options.only, "axis=values: what to search, as in tensor=1,2,4")
+        ->take_all()
+        ->allow_extra_args(false);
+    search->add_option("--keep", options.keep, "strategies to list")->check(CLI::Range(1, 1000));
+    search->add_option("--simulations", options.simulations, "simulate at most so many")
+        ->check(CLI::Range(1, 1'000'000));
+    search->add_option("--format", options.format, "table, json or csv")
+        ->check(one_of_these({"table", "json", "csv"}));
+    search->add_option("-o,--output", options.output, "write the scenario with the best strategy")
+        ->check(not_empty());
+    search->add_option("--jobs", options.jobs, "simulations at the same time; default: cores")
+        ->check(CLI::Range(1, 4096));
+    search->callback([this] {
+      search_options.colour = wants_colour();
+      search_options.progress = isatty(STDERR_FILENO) != 0;
+      chosen = [this] { return stepsim::search(search_options, std::cout, std::cerr); };
     });
   }
 

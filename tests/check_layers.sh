@@ -10,8 +10,9 @@ declare -A sees=(
   [timeline]="core timeline" [validation]="core timeline validation"
   [sweep]="core timeline sweep" [store]="core timeline sweep store"
   [plan]="core scenario ops cluster timeline plan" [validate]="core validation")
+sees[search]="${sees[plan]} search"
 sees[engine]="${sees[plan]} engine"
-sees[report]="${sees[engine]} horizon validation sweep report"
+sees[report]="${sees[engine]} search horizon validation sweep report"
 sees[command]="${sees[report]} measurement fit store command"
 sees[main.cpp]="${sees[command]}"
 plain_structs='^sim/scenario/(scenario|axis|model|gpu|faults|input|channel_padding|checkpoint|horizon|run_record|tolerance)\.hpp$'

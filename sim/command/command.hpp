@@ -28,6 +28,19 @@ struct RunOptions {
   int width = 80;
 };
 
+struct SearchOptions {
+  ScenarioArgument scenario;
+  std::vector<std::string> only;  ///< "tensor=1,2,4"
+  int keep = 10;                  ///< strategies that are listed
+  int simulations = 300;          ///< at most
+  int jobs = 0;                   ///< at the same time; 0: as many as there are cores
+  std::string format = "table";   ///< table, json, csv
+  std::string output;             ///< scenario to write with the best; empty: none
+  bool colour = false;
+  bool progress = false;
+  int width = 80;
+};
+
 struct ExplainOptions {
   ScenarioArgument scenario;
   std::string format = "table";  ///< table, json
@@ -138,6 +151,7 @@ struct SweepOptions {
 
 /// Simulates a scenario and prints the answer. Exit code 1 when an expectation fails.
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes);
+ExitCode search(const SearchOptions& options, std::ostream& out, std::ostream& notes);
 
 /// Says what the step is spent on, and what each change would save, all of it simulated.
 ExitCode explain(const ExplainOptions& options, std::ostream& out);

@@ -415,6 +415,54 @@ TEST_CASE("replicas are the same bytes however many run at a time, and others fo
   CHECK(one.out != run(scenario, options + "4 --set run.seed=1").out);
 }
 
+TEST_CASE("the best of a search runs as the search says, and no other is said to be faster") {
+  const std::string question =
+      fmt::format("search '{}' --only schedule=1f1b,interleaved --format json --keep 3", kSmall);
+  const Outcome found = program(question);
+  REQUIRE(found.code == 0);
+  CHECK(found.err.empty());
+  const Json json = Json::parse(found.out);
+  CHECK(json.at("schema") == "stepsim.search/1");
+  CHECK(json.at("proven") == true);
+  const Json& best = json.at("strategies").at(0);
+  CHECK(best.at("step_time_s").get<double>() < json.at("own").at("step_time_s").get<double>());
+  CHECK(best.at("step_bound_s").get<double>() <= best.at("step_time_s").get<double>());
+  const std::string command = best.at("command");
+  REQUIRE(command.starts_with("stepsim run "));
+  const Outcome run = program(command.substr(8) + " --format json --set expect=null");
+  REQUIRE(run.code == 0);
+  const Json result = Json::parse(run.out);
+  CHECK(result.at("step_time_s") == best.at("step_time_s"));
+  CHECK(result.at("mfu") == best.at("mfu"));
+  for (const char* jobs : {"1", "3"}) CHECK(program(question + " --jobs " + jobs).out == found.out);
+}
+
+TEST_CASE("a search says what it cannot search, and what is nearest where nothing fits") {
+  const auto only = [](const std::string& what) {
+    return program(fmt::format("search '{}' --only {}", kSmall, what));
+  };
+  const std::pair<const char*, const char*> mistakes[] = {
+      {"tensr=1", "--only tensr=1: no axis 'tensr', did you mean 'tensor'?\n"},
+      {"tensor", "--only tensor: an axis and its values are wanted, as in \"tensor=1,2,4\"\n"},
+      {"tensor=1,x", "--only tensor=1,x: 'x' is not a whole number from 1 on\n"},
+      {"overlap=yes", "--only overlap=yes: 'yes' is not false or true\n"},
+      {"sharding=zero9", "--only sharding=zero9: 'zero9' is not ddp, zero1, zero2 or zero3\n"},
+  };
+  for (const auto& [what, message] : mistakes) {
+    const Outcome refused = only(what);
+    CHECK(refused.code == 2);
+    CHECK(refused.out.empty());
+    CHECK(refused.err == message);
+  }
+  const Outcome large =
+      program(fmt::format("search '{}' --only tensor=8 --only "
+                          "sharding=ddp --set model=gpt3-175b --set expect=null",
+                          kSmall));
+  CHECK(large.code == 1);
+  CHECK(large.out.find("Nothing fits") != std::string::npos);
+  CHECK(large.out.find("Nothing fits   the closest is tensor 8") != std::string::npos);
+}
+
 TEST_CASE("Ctrl-C during replicas prints those that are done") {
   const Folder folder;
   const std::string out = folder.file("out"), err = folder.file("err");

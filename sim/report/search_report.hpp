@@ -1,0 +1,42 @@
+// What a search found, ready to be printed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/report/layout.hpp"
+#include "sim/search/best_first.hpp"
+#include "sim/timeline/timeline.hpp"
+
+namespace stepsim {
+
+/// What makes the step of the best shorter than that of the scenario.
+struct SearchReason {
+  CauseSeconds own{}, best{};  ///< of the slowest stage; each sums to its step
+};
+
+/// The search of one number of GPUs.
+struct SearchReport {
+  std::string scenario, model, gpu;
+  int gpus = 0;
+  Bytes capacity;
+  std::int64_t global_batch = 0;
+  std::optional<StrategyOutcome> own;  ///< the scenario as it stands, where it has so many GPUs
+  SearchOutcome outcome;
+  std::vector<std::string> commands;  ///< for each that is listed; the first is the best
+  std::vector<TriedStrategy> listed;
+  std::optional<SearchReason> reason;  ///< where both fit
+};
+
+/// The first `keep` of the ranking, without those that differ from one before in the bucket alone.
+std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, std::size_t keep);
+
+/// "saves 5.73 s of recompute and 2.11 s of pipeline bubble, and spends 0.20 s more on ..."
+std::string reason_text(const SearchReason& reason);
+
+std::string search_text(const SearchReport& report, const Style& style);
+std::string search_json(const SearchReport& report);
+std::string search_csv(const SearchReport& report);
+
+}  // namespace stepsim

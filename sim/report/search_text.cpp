@@ -1,0 +1,202 @@
+// A search as a screen of text.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/ranges.h>
+
+#include "sim/report/humanise.hpp"
+#include "sim/report/search_report.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr int kLabel = 15, kRank = 4, kTime = 10, kAgainst = 10, kSize = 11, kShare = 8, kGap = 2;
+constexpr int kNarrowest = 80, kWidest = 110;
+constexpr std::size_t kNamed = 3;
+constexpr double kSmall = 0.002;  // of a step: not worth naming
+
+bool differ_in_bucket_alone(Strategy a, const Strategy& b) {
+  a.bucket = b.bucket;
+  return a == b;
+}
+
+class Screen {
+ public:
+  Screen(const SearchReport& report, Style style) : r_(report), style_(style) {
+    style_.width = std::clamp(style_.width, kNarrowest, kWidest);
+    const auto& ranked = r_.outcome.ranked;
+    Seconds longest = ranked.empty() ? Seconds{} : ranked.front().outcome.step;
+    if (r_.own) longest = std::max(longest, r_.own->step);
+    column_ = column_for(longest);
+  }
+
+  std::string text() {
+    header();
+    if (r_.listed.empty()) {
+      nothing();
+    } else {
+      best();
+      table();
+    }
+    searched();
+    return out_;
+  }
+
+ private:
+  void line(std::string_view text = "") { out_.append(text).append("\n"); }
+  std::string bold(std::string_view text) const { return painted(style_, Paint::bold, text); }
+
+  void paragraph(std::string_view label, std::string_view text) {
+    std::string lead = bold(pad_right(label, kLabel));
+    for (const std::string& part : wrap(text, style_.width - kLabel)) {
+      line(lead + part);
+      lead = std::string(kLabel, ' ');
+    }
+  }
+
+  void header() {
+    for (const std::string& part :
+         wrap(fmt::format("{}: {} on {} x {}, {} samples a step", r_.scenario, r_.model,
+                          grouped(r_.gpus), r_.gpu, grouped(r_.global_batch)),
+              style_.width))
+      line(bold(part));
+    line();
+  }
+
+  void best() {
+    const TriedStrategy& b = r_.listed.front();
+    paragraph("Best", fmt::format("{} a step, MFU {}, {} of {}",
+                                  column_.text(b.outcome.step.seconds()), percent(b.outcome.mfu),
+                                  humanise(b.outcome.peak).text(), humanise(r_.capacity).text()));
+    paragraph("", degrees_text(b.strategy));
+    paragraph("", choices_text(b.strategy));
+    if (r_.own && r_.own->fits) paragraph("Against", against(b));
+    paragraph("Run", r_.commands.front());
+    line();
+  }
+
+  std::string against(const TriedStrategy& b) const {
+    if (b.is_own) return "it is the scenario's own";
+    const double own = r_.own->step.seconds(), step = b.outcome.step.seconds();
+    std::string text =
+        fmt::format("the scenario's own, {}: {} less", column_.text(own), percent(1 - step / own));
+    return r_.reason ? text + "; it " + reason_text(*r_.reason) : text;
+  }
+
+  void row(const std::string& rank, const Strategy& strategy, const StrategyOutcome& o) {
+    const double step = o.step.seconds(), first = r_.listed.front().outcome.step.seconds();
+    const double over = step / first - 1;
+    std::string lead = pad_left(rank, kRank) + pad_left(column_.text(step), kTime) +
+                       pad_left(over < 5e-5 ? "" : fmt::format("+{:.1f} %", over * 100), kAgainst) +
+                       pad_left(humanise(o.peak).text(), kSize) + pad_left(percent(o.mfu), kShare);
+    const int used = kRank + kTime + kAgainst + kSize + kShare + kGap;
+    for (const std::string& part : wrap(strategy_text(strategy), style_.width - used)) {
+      line(lead + std::string(kGap, ' ') + part);
+      lead = std::string(used - kGap, ' ');
+    }
+  }
+
+  void table() {
+    line(bold(pad_left("", kRank) + pad_left("step", kTime) + pad_left("to best", kAgainst) +
+              pad_left("memory", kSize) + pad_left("MFU", kShare) + std::string(kGap, ' ') +
+              "strategy"));
+    bool has_own = false;
+    for (std::size_t i = 0; i < r_.listed.size(); ++i) {
+      const TriedStrategy& tried = r_.listed[i];
+      has_own |= tried.is_own;
+      row(tried.is_own ? "own" : fmt::format("{}", i + 1), tried.strategy, tried.outcome);
+    }
+    for (const TriedStrategy& tried : r_.outcome.ranked) {
+      if (tried.is_own && !has_own) row("own", tried.strategy, tried.outcome);
+    }
+    line();
+  }
+
+  void nothing() {
+    paragraph("Nothing fits", r_.outcome.smallest ? closest() : "no strategy fits together");
+    line();
+  }
+
+  std::string closest() const {
+    const TriedStrategy& s = *r_.outcome.smallest;
+    return fmt::format(
+        "the closest is {}; it needs at least {} of {}. More nodes (--set cluster.nodes=...), an optimizer on the "
+        "host (--set parallelism.data.offload_optimizer=true) or GPUs with more memory would help",
+        strategy_text(s.strategy), humanise(s.bound.memory).text(), humanise(r_.capacity).text());
+  }
+
+  void searched() {
+    const SearchCounts& c = r_.outcome.counts;
+    paragraph(
+        "Searched",
+        fmt::format("{} strategies: {} do not fit together, {} cannot fit in memory, {} cannot "
+                    "be faster than the best by their bounds, {} were simulated{}",
+                    grouped(c.considered), grouped(c.refused), grouped(c.too_large + c.no_memory),
+                    grouped(c.pruned), grouped(c.simulated),
+                    c.left > 0 ? fmt::format(", {} are left", grouped(c.left)) : ""));
+    if (r_.listed.empty()) return;
+    if (r_.outcome.proven()) {
+      paragraph("Proven", "no other strategy of these is faster");
+      return;
+    }
+    const double gain = 1 - r_.outcome.least_left / r_.outcome.ranked.front().outcome.step;
+    paragraph(
+        "Not proven",
+        fmt::format("{}those that are left have bounds from {} on: none of them is faster than "
+                    "the best by more than {}",
+                    r_.outcome.interrupted ? "interrupted; " : "",
+                    column_.text(r_.outcome.least_left.seconds()), percent(gain)));
+  }
+
+  const SearchReport& r_;
+  Style style_;
+  Column column_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, std::size_t keep) {
+  std::vector<TriedStrategy> listed;
+  for (const TriedStrategy& tried : outcome.ranked) {
+    if (listed.size() == keep) break;
+    const bool known = std::any_of(listed.begin(), listed.end(), [&](const TriedStrategy& other) {
+      return differ_in_bucket_alone(tried.strategy, other.strategy);
+    });
+    if (!known) listed.push_back(tried);
+  }
+  return listed;
+}
+
+std::string reason_text(const SearchReason& reason) {
+  double step = 0;
+  std::vector<std::pair<double, Cause>> saved;
+  for (std::size_t i = 0; i < kCauses; ++i) {
+    step += reason.own[i];
+    saved.emplace_back(reason.own[i] - reason.best[i], static_cast<Cause>(i));
+  }
+  std::stable_sort(saved.begin(), saved.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.first) > std::abs(b.first);
+  });
+  const Column column = column_for(Seconds{step});
+  std::vector<std::string> less, more;
+  for (std::size_t i = 0; i < kNamed; ++i) {
+    const auto& [seconds, cause] = saved[i];
+    if (std::abs(seconds) < kSmall * step) continue;
+    (seconds > 0 ? less : more)
+        .push_back(fmt::format("{} {}{}", column.text(std::abs(seconds)),
+                               seconds > 0 ? "of " : "more of ", title_of(cause)));
+  }
+  std::string text;
+  if (!less.empty()) text = "saves " + fmt::format("{}", fmt::join(less, ", "));
+  if (!more.empty())
+    text += fmt::format("{}takes {}", text.empty() ? "" : " and ", fmt::join(more, ", "));
+  return text.empty() ? "is hardly different" : text;
+}
+
+std::string search_text(const SearchReport& report, const Style& style) {
+  return Screen(report, style).text();
+}
+
+}  // namespace stepsim

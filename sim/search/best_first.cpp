@@ -1,0 +1,165 @@
+// Bounding, sorting, simulating.
+#include "sim/search/best_first.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace stepsim {
+namespace {
+
+constexpr std::size_t kBatch = 16;
+/// Bounds that are so far above a step that is known to be possible are not worth their memory.
+constexpr double kFar = 1.25;
+constexpr std::int64_t kEvery = 4096;  // strategies between two words to people who wait
+
+struct Candidate {
+  Bound bound;
+  std::int64_t number = 0;  ///< in the order of the walk: ties go to the first
+  Strategy strategy;
+};
+
+bool comes_before(const Candidate& a, const Candidate& b) {
+  return std::tuple(a.bound.step, a.number) < std::tuple(b.bound.step, b.number);
+}
+
+class Search {
+ public:
+  Search(const Axes& axes, const SearchBase& base, const SearchLimits& limits,
+         const SimulateStrategies& simulate,
+         const std::function<void(const SearchProgress&)>& on_progress)
+      : axes_(axes), base_(base), limits_(limits), simulate_(simulate), on_progress_(on_progress) {
+    if (!limits.own) return;
+    result_.ranked.push_back(*limits.own);
+    Scenario own = base.scenario;
+    set_strategy(own, limits.own->strategy, base);
+    own_is_exact_ = own == base.scenario;
+  }
+
+  SearchOutcome run() {
+    bound_all();
+    std::sort(candidates_.begin(), candidates_.end(), comes_before);
+    while (next_ < candidates_.size() && wants_more()) {
+      if (!simulate_batch()) break;
+    }
+    count_rest();
+    return std::move(result_);
+  }
+
+ private:
+  void bound_all() {
+    Bounds bounds(base_);
+    walk(axes_, base_, [&](const FrameVariants& frame) {
+      counts().refused += frame.refused;
+      counts().considered += frame.refused + static_cast<std::int64_t>(frame.variants.size());
+      for (const Strategy& strategy : frame.variants)
+        keep({bounds.of(strategy), number_++, strategy});
+      if (on_progress_ && number_ - said_ >= kEvery) {
+        said_ = number_;
+        say();
+      }
+    });
+  }
+
+  void keep(const Candidate& candidate) {
+    if (candidate.bound.memory > limits_.capacity) {
+      ++counts().too_large;
+      if (!result_.smallest || candidate.bound.memory < result_.smallest->bound.memory)
+        result_.smallest = TriedStrategy{candidate.strategy, candidate.bound, {}};
+      return;
+    }
+    if (own_is_exact_ && candidate.strategy == limits_.own->strategy) {
+      ++counts().simulated;
+      return;
+    }
+    if (best() && candidate.bound.step > kFar * *best()) {
+      ++counts().pruned;
+      return;
+    }
+    candidates_.push_back(candidate);
+  }
+
+  std::optional<Seconds> best() const {
+    if (result_.ranked.empty()) return std::nullopt;
+    return result_.ranked.front().outcome.step;
+  }
+
+  /// The best is not proven yet, or there are fewer than are wanted.
+  bool wants_more() const {
+    if (counts_.simulated >= limits_.simulations) return false;
+    const bool proven = best() && candidates_[next_].bound.step >= *best();
+    return !proven || result_.ranked.size() < limits_.keep;
+  }
+
+  bool simulate_batch() {
+    const std::size_t end = std::min(next_ + kBatch, candidates_.size());
+    std::vector<TriedStrategy> batch;
+    for (; next_ < end; ++next_)
+      batch.push_back({candidates_[next_].strategy, candidates_[next_].bound, {}});
+    const auto outcomes = simulate_(batch);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (!outcomes[i]) {
+        result_.interrupted = true;
+        continue;
+      }
+      batch[i].outcome = *outcomes[i];
+      note(batch[i]);
+    }
+    std::stable_sort(result_.ranked.begin(), result_.ranked.end(),
+                     [](const TriedStrategy& a, const TriedStrategy& b) {
+                       return a.outcome.step < b.outcome.step;
+                     });
+    say();
+    return !result_.interrupted;
+  }
+
+  void note(const TriedStrategy& tried) {
+    if (!tried.outcome.refusal.empty()) {
+      ++counts().refused;
+    } else if (!tried.outcome.fits) {
+      ++counts().no_memory;
+    } else {
+      ++counts().simulated;
+      result_.ranked.push_back(tried);
+    }
+  }
+
+  void count_rest() {
+    result_.least_left = Seconds{std::numeric_limits<double>::infinity()};
+    for (; next_ < candidates_.size(); ++next_) {
+      const Seconds bound = candidates_[next_].bound.step;
+      const bool pruned = best() && bound >= *best();
+      ++(pruned ? counts().pruned : counts().left);
+      if (!pruned) result_.least_left = std::min(result_.least_left, bound);
+    }
+    result_.counts = counts_;
+  }
+
+  void say() const {
+    if (on_progress_) on_progress_({counts_.considered, counts_.simulated, best()});
+  }
+
+  SearchCounts& counts() { return counts_; }
+
+  const Axes& axes_;
+  const SearchBase& base_;
+  const SearchLimits& limits_;
+  const SimulateStrategies& simulate_;
+  const std::function<void(const SearchProgress&)>& on_progress_;
+  SearchCounts counts_;
+  SearchOutcome result_;
+  std::vector<Candidate> candidates_;
+  bool own_is_exact_ = false;  ///< a strategy can say all of it
+  std::size_t next_ = 0;
+  std::int64_t number_ = 0, said_ = 0;
+};
+
+}  // namespace
+
+SearchOutcome search(const Axes& axes, const SearchBase& base, const SearchLimits& limits,
+                     const SimulateStrategies& simulate,
+                     const std::function<void(const SearchProgress&)>& on_progress) {
+  return Search(axes, base, limits, simulate, on_progress).run();
+}
+
+}  // namespace stepsim

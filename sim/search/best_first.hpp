@@ -1,0 +1,76 @@
+// The search itself: bounds first, then simulations in order of their bounds, until no bound that
+// is left is below the best simulated step.
+//
+// What it simulates does not depend on how many simulations run at the same time: it decides after
+// batches of one size.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/search/bound.hpp"
+#include "sim/search/space.hpp"
+
+namespace stepsim {
+
+/// What simulating a strategy came to.
+struct StrategyOutcome {
+  std::string refusal;  ///< by the reader or the planner; then there is nothing else
+  Bytes peak;           ///< of the stage that needs most
+  bool fits = true;     ///< false: it was not simulated
+  Seconds step;
+  double mfu = 0;
+};
+
+struct TriedStrategy {
+  Strategy strategy;
+  Bound bound;
+  StrategyOutcome outcome;
+  bool is_own = false;  ///< the scenario as it stands
+};
+
+struct SearchLimits {
+  int simulations = 0;  ///< at most
+  std::size_t keep = 0;
+  Bytes capacity;
+  /// The scenario as it stands, simulated, where it fits: it is ranked among the others.
+  std::optional<TriedStrategy> own;
+};
+
+struct SearchCounts {
+  std::int64_t considered = 0;  ///< all of the space
+  std::int64_t refused = 0;     ///< do not fit together: divisors, schedules, shardings
+  std::int64_t too_large = 0;   ///< cannot fit in memory
+  std::int64_t pruned = 0;      ///< cannot be faster than the best
+  std::int64_t simulated = 0;
+  std::int64_t no_memory = 0;  ///< looked at, and do not fit
+  std::int64_t left = 0;       ///< neither simulated nor pruned
+};
+
+struct SearchOutcome {
+  SearchCounts counts;
+  std::vector<TriedStrategy> ranked;      ///< those that fit, the fastest first
+  std::optional<TriedStrategy> smallest;  ///< the least memory bound, where nothing fits
+  bool interrupted = false;
+  Seconds least_left;  ///< the lowest bound that is left; proven where nothing is
+  bool proven() const { return counts.left == 0 && !interrupted; }
+};
+
+/// Simulates strategies: an outcome for each, or nothing for those that an interrupt came before.
+using SimulateStrategies = std::function<std::vector<std::optional<StrategyOutcome>>(
+    const std::vector<TriedStrategy>& batch)>;
+
+/// How far it is, for people who wait.
+struct SearchProgress {
+  std::int64_t considered = 0, simulated = 0;
+  std::optional<Seconds> best;
+};
+
+SearchOutcome search(const Axes& axes, const SearchBase& base, const SearchLimits& limits,
+                     const SimulateStrategies& simulate,
+                     const std::function<void(const SearchProgress&)>& on_progress);
+
+}  // namespace stepsim

@@ -1,0 +1,193 @@
+// Compiling each block by itself.
+#include "sim/search/block_costs.hpp"
+
+#include <algorithm>
+
+#include "sim/ops/working_set.hpp"
+#include "sim/plan/collective.hpp"
+#include "sim/plan/memory.hpp"
+#include "sim/plan/pass_writer.hpp"
+
+namespace stepsim {
+namespace {
+
+/// The clock of a compute row and of its communication rows.
+class RowClock {
+ public:
+  explicit RowClock(const Plan& plan) : plan_(plan) { free_.fill(0); }
+
+  RowTime run(const Segment& segment) {
+    for (const Piece& piece : segment) std::visit([&](const auto& part) { pass(part); }, piece);
+    return now_;
+  }
+
+ private:
+  void pass(const ChainPiece& piece) {
+    const Chain& chain = plan_.chains[piece.chain];
+    now_.seconds += chain.compute;
+    now_.launches += chain.launch;
+  }
+  void pass(const StartPiece& piece) {
+    double& free = free_[static_cast<std::size_t>(piece.channel)];
+    free = std::max(free, now_.seconds) +
+           uncontended(plan_.operations[piece.operation].phases).seconds();
+    ends_.resize(std::max(ends_.size(), static_cast<std::size_t>(piece.slot) + 1), 0.0);
+    ends_[static_cast<std::size_t>(piece.slot)] = free;
+  }
+  void pass(const WaitPiece& piece) {
+    if (static_cast<std::size_t>(piece.slot) >= ends_.size()) return;  // another block's
+    now_.seconds = std::max(now_.seconds, ends_[static_cast<std::size_t>(piece.slot)]);
+  }
+  void pass(const BlockPiece&) {}
+  void pass(const HoldPiece&) {}
+
+  const Plan& plan_;
+  RowTime now_;
+  std::array<double, kChannels> free_{};
+  std::vector<double> ends_;
+};
+
+class BlockCoster {
+ public:
+  BlockCoster(const Scenario& scenario, const OpGraph& graph, const SplitShapes& shapes,
+              Plan& scratch)
+      : scenario_(scenario),
+        shape_(shapes.groups),
+        alone_(shapes.groups),
+        shop_{scenario, graph, scratch, Names(scratch.names)} {
+    // Passes as without sharding; what is gathered for them is counted apart.
+    alone_.data = alone_.expert_data = {};
+  }
+
+  BlockCost of(const Block& block) {
+    BlockCost cost;
+    cost.forward = timed_pass([&](PassWriter& w) { run_forward(w, block); });
+    const auto backward = [&](PassKind pass) {
+      return timed_pass([&](PassWriter& w) { run_backward(w, block, Recompute::none, pass); });
+    };
+    cost.backward = backward(PassKind::backward);
+    cost.input_gradient = backward(PassKind::input_gradient);
+    cost.weight_gradient = backward(PassKind::weight_gradient);
+    for (const Again again : {Again::none, Again::selective, Again::full}) {
+      const Recomputation how = recomputation(again);
+      const std::size_t i = index_of(again);
+      cost.saved[i] = saved_by(block, how).total().bytes();
+      cost.peak[i] = backward_peak(block, how).held.total().bytes();
+      cost.again[i] = repeated(block, how);
+    }
+    cost.kept_for_weights = block.kept_for_weights().bytes();
+    cost.experts = block.expert_parameters();
+    cost.dense = block.parameters() - cost.experts;
+    if (strategy_of(scenario_.parallelism.data.sharding).shards_parameters)
+      add_gathers(cost, block);
+    return cost;
+  }
+
+  double seconds_of(CollectiveOp op, Bytes bytes, const GroupShape& group) {
+    if (group.ranks == 1 || bytes == Bytes{0}) return 0;
+    return uncontended(collective({op, bytes}, group, scenario_.cluster, scenario_.collectives))
+        .seconds();
+  }
+
+ private:
+  Recomputation recomputation(Again again) const {
+    const Recomputation& stated = scenario_.training.recompute;
+    if (again == Again::none) return Recompute::none;
+    Recomputation how(again == Again::full ? Recompute::full : Recompute::selective);
+    if (stated.kind == how.kind) {
+      how.modules = stated.modules;
+      how.early_stop = stated.early_stop;
+    }
+    return how;
+  }
+
+  RowTime repeated(const Block& block, const Recomputation& how) {
+    return timed_pass([&](PassWriter& w) {
+      for (const Op* op : block.recomputed(how))
+        w.run(op->forward, Cause::recompute, PassKind::forward);
+      for (const RecomputeRegion& region : block.regions) {
+        if (how.repeats(region.module)) w.run(region.forward, Cause::recompute, PassKind::forward);
+      }
+    });
+  }
+
+  void add_gathers(BlockCost& cost, const Block& block) {
+    for (const ParameterGroup& group : parameter_groups(shape_)) {
+      const double elements = gathered_elements(scenario_, block, group.expert).each_pass;
+      const double all = group.expert ? cost.experts : cost.dense;
+      cost.gather += seconds_of(CollectiveOp::all_gather,
+                                Bytes{elements * scenario_.training.element()}, group.shape);
+      cost.scatter += seconds_of(CollectiveOp::reduce_scatter,
+                                 Bytes{all * gradient_bytes(scenario_)}, group.shape);
+    }
+  }
+
+  template <class Write>
+  RowTime timed_pass(Write write) {
+    shop_.plan.chains.clear();
+    shop_.plan.operations.clear();
+    PassWriter writer(shop_, alone_);
+    write(writer);
+    return RowClock(shop_.plan).run(writer.finish());
+  }
+
+  const Scenario& scenario_;
+  const StageShape& shape_;
+  StageShape alone_;
+  Workshop shop_;
+};
+
+void add_transfers(ModelCosts& costs, const Scenario& s, BlockCoster& coster,
+                   const SplitShapes& shapes) {
+  const Parallelism& p = s.parallelism;
+  if (p.pipeline.stages == 1) return;
+  const bool shared = p.sequence || p.pipeline.scatter_gather;
+  const Bytes message = costs.graph.boundary / (shared ? p.tensor : 1);
+  costs.transfer = (s.cluster.intra_node.latency + message / node_rate(s.cluster)).seconds();
+  if (s.cluster.inter_node)
+    costs.far_transfer = (s.cluster.inter_node->latency + message / nic_rate(s.cluster)).seconds();
+  if (p.tensor > 1 && !p.sequence && p.pipeline.scatter_gather)
+    costs.collect =
+        coster.seconds_of(CollectiveOp::all_gather, costs.graph.boundary, shapes.groups.tensor);
+}
+
+}  // namespace
+
+BlockCost& BlockCost::operator+=(const BlockCost& other) {
+  forward += other.forward;
+  backward += other.backward;
+  input_gradient += other.input_gradient;
+  weight_gradient += other.weight_gradient;
+  for (std::size_t i = 0; i < kAgain; ++i) {
+    again[i] += other.again[i];
+    saved[i] += other.saved[i];
+    peak[i] = std::max(peak[i], other.peak[i]);
+  }
+  kept_for_weights += other.kept_for_weights;
+  dense += other.dense;
+  experts += other.experts;
+  gather += other.gather;
+  scatter += other.scatter;
+  return *this;
+}
+
+RowTime row_time(const Plan& plan, const Segment& segment) { return RowClock(plan).run(segment); }
+
+ModelCosts model_costs(const Scenario& scenario, const SplitShapes& shapes, Plan& scratch) {
+  ModelCosts costs{.graph = build(scenario), .blocks = {}, .before = {}};
+  BlockCoster coster(scenario, costs.graph, shapes, scratch);
+  for (const Block& block : costs.graph.blocks) costs.blocks.push_back(coster.of(block));
+  costs.before.emplace_back();
+  for (std::size_t i = 0; i < costs.graph.chain.size(); ++i) {
+    const std::size_t block = costs.graph.chain[i];
+    if (costs.graph.blocks[block].recomputable && costs.layers++ == 0) costs.first_layer = i;
+    costs.before.push_back(costs.before.back());
+    costs.before.back() += costs.blocks[block];
+  }
+  if (strategy_of(scenario.parallelism.data.sharding).shards_parameters)
+    costs.gathered = gathered_bytes(scenario, costs.graph).bytes();
+  add_transfers(costs, scenario, coster, shapes);
+  return costs;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,69 @@
+// What each block of a model costs a rank: time of its passes and bytes that it keeps, from the
+// planner's own kernels and collectives.
+//
+// A time is that of the compute row when nothing else is on the links and no host is behind: the
+// row's kernels, and collectives as far as the row waits for them. Passes of several blocks take at
+// least the sum, for a block starts when the row has done the one before.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sim/ops/op_graph.hpp"
+#include "sim/plan/segment.hpp"
+#include "sim/search/group_shapes.hpp"
+
+namespace stepsim {
+
+/// How much of a block is computed again.
+enum class Again : std::uint8_t { none, selective, full };
+inline constexpr std::size_t kAgain = 3;
+constexpr std::size_t index_of(Again again) { return static_cast<std::size_t>(again); }
+
+/// Seconds of the compute row, and launches of the host.
+struct RowTime {
+  double seconds = 0, launches = 0;
+  RowTime& operator+=(const RowTime& other) {
+    seconds += other.seconds;
+    launches += other.launches;
+    return *this;
+  }
+  friend RowTime operator+(RowTime a, const RowTime& b) { return a += b; }
+  friend RowTime operator-(RowTime a, const RowTime& b) {
+    return {a.seconds - b.seconds, a.launches - b.launches};
+  }
+};
+
+struct BlockCost {
+  RowTime forward, backward, input_gradient, weight_gradient;
+  std::array<RowTime, kAgain> again;   ///< before the backward pass
+  std::array<double, kAgain> saved{};  ///< bytes, from forward to backward
+  std::array<double, kAgain> peak{};   ///< bytes while it runs backward, what it saved included
+  double kept_for_weights = 0;         ///< bytes
+  double dense = 0, experts = 0;       ///< parameters of a rank
+  double gather = 0, scatter = 0;      ///< zero3: seconds on the links, a pass
+  BlockCost& operator+=(const BlockCost& other);
+};
+
+/// A model on one kind of rank. Sums of costs along the chain are differences of `before`.
+struct ModelCosts {
+  OpGraph graph;
+  std::vector<BlockCost> blocks;            ///< by index into graph.blocks
+  std::vector<BlockCost> before;            ///< by place in graph.chain: sum of those before it
+  std::size_t first_layer = 0, layers = 0;  ///< in the chain
+  double gathered = 0;                      ///< zero3: bytes of blocks that are gathered
+  double transfer = 0, far_transfer = 0;    ///< seconds from stage to stage, inside and between
+                                            ///< nodes
+  double collect = 0;                       ///< seconds to put a received message together
+};
+
+/// Seconds of the row for a segment of that plan.
+RowTime row_time(const Plan& plan, const Segment& segment);
+
+/// Costs of the scenario as it stands; `shop.scenario` and `shop.graph` are what is compiled.
+ModelCosts model_costs(const Scenario& scenario, const SplitShapes& shapes, Plan& scratch);
+
+}  // namespace stepsim

@@ -1,0 +1,62 @@
+// One group of each kind and stage.
+#include "sim/search/group_shapes.hpp"
+
+#include <algorithm>
+
+#include "sim/plan/group_streams.hpp"
+#include "sim/plan/rank_order.hpp"
+
+namespace stepsim {
+namespace {
+
+void keep_nearer(GroupShape& nearest, const GroupShape& shape, bool first) {
+  if (first || shape.nodes < nearest.nodes) nearest = shape;
+}
+
+}  // namespace
+
+GroupShape GroupShapes::shape_of(std::vector<int> ranks) const {
+  if (ranks.size() < 2) return {};
+  std::sort(ranks.begin(), ranks.end());
+  Group group{.channel = Channel::tensor, .ranks = std::move(ranks)};
+  lay_out(group, network_, Moves::none);
+  return group.shape;
+}
+
+const SplitShapes& GroupShapes::of(const Scenario& scenario, const Strategy& s) {
+  const auto key = std::tuple(s.gpus, s.tensor, s.context, s.stages, s.expert);
+  const auto found = known_.find(key);
+  return found != known_.end() ? found->second : known_.emplace(key, made(scenario)).first->second;
+}
+
+SplitShapes GroupShapes::made(const Scenario& s) const {
+  const Parallelism& p = s.parallelism;
+  SplitShapes shapes;
+  const std::vector<int> no_ranks;
+  for (int stage = 0; stage < p.pipeline.stages; ++stage) {
+    const bool first = stage == 0;
+    std::vector<int> tensor, context, expert, expert_data, model;
+    for (int t = 0; t < p.tensor; ++t) tensor.push_back(rank_at({t, 0, 0, stage}, s));
+    for (int c = 0; c < p.context.degree; ++c) context.push_back(rank_at({0, c, 0, stage}, s));
+    const std::vector<int> data = holders_of(0, stage, s);
+    std::vector<bool> seen(static_cast<std::size_t>(p.expert.degree), false);
+    for (std::size_t i = 0; i < data.size() && p.expert.degree > 1; ++i) {
+      const auto share = static_cast<std::size_t>(expert_index(static_cast<int>(i), s));
+      if (!seen[share]) expert.push_back(data[i]);
+      seen[share] = true;
+      if (share == 0) expert_data.push_back(data[i]);
+    }
+    StageShape& groups = shapes.groups;
+    keep_nearer(groups.tensor, shape_of(tensor), first);
+    keep_nearer(groups.context, shape_of(context), first);
+    keep_nearer(groups.data, shape_of(data), first);
+    keep_nearer(groups.expert, shape_of(expert), first);
+    keep_nearer(groups.expert_data, shape_of(expert_data), first);
+    const int next = (stage + 1) % p.pipeline.stages;
+    shapes.hop_out.push_back(network_.node_of(rank_at({0, 0, 0, stage}, s)) !=
+                             network_.node_of(rank_at({0, 0, 0, next}, s)));
+  }
+  return shapes;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,35 @@
+// How the groups of a strategy lie on the cluster, without making the groups of every rank.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "sim/cluster/network.hpp"
+#include "sim/plan/segment.hpp"
+#include "sim/search/strategy.hpp"
+
+namespace stepsim {
+
+/// Of the first tensor rank of the first replica. Where stages differ, the groups are those that
+/// span the fewest nodes: a bound must hold for all.
+struct SplitShapes {
+  StageShape groups;          ///< tensor, context, expert, data, expert_data, model
+  std::vector<bool> hop_out;  ///< by stage: whether the next one is on another node
+};
+
+class GroupShapes {
+ public:
+  explicit GroupShapes(const Network& network) : network_(network) {}
+  /// `scenario` has the strategy.
+  const SplitShapes& of(const Scenario& scenario, const Strategy& strategy);
+
+ private:
+  SplitShapes made(const Scenario& scenario) const;
+  GroupShape shape_of(std::vector<int> ranks) const;
+
+  const Network& network_;
+  std::map<std::tuple<int, int, int, int, int>, SplitShapes> known_;
+};
+
+}  // namespace stepsim

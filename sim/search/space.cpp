@@ -1,0 +1,348 @@
+// Walking the space.
+#include "sim/search/space.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+#include "sim/core/registry.hpp"
+#include "sim/core/suggest.hpp"
+#include "sim/scenario/check_pipeline.hpp"
+#include "sim/scenario/names.hpp"
+#include "sim/search/refusal.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Beyond two nodes a layer's all-reduces wait for the network in every micro-batch.
+constexpr int kTensorNodes = 2;
+/// As the scenario has it, four times PyTorch's default, and as large as Megatron-LM's.
+constexpr double kMiB = 1 << 20;
+constexpr double kBuckets[] = {0, 100 * kMiB, 400 * kMiB};
+
+std::vector<int> divisors(std::int64_t number, std::int64_t most) {
+  std::vector<int> all;
+  for (std::int64_t d = 1; d <= std::min(number, most); ++d) {
+    if (number % d == 0) all.push_back(static_cast<int>(d));
+  }
+  return all;
+}
+
+/// Divisors of any of the numbers.
+std::vector<int> divisors(const std::vector<int>& numbers, std::int64_t most) {
+  std::vector<int> all;
+  for (const int number : numbers) {
+    for (const int d : divisors(number, most)) all.push_back(d);
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+std::vector<int> up_to(std::int64_t most) {
+  std::vector<int> all;
+  for (int i = 1; i <= most; ++i) all.push_back(i);
+  return all;
+}
+
+// --- restrictions
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  std::size_t from = 0;
+  for (std::size_t comma = 0; comma != std::string::npos; from = comma + 1) {
+    comma = list.find(',', from);
+    words.push_back(list.substr(from, comma == std::string::npos ? comma : comma - from));
+  }
+  return words;
+}
+
+class Restriction {
+ public:
+  explicit Restriction(const std::string& text) : text_(text) {
+    const std::size_t equals = text.find('=');
+    axis_ = text.substr(0, equals);
+    if (equals == std::string::npos || equals + 1 == text.size())
+      throw UserError(fmt::format(
+          "--only {}: an axis and its values are wanted, as in \"tensor=1,2,4\"", text));
+    words_ = words_of(text.substr(equals + 1));
+  }
+
+  const std::string& axis() const { return axis_; }
+
+  template <class Number>
+  void numbers(std::vector<Number>& values) const {
+    values.clear();
+    for (const std::string& word : words_) {
+      Number number{};
+      const char* end = word.data() + word.size();
+      const auto read = std::from_chars(word.data(), end, number);
+      if (read.ec != std::errc{} || read.ptr != end || number < 1)
+        fail(word, "a whole number from 1 on");
+      values.push_back(number);
+    }
+    sort(values);
+  }
+
+  void words(std::vector<std::string>& values, const std::vector<std::string>& known) const {
+    values.clear();
+    for (const std::string& word : words_) {
+      if (std::find(known.begin(), known.end(), word) == known.end()) fail(word, one_of(known));
+      values.push_back(word);
+    }
+  }
+
+  void flags(std::vector<bool>& values) const {
+    std::vector<std::string> words;
+    this->words(words, {"false", "true"});
+    values.clear();
+    for (const std::string& word : words) values.push_back(word == "true");
+  }
+
+  void shardings(std::vector<Sharding>& values) const {
+    std::vector<std::string> known, words;
+    for (const auto& [name, sharding] : kNames<Sharding>) known.emplace_back(name);
+    this->words(words, known);
+    values.clear();
+    for (const auto& [name, sharding] : kNames<Sharding>) {
+      if (std::find(words.begin(), words.end(), name) != words.end()) values.push_back(sharding);
+    }
+  }
+
+  void sizes(std::vector<double>& values) const {
+    std::vector<std::string> words;
+    for (std::string word : words_) {
+      if (word.ends_with(" MiB")) word.resize(word.size() - 4);
+      words.push_back(word);
+    }
+    std::vector<std::int64_t> mebibytes;
+    Restriction as_numbers = *this;
+    as_numbers.words_ = words;
+    as_numbers.numbers(mebibytes);
+    values.clear();
+    for (const std::int64_t size : mebibytes) values.push_back(static_cast<double>(size) * kMiB);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& word, const std::string& wanted) const {
+    throw UserError(fmt::format("--only {}: '{}' is not {}", text_, word, wanted));
+  }
+  template <class T>
+  static void sort(std::vector<T>& values) {
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+  }
+
+  std::string text_, axis_;
+  std::vector<std::string> words_;
+};
+
+const std::vector<std::string> kRecomputes{"none", "selective", "full", "layers"};
+
+// --- the walk
+
+class Walk {
+ public:
+  Walk(const Axes& axes, const SearchBase& base,
+       const std::function<void(const FrameVariants&)>& visit, bool keep_refused)
+      : axes_(axes),
+        base_(base),
+        visit_(visit),
+        keep_refused_(keep_refused),
+        layers_(layers_of(base.scenario.model)),
+        scenario_(base.scenario) {}
+
+  void all() {
+    for (const int gpus : axes_.gpus) {
+      for (const int tensor : axes_.tensor) {
+        for (const int context : axes_.context) {
+          for (const int stages : axes_.pipeline) {
+            if (gpus % (std::int64_t{tensor} * context * stages) != 0) continue;
+            Strategy split{.gpus = gpus, .tensor = tensor, .context = context, .stages = stages};
+            with_pipeline(split);
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  void with_pipeline(Strategy s) {
+    if (s.stages == 1) {
+      s.schedule = Registry<Schedule>::find("1f1b");
+      return with_batch(s);
+    }
+    for (const std::string& name : axes_.schedule) {
+      s.schedule = Registry<Schedule>::find(name);
+      for (const int chunks : axes_.chunks) {
+        s.chunks = chunks;
+        const ScheduleNeeds& needs = s.schedule->needs;
+        if (chunks < needs.least_chunks || chunks > needs.most_chunks) continue;
+        if (s.parts() > layers_ || dealt_layers(layers_, s.parts()).empty()) continue;
+        with_batch(s);
+      }
+    }
+  }
+
+  void with_batch(Strategy s) {
+    for (const std::int64_t micro_batch : axes_.micro_batch) {
+      s.micro_batch = micro_batch;
+      for (const int expert : axes_.expert) {
+        s.expert = expert;
+        for (const bool sequence : axes_.sequence) {
+          if (sequence && s.tensor == 1) continue;
+          s.sequence = sequence;
+          if (!is_same_as_another(s)) visit_(variants_of(s));
+        }
+      }
+    }
+  }
+
+  /// PyTorch's rounds are Megatron-LM's where the micro-batches are whole multiples of the stages.
+  bool is_same_as_another(const Strategy& s) const {
+    if (s.schedule->name != "interleaved-pytorch" || !searches("interleaved")) return false;
+    const int count = s.micro_batches(base_.scenario.training.global_batch);
+    return count > 0 && count % s.stages == 0;
+  }
+
+  bool searches(std::string_view schedule) const {
+    return std::find(axes_.schedule.begin(), axes_.schedule.end(), schedule) !=
+           axes_.schedule.end();
+  }
+
+  FrameVariants variants_of(const Strategy& frame) {
+    FrameVariants result{.frame = frame, .variants = {}};
+    set_strategy(scenario_, frame, base_);
+    const bool fits = frame_fits(scenario_, frame);
+    for (const auto& [recompute, layers] : recomputes(frame)) {
+      Strategy s = frame;
+      s.recompute = recompute;
+      s.recomputed_layers = layers;
+      for_replicas(s, [&](const Strategy& variant) {
+        if (!fits || !variant_fits(base_.scenario, variant)) {
+          ++result.refused;
+          if (keep_refused_) result.refused_ones.push_back(variant);
+        } else {
+          result.variants.push_back(variant);
+        }
+      });
+    }
+    return result;
+  }
+
+  std::vector<std::pair<Recompute, std::int64_t>> recomputes(const Strategy& frame) const {
+    std::vector<std::pair<Recompute, std::int64_t>> all;
+    for (const std::string& word : axes_.recompute) {
+      if (word == "none") all.emplace_back(Recompute::none, 0);
+      if (word == "selective") all.emplace_back(Recompute::selective, 0);
+      if (word == "full") all.emplace_back(Recompute::full, 0);
+      if (word != "layers") continue;
+      // So many that the smallest part has them, and fewer than the largest has: else it is full.
+      const auto parts = dealt_layers(layers_, frame.parts());
+      if (parts.empty()) continue;
+      const std::int64_t most = *std::max_element(parts.begin(), parts.end()) - 1;
+      const std::int64_t least = *std::min_element(parts.begin(), parts.end());
+      for (std::int64_t n = 1; n <= std::min(most, least); ++n)
+        all.emplace_back(Recompute::full, n);
+    }
+    return all;
+  }
+
+  /// What data parallelism does, where there is any.
+  template <class Visit>
+  void for_replicas(Strategy s, Visit visit) const {
+    if (s.replicas() * s.schedule->needs.copies == 1) {
+      s.sharding = Sharding::ddp;
+      s.overlap = base_.scenario.parallelism.data.overlap;
+      return visit(s);
+    }
+    for (const Sharding sharding : axes_.sharding) {
+      s.sharding = sharding;
+      for (const bool overlap : axes_.overlap) {
+        s.overlap = overlap;
+        const bool buckets = overlap && sharding != Sharding::zero3;
+        s.bucket = 0;
+        if (!buckets) {
+          visit(s);
+          continue;
+        }
+        for (const double bucket : axes_.bucket) {
+          s.bucket = bucket == base_.scenario.parallelism.data.bucket.bytes() ? 0 : bucket;
+          visit(s);
+        }
+      }
+    }
+  }
+
+  const Axes& axes_;
+  const SearchBase& base_;
+  const std::function<void(const FrameVariants&)>& visit_;
+  bool keep_refused_;
+  std::int64_t layers_;
+  Scenario scenario_;
+};
+
+}  // namespace
+
+Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
+  const Scenario& s = base.scenario;
+  const auto* transformer = std::get_if<Transformer>(&s.model.shape);
+  const bool splits_layers = transformer != nullptr || std::holds_alternative<Mlp>(s.model.shape);
+  const std::int64_t layers = splits_layers ? layers_of(s.model) : 1;
+  Axes axes{.gpus = gpus,
+            .tensor = {1},
+            .context = {1},
+            .expert = {1},
+            .pipeline = {},
+            .chunks = up_to(layers)};
+  if (transformer != nullptr) {
+    axes.tensor = divisors(gpus, std::int64_t{kTensorNodes} * s.cluster.gpus_per_node);
+    axes.context = divisors(gpus, s.sequence_length());
+    if (transformer->experts) axes.expert = divisors(transformer->experts->count, 1 << 20);
+  }
+  axes.pipeline = divisors(gpus, layers);
+  axes.schedule = Registry<Schedule>::names();
+  for (const int d : divisors(s.training.global_batch, s.training.global_batch))
+    axes.micro_batch.push_back(d);
+  axes.sequence = {false};
+  if (transformer != nullptr) axes.sequence.push_back(true);
+  axes.recompute = {"none", "selective", "full", "layers"};
+  axes.sharding = {Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::zero3};
+  axes.overlap = {false, true};
+  const double own = s.parallelism.data.bucket.bytes();
+  for (const double bucket : kBuckets) {
+    if (bucket != own) axes.bucket.push_back(bucket);
+  }
+  return axes;
+}
+
+void restrict_axis(Axes& axes, const std::string& only) {
+  const Restriction restriction(only);
+  const std::string& axis = restriction.axis();
+  if (axis == "tensor") return restriction.numbers(axes.tensor);
+  if (axis == "context") return restriction.numbers(axes.context);
+  if (axis == "expert") return restriction.numbers(axes.expert);
+  if (axis == "pipeline") return restriction.numbers(axes.pipeline);
+  if (axis == "chunks") return restriction.numbers(axes.chunks);
+  if (axis == "micro_batch") return restriction.numbers(axes.micro_batch);
+  if (axis == "schedule") return restriction.words(axes.schedule, Registry<Schedule>::names());
+  if (axis == "sequence") return restriction.flags(axes.sequence);
+  if (axis == "recompute") return restriction.words(axes.recompute, kRecomputes);
+  if (axis == "sharding") return restriction.shardings(axes.sharding);
+  if (axis == "overlap") return restriction.flags(axes.overlap);
+  if (axis == "bucket") return restriction.sizes(axes.bucket);
+  throw UserError(fmt::format("--only {}: no axis '{}', {}", only, axis,
+                              did_you_mean(axis, {"tensor", "context", "expert", "pipeline",
+                                                  "schedule", "chunks", "micro_batch", "sequence",
+                                                  "recompute", "sharding", "overlap", "bucket"})));
+}
+
+void walk(const Axes& axes, const SearchBase& base,
+          const std::function<void(const FrameVariants&)>& visit, bool keep_refused) {
+  Walk(axes, base, visit, keep_refused).all();
+}
+
+}  // namespace stepsim

@@ -1,0 +1,48 @@
+// The space of a search: what each part of a strategy may be, and which combinations fit together.
+//
+// A frame is what the kernels and the pipeline of a strategy follow from; its variants differ in
+// recompute and in what data parallelism does. What is no choice is left out, so that no two
+// strategies are the same run: no schedule without stages, no bucket without overlap, no sharding
+// without replicas.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/search/strategy.hpp"
+
+namespace stepsim {
+
+/// Values by axis. Degrees that do not divide the GPUs are left out when the space is walked.
+struct Axes {
+  std::vector<int> gpus, tensor, context, expert, pipeline, chunks;
+  std::vector<std::string> schedule;
+  std::vector<std::int64_t> micro_batch;
+  std::vector<bool> sequence;
+  std::vector<std::string> recompute;  ///< none, selective, full; layers: of some layers
+  std::vector<Sharding> sharding;
+  std::vector<bool> overlap;
+  std::vector<double> bucket;  ///< bytes; 0: as the scenario has it
+};
+
+/// Everything that is searched where nobody says otherwise.
+Axes axes_of(const SearchBase& base, const std::vector<int>& gpus);
+
+/// Restricts an axis to values: "tensor=1,2,4". Throws UserError where it is not understood.
+void restrict_axis(Axes& axes, const std::string& only);
+
+/// A frame and its variants; those that the reader would refuse are left out and counted.
+struct FrameVariants {
+  Strategy frame;
+  std::vector<Strategy> variants;
+  std::int64_t refused = 0;
+  std::vector<Strategy> refused_ones;  ///< where they are wanted
+};
+
+/// Calls `visit` for each frame, in a fixed order.
+void walk(const Axes& axes, const SearchBase& base,
+          const std::function<void(const FrameVariants&)>& visit, bool keep_refused = false);
+
+}  // namespace stepsim

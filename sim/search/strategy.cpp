@@ -1,0 +1,202 @@
+// Strategies as scenarios, as settings and as words.
+#include "sim/search/strategy.hpp"
+
+#include <fmt/ranges.h>
+
+#include "sim/core/registry.hpp"
+#include "sim/scenario/check_pipeline.hpp"
+#include "sim/scenario/frameworks.hpp"
+#include "sim/scenario/names.hpp"
+#include "sim/scenario/run_defaults.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Even parts need no list.
+std::vector<std::int64_t> stated_layers(const Strategy& strategy, const Scenario& scenario) {
+  const std::int64_t layers = layers_of(scenario.model);
+  if (strategy.stages == 1 || layers % strategy.parts() == 0) return {};
+  return dealt_layers(layers, strategy.parts());
+}
+
+Recomputation recomputation(const Strategy& strategy, const Recomputation& base) {
+  Recomputation result(strategy.recompute);
+  if (strategy.recompute == base.kind) {
+    result.modules = base.modules;
+    result.early_stop = base.early_stop;
+  }
+  if (strategy.recomputed_layers > 0) {
+    result.method = RecomputeMethod::block;
+    result.layers = strategy.recomputed_layers;
+  }
+  return result;
+}
+
+/// Whether the framework sizes its buckets by the split.
+bool counts_elements(const Strategy& strategy, const SearchBase& base) {
+  const auto& framework = base.scenario.framework;
+  return strategy.bucket == 0 && !base.stated.bucket && framework &&
+         default_data(framework).bucket == Bytes{0};
+}
+
+void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& base) {
+  const DataParallel& original = base.scenario.parallelism.data;
+  const auto& framework = base.scenario.framework;
+  data.sharding = strategy.sharding;
+  data.overlap = strategy.overlap;
+  if (!base.stated.no_sync) data.no_sync = default_no_sync(framework, strategy.sharding);
+  if (base.stated.degree) data.degree = strategy.data();
+  data.shard_degree.reset();
+  const bool as_it_is = strategy.bucket == 0;
+  data.bucket = as_it_is ? original.bucket : Bytes{strategy.bucket};
+  if (!base.stated.first_bucket) data.first_bucket = as_it_is ? original.first_bucket : data.bucket;
+  if (!counts_elements(strategy, base)) return;
+  data.bucket = Bytes{0};
+  if (!base.stated.first_bucket) data.first_bucket = Bytes{0};
+}
+
+std::string recompute_setting(const Recomputation& recompute) {
+  const std::string kind{name_of(recompute.kind)};
+  if (recompute == Recomputation(recompute.kind)) return kind;
+  std::string text = "{kind: " + kind;
+  if (recompute.kind == Recompute::selective) {
+    std::vector<std::string> modules;
+    for (const RecomputeModule module : recompute.modules) modules.emplace_back(name_of(module));
+    return text + fmt::format(", modules: [{}]}}", fmt::join(modules, ", "));
+  }
+  if (recompute.method != RecomputeMethod::uniform || recompute.layers != 1)
+    text += fmt::format(", method: {}, layers: {}", name_of(recompute.method), recompute.layers);
+  if (recompute.early_stop) text += ", early_stop: true";
+  return text + "}";
+}
+
+/// Settings, but those that say what the base says already.
+class Settings {
+ public:
+  template <class T>
+  void add(const char* path, const T& value, const T& base) {
+    if (value != base) add(path, fmt::format("{}", value));
+  }
+  void add(const std::string& path, const std::string& value) {
+    all_.push_back(path + "=" + value);
+  }
+  std::vector<std::string> take() { return std::move(all_); }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> dealt_layers(std::int64_t layers, int parts) {
+  const std::int64_t most = (layers + parts - 1) / parts;
+  const std::int64_t missing = most * parts - layers;
+  if (missing > 2 || missing >= parts || (missing > 0 && most < 2)) return {};
+  std::vector<std::int64_t> list(static_cast<std::size_t>(parts), most);
+  if (missing > 0) --list.back();
+  if (missing > 1) --list.front();
+  return list;
+}
+
+Strategy own_strategy(const Scenario& scenario) {
+  const Parallelism& p = scenario.parallelism;
+  const Recomputation& recompute = scenario.training.recompute;
+  const bool some = recompute.kind == Recompute::full && recompute.method == RecomputeMethod::block;
+  return {.gpus = scenario.cluster.gpus(),
+          .tensor = p.tensor,
+          .context = p.context.degree,
+          .expert = p.expert.degree,
+          .stages = p.pipeline.stages,
+          .chunks = p.pipeline.chunks,
+          .schedule = &schedule_of(scenario),
+          .micro_batch = scenario.training.micro_batch,
+          .sequence = p.sequence,
+          .recompute = recompute.kind,
+          .recomputed_layers = some ? recompute.layers : 0,
+          .sharding = p.data.sharding,
+          .overlap = p.data.overlap,
+          .bucket = 0};
+}
+
+void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase& base) {
+  Parallelism& p = scenario.parallelism;
+  scenario.cluster.nodes = strategy.gpus / scenario.cluster.gpus_per_node;
+  p.tensor = strategy.tensor;
+  p.sequence = strategy.sequence;
+  p.context.degree = strategy.context;
+  p.expert.degree = strategy.expert;
+  p.pipeline.stages = strategy.stages;
+  p.pipeline.schedule = strategy.schedule->name;
+  p.pipeline.chunks = strategy.chunks;
+  if (!base.stated.overlap_p2p) p.pipeline.overlap_p2p = strategy.chunks > 1;
+  p.pipeline.layers = stated_layers(strategy, scenario);
+  scenario.training.micro_batch = strategy.micro_batch;
+  scenario.training.recompute = recomputation(strategy, base.scenario.training.recompute);
+  set_data(p.data, strategy, base);
+  if (counts_elements(strategy, base)) size_buckets(scenario);
+  if (base.stated.steps && base.stated.warmup) return;
+  const Run run = run_defaults(scenario);
+  if (!base.stated.steps) scenario.run.steps = run.steps;
+  if (!base.stated.warmup) scenario.run.warmup = run.warmup;
+}
+
+std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase& base) {
+  const Scenario& s = base.scenario;
+  Scenario changed = s;
+  set_strategy(changed, strategy, base);
+  const Parallelism &p = s.parallelism, &q = changed.parallelism;
+  Settings settings;
+  settings.add("cluster.nodes", changed.cluster.nodes, s.cluster.nodes);
+  settings.add("parallelism.tensor", q.tensor, p.tensor);
+  settings.add("parallelism.sequence", q.sequence, p.sequence);
+  settings.add("parallelism.context.degree", q.context.degree, p.context.degree);
+  settings.add("parallelism.expert.degree", q.expert.degree, p.expert.degree);
+  settings.add("parallelism.pipeline.stages", q.pipeline.stages, p.pipeline.stages);
+  settings.add("parallelism.pipeline.schedule", q.pipeline.schedule, p.pipeline.schedule);
+  settings.add("parallelism.pipeline.chunks", q.pipeline.chunks, p.pipeline.chunks);
+  if (q.pipeline.layers != p.pipeline.layers)
+    settings.add("parallelism.pipeline.layers",
+                 fmt::format("[{}]", fmt::join(q.pipeline.layers, ", ")));
+  settings.add("training.micro_batch", changed.training.micro_batch, s.training.micro_batch);
+  if (changed.training.recompute != s.training.recompute)
+    settings.add("training.recompute", recompute_setting(changed.training.recompute));
+  if (q.data.sharding != p.data.sharding)
+    settings.add("parallelism.data.sharding", std::string(name_of(q.data.sharding)));
+  // What frameworks overlap depends on what is sharded.
+  if (q.data.overlap != p.data.overlap || (s.framework && !base.stated.overlap))
+    settings.add("parallelism.data.overlap", q.data.overlap ? "true" : "false");
+  if (strategy.bucket > 0)
+    settings.add("parallelism.data.bucket", fmt::format("{} MiB", strategy.bucket / (1 << 20)));
+  if (base.stated.degree && q.data.degree != p.data.degree)
+    settings.add("parallelism.data.degree", fmt::format("{}", *q.data.degree));
+  if (base.stated.shard_degree) settings.add("parallelism.data.shard_degree", "~");
+  return settings.take();
+}
+
+std::string degrees_text(const Strategy& s) {
+  std::string text = fmt::format("tensor {}", s.tensor);
+  if (s.context > 1) text += fmt::format(" x context {}", s.context);
+  text += fmt::format(" x pipeline {} x data {}", s.stages, s.data());
+  if (s.expert > 1) text += fmt::format(", experts over {}", s.expert);
+  return text;
+}
+
+std::string choices_text(const Strategy& s) {
+  std::string text = fmt::format("micro-batch {}", s.micro_batch);
+  if (s.stages > 1) text += fmt::format(", {}", s.schedule->name);
+  if (s.chunks > 1) text += fmt::format(" x {}", s.chunks);
+  if (s.sequence) text += ", sequence parallel";
+  text += s.recompute == Recompute::none ? ", no recompute"
+                                         : fmt::format(", recompute {}", name_of(s.recompute));
+  if (s.recomputed_layers > 0)
+    text += fmt::format(" of {} layer{} a chunk", s.recomputed_layers,
+                        s.recomputed_layers == 1 ? "" : "s");
+  if (s.replicas() == 1) return text;
+  text += fmt::format(", {}{}", name_of(s.sharding), s.overlap ? " overlapped" : "");
+  if (s.bucket > 0) text += fmt::format(" in {} MiB", s.bucket / (1 << 20));
+  return text;
+}
+
+std::string strategy_text(const Strategy& s) { return degrees_text(s) + ", " + choices_text(s); }
+
+}  // namespace stepsim

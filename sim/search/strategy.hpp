@@ -1,0 +1,67 @@
+// A strategy: one way to split the work of a step, and the settings that say it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/plan/schedule.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+/// Keys that the scenario states itself, of those whose defaults follow from a strategy.
+struct StatedKeys {
+  bool overlap_p2p = false, no_sync = false, overlap = false, bucket = false, first_bucket = false;
+  bool degree = false, shard_degree = false, steps = false, warmup = false;
+};
+
+/// What strategies are strategies for. What they do not set stays as it is here.
+struct SearchBase {
+  Scenario scenario;
+  StatedKeys stated;
+};
+
+struct Strategy {
+  int gpus = 1;
+  int tensor = 1, context = 1, expert = 1;
+  int stages = 1, chunks = 1;
+  const Schedule* schedule = nullptr;
+  std::int64_t micro_batch = 1;
+  bool sequence = false;
+  Recompute recompute = Recompute::none;
+  std::int64_t recomputed_layers = 0;  ///< full: of each chunk, the first ones; 0: all
+  Sharding sharding = Sharding::ddp;
+  bool overlap = true;
+  double bucket = 0;  ///< bytes; 0: as the scenario has it
+  bool operator==(const Strategy&) const = default;
+
+  int data() const { return gpus / (tensor * context * stages); }
+  int replicas() const { return gpus / (tensor * stages); }
+  int parts() const { return stages * chunks / schedule->needs.copies; }
+  int micro_batches(std::int64_t global_batch) const {
+    return static_cast<int>(global_batch / (micro_batch * data()));
+  }
+};
+
+/// Layers of each part where they are dealt out: equal, or one less on the last part, or on the
+/// last and the first, which also have head and embedding. {}: they do not divide like that.
+std::vector<std::int64_t> dealt_layers(std::int64_t layers, int parts);
+
+/// The strategy that the scenario itself has, as far as a strategy can say it.
+Strategy own_strategy(const Scenario& scenario);
+
+/// The scenario with that strategy. `scenario` begins as base.scenario and may have had any other
+/// strategy since.
+void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase& base);
+
+/// "parallelism.tensor=8", as --set takes them: what the strategy changes of the scenario.
+std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase& base);
+
+/// "tensor 8 x pipeline 16 x data 8, interleaved 2, micro-batch 1, recompute 3 layers, zero1".
+std::string strategy_text(const Strategy& strategy);
+/// Of it, degrees alone, and all the rest.
+std::string degrees_text(const Strategy& strategy);
+std::string choices_text(const Strategy& strategy);
+
+}  // namespace stepsim

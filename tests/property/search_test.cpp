@@ -1,0 +1,224 @@
+// The search against doing it all: its conditions against the reader's, its bounds against
+// simulations, its best strategy against the best of every strategy.
+#include <algorithm>
+#include <set>
+
+#include <doctest/doctest.h>
+#include <fmt/ranges.h>
+
+#include "sim/command/counterfactuals.hpp"
+#include "sim/command/forked.hpp"
+#include "sim/core/error.hpp"
+#include "sim/ops/op_graph.hpp"
+#include "sim/plan/known_names.hpp"
+#include "sim/plan/memory.hpp"
+#include "sim/report/metrics.hpp"
+#include "sim/search/best_first.hpp"
+#include "tests/source_folder.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+const Library kLibrary{{source_folder()}};
+
+Scenario read(const std::string& text, const std::vector<std::string>& settings = {}) {
+  std::vector<Override> overrides;
+  for (const std::string& setting : settings) overrides.push_back(parse_override(setting));
+  return parse_scenario(text, "test.yaml", kLibrary, overrides, known_names());
+}
+
+const std::string kOneNode =
+    "cluster: {name: half-dgx, gpu: a100-80, gpus_per_node: 4, intra_node: nvlink3}\n";
+
+/// Kernels that are long enough to hide launches, or a model of a hundred layers would be wanted.
+const std::string kDense =
+    "model: {name: small, layers: 4, hidden: 2048, heads: 16, vocabulary: 8192}\n" + kOneNode +
+    "training: {sequence_length: 1024, global_batch: 8, attention: flash2}\n"
+    "parallelism: {data: {sharding: zero1}}\n";
+
+const std::string kTwoNodes =
+    "model: {name: small, layers: 6, hidden: 1024, heads: 16, vocabulary: 8192}\n"
+    "cluster: {base: dgx-h100, nodes: 2}\n"
+    "training: {sequence_length: 512, global_batch: 32}\n"
+    "parallelism: {overlap_tensor: false}\n";
+
+const std::string kExperts =
+    "model: {name: experts, layers: 4, hidden: 1024, heads: 8, vocabulary: 8192,\n"
+    "        experts: {count: 4, top_k: 2, ffn: 2048}}\n" +
+    kOneNode + "training: {sequence_length: 512, global_batch: 8}\n";
+
+const std::string kMegatron =
+    "framework: megatron\n"
+    "model: {name: small, layers: 7, hidden: 1024, heads: 8, vocabulary: 8192}\n" +
+    kOneNode + "training: {sequence_length: 512, global_batch: 12, optimizer: lamb}\n";
+
+const std::string kMlp = "model: {kind: mlp, layers: 4, width: 4096}\n" + kOneNode +
+                         "training: {global_batch: 64, precision: bf16}\n";
+
+struct Everything {
+  std::vector<Strategy> accepted, refused;
+};
+
+Everything everything(const SearchBase& base, const Axes& axes) {
+  Everything all;
+  walk(
+      axes, base,
+      [&](const FrameVariants& frame) {
+        all.accepted.insert(all.accepted.end(), frame.variants.begin(), frame.variants.end());
+        all.refused.insert(all.refused.end(), frame.refused_ones.begin(), frame.refused_ones.end());
+        CHECK(frame.refused == static_cast<std::int64_t>(frame.refused_ones.size()));
+      },
+      true);
+  return all;
+}
+
+SearchBase base_of(const std::string& text) { return {.scenario = read(text), .stated = {}}; }
+
+/// The reader's scenario, or nothing where it refuses.
+std::optional<Scenario> reader_of(const std::string& text, const SearchBase& base,
+                                  const Strategy& strategy) {
+  try {
+    return read(text, settings_of(strategy, base));
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
+
+StrategyOutcome simulated(const SearchBase& base, const Strategy& strategy) {
+  Scenario scenario = base.scenario;
+  set_strategy(scenario, strategy, base);
+  const OpGraph graph = build(scenario);
+  const Memory memory{memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{}, 1};
+  StrategyOutcome outcome{
+      .refusal = {}, .peak = memory.worst().needed(), .fits = memory.fits(), .step = {}, .mfu = 0};
+  if (outcome.fits) outcome.step = step_of(make_plan(scenario, graph));
+  return outcome;
+}
+
+/// In processes of their own, many in each.
+std::vector<StrategyOutcome> simulated(const SearchBase& base,
+                                       const std::vector<Strategy>& strategies) {
+  constexpr std::size_t kEach = 64;
+  const std::size_t count = (strategies.size() + kEach - 1) / kEach;
+  const auto answers = run_forked(static_cast<int>(count), 2, [&](int piece) {
+    std::vector<double> numbers;
+    const std::size_t begin = static_cast<std::size_t>(piece) * kEach;
+    for (std::size_t i = begin; i < std::min(begin + kEach, strategies.size()); ++i) {
+      const StrategyOutcome outcome = simulated(base, strategies[i]);
+      numbers.insert(numbers.end(), {outcome.step.seconds(), outcome.peak.bytes()});
+    }
+    return text_of(numbers);
+  });
+  std::vector<StrategyOutcome> outcomes;
+  for (const auto& answer : answers) {
+    const std::vector<double> numbers = numbers_of(answer.value());
+    for (std::size_t i = 0; i + 1 < numbers.size(); i += 2)
+      outcomes.push_back({.refusal = {},
+                          .peak = Bytes{numbers[i + 1]},
+                          .fits = numbers[i] > 0,
+                          .step = Seconds{numbers[i]},
+                          .mfu = 0});
+  }
+  return outcomes;
+}
+
+/// Every n-th, so that a test is not longer than it has to be.
+std::vector<Strategy> some_of(const std::vector<Strategy>& all, std::size_t most) {
+  const std::size_t every = std::max<std::size_t>(all.size() / most, 1);
+  std::vector<Strategy> some;
+  for (std::size_t i = 0; i < all.size(); i += every) some.push_back(all[i]);
+  return some;
+}
+
+}  // namespace
+
+TEST_CASE("the search finds strategies to fit together exactly where the reader does") {
+  for (const std::string& text : {kDense, kTwoNodes, kExperts, kMegatron, kMlp}) {
+    CAPTURE(text);
+    const SearchBase base = base_of(text);
+    const Everything all = everything(base, axes_of(base, {base.scenario.cluster.gpus()}));
+    REQUIRE(!all.accepted.empty());
+    for (const Strategy& strategy : some_of(all.accepted, 200)) {
+      CAPTURE(strategy_text(strategy));
+      auto read = reader_of(text, base, strategy);
+      REQUIRE(read.has_value());
+      Scenario set = base.scenario;
+      set_strategy(set, strategy, base);
+      set.hash = read->hash;
+      CHECK(set == *read);
+    }
+    for (const Strategy& strategy : some_of(all.refused, 200)) {
+      CAPTURE(strategy_text(strategy));
+      CHECK(!reader_of(text, base, strategy).has_value());
+    }
+  }
+}
+
+TEST_CASE("no strategy is faster than its bound or needs less memory") {
+  for (const std::string& text : {kDense, kTwoNodes, kExperts, kMegatron, kMlp}) {
+    CAPTURE(text);
+    const SearchBase base = base_of(text);
+    const auto strategies =
+        some_of(everything(base, axes_of(base, {base.scenario.cluster.gpus()})).accepted, 400);
+    Bounds bounds(base);
+    const auto outcomes = simulated(base, strategies);
+    REQUIRE(outcomes.size() == strategies.size());
+    for (std::size_t i = 0; i < strategies.size(); ++i) {
+      CAPTURE(strategy_text(strategies[i]));
+      const Bound bound = bounds.of(strategies[i]);
+      CHECK(bound.memory.bytes() <= outcomes[i].peak.bytes() * (1 + 1e-9));
+      if (outcomes[i].fits) CHECK(bound.step.seconds() <= outcomes[i].step.seconds() * (1 + 1e-9));
+    }
+  }
+}
+
+TEST_CASE("the best of a search is the best of all strategies, for any number of simulations") {
+  const SearchBase base = base_of(kDense);
+  Axes axes = axes_of(base, {4});
+  restrict_axis(axes, "recompute=none,full");
+  restrict_axis(axes, "bucket=100");
+  restrict_axis(axes, "context=1");
+  restrict_axis(axes, "schedule=1f1b,interleaved,zb-v,dualpipe");
+  const auto all = everything(base, axes).accepted;
+  const auto outcomes = simulated(base, all);
+  Seconds best{1e9};
+  for (const StrategyOutcome& outcome : outcomes) {
+    if (outcome.fits) best = std::min(best, outcome.step);
+  }
+  const auto simulate = [&](const std::vector<TriedStrategy>& batch) {
+    std::vector<std::optional<StrategyOutcome>> found;
+    for (const TriedStrategy& tried : batch) {
+      const auto place = std::find(all.begin(), all.end(), tried.strategy);
+      REQUIRE(place != all.end());
+      found.emplace_back(outcomes[static_cast<std::size_t>(place - all.begin())]);
+    }
+    return found;
+  };
+  const SearchLimits limits{
+      .simulations = 1'000'000, .keep = 1, .capacity = base.scenario.cluster.gpu.memory, .own = {}};
+  const SearchOutcome found = search(axes, base, limits, simulate, {});
+  REQUIRE(!found.ranked.empty());
+  CHECK(found.ranked.front().outcome.step.seconds() == best.seconds());
+  CHECK(found.proven());
+  const SearchCounts& c = found.counts;
+  CHECK(c.considered == c.refused + c.too_large + c.pruned + c.simulated + c.no_memory + c.left);
+  CHECK(c.considered - c.refused == static_cast<std::int64_t>(all.size()));
+  CHECK(c.simulated < static_cast<std::int64_t>(all.size() / 2));
+  // With fewer simulations it says what is not proven.
+  SearchLimits few = limits;
+  few.simulations = 1;
+  const SearchOutcome cut = search(axes, base, few, simulate, {});
+  CHECK(cut.counts.left > 0);
+  CHECK(!cut.proven());
+  CHECK(cut.least_left.seconds() <= best.seconds());
+}
+
+TEST_CASE("layers are dealt out evenly, or with one less at the ends") {
+  CHECK(dealt_layers(8, 4) == std::vector<std::int64_t>{2, 2, 2, 2});
+  CHECK(dealt_layers(7, 4) == std::vector<std::int64_t>{2, 2, 2, 1});
+  // Dubey et al. 2024 (arXiv 2407.21783), section 3.3.2: one layer less on the first and last stage
+  CHECK(dealt_layers(6, 4) == std::vector<std::int64_t>{1, 2, 2, 1});
+  CHECK(dealt_layers(5, 4).empty());
+  CHECK(dealt_layers(3, 4).empty());
+}
