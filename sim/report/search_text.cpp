@@ -121,7 +121,8 @@ class Screen {
   std::string closest() const {
     const TriedStrategy& s = *r_.outcome.smallest;
     return fmt::format(
-        "the closest is {}; it needs at least {} of {}. More nodes (--set cluster.nodes=...), an optimizer on the "
+        "the closest is {}; it needs at least {} of {}. More nodes (--set cluster.nodes=...), an "
+        "optimizer on the "
         "host (--set parallelism.data.offload_optimizer=true) or GPUs with more memory would help",
         strategy_text(s.strategy), humanise(s.bound.memory).text(), humanise(r_.capacity).text());
   }
