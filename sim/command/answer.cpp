@@ -47,6 +47,7 @@ Answer answer_of(const Scenario& scenario, const Library& library, const AnswerO
   options.lap("simulate");
   const Timeline& timeline = answer.simulation.timeline;
   Metrics& metrics = answer.metrics = measure(scenario, graph, answer.simulation);
+  metrics.provenance.scenario = to_yaml(scenario);
   metrics.replicas = std::move(replicas);
   add_counterfactuals(metrics, scenario, graph, plan, replica, timeline);
   // After all else: a write may last for minutes, and SimGrid's clock goes on from run to run.

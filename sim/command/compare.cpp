@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/command/answer.hpp"
 #include "sim/command/command.hpp"
@@ -38,9 +39,9 @@ std::vector<Override> overrides_of(const std::vector<std::string>& texts) {
 }
 
 /// Those that bear on the answer.
-std::vector<ComparedKey> compared_keys(const Scenario& scenario) {
+std::vector<ComparedKey> compared_keys(const std::vector<KeyValue>& all) {
   std::vector<ComparedKey> keys;
-  for (const KeyValue& key : keys_of(scenario)) {
+  for (const KeyValue& key : all) {
     if (key.key != "name" && key.key != "description" && !key.key.starts_with("expect."))
       keys.push_back({key.key, key.value});
   }
@@ -58,7 +59,7 @@ Candidate scenario_candidate(const Source& source, const CompareOptions& options
   candidate.contender.changes = changes;
   candidate.scenario =
       parse_scenario(source.text, source.name, library_for(source.name), overrides, known_names());
-  candidate.contender.keys = compared_keys(candidate.scenario);
+  candidate.contender.keys = compared_keys(keys_of(candidate.scenario));
   return candidate;
 }
 
@@ -67,6 +68,10 @@ Candidate result_candidate(const std::shared_ptr<const Source>& source) {
   candidate.contender.file = source->name;
   candidate.contender.is_result = true;
   candidate.contender.result = read_result(source);
+  const std::string& yaml = candidate.contender.result.yaml;
+  if (!yaml.empty())
+    candidate.contender.keys =
+        compared_keys(keys_of_yaml({"the scenario in " + source->name, "", yaml}));
   return candidate;
 }
 
@@ -188,6 +193,27 @@ std::vector<Candidate> load_all(const CompareOptions& options) {
   return candidates;
 }
 
+/// What `run --format json` prints of it. Errors say whose they are.
+std::string answer_text(const Candidate& candidate, int jobs) {
+  const Contender& contender = candidate.contender;
+  const auto said_of = [&](const std::exception& error) {
+    const std::string changes = contender.changes.empty()
+                                    ? ""
+                                    : fmt::format(" with {}", fmt::join(contender.changes, ", "));
+    return fmt::format("{}{}: {}", contender.file, changes, error.what());
+  };
+  try {
+    std::ostringstream notes;  // what they say stands in the result
+    const Answer answer =
+        answer_of(candidate.scenario, library_for(contender.file), {.jobs = jobs}, notes);
+    return to_json(answer.metrics, answer.outcomes, nullptr);
+  } catch (const UserError& error) {
+    throw UserError(said_of(error));
+  } catch (const SimulationError& error) {
+    throw SimulationError(said_of(error));
+  }
+}
+
 /// The result as `run` prints it, of each that is a scenario.
 void simulate_all(std::vector<Candidate>& candidates, int jobs) {
   std::vector<Candidate*> scenarios;
@@ -200,13 +226,8 @@ void simulate_all(std::vector<Candidate>& candidates, int jobs) {
   const int cores = jobs > 0 ? jobs : static_cast<int>(std::thread::hardware_concurrency());
   // Replicas are at work beside each other already.
   const auto answers =
-      run_forked(static_cast<int>(scenarios.size()), replicas ? 1 : cores, [&](int i) {
-        const Candidate& candidate = *scenarios[static_cast<std::size_t>(i)];
-        std::ostringstream notes;  // what they say stands in the result
-        const Answer answer = answer_of(candidate.scenario, library_for(candidate.contender.file),
-                                        {.jobs = jobs}, notes);
-        return to_json(answer.metrics, answer.outcomes, nullptr);
-      });
+      run_forked(static_cast<int>(scenarios.size()), replicas ? 1 : cores,
+                 [&](int i) { return answer_text(*scenarios[static_cast<std::size_t>(i)], jobs); });
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     if (!answers[i]) throw SimulationError("interrupted before all were simulated");
     const Contender& contender = scenarios[i]->contender;

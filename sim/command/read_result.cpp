@@ -146,6 +146,8 @@ class ResultReader {
 
   void read_provenance(const JsonTree& provenance, ResultFacts& r) {
     r.version = text(provenance, "version");
+    const JsonTree* scenario = find(provenance, "scenario", false);
+    if (scenario != nullptr && !scenario->is(Kind::null)) r.yaml = text(provenance, "scenario");
     const JsonTree* hashes = map(provenance, "hashes", true);
     if (hashes == nullptr) return;
     for (const JsonTree::Member& hash : hashes->members) {

@@ -43,14 +43,14 @@ std::optional<std::string> value_of(const Contender& run, const std::string& key
   return std::nullopt;
 }
 
-/// Of the scenarios alone: what a result was made of is not known.
+/// Of those whose keys are known.
 std::vector<InputDifference> input_differences(const std::vector<Contender>& runs) {
   std::vector<InputDifference> differences;
   for (const std::string& key : keys_in_order(runs)) {
     Values known, all;
     for (const Contender& run : runs) {
       all.push_back(value_of(run, key));
-      if (!run.is_result) known.push_back(all.back());
+      if (!run.keys.empty()) known.push_back(all.back());
     }
     if (!is_same(known)) differences.push_back({key, all});
   }
@@ -64,14 +64,14 @@ std::optional<std::string> hash_of(const Contender& run, const std::string& what
 }
 
 /// Where two have something of that name, and it is not the same. Scenarios are told apart by their
-/// keys, unless one is that of a result.
+/// keys, unless those of one are not known.
 std::vector<InputDifference> hash_differences(const std::vector<Contender>& runs) {
-  const bool any_result =
-      std::any_of(runs.begin(), runs.end(), [](const Contender& run) { return run.is_result; });
+  const bool by_hash =
+      std::any_of(runs.begin(), runs.end(), [](const Contender& run) { return run.keys.empty(); });
   std::vector<std::string> names;
   for (const Contender& run : runs)
     for (const auto& [name, hash] : run.result.hashes)
-      if ((name != "scenario" || any_result) &&
+      if ((name != "scenario" || by_hash) &&
           std::find(names.begin(), names.end(), name) == names.end())
         names.push_back(name);
   std::vector<InputDifference> differences;

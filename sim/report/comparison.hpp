@@ -46,6 +46,7 @@ struct ResultFacts {
   std::string verdict;
   std::string version;
   std::vector<std::pair<std::string, std::string>> hashes;  ///< "gpu h100" and its profile's hash
+  std::string yaml;  ///< its scenario with every default; empty: an earlier version left it out
 
   /// The mean of the replicas, or the step.
   Seconds mean() const;
@@ -61,12 +62,14 @@ struct Contender {
   std::string file;                   ///< as the user named it
   std::vector<std::string> settings;  ///< --set: path=value on top of the file
   std::vector<std::string> changes;   ///< --vs: likewise, on top of the first one
-  bool is_result = false;             ///< the file is one; its scenario's keys are not known
-  std::vector<ComparedKey> keys;      ///< of its scenario, those that bear on the answer
+  bool is_result = false;             ///< the file is one
+  /// Of its scenario, those that bear on the answer; empty: not known.
+  std::vector<ComparedKey> keys;
   ResultFacts result;
 };
 
-/// A key whose value is not the same everywhere; nothing: that one has no such key.
+/// A key whose value is not the same everywhere; nothing: that one has no such key, or no keys are
+/// known.
 struct InputDifference {
   std::string key;
   std::vector<std::optional<std::string>> values;  ///< one each, in their order
@@ -107,7 +110,7 @@ struct BaselineJudgement {
 struct Comparison {
   std::vector<Contender> runs;
   std::vector<InputDifference> inputs;  ///< in the order of a scenario's keys
-  std::vector<InputDifference> hashes;  ///< of profiles of one name, and of scenarios of results
+  std::vector<InputDifference> hashes;  ///< of profiles of one name; of scenarios without keys
   std::vector<Difference> differences;  ///< of all but the first
   std::optional<BaselineJudgement> baseline;
 };

@@ -206,11 +206,11 @@ void add_verdicts(const Comparison& c, AnswerRows& rows) {
   if (!std::all_of(words.begin(), words.end(), is_first)) rows.add_words("Verdict", words);
 }
 
-/// "-": has no such key; "?": not known, for it is a result.
+/// "-": has no such key; "?": its keys are not known.
 std::vector<std::string> key_texts(const Comparison& c, const InputDifference& difference) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < c.runs.size(); ++i)
-    texts.push_back(c.runs[i].is_result ? "?" : difference.values[i].value_or("-"));
+    texts.push_back(c.runs[i].keys.empty() ? "?" : difference.values[i].value_or("-"));
   return texts;
 }
 

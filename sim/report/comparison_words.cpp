@@ -162,10 +162,12 @@ void add_inputs(const Comparison& c, std::vector<Remark>& remarks) {
   }
   std::vector<std::string> unknown;
   for (const Contender& run : c.runs)
-    if (run.is_result) unknown.push_back(run.label);
+    if (run.keys.empty()) unknown.push_back(run.label);
   if (unknown.empty()) return;
-  remarks.push_back({"Input", fmt::format("a result does not hold its scenario: of {} {} known",
-                                          all_of(unknown), "hashes alone are")});
+  remarks.push_back(
+      {"Input", fmt::format("the result of an earlier version does not hold its scenario: of {} "
+                            "hashes alone are known",
+                            all_of(unknown))});
 }
 
 void add_baseline(const Comparison& c, std::vector<Remark>& remarks) {

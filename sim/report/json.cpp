@@ -156,7 +156,9 @@ Json engine_of(const EngineStats& engine, const RunStats* stats) {
 Json provenance_of(const Provenance& provenance) {
   Json hashes = Json::object();
   for (const auto& [what, hash] : provenance.hashes) hashes[what] = hash;
-  return {{"version", provenance.version}, {"hashes", hashes}};
+  return {{"version", provenance.version},
+          {"hashes", hashes},
+          {"scenario", provenance.scenario.empty() ? Json() : Json(provenance.scenario)}};
 }
 
 }  // namespace

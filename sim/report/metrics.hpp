@@ -110,6 +110,7 @@ struct RunStats {
 struct Provenance {
   std::string version;
   std::vector<std::pair<std::string, std::string>> hashes;  ///< scenario, GPU profile, link profile
+  std::string scenario;  ///< as YAML with every default; empty: the caller does not say
 };
 
 struct Metrics {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/core/error.hpp"
+#include "sim/core/problems.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/scenario/tree.hpp"
 
@@ -41,10 +41,13 @@ void flatten(const Tree& tree, const std::string& path, std::vector<KeyValue>& k
 }  // namespace
 
 std::vector<KeyValue> keys_of(const Scenario& scenario) {
-  const auto source = std::make_shared<Source>(Source{"the scenario", "", to_yaml(scenario)});
+  return keys_of_yaml({"the scenario", "", to_yaml(scenario)});
+}
+
+std::vector<KeyValue> keys_of_yaml(const Source& text) {
   Problems problems;
-  const auto tree = parse_tree(source, "", problems);
-  if (!tree || !problems.empty()) throw InternalError("a scenario's own YAML cannot be read");
+  const auto tree = parse_tree(std::make_shared<Source>(text), "", problems);
+  problems.throw_if_any();
   std::vector<KeyValue> keys;
   flatten(*tree, "", keys);
   return keys;

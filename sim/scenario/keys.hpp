@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/source.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {
@@ -15,5 +16,9 @@ struct KeyValue {
 
 /// All that `to_yaml` writes, defaults and all, in that order.
 std::vector<KeyValue> keys_of(const Scenario& scenario);
+
+/// The same of a text that `to_yaml` wrote. Throws UserError with the mistakes of one that is no
+/// YAML.
+std::vector<KeyValue> keys_of_yaml(const Source& text);
 
 }  // namespace stepsim

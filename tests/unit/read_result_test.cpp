@@ -47,6 +47,7 @@ bool has(const std::string& text, const std::string& part) {
 TEST_CASE("a result is read as it was written") {
   Metrics m = sound_metrics();
   m.cost = RunCost{.per_hour = 2048, .per_million_tokens = 0.5, .per_million_samples = 900};
+  m.provenance.scenario = "model:\n  name: \"a\\\\b\"\n";
   m.replicas = Replicas{.asked = 3,
                         .steps = {27_s, 28_s, 29_s},
                         .statistics = statistics_of({27_s, 28_s, 29_s}),
@@ -70,6 +71,7 @@ TEST_CASE("a result is read as it was written") {
   REQUIRE(r.expected_error);
   CHECK(r.expected_error->median == doctest::Approx(0.041));
   CHECK(r.version == "0.1.0");
+  CHECK(r.yaml == m.provenance.scenario);
   CHECK(r.hashes.front() == std::pair<std::string, std::string>{"scenario", "9f2c"});
 }
 
@@ -83,6 +85,7 @@ TEST_CASE("what a run does without is not there") {
   CHECK_FALSE(r.memory);
   CHECK_FALSE(r.cost);
   CHECK_FALSE(r.expected_error);
+  CHECK(r.yaml.empty());
   CHECK(r.replicas.empty());
   CHECK(r.mean() == r.step_time);
 }

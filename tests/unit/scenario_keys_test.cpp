@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/core/error.hpp"
 #include "sim/scenario/keys.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
@@ -47,4 +48,17 @@ TEST_CASE("a framework's defaults are among them") {
   const auto plain = keys_of_text(), megatron = keys_of_text("framework: megatron\n");
   const auto differs = [&](const KeyValue& key) { return value_of(plain, key.key) != key.value; };
   CHECK(std::count_if(megatron.begin(), megatron.end(), differs) > 1);
+}
+
+TEST_CASE("the keys of its YAML are those of a scenario, and what is no YAML is said") {
+  const Scenario scenario = parse_scenario(
+      "model: gpt2\ncluster: dgx-h100\ntraining: {sequence_length: 1024, global_batch: 8}\n",
+      "test.yaml", Library{{source_folder()}});
+  const auto own = keys_of(scenario), read = keys_of_yaml({"old", "", to_yaml(scenario)});
+  REQUIRE(own.size() == read.size());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    CHECK(own[i].key == read[i].key);
+    CHECK(own[i].value == read[i].value);
+  }
+  CHECK_THROWS_AS(keys_of_yaml({"old", "", "a: [1"}), UserError);
 }
