@@ -71,6 +71,7 @@ struct CommandLine {
   CalibrateProbeOptions probe_options;
   ValidateOptions validate_options;
   SweepOptions sweep_options;
+  MergeOptions merge_options;
   std::string fold = "auto", listed;
   std::function<ExitCode()> chosen;
 
@@ -98,6 +99,7 @@ struct CommandLine {
     add_calibrate();
     add_validate();
     add_sweep();
+    add_merge();
   }
 
   void add_show() {
@@ -343,7 +345,8 @@ struct CommandLine {
     sweep->add_option("--svg", options.svg, "write a picture of the objective")->check(not_empty());
     sweep
         ->add_option("--db", options.store,
-                     "file of results (SQLite); default: SCENARIO.sweep.db beside the scenario")
+                     "file of results (SQLite); default: SCENARIO.sweep.db beside the scenario, "
+                     "SCENARIO.2-of-8.sweep.db of a part")
         ->check(not_empty());
     CLI::Option* resume =
         sweep->add_flag("--resume", options.resume, "go on where the same sweep was stopped");
@@ -351,7 +354,10 @@ struct CommandLine {
         ->excludes(resume);
     sweep->add_option("--jobs", options.jobs, "points at the same time; default: as many as cores")
         ->check(CLI::Range(1, 4096));
-    sweep->add_option("--shard", options.shard, "2/8: the second of eight parts of the points")
+    sweep
+        ->add_option(
+            "--shard", options.shard,
+            "2/8: the second of eight parts of the points; stepsim merge unites their files")
         ->check(not_empty());
     sweep->add_option("--point-timeout", options.point_timeout,
                       "time that a point may take; default: 10min");
@@ -385,6 +391,24 @@ struct CommandLine {
       search_options.progress = isatty(STDERR_FILENO) != 0;
       chosen = [this] { return stepsim::search(search_options, std::cout, std::cerr); };
     });
+  }
+
+  void add_merge() {
+    CLI::App* merge = app.add_subcommand("merge", "unite the files of a sweep's parts");
+    merge->footer(
+        "Files with the same sweep must agree where they have the same points. When something is\n"
+        "wrong OUT stays as it was.\n"
+        "Exit codes: 0 merged, 2 files that do not go together, 4 a file cannot be read or written."
+        "\n\n"
+        "Example: stepsim merge mine.sweep.db mine.*-of-8.sweep.db");
+    merge->add_option("OUT", merge_options.into, "file of results; made where there is none")
+        ->required()
+        ->check(not_empty());
+    merge->add_option("IN", merge_options.from, "files of results: of --shard, or any sweeps")
+        ->required()
+        ->check(not_empty());
+    merge->callback(
+        [this] { chosen = [this] { return stepsim::merge(merge_options, std::cout); }; });
   }
 
   void add_explain() {

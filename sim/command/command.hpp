@@ -149,6 +149,11 @@ struct SweepOptions {
   int width = 80;
 };
 
+struct MergeOptions {
+  std::string into;               ///< file of sweeps, made where it is missing
+  std::vector<std::string> from;  ///< others
+};
+
 /// Simulates a scenario and prints the answer. Exit code 1 when an expectation fails.
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes);
 ExitCode search(const SearchOptions& options, std::ostream& out, std::ostream& notes);
@@ -193,6 +198,9 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
 /// Simulates a scenario along axes, keeps every outcome in a file, and prints the best. Exit code 1
 /// when no point is ok; 3 after Ctrl-C.
 ExitCode sweep(const SweepOptions& options, std::ostream& out, std::ostream& notes);
+
+/// Unites files of sweeps, and says what they have together.
+ExitCode merge(const MergeOptions& options, std::ostream& out);
 
 /// Prints the names that scenarios may use: models, gpus, attention kernels, links, clusters,
 /// collectives, distributions, schedules, topologies, shardings.

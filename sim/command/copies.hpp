@@ -2,12 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include <csignal>
 #include <sys/types.h>
 
 #include "sim/command/forked.hpp"

@@ -54,7 +54,8 @@ std::vector<std::optional<Ended>> all_ended(int count, int jobs,
 
 bool stream_forked(const std::function<std::optional<std::int64_t>()>& next, int jobs,
                    const ForkLimits& limits, const std::function<std::string(std::int64_t)>& work,
-                   const std::function<void(Ended)>& on_end, const std::function<void()>& on_pause) {
+                   const std::function<void(Ended)>& on_end,
+                   const std::function<void()>& on_pause) {
   const InterruptNoted noted;
   Copies copies(noted, limits, work, on_end);
   const auto at_a_time = static_cast<std::size_t>(std::max(jobs, 1));

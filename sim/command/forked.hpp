@@ -53,8 +53,8 @@ struct ForkLimits {
 };
 
 /// The same for work of any number: `next` says what is to be done, until it says nothing, and
-/// `on_end` is called with each answer as it comes, and `on_pause` now and then, at the latest half a
-/// second after the last call. Nothing is kept. Returns false where Ctrl-C or SIGTERM came before
+/// `on_end` is called with each answer as it comes, and `on_pause` now and then, at the latest half
+/// a second after the last call. Nothing is kept. Returns false where Ctrl-C or SIGTERM came before
 /// the end; what was under way then is given up.
 bool stream_forked(const std::function<std::optional<std::int64_t>()>& next, int jobs,
                    const ForkLimits& limits, const std::function<std::string(std::int64_t)>& work,

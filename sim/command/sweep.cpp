@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <numeric>
 #include <optional>
 #include <ostream>
@@ -13,6 +12,7 @@
 
 #include "sim/command/command.hpp"
 #include "sim/command/forked.hpp"
+#include "sim/command/shard.hpp"
 #include "sim/command/simulated_point.hpp"
 #include "sim/core/trim.hpp"
 #include "sim/core/version.hpp"
@@ -28,32 +28,10 @@
 namespace stepsim {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kTriedScenarios = 100;  ///< for one that says which profiles are read
 constexpr std::int64_t kMostDrawn = 10'000;    ///< points of a picture
-
-/// Part i of n, counted from 1.
-struct Shard {
-  std::int64_t part = 1, of = 1;
-  bool has(std::int64_t i) const { return i % of == part - 1; }
-};
-
-Shard shard_of(const std::string& text) {
-  if (text.empty()) return {};
-  Shard shard;
-  const std::size_t slash = text.find('/');
-  try {
-    if (slash == std::string::npos) throw Mistake{};
-    read_scalar(text.substr(0, slash), shard.part);
-    read_scalar(text.substr(slash + 1), shard.of);
-    if (shard.part < 1 || shard.part > shard.of) throw Mistake{};
-    return shard;
-  } catch (const Mistake&) {
-    throw UserError(fmt::format("--shard '{}' is no part of a whole, write 1/4 to 4/4", text));
-  }
-}
 
 /// The value of an option that is a quantity above 0.
 template <class Value>
@@ -75,10 +53,6 @@ ForkLimits limits_of(const SweepOptions& options) {
   if (!options.point_memory.empty())
     limits.bytes = limit_of<Bytes>("--point-memory", options.point_memory).bytes();
   return limits;
-}
-
-std::string default_store(const std::string& scenario) {
-  return fs::path(scenario).replace_extension(".sweep.db").string();
 }
 
 /// Of the first point that is a scenario: what its profiles are.
@@ -114,7 +88,8 @@ SweepRecord record_of(const Sweep& sweep, const PointList& points, const std::st
 }
 
 /// Chooses the sweep in its file; what is there of it already is kept or begun anew, as asked.
-void choose(SweepStore& store, const SweepRecord& record, const SweepOptions& options) {
+void choose(SweepStore& store, const SweepRecord& record, const PointList& points,
+            const Shard& shard, const SweepOptions& options) {
   const auto known = store.sweeps();
   const auto same = [&](const SweepRecord& other) { return other.identity == record.identity; };
   const auto found = std::find_if(known.begin(), known.end(), same);
@@ -127,12 +102,16 @@ void choose(SweepStore& store, const SweepRecord& record, const SweepOptions& op
         options.store));
   store.choose(*found, false);
   const std::int64_t done = store.count();
-  const bool is_whole = done == record.points;
   if (options.resume) return;
+  std::int64_t ours = 0;
+  for (std::int64_t i = 0; i < points.count() && done > 0; ++i)
+    ours += shard.has(i) && store.has(points[i]) ? 1 : 0;
+  const std::int64_t asked = shard.share(points.count());
+  const bool is_whole = done == asked && ours == asked;
   if (!is_whole && done > 0)
     throw UserError(fmt::format(
         "'{}' has {} of {} points of this sweep: --resume goes on, --restart begins anew",
-        options.store, done, record.points));
+        options.store, done, shard.is_all() || done > asked ? record.points : asked));
   store.choose(record, true);
 }
 
@@ -200,9 +179,8 @@ void warm_up(const Sweep& sweep, std::int64_t point) {
 }
 
 /// Simulates every point that is not done yet; false where it was interrupted.
-bool run_points(const Sweep& sweep, const PointList& points, const SweepOptions& options,
-                SweepStore& store, std::ostream& notes) {
-  const Shard shard = shard_of(options.shard);
+bool run_points(const Sweep& sweep, const PointList& points, const Shard& shard,
+                const SweepOptions& options, SweepStore& store, std::ostream& notes) {
   std::int64_t next = 0, left = 0;
   const auto is_due = [&](std::int64_t i) { return shard.has(i) && !store.has(points[i]); };
   for (std::int64_t i = 0; i < points.count(); ++i) left += is_due(i) ? 1 : 0;
@@ -227,9 +205,10 @@ bool run_points(const Sweep& sweep, const PointList& points, const SweepOptions&
     store.add({ended.index, outcome_of_copy(ended)});
     progress.step();
   };
+  const auto save = [&] { store.save(); };
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  const bool whole =
-      stream_forked(due, options.jobs > 0 ? options.jobs : cores, limits_of(options), work, keep);
+  const bool whole = stream_forked(due, options.jobs > 0 ? options.jobs : cores, limits_of(options),
+                                   work, keep, save);
   progress.end();
   store.flush();
   return whole;
@@ -275,13 +254,14 @@ AxisSlice slice_of(const SweepStore& store, const std::vector<SweepAxis>& axes, 
   return slice;
 }
 
-SweepAnswer answer_of(const Sweep& sweep, const PointList& points, const SweepOptions& options,
-                      const SweepStore& store) {
+SweepAnswer answer_of(const Sweep& sweep, const PointList& points, const Shard& shard,
+                      const SweepOptions& options, const SweepStore& store) {
   const Objective& objective = objective_of(sweep.objective);
   SweepAnswer answer{.name = sweep.name,
                      .axes = sweep.axes,
                      .grid = static_cast<std::int64_t>(grid_size(sweep.axes)),
                      .wanted = points.count(),
+                     .shard = {},
                      .others = store.examples(),
                      .objective = &objective,
                      .best = store.best(objective, options.top),
@@ -292,6 +272,8 @@ SweepAnswer answer_of(const Sweep& sweep, const PointList& points, const SweepOp
   const auto counts = store.count_by_state();
   answer.done = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   answer.ok = counts.front();
+  if (!shard.is_all() && answer.done < points.count())
+    answer.shard = SweepShard{shard.part, shard.of, shard.share(points.count())};
   if (!answer.best.empty()) {
     const SweepPoint& best = answer.best.front();
     answer.has_tokens = best.outcome.numbers->tokens_per_s > 0;
@@ -315,7 +297,8 @@ void print(const SweepAnswer& answer, const SweepOptions& options, const SweepSt
 
 ExitCode sweep(const SweepOptions& asked, std::ostream& out, std::ostream& notes) {
   SweepOptions options = asked;
-  if (options.store.empty()) options.store = default_store(options.scenario.path);
+  const Shard shard = shard_of(options.shard);
+  if (options.store.empty()) options.store = default_store(options.scenario.path, shard);
   SweepRequest request{.path = options.scenario.path,
                        .overrides = {},
                        .vary = options.vary,
@@ -326,19 +309,18 @@ ExitCode sweep(const SweepOptions& asked, std::ostream& out, std::ostream& notes
   for (const std::string& text : options.scenario.overrides)
     request.overrides.push_back(parse_override(text));
   limits_of(options);
-  shard_of(options.shard);
   const Sweep sweep = load_sweep(request);
   objective_of(sweep.objective);
   const PointList points = points_to_run(sweep);
   SweepStore store(options.store);
-  choose(store, record_of(sweep, points, options.scenario.path), options);
-  const bool whole = run_points(sweep, points, options, store, notes);
-  const SweepAnswer answer = answer_of(sweep, points, options, store);
+  choose(store, record_of(sweep, points, options.scenario.path), points, shard, options);
+  const bool whole = run_points(sweep, points, shard, options, store, notes);
+  const SweepAnswer answer = answer_of(sweep, points, shard, options, store);
   if (!options.svg.empty()) save_file(options.svg, sweep_plot(answer));
   print(answer, options, store, out);
   if (!whole) {
     notes << fmt::format("interrupted: {} of {} points are done; --resume goes on\n", answer.done,
-                         answer.wanted);
+                         answer.shard ? answer.shard->points : answer.wanted);
     return ExitCode::incomplete;
   }
   return answer.best.empty() ? ExitCode::expectation_failed : ExitCode::ok;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -23,6 +24,12 @@ struct AxisSlice {
       flat;  ///< of places in `order`; nothing: the axis holds words, or links keys
 };
 
+/// The points that were asked for, where that is a part of all.
+struct SweepShard {
+  std::int64_t part = 1, of = 1;  ///< counted from 1
+  std::int64_t points = 0;
+};
+
 struct SweepAnswer {
   std::string name;  ///< of the scenario
   std::vector<SweepAxis> axes;
@@ -30,6 +37,7 @@ struct SweepAnswer {
   std::int64_t wanted = 0;  ///< of them, after conditions and draws
   std::int64_t done = 0;
   std::int64_t ok = 0;
+  std::optional<SweepShard> shard;   ///< nothing: all were asked for, or all are done
   std::vector<StateExample> others;  ///< states that are not ok, and how many have them
   const Objective* objective = nullptr;
   bool has_tokens = true;         ///< false: costs are of a million samples

@@ -64,6 +64,8 @@ Json counts_json(const SweepAnswer& answer) {
   Json counts{
       {"grid", answer.grid}, {"wanted", answer.wanted}, {"done", answer.done}, {"ok", answer.ok}};
   for (const StateExample& other : answer.others) counts[name_of(other.state)] = other.count;
+  if (const auto& shard = answer.shard)
+    counts["shard"] = {{"part", shard->part}, {"of", shard->of}, {"points", shard->points}};
   return counts;
 }
 

@@ -68,14 +68,19 @@ class Screen {
     for (const std::string& part : wrap(fmt::format("{}: {}", a_.name, grid), style_.width))
       line(bold(part));
     std::string counts = fmt::format("{} points", grouped(a_.wanted));
+    if (a_.shard)
+      counts = fmt::format("shard {} of {}: {} of {}", grouped(a_.shard->part),
+                           grouped(a_.shard->of), grouped(a_.shard->points), counts);
     if (a_.wanted != a_.grid) counts += fmt::format(" of {}", grouped(a_.grid));
-    if (a_.done != a_.wanted) counts += fmt::format(", {} done", grouped(a_.done));
+    if (a_.done != asked()) counts += fmt::format(", {} done", grouped(a_.done));
     counts += fmt::format(": {} ok", grouped(a_.ok));
     for (const StateExample& other : a_.others)
       counts += fmt::format(", {} {}", grouped(other.count), name_of(other.state));
     for (const std::string& part : wrap(counts, style_.width)) line(part);
     line();
   }
+
+  std::int64_t asked() const { return a_.shard ? a_.shard->points : a_.wanted; }
 
   std::string figures(const PointNumbers& n) const {
     std::string text = pad_left(objective_text(*a_.objective, value(n)), kFigure);
@@ -167,6 +172,10 @@ class Screen {
     const std::string wait = longest_wait(n);
     if (!wait.empty()) text += fmt::format("; waits most: {}", wait);
     paragraph("Best", text);
+    if (a_.shard) {  // neighbours are missing
+      paragraph("", "of this shard; `stepsim merge` unites the files of all");
+      return;
+    }
     const char* label = "Flat";
     for (std::size_t axis = 0; axis < a_.axes.size(); ++axis) {
       const std::string sentence = flatness_sentence(a_, axis);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
@@ -118,6 +119,11 @@ std::string insert_text() {
   return fmt::format("INSERT OR REPLACE INTO points VALUES ({})", marks);
 }
 
+void refuse_other_file(const std::string& path, const SQLite::Exception& error) {
+  if (std::string_view(error.what()).find("not a database") != std::string_view::npos)
+    throw UserError(fmt::format("'{}' is there, and is no file of sweeps", path));
+}
+
 }  // namespace
 
 struct SweepStore::File {
@@ -126,11 +132,11 @@ struct SweepStore::File {
   std::int64_t sweep = 0;  ///< the chosen one
   std::vector<SweepAxis> axes;
   std::optional<SQLite::Transaction> open;
+  bool holds = false;  ///< until `flush`
   std::optional<SQLite::Statement> insert, find;
   Clock::time_point last_commit = Clock::now();
 
-  explicit File(const std::string& file)
-      : path(file), database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMs) {}
+  File(const std::string& file, int how) : path(file), database(file, how, kBusyMs) {}
 
   /// Calls SQLite; what it cannot do is an IoError that names the file.
   template <class Work>
@@ -175,6 +181,7 @@ struct SweepStore::File {
   }
 
   void commit() {
+    if (holds) return;
     if (open) open->commit();
     open.reset();
     last_commit = Clock::now();
@@ -218,16 +225,34 @@ struct SweepStore::File {
 SweepStore::SweepStore(const std::string& path) {
   const bool is_new = !std::filesystem::exists(path);
   try {
-    file_ = std::make_unique<File>(path);
+    file_ = std::make_unique<File>(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     file_->check_schema();
     file_->make_tables();
   } catch (const SQLite::Exception& error) {
-    const std::string text = error.what();
-    if (!is_new && text.find("not a database") != std::string::npos)
-      throw UserError(fmt::format("'{}' is there, and is no file of sweeps", path));
-    throw IoError(fmt::format("cannot write '{}': {}", path, text));
+    if (!is_new) refuse_other_file(path, error);
+    throw IoError(fmt::format("cannot write '{}': {}", path, error.what()));
   }
 }
+
+SweepStore SweepStore::reader(const std::string& path) {
+  if (!std::filesystem::exists(path))
+    throw IoError(fmt::format("cannot read '{}': No such file or directory", path));
+  try {
+    // One that was killed while it wrote has left what only a writer can undo. SQLite itself reads
+    // what it may not write.
+    auto file = std::make_unique<File>(path, SQLite::OPEN_READWRITE);
+    file->check_schema();
+    if (!file->database.tableExists("sweeps"))
+      throw UserError(fmt::format("'{}' is empty: no sweep was begun in it", path));
+    return SweepStore(std::move(file));
+  } catch (const SQLite::Exception& error) {
+    refuse_other_file(path, error);
+    throw IoError(fmt::format("cannot read '{}': {}", path, error.what()));
+  }
+}
+
+SweepStore::SweepStore(std::unique_ptr<File> file) : file_(std::move(file)) {}
+SweepStore::SweepStore(SweepStore&& other) noexcept = default;
 
 SweepStore::~SweepStore() {
   try {
@@ -284,6 +309,18 @@ void SweepStore::choose(const SweepRecord& record, bool anew) {
     file_->commit();
     file_->find.emplace(database, "SELECT 1 FROM points WHERE sweep = ? AND point = ?");
     file_->insert.emplace(database, insert_text());
+  });
+}
+
+void SweepStore::look_at(const SweepRecord& record) {
+  file_->guarded([&] {
+    SQLite::Statement find(file_->database, "SELECT sweep FROM sweeps WHERE identity = ?");
+    find.bind(1, record.identity);
+    if (!find.executeStep())
+      throw InternalError(fmt::format("'{}' has no sweep {}", file_->path, record.identity));
+    file_->sweep = find.getColumn(0).getInt64();
+    file_->axes = record.axes;
+    file_->find.emplace(file_->database, "SELECT 1 FROM points WHERE sweep = ? AND point = ?");
   });
 }
 
@@ -352,12 +389,26 @@ void SweepStore::add(const SweepPoint& point) {
       for (const double value : values_of(*point.outcome.numbers)) insert.bind(++at, value);
     }
     insert.exec();
-    if (Clock::now() - file_->last_commit > kBetweenCommits) file_->commit();
   });
+  save();
+}
+
+void SweepStore::save() {
+  if (Clock::now() - file_->last_commit > kBetweenCommits) file_->guarded([&] { file_->commit(); });
 }
 
 void SweepStore::flush() {
-  file_->guarded([&] { file_->commit(); });
+  file_->guarded([&] {
+    file_->holds = false;
+    file_->commit();
+  });
+}
+
+void SweepStore::hold() {
+  file_->guarded([&] {
+    file_->begin();
+    file_->holds = true;
+  });
 }
 
 std::vector<SweepPoint> SweepStore::best(const Objective& objective, std::int64_t most) const {

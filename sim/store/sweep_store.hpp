@@ -33,7 +33,11 @@ class SweepStore {
   /// Opens the file, and makes it where there is none. Throws IoError when it cannot be used,
   /// UserError when it is no file of sweeps.
   explicit SweepStore(const std::string& path);
+  /// One that is there already, to be read: nothing in it changes. Throws IoError where there is
+  /// none, UserError when it is no file of sweeps.
+  static SweepStore reader(const std::string& path);
   ~SweepStore();
+  SweepStore(SweepStore&& other) noexcept;
   SweepStore(const SweepStore&) = delete;
   SweepStore& operator=(const SweepStore&) = delete;
 
@@ -43,6 +47,8 @@ class SweepStore {
   /// Chooses the sweep of that identity, and adds it where it is missing; `anew` forgets its
   /// points. All below is about the chosen one.
   void choose(const SweepRecord& record, bool anew);
+  /// The same of a file that is read, which has it.
+  void look_at(const SweepRecord& record);
   /// The number N of the view `sweep_N`.
   std::int64_t number() const;
 
@@ -54,9 +60,13 @@ class SweepStore {
   /// One for each state but ok that some point has.
   std::vector<StateExample> examples() const;
 
-  /// Keeps the outcome; it is safe in the file after `flush`, or half a second later.
+  /// Keeps the outcome; it is safe in the file after `flush`.
   void add(const SweepPoint& point);
+  /// Makes safe what has waited for half a second. Called now and then, it costs nothing.
+  void save();
   void flush();
+  /// From here on nothing is safe before `flush`, and nothing stays without it: all, or nothing.
+  void hold();
 
   /// The best `most` of those that are ok; equal ones in the order of the grid.
   std::vector<SweepPoint> best(const Objective& objective, std::int64_t most) const;
@@ -67,6 +77,7 @@ class SweepStore {
 
  private:
   struct File;
+  explicit SweepStore(std::unique_ptr<File> file);
   std::unique_ptr<File> file_;
 };
 
