@@ -377,6 +377,14 @@ struct CommandLine {
     search->add_option("--only", options.only, "axis=values: what to search, as in tensor=1,2,4")
         ->take_all()
         ->allow_extra_args(false);
+    search->add_option("--gpus", options.gpus, "how many: 512, or several: 64..4096, 64,96,128")
+        ->check(not_empty());
+    search->add_option("--tokens", options.tokens, "length of the training: 300e9")
+        ->check(not_empty());
+    search->add_option("--objective", options.objective,
+                       "of several numbers of GPUs: step_time, cost, mfu, tokens_per_s or memory");
+    search->add_option("--svg", options.svg, "write a picture of several numbers of GPUs")
+        ->check(not_empty());
     search->add_option("--keep", options.keep, "strategies to list")->check(CLI::Range(1, 1000));
     search->add_option("--simulations", options.simulations, "simulate at most so many")
         ->check(CLI::Range(1, 1'000'000));

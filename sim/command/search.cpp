@@ -1,126 +1,20 @@
-// stepsim search: the best strategy for a scenario, bounded by hand, confirmed by simulation.
+// stepsim search: the best strategy for a scenario, on its own number of GPUs or on several.
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <ostream>
-#include <thread>
 
 #include <fmt/format.h>
 
-#include "sim/cluster/kernel_time.hpp"
-#include "sim/command/command.hpp"
-#include "sim/command/counterfactuals.hpp"
-#include "sim/command/forked.hpp"
 #include "sim/command/load.hpp"
-#include "sim/engine/simulate.hpp"
-#include "sim/plan/plan.hpp"
+#include "sim/command/search_runs.hpp"
+#include "sim/report/capacity_report.hpp"
 #include "sim/report/file.hpp"
 #include "sim/report/humanise.hpp"
-#include "sim/report/measure.hpp"
-#include "sim/report/search_report.hpp"
-#include "sim/scenario/stated.hpp"
-#include "sim/search/best_first.hpp"
+#include "sim/scenario/axis_values.hpp"
 
 namespace stepsim {
 namespace {
-
-SearchBase base_of(const ScenarioArgument& argument) {
-  SearchBase base{.scenario = load(argument), .stated = {}};
-  std::vector<Override> overrides;
-  for (const std::string& text : argument.overrides) overrides.push_back(parse_override(text));
-  const auto keys = stated_keys(argument.path, overrides);
-  const auto stated = [&](const char* path) { return keys.count(path) > 0; };
-  base.stated = {.overlap_p2p = stated("parallelism.pipeline.overlap_p2p"),
-                 .no_sync = stated("parallelism.data.no_sync"),
-                 .overlap = stated("parallelism.data.overlap"),
-                 .bucket = stated("parallelism.data.bucket"),
-                 .first_bucket = stated("parallelism.data.first_bucket"),
-                 .degree = stated("parallelism.data.degree"),
-                 .shard_degree = stated("parallelism.data.shard_degree"),
-                 .steps = stated("run.steps"),
-                 .warmup = stated("run.warmup")};
-  return base;
-}
-
-ScenarioArgument with(ScenarioArgument argument, const std::vector<std::string>& settings) {
-  argument.overrides.insert(argument.overrides.end(), settings.begin(), settings.end());
-  return argument;
-}
-
-/// Seconds of a step and bytes, where it fits; the step is 0 where it does not.
-std::string simulated(const Scenario& scenario) {
-  const OpGraph graph = build(scenario);
-  const Memory memory{memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
-                      scenario.parallelism.pipeline.chunks};
-  const double peak = memory.worst().total().bytes();
-  if (!memory.fits()) return text_of({0, peak, 0});
-  const Seconds step = step_of(make_plan(scenario, graph));
-  const double rate =
-      peak_rate(scenario.cluster.gpu, scenario.training.precision).flops_per_second();
-  return text_of({step.seconds(), peak,
-                  graph.model_flops.flops() / (rate * scenario.cluster.gpus() * step.seconds())});
-}
-
-StrategyOutcome outcome_of(const std::string& answer) {
-  const std::vector<double> numbers = numbers_of(answer);
-  if (numbers.size() != 3) throw InternalError("a strategy answered '" + answer + "'");
-  return {.refusal = {},
-          .peak = Bytes{numbers[1]},
-          .fits = numbers[0] > 0,
-          .step = Seconds{numbers[0]},
-          .mfu = numbers[2]};
-}
-
-class Simulations {
- public:
-  Simulations(const SearchOptions& options, const SearchBase& base)
-      : options_(options), base_(base) {
-    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    jobs_ = options.jobs > 0 ? options.jobs : std::max(cores, 1);
-  }
-
-  /// Each as `stepsim run --set ...` would.
-  std::vector<std::optional<StrategyOutcome>> of(const std::vector<TriedStrategy>& batch) const {
-    const auto answers = run_forked(static_cast<int>(batch.size()), jobs_, [&](int index) {
-      return answer_of(batch[static_cast<std::size_t>(index)].strategy);
-    });
-    std::vector<std::optional<StrategyOutcome>> outcomes;
-    for (const auto& answer : answers) {
-      outcomes.emplace_back();
-      if (!answer) continue;
-      const bool refused = answer->starts_with(kRefused);
-      outcomes.back() = refused ? StrategyOutcome{.refusal = answer->substr(kRefused.size())}
-                                : outcome_of(*answer);
-    }
-    return outcomes;
-  }
-
-  /// The scenario as it stands.
-  std::optional<StrategyOutcome> own() const {
-    const auto answer = run_forked(1, 1, [&](int) { return simulated(base_.scenario); }).front();
-    return answer ? std::optional(outcome_of(*answer)) : std::nullopt;
-  }
-
- private:
-  static constexpr std::string_view kRefused = "refused ";
-
-  std::string answer_of(const Strategy& strategy) const {
-    Scenario scenario;
-    try {
-      scenario = load(with(options_.scenario, settings_of(strategy, base_)));
-    } catch (const UserError& error) {
-      return std::string(kRefused) + error.what();
-    }
-    Scenario bounded = base_.scenario;
-    set_strategy(bounded, strategy, base_);
-    bounded.hash = scenario.hash;
-    if (!(bounded == scenario))
-      throw InternalError("the search and the reader disagree about " + strategy_text(strategy));
-    return simulated(scenario);
-  }
-
-  const SearchOptions& options_;
-  const SearchBase& base_;
-  int jobs_ = 1;
-};
 
 /// A word for the shell.
 std::string quoted_word(const std::string& word) {
@@ -137,32 +31,74 @@ std::string command_of(const ScenarioArgument& argument) {
   return text;
 }
 
-CauseSeconds breakdown_of(const Scenario& scenario) {
-  const OpGraph graph = build(scenario);
-  return measure(scenario, graph, simulate(make_plan(scenario, graph))).breakdown;
+// --- what is asked
+
+/// "64..4096" doubles; everything else is as in the axes of a sweep.
+std::string with_doubling(const std::string& text) {
+  const bool steps = text.find('+') != std::string::npos || text.find('*') != std::string::npos;
+  return text.find("..") == std::string::npos || steps ? text : text + "*2";
 }
 
-/// Why the best is better than the scenario's own.
-std::optional<SearchReason> reason_of(const Scenario& own, const Scenario& best) {
-  const auto answers = run_forked(2, 2, [&](int index) {
-    const CauseSeconds causes = breakdown_of(index == 0 ? own : best);
-    return text_of(std::vector<double>(causes.begin(), causes.end()));
-  });
-  SearchReason reason;
-  for (const auto& [answer, causes] :
-       {std::pair{answers[0], &reason.own}, std::pair{answers[1], &reason.best}}) {
-    if (!answer) return std::nullopt;
-    const std::vector<double> numbers = numbers_of(*answer);
-    if (numbers.size() != causes->size()) throw InternalError("causes are missing: " + *answer);
-    std::copy(numbers.begin(), numbers.end(), causes->begin());
+std::vector<int> sizes_of(const SearchOptions& options, const Cluster& cluster) {
+  if (options.gpus.empty()) return {cluster.gpus()};
+  Problems problems;
+  SweepAxis axis{.paths = {"gpus"}, .values = {}, .place = {}};
+  const auto source =
+      std::make_shared<Source>(Source{"--gpus " + options.gpus, "", options.gpus, true});
+  add_values(with_doubling(options.gpus), {source, 0, 0}, axis, problems);
+  problems.throw_if_any();
+  std::vector<int> sizes;
+  for (const AxisValue& value : axis.values) {
+    const double gpus = value.number.value_or(0);
+    if (gpus < 1 || gpus > 1e6 || gpus != std::floor(gpus))
+      throw UserError(
+          fmt::format("--gpus {}: '{}' is not a number of GPUs", options.gpus, text_of(value)));
+    const int each = cluster.gpus_per_node, count = static_cast<int>(gpus);
+    if (count % each != 0) {
+      const int below = count / each * each;
+      throw UserError(fmt::format("--gpus {}: {} GPUs are no whole nodes of {}, {}", options.gpus,
+                                  count, each,
+                                  below > 0 ? fmt::format("but {} and {} are", below, below + each)
+                                            : fmt::format("but {} are", each)));
+    }
+    sizes.push_back(count);
   }
-  return reason;
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
 }
+
+double tokens_per_step(const Scenario& s) {
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  if (t == nullptr || t->vision) return 0;
+  return static_cast<double>(s.training.global_batch * (s.sequence_length() + s.target_length()));
+}
+
+/// Of the training: those of --tokens, or of run.horizon.
+std::optional<std::int64_t> steps_of(const SearchOptions& options, const Scenario& s) {
+  if (options.tokens.empty()) {
+    const bool has = s.run.horizon && s.run.horizon->steps > 0;
+    return has ? std::optional(s.run.horizon->steps) : std::nullopt;
+  }
+  double tokens = 0;
+  const char* end = options.tokens.data() + options.tokens.size();
+  const auto read = std::from_chars(options.tokens.data(), end, tokens);
+  if (read.ec != std::errc{} || read.ptr != end || !(tokens > 0) || tokens > 1e18)
+    throw UserError(
+        fmt::format("--tokens {}: a number of tokens is wanted, as in 300e9", options.tokens));
+  if (tokens_per_step(s) == 0)
+    throw UserError(fmt::format("--tokens {}: '{}' has none; state run.horizon in steps",
+                                options.tokens, s.model.name));
+  return static_cast<std::int64_t>(std::ceil(tokens / tokens_per_step(s)));
+}
+
+// --- the search
 
 /// One line that is written again and again.
 class ProgressLine {
  public:
-  ProgressLine(bool is_on, std::ostream& notes) : is_on_(is_on), notes_(notes) {}
+  ProgressLine(bool is_on, int gpus, std::ostream& notes)
+      : is_on_(is_on), gpus_(gpus), notes_(notes) {}
   ~ProgressLine() {
     if (is_on_) notes_ << "\r\33[K" << std::flush;
   }
@@ -171,45 +107,128 @@ class ProgressLine {
 
   void operator()(const SearchProgress& now) const {
     if (!is_on_) return;
-    notes_ << fmt::format("\r\33[K{} strategies, {} simulated", grouped(now.considered),
-                          now.simulated);
+    notes_ << fmt::format("\r\33[K{} GPUs: {} strategies, {} simulated", grouped(gpus_),
+                          grouped(now.considered), now.simulated);
     if (now.best) notes_ << ", best " << humanise(*now.best).text();
     notes_ << std::flush;
   }
 
  private:
   bool is_on_;
+  int gpus_;
   std::ostream& notes_;
 };
 
-/// What `stepsim run` takes to run it.
-ScenarioArgument argument_of(const SearchOptions& options, const SearchBase& base,
-                             const TriedStrategy& tried) {
-  if (tried.is_own) return options.scenario;
-  return with(options.scenario, settings_of(tried.strategy, base));
-}
+class SearchCommand {
+ public:
+  SearchCommand(const SearchOptions& options, std::ostream& notes)
+      : options_(options),
+        notes_(notes),
+        base_(search_base(options.scenario)),
+        runs_(options, base_),
+        sizes_(sizes_of(options, base_.scenario.cluster)),
+        steps_(steps_of(options, base_.scenario)) {
+    check_objective(options.objective);
+    for (const int gpus : sizes_) axes_of_size(gpus);  // mistakes first
+  }
 
-SearchReport report_of(const SearchOptions& options, const SearchBase& base,
-                       const std::optional<StrategyOutcome>& own, SearchOutcome outcome) {
-  const Scenario& s = base.scenario;
-  SearchReport report{.scenario = s.name,
-                      .model = s.model.name,
-                      .gpu = s.cluster.gpu.name,
-                      .gpus = s.cluster.gpus(),
-                      .capacity = s.cluster.gpu.memory,
-                      .global_batch = s.training.global_batch,
-                      .own = own,
-                      .outcome = std::move(outcome),
-                      .commands = {},
-                      .listed = {},
-                      .reason = {}};
-  report.listed = listed_of(report.outcome, static_cast<std::size_t>(options.keep));
-  for (const TriedStrategy& tried : report.listed)
-    report.commands.push_back(command_of(argument_of(options, base, tried)));
-  if (report.listed.empty() || !own || !own->fits || report.listed.front().is_own) return report;
-  report.reason = reason_of(s, load(argument_of(options, base, report.listed.front())));
-  return report;
-}
+  const std::vector<int>& sizes() const { return sizes_; }
+
+  SearchReport report(int gpus) {
+    const Scenario& s = base_.scenario;
+    SearchReport report{.scenario = s.name,
+                        .model = s.model.name,
+                        .gpu = s.cluster.gpu.name,
+                        .gpus = gpus,
+                        .capacity = s.cluster.gpu.memory,
+                        .global_batch = s.training.global_batch,
+                        .own = own(gpus),
+                        .outcome = {},
+                        .commands = {},
+                        .listed = {},
+                        .reason = {},
+                        .run = {},
+                        .dollars_per_hour = {}};
+    if (s.cost) report.dollars_per_hour = s.cost->price.dollars_per_hour;
+    report.outcome = found(gpus, report.own);
+    report.listed = listed_of(report.outcome, static_cast<std::size_t>(options_.keep));
+    for (const TriedStrategy& tried : report.listed)
+      report.commands.push_back(command_of(runs_.argument_of(tried)));
+    if (report.listed.empty()) return report;
+    const TriedStrategy& best = report.listed.front();
+    if (steps_) report.run = runs_.trained(best, *steps_);
+    const bool compares = sizes_.size() == 1 && report.own && report.own->fits && !best.is_own;
+    if (compares) report.reason = runs_.reason_of(best);
+    return report;
+  }
+
+  CapacityReport capacity() {
+    const Scenario& s = base_.scenario;
+    CapacityReport report{.scenario = s.name,
+                          .model = s.model.name,
+                          .gpu = s.cluster.gpu.name,
+                          .global_batch = s.training.global_batch,
+                          .tokens_per_step = tokens_per_step(s),
+                          .dollars_per_hour = {},
+                          .objective = options_.objective,
+                          .points = {},
+                          .best = {}};
+    if (s.cost) report.dollars_per_hour = s.cost->price.dollars_per_hour;
+    for (const int gpus : sizes_) {
+      CapacityPoint point{.search = this->report(gpus), .run = {}};
+      point.run = point.search.run;
+      const bool interrupted = point.search.outcome.interrupted;
+      report.points.push_back(std::move(point));
+      if (interrupted) break;
+    }
+    rank_sizes(report);
+    return report;
+  }
+
+  /// The best as a scenario of its own.
+  void write(const SearchReport& report) const {
+    if (options_.output.empty() || report.listed.empty()) return;
+    save_file(options_.output, to_yaml(load(runs_.argument_of(report.listed.front()))));
+    notes_ << fmt::format("{}: written; stepsim run {}\n", options_.output, options_.output);
+  }
+
+ private:
+  Axes axes_of_size(int gpus) const {
+    Axes axes = axes_of(base_, {gpus});
+    for (const std::string& only : options_.only) restrict_axis(axes, only);
+    return axes;
+  }
+
+  /// Where the scenario has so many GPUs.
+  std::optional<StrategyOutcome> own(int gpus) const {
+    if (gpus != base_.scenario.cluster.gpus()) return std::nullopt;
+    const auto own = runs_.own();
+    if (!own) throw UserError("interrupted before the scenario itself was simulated");
+    return own;
+  }
+
+  SearchOutcome found(int gpus, const std::optional<StrategyOutcome>& own) const {
+    SearchLimits limits{.simulations = options_.simulations,
+                        .keep = sizes_.size() > 1 ? 1 : static_cast<std::size_t>(options_.keep),
+                        .capacity = base_.scenario.cluster.gpu.memory,
+                        .own = {}};
+    if (own && own->fits) limits.own = TriedStrategy{own_strategy(base_.scenario), {}, *own, true};
+    const ProgressLine progress(options_.progress, gpus, notes_);
+    SearchOutcome outcome = search(
+        axes_of_size(gpus), base_, limits,
+        [&](const std::vector<TriedStrategy>& batch) { return runs_.of(batch); },
+        [&](const SearchProgress& now) { progress(now); });
+    if (outcome.ranked.empty() && !outcome.refusal.empty()) throw UserError(outcome.refusal);
+    return outcome;
+  }
+
+  const SearchOptions& options_;
+  std::ostream& notes_;
+  SearchBase base_;
+  SearchRuns runs_;
+  std::vector<int> sizes_;
+  std::optional<std::int64_t> steps_;
+};
 
 std::string formatted(const SearchOptions& options, const SearchReport& report) {
   if (options.format == "json") return search_json(report);
@@ -217,36 +236,34 @@ std::string formatted(const SearchOptions& options, const SearchReport& report) 
   return search_text(report, {.colour = options.colour, .width = options.width});
 }
 
+std::string formatted(const SearchOptions& options, const CapacityReport& report) {
+  if (options.format == "json") return capacity_json(report);
+  if (options.format == "csv") return capacity_csv(report);
+  return capacity_text(report, {.colour = options.colour, .width = options.width});
+}
+
+ExitCode code_of(const SearchOutcome& last, bool found) {
+  if (last.interrupted) return ExitCode::incomplete;
+  return found ? ExitCode::ok : ExitCode::expectation_failed;
+}
+
 }  // namespace
 
 ExitCode search(const SearchOptions& options, std::ostream& out, std::ostream& notes) {
-  const SearchBase base = base_of(options.scenario);
-  Axes axes = axes_of(base, {base.scenario.cluster.gpus()});
-  for (const std::string& only : options.only) restrict_axis(axes, only);
-  const Simulations simulations(options, base);
-  const auto own = simulations.own();
-  if (!own) throw UserError("interrupted before the scenario itself was simulated");
-  SearchLimits limits{.simulations = options.simulations,
-                      .keep = static_cast<std::size_t>(options.keep),
-                      .capacity = base.scenario.cluster.gpu.memory,
-                      .own = {}};
-  if (own->fits) limits.own = TriedStrategy{own_strategy(base.scenario), {}, *own, true};
-  SearchOutcome outcome;
-  {
-    const ProgressLine progress(options.progress, notes);
-    outcome = search(
-        axes, base, limits,
-        [&](const std::vector<TriedStrategy>& batch) { return simulations.of(batch); },
-        [&](const SearchProgress& now) { progress(now); });
+  SearchCommand command(options, notes);
+  if (command.sizes().size() == 1) {
+    if (!options.svg.empty())
+      throw UserError("--svg: a picture is of several numbers of GPUs (--gpus 64..1024)");
+    const SearchReport report = command.report(command.sizes().front());
+    out << formatted(options, report);
+    command.write(report);
+    return code_of(report.outcome, !report.listed.empty());
   }
-  const SearchReport report = report_of(options, base, own, std::move(outcome));
+  const CapacityReport report = command.capacity();
   out << formatted(options, report);
-  if (!options.output.empty() && !report.listed.empty()) {
-    save_file(options.output, to_yaml(load(argument_of(options, base, report.listed.front()))));
-    notes << fmt::format("{}: written; stepsim run {}\n", options.output, options.output);
-  }
-  if (report.outcome.interrupted) return ExitCode::incomplete;
-  return report.listed.empty() ? ExitCode::expectation_failed : ExitCode::ok;
+  if (!options.svg.empty()) save_file(options.svg, capacity_svg(report));
+  if (report.best) command.write(report.points[*report.best].search);
+  return code_of(report.points.back().search.outcome, report.best.has_value());
 }
 
 }  // namespace stepsim

@@ -8,9 +8,7 @@
 #include "sim/report/humanise.hpp"
 
 namespace stepsim {
-namespace {
 
-/// "53.2 s", "14.6 min", "3.25 h", "12 days": longer than steps.
 std::string span_text(Seconds time) {
   const double seconds = time.seconds();
   if (seconds < 100) return humanise(time).text();
@@ -22,6 +20,8 @@ std::string span_text(Seconds time) {
   return years < 1e6 ? (years < 100 ? three_digits(years) : grouped(std::llround(years))) + " years"
                      : fmt::format("{:.2g} years", years);
 }
+
+namespace {
 
 /// "1 history", "3 histories".
 std::string counted(double count, const char* one, const char* many) {

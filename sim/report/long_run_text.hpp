@@ -8,6 +8,9 @@
 
 namespace stepsim {
 
+/// "53.2 s", "14.6 min", "3.25 h", "12 days": longer than steps.
+std::string span_text(Seconds time);
+
 /// REQUIRES: a checkpoint.
 std::string checkpoint_text(const Metrics& metrics);
 

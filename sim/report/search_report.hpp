@@ -16,6 +16,14 @@ struct SearchReason {
   CauseSeconds own{}, best{};  ///< of the slowest stage; each sums to its step
 };
 
+/// A whole training with the best strategy.
+struct TrainedRun {
+  double steps = 0;
+  double tokens = 0;  ///< 0: samples only
+  Seconds wall;       ///< with checkpoints and failures, where the scenario has checkpoints
+  std::optional<double> goodput;  ///< likewise
+};
+
 /// The search of one number of GPUs.
 struct SearchReport {
   std::string scenario, model, gpu;
@@ -26,7 +34,9 @@ struct SearchReport {
   SearchOutcome outcome;
   std::vector<std::string> commands;  ///< for each that is listed; the first is the best
   std::vector<TriedStrategy> listed;
-  std::optional<SearchReason> reason;  ///< where both fit
+  std::optional<SearchReason> reason;      ///< where both fit
+  std::optional<TrainedRun> run;           ///< where a length is known
+  std::optional<double> dollars_per_hour;  ///< of a GPU
 };
 
 /// The first `keep` of the ranking, without those that differ from one before in the bucket alone.
@@ -34,6 +44,15 @@ std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, std::size_t k
 
 /// "saves 5.73 s of recompute and 2.11 s of pipeline bubble, and spends 0.20 s more on ..."
 std::string reason_text(const SearchReason& reason);
+
+/// "300 G tokens in 34.2 days, 840,000 GPU hours, 1,680,000.00 $, goodput 94.1 %"
+std::string trained_text(const TrainedRun& run, int gpus, std::optional<double> dollars_per_hour);
+
+/// The command in lines of a shell, of that width where its words allow it.
+std::vector<std::string> shell_lines(const std::string& command, int width);
+
+/// "12 strategies: 3 do not fit together, ..."
+std::string counts_text(const SearchCounts& counts);
 
 std::string search_text(const SearchReport& report, const Style& style);
 std::string search_json(const SearchReport& report);

@@ -5,7 +5,9 @@
 
 #include <fmt/ranges.h>
 
+#include "sim/report/cost.hpp"
 #include "sim/report/humanise.hpp"
+#include "sim/report/long_run_text.hpp"
 #include "sim/report/search_report.hpp"
 
 namespace stepsim {
@@ -72,7 +74,12 @@ class Screen {
     paragraph("", degrees_text(b.strategy));
     paragraph("", choices_text(b.strategy));
     if (r_.own && r_.own->fits) paragraph("Against", against(b));
-    paragraph("Run", r_.commands.front());
+    if (r_.run) paragraph("Training", trained_text(*r_.run, r_.gpus, r_.dollars_per_hour));
+    std::string lead = bold(pad_right("Run", kLabel));
+    for (const std::string& part : shell_lines(r_.commands.front(), style_.width - kLabel)) {
+      line(lead + part);
+      lead = std::string(kLabel, ' ');
+    }
     line();
   }
 
@@ -121,21 +128,14 @@ class Screen {
   std::string closest() const {
     const TriedStrategy& s = *r_.outcome.smallest;
     return fmt::format(
-        "the closest is {}; it needs at least {} of {}. More nodes (--set cluster.nodes=...), an "
+        "the closest is {}; it needs at least {} of {}. More GPUs (--gpus), an "
         "optimizer on the "
         "host (--set parallelism.data.offload_optimizer=true) or GPUs with more memory would help",
         strategy_text(s.strategy), humanise(s.bound.memory).text(), humanise(r_.capacity).text());
   }
 
   void searched() {
-    const SearchCounts& c = r_.outcome.counts;
-    paragraph(
-        "Searched",
-        fmt::format("{} strategies: {} do not fit together, {} cannot fit in memory, {} cannot "
-                    "be faster than the best by their bounds, {} were simulated{}",
-                    grouped(c.considered), grouped(c.refused), grouped(c.too_large + c.no_memory),
-                    grouped(c.pruned), grouped(c.simulated),
-                    c.left > 0 ? fmt::format(", {} are left", grouped(c.left)) : ""));
+    paragraph("Searched", counts_text(r_.outcome.counts));
     if (r_.listed.empty()) return;
     if (r_.outcome.proven()) {
       paragraph("Proven", "no other strategy of these is faster");
@@ -194,6 +194,40 @@ std::string reason_text(const SearchReason& reason) {
   if (!more.empty())
     text += fmt::format("{}takes {}", text.empty() ? "" : " and ", fmt::join(more, ", "));
   return text.empty() ? "is hardly different" : text;
+}
+
+std::vector<std::string> shell_lines(const std::string& command, int width) {
+  static const std::string kOption = " --set ";
+  std::vector<std::string> lines{""};
+  for (std::size_t from = 0; from < command.size();) {
+    const std::size_t next = std::min(command.find(kOption, from + 1), command.size());
+    const std::string piece = command.substr(from, next - from);
+    if (!lines.back().empty() && width_of(lines.back() + piece) > width - 2) {
+      lines.back() += " \\";
+      lines.push_back(" ");
+    }
+    lines.back() += piece;
+    from = next;
+  }
+  return lines;
+}
+
+std::string counts_text(const SearchCounts& c) {
+  return fmt::format(
+      "{} strategies: {} do not fit together, {} cannot fit in memory, {} cannot be faster than "
+      "the best by their bounds, {} were simulated{}",
+      grouped(c.considered), grouped(c.refused), grouped(c.too_large + c.no_memory),
+      grouped(c.pruned), grouped(c.simulated),
+      c.left > 0 ? fmt::format(", {} are left", grouped(c.left)) : "");
+}
+
+std::string trained_text(const TrainedRun& run, int gpus, std::optional<double> dollars_per_hour) {
+  std::string text = run.tokens > 0 ? humanise(run.tokens, "tokens").text()
+                                    : fmt::format("{} steps", grouped(std::llround(run.steps)));
+  const double hours = run.wall.seconds() / 3600 * gpus;
+  text += fmt::format(" in {}, {} GPU hours", span_text(run.wall), grouped(std::llround(hours)));
+  if (dollars_per_hour) text += ", " + dollars(hours * *dollars_per_hour);
+  return run.goodput ? text + fmt::format(", goodput {}", percent(*run.goodput)) : text;
 }
 
 std::string search_text(const SearchReport& report, const Style& style) {

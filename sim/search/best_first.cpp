@@ -11,6 +11,9 @@ namespace {
 constexpr std::size_t kBatch = 16;
 /// Bounds that are so far above a step that is known to be possible are not worth their memory.
 constexpr double kFar = 1.25;
+constexpr std::size_t kMostCandidates = 2'000'000;  // some 250 MB
+/// Strategies that are looked at for each that may be simulated: some turn out not to fit.
+constexpr std::int64_t kTries = 4;
 constexpr std::int64_t kEvery = 4096;  // strategies between two words to people who wait
 
 struct Candidate {
@@ -77,6 +80,7 @@ class Search {
       return;
     }
     candidates_.push_back(candidate);
+    if (candidates_.size() >= kMostCandidates) drop_half();
   }
 
   std::optional<Seconds> best() const {
@@ -86,7 +90,8 @@ class Search {
 
   /// The best is not proven yet, or there are fewer than are wanted.
   bool wants_more() const {
-    if (counts_.simulated >= limits_.simulations) return false;
+    if (counts_.simulated >= limits_.simulations || tries_ >= kTries * limits_.simulations)
+      return false;
     const bool proven = best() && candidates_[next_].bound.step >= *best();
     return !proven || result_.ranked.size() < limits_.keep;
   }
@@ -100,8 +105,10 @@ class Search {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (!outcomes[i]) {
         result_.interrupted = true;
+        leave(batch[i].bound.step);
         continue;
       }
+      ++tries_;
       batch[i].outcome = *outcomes[i];
       note(batch[i]);
     }
@@ -116,6 +123,7 @@ class Search {
   void note(const TriedStrategy& tried) {
     if (!tried.outcome.refusal.empty()) {
       ++counts().refused;
+      if (result_.refusal.empty()) result_.refusal = tried.outcome.refusal;
     } else if (!tried.outcome.fits) {
       ++counts().no_memory;
     } else {
@@ -125,14 +133,35 @@ class Search {
   }
 
   void count_rest() {
-    result_.least_left = Seconds{std::numeric_limits<double>::infinity()};
     for (; next_ < candidates_.size(); ++next_) {
       const Seconds bound = candidates_[next_].bound.step;
-      const bool pruned = best() && bound >= *best();
-      ++(pruned ? counts().pruned : counts().left);
-      if (!pruned) result_.least_left = std::min(result_.least_left, bound);
+      if (best() && bound >= *best()) {
+        ++counts().pruned;
+      } else {
+        leave(bound);
+      }
+    }
+    if (best() && least_dropped_ >= *best()) {
+      counts().pruned += dropped_;
+    } else if (dropped_ > 0) {
+      counts().left += dropped_;
+      result_.least_left = std::min(result_.least_left, least_dropped_);
     }
     result_.counts = counts_;
+  }
+
+  void leave(Seconds bound) {
+    ++counts().left;
+    result_.least_left = std::min(result_.least_left, bound);
+  }
+
+  /// The half with the higher bounds goes; it is not the best, unless something is very wrong.
+  void drop_half() {
+    const auto middle = candidates_.begin() + static_cast<std::ptrdiff_t>(candidates_.size() / 2);
+    std::nth_element(candidates_.begin(), middle, candidates_.end(), comes_before);
+    least_dropped_ = std::min(least_dropped_, middle->bound.step);
+    dropped_ += candidates_.end() - middle;
+    candidates_.erase(middle, candidates_.end());
   }
 
   void say() const {
@@ -151,6 +180,9 @@ class Search {
   std::vector<Candidate> candidates_;
   bool own_is_exact_ = false;  ///< a strategy can say all of it
   std::size_t next_ = 0;
+  std::int64_t dropped_ = 0;
+  Seconds least_dropped_{std::numeric_limits<double>::infinity()};
+  std::int64_t tries_ = 0;
   std::int64_t number_ = 0, said_ = 0;
 };
 

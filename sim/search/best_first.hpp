@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,7 +56,8 @@ struct SearchOutcome {
   std::vector<TriedStrategy> ranked;      ///< those that fit, the fastest first
   std::optional<TriedStrategy> smallest;  ///< the least memory bound, where nothing fits
   bool interrupted = false;
-  Seconds least_left;  ///< the lowest bound that is left; proven where nothing is
+  std::string refusal;  ///< the first one of the reader, which none of the conditions foresaw
+  Seconds least_left{std::numeric_limits<double>::infinity()};  ///< lowest bound that is left
   bool proven() const { return counts.left == 0 && !interrupted; }
 };
 

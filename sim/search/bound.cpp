@@ -56,8 +56,8 @@ class StrategyBound {
     if (!s_.parallelism.data.overlap) passes += passes_ * links;
     const double around = cost.fill + passes_ * (cost.forward + cost.input + cost.wait) +
                           cost.drain + tail(0) + ends_[0].norm + least_update;
-    const double own = (meets ? cost.fill : 0) + passes + repeated_reductions(stage) +
-                       tail(stage) + end.norm + (meets ? least_update : end.update);
+    const double own = (meets ? cost.fill : 0) + passes + repeated_reductions(stage) + tail(stage) +
+                       end.norm + (meets ? least_update : end.update);
     return std::max({around, own, passes_ * cost.launches, passes_ * links});
   }
 
@@ -82,8 +82,7 @@ class StrategyBound {
 
   double stage_memory(std::size_t stage) const {
     const StageCost& cost = stages_[stage];
-    const StateBytes state =
-        gpu_state(s_, parameters_of(s_, strategy_, cost.dense, cost.experts));
+    const StateBytes state = gpu_state(s_, parameters_of(s_, strategy_, cost.dense, cost.experts));
     return state.total() + facts_.in_flight[stage] * cost.saved + cost.above;
   }
 
@@ -159,8 +158,7 @@ struct Bounds::Known {
     const auto key = std::tuple(s.gpus, std::tuple(s.tensor, s.context, s.expert), s.stages,
                                 s.chunks, s.schedule, s.sharding, s.overlap);
     auto& known = ends[key];
-    if (known.empty())
-      known = end_costs(scenario, s, model.graph, stages, shapes, size.scratch);
+    if (known.empty()) known = end_costs(scenario, s, model.graph, stages, shapes, size.scratch);
     return known;
   }
 

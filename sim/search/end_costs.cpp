@@ -31,9 +31,9 @@ class Ends {
     const StageParameters p = parameters_of(s_, strategy_, stage.dense, stage.experts);
     const DataParallel& data = s_.parallelism.data;
     if (reduces_ && data.overlap) {
-      end.reduce_chunk = longest(sharding_.reduce, gradient_bytes(s_),
-                                 parameters_of(s_, strategy_, stage.chunk_dense,
-                                               stage.chunk_experts));
+      end.reduce_chunk =
+          longest(sharding_.reduce, gradient_bytes(s_),
+                  parameters_of(s_, strategy_, stage.chunk_dense, stage.chunk_experts));
     } else if (reduces_) {
       end.reduce = longest(sharding_.reduce, gradient_bytes(s_), p) +
                    averaging_kernel(shop_, p.total()).seconds;
@@ -41,8 +41,8 @@ class Ends {
     if (data.offload_optimizer) return end;
     const double elements = p.kept(sharding_.shards_optimizer);
     end.norm = seconds_of(norm_kernels(shop_, elements));
-    end.update = seconds_of(
-        update_kernels(shop_, elements, {elements}, p.kept(sharding_.shards_gradients)));
+    end.update =
+        seconds_of(update_kernels(shop_, elements, {elements}, p.kept(sharding_.shards_gradients)));
     if (reduces_ && sharding_.shards_optimizer)
       end.update += longest(CollectiveOp::all_gather, s_.training.element(), p);
     return end;

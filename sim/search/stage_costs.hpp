@@ -1,5 +1,5 @@
-// What the stages of a pipeline take for their passes and keep of them: sums over the blocks of their
-// parts, with what is computed again.
+// What the stages of a pipeline take for their passes and keep of them: sums over the blocks of
+// their parts, with what is computed again.
 #pragma once
 
 #include <vector>
@@ -13,16 +13,16 @@ namespace stepsim {
 /// One stage, for a micro-batch through all of its chunks; seconds and bytes.
 struct StageCost {
   double forward = 0, backward = 0;
-  double input = 0;      ///< of backward, what the stage before waits for
-  double wait = 0;       ///< for transfers that the compute row waits for
-  double launches = 0;   ///< of the host
-  double fill = 0;       ///< until the first micro-batch arrives
-  double drain = 0;      ///< from its last gradient to that of the model's input
-  double first_chunk = 0;            ///< of a micro-batch's passes, the backward that ends the step
-  double gather = 0, scatter = 0;    ///< zero3: of the links
-  double saved = 0;                  ///< bytes of a chunk's pass in flight, at least
-  double above = 0;                  ///< bytes of a backward pass on top of that, at least
-  double dense = 0, experts = 0;     ///< parameters
+  double input = 0;                ///< of backward, what the stage before waits for
+  double wait = 0;                 ///< for transfers that the compute row waits for
+  double launches = 0;             ///< of the host
+  double fill = 0;                 ///< until the first micro-batch arrives
+  double drain = 0;                ///< from its last gradient to that of the model's input
+  double first_chunk = 0;          ///< of a micro-batch's passes, the backward that ends the step
+  double gather = 0, scatter = 0;  ///< zero3: of the links
+  double saved = 0;                ///< bytes of a chunk's pass in flight, at least
+  double above = 0;                ///< bytes of a backward pass on top of that, at least
+  double dense = 0, experts = 0;   ///< parameters
   double chunk_dense = 0, chunk_experts = 0;  ///< of the first chunk
 };
 

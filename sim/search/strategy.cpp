@@ -166,7 +166,7 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   if (q.data.overlap != p.data.overlap || (s.framework && !base.stated.overlap))
     settings.add("parallelism.data.overlap", q.data.overlap ? "true" : "false");
   if (strategy.bucket > 0)
-    settings.add("parallelism.data.bucket", fmt::format("{} MiB", strategy.bucket / (1 << 20)));
+    settings.add("parallelism.data.bucket", fmt::format("{}MiB", strategy.bucket / (1 << 20)));
   if (base.stated.degree && q.data.degree != p.data.degree)
     settings.add("parallelism.data.degree", fmt::format("{}", *q.data.degree));
   if (base.stated.shard_degree) settings.add("parallelism.data.shard_degree", "~");

@@ -1,6 +1,7 @@
 // The program as a shell sees it: exit codes, what stands on stdout and stderr, files left behind.
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -435,6 +436,44 @@ TEST_CASE("the best of a search runs as the search says, and no other is said to
   CHECK(result.at("step_time_s") == best.at("step_time_s"));
   CHECK(result.at("mfu") == best.at("mfu"));
   for (const char* jobs : {"1", "3"}) CHECK(program(question + " --jobs " + jobs).out == found.out);
+}
+
+TEST_CASE("capacity: sizes, time and cost of a training, and the picture of them") {
+  const Folder folder;
+  const std::string picture = folder.file("sizes.svg");
+  const std::string question = fmt::format(
+      "search '{}' --gpus 8..16 --only tensor=8 --only pipeline=1,2 --only schedule=1f1b --tokens "
+      "1e9 --set 'cost.price=2 $/gpu/h' --set expect=null",
+      kSmall);
+  const Outcome found = program(question + " --format json --svg " + picture);
+  REQUIRE(found.code == 0);
+  const Json json = Json::parse(found.out);
+  CHECK(json.at("schema") == "stepsim.capacity/1");
+  REQUIRE(json.at("sizes").size() == 2);
+  for (const Json& size : json.at("sizes")) {
+    const double step = size.at("search").at("strategies").at(0).at("step_time_s");
+    const double steps = std::ceil(1e9 / (4 * 2048));
+    CHECK(size.at("training_s").get<double>() == doctest::Approx(steps * step));
+    const double hours = steps * step / 3600 * size.at("gpus").get<int>();
+    CHECK(size.at("gpu_hours").get<double>() == doctest::Approx(hours));
+    CHECK(size.at("dollars").get<double>() == doctest::Approx(2 * hours));
+  }
+  CHECK(text_of(picture).starts_with("<svg"));
+  const Outcome cheapest = program(question + " --format json --objective cost");
+  CHECK(Json::parse(cheapest.out).at("best_gpus") == 8);
+  const std::pair<const char*, const char*> mistakes[] = {
+      {"--gpus 12", "--gpus 12: 12 GPUs are no whole nodes of 8, but 8 and 16 are\n"},
+      {"--tokens many", "--tokens many: a number of tokens is wanted, as in 300e9\n"},
+      {"--objective speed",
+       "--objective speed: unknown, known: step_time, tokens_per_s, mfu, cost, "
+       "memory\n"},
+      {"--svg x.svg", "--svg: a picture is of several numbers of GPUs (--gpus 64..1024)\n"},
+  };
+  for (const auto& [option, message] : mistakes) {
+    const Outcome refused = program(fmt::format("search '{}' {}", kSmall, option));
+    CHECK(refused.code == 2);
+    CHECK(refused.err == message);
+  }
 }
 
 TEST_CASE("a search says what it cannot search, and what is nearest where nothing fits") {

@@ -14,6 +14,7 @@
 #include "sim/plan/memory.hpp"
 #include "sim/report/metrics.hpp"
 #include "sim/search/best_first.hpp"
+#include "sim/search/front.hpp"
 #include "tests/source_folder.hpp"
 
 using namespace stepsim;
@@ -221,4 +222,11 @@ TEST_CASE("layers are dealt out evenly, or with one less at the ends") {
   CHECK(dealt_layers(6, 4) == std::vector<std::int64_t>{1, 2, 2, 1});
   CHECK(dealt_layers(5, 4).empty());
   CHECK(dealt_layers(3, 4).empty());
+}
+
+TEST_CASE("a size is on the front unless another one is as good in all and better in something") {
+  const std::vector<SizeCosts> sizes{{8, 10, 80}, {16, 5, 80}, {32, 5, 160}, {64, 2, 128}};
+  CHECK(on_front(sizes) == std::vector<bool>{true, true, false, true});
+  CHECK(on_front({{8, 10, 80}, {8, 10, 80}}) == std::vector<bool>{true, true});
+  CHECK(on_front({}).empty());
 }

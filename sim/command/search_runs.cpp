@@ -1,0 +1,169 @@
+// Forked copies for a search.
+#include "sim/command/search_runs.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/cluster/kernel_time.hpp"
+#include "sim/command/counterfactuals.hpp"
+#include "sim/command/forked.hpp"
+#include "sim/command/load.hpp"
+#include "sim/command/long_run.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/report/measure.hpp"
+#include "sim/scenario/stated.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr std::string_view kRefused = "refused ";
+
+ScenarioArgument with(ScenarioArgument argument, const std::vector<std::string>& settings) {
+  argument.overrides.insert(argument.overrides.end(), settings.begin(), settings.end());
+  return argument;
+}
+
+/// Seconds of a step, bytes and MFU; the step is 0 where it does not fit.
+std::string simulated(const Scenario& scenario) {
+  const OpGraph graph = build(scenario);
+  const Memory memory{memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
+                      scenario.parallelism.pipeline.chunks};
+  const double peak = memory.worst().total().bytes();
+  if (!memory.fits()) return text_of({0, peak, 0});
+  const Seconds step = step_of(make_plan(scenario, graph));
+  const FlopsPerSecond rate = peak_rate(scenario.cluster.gpu, scenario.training.precision);
+  const double possible = rate.flops_per_second() * scenario.cluster.gpus() * step.seconds();
+  return text_of({step.seconds(), peak, graph.model_flops.flops() / possible});
+}
+
+StrategyOutcome outcome_of(const std::string& answer) {
+  if (answer.starts_with(kRefused)) return {.refusal = answer.substr(kRefused.size())};
+  const std::vector<double> numbers = numbers_of(answer);
+  if (numbers.size() != 3) throw InternalError("a strategy answered '" + answer + "'");
+  return {.refusal = {},
+          .peak = Bytes{numbers[1]},
+          .fits = numbers[0] > 0,
+          .step = Seconds{numbers[0]},
+          .mfu = numbers[2]};
+}
+
+CauseSeconds breakdown_of(const Scenario& scenario) {
+  const OpGraph graph = build(scenario);
+  return measure(scenario, graph, simulate(make_plan(scenario, graph))).breakdown;
+}
+
+/// Wall time and goodput of the run that its horizon asks for.
+std::string long_run_of(const Scenario& scenario) {
+  const OpGraph graph = build(scenario);
+  const Simulation simulation = simulate(make_plan(scenario, graph));
+  Metrics metrics = measure(scenario, graph, simulation);
+  metrics.checkpoint = checkpoint_cost(scenario, graph, 0);
+  const LongRun run = far(metrics, scenario, graph, simulation.timeline, 0, true);
+  return text_of({run.wall.seconds(), run.shares.useful});
+}
+
+}  // namespace
+
+SearchBase search_base(const ScenarioArgument& argument) {
+  SearchBase base{.scenario = load(argument), .stated = {}};
+  std::vector<Override> overrides;
+  for (const std::string& text : argument.overrides) overrides.push_back(parse_override(text));
+  const auto keys = stated_keys(argument.path, overrides);
+  const auto stated = [&](const char* path) { return keys.count(path) > 0; };
+  base.stated = {.overlap_p2p = stated("parallelism.pipeline.overlap_p2p"),
+                 .no_sync = stated("parallelism.data.no_sync"),
+                 .overlap = stated("parallelism.data.overlap"),
+                 .bucket = stated("parallelism.data.bucket"),
+                 .first_bucket = stated("parallelism.data.first_bucket"),
+                 .degree = stated("parallelism.data.degree"),
+                 .shard_degree = stated("parallelism.data.shard_degree"),
+                 .steps = stated("run.steps"),
+                 .warmup = stated("run.warmup")};
+  return base;
+}
+
+SearchRuns::SearchRuns(const SearchOptions& options, const SearchBase& base)
+    : options_(options), base_(base) {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  jobs_ = options.jobs > 0 ? options.jobs : std::max(cores, 1);
+}
+
+std::vector<std::optional<StrategyOutcome>> SearchRuns::of(
+    const std::vector<TriedStrategy>& batch) const {
+  const auto answers = run_forked(static_cast<int>(batch.size()), jobs_, [&](int index) {
+    return answer_of(batch[static_cast<std::size_t>(index)].strategy);
+  });
+  std::vector<std::optional<StrategyOutcome>> outcomes;
+  for (const auto& answer : answers)
+    outcomes.push_back(answer ? std::optional(outcome_of(*answer)) : std::nullopt);
+  return outcomes;
+}
+
+std::string SearchRuns::answer_of(const Strategy& strategy) const {
+  Scenario scenario;
+  try {
+    scenario = load(with(options_.scenario, settings_of(strategy, base_)));
+  } catch (const UserError& error) {
+    return std::string(kRefused) + error.what();
+  }
+  Scenario bounded = base_.scenario;
+  set_strategy(bounded, strategy, base_);
+  bounded.hash = scenario.hash;
+  if (!(bounded == scenario))
+    throw InternalError("the search and the reader disagree about " + strategy_text(strategy));
+  return simulated(scenario);
+}
+
+std::optional<StrategyOutcome> SearchRuns::own() const {
+  const auto answer = run_forked(1, 1, [&](int) { return simulated(base_.scenario); }).front();
+  return answer ? std::optional(outcome_of(*answer)) : std::nullopt;
+}
+
+ScenarioArgument SearchRuns::argument_of(const TriedStrategy& tried) const {
+  if (tried.is_own) return options_.scenario;
+  return with(options_.scenario, settings_of(tried.strategy, base_));
+}
+
+std::optional<SearchReason> SearchRuns::reason_of(const TriedStrategy& best) const {
+  const Scenario scenario = load(argument_of(best));
+  const auto answers = run_forked(2, jobs_, [&](int index) {
+    const CauseSeconds causes = breakdown_of(index == 0 ? base_.scenario : scenario);
+    return text_of(std::vector<double>(causes.begin(), causes.end()));
+  });
+  SearchReason reason;
+  for (const auto& [answer, causes] :
+       {std::pair{answers[0], &reason.own}, std::pair{answers[1], &reason.best}}) {
+    if (!answer) return std::nullopt;
+    const std::vector<double> numbers = numbers_of(*answer);
+    if (numbers.size() != causes->size()) throw InternalError("causes are missing: " + *answer);
+    std::copy(numbers.begin(), numbers.end(), causes->begin());
+  }
+  return reason;
+}
+
+std::optional<TrainedRun> SearchRuns::trained(const TriedStrategy& best, std::int64_t steps) const {
+  const Scenario& s = base_.scenario;
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  const bool has_tokens = t != nullptr && !t->vision;
+  const auto tokens_per_step =
+      static_cast<double>(s.training.global_batch * (s.sequence_length() + s.target_length()));
+  TrainedRun run{.steps = static_cast<double>(steps),
+                 .tokens = has_tokens ? static_cast<double>(steps) * tokens_per_step : 0,
+                 .wall = best.outcome.step * static_cast<double>(steps),
+                 .goodput = {}};
+  if (!s.checkpoint) return run;
+  const Scenario scenario =
+      load(with(argument_of(best), {fmt::format("run.horizon={} steps", steps)}));
+  const auto answer = run_forked(1, 1, [&](int) { return long_run_of(scenario); }).front();
+  if (!answer) return std::nullopt;
+  const std::vector<double> numbers = numbers_of(*answer);
+  run.wall = Seconds{numbers.at(0)};
+  run.goodput = numbers.at(1);
+  return run;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,44 @@
+// What a search simulates, each in a process of its own: strategies, the scenario itself, what
+// makes the best better, and a whole training.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/command/command.hpp"
+#include "sim/report/search_report.hpp"
+#include "sim/search/best_first.hpp"
+
+namespace stepsim {
+
+/// The scenario, and which of its keys it states.
+SearchBase search_base(const ScenarioArgument& argument);
+
+class SearchRuns {
+ public:
+  SearchRuns(const SearchOptions& options, const SearchBase& base);
+
+  /// Each as `stepsim run --set ...` would; nothing for those that an interrupt came before.
+  std::vector<std::optional<StrategyOutcome>> of(const std::vector<TriedStrategy>& batch) const;
+
+  /// The scenario as it stands; nothing: interrupted.
+  std::optional<StrategyOutcome> own() const;
+
+  /// What `stepsim run` takes to run it.
+  ScenarioArgument argument_of(const TriedStrategy& tried) const;
+
+  std::optional<SearchReason> reason_of(const TriedStrategy& best) const;
+
+  /// So many steps, with checkpoints and failures where the scenario has checkpoints.
+  std::optional<TrainedRun> trained(const TriedStrategy& best, std::int64_t steps) const;
+
+ private:
+  std::string answer_of(const Strategy& strategy) const;
+
+  const SearchOptions& options_;
+  const SearchBase& base_;
+  int jobs_ = 1;
+};
+
+}  // namespace stepsim

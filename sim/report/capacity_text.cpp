@@ -1,0 +1,162 @@
+// A plan of capacity as a screen of text.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/report/capacity_report.hpp"
+#include "sim/report/cost.hpp"
+#include "sim/report/humanise.hpp"
+#include "sim/report/long_run_text.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr int kLabel = 15, kGpus = 8, kTime = 11, kShare = 9, kSize = 10, kSpan = 12, kCost = 16;
+constexpr int kNarrowest = 80, kWidest = 110;
+
+class Screen {
+ public:
+  Screen(const CapacityReport& report, Style style) : r_(report), style_(style) {
+    style_.width = std::clamp(style_.width, kNarrowest, kWidest);
+    for (const CapacityPoint& point : r_.points) {
+      if (smallest_ == nullptr && point.best() != nullptr) smallest_ = &point;
+      has_run_ |= point.run.has_value();
+      has_goodput_ |= point.run && point.run->goodput;
+    }
+  }
+
+  std::string text() {
+    header();
+    table();
+    if (r_.best) best();
+    searched();
+    return out_;
+  }
+
+ private:
+  void line(std::string_view text = "") { out_.append(text).append("\n"); }
+  std::string bold(std::string_view text) const { return painted(style_, Paint::bold, text); }
+
+  void paragraph(std::string_view label, std::string_view text) {
+    std::string lead = bold(pad_right(label, kLabel));
+    for (const std::string& part : wrap(text, style_.width - kLabel)) {
+      line(lead + part);
+      lead = std::string(kLabel, ' ');
+    }
+  }
+
+  void header() {
+    std::string text = fmt::format("{}: {} on {}, {} samples a step", r_.scenario, r_.model, r_.gpu,
+                                   grouped(r_.global_batch));
+    const auto with_run =
+        std::find_if(r_.points.begin(), r_.points.end(),
+                     [](const CapacityPoint& point) { return point.run.has_value(); });
+    if (with_run != r_.points.end()) {
+      const TrainedRun& run = *with_run->run;
+      text += run.tokens > 0 ? fmt::format(", {}", humanise(run.tokens, "tokens").text())
+                             : fmt::format(", {} steps", grouped(std::llround(run.steps)));
+    }
+    for (const std::string& part : wrap(text, style_.width)) line(bold(part));
+    line();
+  }
+
+  void table() {
+    std::string head = pad_left("GPUs", kGpus) + pad_left("step", kTime) + pad_left("MFU", kShare) +
+                       pad_left("scaling", kShare) + pad_left("memory", kSize);
+    if (has_run_) head += pad_left("training", kSpan);
+    if (has_goodput_) head += pad_left("goodput", kShare);
+    head += pad_left(cost_title(), kCost);
+    line(bold(head));
+    for (const CapacityPoint& point : r_.points) row(point);
+    line();
+    paragraph("*", fmt::format("no other size is as good in GPUs, time and {}, and better in one "
+                               "of them",
+                               r_.dollars_per_hour ? "dollars" : "GPU hours"));
+    line();
+  }
+
+  std::string cost_title() const {
+    if (!r_.dollars_per_hour) return has_run_ ? "GPU hours" : "GPU s a step";
+    return has_run_ ? "cost" : "cost a step";
+  }
+
+  std::string cost_text(const CapacityPoint& point) const {
+    const double cost = cost_of(point, r_);
+    if (r_.dollars_per_hour) return dollars(cost);
+    return has_run_ ? grouped(std::llround(cost)) : three_digits(cost * 3600);
+  }
+
+  /// Throughput of a GPU over that of the smallest size.
+  double scaling(const CapacityPoint& point) const {
+    return smallest_->best()->step.seconds() * smallest_->search.gpus /
+           (point.best()->step.seconds() * point.search.gpus);
+  }
+
+  void row(const CapacityPoint& point) {
+    const std::string gpus =
+        pad_left(grouped(point.search.gpus) + (point.on_front ? " *" : "  "), kGpus);
+    const StrategyOutcome* best = point.best();
+    if (best == nullptr) return line(gpus + "  nothing fits");
+    std::string text =
+        gpus + pad_left(humanise(best->step).text(), kTime) + pad_left(percent(best->mfu), kShare) +
+        pad_left(percent(scaling(point)), kShare) + pad_left(humanise(best->peak).text(), kSize);
+    if (has_run_) text += pad_left(point.run ? span_text(point.run->wall) : "", kSpan);
+    if (has_goodput_)
+      text += pad_left(point.run && point.run->goodput ? percent(*point.run->goodput) : "", kShare);
+    line(text + pad_left(cost_text(point), kCost));
+    const std::string lead(kGpus + 2, ' ');
+    for (const std::string& part :
+         wrap(strategy_text(point.search.listed.front().strategy), style_.width - kGpus - 2))
+      line(lead + painted(style_, Paint::dim, part));
+  }
+
+  void best() {
+    const CapacityPoint& point = r_.points[*r_.best];
+    paragraph("Best", fmt::format("{} GPUs, by {}", grouped(point.search.gpus), r_.objective));
+    std::string lead = bold(pad_right("Run", kLabel));
+    for (const std::string& part :
+         shell_lines(point.search.commands.front(), style_.width - kLabel)) {
+      line(lead + part);
+      lead = std::string(kLabel, ' ');
+    }
+    line();
+  }
+
+  void searched() {
+    SearchCounts sum;
+    std::string unproven;
+    for (const CapacityPoint& point : r_.points) {
+      const SearchCounts& c = point.search.outcome.counts;
+      sum.considered += c.considered;
+      sum.refused += c.refused;
+      sum.too_large += c.too_large + c.no_memory;
+      sum.pruned += c.pruned;
+      sum.simulated += c.simulated;
+      sum.left += c.left;
+      if (!point.search.outcome.proven())
+        unproven += fmt::format("{}{} ({} left)", unproven.empty() ? "" : ", ",
+                                grouped(point.search.gpus), grouped(c.left));
+    }
+    paragraph("Searched", counts_text(sum));
+    if (unproven.empty()) {
+      paragraph("Proven", "on each number of GPUs no other strategy of these is faster");
+    } else {
+      paragraph("Not proven", "for " + unproven + " GPUs");
+    }
+  }
+
+  const CapacityReport& r_;
+  Style style_;
+  const CapacityPoint* smallest_ = nullptr;
+  bool has_run_ = false, has_goodput_ = false;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string capacity_text(const CapacityReport& report, const Style& style) {
+  return Screen(report, style).text();
+}
+
+}  // namespace stepsim
