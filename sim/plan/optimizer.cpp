@@ -34,15 +34,6 @@ bool copies_gradients(const Scenario& scenario) {
   return !data.bucket_views && data.overlap && data.sharding == Sharding::ddp;
 }
 
-std::vector<Kernel> unpacking_kernels(Workshop& shop, const std::vector<double>& tensors) {
-  std::vector<Kernel> kernels;
-  kernels.reserve(tensors.size());
-  for (const double tensor : tensors)
-    kernels.push_back(
-        moving(shop, "gradient from bucket", 2 * gradient_bytes(shop.scenario) * tensor));
-  return kernels;
-}
-
 std::vector<Kernel> norm_kernels(Workshop& shop, double elements) {
   const Training& training = shop.scenario.training;
   std::vector<Kernel> kernels;

@@ -13,10 +13,6 @@ Kernel averaging_kernel(Workshop& shop, double gradients);
 /// gradient_as_bucket_view).
 bool copies_gradients(const Scenario& scenario);
 
-/// A copy for each of these parameter tensors, of so many elements, out of its bucket
-/// (pytorch/pytorch torch/csrc/distributed/c10d/reducer.cpp, finalize_bucket_dense).
-std::vector<Kernel> unpacking_kernels(Workshop& shop, const std::vector<double>& tensors);
-
 /// What comes before the ranks agree on a norm: gradients to fp32, unscaling, the norm where it is
 /// clipped.
 std::vector<Kernel> norm_kernels(Workshop& shop, double elements);

@@ -1,6 +1,7 @@
 // Kernels, collectives and gradients of a pass, in the order in which they are issued.
 #include "sim/plan/pass_writer.hpp"
 
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -76,23 +77,38 @@ void PassWriter::add(const StartCollective& collective, Cause) {
 
 void PassWriter::add(const GradientReady& gradient, Cause) {
   if (reduction_ == Reduction::none) return;
-  const DataParallel& data = shop_.scenario.parallelism.data;
   Bucket& bucket = open_[gradient.expert ? 1 : 0];
   const Bytes bytes{gradient.elements * gradient_bytes(shop_.scenario)};
-  // Divided by the number of ranks on the way (torch/csrc/distributed/c10d/reducer.cpp,
-  // mark_variable_ready_dense).
-  if (copies_gradients(shop_.scenario)) move("gradient to bucket", bytes * 2);
-  bucket.bytes += bytes;
-  if (reduction_ == Reduction::one_bucket) return;
-  if (bucket.bytes >= (bucket.is_first ? data.first_bucket : data.bucket)) flush(bucket);
+  // A copy divides on the way where each gradient is averaged by itself (pytorch/pytorch
+  // torch/csrc/distributed/c10d/reducer.cpp, mark_variable_ready_dense).
+  if (copies_gradients(shop_.scenario)) {
+    move("gradient to bucket", bytes * 2);
+  } else if (averages(Averaging::gradient) && !bucket.group.is_alone()) {
+    move("average gradients", bytes * 2);
+  }
+  bucket.gradients.push_back(bytes);
+  const std::size_t number = bucket.completed++;
+  if (number < bucket.ends.size() && bucket.ends[number]) flush(bucket);
 }
 
 void PassWriter::flush(Bucket& bucket) {
-  if (bucket.bytes <= Bytes{0} || bucket.group.is_alone()) return;
-  if (!copies_gradients(shop_.scenario)) move("average gradients", bucket.bytes * 2);
-  start_reduction(bucket.group, bucket.bytes);
-  bucket.bytes = Bytes{0};
-  bucket.is_first = false;
+  const bool copied = copies_gradients(shop_.scenario);
+  if (bucket.gradients.empty() || (bucket.group.is_alone() && !copied)) return;
+  Reduced reduced{-1, std::exchange(bucket.gradients, {})};
+  const Bytes bytes = std::accumulate(reduced.gradients.begin(), reduced.gradients.end(), Bytes{0});
+  if (bytes <= Bytes{0}) return;
+  if (averages(Averaging::bucket)) move("average gradients", bytes * 2);
+  if (!bucket.group.is_alone()) reduced.slot = start_reduction(bucket.group, bytes).reduced;
+  reduced_.push_back(std::move(reduced));
+}
+
+void PassWriter::unpack_buckets() {
+  for (const Reduced& bucket : reduced_) {
+    if (bucket.slot >= 0) wait(bucket.slot);
+    for (const Bytes gradient : bucket.gradients)
+      add(Launch{"gradient from bucket", MemoryBound{gradient * 2, MemoryRate::optimizer}},
+          Cause::optimizer);
+  }
 }
 
 void PassWriter::close_chain() {

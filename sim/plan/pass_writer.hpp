@@ -16,7 +16,7 @@ class PassWriter {
       : shop_(shop),
         shape_(shape),
         strategy_(strategy_of(shop.scenario.parallelism.data.sharding)),
-        open_{Bucket{parameter_groups(shape)[0], {}}, Bucket{parameter_groups(shape)[1], {}}} {}
+        open_{Bucket{parameter_groups(shape)[0]}, Bucket{parameter_groups(shape)[1]}} {}
 
   void run(const Items& items, Cause cause, PassKind pass);
 
@@ -54,12 +54,18 @@ class PassWriter {
   }
 
   /// From here on completed gradients fill buckets that are reduced as they close, or ones that
-  /// flush_buckets reduces.
-  void reduce(Reduction reduction) { reduction_ = reduction; }
+  /// flush_buckets reduces. `ends`: of gradients of other parameters, and of experts', which end a
+  /// bucket; empty: none.
+  void reduce(Reduction reduction, std::array<std::vector<bool>, 2> ends) {
+    reduction_ = reduction;
+    for (std::size_t i = 0; i < open_.size(); ++i) open_[i].ends = std::move(ends[i]);
+  }
   /// Reduces what the open buckets hold.
   void flush_buckets() {
     for (Bucket& bucket : open_) flush(bucket);
   }
+  /// Copies gradients out of their buckets, each bucket's when it is reduced.
+  void unpack_buckets();
 
   Segment finish() {
     close_chain();
@@ -77,11 +83,20 @@ class PassWriter {
 
   struct Bucket {
     ParameterGroup group;
-    Bytes bytes;
-    bool is_first = true;
+    std::vector<bool> ends{};        ///< by the number of the gradient
+    std::size_t completed = 0;       ///< gradients, of all buckets
+    std::vector<Bytes> gradients{};  ///< that it holds
+  };
+  struct Reduced {
+    int slot;  ///< -1: there is nobody to reduce with
+    std::vector<Bytes> gradients;
   };
 
   void flush(Bucket& bucket);
+
+  bool averages(Averaging averaging) const {
+    return shop_.scenario.parallelism.data.averaging == averaging;
+  }
 
   void close_chain();
 
@@ -94,6 +109,7 @@ class PassWriter {
   int open_slot_ = 0;
   Reduction reduction_ = Reduction::none;
   std::array<Bucket, 2> open_;
+  std::vector<Reduced> reduced_;  ///< buckets, in order
 };
 
 void run_forward(PassWriter& writer, const Block& block, Cause cause = Cause::forward);

@@ -6,6 +6,8 @@
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/cluster/measured_range.hpp"
 #include "sim/core/error.hpp"
+#include "sim/plan/buckets.hpp"
+#include "sim/plan/optimizer.hpp"
 #include "sim/plan/recompute.hpp"
 #include "sim/plan/resources.hpp"
 #include "sim/plan/sharded_pass.hpp"
@@ -23,6 +25,25 @@ void run_backward(PassWriter& writer, const OpGraph& graph, const std::vector<st
   }
   for (std::size_t i = span.end; i-- > span.begin;)
     run_backward(writer, graph.blocks[blocks[i]], as_one ? Recomputation{} : span.how, pass);
+}
+
+/// Of the blocks' gradients, by whether they are experts', which end a bucket.
+std::array<std::vector<bool>, 2> ends_of_buckets(const Workshop& shop,
+                                                 const std::vector<std::size_t>& blocks) {
+  std::array<std::vector<Bytes>, 2> gradients;
+  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+    const auto order = shop.graph.blocks[*block].order();
+    for (auto op = order.rbegin(); op != order.rend(); ++op) {
+      for (const Item& item : (*op)->backward) {
+        const auto* ready = std::get_if<GradientReady>(&item);
+        if (ready == nullptr) continue;
+        gradients[ready->expert ? 1 : 0].emplace_back(ready->elements *
+                                                      gradient_bytes(shop.scenario));
+      }
+    }
+  }
+  const DataParallel& data = shop.scenario.parallelism.data;
+  return {bucket_ends(gradients[0], data), bucket_ends(gradients[1], data)};
 }
 
 void add_outside(std::vector<OutsideSeconds>& outside, const Kernel& kernel) {
@@ -197,11 +218,13 @@ Segment backward_segment(Workshop& shop, const StageShape& shape,
     run_sharded_backward(writer, shop, shape, backward, pass, reduction);
     return writer.finish();
   }
-  writer.reduce(reduction);
+  writer.reduce(reduction, reduction == Reduction::buckets ? ends_of_buckets(shop, blocks)
+                                                           : std::array<std::vector<bool>, 2>{});
   const auto spans = recompute_spans(shop.scenario.training.recompute, shop.graph, blocks);
   for (auto span = spans.rbegin(); span != spans.rend(); ++span)
     run_backward(writer, shop.graph, blocks, *span, pass);
   writer.flush_buckets();
+  if (copies_gradients(shop.scenario)) writer.unpack_buckets();
   return writer.finish();
 }
 

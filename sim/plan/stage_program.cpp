@@ -183,19 +183,12 @@ class StageWriter {
                   : at_once           ? chunk.first_segments[kind]
                                       : chunk.reducing_segments[kind]);
     if (reduces_[written_]) reduce(chunk);
-    if (reduces_[written_] && copies_gradients(scenario_)) unpack(action.chunk);
     ++written_;
     // On the compute row, where passes follow one another.
     const Bytes most = chunk.memory[kind].most.total();
     writer_.add_memory(rows_.computed_from(first), most.bytes(), true);
     writer_.add_memory(rows_.computed(), (chunk.memory[kind].leaves.total() - most).bytes(), false);
     host_.after(action);
-  }
-
-  /// Each gradient out of its bucket, once all are reduced.
-  void unpack(int chunk) {
-    wait_for_reductions(rows_);
-    rows_.write_kernels(unpacking_kernels(shop_, updated_tensors(shop_, shape_.stage, chunk)));
   }
 
   /// Without overlap the gradients of passes that reduce are reduced between passes.

@@ -157,6 +157,15 @@ void describe(Io& io, DataParallel& d) {
   io.field("bucket_views", d.bucket_views, any,
            "ddp that overlaps: gradients are computed in their buckets; false: each is copied "
            "there, and back after the reduction, even on one rank");
+  io.field("bucket_order", d.bucket_order, any,
+           "whose gradients fill buckets first: those that backward completes first, or those of "
+           "the model's front, so that first_bucket is the last to be reduced (PyTorch 1.4)");
+  io.fallback(d.averaging, d.bucket_views ? preset.averaging : Averaging::gradient,
+              "bucket, gradient without bucket_views, or the framework's");
+  io.field(
+      "averaging", d.averaging, any,
+      "what a kernel divides by the number of ranks: a bucket (PyTorch 1.4), or each gradient, "
+      "while it is copied where it is");
   io.fallback(d.bucket_later_stages, preset.bucket_later_stages, "true, or the framework's");
   io.field("bucket_later_stages", d.bucket_later_stages, any,
            "false: one bucket on pipeline stages and chunks after the first");

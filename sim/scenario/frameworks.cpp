@@ -26,6 +26,7 @@ DataParallel of_framework(Framework framework) {
     case Framework::pytorch_ddp:
       data.rebuild_buckets = true;
       data.bucket_views = false;
+      data.averaging = Averaging::gradient;
       return data;
     case Framework::pytorch_fsdp1:
       data = fully_sharded();
@@ -48,6 +49,7 @@ DataParallel of_framework(Framework framework) {
 constexpr const char* kDdp = "pytorch/pytorch: torch/nn/parallel/distributed.py";
 constexpr const char* kAccumulateGrad =
     "pytorch/pytorch: torch/csrc/autograd/functions/accumulate_grad.h";
+constexpr const char* kReducerCode = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.cpp";
 constexpr const char* kReducer = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.hpp";
 constexpr const char* kFsdp1 =
     "pytorch/pytorch: torch/distributed/fsdp/fully_sharded_data_parallel.py";
@@ -83,6 +85,7 @@ void add_pytorch_ddp(std::vector<FrameworkPreset>& presets) {
   add("overlap", "true", "a bucket is reduced when its last gradient is ready", kReducer);
   add("rebuild_buckets", "true", "one bucket until the order of gradients is known", kDdp);
   add("bucket_views", "false", "gradient_as_bucket_view=False", kDdp);
+  add("averaging", "gradient", "mul_out into the bucket, or div_ of a view", kReducerCode);
   add("no_sync", "false", "each backward reduces; no_sync() has to be asked for", kDdp);
   presets.push_back({Framework::pytorch_ddp, "training.fused_accumulation", "false", "",
                      "AccumulateGrad adds", kAccumulateGrad});

@@ -118,6 +118,14 @@ inline constexpr std::array kNames<Prefetch> = {
     std::pair{std::string_view("post"), Prefetch::post},
     std::pair{std::string_view("none"), Prefetch::none}};
 template <>
+inline constexpr std::array kNames<BucketOrder> = {
+    std::pair{std::string_view("backward"), BucketOrder::backward},
+    std::pair{std::string_view("forward"), BucketOrder::forward}};
+template <>
+inline constexpr std::array kNames<Averaging> = {
+    std::pair{std::string_view("bucket"), Averaging::bucket},
+    std::pair{std::string_view("gradient"), Averaging::gradient}};
+template <>
 inline constexpr std::array kNames<Reshard> = {
     std::pair{std::string_view("all"), Reshard::all},
     std::pair{std::string_view("layers"), Reshard::layers},

@@ -207,6 +207,14 @@ enum class Prefetch { pre, post, none };
 /// those outside the layers (embedding and head), none.
 enum class Reshard { all, layers, none };
 
+/// Whose gradients fill buckets first: those that backward completes first, or those of the model's
+/// front.
+enum class BucketOrder { backward, forward };
+
+/// What a kernel divides by the number of ranks: a bucket, or one gradient, as part of its copy to
+/// the bucket where it is copied.
+enum class Averaging { bucket, gradient };
+
 struct DataParallel {
   Sharding sharding = Sharding::ddp;
   std::optional<int> degree;        ///< when stated it is checked against the cluster
@@ -215,9 +223,11 @@ struct DataParallel {
   Bytes bucket;                     ///< gradient bucket; default 25 MiB
   Bytes first_bucket;   ///< default: 1 MiB, or bucket where bucket is stated (PyTorch DDP)
   bool overlap = true;  ///< reduce gradients beside the backward pass
-  bool offload_optimizer = false;   ///< its state and its update are the CPU's (ZeRO-Offload)
-  bool rebuild_buckets = false;     ///< one bucket in the first step, then the others (PyTorch DDP)
-  bool bucket_views = true;         ///< gradients are computed in their buckets, not copied there
+  bool offload_optimizer = false;  ///< its state and its update are the CPU's (ZeRO-Offload)
+  bool rebuild_buckets = false;    ///< one bucket in the first step, then the others (PyTorch DDP)
+  bool bucket_views = true;        ///< gradients are computed in their buckets, not copied there
+  BucketOrder bucket_order = BucketOrder::backward;
+  Averaging averaging = Averaging::bucket;  ///< default: gradient without bucket_views
   bool bucket_later_stages = true;  ///< false: one bucket on later stages and chunks (Megatron-LM)
   bool no_sync = true;  ///< reduce after the last micro-batch only; default: not for zero2, zero3
   // zero3 only:

@@ -64,6 +64,22 @@ TEST_CASE("unless a size is stated the first bucket is 1 MiB, the others 25 MiB"
   CHECK(buckets(400, 512, "bucket: 25 MiB, first_bucket: 1 MiB") == made);
 }
 
+// From the model's front: 1 MiB, then 15 buckets of 25, and 24 that are left. Backward completes
+// them the other way round.
+TEST_CASE("in the order of forward the small bucket is the last, the incomplete one the first") {
+  const auto made = buckets(400, 512, "bucket_order: forward");
+  REQUIRE(made.size() == 17);
+  CHECK(made.front() == 24 * kMiB);
+  for (std::size_t i = 1; i < 16; ++i) CHECK(made[i] == 25 * kMiB);
+  CHECK(made.back() == kMiB);
+}
+
+TEST_CASE("where all buckets are alike and full their order is nothing") {
+  const auto made = buckets(400, 512, "bucket: 10 MiB, bucket_order: forward");
+  CHECK(made == std::vector<double>(40, 10 * kMiB));
+  CHECK(made == buckets(400, 512, "bucket: 10 MiB"));
+}
+
 TEST_CASE("without overlap all gradients are reduced at once") {
   CHECK(buckets(400, 512, "overlap: false") == std::vector<double>{400 * kMiB});
 }
