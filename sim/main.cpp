@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "sim/command/command.hpp"
+#include "sim/command/launcher.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/core/version.hpp"
@@ -30,6 +31,7 @@ constexpr const char* kFooter =
 
 bool wants_colour() {
   const char* term = std::getenv("TERM");
+  if (was_launched_for_mpi()) return false;  // mpirun's pipes look like terminals
   return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && term != nullptr &&
          std::string(term) != "dumb";
 }
@@ -352,7 +354,11 @@ struct CommandLine {
         sweep->add_flag("--resume", options.resume, "go on where the same sweep was stopped");
     sweep->add_flag("--restart", options.restart, "forget what the file has of the same sweep")
         ->excludes(resume);
-    sweep->add_option("--jobs", options.jobs, "points at the same time; default: as many as cores")
+    sweep
+        ->add_option(
+            "--jobs", options.jobs,
+            "points at the same time; default: as many as cores, of several ranks (mpirun, "
+            "srun) 1 each")
         ->check(CLI::Range(1, 4096));
     sweep
         ->add_option(

@@ -23,8 +23,10 @@ declare -A rooms_of=(
   ["nlohmann/"]="measurement store report command" ["SQLiteCpp/"]="store" ["nlopt"]="fit" ["Eigen/"]="fit" ["CLI/"]="command main.cpp calib validate" ["pugixml"]="report command"
   ["cblas"]="calib" ["cublas"]="calib" ["mpi"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
 
-# Beside them, one file may include: the trainer's device for GPUs is written with CUDA.
-declare -A also=([validate/trainer/cuda_device.cpp]="cuda nccl calib/cuda/")
+# Beside them, one file may include: the trainer's device for GPUs is written with CUDA, and ranks of
+# a sweep are MPI's.
+declare -A also=([validate/trainer/cuda_device.cpp]="cuda nccl calib/cuda/"
+  [sim/command/mpi_ranks.cpp]="mpi.h")
 
 includes=0 offences=0
 refuse() { echo "$1: $2 may not include $3"; offences=$((offences + 1)); }

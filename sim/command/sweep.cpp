@@ -12,6 +12,7 @@
 
 #include "sim/command/command.hpp"
 #include "sim/command/forked.hpp"
+#include "sim/command/ranks.hpp"
 #include "sim/command/shard.hpp"
 #include "sim/command/simulated_point.hpp"
 #include "sim/core/trim.hpp"
@@ -178,37 +179,82 @@ void warm_up(const Sweep& sweep, std::int64_t point) {
   }
 }
 
-/// Simulates every point that is not done yet; false where it was interrupted.
-bool run_points(const Sweep& sweep, const PointList& points, const Shard& shard,
-                const SweepOptions& options, SweepStore& store, std::ostream& notes) {
-  std::int64_t next = 0, left = 0;
-  const auto is_due = [&](std::int64_t i) { return shard.has(i) && !store.has(points[i]); };
-  for (std::int64_t i = 0; i < points.count(); ++i) left += is_due(i) ? 1 : 0;
-  Progress progress(notes, left, options.progress);
-  for (std::int64_t i = 0; i < points.count() && left > 0; ++i) {
-    if (!is_due(i)) continue;
-    warm_up(sweep, points[i]);
-    break;
-  }
-  const auto due = [&]() -> std::optional<std::int64_t> {
-    while (next < points.count() && !is_due(next)) ++next;
-    return next < points.count() ? std::optional(points[next++]) : std::nullopt;
-  };
-  const auto work = [&](std::int64_t point) {
+/// What is to be done: the same on all ranks.
+struct Job {
+  Sweep sweep;
+  PointList points;
+  Shard shard;
+  SweepRecord record;
+  ForkLimits limits;
+};
+
+Job job_of(const SweepOptions& options) {
+  SweepRequest request{.path = options.scenario.path,
+                       .overrides = {},
+                       .vary = options.vary,
+                       .where = options.where,
+                       .random = options.random,
+                       .seed = options.seed,
+                       .objective = options.objective};
+  for (const std::string& text : options.scenario.overrides)
+    request.overrides.push_back(parse_override(text));
+  const ForkLimits limits = limits_of(options);
+  Sweep sweep = load_sweep(request);
+  objective_of(sweep.objective);
+  PointList points = points_to_run(sweep);
+  SweepRecord record = record_of(sweep, points, options.scenario.path);
+  return {std::move(sweep), std::move(points), shard_of(options.shard), std::move(record), limits};
+}
+
+/// How a rank does a point. By default a lone process does as many at a time as there are cores; of
+/// several ranks each does one.
+RankWork work_of(const Job& job, const SweepOptions& options, const Ranks& ranks) {
+  const auto work = [&job](std::int64_t point) {
     try {
-      return line_of(simulated_point(scenario_of(sweep, point, known_names())));
+      return line_of(simulated_point(scenario_of(job.sweep, point, known_names())));
     } catch (const UserError& error) {
       throw UserError(sentence_of(error));
     }
+  };
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int at_a_time = ranks.size() > 1 ? 1 : cores;
+  return {.task = fmt::format("{} {} {} {}", job.record.identity, job.record.inputs,
+                              job.record.version, options.shard),
+          .jobs = options.jobs > 0 ? options.jobs : at_a_time,
+          .limits = job.limits,
+          .work = work};
+}
+
+/// A rank that is told what to do.
+ExitCode follow(Ranks& ranks, const SweepOptions& options) {
+  try {
+    const Job job = job_of(options);
+    warm_up(job.sweep, job.points[0]);
+    ranks.follow(work_of(job, options, ranks));
+  } catch (const std::exception& error) {
+    ranks.refuse(error.what());  // rank 0 says it
+  }
+  return ExitCode::ok;
+}
+
+/// Simulates every point that is not done yet; false where it was interrupted.
+bool run_points(const Job& job, const SweepOptions& options, Ranks& ranks, SweepStore& store,
+                std::ostream& notes) {
+  const PointList& points = job.points;
+  std::int64_t next = 0, left = 0;
+  const auto is_due = [&](std::int64_t i) { return job.shard.has(i) && !store.has(points[i]); };
+  for (std::int64_t i = 0; i < points.count(); ++i) left += is_due(i) ? 1 : 0;
+  Progress progress(notes, left, options.progress);
+  if (left > 0) warm_up(job.sweep, points[0]);
+  const auto due = [&]() -> std::optional<std::int64_t> {
+    while (next < points.count() && !is_due(next)) ++next;
+    return next < points.count() ? std::optional(points[next++]) : std::nullopt;
   };
   const auto keep = [&](const Ended& ended) {
     store.add({ended.index, outcome_of_copy(ended)});
     progress.step();
   };
-  const auto save = [&] { store.save(); };
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  const bool whole = stream_forked(due, options.jobs > 0 ? options.jobs : cores, limits_of(options),
-                                   work, keep, save);
+  const bool whole = ranks.lead(due, work_of(job, options, ranks), keep, [&] { store.save(); });
   progress.end();
   store.flush();
   return whole;
@@ -254,8 +300,8 @@ AxisSlice slice_of(const SweepStore& store, const std::vector<SweepAxis>& axes, 
   return slice;
 }
 
-SweepAnswer answer_of(const Sweep& sweep, const PointList& points, const Shard& shard,
-                      const SweepOptions& options, const SweepStore& store) {
+SweepAnswer answer_of(const Job& job, const SweepOptions& options, const SweepStore& store) {
+  const auto& [sweep, points, shard, record, limits] = job;
   const Objective& objective = objective_of(sweep.objective);
   SweepAnswer answer{.name = sweep.name,
                      .axes = sweep.axes,
@@ -299,25 +345,16 @@ ExitCode sweep(const SweepOptions& asked, std::ostream& out, std::ostream& notes
   SweepOptions options = asked;
   const Shard shard = shard_of(options.shard);
   if (options.store.empty()) options.store = default_store(options.scenario.path, shard);
-  SweepRequest request{.path = options.scenario.path,
-                       .overrides = {},
-                       .vary = options.vary,
-                       .where = options.where,
-                       .random = options.random,
-                       .seed = options.seed,
-                       .objective = options.objective};
-  for (const std::string& text : options.scenario.overrides)
-    request.overrides.push_back(parse_override(text));
-  limits_of(options);
-  const Sweep sweep = load_sweep(request);
-  objective_of(sweep.objective);
-  const PointList points = points_to_run(sweep);
+  Ranks ranks(!shard.is_all());
+  if (ranks.rank() > 0) return follow(ranks, options);
+  const Job job = job_of(options);
   SweepStore store(options.store);
-  choose(store, record_of(sweep, points, options.scenario.path), points, shard, options);
-  const bool whole = run_points(sweep, points, shard, options, store, notes);
-  const SweepAnswer answer = answer_of(sweep, points, shard, options, store);
+  choose(store, job.record, job.points, job.shard, options);
+  const bool whole = run_points(job, options, ranks, store, notes);
+  const SweepAnswer answer = answer_of(job, options, store);
   if (!options.svg.empty()) save_file(options.svg, sweep_plot(answer));
   print(answer, options, store, out);
+  out.flush();  // before the ranks part
   if (!whole) {
     notes << fmt::format("interrupted: {} of {} points are done; --resume goes on\n", answer.done,
                          answer.shard ? answer.shard->points : answer.wanted);

@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
-fail() { echo "$1"; cat out err; exit 1; }
+fail() { echo "$1"; tail -n 20 out err | cut -c 1-200; exit 1; }
 # expect CASE CODE COMMAND...: exits with CODE; what it prints is in out and err.
 expect() {
   local code=0
@@ -86,3 +86,78 @@ expect "parts that disagree, into a new file" 2 "$program" merge new.db "${parts
 has "parts that disagree, into a new file" "in 'small.1-of-4.sweep.db', and 'ok, 1 s' in 'other_step.db'" err
 [[ ! -e new.db ]] || fail "a failed merge leaves a file"
 expect "nowhere to write" 4 "$program" merge no/such/folder.db "${parts[0]}"
+
+# Ranks of MPI. mpirun as root, with more ranks than cores.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+if ! ldd "$program" | grep -q libmpi; then
+  expect "ranks without MPI" 2 env OMPI_COMM_WORLD_SIZE=4 "${sweep[@]}" --db none.db
+  has "ranks without MPI" "built without MPI: apt-get install" err
+  exit 0
+fi
+command -v mpirun >/dev/null || exit 0
+ranks() { timeout 60 mpirun --oversubscribe --bind-to none -n "$@"; }
+expect "two ranks" 0 ranks 2 "${sweep[@]}" --db two.db
+same "two ranks"
+expect "three ranks of two jobs" 0 ranks 3 "${sweep[@]}" --db three.db --jobs 2
+same "three ranks of two jobs"
+expect "ranks that have nothing to do" 0 ranks 2 "${sweep[@]}" --db two.db --resume
+same "ranks that have nothing to do"
+expect "ranks go on with parts" 0 ranks 2 "${sweep[@]}" --db some.db --resume
+same "ranks go on with parts"
+expect "a mistake" 2 ranks 3 "$program" sweep small.yaml --vary training.micro_bach=1,2
+(($(grep -c "did you mean 'micro_batch'?" err) == 1)) || fail "a mistake is not said once"
+expect "a file of results that is there" 2 ranks 2 "${sweep[@]}" --db "${parts[0]}"
+has "a file of results that is there" "--resume goes on" err
+expect "a rank with other options" 2 ranks 1 "${sweep[@]}" --db odd.db : -n 1 \
+  "${sweep[@]}" --db odd.db --set training.global_batch=128
+has "a rank with other options" "would do something else than rank 0" err
+expect "a rank without files" 4 ranks 1 "${sweep[@]}" --db odd.db --restart : -n 1 \
+  "$program" sweep no.yaml "${axes[@]}"
+has "a rank without files" "rank 1 of 2: cannot read 'no.yaml'" err
+expect "tasks of srun that MPI does not join" 2 env SLURM_STEP_NUM_TASKS=4 "${sweep[@]}" --db none.db
+has "tasks of srun that MPI does not join" "srun --mpi=pmix" err
+expect "parts that srun started" 0 env SLURM_STEP_NUM_TASKS=4 "${sweep[@]}" --shard 1/30
+
+# Killed in the middle, each time somebody else, then gone on with: as if nothing had been.
+many=("$program" sweep small.yaml --vary parallelism.data.bucket=1..900MiB --format csv)
+expect "never killed" 0 "${many[@]}" --db calm.db
+mv out calm.csv
+cat >points.py <<'EOF'
+# points.py [BEFORE]: how many points are safe in killed.db, once they are more than BEFORE.
+import sqlite3, sys, time
+def points():
+    try:
+        file = sqlite3.connect("file:killed.db?mode=ro", uri=True)
+        return file.execute("SELECT count(*) FROM points").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+end = time.time() + 20
+while len(sys.argv) > 1 and points() <= int(sys.argv[1]) and time.time() < end:
+    time.sleep(0.02)
+print(points())
+EOF
+before=0
+for who in "the first rank" "another rank" "mpirun, asked to end" "mpirun"; do
+  ((before < 900)) || fail "all is done before $who is killed"
+  mpirun --oversubscribe --bind-to none -n 3 "${many[@]}" --db killed.db --resume >out 2>err </dev/null &
+  mpirun=$!
+  kept=$(python3 points.py "$before")
+  ((kept > before)) || fail "nothing is kept before $who is killed"
+  before=$kept
+  mapfile -t started < <(pgrep -P $mpirun | sort -n)
+  case $who in
+    "the first rank") kill -9 "${started[0]}" ;;
+    "another rank") kill -9 "${started[1]}" ;;
+    "mpirun") kill -9 $mpirun ;;
+    *) kill -INT $mpirun ;;
+  esac 2>/dev/null || true
+  wait $mpirun 2>/dev/null || true
+  for pid in "${started[@]}"; do
+    for ((i = 0; i < 100; ++i)); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+    ! kill -0 "$pid" 2>/dev/null || fail "$who was killed: a rank goes on"
+  done
+  before=$(python3 points.py)
+  ((before >= kept)) || fail "$who was killed: something is lost"
+done
+expect "gone on with by ranks" 0 ranks 3 "${many[@]}" --db killed.db --resume
+same "gone on with by ranks" calm.csv
