@@ -115,7 +115,11 @@ std::string SearchRuns::answer_of(const Strategy& strategy) const {
   bounded.hash = scenario.hash;
   if (!(bounded == scenario))
     throw InternalError("the search and the reader disagree about " + strategy_text(strategy));
-  return simulated(scenario);
+  try {
+    return simulated(scenario);
+  } catch (const SimulationError& error) {  // stages that wait for each other in a circle
+    return std::string(kRefused) + error.what();
+  }
 }
 
 std::optional<StrategyOutcome> SearchRuns::own() const {

@@ -49,11 +49,11 @@ class RowClock {
 
 class BlockCoster {
  public:
-  BlockCoster(const Scenario& scenario, const OpGraph& graph, const SplitShapes& shapes,
+  BlockCoster(const Scenario& scenario, const OpGraph& graph, const StageShape& shape,
               Plan& scratch)
       : scenario_(scenario),
-        shape_(shapes.groups),
-        alone_(shapes.groups),
+        shape_(shape),
+        alone_(shape),
         shop_{scenario, graph, scratch, Names(scratch.names)} {
     // Passes as without sharding; what is gathered for them is counted apart.
     alone_.data = alone_.expert_data = {};
@@ -137,8 +137,7 @@ class BlockCoster {
   Workshop shop_;
 };
 
-void add_transfers(ModelCosts& costs, const Scenario& s, BlockCoster& coster,
-                   const SplitShapes& shapes) {
+void add_transfers(ModelCosts& costs, const Scenario& s) {
   const Parallelism& p = s.parallelism;
   if (p.pipeline.stages == 1) return;
   const bool shared = p.sequence || p.pipeline.scatter_gather;
@@ -146,9 +145,30 @@ void add_transfers(ModelCosts& costs, const Scenario& s, BlockCoster& coster,
   costs.transfer = (s.cluster.intra_node.latency + message / node_rate(s.cluster)).seconds();
   if (s.cluster.inter_node)
     costs.far_transfer = (s.cluster.inter_node->latency + message / nic_rate(s.cluster)).seconds();
-  if (p.tensor > 1 && !p.sequence && p.pipeline.scatter_gather)
-    costs.collect =
-        coster.seconds_of(CollectiveOp::all_gather, costs.graph.boundary, shapes.groups.tensor);
+}
+
+/// Of a message that comes in parts.
+double collecting(const Scenario& s, BlockCoster& coster, const OpGraph& graph,
+                  const StageShape& shape) {
+  const Parallelism& p = s.parallelism;
+  const bool in_parts = p.tensor > 1 && !p.sequence && p.pipeline.scatter_gather;
+  if (p.pipeline.stages == 1 || !in_parts) return 0;
+  return coster.seconds_of(CollectiveOp::all_gather, graph.boundary, shape.tensor);
+}
+
+void keep_less(RowTime& time, const RowTime& other) {
+  time.seconds = std::min(time.seconds, other.seconds);
+}
+
+/// The less of each time; bytes are the same on all ranks.
+void keep_less(BlockCost& cost, const BlockCost& other) {
+  keep_less(cost.forward, other.forward);
+  keep_less(cost.backward, other.backward);
+  keep_less(cost.input_gradient, other.input_gradient);
+  keep_less(cost.weight_gradient, other.weight_gradient);
+  for (std::size_t i = 0; i < kAgain; ++i) keep_less(cost.again[i], other.again[i]);
+  cost.gather = std::min(cost.gather, other.gather);
+  cost.scatter = std::min(cost.scatter, other.scatter);
 }
 
 }  // namespace
@@ -175,18 +195,30 @@ RowTime row_time(const Plan& plan, const Segment& segment) { return RowClock(pla
 
 ModelCosts model_costs(const Scenario& scenario, const SplitShapes& shapes, Plan& scratch) {
   ModelCosts costs{.graph = build(scenario), .blocks = {}, .before = {}};
-  BlockCoster coster(scenario, costs.graph, shapes, scratch);
-  for (const Block& block : costs.graph.blocks) costs.blocks.push_back(coster.of(block));
+  for (const StageShape& shape : shapes.groups) {
+    BlockCoster coster(scenario, costs.graph, shape, scratch);
+    const bool first = costs.blocks.empty();
+    for (std::size_t i = 0; i < costs.graph.blocks.size(); ++i) {
+      const BlockCost cost = coster.of(costs.graph.blocks[i]);
+      if (first) {
+        costs.blocks.push_back(cost);
+      } else {
+        keep_less(costs.blocks[i], cost);
+      }
+    }
+    const double collect = collecting(scenario, coster, costs.graph, shape);
+    costs.collect = first ? collect : std::min(costs.collect, collect);
+  }
   costs.before.emplace_back();
   for (std::size_t i = 0; i < costs.graph.chain.size(); ++i) {
     const std::size_t block = costs.graph.chain[i];
-    if (costs.graph.blocks[block].recomputable && costs.layers++ == 0) costs.first_layer = i;
+    if (costs.graph.blocks[block].recomputable) costs.layers.push_back(i);
     costs.before.push_back(costs.before.back());
     costs.before.back() += costs.blocks[block];
   }
   if (strategy_of(scenario.parallelism.data.sharding).shards_parameters)
     costs.gathered = gathered_bytes(scenario, costs.graph).bytes();
-  add_transfers(costs, scenario, coster, shapes);
+  add_transfers(costs, scenario);
   return costs;
 }
 

@@ -51,13 +51,13 @@ struct BlockCost {
 /// A model on one kind of rank. Sums of costs along the chain are differences of `before`.
 struct ModelCosts {
   OpGraph graph;
-  std::vector<BlockCost> blocks;            ///< by index into graph.blocks
-  std::vector<BlockCost> before;            ///< by place in graph.chain: sum of those before it
-  std::size_t first_layer = 0, layers = 0;  ///< in the chain
-  double gathered = 0;                      ///< zero3: bytes of blocks that are gathered
-  double transfer = 0, far_transfer = 0;    ///< seconds from stage to stage, inside and between
-                                            ///< nodes
-  double collect = 0;                       ///< seconds to put a received message together
+  std::vector<BlockCost> blocks;          ///< by index into graph.blocks
+  std::vector<BlockCost> before;          ///< by place in graph.chain: sum of those before it
+  std::vector<std::size_t> layers;        ///< their places in the chain
+  double gathered = 0;                    ///< zero3: bytes of blocks that are gathered
+  double transfer = 0, far_transfer = 0;  ///< seconds from stage to stage, inside and between
+                                          ///< nodes
+  double collect = 0;                     ///< seconds to put a received message together
 };
 
 /// Seconds of the row for a segment of that plan.

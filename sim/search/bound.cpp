@@ -52,13 +52,26 @@ class StrategyBound {
     const EndCost& end = ends_[stage];
     const double links = link_time(cost);
     const bool meets = s_.training.gradient_clipping;
-    double passes = passes_ * (cost.forward + cost.backward + cost.wait);
+    double passes = passes_ * (cost.forward + cost.backward + cost.idle);
     if (!s_.parallelism.data.overlap) passes += passes_ * links;
     const double around = cost.fill + passes_ * (cost.forward + cost.input + cost.wait) +
                           cost.drain + tail(0) + ends_[0].norm + least_update;
     const double own = (meets ? cost.fill : 0) + passes + repeated_reductions(stage) + tail(stage) +
                        end.norm + (meets ? least_update : end.update);
-    return std::max({around, own, passes_ * cost.launches, passes_ * links});
+    const double least = std::max({around, own, passes_ * cost.launches, passes_ * links});
+    return meets || stages_.size() == 1 ? least : least - lag(cost) / s_.run.steps;
+  }
+
+  /// Stages that nothing joins at the end of a step: the last of them may be so much later than
+  /// this one when the first measured step begins, and no later at the end.
+  double lag(const StageCost& cost) const {
+    double longest = 0;
+    for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
+      const EndCost& end = ends_[stage];
+      const double later = facts_.splits ? passes_ * stages_[stage].backward : 0;
+      longest = std::max(longest, later + tail(stage) + end.norm + end.update);
+    }
+    return cost.drain + longest;
   }
 
   /// Links of a data-parallel rank: gathers of zero3, and scatters where each micro-batch has one.
@@ -125,9 +138,10 @@ struct Bounds::Known {
     const auto* t = std::get_if<Transformer>(&scenario.model.shape);
     const bool experts = t != nullptr && t->experts;
     const bool gathers = s.sharding == Sharding::zero3;
-    const auto& g = shapes.groups;
-    const auto key = std::tuple(g.tensor, g.context, g.expert,
-                                std::tuple(s.tensor, s.context, s.expert, s.sequence),
+    std::vector<GroupShape> groups;
+    for (const StageShape& g : shapes.groups)
+      groups.insert(groups.end(), {g.tensor, g.context, g.expert});
+    const auto key = std::tuple(groups, std::tuple(s.tensor, s.context, s.expert, s.sequence),
                                 s.micro_batch, s.stages > 1, scenario.micro_batches() > 1, gathers,
                                 experts || gathers ? s.replicas() : 0);
     auto& costs = models[key];
@@ -166,7 +180,7 @@ struct Bounds::Known {
   Scenario scenario;  ///< has the strategy that was asked for last
   std::map<int, std::unique_ptr<Size>> sizes;
   FactsOfSchedules schedules;
-  using ModelKey = std::tuple<GroupShape, GroupShape, GroupShape, std::tuple<int, int, int, bool>,
+  using ModelKey = std::tuple<std::vector<GroupShape>, std::tuple<int, int, int, bool>,
                               std::int64_t, bool, bool, bool, int>;
   std::map<ModelKey, std::unique_ptr<ModelCosts>> models;
   std::vector<StageCost> stages;

@@ -2,6 +2,7 @@
 #include "sim/search/end_costs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -15,14 +16,14 @@ namespace {
 class Ends {
  public:
   Ends(const Scenario& scenario, const Strategy& strategy, const OpGraph& graph,
-       const SplitShapes& shapes, Plan& scratch)
+       const StageShape& shape, Plan& scratch)
       : s_(scenario),
         strategy_(strategy),
-        shapes_(shapes),
+        shape_(shape),
         sharding_(strategy_of(strategy.sharding)),
         shop_{scenario, graph, scratch, Names(scratch.names)} {
     // Copies of the model on other stages have a larger group, which is not laid out here.
-    reduces_ = shapes.groups.data.ranks > 1 && !sharding_.shards_parameters &&
+    reduces_ = shape.data.ranks > 1 && !sharding_.shards_parameters &&
                strategy.schedule->needs.copies == 1;
   }
 
@@ -58,7 +59,7 @@ class Ends {
   /// Of the dense parameters and the experts', whose collectives run beside each other.
   double longest(CollectiveOp op, double bytes_each, const StageParameters& p) const {
     double most = 0;
-    for (const ParameterGroup& group : parameter_groups(shapes_.groups)) {
+    for (const ParameterGroup& group : parameter_groups(shape_)) {
       const Bytes bytes{p.of(group.expert) * bytes_each};
       if (group.shape.ranks == 1 || bytes == Bytes{0}) continue;
       const Phases phases = collective({op, bytes}, group.shape, s_.cluster, s_.collectives);
@@ -69,11 +70,20 @@ class Ends {
 
   const Scenario& s_;
   const Strategy& strategy_;
-  const SplitShapes& shapes_;
+  const StageShape& shape_;
   const ShardingStrategy& sharding_;
   Workshop shop_;
   bool reduces_ = false;
 };
+
+std::array<double, 4> key_of(const StageCost& stage) {
+  return {stage.dense, stage.experts, stage.chunk_dense, stage.chunk_experts};
+}
+
+EndCost less_of(const EndCost& a, const EndCost& b) {
+  return {std::min(a.reduce, b.reduce), std::min(a.reduce_chunk, b.reduce_chunk),
+          std::min(a.norm, b.norm), std::min(a.update, b.update)};
+}
 
 }  // namespace
 
@@ -88,15 +98,18 @@ std::vector<EndCost> end_costs(const Scenario& scenario, const Strategy& strateg
                                const OpGraph& graph, const std::vector<StageCost>& stages,
                                const SplitShapes& shapes, Plan& scratch) {
   scratch.names.clear();
-  Ends ends(scenario, strategy, graph, shapes, scratch);
   std::map<std::array<double, 4>, EndCost> known;
-  std::vector<EndCost> all;
-  for (const StageCost& stage : stages) {
-    const std::array key{stage.dense, stage.experts, stage.chunk_dense, stage.chunk_experts};
-    const auto found = known.find(key);
-    all.push_back(found != known.end() ? found->second
-                                       : known.emplace(key, ends.of(stage)).first->second);
+  for (const StageShape& shape : shapes.groups) {
+    Ends ends(scenario, strategy, graph, shape, scratch);
+    for (const StageCost& stage : stages) {
+      const auto [place, is_new] = known.try_emplace(key_of(stage));
+      if (!is_new && shapes.groups.size() == 1) continue;
+      const EndCost cost = ends.of(stage);
+      place->second = is_new ? cost : less_of(place->second, cost);
+    }
   }
+  std::vector<EndCost> all;
+  for (const StageCost& stage : stages) all.push_back(known.at(key_of(stage)));
   return all;
 }
 

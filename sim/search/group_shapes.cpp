@@ -7,14 +7,6 @@
 #include "sim/plan/rank_order.hpp"
 
 namespace stepsim {
-namespace {
-
-void keep_nearer(GroupShape& nearest, const GroupShape& shape, bool first) {
-  if (first || shape.nodes < nearest.nodes) nearest = shape;
-}
-
-}  // namespace
-
 GroupShape GroupShapes::shape_of(std::vector<int> ranks) const {
   if (ranks.size() < 2) return {};
   std::sort(ranks.begin(), ranks.end());
@@ -32,9 +24,7 @@ const SplitShapes& GroupShapes::of(const Scenario& scenario, const Strategy& s) 
 SplitShapes GroupShapes::made(const Scenario& s) const {
   const Parallelism& p = s.parallelism;
   SplitShapes shapes;
-  const std::vector<int> no_ranks;
   for (int stage = 0; stage < p.pipeline.stages; ++stage) {
-    const bool first = stage == 0;
     std::vector<int> tensor, context, expert, expert_data, model;
     for (int t = 0; t < p.tensor; ++t) tensor.push_back(rank_at({t, 0, 0, stage}, s));
     for (int c = 0; c < p.context.degree; ++c) context.push_back(rank_at({0, c, 0, stage}, s));
@@ -46,12 +36,13 @@ SplitShapes GroupShapes::made(const Scenario& s) const {
       seen[share] = true;
       if (share == 0) expert_data.push_back(data[i]);
     }
-    StageShape& groups = shapes.groups;
-    keep_nearer(groups.tensor, shape_of(tensor), first);
-    keep_nearer(groups.context, shape_of(context), first);
-    keep_nearer(groups.data, shape_of(data), first);
-    keep_nearer(groups.expert, shape_of(expert), first);
-    keep_nearer(groups.expert_data, shape_of(expert_data), first);
+    const StageShape groups{.tensor = shape_of(tensor),
+                            .context = shape_of(context),
+                            .expert = shape_of(expert),
+                            .data = shape_of(data),
+                            .expert_data = shape_of(expert_data)};
+    if (std::find(shapes.groups.begin(), shapes.groups.end(), groups) == shapes.groups.end())
+      shapes.groups.push_back(groups);
     const int next = (stage + 1) % p.pipeline.stages;
     shapes.hop_out.push_back(network_.node_of(rank_at({0, 0, 0, stage}, s)) !=
                              network_.node_of(rank_at({0, 0, 0, next}, s)));

@@ -11,10 +11,11 @@
 
 namespace stepsim {
 
-/// Of the first tensor rank of the first replica. Where stages differ, the groups are those that
-/// span the fewest nodes: a bound must hold for all.
+/// Of the first tensor rank of the first replica.
 struct SplitShapes {
-  StageShape groups;          ///< tensor, context, expert, data, expert_data, model
+  /// Groups of each kind, by stage; those of equal stages stand once. Where nodes do not hold whole
+  /// groups there are several, and a bound is the least that any of them makes possible.
+  std::vector<StageShape> groups;
   std::vector<bool> hop_out;  ///< by stage: whether the next one is on another node
 };
 

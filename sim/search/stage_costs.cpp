@@ -43,10 +43,9 @@ BlockCost between(const ModelCosts& model, std::size_t begin, std::size_t end) {
 /// backward.
 double above_saved(const ModelCosts& model, std::size_t begin, std::size_t end, Again again) {
   double above = 0, freed = 0;
-  const std::size_t first_after = model.first_layer + model.layers;
   for (std::size_t i = end; i-- > begin;) {
     const std::size_t block = model.graph.chain[i];
-    const bool is_layer = i >= model.first_layer && i < first_after;
+    const bool is_layer = model.graph.blocks[block].recomputable;
     const std::size_t how = index_of(is_layer ? again : Again::none);
     const BlockCost& cost = model.blocks[block];
     above = std::max(above, cost.peak[how] - cost.saved[how] - freed);
@@ -56,35 +55,39 @@ double above_saved(const ModelCosts& model, std::size_t begin, std::size_t end, 
   return above;
 }
 
-/// The layers of the part are those from `first` up to `last`; head and embedding lie outside.
+/// The part has `count` layers, from the `first` on; head and embedding lie outside.
 PartCost part_of(const ModelCosts& model, const Strategy& s, std::size_t begin, std::size_t end,
-                 std::size_t first, std::size_t last) {
+                 std::size_t first, std::size_t count) {
   const Again again = again_of(s.recompute);
   const std::size_t how = index_of(again), all = index_of(Again::none);
   PartCost part{.cost = between(model, begin, end)};
   // Layers beyond the first ones keep everything.
   const bool some = s.recomputed_layers > 0;
-  const std::size_t repeated_end =
-      some ? first + static_cast<std::size_t>(s.recomputed_layers) : last;
-  const BlockCost repeated = between(model, first, repeated_end);
-  part.again = repeated.again[how];
-  part.saved = part.cost.saved[all] - repeated.saved[all] + repeated.saved[how];
+  const std::size_t repeats = some ? static_cast<std::size_t>(s.recomputed_layers) : count;
+  part.saved = part.cost.saved[all];
+  if (repeats > 0) {
+    const BlockCost repeated =
+        between(model, model.layers[first], model.layers[first + repeats - 1] + 1);
+    part.again = repeated.again[how];
+    part.saved += repeated.saved[how] - repeated.saved[all];
+  }
   part.above = above_saved(model, begin, end, some ? Again::none : again);
   return part;
 }
 
 std::vector<PartCost> parts_of(const ModelCosts& model, const Strategy& s) {
-  const auto layers = static_cast<std::int64_t>(model.layers);
+  const auto layers = static_cast<std::int64_t>(model.layers.size());
   const auto sizes =
       s.stages == 1 ? std::vector<std::int64_t>{layers} : dealt_layers(layers, s.parts());
   std::vector<PartCost> parts;
-  std::size_t layer = model.first_layer;
+  std::size_t first = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::size_t first = layer;
-    layer += static_cast<std::size_t>(sizes[i]);
-    const std::size_t begin = i == 0 ? 0 : first;
-    const std::size_t end = i + 1 == sizes.size() ? model.graph.chain.size() : layer;
-    parts.push_back(part_of(model, s, begin, end, first, layer));
+    const auto count = static_cast<std::size_t>(sizes[i]);
+    const std::size_t next = first + count;
+    const std::size_t begin = i == 0 ? 0 : model.layers[first];
+    const std::size_t end = i + 1 == sizes.size() ? model.graph.chain.size() : model.layers[next];
+    parts.push_back(part_of(model, s, begin, end, first, count));
+    first = next;
   }
   return parts;
 }
@@ -140,6 +143,8 @@ class Stages {
     stage.backward += own_backward(part);
     stage.input += std::min(backward_chain(part), own_backward(part));
     stage.wait += wait;
+    // Gradients of weights run beside transfers.
+    stage.idle += facts_.splits ? std::max(wait - part.cost.weight_gradient.seconds, 0.0) : wait;
     stage.launches += part.cost.forward.launches + part.backward().launches;
     stage.gather += part.cost.gather;
     stage.scatter += part.cost.scatter;
@@ -147,18 +152,17 @@ class Stages {
     stage.experts += part.cost.experts;
     stage.saved = std::min(stage.saved, part.saved);
     stage.above = std::min(stage.above, part.above);
-    // Its waits hold the hop between it and the part before already.
+    // Its waits hold the first hop to it already.
     const double own_hop = index > 0 && wait > 0 ? hop(index - 1) : 0;
     stage.fill = std::min(stage.fill, fill_[index] - own_hop);
-    stage.drain = std::min(stage.drain, drain_[index] - std::max(own_hop - model_.collect, 0.0));
+    stage.drain = std::min(stage.drain, drain_[index]);
   }
 
   double hop(std::size_t part) const {
     const int from = facts_.stage[part], to = facts_.stage[part + 1];
     if (from == to) return 0;
     const bool far = shapes_.hop_out[static_cast<std::size_t>(std::min(from, to))];
-    return (far ? std::max(model_.far_transfer, model_.transfer) : model_.transfer) +
-           model_.collect;
+    return (far ? model_.far_transfer : model_.transfer) + model_.collect;
   }
 
   /// What the stage before waits for.
@@ -174,13 +178,11 @@ class Stages {
     return facts_.all_split ? split : std::min(whole, split);
   }
 
-  /// Transfers that the compute row waits for around a pass of the part and its gradients.
+  /// Transfers that the compute row waits for before a pass of the part and before its gradients;
+  /// what it sends itself travels beside them.
   double waits(std::size_t part) const {
     if (!waits_for_transfers_) return 0;
-    double sum = 0;
-    if (part > 0) sum += 2 * hop(part - 1) - model_.collect;
-    if (part + 1 < parts_.size()) sum += 2 * hop(part) - model_.collect;
-    return sum;
+    return (part > 0 ? hop(part - 1) : 0) + (part + 1 < parts_.size() ? hop(part) : 0);
   }
 
   const Strategy& strategy_;

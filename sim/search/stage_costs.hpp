@@ -15,6 +15,7 @@ struct StageCost {
   double forward = 0, backward = 0;
   double input = 0;                ///< of backward, what the stage before waits for
   double wait = 0;                 ///< for transfers that the compute row waits for
+  double idle = 0;                 ///< of it, what nothing else can fill
   double launches = 0;             ///< of the host
   double fill = 0;                 ///< until the first micro-batch arrives
   double drain = 0;                ///< from its last gradient to that of the model's input
