@@ -63,6 +63,20 @@ Candidate scenario_candidate(const Source& source, const CompareOptions& options
   return candidate;
 }
 
+/// The same scenario with changes. Mistakes in them are those of --vs.
+Candidate variant_of(const Source& source, const CompareOptions& options,
+                     const std::vector<std::string>& changes) {
+  try {
+    return scenario_candidate(source, options, changes);
+  } catch (const UserError& error) {
+    std::vector<Diagnostic> mistakes = error.diagnostics();
+    for (Diagnostic& mistake : mistakes)
+      for (const std::string& change : changes)
+        if (mistake.file == "--set " + change) mistake.file = "--vs " + change;
+    throw UserError(std::move(mistakes));
+  }
+}
+
 Candidate result_candidate(const std::shared_ptr<const Source>& source) {
   Candidate candidate;
   candidate.contender.file = source->name;
@@ -188,7 +202,7 @@ std::vector<Candidate> load_all(const CompareOptions& options) {
   if (!options.overrides.empty() && std::all_of(candidates.begin(), candidates.end(), is_result))
     throw UserError("--set changes scenarios, and there are only results");
   for (const auto& changes : options.variants)
-    mistakes.in([&] { candidates.push_back(scenario_candidate(*first, options, changes)); });
+    mistakes.in([&] { candidates.push_back(variant_of(*first, options, changes)); });
   mistakes.throw_if_any();
   return candidates;
 }

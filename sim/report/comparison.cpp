@@ -89,11 +89,12 @@ std::vector<InputDifference> hash_differences(const std::vector<Contender>& runs
   return differences;
 }
 
-/// How many steps of `other` do what one of `first` does: 1 where they are alike.
+/// How many steps of `other` do what one of `first` does: 1 where they are alike, or not of one
+/// kind.
 double scale_of(const ResultFacts& first, const ResultFacts& other) {
-  const bool tokens = first.tokens_per_s && other.tokens_per_s;
-  const auto work = [&](const ResultFacts& of) {
-    return (tokens ? *of.tokens_per_s : of.samples_per_s) * of.step_time.seconds();
+  if (first.tokens_per_s.has_value() != other.tokens_per_s.has_value()) return 1;
+  const auto work = [](const ResultFacts& of) {
+    return of.tokens_per_s.value_or(of.samples_per_s) * of.step_time.seconds();
   };
   const double scale = work(first) / work(other);
   return !std::isfinite(scale) || std::abs(scale - 1) < kSame ? 1 : scale;

@@ -1,7 +1,7 @@
 // Answers side by side: what differs in what was asked, and what in the answer, cause by cause.
 //
 // All is compared with the first of them. Where a step of another trains on more or fewer tokens
-// (samples, where there are no tokens), its time is that for as many as the first one's step has.
+// (samples, where neither has tokens), its time is that for as many as the first one's step has.
 #pragma once
 
 #include <optional>

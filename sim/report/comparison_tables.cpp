@@ -66,18 +66,27 @@ class AnswerRows {
   std::vector<TextRow> take() { return std::move(rows_); }
 
  private:
-  static int best_of(const Values& values, Better better) {
+  /// Of those that fit in memory, if any does.
+  int best_of(const Values& values, Better better) const {
+    if (better == Better::neither) return -1;
     int best = -1;
     bool all_alike = true;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!values[i] || better == Better::neither) return -1;
+      if (!values[i]) return -1;
       all_alike = all_alike && *values[i] == *values.front();
-      const bool wins = best < 0 || (better == Better::less
-                                         ? *values[i] < *values[static_cast<std::size_t>(best)]
-                                         : *values[i] > *values[static_cast<std::size_t>(best)]);
+      if (!may_win(i)) continue;
+      const auto so_far = static_cast<std::size_t>(best);
+      const bool wins = best < 0 || (better == Better::less ? *values[i] < *values[so_far]
+                                                            : *values[i] > *values[so_far]);
       if (wins) best = static_cast<int>(i);
     }
     return all_alike ? -1 : best;
+  }
+  bool may_win(std::size_t i) const {
+    const auto fits = [](const Contender& run) {
+      return !run.result.memory || run.result.memory->fits;
+    };
+    return fits(c_.runs[i]) || std::none_of(c_.runs.begin(), c_.runs.end(), fits);
   }
 
   static void add_difference(TextRow& row, const Values& values, const TextOf& text) {

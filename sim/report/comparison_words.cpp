@@ -25,7 +25,11 @@ std::string replicas_text(const Welch& test) {
   return fmt::format("{} and {} replicas", test.first, test.second);
 }
 
-const char* comparative(double fraction) { return fraction < 0 ? "faster" : "slower"; }
+/// "is 3.1 % faster"; "takes 2.62 times as long", for 162 % slower is hard to picture.
+std::string comparative(double fraction) {
+  if (fraction >= 1) return fmt::format("takes {} times as long", three_digits(1 + fraction));
+  return fmt::format("is {} {}", percent(std::abs(fraction)), fraction < 0 ? "faster" : "slower");
+}
 
 /// "less waiting for kernel launches (-11.5 ms)".
 std::string cause_text(const CauseDifference& cause, const Column& column) {
@@ -37,6 +41,8 @@ std::string cause_text(const CauseDifference& cause, const Column& column) {
 /// "mostly less forward (-1 ms)", and what goes the other way.
 std::string reasons_text(const Difference& difference, const Column& column) {
   const double total = difference.of_causes().seconds();
+  // Of replicas the steps in the middle need not differ as the means do.
+  if (total == 0 || (total < 0) != (difference.now < difference.before)) return "";
   std::vector<std::string> with, against;
   double explained = 0;
   for (const CauseDifference& cause : difference.causes) {
@@ -66,9 +72,9 @@ std::string times_text(const Comparison& c, const Difference& d, const Column& c
 std::string undecided_text(const std::string& label, const Difference& d) {
   const Welch& test = *d.test;
   return fmt::format(
-      "no difference that {} can show: {} is {} {} ({}); they would show {} four times in five",
-      replicas_text(test), label, percent(std::abs(d.fraction())), comparative(d.fraction()),
-      p_text(test.p), percent(test.visible / d.before));
+      "no difference that {} can show: {} {} ({}); they would show {} four times in five",
+      replicas_text(test), label, comparative(d.fraction()), p_text(test.p),
+      percent(test.visible / d.before));
 }
 
 Remark remark_of(const Comparison& c, std::size_t i) {
@@ -84,9 +90,8 @@ Remark remark_of(const Comparison& c, std::size_t i) {
       d.test ? fmt::format(", significant ({}, {})", p_text(d.test->p), replicas_text(*d.test))
              : "";
   return {label,
-          fmt::format("{} is {} {}{}: {}{}", label, percent(std::abs(d.fraction())),
-                      comparative(d.fraction()), significant, times_text(c, d, column),
-                      reasons_text(d, column)),
+          fmt::format("{} {}{}: {}{}", label, comparative(d.fraction()), significant,
+                      times_text(c, d, column), reasons_text(d, column)),
           d.fraction() < 0 ? Remark::Tone::good : Remark::Tone::bad};
 }
 
@@ -110,21 +115,38 @@ void add_memory(const Comparison& c, std::vector<Remark>& remarks) {
                      Remark::Tone::bad});
 }
 
-/// How far the difference can be believed, by pairs of measured runs; `again`: said of another one
-/// before.
-std::string pairs_text(const Comparison& c, std::size_t i, bool again) {
-  const Difference& d = c.differences[i - 1];
-  const double right = 100 * d.pairs->in_order(d.now / d.before);
-  const std::string of = fmt::format("({} pairs of {} suites of equal weight)",
-                                     grouped(d.pairs->pairs), d.pairs->suites);
-  if (again)
-    return fmt::format("of {} likewise off by {}, with the right sign in {:.0f} % of them {}",
-                       c.runs[i].label, error_text(d.pairs->median), right, of);
+/// Those whose differences are judged by the same pairs of measured runs.
+struct SamePairs {
+  const PairErrors* pairs;
+  std::vector<std::string> shares;  ///< "as that of B had the right sign in 81 % of them"
+};
+
+std::vector<SamePairs> by_pairs(const Comparison& c, const std::vector<std::size_t>& runs) {
+  std::vector<SamePairs> groups;
+  for (const std::size_t i : runs) {
+    const Difference& d = c.differences[i - 1];
+    if (!d.pairs) continue;
+    const auto is_same = [&](const SamePairs& group) {
+      return group.pairs->ratios == d.pairs->ratios;
+    };
+    auto group = std::find_if(groups.begin(), groups.end(), is_same);
+    if (group == groups.end()) group = groups.insert(groups.end(), {&*d.pairs, {}});
+    const char* what = group->shares.empty() ? " had the right sign" : "";
+    const char* of_them = group->shares.empty() ? " of them" : "";
+    group->shares.push_back(fmt::format("as that of {}{} in {:.0f} %{}", c.runs[i].label, what,
+                                        100 * d.pairs->in_order(d.now / d.before), of_them));
+  }
+  return groups;
+}
+
+/// How far differences can be believed.
+std::string pairs_text(const SamePairs& group) {
   return fmt::format(
       "in pairs of measured runs like these, both of one source, the predicted ratio of the steps "
-      "was off by {} in the median; a difference predicted as that of {} had the right sign in "
-      "{:.0f} % of them {}",
-      error_text(d.pairs->median), c.runs[i].label, right, of);
+      "was off by {} in the median; a difference predicted {} ({} pairs of {} suites of equal "
+      "weight)",
+      error_text(group.pairs->median), fmt::join(group.shares, ", "), grouped(group.pairs->pairs),
+      group.pairs->suites);
 }
 
 /// Where there are too few pairs: differences that are smaller than steps are usually off by.
@@ -139,19 +161,33 @@ void add_error(const Comparison& c, std::vector<Remark>& remarks) {
   const auto median_of = [](const Contender& run) {
     return run.result.expected_error ? run.result.expected_error->median : 0;
   };
-  bool again = false;
+  std::vector<std::size_t> apart;
   for (std::size_t i = 1; i < c.runs.size(); ++i) {
     const Difference& d = c.differences[i - 1];
-    const double apart = std::abs(d.fraction());
-    const double median = std::max(median_of(c.runs.front()), median_of(c.runs[i]));
-    if (apart < kSame || (d.test && !d.test->is_significant())) continue;
-    if (d.pairs) {
-      remarks.push_back({"Likely error", pairs_text(c, i, again)});
-      again = true;
-    } else if (apart < median) {
-      remarks.push_back({"Likely error", errors_text(c, i, median)});
-    }
+    const bool is_shown = !d.test || d.test->is_significant();
+    if (std::abs(d.fraction()) >= kSame && is_shown) apart.push_back(i);
   }
+  for (const SamePairs& group : by_pairs(c, apart))
+    remarks.push_back({"Likely error", pairs_text(group)});
+  for (const std::size_t i : apart) {
+    const double median = std::max(median_of(c.runs.front()), median_of(c.runs[i]));
+    if (!c.differences[i - 1].pairs && std::abs(c.differences[i - 1].fraction()) < median)
+      remarks.push_back({"Likely error", errors_text(c, i, median)});
+  }
+}
+
+/// Those whose steps do not do the same kind of work as the first one's.
+void add_work(const Comparison& c, std::vector<Remark>& remarks) {
+  std::vector<std::string> others;
+  const bool tokens = c.runs.front().result.tokens_per_s.has_value();
+  for (const Contender& run : c.runs)
+    if (run.result.tokens_per_s.has_value() != tokens) others.push_back(run.label);
+  if (others.empty()) return;
+  remarks.push_back(
+      {"Work",
+       fmt::format("A trains on {}, {} on {}: steps are compared as they are",
+                   tokens ? "tokens" : "samples", all_of(others), tokens ? "samples" : "tokens"),
+       Remark::Tone::bad});
 }
 
 /// What of the question is not known, or not the same kind of thing.
@@ -214,6 +250,7 @@ std::string origin_of(const Comparison& c, std::size_t i) {
 std::vector<Remark> remarks_on(const Comparison& c) {
   std::vector<Remark> remarks;
   for (std::size_t i = 1; i < c.runs.size(); ++i) remarks.push_back(remark_of(c, i));
+  add_work(c, remarks);
   add_memory(c, remarks);
   add_baseline(c, remarks);
   add_error(c, remarks);

@@ -117,7 +117,7 @@ expect "no such baseline" 4 a.yaml --baseline missing.json --tolerance 2%
 refuses "one alone" "nothing to compare" a.yaml
 refuses "the same twice" "is there twice, and they are the same" a.yaml ./a.yaml
 refuses "no change" "is not an override" a.yaml --vs host.mode
-refuses "a key that is none" "did you mean 'mode'" a.yaml --vs host.mod=graph
+refuses "a key that is none" "--vs host.mod=graph: unknown key 'mod' in 'host', did you mean 'mode'?" a.yaml --vs host.mod=graph
 refuses "a change of a result" "is a result, not a scenario" a.json --vs host.mode=graph
 refuses "--set for results" "there are only results" a.json b.json --set host.mode=graph
 echo '{"schema": "stepsim.explanation/1"}' >other.json

@@ -106,6 +106,28 @@ TEST_CASE("the sentence says who is faster, by how much and mostly why") {
   CHECK(has(remarks_on(turned)[0].text, "B is 66.7 % slower"));
 }
 
+TEST_CASE("what takes more than twice as long is said so") {
+  const Comparison c = compare({made_up(1, 2, 1), made_up(1, 2, 7)});
+  CHECK(has(text_of(c), "B takes 2.50 times as long: 10.00 s a step, not 4.00 s"));
+}
+
+TEST_CASE("steps on tokens and steps on samples are compared as they are, and that is said") {
+  Contender images = made_up(1, 2, 1, 5000);
+  images.result.tokens_per_s.reset();
+  const Comparison c = compare({made_up(1, 2, 1), images});
+  CHECK(c.differences[0].scale == 1);
+  CHECK(has(text_of(c), "A trains on tokens, B on samples: steps are compared as they are"));
+}
+
+TEST_CASE("the best is one that fits in memory") {
+  Contender fast = made_up(1, 1, 1), slow = made_up(1, 2, 2);
+  fast.result.memory->fits = false;
+  CHECK(answer_table(compare({made_up(1, 2, 1), fast, slow})).rows[0].best == 0);
+  CHECK(answer_table(compare({fast, made_up(2, 2, 2)})).rows[0].best == 1);
+  slow.result.memory->fits = false;
+  CHECK(answer_table(compare({slow, fast})).rows[0].best == 1);  // none fits
+}
+
 TEST_CASE("equal answers are said to be equal") {
   const Comparison c = compare({made_up(1, 2, 3), made_up(1, 2, 3)});
   const std::string text = text_of(c);
