@@ -20,6 +20,9 @@ const T& fitting(const std::string& name, const Cluster& cluster) {
   return *topology;
 }
 
+// From NIC to NIC below one switch. There is a route for each pair of ranks that exchange.
+constexpr std::size_t kUsualRoute = 2;
+
 void append(std::vector<LinkId>& route, const std::vector<LinkId>& more) {
   route.insert(route.end(), more.begin(), more.end());
 }
@@ -119,19 +122,25 @@ std::vector<LinkId> Network::from_nic(int rank) const {
   return of_node(port.node, node_.from_nic(rank % cluster_->gpus_per_node, port.nic));
 }
 
-std::vector<LinkId> Network::route(Port from, Port to) const {
-  if (from.node == to.node) return {};
-  std::vector<LinkId> route = {nic(from, true)};
+void Network::add_route(Port from, Port to, std::vector<LinkId>& route) const {
+  route.push_back(nic(from, true));
+  const std::size_t first = route.size();
   fabric_.route(from, to, route);
-  for (std::size_t i = 1; i < route.size(); ++i) route[i] += switches_;
+  for (std::size_t i = first; i < route.size(); ++i) route[i] += switches_;
   route.push_back(nic(to, false));
+}
+
+std::vector<LinkId> Network::route(Port from, Port to) const {
+  std::vector<LinkId> route;
+  if (from.node != to.node) add_route(from, to, route);
   return route;
 }
 
 std::vector<LinkId> Network::route(int from_rank, int to_rank) const {
   if (node_of(from_rank) == node_of(to_rank)) return inside(from_rank, to_rank);
   std::vector<LinkId> route = to_nic(from_rank);
-  append(route, this->route(port_of(from_rank), port_of(to_rank)));
+  route.reserve(route.size() + kUsualRoute);
+  add_route(port_of(from_rank), port_of(to_rank), route);
   append(route, from_nic(to_rank));
   return route;
 }

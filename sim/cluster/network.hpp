@@ -73,6 +73,7 @@ class Network {
 
  private:
   void add_fabric(const Fabric& fabric);
+  void add_route(Port from, Port to, std::vector<LinkId>& route) const;
   LinkId nic(Port port, bool up) const;
   /// Links of a node as those of this one.
   std::vector<LinkId> of_node(int node, std::vector<LinkId> links) const;

@@ -25,7 +25,13 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
     if (state.left > 0) ++running_;
   }
   groups_.resize(folding.groups.size());
-  for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].folded = &folding.groups[g];
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    groups_[g].folded = &folding.groups[g];
+    for (const auto& streams : folding.groups[g].streams) {
+      groups_[g].shares |= std::any_of(streams.begin(), streams.end(),
+                                       [](const FoldedStream& stream) { return stream.shares; });
+    }
+  }
   step_ends_.assign(static_cast<std::size_t>(plan.steps), 0.0);
 }
 
@@ -285,15 +291,39 @@ void Executor::start_operation(std::uint32_t group, double date) {
   start_phase(group, date);
 }
 
+/// Where nothing else may use the group's links its end is known from the start, whatever phases
+/// there are: one event, not two a phase.
 void Executor::start_phase(std::uint32_t group, double date) {
   GroupState& state = groups_[group];
   const Task& first = task_of(state.arrived.front().rank, state.arrived.front().task);
   const Phases& phases = plan_.operations[first.work].phases;
-  if (state.phase < phases.size()) {
-    const Phase& phase = phases[state.phase];
-    const double begin = date + phase.latency.seconds() * state.factor;
+  if (state.phase == phases.size()) return end_operation(group, date);
+  if (state.shares) {
+    const double begin = date + phases[state.phase].latency.seconds() * state.factor;
     return board_.at(begin, [this, group](double start) { run_phase(group, start); });
   }
+  double end = date;
+  for (; state.phase < phases.size(); ++state.phase) end = end_of(phases[state.phase], state, end);
+  board_.at(end, [this, group](double known) { end_operation(group, known); });
+}
+
+double Executor::end_of(const Phase& phase, const GroupState& state, double date) const {
+  const double begin = date + phase.latency.seconds() * state.factor;
+  double end = begin;
+  for (const PhaseFlow& flow : phase.flows) {
+    const auto& streams = state.folded->streams[static_cast<std::size_t>(flow.pattern)];
+    if (streams.empty()) end = std::max(end, begin + flow.alone().seconds() * state.factor);
+    for (const FoldedStream& stream : streams) {
+      const double rate =
+          std::min(flow.rate.bytes_per_second() * stream.share, stream.alone.bytes_per_second());
+      end = std::max(end, begin + flow.bytes.bytes() * stream.share * state.factor / rate);
+    }
+  }
+  return end;
+}
+
+void Executor::end_operation(std::uint32_t group, double date) {
+  GroupState& state = groups_[group];
   const std::vector<Arrival> members = std::move(state.arrived);
   state.arrived.clear();
   state.running = false;

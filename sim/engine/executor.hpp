@@ -54,6 +54,7 @@ class Executor {
     double factor = 1;          // of the running one's durations
     int pending = 0;            // parts of the phase still running
     bool running = false;
+    bool shares = false;  // something else may use a link of it
   };
 
   void record(const std::map<int, const FoldedRank*>& representatives);
@@ -73,6 +74,9 @@ class Executor {
   void arrive(std::uint32_t rank, TaskIndex task, double date);
   void start_operation(std::uint32_t group, double date);
   void start_phase(std::uint32_t group, double date);
+  /// Of one that shares nothing.
+  double end_of(const Phase& phase, const GroupState& state, double date) const;
+  void end_operation(std::uint32_t group, double date);
   void run_phase(std::uint32_t group, double date);
   void phase_part_done(std::uint32_t group, double date);
   const Task& task_of(std::uint32_t rank, TaskIndex task) const {

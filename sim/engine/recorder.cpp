@@ -101,6 +101,8 @@ void Recorder::add_memory_curve() {
 /// Kernels of a chain are added when the chain ends, after communication that ended between them;
 /// and dates that differ by a rounding error may be called in either order.
 void Recorder::sort_spans() {
+  const auto ends_before = [](const Span& a, const Span& b) { return a.end < b.end; };
+  if (std::is_sorted(timeline_.spans.begin(), timeline_.spans.end(), ends_before)) return;
   std::vector<std::int32_t> order(timeline_.spans.size());
   std::iota(order.begin(), order.end(), 0);
   const auto end = [&](std::int32_t i) { return timeline_.spans[static_cast<std::size_t>(i)].end; };

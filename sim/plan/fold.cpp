@@ -52,46 +52,68 @@ std::vector<Flow> flows_of(const Plan& plan) {
   return flows;
 }
 
-/// How many different ones there are. They are hashes already: their bits say where they go in a
-/// table with free places.
-std::size_t count(const Colours& colours) {
-  std::vector<Colour> table(64);
-  std::size_t different = 0;
-  bool has_zero = false;  // 0 marks a free place
-  const auto place_of = [&](Colour colour) {
-    std::size_t place = colour & (table.size() - 1);
-    while (table[place] != 0 && table[place] != colour) place = (place + 1) & (table.size() - 1);
-    return place;
-  };
-  for (const Colour colour : colours) {
-    has_zero |= colour == 0;
+/// Numbers of colours in order of first appearance. Colours are hashes already: their bits say
+/// where they go in a table with free places.
+class Numbers {
+ public:
+  /// The colour's number, and whether it is new.
+  std::pair<int, bool> add(Colour colour) {
     const std::size_t place = place_of(colour);
-    if (colour == 0 || table[place] == colour) continue;
-    table[place] = colour;
-    if (2 * ++different < table.size()) continue;
-    Colours old(2 * table.size());
-    old.swap(table);
-    for (const Colour known : old) {
-      if (known != 0) table[place_of(known)] = known;
+    if (table_[place].number != kFree) return {table_[place].number, false};
+    table_[place] = {colour, count_++};
+    if (2 * static_cast<std::size_t>(count_) > table_.size()) grow();
+    return {count_ - 1, true};
+  }
+  int count() const { return count_; }
+
+ private:
+  static constexpr int kFree = -1;
+  struct Known {
+    Colour colour = 0;
+    int number = kFree;
+  };
+
+  std::size_t place_of(Colour colour) const {
+    const std::size_t mask = table_.size() - 1;
+    std::size_t place = colour & mask;
+    while (table_[place].number != kFree && table_[place].colour != colour)
+      place = (place + 1) & mask;
+    return place;
+  }
+  void grow() {
+    std::vector<Known> old(2 * table_.size());
+    old.swap(table_);
+    for (const Known& known : old) {
+      if (known.number != kFree) table_[place_of(known.colour)] = known;
     }
   }
-  return different + (has_zero ? 1 : 0);
+
+  std::vector<Known> table_ = std::vector<Known>(64);
+  int count_ = 0;
+};
+
+int count(const Colours& colours) {
+  Numbers numbers;
+  for (const Colour colour : colours) numbers.add(colour);
+  return numbers.count();
 }
 
 struct Partition {
   Colours ranks, groups, flows, links;
-  std::size_t classes() const { return count(ranks) + count(groups) + count(flows) + count(links); }
+  int classes() const { return count(ranks) + count(groups) + count(flows) + count(links); }
 };
 
 class Refinement {
  public:
-  Refinement(const Plan& plan, const std::vector<Flow>& flows) : plan_(plan), flows_(flows) {}
+  Refinement(const Plan& plan, const std::vector<Flow>& flows)
+      : plan_(plan), flows_(flows), channels_(channels_of(plan)) {}
 
   Partition coarsest() const {
     Partition now = start();
-    for (std::size_t classes = 0; classes != now.classes();) {
-      classes = now.classes();
+    for (int before = 0, classes = now.classes(); classes != before;) {
+      before = classes;
       now = refine(now);
+      classes = now.classes();
     }
     return now;
   }
@@ -143,68 +165,94 @@ class Refinement {
     }
   }
 
+  /// What a rank, a group, a flow or a link hands on to those around it is mixed once for all.
   Partition refine(const Partition& old) const {
     Partition next = old;
     for (std::size_t rank = 0; rank < next.ranks.size(); ++rank) {
-      for (const int group : plan_.group_of[rank]) {
+      for (const std::size_t channel : channels_) {
+        const int group = plan_.group_of[rank][channel];
         next.ranks[rank] =
             mix(next.ranks[rank], group < 0 ? 0 : old.groups[static_cast<std::size_t>(group)]);
       }
     }
+    // Members of a collective are alike; the sender of a transfer is not like its receiver (two
+    // stages in a circle send to each other).
+    const Colours member = mixed(6, old.ranks), receiver = mixed(10, old.ranks);
     for (std::size_t g = 0; g < next.groups.size(); ++g) {
-      next.groups[g] = mix(next.groups[g], members_of(plan_.groups[g], old));
+      const Group& group = plan_.groups[g];
+      Colour members = 0;
+      for (const int rank : group.ranks) members += member[static_cast<std::size_t>(rank)];
+      if (is_transfer(group.channel)) {
+        const auto last = static_cast<std::size_t>(group.ranks.back());
+        members += receiver[last] - member[last];
+      }
+      next.groups[g] = mix(next.groups[g], members);
     }
-    Colours in_group(next.groups.size(), 0), on_link(next.links.size(), 0),
-        on_rank(next.ranks.size(), 0);
-    for (std::size_t f = 0; f < flows_.size(); ++f)
-      refine_flow(f, old, next, in_group, on_link, on_rank);
-    for (std::size_t g = 0; g < in_group.size(); ++g)
-      next.groups[g] = mix(next.groups[g], in_group[g]);
-    for (std::size_t l = 0; l < on_link.size(); ++l) next.links[l] = mix(next.links[l], on_link[l]);
-    for (std::size_t r = 0; r < on_rank.size(); ++r) next.ranks[r] = mix(next.ranks[r], on_rank[r]);
+    refine_by_flows(old, next);
     return next;
   }
 
-  /// Members of a collective are alike; the sender of a transfer is not like its receiver (two
-  /// stages in a circle send to each other).
-  static Colour members_of(const Group& group, const Partition& old) {
-    Colour members = 0;
-    for (const int rank : group.ranks) {
-      const bool receives = is_transfer(group.channel) && rank == group.ranks.back();
-      members += mix(receives ? 10 : 6, old.ranks[static_cast<std::size_t>(rank)]);
-    }
-    return members;
+  static Colours mixed(Colour kind, const Colours& colours) {
+    Colours result;
+    result.reserve(colours.size());
+    for (const Colour colour : colours) result.push_back(mix(kind, colour));
+    return result;
   }
 
-  void refine_flow(std::size_t f, const Partition& old, Partition& next, Colours& in_group,
-                   Colours& on_link, Colours& on_rank) const {
-    const Flow& flow = flows_[f];
-    Colour links = 0;
-    for (const LinkId link : *flow.links) {
-      links += mix(7, old.links[link]);
-      on_link[link] += mix(8, old.flows[f]);
+  void refine_by_flows(const Partition& old, Partition& next) const {
+    Colours in_group(next.groups.size(), 0), on_link(next.links.size(), 0),
+        on_rank(next.ranks.size(), 0);
+    const Colours crossed = mixed(7, old.links);
+    for (std::size_t f = 0; f < flows_.size(); ++f) {
+      const Flow& flow = flows_[f];
+      const Colour crossing = mix(8, old.flows[f]);
+      Colour links = 0;
+      for (const LinkId link : *flow.links) {
+        links += crossed[link];
+        on_link[link] += crossing;
+      }
+      next.flows[f] =
+          mix(mix(next.flows[f], links), (flow.reads ? old.ranks : old.groups)[flow.owner]);
+      (flow.reads ? on_rank : in_group)[flow.owner] += mix(9, old.flows[f]);
     }
-    next.flows[f] =
-        mix(mix(next.flows[f], links), (flow.reads ? old.ranks : old.groups)[flow.owner]);
-    (flow.reads ? on_rank : in_group)[flow.owner] += mix(9, old.flows[f]);
+    for (const auto& [colours, more] :
+         {std::pair{&next.groups, &in_group}, {&next.links, &on_link}, {&next.ranks, &on_rank}}) {
+      for (std::size_t i = 0; i < more->size(); ++i) (*colours)[i] = mix((*colours)[i], (*more)[i]);
+    }
+  }
+
+  /// Channels on which any rank has a group.
+  static std::vector<std::size_t> channels_of(const Plan& plan) {
+    std::array<bool, kChannels> used{};
+    for (const Group& group : plan.groups) {
+      used[static_cast<std::size_t>(group.channel)] = true;
+      if (is_transfer(group.channel)) used[static_cast<std::size_t>(group.channel) + 1] = true;
+    }
+    std::vector<std::size_t> channels;
+    for (std::size_t channel = 0; channel < kChannels; ++channel) {
+      if (used[channel]) channels.push_back(channel);
+    }
+    return channels;
   }
 
   const Plan& plan_;
   const std::vector<Flow>& flows_;
+  const std::vector<std::size_t> channels_;
 };
 
 /// Class numbers in order of first appearance, and the first member of each.
 struct Classes {
   explicit Classes(const Colours& colours) {
-    std::unordered_map<Colour, int> seen;
+    Numbers numbers;
+    of.reserve(colours.size());
     for (std::size_t i = 0; i < colours.size(); ++i) {
-      const auto [entry, is_new] = seen.emplace(colours[i], static_cast<int>(first.size()));
+      const auto [number, is_new] = numbers.add(colours[i]);
       if (is_new) {
         first.push_back(i);
         size.push_back(0);
       }
-      ++size[static_cast<std::size_t>(entry->second)];
-      of.push_back(entry->second);
+      ++size[static_cast<std::size_t>(number)];
+      of.push_back(number);
     }
   }
   std::vector<int> of;

@@ -17,7 +17,7 @@ namespace {
 class GroupMaker {
  public:
   GroupMaker(Plan& plan, const Scenario& scenario)
-      : plan_(plan), scenario_(scenario), placement_(placement_of(scenario)) {
+      : plan_(plan), scenario_(scenario), order_(scenario), placement_(placement_of(scenario)) {
     plan.group_of.resize(static_cast<std::size_t>(scenario.cluster.gpus()));
     for (auto& row : plan.group_of) row.fill(-1);
   }
@@ -60,7 +60,7 @@ class GroupMaker {
 
   /// The rank of that context and data index, numbered together.
   int replica_rank(int tensor, int replica, int stage) const {
-    return rank_at({tensor, replica % contexts(), replica / contexts(), stage}, scenario_);
+    return order_.rank_at({tensor, replica % contexts(), replica / contexts(), stage});
   }
 
   void add_inside_replicas(int stage) {
@@ -70,10 +70,10 @@ class GroupMaker {
       for (int t = 0; t < tensors; ++t) ranks.push_back(replica_rank(t, replica, stage));
       add_collective({Channel::tensor}, std::move(ranks), Moves::rings);
     }
-    for (int d = 0; d < scenario_.data_parallel(); ++d) {
+    for (int d = 0; contexts() > 1 && d < scenario_.data_parallel(); ++d) {
       for (int t = 0; t < tensors; ++t) {
         std::vector<int> ranks;
-        for (int c = 0; c < contexts(); ++c) ranks.push_back(rank_at({t, c, d, stage}, scenario_));
+        for (int c = 0; c < contexts(); ++c) ranks.push_back(order_.rank_at({t, c, d, stage}));
         add_collective({Channel::context}, std::move(ranks), context_moves());
       }
     }
@@ -129,6 +129,10 @@ class GroupMaker {
   /// passes from stage to stage at every node, not at two, and the nodes stay alike. Where stages
   /// share nodes, in order of rank.
   std::vector<int> node_by_node(std::vector<std::vector<int>> of_stages) const {
+    if (of_stages.size() == 1) {
+      std::sort(of_stages.front().begin(), of_stages.front().end());
+      return of_stages.front();
+    }
     std::map<int, std::set<std::size_t>> stages_on;
     for (std::size_t stage = 0; stage < of_stages.size(); ++stage) {
       std::sort(of_stages[stage].begin(), of_stages[stage].end());
@@ -233,8 +237,8 @@ class GroupMaker {
     const Channel receive = receiver_of(send);
     Group group{.channel = send, .ranks = {from, to}};
     group.shape = {2, plan_.network.node_of(from) == plan_.network.node_of(to) ? 1 : 2, 1};
-    group.streams[static_cast<std::size_t>(Pattern::neighbours)] = {
-        {1, plan_.network.route(from, to)}};
+    group.streams[static_cast<std::size_t>(Pattern::neighbours)].push_back(
+        {1, plan_.network.route(from, to)});
     member(from, send) = member(to, receive) = static_cast<int>(plan_.groups.size());
     plan_.groups.push_back(std::move(group));
   }
@@ -263,6 +267,7 @@ class GroupMaker {
 
   Plan& plan_;
   const Scenario& scenario_;
+  const RankOrdering order_;
   const Placement placement_;
 };
 

@@ -25,12 +25,12 @@ const Group* group_of(const Plan& plan, int rank, Channel channel) {
 
 /// Everything that the program of a rank depends on; ranks of equal shape share one program.
 StageShape shape_of(const Plan& plan, const Scenario& scenario, const Placement& placement,
-                    int rank) {
+                    const RankOrdering& order, int rank) {
   const auto shape = [&](Channel channel) {
     const Group* group = group_of(plan, rank, channel);
     return group == nullptr ? GroupShape{} : group->shape;
   };
-  const RankPlace place = place_of(rank, scenario);
+  const RankPlace place = order.place_of(rank);
   bool needs_batch = false;
   for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk)
     needs_batch |= placement.needs_batch({place.stage, chunk});
@@ -135,10 +135,11 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   check_stated_collectives(plan, scenario);
   Workshop shop{scenario, graph, plan, Names(plan.names), steps_that_save(scenario, options)};
   const Placement placement = placement_of(scenario);
+  const RankOrdering order(scenario);
   const std::vector<Slowness> slowness = slowness_of_ranks(scenario, options);
   std::map<StageShape, int> programs;
   for (int rank = 0; rank < scenario.cluster.gpus(); ++rank) {
-    StageShape shape = shape_of(plan, scenario, placement, rank);
+    StageShape shape = shape_of(plan, scenario, placement, order, rank);
     shape.slow = slowness[static_cast<std::size_t>(rank)];
     const auto [entry, is_new] = programs.emplace(shape, static_cast<int>(plan.programs.size()));
     if (is_new) plan.programs.push_back(stage_program(shop, entry->first));

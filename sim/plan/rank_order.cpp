@@ -6,26 +6,8 @@
 #include <utility>
 
 namespace stepsim {
-namespace {
-
-/// A dimension that numbers ranks, how many indices it has, and where a place keeps its index.
-struct Digit {
-  Axis axis;
-  int size;
-  int RankPlace::*index;
-};
-
-/// Asked for every rank: no memory is taken for it.
-struct Digits {
-  std::array<Digit, 4> all;
-  std::size_t count = 0;
-  const Digit* begin() const { return all.data(); }
-  const Digit* end() const { return all.data() + count; }
-};
-
-/// Fastest first. Dimensions that the order leaves out have one index; experts have no digit of
-/// their own.
-Digits digits_of(const Scenario& scenario) {
+/// Dimensions that the order leaves out have one index; experts have no digit of their own.
+RankOrdering::RankOrdering(const Scenario& scenario) {
   const Parallelism& split = scenario.parallelism;
   const std::array all{
       Digit{Axis::tensor, split.tensor, &RankPlace::tensor},
@@ -33,30 +15,26 @@ Digits digits_of(const Scenario& scenario) {
       Digit{Axis::data, scenario.data_parallel(), &RankPlace::data},
       Digit{Axis::pipeline, split.pipeline.stages, &RankPlace::stage},
   };
-  Digits digits{};
   for (const Axis axis : split.order.axes) {
     const auto digit =
         std::find_if(all.begin(), all.end(), [&](const Digit& d) { return d.axis == axis; });
-    if (digit != all.end()) digits.all[digits.count++] = *digit;
+    if (digit != all.end()) digits_.push_back(*digit);
   }
-  return digits;
 }
 
-}  // namespace
-
-RankPlace place_of(int rank, const Scenario& scenario) {
+RankPlace RankOrdering::place_of(int rank) const {
   RankPlace place;
-  for (const Digit& digit : digits_of(scenario)) {
+  for (const Digit& digit : digits_) {
     place.*digit.index = rank % digit.size;
     rank /= digit.size;
   }
   return place;
 }
 
-int rank_at(RankPlace place, const Scenario& scenario) {
+int RankOrdering::rank_at(RankPlace place) const {
   int rank = 0;
   int stride = 1;
-  for (const Digit& digit : digits_of(scenario)) {
+  for (const Digit& digit : digits_) {
     rank += place.*digit.index * stride;
     stride *= digit.size;
   }
@@ -64,10 +42,11 @@ int rank_at(RankPlace place, const Scenario& scenario) {
 }
 
 std::vector<int> holders_of(int tensor, int stage, const Scenario& scenario) {
+  const RankOrdering order(scenario);
   std::vector<int> ranks;
   for (int data = 0; data < scenario.data_parallel(); ++data) {
     for (int context = 0; context < scenario.parallelism.context.degree; ++context)
-      ranks.push_back(rank_at({tensor, context, data, stage}, scenario));
+      ranks.push_back(order.rank_at({tensor, context, data, stage}));
   }
   std::sort(ranks.begin(), ranks.end());
   return ranks;

@@ -18,8 +18,22 @@ struct RankPlace {
   bool operator==(const RankPlace&) const = default;
 };
 
-RankPlace place_of(int rank, const Scenario& scenario);
-int rank_at(RankPlace place, const Scenario& scenario);
+/// The numbering of a scenario's ranks.
+class RankOrdering {
+ public:
+  explicit RankOrdering(const Scenario& scenario);
+  RankPlace place_of(int rank) const;
+  int rank_at(RankPlace place) const;
+
+ private:
+  /// A dimension that numbers ranks, how many indices it has, and where a place keeps its index.
+  struct Digit {
+    Axis axis;
+    int size;
+    int RankPlace::*index;
+  };
+  std::vector<Digit> digits_;  ///< fastest first
+};
 
 /// All that hold the same dense parameters: every context and data index of that tensor index and
 /// stage, in order of rank.

@@ -93,15 +93,16 @@ TEST_CASE("launches add up from the start of an epoch, and a host wait starts a 
 
 TEST_CASE("ranks are numbered tensor fastest, then context, data, pipeline, and back") {
   const Scenario scenario = scenario_of(gpt(2, "tensor: 2, pipeline: {stages: 2}"));
-  CHECK(rank_at({1, 0, 0}, scenario) == 1);
-  CHECK(rank_at({0, 0, 1, 0}, scenario) == 2);
-  CHECK(rank_at({0, 0, 0, 1}, scenario) == 8);
-  for (int rank = 0; rank < 16; ++rank) CHECK(rank_at(place_of(rank, scenario), scenario) == rank);
+  CHECK(RankOrdering(scenario).rank_at({1, 0, 0}) == 1);
+  CHECK(RankOrdering(scenario).rank_at({0, 0, 1, 0}) == 2);
+  CHECK(RankOrdering(scenario).rank_at({0, 0, 0, 1}) == 8);
+  const RankOrdering order(scenario);
+  for (int rank = 0; rank < 16; ++rank) CHECK(order.rank_at(order.place_of(rank)) == rank);
   Scenario split = scenario;
   split.parallelism.context.degree = 2;
-  CHECK(rank_at({1, 1, 0, 0}, split) == 3);
-  CHECK(rank_at({0, 0, 1, 0}, split) == 4);
-  CHECK(rank_at({0, 0, 0, 1}, split) == 8);
+  CHECK(RankOrdering(split).rank_at({1, 1, 0, 0}) == 3);
+  CHECK(RankOrdering(split).rank_at({0, 0, 1, 0}) == 4);
+  CHECK(RankOrdering(split).rank_at({0, 0, 0, 1}) == 8);
   for (int rank = 0; rank < 16; ++rank) CHECK(rank_at(place_of(rank, split), split) == rank);
 }
 
