@@ -88,8 +88,9 @@ TEST_CASE("every order numbers the ranks once, and back") {
   std::sort(order.begin(), order.end());
   int orders = 0;
   do {
+    const RankOrdering ordering(scenario);
     for (int rank = 0; rank < 16; ++rank)
-      CHECK(rank_at(place_of(rank, scenario), scenario) == rank);
+      CHECK(ordering.rank_at(ordering.place_of(rank)) == rank);
     ++orders;
   } while (std::next_permutation(order.begin(), order.end()));
   CHECK(orders == 120);
