@@ -123,6 +123,7 @@ std::vector<LinkId> Network::from_nic(int rank) const {
 }
 
 void Network::add_route(Port from, Port to, std::vector<LinkId>& route) const {
+  if (from.node == to.node) return;
   route.push_back(nic(from, true));
   const std::size_t first = route.size();
   fabric_.route(from, to, route);
@@ -132,7 +133,7 @@ void Network::add_route(Port from, Port to, std::vector<LinkId>& route) const {
 
 std::vector<LinkId> Network::route(Port from, Port to) const {
   std::vector<LinkId> route;
-  if (from.node != to.node) add_route(from, to, route);
+  add_route(from, to, route);
   return route;
 }
 

@@ -50,6 +50,8 @@ class Network {
   std::vector<LinkId> inside(int from_rank, int to_rank) const;
   /// From NIC to NIC; empty inside a node.
   std::vector<LinkId> route(Port from, Port to) const;
+  /// Appends it.
+  void add_route(Port from, Port to, std::vector<LinkId>& route) const;
   /// Between a rank and its NIC, inside its node; empty where no other traffic could be.
   std::vector<LinkId> to_nic(int rank) const;
   std::vector<LinkId> from_nic(int rank) const;
@@ -73,7 +75,6 @@ class Network {
 
  private:
   void add_fabric(const Fabric& fabric);
-  void add_route(Port from, Port to, std::vector<LinkId>& route) const;
   LinkId nic(Port port, bool up) const;
   /// Links of a node as those of this one.
   std::vector<LinkId> of_node(int node, std::vector<LinkId> links) const;

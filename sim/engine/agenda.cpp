@@ -15,11 +15,11 @@ void Agenda::add(double date, Callback callback) {
   free_.pop_back();
   slots_[slot] = std::move(callback);
   entries_.push_back({date, additions_++, slot});
-  std::push_heap(entries_.begin(), entries_.end(), is_after);
+  std::push_heap(entries_.begin(), entries_.end(), IsAfter{});
 }
 
 Agenda::Callback Agenda::take() {
-  std::pop_heap(entries_.begin(), entries_.end(), is_after);
+  std::pop_heap(entries_.begin(), entries_.end(), IsAfter{});
   const std::uint32_t slot = entries_.back().slot;
   entries_.pop_back();
   free_.push_back(slot);

@@ -27,11 +27,12 @@ class Agenda {
     double date;
     std::uint64_t number;  // of the additions
     std::uint32_t slot;
-    bool is_after(const Entry& other) const {
-      return date != other.date ? date > other.date : number > other.number;
+  };
+  struct IsAfter {
+    bool operator()(const Entry& a, const Entry& b) const {
+      return a.date != b.date ? a.date > b.date : a.number > b.number;
     }
   };
-  static bool is_after(const Entry& a, const Entry& b) { return a.is_after(b); }
 
   std::vector<Entry> entries_;  // a heap, the earliest in front
   std::vector<Callback> slots_;

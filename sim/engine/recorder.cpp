@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace stepsim {
 
@@ -14,14 +15,14 @@ Recorder::Recorder(const Plan& plan, const FoldedRank& rank, bool kernels)
   timeline_.multiplicity = rank.multiplicity;
   timeline_.rows = program_.rows;
   timeline_.spans.reserve(program_.tasks.size());
-  started_.resize(program_.tasks.size());
+  started_.resize(program_.rows.size());
   first_span_.assign(program_.tasks.size(), kNoSpan);
   last_span_ = first_span_;
 }
 
 std::int32_t Recorder::finished(TaskIndex index, double end, double host) {
   const Task& task = program_.tasks[index];
-  const Started& begun = started_[index];
+  const Started begun = std::exchange(started(index), {});
   Span span{.arrival = begun.arrival,
             .start = begun.start,
             .end = end,

@@ -25,7 +25,8 @@ class Recorder {
  public:
   Recorder(const Plan& plan, const FoldedRank& rank, bool kernels);
 
-  Started& started(TaskIndex task) { return started_[task]; }
+  /// Of the row's task that runs, or runs next: a row has one at a time.
+  Started& started(TaskIndex task) { return started_[program_.tasks[task].row]; }
   /// Appends the task's spans; returns the index of its last one. `host`: when its launches begin
   /// (chains).
   std::int32_t finished(TaskIndex task, double end, double host);
@@ -41,7 +42,7 @@ class Recorder {
   const Program& program_;
   bool kernels_;
   RankTimeline timeline_;
-  std::vector<Started> started_;
+  std::vector<Started> started_;                      // by row
   std::vector<std::int32_t> first_span_, last_span_;  // by task
 };
 

@@ -3,38 +3,66 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 namespace stepsim {
 namespace {
 
 /// A node of a group: the members there, in order, and the NICs that they own, each with the first
-/// of its members.
+/// of its members. Large groups have many: they share their memory.
 struct Place {
   int node = 0;
-  std::vector<int> members;
-  std::vector<int> nics;
-  std::vector<int> owners;
+  std::span<const int> members;
+  std::span<const int> nics;
+  std::span<const int> owners;
 };
 
-std::vector<Place> places_of(const std::vector<int>& ranks, const Network& network) {
-  std::vector<Place> places;
-  for (const int rank : ranks) {
-    const Port port = network.port_of(rank);
-    if (places.empty() || places.back().node != port.node)
-      places.push_back({port.node, {}, {}, {}});
-    Place& place = places.back();
-    place.members.push_back(rank);
-    if (std::find(place.nics.begin(), place.nics.end(), port.nic) != place.nics.end()) continue;
-    place.nics.push_back(port.nic);
-    place.owners.push_back(rank);
+class Places {
+ public:
+  /// `ranks` outlive it.
+  Places(const std::vector<int>& ranks, const Network& network) {
+    nics_.reserve(ranks.size());
+    owners_.reserve(ranks.size());
+    for (std::size_t begin = 0; begin < ranks.size();) {
+      const int node = network.node_of(ranks[begin]);
+      const std::size_t first = nics_.size();
+      std::size_t end = begin;
+      for (; end < ranks.size() && network.node_of(ranks[end]) == node; ++end)
+        own(network.port_of(ranks[end]).nic, ranks[end], first);
+      const std::size_t nics = nics_.size() - first;
+      places_.push_back({node, std::span(ranks).subspan(begin, end - begin),
+                         std::span(nics_).subspan(first, nics),
+                         std::span(owners_).subspan(first, nics)});
+      begin = end;
+    }
   }
-  return places;
-}
+  Places(const Places&) = delete;
+  Places& operator=(const Places&) = delete;
+
+  const Place& operator[](std::size_t i) const { return places_[i]; }
+  std::size_t size() const { return places_.size(); }
+  const Place& front() const { return places_.front(); }
+  auto begin() const { return places_.begin(); }
+  auto end() const { return places_.end(); }
+
+ private:
+  /// `first`: of its node.
+  void own(int nic, int rank, std::size_t first) {
+    if (std::find(nics_.begin() + static_cast<std::ptrdiff_t>(first), nics_.end(), nic) !=
+        nics_.end())
+      return;
+    nics_.push_back(nic);
+    owners_.push_back(rank);
+  }
+
+  std::vector<Place> places_;
+  std::vector<int> nics_, owners_;  // their memory stays where it is
+};
 
 class Streams {
  public:
   Streams(const std::vector<int>& ranks, const Network& network)
-      : ranks_(ranks), network_(network), places_(places_of(ranks, network)) {
+      : ranks_(ranks), network_(network), places_(ranks, network) {
     nics_ = places_.front().nics.size();
     for (const Place& place : places_) nics_ = std::min(nics_, place.nics.size());
   }
@@ -49,7 +77,8 @@ class Streams {
   std::vector<Stream> inside() const {
     std::vector<std::vector<Ring>> of_nodes;
     for (const Place& place : places_) {
-      if (place.members.size() > 1) of_nodes.push_back(network_.rings(place.members));
+      if (place.members.size() > 1)
+        of_nodes.push_back(network_.rings({place.members.begin(), place.members.end()}));
     }
     if (of_nodes.empty()) return {};
     const std::vector<double> shares = shares_of(of_nodes.front());
@@ -172,7 +201,7 @@ class Streams {
     const Place& b = places_[to];
     for (std::size_t k = 0; k < nics_; ++k) {
       append(stream, network_.to_nic(a.owners[k]));
-      append(stream, network_.route(Port{a.node, a.nics[k]}, Port{b.node, b.nics[k]}));
+      network_.add_route({a.node, a.nics[k]}, {b.node, b.nics[k]}, stream.links);
       append(stream, network_.from_nic(b.owners[k]));
     }
   }
@@ -200,7 +229,7 @@ class Streams {
 
   const std::vector<int>& ranks_;
   const Network& network_;
-  const std::vector<Place> places_;
+  const Places places_;
   std::size_t nics_ = 0;
 };
 

@@ -36,6 +36,9 @@ class GroupMaker {
       }
     }
     for (int replica = 0; replica < scenario_.replicas(); ++replica) add_replica(replica);
+    // Most ranks send an activation and a gradient: far more groups than all others.
+    if (split.pipeline.stages > 1)
+      plan_.groups.reserve(plan_.groups.size() + 2 * plan_.group_of.size());
     for (int stage = 0; stage < split.pipeline.stages; ++stage) {
       for (int chunk = 0; chunk < split.pipeline.chunks; ++chunk) add_transfers({stage, chunk});
     }

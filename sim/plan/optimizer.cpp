@@ -95,7 +95,7 @@ std::vector<Kernel> quantise_kernels(Workshop& shop, int stage) {
 
 std::vector<double> updated_tensors(const Workshop& shop, int stage, int chunk) {
   const bool sharded = strategy_of(shop.scenario.parallelism.data.sharding).shards_optimizer;
-  const StageParameters parameters = stage_parameters(shop.scenario, shop.graph, stage);
+  const StageParameters parameters = chunk_parameters(shop.scenario, shop.graph, stage, chunk);
   std::vector<double> tensors;
   for (const std::size_t block : blocks_of(shop.scenario, shop.graph, stage, chunk)) {
     for (const Op* op : shop.graph.blocks[block].order()) {

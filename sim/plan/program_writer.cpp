@@ -30,6 +30,11 @@ TaskIndex ProgramWriter::add(Task task, const std::vector<TaskIndex>& after) {
   return index;
 }
 
+void ProgramWriter::expect(std::size_t times) {
+  program_.tasks.reserve(program_.tasks.size() * times);
+  edges_.reserve(edges_.size() * times);
+}
+
 TaskIndex ProgramWriter::launch(Task task, const std::vector<TaskIndex>& after, double host_before,
                                 double host_after) {
   offset_ += host_before;

@@ -31,6 +31,8 @@ class ProgramWriter {
   void spend_on_host(double seconds) { offset_ += seconds; }
   void set_step(int step) { step_ = static_cast<std::uint16_t>(step); }
   void mark_step_end(TaskIndex task) { program_.step_ends.push_back(task); }
+  /// What was written so far will be written that many times in all.
+  void expect(std::size_t times);
   void add_memory(TaskIndex task, double bytes, bool at_start);
   Program& program() { return program_; }
 

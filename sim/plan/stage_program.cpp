@@ -71,7 +71,9 @@ class StageWriter {
   Program write() {
     check_pieces();
     if (shape_.loads) input_.emplace(shop_, writer_, rows_.host());
-    for (int step = 0; step < scenario_.run.warmup + scenario_.run.steps; ++step) {
+    const int steps = scenario_.run.warmup + scenario_.run.steps;
+    for (int step = 0; step < steps; ++step) {
+      if (step == 1) writer_.expect(static_cast<std::size_t>(steps));
       writer_.set_step(step);
       first_step_ = step == 0;
       if (shape_.slow.delay > 0) stall();

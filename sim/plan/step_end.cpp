@@ -56,6 +56,7 @@ StepEnd::StepEnd(RankRows& rows, Offload& offload)
       shape_(rows.shape()),
       strategy_(strategy_of(scenario_.parallelism.data.sharding)),
       parameters_(stage_parameters(scenario_, rows.shop().graph, shape_.stage)),
+      tensors_(updated_tensors(rows.shop(), shape_.stage)),
       reduction_(rows, parameters_) {}
 
 void StepEnd::write() {
@@ -73,8 +74,7 @@ void StepEnd::write() {
     offload_.update(elements);
     rows_.write_kernels(clear_kernels(rows_.shop(), gradients));
   } else {
-    rows_.write_kernels(update_kernels(rows_.shop(), elements,
-                                       updated_tensors(rows_.shop(), shape_.stage), gradients));
+    rows_.write_kernels(update_kernels(rows_.shop(), elements, tensors_, gradients));
   }
   if (shape_.data.ranks > 1 && strategy_.shards_optimizer) gather_parameters();
   rows_.write_kernels(quantise_kernels(rows_.shop(), shape_.stage));

@@ -56,6 +56,7 @@ class StepEnd {
   const StageShape& shape_;
   const ShardingStrategy& strategy_;
   StageParameters parameters_;
+  const std::vector<double> tensors_;  ///< elements of each that is updated
   GradientReduction reduction_;
   std::array<std::optional<std::uint32_t>, 2> regather_ = {};  ///< by ParameterGroup
   std::optional<std::uint32_t> embedding_, data_norm_, model_norm_;

@@ -89,8 +89,7 @@ TEST_CASE("every order numbers the ranks once, and back") {
   int orders = 0;
   do {
     const RankOrdering ordering(scenario);
-    for (int rank = 0; rank < 16; ++rank)
-      CHECK(ordering.rank_at(ordering.place_of(rank)) == rank);
+    for (int rank = 0; rank < 16; ++rank) CHECK(ordering.rank_at(ordering.place_of(rank)) == rank);
     ++orders;
   } while (std::next_permutation(order.begin(), order.end()));
   CHECK(orders == 120);
