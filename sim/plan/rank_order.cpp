@@ -41,6 +41,10 @@ int RankOrdering::rank_at(RankPlace place) const {
   return rank;
 }
 
+int rank_at(RankPlace place, const Scenario& scenario) {
+  return RankOrdering(scenario).rank_at(place);
+}
+
 std::vector<int> holders_of(int tensor, int stage, const Scenario& scenario) {
   const RankOrdering order(scenario);
   std::vector<int> ranks;

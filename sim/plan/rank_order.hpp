@@ -18,7 +18,7 @@ struct RankPlace {
   bool operator==(const RankPlace&) const = default;
 };
 
-/// The numbering of a scenario's ranks.
+/// The numbering of a scenario's ranks, for who asks for many.
 class RankOrdering {
  public:
   explicit RankOrdering(const Scenario& scenario);
@@ -34,6 +34,9 @@ class RankOrdering {
   };
   std::vector<Digit> digits_;  ///< fastest first
 };
+
+/// For who asks for few.
+int rank_at(RankPlace place, const Scenario& scenario);
 
 /// All that hold the same dense parameters: every context and data index of that tensor index and
 /// stage, in order of rank.
