@@ -37,7 +37,9 @@ void PassWriter::run(const Items& items, Cause cause, PassKind pass) {
 int PassWriter::start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
                       bool beside_block) {
   close_chain();
-  const std::uint32_t operation = add_collective(shop_, op, bytes, group);
+  const auto [known, is_new] = shop_.pass_operations.try_emplace({op, bytes, group}, 0);
+  if (is_new) known->second = add_collective(shop_, op, bytes, group);
+  const std::uint32_t operation = known->second;
   segment_.emplace_back(StartPiece{channel, operation, slots_, beside_block});
   return slots_++;
 }
@@ -55,7 +57,10 @@ PassWriter::ReductionSlots PassWriter::start_reduction(const ParameterGroup& gro
 }
 
 void PassWriter::add(const Launch& launch, Cause cause) {
-  kernels_.push_back(timed(shop_, launch.name, launch.work, cause));
+  const auto [known, is_new] = shop_.kernels.try_emplace(&launch);
+  if (is_new) known->second = timed(shop_, launch.name, launch.work, cause);
+  kernels_.push_back(known->second);
+  kernels_.back().cause = cause;
 }
 
 void PassWriter::add(const StartCollective& collective, Cause) {

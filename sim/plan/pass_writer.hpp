@@ -22,7 +22,8 @@ class PassWriter {
 
   /// A kernel of the backward pass that only moves gradients.
   void move(const char* name, Bytes bytes) {
-    add(Launch{name, MemoryBound{bytes, MemoryRate::optimizer}}, Cause::backward);
+    kernels_.push_back(
+        timed(shop_, name, MemoryBound{bytes, MemoryRate::optimizer}, Cause::backward));
   }
 
   int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
@@ -73,6 +74,7 @@ class PassWriter {
   }
 
  private:
+  /// `launch`: the graph's.
   void add(const Launch& launch, Cause cause);
 
   void add(const StartCollective& collective, Cause);

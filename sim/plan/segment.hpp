@@ -12,6 +12,8 @@
 
 #include <map>
 #include <string>
+#include <tuple>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -92,6 +94,9 @@ struct Workshop {
   std::vector<bool> saves{};                 ///< by step: whether a checkpoint follows
   std::map<SegmentKey, Segment> segments{};  ///< those that have been compiled
   std::vector<std::uint32_t> span_names{};   ///< by chain; see RankRows
+  // Layers are alike: what passes launch and start again and again is timed once.
+  std::unordered_map<const Launch*, Kernel> kernels{};  ///< of the graph's launches
+  std::map<std::tuple<CollectiveOp, Bytes, GroupShape>, std::uint32_t> pass_operations{};
 };
 
 /// The kernel of that work: its time on the scenario's GPU, and where it was never measured.

@@ -2,7 +2,6 @@
 #include "sim/timeline/critical_path.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "sim/core/error.hpp"
 #include "sim/timeline/host_work.hpp"
@@ -46,8 +45,9 @@ class Walk {
       ++spans_;
       if (span->operation == 0) continue;
       const Place here{rank, static_cast<std::int32_t>(span - spans.begin())};
-      const auto [last, is_first] = last_to_arrive_.try_emplace(span->operation, here);
-      if (!is_first && span->arrival > at(last->second).arrival) last->second = here;
+      if (last_to_arrive_.size() <= span->operation) last_to_arrive_.resize(span->operation + 1);
+      Place& last = last_to_arrive_[span->operation];
+      if (last.span == kNoSpan || span->arrival > at(last).arrival) last = here;
     }
   }
 
@@ -117,8 +117,9 @@ class Walk {
     take_work(place);
     const Span& span = at(place);
     if (span.operation == 0) return reach(place, blocker_of(place));
-    const auto found = last_to_arrive_.find(span.operation);
-    Place last = found == last_to_arrive_.end() ? place : found->second;
+    const bool is_known = span.operation < last_to_arrive_.size();
+    Place last = is_known ? last_to_arrive_[span.operation] : Place{};
+    if (last.span == kNoSpan) last = place;
     if (at(last).arrival <= span.arrival) last = place;
     take(place, span.wait_cause, at(last).arrival);  // where the last of all was not recorded
     return reach(last, blocker_of(last));
@@ -134,7 +135,7 @@ class Walk {
   double from_;
   double now_;
   std::size_t spans_ = 0;
-  std::unordered_map<std::uint32_t, Place> last_to_arrive_;
+  std::vector<Place> last_to_arrive_;  // by operation, which are numbered as they start
   std::vector<PathSegment> segments_;  // the latest first
 };
 
