@@ -111,8 +111,7 @@ void PassWriter::unpack_buckets() {
   for (const Reduced& bucket : reduced_) {
     if (bucket.slot >= 0) wait(bucket.slot);
     for (const Bytes gradient : bucket.gradients)
-      add(Launch{"gradient from bucket", MemoryBound{gradient * 2, MemoryRate::optimizer}},
-          Cause::optimizer);
+      move("gradient from bucket", gradient * 2, Cause::optimizer);
   }
 }
 

@@ -20,10 +20,9 @@ class PassWriter {
 
   void run(const Items& items, Cause cause, PassKind pass);
 
-  /// A kernel of the backward pass that only moves gradients.
-  void move(const char* name, Bytes bytes) {
-    kernels_.push_back(
-        timed(shop_, name, MemoryBound{bytes, MemoryRate::optimizer}, Cause::backward));
+  /// A kernel that only moves gradients.
+  void move(const char* name, Bytes bytes, Cause cause = Cause::backward) {
+    kernels_.push_back(timed(shop_, name, MemoryBound{bytes, MemoryRate::optimizer}, cause));
   }
 
   int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
@@ -74,8 +73,9 @@ class PassWriter {
   }
 
  private:
-  /// `launch`: the graph's.
+  /// Of the graph, by whose address its time is known.
   void add(const Launch& launch, Cause cause);
+  void add(Launch&& launch, Cause cause) = delete;
 
   void add(const StartCollective& collective, Cause);
 
