@@ -18,6 +18,7 @@ namespace stepsim {
 /// One direction of something that transfers share.
 struct Link {
   BytesPerSecond bandwidth;  ///< payload that it carries
+  bool operator==(const Link&) const = default;
 };
 
 class Network {

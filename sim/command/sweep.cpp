@@ -18,6 +18,7 @@
 #include "sim/core/trim.hpp"
 #include "sim/core/version.hpp"
 #include "sim/ops/op_graph.hpp"
+#include "sim/plan/fold.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/report/file.hpp"
@@ -174,7 +175,7 @@ class Progress {
 void warm_up(const Sweep& sweep, std::int64_t point) {
   try {
     const Scenario scenario = scenario_of(sweep, point, known_names());
-    make_plan(scenario, build(scenario));
+    fold_plan(make_plan(scenario, build(scenario)), true);
   } catch (const UserError&) {  // its copy will say so
   }
 }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 
 #include "sim/cluster/link_names.hpp"
@@ -402,10 +403,37 @@ class Quotient {
 
 }  // namespace
 
-Folding fold_plan(const Plan& plan, bool fold) {
+namespace {
+
+Folding made(const Plan& plan, bool fold) {
   const std::vector<Flow> flows = flows_of(plan);
   const Refinement refinement(plan, flows);
   return Quotient(plan, flows, fold ? refinement.coarsest() : refinement.discrete()).make();
+}
+
+/// Nothing is drawn, read, or slow for a while: classes depend on programs, groups and links alone.
+bool is_plain(const Plan& plan) {
+  return plan.lanes.empty() && plan.windows.empty() && !plan.kernel_draws &&
+         !plan.collective_draws && !plan.sample_draws;
+}
+
+}  // namespace
+
+Folding fold_plan(const Plan& plan, bool fold) {
+  if (!fold || !is_plain(plan)) return made(plan, fold);
+  // What-ifs, and points of a sweep that differ in sizes, have the classes of the plan before. The
+  // same groups are those of the same cluster, whose background is the same.
+  struct Known {
+    Shared<std::vector<Group>> groups;
+    std::vector<int> program_of;
+    std::vector<Link> links;
+    Folding folding;
+  };
+  static std::optional<Known> last;
+  const bool is_known = last && last->groups.is(plan.groups) &&
+                        last->program_of == plan.program_of && last->links == plan.network.links();
+  if (!is_known) last = Known{plan.groups, plan.program_of, plan.network.links(), made(plan, true)};
+  return last->folding;
 }
 
 }  // namespace stepsim

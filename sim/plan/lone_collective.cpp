@@ -41,7 +41,7 @@ Plan lone_collective(const Plan& plan, Group group, Phases phases) {
   lone.program_of.assign(plan.program_of.size(), 0);
   std::array<int, kChannels> none;
   none.fill(-1);
-  lone.group_of.assign(plan.program_of.size(), none);
+  Plan::GroupOf group_of(plan.program_of.size(), none);
   const bool pair = is_transfer(group.channel);
   if (pair) lone.programs.push_back(program_of_one(receiver_of(group.channel)));
   for (std::size_t i = 0; i < group.ranks.size(); ++i) {
@@ -49,9 +49,10 @@ Plan lone_collective(const Plan& plan, Group group, Phases phases) {
     const bool receives = pair && i == 1;
     const Channel channel = receives ? receiver_of(group.channel) : group.channel;
     lone.program_of[rank] = receives ? 2 : 1;
-    lone.group_of[rank][static_cast<std::size_t>(channel)] = 0;
+    group_of[rank][static_cast<std::size_t>(channel)] = 0;
   }
-  lone.groups = {std::move(group)};
+  lone.groups = std::vector{std::move(group)};
+  lone.group_of = std::move(group_of);
   lone.steps = 1;
   return lone;
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "sim/cluster/network.hpp"
+#include "sim/core/shared.hpp"
 #include "sim/plan/affected.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/link_windows.hpp"
@@ -236,12 +237,13 @@ struct Plan {
   std::vector<Operation> operations;
   std::vector<Program> programs;
   std::vector<int> program_of;  ///< by rank
-  std::vector<Group> groups;
-  std::vector<std::array<int, kChannels>> group_of;  ///< [rank][channel]; -1: none
-  std::vector<LinkWindow> windows;                   ///< of links that are slow for a while
-  std::optional<Draws> kernel_draws;                 ///< by rank
-  std::optional<Draws> collective_draws;             ///< by group
-  std::optional<SampleDraws> sample_draws;           ///< of all ranks that load
+  using GroupOf = std::vector<std::array<int, kChannels>>;
+  Shared<std::vector<Group>> groups;
+  Shared<GroupOf> group_of;                 ///< [rank][channel]; -1: none
+  std::vector<LinkWindow> windows;          ///< of links that are slow for a while
+  std::optional<Draws> kernel_draws;        ///< by rank
+  std::optional<Draws> collective_draws;    ///< by group
+  std::optional<SampleDraws> sample_draws;  ///< of all ranks that load
   using Lanes = std::array<std::vector<LinkId>, kLanes>;
   std::vector<Lanes> lanes;  ///< by rank; empty: no rank has any
   std::array<std::optional<BytesPerSecond>, kLanes> lane_rates;  ///< of one reader at most

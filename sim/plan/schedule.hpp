@@ -92,6 +92,8 @@ class Placement {
   /// Whether passes of that chunk start with tokens or end with labels that the stage has not.
   bool needs_batch(StagePlace place) const;
 
+  bool operator==(const Placement&) const = default;
+
  private:
   int copy(StagePlace place) const { return place.chunk / (chunks_ / copies_); }
   std::size_t index(StagePlace place) const;

@@ -1,0 +1,29 @@
+// A value that its copies share, because nobody changes it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace stepsim {
+
+/// Of a vector, or what is read like one.
+template <class T>
+class Shared {
+ public:
+  Shared() : Shared(T{}) {}
+  Shared(T value) : value_(std::make_shared<const T>(std::move(value))) {}
+
+  const auto& operator[](std::size_t i) const { return (*value_)[i]; }
+  std::size_t size() const { return value_->size(); }
+  auto begin() const { return value_->begin(); }
+  auto end() const { return value_->end(); }
+
+  /// Whether it is the same one, not only an equal one.
+  bool is(const Shared& other) const { return value_ == other.value_; }
+
+ private:
+  std::shared_ptr<const T> value_;
+};
+
+}  // namespace stepsim
