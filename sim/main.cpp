@@ -394,6 +394,8 @@ struct CommandLine {
     search->add_option("--keep", options.keep, "strategies to list")->check(CLI::Range(1, 1000));
     search->add_option("--simulations", options.simulations, "simulate at most so many")
         ->check(CLI::Range(1, 1'000'000));
+    search->add_option("--budget", options.budget,
+                       "time after which no simulation begins, for each number of GPUs: 60s");
     search->add_option("--format", options.format, "table, json or csv")
         ->check(one_of_these({"table", "json", "csv"}));
     search->add_option("-o,--output", options.output, "write the scenario with the best strategy")

@@ -34,6 +34,7 @@ struct SearchOptions {
   std::string gpus;                     ///< "512", "64..4096"; empty: those of the scenario
   std::string tokens;                   ///< of the training: "300e9"; empty: as run.horizon says
   std::string objective = "step_time";  ///< of sizes
+  std::string budget;                   ///< time for each search: "60s"; empty: any
   std::string svg;                      ///< picture to write; empty: none
   int keep = 10;                        ///< strategies that are listed
   int simulations = 300;                ///< at most

@@ -1,13 +1,16 @@
 // stepsim search: the best strategy for a scenario, on its own number of GPUs or on several.
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
+#include <functional>
 #include <ostream>
 
 #include <fmt/format.h>
 
 #include "sim/command/load.hpp"
 #include "sim/command/search_runs.hpp"
+#include "sim/core/duration.hpp"
 #include "sim/report/capacity_report.hpp"
 #include "sim/report/file.hpp"
 #include "sim/report/humanise.hpp"
@@ -127,7 +130,9 @@ class SearchCommand {
         base_(search_base(options.scenario)),
         runs_(options, base_),
         sizes_(sizes_of(options, base_.scenario.cluster)),
-        steps_(steps_of(options, base_.scenario)) {
+        steps_(steps_of(options, base_.scenario)),
+        budget_(options.budget.empty() ? std::nullopt
+                                       : std::optional(parse_duration(options.budget))) {
     check_objective(options.objective);
     for (const int gpus : sizes_) axes_of_size(gpus);  // mistakes first
   }
@@ -208,7 +213,16 @@ class SearchCommand {
   }
 
   SearchOutcome found(int gpus, const std::optional<StrategyOutcome>& own) const {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    std::function<bool()> expired;
+    if (budget_) {
+      expired = [&] {
+        return std::chrono::duration<double>(Clock::now() - begin).count() >= *budget_;
+      };
+    }
     SearchLimits limits{.simulations = options_.simulations,
+                        .expired = expired,
                         .keep = sizes_.size() > 1 ? 1 : static_cast<std::size_t>(options_.keep),
                         .capacity = base_.scenario.cluster.gpu.memory,
                         .own = {}};
@@ -228,6 +242,7 @@ class SearchCommand {
   SearchRuns runs_;
   std::vector<int> sizes_;
   std::optional<std::int64_t> steps_;
+  std::optional<double> budget_;  ///< seconds
 };
 
 std::string formatted(const SearchOptions& options, const SearchReport& report) {

@@ -90,6 +90,7 @@ class Search {
 
   /// The best is not proven yet, or there are fewer than are wanted.
   bool wants_more() const {
+    if (limits_.expired && limits_.expired()) return false;
     if (counts_.simulated >= limits_.simulations || tries_ >= kTries * limits_.simulations)
       return false;
     const bool proven = best() && candidates_[next_].bound.step >= *best();

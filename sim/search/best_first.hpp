@@ -34,7 +34,8 @@ struct TriedStrategy {
 };
 
 struct SearchLimits {
-  int simulations = 0;  ///< at most
+  int simulations = 0;            ///< at most
+  std::function<bool()> expired;  ///< no more simulations; empty: never
   std::size_t keep = 0;
   Bytes capacity;
   /// The scenario as it stands, simulated, where it fits: it is ranked among the others.

@@ -22,9 +22,7 @@ class Ends {
         shape_(shape),
         sharding_(strategy_of(strategy.sharding)),
         shop_{scenario, graph, scratch, Names(scratch.names)} {
-    // Copies of the model on other stages have a larger group, which is not laid out here.
-    reduces_ = shape.data.ranks > 1 && !sharding_.shards_parameters &&
-               strategy.schedule->needs.copies == 1;
+    reduces_ = shape.data.ranks > 1 && !sharding_.shards_parameters;
   }
 
   EndCost of(const StageCost& stage) {

@@ -5,6 +5,7 @@
 
 #include "sim/plan/group_streams.hpp"
 #include "sim/plan/rank_order.hpp"
+#include "sim/plan/schedule.hpp"
 
 namespace stepsim {
 GroupShape GroupShapes::shape_of(std::vector<int> ranks) const {
@@ -16,23 +17,31 @@ GroupShape GroupShapes::shape_of(std::vector<int> ranks) const {
 }
 
 const SplitShapes& GroupShapes::of(const Scenario& scenario, const Strategy& s) {
-  const auto key = std::tuple(s.gpus, s.tensor, s.context, s.stages, s.expert);
+  const int copies = s.schedule->needs.copies;
+  const auto key = std::tuple(s.gpus, s.tensor, s.context, s.stages, s.expert, copies);
   const auto found = known_.find(key);
   return found != known_.end() ? found->second : known_.emplace(key, made(scenario)).first->second;
 }
 
 SplitShapes GroupShapes::made(const Scenario& s) const {
   const Parallelism& p = s.parallelism;
+  const Placement placement = placement_of(s);
   SplitShapes shapes;
   for (int stage = 0; stage < p.pipeline.stages; ++stage) {
     std::vector<int> tensor, context, expert, expert_data, model;
     for (int t = 0; t < p.tensor; ++t) tensor.push_back(rank_at({t, 0, 0, stage}, s));
     for (int c = 0; c < p.context.degree; ++c) context.push_back(rank_at({0, c, 0, stage}, s));
-    const std::vector<int> data = holders_of(0, stage, s);
+    const std::vector<int> own = holders_of(0, stage, s);
+    std::vector<int> data;
+    for (const int holder : placement.holders(stage)) {
+      const std::vector<int> ranks = holders_of(0, holder, s);
+      data.insert(data.end(), ranks.begin(), ranks.end());
+    }
     std::vector<bool> seen(static_cast<std::size_t>(p.expert.degree), false);
     for (std::size_t i = 0; i < data.size() && p.expert.degree > 1; ++i) {
-      const auto share = static_cast<std::size_t>(expert_index(static_cast<int>(i), s));
-      if (!seen[share]) expert.push_back(data[i]);
+      const auto share =
+          static_cast<std::size_t>(expert_index(static_cast<int>(i % own.size()), s));
+      if (!seen[share] && i < own.size()) expert.push_back(own[i]);
       seen[share] = true;
       if (share == 0) expert_data.push_back(data[i]);
     }

@@ -126,6 +126,7 @@ class Stages {
     stage.first_chunk = own_backward(first) + (facts_.splits ? first.cost.forward.seconds : 0);
     stage.chunk_dense = first.cost.dense;
     stage.chunk_experts = first.cost.experts;
+    if (strategy_.schedule->needs.copies > 1) take_either(stage, parts);
     // A head beside the embedding has no weights of its own.
     const int last = static_cast<int>(parts_.size()) - 1;
     const auto holds = [&](int part) {
@@ -134,6 +135,17 @@ class Stages {
     if (model_.graph.tied_head && last > 0 && holds(0) && holds(last))
       stage.dense -= model_.graph.tied_elements;
     return stage;
+  }
+
+  /// Micro-batches come from both ends: any chunk may be done last.
+  void take_either(StageCost& stage, const std::vector<int>& parts) const {
+    for (const int index : parts) {
+      const PartCost& part = parts_[static_cast<std::size_t>(index)];
+      stage.first_chunk =
+          std::max(stage.first_chunk, own_backward(part) + part.cost.forward.seconds);
+      stage.chunk_dense = std::min(stage.chunk_dense, part.cost.dense);
+      stage.chunk_experts = std::min(stage.chunk_experts, part.cost.experts);
+    }
   }
 
   void add(StageCost& stage, std::size_t index) const {
