@@ -55,6 +55,7 @@ class BlockCoster {
         shape_(shape),
         alone_(shape),
         shop_{scenario, graph, scratch, Names(scratch.names)} {
+    scratch.operations.clear();
     // Passes as without sharding; what is gathered for them is counted apart.
     alone_.data = alone_.expert_data = {};
   }
@@ -124,8 +125,7 @@ class BlockCoster {
 
   template <class Write>
   RowTime timed_pass(Write write) {
-    shop_.plan.chains.clear();
-    shop_.plan.operations.clear();
+    shop_.plan.chains.clear();  // operations stay: the workshop knows them by their numbers
     PassWriter writer(shop_, alone_);
     write(writer);
     return RowClock(shop_.plan).run(writer.finish());
