@@ -7,23 +7,37 @@
 namespace stepsim {
 
 void Agenda::add(double date, Callback callback) {
-  if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(slots_.size()));
-    slots_.emplace_back();
+  if (open_ == kNone || date != open_date_) {
+    if (free_.empty()) {
+      free_.push_back(static_cast<std::uint32_t>(batches_.size()));
+      batches_.emplace_back();
+    }
+    open_ = free_.back();
+    open_date_ = date;
+    free_.pop_back();
+    entries_.push_back({date, numbered_++, open_});
+    std::push_heap(entries_.begin(), entries_.end(), IsAfter{});
   }
-  const std::uint32_t slot = free_.back();
-  free_.pop_back();
-  slots_[slot] = std::move(callback);
-  entries_.push_back({date, additions_++, slot});
-  std::push_heap(entries_.begin(), entries_.end(), IsAfter{});
+  batches_[open_].push_back(std::move(callback));
 }
 
 Agenda::Callback Agenda::take() {
-  std::pop_heap(entries_.begin(), entries_.end(), IsAfter{});
-  const std::uint32_t slot = entries_.back().slot;
-  entries_.pop_back();
-  free_.push_back(slot);
-  return std::move(slots_[slot]);
+  if (begun_ == kNone) {
+    std::pop_heap(entries_.begin(), entries_.end(), IsAfter{});
+    begun_ = entries_.back().batch;
+    begun_date_ = entries_.back().date;
+    taken_ = 0;
+    entries_.pop_back();
+    if (begun_ == open_) open_ = kNone;
+  }
+  std::vector<Callback>& batch = batches_[begun_];
+  Callback callback = std::move(batch[taken_++]);
+  if (taken_ == batch.size()) {
+    batch.clear();
+    free_.push_back(begun_);
+    begun_ = kNone;
+  }
+  return callback;
 }
 
 }  // namespace stepsim
