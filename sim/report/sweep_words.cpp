@@ -73,7 +73,8 @@ std::string objective_text(const Objective& objective, double value) {
   if (name == "memory") return humanise(Bytes{value}).text();
   if (name == "cost") return dollars(value);
   if (name == "samples_per_s") return humanise(value, "samples/s").text();
-  return humanise(value, "tokens/s").text();
+  const char* per = name == "tokens_per_s_per_gpu" ? "tokens/s per GPU" : "tokens/s";
+  return humanise(value, per).text();
 }
 
 std::string distance_text(double value, double best) {
