@@ -26,8 +26,9 @@ double dollars_of(const Metrics& m) {
 
 std::string too_large(const Memory& memory) {
   const StageMemory& worst = memory.worst();
-  return fmt::format("stage {} needs {} of {}", worst.stage, humanise(worst.needed()).text(),
-                     humanise(memory.capacity).text());
+  return fmt::format("stage {} needs {} of {}, and {} with fragments", worst.stage,
+                     humanise(worst.needed()).text(), humanise(memory.capacity).text(),
+                     humanise(worst.total()).text());
 }
 
 }  // namespace

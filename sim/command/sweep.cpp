@@ -2,8 +2,6 @@
 #include "sim/report/sweep.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <numeric>
 #include <optional>
 #include <ostream>
 #include <thread>
@@ -12,9 +10,11 @@
 
 #include "sim/command/command.hpp"
 #include "sim/command/forked.hpp"
+#include "sim/command/progress.hpp"
 #include "sim/command/ranks.hpp"
 #include "sim/command/shard.hpp"
 #include "sim/command/simulated_point.hpp"
+#include "sim/command/sweep_answer.hpp"
 #include "sim/core/trim.hpp"
 #include "sim/core/version.hpp"
 #include "sim/ops/op_graph.hpp"
@@ -30,10 +30,7 @@
 namespace stepsim {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::int64_t kTriedScenarios = 100;  ///< for one that says which profiles are read
-constexpr std::int64_t kMostDrawn = 10'000;    ///< points of a picture
 
 /// The value of an option that is a quantity above 0.
 template <class Value>
@@ -89,34 +86,6 @@ SweepRecord record_of(const Sweep& sweep, const PointList& points, const std::st
           .version = kVersion};
 }
 
-/// Chooses the sweep in its file; what is there of it already is kept or begun anew, as asked.
-void choose(SweepStore& store, const SweepRecord& record, const PointList& points,
-            const Shard& shard, const SweepOptions& options) {
-  const auto known = store.sweeps();
-  const auto same = [&](const SweepRecord& other) { return other.identity == record.identity; };
-  const auto found = std::find_if(known.begin(), known.end(), same);
-  if (found == known.end() || options.restart) return store.choose(record, options.restart);
-  const bool changed = found->inputs != record.inputs || found->version != record.version;
-  if (options.resume && changed)
-    throw UserError(fmt::format(
-        "'{}' has points of this sweep from before a profile or stepsim changed: --restart "
-        "simulates them again",
-        options.store));
-  store.choose(*found, false);
-  const std::int64_t done = store.count();
-  if (options.resume) return;
-  std::int64_t ours = 0;
-  for (std::int64_t i = 0; i < points.count() && done > 0; ++i)
-    ours += shard.has(i) && store.has(points[i]) ? 1 : 0;
-  const std::int64_t asked = shard.share(points.count());
-  const bool is_whole = done == asked && ours == asked;
-  if (!is_whole && done > 0)
-    throw UserError(fmt::format(
-        "'{}' has {} of {} points of this sweep: --resume goes on, --restart begins anew",
-        options.store, done, shard.is_all() || done > asked ? record.points : asked));
-  store.choose(record, true);
-}
-
 Outcome outcome_of_copy(const Ended& ended) {
   if (ended.how == Ending::result) return outcome_of(ended.text);
   const std::string reason = on_one_line(ended.text);
@@ -133,42 +102,6 @@ Outcome outcome_of_copy(const Ended& ended) {
       return {PointState::failed, reason, {}};
   }
 }
-
-/// A line that is written over itself: how far, and how long it will take.
-class Progress {
- public:
-  Progress(std::ostream& notes, std::int64_t all, bool shown)
-      : notes_(notes), all_(all), shown_(shown) {}
-  void step() {
-    ++done_;
-    const auto now = Clock::now();
-    if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    const double so_far = std::chrono::duration<double>(now - begin_).count();
-    const double left = so_far / static_cast<double>(done_) * static_cast<double>(all_ - done_);
-    const int cells = static_cast<int>(24 * done_ / std::max<std::int64_t>(all_, 1));
-    std::string bar;
-    for (int i = 0; i < 24; ++i) bar += i < cells ? "█" : "░";
-    notes_ << fmt::format("\r{} {} of {} points, {:.0f} a second, {} left \033[K", bar, done_, all_,
-                          static_cast<double>(done_) / std::max(so_far, 1e-3), time_text(left))
-           << std::flush;
-  }
-  void end() {
-    if (shown_) notes_ << "\r\033[K" << std::flush;
-  }
-
- private:
-  static std::string time_text(double seconds) {
-    if (seconds < 90) return fmt::format("{:.0f} s", seconds);
-    if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
-    return fmt::format("{:.1f} h", seconds / 3600);
-  }
-
-  std::ostream& notes_;
-  std::int64_t all_, done_ = 0;
-  bool shown_;
-  Clock::time_point begin_ = Clock::now(), last_ = begin_;
-};
 
 /// Does all but the simulation of a point in this process, so that its copies find libraries
 /// linked, files read and memory at hand: a third of a small point's time.
@@ -205,6 +138,40 @@ Job job_of(const SweepOptions& options) {
   PointList points = points_to_run(sweep);
   SweepRecord record = record_of(sweep, points, options.scenario.path);
   return {std::move(sweep), std::move(points), shard_of(options.shard), std::move(record), limits};
+}
+
+/// Chooses the sweep in its file; what is there of it already is kept or begun anew, as asked.
+void choose(SweepStore& store, const Job& job, const SweepOptions& options, std::ostream& notes) {
+  const auto& [sweep, points, shard, record, limits] = job;
+  const auto known = store.sweeps();
+  const auto same = [&](const SweepRecord& other) { return other.identity == record.identity; };
+  const auto found = std::find_if(known.begin(), known.end(), same);
+  if (options.resume && found == known.end() && !known.empty())
+    notes << fmt::format(
+        "nothing to resume: '{}' has other sweeps only; of this scenario, these axes and "
+        "conditions "
+        "it has none\n",
+        options.store);
+  if (found == known.end() || options.restart) return store.choose(record, options.restart);
+  const bool changed = found->inputs != record.inputs || found->version != record.version;
+  if (options.resume && changed)
+    throw UserError(fmt::format(
+        "'{}' has points of this sweep from before a profile or stepsim changed: --restart "
+        "simulates them again",
+        options.store));
+  store.choose(*found, false);
+  const std::int64_t done = store.count();
+  if (options.resume) return;
+  std::int64_t ours = 0;
+  for (std::int64_t i = 0; i < points.count() && done > 0; ++i)
+    ours += shard.has(i) && store.has(points[i]) ? 1 : 0;
+  const std::int64_t asked = shard.share(points.count());
+  const bool is_whole = done == asked && ours == asked;
+  if (!is_whole && done > 0)
+    throw UserError(fmt::format(
+        "'{}' has {} of {} points of this sweep: --resume goes on, --restart begins anew",
+        options.store, done, shard.is_all() || done > asked ? record.points : asked));
+  store.choose(record, true);
 }
 
 /// How a rank does a point. By default a lone process does as many at a time as there are cores; of
@@ -261,77 +228,6 @@ bool run_points(const Job& job, const SweepOptions& options, Ranks& ranks, Sweep
   return whole;
 }
 
-/// The points that differ from `best` along one axis, and itself.
-std::vector<std::int64_t> neighbours(const std::vector<SweepAxis>& axes, std::int64_t best,
-                                     std::size_t axis) {
-  std::int64_t stride = 1;
-  for (std::size_t a = axes.size(); a-- > axis + 1;)
-    stride *= static_cast<std::int64_t>(axes[a].values.size());
-  const auto place = static_cast<std::int64_t>(places_of(axes, best)[axis]);
-  std::vector<std::int64_t> points;
-  for (std::size_t v = 0; v < axes[axis].values.size(); ++v)
-    points.push_back(best + (static_cast<std::int64_t>(v) - place) * stride);
-  return points;
-}
-
-AxisSlice slice_of(const SweepStore& store, const std::vector<SweepAxis>& axes, std::int64_t best,
-                   std::size_t a, const Objective& objective) {
-  const SweepAxis& axis = axes[a];
-  AxisSlice slice{.outcomes = std::vector<std::optional<Outcome>>(axis.values.size()),
-                  .order = std::vector<std::size_t>(axis.values.size()),
-                  .flat = {}};
-  for (SweepPoint& p : store.some(neighbours(axes, best, a)))
-    slice.outcomes[places_of(axes, p.point)[a]] = std::move(p.outcome);
-  std::iota(slice.order.begin(), slice.order.end(), std::size_t{0});
-  const bool is_one_key = axis.paths.size() == 1;
-  const bool counts =
-      is_one_key && std::all_of(axis.values.begin(), axis.values.end(),
-                                [](const AxisValue& value) { return value.number.has_value(); });
-  if (!counts) return slice;
-  std::stable_sort(slice.order.begin(), slice.order.end(), [&](std::size_t i, std::size_t j) {
-    return *axis.values[i].number < *axis.values[j].number;
-  });
-  std::vector<std::optional<double>> values;
-  for (const std::size_t place : slice.order) {
-    const auto& outcome = slice.outcomes[place];
-    const bool ok = outcome && outcome->state == PointState::ok;
-    values.push_back(ok ? std::optional(objective.value(*outcome->numbers)) : std::nullopt);
-  }
-  slice.flat = flat_range(values, objective);
-  return slice;
-}
-
-SweepAnswer answer_of(const Job& job, const SweepOptions& options, const SweepStore& store) {
-  const auto& [sweep, points, shard, record, limits] = job;
-  const Objective& objective = objective_of(sweep.objective);
-  SweepAnswer answer{.name = sweep.name,
-                     .axes = sweep.axes,
-                     .grid = static_cast<std::int64_t>(grid_size(sweep.axes)),
-                     .wanted = points.count(),
-                     .shard = {},
-                     .others = store.examples(),
-                     .objective = &objective,
-                     .best = store.best(objective, options.top),
-                     .slices = {},
-                     .all = {},
-                     .store = options.store,
-                     .view = store.number()};
-  const auto counts = store.count_by_state();
-  answer.done = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  answer.ok = counts.front();
-  if (!shard.is_all() && answer.done < points.count())
-    answer.shard = SweepShard{shard.part, shard.of, shard.share(points.count())};
-  if (!answer.best.empty()) {
-    const SweepPoint& best = answer.best.front();
-    answer.has_tokens = best.outcome.numbers->tokens_per_s > 0;
-    for (std::size_t a = 0; a < sweep.axes.size(); ++a)
-      answer.slices.push_back(slice_of(store, sweep.axes, best.point, a, objective));
-  }
-  if (sweep.axes.size() <= 2 && answer.done <= kMostDrawn)
-    store.each([&](const SweepPoint& point) { answer.all.push_back(point); });
-  return answer;
-}
-
 void print(const SweepAnswer& answer, const SweepOptions& options, const SweepStore& store,
            std::ostream& out) {
   const EachPoint each = [&](const auto& visit) { store.each(visit); };
@@ -349,19 +245,21 @@ ExitCode sweep(const SweepOptions& asked, std::ostream& out, std::ostream& notes
   Ranks ranks(!shard.is_all());
   if (ranks.rank() > 0) return follow(ranks, options);
   const Job job = job_of(options);
+  if (!options.svg.empty()) check_writable(options.svg);
   SweepStore store(options.store);
-  choose(store, job.record, job.points, job.shard, options);
+  choose(store, job, options, notes);
   const bool whole = run_points(job, options, ranks, store, notes);
-  const SweepAnswer answer = answer_of(job, options, store);
-  if (!options.svg.empty()) save_file(options.svg, sweep_plot(answer));
+  const SweepAnswer answer = sweep_answer(job.sweep, job.points, job.shard, store, options);
   print(answer, options, store, out);
   out.flush();  // before the ranks part
+  if (!options.svg.empty()) save_file(options.svg, sweep_plot(answer));
   if (!whole) {
     notes << fmt::format("interrupted: {} of {} points are done; --resume goes on\n", answer.done,
                          answer.shard ? answer.shard->points : answer.wanted);
     return ExitCode::incomplete;
   }
-  return answer.best.empty() ? ExitCode::expectation_failed : ExitCode::ok;
+  const bool is_empty_part = answer.shard && answer.shard->points == 0;
+  return answer.best.empty() && !is_empty_part ? ExitCode::expectation_failed : ExitCode::ok;
 }
 
 }  // namespace stepsim

@@ -164,4 +164,12 @@ void save_file(const std::string& path, std::string_view text) {
   });
 }
 
+void check_writable(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return;  // a device
+  const fs::path folder = fs::path(path).parent_path();
+  if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) fail("write", path);
+}
+
 }  // namespace stepsim

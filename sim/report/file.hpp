@@ -24,4 +24,8 @@ struct FileText {
 /// All of them or none: each is written whole under its temporary name before the first is renamed.
 void save_files(const std::vector<FileText>& files);
 
+/// Throws IoError where the file's folder takes no file: said before work whose result would be
+/// lost.
+void check_writable(const std::string& path);
+
 }  // namespace stepsim

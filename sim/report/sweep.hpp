@@ -40,7 +40,8 @@ struct SweepAnswer {
   std::optional<SweepShard> shard;   ///< nothing: all were asked for, or all are done
   std::vector<StateExample> others;  ///< states that are not ok, and how many have them
   const Objective* objective = nullptr;
-  bool has_tokens = true;         ///< false: costs are of a million samples
+  bool has_tokens = true;  ///< false: costs are of a million samples
+  std::string unequal;     ///< why the objective is no fair measure of these points; empty: it is
   std::vector<SweepPoint> best;   ///< the best of those that are ok, best first
   std::vector<AxisSlice> slices;  ///< one for each axis, through the best point; empty: none is ok
   std::vector<SweepPoint> all;    ///< of one or two axes of few values: every point; else empty

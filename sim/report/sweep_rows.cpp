@@ -32,6 +32,7 @@ Json point_json(const std::vector<SweepAxis>& axes, const SweepPoint& point) {
   json["mfu"] = number(n.mfu);
   json["tokens_per_s"] = above_zero(n.tokens_per_s);
   json["samples_per_s"] = number(n.samples_per_s);
+  json["tokens_per_s_per_gpu"] = above_zero(n.gpus > 0 ? n.tokens_per_s / n.gpus : 0);
   json["peak_memory_bytes"] = number(n.peak);
   json["memory_capacity_bytes"] = number(n.capacity);
   json["gpus"] = number(n.gpus);
@@ -93,7 +94,8 @@ void write_sweep_csv(const SweepAnswer& answer, const EachPoint& each, std::ostr
   for (const SweepAxis& axis : answer.axes)
     for (const std::string& path : axis.paths) head += "," + csv_cell(path);
   head +=
-      ",state,reason,step_time_s,mfu,tokens_per_s,samples_per_s,peak_memory_bytes,"
+      ",state,reason,step_time_s,mfu,tokens_per_s,samples_per_s,tokens_per_s_per_gpu,peak_memory_"
+      "bytes,"
       "memory_capacity_bytes,gpus,cost_dollars";
   for (std::size_t i = 0; i < kCauses; ++i)
     head += fmt::format(",{}_s", name_of(static_cast<Cause>(i)));
@@ -109,12 +111,13 @@ void write_sweep_csv(const SweepAnswer& answer, const EachPoint& each, std::ostr
     if (outcome.numbers) {
       const PointNumbers& n = *outcome.numbers;
       const auto some = [](double value) { return value > 0 ? digits(value) : std::string(); };
-      line += fmt::format(",{},{},{},{},{:.0f},{:.0f},{:.0f},{}", digits(n.step.seconds()),
+      line += fmt::format(",{},{},{},{},{},{:.0f},{:.0f},{:.0f},{}", digits(n.step.seconds()),
                           digits(n.mfu), some(n.tokens_per_s), digits(n.samples_per_s),
-                          n.peak.bytes(), n.capacity.bytes(), n.gpus, some(n.dollars));
+                          some(n.gpus > 0 ? n.tokens_per_s / n.gpus : 0), n.peak.bytes(),
+                          n.capacity.bytes(), n.gpus, some(n.dollars));
       for (const double seconds : n.breakdown) line += "," + digits(seconds);
     } else {
-      line += std::string(8 + kCauses, ',');
+      line += std::string(9 + kCauses, ',');
     }
     out << line << '\n';
   });

@@ -11,6 +11,7 @@ namespace stepsim {
 namespace {
 
 constexpr int kLabel = 15, kFigure = 14, kDistance = 10, kMfu = 9, kMemory = 11;
+constexpr int kTight = 7;  // "  tight"
 constexpr int kNarrowest = 80, kWidest = 120;
 constexpr std::size_t kMostLines = 32;  ///< values of a lone axis that are all shown
 
@@ -26,6 +27,9 @@ std::string longest_wait(const PointNumbers& numbers) {
   if (share < 0.005) return "";
   return fmt::format("{} {}", title_of(static_cast<Cause>(most)), percent(share));
 }
+
+/// Of those that fit: once PyTorch has given its fragments back.
+bool is_tight(const PointNumbers& numbers) { return numbers.peak > numbers.capacity; }
 
 class Screen {
  public:
@@ -83,8 +87,10 @@ class Screen {
   std::int64_t asked() const { return a_.shard ? a_.shard->points : a_.wanted; }
 
   std::string figures(const PointNumbers& n) const {
-    std::string text = pad_left(objective_text(*a_.objective, value(n)), kFigure);
-    const bool known = !a_.best.empty() && value(n) > 0;
+    const bool has_value = value(n) > 0;
+    std::string text =
+        pad_left(has_value ? objective_text(*a_.objective, value(n)) : "none", kFigure);
+    const bool known = !a_.best.empty() && has_value;
     text += pad_left(known ? distance_text(value(n), best_value()) : "", kDistance);
     if (a_.objective->name != std::string_view("mfu")) text += pad_left(percent(n.mfu), kMfu);
     if (a_.objective->name != std::string_view("memory"))
@@ -112,10 +118,10 @@ class Screen {
   void point(const SweepPoint& p, const std::string& title, int width) {
     if (!p.outcome.numbers) return row(title, width, "  " + std::string(name_of(p.outcome.state)));
     std::string rest = figures(*p.outcome.numbers);
-    const bool fits = p.outcome.state == PointState::ok;
-    if (!fits) rest += "  " + painted(style_, Paint::red, "does not fit");
-    const bool tight = fits && p.outcome.numbers->peak > p.outcome.numbers->capacity;
-    if (tight) rest += "  " + painted(style_, Paint::yellow, "tight");
+    if (p.outcome.state != PointState::ok)
+      rest += "  " + painted(style_, Paint::red, "does not fit");
+    else if (is_tight(*p.outcome.numbers))
+      rest += "  " + painted(style_, Paint::yellow, "tight");
     row(title, width, rest);
   }
 
@@ -131,7 +137,7 @@ class Screen {
                      [&](const auto* a, const auto* b) { return number(a) < number(b); });
     int width = width_of(axis_title(a_.axes, 0));
     for (const AxisValue& v : axis.values) width = std::max(width, width_of(text_of(v)));
-    width = std::min(width + 2, style_.width - width_of(heads()) - 7);  // " tight"
+    width = std::min(width + 2, style_.width - width_of(heads()) - kTight);
     line(bold(pad_right(axis_title(a_.axes, 0), width) + heads()));
     for (const SweepPoint* p : points)
       point(*p, text_of(axis.values[static_cast<std::size_t>(p->point)]), width);
@@ -140,12 +146,9 @@ class Screen {
 
   void best_ones() {
     if (a_.best.empty()) return;
-    const int width = style_.width - width_of(heads());
+    const int width = style_.width - width_of(heads()) - kTight;
     line(bold(pad_right(fmt::format("The best {}", a_.best.size()), width) + heads()));
-    for (const SweepPoint& p : a_.best) {
-      const PointNumbers& n = *p.outcome.numbers;
-      row(point_title(a_.axes, p.point), width, figures(n));
-    }
+    for (const SweepPoint& p : a_.best) point(p, point_title(a_.axes, p.point), width);
     line();
   }
 
@@ -171,7 +174,11 @@ class Screen {
       text += fmt::format(" for a million {}", a_.has_tokens ? "tokens" : "samples");
     const std::string wait = longest_wait(n);
     if (!wait.empty()) text += fmt::format("; waits most: {}", wait);
+    if (is_tight(n))
+      text += fmt::format("; {} of {}: it fits once cached fragments are given back",
+                          humanise(n.peak).text(), humanise(n.capacity).text());
     paragraph("Best", text);
+    if (!a_.unequal.empty()) paragraph("Mind", a_.unequal);
     if (a_.shard) {  // neighbours are missing
       paragraph("", "of this shard; `stepsim merge` unites the files of all");
       return;

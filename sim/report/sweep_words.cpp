@@ -47,6 +47,15 @@ bool makes_no_difference(const AxisSlice& slice, const Objective& objective) {
   return most - least <= kSame * most;
 }
 
+bool has_ok_neighbour(const AxisSlice& slice) {
+  const auto is_ok = [&](std::size_t place) {
+    const auto& outcome = slice.outcomes[slice.order[place]];
+    return outcome && outcome->state == PointState::ok;
+  };
+  const std::size_t best = slice.flat->best;
+  return (best > 0 && is_ok(best - 1)) || (best + 1 < slice.order.size() && is_ok(best + 1));
+}
+
 }  // namespace
 
 std::string axis_title(const std::vector<SweepAxis>& axes, std::size_t axis) {
@@ -93,6 +102,7 @@ std::string flatness_sentence(const SweepAnswer& answer, std::size_t axis) {
   const std::string best = text(flat.best);
   if (flat.first == flat.last) {
     const bool at_end = flat.best == 0 || flat.best + 1 == slice.order.size();
+    if (!has_ok_neighbour(slice)) return fmt::format("{}; no value beside it is ok", best);
     return fmt::format("{}; no value beside it is within 1 %{}", best,
                        at_end ? ", and it is the last that was tried on that side" : "");
   }

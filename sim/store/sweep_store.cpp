@@ -2,15 +2,20 @@
 #include "sim/store/sweep_store.hpp"
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "sim/core/error.hpp"
 
@@ -126,8 +131,43 @@ void refuse_other_file(const std::string& path, const SQLite::Exception& error) 
 
 }  // namespace
 
+namespace {
+
+constexpr std::chrono::milliseconds kLockPatience{2000};  ///< copies of a killed program die
+
+/// While it lives no other stepsim writes the file. It must outlive the database: closing a file
+/// gives up the locks of SQLite, too (POSIX).
+class WriterLock {
+ public:
+  explicit WriterLock(const std::string& path)
+      : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    const auto end = Clock::now() + kLockPatience;
+    while (file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      if (Clock::now() < end) {
+        usleep(50'000);
+        continue;
+      }
+      close(file_);
+      throw UserError(fmt::format(
+          "another stepsim writes '{}': wait for it, or choose another file with --db", path));
+    }
+  }
+  ~WriterLock() {
+    if (file_ >= 0) close(file_);
+  }
+  WriterLock(WriterLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  WriterLock(const WriterLock&) = delete;
+  WriterLock& operator=(const WriterLock&) = delete;
+
+ private:
+  int file_;
+};
+
+}  // namespace
+
 struct SweepStore::File {
   std::string path;
+  std::optional<WriterLock> lock;  ///< of a file that is written
   SQLite::Database database;
   std::int64_t sweep = 0;  ///< the chosen one
   std::vector<SweepAxis> axes;
@@ -136,7 +176,13 @@ struct SweepStore::File {
   std::optional<SQLite::Statement> insert, find;
   Clock::time_point last_commit = Clock::now();
 
-  File(const std::string& file, int how) : path(file), database(file, how, kBusyMs) {}
+  File(const std::string& file, int how)
+      : path(file), lock(lock_of(file, how)), database(file, how, kBusyMs) {}
+
+  static std::optional<WriterLock> lock_of(const std::string& file, int how) {
+    return (how & SQLite::OPEN_CREATE) != 0 ? std::optional<WriterLock>(std::in_place, file)
+                                            : std::nullopt;
+  }
 
   /// Calls SQLite; what it cannot do is an IoError that names the file.
   template <class Work>
@@ -355,6 +401,18 @@ std::vector<std::int64_t> SweepStore::count_by_state() const {
       if (state) counts[static_cast<std::size_t>(*state)] = rows.getColumn(1).getInt64();
     }
     return counts;
+  });
+}
+
+SweepStore::Work SweepStore::work() const {
+  return file_->guarded([&] {
+    SQLite::Statement row(file_->database,
+                          "SELECT min(samples_per_s * step_time_s), max(samples_per_s * "
+                          "step_time_s), min(gpus), max(gpus) FROM points WHERE sweep = ? AND "
+                          "state = 'ok'");
+    row.bind(1, file_->sweep);
+    row.executeStep();
+    return Work{row.getColumn(0), row.getColumn(1), row.getColumn(2), row.getColumn(3)};
   });
 }
 

@@ -57,6 +57,13 @@ class SweepStore {
   std::int64_t count() const;
   std::vector<std::int64_t> count_by_state() const;
 
+  /// Of the points that are ok, the least and the most samples of a step, and GPUs.
+  struct Work {
+    double least_samples = 0, most_samples = 0;
+    double least_gpus = 0, most_gpus = 0;
+  };
+  Work work() const;
+
   /// One for each state but ok that some point has.
   std::vector<StateExample> examples() const;
 

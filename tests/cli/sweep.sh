@@ -121,6 +121,21 @@ has "a file of a sweep, changed" "4 points: 4 ok"
 expect "a part drawn" 0 grid.yaml --random 3
 has "a part drawn" "3 points of 6"
 
+# Points that are no fair comparison, a picture that cannot be written, a file that is in use.
+expect "different work" 0 small.yaml --vary training.global_batch=64,128
+has "different work" "64 to 128 samples a step: --objective tokens_per_s compares"
+expect "different GPUs" 0 small.yaml --vary cluster.nodes=1,2 --objective tokens_per_s
+has "different GPUs" "8 to 16 GPUs: --objective tokens_per_s_per_gpu compares"
+expect "no place for a picture" 4 small.yaml "${batches[@]}" --svg no/such/folder.svg --db none.db
+[[ ! -e none.db ]] || fail "points were simulated for a picture that cannot be written"
+exec {lock}<>one.db
+flock -x $lock
+expect "a file in use" 2 small.yaml "${grid[@]}" --db one.db
+has "a file in use" "another stepsim writes 'one.db'" err
+exec {lock}>&-
+expect "nothing to resume" 0 small.yaml --vary training.micro_batch=2,4 --db one.db --resume
+has "nothing to resume" "nothing to resume: 'one.db'" err
+
 # What is wrong is said before anything runs.
 expect "nothing varies" 2 small.yaml
 has "nothing varies" "add --vary" err

@@ -1,0 +1,15 @@
+// What a sweep's file says of it, ready to be printed.
+#pragma once
+
+#include "sim/command/command.hpp"
+#include "sim/command/shard.hpp"
+#include "sim/report/sweep.hpp"
+#include "sim/scenario/sweep_points.hpp"
+#include "sim/store/sweep_store.hpp"
+
+namespace stepsim {
+
+SweepAnswer sweep_answer(const Sweep& sweep, const PointList& points, const Shard& shard,
+                         const SweepStore& store, const SweepOptions& options);
+
+}  // namespace stepsim
