@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/command/forked.hpp"
+#include "sim/command/replicas.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/hash.hpp"
 #include "sim/engine/simulate.hpp"
@@ -35,7 +36,9 @@ std::string too_large(const Memory& memory) {
 
 Outcome simulated_point(const Scenario& scenario) {
   const OpGraph graph = build(scenario);
-  const Plan plan = make_plan(scenario, graph);
+  int replica = 0;
+  if (scenario.run.replicas > 1) replica = run_replicas(scenario, graph, {.jobs = 1}).median;
+  const Plan plan = make_plan(scenario, graph, {.replica = replica});
   const Metrics m = measure(scenario, graph, simulate(plan));
   const bool fits = m.memory.stages.empty() || m.memory.fits();
   PointNumbers numbers{.step = m.step_time,

@@ -15,6 +15,7 @@
 #include "sim/command/shard.hpp"
 #include "sim/command/simulated_point.hpp"
 #include "sim/command/sweep_answer.hpp"
+#include "sim/core/hash.hpp"
 #include "sim/core/trim.hpp"
 #include "sim/core/version.hpp"
 #include "sim/ops/op_graph.hpp"
@@ -30,7 +31,7 @@
 namespace stepsim {
 namespace {
 
-constexpr std::int64_t kTriedScenarios = 100;  ///< for one that says which profiles are read
+constexpr std::int64_t kTriedScenarios = 100;  ///< of an axis, to see which profiles they read
 
 /// The value of an option that is a quantity above 0.
 template <class Value>
@@ -54,15 +55,23 @@ ForkLimits limits_of(const SweepOptions& options) {
   return limits;
 }
 
-/// Of the first point that is a scenario: what its profiles are.
-std::string inputs_of(const Sweep& sweep, const PointList& points) {
-  for (std::int64_t i = 0; i < std::min(points.count(), kTriedScenarios); ++i) {
-    try {
-      return fingerprint_of(scenario_of(sweep, points[i], known_names()));
-    } catch (const UserError&) {  // the next one
+/// What all profiles are that points read: each value of each axis with the first ones of the
+/// others.
+std::string inputs_of(const Sweep& sweep) {
+  std::string all;
+  std::int64_t stride = 1;
+  for (std::size_t a = sweep.axes.size(); a-- > 0;) {
+    const auto values = static_cast<std::int64_t>(sweep.axes[a].values.size());
+    for (std::int64_t v = 0; v < std::min(values, kTriedScenarios); ++v) {
+      try {
+        all += fingerprint_of(scenario_of(sweep, v * stride, known_names()));
+      } catch (const UserError&) {
+        all += "refused";
+      }
     }
+    stride *= values;
   }
-  return "";
+  return fnv1a_hex(all);
 }
 
 PointList points_to_run(const Sweep& sweep) {
@@ -77,7 +86,7 @@ PointList points_to_run(const Sweep& sweep) {
 
 SweepRecord record_of(const Sweep& sweep, const PointList& points, const std::string& file) {
   return {.identity = identity_of(sweep),
-          .inputs = inputs_of(sweep, points),
+          .inputs = inputs_of(sweep),
           .name = sweep.name,
           .file = file,
           .axes = sweep.axes,
@@ -109,7 +118,7 @@ void warm_up(const Sweep& sweep, std::int64_t point) {
   try {
     const Scenario scenario = scenario_of(sweep, point, known_names());
     fold_plan(make_plan(scenario, build(scenario)), true);
-  } catch (const UserError&) {  // its copy will say so
+  } catch (const std::exception&) {  // its copy will say so
   }
 }
 
@@ -148,19 +157,18 @@ void choose(SweepStore& store, const Job& job, const SweepOptions& options, std:
   const auto found = std::find_if(known.begin(), known.end(), same);
   if (options.resume && found == known.end() && !known.empty())
     notes << fmt::format(
-        "nothing to resume: '{}' has other sweeps only; of this scenario, these axes and "
-        "conditions "
-        "it has none\n",
+        "nothing to resume: '{}' has other sweeps only, of another scenario, axes or conditions\n",
         options.store);
   if (found == known.end() || options.restart) return store.choose(record, options.restart);
   const bool changed = found->inputs != record.inputs || found->version != record.version;
-  if (options.resume && changed)
+  store.choose(*found, false);
+  const std::int64_t done = store.count();
+  if (changed && done > 0)
     throw UserError(fmt::format(
         "'{}' has points of this sweep from before a profile or stepsim changed: --restart "
         "simulates them again",
         options.store));
-  store.choose(*found, false);
-  const std::int64_t done = store.count();
+  if (changed) return store.choose(record, true);
   if (options.resume) return;
   std::int64_t ours = 0;
   for (std::int64_t i = 0; i < points.count() && done > 0; ++i)
@@ -171,7 +179,9 @@ void choose(SweepStore& store, const Job& job, const SweepOptions& options, std:
     throw UserError(fmt::format(
         "'{}' has {} of {} points of this sweep: --resume goes on, --restart begins anew",
         options.store, done, shard.is_all() || done > asked ? record.points : asked));
-  store.choose(record, true);
+  if (is_whole && done > 0)
+    notes << fmt::format("'{}' has this sweep already; --restart simulates it again\n",
+                         options.store);
 }
 
 /// How a rank does a point. By default a lone process does as many at a time as there are cores; of
@@ -210,7 +220,9 @@ bool run_points(const Job& job, const SweepOptions& options, Ranks& ranks, Sweep
                 std::ostream& notes) {
   const PointList& points = job.points;
   std::int64_t next = 0, left = 0;
-  const auto is_due = [&](std::int64_t i) { return job.shard.has(i) && !store.has(points[i]); };
+  const auto is_due = [&](std::int64_t i) {
+    return job.shard.has(i) && !store.has_settled(points[i]);
+  };
   for (std::int64_t i = 0; i < points.count(); ++i) left += is_due(i) ? 1 : 0;
   Progress progress(notes, left, options.progress);
   if (left > 0) warm_up(job.sweep, points[0]);

@@ -1,4 +1,6 @@
 // A sweep's answer for programs: JSON and CSV, written point by point.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/report/csv_cell.hpp"
@@ -64,7 +66,11 @@ Json axes_json(const SweepAnswer& answer) {
 Json counts_json(const SweepAnswer& answer) {
   Json counts{
       {"grid", answer.grid}, {"wanted", answer.wanted}, {"done", answer.done}, {"ok", answer.ok}};
-  for (const StateExample& other : answer.others) counts[name_of(other.state)] = other.count;
+  for (const StateExample& other : answer.others) {
+    std::string key = name_of(other.state);
+    std::replace(key.begin(), key.end(), ' ', '_');
+    counts[key] = other.count;
+  }
   if (const auto& shard = answer.shard)
     counts["shard"] = {{"part", shard->part}, {"of", shard->of}, {"points", shard->points}};
   return counts;

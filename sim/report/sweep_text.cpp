@@ -13,7 +13,7 @@ namespace {
 constexpr int kLabel = 15, kFigure = 14, kDistance = 10, kMfu = 9, kMemory = 11;
 constexpr int kTight = 7;  // "  tight"
 constexpr int kNarrowest = 80, kWidest = 120;
-constexpr std::size_t kMostLines = 32;  ///< values of a lone axis that are all shown
+constexpr std::int64_t kMostLines = 32;  ///< values of a lone axis that are all shown
 
 /// What the compute row waits for longest; nothing where it hardly waits.
 std::string longest_wait(const PointNumbers& numbers) {
@@ -39,7 +39,7 @@ class Screen {
 
   std::string text() {
     header();
-    if (a_.axes.size() == 1 && a_.all.size() <= kMostLines)
+    if (a_.axes.size() == 1 && a_.done <= kMostLines)
       along_the_axis();
     else
       best_ones();

@@ -47,13 +47,22 @@ bool makes_no_difference(const AxisSlice& slice, const Objective& objective) {
   return most - least <= kSame * most;
 }
 
-bool has_ok_neighbour(const AxisSlice& slice) {
-  const auto is_ok = [&](std::size_t place) {
+/// Of the values beside the best one.
+struct Neighbours {
+  int ok = 0, missing = 0;
+};
+
+Neighbours neighbours_of(const AxisSlice& slice) {
+  Neighbours beside;
+  const auto look = [&](std::size_t place) {
     const auto& outcome = slice.outcomes[slice.order[place]];
-    return outcome && outcome->state == PointState::ok;
+    beside.missing += outcome ? 0 : 1;
+    beside.ok += outcome && outcome->state == PointState::ok ? 1 : 0;
   };
   const std::size_t best = slice.flat->best;
-  return (best > 0 && is_ok(best - 1)) || (best + 1 < slice.order.size() && is_ok(best + 1));
+  if (best > 0) look(best - 1);
+  if (best + 1 < slice.order.size()) look(best + 1);
+  return beside;
 }
 
 }  // namespace
@@ -102,7 +111,16 @@ std::string flatness_sentence(const SweepAnswer& answer, std::size_t axis) {
   const std::string best = text(flat.best);
   if (flat.first == flat.last) {
     const bool at_end = flat.best == 0 || flat.best + 1 == slice.order.size();
-    if (!has_ok_neighbour(slice)) return fmt::format("{}; no value beside it is ok", best);
+    const auto beside = neighbours_of(slice);
+    if (beside.ok == 0)
+      return fmt::format("{}; {}", best,
+                         beside.missing > 0 ? "the values beside it were not simulated"
+                                            : "no value beside it is ok");
+    if (beside.missing > 0)
+      return fmt::format(
+          "{}; the value on one side is worse by more than 1 %, the other was not "
+          "simulated",
+          best);
     return fmt::format("{}; no value beside it is within 1 %{}", best,
                        at_end ? ", and it is the last that was tried on that side" : "");
   }

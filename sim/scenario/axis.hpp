@@ -12,7 +12,7 @@ namespace stepsim {
 
 struct AxisValue {
   std::vector<std::string> texts;  ///< one for each path, as `--set` has it: "25 MiB"
-  std::optional<double> number;    ///< of the first, in base units; absent: it is a word
+  std::optional<double> number;    ///< of a lone path, in base units; absent: it is a word
   Place place;
 };
 

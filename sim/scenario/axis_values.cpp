@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -17,8 +18,6 @@ namespace {
 
 /// A factor of 1.0000001 would be a slip of the pen, and one of 1 would never end.
 constexpr double kLeastFactor = 1.0001;
-/// Values that a new one is compared with; longer axes are ranges, which do not repeat.
-constexpr std::size_t kCompared = 1000;
 /// A range ends at its end although its steps are rounded.
 constexpr double kRounding = 1e-9;
 
@@ -61,16 +60,6 @@ std::optional<KnownUnit> unit_of(const std::string& name) {
     for (const Unit& unit : dimension->units)
       if (unit.name == name) return KnownUnit{unit.factor, dimension};
   }
-  return std::nullopt;
-}
-
-/// In base units; nothing for a word.
-std::optional<double> number_of(const std::string& text) try {
-  const auto leading = leading_number(text);
-  if (!leading) return std::nullopt;
-  const auto unit = unit_of(leading->rest);
-  return unit ? std::optional(leading->value * unit->factor) : std::nullopt;
-} catch (const Mistake&) {
   return std::nullopt;
 }
 
@@ -171,13 +160,8 @@ void add_one(std::vector<std::string> texts, const Place& place, SweepAxis& axis
   if (std::any_of(texts.begin(), texts.end(), [](const auto& text) { return text.empty(); }))
     return problems.add(place, title, fmt::format("{}: a value is empty", title),
                         "leave out the comma, or write \"\" for an empty text");
-  const auto number = number_of(texts.front());
+  const auto number = texts.size() == 1 ? number_in_base_units(texts.front()) : std::nullopt;
   const AxisValue value{std::move(texts), number, place};
-  const auto same = [&](const AxisValue& other) { return other.texts == value.texts; };
-  const bool is_short = axis.values.size() < kCompared;
-  if (is_short && std::any_of(axis.values.begin(), axis.values.end(), same))
-    return problems.add(place, title,
-                        fmt::format("{}: {} stands twice", title, quoted(text_of(value))));
   if (axis.values.size() >= kMostAxisValues)
     return problems.add(place, title,
                         fmt::format("{} has more than {} values", title, kMostAxisValues));
@@ -210,6 +194,21 @@ std::string text_of(const Tree& tree) {
   return (is_list ? "[" : "{") + text + (is_list ? "]" : "}");
 }
 
+/// `1 MiB` and `1024 KiB` are one value.
+void check_twins(const SweepAxis& axis, Problems& problems) {
+  std::map<std::string, const AxisValue*> seen;
+  for (const AxisValue& value : axis.values) {
+    const std::string key = value.number ? fmt::format("{}", *value.number) : text_of(value);
+    const auto [other, is_new] = seen.emplace(key, &value);
+    if (is_new) continue;
+    const std::string title = title_of(axis), text = text_of(value);
+    const bool same = text == text_of(*other->second);
+    return problems.add(value.place, title,
+                        fmt::format("{}: {} stands twice{}", title, quoted(text),
+                                    same ? "" : ", once as " + quoted(text_of(*other->second))));
+  }
+}
+
 void check_paths(const SweepAxis& axis, Problems& problems) {
   for (std::size_t i = 0; i < axis.paths.size(); ++i) {
     const auto end = axis.paths.begin() + static_cast<std::ptrdiff_t>(i);
@@ -224,11 +223,21 @@ void check_paths(const SweepAxis& axis, Problems& problems) {
 
 }  // namespace
 
+std::optional<double> number_in_base_units(const std::string& text) try {
+  const auto leading = leading_number(text);
+  if (!leading) return std::nullopt;
+  const auto unit = unit_of(leading->rest);
+  return unit ? std::optional(leading->value * unit->factor) : std::nullopt;
+} catch (const Mistake&) {
+  return std::nullopt;
+}
+
 void add_values(const std::string& text, const Place& place, SweepAxis& axis, Problems& problems) {
   if (trimmed(text).empty())
     return problems.add(place, title_of(axis), fmt::format("{} has no values", title_of(axis)),
                         "write some, as in \"1, 2, 4\" or \"1..8\"");
   for (const std::string& item : split(text, ',')) add_item(item, place, axis, problems);
+  check_twins(axis, problems);
 }
 
 void add_values(const Tree& value, SweepAxis& axis, Problems& problems) {
@@ -247,6 +256,7 @@ void add_values(const Tree& value, SweepAxis& axis, Problems& problems) {
       add_item(text_of(item), item.place, axis, problems);
     }
   }
+  check_twins(axis, problems);
 }
 
 SweepAxis parse_vary(const std::string& text, Problems& problems) {

@@ -17,6 +17,9 @@ namespace stepsim {
 
 inline constexpr std::size_t kMostAxisValues = 100'000;
 
+/// What a text with a unit of any dimension, or none, says in base units; nothing for a word.
+std::optional<double> number_in_base_units(const std::string& text);
+
 /// Adds the values that a text of the command line says. Mistakes go to the problems.
 void add_values(const std::string& text, const Place& place, SweepAxis& axis, Problems& problems);
 

@@ -23,6 +23,8 @@ namespace {
 /// Values of an axis that are tried before anything runs: of a longer one these first, and the
 /// last.
 constexpr std::size_t kTriedValues = 100;
+/// Mistakes of an axis that are said; more of them are more of the same.
+constexpr std::size_t kSaid = 3;
 
 std::string stem_of(const std::string& file) { return std::filesystem::path(file).stem().string(); }
 
@@ -150,7 +152,7 @@ void report_value(const SweepAxis& axis, const AxisValue& value,
   for (const Diagnostic& mistake : mistakes) {
     for (std::size_t p = 0; p < axis.paths.size(); ++p) {
       const bool is_of_value = mistake.file == "--set " + axis.paths[p] + "=" + value.texts[p];
-      if (is_of_value && said.insert(mistake.message).second)
+      if (is_of_value && said.size() < kSaid && said.insert(mistake.message).second)
         problems.add(value.place, axis.paths[p], mistake.message, mistake.proposal);
     }
   }
@@ -218,11 +220,15 @@ Sweep load_sweep(const SweepRequest& request) {
 
 std::string identity_of(const Sweep& sweep) {
   std::string text = sweep.name + canonical(sweep.scenario);
+  const auto add = [&](char kind, const std::string& part) {  // its length, for parts hold anything
+    text += fmt::format("{}{}:{}", kind, part.size(), part);
+  };
   for (const SweepAxis& axis : sweep.axes) {
-    text += "|" + title_of(axis);
-    for (const AxisValue& value : axis.values) text += "," + text_of(value);
+    for (const std::string& path : axis.paths) add('|', path);
+    for (const AxisValue& value : axis.values)
+      for (const std::string& one : value.texts) add(',', one);
   }
-  for (const Phrase& where : sweep.where) text += "&" + where.text;
+  for (const Phrase& where : sweep.where) add('&', where.text);
   if (sweep.random) text += fmt::format("?{},{}", sweep.random->points, sweep.random->seed);
   return fnv1a_hex(text);
 }

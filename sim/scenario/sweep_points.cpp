@@ -6,12 +6,14 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/core/random.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/scenario/axis_values.hpp"
 #include "sim/scenario/expression.hpp"
 #include "sim/scenario/override.hpp"
 #include "sim/scenario/scenario_of_tree.hpp"
@@ -20,9 +22,9 @@ namespace stepsim {
 namespace {
 
 /// The value of a key of an axis as expressions see it: a number in base units, or a word.
-Datum datum_of(const SweepAxis& axis, const AxisValue& value, std::size_t path) {
-  if (path == 0 && value.number) return *value.number;
-  return axis.paths.size() == 1 ? Datum(value.texts.front()) : stepsim::datum_of(value.texts[path]);
+Datum datum_of(const std::string& text) {
+  const auto number = number_in_base_units(text);
+  return number ? Datum(*number) : Datum(text);
 }
 
 /// Where a name of a condition gets its value.
@@ -33,7 +35,7 @@ struct Binding {
 
 /// Every value that the base states, by its path.
 void add_stated(const Tree& tree, const std::string& path, std::map<std::string, Datum>& stated) {
-  if (tree.kind == Tree::Kind::scalar) stated.emplace(path, stepsim::datum_of(tree.scalar));
+  if (tree.kind == Tree::Kind::scalar) stated.emplace(path, datum_of(tree.scalar));
   for (const Entry& entry : tree.entries)
     add_stated(entry.value, path.empty() ? entry.key : path + "." + entry.key, stated);
 }
@@ -92,26 +94,29 @@ class Conditions {
   /// Axes come before what the base states, and full names before short ones, which have to be
   /// those of one key alone.
   void name_keys() {
-    std::map<std::string, int> times;
-    const auto offer = [&](const std::string& path, const Binding& binding) {
-      for (const std::string& name : names_of(path))
-        if (++times[name] == 1) known_.emplace(name, binding);
-    };
+    std::vector<std::pair<std::string, Binding>> of_axes, of_base;
     for (std::size_t a = 0; a < sweep_.axes.size(); ++a)
       for (std::size_t p = 0; p < sweep_.axes[a].paths.size(); ++p)
-        offer(sweep_.axes[a].paths[p], {.axis = a, .path = p});
-    for (const auto& [name, count] : times)
-      if (count > 1) known_.erase(name);
+        of_axes.push_back({sweep_.axes[a].paths[p], {.axis = a, .path = p}});
     std::map<std::string, Datum> stated;
     add_stated(sweep_.scenario, "", stated);
-    const std::map<std::string, int> of_axes = times;
-    times.clear();
-    for (const auto& [path, value] : stated)
-      for (const std::string& name : names_of(path))
-        if (of_axes.count(name) == 0 && ++times[name] == 1)
-          known_.emplace(name, Binding{.constant = value});
-    for (const auto& [name, count] : times)
-      if (count > 1) known_.erase(name);
+    for (const auto& [path, value] : stated) of_base.push_back({path, {.constant = value}});
+    for (const auto& keys : {of_axes, of_base})
+      for (const auto& [path, binding] : keys) known_.emplace(names_of(path).front(), binding);
+    for (const auto& keys : {of_axes, of_base}) add_short_names(keys);
+  }
+
+  /// A name that two keys of one kind share is nobody's, not even of the next kind.
+  void add_short_names(const std::vector<std::pair<std::string, Binding>>& keys) {
+    std::map<std::string, std::vector<Binding>> meant;
+    for (const auto& [path, binding] : keys) {
+      const auto names = names_of(path);
+      for (std::size_t i = 1; i < names.size(); ++i) meant[names[i]].push_back(binding);
+    }
+    for (const auto& [name, bindings] : meant)
+      if (ambiguous_.count(name) == 0 && bindings.size() == 1) known_.emplace(name, bindings[0]);
+    for (const auto& [name, bindings] : meant)
+      if (bindings.size() > 1) ambiguous_.insert(name);
   }
 
   Place within(const Phrase& phrase, int offset) const {
@@ -156,7 +161,7 @@ class Conditions {
         const Binding& binding = one.names.at(name);
         if (binding.constant) return *binding.constant;
         const SweepAxis& axis = sweep_.axes[binding.axis];
-        return datum_of(axis, axis.values[places[binding.axis]], binding.path);
+        return datum_of(axis.values[places[binding.axis]].texts[binding.path]);
       });
       if (const bool* flag = std::get_if<bool>(&value)) return *flag;
       return refuse(one, 0,
@@ -177,6 +182,7 @@ class Conditions {
   const Sweep& sweep_;
   Problems& problems_;
   std::map<std::string, Binding> known_;
+  std::set<std::string> ambiguous_;
   std::vector<Condition> conditions_;
   bool is_sound_ = true;
 };

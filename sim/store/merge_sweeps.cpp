@@ -130,7 +130,8 @@ class Merge {
   void add(const SweepPoint& point, const SweepRecord& record, std::size_t file) {
     if (!store_.has(point.point)) return store_.add(point);
     const Outcome there = store_.some({point.point}).front().outcome;
-    if (are_same(there, point.outcome)) return;
+    if (!is_settled(point.outcome.state) || are_same(there, point.outcome)) return;
+    if (!is_settled(there.state)) return store_.add(point);
     throw UserError(fmt::format("point {} of {} ({}) is '{}' in '{}', and '{}' in '{}'",
                                 point.point, record.name, settings_of(record.axes, point.point),
                                 title_of(there), owner_of(point.point, record, file),

@@ -14,10 +14,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <sqlite3.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/source.hpp"
 
 namespace stepsim {
 namespace {
@@ -98,14 +100,18 @@ std::string to_json(const std::vector<SweepAxis>& axes) {
 }
 
 std::vector<SweepAxis> axes_of(const std::string& text) {
-  std::vector<SweepAxis> axes;
-  for (const Json& one : Json::parse(text)) {
-    SweepAxis axis{.paths = one.at("keys"), .values = {}, .place = {}};
-    for (const Json& value : one.at("values"))
-      axis.values.push_back({value.get<std::vector<std::string>>(), {}, {}});
-    axes.push_back(std::move(axis));
+  try {
+    std::vector<SweepAxis> axes;
+    for (const Json& one : Json::parse(text)) {
+      SweepAxis axis{.paths = one.at("keys"), .values = {}, .place = {}};
+      for (const Json& value : one.at("values"))
+        axis.values.push_back({value.get<std::vector<std::string>>(), {}, {}});
+      axes.push_back(std::move(axis));
+    }
+    return axes;
+  } catch (const Json::exception&) {
+    throw IoError(fmt::format("the axes of a sweep cannot be read: {}", quoted(text)));
   }
-  return axes;
 }
 
 /// What the point sets, as a JSON object.
@@ -190,7 +196,9 @@ struct SweepStore::File {
     try {
       return work();
     } catch (const SQLite::Exception& error) {
-      throw IoError(fmt::format("'{}': {}", path, error.what()));
+      const bool is_broken = error.getErrorCode() == SQLITE_CORRUPT;
+      throw IoError(fmt::format("'{}': {}{}", path, error.what(),
+                                is_broken ? "; choose another file with --db" : ""));
     }
   }
 
@@ -255,6 +263,19 @@ struct SweepStore::File {
     outcome.reason = row.getColumn(2).getString();
     if (!row.getColumn(3).isNull()) outcome.numbers = numbers_at(row, 3);
     return point;
+  }
+
+  /// Nothing for a point that is not done.
+  std::optional<PointState> state_of(std::int64_t point) {
+    return guarded([&] {
+      find->reset();
+      find->bind(1, sweep);
+      find->bind(2, point);
+      std::optional<PointState> state;
+      if (find->executeStep()) state = point_state_of(find->getColumn(0).getString());
+      find->reset();
+      return state;
+    });
   }
 
   std::string select(const std::string& rest) const {
@@ -353,7 +374,7 @@ void SweepStore::choose(const SweepRecord& record, bool anew) {
     file_->make_view();
     find.reset();
     file_->commit();
-    file_->find.emplace(database, "SELECT 1 FROM points WHERE sweep = ? AND point = ?");
+    file_->find.emplace(database, "SELECT state FROM points WHERE sweep = ? AND point = ?");
     file_->insert.emplace(database, insert_text());
   });
 }
@@ -366,22 +387,17 @@ void SweepStore::look_at(const SweepRecord& record) {
       throw InternalError(fmt::format("'{}' has no sweep {}", file_->path, record.identity));
     file_->sweep = find.getColumn(0).getInt64();
     file_->axes = record.axes;
-    file_->find.emplace(file_->database, "SELECT 1 FROM points WHERE sweep = ? AND point = ?");
+    file_->find.emplace(file_->database, "SELECT state FROM points WHERE sweep = ? AND point = ?");
   });
 }
 
 std::int64_t SweepStore::number() const { return file_->sweep; }
 
-bool SweepStore::has(std::int64_t point) const {
-  return file_->guarded([&] {
-    SQLite::Statement& find = *file_->find;
-    find.reset();
-    find.bind(1, file_->sweep);
-    find.bind(2, point);
-    const bool found = find.executeStep();
-    find.reset();
-    return found;
-  });
+bool SweepStore::has(std::int64_t point) const { return file_->state_of(point).has_value(); }
+
+bool SweepStore::has_settled(std::int64_t point) const {
+  const auto state = file_->state_of(point);
+  return state && is_settled(*state);
 }
 
 std::int64_t SweepStore::count() const {
@@ -452,7 +468,17 @@ void SweepStore::add(const SweepPoint& point) {
 }
 
 void SweepStore::save() {
-  if (Clock::now() - file_->last_commit > kBetweenCommits) file_->guarded([&] { file_->commit(); });
+  if (Clock::now() - file_->last_commit < kBetweenCommits) return;
+  file_->guarded([&] {
+    file_->database.setBusyTimeout(0);
+    try {
+      file_->commit();
+    } catch (const SQLite::Exception& error) {
+      if (error.getErrorCode() != SQLITE_BUSY) throw;
+      file_->last_commit = Clock::now();  // what waits stays in the transaction
+    }
+    file_->database.setBusyTimeout(kBusyMs);
+  });
 }
 
 void SweepStore::flush() {

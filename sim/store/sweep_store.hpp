@@ -54,6 +54,8 @@ class SweepStore {
 
   /// Whether that point is done.
   bool has(std::int64_t point) const;
+  /// Whether it is done for good: its outcome hangs on neither the machine nor its limits.
+  bool has_settled(std::int64_t point) const;
   std::int64_t count() const;
   std::vector<std::int64_t> count_by_state() const;
 
@@ -69,7 +71,8 @@ class SweepStore {
 
   /// Keeps the outcome; it is safe in the file after `flush`.
   void add(const SweepPoint& point);
-  /// Makes safe what has waited for half a second. Called now and then, it costs nothing.
+  /// Makes safe what has waited for half a second, unless somebody reads the file meanwhile: then
+  /// the next call does. Called now and then, it costs nothing.
   void save();
   void flush();
   /// From here on nothing is safe before `flush`, and nothing stays without it: all, or nothing.

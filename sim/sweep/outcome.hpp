@@ -26,6 +26,9 @@ const char* name_of(PointState state);
 /// Nothing for another word.
 std::optional<PointState> point_state_of(const std::string& name);
 
+/// Whether it would be the same on another machine, with other limits.
+bool is_settled(PointState state);
+
 /// The numbers of a simulated point.
 struct PointNumbers {
   Seconds step;

@@ -4,6 +4,7 @@
 # Usage: sweep.sh PROGRAM
 set -euo pipefail
 program=$(realpath "$1")
+library=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
@@ -86,11 +87,44 @@ has "Ctrl-C" "Best "
 expect "restart" 0 small.yaml "${batches[@]}" --restart
 expect "the same sweep again" 0 small.yaml "${batches[@]}"
 
+# What is there already is printed, not forgotten; what a machine could not do is tried again.
+expect "the same sweep again" 0 small.yaml "${grid[@]}" --format csv --db one.db
+cmp -s out whole.csv || fail "a sweep that is there already is printed otherwise"
+has "the same sweep again" "has this sweep already; --restart simulates it again" err
+expect "all too slow" 1 small.yaml "${batches[@]}" --point-timeout 1us --db slow.db
+expect "with more time" 0 small.yaml "${batches[@]}" --db slow.db --resume
+has "with more time" "8 points: 4 ok, 4 refused"
+
+# A profile that changes, be it of one value of an axis, is another result.
+mkdir -p calib/gpus
+sed 's/^name: .*/name: mine/' "$library/calib/gpus/a100-80.yaml" >calib/gpus/mine.yaml
+gpus=(--set cluster.base=dgx-a100-80 --vary cluster.gpu=a100-80,mine --db gpus.db)
+sed 's/cluster: dgx-a100-80/cluster: {base: dgx-a100-80}/' small.yaml >gpus.yaml
+expect "two profiles" 0 gpus.yaml "${gpus[@]}"
+echo "# another" >>calib/gpus/mine.yaml
+expect "a profile that changed" 2 gpus.yaml "${gpus[@]}" --resume
+has "a profile that changed" "--restart" err
+
+# Replicas are those of run: its median.
+jitter=(--set 'faults.jitter={kernels: {distribution: lognormal, sigma: 3 %, per: step}}'
+        --set run.replicas=3)
+expect "replicas" 0 small.yaml "${jitter[@]}" --vary training.micro_batch=1,8 --format csv --db j.db
+step=$("$program" run small.yaml "${jitter[@]}" --set training.micro_batch=8 --format json |
+  sed -n 's/^  "step_time_s": \(.*\),/\1/p')
+grep -q ",8,ok,,$step," out || fail "a point with replicas is not what run says: $step"
+
+# Conditions read sizes, of linked keys and of what the scenario states.
+sed 's/^training:/parallelism: {data: {bucket: 25 MiB}}\n&/' small.yaml >sized.yaml
+expect "sizes" 0 sized.yaml "${batches[@]}" --where 'bucket > 20000000' --db sized.db
+expect "sizes of linked keys" 0 small.yaml --db sized.db --where 'bucket < 20000000' \
+  --vary 'training.micro_batch,parallelism.data.bucket=1:1MiB,2:25MiB'
+has "sizes of linked keys" "1 points of 2"
+
 # Points that take too long or too much are said, and the others are done.
-expect "too long" 1 small.yaml "${batches[@]}" --point-timeout 1us
+expect "too long" 1 small.yaml "${batches[@]}" --point-timeout 1us --restart
 has "too long" "8 timed out"
 has "too long" "longer than 1e-06 s"
-expect "too much" 1 small.yaml "${batches[@]}" --point-memory 1KB
+expect "too much" 1 small.yaml "${batches[@]}" --point-memory 1KB --restart
 has "too much" "out of memory"
 
 expect "JSON" 0 small.yaml "${batches[@]}" --format json
@@ -123,9 +157,9 @@ has "a part drawn" "3 points of 6"
 
 # Points that are no fair comparison, a picture that cannot be written, a file that is in use.
 expect "different work" 0 small.yaml --vary training.global_batch=64,128
-has "different work" "64 to 128 samples a step: --objective tokens_per_s compares"
+has "different work" "64 to 128 samples a step"
 expect "different GPUs" 0 small.yaml --vary cluster.nodes=1,2 --objective tokens_per_s
-has "different GPUs" "8 to 16 GPUs: --objective tokens_per_s_per_gpu compares"
+has "different GPUs" "8 to 16 GPUs"
 expect "no place for a picture" 4 small.yaml "${batches[@]}" --svg no/such/folder.svg --db none.db
 [[ ! -e none.db ]] || fail "points were simulated for a picture that cannot be written"
 exec {lock}<>one.db
