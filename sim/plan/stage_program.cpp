@@ -123,7 +123,8 @@ class StageWriter {
     const bool within_pass = data.overlap || strategy_.shards_parameters;
     if (!within_pass || (shape_.data.ranks == 1 && !copies_gradients(scenario_)))
       return Reduction::none;
-    const bool later = shape_.stage > 0 || chunk > 0;
+    // By part, which those who reduce together all hold, be it as another chunk of another stage.
+    const bool later = placement_.part({shape_.stage, chunk}) > 0;
     return later && !data.bucket_later_stages ? Reduction::one_bucket : Reduction::buckets;
   }
 

@@ -4,6 +4,8 @@
 //   no_sync           gradients are reduced once a step, otherwise m times
 //   bucket_views      or each gradient moves to its bucket and back, once each
 //   ZeRO 3            gathers 2 L psi a micro-batch, or L psi where forward keeps what it gathered
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/plan/memory_buffers.hpp"
@@ -194,6 +196,44 @@ TEST_CASE("Megatron-LM's later stages have one bucket") {
   CHECK(buckets(true, 4) == std::vector<double>(kEach, kLayer * kElement));
   CHECK(buckets(false, 0) == std::vector<double>(kEach, kLayer * kElement));
   CHECK(buckets(false, 4) == std::vector<double>{kEach * kLayer * kElement});
+}
+
+// DualPipe: stages s and p-1-s hold the same two parts, as other chunks. A reduction of one waits
+// for that of the other, so that other buckets than its would never be reduced.
+TEST_CASE("the holders of a part reduce it in the same buckets") {
+  constexpr int kPart = 2;  // layers
+  const auto both_ways = [](int stages, const char* data) {
+    return Experiment(fmt::format(R"(
+model: {{name: m, kind: mlp, layers: {}, width: 512}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: 8, intra_node: {{bandwidth: 200 GB/s, latency: 2 us}}}}
+training: {{global_batch: 16, precision: fp16, gradient_clipping: false}}
+parallelism:
+  pipeline: {{stages: {}, schedule: dualpipe, chunks: 2, overlap_p2p: true}}
+  data: {{bucket: 1 KiB, {}}}
+run: {{steps: 1, warmup: 1}}
+)",
+                                  kPart * stages, stages, data));
+  };
+  for (const int stages : {2, 4, 8}) {
+    for (const char* data : {"sharding: ddp, bucket_later_stages: false",
+                             "sharding: zero1, bucket_later_stages: false", "sharding: ddp"}) {
+      CAPTURE(stages);
+      CAPTURE(data);
+      const Experiment experiment = both_ways(stages, data);
+      CHECK(experiment.step_seconds() > 0);  // it completes
+      for (int stage = 0; stage < stages / 2; ++stage) {
+        const int each = 8 / stages;
+        CHECK(reduced(experiment.plan, 1, stage * each) ==
+              reduced(experiment.plan, 1, (stages - 1 - stage) * each));
+      }
+    }
+  }
+  // The first part in buckets, the other in one.
+  constexpr double kLayerBytes = kLayer * kElement;
+  const Experiment two = both_ways(2, "bucket_later_stages: false");
+  std::vector<double> buckets = reduced(two.plan);
+  std::sort(buckets.begin(), buckets.end());
+  CHECK(buckets == std::vector<double>{kLayerBytes, kLayerBytes, kPart * kLayerBytes});
 }
 
 TEST_CASE("what forward does not give up is not gathered again") {
