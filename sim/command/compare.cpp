@@ -13,6 +13,7 @@
 #include "sim/command/command.hpp"
 #include "sim/command/forked.hpp"
 #include "sim/command/read_result.hpp"
+#include "sim/command/shell_words.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/report/comparison_report.hpp"
 #include "sim/report/json.hpp"
@@ -63,16 +64,29 @@ Candidate scenario_candidate(const Source& source, const CompareOptions& options
   return candidate;
 }
 
-/// The same scenario with changes. Mistakes in them are those of --vs.
+/// "--vs a=1 b=2".
+std::string option_text(const std::vector<std::string>& changes) {
+  return fmt::format("--vs {}", fmt::join(changes, " "));
+}
+
+/// The same scenario with changes. As it is it has no mistakes, so that those in the file come of
+/// the changes, too.
 Candidate variant_of(const Source& source, const CompareOptions& options,
                      const std::vector<std::string>& changes) {
   try {
     return scenario_candidate(source, options, changes);
   } catch (const UserError& error) {
     std::vector<Diagnostic> mistakes = error.diagnostics();
-    for (Diagnostic& mistake : mistakes)
-      for (const std::string& change : changes)
-        if (mistake.file == "--set " + change) mistake.file = "--vs " + change;
+    for (Diagnostic& mistake : mistakes) {
+      const auto change = std::find_if(changes.begin(), changes.end(), [&](const auto& text) {
+        return mistake.file == "--set " + text;
+      });
+      if (change != changes.end()) {
+        mistake.file = "--vs " + *change;
+      } else {
+        mistake.message = fmt::format("with {}: {}", option_text(changes), mistake.message);
+      }
+    }
     throw UserError(std::move(mistakes));
   }
 }
@@ -120,6 +134,13 @@ class Mistakes {
   std::vector<std::string> unreadable_;
 };
 
+/// What a number without a unit may have meant: 0.02 is rather a share than a 50th of a per cent.
+std::string with_per_cent(const LeadingNumber& read) {
+  const std::string as_it_is = fmt::format("\"{} %\"", read.number);
+  if (read.value <= 0 || read.value >= 1) return as_it_is;
+  return fmt::format("\"{:.6g} %\", or {} if so little is meant", 100 * read.value, as_it_is);
+}
+
 /// "2%", "0.5 %": 0.005.
 double parse_tolerance(const std::string& text) {
   const auto refuse = [&](const std::string& why) {
@@ -133,7 +154,7 @@ double parse_tolerance(const std::string& text) {
     }
   }();
   if (!read) refuse("is no share: write it as in \"2 %\"");
-  if (read->rest.empty()) refuse(fmt::format("has no unit: write \"{} %\"", read->number));
+  if (read->rest.empty()) refuse("has no unit: write " + with_per_cent(*read));
   if (read->rest != "%") refuse(fmt::format("is not in per cent: write \"{} %\"", read->number));
   if (read->value < 0) refuse("is below 0: write how much worse the result may be");
   return read->value / 100;
@@ -207,13 +228,34 @@ std::vector<Candidate> load_all(const CompareOptions& options) {
   return candidates;
 }
 
+const std::string* value_of(const Contender& of, const std::string& key) {
+  for (const ComparedKey& known : of.keys)
+    if (known.key == key) return &known.value;
+  return nullptr;
+}
+
+/// Of another model or cluster: a wrong file. REQUIRES: the baseline first.
+void check_baseline_of(const Candidate& baseline, const Candidate& now) {
+  std::vector<std::string> apart;
+  for (const char* part : {"model", "cluster"}) {
+    const std::string* of_baseline = value_of(baseline.contender, fmt::format("{}.name", part));
+    const std::string* is = value_of(now.contender, fmt::format("{}.name", part));
+    if (of_baseline && is && *of_baseline != *is)
+      apart.push_back(fmt::format("{} {}, not {}", part, quoted(*of_baseline), quoted(*is)));
+  }
+  if (apart.empty()) return;
+  throw UserError(fmt::format(
+      "{} is no baseline of {}: it is of {}. If that has changed on purpose, print a new one with "
+      "run --format json; compare without --baseline says what differs",
+      baseline.contender.file, now.contender.file, fmt::join(apart, ", of ")));
+}
+
 /// What `run --format json` prints of it. Errors say whose they are.
 std::string answer_text(const Candidate& candidate, int jobs) {
   const Contender& contender = candidate.contender;
   const auto said_of = [&](const std::exception& error) {
-    const std::string changes = contender.changes.empty()
-                                    ? ""
-                                    : fmt::format(" with {}", fmt::join(contender.changes, ", "));
+    const std::string changes =
+        contender.changes.empty() ? "" : " with " + option_text(contender.changes);
     return fmt::format("{}{}: {}", contender.file, changes, error.what());
   };
   try {
@@ -268,15 +310,6 @@ std::string formatted(const CompareOptions& options, const Comparison& compariso
   return comparison_text(comparison, {.colour = options.colour, .width = options.width});
 }
 
-/// As a shell would take it: in quotes where it needs them.
-std::string shell_word(const std::string& text) {
-  const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
 /// How the baseline becomes what was compared with it.
 std::string renewal(const CompareOptions& options, const Contender& now) {
   if (now.is_result)
@@ -286,14 +319,21 @@ std::string renewal(const CompareOptions& options, const Contender& now) {
   return fmt::format("{} --format json > {}", command, shell_word(options.baseline));
 }
 
-/// 1: it is worse than the baseline allows.
+/// 1: it is worse than the baseline allows. What is perhaps another scenario's is not offered to be
+/// overwritten.
 ExitCode judged(const CompareOptions& options, Comparison& comparison, std::ostream& notes) {
   if (options.baseline.empty()) return ExitCode::ok;
   comparison.baseline = judge_baseline(comparison, parse_tolerance(options.tolerance));
-  if (comparison.baseline->has_improved())
+  const std::string &before = comparison.runs.front().result.scenario,
+                    &now = comparison.runs.back().result.scenario;
+  if (before != now) {
+    notes << fmt::format("warning: the baseline {} is of a scenario named {}, this is {}\n",
+                         options.baseline, quoted(before), quoted(now));
+  } else if (comparison.baseline->has_improved()) {
     notes << fmt::format(
         "{} is better than the baseline by more than the tolerance; renew that: {}\n",
         options.files.front(), renewal(options, comparison.runs.back()));
+  }
   return comparison.baseline->is_met() ? ExitCode::ok : ExitCode::expectation_failed;
 }
 
@@ -302,6 +342,7 @@ ExitCode judged(const CompareOptions& options, Comparison& comparison, std::ostr
 ExitCode compare(const CompareOptions& options, std::ostream& out, std::ostream& notes) {
   check_options(options);
   std::vector<Candidate> candidates = load_all(options);
+  if (!options.baseline.empty()) check_baseline_of(candidates[0], candidates[1]);
   say_notes(candidates, notes);
   simulate_all(candidates, options.jobs);
   std::vector<Contender> runs;

@@ -10,6 +10,7 @@
 
 #include "sim/command/load.hpp"
 #include "sim/command/search_runs.hpp"
+#include "sim/command/shell_words.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/report/capacity_report.hpp"
 #include "sim/report/file.hpp"
@@ -19,18 +20,9 @@
 namespace stepsim {
 namespace {
 
-/// A word for the shell.
-std::string quoted_word(const std::string& word) {
-  const char* special = " ~{}[]*?$&|;<>()\"'\\";
-  if (word.find_first_of(special) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
 std::string command_of(const ScenarioArgument& argument) {
-  std::string text = "stepsim run " + quoted_word(argument.path);
-  for (const std::string& setting : argument.overrides) text += " --set " + quoted_word(setting);
+  std::string text = "stepsim run " + shell_word(argument.path);
+  for (const std::string& setting : argument.overrides) text += " --set " + shell_word(setting);
   return text;
 }
 

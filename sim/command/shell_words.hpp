@@ -1,4 +1,5 @@
-// The words of a launch script, as far as they can be known without a shell.
+// The words of a shell: those of a launch script, as far as they can be known without one, and one
+// for a line that the user can paste.
 #pragma once
 
 #include <string>
@@ -12,5 +13,8 @@ std::vector<std::string> words_of_script(const std::string& path);
 
 /// The same for text.
 std::vector<std::string> shell_words(const std::string& text);
+
+/// As a shell would take it: in quotes where it needs them.
+std::string shell_word(const std::string& text);
 
 }  // namespace stepsim

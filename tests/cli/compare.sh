@@ -107,6 +107,20 @@ has "a result that is faster" "cp faster.json b.json" err
 for tolerance in 2 2s -2% x '' nan% 1e999%; do
   refuses "a tolerance of '$tolerance'" "tolerance" a.yaml --baseline b.json --tolerance "$tolerance"
 done
+refuses "a share" 'has no unit: write "2 %", or "0.02 %" if so little is meant' a.yaml --baseline b.json --tolerance 0.02
+refuses "no unit" 'has no unit: write "2 %"' a.yaml --baseline b.json --tolerance 2
+
+# A baseline of something else is a wrong file; one of another name may be, and is not to be renewed.
+sed 's/mpt-125m/mpt-350m/' a.yaml >other_model.yaml
+refuses "another model" "a.json is no baseline of other_model.yaml: it is of model 'mpt-125m', not 'mpt-350m'" \
+  other_model.yaml --baseline a.json --tolerance 2%
+refuses "another cluster" "it is of cluster 'dgx-a100-80', not 'dgx-a100-40'" \
+  a.yaml --set cluster=dgx-a100-40 --baseline a.json --tolerance 2%
+sed 's/flash1/flash2/' b.yaml >renamed.yaml
+expect "another name" 0 renamed.yaml --baseline b.json --tolerance 2% --format json
+has "another name" '"improved": true'
+has "another name" "warning: the baseline b.json is of a scenario named 'b', this is 'renamed'" err
+lacks "another name" "> b.json" err
 refuses "no tolerance" "--baseline needs --tolerance" a.yaml --baseline b.json
 refuses "no baseline" "--tolerance is for --baseline" a.yaml b.yaml --tolerance 2%
 refuses "a baseline for two" "for one file" a.yaml b.yaml --baseline a.json --tolerance 2%
@@ -118,6 +132,14 @@ refuses "one alone" "nothing to compare" a.yaml
 refuses "the same twice" "is there twice, and they are the same" a.yaml ./a.yaml
 refuses "no change" "is not an override" a.yaml --vs host.mode
 refuses "a key that is none" "--vs host.mod=graph: unknown key 'mod' in 'host', did you mean 'mode'?" a.yaml --vs host.mod=graph
+refuses "a value that is none" "--vs training.micro_batch=abc" a.yaml --vs training.micro_batch=abc
+lacks "a value that is none" "--set" err
+refuses "a change that does not fit" "with --vs run.seed=3 training.micro_batch=3: " \
+  a.yaml --vs host.mode=graph --vs run.seed=3 training.micro_batch=3
+lacks "a change that does not fit" "host.mode" err
+cp b.yaml 'b`id`.yaml' && "$program" run 'b`id`.yaml' --format json >'b`id`.json'
+expect "a name for a shell" 0 'b`id`.yaml' --set training.attention=flash2 --baseline 'b`id`.json' --tolerance 2%
+has "a name for a shell" "stepsim run 'b\`id\`.yaml' --set training.attention=flash2 --format json > 'b\`id\`.json'" err
 refuses "a change of a result" "is a result, not a scenario" a.json --vs host.mode=graph
 refuses "--set for results" "there are only results" a.json b.json --set host.mode=graph
 echo '{"schema": "stepsim.explanation/1"}' >other.json

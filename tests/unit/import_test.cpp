@@ -90,6 +90,18 @@ TEST_CASE("words of a script: comments, quotes, joined lines and variables") {
   CHECK(shell_words("ARGS=(--a '([0]*3+[1])' --b 2)") == Words{"--a", "([0]*3+[1])", "--b", "2"});
 }
 
+TEST_CASE("what a shell would read otherwise stands in quotes") {
+  CHECK(shell_word("runs/a-1.yaml") == "runs/a-1.yaml");
+  CHECK(shell_word("run.seed=2,3") == "run.seed=2,3");
+  CHECK(shell_word("") == "''");
+  CHECK(shell_word("it's") == "'it'\\''s'");
+  for (const char special : std::string("`#!\t\n ~{}[]*?$&|;<>()\"\\^")) {
+    const std::string word = std::string("a") + special + "b";
+    CAPTURE(word);
+    CHECK(shell_word(word) == "'" + word + "'");
+  }
+}
+
 TEST_CASE("the least that Megatron-LM needs is a GPT in fp32 on one node") {
   const Scenario s = of_megatron("");
   CHECK(s.framework == Framework::megatron);
