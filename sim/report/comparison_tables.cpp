@@ -230,14 +230,35 @@ std::vector<std::string> hash_texts(const InputDifference& difference) {
   return texts;
 }
 
-/// "model" of "model.layers", where models of different names are compared.
-std::string part_of(const Comparison& c, const std::string& key) {
+TextRow hash_row(const InputDifference& difference) {
+  if (difference.key != "stepsim") return {"hash of " + difference.key, hash_texts(difference)};
+  TextRow row{"version of stepsim", {}};
+  for (const auto& version : difference.values) row.cells.push_back(version.value_or("-"));
+  return row;
+}
+
+/// The names of "model" of "model.layers", where models of different names are compared.
+const InputDifference* names_of_part(const Comparison& c, const std::string& key) {
   for (const std::string part : {"model", "cluster"}) {
     if (!key.starts_with(part + ".")) continue;
     for (const InputDifference& difference : c.inputs)
-      if (difference.key == part + ".name") return part;
+      if (difference.key == part + ".name") return &difference;
   }
-  return "";
+  return nullptr;
+}
+
+/// Whether it is not the same in two of one name: their name does not say it.
+bool differs_in_one_name(const Comparison& c, const InputDifference& names,
+                         const InputDifference& difference) {
+  for (std::size_t i = 0; i < c.runs.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      const bool known = !c.runs[i].keys.empty() && !c.runs[k].keys.empty();
+      if (known && names.values[i] == names.values[k] &&
+          difference.values[i] != difference.values[k])
+        return true;
+    }
+  }
+  return false;
 }
 
 class CauseRows {
@@ -352,17 +373,16 @@ class CauseRows {
 TextTable input_table(const Comparison& c) {
   TextTable table{"Input", labels_of(c), {}};
   for (const InputDifference& difference : c.inputs) {
-    const std::string part = part_of(c, difference.key);
+    const InputDifference* names = names_of_part(c, difference.key);
     std::vector<std::string> texts = key_texts(c, difference);
-    if (part.empty() || difference.key == "cluster.nodes") {
+    if (names == &difference) {
+      table.rows.push_back({difference.key.substr(0, difference.key.find('.')), std::move(texts)});
+    } else if (names == nullptr || difference.key == "cluster.nodes" ||
+               differs_in_one_name(c, *names, difference)) {
       table.rows.push_back({difference.key, std::move(texts)});
-    } else if (difference.key == part + ".name") {
-      table.rows.push_back({part, std::move(texts)});
     }
   }
-  for (const InputDifference& hash : c.hashes)
-    table.rows.push_back(
-        {hash.key == "stepsim" ? "version of stepsim" : "hash of " + hash.key, hash_texts(hash)});
+  for (const InputDifference& hash : c.hashes) table.rows.push_back(hash_row(hash));
   return table;
 }
 

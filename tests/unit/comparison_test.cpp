@@ -163,6 +163,30 @@ TEST_CASE("models and clusters of different names are one line each, with the nu
   CHECK(table.rows[1].cells == std::vector<std::string>{"dgx-a100", "dgx-h100"});
 }
 
+TEST_CASE("what differs in models or clusters of one name is shown beside those of other names") {
+  const auto on = [](const char* cluster, const char* link, const char* gpu) {
+    Contender run = made_up(1, 2, 3);
+    run.keys = {{"cluster.name", cluster}, {"cluster.intra_node", link}, {"cluster.gpu", gpu}};
+    return run;
+  };
+  const TextTable table =
+      input_table(compare({on("dgx-h100", "nvlink4", "h100"), on("dgx-h100", "nvlink3", "h100"),
+                           on("dgx-h200", "nvlink4", "h200")}));
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[0].title == "cluster");
+  CHECK(table.rows[1].title == "cluster.intra_node");
+  CHECK(table.rows[1].cells == std::vector<std::string>{"nvlink4", "nvlink3", "nvlink4"});
+}
+
+TEST_CASE("versions are told apart to their last letter") {
+  Contender a = made_up(1, 2, 3), b = made_up(1, 2, 3);
+  a.result.version = "0.10.0-rc1";
+  b.result.version = "0.10.0-rc2";
+  const TextTable table = input_table(compare({a, b}));
+  REQUIRE(table.rows.size() == 1);
+  CHECK(table.rows[0].cells == std::vector<std::string>{"0.10.0-rc1", "0.10.0-rc2"});
+}
+
 TEST_CASE("profiles of one name that are not the same are seen by their hash") {
   Contender b = made_up(1, 2, 3);
   b.result.hashes = {{"scenario", "cc"}, {"gpu h100", "dd"}, {"link nvlink4", "ee"}};
