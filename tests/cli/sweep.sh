@@ -50,15 +50,22 @@ step=$("$program" run small.yaml --set training.micro_batch=2 --set parallelism.
 grep -q "^[0-9]*,2,4 MiB,2,ok,,$step," whole.csv || fail "a point is not what run says: $step"
 
 # Killed in the middle, and again, then resumed: as if nothing had been.
-many=(--vary parallelism.data.bucket=1..150MiB --format csv --jobs 2)
+many=(--vary parallelism.data.bucket=1..600MiB --format csv --jobs 2)
+done_points() {
+  python3 -c 'import sqlite3; print(sqlite3.connect("killed.db").execute("SELECT count(*) FROM points").fetchone()[0])'
+}
 expect "never killed" 0 small.yaml "${many[@]}" --db calm.db
 cp out calm.csv
-for part in 1 2 3; do
+kept=0
+for part in {1..20}; do
   "$program" sweep small.yaml "${many[@]}" --db killed.db --resume >out 2>err </dev/null &
-  sleep 0.2
+  sleep 0.8
   kill -9 $! 2>/dev/null || true
   wait $! 2>/dev/null || true
+  kept=$(done_points)
+  ((kept == 0)) || break
 done
+((kept > 0 && kept < 600)) || fail "not killed in the middle: $kept of 600 points are there"
 expect "resumed" 0 small.yaml "${many[@]}" --db killed.db --resume
 cmp -s out calm.csv || fail "what was killed and resumed is not the whole"
 expect "resumed when all is done" 0 small.yaml "${many[@]}" --db killed.db --resume
