@@ -379,6 +379,10 @@ struct CommandLine {
   void add_search() {
     CLI::App* search = app.add_subcommand("search", "find the best way to split a scenario");
     SearchOptions& options = search_options;
+    search->footer(
+        "Exit codes: 0 a strategy was found, 1 none fits in memory, 2 bad input, 3 interrupted,\n"
+        "4 a file could not be read or written.\n\n"
+        "Example: stepsim search scenarios/gpt-22b-8xa100.yaml --only tensor=4,8 -o best.yaml");
     add_scenario(*search, options.scenario);
     search->add_option("--only", options.only, "axis=values: what to search, as in tensor=1,2,4")
         ->take_all()
@@ -392,10 +396,16 @@ struct CommandLine {
     search->add_option("--svg", options.svg, "write a picture of several numbers of GPUs")
         ->check(not_empty());
     search->add_option("--keep", options.keep, "strategies to list")->check(CLI::Range(1, 1000));
-    search->add_option("--simulations", options.simulations, "simulate at most so many")
+    search
+        ->add_option("--simulations", options.simulations,
+                     "simulate at most so many, for each number of GPUs; default: 300")
         ->check(CLI::Range(1, 1'000'000));
     search->add_option("--budget", options.budget,
                        "time after which no simulation begins, for each number of GPUs: 60s");
+    search
+        ->add_option("--strategy-timeout", options.strategy_timeout,
+                     "time that a simulation may take; default: 10min")
+        ->check(not_empty());
     search->add_option("--format", options.format, "table, json or csv")
         ->check(one_of_these({"table", "json", "csv"}));
     search->add_option("-o,--output", options.output, "write the scenario with the best strategy")

@@ -30,17 +30,18 @@ struct RunOptions {
 
 struct SearchOptions {
   ScenarioArgument scenario;
-  std::vector<std::string> only;        ///< "tensor=1,2,4"
-  std::string gpus;                     ///< "512", "64..4096"; empty: those of the scenario
-  std::string tokens;                   ///< of the training: "300e9"; empty: as run.horizon says
-  std::string objective = "step_time";  ///< of sizes
-  std::string budget;                   ///< time for each search: "60s"; empty: any
-  std::string svg;                      ///< picture to write; empty: none
-  int keep = 10;                        ///< strategies that are listed
-  int simulations = 300;                ///< at most
-  int jobs = 0;                         ///< at the same time; 0: as many as there are cores
-  std::string format = "table";         ///< table, json, csv
-  std::string output;                   ///< scenario to write with the best; empty: none
+  std::vector<std::string> only;           ///< "tensor=1,2,4"
+  std::string gpus;                        ///< "512", "64..4096"; empty: those of the scenario
+  std::string tokens;                      ///< of the training: "300e9"; empty: as run.horizon says
+  std::string objective;                   ///< of sizes; empty: step_time
+  std::string budget;                      ///< time for each search: "60s"; empty: any
+  std::string strategy_timeout = "10min";  ///< that a simulation may take
+  std::string svg;                         ///< picture to write; empty: none
+  int keep = 10;                           ///< strategies that are listed
+  int simulations = 300;                   ///< at most
+  int jobs = 0;                            ///< at the same time; 0: as many as there are cores
+  std::string format = "table";            ///< table, json, csv
+  std::string output;                      ///< scenario to write with the best; empty: none
   bool colour = false;
   bool progress = false;
   int width = 80;

@@ -24,6 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 volatile std::sig_atomic_t interrupted = 0;
 void note_interrupt(int) { interrupted = 1; }
+const InterruptNoted* outermost = nullptr;
 
 void note(int signal, struct sigaction& before) {
   sigaction(signal, nullptr, &before);
@@ -95,17 +96,26 @@ double seconds_since(Clock::time_point begin) {
 
 }  // namespace
 
-InterruptNoted::InterruptNoted() {
+InterruptNoted::InterruptNoted() : is_within_another_(outermost != nullptr) {
+  if (is_within_another_) {
+    on_interrupt_ = outermost->on_interrupt_;
+    on_terminate_ = outermost->on_terminate_;
+    return;
+  }
+  outermost = this;
   interrupted = 0;
   note(SIGINT, on_interrupt_);
   note(SIGTERM, on_terminate_);
 }
 
-InterruptNoted::~InterruptNoted() { restore(); }
+InterruptNoted::~InterruptNoted() {
+  if (!is_within_another_) restore();
+}
 
 bool InterruptNoted::came() { return interrupted != 0; }
 
 void InterruptNoted::restore() const {
+  outermost = nullptr;
   sigaction(SIGINT, &on_interrupt_, nullptr);
   sigaction(SIGTERM, &on_terminate_, nullptr);
 }

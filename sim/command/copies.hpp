@@ -14,7 +14,8 @@
 
 namespace stepsim {
 
-/// While it lives Ctrl-C and SIGTERM are noted instead of ending the process. One at a time.
+/// While it lives Ctrl-C and SIGTERM are noted instead of ending the process. Within another one it
+/// is a part of that: a signal that came before came for it, too.
 class InterruptNoted {
  public:
   InterruptNoted();
@@ -27,6 +28,7 @@ class InterruptNoted {
   void restore() const;
 
  private:
+  bool is_within_another_;
   struct sigaction on_interrupt_ {};
   struct sigaction on_terminate_ {};
 };

@@ -3,11 +3,13 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <ostream>
 
 #include <fmt/format.h>
 
+#include "sim/command/copies.hpp"
 #include "sim/command/load.hpp"
 #include "sim/command/search_runs.hpp"
 #include "sim/command/shell_words.hpp"
@@ -16,6 +18,7 @@
 #include "sim/report/file.hpp"
 #include "sim/report/humanise.hpp"
 #include "sim/scenario/axis_values.hpp"
+#include "sim/search/nothing_left.hpp"
 
 namespace stepsim {
 namespace {
@@ -87,6 +90,29 @@ std::optional<std::int64_t> steps_of(const SearchOptions& options, const Scenari
   return static_cast<std::int64_t>(std::ceil(tokens / tokens_per_step(s)));
 }
 
+/// A file that will be written, and is not what was read.
+void check_output(const SearchOptions& options) {
+  if (!options.svg.empty()) check_writable(options.svg);
+  if (options.output.empty()) return;
+  std::error_code none;
+  if (std::filesystem::equivalent(options.output, options.scenario.path, none))
+    throw UserError(
+        fmt::format("-o {}: this is the scenario that is searched; another name keeps "
+                    "it",
+                    options.output));
+  check_writable(options.output);
+}
+
+void check_for_one_size(const SearchOptions& options) {
+  if (!options.svg.empty())
+    throw UserError("--svg: a picture is of several numbers of GPUs (--gpus 64..1024)");
+  if (!options.objective.empty())
+    throw UserError(
+        fmt::format("--objective {}: it chooses among several numbers of GPUs (--gpus 64..1024); "
+                    "the strategies of one are compared by their step time",
+                    options.objective));
+}
+
 // --- the search
 
 /// One line that is written again and again.
@@ -125,8 +151,11 @@ class SearchCommand {
         steps_(steps_of(options, base_.scenario)),
         budget_(options.budget.empty() ? std::nullopt
                                        : std::optional(parse_duration(options.budget))) {
-    check_objective(options.objective);
+    if (!options.objective.empty()) check_objective(options.objective);
+    if (sizes_.size() == 1) check_for_one_size(options);
+    check_output(options);
     for (const int gpus : sizes_) axes_of_size(gpus);  // mistakes first
+    check_some_are_left();
   }
 
   const std::vector<int>& sizes() const { return sizes_; }
@@ -140,6 +169,7 @@ class SearchCommand {
                         .capacity = s.cluster.gpu.memory,
                         .global_batch = s.training.global_batch,
                         .own = own(gpus),
+                        .interrupted = false,
                         .outcome = {},
                         .commands = {},
                         .listed = {},
@@ -148,36 +178,40 @@ class SearchCommand {
                         .dollars_per_hour = {}};
     if (s.cost) report.dollars_per_hour = s.cost->price.dollars_per_hour;
     report.outcome = found(gpus, report.own);
+    report.interrupted = report.outcome.interrupted();
     report.listed = listed_of(report.outcome, static_cast<std::size_t>(options_.keep));
     for (const TriedStrategy& tried : report.listed)
       report.commands.push_back(command_of(runs_.argument_of(tried)));
-    if (report.listed.empty()) return report;
+    if (report.listed.empty() || report.interrupted) return report;
     const TriedStrategy& best = report.listed.front();
     if (steps_) report.run = runs_.trained(best, *steps_);
     const bool compares = sizes_.size() == 1 && report.own && report.own->fits && !best.is_own;
     if (compares) report.reason = runs_.reason_of(best);
+    report.interrupted = InterruptNoted::came();
     return report;
   }
 
   CapacityReport capacity() {
     const Scenario& s = base_.scenario;
-    CapacityReport report{.scenario = s.name,
-                          .model = s.model.name,
-                          .gpu = s.cluster.gpu.name,
-                          .global_batch = s.training.global_batch,
-                          .tokens_per_step = tokens_per_step(s),
-                          .dollars_per_hour = {},
-                          .objective = options_.objective,
-                          .points = {},
-                          .best = {}};
+    CapacityReport report{
+        .scenario = s.name,
+        .model = s.model.name,
+        .gpu = s.cluster.gpu.name,
+        .global_batch = s.training.global_batch,
+        .tokens_per_step = tokens_per_step(s),
+        .dollars_per_hour = {},
+        .objective = options_.objective.empty() ? "step_time" : options_.objective,
+        .points = {},
+        .best = {}};
     if (s.cost) report.dollars_per_hour = s.cost->price.dollars_per_hour;
     for (const int gpus : sizes_) {
       CapacityPoint point{.search = this->report(gpus), .run = {}};
       point.run = point.search.run;
-      const bool interrupted = point.search.outcome.interrupted;
+      const bool interrupted = point.search.interrupted;
       report.points.push_back(std::move(point));
       if (interrupted) break;
     }
+    if (!options_.only.empty() && none_fit_together(report)) throw UserError(nothing_fits_text());
     rank_sizes(report);
     return report;
   }
@@ -190,6 +224,36 @@ class SearchCommand {
   }
 
  private:
+  /// --only with values that no size can have.
+  void check_some_are_left() const {
+    std::string text;
+    for (const int gpus : sizes_) {
+      text = nothing_left(axes_of(base_, {gpus}), axes_of_size(gpus));
+      if (text.empty()) return;
+    }
+    throw UserError(fmt::format("{}: on {} GPUs {}", only_text(), grouped(sizes_.back()), text));
+  }
+
+  std::string only_text() const {
+    std::string text;
+    for (const std::string& only : options_.only)
+      text += (text.empty() ? "" : " ") + ("--only " + only);
+    return text;
+  }
+
+  std::string nothing_fits_text() const {
+    return only_text() + ": no strategy that fits together is left; try without one of them";
+  }
+
+  static bool none_fit_together(const SearchOutcome& outcome) {
+    return outcome.counts.considered == outcome.counts.refused && !outcome.interrupted();
+  }
+  static bool none_fit_together(const CapacityReport& report) {
+    return std::all_of(report.points.begin(), report.points.end(), [](const CapacityPoint& point) {
+      return none_fit_together(point.search.outcome);
+    });
+  }
+
   Axes axes_of_size(int gpus) const {
     Axes axes = axes_of(base_, {gpus});
     for (const std::string& only : options_.only) restrict_axis(axes, only);
@@ -199,9 +263,7 @@ class SearchCommand {
   /// Where the scenario has so many GPUs.
   std::optional<StrategyOutcome> own(int gpus) const {
     if (gpus != base_.scenario.cluster.gpus()) return std::nullopt;
-    const auto own = runs_.own();
-    if (!own) throw UserError("interrupted before the scenario itself was simulated");
-    return own;
+    return runs_.own();
   }
 
   SearchOutcome found(int gpus, const std::optional<StrategyOutcome>& own) const {
@@ -215,6 +277,7 @@ class SearchCommand {
     }
     SearchLimits limits{.simulations = options_.simulations,
                         .expired = expired,
+                        .interrupted = InterruptNoted::came,
                         .keep = sizes_.size() > 1 ? 1 : static_cast<std::size_t>(options_.keep),
                         .capacity = base_.scenario.cluster.gpu.memory,
                         .own = {}};
@@ -225,6 +288,8 @@ class SearchCommand {
         [&](const std::vector<TriedStrategy>& batch) { return runs_.of(batch); },
         [&](const SearchProgress& now) { progress(now); });
     if (outcome.ranked.empty() && !outcome.refusal.empty()) throw UserError(outcome.refusal);
+    if (sizes_.size() == 1 && !options_.only.empty() && none_fit_together(outcome))
+      throw UserError(nothing_fits_text());
     return outcome;
   }
 
@@ -249,7 +314,7 @@ std::string formatted(const SearchOptions& options, const CapacityReport& report
   return capacity_text(report, {.colour = options.colour, .width = options.width});
 }
 
-ExitCode code_of(const SearchOutcome& last, bool found) {
+ExitCode code_of(const SearchReport& last, bool found) {
   if (last.interrupted) return ExitCode::incomplete;
   return found ? ExitCode::ok : ExitCode::expectation_failed;
 }
@@ -257,20 +322,19 @@ ExitCode code_of(const SearchOutcome& last, bool found) {
 }  // namespace
 
 ExitCode search(const SearchOptions& options, std::ostream& out, std::ostream& notes) {
+  const InterruptNoted noted;  // of all searches and of what follows them
   SearchCommand command(options, notes);
   if (command.sizes().size() == 1) {
-    if (!options.svg.empty())
-      throw UserError("--svg: a picture is of several numbers of GPUs (--gpus 64..1024)");
     const SearchReport report = command.report(command.sizes().front());
     out << formatted(options, report);
     command.write(report);
-    return code_of(report.outcome, !report.listed.empty());
+    return code_of(report, !report.listed.empty());
   }
   const CapacityReport report = command.capacity();
   out << formatted(options, report);
   if (!options.svg.empty()) save_file(options.svg, capacity_svg(report));
   if (report.best) command.write(report.points[*report.best].search);
-  return code_of(report.points.back().search.outcome, report.best.has_value());
+  return code_of(report.points.back().search, report.best.has_value());
 }
 
 }  // namespace stepsim

@@ -9,9 +9,9 @@
 
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/command/counterfactuals.hpp"
-#include "sim/command/forked.hpp"
 #include "sim/command/load.hpp"
 #include "sim/command/long_run.hpp"
+#include "sim/core/duration.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/report/measure.hpp"
@@ -40,11 +40,24 @@ std::string simulated(const Scenario& scenario) {
   return text_of({step.seconds(), peak, graph.model_flops.flops() / possible});
 }
 
-StrategyOutcome outcome_of(const std::string& answer) {
+/// A deadlock is what simulating it comes to; after a crash or a limit it might have an answer.
+StrategyOutcome failed(const Ended& ended) {
+  return {.refusal = {},
+          .failure = ended.text,
+          .is_open = ended.how != Ending::simulation_error,
+          .peak = {},
+          .fits = false,
+          .step = {}};
+}
+
+StrategyOutcome outcome_of(const Ended& ended) {
+  if (ended.how != Ending::result) return failed(ended);
+  const std::string& answer = ended.text;
   if (answer.starts_with(kRefused)) return {.refusal = answer.substr(kRefused.size())};
   const std::vector<double> numbers = numbers_of(answer);
   if (numbers.size() != 3) throw InternalError("a strategy answered '" + answer + "'");
   return {.refusal = {},
+          .failure = {},
           .peak = Bytes{numbers[1]},
           .fits = numbers[0] > 0,
           .step = Seconds{numbers[0]},
@@ -90,17 +103,26 @@ SearchRuns::SearchRuns(const SearchOptions& options, const SearchBase& base)
     : options_(options), base_(base) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   jobs_ = options.jobs > 0 ? options.jobs : std::max(cores, 1);
+  limits_.seconds = parse_duration(options.strategy_timeout);
+}
+
+std::vector<std::optional<StrategyOutcome>> SearchRuns::outcomes_of(
+    int count, const std::function<std::string(int)>& work) const {
+  std::vector<std::optional<StrategyOutcome>> outcomes(static_cast<std::size_t>(count));
+  std::int64_t next = 0;
+  stream_forked([&] { return next < count ? std::optional(next++) : std::nullopt; }, jobs_, limits_,
+                [&](std::int64_t index) { return work(static_cast<int>(index)); },
+                [&](const Ended& ended) {
+                  outcomes[static_cast<std::size_t>(ended.index)] = outcome_of(ended);
+                });
+  return outcomes;
 }
 
 std::vector<std::optional<StrategyOutcome>> SearchRuns::of(
     const std::vector<TriedStrategy>& batch) const {
-  const auto answers = run_forked(static_cast<int>(batch.size()), jobs_, [&](int index) {
+  return outcomes_of(static_cast<int>(batch.size()), [&](int index) {
     return answer_of(batch[static_cast<std::size_t>(index)].strategy);
   });
-  std::vector<std::optional<StrategyOutcome>> outcomes;
-  for (const auto& answer : answers)
-    outcomes.push_back(answer ? std::optional(outcome_of(*answer)) : std::nullopt);
-  return outcomes;
 }
 
 std::string SearchRuns::answer_of(const Strategy& strategy) const {
@@ -117,14 +139,21 @@ std::string SearchRuns::answer_of(const Strategy& strategy) const {
     throw InternalError("the search and the reader disagree about " + strategy_text(strategy));
   try {
     return simulated(scenario);
-  } catch (const SimulationError& error) {  // stages that wait for each other in a circle
+  } catch (const UserError& error) {
     return std::string(kRefused) + error.what();
   }
 }
 
 std::optional<StrategyOutcome> SearchRuns::own() const {
-  const auto answer = run_forked(1, 1, [&](int) { return simulated(base_.scenario); }).front();
-  return answer ? std::optional(outcome_of(*answer)) : std::nullopt;
+  auto own = outcomes_of(1, [&](int) -> std::string {
+               try {
+                 return simulated(base_.scenario);
+               } catch (const UserError& error) {
+                 return std::string(kRefused) + error.what();
+               }
+             }).front();
+  if (own && !own->refusal.empty()) throw UserError(own->refusal);
+  return own;
 }
 
 ScenarioArgument SearchRuns::argument_of(const TriedStrategy& tried) const {

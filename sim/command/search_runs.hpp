@@ -2,11 +2,13 @@
 // makes the best better, and a whole training.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/command/command.hpp"
+#include "sim/command/forked.hpp"
 #include "sim/report/search_report.hpp"
 #include "sim/search/best_first.hpp"
 
@@ -22,7 +24,7 @@ class SearchRuns {
   /// Each as `stepsim run --set ...` would; nothing for those that an interrupt came before.
   std::vector<std::optional<StrategyOutcome>> of(const std::vector<TriedStrategy>& batch) const;
 
-  /// The scenario as it stands; nothing: interrupted.
+  /// The scenario as it stands; nothing: interrupted. Throws UserError where the planner refuses.
   std::optional<StrategyOutcome> own() const;
 
   /// What `stepsim run` takes to run it.
@@ -34,11 +36,14 @@ class SearchRuns {
   std::optional<TrainedRun> trained(const TriedStrategy& best, std::int64_t steps) const;
 
  private:
+  std::vector<std::optional<StrategyOutcome>> outcomes_of(
+      int count, const std::function<std::string(int)>& work) const;
   std::string answer_of(const Strategy& strategy) const;
 
   const SearchOptions& options_;
   const SearchBase& base_;
   int jobs_ = 1;
+  ForkLimits limits_;
 };
 
 }  // namespace stepsim

@@ -57,9 +57,13 @@ void rank_sizes(CapacityReport& report) {
   const SizeObjective& objective = *find(report.objective);
   std::vector<SizeCosts> costs;
   std::vector<std::size_t> fitting;
+  // A step is not to be compared with a training: where one was interrupted its size is left out.
+  const bool has_runs =
+      std::any_of(report.points.begin(), report.points.end(),
+                  [](const CapacityPoint& point) { return point.run.has_value(); });
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const CapacityPoint& point = report.points[i];
-    if (point.best() == nullptr) continue;
+    if (point.best() == nullptr || (has_runs && !point.run)) continue;
     fitting.push_back(i);
     costs.push_back(
         {static_cast<double>(point.search.gpus), time_of(point), cost_of(point, report)});

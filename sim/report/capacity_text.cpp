@@ -70,6 +70,12 @@ class Screen {
     line(bold(head));
     for (const CapacityPoint& point : r_.points) row(point);
     line();
+    if (!r_.best) return;
+    if (tight_) {
+      paragraph("Memory", fmt::format("what is above {} fits once cached fragments are given back",
+                                      humanise(r_.points.front().search.capacity).text()));
+      line();
+    }
     paragraph("*", fmt::format("no other size is as good in GPUs, time and {}, and better in one "
                                "of them",
                                r_.dollars_per_hour ? "dollars" : "GPU hours"));
@@ -82,6 +88,7 @@ class Screen {
   }
 
   std::string cost_text(const CapacityPoint& point) const {
+    if (has_run_ && !point.run) return "";
     const double cost = cost_of(point, r_);
     if (r_.dollars_per_hour) return dollars(cost);
     return has_run_ ? grouped(std::llround(cost)) : three_digits(cost * 3600);
@@ -97,7 +104,8 @@ class Screen {
     const std::string gpus =
         pad_left(grouped(point.search.gpus) + (point.on_front ? " *" : "  "), kGpus);
     const StrategyOutcome* best = point.best();
-    if (best == nullptr) return line(gpus + "  nothing fits");
+    if (best == nullptr) return nothing(gpus, point.search.outcome, point.search.capacity);
+    tight_ |= is_tight(*best, point.search.capacity);
     std::string text =
         gpus + pad_left(humanise(best->step).text(), kTime) + pad_left(percent(best->mfu), kShare) +
         pad_left(percent(scaling(point)), kShare) + pad_left(humanise(best->peak).text(), kSize);
@@ -108,6 +116,15 @@ class Screen {
     const std::string lead(kGpus + 2, ' ');
     for (const std::string& part :
          wrap(strategy_text(point.search.listed.front().strategy), style_.width - kGpus - 2))
+      line(lead + painted(style_, Paint::dim, part));
+  }
+
+  void nothing(const std::string& gpus, const SearchOutcome& outcome, Bytes capacity) {
+    const bool all = outcome.counts.left == 0 && outcome.is_whole;
+    line(gpus + (all ? "  nothing fits" : "  nothing found"));
+    if (!all || !outcome.smallest) return;
+    const std::string lead(kGpus + 2, ' ');
+    for (const std::string& part : wrap(closest_text(outcome, capacity), style_.width - kGpus - 2))
       line(lead + painted(style_, Paint::dim, part));
   }
 
@@ -125,7 +142,7 @@ class Screen {
 
   void searched() {
     SearchCounts sum;
-    std::string unproven;
+    std::string unproven, reasons, failures;
     for (const CapacityPoint& point : r_.points) {
       const SearchCounts& c = point.search.outcome.counts;
       sum.considered += c.considered;
@@ -134,22 +151,30 @@ class Screen {
       sum.pruned += c.pruned;
       sum.simulated += c.simulated;
       sum.left += c.left;
-      if (!point.search.outcome.proven())
-        unproven += fmt::format("{}{} ({} left)", unproven.empty() ? "" : ", ",
-                                grouped(point.search.gpus), grouped(c.left));
+      sum.failed += c.failed;
+      const SearchOutcome& o = point.search.outcome;
+      if (failures.empty()) failures = failures_text(o);
+      if (o.proven()) continue;
+      unproven += fmt::format("{}{} ({} left{}{})", unproven.empty() ? "" : ", ",
+                              grouped(point.search.gpus), grouped(c.left),
+                              c.open > 0 ? fmt::format(", {} failed", grouped(c.open)) : "",
+                              c.below_bound > 0 ? ", wrong bounds" : "");
+      const std::string reason = end_text(o);
+      if (!reason.empty() && reasons.find(reason) == std::string::npos) reasons += "; " + reason;
     }
     paragraph("Searched", counts_text(sum));
-    if (unproven.empty()) {
+    if (!failures.empty()) paragraph("Failed", failures);
+    if (!unproven.empty()) {
+      paragraph("Not proven", "for " + unproven + " GPUs" + reasons);
+    } else if (r_.best) {
       paragraph("Proven", "on each number of GPUs no other strategy of these is faster");
-    } else {
-      paragraph("Not proven", "for " + unproven + " GPUs");
     }
   }
 
   const CapacityReport& r_;
   Style style_;
   const CapacityPoint* smallest_ = nullptr;
-  bool has_run_ = false, has_goodput_ = false;
+  bool has_run_ = false, has_goodput_ = false, tight_ = false;
   std::string out_;
 };
 

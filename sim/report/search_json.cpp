@@ -58,7 +58,12 @@ std::string search_json(const SearchReport& r) {
                     {"no_memory", c.no_memory},
                     {"pruned", c.pruned},
                     {"simulated", c.simulated},
-                    {"left", c.left}};
+                    {"left", c.left},
+                    {"failed", c.failed}};
+  const auto& failed = r.outcome.failed;
+  json["first_failure"] = failed ? Json{{"strategy", strategy_json(failed->strategy)},
+                                        {"error", failed->outcome.failure}}
+                                 : Json(nullptr);
   json["proven"] = r.outcome.proven();
   json["least_bound_left_s"] = c.left > 0 ? number(r.outcome.least_left) : Json(nullptr);
   json["own"] = r.own && r.own->fits ? outcome_json(*r.own) : Json(nullptr);

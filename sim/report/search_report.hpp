@@ -31,6 +31,7 @@ struct SearchReport {
   Bytes capacity;
   std::int64_t global_batch = 0;
   std::optional<StrategyOutcome> own;  ///< the scenario as it stands, where it has so many GPUs
+  bool interrupted = false;            ///< the search, or what was asked about its best
   SearchOutcome outcome;
   std::vector<std::string> commands;  ///< for each that is listed; the first is the best
   std::vector<TriedStrategy> listed;
@@ -53,6 +54,15 @@ std::vector<std::string> shell_lines(const std::string& command, int width);
 
 /// "12 strategies: 3 do not fit together, ..."
 std::string counts_text(const SearchCounts& counts);
+
+/// "the 300 simulations are used up (--simulations allows more)"; empty: all has been done.
+std::string end_text(const SearchOutcome& outcome);
+/// What failed: how many, and the first of them. Empty: nothing.
+std::string failures_text(const SearchOutcome& outcome);
+/// What is closest where nothing fits.
+std::string closest_text(const SearchOutcome& outcome, Bytes capacity);
+/// Whether it needs more than there is while the allocator keeps fragments.
+bool is_tight(const StrategyOutcome& outcome, Bytes capacity);
 
 std::string search_text(const SearchReport& report, const Style& style);
 std::string search_json(const SearchReport& report);

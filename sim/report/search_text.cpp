@@ -17,6 +17,9 @@ constexpr int kLabel = 15, kRank = 4, kTime = 10, kAgainst = 10, kSize = 11, kSh
 constexpr int kNarrowest = 80, kWidest = 110;
 constexpr std::size_t kNamed = 3;
 constexpr double kSmall = 0.002;  // of a step: not worth naming
+/// Steps that many times as long as the best leave it too few digits in their unit.
+constexpr double kFarApart = 100;
+constexpr double kTimes = 10;  // as long: said as a factor
 
 bool differ_in_bucket_alone(Strategy a, const Strategy& b) {
   a.bucket = b.bucket;
@@ -29,8 +32,10 @@ class Screen {
     style_.width = std::clamp(style_.width, kNarrowest, kWidest);
     const auto& ranked = r_.outcome.ranked;
     Seconds longest = ranked.empty() ? Seconds{} : ranked.front().outcome.step;
+    const Seconds least = longest;
     if (r_.own) longest = std::max(longest, r_.own->step);
     column_ = column_for(longest);
+    each_its_unit_ = longest > least * kFarApart;
   }
 
   std::string text() {
@@ -68,9 +73,12 @@ class Screen {
 
   void best() {
     const TriedStrategy& b = r_.listed.front();
-    paragraph("Best", fmt::format("{} a step, MFU {}, {} of {}",
-                                  column_.text(b.outcome.step.seconds()), percent(b.outcome.mfu),
-                                  humanise(b.outcome.peak).text(), humanise(r_.capacity).text()));
+    paragraph("Best", fmt::format("{} a step, MFU {}, {} of {}{}", time_text(b.outcome.step),
+                                  percent(b.outcome.mfu), humanise(b.outcome.peak).text(),
+                                  humanise(r_.capacity).text(),
+                                  is_tight(b.outcome, r_.capacity)
+                                      ? ": it fits once cached fragments are given back"
+                                      : ""));
     paragraph("", degrees_text(b.strategy));
     paragraph("", choices_text(b.strategy));
     if (r_.own && r_.own->fits) paragraph("Against", against(b));
@@ -86,16 +94,27 @@ class Screen {
   std::string against(const TriedStrategy& b) const {
     if (b.is_own) return "it is the scenario's own";
     const double own = r_.own->step.seconds(), step = b.outcome.step.seconds();
-    std::string text =
-        fmt::format("the scenario's own, {}: {} less", column_.text(own), percent(1 - step / own));
+    std::string text = fmt::format("the scenario's own, {}: {} less", time_text(r_.own->step),
+                                   percent(1 - step / own));
     return r_.reason ? text + "; it " + reason_text(*r_.reason) : text;
+  }
+
+  std::string time_text(Seconds time) const {
+    return each_its_unit_ ? humanise(time).text() : column_.text(time.seconds());
+  }
+
+  static std::string over_text(double over) {
+    if (over < 5e-5) return "";
+    if (over + 1 < kTimes) return fmt::format("+{:.1f} %", over * 100);
+    return fmt::format("{} times", three_digits(over + 1));
   }
 
   void row(const std::string& rank, const Strategy& strategy, const StrategyOutcome& o) {
     const double step = o.step.seconds(), first = r_.listed.front().outcome.step.seconds();
     const double over = step / first - 1;
-    std::string lead = pad_left(rank, kRank) + pad_left(column_.text(step), kTime) +
-                       pad_left(over < 5e-5 ? "" : fmt::format("+{:.1f} %", over * 100), kAgainst) +
+    tight_ |= is_tight(o, r_.capacity);
+    std::string lead = pad_left(rank, kRank) + pad_left(time_text(o.step), kTime) +
+                       pad_left(over_text(over), kAgainst) +
                        pad_left(humanise(o.peak).text(), kSize) + pad_left(percent(o.mfu), kShare);
     const int used = kRank + kTime + kAgainst + kSize + kShare + kGap;
     for (const std::string& part : wrap(strategy_text(strategy), style_.width - used)) {
@@ -118,41 +137,64 @@ class Screen {
       if (tried.is_own && !has_own) row("own", tried.strategy, tried.outcome);
     }
     line();
+    if (tight_ && !is_tight(r_.listed.front().outcome, r_.capacity)) {
+      paragraph("Memory", fmt::format("what is above {} fits once cached fragments are given back",
+                                      humanise(r_.capacity).text()));
+      line();
+    }
   }
 
   void nothing() {
-    paragraph("Nothing fits", r_.outcome.smallest ? closest() : "no strategy fits together");
+    if (r_.outcome.smallest && r_.outcome.counts.left == 0 && r_.outcome.is_whole) {
+      paragraph("Nothing fits",
+                closest_text(r_.outcome, r_.capacity) +
+                    ". More GPUs (--gpus), an optimizer on the host (--set "
+                    "parallelism.data.offload_optimizer=true) or GPUs with more memory would help");
+    } else {
+      paragraph("Nothing found", r_.outcome.counts.considered > r_.outcome.counts.refused
+                                     ? "no strategy that was simulated has an answer"
+                                     : "no strategy fits together");
+    }
     line();
   }
 
-  std::string closest() const {
-    const TriedStrategy& s = *r_.outcome.smallest;
-    return fmt::format(
-        "the closest is {}; it needs at least {} of {}. More GPUs (--gpus), an "
-        "optimizer on the "
-        "host (--set parallelism.data.offload_optimizer=true) or GPUs with more memory would help",
-        strategy_text(s.strategy), humanise(s.bound.memory).text(), humanise(r_.capacity).text());
-  }
-
   void searched() {
-    paragraph("Searched", counts_text(r_.outcome.counts));
-    if (r_.listed.empty()) return;
-    if (r_.outcome.proven()) {
+    const SearchOutcome& o = r_.outcome;
+    paragraph("Searched", counts_text(o.counts));
+    if (r_.own && !r_.own->failure.empty())
+      paragraph("Own", "the scenario's own strategy failed: " + r_.own->failure);
+    if (o.counts.failed > 0) paragraph("Failed", failures_text(o));
+    if (o.counts.below_bound > 0)
+      paragraph("Defect", fmt::format("{} of those that were simulated are faster than their "
+                                      "bounds: the bounds are wrong, please report this",
+                                      grouped(o.counts.below_bound)));
+    if (r_.listed.empty() && o.end == SearchEnd::complete) return;
+    if (o.proven()) {
       paragraph("Proven", "no other strategy of these is faster");
       return;
     }
-    const double gain = 1 - r_.outcome.least_left / r_.outcome.ranked.front().outcome.step;
-    paragraph(
-        "Not proven",
-        fmt::format("{}those that are left have bounds from {} on: none of them is faster than "
-                    "the best by more than {}",
-                    r_.outcome.interrupted ? "interrupted; " : "",
-                    column_.text(r_.outcome.least_left.seconds()), percent(gain)));
+    std::vector<std::string> why;
+    if (!end_text(o).empty()) why.push_back(end_text(o));
+    if (o.counts.left > 0 && !r_.listed.empty() && o.is_whole) {
+      const double gain = 1 - o.least_left / o.ranked.front().outcome.step;
+      why.push_back(
+          fmt::format("those that are left have bounds from {} on: none of them is faster than "
+                      "the best by more than {}",
+                      time_text(o.least_left), percent(gain)));
+    }
+    if (!o.is_whole) why.emplace_back("not every strategy was looked at");
+    if (o.counts.open > 0)
+      why.push_back(
+          fmt::format("{} that failed could be faster by their bounds", grouped(o.counts.open)));
+    if (o.counts.below_bound > 0) why.emplace_back("the bounds are wrong");
+    paragraph("Not proven", fmt::format("{}", fmt::join(why, "; ")));
   }
 
   const SearchReport& r_;
   Style style_;
   Column column_;
+  bool each_its_unit_ = false;  ///< they are too far apart for one
+  bool tight_ = false;
   std::string out_;
 };
 
@@ -215,11 +257,42 @@ std::vector<std::string> shell_lines(const std::string& command, int width) {
 std::string counts_text(const SearchCounts& c) {
   return fmt::format(
       "{} strategies: {} do not fit together, {} cannot fit in memory, {} cannot be faster than "
-      "the best by their bounds, {} were simulated{}",
+      "the best by their bounds, {} were simulated{}{}",
       grouped(c.considered), grouped(c.refused), grouped(c.too_large + c.no_memory),
       grouped(c.pruned), grouped(c.simulated),
+      c.failed > 0 ? fmt::format(", {} failed", grouped(c.failed)) : "",
       c.left > 0 ? fmt::format(", {} are left", grouped(c.left)) : "");
 }
+
+std::string end_text(const SearchOutcome& outcome) {
+  switch (outcome.end) {
+    case SearchEnd::simulations:
+      return "as many were simulated as may be (--simulations N allows more)";
+    case SearchEnd::expired:
+      return "the time is over (--budget allows more)";
+    case SearchEnd::interrupted:
+      return "interrupted";
+    case SearchEnd::complete:
+      break;
+  }
+  return "";
+}
+
+std::string failures_text(const SearchOutcome& outcome) {
+  if (!outcome.failed) return "";
+  const std::string& text = outcome.failed->outcome.failure;
+  return fmt::format("{}{}: {}", outcome.counts.failed > 1 ? "the first of them, " : "",
+                     strategy_text(outcome.failed->strategy), text.substr(0, text.find('\n')));
+}
+
+std::string closest_text(const SearchOutcome& outcome, Bytes capacity) {
+  const TriedStrategy& s = *outcome.smallest;
+  return fmt::format("the closest is {}; it needs {}{} of {}", strategy_text(s.strategy),
+                     s.outcome.peak > s.bound.memory ? "" : "at least ",
+                     humanise(s.needed()).text(), humanise(capacity).text());
+}
+
+bool is_tight(const StrategyOutcome& outcome, Bytes capacity) { return outcome.peak > capacity; }
 
 std::string trained_text(const TrainedRun& run, int gpus, std::optional<double> dollars_per_hour) {
   std::string text = run.tokens > 0 ? humanise(run.tokens, "tokens").text()

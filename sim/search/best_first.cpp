@@ -15,6 +15,8 @@ constexpr std::size_t kMostCandidates = 2'000'000;  // some 250 MB
 /// Strategies that are looked at for each that may be simulated: some turn out not to fit.
 constexpr std::int64_t kTries = 4;
 constexpr std::int64_t kEvery = 4096;  // strategies between two words to people who wait
+/// Sums of the same numbers in another order may differ by so much, of their size.
+constexpr double kRounding = 1e-9;
 
 struct Candidate {
   Bound bound;
@@ -46,13 +48,14 @@ class Search {
       if (!simulate_batch()) break;
     }
     count_rest();
+    count_open();
     return std::move(result_);
   }
 
  private:
   void bound_all() {
     Bounds bounds(base_);
-    walk(axes_, base_, [&](const FrameVariants& frame) {
+    const auto visit = [&](const FrameVariants& frame) {
       counts().refused += frame.refused;
       counts().considered += frame.refused + static_cast<std::int64_t>(frame.variants.size());
       for (const Strategy& strategy : frame.variants)
@@ -61,15 +64,18 @@ class Search {
         said_ = number_;
         say();
       }
-    });
+    };
+    const auto stops = [&] { return limits_.interrupted && limits_.interrupted(); };
+    walk(axes_, base_, visit, {.keep_refused = false, .stops = stops});
+    if (!stops()) return;
+    result_.end = SearchEnd::interrupted;
+    result_.is_whole = false;
   }
 
   void keep(const Candidate& candidate) {
     if (candidate.bound.memory > limits_.capacity) {
       ++counts().too_large;
-      if (!result_.smallest || candidate.bound.memory < result_.smallest->bound.memory)
-        result_.smallest = TriedStrategy{candidate.strategy, candidate.bound, {}};
-      return;
+      return keep_smallest({candidate.strategy, candidate.bound, {}});
     }
     if (own_is_exact_ && candidate.strategy == limits_.own->strategy) {
       ++counts().simulated;
@@ -83,18 +89,26 @@ class Search {
     if (candidates_.size() >= kMostCandidates) drop_half();
   }
 
+  void keep_smallest(const TriedStrategy& tried) {
+    if (!result_.smallest || tried.needed() < result_.smallest->needed()) result_.smallest = tried;
+  }
+
   std::optional<Seconds> best() const {
     if (result_.ranked.empty()) return std::nullopt;
     return result_.ranked.front().outcome.step;
   }
 
   /// The best is not proven yet, or there are fewer than are wanted.
-  bool wants_more() const {
-    if (limits_.expired && limits_.expired()) return false;
-    if (counts_.simulated >= limits_.simulations || tries_ >= kTries * limits_.simulations)
-      return false;
+  bool wants_more() {
+    if (result_.interrupted()) return false;
     const bool proven = best() && candidates_[next_].bound.step >= *best();
-    return !proven || result_.ranked.size() < limits_.keep;
+    if (proven && result_.ranked.size() >= limits_.keep) return false;
+    if (limits_.expired && limits_.expired()) {
+      result_.end = SearchEnd::expired;
+    } else if (counts_.simulated >= limits_.simulations || tries_ >= kTries * limits_.simulations) {
+      result_.end = SearchEnd::simulations;
+    }
+    return result_.end == SearchEnd::complete;
   }
 
   bool simulate_batch() {
@@ -105,7 +119,7 @@ class Search {
     const auto outcomes = simulate_(batch);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (!outcomes[i]) {
-        result_.interrupted = true;
+        result_.end = SearchEnd::interrupted;
         leave(batch[i].bound.step);
         continue;
       }
@@ -118,17 +132,23 @@ class Search {
                        return a.outcome.step < b.outcome.step;
                      });
     say();
-    return !result_.interrupted;
+    return !result_.interrupted();
   }
 
   void note(const TriedStrategy& tried) {
     if (!tried.outcome.refusal.empty()) {
       ++counts().refused;
       if (result_.refusal.empty()) result_.refusal = tried.outcome.refusal;
+    } else if (!tried.outcome.failure.empty()) {
+      ++counts().failed;
+      if (!result_.failed) result_.failed = tried;
+      if (tried.outcome.is_open) open_.push_back(tried.bound.step);
     } else if (!tried.outcome.fits) {
       ++counts().no_memory;
+      keep_smallest(tried);
     } else {
       ++counts().simulated;
+      if (tried.outcome.step < tried.bound.step * (1 - kRounding)) ++counts().below_bound;
       result_.ranked.push_back(tried);
     }
   }
@@ -148,6 +168,11 @@ class Search {
       counts().left += dropped_;
       result_.least_left = std::min(result_.least_left, least_dropped_);
     }
+  }
+
+  /// Those that failed might have been the best, where their bounds do not say otherwise.
+  void count_open() {
+    for (const Seconds bound : open_) counts().open += !best() || bound < *best() ? 1 : 0;
     result_.counts = counts_;
   }
 
@@ -179,6 +204,7 @@ class Search {
   SearchCounts counts_;
   SearchOutcome result_;
   std::vector<Candidate> candidates_;
+  std::vector<Seconds> open_;  ///< bounds of those that failed and might have an answer
   bool own_is_exact_ = false;  ///< a strategy can say all of it
   std::size_t next_ = 0;
   std::int64_t dropped_ = 0;

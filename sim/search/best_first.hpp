@@ -5,6 +5,7 @@
 // batches of one size.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -20,8 +21,11 @@ namespace stepsim {
 /// What simulating a strategy came to.
 struct StrategyOutcome {
   std::string refusal;  ///< by the reader or the planner; then there is nothing else
-  Bytes peak;           ///< of the stage that needs most
-  bool fits = true;     ///< false: it was not simulated
+  /// Why there is no answer: stages that wait for each other, a crash, a limit. Likewise.
+  std::string failure;
+  bool is_open = false;  ///< with a failure: it might have an answer all the same
+  Bytes peak;            ///< of the stage that needs most
+  bool fits = true;      ///< false: it was not simulated
   Seconds step;
   double mfu = 0;
 };
@@ -31,11 +35,14 @@ struct TriedStrategy {
   Bound bound;
   StrategyOutcome outcome;
   bool is_own = false;  ///< the scenario as it stands
+  /// As far as is known.
+  Bytes needed() const { return std::max(bound.memory, outcome.peak); }
 };
 
 struct SearchLimits {
-  int simulations = 0;            ///< at most
-  std::function<bool()> expired;  ///< no more simulations; empty: never
+  int simulations = 0;                ///< at most
+  std::function<bool()> expired;      ///< no more simulations; empty: never
+  std::function<bool()> interrupted;  ///< nothing more at all; empty: never
   std::size_t keep = 0;
   Bytes capacity;
   /// The scenario as it stands, simulated, where it fits: it is ranked among the others.
@@ -50,16 +57,28 @@ struct SearchCounts {
   std::int64_t simulated = 0;
   std::int64_t no_memory = 0;  ///< looked at, and do not fit
   std::int64_t left = 0;       ///< neither simulated nor pruned
+  std::int64_t failed = 0;     ///< tried, without an answer
+  /// Of these, those that might have one, and be faster than the best.
+  std::int64_t open = 0;
+  std::int64_t below_bound = 0;  ///< of those simulated: faster than their bounds, which is wrong
 };
+
+/// Why strategies are left.
+enum class SearchEnd : std::uint8_t { complete, simulations, expired, interrupted };
 
 struct SearchOutcome {
   SearchCounts counts;
   std::vector<TriedStrategy> ranked;      ///< those that fit, the fastest first
   std::optional<TriedStrategy> smallest;  ///< the least memory bound, where nothing fits
-  bool interrupted = false;
-  std::string refusal;  ///< the first one of the reader, which none of the conditions foresaw
+  std::optional<TriedStrategy> failed;    ///< the first one
+  SearchEnd end = SearchEnd::complete;
+  bool is_whole = true;  ///< every strategy has been looked at
+  std::string refusal;   ///< the first one of the reader, which none of the conditions foresaw
   Seconds least_left{std::numeric_limits<double>::infinity()};  ///< lowest bound that is left
-  bool proven() const { return counts.left == 0 && !interrupted; }
+  bool interrupted() const { return end == SearchEnd::interrupted; }
+  bool proven() const {
+    return counts.left == 0 && counts.open == 0 && counts.below_bound == 0 && is_whole;
+  }
 };
 
 /// Simulates strategies: an outcome for each, or nothing for those that an interrupt came before.

@@ -49,9 +49,10 @@ class RowClock {
 
 class BlockCoster {
  public:
-  BlockCoster(const Scenario& scenario, const OpGraph& graph, const StageShape& shape,
-              Plan& scratch)
+  BlockCoster(const Scenario& scenario, const Recomputation& stated, const OpGraph& graph,
+              const StageShape& shape, Plan& scratch)
       : scenario_(scenario),
+        stated_(stated),
         shape_(shape),
         alone_(shape),
         shop_{scenario, graph, scratch, Names(scratch.names)} {
@@ -91,13 +92,13 @@ class BlockCoster {
   }
 
  private:
+  /// As a strategy has it (set_strategy), whichever of them is asked for first.
   Recomputation recomputation(Again again) const {
-    const Recomputation& stated = scenario_.training.recompute;
     if (again == Again::none) return Recompute::none;
     Recomputation how(again == Again::full ? Recompute::full : Recompute::selective);
-    if (stated.kind == how.kind) {
-      how.modules = stated.modules;
-      how.early_stop = stated.early_stop;
+    if (stated_.kind == how.kind) {
+      how.modules = stated_.modules;
+      how.early_stop = stated_.early_stop;
     }
     return how;
   }
@@ -132,6 +133,7 @@ class BlockCoster {
   }
 
   const Scenario& scenario_;
+  const Recomputation& stated_;
   const StageShape& shape_;
   StageShape alone_;
   Workshop shop_;
@@ -193,10 +195,11 @@ BlockCost& BlockCost::operator+=(const BlockCost& other) {
 
 RowTime row_time(const Plan& plan, const Segment& segment) { return RowClock(plan).run(segment); }
 
-ModelCosts model_costs(const Scenario& scenario, const SplitShapes& shapes, Plan& scratch) {
+ModelCosts model_costs(const Scenario& scenario, const Recomputation& stated,
+                       const SplitShapes& shapes, Plan& scratch) {
   ModelCosts costs{.graph = build(scenario), .blocks = {}, .before = {}};
   for (const StageShape& shape : shapes.groups) {
-    BlockCoster coster(scenario, costs.graph, shape, scratch);
+    BlockCoster coster(scenario, stated, costs.graph, shape, scratch);
     const bool first = costs.blocks.empty();
     for (std::size_t i = 0; i < costs.graph.blocks.size(); ++i) {
       const BlockCost cost = coster.of(costs.graph.blocks[i]);

@@ -63,7 +63,9 @@ struct ModelCosts {
 /// Seconds of the row for a segment of that plan.
 RowTime row_time(const Plan& plan, const Segment& segment);
 
-/// Costs of the scenario as it stands; `shop.scenario` and `shop.graph` are what is compiled.
-ModelCosts model_costs(const Scenario& scenario, const SplitShapes& shapes, Plan& scratch);
+/// Costs of the scenario as it stands, of each way to recompute: that of `stated` with its modules
+/// and its early stop, and the others as they are by default.
+ModelCosts model_costs(const Scenario& scenario, const Recomputation& stated,
+                       const SplitShapes& shapes, Plan& scratch);
 
 }  // namespace stepsim

@@ -147,7 +147,8 @@ struct Bounds::Known {
     auto& costs = models[key];
     if (!costs) {
       size.scratch.names.clear();
-      costs = std::make_unique<ModelCosts>(model_costs(scenario, shapes, size.scratch));
+      costs = std::make_unique<ModelCosts>(
+          model_costs(scenario, base.scenario.training.recompute, shapes, size.scratch));
     }
     return *costs;
   }

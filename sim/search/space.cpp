@@ -147,11 +147,11 @@ const std::vector<std::string> kRecomputes{"none", "selective", "full", "layers"
 class Walk {
  public:
   Walk(const Axes& axes, const SearchBase& base,
-       const std::function<void(const FrameVariants&)>& visit, bool keep_refused)
+       const std::function<void(const FrameVariants&)>& visit, const WalkOptions& options)
       : axes_(axes),
         base_(base),
         visit_(visit),
-        keep_refused_(keep_refused),
+        options_(options),
         layers_(layers_of(base.scenario.model)),
         scenario_(base.scenario) {}
 
@@ -188,6 +188,7 @@ class Walk {
   }
 
   void with_batch(Strategy s) {
+    if (options_.stops && options_.stops()) return;
     for (const std::int64_t micro_batch : axes_.micro_batch) {
       s.micro_batch = micro_batch;
       for (const int expert : axes_.expert) {
@@ -224,7 +225,7 @@ class Walk {
       for_replicas(s, [&](const Strategy& variant) {
         if (!fits || !variant_fits(base_.scenario, variant)) {
           ++result.refused;
-          if (keep_refused_) result.refused_ones.push_back(variant);
+          if (options_.keep_refused) result.refused_ones.push_back(variant);
         } else {
           result.variants.push_back(variant);
         }
@@ -280,7 +281,7 @@ class Walk {
   const Axes& axes_;
   const SearchBase& base_;
   const std::function<void(const FrameVariants&)>& visit_;
-  bool keep_refused_;
+  const WalkOptions& options_;
   std::int64_t layers_;
   Scenario scenario_;
 };
@@ -341,8 +342,8 @@ void restrict_axis(Axes& axes, const std::string& only) {
 }
 
 void walk(const Axes& axes, const SearchBase& base,
-          const std::function<void(const FrameVariants&)>& visit, bool keep_refused) {
-  Walk(axes, base, visit, keep_refused).all();
+          const std::function<void(const FrameVariants&)>& visit, const WalkOptions& options) {
+  Walk(axes, base, visit, options).all();
 }
 
 }  // namespace stepsim

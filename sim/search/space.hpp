@@ -41,8 +41,13 @@ struct FrameVariants {
   std::vector<Strategy> refused_ones;  ///< where they are wanted
 };
 
+struct WalkOptions {
+  bool keep_refused = false;
+  std::function<bool()> stops;  ///< asked now and then; empty: never
+};
+
 /// Calls `visit` for each frame, in a fixed order.
 void walk(const Axes& axes, const SearchBase& base,
-          const std::function<void(const FrameVariants&)>& visit, bool keep_refused = false);
+          const std::function<void(const FrameVariants&)>& visit, const WalkOptions& options = {});
 
 }  // namespace stepsim

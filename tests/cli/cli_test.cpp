@@ -468,6 +468,11 @@ TEST_CASE("capacity: sizes, time and cost of a training, and the picture of them
        "--objective speed: unknown, known: step_time, tokens_per_s, mfu, cost, "
        "memory\n"},
       {"--svg x.svg", "--svg: a picture is of several numbers of GPUs (--gpus 64..1024)\n"},
+      {"--objective cost",
+       "--objective cost: it chooses among several numbers of GPUs (--gpus 64..1024); the "
+       "strategies of one are compared by their step time\n"},
+      {"--only tensor=3", "--only tensor=3: on 8 GPUs tensor can be 1, 2, 4, 8\n"},
+      {"--only tensor=3 --gpus 8,16", "--only tensor=3: on 16 GPUs tensor can be 1, 2, 4, 8, 16\n"},
   };
   for (const auto& [option, message] : mistakes) {
     const Outcome refused = program(fmt::format("search '{}' {}", kSmall, option));

@@ -58,20 +58,34 @@ const std::string kMegatron =
 const std::string kMlp = "model: {kind: mlp, layers: 4, width: 4096}\n" + kOneNode +
                          "training: {global_batch: 64, precision: bf16}\n";
 
+/// What strategies vary, stated otherwise than by default.
+const std::string kSomeModules =
+    "model: {name: small, layers: 4, hidden: 2048, heads: 16, vocabulary: 8192}\n" + kOneNode +
+    "training: {sequence_length: 1024, global_batch: 8, attention: flash2, "
+    "gradient_clipping: false,\n"
+    "           recompute: {kind: selective, modules: [layernorm]}}\n"
+    "parallelism: {data: {sharding: zero1, no_sync: false}}\n";
+
+const std::string kEarlyStop =
+    "model: {name: small, layers: 8, hidden: 1024, heads: 16, vocabulary: 8192}\n"
+    "cluster: {base: dgx-h100, nodes: 2}\n"
+    "training: {sequence_length: 512, global_batch: 32, recompute: {kind: full, early_stop: true}}"
+    "\n";
+
 struct Everything {
   std::vector<Strategy> accepted, refused;
 };
 
 Everything everything(const SearchBase& base, const Axes& axes) {
   Everything all;
-  walk(
-      axes, base,
-      [&](const FrameVariants& frame) {
-        all.accepted.insert(all.accepted.end(), frame.variants.begin(), frame.variants.end());
-        all.refused.insert(all.refused.end(), frame.refused_ones.begin(), frame.refused_ones.end());
-        CHECK(frame.refused == static_cast<std::int64_t>(frame.refused_ones.size()));
-      },
-      true);
+  walk(axes, base,
+       [&](const FrameVariants& frame) {
+         all.accepted.insert(all.accepted.end(), frame.variants.begin(), frame.variants.end());
+         all.refused.insert(all.refused.end(), frame.refused_ones.begin(),
+                            frame.refused_ones.end());
+         CHECK(frame.refused == static_cast<std::int64_t>(frame.refused_ones.size()));
+       },
+       {.keep_refused = true, .stops = {}});
   return all;
 }
 
@@ -162,7 +176,8 @@ TEST_CASE("the search finds strategies to fit together exactly where the reader 
 }
 
 TEST_CASE("no strategy is faster than its bound or needs less memory") {
-  for (const std::string& text : {kDense, kTwoNodes, kExperts, kMegatron, kMlp}) {
+  for (const std::string& text :
+       {kDense, kTwoNodes, kExperts, kMegatron, kMlp, kSomeModules, kEarlyStop}) {
     CAPTURE(text);
     const SearchBase base = base_of(text);
     const auto strategies =
@@ -252,6 +267,88 @@ TEST_CASE("the best of a search is the best of all strategies, for any number of
   CHECK(cut.counts.left > 0);
   CHECK(!cut.proven());
   CHECK(cut.least_left.seconds() <= best.seconds());
+}
+
+namespace {
+
+/// A search where each strategy takes its bound and what `change` makes of that.
+SearchOutcome changed_search(const std::function<void(StrategyOutcome&, int)>& change) {
+  const SearchBase base = base_of(kDense);
+  Axes axes = axes_of(base, {4});
+  for (const char* only : {"recompute=none", "bucket=100", "context=1", "schedule=1f1b"})
+    restrict_axis(axes, only);
+  int number = 0;
+  const auto simulate = [&](const std::vector<TriedStrategy>& batch) {
+    std::vector<std::optional<StrategyOutcome>> found;
+    for (const TriedStrategy& tried : batch) {
+      StrategyOutcome outcome{.refusal = {}, .failure = {}, .peak = {}, .step = tried.bound.step};
+      change(outcome, number++);
+      found.emplace_back(outcome);
+    }
+    return found;
+  };
+  const SearchLimits limits{
+      .simulations = 1'000'000, .keep = 1, .capacity = base.scenario.cluster.gpu.memory, .own = {}};
+  return search(axes, base, limits, simulate, {});
+}
+
+StrategyOutcome failure(bool is_open) {
+  return {.refusal = {}, .failure = "it failed", .is_open = is_open, .peak = {}, .fits = false};
+}
+
+}  // namespace
+
+TEST_CASE("a strategy that fails does not end a search, and may leave it without a proof") {
+  const SearchOutcome whole = changed_search([](StrategyOutcome&, int) {});
+  CHECK(whole.proven());
+  CHECK(whole.counts.failed == 0);
+  for (const bool is_open : {false, true}) {
+    CAPTURE(is_open);
+    const SearchOutcome found = changed_search([&](StrategyOutcome& outcome, int number) {
+      if (number == 0) outcome = failure(is_open);
+    });
+    REQUIRE(!found.ranked.empty());
+    CHECK(found.counts.failed == 1);
+    REQUIRE(found.failed.has_value());
+    CHECK(found.failed->strategy == whole.ranked.front().strategy);
+    CHECK(found.failed->outcome.failure == "it failed");
+    CHECK(found.counts.open == (is_open ? 1 : 0));
+    CHECK(found.proven() == !is_open);
+    const SearchCounts& c = found.counts;
+    CHECK(c.considered ==
+          c.refused + c.too_large + c.pruned + c.simulated + c.no_memory + c.failed + c.left);
+  }
+  const SearchOutcome none =
+      changed_search([](StrategyOutcome& outcome, int) { outcome = failure(true); });
+  CHECK(none.ranked.empty());
+  CHECK(none.counts.failed > 1);
+  CHECK(!none.proven());
+}
+
+TEST_CASE("a step below its bound leaves a search without a proof") {
+  const SearchOutcome found = changed_search([](StrategyOutcome& outcome, int number) {
+    if (number == 0) outcome.step = outcome.step * 0.99;
+  });
+  CHECK(found.counts.below_bound == 1);
+  CHECK(!found.proven());
+}
+
+TEST_CASE("a search that is interrupted while it bounds keeps what is known") {
+  const SearchBase base = base_of(kDense);
+  int asked = 0;
+  const SearchLimits limits{.simulations = 1'000'000,
+                            .interrupted = [&] { return ++asked > 3; },
+                            .keep = 1,
+                            .capacity = base.scenario.cluster.gpu.memory,
+                            .own = {}};
+  const auto simulate = [](const std::vector<TriedStrategy>&) {
+    FAIL("it simulates after an interrupt");
+    return std::vector<std::optional<StrategyOutcome>>{};
+  };
+  const SearchOutcome found = search(axes_of(base, {4}), base, limits, simulate, {});
+  CHECK(found.interrupted());
+  CHECK(!found.proven());
+  CHECK(!found.is_whole);
 }
 
 TEST_CASE("layers are dealt out evenly, or with one less at the ends") {
