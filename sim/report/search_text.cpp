@@ -106,7 +106,7 @@ class Screen {
   static std::string over_text(double over) {
     if (over < 5e-5) return "";
     if (over + 1 < kTimes) return fmt::format("+{:.1f} %", over * 100);
-    return fmt::format("{} times", three_digits(over + 1));
+    return fmt::format("x {}", three_digits(over + 1));
   }
 
   void row(const std::string& rank, const Strategy& strategy, const StrategyOutcome& o) {
