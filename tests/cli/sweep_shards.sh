@@ -119,7 +119,7 @@ has "tasks of srun that MPI does not join" "srun --mpi=pmix" err
 expect "parts that srun started" 0 env SLURM_STEP_NUM_TASKS=4 "${sweep[@]}" --shard 1/30
 
 # Killed in the middle, each time somebody else, then gone on with: as if nothing had been. The last
-# point takes long, so that all is never done before the kill.
+# point takes long, so that not all is done before the first kills; those that come later may be late.
 values=''
 for i in {1..240}; do values+=${i}MiB:2:1:64,; done
 many=("$program" sweep small.yaml --format csv --vary
@@ -141,7 +141,7 @@ while len(sys.argv) > 1 and points() <= min(int(sys.argv[1]), 239) and time.time
     time.sleep(0.02)
 print(points())
 EOF
-before=0
+before=0 middles=0
 for who in "the first rank" "another rank" "mpirun, asked to end" "mpirun"; do
   mpirun --oversubscribe --bind-to none -n 3 "${many[@]}" --db killed.db --resume >out 2>err </dev/null &
   mpirun=$!
@@ -166,7 +166,9 @@ for who in "the first rank" "another rank" "mpirun, asked to end" "mpirun"; do
   done
   before=$(python3 points.py)
   ((before >= kept)) || fail "$who was killed: $before of $kept points are kept"
-  [[ $who == mpirun ]] || ((before < 241)) || fail "all is done before $who is killed"
+  ((before < 241)) || break
+  middles=$((middles + 1))
 done
+((middles > 0)) || fail "all was done before anybody was killed"
 expect "gone on with by ranks" 0 ranks 3 "${many[@]}" --db killed.db --resume
 same "gone on with by ranks" calm.csv
