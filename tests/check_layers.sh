@@ -14,13 +14,14 @@ sees[search]="${sees[plan]} search"
 sees[engine]="${sees[plan]} engine"
 sees[report]="${sees[engine]} search horizon validation sweep report"
 sees[command]="${sees[report]} measurement fit store command"
-sees[main.cpp]="${sees[command]}"
+sees[cli]="${sees[command]} cli"
+sees[main.cpp]="${sees[cli]}"
 plain_structs='^sim/scenario/(scenario|axis|model|gpu|faults|input|channel_padding|checkpoint|horizon|run_record|tolerance)\.hpp$'
 
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(
   ["yaml-cpp/"]="scenario" ["muparserx/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
-  ["nlohmann/"]="measurement store report command" ["SQLiteCpp/"]="store" ["nlopt"]="fit" ["Eigen/"]="fit" ["CLI/"]="command main.cpp calib validate" ["pugixml"]="report command"
+  ["nlohmann/"]="measurement store report command" ["SQLiteCpp/"]="store" ["nlopt"]="fit" ["Eigen/"]="fit" ["CLI/"]="cli main.cpp calib validate" ["pugixml"]="report command"
   ["cblas"]="calib" ["cublas"]="calib" ["mpi"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
 
 # Beside them, one file may include: the trainer's device for GPUs is written with CUDA, and ranks of

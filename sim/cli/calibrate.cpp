@@ -1,0 +1,91 @@
+// The options of `stepsim calibrate`.
+#include <iostream>
+#include <memory>
+
+#include "sim/cli/options.hpp"
+
+namespace stepsim {
+namespace {
+
+void add_fit(CLI::App& calibrate, Action& chosen) {
+  const auto kept = std::make_shared<CalibrateFitOptions>();
+  CLI::App* fit = calibrate.add_subcommand("fit", "fit profiles to files of measurements");
+  fit->footer(
+      "Exit codes: 0 written, 2 the measurements or options are wrong, 4 a file cannot be read\n"
+      "or written. Nothing is written unless all is well.\n\n"
+      "Example: stepsim calibrate fit my-h100.json -o calib/gpus/my-h100.yaml");
+  fit->add_option("measurements", kept->measurements, "files: docs/calibration.md")->required();
+  fit->add_option("-o,--output", kept->output, "GPU profile to write, calib/gpus/NAME.yaml")
+      ->required();
+  fit->add_option("--link", kept->link,
+                  "link profile to write of the collectives, calib/links/NAME.yaml");
+  fit->add_option("--base", kept->base, "profile for what was not measured; default: the nearest");
+  fit->add_option("--base-link", kept->base_link,
+                  "the same for the link; default: that of the base's clusters");
+  fit->add_option("--name", kept->name,
+                  "what the profile calls the GPU; default: as its driver does");
+  fit->add_option("--seed", kept->seed, "of the half of the points that errors are of");
+  fit->add_option("--format", kept->format, "table, markdown or json")
+      ->check(one_of_these({"table", "markdown", "json"}));
+  fit->add_flag("--force", kept->force, "also replace files that somebody has changed");
+  fit->callback(
+      [kept, &chosen] { chosen = [kept] { return stepsim::calibrate_fit(*kept, std::cout); }; });
+}
+
+void add_cpu(CLI::App& calibrate, Action& chosen) {
+  const auto kept = std::make_shared<CalibrateCpuOptions>();
+  CLI::App* cpu = calibrate.add_subcommand("cpu", "measure this machine's CPU, and fit to that");
+  cpu->footer(
+      "Exit codes: 0 written, 2 wrong options, a file that somebody has changed, too little\n"
+      "measured or no stepsim-measure-cpu, 3 it failed, 4 a file cannot be read or written.\n"
+      "All files are written, or none.\n\n"
+      "Example: stepsim calibrate cpu -o calib/gpus/this-machine.yaml");
+  cpu->add_option("-o,--output", kept->output,
+                  "profile of a core to write, DIR/calib/gpus/NAME.yaml; one of MPI, a cluster and "
+                  "a scenario of that name go to DIR/calib/links and DIR/scenarios")
+      ->required();
+  cpu->add_option("--budget", kept->budget, "time for measuring: 90s, 2min");
+  cpu->add_option("--ranks", kept->ranks,
+                  "processes that are at work; default: two, one on a machine of one core")
+      ->check(CLI::Range(1, 1024));
+  cpu->add_option("--working-set", kept->working_set,
+                  "bytes that a training works on, like 16MiB; default: more than caches hold");
+  cpu->add_option("--format", kept->format, "table or json")
+      ->check(one_of_these({"table", "json"}));
+  cpu->add_flag("--force", kept->force, "also replace files that somebody has changed");
+  cpu->callback([kept, &chosen] {
+    chosen = [kept] { return stepsim::calibrate_cpu(*kept, std::cout, std::cerr); };
+  });
+}
+
+void add_probe(CLI::App& calibrate, Action& chosen) {
+  const auto kept = std::make_shared<CalibrateProbeOptions>();
+  CLI::App* probe =
+      calibrate.add_subcommand("probe", "write a cluster file of what this machine is made of");
+  probe->footer(
+      "Reads /sys, /proc and nvidia-smi. What cannot be seen is a default that says so.\n"
+      "Exit codes: 0 written, 2 wrong options or a file that cannot be understood, 3 no GPU,\n"
+      "4 a file cannot be written.\n\n"
+      "Example: stepsim calibrate probe -o scenarios/clusters/this-machine.yaml");
+  probe->add_option("-o,--output", kept->output, "file to write instead of standard output");
+  probe->add_option("--root", kept->root,
+                    "folder with a machine's sys/ and proc/, nvidia-smi-query.txt and "
+                    "nvidia-smi-topo.txt, instead of this machine");
+  probe->add_option("--gpu", kept->gpu, "a name in calib/gpus/; default: as recognised");
+  probe->add_flag("--force", kept->force, "also replace a file that somebody has changed");
+  probe->callback([kept, &chosen] {
+    chosen = [kept] { return stepsim::calibrate_probe(*kept, std::cout, std::cerr); };
+  });
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, Action& chosen) {
+  CLI::App* calibrate = app.add_subcommand("calibrate", "make profiles from measurements");
+  calibrate->require_subcommand(1);
+  add_fit(*calibrate, chosen);
+  add_cpu(*calibrate, chosen);
+  add_probe(*calibrate, chosen);
+}
+
+}  // namespace stepsim

@@ -1,0 +1,50 @@
+// The options of `stepsim compare`.
+#include <iostream>
+#include <memory>
+
+#include "sim/cli/options.hpp"
+
+namespace stepsim {
+
+void add_compare(CLI::App& app, Action& chosen) {
+  const auto kept = std::make_shared<CompareOptions>();
+  CLI::App* compare =
+      app.add_subcommand("compare", "say what differs between answers, cause by cause");
+  CompareOptions& options = *kept;
+  compare->footer(
+      "Exit codes: 0 compared, 1 worse than --baseline allows, 2 bad input, 3 a simulation "
+      "could\n"
+      "not complete, 4 a file cannot be read.\n\n"
+      "Example: stepsim compare scenarios/gpt-launches-8xh100.yaml --vs host.mode=graph");
+  compare
+      ->add_option("files", options.files,
+                   "scenarios (YAML), or results of `stepsim run --format json`")
+      ->required()
+      ->check(not_empty());
+  compare->add_option("--set", options.overrides, "path=value, in all scenarios (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false);
+  compare->add_option("--vs", options.variants,
+                      "path=value ...: compare with the first scenario with these changes on "
+                      "top (repeatable)");
+  compare
+      ->add_option("--baseline", options.baseline,
+                   "a result that the only file must be as good as, within --tolerance")
+      ->check(not_empty());
+  compare
+      ->add_option("--tolerance", options.tolerance,
+                   "by how much step time and memory may be worse: 2%")
+      ->check(not_empty());
+  compare->add_option("--format", options.format, "table, json, csv or markdown")
+      ->check(one_of_these({"table", "json", "csv", "markdown"}));
+  compare
+      ->add_option("--jobs", options.jobs,
+                   "simulations at the same time; default: as many as cores")
+      ->check(CLI::Range(1, 4096));
+  compare->callback([kept, &chosen] {
+    kept->colour = wants_colour();
+    chosen = [kept] { return stepsim::compare(*kept, std::cout, std::cerr); };
+  });
+}
+
+}  // namespace stepsim

@@ -1,0 +1,22 @@
+// The options of `stepsim explain`.
+#include <iostream>
+#include <memory>
+
+#include "sim/cli/options.hpp"
+
+namespace stepsim {
+
+void add_explain(CLI::App& app, Action& chosen) {
+  const auto kept = std::make_shared<ExplainOptions>();
+  CLI::App* explain =
+      app.add_subcommand("explain", "say what the step waits for, and what would make it shorter");
+  add_scenario(*explain, kept->scenario);
+  explain->add_option("--format", kept->format, "table or json")
+      ->check(one_of_these({"table", "json"}));
+  explain->callback([kept, &chosen] {
+    kept->colour = wants_colour();
+    chosen = [kept] { return stepsim::explain(*kept, std::cout); };
+  });
+}
+
+}  // namespace stepsim

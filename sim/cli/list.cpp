@@ -1,0 +1,21 @@
+// The options of `stepsim list`.
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "sim/cli/options.hpp"
+
+namespace stepsim {
+
+void add_list(CLI::App& app, Action& chosen) {
+  const auto kept = std::make_shared<std::string>();
+  CLI::App* list = app.add_subcommand("list", "list the names that a scenario may use");
+  list->add_option("what", *kept)
+      ->required()
+      ->check(one_of_these({"models", "gpus", "attention", "links", "clusters", "conventions",
+                            "distributions", "frameworks", "collectives", "node-topologies",
+                            "optimizers", "schedules", "shardings", "topologies"}));
+  list->callback([kept, &chosen] { chosen = [kept] { return stepsim::list(*kept, std::cout); }; });
+}
+
+}  // namespace stepsim

@@ -1,0 +1,45 @@
+// What the options of several commands share.
+#include "sim/cli/options.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "sim/command/launcher.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace stepsim {
+
+bool wants_colour() {
+  const char* term = std::getenv("TERM");
+  if (was_launched_for_mpi()) return false;  // mpirun's pipes look like terminals
+  return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && term != nullptr &&
+         std::string(term) != "dumb";
+}
+
+CLI::Validator one_of_these(const std::vector<std::string>& words) {
+  const auto refuse = [words](const std::string& text) {
+    const bool known = std::find(words.begin(), words.end(), text) != words.end();
+    return known ? "" : fmt::format("unknown '{}', {}", text, did_you_mean(text, words));
+  };
+  return {refuse, fmt::format("{{{}}}", fmt::join(words, ","))};
+}
+
+CLI::Validator not_empty() {
+  return {[](const std::string& text) { return text.empty() ? "is empty" : ""; }, ""};
+}
+
+void add_scenario(CLI::App& app, ScenarioArgument& argument) {
+  app.add_option("scenario", argument.path, "scenario file (YAML)")->required();
+  app.add_option("--set", argument.overrides,
+                 "path=value, instead of what the file says (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+bool shows_progress() { return isatty(STDERR_FILENO) != 0; }
+
+}  // namespace stepsim

@@ -1,0 +1,44 @@
+// The command line, one file a sub-command: each adds its options to the program's, and says what
+// to do once it is chosen.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "sim/command/command.hpp"
+
+namespace stepsim {
+
+/// What the chosen command does with its options.
+using Action = std::function<ExitCode()>;
+
+void add_run(CLI::App& app, Action& chosen);
+void add_explain(CLI::App& app, Action& chosen);
+void add_compare(CLI::App& app, Action& chosen);
+void add_search(CLI::App& app, Action& chosen);
+void add_check(CLI::App& app, Action& chosen);
+void add_show(CLI::App& app, Action& chosen);
+void add_list(CLI::App& app, Action& chosen);
+void add_import(CLI::App& app, Action& chosen);
+void add_calibrate(CLI::App& app, Action& chosen);
+void add_validate(CLI::App& app, Action& chosen);
+void add_sweep(CLI::App& app, Action& chosen);
+void add_merge(CLI::App& app, Action& chosen);
+
+/// Whether standard output is a terminal that shows colours, and nobody said NO_COLOR.
+bool wants_colour();
+/// Whether somebody watches standard error.
+bool shows_progress();
+
+/// Accepts these words only, and proposes the nearest one.
+CLI::Validator one_of_these(const std::vector<std::string>& words);
+/// An option whose shell variable was never set says nothing.
+CLI::Validator not_empty();
+
+/// The scenario's file and `--set`.
+void add_scenario(CLI::App& app, ScenarioArgument& argument);
+
+}  // namespace stepsim

@@ -1,0 +1,53 @@
+// The options of `stepsim search`.
+#include <iostream>
+#include <memory>
+
+#include "sim/cli/options.hpp"
+
+namespace stepsim {
+
+void add_search(CLI::App& app, Action& chosen) {
+  const auto kept = std::make_shared<SearchOptions>();
+  CLI::App* search = app.add_subcommand("search", "find the best way to split a scenario");
+  SearchOptions& options = *kept;
+  search->footer(
+      "Exit codes: 0 a strategy was found, 1 none fits in memory, 2 bad input, 3 interrupted,\n"
+      "4 a file could not be read or written.\n\n"
+      "Example: stepsim search scenarios/gpt-22b-8xa100.yaml --only tensor=4,8 -o best.yaml");
+  add_scenario(*search, options.scenario);
+  search->add_option("--only", options.only, "axis=values: what to search, as in tensor=1,2,4")
+      ->take_all()
+      ->allow_extra_args(false);
+  search->add_option("--gpus", options.gpus, "how many: 512, or several: 64..4096, 64,96,128")
+      ->check(not_empty());
+  search->add_option("--tokens", options.tokens, "length of the training: 300e9")
+      ->check(not_empty());
+  search->add_option("--objective", options.objective,
+                     "of several numbers of GPUs: step_time, cost, mfu, tokens_per_s or memory");
+  search->add_option("--svg", options.svg, "write a picture of several numbers of GPUs")
+      ->check(not_empty());
+  search->add_option("--keep", options.keep, "strategies to list")->check(CLI::Range(1, 1000));
+  search
+      ->add_option("--simulations", options.simulations,
+                   "simulate at most so many, for each number of GPUs; default: 300")
+      ->check(CLI::Range(1, 1'000'000));
+  search->add_option("--budget", options.budget,
+                     "time after which no simulation begins, for each number of GPUs: 60s");
+  search
+      ->add_option("--strategy-timeout", options.strategy_timeout,
+                   "time that a simulation may take; default: 10min")
+      ->check(not_empty());
+  search->add_option("--format", options.format, "table, json or csv")
+      ->check(one_of_these({"table", "json", "csv"}));
+  search->add_option("-o,--output", options.output, "write the scenario with the best strategy")
+      ->check(not_empty());
+  search->add_option("--jobs", options.jobs, "simulations at the same time; default: cores")
+      ->check(CLI::Range(1, 4096));
+  search->callback([kept, &chosen] {
+    kept->colour = wants_colour();
+    kept->progress = shows_progress();
+    chosen = [kept] { return stepsim::search(*kept, std::cout, std::cerr); };
+  });
+}
+
+}  // namespace stepsim

@@ -1,0 +1,38 @@
+// The options of `stepsim show`.
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "sim/cli/options.hpp"
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+
+void add_show(CLI::App& app, Action& chosen) {
+  const auto kept = std::make_shared<ShowOptions>();
+  CLI::App* show = app.add_subcommand("show", "show what lies between the scenario and the answer");
+  show->add_option("what", kept->what)
+      ->required()
+      ->check(
+          one_of_these({"scenario", "cluster", "ops", "plan", "memory", "timeline", "collective"}));
+  add_scenario(*show, kept->scenario);
+  show->add_flag("--dot", kept->dot, "cluster: a picture, for Graphviz's dot");
+  CollectiveQuestion& question = kept->collective;
+  std::vector<CLI::Option*> of_collective{
+      show->add_option("--op", question.op, "collective: all_reduce, all_gather, ..."),
+      show->add_option("--bytes", question.bytes, "collective: its size as in nccl-tests"),
+      show->add_option("--group", question.group, "collective: tensor, data, expert, ..."),
+      show->add_option("--format", question.format, "collective: table or json")
+          ->check(one_of_these({"table", "json"}))};
+  show->callback([kept, &chosen, of_collective] {
+    for (const CLI::Option* option : of_collective) {
+      if (*option && kept->what != "collective")
+        throw UserError(fmt::format("show {} has no {}: it is for `show collective`", kept->what,
+                                    option->get_name()));
+    }
+    chosen = [kept] { return stepsim::show(*kept, std::cout); };
+  });
+}
+
+}  // namespace stepsim

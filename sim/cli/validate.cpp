@@ -1,0 +1,48 @@
+// The options of `stepsim validate`.
+#include <iostream>
+#include <memory>
+
+#include "sim/cli/options.hpp"
+
+namespace stepsim {
+
+void add_validate(CLI::App& app, Action& chosen) {
+  const auto kept = std::make_shared<ValidateOptions>();
+  CLI::App* validate =
+      app.add_subcommand("validate", "predict measured runs, and say how far off that is");
+  ValidateOptions& options = *kept;
+  validate->footer(
+      "Exit codes: 0 within all tolerances, 1 a tolerance is broken or a row has no prediction,\n"
+      "2 bad input, 3 interrupted, 4 a file cannot be read or written.\n\n"
+      "Example: stepsim validate validate/suites/*.yaml --baseline validate/recorded.yaml");
+  validate->add_option("suites", options.suites, "files: docs/validation.md")->required();
+  validate->add_option("--table", options.table, "other rows in the same columns, for one suite")
+      ->check(not_empty());
+  validate
+      ->add_option("--filter", options.filter,
+                   "condition over columns and groups, as in 'gpus > 8'")
+      ->check(not_empty());
+  validate->add_option("--format", options.format, "table, json, csv, junit, github or markdown")
+      ->check(one_of_these({"table", "json", "csv", "junit", "github", "markdown"}));
+  validate->add_option("--jobs", options.jobs, "rows at the same time; default: as many as cores")
+      ->check(CLI::Range(1, 4096));
+  validate->add_flag("--rows", options.rows, "table: every row, of several suites too");
+  validate->add_flag("--causes", options.causes, "table: the breakdown of each row");
+  validate->add_option("--svg", options.svg, "write a picture: predicted over measured")
+      ->check(not_empty());
+  CLI::Option* baseline = validate->add_option("--baseline", options.baseline,
+                                               "fail where a group is worse than in this record");
+  validate
+      ->add_option("--record", options.record,
+                   "write the errors there, those by kind of run to <stem>_runs.csv "
+                   "beside it, and say what changed")
+      ->check(not_empty())
+      ->excludes(baseline);
+  validate->callback([kept, &chosen] {
+    kept->colour = wants_colour();
+    kept->progress = shows_progress();
+    chosen = [kept] { return stepsim::validate(*kept, std::cout, std::cerr); };
+  });
+}
+
+}  // namespace stepsim
