@@ -1,8 +1,6 @@
 // What a sweep wants of a simulation.
 #include "sim/command/simulated_point.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "sim/command/forked.hpp"
@@ -14,11 +12,10 @@
 #include "sim/plan/plan.hpp"
 #include "sim/report/humanise.hpp"
 #include "sim/report/measure.hpp"
+#include "sim/sweep/point_columns.hpp"
 
 namespace stepsim {
 namespace {
-
-constexpr std::size_t kScalars = 8;
 
 double dollars_of(const Metrics& m) {
   if (!m.cost) return 0;
@@ -58,32 +55,18 @@ Outcome simulated_point(const Scenario& scenario) {
 }
 
 std::string line_of(const Outcome& outcome) {
-  const PointNumbers& n = *outcome.numbers;
-  std::vector<double> numbers{n.step.seconds(), n.mfu,          n.tokens_per_s,
-                              n.samples_per_s,  n.peak.bytes(), n.capacity.bytes(),
-                              n.gpus,           n.dollars};
-  numbers.insert(numbers.end(), n.breakdown.begin(), n.breakdown.end());
-  return text_of(numbers) + "\n" + outcome.reason;
+  return text_of(number_values(*outcome.numbers)) + "\n" + outcome.reason;
 }
 
 Outcome outcome_of(const std::string& line) {
   const std::size_t end = line.find('\n');
   if (end == std::string::npos) throw InternalError("a point without its reason");
-  const std::vector<double> v = numbers_of(line.substr(0, end));
-  if (v.size() != kScalars + kCauses) throw InternalError("a point of another size");
-  PointNumbers n{.step = Seconds{v[0]},
-                 .mfu = v[1],
-                 .tokens_per_s = v[2],
-                 .samples_per_s = v[3],
-                 .peak = Bytes{v[4]},
-                 .capacity = Bytes{v[5]},
-                 .gpus = v[6],
-                 .dollars = v[7]};
-  std::copy(v.begin() + kScalars, v.end(), n.breakdown.begin());
+  const std::vector<double> values = numbers_of(line.substr(0, end));
+  if (values.size() != number_columns().size()) throw InternalError("a point of another size");
   const std::string reason = line.substr(end + 1);
   return {.state = reason.empty() ? PointState::ok : PointState::too_large,
           .reason = reason,
-          .numbers = n};
+          .numbers = numbers_of_columns(values)};
 }
 
 std::string fingerprint_of(const Scenario& scenario) {

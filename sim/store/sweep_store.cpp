@@ -1,8 +1,6 @@
 // The tables of a file of sweeps, through SQLiteCpp.
 #include "sim/store/sweep_store.hpp"
 
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -10,70 +8,23 @@
 #include <utility>
 
 #include <SQLiteCpp/SQLiteCpp.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 #include <sqlite3.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/source.hpp"
+#include "sim/store/axes_text.hpp"
+#include "sim/store/writer_lock.hpp"
+#include "sim/sweep/point_columns.hpp"
 
 namespace stepsim {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "stepsim.sweep/1";
 constexpr std::chrono::milliseconds kBetweenCommits{500};
 constexpr int kBusyMs = 10'000;  ///< to wait for another program that writes
-
-/// The numbers of a point, in order; a cause each follows.
-constexpr std::array kNumbers{"step_time_s",           "mfu",
-                              "tokens_per_s",          "samples_per_s",
-                              "tokens_per_s_per_gpu",  "peak_memory_bytes",
-                              "memory_capacity_bytes", "gpus",
-                              "cost_dollars"};
-
-std::vector<std::string> number_columns() {
-  std::vector<std::string> columns(kNumbers.begin(), kNumbers.end());
-  for (std::size_t i = 0; i < kCauses; ++i)
-    columns.push_back(fmt::format("{}_s", name_of(static_cast<Cause>(i))));
-  return columns;
-}
-
-std::vector<double> values_of(const PointNumbers& n) {
-  std::vector<double> values{n.step.seconds(),
-                             n.mfu,
-                             n.tokens_per_s,
-                             n.samples_per_s,
-                             n.gpus > 0 ? n.tokens_per_s / n.gpus : 0,
-                             n.peak.bytes(),
-                             n.capacity.bytes(),
-                             n.gpus,
-                             n.dollars};
-  values.insert(values.end(), n.breakdown.begin(), n.breakdown.end());
-  return values;
-}
-
-PointNumbers numbers_at(const SQLite::Statement& row, int first) {
-  std::vector<double> values;
-  for (int i = 0; i < static_cast<int>(kNumbers.size() + kCauses); ++i)
-    values.push_back(row.getColumn(first + i).getDouble());  // NULL: 0
-  PointNumbers n{.step = Seconds{values[0]},
-                 .mfu = values[1],
-                 .tokens_per_s = values[2],
-                 .samples_per_s = values[3],
-                 .peak = Bytes{values[5]},
-                 .capacity = Bytes{values[6]},
-                 .gpus = values[7],
-                 .dollars = values[8]};
-  for (std::size_t i = 0; i < kCauses; ++i) n.breakdown[i] = values[kNumbers.size() + i];
-  return n;
-}
 
 /// An SQL name of any characters.
 std::string name_in_sql(const std::string& text) {
@@ -88,45 +39,16 @@ std::string text_in_sql(const std::string& text) {
   return result + "'";
 }
 
-/// [{"keys": ["training.micro_batch"], "values": [["1"], ["2"]]}]
-std::string to_json(const std::vector<SweepAxis>& axes) {
-  Json all = Json::array();
-  for (const SweepAxis& axis : axes) {
-    Json values = Json::array();
-    for (const AxisValue& value : axis.values) values.push_back(value.texts);
-    all.push_back({{"keys", axis.paths}, {"values", values}});
-  }
-  return all.dump();
-}
-
-std::vector<SweepAxis> axes_of(const std::string& text) {
-  try {
-    std::vector<SweepAxis> axes;
-    for (const Json& one : Json::parse(text)) {
-      SweepAxis axis{.paths = one.at("keys"), .values = {}, .place = {}};
-      for (const Json& value : one.at("values"))
-        axis.values.push_back({value.get<std::vector<std::string>>(), {}, {}});
-      axes.push_back(std::move(axis));
-    }
-    return axes;
-  } catch (const Json::exception&) {
-    throw IoError(fmt::format("the axes of a sweep cannot be read: {}", quoted(text)));
-  }
-}
-
-/// What the point sets, as a JSON object.
-std::string settings_text(const std::vector<SweepAxis>& axes, std::int64_t point) {
-  const auto places = places_of(axes, point);
-  Json settings = Json::object();
-  for (std::size_t a = 0; a < axes.size(); ++a)
-    for (std::size_t p = 0; p < axes[a].paths.size(); ++p)
-      settings[axes[a].paths[p]] = axes[a].values[places[a]].texts[p];
-  return settings.dump();
+/// Of a row that `File::select` selects; NULL is 0.
+PointNumbers numbers_at(const SQLite::Statement& row) {
+  std::vector<double> values;
+  for (int i = 3; i < row.getColumnCount(); ++i) values.push_back(row.getColumn(i).getDouble());
+  return numbers_of_columns(values);
 }
 
 std::string insert_text() {
   std::string marks = "?, ?, ?, ?, ?";
-  for (std::size_t i = 0; i < kNumbers.size() + kCauses; ++i) marks += ", ?";
+  for (std::size_t i = 0; i < number_columns().size(); ++i) marks += ", ?";
   return fmt::format("INSERT OR REPLACE INTO points VALUES ({})", marks);
 }
 
@@ -134,40 +56,6 @@ void refuse_other_file(const std::string& path, const SQLite::Exception& error) 
   if (std::string_view(error.what()).find("not a database") != std::string_view::npos)
     throw UserError(fmt::format("'{}' is there, and is no file of sweeps", path));
 }
-
-}  // namespace
-
-namespace {
-
-constexpr std::chrono::milliseconds kLockPatience{2000};  ///< copies of a killed program die
-
-/// While it lives no other stepsim writes the file. It must outlive the database: closing a file
-/// gives up the locks of SQLite, too (POSIX).
-class WriterLock {
- public:
-  explicit WriterLock(const std::string& path)
-      : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    const auto end = Clock::now() + kLockPatience;
-    while (file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      if (Clock::now() < end) {
-        usleep(50'000);
-        continue;
-      }
-      close(file_);
-      throw UserError(fmt::format(
-          "another stepsim writes '{}': wait for it, or choose another file with --db", path));
-    }
-  }
-  ~WriterLock() {
-    if (file_ >= 0) close(file_);
-  }
-  WriterLock(WriterLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-  WriterLock(const WriterLock&) = delete;
-  WriterLock& operator=(const WriterLock&) = delete;
-
- private:
-  int file_;
-};
 
 }  // namespace
 
@@ -261,7 +149,7 @@ struct SweepStore::File {
     if (!state) throw IoError(fmt::format("'{}': a point is neither ok nor anything else", path));
     outcome.state = *state;
     outcome.reason = row.getColumn(2).getString();
-    if (!row.getColumn(3).isNull()) outcome.numbers = numbers_at(row, 3);
+    if (!row.getColumn(3).isNull()) outcome.numbers = numbers_at(row);
     return point;
   }
 
@@ -359,7 +247,7 @@ void SweepStore::choose(const SweepRecord& record, bool anew) {
         "file = excluded.file");
     int at = 0;
     for (const std::string& text :
-         {record.identity, record.inputs, record.name, record.file, to_json(record.axes)})
+         {record.identity, record.inputs, record.name, record.file, axes_text(record.axes)})
       keep.bind(++at, text);
     keep.bind(++at, record.points);
     keep.bind(++at, record.objective);
@@ -460,7 +348,7 @@ void SweepStore::add(const SweepPoint& point) {
     insert.bind(5, settings_text(file_->axes, point.point));
     if (point.outcome.numbers) {
       int at = 5;
-      for (const double value : values_of(*point.outcome.numbers)) insert.bind(++at, value);
+      for (const double value : number_values(*point.outcome.numbers)) insert.bind(++at, value);
     }
     insert.exec();
   });
