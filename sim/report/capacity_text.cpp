@@ -8,17 +8,17 @@
 #include "sim/report/cost.hpp"
 #include "sim/report/humanise.hpp"
 #include "sim/report/long_run_text.hpp"
+#include "sim/report/page.hpp"
 
 namespace stepsim {
 namespace {
 
-constexpr int kLabel = 15, kGpus = 8, kTime = 11, kShare = 9, kSize = 10, kSpan = 12, kCost = 16;
+constexpr int kGpus = 8, kTime = 11, kShare = 9, kSize = 10, kSpan = 12, kCost = 16;
 constexpr int kNarrowest = 80, kWidest = 110;
 
-class Screen {
+class Screen : Page {
  public:
-  Screen(const CapacityReport& report, Style style) : r_(report), style_(style) {
-    style_.width = std::clamp(style_.width, kNarrowest, kWidest);
+  Screen(const CapacityReport& report, Style style) : Page(style, kNarrowest, kWidest), r_(report) {
     for (const CapacityPoint& point : r_.points) {
       if (smallest_ == nullptr && point.best() != nullptr) smallest_ = &point;
       has_run_ |= point.run.has_value();
@@ -35,17 +35,6 @@ class Screen {
   }
 
  private:
-  void line(std::string_view text = "") { out_.append(text).append("\n"); }
-  std::string bold(std::string_view text) const { return painted(style_, Paint::bold, text); }
-
-  void paragraph(std::string_view label, std::string_view text) {
-    std::string lead = bold(pad_right(label, kLabel));
-    for (const std::string& part : wrap(text, style_.width - kLabel)) {
-      line(lead + part);
-      lead = std::string(kLabel, ' ');
-    }
-  }
-
   void header() {
     std::string text = fmt::format("{}: {} on {}, {} samples a step", r_.scenario, r_.model, r_.gpu,
                                    grouped(r_.global_batch));
@@ -131,12 +120,7 @@ class Screen {
   void best() {
     const CapacityPoint& point = r_.points[*r_.best];
     paragraph("Best", fmt::format("{} GPUs, by {}", grouped(point.search.gpus), r_.objective));
-    std::string lead = bold(pad_right("Run", kLabel));
-    for (const std::string& part :
-         shell_lines(point.search.commands.front(), style_.width - kLabel)) {
-      line(lead + part);
-      lead = std::string(kLabel, ' ');
-    }
+    labelled("Run", shell_lines(point.search.commands.front(), style_.width - kLabel));
     line();
   }
 
@@ -172,10 +156,8 @@ class Screen {
   }
 
   const CapacityReport& r_;
-  Style style_;
   const CapacityPoint* smallest_ = nullptr;
   bool has_run_ = false, has_goodput_ = false, tight_ = false;
-  std::string out_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/comparison_report.hpp"
+#include "sim/report/page.hpp"
 
 namespace stepsim {
 namespace {
@@ -11,17 +12,15 @@ namespace {
 constexpr int kNarrowest = 80, kWidest = 120;
 constexpr int kGap = 2;     ///< between columns
 constexpr int kIndent = 2;  ///< of rows below their title
-constexpr int kLabel = 15;  ///< of a remark, as in the report of a run
 
-class Screen {
+class Screen : Page {
  public:
-  Screen(const Comparison& comparison, Style style) : c_(comparison), style_(style) {
-    style_.width = std::clamp(style_.width, kNarrowest, kWidest);
-  }
+  Screen(const Comparison& comparison, Style style)
+      : Page(style, kNarrowest, kWidest), c_(comparison) {}
 
   std::string text() {
     for (std::size_t i = 0; i < c_.runs.size(); ++i)
-      paragraph(c_.runs[i].label, origin_of(c_, i), 3, Paint::bold);
+      paragraph(c_.runs[i].label, origin_of(c_, i), Paint::bold, 3);
     line();
     remarks();
     table(input_table(c_));
@@ -32,23 +31,13 @@ class Screen {
   }
 
  private:
-  void line(std::string_view text = "") { out_.append(text).append("\n"); }
-
-  void paragraph(std::string_view label, std::string_view text, int width, Paint paint) {
-    std::string lead = painted(style_, paint, pad_right(label, width));
-    for (const std::string& part : wrap(text, style_.width - width)) {
-      line(lead + part);
-      lead = std::string(static_cast<std::size_t>(width), ' ');
-    }
-  }
-
   void remarks() {
     for (const Remark& remark : remarks_on(c_)) {
       const Paint paint = remark.tone == Remark::Tone::good  ? Paint::green
                           : remark.tone == Remark::Tone::bad ? Paint::red
                                                              : Paint::bold;
       const bool is_run = remark.about.size() == 1;
-      paragraph(is_run ? "Difference" : remark.about, remark.text, kLabel, paint);
+      paragraph(is_run ? "Difference" : remark.about, remark.text, paint);
     }
     line();
   }
@@ -145,8 +134,6 @@ class Screen {
   }
 
   const Comparison& c_;
-  Style style_;
-  std::string out_;
 };
 
 }  // namespace

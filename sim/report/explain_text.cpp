@@ -7,12 +7,13 @@
 
 #include "sim/report/explain.hpp"
 #include "sim/report/humanise.hpp"
+#include "sim/report/page.hpp"
 #include "sim/report/verdict.hpp"
 
 namespace stepsim {
 namespace {
 
-constexpr int kLabel = 15, kTitle = 46, kTime = 10, kShare = 10;
+constexpr int kTitle = 46, kTime = 10, kShare = 10;
 constexpr int kNarrowest = 80, kWidest = 100;
 constexpr std::size_t kPieces = 10, kListed = 4;
 constexpr double kSmall = 0.0005;  // prints as 0.0 %
@@ -27,12 +28,12 @@ constexpr std::array kKinds = {
     Kind{ChangeKind::setting, "Other settings (--set)"},
 };
 
-class Screen {
+class Screen : Page {
  public:
   Screen(const Explanation& explanation, Style style)
-      : e_(explanation), style_(style), column_(column_for(explanation.metrics.step_time)) {
-    style_.width = std::clamp(style_.width, kNarrowest, kWidest);
-  }
+      : Page(style, kNarrowest, kWidest),
+        e_(explanation),
+        column_(column_for(explanation.metrics.step_time)) {}
 
   std::string text() {
     header();
@@ -45,17 +46,6 @@ class Screen {
   }
 
  private:
-  void line(std::string_view text = "") { out_.append(text).append("\n"); }
-  std::string bold(std::string_view text) const { return painted(style_, Paint::bold, text); }
-
-  void paragraph(std::string_view label, std::string_view text) {
-    std::string lead = bold(pad_right(label, kLabel));
-    for (const std::string& part : wrap(text, style_.width - kLabel)) {
-      line(lead + part);
-      lead = std::string(kLabel, ' ');
-    }
-  }
-
   double share(double seconds) const { return seconds / e_.metrics.step_time.seconds(); }
 
   void header() {
@@ -156,9 +146,7 @@ class Screen {
   }
 
   const Explanation& e_;
-  Style style_;
   Column column_;
-  std::string out_;
 };
 
 }  // namespace

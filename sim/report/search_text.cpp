@@ -8,12 +8,13 @@
 #include "sim/report/cost.hpp"
 #include "sim/report/humanise.hpp"
 #include "sim/report/long_run_text.hpp"
+#include "sim/report/page.hpp"
 #include "sim/report/search_report.hpp"
 
 namespace stepsim {
 namespace {
 
-constexpr int kLabel = 15, kRank = 4, kTime = 10, kAgainst = 10, kSize = 11, kShare = 8, kGap = 2;
+constexpr int kRank = 4, kTime = 10, kAgainst = 10, kSize = 11, kShare = 8, kGap = 2;
 constexpr int kNarrowest = 80, kWidest = 110;
 constexpr std::size_t kNamed = 3;
 constexpr double kSmall = 0.002;  // of a step: not worth naming
@@ -26,10 +27,9 @@ bool differ_in_bucket_alone(Strategy a, const Strategy& b) {
   return a == b;
 }
 
-class Screen {
+class Screen : Page {
  public:
-  Screen(const SearchReport& report, Style style) : r_(report), style_(style) {
-    style_.width = std::clamp(style_.width, kNarrowest, kWidest);
+  Screen(const SearchReport& report, Style style) : Page(style, kNarrowest, kWidest), r_(report) {
     const auto& ranked = r_.outcome.ranked;
     Seconds longest = ranked.empty() ? Seconds{} : ranked.front().outcome.step;
     const Seconds least = longest;
@@ -51,17 +51,6 @@ class Screen {
   }
 
  private:
-  void line(std::string_view text = "") { out_.append(text).append("\n"); }
-  std::string bold(std::string_view text) const { return painted(style_, Paint::bold, text); }
-
-  void paragraph(std::string_view label, std::string_view text) {
-    std::string lead = bold(pad_right(label, kLabel));
-    for (const std::string& part : wrap(text, style_.width - kLabel)) {
-      line(lead + part);
-      lead = std::string(kLabel, ' ');
-    }
-  }
-
   void header() {
     for (const std::string& part :
          wrap(fmt::format("{}: {} on {} x {}, {} samples a step", r_.scenario, r_.model,
@@ -83,11 +72,7 @@ class Screen {
     paragraph("", choices_text(b.strategy));
     if (r_.own && r_.own->fits) paragraph("Against", against(b));
     if (r_.run) paragraph("Training", trained_text(*r_.run, r_.gpus, r_.dollars_per_hour));
-    std::string lead = bold(pad_right("Run", kLabel));
-    for (const std::string& part : shell_lines(r_.commands.front(), style_.width - kLabel)) {
-      line(lead + part);
-      lead = std::string(kLabel, ' ');
-    }
+    labelled("Run", shell_lines(r_.commands.front(), style_.width - kLabel));
     line();
   }
 
@@ -191,11 +176,9 @@ class Screen {
   }
 
   const SearchReport& r_;
-  Style style_;
   Column column_;
   bool each_its_unit_ = false;  ///< they are too far apart for one
   bool tight_ = false;
-  std::string out_;
 };
 
 }  // namespace

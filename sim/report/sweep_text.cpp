@@ -5,12 +5,13 @@
 
 #include "sim/report/cost.hpp"
 #include "sim/report/humanise.hpp"
+#include "sim/report/page.hpp"
 #include "sim/report/sweep.hpp"
 
 namespace stepsim {
 namespace {
 
-constexpr int kLabel = 15, kFigure = 14, kDistance = 10, kMfu = 9, kMemory = 11;
+constexpr int kFigure = 14, kDistance = 10, kMfu = 9, kMemory = 11;
 constexpr int kTight = 7;  // "  tight"
 constexpr int kNarrowest = 80, kWidest = 120;
 constexpr std::int64_t kMostLines = 32;  ///< values of a lone axis that are all shown
@@ -31,11 +32,9 @@ std::string longest_wait(const PointNumbers& numbers) {
 /// Of those that fit: once PyTorch has given its fragments back.
 bool is_tight(const PointNumbers& numbers) { return numbers.peak > numbers.capacity; }
 
-class Screen {
+class Screen : Page {
  public:
-  Screen(const SweepAnswer& answer, Style style) : a_(answer), style_(style) {
-    style_.width = std::clamp(style_.width, kNarrowest, kWidest);
-  }
+  Screen(const SweepAnswer& answer, Style style) : Page(style, kNarrowest, kWidest), a_(answer) {}
 
   std::string text() {
     header();
@@ -50,17 +49,6 @@ class Screen {
   }
 
  private:
-  void line(std::string_view text = "") { out_.append(text).append("\n"); }
-  std::string bold(std::string_view text) const { return painted(style_, Paint::bold, text); }
-
-  void paragraph(std::string_view label, std::string_view text) {
-    std::string lead = bold(pad_right(label, kLabel));
-    for (const std::string& part : wrap(text, style_.width - kLabel)) {
-      line(lead + part);
-      lead = std::string(kLabel, ' ');
-    }
-  }
-
   double value(const PointNumbers& numbers) const { return a_.objective->value(numbers); }
   double best_value() const { return value(*a_.best.front().outcome.numbers); }
 
@@ -201,8 +189,6 @@ class Screen {
   }
 
   const SweepAnswer& a_;
-  Style style_;
-  std::string out_;
 };
 
 }  // namespace

@@ -10,12 +10,12 @@
 #include "sim/report/likely_error_text.hpp"
 #include "sim/report/long_run_text.hpp"
 #include "sim/report/memory_text.hpp"
+#include "sim/report/page.hpp"
 #include "sim/report/straggler.hpp"
 
 namespace stepsim {
 namespace {
 
-constexpr int kLabel = 15;         ///< width of the labels at the left
 constexpr int kNumber = 5;         ///< width of a number of three digits
 constexpr int kUnit = 13;          ///< width of its unit and the space behind
 constexpr int kTitle = 37;         ///< width of the longest title of a cause
@@ -30,12 +30,10 @@ constexpr std::size_t kCauseLines =
 constexpr std::size_t kSides = 3;  ///< of the calibrated range that are named
 
 /// One screen while it is written.
-class Screen {
+class Screen : Page {
  public:
   Screen(const Metrics& metrics, Style style)
-      : m_(metrics), style_(style), column_(column_for(metrics.step_time)) {
-    style_.width = std::clamp(style_.width, kNarrowest, kWidest);
-  }
+      : Page(style, kNarrowest, kWidest), m_(metrics), column_(column_for(metrics.step_time)) {}
 
   std::string text(const std::vector<ExpectationOutcome>& expectations) {
     header();
@@ -55,19 +53,6 @@ class Screen {
   }
 
  private:
-  void line(std::string_view text = "") { out_.append(text).append("\n"); }
-  std::string bold(std::string_view text) const { return painted(style_, Paint::bold, text); }
-  std::string dim(std::string_view text) const { return painted(style_, Paint::dim, text); }
-
-  /// A label and a text that wraps beside it.
-  void paragraph(std::string_view label, std::string_view text, Paint paint = Paint::bold) {
-    std::string lead = painted(style_, paint, pad_right(label, kLabel));
-    for (const std::string& part : wrap(text, style_.width - kLabel)) {
-      line(lead + part);
-      lead = std::string(kLabel, ' ');
-    }
-  }
-
   /// A label, an aligned number with its unit, and details behind.
   void figure(std::string_view label, const Figure& value, const std::string& details) {
     const std::string number = pad_left(value.number, kNumber);
@@ -321,9 +306,7 @@ class Screen {
   }
 
   const Metrics& m_;
-  Style style_;
   Column column_;  ///< every time that is part of the step
-  std::string out_;
 };
 
 }  // namespace
