@@ -2,10 +2,12 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/report/csv_cell.hpp"
 #include "sim/report/json_number.hpp"
 #include "sim/report/sweep.hpp"
+#include "sim/sweep/point_columns.hpp"
 
 namespace stepsim {
 namespace {
@@ -99,12 +101,7 @@ void write_sweep_csv(const SweepAnswer& answer, const EachPoint& each, std::ostr
   std::string head = "point";
   for (const SweepAxis& axis : answer.axes)
     for (const std::string& path : axis.paths) head += "," + csv_cell(path);
-  head +=
-      ",state,reason,step_time_s,mfu,tokens_per_s,samples_per_s,tokens_per_s_per_gpu,peak_memory_"
-      "bytes,"
-      "memory_capacity_bytes,gpus,cost_dollars";
-  for (std::size_t i = 0; i < kCauses; ++i)
-    head += fmt::format(",{}_s", name_of(static_cast<Cause>(i)));
+  head += fmt::format(",state,reason,{}", fmt::join(number_columns(), ","));
   out << head << '\n';
   each([&](const SweepPoint& point) {
     const Outcome& outcome = point.outcome;
@@ -123,7 +120,7 @@ void write_sweep_csv(const SweepAnswer& answer, const EachPoint& each, std::ostr
                           n.capacity.bytes(), n.gpus, some(n.dollars));
       for (const double seconds : n.breakdown) line += "," + digits(seconds);
     } else {
-      line += std::string(9 + kCauses, ',');
+      line += std::string(number_columns().size(), ',');
     }
     out << line << '\n';
   });
