@@ -182,30 +182,30 @@ std::vector<const Op*> Block::order() const {
 
 double Block::parameters() const {
   double sum = 0;
-  for (const Op* op : order()) {
-    for (const double tensor : op->parameters) sum += tensor;
+  for (const Op& op : dag.ops) {
+    for (const double tensor : op.parameters) sum += tensor;
   }
   return sum;
 }
 
 double Block::expert_parameters() const {
   double sum = 0;
-  for (const Op* op : order()) {
-    if (op->expert) sum += std::accumulate(op->parameters.begin(), op->parameters.end(), 0.0);
+  for (const Op& op : dag.ops) {
+    if (op.expert) sum += std::accumulate(op.parameters.begin(), op.parameters.end(), 0.0);
   }
   return sum;
 }
 
 Bytes Block::tables() const {
   Bytes sum;
-  for (const Op* op : order()) sum += op->tables;
+  for (const Op& op : dag.ops) sum += op.tables;
   return sum;
 }
 
 Bytes Block::saved(const Recomputation& recompute) const {
   if (recomputable && recompute.kind == Recompute::full) return input;
   Bytes sum;
-  for (const Op* op : order()) sum += op->saved;
+  for (const Op& op : dag.ops) sum += op.saved;
   for (const RecomputeRegion& region : regions) {
     if (recompute.repeats(region.module)) sum -= region.dropped;
   }
@@ -223,7 +223,7 @@ std::vector<const Op*> Block::recomputed(const Recomputation& recompute) const {
 
 ForwardFlops Block::forward_flops() const {
   ForwardFlops sum;
-  for (const Op* op : order()) (op->core_attention ? sum.attention : sum.products) += op->flops;
+  for (const Op& op : dag.ops) (op.core_attention ? sum.attention : sum.products) += op.flops;
   return sum;
 }
 
@@ -241,13 +241,13 @@ ForwardFlops Block::repeated(const Recomputation& recompute) const {
 
 double Block::quantised() const {
   double sum = 0;
-  for (const Op* op : order()) sum += op->quantised;
+  for (const Op& op : dag.ops) sum += op.quantised;
   return sum;
 }
 
 Bytes Block::kept_for_weights() const {
   Bytes sum;
-  for (const Op* op : order()) sum += op->kept_for_weights;
+  for (const Op& op : dag.ops) sum += op.kept_for_weights;
   return sum;
 }
 

@@ -129,8 +129,8 @@ Working& Working::operator-=(const Working& other) {
 Working saved_by(const Block& block, const Recomputation& recompute) {
   Working saved{.activations = block.saved(recompute)};
   if (block.recomputable && recompute.kind == Recompute::full) return saved;
-  for (const Op* op : block.order()) {
-    if (op->loss) saved.logits += op->saved;
+  for (const Op& op : block.dag.ops) {
+    if (op.loss) saved.logits += op.saved;
   }
   saved.activations -= saved.logits;
   return saved;

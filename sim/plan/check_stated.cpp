@@ -2,6 +2,7 @@
 #include "sim/plan/check_stated.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -11,6 +12,10 @@
 namespace stepsim {
 
 void check_stated_collectives(const Plan& plan, const Scenario& scenario) {
+  const bool is_stated = std::any_of(
+      std::begin(kCollectiveOps), std::end(kCollectiveOps),
+      [&](CollectiveOp op) { return choice_for(op, scenario.collectives).algorithm != "auto"; });
+  if (!is_stated) return;
   std::map<GroupShape, const Group*> shapes;
   for (const Group& group : plan.groups) {
     if (!is_transfer(group.channel) && group.shape.ranks > 1) shapes.emplace(group.shape, &group);

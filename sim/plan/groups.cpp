@@ -2,6 +2,7 @@
 #include "sim/plan/groups.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -312,6 +313,23 @@ class GroupMaker {
   Groups groups_;
 };
 
+using Shapes = std::array<GroupShape, kChannels>;
+
+/// Of each rank, a number that ranks share whose groups have the same shapes.
+std::vector<int> kinds_of(const Groups& groups) {
+  std::map<Shapes, int> known;
+  std::vector<int> kinds;
+  for (const auto& of_rank : groups.of_rank) {
+    Shapes shapes;
+    for (std::size_t channel = 0; channel < kChannels; ++channel) {
+      const int group = of_rank[channel];
+      if (group >= 0) shapes[channel] = groups.all[static_cast<std::size_t>(group)].shape;
+    }
+    kinds.push_back(known.emplace(shapes, static_cast<int>(known.size())).first->second);
+  }
+  return kinds;
+}
+
 }  // namespace
 
 Channel send_channel(int stage, int next, int stages, bool forward) {
@@ -329,15 +347,18 @@ void add_groups(Plan& plan, const Scenario& scenario, const OpGraph& graph) {
     GroupInputs inputs;
     Shared<std::vector<Group>> all;
     Shared<Plan::GroupOf> of_rank;
+    Shared<std::vector<int>> kinds;
   };
   static std::optional<Known> last;
   GroupInputs inputs = inputs_of(scenario, graph);
   if (!last || last->inputs != inputs) {
     Groups made = GroupMaker(plan.network, inputs).take();
-    last = Known{std::move(inputs), std::move(made.all), std::move(made.of_rank)};
+    std::vector<int> kinds = kinds_of(made);
+    last = Known{std::move(inputs), std::move(made.all), std::move(made.of_rank), std::move(kinds)};
   }
   plan.groups = last->all;
   plan.group_of = last->of_rank;
+  plan.kind_of = last->kinds;
 }
 
 }  // namespace stepsim

@@ -15,8 +15,8 @@ Bytes placeholder_bytes(const Scenario& scenario, const OpGraph& graph, int stag
   std::set<WeightShape> shapes;
   for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
     for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
-      for (const Op* op : graph.blocks[block].order())
-        shapes.insert(op->placeholders.begin(), op->placeholders.end());
+      for (const Op& op : graph.blocks[block].dag.ops)
+        shapes.insert(op.placeholders.begin(), op.placeholders.end());
     }
   }
   double elements = 0;

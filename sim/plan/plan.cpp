@@ -2,7 +2,9 @@
 #include "sim/plan/plan.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <map>
+#include <tuple>
 
 #include "sim/plan/check_stated.hpp"
 #include "sim/plan/checkpoint.hpp"
@@ -23,20 +25,40 @@ const Group* group_of(const Plan& plan, int rank, Channel channel) {
   return group < 0 ? nullptr : &plan.groups[static_cast<std::size_t>(group)];
 }
 
+/// What tells ranks apart, in few words: 16,384 of them are told apart for each point of a sweep.
+struct ProgramKey {
+  int groups = 0;  ///< of the same shapes
+  int stage = 0;
+  bool loads = false;
+  std::array<bool, 2> writes{};
+  Slowness slow{};
+  int collects_early = 0;
+  auto operator<=>(const ProgramKey&) const = default;
+};
+
+/// The first tensor rank of stages that need input.
+bool loads(const Scenario& scenario, const Placement& placement, const RankPlace& place) {
+  if (!scenario.data || place.tensor != 0) return false;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    if (placement.needs_batch({place.stage, chunk})) return true;
+  }
+  return false;
+}
+
+int collects_early(const Scenario& scenario, int rank) {
+  const auto& collection = scenario.host.garbage_collection;
+  return collection && !collection->aligned ? rank % collection->every : 0;
+}
+
 /// Everything that the program of a rank depends on; ranks of equal shape share one program.
-StageShape shape_of(const Plan& plan, const Scenario& scenario, const Placement& placement,
-                    const RankOrdering& order, int rank) {
+StageShape shape_of(const Plan& plan, const ProgramKey& key, int rank) {
   const auto shape = [&](Channel channel) {
     const Group* group = group_of(plan, rank, channel);
     return group == nullptr ? GroupShape{} : group->shape;
   };
-  const RankPlace place = order.place_of(rank);
-  bool needs_batch = false;
-  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk)
-    needs_batch |= placement.needs_batch({place.stage, chunk});
-  StageShape result{.stage = place.stage,
-                    .loads = scenario.data.has_value() && needs_batch && place.tensor == 0,
-                    .writes = writes_of(plan, scenario, rank),
+  StageShape result{.stage = key.stage,
+                    .loads = key.loads,
+                    .writes = key.writes,
                     .tensor = shape(Channel::tensor),
                     .context = shape(Channel::context),
                     .expert = shape(Channel::expert),
@@ -46,13 +68,19 @@ StageShape shape_of(const Plan& plan, const Scenario& scenario, const Placement&
                     .expert_data = shape(Channel::expert_data),
                     .expert_across = shape(Channel::expert_across),
                     .model = shape(Channel::model),
-                    .embedding = shape(Channel::embedding)};
+                    .embedding = shape(Channel::embedding),
+                    .slow = key.slow,
+                    .collects_early = key.collects_early};
   for (std::size_t i = 0; i < result.between_nodes.size(); ++i) {
     result.between_nodes[i] = shape(transfer_channel(i)).nodes > 1;
   }
-  const auto& collection = scenario.host.garbage_collection;
-  if (collection && !collection->aligned) result.collects_early = rank % collection->every;
   return result;
+}
+
+int program_of(Workshop& shop, std::map<StageShape, int>& programs, const StageShape& shape) {
+  const auto [entry, is_new] = programs.emplace(shape, static_cast<int>(programs.size()));
+  if (is_new) shop.plan.programs.push_back(stage_program(shop, entry->first));
+  return entry->second;
 }
 
 }  // namespace
@@ -138,12 +166,22 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   const RankOrdering order(scenario);
   const std::vector<Slowness> slowness = slowness_of_ranks(scenario, options);
   std::map<StageShape, int> programs;
+  std::map<ProgramKey, int> known;
+  auto last = known.end();
   for (int rank = 0; rank < scenario.cluster.gpus(); ++rank) {
-    StageShape shape = shape_of(plan, scenario, placement, order, rank);
-    shape.slow = slowness[static_cast<std::size_t>(rank)];
-    const auto [entry, is_new] = programs.emplace(shape, static_cast<int>(plan.programs.size()));
-    if (is_new) plan.programs.push_back(stage_program(shop, entry->first));
-    plan.program_of.push_back(entry->second);
+    const RankPlace place = order.place_of(rank);
+    const ProgramKey key{plan.kind_of[static_cast<std::size_t>(rank)],
+                         place.stage,
+                         loads(scenario, placement, place),
+                         writes_of(plan, scenario, rank),
+                         slowness[static_cast<std::size_t>(rank)],
+                         collects_early(scenario, rank)};
+    if (last == known.end() || last->first != key) {  // neighbours mostly are alike
+      bool is_new = false;
+      std::tie(last, is_new) = known.emplace(key, 0);
+      if (is_new) last->second = program_of(shop, programs, shape_of(plan, key, rank));
+    }
+    plan.program_of.push_back(last->second);
   }
   InputLinks links;
   if (scenario.data) links = add_input(plan, scenario, options);

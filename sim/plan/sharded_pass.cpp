@@ -116,9 +116,9 @@ bool shards_parameters(const Workshop& shop, const StageShape& shape) {
 GatheredElements gathered_elements(const Scenario& scenario, const Block& block, bool expert) {
   const auto threshold = static_cast<double>(scenario.parallelism.data.persistence_threshold);
   GatheredElements elements;
-  for (const Op* op : block.order()) {
-    if (op->expert != expert) continue;
-    for (const double tensor : op->parameters)
+  for (const Op& op : block.dag.ops) {
+    if (op.expert != expert) continue;
+    for (const double tensor : op.parameters)
       (tensor < threshold ? elements.persistent : elements.each_pass) += tensor;
   }
   return elements;
