@@ -9,10 +9,12 @@
 #include "sim/core/hash.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
+#include "sim/plan/like_steps.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/report/humanise.hpp"
 #include "sim/report/measure.hpp"
 #include "sim/sweep/point_columns.hpp"
+#include "sim/timeline/repeating.hpp"
 
 namespace stepsim {
 namespace {
@@ -29,14 +31,26 @@ std::string too_large(const Memory& memory) {
                      humanise(worst.total()).text());
 }
 
-}  // namespace
-
-Outcome simulated_point(const Scenario& scenario) {
-  const OpGraph graph = build(scenario);
+/// Of all steps that are asked for.
+Metrics whole(const Scenario& scenario, const OpGraph& graph) {
   int replica = 0;
   if (scenario.run.replicas > 1) replica = run_replicas(scenario, graph, {.jobs = 1}).median;
   const Plan plan = make_plan(scenario, graph, {.replica = replica});
-  const Metrics m = measure(scenario, graph, simulate(plan));
+  return measure(scenario, graph, simulate(plan));
+}
+
+/// A second step that leaves what the first has left stands for all after it.
+std::optional<Metrics> of_second_step(const Scenario& scenario, const OpGraph& graph) {
+  const bool is_shorter = scenario.run.warmup + scenario.run.steps > 2;
+  if (!is_shorter || scenario.run.warmup == 0 || !steps_are_alike(scenario)) return std::nullopt;
+  Scenario two_steps = scenario;
+  two_steps.run.warmup = two_steps.run.steps = 1;
+  const Simulation simulation = simulate(make_plan(two_steps, graph));
+  if (!last_step_repeats(simulation.timeline)) return std::nullopt;
+  return measure(two_steps, graph, simulation);
+}
+
+Outcome outcome_of(const Metrics& m) {
   const bool fits = m.memory.stages.empty() || m.memory.fits();
   PointNumbers numbers{.step = m.step_time,
                        .mfu = m.mfu,
@@ -52,6 +66,15 @@ Outcome simulated_point(const Scenario& scenario) {
   return {.state = fits ? PointState::ok : PointState::too_large,
           .reason = fits ? "" : too_large(m.memory),
           .numbers = numbers};
+}
+
+}  // namespace
+
+Outcome simulated_point(const Scenario& scenario) {
+  const OpGraph graph = build(scenario);
+  auto metrics = of_second_step(scenario, graph);
+  if (!metrics) metrics = whole(scenario, graph);
+  return outcome_of(*metrics);
 }
 
 std::string line_of(const Outcome& outcome) {

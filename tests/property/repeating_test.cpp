@@ -1,0 +1,99 @@
+// Random scenarios whose steps have the same tasks: when a step leaves what the one before it left,
+// all that follow take as long.
+#include "sim/timeline/repeating.hpp"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "sim/engine/simulate.hpp"
+#include "sim/plan/like_steps.hpp"
+#include "tests/property/random_scenario.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+/// Of a step: transfers that meet are rounded to parts of a byte, from step to step otherwise.
+constexpr double kExact = 1e-6;
+constexpr int kScenarios = 200;
+
+/// As the scenario, but that nothing runs ahead of a step, and nothing comes every so many steps.
+Scenario with_like_steps(Scenario scenario) {
+  scenario.data.reset();
+  scenario.checkpoint.reset();
+  const Host host = scenario.host;
+  scenario.host = {.mode = host.mode, .launch = host.launch, .queue_depth = host.queue_depth};
+  return scenario;
+}
+
+Timeline run(const RandomScenario& random, Scenario& scenario, int steps) {
+  scenario.run.steps = steps;
+  return simulate(random.plan(scenario)).timeline;
+}
+
+double length(const Timeline& timeline, std::size_t step) {
+  return timeline.step_ends[step] - timeline.step_start(step);
+}
+
+}  // namespace
+
+TEST_CASE("after a step that repeats the one before it every step is as long") {
+  int repeating = 0, other = 0, changing = 0;
+  for (int seed = 0; seed < kScenarios; ++seed) {
+    const RandomScenario random(static_cast<std::uint64_t>(seed), true);
+    CAPTURE(seed);
+    CAPTURE(random.text());
+    Scenario scenario = with_like_steps(random.scenario());
+    REQUIRE(steps_are_alike(scenario));
+    const Timeline two = run(random, scenario, 1);
+    const Timeline many = run(random, scenario, 5);
+    const double period = length(two, 1);
+    bool is_even = true;
+    for (std::size_t step = 1; step < many.step_ends.size(); ++step)
+      is_even &= std::abs(length(many, step) - period) <= kExact * period;
+    const bool repeats = last_step_repeats(two);
+    if (repeats) CHECK(is_even);
+    ++(repeats ? repeating : other);
+    changing += is_even ? 0 : 1;
+  }
+  MESSAGE(repeating << " repeat after two steps, " << other << " not yet, of which " << changing
+                    << " go on to change");
+  CHECK(repeating > kScenarios / 2);
+  CHECK(changing > 0);
+}
+
+TEST_CASE("a step by itself repeats nothing") {
+  Timeline one;
+  one.step_ends = {1.0};
+  CHECK(!last_step_repeats(one));
+}
+
+TEST_CASE("two steps of one rank are compared from the first that the next can feel") {
+  RankTimeline rank;
+  rank.rows = {{"compute", RowKind::compute, ""},
+               {"host", RowKind::host, ""},
+               {"data gather", RowKind::communication, "data"}};
+  const auto span = [](std::uint16_t row, std::uint16_t step, double start, double end) {
+    return Span{.arrival = start, .start = start, .end = end, .row = row, .step = step};
+  };
+  // The first step computes for longer; its gather, which the host does not wait for, is the same.
+  rank.spans = {span(0, 0, 0, 5), span(1, 0, 5, 5), span(2, 0, 4, 6),
+                span(0, 1, 5, 8), span(1, 1, 8, 8), span(2, 1, 7, 9)};
+  Timeline timeline;
+  timeline.ranks = {rank};
+  timeline.step_ends = {5, 8};
+  CHECK(last_step_repeats(timeline));
+  SUBCASE("something longer is still under way") {
+    timeline.ranks[0].spans[5].end = 9.5;
+    CHECK(!last_step_repeats(timeline));
+  }
+  SUBCASE("something that began earlier is still under way") {
+    timeline.ranks[0].spans[5].arrival = 6.5;
+    CHECK(!last_step_repeats(timeline));
+  }
+  SUBCASE("a host that never waits may be anywhere") {
+    timeline.ranks[0].rows[1].kind = RowKind::copy;
+    CHECK(!last_step_repeats(timeline));
+  }
+}
