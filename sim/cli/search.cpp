@@ -11,8 +11,9 @@ void add_search(CLI::App& app, Action& chosen) {
   CLI::App* search = app.add_subcommand("search", "find the best way to split a scenario");
   SearchOptions& options = *kept;
   search->footer(
-      "Exit codes: 0 a strategy was found, 1 none fits in memory, 2 bad input, 3 interrupted,\n"
-      "4 a file could not be read or written.\n\n"
+      "Exit codes: 0 a strategy was found, 1 none fits in memory or meets the deadline, 2 bad "
+      "input,\n"
+      "3 interrupted, 4 a file could not be read or written.\n\n"
       "Example: stepsim search scenarios/gpt-22b-8xa100.yaml --only tensor=4,8 -o best.yaml");
   add_scenario(*search, options.scenario);
   search->add_option("--only", options.only, "axis=values: what to search, as in tensor=1,2,4")
@@ -22,8 +23,11 @@ void add_search(CLI::App& app, Action& chosen) {
       ->check(not_empty());
   search->add_option("--tokens", options.tokens, "length of the training: 300e9")
       ->check(not_empty());
+  search->add_option("--deadline", options.deadline, "the training is to end within it: 30d")
+      ->check(not_empty());
   search->add_option("--objective", options.objective,
-                     "of several numbers of GPUs: step_time, cost, mfu, tokens_per_s or memory");
+                     "of several numbers of GPUs: step_time, gpus, cost, mfu, tokens_per_s or "
+                     "memory; default: step_time, with --deadline gpus");
   search->add_option("--svg", options.svg, "write a picture of several numbers of GPUs")
       ->check(not_empty());
   search->add_option("--keep", options.keep, "strategies to list")->check(CLI::Range(1, 1000));

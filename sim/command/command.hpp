@@ -33,7 +33,8 @@ struct SearchOptions {
   std::vector<std::string> only;           ///< "tensor=1,2,4"
   std::string gpus;                        ///< "512", "64..4096"; empty: those of the scenario
   std::string tokens;                      ///< of the training: "300e9"; empty: as run.horizon says
-  std::string objective;                   ///< of sizes; empty: step_time
+  std::string deadline;                    ///< of the training: "30d"; empty: none
+  std::string objective;                   ///< of sizes; empty: step_time, or gpus with a deadline
   std::string budget;                      ///< time for each search: "60s"; empty: any
   std::string strategy_timeout = "10min";  ///< that a simulation may take
   std::string svg;                         ///< picture to write; empty: none

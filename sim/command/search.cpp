@@ -90,6 +90,31 @@ std::optional<std::int64_t> steps_of(const SearchOptions& options, const Scenari
   return static_cast<std::int64_t>(std::ceil(tokens / tokens_per_step(s)));
 }
 
+double seconds_of(const char* option, const std::string& text) {
+  try {
+    return parse_duration(text);
+  } catch (const UserError& error) {
+    throw UserError(fmt::format("{}: {}", option, error.what()));
+  }
+}
+
+/// Of the training, whose length has to be known.
+std::optional<Seconds> deadline_of(const SearchOptions& options,
+                                   const std::optional<std::int64_t>& steps) {
+  if (options.deadline.empty()) return std::nullopt;
+  if (!steps)
+    throw UserError(
+        fmt::format("--deadline {}: of what training? --tokens 300e9 says how long it is, or "
+                    "run.horizon in steps",
+                    options.deadline));
+  return Seconds{seconds_of("--deadline", options.deadline)};
+}
+
+/// Which of several sizes is best, where nobody says.
+std::string default_objective(const SearchOptions& options) {
+  return options.deadline.empty() ? "step_time" : "gpus";
+}
+
 /// A file that will be written, and is not what was read.
 void check_output(const SearchOptions& options) {
   if (!options.svg.empty()) check_writable(options.svg);
@@ -149,8 +174,9 @@ class SearchCommand {
         runs_(options, base_),
         sizes_(sizes_of(options, base_.scenario.cluster)),
         steps_(steps_of(options, base_.scenario)),
+        deadline_(deadline_of(options, steps_)),
         budget_(options.budget.empty() ? std::nullopt
-                                       : std::optional(parse_duration(options.budget))) {
+                                       : std::optional(seconds_of("--budget", options.budget))) {
     if (!options.objective.empty()) check_objective(options.objective);
     if (sizes_.size() == 1) check_for_one_size(options);
     check_output(options);
@@ -175,7 +201,8 @@ class SearchCommand {
                         .listed = {},
                         .reason = {},
                         .run = {},
-                        .dollars_per_hour = {}};
+                        .dollars_per_hour = {},
+                        .deadline = deadline_};
     if (s.cost) report.dollars_per_hour = s.cost->price.dollars_per_hour;
     report.outcome = found(gpus, report.own);
     report.interrupted = report.outcome.interrupted();
@@ -200,7 +227,8 @@ class SearchCommand {
         .global_batch = s.training.global_batch,
         .tokens_per_step = tokens_per_step(s),
         .dollars_per_hour = {},
-        .objective = options_.objective.empty() ? "step_time" : options_.objective,
+        .objective = options_.objective.empty() ? default_objective(options_) : options_.objective,
+        .deadline = deadline_,
         .points = {},
         .best = {}};
     if (s.cost) report.dollars_per_hour = s.cost->price.dollars_per_hour;
@@ -299,6 +327,7 @@ class SearchCommand {
   SearchRuns runs_;
   std::vector<int> sizes_;
   std::optional<std::int64_t> steps_;
+  std::optional<Seconds> deadline_;
   std::optional<double> budget_;  ///< seconds
 };
 
@@ -328,7 +357,8 @@ ExitCode search(const SearchOptions& options, std::ostream& out, std::ostream& n
     const SearchReport report = command.report(command.sizes().front());
     out << formatted(options, report);
     command.write(report);
-    return code_of(report, !report.listed.empty());
+    const bool late = report.deadline && report.run && report.run->wall > *report.deadline;
+    return code_of(report, !report.listed.empty() && !late);
   }
   const CapacityReport report = command.capacity();
   out << formatted(options, report);

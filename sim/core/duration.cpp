@@ -12,7 +12,8 @@
 namespace stepsim {
 
 double parse_duration(const std::string& text) {
-  static const std::map<std::string, double> kUnits = {{"s", 1}, {"min", 60}, {"h", 3600}};
+  static const std::map<std::string, double> kUnits = {
+      {"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86'400}, {"day", 86'400}, {"days", 86'400}};
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   std::string unit = end;
@@ -20,8 +21,8 @@ double parse_duration(const std::string& text) {
                                                                  : unit.find_first_not_of(' '));
   const auto found = kUnits.find(unit);
   if (end == text.c_str() || found == kUnits.end() || !std::isfinite(number) || number <= 0)
-    throw UserError(
-        fmt::format("'{}' is not a duration; write \"10 min\", \"90 s\" or \"1.5 h\"", text));
+    throw UserError(fmt::format(
+        "'{}' is not a duration; write \"10 min\", \"90 s\", \"1.5 h\" or \"30 days\"", text));
   return number * found->second;
 }
 

@@ -5,7 +5,7 @@
 
 namespace stepsim {
 
-/// Seconds of "10 min", "90s", "1.5 h". Throws UserError for anything else, and what is not
+/// Seconds of "10 min", "90s", "1.5 h", "30d". Throws UserError for anything else, and what is not
 /// positive.
 double parse_duration(const std::string& text);
 

@@ -20,8 +20,10 @@ struct SizeObjective {
 
 constexpr double kHour = 3600;
 
-const std::array<SizeObjective, 5> kObjectives{{
+const std::array<SizeObjective, 6> kObjectives{{
     {"step_time", [](const CapacityPoint& p, const CapacityReport&) { return time_of(p); }},
+    {"gpus", [](const CapacityPoint& p,
+                const CapacityReport&) { return static_cast<double>(p.search.gpus); }},
     {"tokens_per_s",
      [](const CapacityPoint& p, const CapacityReport&) { return p.best()->step.seconds(); }},
     {"mfu", [](const CapacityPoint& p, const CapacityReport&) { return -p.best()->mfu; }},
@@ -70,6 +72,7 @@ void rank_sizes(CapacityReport& report) {
     const auto better = [&](std::size_t other) {
       return objective.value(point, report) < objective.value(report.points[other], report);
     };
+    if (report.deadline && !in_time(point, *report.deadline).value_or(false)) continue;
     if (!report.best || better(*report.best)) report.best = i;
   }
   const std::vector<bool> on = on_front(costs);

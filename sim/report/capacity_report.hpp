@@ -27,14 +27,20 @@ struct CapacityReport {
   double tokens_per_step = 0;              ///< 0: samples only
   std::optional<double> dollars_per_hour;  ///< of a GPU
   std::string objective;
+  std::optional<Seconds> deadline;    ///< of the training
   std::vector<CapacityPoint> points;  ///< in rising order of GPUs
-  std::optional<std::size_t> best;    ///< by the objective
+  std::optional<std::size_t> best;    ///< by the objective, of those in time
 };
 
 /// Time that a size takes, for the front: of the whole training, or of a step.
 double time_of(const CapacityPoint& point);
 /// GPU hours of that time, or dollars.
 double cost_of(const CapacityPoint& point, const CapacityReport& report);
+
+/// Whether the training ends before the deadline; nothing: no training is known.
+std::optional<bool> in_time(const CapacityPoint& point, Seconds deadline);
+/// Which sizes are in time, or how far off the fastest is. REQUIRES: a deadline.
+std::string deadline_text(const CapacityReport& report);
 
 /// Sets `on_front` and `best`.
 void rank_sizes(CapacityReport& report);

@@ -13,7 +13,7 @@
 namespace stepsim {
 namespace {
 
-constexpr int kGpus = 8, kTime = 11, kShare = 9, kSize = 10, kSpan = 12, kCost = 16;
+constexpr int kGpus = 8, kTime = 11, kShare = 9, kSize = 10, kSpan = 12, kMark = 2, kCost = 16;
 constexpr int kNarrowest = 80, kWidest = 110;
 
 class Screen : Page {
@@ -29,6 +29,7 @@ class Screen : Page {
   std::string text() {
     header();
     table();
+    if (r_.deadline && has_run_) deadline();
     if (r_.best) best();
     searched();
     return out_;
@@ -53,13 +54,13 @@ class Screen : Page {
   void table() {
     std::string head = pad_left("GPUs", kGpus) + pad_left("step", kTime) + pad_left("MFU", kShare) +
                        pad_left("scaling", kShare) + pad_left("memory", kSize);
-    if (has_run_) head += pad_left("training", kSpan);
+    if (has_run_) head += pad_left("training", span_width());
     if (has_goodput_) head += pad_left("goodput", kShare);
     head += pad_left(cost_title(), kCost);
     line(bold(head));
     for (const CapacityPoint& point : r_.points) row(point);
     line();
-    if (!r_.best) return;
+    if (smallest_ == nullptr) return;
     if (tight_) {
       paragraph("Memory", fmt::format("what is above {} fits once cached fragments are given back",
                                       humanise(r_.points.front().search.capacity).text()));
@@ -98,7 +99,7 @@ class Screen : Page {
     std::string text =
         gpus + pad_left(humanise(best->step).text(), kTime) + pad_left(percent(best->mfu), kShare) +
         pad_left(percent(scaling(point)), kShare) + pad_left(humanise(best->peak).text(), kSize);
-    if (has_run_) text += pad_left(point.run ? span_text(point.run->wall) : "", kSpan);
+    if (has_run_) text += pad_left(span_of(point), span_width());
     if (has_goodput_)
       text += pad_left(point.run && point.run->goodput ? percent(*point.run->goodput) : "", kShare);
     line(text + pad_left(cost_text(point), kCost));
@@ -106,6 +107,16 @@ class Screen : Page {
     for (const std::string& part :
          wrap(strategy_text(point.search.listed.front().strategy), style_.width - kGpus - 2))
       line(lead + painted(style_, Paint::dim, part));
+  }
+
+  int span_width() const { return r_.deadline ? kSpan + kMark : kSpan; }
+
+  /// With a mark of whether that is in time.
+  std::string span_of(const CapacityPoint& point) const {
+    if (!point.run) return "";
+    const std::string span = span_text(point.run->wall);
+    if (!r_.deadline) return span;
+    return span + (*in_time(point, *r_.deadline) ? " ✓" : " ✗");
   }
 
   void nothing(const std::string& gpus, const SearchOutcome& outcome, Bytes capacity) {
@@ -117,9 +128,16 @@ class Screen : Page {
       line(lead + painted(style_, Paint::dim, part));
   }
 
+  void deadline() {
+    paragraph("Deadline", deadline_text(r_));
+    line();
+  }
+
   void best() {
     const CapacityPoint& point = r_.points[*r_.best];
-    paragraph("Best", fmt::format("{} GPUs, by {}", grouped(point.search.gpus), r_.objective));
+    paragraph("Best", fmt::format("{} GPUs, {}{}", grouped(point.search.gpus),
+                                  r_.objective == "gpus" ? "the fewest" : "by " + r_.objective,
+                                  r_.deadline ? " of those in time" : ""));
     labelled("Run", shell_lines(point.search.commands.front(), style_.width - kLabel));
     line();
   }
@@ -150,7 +168,7 @@ class Screen : Page {
     if (!failures.empty()) paragraph("Failed", failures);
     if (!unproven.empty()) {
       paragraph("Not proven", "for " + unproven + " GPUs" + reasons);
-    } else if (r_.best) {
+    } else if (smallest_ != nullptr) {
       paragraph("Proven", "on each number of GPUs no other strategy of these is faster");
     }
   }

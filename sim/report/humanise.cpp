@@ -18,7 +18,8 @@ struct Unit {
 constexpr std::array kTimeUnits{Unit{1e-9, "ns"}, Unit{1e-6, "us"}, Unit{1e-3, "ms"}, Unit{1, "s"}};
 constexpr std::array kByteUnits{Unit{0x1p0, "B"},    Unit{0x1p10, "KiB"}, Unit{0x1p20, "MiB"},
                                 Unit{0x1p30, "GiB"}, Unit{0x1p40, "TiB"}, Unit{0x1p50, "PiB"}};
-constexpr std::array kCountUnits{Unit{1, ""}, Unit{1e3, "k "}, Unit{1e6, "M "}, Unit{1e9, "G "}};
+constexpr std::array kCountUnits{Unit{1, ""}, Unit{1e3, "k "}, Unit{1e6, "M "}, Unit{1e9, "G "},
+                                 Unit{1e12, "T "}};
 
 /// The smallest unit in which three digits are enough; the first one for 0, the last one for the
 /// rest.

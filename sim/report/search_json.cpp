@@ -68,6 +68,10 @@ std::string search_json(const SearchReport& r) {
   json["least_bound_left_s"] = c.left > 0 ? number(r.outcome.least_left) : Json(nullptr);
   json["own"] = r.own && r.own->fits ? outcome_json(*r.own) : Json(nullptr);
   json["training_s"] = r.run ? number(r.run->wall) : Json(nullptr);
+  if (r.deadline) {
+    json["deadline_s"] = number(*r.deadline);
+    json["in_time"] = r.run ? Json(r.run->wall <= *r.deadline) : Json(nullptr);
+  }
   json["goodput"] = r.run && r.run->goodput ? number(*r.run->goodput) : Json(nullptr);
   json["strategies"] = listed_json(r);
   return json.dump(2) + "\n";

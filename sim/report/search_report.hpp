@@ -38,6 +38,7 @@ struct SearchReport {
   std::optional<SearchReason> reason;      ///< where both fit
   std::optional<TrainedRun> run;           ///< where a length is known
   std::optional<double> dollars_per_hour;  ///< of a GPU
+  std::optional<Seconds> deadline;         ///< of the training
 };
 
 /// The first `keep` of the ranking, without those that differ from one before in the bucket alone.
@@ -48,6 +49,9 @@ std::string reason_text(const SearchReason& reason);
 
 /// "300 G tokens in 34.2 days, 840,000 GPU hours, 1,680,000.00 $, goodput 94.1 %"
 std::string trained_text(const TrainedRun& run, int gpus, std::optional<double> dollars_per_hour);
+
+/// "in time: 4.5 days before the deadline of 30.0 days"
+std::string in_time_text(Seconds wall, Seconds deadline);
 
 /// The command in lines of a shell, of that width where its words allow it.
 std::vector<std::string> shell_lines(const std::string& command, int width);

@@ -72,6 +72,7 @@ class Screen : Page {
     paragraph("", choices_text(b.strategy));
     if (r_.own && r_.own->fits) paragraph("Against", against(b));
     if (r_.run) paragraph("Training", trained_text(*r_.run, r_.gpus, r_.dollars_per_hour));
+    if (r_.run && r_.deadline) paragraph("Deadline", in_time_text(r_.run->wall, *r_.deadline));
     labelled("Run", shell_lines(r_.commands.front(), style_.width - kLabel));
     line();
   }
@@ -284,6 +285,14 @@ std::string trained_text(const TrainedRun& run, int gpus, std::optional<double> 
   text += fmt::format(" in {}, {} GPU hours", span_text(run.wall), grouped(std::llround(hours)));
   if (dollars_per_hour) text += ", " + dollars(hours * *dollars_per_hour);
   return run.goodput ? text + fmt::format(", goodput {}", percent(*run.goodput)) : text;
+}
+
+std::string in_time_text(Seconds wall, Seconds deadline) {
+  return wall <= deadline
+             ? fmt::format("in time: {} before the deadline of {}", span_text(deadline - wall),
+                           span_text(deadline))
+             : fmt::format("too late: {} ({}) after the deadline of {}", span_text(wall - deadline),
+                           percent(wall / deadline - 1), span_text(deadline));
 }
 
 std::string search_text(const SearchReport& report, const Style& style) {

@@ -465,8 +465,14 @@ TEST_CASE("capacity: sizes, time and cost of a training, and the picture of them
       {"--gpus 12", "--gpus 12: 12 GPUs are no whole nodes of 8, but 8 and 16 are\n"},
       {"--tokens many", "--tokens many: a number of tokens is wanted, as in 300e9\n"},
       {"--objective speed",
-       "--objective speed: unknown, known: step_time, tokens_per_s, mfu, cost, "
-       "memory\n"},
+       "--objective speed: unknown, known: step_time, gpus, tokens_per_s, mfu, "
+       "cost, memory\n"},
+      {"--gpus 8..16 --deadline 30d",
+       "--deadline 30d: of what training? --tokens 300e9 says how long it is, or run.horizon in "
+       "steps\n"},
+      {"--tokens 1e9 --deadline soon",
+       "--deadline: 'soon' is not a duration; write \"10 min\", \"90 s\", \"1.5 h\" or \"30 "
+       "days\"\n"},
       {"--svg x.svg", "--svg: a picture is of several numbers of GPUs (--gpus 64..1024)\n"},
       {"--objective cost",
        "--objective cost: it chooses among several numbers of GPUs (--gpus 64..1024); the "

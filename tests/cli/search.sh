@@ -7,7 +7,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
-fail() { echo "$1"; cat out err; exit 1; }
+fail() { echo "$1"; head -c 4000 out; cat err; exit 1; }
 # expect CASE CODE [ARGUMENT...]: exits with CODE; what it prints is in out and err.
 expect() {
   local code=0
@@ -44,6 +44,50 @@ expect "a folder that is not there" 4 a.yaml -o none/best.yaml
 few=(--only context=1 --only schedule=1f1b --only tensor=1,2 --only bucket=100)
 expect "no budget" 0 a.yaml "${few[@]}" --budget "0.0001 s"
 has "no budget" "Not proven the time is over (--budget allows more); those that are left have bounds"
+
+# A deadline: the fewest GPUs in time, the cheapest ones, none, and with failures in between.
+cat >train.yaml <<'END'
+model: mpt-125m
+cluster: dgx-a100-80
+training: {sequence_length: 2048, attention: flash1, global_batch: 256}
+cost: {price: 2.00 $/gpu/h}
+END
+plain=(--only context=1 --only tensor=1 --only pipeline=1 --only bucket=100)
+training=(train.yaml --gpus 8..32 "${plain[@]}" --tokens 1e12)
+of_sizes() { python3 -c "import json; d = json.load(open('out')); print(($1))"; }
+expect "no deadline" 0 "${training[@]}" --format json
+# The middle size is in time, the smallest one is not.
+hours=$(of_sizes "1.01 * d['sizes'][1]['training_s'] / 3600")
+expect "a deadline" 0 "${training[@]}" --deadline "$hours h" --format json
+[[ $(of_sizes "d['best_gpus'], [s['in_time'] for s in d['sizes']]") == "(16, [False, True, True])" ]] ||
+  fail "a deadline: the best is not the smallest in time"
+expect "the cheapest in time" 0 "${training[@]}" --deadline "$hours h" --objective cost --format json
+[[ $(of_sizes "d['best_gpus'] == min((s for s in d['sizes'] if s['in_time']),
+                                     key=lambda s: s['dollars'])['gpus']") == True ]] ||
+  fail "the cheapest in time is not the best"
+expect "a deadline in words" 0 "${training[@]}" --deadline "$hours h"
+has "a deadline in words" "Deadline 16 GPUs are the fewest of these that are done within"
+has "a deadline in words" "; 8 GPUs take "
+has "a deadline in words" "Best 16 GPUs, the fewest of those in time"
+(($(grep -c ' ✓ ' out) == 2 && $(grep -c ' ✗ ' out) == 1)) || fail "not every size has its mark"
+expect "no size in time" 1 "${training[@]}" --deadline 2d -o late.yaml
+has "no size in time" "none of these is done within 2.00 days: 32 GPUs, the largest, take"
+has "no size in time" "too long; without checkpoints and failures"
+lacks "no size in time" "Best"
+[[ ! -e late.yaml ]] || fail "a size that is too late was written"
+expect "one size, too late" 1 train.yaml "${plain[@]}" --tokens 1e12 --deadline 1h
+has "one size, too late" "Deadline too late:"
+expect "one size, in time" 0 train.yaml "${plain[@]}" --tokens 1e9 --deadline 30d
+has "one size, in time" "before the deadline of 30.0 days"
+# In time without failures, too late with them.
+cat >>train.yaml <<'END'
+checkpoint: {every: 500, storage: {bandwidth: 2 GB/s}}
+reliability: {gpu_mtbf: 200 h, detection: 1 min, restart: 1 h}
+run: {horizon: 1 day}
+END
+expect "failures" 0 "${training[@]}" --deadline "$hours h" --format json
+[[ $(of_sizes "d['best_gpus'], d['sizes'][1]['in_time'], d['sizes'][1]['goodput'] < 0.95") == \
+   "(32, False, True)" ]] || fail "failures do not count"
 
 # A GPU on which nothing fits.
 cat >big.yaml <<'END'
