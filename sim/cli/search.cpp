@@ -13,7 +13,8 @@ void add_search(CLI::App& app, Action& chosen) {
   search->footer(
       "Exit codes: 0 a strategy was found, 1 none fits in memory or meets the deadline, 2 bad "
       "input,\n"
-      "3 interrupted, 4 a file could not be read or written.\n\n"
+      "3 interrupted, or the training could not be followed, 4 a file could not be read or "
+      "written.\n\n"
       "Example: stepsim search scenarios/gpt-22b-8xa100.yaml --only tensor=4,8 -o best.yaml");
   add_scenario(*search, options.scenario);
   search->add_option("--only", options.only, "axis=values: what to search, as in tensor=1,2,4")
@@ -36,7 +37,7 @@ void add_search(CLI::App& app, Action& chosen) {
                    "simulate at most so many, for each number of GPUs; default: 300")
       ->check(CLI::Range(1, 1'000'000));
   search->add_option("--budget", options.budget,
-                     "time after which no simulation begins, for each number of GPUs: 60s");
+                     "time for bounds and simulations, for each number of GPUs: 60s");
   search
       ->add_option("--strategy-timeout", options.strategy_timeout,
                    "time that a simulation may take; default: 10min")

@@ -15,6 +15,14 @@ namespace {
 /// Without a word from a copy: for what should not wait for it.
 constexpr std::chrono::milliseconds kPause{500};
 
+/// How long to wait for a word: no longer than there is time for all.
+std::chrono::milliseconds pause_of(const ForkLimits& limits) {
+  if (!limits.until) return kPause;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*limits.until -
+                                                                 std::chrono::steady_clock::now());
+  return std::clamp(left, std::chrono::milliseconds{0}, kPause);
+}
+
 /// 0 to count - 1.
 std::function<std::optional<std::int64_t>()> counting(int count) {
   return [count, next = 0]() mutable {
@@ -60,14 +68,17 @@ bool stream_forked(const std::function<std::optional<std::int64_t>()>& next, int
   Copies copies(noted, limits, work, on_end);
   const auto at_a_time = static_cast<std::size_t>(std::max(jobs, 1));
   bool has_more = true;
-  while (!InterruptNoted::came()) {
+  const auto is_over = [&] {
+    return limits.until && std::chrono::steady_clock::now() >= *limits.until;
+  };
+  while (!InterruptNoted::came() && !is_over()) {
     while (has_more && copies.running() < at_a_time) {
       const auto index = next();
       has_more = index.has_value();
       if (index) copies.start(*index);
     }
     if (copies.running() == 0) return true;
-    copies.listen(kPause);
+    copies.listen(pause_of(limits));
     if (on_pause) on_pause();
   }
   copies.drain();

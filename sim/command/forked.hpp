@@ -1,6 +1,7 @@
 // Pieces of work in processes of their own: SimGrid has one clock a process.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -50,12 +51,14 @@ struct Ended {
 struct ForkLimits {
   double seconds = 0;
   double bytes = 0;  ///< of address space, beyond what this process has now
+  /// Of all of them together: what is under way then is given up.
+  std::optional<std::chrono::steady_clock::time_point> until;
 };
 
 /// The same for work of any number: `next` says what is to be done, until it says nothing, and
 /// `on_end` is called with each answer as it comes, and `on_pause` now and then, at the latest half
-/// a second after the last call. Nothing is kept. Returns false where Ctrl-C or SIGTERM came before
-/// the end; what was under way then is given up.
+/// a second after the last call. Nothing is kept. Returns false where Ctrl-C or SIGTERM came, or
+/// the time for all was over, before the end; what was under way then is given up.
 bool stream_forked(const std::function<std::optional<std::int64_t>()>& next, int jobs,
                    const ForkLimits& limits, const std::function<std::string(std::int64_t)>& work,
                    const std::function<void(Ended)>& on_end,

@@ -140,6 +140,32 @@ void check_for_one_size(const SearchOptions& options) {
 
 // --- the search
 
+/// Of a time budget, for bounds: what is left simulates the best of those that have one.
+constexpr double kBounding = 0.5;
+
+/// The time that a search may take.
+class Budget {
+ public:
+  explicit Budget(std::optional<double> seconds) : seconds_(seconds) {}
+  /// Whether that share of it is over; never without a budget.
+  bool over(double share) const {
+    return seconds_ &&
+           std::chrono::duration<double>(Clock::now() - begin_).count() >= share * *seconds_;
+  }
+  std::optional<std::chrono::steady_clock::time_point> end() const {
+    if (!seconds_) return std::nullopt;
+    return begin_ + std::chrono::duration_cast<Clock::duration>(
+                        std::chrono::duration<double>(std::min(*seconds_, kMostSeconds)));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr double kMostSeconds = 1e9;  ///< a clock counts nanoseconds in 64 bits
+
+  std::optional<double> seconds_;
+  Clock::time_point begin_ = Clock::now();
+};
+
 /// One line that is written again and again.
 class ProgressLine {
  public:
@@ -188,32 +214,34 @@ class SearchCommand {
 
   SearchReport report(int gpus) {
     const Scenario& s = base_.scenario;
+    const Budget budget(budget_);
     SearchReport report{.scenario = s.name,
                         .model = s.model.name,
                         .gpu = s.cluster.gpu.name,
                         .gpus = gpus,
                         .capacity = s.cluster.gpu.memory,
                         .global_batch = s.training.global_batch,
-                        .own = own(gpus),
+                        .own = own(gpus, budget),
                         .interrupted = false,
                         .outcome = {},
                         .commands = {},
                         .listed = {},
                         .reason = {},
                         .run = {},
+                        .no_run = {},
                         .dollars_per_hour = {},
                         .deadline = deadline_};
     if (s.cost) report.dollars_per_hour = s.cost->price.dollars_per_hour;
-    report.outcome = found(gpus, report.own);
+    report.outcome = found(gpus, report.own, budget);
     report.interrupted = report.outcome.interrupted();
     report.listed = listed_of(report.outcome, static_cast<std::size_t>(options_.keep));
     for (const TriedStrategy& tried : report.listed)
       report.commands.push_back(command_of(runs_.argument_of(tried)));
     if (report.listed.empty() || report.interrupted) return report;
     const TriedStrategy& best = report.listed.front();
-    if (steps_) report.run = runs_.trained(best, *steps_);
+    if (steps_) follow_training(best, report);
     const bool compares = sizes_.size() == 1 && report.own && report.own->fits && !best.is_own;
-    if (compares) report.reason = runs_.reason_of(best);
+    if (compares && !budget.over(1)) report.reason = runs_.reason_of(best);
     report.interrupted = InterruptNoted::came();
     return report;
   }
@@ -230,14 +258,17 @@ class SearchCommand {
         .objective = options_.objective.empty() ? default_objective(options_) : options_.objective,
         .deadline = deadline_,
         .points = {},
+        .not_searched = {},
         .best = {}};
     if (s.cost) report.dollars_per_hour = s.cost->price.dollars_per_hour;
     for (const int gpus : sizes_) {
+      if (InterruptNoted::came()) {
+        report.not_searched.push_back(gpus);
+        continue;
+      }
       CapacityPoint point{.search = this->report(gpus), .run = {}};
       point.run = point.search.run;
-      const bool interrupted = point.search.interrupted;
       report.points.push_back(std::move(point));
-      if (interrupted) break;
     }
     if (!options_.only.empty() && none_fit_together(report)) throw UserError(nothing_fits_text());
     rank_sizes(report);
@@ -252,6 +283,17 @@ class SearchCommand {
   }
 
  private:
+  /// The whole training; why it cannot be followed does not take the search away.
+  void follow_training(const TriedStrategy& best, SearchReport& report) const {
+    try {
+      report.run = runs_.trained(best, *steps_);
+    } catch (const UserError& error) {
+      report.no_run = error.what();
+    } catch (const SimulationError& error) {
+      report.no_run = error.what();
+    }
+  }
+
   /// --only with values that no size can have.
   void check_some_are_left() const {
     std::string text;
@@ -274,7 +316,7 @@ class SearchCommand {
   }
 
   static bool none_fit_together(const SearchOutcome& outcome) {
-    return outcome.counts.considered == outcome.counts.refused && !outcome.interrupted();
+    return outcome.counts.considered == outcome.counts.refused && outcome.is_whole;
   }
   static bool none_fit_together(const CapacityReport& report) {
     return std::all_of(report.points.begin(), report.points.end(), [](const CapacityPoint& point) {
@@ -289,22 +331,16 @@ class SearchCommand {
   }
 
   /// Where the scenario has so many GPUs.
-  std::optional<StrategyOutcome> own(int gpus) const {
+  std::optional<StrategyOutcome> own(int gpus, const Budget& budget) const {
     if (gpus != base_.scenario.cluster.gpus()) return std::nullopt;
-    return runs_.own();
+    return runs_.own(budget.end());
   }
 
-  SearchOutcome found(int gpus, const std::optional<StrategyOutcome>& own) const {
-    using Clock = std::chrono::steady_clock;
-    const auto begin = Clock::now();
-    std::function<bool()> expired;
-    if (budget_) {
-      expired = [&] {
-        return std::chrono::duration<double>(Clock::now() - begin).count() >= *budget_;
-      };
-    }
+  SearchOutcome found(int gpus, const std::optional<StrategyOutcome>& own,
+                      const Budget& budget) const {
     SearchLimits limits{.simulations = options_.simulations,
-                        .expired = expired,
+                        .enough = [&] { return budget.over(kBounding); },
+                        .expired = [&] { return budget.over(1); },
                         .interrupted = InterruptNoted::came,
                         .keep = sizes_.size() > 1 ? 1 : static_cast<std::size_t>(options_.keep),
                         .capacity = base_.scenario.cluster.gpu.memory,
@@ -313,7 +349,7 @@ class SearchCommand {
     const ProgressLine progress(options_.progress, gpus, notes_);
     SearchOutcome outcome = search(
         axes_of_size(gpus), base_, limits,
-        [&](const std::vector<TriedStrategy>& batch) { return runs_.of(batch); },
+        [&](const std::vector<TriedStrategy>& batch) { return runs_.of(batch, budget.end()); },
         [&](const SearchProgress& now) { progress(now); });
     if (outcome.ranked.empty() && !outcome.refusal.empty()) throw UserError(outcome.refusal);
     if (sizes_.size() == 1 && !options_.only.empty() && none_fit_together(outcome))
@@ -344,7 +380,7 @@ std::string formatted(const SearchOptions& options, const CapacityReport& report
 }
 
 ExitCode code_of(const SearchReport& last, bool found) {
-  if (last.interrupted) return ExitCode::incomplete;
+  if (last.interrupted || !last.no_run.empty()) return ExitCode::incomplete;
   return found ? ExitCode::ok : ExitCode::expectation_failed;
 }
 

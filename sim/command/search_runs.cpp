@@ -107,10 +107,12 @@ SearchRuns::SearchRuns(const SearchOptions& options, const SearchBase& base)
 }
 
 std::vector<std::optional<StrategyOutcome>> SearchRuns::outcomes_of(
-    int count, const std::function<std::string(int)>& work) const {
+    int count, const std::function<std::string(int)>& work, const Until& until) const {
+  ForkLimits limits = limits_;
+  limits.until = until;
   std::vector<std::optional<StrategyOutcome>> outcomes(static_cast<std::size_t>(count));
   std::int64_t next = 0;
-  stream_forked([&] { return next < count ? std::optional(next++) : std::nullopt; }, jobs_, limits_,
+  stream_forked([&] { return next < count ? std::optional(next++) : std::nullopt; }, jobs_, limits,
                 [&](std::int64_t index) { return work(static_cast<int>(index)); },
                 [&](const Ended& ended) {
                   outcomes[static_cast<std::size_t>(ended.index)] = outcome_of(ended);
@@ -118,11 +120,12 @@ std::vector<std::optional<StrategyOutcome>> SearchRuns::outcomes_of(
   return outcomes;
 }
 
-std::vector<std::optional<StrategyOutcome>> SearchRuns::of(
-    const std::vector<TriedStrategy>& batch) const {
-  return outcomes_of(static_cast<int>(batch.size()), [&](int index) {
+std::vector<std::optional<StrategyOutcome>> SearchRuns::of(const std::vector<TriedStrategy>& batch,
+                                                           const Until& until) const {
+  const auto answer = [&](int index) {
     return answer_of(batch[static_cast<std::size_t>(index)].strategy);
-  });
+  };
+  return outcomes_of(static_cast<int>(batch.size()), answer, until);
 }
 
 std::string SearchRuns::answer_of(const Strategy& strategy) const {
@@ -144,14 +147,15 @@ std::string SearchRuns::answer_of(const Strategy& strategy) const {
   }
 }
 
-std::optional<StrategyOutcome> SearchRuns::own() const {
-  auto own = outcomes_of(1, [&](int) -> std::string {
-               try {
-                 return simulated(base_.scenario);
-               } catch (const UserError& error) {
-                 return std::string(kRefused) + error.what();
-               }
-             }).front();
+std::optional<StrategyOutcome> SearchRuns::own(const Until& until) const {
+  const auto answer = [&](int) -> std::string {
+    try {
+      return simulated(base_.scenario);
+    } catch (const UserError& error) {
+      return std::string(kRefused) + error.what();
+    }
+  };
+  auto own = outcomes_of(1, answer, until).front();
   if (own && !own->refusal.empty()) throw UserError(own->refusal);
   return own;
 }

@@ -2,6 +2,7 @@
 // makes the best better, and a whole training.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -19,13 +20,17 @@ SearchBase search_base(const ScenarioArgument& argument);
 
 class SearchRuns {
  public:
+  using Until = std::optional<std::chrono::steady_clock::time_point>;
+
   SearchRuns(const SearchOptions& options, const SearchBase& base);
 
-  /// Each as `stepsim run --set ...` would; nothing for those that an interrupt came before.
-  std::vector<std::optional<StrategyOutcome>> of(const std::vector<TriedStrategy>& batch) const;
+  /// Each as `stepsim run --set ...` would; nothing for those that an interrupt or the end of the
+  /// time came before.
+  std::vector<std::optional<StrategyOutcome>> of(const std::vector<TriedStrategy>& batch,
+                                                 const Until& until) const;
 
-  /// The scenario as it stands; nothing: interrupted. Throws UserError where the planner refuses.
-  std::optional<StrategyOutcome> own() const;
+  /// The scenario as it stands; nothing: likewise. Throws UserError where the planner refuses.
+  std::optional<StrategyOutcome> own(const Until& until) const;
 
   /// What `stepsim run` takes to run it.
   ScenarioArgument argument_of(const TriedStrategy& tried) const;
@@ -37,7 +42,7 @@ class SearchRuns {
 
  private:
   std::vector<std::optional<StrategyOutcome>> outcomes_of(
-      int count, const std::function<std::string(int)>& work) const;
+      int count, const std::function<std::string(int)>& work, const Until& until) const;
   std::string answer_of(const Strategy& strategy) const;
 
   const SearchOptions& options_;

@@ -15,6 +15,7 @@ std::string capacity_json(const CapacityReport& r) {
                {"objective", r.objective}};
   json["deadline_s"] = r.deadline ? number(*r.deadline) : Json(nullptr);
   json["best_gpus"] = r.best ? Json(r.points[*r.best].search.gpus) : Json(nullptr);
+  json["not_searched_gpus"] = r.not_searched;
   json["sizes"] = Json::array();
   for (const CapacityPoint& point : r.points) {
     Json size = {{"gpus", point.search.gpus}, {"on_front", point.on_front}};

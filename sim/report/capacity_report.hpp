@@ -29,6 +29,7 @@ struct CapacityReport {
   std::string objective;
   std::optional<Seconds> deadline;    ///< of the training
   std::vector<CapacityPoint> points;  ///< in rising order of GPUs
+  std::vector<int> not_searched;      ///< sizes that an interrupt came before
   std::optional<std::size_t> best;    ///< by the objective, of those in time
 };
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/report/capacity_report.hpp"
 #include "sim/report/cost.hpp"
@@ -144,7 +144,7 @@ class Screen : Page {
 
   void searched() {
     SearchCounts sum;
-    std::string unproven, reasons, failures;
+    std::string unproven, reasons, failures, no_run;
     for (const CapacityPoint& point : r_.points) {
       const SearchCounts& c = point.search.outcome.counts;
       sum.considered += c.considered;
@@ -155,6 +155,7 @@ class Screen : Page {
       sum.left += c.left;
       sum.failed += c.failed;
       const SearchOutcome& o = point.search.outcome;
+      if (no_run.empty()) no_run = point.search.no_run;
       if (failures.empty()) failures = failures_text(o);
       if (o.proven()) continue;
       unproven += fmt::format("{}{} ({} left{}{})", unproven.empty() ? "" : ", ",
@@ -166,6 +167,10 @@ class Screen : Page {
     }
     paragraph("Searched", counts_text(sum));
     if (!failures.empty()) paragraph("Failed", failures);
+    if (!no_run.empty()) paragraph("Training", "not known: " + no_run);
+    if (!r_.not_searched.empty())
+      paragraph("Not searched",
+                fmt::format("{} GPUs: interrupted", fmt::join(r_.not_searched, ", ")));
     if (!unproven.empty()) {
       paragraph("Not proven", "for " + unproven + " GPUs" + reasons);
     } else if (smallest_ != nullptr) {

@@ -68,6 +68,7 @@ std::string search_json(const SearchReport& r) {
   json["least_bound_left_s"] = c.left > 0 ? number(r.outcome.least_left) : Json(nullptr);
   json["own"] = r.own && r.own->fits ? outcome_json(*r.own) : Json(nullptr);
   json["training_s"] = r.run ? number(r.run->wall) : Json(nullptr);
+  json["training_error"] = r.no_run.empty() ? Json(nullptr) : Json(r.no_run);
   if (r.deadline) {
     json["deadline_s"] = number(*r.deadline);
     json["in_time"] = r.run ? Json(r.run->wall <= *r.deadline) : Json(nullptr);

@@ -37,6 +37,7 @@ struct SearchReport {
   std::vector<TriedStrategy> listed;
   std::optional<SearchReason> reason;      ///< where both fit
   std::optional<TrainedRun> run;           ///< where a length is known
+  std::string no_run;                      ///< why there is none
   std::optional<double> dollars_per_hour;  ///< of a GPU
   std::optional<Seconds> deadline;         ///< of the training
 };

@@ -72,6 +72,7 @@ class Screen : Page {
     paragraph("", choices_text(b.strategy));
     if (r_.own && r_.own->fits) paragraph("Against", against(b));
     if (r_.run) paragraph("Training", trained_text(*r_.run, r_.gpus, r_.dollars_per_hour));
+    if (!r_.no_run.empty()) paragraph("Training", "not known: " + r_.no_run);
     if (r_.run && r_.deadline) paragraph("Deadline", in_time_text(r_.run->wall, *r_.deadline));
     labelled("Run", shell_lines(r_.commands.front(), style_.width - kLabel));
     line();
@@ -137,11 +138,17 @@ class Screen : Page {
                     ". More GPUs (--gpus), an optimizer on the host (--set "
                     "parallelism.data.offload_optimizer=true) or GPUs with more memory would help");
     } else {
-      paragraph("Nothing found", r_.outcome.counts.considered > r_.outcome.counts.refused
-                                     ? "no strategy that was simulated has an answer"
-                                     : "no strategy fits together");
+      paragraph("Nothing found", nothing_text());
     }
     line();
+  }
+
+  const char* nothing_text() const {
+    const SearchCounts& c = r_.outcome.counts;
+    if (c.simulated + c.failed + c.no_memory > 0)
+      return "no strategy that was simulated has an answer";
+    return r_.outcome.is_whole && c.left == 0 ? "no strategy fits together"
+                                              : "no strategy has been simulated yet";
   }
 
   void searched() {

@@ -47,6 +47,7 @@ class Search {
     while (next_ < candidates_.size() && wants_more()) {
       if (!simulate_batch()) break;
     }
+    if (!result_.is_whole && result_.end == SearchEnd::complete) result_.end = SearchEnd::expired;
     count_rest();
     count_open();
     return std::move(result_);
@@ -65,12 +66,16 @@ class Search {
         say();
       }
     };
-    const auto stops = [&] { return limits_.interrupted && limits_.interrupted(); };
+    const auto stops = [&] {
+      if (is_interrupted()) result_.end = SearchEnd::interrupted;
+      const bool enough = limits_.enough && limits_.enough();
+      result_.is_whole = result_.is_whole && !enough && !is_interrupted();
+      return !result_.is_whole;
+    };
     walk(axes_, base_, visit, {.keep_refused = false, .stops = stops});
-    if (!stops()) return;
-    result_.end = SearchEnd::interrupted;
-    result_.is_whole = false;
   }
+
+  bool is_interrupted() const { return limits_.interrupted && limits_.interrupted(); }
 
   void keep(const Candidate& candidate) {
     if (candidate.bound.memory > limits_.capacity) {
@@ -119,7 +124,7 @@ class Search {
     const auto outcomes = simulate_(batch);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (!outcomes[i]) {
-        result_.end = SearchEnd::interrupted;
+        result_.end = is_interrupted() ? SearchEnd::interrupted : SearchEnd::expired;
         leave(batch[i].bound.step);
         continue;
       }
@@ -132,7 +137,7 @@ class Search {
                        return a.outcome.step < b.outcome.step;
                      });
     say();
-    return !result_.interrupted();
+    return result_.end == SearchEnd::complete;
   }
 
   void note(const TriedStrategy& tried) {

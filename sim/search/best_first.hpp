@@ -41,6 +41,7 @@ struct TriedStrategy {
 
 struct SearchLimits {
   int simulations = 0;                ///< at most
+  std::function<bool()> enough;       ///< no more bounds; empty: never
   std::function<bool()> expired;      ///< no more simulations; empty: never
   std::function<bool()> interrupted;  ///< nothing more at all; empty: never
   std::size_t keep = 0;
@@ -81,7 +82,8 @@ struct SearchOutcome {
   }
 };
 
-/// Simulates strategies: an outcome for each, or nothing for those that an interrupt came before.
+/// Simulates strategies: an outcome for each, or nothing for those that an interrupt or the end of
+/// the time came before.
 using SimulateStrategies = std::function<std::vector<std::optional<StrategyOutcome>>(
     const std::vector<TriedStrategy>& batch)>;
 
