@@ -21,6 +21,8 @@ void add_merge(CLI::App& app, Action& chosen) {
   merge->add_option("IN", kept->from, "files of results: of --shard, or any sweeps")
       ->required()
       ->check(not_empty());
+  merge->add_flag("--any-build", kept->any_build,
+                  "unite points that different builds of stepsim have simulated");
   merge->callback(
       [kept, &chosen] { chosen = [kept] { return stepsim::merge(*kept, std::cout); }; });
 }

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 
+#include "sim/cli/build_identity.hpp"
 #include "sim/cli/options.hpp"
 
 namespace stepsim {
@@ -45,6 +46,8 @@ void add_sweep(CLI::App& app, Action& chosen) {
       sweep->add_flag("--resume", options.resume, "go on where the same sweep was stopped");
   sweep->add_flag("--restart", options.restart, "forget what the file has of the same sweep")
       ->excludes(resume);
+  sweep->add_flag("--any-build", options.any_build,
+                  "keep points that another build of stepsim has simulated");
   sweep
       ->add_option("--jobs", options.jobs,
                    "points at the same time; default: as many as cores, of several ranks (mpirun, "
@@ -61,6 +64,7 @@ void add_sweep(CLI::App& app, Action& chosen) {
   sweep->callback([kept, &chosen] {
     kept->colour = wants_colour();
     kept->progress = shows_progress();
+    kept->build = kBuildIdentity;
     chosen = [kept] { return stepsim::sweep(*kept, std::cout, std::cerr); };
   });
 }

@@ -150,7 +150,9 @@ struct SweepOptions {
   std::string point_timeout = "10min";
   std::string point_memory;  ///< that a point may take; empty: what the machine has
   bool resume = false, restart = false;
-  int jobs = 0;  ///< points at the same time; 0: as many as there are cores
+  bool any_build = false;  ///< keeps points that another build of the program has simulated
+  std::string build;       ///< of this one
+  int jobs = 0;            ///< points at the same time; 0: as many as there are cores
   bool colour = false;
   bool progress = false;  ///< on `notes`, which is a terminal
   int width = 80;
@@ -159,6 +161,7 @@ struct SweepOptions {
 struct MergeOptions {
   std::string into;               ///< file of sweeps, made where it is missing
   std::vector<std::string> from;  ///< others
+  bool any_build = false;         ///< also of points that different builds have simulated
 };
 
 /// Simulates a scenario and prints the answer. Exit code 1 when an expectation fails.

@@ -24,7 +24,7 @@ std::string files(std::int64_t count) {
 }  // namespace
 
 ExitCode merge(const MergeOptions& options, std::ostream& out) {
-  const auto all = merge_sweeps(options.into, options.from);
+  const auto all = merge_sweeps(options.into, options.from, options.any_build);
   out << options.into << '\n';
   bool is_whole = true;
   for (const MergedSweep& sweep : all) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/command/command.hpp"
+#include "sim/command/due_points.hpp"
 #include "sim/command/forked.hpp"
 #include "sim/command/progress.hpp"
 #include "sim/command/ranks.hpp"
@@ -84,15 +85,16 @@ PointList points_to_run(const Sweep& sweep) {
   return points;
 }
 
-SweepRecord record_of(const Sweep& sweep, const PointList& points, const std::string& file) {
+SweepRecord record_of(const Sweep& sweep, const PointList& points, const SweepOptions& options) {
   return {.identity = identity_of(sweep),
           .inputs = inputs_of(sweep),
           .name = sweep.name,
-          .file = file,
+          .file = options.scenario.path,
           .axes = sweep.axes,
           .points = points.count(),
           .objective = sweep.objective,
-          .version = kVersion};
+          .version = kVersion,
+          .build = options.build};
 }
 
 Outcome outcome_of_copy(const Ended& ended) {
@@ -145,8 +147,24 @@ Job job_of(const SweepOptions& options) {
   Sweep sweep = load_sweep(request);
   objective_of(sweep.objective);
   PointList points = points_to_run(sweep);
-  SweepRecord record = record_of(sweep, points, options.scenario.path);
+  SweepRecord record = record_of(sweep, points, options);
   return {std::move(sweep), std::move(points), shard_of(options.shard), std::move(record), limits};
+}
+
+/// Points of a sweep are kept where profiles and program are the same, or the program may differ.
+void check_unchanged(const SweepRecord& there, const SweepRecord& now,
+                     const SweepOptions& options) {
+  if (there.inputs != now.inputs)
+    throw UserError(fmt::format(
+        "'{}' has points of this sweep from before a profile changed: --restart simulates them "
+        "again",
+        options.store));
+  const bool is_same = there.version == now.version && there.build == now.build;
+  if (!is_same && !options.any_build)
+    throw UserError(fmt::format(
+        "'{}' has points of this sweep that another build of stepsim simulated ({} {}; this one is "
+        "{} {}): --restart simulates them again, --any-build keeps them",
+        options.store, there.version, there.build, now.version, now.build));
 }
 
 /// Chooses the sweep in its file; what is there of it already is kept or begun anew, as asked.
@@ -160,21 +178,21 @@ void choose(SweepStore& store, const Job& job, const SweepOptions& options, std:
         "nothing to resume: '{}' has other sweeps only, of another scenario, axes or conditions\n",
         options.store);
   if (found == known.end() || options.restart) return store.choose(record, options.restart);
-  const bool changed = found->inputs != record.inputs || found->version != record.version;
-  store.choose(*found, false);
+  store.look_at(*found);
   const std::int64_t done = store.count();
-  if (changed && done > 0)
-    throw UserError(fmt::format(
-        "'{}' has points of this sweep from before a profile or stepsim changed: --restart "
-        "simulates them again",
-        options.store));
-  if (changed) return store.choose(record, true);
-  if (options.resume) return;
+  if (done > 0) check_unchanged(*found, record, options);
   std::int64_t ours = 0;
   for (std::int64_t i = 0; i < points.count() && done > 0; ++i)
     ours += shard.has(i) && store.has(points[i]) ? 1 : 0;
   const std::int64_t asked = shard.share(points.count());
   const bool is_whole = done == asked && ours == asked;
+  if (!SweepStore::is_read_only(options.store)) {
+    store.choose(done > 0 ? *found : record, false);
+  } else if (ours < asked) {
+    throw IoError(fmt::format("cannot write '{}', which has {} of {} points of this sweep",
+                              options.store, ours, asked));
+  }
+  if (options.resume) return;
   if (!is_whole && done > 0)
     throw UserError(fmt::format(
         "'{}' has {} of {} points of this sweep: --resume goes on, --restart begins anew",
@@ -184,11 +202,20 @@ void choose(SweepStore& store, const Job& job, const SweepOptions& options, std:
                          options.store);
 }
 
+/// One that may not be written is read: a sweep that is done can be printed.
+SweepStore opened(const std::string& path) {
+  return SweepStore::is_read_only(path) ? SweepStore::reader(path) : SweepStore(path);
+}
+
 /// How a rank does a point. By default a lone process does as many at a time as there are cores; of
 /// several ranks each does one.
-RankWork work_of(const Job& job, const SweepOptions& options, const Ranks& ranks) {
-  const auto work = [&job](std::int64_t point) {
+/// What `due` has read already need not be read again.
+RankWork work_of(const Job& job, const SweepOptions& options, const Ranks& ranks,
+                 const DuePoints* due = nullptr) {
+  const auto work = [&job, due](std::int64_t point) {
     try {
+      if (const Scenario* resolved = due != nullptr ? due->resolved(point) : nullptr)
+        return line_of(simulated_point(*resolved));
       return line_of(simulated_point(scenario_of(job.sweep, point, known_names())));
     } catch (const UserError& error) {
       throw UserError(sentence_of(error));
@@ -196,8 +223,8 @@ RankWork work_of(const Job& job, const SweepOptions& options, const Ranks& ranks
   };
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int at_a_time = ranks.size() > 1 ? 1 : cores;
-  return {.task = fmt::format("{} {} {} {}", job.record.identity, job.record.inputs,
-                              job.record.version, options.shard),
+  return {.task = fmt::format("{} {} {} {} {}", job.record.identity, job.record.inputs,
+                              job.record.version, job.record.build, options.shard),
           .jobs = options.jobs > 0 ? options.jobs : at_a_time,
           .limits = job.limits,
           .work = work};
@@ -218,24 +245,17 @@ ExitCode follow(Ranks& ranks, const SweepOptions& options) {
 /// Simulates every point that is not done yet; false where it was interrupted.
 bool run_points(const Job& job, const SweepOptions& options, Ranks& ranks, SweepStore& store,
                 std::ostream& notes) {
-  const PointList& points = job.points;
-  std::int64_t next = 0, left = 0;
-  const auto is_due = [&](std::int64_t i) {
-    return job.shard.has(i) && !store.has_settled(points[i]);
-  };
-  for (std::int64_t i = 0; i < points.count(); ++i) left += is_due(i) ? 1 : 0;
-  Progress progress(notes, left, options.progress);
-  if (left > 0) warm_up(job.sweep, points[0]);
-  const auto due = [&]() -> std::optional<std::int64_t> {
-    while (next < points.count() && !is_due(next)) ++next;
-    return next < points.count() ? std::optional(points[next++]) : std::nullopt;
-  };
-  const auto keep = [&](const Ended& ended) {
-    store.add({ended.index, outcome_of_copy(ended)});
-    progress.step();
-  };
-  const bool whole = ranks.lead(due, work_of(job, options, ranks), keep, [&] { store.save(); });
-  progress.end();
+  std::optional<Progress> progress;
+  const std::function<void()> on_done = [&] { progress->step(); };
+  DuePoints due(job.sweep, job.points, job.shard, store, on_done);
+  const std::int64_t left = due.left();
+  progress.emplace(notes, left, options.progress);
+  if (left > 0) warm_up(job.sweep, job.points[0]);
+  const bool whole =
+      ranks.lead([&] { return due.next(); }, work_of(job, options, ranks, &due),
+                 [&](const Ended& ended) { due.keep(ended.index, outcome_of_copy(ended)); },
+                 [&] { store.save(); });
+  progress->end();
   store.flush();
   return whole;
 }
@@ -258,7 +278,7 @@ ExitCode sweep(const SweepOptions& asked, std::ostream& out, std::ostream& notes
   if (ranks.rank() > 0) return follow(ranks, options);
   const Job job = job_of(options);
   if (!options.svg.empty()) check_writable(options.svg);
-  SweepStore store(options.store);
+  SweepStore store = opened(options.store);
   choose(store, job, options, notes);
   const bool whole = run_points(job, options, ranks, store, notes);
   const SweepAnswer answer = sweep_answer(job.sweep, job.points, job.shard, store, options);

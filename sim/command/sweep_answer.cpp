@@ -92,6 +92,7 @@ SweepAnswer sweep_answer(const Sweep& sweep, const PointList& points, const Shar
   const auto counts = store.count_by_state();
   answer.done = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   answer.ok = counts.front();
+  answer.alike = store.count_alike();
   if (!shard.is_all() && answer.done < points.count())
     answer.shard = SweepShard{shard.part, shard.of, shard.share(points.count())};
   if (!answer.best.empty()) {

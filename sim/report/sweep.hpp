@@ -37,6 +37,7 @@ struct SweepAnswer {
   std::int64_t wanted = 0;  ///< of them, after conditions and draws
   std::int64_t done = 0;
   std::int64_t ok = 0;
+  std::int64_t alike = 0;            ///< whose scenario another one before them has, too
   std::optional<SweepShard> shard;   ///< nothing: all were asked for, or all are done
   std::vector<StateExample> others;  ///< states that are not ok, and how many have them
   const Objective* objective = nullptr;

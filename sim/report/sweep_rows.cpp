@@ -73,6 +73,7 @@ Json counts_json(const SweepAnswer& answer) {
     std::replace(key.begin(), key.end(), ' ', '_');
     counts[key] = other.count;
   }
+  if (answer.alike > 0) counts["alike"] = answer.alike;
   if (const auto& shard = answer.shard)
     counts["shard"] = {{"part", shard->part}, {"of", shard->of}, {"points", shard->points}};
   return counts;

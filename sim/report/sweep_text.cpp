@@ -68,6 +68,9 @@ class Screen : Page {
     counts += fmt::format(": {} ok", grouped(a_.ok));
     for (const StateExample& other : a_.others)
       counts += fmt::format(", {} {}", grouped(other.count), name_of(other.state));
+    if (a_.alike > 0)
+      counts += fmt::format("; {} lead{} to the scenario of another", grouped(a_.alike),
+                            a_.alike == 1 ? "s" : "");
     for (const std::string& part : wrap(counts, style_.width)) line(part);
     line();
   }

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <muparserx/mpParser.h>
 
+#include "sim/core/source.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -76,6 +78,26 @@ class Join : public mup::IOprtBin {
   mup::IToken* Clone() const override { return new Join(*this); }
 };
 
+/// The library's own give infinity, which compares like any number.
+class Divide : public mup::IOprtBin {
+ public:
+  Divide() : IOprtBin("/", mup::prMUL_DIV, mup::oaLEFT) {}
+  void Eval(mup::ptr_val_type& result, const mup::ptr_val_type* arguments, int) override {
+    const double divisor = number_of(*arguments[1]);
+    if (divisor == 0) throw ExpressionError{"division by zero", std::max(GetExprPos(), 0)};
+    *result = number_of(*arguments[0]) / divisor;
+  }
+  const mup::char_type* GetDesc() const override { return "divides"; }
+  mup::IToken* Clone() const override { return new Divide(*this); }
+
+ private:
+  double number_of(const mup::IValue& value) const {
+    if (value.IsScalar()) return value.GetFloat();
+    throw ExpressionError{fmt::format("{} is no number to divide", quoted(value.ToString())),
+                          std::max(GetExprPos(), 0)};
+  }
+};
+
 }  // namespace
 
 struct Expression::Parser {
@@ -86,10 +108,11 @@ struct Expression::Parser {
     for (const char* assigns : {"=", "+=", "-=", "*=", "/="}) {
       if (engine.IsOprtDefined(assigns)) engine.RemoveOprt(assigns);
     }
-    for (const char* word : {"//", "and", "or"}) {
+    for (const char* word : {"/", "//", "and", "or"}) {
       if (engine.IsOprtDefined(word)) engine.RemoveOprt(word);
     }
     engine.DefineOprt(new Join);
+    engine.DefineOprt(new Divide);
   }
   mup::ParserX engine;
   std::map<std::string, mup::Value> values;  ///< the engine points at them

@@ -165,17 +165,18 @@ class Conditions {
       });
       if (const bool* flag = std::get_if<bool>(&value)) return *flag;
       return refuse(one, 0,
-                    fmt::format("is no condition: it is {} here", quoted(stepsim::text_of(value))));
+                    fmt::format("is no condition: it is {} here", quoted(stepsim::text_of(value))),
+                    "compare with ==, <=, < or their like");
     } catch (const ExpressionError& error) {
-      return refuse(one, error.offset, "has no value: " + error.message);
+      return refuse(one, error.offset, "has no value: " + error.message, "");
     }
   }
 
-  bool refuse(const Condition& one, int offset, const std::string& why) {
+  bool refuse(const Condition& one, int offset, const std::string& why,
+              const std::string& proposal) {
     is_sound_ = false;
     problems_.add(within(*one.phrase, offset), "where",
-                  fmt::format("{} {}", quoted(one.phrase->text), why),
-                  "compare with ==, <=, < or their like");
+                  fmt::format("{} {}", quoted(one.phrase->text), why), proposal);
     return false;
   }
 

@@ -76,8 +76,8 @@ class NewFile {
 
 class Merge {
  public:
-  Merge(const std::string& into, const std::vector<std::string>& from)
-      : into_(into), from_(from), store_(into) {
+  Merge(const std::string& into, const std::vector<std::string>& from, bool any_build)
+      : into_(into), from_(from), any_build_(any_build), store_(into) {
     store_.hold();
     for (const SweepRecord& record : store_.sweeps()) {
       store_.look_at(record);
@@ -115,7 +115,7 @@ class Merge {
     }
   }
 
-  static void check(const Known& known, const SweepRecord& record, const std::string& file) {
+  void check(const Known& known, const SweepRecord& record, const std::string& file) const {
     const auto refuse = [&](const std::string& what) {
       throw UserError(fmt::format(
           "'{}' and '{}' have points of the same sweep of {}, {}: simulate one of them again "
@@ -124,6 +124,8 @@ class Merge {
     };
     if (known.record.version != record.version)
       refuse(fmt::format("simulated by stepsim {} and {}", known.record.version, record.version));
+    if (known.record.build != record.build && !any_build_)
+      refuse("simulated by different builds of stepsim (--any-build unites them as they are)");
     if (known.record.inputs != record.inputs) refuse("simulated with different profiles");
   }
 
@@ -163,19 +165,20 @@ class Merge {
 
   const std::string& into_;
   const std::vector<std::string>& from_;
+  bool any_build_;
   SweepStore store_;
   std::map<std::string, Known> known_;
 };
 
 }  // namespace
 
-std::vector<MergedSweep> merge_sweeps(const std::string& into,
-                                      const std::vector<std::string>& from) {
+std::vector<MergedSweep> merge_sweeps(const std::string& into, const std::vector<std::string>& from,
+                                      bool any_build) {
   for (const std::string& path : from) SweepStore::reader(path);  // said before anything is made
   NewFile file(into);
   std::vector<MergedSweep> all;
   {
-    Merge merge(into, from);
+    Merge merge(into, from, any_build);
     all = merge.run();
   }
   file.keep();

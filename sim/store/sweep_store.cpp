@@ -8,9 +8,11 @@
 #include <utility>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include "sim/core/error.hpp"
 #include "sim/store/axes_text.hpp"
@@ -22,7 +24,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kSchema = "stepsim.sweep/1";
+constexpr const char* kSchema = "stepsim.sweep/2";
+constexpr const char* kOldSchema = "stepsim.sweep/1";  ///< it does not say which build
 constexpr std::chrono::milliseconds kBetweenCommits{500};
 constexpr int kBusyMs = 10'000;  ///< to wait for another program that writes
 
@@ -39,15 +42,18 @@ std::string text_in_sql(const std::string& text) {
   return result + "'";
 }
 
+constexpr int kFirstNumber = 4;  ///< of the columns that `File::select` selects
+
 /// Of a row that `File::select` selects; NULL is 0.
 PointNumbers numbers_at(const SQLite::Statement& row) {
   std::vector<double> values;
-  for (int i = 3; i < row.getColumnCount(); ++i) values.push_back(row.getColumn(i).getDouble());
+  for (int i = kFirstNumber; i < row.getColumnCount(); ++i)
+    values.push_back(row.getColumn(i).getDouble());
   return numbers_of_columns(values);
 }
 
 std::string insert_text() {
-  std::string marks = "?, ?, ?, ?, ?";
+  std::string marks = "?, ?, ?, ?, ?, ?";
   for (std::size_t i = 0; i < number_columns().size(); ++i) marks += ", ?";
   return fmt::format("INSERT OR REPLACE INTO points VALUES ({})", marks);
 }
@@ -67,7 +73,7 @@ struct SweepStore::File {
   std::vector<SweepAxis> axes;
   std::optional<SQLite::Transaction> open;
   bool holds = false;  ///< until `flush`
-  std::optional<SQLite::Statement> insert, find;
+  std::optional<SQLite::Statement> insert, find, find_like;
   Clock::time_point last_commit = Clock::now();
 
   File(const std::string& file, int how)
@@ -91,16 +97,18 @@ struct SweepStore::File {
   }
 
   void make_tables() {
-    std::string columns = "sweep INTEGER, point INTEGER, state TEXT, reason TEXT, settings TEXT";
+    std::string columns =
+        "sweep INTEGER, point INTEGER, state TEXT, reason TEXT, settings TEXT, scenario TEXT";
     for (const std::string& column : number_columns()) columns += ", " + column + " REAL";
     database.exec("BEGIN IMMEDIATE");
     database.exec("CREATE TABLE IF NOT EXISTS format (schema TEXT)");
     database.exec(
         "CREATE TABLE IF NOT EXISTS sweeps (sweep INTEGER PRIMARY KEY, identity TEXT UNIQUE, "
         "inputs TEXT, name TEXT, file TEXT, axes TEXT, points INTEGER, objective TEXT, "
-        "version TEXT)");
+        "version TEXT, build TEXT)");
     database.exec("CREATE TABLE IF NOT EXISTS points (" + columns +
                   ", PRIMARY KEY (sweep, point)) WITHOUT ROWID");
+    database.exec("CREATE INDEX IF NOT EXISTS scenarios ON points (sweep, scenario)");
     if (database.execAndGet("SELECT count(*) FROM format").getInt() == 0)
       database.exec(fmt::format("INSERT INTO format VALUES ('{}')", kSchema));
     database.exec("COMMIT");
@@ -113,6 +121,10 @@ struct SweepStore::File {
     const bool ours = database.tableExists("format");
     const std::string schema =
         ours ? database.execAndGet("SELECT max(schema) FROM format").getString() : "";
+    if (schema == kOldSchema)
+      throw UserError(fmt::format(
+          "'{}' was written by an older stepsim: remove it, or choose another file with --db",
+          path));
     if (schema != kSchema)
       throw UserError(fmt::format("'{}' is a database, but not of sweeps ({})", path,
                                   schema.empty() ? "no schema" : schema));
@@ -149,8 +161,15 @@ struct SweepStore::File {
     if (!state) throw IoError(fmt::format("'{}': a point is neither ok nor anything else", path));
     outcome.state = *state;
     outcome.reason = row.getColumn(2).getString();
-    if (!row.getColumn(3).isNull()) outcome.numbers = numbers_at(row);
+    point.scenario = row.getColumn(3).getString();
+    if (!row.getColumn(kFirstNumber).isNull()) outcome.numbers = numbers_at(row);
     return point;
+  }
+
+  /// What is asked for every point.
+  void prepare() {
+    find.emplace(database, "SELECT state FROM points WHERE sweep = ? AND point = ?");
+    find_like.emplace(database, "SELECT point, state FROM points WHERE sweep = ? AND scenario = ?");
   }
 
   /// Nothing for a point that is not done.
@@ -167,7 +186,7 @@ struct SweepStore::File {
   }
 
   std::string select(const std::string& rest) const {
-    return fmt::format("SELECT point, state, reason, {} FROM points WHERE sweep = {} {}",
+    return fmt::format("SELECT point, state, reason, scenario, {} FROM points WHERE sweep = {} {}",
                        fmt::join(number_columns(), ", "), sweep, rest);
   }
 
@@ -206,6 +225,16 @@ SweepStore SweepStore::reader(const std::string& path) {
   }
 }
 
+bool SweepStore::is_read_only(const std::string& path) {
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  // SQLite writes its journal beside the file.
+  const auto cannot = [](const std::string& name) {
+    return faccessat(AT_FDCWD, name.c_str(), W_OK, AT_EACCESS) != 0;
+  };
+  return std::filesystem::exists(path) && (cannot(path) || cannot(folder.string()));
+}
+
 SweepStore::SweepStore(std::unique_ptr<File> file) : file_(std::move(file)) {}
 SweepStore::SweepStore(SweepStore&& other) noexcept = default;
 
@@ -220,8 +249,8 @@ std::vector<SweepRecord> SweepStore::sweeps() const {
   return file_->guarded([&] {
     std::vector<SweepRecord> all;
     SQLite::Statement rows(file_->database,
-                           "SELECT identity, inputs, name, file, axes, points, objective, version "
-                           "FROM sweeps ORDER BY sweep");
+                           "SELECT identity, inputs, name, file, axes, points, objective, version, "
+                           "build FROM sweeps ORDER BY sweep");
     while (rows.executeStep())
       all.push_back({.identity = rows.getColumn(0),
                      .inputs = rows.getColumn(1),
@@ -230,7 +259,8 @@ std::vector<SweepRecord> SweepStore::sweeps() const {
                      .axes = axes_of(rows.getColumn(4)),
                      .points = rows.getColumn(5).getInt64(),
                      .objective = rows.getColumn(6),
-                     .version = rows.getColumn(7)});
+                     .version = rows.getColumn(7),
+                     .build = rows.getColumn(8)});
     return all;
   });
 }
@@ -241,10 +271,10 @@ void SweepStore::choose(const SweepRecord& record, bool anew) {
     file_->begin();
     SQLite::Statement keep(
         database,
-        "INSERT INTO sweeps (identity, inputs, name, file, axes, points, objective, version) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
+        "INSERT INTO sweeps (identity, inputs, name, file, axes, points, objective, version, "
+        "build) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
         "inputs = excluded.inputs, objective = excluded.objective, version = excluded.version, "
-        "file = excluded.file");
+        "build = excluded.build, file = excluded.file");
     int at = 0;
     for (const std::string& text :
          {record.identity, record.inputs, record.name, record.file, axes_text(record.axes)})
@@ -252,6 +282,7 @@ void SweepStore::choose(const SweepRecord& record, bool anew) {
     keep.bind(++at, record.points);
     keep.bind(++at, record.objective);
     keep.bind(++at, record.version);
+    keep.bind(++at, record.build);
     keep.exec();
     SQLite::Statement find(database, "SELECT sweep FROM sweeps WHERE identity = ?");
     find.bind(1, record.identity);
@@ -262,7 +293,7 @@ void SweepStore::choose(const SweepRecord& record, bool anew) {
     file_->make_view();
     find.reset();
     file_->commit();
-    file_->find.emplace(database, "SELECT state FROM points WHERE sweep = ? AND point = ?");
+    file_->prepare();
     file_->insert.emplace(database, insert_text());
   });
 }
@@ -275,7 +306,7 @@ void SweepStore::look_at(const SweepRecord& record) {
       throw InternalError(fmt::format("'{}' has no sweep {}", file_->path, record.identity));
     file_->sweep = find.getColumn(0).getInt64();
     file_->axes = record.axes;
-    file_->find.emplace(file_->database, "SELECT state FROM points WHERE sweep = ? AND point = ?");
+    file_->prepare();
   });
 }
 
@@ -286,6 +317,35 @@ bool SweepStore::has(std::int64_t point) const { return file_->state_of(point).h
 bool SweepStore::has_settled(std::int64_t point) const {
   const auto state = file_->state_of(point);
   return state && is_settled(*state);
+}
+
+std::optional<Outcome> SweepStore::settled_like(const std::string& scenario) const {
+  return file_->guarded([&] {
+    std::optional<std::int64_t> like;
+    if (!scenario.empty()) {
+      SQLite::Statement& find = *file_->find_like;
+      find.reset();
+      find.bind(1, file_->sweep);
+      find.bind(2, scenario);
+      while (!like && find.executeStep()) {  // few points share a scenario
+        const auto state = point_state_of(find.getColumn(1).getString());
+        if (state && is_settled(*state)) like = find.getColumn(0).getInt64();
+      }
+      find.reset();
+    }
+    return like ? std::optional(some({*like}).front().outcome) : std::nullopt;
+  });
+}
+
+std::int64_t SweepStore::count_alike() const {
+  return file_->guarded([&] {
+    SQLite::Statement row(
+        file_->database,
+        "SELECT count(scenario) - count(DISTINCT scenario) FROM points WHERE sweep = ?");
+    row.bind(1, file_->sweep);
+    row.executeStep();
+    return row.getColumn(0).getInt64();
+  });
 }
 
 std::int64_t SweepStore::count() const {
@@ -346,8 +406,9 @@ void SweepStore::add(const SweepPoint& point) {
     insert.bind(3, name_of(point.outcome.state));
     insert.bind(4, point.outcome.reason);
     insert.bind(5, settings_text(file_->axes, point.point));
+    if (!point.scenario.empty()) insert.bind(6, point.scenario);
     if (point.outcome.numbers) {
-      int at = 5;
+      int at = 6;
       for (const double value : number_values(*point.outcome.numbers)) insert.bind(++at, value);
     }
     insert.exec();

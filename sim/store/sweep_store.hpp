@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct SweepRecord {
   std::int64_t points = 0;      ///< that are wanted
   std::string objective;
   std::string version;  ///< of the program
+  std::string build;    ///< of it, a hash of its sources
 };
 
 class SweepStore {
@@ -40,6 +42,9 @@ class SweepStore {
   SweepStore(SweepStore&& other) noexcept;
   SweepStore(const SweepStore&) = delete;
   SweepStore& operator=(const SweepStore&) = delete;
+
+  /// Whether the file or its folder cannot be written. Then it is only read, and may be.
+  static bool is_read_only(const std::string& path);
 
   /// The sweeps of the file, in the order in which they were begun.
   std::vector<SweepRecord> sweeps() const;
@@ -56,7 +61,11 @@ class SweepStore {
   bool has(std::int64_t point) const;
   /// Whether it is done for good: its outcome hangs on neither the machine nor its limits.
   bool has_settled(std::int64_t point) const;
+  /// The outcome of a point with that scenario that is done for good; nothing: there is none.
+  std::optional<Outcome> settled_like(const std::string& scenario) const;
   std::int64_t count() const;
+  /// Points whose scenario another one before them has, too.
+  std::int64_t count_alike() const;
   std::vector<std::int64_t> count_by_state() const;
 
   /// Of the points that are ok, the least and the most samples of a step, and GPUs.

@@ -50,6 +50,7 @@ struct Outcome {
 struct SweepPoint {
   std::int64_t point = 0;  ///< its place in the grid
   Outcome outcome;
+  std::string scenario;  ///< fingerprint of what it resolves to; empty: it is refused
 };
 
 /// Points that did not end well in the same way.

@@ -6,7 +6,7 @@ set -euo pipefail
 program=$(realpath "$1")
 library=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
 cd "$folder"
 
 fail() { echo "$1"; cat out err; exit 1; }
@@ -102,6 +102,53 @@ expect "all too slow" 1 small.yaml "${batches[@]}" --point-timeout 1us --db slow
 expect "with more time" 0 small.yaml "${batches[@]}" --db slow.db --resume
 has "with more time" "8 points: 4 ok, 4 refused"
 
+# Points that lead to the same scenario: one is simulated, the others have its result.
+alike=(small.yaml --vary 'training.recompute=full,{kind: full},none' --vary training.micro_batch=1,2)
+expect "alike" 0 "${alike[@]}" --db alike.db
+has "alike" "6 points: 6 ok; 2 lead to the scenario of another"
+expect "alike, one by one" 0 "${alike[@]}" --db alone.db --format csv --jobs 1
+[[ $(sed -n '2,3s/.*,ok,/,ok,/p' out) == "$(sed -n '4,5s/.*,ok,/,ok,/p' out)" ]] ||
+  fail "the same scenario has two results"
+cp out alone.csv
+expect "alike, in two parts" 0 "${alike[@]}" --db two.db --shard 1/2
+expect "alike, in two parts" 0 "${alike[@]}" --db two.db --shard 2/2 --resume --format csv
+cmp -s out alone.csv || fail "parts change what points alike have"
+
+# Another build: a file says which one it is of.
+python3 - <<'END'
+import sqlite3
+with sqlite3.connect("alike.db") as file: file.execute("UPDATE sweeps SET build = 'older'")
+END
+expect "another build" 2 "${alike[@]}" --db alike.db --resume
+has "another build" "another build of stepsim simulated (" err
+has "another build" "--restart simulates them again, --any-build keeps them" err
+expect "another build, printed" 2 "${alike[@]}" --db alike.db
+expect "another build, kept" 0 "${alike[@]}" --db alike.db --resume --any-build
+expect "another build, kept once" 2 "${alike[@]}" --db alike.db --resume
+"$program" merge both.db alone.db alike.db >out 2>err && fail "two builds in one file"
+has "two builds" "simulated by different builds of stepsim (--any-build unites them as they are)" err
+"$program" merge both.db alone.db alike.db --any-build >out 2>err || fail "two builds are not united"
+expect "another build, anew" 0 "${alike[@]}" --db alike.db --restart
+expect "another build, gone" 0 "${alike[@]}" --db alike.db --resume
+
+# A sweep that is done can be printed where nothing can be written.
+mkdir closed
+cp alike.db small.yaml closed
+(($(id -u) != 0)) || { cp "$program" "$folder/program"; chmod 755 "$folder"; }
+chmod a-w closed closed/alike.db
+# closed_off COMMAND...: not as root, who may write everything.
+closed_off() {
+  (($(id -u) != 0)) || set -- setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/program" "${@:2}"
+  STEPSIM_LIBRARY=$library "$@" >"$folder/out" 2>"$folder/err" </dev/null
+}
+if closed_off "$program" --version; then
+  (cd closed && closed_off "$program" sweep "${alike[@]}" --db alike.db) || fail "a file that is only read"
+  has "a file that is only read" "6 points: 6 ok"
+  code=0
+  (cd closed && closed_off "$program" sweep small.yaml "${batches[@]}" --db alike.db) || code=$?
+  ((code == 4)) || fail "a file that cannot be written: exits with $code"
+fi
+
 # A profile that changes, be it of one value of an axis, is another result.
 mkdir -p calib/gpus
 sed 's/^name: .*/name: mine/' "$library/calib/gpus/a100-80.yaml" >calib/gpus/mine.yaml
@@ -192,6 +239,8 @@ expect "a million million" 2 small.yaml --vary training.micro_batch=1..100000 \
 has "a million million" "1e+12 points" err
 expect "no point" 2 small.yaml "${batches[@]}" --where 'micro_batch > 8'
 has "no point" "none of 8 points" err
+expect "no number" 2 small.yaml "${batches[@]}" --where '1/0 > 1'
+has "no number" "has no value: division by zero" err
 expect "no condition" 2 small.yaml "${batches[@]}" --where 'micro_batch + '
 expect "no objective" 2 small.yaml "${batches[@]}" --objective spead
 expect "no part" 2 small.yaml "${batches[@]}" --shard 3/2

@@ -72,7 +72,13 @@ TEST_CASE("what has no value says why") {
   CHECK(error_of("gpus *") == "unexpected end of expression");
   CHECK(error_of("tp = 4") == "'=' is no operator, '==' compares");
   CHECK(error_of("'text'") == "texts stand in double quotes");
-  CHECK(error_of("gpus / 0") == "its value is not finite");
+  CHECK(error_of("gpus / 0") == "division by zero");
+  CHECK(error_of("1 / (tp - 4) > 1") == "division by zero");
+  CHECK(error_of("1 / \"8\"") == "'\"8\"' is no number to divide");
+  CHECK(error_of("10 ^ 400") == "its value is not finite");
+  CHECK(value_of("tp > 4 ? 1 / (tp - 4) : 0") == "0");
+  CHECK(value_of("tp > 4 and 1 / (tp - 4) > 1") == "false");
+  CHECK(value_of("100 / 10 / 2 * 3") == "15");
   CHECK(error_of("{1, 2}") == "its value is neither a number nor a text");
   CHECK(error_of("blank * 2").find("of type 's'") != std::string::npos);
   CHECK(error_of("") == "expression is empty");

@@ -86,6 +86,24 @@ TEST_CASE("points are found again, with all their numbers, when the file is open
   CHECK(store.examples()[0].first.point == 2);
 }
 
+TEST_CASE("a scenario is found again once its outcome will stay") {
+  const TemporaryFile file;
+  SweepStore store(file.path());
+  store.choose(record("a"), true);
+  SweepPoint crashed{0, {PointState::crashed, "signal 9", {}}, "first"};
+  store.add(crashed);
+  CHECK_FALSE(store.settled_like("first").has_value());
+  SweepPoint done = ok_point(1, 2);
+  done.scenario = "first";
+  store.add(done);
+  REQUIRE(store.settled_like("first").has_value());
+  CHECK(store.settled_like("first")->numbers->step.seconds() == 2);
+  CHECK_FALSE(store.settled_like("").has_value());
+  store.add({2, {PointState::refused, "does not divide", {}}});
+  CHECK_FALSE(store.settled_like("").has_value());
+  CHECK(store.count_alike() == 1);
+}
+
 TEST_CASE("the best come first, those that do not fit do not count, equal ones in grid order") {
   const TemporaryFile file;
   SweepStore store(file.path());

@@ -1,0 +1,48 @@
+// The points of a sweep that are left to simulate: one of those that lead to the same scenario.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/command/shard.hpp"
+#include "sim/scenario/sweep_points.hpp"
+#include "sim/store/sweep_store.hpp"
+
+namespace stepsim {
+
+class DuePoints {
+ public:
+  /// `on_done` is called once for each point that has its outcome. REQUIRES: all of these live as
+  /// long as it does.
+  DuePoints(const Sweep& sweep, const PointList& points, const Shard& shard, SweepStore& store,
+            const std::function<void()>& on_done);
+
+  /// Points without an outcome that would stay.
+  std::int64_t left() const;
+  /// The next one to simulate. Those of a scenario that has an outcome get it too; those of one
+  /// that is under way wait for it.
+  std::optional<std::int64_t> next();
+  /// What a point that is under way resolves to; nothing: it is refused, or under way elsewhere.
+  const Scenario* resolved(std::int64_t point) const;
+  /// Keeps the outcome of a point that `next` gave, also for those that wait for it.
+  void keep(std::int64_t point, const Outcome& outcome);
+
+ private:
+  bool is_due(std::int64_t i) const;
+  void add(std::int64_t point, const Outcome& outcome, const std::string& scenario);
+
+  const Sweep& sweep_;
+  const PointList& points_;
+  const Shard& shard_;
+  SweepStore& store_;
+  const std::function<void()>& on_done_;
+  std::int64_t next_ = 0;
+  std::map<std::int64_t, std::optional<Scenario>> under_way_;
+  std::map<std::string, std::vector<std::int64_t>> waiting_;  ///< by fingerprints under way
+};
+
+}  // namespace stepsim
