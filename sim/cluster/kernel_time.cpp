@@ -23,26 +23,28 @@ Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
           (gemm.grouped ? grouped : 1));
 }
 
-/// Strided convolutions leave out the zeros between the gradients of their outputs.
+/// Strided convolutions leave out the zeros between the gradients of their outputs. Groups are a
+/// batch: a GEMM each.
 GemmShape implicit_gemm(const Convolution& c) {
-  const auto batch = static_cast<double>(c.batch), in = static_cast<double>(c.in_channels),
-             out = static_cast<double>(c.out_channels);
+  const auto batch = static_cast<double>(c.batch), groups = static_cast<double>(c.groups);
+  const double in = static_cast<double>(c.in_channels) / groups,
+               out = static_cast<double>(c.out_channels) / groups;
   const auto taps = static_cast<double>(c.filter * c.filter);
   const double outputs = batch * static_cast<double>(c.out_image() * c.out_image());
   switch (c.pass) {
     case ConvolutionPass::forward:
-      return {outputs, out, in * taps, 1};
+      return {outputs, out, in * taps, groups};
     case ConvolutionPass::input_gradient:
       return {batch * static_cast<double>(c.image * c.image), in,
-              out * taps / static_cast<double>(c.stride * c.stride), 1};
+              out * taps / static_cast<double>(c.stride * c.stride), groups};
     case ConvolutionPass::weight_gradient:
-      return {out, in * taps, outputs, 1};
+      return {out, in * taps, outputs, groups};
   }
   throw InternalError("a convolution without a pass");
 }
 
 double over_gemm(const Convolution& c, const ConvolutionProfile& p) {
-  if (p.winograd > 0 && c.filter == 3 && c.stride == 1) return p.winograd;
+  if (p.winograd > 0 && c.filter == 3 && c.stride == 1 && c.groups == 1) return p.winograd;
   switch (c.pass) {
     case ConvolutionPass::forward:
       return p.forward;

@@ -3,6 +3,7 @@
 // He et al. 2015, arXiv 1512.03385, table 1 and figure 5; the stride stands in the 3x3 convolution
 // (pytorch/vision torchvision/models/resnet.py, class Bottleneck: "ResNet V1.5"). The first block
 // of a stage widens and, from the second stage on, shrinks the images, and so does its shortcut.
+// In a ResNeXt (Xie et al. 2017, arXiv 1611.05431, table 1) the 3x3 convolution has groups.
 #include "sim/ops/blocks.hpp"
 #include "sim/ops/layer/image_layers.hpp"
 
@@ -15,20 +16,23 @@ constexpr std::int64_t kExpansion = 4;
 Filter stem_filter() { return {kStemWidth, 7, 2}; }
 Filter pool_filter() { return {kStemWidth, 3, 2}; }
 
-/// The filters of a block between `in` channels and four times its width.
+/// The filters of a block between `in` channels and four times the stage's width.
 struct Bottleneck {
-  Bottleneck(std::size_t stage, bool first, std::int64_t in) : shortcut(first) {
-    const std::int64_t width = kStemWidth << stage;
+  Bottleneck(const ResNet& model, std::size_t stage, bool first, std::int64_t in)
+      : shortcut(first) {
+    const std::int64_t out = kExpansion * (kStemWidth << stage);
+    const std::int64_t width = model.groups * (model.group_width << stage);
     const std::int64_t stride = first && stage > 0 ? 2 : 1;
     in_channels = in;
     reduce = {width, 1, 1};
-    middle = {width, 3, stride};
-    expand = {kExpansion * width, 1, 1};
-    project = {kExpansion * width, 1, stride};
+    middle = {width, 3, stride, model.groups};
+    expand = {out, 1, 1};
+    project = {out, 1, stride};
   }
   double parameters() const {
     const auto convolution = [](std::int64_t in, const Filter& f) {  // and its norm
-      return static_cast<double>(in * f.out_channels * f.width * f.width + 2 * f.out_channels);
+      return static_cast<double>(in / f.groups * f.out_channels * f.width * f.width +
+                                 2 * f.out_channels);
     };
     return convolution(in_channels, reduce) + convolution(reduce.out_channels, middle) +
            convolution(middle.out_channels, expand) +
@@ -119,12 +123,12 @@ BlockChain resnet_blocks(const ResNet& model, const Pass& pass) {
   images = convolved(convolved(images, stem_filter()), pool_filter());
   for (std::size_t stage = 0; stage < model.blocks.size(); ++stage) {
     const std::string name = "stage " + std::to_string(stage + 1);
-    const Bottleneck first(stage, true, images.channels);
+    const Bottleneck first(model, stage, true, images.channels);
     result.chain.push_back(result.blocks.size());
     result.blocks.push_back(bottleneck_block(model, pass, name + " first", images, first));
     images = convolved(convolved(images, first.middle), first.expand);
     if (model.blocks[stage] == 1) continue;
-    const Bottleneck other(stage, false, images.channels);
+    const Bottleneck other(model, stage, false, images.channels);
     result.chain.insert(result.chain.end(), static_cast<std::size_t>(model.blocks[stage] - 1),
                         result.blocks.size());
     result.blocks.push_back(bottleneck_block(model, pass, name, images, other));
@@ -138,10 +142,10 @@ double parameter_count(const ResNet& model) {
   std::int64_t channels = kStemWidth;
   double sum = static_cast<double>(model.channels * kStemWidth * 7 * 7 + 2 * kStemWidth);
   for (std::size_t stage = 0; stage < model.blocks.size(); ++stage) {
-    const Bottleneck first(stage, true, channels);
+    const Bottleneck first(model, stage, true, channels);
     channels = first.expand.out_channels;
     sum += first.parameters() + static_cast<double>(model.blocks[stage] - 1) *
-                                    Bottleneck(stage, false, channels).parameters();
+                                    Bottleneck(model, stage, false, channels).parameters();
   }
   return sum + static_cast<double>((channels + 1) * model.classes);
 }

@@ -56,21 +56,22 @@ struct Convolution {
   std::int64_t filter = 1, stride = 1;
   ConvolutionPass pass = ConvolutionPass::forward;
   Precision precision = Precision::bf16;  ///< of the tensors
+  std::int64_t groups = 1;                ///< each sees its share of the channels alone
 
   std::int64_t out_image() const { return (image - 1) / stride + 1; }
   /// What it is computed in.
   Precision computed() const { return convolution_precision(precision, in_channels); }
+  std::int64_t weights() const { return in_channels / groups * out_channels * filter * filter; }
   /// The same for all three passes.
   Flops flops() const {
     return Flops{2.0 * static_cast<double>(batch * out_image() * out_image()) *
-                 static_cast<double>(in_channels * out_channels * filter * filter)};
+                 static_cast<double>(weights())};
   }
   /// Each element of input, output and weights once: the GEMM's first matrix is made on the fly.
   Bytes bytes() const {
     return Bytes{bytes_per_element(precision) *
                  static_cast<double>(batch * image * image * in_channels +
-                                     batch * out_image() * out_image() * out_channels +
-                                     in_channels * out_channels * filter * filter)};
+                                     batch * out_image() * out_image() * out_channels + weights())};
   }
 };
 

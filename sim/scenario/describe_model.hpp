@@ -109,6 +109,10 @@ void describe(Io& io, ResNet& r) {
       "of the image; fewer than 4 are padded in fp16 and bf16, in tf32 they stay off the tensor "
       "cores");
   io.field("classes", r.classes, between(1, 1e8), "outputs");
+  io.field("groups", r.groups, between(1, 1024),
+           "into which the channels of 3x3 convolutions are split, as in ResNeXt");
+  io.field("group_width", r.group_width, between(1, 1024),
+           "channels of a group in the first stage; each stage doubles them");
   io.field("layout", r.layout, any,
            "of images in memory; nchw is transposed around each convolution on tensor cores");
   io.field("fused_norm", r.fused_norm, any,

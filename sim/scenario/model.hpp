@@ -105,6 +105,8 @@ struct ResNet {
   std::int64_t image = 224;                      ///< pixels of an edge
   std::int64_t channels = 3;                     ///< of the image as the GPU has it
   std::int64_t classes = 1000;
+  std::int64_t groups = 1;        ///< of the 3x3 convolutions' channels (ResNeXt)
+  std::int64_t group_width = 64;  ///< channels of one in the first stage; each stage doubles them
   Layout layout = Layout::nhwc;
   bool fused_norm = false;  ///< batch norm, addition and ReLU in one kernel
   bool operator==(const ResNet&) const = default;

@@ -73,6 +73,20 @@ TEST_CASE("a 1x1 convolution is a GEMM") {
   CHECK(seconds(wide(1, 1)) == nine_digits(kernel_time(gemm, gpu).seconds()));
 }
 
+TEST_CASE("groups are so many convolutions of their share of the channels, in one kernel") {
+  Convolution c = wide(3, 1);
+  c.groups = 2;  // whose 256 of the outputs still fill tiles
+  const double flops = 2 * B * P * P * K * (C / 2) * 9;
+  const double bytes = 2 * (B * P * P * (C + K) + C / 2 * K * 9);
+  CHECK(c.flops().flops() == flops);
+  CHECK(c.bytes().bytes() == bytes);
+  CHECK(seconds(c) == nine_digits(joined(flops, bytes)));
+  // With four outputs a group most of a tile is empty.
+  c.groups = 128;
+  CHECK(c.flops().flops() == flops / 64);
+  CHECK(seconds(c) > 1.05 * joined(flops / 64, 2 * B * P * P * (C + K)));
+}
+
 TEST_CASE("a stride of two quarters the outputs and the work of all three passes") {
   const double flops = 2 * B * 16 * 16 * K * C * 9;
   const double bytes = 2 * (B * (P * P * C + 16 * 16 * K) + C * K * 9);

@@ -61,7 +61,8 @@ constexpr double kImages = 2, kFp16 = 2;
 
 TEST_CASE("ResNets have the parameters that torchvision publishes") {
   const Library library{{source_folder()}};
-  for (const char* name : {"resnet50", "resnet101", "resnet152"}) {
+  for (const char* name :
+       {"resnet50", "resnet101", "resnet152", "resnext50-32x4d", "resnext101-32x8d"}) {
     CAPTURE(name);
     const Model model = load_model(name, library);
     CHECK(parameter_count(model) == static_cast<double>(model.published_parameters));
@@ -73,13 +74,15 @@ TEST_CASE("ResNets have the parameters that torchvision publishes") {
 }
 
 TEST_CASE("ResNets have the multiply-adds that torchvision publishes for an image of 224 pixels") {
-  // torchvision/models/resnet.py, _ops of the weights: 4.089, 7.801 and 11.514 GMAC.
+  // torchvision/models/resnet.py, _ops of the weights, in GMAC.
   const auto billions = [](const std::string& name) {
     return multiply_adds(graph_of(resnet("base: " + name))) / 1e9;
   };
   CHECK(billions("resnet50") == doctest::Approx(4.089).epsilon(0.0005));
   CHECK(billions("resnet101") == doctest::Approx(7.801).epsilon(0.0005));
   CHECK(billions("resnet152") == doctest::Approx(11.514).epsilon(0.0005));
+  CHECK(billions("resnext50-32x4d") == doctest::Approx(4.23).epsilon(0.001));
+  CHECK(billions("resnext101-32x8d") == doctest::Approx(16.414).epsilon(0.0005));
 }
 
 TEST_CASE("twice the edge is four times the work of the convolutions, and no parameter more") {

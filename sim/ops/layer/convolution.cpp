@@ -19,7 +19,8 @@ struct Kernels {
              .image = in.edge,
              .filter = filter.width,
              .stride = filter.stride,
-             .precision = pass.precision} {
+             .precision = pass.precision,
+             .groups = filter.groups} {
     const double input = pass.element() * in.elements();
     const double output = pass.element() * convolved(in, filter).elements();
     const double padded = pass.element() * Images{in.batch, work.in_channels, in.edge}.elements();
@@ -73,8 +74,8 @@ Op convolution(const Pass& pass, const std::string& name, const Images& in, cons
   const double input = pass.element() * in.elements();
   Op op;
   op.name = name;
-  op.parameters = {
-      static_cast<double>(in.channels * filter.out_channels * filter.width * filter.width)};
+  op.parameters = {static_cast<double>(in.channels / filter.groups * filter.out_channels *
+                                       filter.width * filter.width)};
   op.flops = model_flops(kernels.work, in.channels);
   op.output = Bytes{pass.element() * convolved(in, filter).elements()};
   op.scratch = Bytes{kernels.copy.written};

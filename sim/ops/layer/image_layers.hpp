@@ -24,6 +24,7 @@ struct Filter {
   std::int64_t out_channels = 0;
   std::int64_t width = 1;
   std::int64_t stride = 1;
+  std::int64_t groups = 1;  ///< of channels, each by itself
 };
 
 /// What a convolution's neighbours make of it.
