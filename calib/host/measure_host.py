@@ -93,7 +93,7 @@ def one_round(options, seed):
     """Microseconds by call and pass."""
     from costs import costs_of
     from mixture import measure
-    from others import collective, optimizer_tensor
+    from others import collective, linear_alone, optimizer_tensor
     from parts import all_parts
 
     parts = all_parts()
@@ -101,6 +101,7 @@ def one_round(options, seed):
     issue = collective(options.repetitions)
     costs["collective"] = [issue, issue, issue]
     costs["optimizer tensor"] = [0.0, optimizer_tensor(options.repetitions), 0.0]
+    costs["linear module alone"] = [linear_alone(options.repetitions), 0.0, 0.0]
     return costs | layer_rows(costs, options.repetitions)
 
 

@@ -1,4 +1,4 @@
-"""What is not a part of a pass: issuing a collective, and an optimizer's care for each tensor."""
+"""What is measured alone: a collective, an optimizer's care for a tensor, a linear layer."""
 
 import os
 import statistics
@@ -36,6 +36,20 @@ def collective(repetitions):
             return median_of(run, repetitions)
         finally:
             torch.distributed.destroy_process_group()
+
+
+def linear_alone(repetitions):
+    """A linear layer's module called in a loop, as benchmarks of one module do."""
+    module = torch.nn.Linear(SIDE, SIDE)
+    x = torch.ones(SIDE, SIDE)
+
+    def run():
+        begin = time.thread_time_ns()
+        for _ in range(CALLS):
+            module(x)
+        return (time.thread_time_ns() - begin) / 1e3 / CALLS
+
+    return median_of(run, repetitions)
 
 
 def gathered(groups, state):

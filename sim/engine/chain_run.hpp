@@ -43,7 +43,8 @@ class ChainRun {
 
  private:
   double launched(std::size_t kernel) const {
-    return host_ + chain_->launch_each * static_cast<double>(kernel + 1);
+    return host_ + chain_->launch_each * static_cast<double>(kernel + 1) +
+           chain_->kernels[kernel].host_until;
   }
 
   const Chain* chain_ = nullptr;

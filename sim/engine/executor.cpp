@@ -176,7 +176,7 @@ void Executor::start_chain(std::uint32_t rank, TaskIndex index, double date, std
   const Chain& chain = chain_of(rank, index);
   RankState& state = ranks_[rank];
   const double host = launch_date(state, task);
-  note_start(rank, index, date, std::max(date, host + chain.launch_each), blocker);
+  note_start(rank, index, date, std::max(date, host + chain.first_launch()), blocker);
   kernels_ += static_cast<std::int64_t>(chain.kernels.size());
   state.running = index;
   state.chain = ChainRun(chain, date, host, state.recorder && options_.kernels);

@@ -69,7 +69,7 @@ std::int32_t Recorder::add_chain(Span span, const Chain& chain, double host,
   double launched = host;
   for (std::size_t i = 0; i < chain.kernels.size(); ++i) {
     const Kernel& kernel = chain.kernels[i];
-    launched += chain.launch_each;
+    launched += chain.launch_each + kernel.host;
     span.start = std::max(free, launched);
     span.end = span.start + kernel.seconds;
     if (slowed != nullptr) std::tie(span.start, span.end) = slowed->kernels()[i];

@@ -26,6 +26,7 @@ Pass pass_of(const Scenario& s) {
   pass.sequence_parallel = s.parallelism.sequence;
   pass.overlap_tensor = s.parallelism.overlap_tensor;
   pass.fusion = s.training.fusion;
+  pass.megatron = has_megatron_layers(s);
   pass.replicas = s.replicas();
   pass.precision = storage_of(s.training.precision);
   pass.linear = s.training.precision;

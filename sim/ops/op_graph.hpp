@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sim/core/quantity.hpp"
+#include "sim/ops/host_calls.hpp"
 #include "sim/ops/work.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -79,6 +80,7 @@ using WeightShape = std::pair<std::int64_t, std::int64_t>;
 struct Op {
   std::string name;  ///< "qkv"
   Items forward, backward;
+  HostCalls calls{};               ///< what a framework calls for it besides
   std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
   double quantised = 0;            ///< of them, elements that are multiplied in fp8
   bool expert = false;             ///< they belong to experts that only some data ranks hold

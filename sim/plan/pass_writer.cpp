@@ -61,6 +61,7 @@ void PassWriter::add(const Launch& launch, Cause cause) {
   if (is_new) known->second = timed(shop_, launch.name, launch.work, cause);
   kernels_.push_back(known->second);
   kernels_.back().cause = cause;
+  kernels_.back().host = host_.take();
 }
 
 void PassWriter::add(const StartCollective& collective, Cause) {
@@ -81,6 +82,7 @@ void PassWriter::add(const StartCollective& collective, Cause) {
 }
 
 void PassWriter::add(const GradientReady& gradient, Cause) {
+  host_.complete_gradient();
   if (reduction_ == Reduction::none) return;
   Bucket& bucket = open_[gradient.expert ? 1 : 0];
   const Bytes bytes{gradient.elements * gradient_bytes(shop_.scenario)};
@@ -122,23 +124,41 @@ void PassWriter::close_chain() {
   kernels_.clear();
 }
 
-void run_forward(PassWriter& writer, const Block& block, Cause cause) {
-  for (const Op* op : block.order()) writer.run(op->forward, cause, PassKind::forward);
+void run_forward(PassWriter& writer, const Block& block, Cause cause,
+                 const Recomputation& recompute) {
+  const bool kept = recompute.kind != Recompute::full;
+  const bool in_parts = recompute.kind == Recompute::selective;
+  for (const Op* op : block.order()) {
+    const auto index = static_cast<std::size_t>(op - block.dag.ops.data());
+    for (const RecomputeRegion& region : block.regions) {
+      if (in_parts && region.first == index && recompute.repeats(region.module))
+        writer.host().spend(host_cost::checkpoint.forward);
+    }
+    writer.host().spend(*op, kept ? HostPass::forward : HostPass::no_graph);
+    writer.run(op->forward, cause, PassKind::forward);
+  }
 }
 
 void run_backward(PassWriter& writer, const Block& block, const Recomputation& recompute,
                   PassKind pass) {
   const bool repeats = pass != PassKind::weight_gradient;
-  for (const Op* op : block.recomputed(recompute)) {
-    if (repeats) writer.run(op->forward, Cause::recompute, PassKind::forward);
+  const auto again = block.recomputed(recompute);
+  if (repeats && !again.empty()) writer.host().spend(host_cost::checkpoint.backward);
+  for (const Op* op : again) {
+    if (!repeats) continue;
+    writer.host().spend(*op, HostPass::forward);
+    writer.run(op->forward, Cause::recompute, PassKind::forward);
   }
   const auto order = block.order();
   for (auto op = order.rbegin(); op != order.rend(); ++op) {
     const auto index = static_cast<std::size_t>(*op - block.dag.ops.data());
     for (const RecomputeRegion& region : block.regions) {
-      if (repeats && region.before == index && recompute.repeats(region.module))
-        writer.run(region.forward, Cause::recompute, PassKind::forward);
+      if (!repeats || region.before != index || !recompute.repeats(region.module)) continue;
+      writer.host().spend(host_cost::checkpoint.backward);
+      writer.host().spend(**op, HostPass::forward);
+      writer.run(region.forward, Cause::recompute, PassKind::forward);
     }
+    if (repeats) writer.host().spend(**op, HostPass::backward);
     writer.run((*op)->backward, Cause::backward, pass);
   }
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "sim/plan/host_pace.hpp"
 #include "sim/plan/segment.hpp"
 
 namespace stepsim {
@@ -16,13 +17,18 @@ class PassWriter {
       : shop_(shop),
         shape_(shape),
         strategy_(strategy_of(shop.scenario.parallelism.data.sharding)),
+        host_(shop.scenario),
         open_{Bucket{parameter_groups(shape)[0]}, Bucket{parameter_groups(shape)[1]}} {}
 
   void run(const Items& items, Cause cause, PassKind pass);
 
+  /// What the host does, besides launching what runs next.
+  HostPaceMeter& host() { return host_; }
+
   /// A kernel that only moves gradients.
   void move(const char* name, Bytes bytes, Cause cause = Cause::backward) {
     kernels_.push_back(timed(shop_, name, MemoryBound{bytes, MemoryRate::optimizer}, cause));
+    kernels_.back().host = host_.take();
   }
 
   int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
@@ -68,6 +74,8 @@ class PassWriter {
   void unpack_buckets();
 
   Segment finish() {
+    // What the host does behind the last launch holds up the next pass: a little too early, here.
+    if (!kernels_.empty()) kernels_.back().host += host_.take();
     close_chain();
     return std::move(segment_);
   }
@@ -105,6 +113,7 @@ class PassWriter {
   Workshop& shop_;
   const StageShape& shape_;
   const ShardingStrategy& strategy_;
+  HostPaceMeter host_;
   Segment segment_;
   std::vector<Kernel> kernels_;
   int slots_ = 0;
@@ -114,7 +123,9 @@ class PassWriter {
   std::vector<Reduced> reduced_;  ///< buckets, in order
 };
 
-void run_forward(PassWriter& writer, const Block& block, Cause cause = Cause::forward);
+/// `recompute`: of the block, whose backward pass will run it forward again.
+void run_forward(PassWriter& writer, const Block& block, Cause cause = Cause::forward,
+                 const Recomputation& recompute = {});
 /// The block's ops backward, with what recompute repeats before them.
 void run_backward(PassWriter& writer, const Block& block, const Recomputation& recompute,
                   PassKind pass);

@@ -32,6 +32,8 @@ struct Kernel {
   double seconds = 0;
   bool memory_bound = false;  ///< slowed by HBM traffic beside it, not by SMs taken
   Cause cause = Cause::forward;
+  double host = 0;        ///< the host's time before its launch, besides those of the chain
+  double host_until = 0;  ///< that of the chain's kernels up to this one
   std::uint32_t outside = kInRange;  ///< index into Plan::names: the end of the range of the GPU's
                                      ///< constants that it has left
   /// The host's time and not the GPU's: a launch that blocks.
@@ -42,11 +44,12 @@ struct Kernel {
 struct Chain {
   std::vector<Kernel> kernels;
   double launch_each = 0;  ///< host time per kernel
-  double launch = 0;       ///< host time of all launches
+  double launch = 0;       ///< host time of all launches, and of what comes before them
   double compute = 0;      ///< GPU time when the host is ahead
   double launched = 0;     ///< time from the first launch to the end when the GPU is idle
   CauseSeconds mix{};      ///< compute by cause
   std::vector<OutsideSeconds> outside;  ///< of compute, in kernels outside the measured range
+  double first_launch() const { return launch_each + kernels.front().host; }
 };
 
 /// Computes a chain's sums from its kernels.

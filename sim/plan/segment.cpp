@@ -19,6 +19,8 @@ namespace {
 void run_backward(PassWriter& writer, const OpGraph& graph, const std::vector<std::size_t>& blocks,
                   const RecomputeSpan& span, PassKind pass) {
   const bool as_one = span.size() > 1;
+  if (as_one && pass != PassKind::weight_gradient)
+    writer.host().spend(host_cost::checkpoint.backward);
   for (std::size_t i = span.begin; as_one && i < span.end; ++i) {
     if (pass != PassKind::weight_gradient)
       run_forward(writer, graph.blocks[blocks[i]], Cause::recompute);
@@ -120,14 +122,14 @@ namespace {
 /// Each kernel after the launch that the GPU waits for.
 std::vector<Kernel> between_launches(Workshop& shop, const std::vector<Kernel>& kernels,
                                      Seconds launch) {
-  const Kernel wait{.name = shop.name("blocking launch"),
-                    .seconds = launch.seconds(),
-                    .cause = Cause::launch_gap};
+  Kernel wait{.name = shop.name("blocking launch"), .cause = Cause::launch_gap};
   std::vector<Kernel> all;
   all.reserve(2 * kernels.size());
   for (const Kernel& kernel : kernels) {
+    wait.seconds = launch.seconds() + kernel.host;
     all.push_back(wait);
     all.push_back(kernel);
+    all.back().host = 0;
   }
   return all;
 }
@@ -167,8 +169,10 @@ void contract(Chain& chain) {
   chain.launch = chain.compute = chain.launched = 0;
   chain.mix.fill(0);
   chain.outside.clear();
-  for (const Kernel& kernel : chain.kernels) {
-    chain.launch += chain.launch_each;
+  double host = 0;
+  for (Kernel& kernel : chain.kernels) {
+    kernel.host_until = host += kernel.host;
+    chain.launch += chain.launch_each + kernel.host;
     chain.compute += kernel.seconds;
     // Each kernel starts when it is launched and the one before has ended.
     chain.launched = std::max(chain.launched, chain.launch) + kernel.seconds;
@@ -204,7 +208,12 @@ Segment forward_segment(Workshop& shop, const StageShape& shape,
   if (shards_parameters(shop, shape)) {
     run_sharded_forward(writer, shop, shape, blocks);
   } else {
-    for (const std::size_t block : blocks) run_forward(writer, shop.graph.blocks[block]);
+    for (const RecomputeSpan& span :
+         recompute_spans(shop.scenario.training.recompute, shop.graph, blocks)) {
+      if (span.how.kind == Recompute::full) writer.host().spend(host_cost::checkpoint.forward);
+      for (std::size_t i = span.begin; i < span.end; ++i)
+        run_forward(writer, shop.graph.blocks[blocks[i]], Cause::forward, span.how);
+    }
   }
   return writer.finish();
 }

@@ -130,7 +130,13 @@ void run_sharded_forward(PassWriter& writer, const Workshop& shop, const StageSh
   GatheredPass(writer, shop, shape, ahead ? Prefetch::pre : Prefetch::post)
       .run(
           blocks, [](const Block&) { return true; },
-          [&](const Block& block) { run_forward(writer, block); }, [](const Block&) {});
+          [&](const Block& block) {
+            const Recomputation how =
+                block.recomputable ? shop.scenario.training.recompute : Recomputation{};
+            if (how.kind == Recompute::full) writer.host().spend(host_cost::checkpoint.forward);
+            run_forward(writer, block, Cause::forward, how);
+          },
+          [](const Block&) {});
 }
 
 void run_sharded_backward(PassWriter& writer, const Workshop& shop, const StageShape& shape,

@@ -1,6 +1,7 @@
 // Gradients, norm, optimizer, parameters: in this order.
 #include "sim/plan/step_end.hpp"
 
+#include "sim/plan/host_pace.hpp"
 #include "sim/plan/optimizer.hpp"
 
 namespace stepsim {
@@ -74,7 +75,10 @@ void StepEnd::write() {
     offload_.update(elements);
     rows_.write_kernels(clear_kernels(rows_.shop(), gradients));
   } else {
-    rows_.write_kernels(update_kernels(rows_.shop(), elements, tensors_, gradients));
+    std::vector<Kernel> update = update_kernels(rows_.shop(), elements, tensors_, gradients);
+    update.front().host = static_cast<double>(tensors_.size()) *
+                          host_cost::optimizer_tensor.no_graph.seconds() * host_scale(scenario_);
+    rows_.write_kernels(std::move(update));
   }
   if (shape_.data.ranks > 1 && strategy_.shards_optimizer) gather_parameters();
   rows_.write_kernels(quantise_kernels(rows_.shop(), shape_.stage));

@@ -49,6 +49,7 @@ Plan with_free_launches(Plan plan) {
   for (Chain& chain : plan.chains) {
     chain.launch_each = 0;
     for (Kernel& kernel : chain.kernels) {
+      kernel.host = 0;
       if (kernel.is_launch()) kernel.seconds = 0;
     }
     contract(chain);

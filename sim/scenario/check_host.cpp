@@ -73,6 +73,19 @@ void check_recompilation(const Scenario& s, const KeyReports& keys) {
   check_seen(s, path, recompilation_period(s), keys);
 }
 
+void check_pace(const Scenario& s, const KeyReports& keys) {
+  if (s.host.counts_calls()) {
+    if (s.host.mode == HostMode::compiled || s.host.graph())
+      keys.report(
+          "host.pace",
+          fmt::format("mode is {}, which calls none of PyTorch's modules", name_of(s.host.mode)),
+          "state host.mode: eager");
+  } else if (s.host.speed != Host{}.speed) {
+    keys.report("host.speed", "it is that of calls, but pace is launches",
+                "state host.pace: calls");
+  }
+}
+
 void check_queue(const Scenario& s, const KeyReports& keys) {
   if (!s.host.queue_depth || !s.host.blocking()) return;
   keys.report("host.queue_depth", "mode is blocking, where no kernel waits behind another",
@@ -90,6 +103,7 @@ void check_threads(const Scenario& s, const KeyReports& keys) {
 
 void check_host(const Scenario& s, const KeyReports& keys) {
   if (!keys.sound({"host"})) return;
+  check_pace(s, keys);
   check_queue(s, keys);
   check_threads(s, keys);
   if (!keys.sound({"run"})) return;

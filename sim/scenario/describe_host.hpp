@@ -62,8 +62,14 @@ void describe(Io& io, Host& h) {
   io.field("mode", h.mode, any,
            "blocking: as CUDA_LAUNCH_BLOCKING=1; compiled: launches from compiled code; graph: a "
            "whole pass is one launch");
+  io.field("pace", h.pace, any,
+           "launches: nothing else takes time; calls: what eager PyTorch calls besides operators "
+           "with kernels takes what it was measured to take");
+  io.field("speed", h.speed, positive,
+           "pace calls: of a core, over the one that was measured (calib/measured/host.csv)");
   io.fallback(h.launch, default_launch(h.mode), "16 us; compiled: 3 us, graph: 5 us");
-  io.field("launch", h.launch, duration, "CPU time to launch one kernel");
+  io.field("launch", h.launch, duration,
+           "CPU time to launch one kernel, with the operator that does");
   io.field("queue_depth", h.queue_depth, between(1, 1e6),
            "kernels that are launched ahead of the GPU at most, about 1,000 with CUDA; absent: no "
            "limit");

@@ -14,6 +14,10 @@ namespace stepsim {
 /// (CUDA_LAUNCH_BLOCKING=1), one by one from compiled code, or a whole pass at once.
 enum class HostMode { eager, blocking, compiled, graph };
 
+/// What takes the host's time: launches, each with its operator; or besides them what else eager
+/// PyTorch calls: views, modules, functions and nodes of autograd, checkpoints, hooks, collectives.
+enum class HostPace { launches, calls };
+
 /// CPU time to launch one kernel, where the scenario does not say.
 constexpr Seconds default_launch(HostMode mode) {
   // Eager: what element-wise operators of PyTorch take on top of their kernels in
@@ -75,6 +79,8 @@ struct GarbageCollection {
 
 struct Host {
   HostMode mode = HostMode::eager;
+  HostPace pace = HostPace::launches;
+  double speed = 1;                ///< of a core, over the one that calls were measured on
   Seconds launch;                  ///< CPU time to launch one kernel, or one graph
   std::optional<int> queue_depth;  ///< kernels launched and not started; absent: no limit
   std::optional<Sync> sync;  ///< absent: the end of each step is waited for, which costs nothing
@@ -86,6 +92,7 @@ struct Host {
   BytesPerSecond optimizer_rate;  ///< of an offloaded update on a node's CPUs, its ranks together
 
   bool graph() const { return mode == HostMode::graph; }
+  bool counts_calls() const { return pace == HostPace::calls; }
   bool blocking() const { return mode == HostMode::blocking; }
   bool operator==(const Host&) const = default;
 };

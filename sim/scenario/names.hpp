@@ -176,6 +176,10 @@ inline constexpr std::array kNames<HostMode> = {
     std::pair{std::string_view("compiled"), HostMode::compiled},
     std::pair{std::string_view("graph"), HostMode::graph}};
 template <>
+inline constexpr std::array kNames<HostPace> = {
+    std::pair{std::string_view("launches"), HostPace::launches},
+    std::pair{std::string_view("calls"), HostPace::calls}};
+template <>
 inline constexpr std::array kNames<Per> = {
     std::pair{std::string_view("step"), Per::step},
     std::pair{std::string_view("micro_batch"), Per::micro_batch}};

@@ -10,12 +10,15 @@
 //   reading a value every N steps    launch l and read r are exposed once: W + (l + r) / N
 //   a queue of q kernels of d each   hides work of w up to q d: W + w - q d
 //   launches of l that block         each kernel is waited for: W + k l for k kernels
+//   calls of h on a core of speed v  h / v pass besides launches: with GPUs in no time the step is
+//                                    that and all launches
 //   T threads on C < T cores         CPU work and launches take T / C times as long
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "sim/ops/host_cost.hpp"
 #include "sim/plan/what_if.hpp"
 #include "tests/closed_form/harness.hpp"
 
@@ -358,4 +361,35 @@ TEST_CASE("compiled code launches faster, and a graph is launched at once") {
   CHECK(launch("mode: graph") == 5_us);
   CHECK(launch("mode: compiled") == 3_us);
   CHECK(launch("mode: compiled, launch: 4 us") == 4_us);
+}
+
+TEST_CASE("at the pace of calls these take their time besides launches, by the host's speed") {
+  const auto took = [](const std::string& host) {
+    return step({.host = host, .forward = 1e-9, .backward = 1e-9});
+  };
+  const auto at = [&](const char* speed) {
+    return took(fmt::format("pace: calls, launch: 0 us, speed: {}", speed));
+  };
+  const double nothing = took("launch: 0 us");
+  const double calls = at("1") - nothing;
+  // A module forward; backward a node, the gradient and its hook; the update.
+  const Seconds expected = host_cost::module.forward + host_cost::node.backward +
+                           host_cost::parameter.backward + host_cost::hook.backward +
+                           host_cost::optimizer_tensor.no_graph;
+  CHECK(calls == doctest::Approx(expected.seconds()).epsilon(1e-3));
+  CHECK(at("2") - nothing == doctest::Approx(calls / 2).epsilon(1e-3));
+  CHECK(at("0.5") - nothing == doctest::Approx(calls * 2).epsilon(1e-3));
+  const double launches = took("launch: 7 us") - nothing;
+  CHECK(took("pace: calls, launch: 7 us") - nothing ==
+        doctest::Approx(calls + launches).epsilon(1e-3));
+  // Twice as many threads as cores.
+  CHECK(took("pace: calls, launch: 0 us, cores: 1, threads: 2") - nothing ==
+        doctest::Approx(2 * calls).epsilon(1e-3));
+}
+
+TEST_CASE("free launches free the host of its calls, too") {
+  const Experiment slow = with({.host = "pace: calls, speed: 0.01"});
+  const Plan free = with_free_launches(slow.plan);
+  REQUIRE(!free.chains.empty());
+  for (const Chain& chain : free.chains) CHECK(chain.launch == 0);
 }

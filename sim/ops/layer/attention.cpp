@@ -114,6 +114,8 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
   Op op;
   op.name = a.keys > 0 ? "cross attention" : "attention";
   op.core_attention = true;
+  op.calls = attention_calls(pass.megatron, is_fused_attention(a.kernel),
+                             a.dropout && !pass.sequence_parallel);
   op.output = Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
   if (a.rotary) add_rotary(op.forward, pass, a);
   if (!is_fused_attention(a.kernel)) {

@@ -40,6 +40,7 @@ struct Pass {
   std::int64_t replicas = 1;        ///< data-parallel ranks
   CrossEntropy loss = CrossEntropy::megatron;
   int loss_metrics = 0;             ///< losses computed again to be reported
+  bool megatron = true;             ///< layers are written as Megatron-LM's, for the host
   bool gathers_parameters = false;  ///< ZeRO 3, which counts the gradients of a block itself
 
   std::int64_t tokens() const { return batch * sequence; }

@@ -93,6 +93,7 @@ Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms
   const bool joins = branches && pass.fusion == Fusion::compiled;
   Op op;
   op.name = name;
+  op.calls = norm_calls(pass.megatron);
   op.parameters = weights(hidden, rms, bias);
   op.output = Bytes{activation};
   op.kept_for_weights = Bytes{2 * activation};
@@ -132,6 +133,7 @@ Op head_norm(const Pass& pass, const AttentionShape& a) {
   const double elements = heads * static_cast<double>(a.head_dim);
   Op op;
   op.name = "head norm";
+  op.calls = norm_calls(pass.megatron).times(2);
   op.parameters = {static_cast<double>(a.head_dim), static_cast<double>(a.head_dim)};
   add_kernels(op, pass, {op.name, elements, heads}, true, false);
   op.output = Bytes{pass.element() * elements};

@@ -35,6 +35,7 @@ Op activation(const Pass& pass, std::int64_t width, bool gated) {
   const double one = pass.element() * static_cast<double>(pass.tokens() * width);
   Op op;
   op.name = gated ? "swiglu" : "activation";
+  op.calls = activation_calls(pass.megatron);
   op.forward = activation_forward(pass, op.name, one, gated);
   op.backward = activation_backward(pass, op.name, one, gated);
   op.saved = activation_saved(pass, one, gated);
@@ -49,6 +50,7 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
   const double mask = dropout ? elements : 0;  // one byte an element
   Op op;
   op.name = name;
+  op.calls = residual_calls(pass.megatron);
   if (pass.fusion == Fusion::none) {
     if (bias) op.forward.emplace_back(memory_bound(name + " bias", 2 * one));
     if (dropout)

@@ -18,13 +18,20 @@ const Registered<Limit> launches{{
     },
 }};
 
+/// Compiled code calls no modules.
+std::vector<std::string> with(const Scenario& scenario, std::vector<std::string> settings) {
+  if (scenario.host.counts_calls()) settings.emplace_back("host.pace=launches");
+  return settings;
+}
+
 std::vector<Change> changes(const Scenario& scenario) {
   std::vector<Change> changes;
   const bool has_default = scenario.host.launch == default_launch(HostMode::eager);
   if (scenario.host.mode == HostMode::eager && has_default)
-    changes.push_back({.settings = {"host.mode=compiled", "training.fusion=compiled"}});
+    changes.push_back(
+        {.settings = with(scenario, {"host.mode=compiled", "training.fusion=compiled"})});
   if (scenario.host.blocking()) return {{.settings = {"host.mode=eager"}}};
-  if (!scenario.host.graph()) changes.push_back({.settings = {"host.mode=graph"}});
+  if (!scenario.host.graph()) changes.push_back({.settings = with(scenario, {"host.mode=graph"})});
   const Fusion fusion = scenario.training.fusion;
   if (fusion == Fusion::none) changes.push_back({.settings = {"training.fusion=fused"}});
   if (fusion != Fusion::compiled) changes.push_back({.settings = {"training.fusion=compiled"}});

@@ -1,0 +1,45 @@
+// What eager PyTorch calls on the host besides the operators that launch kernels.
+//
+// Numbers of calls are read from frameworks' sources: those of Megatron-LM's layers where its fused
+// kernels run, those of modules of PyTorch elsewhere. host_cost.hpp has what a call takes.
+#pragma once
+
+#include "sim/core/quantity.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+/// Of an op, besides the kernels that it launches.
+struct HostCalls {
+  int modules = 1;
+  int functions = 0;           ///< Python functions of autograd
+  int scripted = 0;            ///< calls of scripted functions, in each direction
+  int forks = 0;               ///< of a tracker of random states
+  int views = 0;               ///< recorded
+  int views_in_functions = 0;  ///< forward
+  int views_backward = 0;      ///< that nodes make besides undoing a view
+  int views_in_backward_functions = 0;
+  int products = 0;           ///< that the op has as one kernel with others
+  bool in_functions = false;  ///< its kernels are launched within functions
+
+  HostCalls times(int n) const;
+};
+
+/// Whether layers are written as Megatron-LM's are, and not as modules of PyTorch.
+bool has_megatron_layers(const Scenario& scenario);
+
+HostCalls norm_calls(bool megatron);
+HostCalls linear_calls(bool megatron);
+/// Queries, keys and values, where they are modules of their own.
+HostCalls query_key_value_calls(bool megatron);
+HostCalls activation_calls(bool megatron);
+HostCalls residual_calls(bool megatron);
+/// `forks`: dropout in a state of the tensor rank's own.
+HostCalls attention_calls(bool megatron, bool fused, bool forks);
+
+enum class HostPass { forward, no_graph, backward };
+
+/// Of an op's calls; `kernels`: those that its forward pass launches.
+Seconds host_time(const HostCalls& calls, int kernels, HostPass pass);
+
+}  // namespace stepsim
