@@ -168,7 +168,7 @@ void describe(Io& io, DataParallel& d) {
       "while it is copied where it is");
   io.fallback(d.bucket_later_stages, preset.bucket_later_stages, "true, or the framework's");
   io.field("bucket_later_stages", d.bucket_later_stages, any,
-           "false: one bucket on pipeline stages and chunks after the first");
+           "false: one bucket for each part (chunk of a stage) but the first");
   io.fallback(d.no_sync, default_no_sync(io.framework(), d.sharding),
               "true for ddp and zero1, or the framework's");
   io.field("no_sync", d.no_sync, any,

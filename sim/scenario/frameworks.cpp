@@ -129,7 +129,7 @@ void add_megatron(std::vector<FrameworkPreset>& presets) {
       "max(40 000 000, 1 000 000 * data-parallel ranks) elements, here of 4 B", kMegatronDdp);
   add(kData + "first_bucket", "160 MB", "", "as bucket", kMegatronDdp);
   add(kData + "bucket_later_stages", "false", "",
-      "one bucket on pipeline ranks and chunks after the first", kMegatronDdp);
+      "one bucket for each part (chunk of a rank) but the first", kMegatronDdp);
   add(kData + "overlap", "false", "", "overlap_grad_reduce=False", kMegatronConfig);
   add(kData + "no_sync", "true", "", "no_sync_func but for the last micro-batch",
       kMegatronSchedules);

@@ -4,6 +4,11 @@
 // ScheduleInterleaved1F1B: the micro-batches walk through the chunks in max(1, m / p) rounds of
 // equal size g; warm-up (v-1)g + 2(p-1-r) passes. Bubble (p-1)(F+B)/v for m >= p, and another
 // (v-1)(p-m)(F+B)/v below, where a round is too short to hide the way around the stages.
+//
+// A receive is posted in the time step of its send, not in that of the pass that needs it
+// (PipelineScheduleMulti._step_microbatches, same file), so that no stage is held up by what the
+// next one does meanwhile. That is what transfers beside compute are here; asked for only when they
+// are due, sends of rounds that are no multiple of the stages would wait for each other.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -34,6 +39,7 @@ const Registered<Schedule> interleaved_pytorch{{
     .needs = {.least_chunks = 2,
               .most_chunks = kMostChunks,
               .takes_turns = true,
+              .overlaps = true,
               .objection = objection},
     .order = order,
 }};
