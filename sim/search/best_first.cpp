@@ -8,7 +8,9 @@
 namespace stepsim {
 namespace {
 
-constexpr std::size_t kBatch = 16;
+/// Strategies that are simulated before the next are chosen. The first ones say most about the
+/// others, so that batches are small before they are large enough for many cores.
+constexpr std::size_t kFirstBatch = 2, kLargestBatch = 16;
 /// Bounds that are so far above a step that is known to be possible are not worth their memory.
 constexpr double kFar = 1.25;
 constexpr std::size_t kMostCandidates = 2'000'000;  // some 250 MB
@@ -22,18 +24,26 @@ struct Candidate {
   Bound bound;
   std::int64_t number = 0;  ///< in the order of the walk: ties go to the first
   Strategy strategy;
+  bool is_refined = false;  ///< its bound
 };
 
 bool comes_before(const Candidate& a, const Candidate& b) {
   return std::tuple(a.bound.step, a.number) < std::tuple(b.bound.step, b.number);
 }
+/// For heaps, whose front comes first.
+bool comes_after(const Candidate& a, const Candidate& b) { return comes_before(b, a); }
 
 class Search {
  public:
   Search(const Axes& axes, const SearchBase& base, const SearchLimits& limits,
          const SimulateStrategies& simulate,
          const std::function<void(const SearchProgress&)>& on_progress)
-      : axes_(axes), base_(base), limits_(limits), simulate_(simulate), on_progress_(on_progress) {
+      : axes_(axes),
+        base_(base),
+        limits_(limits),
+        simulate_(simulate),
+        on_progress_(on_progress),
+        bounds_(base) {
     if (!limits.own) return;
     result_.ranked.push_back(*limits.own);
     Scenario own = base.scenario;
@@ -43,8 +53,8 @@ class Search {
 
   SearchOutcome run() {
     bound_all();
-    std::sort(candidates_.begin(), candidates_.end(), comes_before);
-    while (next_ < candidates_.size() && wants_more()) {
+    std::make_heap(candidates_.begin(), candidates_.end(), comes_after);
+    while (wants_more()) {
       if (!simulate_batch()) break;
     }
     if (!result_.is_whole && result_.end == SearchEnd::complete) result_.end = SearchEnd::expired;
@@ -55,12 +65,11 @@ class Search {
 
  private:
   void bound_all() {
-    Bounds bounds(base_);
     const auto visit = [&](const FrameVariants& frame) {
       counts().refused += frame.refused;
       counts().considered += frame.refused + static_cast<std::int64_t>(frame.variants.size());
       for (const Strategy& strategy : frame.variants)
-        keep({bounds.of(strategy), number_++, strategy});
+        keep({bounds_.of(strategy), number_++, strategy});
       if (on_progress_ && number_ - said_ >= kEvery) {
         said_ = number_;
         say();
@@ -103,24 +112,54 @@ class Search {
     return result_.ranked.front().outcome.step;
   }
 
+  /// The candidate with the lowest bound, which is a close one where that matters; nothing: none
+  /// of those that are left is wanted.
+  const Candidate* front() {
+    while (!candidates_.empty()) {
+      const Candidate& first = candidates_.front();
+      const bool proven = best() && first.bound.step >= *best();
+      if (proven && result_.ranked.size() >= limits_.keep) return nullptr;
+      if (first.is_refined) return &first;
+      Candidate candidate = take();
+      candidate.bound.step =
+          std::max(candidate.bound.step, bounds_.refined(candidate.strategy).step);
+      candidate.is_refined = true;
+      candidates_.push_back(candidate);
+      std::push_heap(candidates_.begin(), candidates_.end(), comes_after);
+      if (is_over()) return nullptr;
+    }
+    return nullptr;
+  }
+
+  Candidate take() {
+    std::pop_heap(candidates_.begin(), candidates_.end(), comes_after);
+    const Candidate candidate = candidates_.back();
+    candidates_.pop_back();
+    return candidate;
+  }
+
+  bool is_over() {
+    if (is_interrupted()) result_.end = SearchEnd::interrupted;
+    if (result_.end == SearchEnd::complete && limits_.expired && limits_.expired())
+      result_.end = SearchEnd::expired;
+    return result_.end != SearchEnd::complete;
+  }
+
   /// The best is not proven yet, or there are fewer than are wanted.
   bool wants_more() {
-    if (result_.interrupted()) return false;
-    const bool proven = best() && candidates_[next_].bound.step >= *best();
-    if (proven && result_.ranked.size() >= limits_.keep) return false;
-    if (limits_.expired && limits_.expired()) {
-      result_.end = SearchEnd::expired;
-    } else if (counts_.simulated >= limits_.simulations || tries_ >= kTries * limits_.simulations) {
+    if (result_.interrupted() || front() == nullptr || is_over()) return false;
+    if (counts_.simulated >= limits_.simulations || tries_ >= kTries * limits_.simulations)
       result_.end = SearchEnd::simulations;
-    }
     return result_.end == SearchEnd::complete;
   }
 
   bool simulate_batch() {
-    const std::size_t end = std::min(next_ + kBatch, candidates_.size());
     std::vector<TriedStrategy> batch;
-    for (; next_ < end; ++next_)
-      batch.push_back({candidates_[next_].strategy, candidates_[next_].bound, {}});
+    while (batch.size() < batch_ && front() != nullptr) {
+      const Candidate candidate = take();
+      batch.push_back({candidate.strategy, candidate.bound, {}});
+    }
+    batch_ = std::min(2 * batch_, kLargestBatch);
     const auto outcomes = simulate_(batch);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (!outcomes[i]) {
@@ -159,8 +198,8 @@ class Search {
   }
 
   void count_rest() {
-    for (; next_ < candidates_.size(); ++next_) {
-      const Seconds bound = candidates_[next_].bound.step;
+    for (const Candidate& candidate : candidates_) {
+      const Seconds bound = candidate.bound.step;
       if (best() && bound >= *best()) {
         ++counts().pruned;
       } else {
@@ -211,7 +250,8 @@ class Search {
   std::vector<Candidate> candidates_;
   std::vector<Seconds> open_;  ///< bounds of those that failed and might have an answer
   bool own_is_exact_ = false;  ///< a strategy can say all of it
-  std::size_t next_ = 0;
+  Bounds bounds_;
+  std::size_t batch_ = kFirstBatch;
   std::int64_t dropped_ = 0;
   Seconds least_dropped_{std::numeric_limits<double>::infinity()};
   std::int64_t tries_ = 0;

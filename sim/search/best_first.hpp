@@ -1,6 +1,7 @@
 // The search itself: bounds first, then simulations in order of their bounds, until no bound that
 // is left is below the best simulated step.
 //
+// Bounds are coarse first; one that would be simulated gets a closer one, and its turn may pass.
 // What it simulates does not depend on how many simulations run at the same time: it decides after
 // batches of one size.
 #pragma once

@@ -21,12 +21,16 @@ class RowClock {
     return now_;
   }
 
+  /// Since the last kernel.
+  double waited() const { return now_.seconds - computed_; }
+
  private:
   void pass(const ChainPiece& piece) {
     const Chain& chain = plan_.chains[piece.chain];
     now_.seconds += chain.compute;
     // A bound from below: without what the host does besides.
     now_.launches += chain.launch_each * static_cast<double>(chain.kernels.size());
+    computed_ = now_.seconds;
   }
   void pass(const StartPiece& piece) {
     double& free = free_[static_cast<std::size_t>(piece.channel)];
@@ -44,6 +48,7 @@ class RowClock {
 
   const Plan& plan_;
   RowTime now_;
+  double computed_ = 0;  ///< end of the last kernel
   std::array<double, kChannels> free_{};
   std::vector<double> ends_;
 };
@@ -65,11 +70,14 @@ class BlockCoster {
   BlockCost of(const Block& block) {
     BlockCost cost;
     cost.forward = timed_pass([&](PassWriter& w) { run_forward(w, block); });
+    cost.waits.forward = waited_;
     const auto backward = [&](PassKind pass) {
       return timed_pass([&](PassWriter& w) { run_backward(w, block, Recompute::none, pass); });
     };
     cost.backward = backward(PassKind::backward);
+    cost.waits.backward = waited_;
     cost.input_gradient = backward(PassKind::input_gradient);
+    cost.waits.input_gradient = waited_;
     cost.weight_gradient = backward(PassKind::weight_gradient);
     for (const Again again : {Again::none, Again::selective, Again::full}) {
       const Recomputation how = recomputation(again);
@@ -130,7 +138,10 @@ class BlockCoster {
     shop_.plan.chains.clear();  // operations stay: the workshop knows them by their numbers
     PassWriter writer(shop_, alone_);
     write(writer);
-    return RowClock(shop_.plan).run(writer.finish());
+    RowClock clock(shop_.plan);
+    const RowTime time = clock.run(writer.finish());
+    waited_ = clock.waited();
+    return time;
   }
 
   const Scenario& scenario_;
@@ -138,6 +149,7 @@ class BlockCoster {
   const StageShape& shape_;
   StageShape alone_;
   Workshop shop_;
+  double waited_ = 0;  ///< at the end of the last pass that was timed
 };
 
 void add_transfers(ModelCosts& costs, const Scenario& s) {
@@ -163,13 +175,16 @@ void keep_less(RowTime& time, const RowTime& other) {
   time.seconds = std::min(time.seconds, other.seconds);
 }
 
-/// The less of each time; bytes are the same on all ranks.
+/// The less of each time, the most of each wait; bytes are the same on all ranks.
 void keep_less(BlockCost& cost, const BlockCost& other) {
   keep_less(cost.forward, other.forward);
   keep_less(cost.backward, other.backward);
   keep_less(cost.input_gradient, other.input_gradient);
   keep_less(cost.weight_gradient, other.weight_gradient);
   for (std::size_t i = 0; i < kAgain; ++i) keep_less(cost.again[i], other.again[i]);
+  cost.waits.forward = std::max(cost.waits.forward, other.waits.forward);
+  cost.waits.backward = std::max(cost.waits.backward, other.waits.backward);
+  cost.waits.input_gradient = std::max(cost.waits.input_gradient, other.waits.input_gradient);
   cost.gather = std::min(cost.gather, other.gather);
   cost.scatter = std::min(cost.scatter, other.scatter);
 }

@@ -37,7 +37,14 @@ struct RowTime {
   }
 };
 
+/// Seconds that passes wait at their ends for collectives of their last kernels: weight gradients
+/// that come next do not.
+struct LastWaits {
+  double forward = 0, backward = 0, input_gradient = 0;
+};
+
 struct BlockCost {
+  LastWaits waits;
   RowTime forward, backward, input_gradient, weight_gradient;
   std::array<RowTime, kAgain> again;   ///< before the backward pass
   std::array<double, kAgain> saved{};  ///< bytes, from forward to backward

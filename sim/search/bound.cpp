@@ -40,6 +40,20 @@ class StrategyBound {
     return {Seconds{step}, Bytes{memory}};
   }
 
+  /// The same with what the order of passes comes to. `last`: seconds by stage until the last one.
+  Bound with_order(const std::vector<double>& last) const {
+    Bound closer = bound();
+    double least_update = ends_.front().update;
+    for (const EndCost& end : ends_) least_update = std::min(least_update, end.update);
+    for (std::size_t stage = 0; stage < last.size(); ++stage)
+      closer.step = std::max(closer.step,
+                             Seconds{last[stage] + tail(stage) + ends_[stage].norm + least_update});
+    return closer;
+  }
+
+  /// Whether stages begin a step when all have ended the one before.
+  bool joins() const { return s_.training.gradient_clipping && stages_.size() > 1; }
+
  private:
   /// Gradients of the chunk that is done last begin to be reduced with its last backward.
   double tail(std::size_t stage) const {
@@ -177,6 +191,20 @@ struct Bounds::Known {
     return known;
   }
 
+  /// What `ask` makes of the strategy's bound and the times of its parts.
+  template <class Ask>
+  Bound with_parts(const Strategy& strategy, Ask ask) {
+    set_strategy(scenario, strategy, base);
+    Size& size = size_of(strategy.gpus);
+    const SplitShapes& shapes = size.shapes.of(scenario, strategy);
+    const ModelCosts& model = model_of(strategy, shapes, size);
+    const ScheduleFacts& facts = schedules.of(*strategy.schedule, shape_of(scenario));
+    const auto& costs = stages_of(strategy, model, facts, shapes);
+    const auto& at_end = ends_of(strategy, model, shapes, size);
+    return ask(StrategyBound(scenario, strategy, model, facts, costs, at_end),
+               [&] { return part_times(scenario, strategy, model, facts, shapes); });
+  }
+
   const SearchBase& base;
   Scenario scenario;  ///< has the strategy that was asked for last
   std::map<int, std::unique_ptr<Size>> sizes;
@@ -196,15 +224,17 @@ Bounds::Bounds(const SearchBase& base) : known_(std::make_unique<Known>(base)) {
 Bounds::~Bounds() = default;
 
 Bound Bounds::of(const Strategy& strategy) {
-  Known& known = *known_;
-  set_strategy(known.scenario, strategy, known.base);
-  Size& size = known.size_of(strategy.gpus);
-  const SplitShapes& shapes = size.shapes.of(known.scenario, strategy);
-  const ModelCosts& model = known.model_of(strategy, shapes, size);
-  const ScheduleFacts& facts = known.schedules.of(*strategy.schedule, shape_of(known.scenario));
-  const auto& stages = known.stages_of(strategy, model, facts, shapes);
-  const auto& ends = known.ends_of(strategy, model, shapes, size);
-  return StrategyBound(known.scenario, strategy, model, facts, stages, ends).bound();
+  return known_->with_parts(strategy,
+                            [](const StrategyBound& bound, const auto&) { return bound.bound(); });
+}
+
+Bound Bounds::refined(const Strategy& strategy) {
+  return known_->with_parts(strategy, [&](const StrategyBound& bound, const auto& parts) {
+    const Scenario& scenario = known_->scenario;
+    if (!bound.joins()) return bound.bound();
+    return bound.with_order(
+        pass_ends(*strategy.schedule, shape_of(scenario), scenario.parallelism.pipeline, parts()));
+  });
 }
 
 }  // namespace stepsim

@@ -33,6 +33,8 @@ class Bounds {
 
   /// REQUIRES: the reader accepts the strategy.
   Bound of(const Strategy& strategy);
+  /// A closer one, which takes longer: with the order of all passes (pass_ends.hpp).
+  Bound refined(const Strategy& strategy);
 
  private:
   struct Known;

@@ -12,6 +12,7 @@ struct PartCost {
   RowTime again;
   double saved = 0;
   double above = 0;  ///< of its backward pass, on top of what all its blocks saved
+  LastWaits waits;
   RowTime backward() const { return again + cost.backward; }
   RowTime input_gradient() const { return again + cost.input_gradient; }
 };
@@ -72,6 +73,9 @@ PartCost part_of(const ModelCosts& model, const Strategy& s, std::size_t begin, 
     part.saved += repeated.saved[how] - repeated.saved[all];
   }
   part.above = above_saved(model, begin, end, some ? Again::none : again);
+  // Backward passes end with the first block.
+  part.waits = model.blocks[model.graph.chain[begin]].waits;
+  part.waits.forward = model.blocks[model.graph.chain[end - 1]].waits.forward;
   return part;
 }
 
@@ -115,6 +119,20 @@ class Stages {
     std::vector<StageCost> stages;
     for (const auto& parts : facts_.parts) stages.push_back(stage_of(parts));
     return stages;
+  }
+
+  std::vector<PartTimes> part_times() const {
+    std::vector<PartTimes> times;
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      const PartCost& p = parts_[part];
+      times.push_back({.forward = p.cost.forward.seconds,
+                       .backward = p.backward().seconds,
+                       .input_gradient = p.input_gradient().seconds,
+                       .weight_gradient = p.cost.weight_gradient.seconds,
+                       .waits = p.waits,
+                       .hop = part + 1 < parts_.size() ? hop(part) : 0});
+    }
+    return times;
   }
 
  private:
@@ -212,6 +230,12 @@ std::vector<StageCost> stage_costs(const Scenario& scenario, const Strategy& str
                                    const ModelCosts& model, const ScheduleFacts& facts,
                                    const SplitShapes& shapes) {
   return Stages(scenario, strategy, model, facts, shapes).all();
+}
+
+std::vector<PartTimes> part_times(const Scenario& scenario, const Strategy& strategy,
+                                  const ModelCosts& model, const ScheduleFacts& facts,
+                                  const SplitShapes& shapes) {
+  return Stages(scenario, strategy, model, facts, shapes).part_times();
 }
 
 }  // namespace stepsim

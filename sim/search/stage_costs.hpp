@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/search/block_costs.hpp"
+#include "sim/search/pass_ends.hpp"
 #include "sim/search/schedule_facts.hpp"
 #include "sim/search/strategy.hpp"
 
@@ -31,5 +32,10 @@ struct StageCost {
 std::vector<StageCost> stage_costs(const Scenario& scenario, const Strategy& strategy,
                                    const ModelCosts& model, const ScheduleFacts& facts,
                                    const SplitShapes& shapes);
+
+/// By part of the model, likewise.
+std::vector<PartTimes> part_times(const Scenario& scenario, const Strategy& strategy,
+                                  const ModelCosts& model, const ScheduleFacts& facts,
+                                  const SplitShapes& shapes);
 
 }  // namespace stepsim
