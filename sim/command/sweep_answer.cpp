@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -56,15 +55,15 @@ AxisSlice slice_of(const SweepStore& store, const std::vector<SweepAxis>& axes, 
 /// A shorter step of less work is no faster, and more GPUs are no better by themselves.
 std::string unequal_text(const SweepStore::Work& work, const Objective& objective,
                          bool has_tokens) {
-  const std::string_view name = objective.name;
-  const bool is_rate = name != "step_time" && name != "memory";
+  const Aim aim = objective.aim;
+  const bool is_rate = aim != Aim::step_time && aim != Aim::memory;
   const char* rate = has_tokens ? "tokens_per_s" : "samples_per_s";
   if (!is_rate && work.most_samples > work.least_samples * kAlike)
     return fmt::format(
         "the points do different work, {:.0f} to {:.0f} samples a step: --objective {} compares "
         "them",
         work.least_samples, work.most_samples, rate);
-  const bool is_fair = name == "mfu" || name == "cost" || name == "tokens_per_s_per_gpu";
+  const bool is_fair = aim == Aim::mfu || aim == Aim::cost || aim == Aim::tokens_per_s_per_gpu;
   if (!is_fair && work.most_gpus > work.least_gpus)
     return fmt::format(
         "the points have {:.0f} to {:.0f} GPUs: --objective {} compares what each is worth",

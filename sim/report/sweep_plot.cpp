@@ -2,7 +2,6 @@
 #include "sim/report/sweep_plot.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,7 +70,7 @@ class Page {
                                                    : " and ",
                           axis_title(a_.axes, i));
     std::string what = a_.objective->title;
-    if (a_.objective->name == std::string_view("cost"))
+    if (a_.objective->aim == Aim::cost)
       what += fmt::format(" of a million {}", a_.has_tokens ? "tokens" : "samples");
     what.front() = static_cast<char>(
         what.front() >= 'a' && what.front() <= 'z' ? what.front() - 'a' + 'A' : what.front());

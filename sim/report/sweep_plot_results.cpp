@@ -1,6 +1,5 @@
 // What a sweep's picture says of a point: its value in a unit that all share, or why it has none.
 #include <array>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -15,19 +14,18 @@ std::string ResultUnit::number(double value) const {
 }
 
 ResultUnit result_unit(const Objective& objective, double largest) {
-  const std::string_view name = objective.name;
   const auto of = [](const Column& column) {
     return ResultUnit{column.scale, column.decimals, column.unit};
   };
-  if (name == "step_time") return of(column_for(Seconds{largest}));
-  if (name == "memory") return of(column_for(Bytes{largest}));
-  if (name == "mfu") return {0.01, 1, "%"};
+  if (objective.aim == Aim::step_time) return of(column_for(Seconds{largest}));
+  if (objective.aim == Aim::memory) return of(column_for(Bytes{largest}));
+  if (objective.aim == Aim::mfu) return {0.01, 1, "%"};
   const auto decimals = [](double value) {
     const std::string digits = three_digits(value);
     const std::size_t point = digits.find('.');
     return point == std::string::npos ? 0 : static_cast<int>(digits.size() - point - 1);
   };
-  if (name == "cost") return {1, largest < 1 ? 3 : decimals(largest), "$"};
+  if (objective.aim == Aim::cost) return {1, largest < 1 ? 3 : decimals(largest), "$"};
   const std::array kCounts{ResultUnit{1e9, 0, "G", true}, ResultUnit{1e6, 0, "M", true},
                            ResultUnit{1e3, 0, "k", true}, ResultUnit{1, 0, ""}};
   for (ResultUnit unit : kCounts) {

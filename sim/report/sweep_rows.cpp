@@ -21,9 +21,6 @@ Json settings_json(const std::vector<SweepAxis>& axes, std::int64_t point) {
   return settings;
 }
 
-/// null where it has none.
-Json above_zero(double value) { return value > 0 ? number(value) : Json(); }
-
 Json point_json(const std::vector<SweepAxis>& axes, const SweepPoint& point) {
   const Outcome& outcome = point.outcome;
   Json json{{"point", point.point},
@@ -32,15 +29,14 @@ Json point_json(const std::vector<SweepAxis>& axes, const SweepPoint& point) {
   if (!outcome.reason.empty()) json["reason"] = outcome.reason;
   if (!outcome.numbers) return json;
   const PointNumbers& n = *outcome.numbers;
-  json["step_time_s"] = number(n.step);
-  json["mfu"] = number(n.mfu);
-  json["tokens_per_s"] = above_zero(n.tokens_per_s);
-  json["samples_per_s"] = number(n.samples_per_s);
-  json["tokens_per_s_per_gpu"] = above_zero(n.gpus > 0 ? n.tokens_per_s / n.gpus : 0);
-  json["peak_memory_bytes"] = number(n.peak);
-  json["memory_capacity_bytes"] = number(n.capacity);
-  json["gpus"] = number(n.gpus);
-  json["cost_dollars"] = above_zero(n.dollars);
+  const std::vector<double> values = number_values(n);
+  for (std::size_t i = 0; i < plain_columns().size(); ++i) {
+    const NumberColumn& column = plain_columns()[i];
+    const bool lacks = column.may_lack && !(values[i] > 0);
+    json[column.name] = lacks             ? Json()
+                        : column.is_whole ? number(Bytes{values[i]})
+                                          : number(values[i]);
+  }
   json["breakdown_s"] = causes_json(n.breakdown);
   return json;
 }
@@ -113,13 +109,15 @@ void write_sweep_csv(const SweepAnswer& answer, const EachPoint& each, std::ostr
         line += "," + csv_cell(text);
     line += fmt::format(",{},{}", name_of(outcome.state), csv_cell(outcome.reason));
     if (outcome.numbers) {
-      const PointNumbers& n = *outcome.numbers;
-      const auto some = [](double value) { return value > 0 ? digits(value) : std::string(); };
-      line += fmt::format(",{},{},{},{},{},{:.0f},{:.0f},{:.0f},{}", digits(n.step.seconds()),
-                          digits(n.mfu), some(n.tokens_per_s), digits(n.samples_per_s),
-                          some(n.gpus > 0 ? n.tokens_per_s / n.gpus : 0), n.peak.bytes(),
-                          n.capacity.bytes(), n.gpus, some(n.dollars));
-      for (const double seconds : n.breakdown) line += "," + digits(seconds);
+      const std::vector<double> values = number_values(*outcome.numbers);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const bool is_plain = i < plain_columns().size();
+        const NumberColumn column = is_plain ? plain_columns()[i] : NumberColumn{};
+        const bool lacks = column.may_lack && !(values[i] > 0);
+        line += lacks             ? ","
+                : column.is_whole ? fmt::format(",{:.0f}", values[i])
+                                  : "," + digits(values[i]);
+      }
     } else {
       line += std::string(number_columns().size(), ',');
     }

@@ -83,16 +83,15 @@ class Screen : Page {
         pad_left(has_value ? objective_text(*a_.objective, value(n)) : "none", kFigure);
     const bool known = !a_.best.empty() && has_value;
     text += pad_left(known ? distance_text(value(n), best_value()) : "", kDistance);
-    if (a_.objective->name != std::string_view("mfu")) text += pad_left(percent(n.mfu), kMfu);
-    if (a_.objective->name != std::string_view("memory"))
-      text += pad_left(humanise(n.peak).text(), kMemory);
+    if (a_.objective->aim != Aim::mfu) text += pad_left(percent(n.mfu), kMfu);
+    if (a_.objective->aim != Aim::memory) text += pad_left(humanise(n.peak).text(), kMemory);
     return text;
   }
 
   std::string heads() const {
     std::string text = pad_left(a_.objective->title, kFigure) + pad_left("", kDistance);
-    if (a_.objective->name != std::string_view("mfu")) text += pad_left("MFU", kMfu);
-    if (a_.objective->name != std::string_view("memory")) text += pad_left("memory", kMemory);
+    if (a_.objective->aim != Aim::mfu) text += pad_left("MFU", kMfu);
+    if (a_.objective->aim != Aim::memory) text += pad_left("memory", kMemory);
     return text;
   }
 
@@ -147,7 +146,7 @@ class Screen : Page {
     if (a_.done == 0) return "no point is done yet";
     if (a_.ok == 0) return "none: no point is ok";
     return fmt::format("none: no point has a {}{}", a_.objective->title,
-                       a_.objective->name == std::string_view("cost")
+                       a_.objective->aim == Aim::cost
                            ? "; state `cost: {price: 2.50 $/gpu/h}` in the scenario"
                            : "");
   }
@@ -161,7 +160,7 @@ class Screen : Page {
     const PointNumbers& n = *best.outcome.numbers;
     std::string text = fmt::format("{}: {} {}", point_title(a_.axes, best.point),
                                    a_.objective->title, objective_text(*a_.objective, value(n)));
-    if (a_.objective->name == std::string_view("cost"))
+    if (a_.objective->aim == Aim::cost)
       text += fmt::format(" for a million {}", a_.has_tokens ? "tokens" : "samples");
     const std::string wait = longest_wait(n);
     if (!wait.empty()) text += fmt::format("; waits most: {}", wait);

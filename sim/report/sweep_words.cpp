@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -85,14 +84,21 @@ std::string point_title(const std::vector<SweepAxis>& axes, std::int64_t point) 
 }
 
 std::string objective_text(const Objective& objective, double value) {
-  const std::string_view name = objective.name;
-  if (name == "step_time") return humanise(Seconds{value}).text();
-  if (name == "mfu") return percent(value);
-  if (name == "memory") return humanise(Bytes{value}).text();
-  if (name == "cost") return dollars(value);
-  if (name == "samples_per_s") return humanise(value, "samples/s").text();
-  const char* per = name == "tokens_per_s_per_gpu" ? "tokens/s per GPU" : "tokens/s";
-  return humanise(value, per).text();
+  switch (objective.aim) {
+    case Aim::step_time:
+      return humanise(Seconds{value}).text();
+    case Aim::mfu:
+      return percent(value);
+    case Aim::memory:
+      return humanise(Bytes{value}).text();
+    case Aim::cost:
+      return dollars(value);
+    case Aim::samples_per_s:
+    case Aim::tokens_per_s:
+    case Aim::tokens_per_s_per_gpu:
+      break;
+  }
+  return humanise(value, objective.title).text();
 }
 
 std::string distance_text(double value, double best) {

@@ -11,10 +11,12 @@ namespace {
 /// Strategies that are simulated before the next are chosen. The first ones say most about the
 /// others, so that batches are small before they are large enough for many cores.
 constexpr std::size_t kFirstBatch = 2, kLargestBatch = 16;
-/// Bounds that are so far above a step that is known to be possible are not worth their memory.
+/// Bounds that are so far above a step that is known to be possible are not worth their memory:
+/// they are not the best, and the ten best of Llama 3 405B on 16,384 GPUs lie within 8 %.
 constexpr double kFar = 1.25;
 constexpr std::size_t kMostCandidates = 2'000'000;  // some 250 MB
-/// Strategies that are looked at for each that may be simulated: some turn out not to fit.
+/// Strategies that are looked at for each that may be simulated: some turn out not to fit, of Llama
+/// 3 405B 18 beside 78. Where far more do not, the bounds of memory say nothing.
 constexpr std::int64_t kTries = 4;
 constexpr std::int64_t kEvery = 4096;  // strategies between two words to people who wait
 /// Sums of the same numbers in another order may differ by so much, of their size.

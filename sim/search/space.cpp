@@ -17,9 +17,12 @@
 namespace stepsim {
 namespace {
 
-/// Beyond two nodes a layer's all-reduces wait for the network in every micro-batch.
+/// Tensor parallelism pays inside a node, where its all-reduces have fast links (arXiv 2104.04473,
+/// section 3.4); one node more shows whether the answer lies at that border.
 constexpr int kTensorNodes = 2;
-/// As the scenario has it, four times PyTorch's default, and as large as Megatron-LM's.
+/// As the scenario has it; four times the 25 MiB of PyTorch's DistributedDataParallel
+/// (bucket_cap_mb); and as large as Megatron-LM's for 100 replicas: a million elements each
+/// (distributed_data_parallel.py, bucket_size), in FP32.
 constexpr double kMiB = 1 << 20;
 constexpr double kBuckets[] = {0, 100 * kMiB, 400 * kMiB};
 

@@ -15,18 +15,20 @@ namespace {
 using Numbers = PointNumbers;
 
 constexpr std::array kObjectives{
-    Objective{"step_time", "step_time_s", "step time", true,
+    Objective{Aim::step_time, "step_time", "step_time_s", "step time", true,
               [](const Numbers& n) { return n.step.seconds(); }},
-    Objective{"mfu", "mfu", "MFU", false, [](const Numbers& n) { return n.mfu; }},
-    Objective{"tokens_per_s", "tokens_per_s", "tokens/s", false,
+    Objective{Aim::mfu, "mfu", "mfu", "MFU", false, [](const Numbers& n) { return n.mfu; }},
+    Objective{Aim::tokens_per_s, "tokens_per_s", "tokens_per_s", "tokens/s", false,
               [](const Numbers& n) { return n.tokens_per_s; }},
-    Objective{"samples_per_s", "samples_per_s", "samples/s", false,
+    Objective{Aim::samples_per_s, "samples_per_s", "samples_per_s", "samples/s", false,
               [](const Numbers& n) { return n.samples_per_s; }},
-    Objective{"tokens_per_s_per_gpu", "tokens_per_s_per_gpu", "tokens/s per GPU", false,
+    Objective{Aim::tokens_per_s_per_gpu, "tokens_per_s_per_gpu", "tokens_per_s_per_gpu",
+              "tokens/s per GPU", false,
               [](const Numbers& n) { return n.gpus > 0 ? n.tokens_per_s / n.gpus : 0; }},
-    Objective{"memory", "peak_memory_bytes", "memory of a GPU", true,
+    Objective{Aim::memory, "memory", "peak_memory_bytes", "memory of a GPU", true,
               [](const Numbers& n) { return n.peak.bytes(); }},
-    Objective{"cost", "cost_dollars", "cost", true, [](const Numbers& n) { return n.dollars; }}};
+    Objective{Aim::cost, "cost", "cost_dollars", "cost", true,
+              [](const Numbers& n) { return n.dollars; }}};
 
 }  // namespace
 

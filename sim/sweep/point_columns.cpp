@@ -8,18 +8,24 @@
 namespace stepsim {
 namespace {
 
-/// The numbers of a point; those of the causes follow.
-constexpr std::array kNumbers{"step_time_s",           "mfu",
-                              "tokens_per_s",          "samples_per_s",
-                              "tokens_per_s_per_gpu",  "peak_memory_bytes",
-                              "memory_capacity_bytes", "gpus",
-                              "cost_dollars"};
+constexpr std::array kNumbers{NumberColumn{"step_time_s"},
+                              NumberColumn{"mfu"},
+                              NumberColumn{"tokens_per_s", true},
+                              NumberColumn{"samples_per_s"},
+                              NumberColumn{"tokens_per_s_per_gpu", true},
+                              NumberColumn{"peak_memory_bytes", false, true},
+                              NumberColumn{"memory_capacity_bytes", false, true},
+                              NumberColumn{"gpus"},
+                              NumberColumn{"cost_dollars", true}};
 
 }  // namespace
 
+std::span<const NumberColumn> plain_columns() { return kNumbers; }
+
 const std::vector<std::string>& number_columns() {
   static const std::vector<std::string> columns = [] {
-    std::vector<std::string> all(kNumbers.begin(), kNumbers.end());
+    std::vector<std::string> all;
+    for (const NumberColumn& column : kNumbers) all.emplace_back(column.name);
     for (std::size_t i = 0; i < kCauses; ++i)
       all.push_back(fmt::format("{}_s", name_of(static_cast<Cause>(i))));
     return all;

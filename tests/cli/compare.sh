@@ -2,20 +2,10 @@
 # Checks `stepsim compare` from outside: what may be compared, exit codes, and that jobs change
 # nothing. Usage: compare.sh PROGRAM
 set -euo pipefail
-program=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+command=(compare)
+# shellcheck source=tests/cli/checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 
-fail() { echo "$1"; cat out err; exit 1; }
-# expect CASE CODE [ARGUMENT...]: exits with CODE; what it prints is in out and err.
-expect() {
-  local code=0
-  "$program" compare "${@:3}" >out 2>err </dev/null || code=$?
-  ((code == $2)) || fail "$1: exits with $code instead of $2"
-}
-has() { grep -qF -- "$2" "${3:-out}" || fail "$1: there is no '$2'"; }
-lacks() { ! grep -qF -- "$2" "${3:-out}" || fail "$1: there is '$2'"; }
 # refuses CASE WORDS [ARGUMENT...]: exits with 2, says that on stderr and nothing on stdout.
 refuses() {
   expect "$1" 2 "${@:3}"

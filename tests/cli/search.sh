@@ -2,18 +2,10 @@
 # Checks `stepsim search` from outside: what it refuses, what it writes, what it says of memory and
 # of failures, and Ctrl-C. Usage: search.sh PROGRAM
 set -euo pipefail
-program=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-fail() { echo "$1"; head -c 4000 out; cat err; exit 1; }
-# expect CASE CODE [ARGUMENT...]: exits with CODE; what it prints is in out and err.
-expect() {
-  local code=0
-  "$program" search "${@:3}" >out 2>err </dev/null || code=$?
-  ((code == $2)) || fail "$1: exits with $code instead of $2"
-}
+command=(search)
+# shellcheck source=tests/cli/checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
+# Words may go on over several lines.
 has() { tr -s ' \n' ' ' <"${3:-out}" | grep -qF -- "$2" || fail "$1: there is no '$2'"; }
 lacks() { ! tr -s ' \n' ' ' <"${3:-out}" | grep -qF -- "$2" || fail "$1: there is '$2'"; }
 

@@ -3,19 +3,10 @@
 # process, nothing is lost or done twice, and what does not go together is said.
 # Usage: sweep_shards.sh PROGRAM
 set -euo pipefail
-program=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+command=()
+# shellcheck source=tests/cli/checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 
-fail() { echo "$1"; tail -n 20 out err | cut -c 1-200; exit 1; }
-# expect CASE CODE COMMAND...: exits with CODE; what it prints is in out and err.
-expect() {
-  local code=0
-  "${@:3}" >out 2>err </dev/null || code=$?
-  ((code == $2)) || fail "$1: exits with $code instead of $2"
-}
-has() { grep -qF -- "$2" "${3:-out}" || fail "$1: there is no '$2'"; }
 same() { cmp -s out "${2:-whole.csv}" || fail "$1: not the bytes of a lone process"; }
 
 cat >small.yaml <<'EOF'

@@ -2,19 +2,9 @@
 # Checks `stepsim validate` from outside: formats, exit codes, files, and that jobs change nothing.
 # Usage: validate.sh PROGRAM
 set -euo pipefail
-program=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-fail() { echo "$1"; cat out err; exit 1; }
-# expect CASE CODE [ARGUMENT...]: exits with CODE; what it prints is in out and err.
-expect() {
-  local code=0
-  "$program" validate "${@:3}" >out 2>err </dev/null || code=$?
-  ((code == $2)) || fail "$1: exits with $code instead of $2"
-}
-has() { grep -qF -- "$2" "${3:-out}" || fail "$1: there is no '$2'"; }
+command=(validate)
+# shellcheck source=tests/cli/checks.sh
+source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 
 cat >small.yaml <<'END'
 suite: small
