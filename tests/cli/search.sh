@@ -72,6 +72,26 @@ expect "one size, too late" 1 train.yaml "${plain[@]}" --tokens 1e12 --deadline 
 has "one size, too late" "Deadline too late:"
 expect "one size, in time" 0 train.yaml "${plain[@]}" --tokens 1e9 --deadline 30d
 has "one size, in time" "before the deadline of 30.0 days"
+# The costs in the picture stand inside the frame, and apart from each other.
+expect "a picture of many sizes" 0 train.yaml --gpus 8..64+8 "${plain[@]}" --only micro_batch=4 \
+  --tokens 1e12 --deadline 30d --svg sizes.svg
+python3 - <<'END' || fail "a picture of many sizes: words overlap, or leave the frame"
+import re
+picture = open("sizes.svg").read()
+frame = re.search(r'class="frame" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', picture)
+left, top, width, height = map(float, frame.groups())
+boxes = []
+for x, y, words in re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="middle"[^>]*>([^<]* \$)</text>', picture):
+    half = len(words) * 11 * 0.5 / 2  # letters of 11 pixels
+    boxes.append((float(x) - half, float(y) - 9, float(x) + half, float(y) + 2))
+assert len(boxes) >= 4, boxes
+for i, (a, b, c, d) in enumerate(boxes):
+    assert left <= a and c <= left + width and top <= b and d <= top + height, boxes[i]
+    assert not any(a < g and e < c and b < h and f < d for e, f, g, h in boxes[:i]), boxes[i]
+assert picture.count("deadline 30.0 days") == 1
+assert "prefers-color-scheme: dark" in picture and ".line { stroke: #56b4e9 }" in picture
+END
+
 # In time without failures, too late with them.
 cat >>train.yaml <<'END'
 checkpoint: {every: 500, storage: {bandwidth: 2 GB/s}}
