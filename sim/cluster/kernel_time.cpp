@@ -24,7 +24,8 @@ Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
 }
 
 /// Strided convolutions leave out the zeros between the gradients of their outputs. Groups are a
-/// batch: a GEMM each.
+/// batch, a GEMM each, and have no Winograd transform, which pays by the channels that share it:
+/// assumptions, for no kernel of theirs was measured.
 GemmShape implicit_gemm(const Convolution& c) {
   const auto batch = static_cast<double>(c.batch), groups = static_cast<double>(c.groups);
   const double in = static_cast<double>(c.in_channels) / groups,

@@ -53,7 +53,10 @@ std::string exit_of(const MemoryBound& kernel, const GpuProfile& gpu) {
                                      : "memory-bound kernel > " + text_of(range->most);
 }
 
-std::string exit_of(const Convolution&, const GpuProfile&) { return ""; }
+/// Those that were measured have one group.
+std::string exit_of(const Convolution& convolution, const GpuProfile&) {
+  return convolution.groups > 1 ? "convolution in groups" : "";
+}
 
 }  // namespace
 

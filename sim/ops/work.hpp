@@ -60,7 +60,7 @@ struct Convolution {
 
   std::int64_t out_image() const { return (image - 1) / stride + 1; }
   /// What it is computed in.
-  Precision computed() const { return convolution_precision(precision, in_channels); }
+  Precision computed() const { return convolution_precision(precision, in_channels / groups); }
   std::int64_t weights() const { return in_channels / groups * out_channels * filter * filter; }
   /// The same for all three passes.
   Flops flops() const {

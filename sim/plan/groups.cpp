@@ -340,7 +340,7 @@ Channel send_channel(int stage, int next, int stages, bool forward) {
 
 Channel receiver_of(Channel send) { return transfer_channel(transfer_index(send) + 1); }
 
-void add_groups(Plan& plan, const Scenario& scenario, const OpGraph& graph) {
+Shared<std::vector<int>> add_groups(Plan& plan, const Scenario& scenario, const OpGraph& graph) {
   // Points of a sweep that differ in other keys have the groups of the one before, and copies of
   // the process find them there: a tenth of the instructions of a point on 16,384 GPUs.
   struct Known {
@@ -358,7 +358,7 @@ void add_groups(Plan& plan, const Scenario& scenario, const OpGraph& graph) {
   }
   plan.groups = last->all;
   plan.group_of = last->of_rank;
-  plan.kind_of = last->kinds;
+  return last->kinds;
 }
 
 }  // namespace stepsim

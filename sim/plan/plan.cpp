@@ -159,7 +159,7 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   Plan plan(scenario.cluster);
   plan.warmup = scenario.run.warmup;
   plan.steps = scenario.run.warmup + scenario.run.steps;
-  add_groups(plan, scenario, graph);
+  const auto kinds = add_groups(plan, scenario, graph);
   check_stated_collectives(plan, scenario);
   Workshop shop{scenario, graph, plan, Names(plan.names), steps_that_save(scenario, options)};
   const Placement placement = placement_of(scenario);
@@ -170,7 +170,7 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   auto last = known.end();
   for (int rank = 0; rank < scenario.cluster.gpus(); ++rank) {
     const RankPlace place = order.place_of(rank);
-    const ProgramKey key{plan.kind_of[static_cast<std::size_t>(rank)],
+    const ProgramKey key{kinds[static_cast<std::size_t>(rank)],
                          place.stage,
                          loads(scenario, placement, place),
                          writes_of(plan, scenario, rank),

@@ -243,7 +243,6 @@ struct Plan {
   using GroupOf = std::vector<std::array<int, kChannels>>;
   Shared<std::vector<Group>> groups;
   Shared<GroupOf> group_of;                 ///< [rank][channel]; -1: none
-  Shared<std::vector<int>> kind_of;         ///< by rank; those of one have groups of like shapes
   std::vector<LinkWindow> windows;          ///< of links that are slow for a while
   std::optional<Draws> kernel_draws;        ///< by rank
   std::optional<Draws> collective_draws;    ///< by group

@@ -76,8 +76,8 @@ void check_schedule(const Scenario& s, const KnownNames& known, const KeyReports
   if (needs.overlaps && !pipeline.overlap_p2p && keys.sound({"parallelism.pipeline.overlap_p2p"})) {
     keys.report(
         "parallelism.pipeline.overlap_p2p",
-        fmt::format("{} sends and receives beside compute: without overlap_p2p its stages would "
-                    "wait for each other in a circle",
+        fmt::format("{} sends and receives beside compute: without overlap_p2p: true its stages "
+                    "would wait for each other",
                     pipeline.schedule));
   }
   if (needs.objection == nullptr || !splits(s, keys) ||

@@ -13,7 +13,7 @@ struct ScheduleNeeds {
   int most_chunks = 1;
   int copies = 1;            ///< stages that hold each part of the model
   bool takes_turns = false;  ///< a stage stays with one chunk for a group of micro-batches
-  bool overlaps = false;     ///< locks unless transfers run beside compute
+  bool overlaps = false;     ///< locks, or undoes its warm-up, unless transfers run beside compute
   /// What does not fit, as in "needs an even number of stages, but there are 3"; nullptr: all does,
   /// and so does "".
   std::string (*objection)(int stages, int micro_batches) = nullptr;

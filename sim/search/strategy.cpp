@@ -128,7 +128,9 @@ void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase
   p.pipeline.stages = strategy.stages;
   p.pipeline.schedule = strategy.schedule->name;
   p.pipeline.chunks = strategy.chunks;
-  if (!base.stated.overlap_p2p) p.pipeline.overlap_p2p = strategy.chunks > 1;
+  if (!base.stated.overlap_p2p) {
+    p.pipeline.overlap_p2p = strategy.chunks > 1 || strategy.schedule->needs.overlaps;
+  }
   p.pipeline.layers = stated_layers(strategy, scenario);
   scenario.training.micro_batch = strategy.micro_batch;
   scenario.training.recompute = recomputation(strategy, base.scenario.training.recompute);
@@ -154,6 +156,8 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   settings.add("parallelism.pipeline.stages", q.pipeline.stages, p.pipeline.stages);
   settings.add("parallelism.pipeline.schedule", q.pipeline.schedule, p.pipeline.schedule);
   settings.add("parallelism.pipeline.chunks", q.pipeline.chunks, p.pipeline.chunks);
+  if (!base.stated.overlap_p2p && q.pipeline.overlap_p2p && q.pipeline.chunks == 1)
+    settings.add("parallelism.pipeline.overlap_p2p", "true");
   if (q.pipeline.layers != p.pipeline.layers)
     settings.add("parallelism.pipeline.layers",
                  fmt::format("[{}]", fmt::join(q.pipeline.layers, ", ")));

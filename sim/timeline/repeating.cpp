@@ -30,7 +30,7 @@ class StepEnd {
     }
   }
 
-  /// Nothing of the next step happens before the first host comes to the last of its waits.
+  /// Nothing of the next step happens before the first host's last wait of this one ends.
   std::optional<double> boundary() const {
     std::optional<double> first;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {

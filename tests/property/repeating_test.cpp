@@ -3,6 +3,9 @@
 #include "sim/timeline/repeating.hpp"
 
 #include <cmath>
+#include <filesystem>
+#include <tuple>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -11,12 +14,14 @@
 #include "tests/property/random_scenario.hpp"
 
 using namespace stepsim;
+namespace fs = std::filesystem;
 
 namespace {
 
 /// Of a step: transfers that meet are rounded to parts of a byte, from step to step otherwise.
 constexpr double kExact = 1e-6;
 constexpr int kScenarios = 200;
+constexpr int kMostGpus = 1100;  // plans of more take long
 
 /// As the scenario, but that nothing runs ahead of a step, and nothing comes every so many steps.
 Scenario with_like_steps(Scenario scenario) {
@@ -30,6 +35,22 @@ Scenario with_like_steps(Scenario scenario) {
 Timeline run(const RandomScenario& random, Scenario& scenario, int steps) {
   scenario.run.steps = steps;
   return simulate(random.plan(scenario)).timeline;
+}
+
+/// What a task is, wherever in the program it stands.
+using TaskWords = std::tuple<TaskKind, std::uint32_t, std::uint32_t, std::uint16_t, std::int32_t,
+                             Channel, double, double, std::uint8_t>;
+
+std::vector<TaskWords> tasks_of(const Plan& plan, const Program& program, std::uint16_t step) {
+  std::vector<TaskWords> tasks;
+  for (const Task& task : program.tasks) {
+    if (task.step != step) continue;
+    const bool is_chain = task.kind == TaskKind::chain;  // that of an optimizer is one a step
+    tasks.emplace_back(task.kind, task.name, is_chain ? 0 : task.work, task.row, task.micro_batch,
+                       task.channel, is_chain ? plan.chains[task.work].compute : task.amount,
+                       task.launch_offset, task.needs);
+  }
+  return tasks;
 }
 
 double length(const Timeline& timeline, std::size_t step) {
@@ -61,6 +82,48 @@ TEST_CASE("after a step that repeats the one before it every step is as long") {
                     << " go on to change");
   CHECK(repeating > kScenarios / 2);
   CHECK(changing > 0);
+}
+
+TEST_CASE("where steps are alike a plan has the same tasks in each but the first") {
+  int alike = 0, other = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(source_folder()) / "scenarios")) {
+    if (entry.path().extension() != ".yaml") continue;
+    CAPTURE(entry.path().string());
+    const Scenario scenario =
+        load_scenario(entry.path().string(), {{"run.steps", "2"}, {"run.warmup", "1"}});
+    if (scenario.cluster.gpus() > kMostGpus) continue;
+    if (!steps_are_alike(scenario)) {
+      ++other;
+      continue;
+    }
+    ++alike;
+    const Plan plan = make_plan(scenario, build(scenario));
+    for (const Program& program : plan.programs)
+      CHECK(tasks_of(plan, program, 1) == tasks_of(plan, program, 2));
+  }
+  CHECK(alike > 5);
+  CHECK(other > 5);
+}
+
+TEST_CASE("what is random, runs ahead or comes every so many steps makes steps differ") {
+  const Scenario plain = with_like_steps(RandomScenario(0, true).scenario());
+  REQUIRE(steps_are_alike(plain));
+  const auto alike_with = [&plain](auto change) {
+    Scenario scenario = plain;
+    change(scenario);
+    return steps_are_alike(scenario);
+  };
+  CHECK(!alike_with([](Scenario& s) { s.data.emplace(); }));
+  CHECK(!alike_with([](Scenario& s) { s.checkpoint.emplace(); }));
+  CHECK(!alike_with([](Scenario& s) { s.faults.kernels.emplace(); }));
+  CHECK(!alike_with([](Scenario& s) { s.faults.collectives.emplace(); }));
+  CHECK(!alike_with([](Scenario& s) { s.faults.slow_gpus.emplace_back(); }));
+  CHECK(!alike_with([](Scenario& s) { s.faults.slow_links.emplace_back(); }));
+  CHECK(!alike_with([](Scenario& s) { s.host.sync.emplace(); }));
+  CHECK(!alike_with([](Scenario& s) { s.host.cpu_work.emplace_back(); }));
+  CHECK(!alike_with([](Scenario& s) { s.host.recompilation.emplace(); }));
+  CHECK(!alike_with([](Scenario& s) { s.host.garbage_collection.emplace(); }));
+  CHECK(!alike_with([](Scenario& s) { s.parallelism.data.offload_optimizer = true; }));
 }
 
 TEST_CASE("a step by itself repeats nothing") {

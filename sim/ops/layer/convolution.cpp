@@ -14,7 +14,8 @@ namespace {
 struct Kernels {
   Kernels(const Pass& pass, const Images& in, const Filter& filter, Layout layout)
       : work{.batch = in.batch,
-             .in_channels = padded_channels(pass.precision, in.channels),
+             .in_channels =
+                 filter.groups * padded_channels(pass.precision, in.channels / filter.groups),
              .out_channels = filter.out_channels,
              .image = in.edge,
              .filter = filter.width,

@@ -7,6 +7,9 @@
 // makes the stages wait for each other between steps (no clipping by global norm; the paper
 // validates afterwards), else (p-1) F at least. Every stage holds min(2p-1, m) micro-batches until
 // their weight gradients.
+//
+// A stage of the warm-up runs ahead of what the next one has room for: a transfer that compute
+// waits for would hold it up until that one asks for it, and make the step twice as long as 1F1B's.
 #include "sim/core/registry.hpp"
 #include "sim/plan/pipeline/zero_bubble.hpp"
 
@@ -16,7 +19,7 @@ namespace {
 const Registered<Schedule> zb_h2{{
     .name = "zb-h2",
     .description = "ZB-H1 with twice the warm-up: no bubble, twice the memory",
-    .needs = {},
+    .needs = {.overlaps = true},
     .order = [](const PipelineShape& shape,
                 int stage) { return zero_bubble_order(shape, stage, 2); },
 }};

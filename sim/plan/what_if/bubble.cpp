@@ -28,9 +28,13 @@ std::vector<Change> changes(const Scenario& scenario) {
   std::vector<Change> changes;
   for (const Schedule* schedule : Registry<Schedule>::all()) {
     if (schedule->name == scenario.parallelism.pipeline.schedule) continue;
-    changes.push_back({.settings = {fmt::format("parallelism.pipeline.schedule={}", schedule->name),
-                                    fmt::format("parallelism.pipeline.chunks={}",
-                                                schedule->needs.least_chunks)}});
+    const ScheduleNeeds& needs = schedule->needs;
+    changes.push_back(
+        {.settings = {fmt::format("parallelism.pipeline.schedule={}", schedule->name),
+                      fmt::format("parallelism.pipeline.chunks={}", needs.least_chunks)}});
+    // With more chunks that is the default.
+    if (needs.overlaps && needs.least_chunks == 1)
+      changes.back().settings.emplace_back("parallelism.pipeline.overlap_p2p=true");
   }
   if (!scenario.parallelism.pipeline.overlap_p2p)
     changes.push_back({.settings = {"parallelism.pipeline.overlap_p2p=true"}});
