@@ -112,7 +112,8 @@ Bytes kept_row(const MemoryProfile& p, MemoryRate rate) {
 
 Seconds time_of(const MemoryBound& kernel, const GpuProfile& gpu) {
   const MemoryProfile& p = gpu.memory_kernels;
-  const Seconds moving = bytes_moved(kernel, p) / (p.*class_of(kernel.rate).rate);
+  const Bytes moved = std::max(bytes_moved(kernel, p), kernel.bytes * kernel.slower);
+  const Seconds moving = moved / (p.*class_of(kernel.rate).rate);
   return Seconds{std::hypot(p.latency.seconds(), moving.seconds())};
 }
 

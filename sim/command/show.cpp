@@ -30,7 +30,8 @@ std::string describe(const Convolution& c) {
                      c.stride, c.batch, c.image, c.image, c.in_channels, c.out_channels);
 }
 std::string describe(const MemoryBound& m) {
-  return fmt::format("{:.2f} MB", m.bytes.bytes() / 1e6);
+  const std::string slower = m.slower == 1 ? "" : fmt::format(", {} times as long", m.slower);
+  return fmt::format("{:.2f} MB{}", m.bytes.bytes() / 1e6, slower);
 }
 
 struct ItemText {

@@ -9,6 +9,7 @@
 #include "sim/core/error.hpp"
 #include "sim/ops/blocks.hpp"
 #include "sim/ops/flop_convention.hpp"
+#include "sim/ops/scalar_loads.hpp"
 
 namespace stepsim {
 namespace {
@@ -256,6 +257,8 @@ OpGraph build(const Scenario& scenario) {
   OpGraph graph;
   std::visit([&](const auto& shape) { build_blocks(graph, scenario, shape); },
              scenario.model.shape);
+  if (scenario.training.element() == 2 && scenario.training.fusion != Fusion::compiled)
+    graph.blocks = loading_scalars(std::move(graph.blocks), scenario.training.scalar_loads);
   graph.total_parameters = parameter_count(scenario.model);
   add_totals(graph, scenario);
   return graph;

@@ -83,8 +83,9 @@ enum class MemoryRate { elementwise, norm, softmax, dropout, loss, optimizer, pe
 struct MemoryBound {
   Bytes bytes;  ///< each once
   MemoryRate rate = MemoryRate::elementwise;
-  Bytes again;  ///< what is read once more of rows that are too long to be kept
-  Bytes row;    ///< what is kept of one of them
+  Bytes again;        ///< what is read once more of rows that are too long to be kept
+  Bytes row;          ///< what is kept of one of them
+  double slower = 1;  ///< than its bytes, each once, at the profile's rate
 };
 
 using Work = std::variant<Gemm, FusedAttention, MemoryBound, Convolution>;

@@ -79,6 +79,10 @@ void describe(Io& io, Training& t) {
   io.field("fusion", t.fusion, any,
            "element-wise kernels: none, one an operation; fused, as Megatron-LM's; compiled, as "
            "torch.compile's");
+  io.fallback(t.scalar_loads, t.scalar_loads, "none");
+  io.field("scalar_loads", t.scalar_loads, any,
+           "kernels that load 16-bit tensors one element at a time, as libraries' did until about "
+           "2020, and take up to twice as long; not those that are compiled");
   io.field("attention", t.attention, any,
            "unfused, as Megatron-LM's; eager, with copies of queries, keys, values and the result, "
            "as Hugging Face's; or a kernel that the GPU has: `stepsim list attention`");

@@ -60,6 +60,12 @@ inline constexpr std::array kNames<RecomputeMethod> = {
     std::pair{std::string_view("uniform"), RecomputeMethod::uniform},
     std::pair{std::string_view("block"), RecomputeMethod::block}};
 template <>
+inline constexpr std::array kNames<MovingKernels> = {
+    std::pair{std::string_view("elementwise"), MovingKernels::elementwise},
+    std::pair{std::string_view("dropout"), MovingKernels::dropout},
+    std::pair{std::string_view("norm"), MovingKernels::norm},
+    std::pair{std::string_view("softmax"), MovingKernels::softmax}};
+template <>
 inline constexpr std::array kNames<RecomputeModule> = {
     std::pair{std::string_view("core_attention"), RecomputeModule::core_attention},
     std::pair{std::string_view("layernorm"), RecomputeModule::layernorm},

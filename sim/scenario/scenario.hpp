@@ -94,6 +94,8 @@ enum class Fusion {
   fused,    ///< hand-written kernels, as in Megatron-LM, Apex and TransformerEngine
   compiled  ///< torch.compile: norms with what stands before them, too
 };
+/// Kernels that move bytes and not weights, by what they compute.
+enum class MovingKernels { elementwise, dropout, norm, softmax };
 enum class RecomputeMethod { uniform, block };
 /// Parts of a layer, named after Megatron-LM's --recompute-modules.
 enum class RecomputeModule {
@@ -173,6 +175,7 @@ struct Training {
   bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
   Recomputation recompute;
   Fusion fusion = Fusion::fused;
+  std::vector<MovingKernels> scalar_loads;  ///< load 16-bit tensors one element at a time
   /// unfused, eager, or an attention kernel of the GPU's profile
   std::string attention = kUnfusedAttention;
   TransformerImpl transformer_impl = TransformerImpl::local;

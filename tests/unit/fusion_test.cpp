@@ -1,9 +1,12 @@
 // Fused, unfused and compiled element-wise kernels: their number, their bytes, and what they keep.
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "sim/ops/scalar_loads.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -176,4 +179,30 @@ parallelism: {{tensor: {0}}}
   CHECK(loss("compiled", 1) == 2 * b * s * 1024);
   CHECK(loss("fused", 1) == 46 * b * s * 1024);
   CHECK(loss("compiled", 2) == 46 * b * s * 512);  // a split one is a chain with collectives
+}
+
+TEST_CASE("kernels that load 16-bit tensors one element at a time are slower, others are not") {
+  const auto slower = [](const std::string& training) {
+    std::map<MemoryRate, std::set<double>> factors;
+    const Block layer = layer_of("", "scalar_loads: [norm, dropout], " + training);
+    for (const Op* op : layer.order()) {
+      for (const Items* items : {&op->forward, &op->backward}) {
+        for (const Item& item : *items) {
+          const auto* launch = std::get_if<Launch>(&item);
+          const auto* kernel = launch ? std::get_if<MemoryBound>(&launch->work) : nullptr;
+          if (kernel != nullptr) factors[kernel->rate].insert(kernel->slower);
+        }
+      }
+    }
+    return factors;
+  };
+  const auto fused = slower("precision: fp16");
+  // Norms, and gradients of biases, which are not among them.
+  CHECK(fused.at(MemoryRate::norm) == std::set{1.0, scalar_load_factor(MovingKernels::norm)});
+  CHECK(fused.at(MemoryRate::dropout) == std::set{scalar_load_factor(MovingKernels::dropout)});
+  CHECK(fused.at(MemoryRate::elementwise) == std::set{1.0});
+  CHECK(fused.at(MemoryRate::softmax) == std::set{1.0});
+  for (const auto& [rate, factors] : slower("precision: fp32")) CHECK(factors == std::set{1.0});
+  for (const auto& [rate, factors] : slower("precision: fp16, fusion: compiled"))
+    CHECK(factors == std::set{1.0});
 }

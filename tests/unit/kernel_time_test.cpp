@@ -222,3 +222,11 @@ TEST_CASE("kernels of measured profiles never get faster with more rows, columns
     }
   }
 }
+
+TEST_CASE("a kernel that is twice as slow moves its bytes at half the rate") {
+  const GpuProfile gpu = paper_gpu();
+  MemoryBound kernel{Bytes{1e9}};
+  const double whole = time_of(kernel, gpu);
+  kernel.slower = 2;
+  CHECK(time_of(kernel, gpu) == nine_digits(2 * whole));
+}
