@@ -270,7 +270,8 @@ class SearchCommand {
       point.run = point.search.run;
       report.points.push_back(std::move(point));
     }
-    if (!options_.only.empty() && none_fit_together(report)) throw UserError(nothing_fits_text());
+    if (!options_.only.empty() && report.not_searched.empty() && none_fit_together(report))
+      throw UserError(nothing_fits_text());
     rank_sizes(report);
     return report;
   }
@@ -379,9 +380,24 @@ std::string formatted(const SearchOptions& options, const CapacityReport& report
   return capacity_text(report, {.colour = options.colour, .width = options.width});
 }
 
-ExitCode code_of(const SearchReport& last, bool found) {
-  if (last.interrupted || !last.no_run.empty()) return ExitCode::incomplete;
-  return found ? ExitCode::ok : ExitCode::expectation_failed;
+bool is_incomplete(const SearchReport& report) {
+  return report.interrupted || !report.no_run.empty();
+}
+
+ExitCode code_of(const SearchReport& report) {
+  if (is_incomplete(report)) return ExitCode::incomplete;
+  const bool late = report.deadline && report.run && report.run->wall > *report.deadline;
+  return report.listed.empty() || late ? ExitCode::expectation_failed : ExitCode::ok;
+}
+
+/// A deadline that no size is known to meet is missed only where all of them are decided.
+ExitCode code_of(const CapacityReport& report) {
+  const auto is_open = [](const CapacityPoint& point) { return is_incomplete(point.search); };
+  if (!report.not_searched.empty() ||
+      std::any_of(report.points.begin(), report.points.end(), is_open))
+    return ExitCode::incomplete;
+  if (report.best) return ExitCode::ok;
+  return undecided(report).empty() ? ExitCode::expectation_failed : ExitCode::incomplete;
 }
 
 }  // namespace
@@ -393,14 +409,13 @@ ExitCode search(const SearchOptions& options, std::ostream& out, std::ostream& n
     const SearchReport report = command.report(command.sizes().front());
     out << formatted(options, report);
     command.write(report);
-    const bool late = report.deadline && report.run && report.run->wall > *report.deadline;
-    return code_of(report, !report.listed.empty() && !late);
+    return code_of(report);
   }
   const CapacityReport report = command.capacity();
   out << formatted(options, report);
   if (!options.svg.empty()) save_file(options.svg, capacity_svg(report));
   if (report.best) command.write(report.points[*report.best].search);
-  return code_of(report.points.back().search, report.best.has_value());
+  return code_of(report);
 }
 
 }  // namespace stepsim

@@ -192,7 +192,7 @@ std::optional<TrainedRun> SearchRuns::trained(const TriedStrategy& best, std::in
                  .tokens = has_tokens ? static_cast<double>(steps) * tokens_per_step : 0,
                  .wall = best.outcome.step * static_cast<double>(steps),
                  .goodput = {}};
-  if (!s.checkpoint) return run;
+  if (!s.checkpoint && !s.reliability) return run;
   const Scenario scenario =
       load(with(argument_of(best), {fmt::format("run.horizon={} steps", steps)}));
   const auto answer = run_forked(1, 1, [&](int) { return long_run_of(scenario); }).front();

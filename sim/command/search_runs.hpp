@@ -37,7 +37,7 @@ class SearchRuns {
 
   std::optional<SearchReason> reason_of(const TriedStrategy& best) const;
 
-  /// So many steps, with checkpoints and failures where the scenario has checkpoints.
+  /// So many steps, with checkpoints and failures where the scenario states either.
   std::optional<TrainedRun> trained(const TriedStrategy& best, std::int64_t steps) const;
 
  private:

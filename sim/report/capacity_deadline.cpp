@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/report/capacity_report.hpp"
 #include "sim/report/cost.hpp"
@@ -55,6 +56,13 @@ std::string too_late_text(const CapacityReport& report, const Known& known) {
                      span_text(wall - deadline), percent(wall / deadline - 1));
 }
 
+std::string undecided_text(const CapacityReport& report) {
+  std::vector<std::string> sizes;
+  for (const int gpus : undecided(report)) sizes.push_back(grouped(gpus));
+  if (sizes.empty()) return "";
+  return fmt::format("; not decided: {} GPUs, whose search did not end", fmt::join(sizes, ", "));
+}
+
 }  // namespace
 
 std::optional<bool> in_time(const CapacityPoint& point, Seconds deadline) {
@@ -62,17 +70,32 @@ std::optional<bool> in_time(const CapacityPoint& point, Seconds deadline) {
   return point.run->wall <= deadline;
 }
 
+std::vector<int> undecided(const CapacityReport& report) {
+  std::vector<int> sizes;
+  if (!report.deadline) return sizes;
+  for (const CapacityPoint& point : report.points) {
+    const bool ended =
+        point.search.outcome.end == SearchEnd::complete && point.search.no_run.empty();
+    if (!ended && !in_time(point, *report.deadline).value_or(false))
+      sizes.push_back(point.search.gpus);
+  }
+  sizes.insert(sizes.end(), report.not_searched.begin(), report.not_searched.end());
+  return sizes;
+}
+
 std::string deadline_text(const CapacityReport& report) {
   Known known;
   for (const CapacityPoint& point : report.points)
     if (point.run) known.push_back(&point);
-  if (known.empty()) return "no training is known";
+  const std::string open = undecided_text(report);
+  if (known.empty()) return "no training is known" + open;
   const bool any = std::any_of(known.begin(), known.end(), [&](const CapacityPoint* point) {
     return *in_time(*point, *report.deadline);
   });
   const std::string text = any ? in_time_text(report, known) : too_late_text(report, known);
   const bool has_goodput = known.front()->run->goodput.has_value();
-  return has_goodput ? text : text + "; without checkpoints and failures, which are not stated";
+  return text + (has_goodput ? "" : "; without checkpoints and failures, which are not stated") +
+         open;
 }
 
 }  // namespace stepsim

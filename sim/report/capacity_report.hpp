@@ -40,6 +40,9 @@ double cost_of(const CapacityPoint& point, const CapacityReport& report);
 
 /// Whether the training ends before the deadline; nothing: no training is known.
 std::optional<bool> in_time(const CapacityPoint& point, Seconds deadline);
+/// Sizes that may be in time though nothing that is known of them is: their search did not end, or
+/// never began. Without a deadline none.
+std::vector<int> undecided(const CapacityReport& report);
 /// Which sizes are in time, or how far off the fastest is. REQUIRES: a deadline.
 std::string deadline_text(const CapacityReport& report);
 

@@ -121,7 +121,10 @@ class Screen : Page {
 
   void nothing(const std::string& gpus, const SearchOutcome& outcome, Bytes capacity) {
     const bool all = outcome.counts.left == 0 && outcome.is_whole;
-    line(gpus + (all ? "  nothing fits" : "  nothing found"));
+    const bool divides = outcome.counts.considered > outcome.counts.refused;
+    line(gpus + (!all      ? "  nothing found"
+                 : divides ? "  nothing fits"
+                           : "  nothing fits together"));
     if (!all || !outcome.smallest) return;
     const std::string lead(kGpus + 2, ' ');
     for (const std::string& part : wrap(closest_text(outcome, capacity), style_.width - kGpus - 2))

@@ -157,7 +157,9 @@ class Search {
 
   bool simulate_batch() {
     std::vector<TriedStrategy> batch;
-    while (batch.size() < batch_ && front() != nullptr) {
+    const auto allowed = static_cast<std::size_t>(
+        std::max<std::int64_t>(limits_.simulations - counts_.simulated, 1));
+    while (batch.size() < std::min(batch_, allowed) && front() != nullptr) {
       const Candidate candidate = take();
       batch.push_back({candidate.strategy, candidate.bound, {}});
     }

@@ -12,6 +12,7 @@
 #include "sim/core/suggest.hpp"
 #include "sim/scenario/check_pipeline.hpp"
 #include "sim/scenario/names.hpp"
+#include "sim/scenario/scalar.hpp"
 #include "sim/search/refusal.hpp"
 
 namespace stepsim {
@@ -116,17 +117,17 @@ class Restriction {
   }
 
   void sizes(std::vector<double>& values) const {
-    std::vector<std::string> words;
-    for (std::string word : words_) {
-      if (word.ends_with(" MiB")) word.resize(word.size() - 4);
-      words.push_back(word);
-    }
-    std::vector<std::int64_t> mebibytes;
-    Restriction as_numbers = *this;
-    as_numbers.words_ = words;
-    as_numbers.numbers(mebibytes);
     values.clear();
-    for (const std::int64_t size : mebibytes) values.push_back(static_cast<double>(size) * kMiB);
+    for (const std::string& word : words_) {
+      Bytes size;
+      try {
+        read_scalar(word, size);
+      } catch (const Mistake&) {
+        fail(word, "a size, as in 100MiB");
+      }
+      if (size <= Bytes{0}) fail(word, "above 0");
+      values.push_back(size.bytes());
+    }
   }
 
  private:

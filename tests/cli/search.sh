@@ -33,10 +33,18 @@ cmp a.yaml before.yaml || fail "the scenario was replaced"
 expect "a folder that is not there" 4 a.yaml -o none/best.yaml
 [[ ! -s out ]] || fail "it searched before it looked at the file to write"
 
-few=(--only context=1 --only schedule=1f1b --only tensor=1,2 --only bucket=100)
+few=(--only context=1 --only schedule=1f1b --only tensor=1,2 --only bucket=100MiB)
 expect "no budget" 1 a.yaml "${few[@]}" --budget "0.0001 s"
 has "no budget" "Nothing found no strategy has been simulated yet"
 has "no budget" "Not proven the time is over (--budget allows more)"
+
+expect "one simulation" 0 a.yaml "${few[@]}" --only micro_batch=1,2 --simulations 1
+has "one simulation" ", 1 were simulated"
+has "one simulation" "as many were simulated as may be"
+expect "a size without a unit" 2 a.yaml --only bucket=100
+has "a size without a unit" "--only bucket=100: '100' is not a size, as in 100MiB" err
+expect "no time at all" 2 a.yaml --budget 0s
+has "no time at all" "'0s' is not above 0" err
 
 # A deadline: the fewest GPUs in time, the cheapest ones, none, and with failures in between.
 cat >train.yaml <<'END'
@@ -45,7 +53,7 @@ cluster: dgx-a100-80
 training: {sequence_length: 2048, attention: flash1, global_batch: 256}
 cost: {price: 2.00 $/gpu/h}
 END
-plain=(--only context=1 --only tensor=1 --only pipeline=1 --only bucket=100)
+plain=(--only context=1 --only tensor=1 --only pipeline=1 --only bucket=100MiB)
 training=(train.yaml --gpus 8..32 "${plain[@]}" --tokens 1e12)
 of_sizes() { python3 -c "import json; d = json.load(open('out')); print(($1))"; }
 expect "no deadline" 0 "${training[@]}" --format json
@@ -102,6 +110,11 @@ expect "failures" 0 "${training[@]}" --deadline "$hours h" --format json
 [[ $(of_sizes "d['best_gpus'], d['sizes'][1]['in_time'], d['sizes'][1]['goodput'] < 0.95") == \
    "(32, False, True)" ]] || fail "failures do not count"
 
+# They count where no checkpoint is stated, too.
+sed '/^checkpoint/d' train.yaml >fails.yaml
+expect "failures alone" 0 fails.yaml --gpus 8..32 "${plain[@]}" --tokens 2e10 --deadline 30d --format json
+[[ $(of_sizes "all(s['goodput'] < 1 for s in d['sizes'])") == True ]] || fail "failures alone do not count"
+
 # A training that cannot be followed to its end takes nothing away.
 expect "too long a training" 3 "${training[@]:0:${#training[@]}-1}" 1e17
 has "too long a training" "Training not known: run.horizon: to get there takes more than"
@@ -139,7 +152,7 @@ END
 # machine that is busy may look too late at one or the other.
 code=0
 "$program" search long.yaml --only tensor=8 --only pipeline=8 --only context=1 --only schedule=1f1b \
-  --only sharding=ddp --only bucket=100 --simulations 4 --strategy-timeout "0.001 s" \
+  --only sharding=ddp --only bucket=100MiB --simulations 4 --strategy-timeout "0.001 s" \
   >out 2>err </dev/null || code=$?
 ((code <= 1)) || fail "no time: exits with $code"
 has "no time" " failed"
@@ -165,6 +178,14 @@ interrupted() {
   has "interrupted after $1 s" "Searched"
   has "interrupted after $1 s" "nterrupted"
 }
+# Before the first of many sizes.
+code=0
+"$program" search long.yaml --gpus 8..800000+8 --only tensor=1 >out 2>err </dev/null &
+search=$!
+sleep 0.5
+kill -TERM "$search"
+wait "$search" || code=$?
+((code == 3)) || fail "interrupted before the first size: exits with $code"
 # Of several sizes, most of the time in the middle of their trainings: a second and a half each.
 sed -i 's/every: 500/every: 5/; s/200 h/10 h/; s/restart: 1 h/restart: 1 min/' train.yaml
 for after in 0.5 1 2; do

@@ -254,7 +254,7 @@ TEST_CASE("the best of a search is the best of all strategies, for any number of
   const SearchBase base = base_of(kDense);
   Axes axes = axes_of(base, {4});
   restrict_axis(axes, "recompute=none,full");
-  restrict_axis(axes, "bucket=100");
+  restrict_axis(axes, "bucket=100MiB");
   restrict_axis(axes, "context=1");
   restrict_axis(axes, "schedule=1f1b,interleaved,zb-v,dualpipe");
   const auto all = everything(base, axes).accepted;
@@ -297,7 +297,7 @@ namespace {
 SearchOutcome changed_search(const std::function<void(StrategyOutcome&, int)>& change) {
   const SearchBase base = base_of(kDense);
   Axes axes = axes_of(base, {4});
-  for (const char* only : {"recompute=none", "bucket=100", "context=1", "schedule=1f1b"})
+  for (const char* only : {"recompute=none", "bucket=100MiB", "context=1", "schedule=1f1b"})
     restrict_axis(axes, only);
   int number = 0;
   const auto simulate = [&](const std::vector<TriedStrategy>& batch) {

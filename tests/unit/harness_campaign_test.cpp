@@ -157,6 +157,8 @@ TEST_CASE("durations have a unit") {
   CHECK(parse_duration("90s") == 90);
   CHECK(parse_duration("10 min") == 600);
   CHECK(parse_duration("1.5h") == 5400);
+  CHECK(parse_duration("500 ms") == 0.5);
+  CHECK_THROWS_WITH_AS((void)parse_duration("0 s"), "'0 s' is not above 0", UserError);
   for (const char* wrong : {"10", "min", "", "-1 s", "0 s", "nan s", "10 parsecs", "10 min s"})
     CHECK_THROWS_AS((void)parse_duration(wrong), UserError);
   CHECK(clock_text(161.9) == "2:41");
