@@ -170,12 +170,9 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   auto last = known.end();
   for (int rank = 0; rank < scenario.cluster.gpus(); ++rank) {
     const RankPlace place = order.place_of(rank);
-    const ProgramKey key{kinds[static_cast<std::size_t>(rank)],
-                         place.stage,
-                         loads(scenario, placement, place),
-                         writes_of(plan, scenario, rank),
-                         slowness[static_cast<std::size_t>(rank)],
-                         collects_early(scenario, rank)};
+    const ProgramKey key{kinds[static_cast<std::size_t>(rank)],    place.stage,
+                         loads(scenario, placement, place),        writes_of(plan, scenario, rank),
+                         slowness[static_cast<std::size_t>(rank)], collects_early(scenario, rank)};
     if (last == known.end() || last->first != key) {  // neighbours mostly are alike
       bool is_new = false;
       std::tie(last, is_new) = known.emplace(key, 0);
