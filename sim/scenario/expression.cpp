@@ -175,6 +175,14 @@ Datum Expression::operator()(const std::function<Datum(const std::string& name)>
   try {
     return datum_of(parser_->engine.Eval());
   } catch (const mup::ParserError& error) {
+    const bool is_of_types = error.GetMsg().find("of type") != std::string::npos;
+    for (const std::string& name : names_) {
+      const mup::Value& value = parser_->values[name];
+      if (is_of_types && value.IsString())
+        throw ExpressionError{fmt::format("{} is the text {} here, where a number is wanted",
+                                          quoted(name), quoted(value.GetString())),
+                              offset_of(name)};
+    }
     throw ExpressionError{message_of(error), stepsim::offset_of(error, text_)};
   }
 }

@@ -14,6 +14,7 @@
 #include "sim/scenario/map_reader.hpp"
 #include "sim/scenario/override.hpp"
 #include "sim/scenario/scenario_of_tree.hpp"
+#include "sim/scenario/sweep_file.hpp"
 
 namespace stepsim {
 namespace {
@@ -52,6 +53,11 @@ Tree scenario_tree(const std::shared_ptr<const Source>& source,
     problems.add({source, 1, 1}, "",
                  empty ? "the file is empty: a scenario is a map of keys"
                        : fmt::format("a scenario is a map of keys, not {}", title_of(tree->kind)));
+    problems.throw_if_any();
+  }
+  if (is_sweep(*tree)) {
+    problems.add({source, 1, 1}, "", "this is a sweep, not a scenario",
+                 fmt::format("`stepsim sweep {}` simulates it", source->name));
     problems.throw_if_any();
   }
   for (const Override& change : overrides) apply(change, *tree, problems);

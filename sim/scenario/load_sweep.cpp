@@ -75,6 +75,10 @@ void follow_scenario(Tree scenario, Sweep& sweep, Problems& problems) {
     const auto source = read_source(joined(place.source->folder, scenario.scalar));
     sweep.name = stem_of(source->name);
     sweep.scenario = map_in(source, problems);
+    if (is_sweep(sweep.scenario))
+      problems.add(place, "scenario",
+                   fmt::format("scenario: {} is a sweep itself", quoted(source->name)),
+                   "name what that one varies");
   } catch (const IoError& error) {
     problems.add(place, "scenario", error.what());
   }
@@ -124,6 +128,19 @@ void check_axes(const Sweep& sweep, Problems& problems) {
       sweep.axes.front().place, "axes",
       fmt::format("a grid of {} = {:.3g} points, more than {}", product, size, kMostPoints),
       "vary less, or in larger steps");
+}
+
+/// Every point would set the key again.
+void refuse_varied(const Override& change, const std::vector<SweepAxis>& axes, Problems& problems) {
+  for (const SweepAxis& axis : axes) {
+    for (const std::string& path : axis.paths) {
+      if (change.path != path && !change.path.starts_with(path + ".")) continue;
+      const auto option = std::make_shared<Source>(
+          Source{fmt::format("--set {}={}", change.path, change.value), "", "", true});
+      problems.add({option, 0, 0}, change.path, fmt::format("{} is varied", quoted(path)),
+                   "leave out the --set or the axis");
+    }
+  }
 }
 
 /// What is wrong with single keys once the values stand in the base.
@@ -193,7 +210,7 @@ Sweep load_sweep(const SweepRequest& request) {
   problems.put_first(source->name);
   Sweep sweep{.name = stem_of(source->name), .scenario = {}, .axes = {}, .where = {}, .random = {}};
   const Tree tree = map_in(source, problems);
-  if (tree.find("axes") != nullptr)
+  if (is_sweep(tree))
     read_file(source, tree, sweep, problems);
   else
     sweep.scenario = tree;
@@ -211,7 +228,10 @@ Sweep load_sweep(const SweepRequest& request) {
         fmt::format("{}: nothing varies: add --vary path=values, as in "
                     "--vary training.micro_batch=1..8",
                     request.path));
-  for (const Override& change : request.overrides) apply(change, sweep.scenario, problems);
+  for (const Override& change : request.overrides) {
+    refuse_varied(change, sweep.axes, problems);
+    apply(change, sweep.scenario, problems);
+  }
   check_axes(sweep, problems);
   problems.throw_if_any();
   check_values(sweep, problems);

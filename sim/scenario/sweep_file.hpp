@@ -17,4 +17,9 @@ struct SweepFile {
   std::string objective = "step_time";
 };
 
+/// Whether a file is meant as a sweep. No scenario has one of these keys.
+inline bool is_sweep(const Tree& file) {
+  return file.find("axes") != nullptr || (file.find("scenario") != nullptr && !file.find("model"));
+}
+
 }  // namespace stepsim
