@@ -14,10 +14,11 @@ Seconds step_of(const Scenario& scenario, const OpGraph& graph, const PlanOption
 }
 
 /// Each kind of fault that the scenario has, and the step without it.
-std::vector<FaultCost> fault_costs(const Scenario& scenario, const OpGraph& graph, int replica) {
+std::vector<FaultCost> fault_costs(const Scenario& scenario, const OpGraph& graph, int replica,
+                                   const std::function<bool()>& is_over) {
   std::vector<FaultCost> costs;
   const auto add = [&](const char* key, const char* title, bool has, auto heal) {
-    if (!has) return;
+    if (!has || is_over()) return;
     Scenario other = scenario;
     heal(other.faults);
     costs.push_back({key, title, step_of(other, graph, {.replica = replica})});
@@ -49,8 +50,11 @@ Seconds step_of(const Plan& plan) { return mean_step(simulate(plan, {.spans = fa
 
 std::vector<LimitOutcome> add_counterfactuals(Metrics& metrics, const Scenario& scenario,
                                               const OpGraph& graph, const Plan& plan, int replica,
-                                              const Timeline& timeline) {
-  metrics.fault_costs = fault_costs(scenario, graph, replica);
+                                              const Timeline& timeline,
+                                              const std::function<bool()>& stop) {
+  const auto is_over = [&] { return stop && stop(); };
+  metrics.fault_costs = fault_costs(scenario, graph, replica, is_over);
+  if (is_over()) return {};
   metrics.stragglers = stragglers_of(timeline);
   if (!metrics.stragglers.empty()) {
     const std::vector<int> stragglers = ranks_of(metrics.stragglers);
@@ -62,6 +66,7 @@ std::vector<LimitOutcome> add_counterfactuals(Metrics& metrics, const Scenario& 
   }
   std::vector<LimitOutcome> limits;
   for (const Limit* limit : Registry<Limit>::all()) {
+    if (is_over()) return limits;
     if (limit->applies(scenario)) limits.push_back({limit, step_of(limit->plan(plan))});
   }
   metrics.verdict = verdict(metrics, limits);

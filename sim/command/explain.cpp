@@ -17,7 +17,7 @@ ExitCode explain(const ExplainOptions& options, std::ostream& out) {
   out << (options.format == "json"
               ? to_json(explanation)
               : to_table(explanation, {.colour = options.colour, .width = options.width}));
-  return ExitCode::ok;
+  return explanation.is_interrupted ? ExitCode::incomplete : ExitCode::ok;
 }
 
 }  // namespace stepsim

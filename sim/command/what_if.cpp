@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/command/copies.hpp"
 #include "sim/command/counterfactuals.hpp"
 #include "sim/command/forked.hpp"
 #include "sim/command/long_run.hpp"
@@ -69,7 +70,8 @@ ChangeOutcome outcome_of(const Change& change, const std::string& answer) {
           .fits = numbers[2] > 0};
 }
 
-/// Each in a process of its own, as if it were run by itself.
+/// Each in a process of its own, as if it were run by itself; those that Ctrl-C came before are
+/// left out.
 std::vector<ChangeOutcome> simulate_changes(const Base& base) {
   std::vector<Change> changes;
   for (const Proposal* proposal : Registry<Proposal>::all()) {
@@ -81,8 +83,7 @@ std::vector<ChangeOutcome> simulate_changes(const Base& base) {
   });
   std::vector<ChangeOutcome> outcomes;
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (!answers[i]) throw UserError("interrupted before all changes were simulated");
-    if (!answers[i]->empty()) outcomes.push_back(outcome_of(changes[i], *answers[i]));
+    if (answers[i] && !answers[i]->empty()) outcomes.push_back(outcome_of(changes[i], *answers[i]));
   }
   return outcomes;
 }
@@ -165,22 +166,25 @@ Explanation explain(const Scenario& scenario, const Reread& reread) {
   const OpGraph graph = build(scenario);
   const Plan plan = make_plan(scenario, graph);
   const Base base{scenario, plan, reread};
+  const InterruptNoted noted;
   Explanation explanation;
   explanation.changes = simulate_changes(base);
   const Simulation simulation = simulate(plan);
   Metrics& metrics = explanation.metrics = measure(scenario, graph, simulation);
-  const auto limits = add_counterfactuals(metrics, scenario, graph, plan, 0, simulation.timeline);
-  explanation.loader = loader_need(base, metrics.step_time, limits);
+  const auto limits = add_counterfactuals(metrics, scenario, graph, plan, 0, simulation.timeline,
+                                          InterruptNoted::came);
+  if (!InterruptNoted::came()) explanation.loader = loader_need(base, metrics.step_time, limits);
   if (explanation.loader && explanation.loader->enough)
     add_workers(explanation.changes, *explanation.loader->enough, base);
   add_known(explanation.changes, metrics, limits);
   explanation.path = summary_of_path(simulation.timeline);
   explanation.symptoms = symptoms_of(simulation.timeline, metrics);
-  if (scenario.run.horizon) {
+  if (scenario.run.horizon && !InterruptNoted::came()) {
     metrics.checkpoint = checkpoint_cost(scenario, graph, 0);
     metrics.long_run = far(metrics, scenario, graph, simulation.timeline, 0, true);
   }
-  explanation.verdict = verdict_of(explanation);
+  explanation.is_interrupted = InterruptNoted::came();
+  if (!explanation.is_interrupted) explanation.verdict = verdict_of(explanation);
   return explanation;
 }
 

@@ -14,7 +14,7 @@ namespace stepsim {
 using Reread = std::function<Scenario(const std::vector<std::string>& settings)>;
 
 /// Limits, hardware, settings, the loader, path, symptoms and verdict; of the first replica where
-/// something is random.
+/// something is random. After Ctrl-C what is known by then.
 Explanation explain(const Scenario& scenario, const Reread& reread);
 
 }  // namespace stepsim

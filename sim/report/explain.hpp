@@ -56,6 +56,7 @@ struct Explanation {
   std::optional<LoaderNeed> loader;    ///< where waiting for input is what costs most
   std::vector<Symptom> symptoms;
   Verdict verdict;
+  bool is_interrupted = false;  ///< changes are missing, and so is the verdict
 };
 
 PathSummary summary_of_path(const Timeline& timeline);

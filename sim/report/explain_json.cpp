@@ -78,6 +78,11 @@ Json symptoms_of(const std::vector<Symptom>& symptoms, const Metrics& m) {
   return list;
 }
 
+Json verdict_json(const Explanation& e) {
+  if (e.is_interrupted) return nullptr;
+  return {{"sentence", e.verdict.sentence}, {"next", e.verdict.next}};
+}
+
 }  // namespace
 
 std::string to_json(const Explanation& e) {
@@ -88,7 +93,8 @@ std::string to_json(const Explanation& e) {
                   {"changes", changes_of(e)},
                   {"loader", loader_of(e.loader)},
                   {"symptoms", symptoms_of(e.symptoms, e.metrics)},
-                  {"verdict", {{"sentence", e.verdict.sentence}, {"next", e.verdict.next}}}};
+                  {"interrupted", e.is_interrupted},
+                  {"verdict", verdict_json(e)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -40,8 +40,12 @@ class Screen : Page {
     path();
     for (const Kind& kind : kKinds) changes(kind);
     symptoms();
-    paragraph("Verdict", e_.verdict.sentence);
-    paragraph("Next", e_.verdict.next);
+    if (e_.is_interrupted) {
+      paragraph("Interrupted", "some changes were not simulated: no verdict without them");
+    } else {
+      paragraph("Verdict", e_.verdict.sentence);
+      paragraph("Next", e_.verdict.next);
+    }
     return out_;
   }
 
