@@ -1,7 +1,8 @@
-# Writes a source with a hash of all sources in FOLDER, of their names and texts, to OUTPUT.
+# Writes a source with a hash of all sources in FOLDER, of their names and texts, and of the words
+# WITH, which say what else makes the program, to OUTPUT.
 file(GLOB_RECURSE sources RELATIVE ${FOLDER} ${FOLDER}/*.cpp ${FOLDER}/*.hpp)
 list(SORT sources)
-set(all "")
+set(all "${WITH}\n")
 foreach(source ${sources})
   file(SHA256 ${FOLDER}/${source} hash)
   string(APPEND all "${source} ${hash}\n")

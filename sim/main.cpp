@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "sim/cli/build_identity.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
@@ -49,7 +50,7 @@ int main(int argc, char** argv) {
   CLI::App app{"stepsim: a discrete-event simulator of distributed training steps"};
   Action chosen;
   app.footer(kFooter);
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("--version", fmt::format("{} {}", kVersion, kBuildIdentity));
   app.require_subcommand(1);
   for (const auto add : kCommands) add(app, chosen);
   try {

@@ -1,4 +1,5 @@
-// What the program was built from: a hash of its sources, which the build writes.
+// What the program was built from: a hash of its sources, its compiler and SimGrid's version, which
+// the build writes.
 #pragma once
 
 namespace stepsim {

@@ -9,6 +9,9 @@
 namespace stepsim {
 namespace {
 
+/// A few milliseconds of looking into the file.
+constexpr int kLookedAt = 1000;
+
 /// Nothing where it is refused: its copy will say why.
 std::optional<Scenario> resolved_at(const Sweep& sweep, std::int64_t point) {
   try {
@@ -25,8 +28,14 @@ std::string fingerprint_of(const std::optional<Scenario>& scenario) {
 }  // namespace
 
 DuePoints::DuePoints(const Sweep& sweep, const PointList& points, const Shard& shard,
-                     SweepStore& store, const std::function<void()>& on_done)
-    : sweep_(sweep), points_(points), shard_(shard), store_(store), on_done_(on_done) {}
+                     SweepStore& store, const std::string& build,
+                     const std::function<void()>& on_done)
+    : sweep_(sweep),
+      points_(points),
+      shard_(shard),
+      store_(store),
+      build_(build),
+      on_done_(on_done) {}
 
 std::int64_t DuePoints::left() const {
   std::int64_t left = 0;
@@ -34,27 +43,28 @@ std::int64_t DuePoints::left() const {
   return left;
 }
 
-std::optional<std::int64_t> DuePoints::next() {
-  for (; next_ < points_.count(); ++next_) {
-    if (!is_due(next_)) continue;
-    const std::int64_t point = points_[next_];
+NextPiece DuePoints::next() {
+  for (int looked_at = 0; next_ < points_.count(); ++looked_at) {
+    if (looked_at == kLookedAt) return NextPiece::later();
+    const std::int64_t i = next_++;
+    if (!is_due(i)) continue;
+    const std::int64_t point = points_[i];
     auto scenario = resolved_at(sweep_, point);
     const std::string fingerprint = fingerprint_of(scenario);
     if (const auto known = store_.settled_like(fingerprint)) {
-      add(point, *known, fingerprint);
-      continue;
+      add({point, known->outcome, fingerprint, known->build});
+      return NextPiece::later();
     }
     const auto waiting = waiting_.find(fingerprint);
     if (waiting != waiting_.end()) {
       waiting->second.push_back(point);
-      continue;
+      return NextPiece::later();
     }
     if (scenario) waiting_[fingerprint];
     under_way_[point] = std::move(scenario);
-    ++next_;
-    return point;
+    return {point};
   }
-  return std::nullopt;
+  return {std::nullopt};
 }
 
 const Scenario* DuePoints::resolved(std::int64_t point) const {
@@ -66,10 +76,10 @@ void DuePoints::keep(std::int64_t point, const Outcome& outcome) {
   const auto found = under_way_.find(point);
   const std::string fingerprint = fingerprint_of(found->second);
   under_way_.erase(found);
-  add(point, outcome, fingerprint);
+  add({point, outcome, fingerprint, build_});
   const auto waiting = waiting_.find(fingerprint);
   if (waiting == waiting_.end()) return;
-  for (const std::int64_t other : waiting->second) add(other, outcome, fingerprint);
+  for (const std::int64_t other : waiting->second) add({other, outcome, fingerprint, build_});
   waiting_.erase(waiting);
 }
 
@@ -77,8 +87,8 @@ bool DuePoints::is_due(std::int64_t i) const {
   return shard_.has(i) && !store_.has_settled(points_[i]);
 }
 
-void DuePoints::add(std::int64_t point, const Outcome& outcome, const std::string& scenario) {
-  store_.add({point, outcome, scenario});
+void DuePoints::add(const SweepPoint& point) {
+  store_.add(point);
   on_done_();
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/command/forked.hpp"
 #include "sim/command/shard.hpp"
 #include "sim/scenario/sweep_points.hpp"
 #include "sim/store/sweep_store.hpp"
@@ -16,16 +17,17 @@ namespace stepsim {
 
 class DuePoints {
  public:
-  /// `on_done` is called once for each point that has its outcome. REQUIRES: all of these live as
-  /// long as it does.
+  /// `build` is what simulates them. `on_done` is called once for each point that has its outcome.
+  /// REQUIRES: all of these live as long as it does.
   DuePoints(const Sweep& sweep, const PointList& points, const Shard& shard, SweepStore& store,
-            const std::function<void()>& on_done);
+            const std::string& build, const std::function<void()>& on_done);
 
   /// Points without an outcome that would stay.
   std::int64_t left() const;
   /// The next one to simulate. Those of a scenario that has an outcome get it too; those of one
-  /// that is under way wait for it.
-  std::optional<std::int64_t> next();
+  /// that is under way wait for it. Says "later" after each of these, and after a thousand that are
+  /// done already.
+  NextPiece next();
   /// What a point that is under way resolves to; nothing: it is refused, or under way elsewhere.
   const Scenario* resolved(std::int64_t point) const;
   /// Keeps the outcome of a point that `next` gave, also for those that wait for it.
@@ -33,12 +35,13 @@ class DuePoints {
 
  private:
   bool is_due(std::int64_t i) const;
-  void add(std::int64_t point, const Outcome& outcome, const std::string& scenario);
+  void add(const SweepPoint& point);
 
   const Sweep& sweep_;
   const PointList& points_;
   const Shard& shard_;
   SweepStore& store_;
+  const std::string& build_;
   const std::function<void()>& on_done_;
   std::int64_t next_ = 0;
   std::map<std::int64_t, std::optional<Scenario>> under_way_;

@@ -60,8 +60,8 @@ std::vector<std::optional<Ended>> all_ended(int count, int jobs,
 
 }  // namespace
 
-bool stream_forked(const std::function<std::optional<std::int64_t>()>& next, int jobs,
-                   const ForkLimits& limits, const std::function<std::string(std::int64_t)>& work,
+bool stream_forked(const std::function<NextPiece()>& next, int jobs, const ForkLimits& limits,
+                   const std::function<std::string(std::int64_t)>& work,
                    const std::function<void(Ended)>& on_end,
                    const std::function<void()>& on_pause) {
   const InterruptNoted noted;
@@ -72,13 +72,15 @@ bool stream_forked(const std::function<std::optional<std::int64_t>()>& next, int
     return limits.until && std::chrono::steady_clock::now() >= *limits.until;
   };
   while (!InterruptNoted::came() && !is_over()) {
-    while (has_more && copies.running() < at_a_time) {
-      const auto index = next();
-      has_more = index.has_value();
-      if (index) copies.start(*index);
+    bool later = false;
+    while (has_more && !later && copies.running() < at_a_time) {
+      const NextPiece piece = next();
+      has_more = piece.kind != NextPiece::Kind::none;
+      later = piece.kind == NextPiece::Kind::later;
+      if (piece.kind == NextPiece::Kind::piece) copies.start(piece.index);
     }
-    if (copies.running() == 0) return true;
-    copies.listen(pause_of(limits));
+    if (!has_more && copies.running() == 0) return true;
+    copies.listen(later ? std::chrono::milliseconds{0} : pause_of(limits));
     if (on_pause) on_pause();
   }
   copies.drain();

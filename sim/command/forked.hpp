@@ -55,12 +55,28 @@ struct ForkLimits {
   std::optional<std::chrono::steady_clock::time_point> until;
 };
 
-/// The same for work of any number: `next` says what is to be done, until it says nothing, and
+/// What is to be done next: a piece of work; nothing yet, ask again; or nothing more.
+struct NextPiece {
+  enum class Kind : std::uint8_t { piece, later, none };
+  Kind kind = Kind::none;
+  std::int64_t index = 0;
+
+  NextPiece(std::optional<std::int64_t> one)  // NOLINT(google-explicit-constructor)
+      : kind(one ? Kind::piece : Kind::none), index(one.value_or(0)) {}
+  static NextPiece later() {
+    NextPiece next{std::nullopt};
+    next.kind = Kind::later;
+    return next;
+  }
+};
+
+/// The same for work of any number: `next` says what is to be done, until it says nothing more, and
 /// `on_end` is called with each answer as it comes, and `on_pause` now and then, at the latest half
-/// a second after the last call. Nothing is kept. Returns false where Ctrl-C or SIGTERM came, or
+/// a second after the last call. A `next` that takes long comes back now and then, so that signals
+/// and limits are seen to. Nothing is kept. Returns false where Ctrl-C or SIGTERM came, or
 /// the time for all was over, before the end; what was under way then is given up.
-bool stream_forked(const std::function<std::optional<std::int64_t>()>& next, int jobs,
-                   const ForkLimits& limits, const std::function<std::string(std::int64_t)>& work,
+bool stream_forked(const std::function<NextPiece()>& next, int jobs, const ForkLimits& limits,
+                   const std::function<std::string(std::int64_t)>& work,
                    const std::function<void(Ended)>& on_end,
                    const std::function<void()>& on_pause = {});
 

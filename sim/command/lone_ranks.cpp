@@ -23,7 +23,7 @@ Ranks::~Ranks() = default;
 int Ranks::rank() const { return 0; }
 int Ranks::size() const { return 1; }
 
-bool Ranks::lead(const std::function<std::optional<std::int64_t>()>& next, const RankWork& work,
+bool Ranks::lead(const std::function<NextPiece()>& next, const RankWork& work,
                  const std::function<void(Ended)>& on_end, const std::function<void()>& on_pause) {
   return stream_forked(next, work.jobs, work.limits, work.work, on_end, on_pause);
 }

@@ -155,7 +155,7 @@ namespace {
 /// Rank 0's view of all.
 class Lead {
  public:
-  Lead(int size, const std::function<std::optional<std::int64_t>()>& next, const RankWork& work,
+  Lead(int size, const std::function<NextPiece()>& next, const RankWork& work,
        const std::function<void(Ended)>& on_end)
       : next_(next),
         work_(work),
@@ -169,9 +169,10 @@ class Lead {
            const std::function<void()>& on_pause) {
     while (!InterruptNoted::came() && !interrupted_) {
       free_[0] = at_a_time_ - static_cast<int>(copies_.running());
-      for (std::size_t rank = 0; rank < free_.size(); ++rank) hand_out(rank, give);
+      later_ = false;
+      for (std::size_t rank = 0; rank < free_.size() && !later_; ++rank) hand_out(rank, give);
       if (!has_more_ && under_way_ == 0 && copies_.running() == 0) return true;
-      copies_.listen(kLook);
+      copies_.listen(later_ ? std::chrono::milliseconds{0} : kLook);
       while (const auto message = heard()) hear(*message);
       on_pause();
     }
@@ -182,13 +183,14 @@ class Lead {
  private:
   void hand_out(std::size_t rank, const std::function<void(int, std::int64_t)>& give) {
     for (; free_[rank] > 0 && has_more_; --free_[rank]) {
-      const auto index = next_();
-      has_more_ = index.has_value();
-      if (!index) return;
+      const NextPiece one = next_();
+      has_more_ = one.kind != NextPiece::Kind::none;
+      later_ = one.kind == NextPiece::Kind::later;
+      if (one.kind != NextPiece::Kind::piece) return;
       if (rank == 0) {
-        copies_.start(*index);
+        copies_.start(one.index);
       } else {
-        give(static_cast<int>(rank), *index);
+        give(static_cast<int>(rank), one.index);
         ++under_way_;
       }
     }
@@ -219,7 +221,7 @@ class Lead {
                     message.rank, message.text.substr(0, end)));
   }
 
-  const std::function<std::optional<std::int64_t>()>& next_;
+  const std::function<NextPiece()>& next_;
   const RankWork& work_;
   const std::function<void(Ended)>& on_end_;
   const InterruptNoted noted_;
@@ -228,11 +230,12 @@ class Lead {
   int at_a_time_;
   std::int64_t under_way_ = 0;  ///< pieces that the others have
   bool has_more_ = true, interrupted_ = false;
+  bool later_ = false;  ///< the next piece is still looked for
 };
 
 }  // namespace
 
-bool Ranks::lead(const std::function<std::optional<std::int64_t>()>& next, const RankWork& work,
+bool Ranks::lead(const std::function<NextPiece()>& next, const RankWork& work,
                  const std::function<void(Ended)>& on_end, const std::function<void()>& on_pause) {
   if (size() == 1) return stream_forked(next, work.jobs, work.limits, work.work, on_end, on_pause);
   Lead lead(size(), next, work, on_end);

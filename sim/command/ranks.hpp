@@ -38,7 +38,7 @@ class Ranks {
 
   /// On rank 0: like `stream_forked`, over all ranks. A signal to any of them ends it. Throws
   /// UserError when a rank would do something else, IoError when one cannot do its part.
-  bool lead(const std::function<std::optional<std::int64_t>()>& next, const RankWork& work,
+  bool lead(const std::function<NextPiece()>& next, const RankWork& work,
             const std::function<void(Ended)>& on_end, const std::function<void()>& on_pause);
 
   /// On the others: does what rank 0 says, until it says no more.

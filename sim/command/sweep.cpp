@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/command/command.hpp"
 #include "sim/command/due_points.hpp"
@@ -92,9 +93,7 @@ SweepRecord record_of(const Sweep& sweep, const PointList& points, const SweepOp
           .file = options.scenario.path,
           .axes = sweep.axes,
           .points = points.count(),
-          .objective = sweep.objective,
-          .version = kVersion,
-          .build = options.build};
+          .objective = sweep.objective};
 }
 
 Outcome outcome_of_copy(const Ended& ended) {
@@ -131,6 +130,7 @@ struct Job {
   Shard shard;
   SweepRecord record;
   ForkLimits limits;
+  std::string build;  ///< of this program
 };
 
 Job job_of(const SweepOptions& options) {
@@ -148,28 +148,34 @@ Job job_of(const SweepOptions& options) {
   objective_of(sweep.objective);
   PointList points = points_to_run(sweep);
   SweepRecord record = record_of(sweep, points, options);
-  return {std::move(sweep), std::move(points), shard_of(options.shard), std::move(record), limits};
+  return {std::move(sweep),
+          std::move(points),
+          shard_of(options.shard),
+          std::move(record),
+          limits,
+          fmt::format("{} {}", kVersion, options.build)};
 }
 
 /// Points of a sweep are kept where profiles and program are the same, or the program may differ.
-void check_unchanged(const SweepRecord& there, const SweepRecord& now,
+void check_unchanged(const SweepStore& store, const SweepRecord& there, const Job& job,
                      const SweepOptions& options) {
-  if (there.inputs != now.inputs)
+  if (there.inputs != job.record.inputs)
     throw UserError(fmt::format(
         "'{}' has points of this sweep from before a profile changed: --restart simulates them "
         "again",
         options.store));
-  const bool is_same = there.version == now.version && there.build == now.build;
-  if (!is_same && !options.any_build)
+  std::vector<std::string> others = store.builds();
+  std::erase(others, job.build);
+  if (!others.empty() && !options.any_build)
     throw UserError(fmt::format(
-        "'{}' has points of this sweep that another build of stepsim simulated ({} {}; this one is "
-        "{} {}): --restart simulates them again, --any-build keeps them",
-        options.store, there.version, there.build, now.version, now.build));
+        "'{}' has points of this sweep that another build of stepsim simulated ({}; this one is "
+        "{}): --restart simulates them again, --any-build keeps them",
+        options.store, fmt::join(others, ", "), job.build));
 }
 
 /// Chooses the sweep in its file; what is there of it already is kept or begun anew, as asked.
 void choose(SweepStore& store, const Job& job, const SweepOptions& options, std::ostream& notes) {
-  const auto& [sweep, points, shard, record, limits] = job;
+  const auto& [sweep, points, shard, record, limits, build] = job;
   const auto known = store.sweeps();
   const auto same = [&](const SweepRecord& other) { return other.identity == record.identity; };
   const auto found = std::find_if(known.begin(), known.end(), same);
@@ -180,14 +186,22 @@ void choose(SweepStore& store, const Job& job, const SweepOptions& options, std:
   if (found == known.end() || options.restart) return store.choose(record, options.restart);
   store.look_at(*found);
   const std::int64_t done = store.count();
-  if (done > 0) check_unchanged(*found, record, options);
-  std::int64_t ours = 0;
-  for (std::int64_t i = 0; i < points.count() && done > 0; ++i)
-    ours += shard.has(i) && store.has(points[i]) ? 1 : 0;
+  if (done > 0) check_unchanged(store, *found, job, options);
+  std::int64_t wanted = 0, ours = 0;
+  for (std::int64_t i = 0; i < points.count() && done > 0; ++i) {
+    if (!store.has(points[i])) continue;
+    ++wanted;
+    ours += shard.has(i) ? 1 : 0;
+  }
+  if (wanted < done)
+    throw IoError(
+        fmt::format("'{}' is broken: it has {} points of this sweep that its conditions leave out "
+                    "(--restart simulates it again, --db keeps it in another file)",
+                    options.store, done - wanted));
   const std::int64_t asked = shard.share(points.count());
   const bool is_whole = done == asked && ours == asked;
   if (!SweepStore::is_read_only(options.store)) {
-    store.choose(done > 0 ? *found : record, false);
+    store.choose(record, false);
   } else if (ours < asked) {
     throw IoError(fmt::format("cannot write '{}', which has {} of {} points of this sweep",
                               options.store, ours, asked));
@@ -223,8 +237,8 @@ RankWork work_of(const Job& job, const SweepOptions& options, const Ranks& ranks
   };
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int at_a_time = ranks.size() > 1 ? 1 : cores;
-  return {.task = fmt::format("{} {} {} {} {}", job.record.identity, job.record.inputs,
-                              job.record.version, job.record.build, options.shard),
+  return {.task = fmt::format("{} {} {} {}", job.record.identity, job.record.inputs, job.build,
+                              options.shard),
           .jobs = options.jobs > 0 ? options.jobs : at_a_time,
           .limits = job.limits,
           .work = work};
@@ -247,7 +261,7 @@ bool run_points(const Job& job, const SweepOptions& options, Ranks& ranks, Sweep
                 std::ostream& notes) {
   std::optional<Progress> progress;
   const std::function<void()> on_done = [&] { progress->step(); };
-  DuePoints due(job.sweep, job.points, job.shard, store, on_done);
+  DuePoints due(job.sweep, job.points, job.shard, store, job.build, on_done);
   const std::int64_t left = due.left();
   progress.emplace(notes, left, options.progress);
   if (left > 0) warm_up(job.sweep, job.points[0]);
@@ -277,6 +291,9 @@ ExitCode sweep(const SweepOptions& asked, std::ostream& out, std::ostream& notes
   Ranks ranks(!shard.is_all());
   if (ranks.rank() > 0) return follow(ranks, options);
   const Job job = job_of(options);
+  check_apart({{"--db", options.store}, {"--svg", options.svg}},
+              {{"the file that is read", options.scenario.path},
+               {"the scenario that is read", job.sweep.scenario.place.source->name}});
   if (!options.svg.empty()) check_writable(options.svg);
   SweepStore store = opened(options.store);
   choose(store, job, options, notes);

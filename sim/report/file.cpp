@@ -121,6 +121,17 @@ void write_gzip(const std::string& path, const std::function<void(std::ostream&)
   if (!buffer.close() || !out) fail("write", path);
 }
 
+/// Whether they are, or would be, one regular file.
+bool are_one_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  if (a.empty() || b.empty()) return false;
+  std::error_code ignored;
+  if (fs::exists(a, ignored) && !fs::is_regular_file(a, ignored)) return false;  // a device
+  if (fs::equivalent(a, b, ignored)) return true;
+  const fs::path first = fs::weakly_canonical(fs::absolute(a, ignored), ignored);
+  return !first.empty() && first == fs::weakly_canonical(fs::absolute(b, ignored), ignored);
+}
+
 }  // namespace
 
 void save_file(const std::string& named, const std::function<void(std::ostream&)>& write) {
@@ -164,9 +175,26 @@ void save_file(const std::string& path, std::string_view text) {
   });
 }
 
+void check_apart(const std::vector<NamedFile>& written, const std::vector<NamedFile>& read) {
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const NamedFile& one = written[i];
+    for (std::size_t j = 0; j < i; ++j)
+      if (are_one_file(one.path, written[j].path))
+        throw UserError(
+            fmt::format("{} and {} are the same file, '{}'", written[j].role, one.role, one.path));
+    for (const NamedFile& other : read)
+      if (are_one_file(one.path, other.path))
+        throw UserError(fmt::format("{} '{}' would replace {}", one.role, one.path, other.role));
+  }
+}
+
 void check_writable(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    errno = EISDIR;
+    fail("write", path);
+  }
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return;  // a device
   const fs::path folder = fs::path(path).parent_path();
   if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) fail("write", path);

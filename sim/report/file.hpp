@@ -24,8 +24,16 @@ struct FileText {
 /// All of them or none: each is written whole under its temporary name before the first is renamed.
 void save_files(const std::vector<FileText>& files);
 
-/// Throws IoError where the file's folder takes no file: said before work whose result would be
-/// lost.
+/// Throws IoError where the file's folder takes no file, or the path is a folder: said before work
+/// whose result would be lost.
 void check_writable(const std::string& path);
+
+/// A file of the command line: what it is for, as in "--svg", and its path; empty: there is none.
+struct NamedFile {
+  std::string role, path;
+};
+/// Throws UserError where two of `written` are one file, or one is among `read`: it would be lost.
+/// Devices may be written twice.
+void check_apart(const std::vector<NamedFile>& written, const std::vector<NamedFile>& read);
 
 }  // namespace stepsim

@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
+#include "sim/store/axes_text.hpp"
 
 namespace stepsim {
 namespace {
@@ -81,7 +85,7 @@ class Merge {
     store_.hold();
     for (const SweepRecord& record : store_.sweeps()) {
       store_.look_at(record);
-      known_[record.identity] = {record, into, store_.count() > 0 ? 1 : 0};
+      known_[record.identity] = {record, into, store_.count() > 0 ? 1 : 0, store_.builds()};
     }
   }
 
@@ -99,6 +103,7 @@ class Merge {
     SweepRecord record;
     std::string file;  ///< that had it first
     std::int64_t files = 0;
+    std::vector<std::string> builds;  ///< that simulated points of it, sorted
   };
 
   void add_file(std::size_t i) {
@@ -106,27 +111,39 @@ class Merge {
     const auto records = source.sweeps();
     if (records.empty()) throw UserError(fmt::format("'{}' has no sweep", from_[i]));
     for (const SweepRecord& record : records) {
-      Known& known = known_.try_emplace(record.identity, Known{record, from_[i]}).first->second;
-      check(known, record, from_[i]);
+      Known& known =
+          known_.try_emplace(record.identity, Known{record, from_[i], 0, {}}).first->second;
       source.look_at(record);
+      check(known, record, from_[i], source.builds());
       store_.choose(known.record, false);
       known.files += source.count() > 0 ? 1 : 0;
       source.each([&](const SweepPoint& point) { add(point, record, i); });
     }
   }
 
-  void check(const Known& known, const SweepRecord& record, const std::string& file) const {
+  /// What `known` had comes from the same as what the file has; then all of it does.
+  void check(Known& known, const SweepRecord& record, const std::string& file,
+             const std::vector<std::string>& builds) const {
     const auto refuse = [&](const std::string& what) {
       throw UserError(fmt::format(
           "'{}' and '{}' have points of the same sweep of {}, {}: simulate one of them again "
           "(stepsim sweep ... --restart)",
           known.file, file, record.name, what));
     };
-    if (known.record.version != record.version)
-      refuse(fmt::format("simulated by stepsim {} and {}", known.record.version, record.version));
-    if (known.record.build != record.build && !any_build_)
-      refuse("simulated by different builds of stepsim (--any-build unites them as they are)");
+    if (axes_text(known.record.axes) != axes_text(record.axes))
+      throw IoError(
+          fmt::format("'{}' or '{}' is broken: they have other axes of the same sweep of {}",
+                      known.file, file, record.name));
     if (known.record.inputs != record.inputs) refuse("simulated with different profiles");
+    std::vector<std::string> all;
+    std::set_union(known.builds.begin(), known.builds.end(), builds.begin(), builds.end(),
+                   std::back_inserter(all));
+    if (all.size() > 1 && !any_build_)
+      refuse(
+          fmt::format("simulated by different builds of stepsim, {} (--any-build unites them as "
+                      "they are)",
+                      fmt::join(all, " and ")));
+    known.builds = std::move(all);
   }
 
   void add(const SweepPoint& point, const SweepRecord& record, std::size_t file) {

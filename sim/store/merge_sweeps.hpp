@@ -19,9 +19,9 @@ struct MergedSweep {
 
 /// Adds what `from` have to `into`, which is made where it is missing and may be among them.
 /// Returns all that it has then. Throws, and leaves `into` as it was: IoError when a file cannot be
-/// used; UserError when one is no file of sweeps, when a sweep was simulated with other profiles or
-/// another version, or build unless `any_build` says that it may, and when two files disagree about
-/// a point.
+/// used; UserError when one is no file of sweeps, when a sweep was simulated with other profiles,
+/// or by different builds unless `any_build` says that it may, and when two files disagree about a
+/// point.
 std::vector<MergedSweep> merge_sweeps(const std::string& into, const std::vector<std::string>& from,
                                       bool any_build = false);
 

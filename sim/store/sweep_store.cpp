@@ -1,6 +1,8 @@
 // The tables of a file of sweeps, through SQLiteCpp.
 #include "sim/store/sweep_store.hpp"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -24,8 +26,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kSchema = "stepsim.sweep/2";
-constexpr const char* kOldSchema = "stepsim.sweep/1";  ///< it does not say which build
+constexpr const char* kSchema = "stepsim.sweep/3";
+/// They do not say which build simulated a point.
+constexpr std::array<std::string_view, 2> kOldSchemas{"stepsim.sweep/1", "stepsim.sweep/2"};
 constexpr std::chrono::milliseconds kBetweenCommits{500};
 constexpr int kBusyMs = 10'000;  ///< to wait for another program that writes
 
@@ -42,7 +45,14 @@ std::string text_in_sql(const std::string& text) {
   return result + "'";
 }
 
-constexpr int kFirstNumber = 4;  ///< of the columns that `File::select` selects
+std::vector<std::string> states_in_sql() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kPointStates; ++i)
+    names.push_back(text_in_sql(name_of(static_cast<PointState>(i))));
+  return names;
+}
+
+constexpr int kFirstNumber = 5;  ///< of the columns that `File::select` selects
 
 /// Of a row that `File::select` selects; NULL is 0.
 PointNumbers numbers_at(const SQLite::Statement& row) {
@@ -53,7 +63,7 @@ PointNumbers numbers_at(const SQLite::Statement& row) {
 }
 
 std::string insert_text() {
-  std::string marks = "?, ?, ?, ?, ?, ?";
+  std::string marks = "?, ?, ?, ?, ?, ?, ?";
   for (std::size_t i = 0; i < number_columns().size(); ++i) marks += ", ?";
   return fmt::format("INSERT OR REPLACE INTO points VALUES ({})", marks);
 }
@@ -69,7 +79,8 @@ struct SweepStore::File {
   std::string path;
   std::optional<WriterLock> lock;  ///< of a file that is written
   SQLite::Database database;
-  std::int64_t sweep = 0;  ///< the chosen one
+  std::int64_t sweep = 0;    ///< the chosen one
+  std::int64_t checked = 0;  ///< the one whose points are known to be sound
   std::vector<SweepAxis> axes;
   std::optional<SQLite::Transaction> open;
   bool holds = false;  ///< until `flush`
@@ -98,14 +109,14 @@ struct SweepStore::File {
 
   void make_tables() {
     std::string columns =
-        "sweep INTEGER, point INTEGER, state TEXT, reason TEXT, settings TEXT, scenario TEXT";
+        "sweep INTEGER, point INTEGER, state TEXT, reason TEXT, settings TEXT, scenario TEXT, "
+        "build TEXT";
     for (const std::string& column : number_columns()) columns += ", " + column + " REAL";
     database.exec("BEGIN IMMEDIATE");
     database.exec("CREATE TABLE IF NOT EXISTS format (schema TEXT)");
     database.exec(
         "CREATE TABLE IF NOT EXISTS sweeps (sweep INTEGER PRIMARY KEY, identity TEXT UNIQUE, "
-        "inputs TEXT, name TEXT, file TEXT, axes TEXT, points INTEGER, objective TEXT, "
-        "version TEXT, build TEXT)");
+        "inputs TEXT, name TEXT, file TEXT, axes TEXT, points INTEGER, objective TEXT)");
     database.exec("CREATE TABLE IF NOT EXISTS points (" + columns +
                   ", PRIMARY KEY (sweep, point)) WITHOUT ROWID");
     database.exec("CREATE INDEX IF NOT EXISTS scenarios ON points (sweep, scenario)");
@@ -121,7 +132,7 @@ struct SweepStore::File {
     const bool ours = database.tableExists("format");
     const std::string schema =
         ours ? database.execAndGet("SELECT max(schema) FROM format").getString() : "";
-    if (schema == kOldSchema)
+    if (std::find(kOldSchemas.begin(), kOldSchemas.end(), schema) != kOldSchemas.end())
       throw UserError(fmt::format(
           "'{}' was written by an older stepsim: remove it, or choose another file with --db",
           path));
@@ -148,10 +159,11 @@ struct SweepStore::File {
       for (const std::string& key : axis.paths)
         columns += fmt::format(", json_extract(settings, {}) AS {}",
                                text_in_sql("$." + name_in_sql(key)), name_in_sql(key));
-    database.exec(fmt::format(
-        "CREATE VIEW IF NOT EXISTS sweep_{0} AS SELECT point{1}, state, reason, {2} FROM points "
-        "WHERE sweep = {0}",
-        sweep, columns, fmt::join(number_columns(), ", ")));
+    database.exec(
+        fmt::format("CREATE VIEW IF NOT EXISTS sweep_{0} AS SELECT point{1}, state, reason, build, "
+                    "{2} FROM points "
+                    "WHERE sweep = {0}",
+                    sweep, columns, fmt::join(number_columns(), ", ")));
   }
 
   SweepPoint point_at(const SQLite::Statement& row) const {
@@ -162,8 +174,38 @@ struct SweepStore::File {
     outcome.state = *state;
     outcome.reason = row.getColumn(2).getString();
     point.scenario = row.getColumn(3).getString();
+    point.build = row.getColumn(4).getString();
     if (!row.getColumn(kFirstNumber).isNull()) outcome.numbers = numbers_at(row);
     return point;
+  }
+
+  /// Of the chosen sweep. A program that wrote such a point, or a hand that changed it, may have
+  /// changed others too: none is believed.
+  void check_points() {
+    if (checked == sweep) return;
+    const auto broken = [&](const std::string& where, const std::string& what) {
+      SQLite::Statement row(
+          database,
+          fmt::format("SELECT point FROM points WHERE sweep = {} AND ({}) LIMIT 1", sweep, where));
+      if (!row.executeStep()) return;
+      throw IoError(fmt::format(
+          "'{}' is broken: point {} of sweep_{} {} (`stepsim sweep` with --restart simulates the "
+          "sweep again, with --db into another file)",
+          path, row.getColumn(0).getString(), sweep, what));
+    };
+    double grid = 1;
+    for (const SweepAxis& axis : axes) grid *= static_cast<double>(axis.values.size());
+    broken(fmt::format("typeof(point) <> 'integer' OR point < 0 OR point >= {:.0f}", grid),
+           fmt::format("is beyond its grid of {:.0f} points", grid));
+    broken(fmt::format("state IS NULL OR state NOT IN ({})", fmt::join(states_in_sql(), ", ")),
+           "is neither ok nor anything else");
+    std::string all_real;
+    for (const std::string& column : number_columns())
+      all_real += fmt::format("typeof({}) = 'real' AND ", column);
+    broken(fmt::format("state IN ('{}', '{}') AND NOT ({}step_time_s > 0)", name_of(PointState::ok),
+                       name_of(PointState::too_large), all_real),
+           "is simulated, but has no numbers that can be");
+    checked = sweep;
   }
 
   /// What is asked for every point.
@@ -186,8 +228,9 @@ struct SweepStore::File {
   }
 
   std::string select(const std::string& rest) const {
-    return fmt::format("SELECT point, state, reason, scenario, {} FROM points WHERE sweep = {} {}",
-                       fmt::join(number_columns(), ", "), sweep, rest);
+    return fmt::format(
+        "SELECT point, state, reason, scenario, build, {} FROM points WHERE sweep = {} {}",
+        fmt::join(number_columns(), ", "), sweep, rest);
   }
 
   void each(const std::string& rest, const std::function<void(const SweepPoint&)>& visit) const {
@@ -249,8 +292,8 @@ std::vector<SweepRecord> SweepStore::sweeps() const {
   return file_->guarded([&] {
     std::vector<SweepRecord> all;
     SQLite::Statement rows(file_->database,
-                           "SELECT identity, inputs, name, file, axes, points, objective, version, "
-                           "build FROM sweeps ORDER BY sweep");
+                           "SELECT identity, inputs, name, file, axes, points, objective FROM "
+                           "sweeps ORDER BY sweep");
     while (rows.executeStep())
       all.push_back({.identity = rows.getColumn(0),
                      .inputs = rows.getColumn(1),
@@ -258,9 +301,7 @@ std::vector<SweepRecord> SweepStore::sweeps() const {
                      .file = rows.getColumn(3),
                      .axes = axes_of(rows.getColumn(4)),
                      .points = rows.getColumn(5).getInt64(),
-                     .objective = rows.getColumn(6),
-                     .version = rows.getColumn(7),
-                     .build = rows.getColumn(8)});
+                     .objective = rows.getColumn(6)});
     return all;
   });
 }
@@ -271,18 +312,15 @@ void SweepStore::choose(const SweepRecord& record, bool anew) {
     file_->begin();
     SQLite::Statement keep(
         database,
-        "INSERT INTO sweeps (identity, inputs, name, file, axes, points, objective, version, "
-        "build) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
-        "inputs = excluded.inputs, objective = excluded.objective, version = excluded.version, "
-        "build = excluded.build, file = excluded.file");
+        "INSERT INTO sweeps (identity, inputs, name, file, axes, points, objective) VALUES (?, ?, "
+        "?, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET inputs = excluded.inputs, objective = "
+        "excluded.objective, file = excluded.file");
     int at = 0;
     for (const std::string& text :
          {record.identity, record.inputs, record.name, record.file, axes_text(record.axes)})
       keep.bind(++at, text);
     keep.bind(++at, record.points);
     keep.bind(++at, record.objective);
-    keep.bind(++at, record.version);
-    keep.bind(++at, record.build);
     keep.exec();
     SQLite::Statement find(database, "SELECT sweep FROM sweeps WHERE identity = ?");
     find.bind(1, record.identity);
@@ -290,6 +328,7 @@ void SweepStore::choose(const SweepRecord& record, bool anew) {
     file_->sweep = find.getColumn(0).getInt64();
     file_->axes = record.axes;
     if (anew) database.exec(fmt::format("DELETE FROM points WHERE sweep = {}", file_->sweep));
+    file_->check_points();
     file_->make_view();
     find.reset();
     file_->commit();
@@ -306,6 +345,7 @@ void SweepStore::look_at(const SweepRecord& record) {
       throw InternalError(fmt::format("'{}' has no sweep {}", file_->path, record.identity));
     file_->sweep = find.getColumn(0).getInt64();
     file_->axes = record.axes;
+    file_->check_points();
     file_->prepare();
   });
 }
@@ -319,7 +359,7 @@ bool SweepStore::has_settled(std::int64_t point) const {
   return state && is_settled(*state);
 }
 
-std::optional<Outcome> SweepStore::settled_like(const std::string& scenario) const {
+std::optional<SweepPoint> SweepStore::settled_like(const std::string& scenario) const {
   return file_->guarded([&] {
     std::optional<std::int64_t> like;
     if (!scenario.empty()) {
@@ -333,7 +373,7 @@ std::optional<Outcome> SweepStore::settled_like(const std::string& scenario) con
       }
       find.reset();
     }
-    return like ? std::optional(some({*like}).front().outcome) : std::nullopt;
+    return like ? std::optional(some({*like}).front()) : std::nullopt;
   });
 }
 
@@ -365,6 +405,17 @@ std::vector<std::int64_t> SweepStore::count_by_state() const {
       if (state) counts[static_cast<std::size_t>(*state)] = rows.getColumn(1).getInt64();
     }
     return counts;
+  });
+}
+
+std::vector<std::string> SweepStore::builds() const {
+  return file_->guarded([&] {
+    std::vector<std::string> all;
+    SQLite::Statement rows(file_->database,
+                           "SELECT DISTINCT build FROM points WHERE sweep = ? ORDER BY build");
+    rows.bind(1, file_->sweep);
+    while (rows.executeStep()) all.push_back(rows.getColumn(0).getString());
+    return all;
   });
 }
 
@@ -407,8 +458,9 @@ void SweepStore::add(const SweepPoint& point) {
     insert.bind(4, point.outcome.reason);
     insert.bind(5, settings_text(file_->axes, point.point));
     if (!point.scenario.empty()) insert.bind(6, point.scenario);
+    insert.bind(7, point.build);
     if (point.outcome.numbers) {
-      int at = 6;
+      int at = 7;
       for (const double value : number_values(*point.outcome.numbers)) insert.bind(++at, value);
     }
     insert.exec();

@@ -26,8 +26,6 @@ struct SweepRecord {
   std::vector<SweepAxis> axes;  ///< without places
   std::int64_t points = 0;      ///< that are wanted
   std::string objective;
-  std::string version;  ///< of the program
-  std::string build;    ///< of it, a hash of its sources
 };
 
 class SweepStore {
@@ -50,7 +48,8 @@ class SweepStore {
   std::vector<SweepRecord> sweeps() const;
 
   /// Chooses the sweep of that identity, and adds it where it is missing; `anew` forgets its
-  /// points. All below is about the chosen one.
+  /// points. All below is about the chosen one. Throws IoError where it has a point that cannot be:
+  /// beyond its grid, or ok without numbers.
   void choose(const SweepRecord& record, bool anew);
   /// The same of a file that is read, which has it.
   void look_at(const SweepRecord& record);
@@ -61,12 +60,14 @@ class SweepStore {
   bool has(std::int64_t point) const;
   /// Whether it is done for good: its outcome hangs on neither the machine nor its limits.
   bool has_settled(std::int64_t point) const;
-  /// The outcome of a point with that scenario that is done for good; nothing: there is none.
-  std::optional<Outcome> settled_like(const std::string& scenario) const;
+  /// A point with that scenario that is done for good; nothing: there is none.
+  std::optional<SweepPoint> settled_like(const std::string& scenario) const;
   std::int64_t count() const;
   /// Points whose scenario another one before them has, too.
   std::int64_t count_alike() const;
   std::vector<std::int64_t> count_by_state() const;
+  /// All that simulated its points, sorted.
+  std::vector<std::string> builds() const;
 
   /// Of the points that are ok, the least and the most samples of a step, and GPUs.
   struct Work {

@@ -51,6 +51,7 @@ struct SweepPoint {
   std::int64_t point = 0;  ///< its place in the grid
   Outcome outcome;
   std::string scenario;  ///< fingerprint of what it resolves to; empty: it is refused
+  std::string build;     ///< version of the program that simulated it, and hash of its build
 };
 
 /// Points that did not end well in the same way.

@@ -107,19 +107,58 @@ cmp -s out alone.csv || fail "parts change what points alike have"
 # Another build: a file says which one it is of.
 python3 - <<'END'
 import sqlite3
-with sqlite3.connect("alike.db") as file: file.execute("UPDATE sweeps SET build = 'older'")
+with sqlite3.connect("alike.db") as file: file.execute("UPDATE points SET build = '0.0.1 older'")
 END
 expect "another build" 2 "${alike[@]}" --db alike.db --resume
-has "another build" "another build of stepsim simulated (" err
+has "another build" "another build of stepsim simulated (0.0.1 older; this one is " err
 has "another build" "--restart simulates them again, --any-build keeps them" err
 expect "another build, printed" 2 "${alike[@]}" --db alike.db
 expect "another build, kept" 0 "${alike[@]}" --db alike.db --resume --any-build
 expect "another build, kept once" 2 "${alike[@]}" --db alike.db --resume
+version=$("$program" --version)
+has "another build, kept once" "this one is $version)" err
+# builds_in FILE: of its points, in their order, the older one as "older".
+builds_in() {
+  python3 -c 'import sqlite3, sys
+for build, in sqlite3.connect(sys.argv[1]).execute("SELECT build FROM points ORDER BY point"):
+    print("older" if "older" in build else "this", end=" ")' "$1"
+}
+[[ $(builds_in alike.db) == "older older older older older older " ]] ||
+  fail "points that are kept are filed under another build"
+# Half of them from the older one: each point goes on saying which.
+cp alike.db mixed.db
+python3 - <<'END'
+import sqlite3
+with sqlite3.connect("mixed.db") as file: file.execute("DELETE FROM points WHERE point >= 4 OR point = 1")
+END
+expect "another build, gone on with" 0 "${alike[@]}" --db mixed.db --resume --any-build
+# 1 is the scenario of 3, which the older one has simulated; 4 and 5 are none's.
+[[ $(builds_in mixed.db) == "older older older older this this " ]] ||
+  fail "what two builds have simulated is filed under one: $(builds_in mixed.db)"
+expect "two builds in one file" 2 "${alike[@]}" --db mixed.db --resume
+has "two builds in one file" "--any-build keeps them" err
+! "$program" merge again.db mixed.db >out 2>err || fail "a file of two builds is merged unasked"
 "$program" merge both.db alone.db alike.db >out 2>err && fail "two builds in one file"
-has "two builds" "simulated by different builds of stepsim (--any-build unites them as they are)" err
+has "two builds" "(--any-build unites them as they are)" err
 "$program" merge both.db alone.db alike.db --any-build >out 2>err || fail "two builds are not united"
 expect "another build, anew" 0 "${alike[@]}" --db alike.db --restart
 expect "another build, gone" 0 "${alike[@]}" --db alike.db --resume
+
+# A file with a point that cannot be.
+for change in "INSERT INTO points (sweep, point, state, step_time_s) VALUES (1, 77, 'ok', 1)" \
+  "UPDATE points SET step_time_s = NULL WHERE state = 'ok'"; do
+  cp small.sweep.db broken.db
+  python3 -c 'import sqlite3, sys
+with sqlite3.connect("broken.db") as file: file.execute(sys.argv[1])' "$change"
+  expect "a broken file" 4 small.yaml "${batches[@]}" --db broken.db --resume
+  has "a broken file" "'broken.db' is broken: point " err
+  has "a broken file" "--restart simulates the sweep again" err
+  code=0
+  "$program" merge united.db broken.db >out 2>err || code=$?
+  ((code == 4)) || fail "a broken file is merged: $code"
+  expect "a broken file, anew" 0 small.yaml "${batches[@]}" --db broken.db --restart
+  has "a broken file, anew" "8 points: 4 ok, 4 refused"
+done
 
 # A sweep that is done can be printed where nothing can be written.
 mkdir closed
@@ -217,6 +256,37 @@ expect "nothing to resume" 0 small.yaml --vary training.micro_batch=2,4 --db one
 has "nothing to resume" "nothing to resume: 'one.db'" err
 
 # What is wrong is said before anything runs.
+cp small.yaml kept.yaml
+for picture in apart.db ./apart.db small.yaml; do
+  expect "outputs in one file" 2 small.yaml "${batches[@]}" --db apart.db --svg $picture
+  [[ ! -e apart.db ]] || fail "points were simulated for outputs in one file"
+done
+has "outputs in one file" "--svg 'small.yaml' would replace the file that is read" err
+expect "outputs in one file" 2 small.yaml "${batches[@]}" --db apart.db --svg apart.db
+has "outputs in one file" "--db and --svg are the same file, 'apart.db'" err
+expect "a picture onto a sweep's scenario" 2 grid.yaml --db apart.db --svg small.yaml
+expect "a sweep's results onto its scenario" 2 grid.yaml --db small.yaml
+cmp small.yaml kept.yaml || fail "an output has replaced the scenario"
+mkdir -p pictures
+expect "a picture that is a folder" 4 small.yaml "${batches[@]}" --db apart.db --svg pictures
+has "a picture that is a folder" "cannot write 'pictures': Is a directory" err
+[[ ! -e apart.db ]] || fail "points were simulated for a picture that is a folder"
+expect "pictures for nobody" 0 small.yaml "${batches[@]}" --db apart.db --svg /dev/null
+
+expect "a key that is varied and set" 2 small.yaml "${batches[@]}" --set training.micro_batch=4
+has "a key that is varied and set" "--set training.micro_batch=4: 'training.micro_batch' is varied" err
+expect "a number wanted" 2 small.yaml "${batches[@]}" --where 'micro_batch < 2 and model < 2'
+has "a number wanted" "'model' is the text 'mpt-125m' here, where a number is wanted" err
+sed 's/^axes:/axis:/' grid.yaml >typo.yaml
+expect "a typo in a sweep" 2 typo.yaml
+has "a typo in a sweep" "unknown key 'axis' in the sweep, did you mean 'axes'?" err
+code=0
+"$program" run grid.yaml >out 2>err || code=$?
+((code == 2)) || fail "a sweep that is run: exits with $code"
+has "a sweep that is run" "this is a sweep, not a scenario, \`stepsim sweep grid.yaml\` simulates it" err
+sed 's/small.yaml/itself.yaml/' grid.yaml >itself.yaml
+expect "a sweep of itself" 2 itself.yaml
+has "a sweep of itself" "scenario: 'itself.yaml' is a sweep itself" err
 expect "nothing varies" 2 small.yaml
 has "nothing varies" "add --vary" err
 expect "no such key" 2 small.yaml --vary training.micro_bach=1,2 --db none.db
@@ -234,9 +304,10 @@ has "no number" "has no value: division by zero" err
 expect "no condition" 2 small.yaml "${batches[@]}" --where 'micro_batch + '
 expect "no objective" 2 small.yaml "${batches[@]}" --objective spead
 expect "no part" 2 small.yaml "${batches[@]}" --shard 3/2
-expect "no file of results" 2 small.yaml "${batches[@]}" --db small.yaml
+cp small.yaml other.db
+expect "no file of results" 2 small.yaml "${batches[@]}" --db other.db
 has "no file of results" "no file of sweeps" err
-has "no file of results" "model: mpt-125m" small.yaml
+has "no file of results" "model: mpt-125m" other.db
 expect "nowhere to write" 4 small.yaml "${batches[@]}" --db no/such/folder.db
 expect "no cost" 1 small.yaml "${batches[@]}" --objective cost
 has "no cost" "no point has a cost"

@@ -55,7 +55,7 @@ python3 - <<'EOF'
 import shutil, sqlite3
 for name, change in {"other_step": "UPDATE points SET step_time_s = 1 WHERE point = 7",
                      "other_profiles": "UPDATE sweeps SET inputs = 'others'",
-                     "other_version": "UPDATE sweeps SET version = '0.0.1'",
+                     "other_version": "UPDATE points SET build = '0.0.1 ' || substr(build, 7)",
                      "other_schema": "UPDATE format SET schema = 'stepsim.sweep/0'"}.items():
     shutil.copy("small.1-of-4.sweep.db", name + ".db")
     with sqlite3.connect(name + ".db") as database:
@@ -69,7 +69,7 @@ refuses() {  # CASE CODE SENTENCE FILE...
 refuses "parts that disagree" 2 "point 7 of small (parallelism.data.bucket 3 MiB, training.micro_batch 2) is" other_step.db
 has "parts that disagree" "'small.sweep.db', and 'ok, 1 s' in 'other_step.db'" err
 refuses "other profiles" 2 "simulated with different profiles" other_profiles.db
-refuses "another version" 2 "simulated by stepsim" other_version.db
+refuses "another version" 2 "simulated by different builds of stepsim, 0.0.1 " other_version.db
 refuses "another schema" 2 "is a database, but not of sweeps (stepsim.sweep/0)" other_schema.db
 refuses "a missing file" 4 "cannot read 'none.db'" "${parts[0]}" none.db
 refuses "a scenario" 2 "no file of sweeps" small.yaml

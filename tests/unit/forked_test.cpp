@@ -67,6 +67,34 @@ TEST_CASE("Ctrl-C leaves what is done by then") {
   for (std::size_t i = 4; i < 10; ++i) CHECK_FALSE(results[i].has_value());
 }
 
+TEST_CASE("what is looked for in vain keeps nobody from Ctrl-C, limits and answers") {
+  const auto before = std::signal(SIGINT, SIG_DFL);
+  int asked = 0, done = 0;
+  const auto work = [](std::int64_t) -> std::string { return "done"; };
+  const auto next = [&]() -> NextPiece {
+    ++asked;
+    if (asked == 1) return {7};
+    if (asked == 50) raise(SIGINT);
+    usleep(asked < 50 ? 10'000 : 0);
+    return NextPiece::later();
+  };
+  CHECK_FALSE(stream_forked(next, 2, {}, work, [&](const Ended& ended) {
+    CHECK(ended.index == 7);
+    CHECK(asked < 50);
+    ++done;
+  }));
+  std::signal(SIGINT, before);
+  CHECK(asked == 50);
+  CHECK(done == 1);
+
+  asked = 0;
+  const auto three_looks = [&]() -> NextPiece {
+    return ++asked < 3 ? NextPiece::later() : NextPiece{std::nullopt};
+  };
+  CHECK(stream_forked(three_looks, 2, {}, work, [](const Ended&) {}));
+  CHECK(asked == 3);
+}
+
 TEST_CASE("work that hangs, wants all memory or dies has a reason, and the rest goes on") {
   std::vector<Ended> all(5);
   std::int64_t next = 0;

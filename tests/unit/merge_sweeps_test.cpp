@@ -40,8 +40,7 @@ SweepRecord record(const std::string& identity) {
           .file = "mine.yaml",
           .axes = {axis},
           .points = 4,
-          .objective = "step_time",
-          .version = "1"};
+          .objective = "step_time"};
 }
 
 SweepPoint ok_point(std::int64_t point, double step_s) {
@@ -147,18 +146,47 @@ TEST_CASE("files that disagree about a state leave the result as it was, or do n
   CHECK(points_in(all, record("x")) == "3:ok");
 }
 
-TEST_CASE("sweeps of other profiles or another version are refused") {
+TEST_CASE("points of different builds are united where that is asked, and stay told apart") {
+  const Folder folder;
+  const auto built = [](SweepPoint point, const std::string& build) {
+    point.build = build;
+    return point;
+  };
+  const auto a = made(folder.file("a.db"), record("x"), {built(ok_point(0, 1), "1 a")});
+  const auto b = made(folder.file("b.db"), record("x"), {built(ok_point(1, 1), "2 b")});
+  const auto all = folder.file("all.db");
+  const std::string said = complaint(all, {a, b});
+  CHECK(contains(said, "different builds of stepsim, 1 a and 2 b (--any-build"));
+  CHECK_FALSE(fs::exists(all));
+  CHECK(merge_sweeps(all, {a, b}, true).front().done == 2);
+  SweepStore store = SweepStore::reader(all);
+  store.look_at(record("x"));
+  CHECK(store.some({0}).front().build == "1 a");
+  CHECK(store.some({1}).front().build == "2 b");
+  // What is mixed once stays so.
+  CHECK(contains(complaint(folder.file("again.db"), {all}), "different builds"));
+  CHECK(contains(complaint(all, {a}), "different builds"));
+  CHECK(merge_sweeps(all, {a}, true).front().done == 2);
+}
+
+TEST_CASE("a file with a point that cannot be is not merged") {
+  const Folder folder;
+  SweepRecord larger = record("x");
+  larger.axes[0].values.push_back({{"16"}, {}, {}});
+  const auto a = made(folder.file("a.db"), record("x"), {ok_point(0, 1)});
+  const auto b = made(folder.file("b.db"), larger, {ok_point(4, 1)});
+  CHECK_THROWS_AS(merge_sweeps(a, {b}), IoError);
+  CHECK(points_in(a, record("x")) == "0:ok");
+}
+
+TEST_CASE("sweeps of other profiles are refused") {
   const Folder folder;
   const auto a = made(folder.file("a.db"), record("x"), {ok_point(0, 1)});
   SweepRecord other = record("x");
   other.inputs = "others";
   const auto profiles = made(folder.file("profiles.db"), other, {ok_point(1, 1)});
-  other = record("x");
-  other.version = "2";
-  const auto version = made(folder.file("version.db"), other, {ok_point(1, 1)});
   const auto all = folder.file("all.db");
   CHECK(contains(complaint(all, {a, profiles}), "different profiles"));
-  CHECK(contains(complaint(all, {a, version}), "by stepsim 1 and 2"));
   CHECK_FALSE(fs::exists(all));
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -40,8 +41,7 @@ SweepRecord record(const std::string& identity) {
           .file = "mine.yaml",
           .axes = {axis},
           .points = 3,
-          .objective = "step_time",
-          .version = "1"};
+          .objective = "step_time"};
 }
 
 SweepPoint ok_point(std::int64_t point, double step_s) {
@@ -97,7 +97,7 @@ TEST_CASE("a scenario is found again once its outcome will stay") {
   done.scenario = "first";
   store.add(done);
   REQUIRE(store.settled_like("first").has_value());
-  CHECK(store.settled_like("first")->numbers->step.seconds() == 2);
+  CHECK(store.settled_like("first")->outcome.numbers->step.seconds() == 2);
   CHECK_FALSE(store.settled_like("").has_value());
   store.add({2, {PointState::refused, "does not divide", {}}});
   CHECK_FALSE(store.settled_like("").has_value());
@@ -144,6 +144,68 @@ TEST_CASE("a point that is done again is there once") {
   store.add(ok_point(0, 1));
   store.add(ok_point(0, 1));
   CHECK(store.count() == 1);
+}
+
+TEST_CASE("each point says which build simulated it") {
+  const TemporaryFile file;
+  SweepStore store(file.path());
+  store.choose(record("a"), true);
+  CHECK(store.builds().empty());
+  SweepPoint older = ok_point(0, 1);
+  older.build = "1 b";
+  older.scenario = "first";
+  store.add(older);
+  SweepPoint newer = ok_point(1, 1);
+  newer.build = "2 a";
+  store.add(newer);
+  CHECK(store.builds() == std::vector<std::string>{"1 b", "2 a"});
+  CHECK(store.settled_like("first")->build == "1 b");
+  store.choose(record("b"), true);
+  CHECK(store.builds().empty());
+}
+
+TEST_CASE("a file with a point that cannot be is broken, and beginning anew mends it") {
+  struct Case {
+    const char* change;
+    const char* sentence;
+  };
+  constexpr Case kCases[] = {
+      {"INSERT INTO points (sweep, point, state, step_time_s) VALUES (1, 77, 'ok', 1)",
+       "point 77 of sweep_1 is beyond its grid of 3 points"},
+      {"UPDATE points SET point = -1", "point -1 of sweep_1 is beyond its grid of 3 points"},
+      {"UPDATE points SET step_time_s = NULL",
+       "point 1 of sweep_1 is simulated, but has no numbers"},
+      {"UPDATE points SET mfu = 'none'", "point 1 of sweep_1 is simulated, but has no numbers"},
+      {"UPDATE points SET step_time_s = -1", "point 1 of sweep_1 is simulated, but has no numbers"},
+      {"UPDATE points SET state = 'fine'", "point 1 of sweep_1 is neither ok nor anything else"},
+      {"UPDATE points SET state = NULL", "point 1 of sweep_1 is neither ok nor anything else"},
+  };
+  for (const Case& one : kCases) {
+    CAPTURE(one.change);
+    const TemporaryFile file;
+    {
+      SweepStore store(file.path());
+      store.choose(record("a"), true);
+      store.add(ok_point(1, 1));
+    }
+    SQLite::Database(file.path(), SQLite::OPEN_READWRITE).exec(one.change);
+    const auto complaint = [&](auto&& look) -> std::string {
+      try {
+        look();
+      } catch (const IoError& error) {
+        return error.what();
+      }
+      return "";
+    };
+    const std::string read =
+        complaint([&] { SweepStore::reader(file.path()).look_at(record("a")); });
+    CHECK(read.find(one.sentence) != std::string::npos);
+    CHECK(read.find("--restart") != std::string::npos);
+    SweepStore store(file.path());
+    CHECK(complaint([&] { store.choose(record("a"), false); }) == read);
+    store.choose(record("a"), true);
+    CHECK(store.count() == 0);
+  }
 }
 
 TEST_CASE("another file is left alone") {
