@@ -44,6 +44,12 @@ bool has_layers(const std::string& name) {
       model.shape);
 }
 
+bool has_experts(const std::string& name) {
+  const Model model = load_model(name, Library{{source_folder()}});
+  const auto* transformer = std::get_if<Transformer>(&model.shape);
+  return transformer != nullptr && transformer->experts;
+}
+
 std::vector<std::string> zoo() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(fs::path(source_folder()) / "models")) {
@@ -101,6 +107,8 @@ class Draw {
     const int shared = pick_.divisor_of(data_, 16);
     const std::string expert =
         fmt::format("expert: {{degree: {}}}", power_of_two(context_ * data_));
+    const Schedule& schedule = *Registry<Schedule>::find(pick_.one_of(Registry<Schedule>::names()));
+    const bool overlaps = pick_.flip() || schedule.needs.overlaps;
     return fmt::format(
         "parallelism:\n  order: {}\n  tensor: {}\n  sequence: {}\n"
         "  context: {{degree: {}, kind: {}}}\n{}"
@@ -108,8 +116,7 @@ class Draw {
         "  data: {{sharding: {}, overlap: {}{}}}\n",
         fmt::join(order, "-"), tensor_, tensor_ > 1 && pick_.flip(), context_,
         pick_.one_of({"ring", "all_gather", "all_to_all"}),
-        pick_.flip() ? "  " + expert + "\n" : "", stages_,
-        pick_.one_of(Registry<Schedule>::names()), chunks_, pick_.flip(),
+        has_experts(model_) ? "  " + expert + "\n" : "", stages_, schedule.name, chunks_, overlaps,
         pick_.one_of({"ddp", "zero1", "zero2", "zero3"}), pick_.flip(),
         shared > 1 && pick_.flip() ? fmt::format(", shard_degree: {}", shared) : "");
   }
