@@ -12,19 +12,6 @@ namespace {
 /// A few milliseconds of looking into the file.
 constexpr int kLookedAt = 1000;
 
-/// Nothing where it is refused: its copy will say why.
-std::optional<Scenario> resolved_at(const Sweep& sweep, std::int64_t point) {
-  try {
-    return scenario_of(sweep, point, known_names());
-  } catch (const UserError&) {
-    return std::nullopt;
-  }
-}
-
-std::string fingerprint_of(const std::optional<Scenario>& scenario) {
-  return scenario ? fingerprint_of(*scenario) : std::string();
-}
-
 }  // namespace
 
 DuePoints::DuePoints(const Sweep& sweep, const PointList& points, const Shard& shard,
@@ -49,7 +36,16 @@ NextPiece DuePoints::next() {
     const std::int64_t i = next_++;
     if (!is_due(i)) continue;
     const std::int64_t point = points_[i];
-    auto scenario = resolved_at(sweep_, point);
+    Scenario scenario;
+    try {
+      scenario = scenario_of(sweep_, point, known_names());
+    } catch (const UserError& error) {  // known without a copy
+      add({point,
+           {.state = PointState::refused, .reason = sentence_of(error), .numbers = {}},
+           "",
+           build_});
+      return NextPiece::later();
+    }
     const std::string fingerprint = fingerprint_of(scenario);
     if (const auto known = store_.settled_like(fingerprint)) {
       add({point, known->outcome, fingerprint, known->build});
@@ -60,7 +56,7 @@ NextPiece DuePoints::next() {
       waiting->second.push_back(point);
       return NextPiece::later();
     }
-    if (scenario) waiting_[fingerprint];
+    waiting_[fingerprint];
     under_way_[point] = std::move(scenario);
     return {point};
   }
@@ -69,7 +65,7 @@ NextPiece DuePoints::next() {
 
 const Scenario* DuePoints::resolved(std::int64_t point) const {
   const auto found = under_way_.find(point);
-  return found != under_way_.end() && found->second ? &*found->second : nullptr;
+  return found != under_way_.end() ? &found->second : nullptr;
 }
 
 void DuePoints::keep(std::int64_t point, const Outcome& outcome) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +24,10 @@ class DuePoints {
   /// Points without an outcome that would stay.
   std::int64_t left() const;
   /// The next one to simulate. Those of a scenario that has an outcome get it too; those of one
-  /// that is under way wait for it. Says "later" after each of these, and after a thousand that are
-  /// done already.
+  /// that is under way wait for it; those that are refused are done. Says "later" after each of
+  /// these, and after a thousand that are done already.
   NextPiece next();
-  /// What a point that is under way resolves to; nothing: it is refused, or under way elsewhere.
+  /// What a point that is under way resolves to; nothing: it is under way elsewhere.
   const Scenario* resolved(std::int64_t point) const;
   /// Keeps the outcome of a point that `next` gave, also for those that wait for it.
   void keep(std::int64_t point, const Outcome& outcome);
@@ -44,7 +43,7 @@ class DuePoints {
   const std::string& build_;
   const std::function<void()>& on_done_;
   std::int64_t next_ = 0;
-  std::map<std::int64_t, std::optional<Scenario>> under_way_;
+  std::map<std::int64_t, Scenario> under_way_;
   std::map<std::string, std::vector<std::int64_t>> waiting_;  ///< by fingerprints under way
 };
 

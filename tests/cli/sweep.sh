@@ -205,7 +205,7 @@ has "sizes of linked keys" "1 points of 2"
 
 # Points that take too long or too much are said, and the others are done.
 expect "too long" 1 small.yaml "${batches[@]}" --point-timeout 1us --restart
-has "too long" "8 timed out"
+has "too long" "8 points: 0 ok, 4 refused, 4 timed out"
 has "too long" "longer than 1e-06 s"
 # 8,192 ranks, each with a pace of its own: far more than what reading them left free.
 expect "too much" 1 small.yaml --vary training.micro_batch=1,2 --set cluster.nodes=1024 \
