@@ -1,15 +1,12 @@
-// The tables of a file of sweeps, through SQLiteCpp.
+// What a sweep puts into its file, and what reports ask of it.
 #include "sim/store/sweep_store.hpp"
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,7 +15,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/store/axes_text.hpp"
-#include "sim/store/writer_lock.hpp"
+#include "sim/store/sweep_tables.hpp"
 #include "sim/sweep/point_columns.hpp"
 
 namespace stepsim {
@@ -26,41 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kSchema = "stepsim.sweep/3";
-/// They do not say which build simulated a point.
-constexpr std::array<std::string_view, 2> kOldSchemas{"stepsim.sweep/1", "stepsim.sweep/2"};
 constexpr std::chrono::milliseconds kBetweenCommits{500};
-constexpr int kBusyMs = 10'000;  ///< to wait for another program that writes
-
-/// An SQL name of any characters.
-std::string name_in_sql(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) result.append(c == '"' ? 2 : 1, c);
-  return result + "\"";
-}
-
-std::string text_in_sql(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
-  return result + "'";
-}
-
-std::vector<std::string> states_in_sql() {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < kPointStates; ++i)
-    names.push_back(text_in_sql(name_of(static_cast<PointState>(i))));
-  return names;
-}
-
-constexpr int kFirstNumber = 5;  ///< of the columns that `File::select` selects
-
-/// Of a row that `File::select` selects; NULL is 0.
-PointNumbers numbers_at(const SQLite::Statement& row) {
-  std::vector<double> values;
-  for (int i = kFirstNumber; i < row.getColumnCount(); ++i)
-    values.push_back(row.getColumn(i).getDouble());
-  return numbers_of_columns(values);
-}
 
 std::string insert_text() {
   std::string marks = "?, ?, ?, ?, ?, ?, ?";
@@ -74,170 +37,6 @@ void refuse_other_file(const std::string& path, const SQLite::Exception& error) 
 }
 
 }  // namespace
-
-struct SweepStore::File {
-  std::string path;
-  std::optional<WriterLock> lock;  ///< of a file that is written
-  SQLite::Database database;
-  std::int64_t sweep = 0;    ///< the chosen one
-  std::int64_t checked = 0;  ///< the one whose points are known to be sound
-  std::vector<SweepAxis> axes;
-  std::optional<SQLite::Transaction> open;
-  bool holds = false;  ///< until `flush`
-  std::optional<SQLite::Statement> insert, find, find_like;
-  Clock::time_point last_commit = Clock::now();
-
-  File(const std::string& file, int how)
-      : path(file), lock(lock_of(file, how)), database(file, how, kBusyMs) {}
-
-  static std::optional<WriterLock> lock_of(const std::string& file, int how) {
-    return (how & SQLite::OPEN_CREATE) != 0 ? std::optional<WriterLock>(std::in_place, file)
-                                            : std::nullopt;
-  }
-
-  /// Calls SQLite; what it cannot do is an IoError that names the file.
-  template <class Work>
-  auto guarded(Work&& work) const {
-    try {
-      return work();
-    } catch (const SQLite::Exception& error) {
-      const bool is_broken = error.getErrorCode() == SQLITE_CORRUPT;
-      throw IoError(fmt::format("'{}': {}{}", path, error.what(),
-                                is_broken ? "; choose another file with --db" : ""));
-    }
-  }
-
-  void make_tables() {
-    std::string columns =
-        "sweep INTEGER, point INTEGER, state TEXT, reason TEXT, settings TEXT, scenario TEXT, "
-        "build TEXT";
-    for (const std::string& column : number_columns()) columns += ", " + column + " REAL";
-    database.exec("BEGIN IMMEDIATE");
-    database.exec("CREATE TABLE IF NOT EXISTS format (schema TEXT)");
-    database.exec(
-        "CREATE TABLE IF NOT EXISTS sweeps (sweep INTEGER PRIMARY KEY, identity TEXT UNIQUE, "
-        "inputs TEXT, name TEXT, file TEXT, axes TEXT, points INTEGER, objective TEXT)");
-    database.exec("CREATE TABLE IF NOT EXISTS points (" + columns +
-                  ", PRIMARY KEY (sweep, point)) WITHOUT ROWID");
-    database.exec("CREATE INDEX IF NOT EXISTS scenarios ON points (sweep, scenario)");
-    if (database.execAndGet("SELECT count(*) FROM format").getInt() == 0)
-      database.exec(fmt::format("INSERT INTO format VALUES ('{}')", kSchema));
-    database.exec("COMMIT");
-  }
-
-  /// Of a file that is there, whether it is one of ours.
-  void check_schema() {
-    const bool empty = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
-    if (empty) return;
-    const bool ours = database.tableExists("format");
-    const std::string schema =
-        ours ? database.execAndGet("SELECT max(schema) FROM format").getString() : "";
-    if (std::find(kOldSchemas.begin(), kOldSchemas.end(), schema) != kOldSchemas.end())
-      throw UserError(fmt::format(
-          "'{}' was written by an older stepsim: remove it, or choose another file with --db",
-          path));
-    if (schema != kSchema)
-      throw UserError(fmt::format("'{}' is a database, but not of sweeps ({})", path,
-                                  schema.empty() ? "no schema" : schema));
-  }
-
-  void begin() {
-    if (!open) open.emplace(database);
-  }
-
-  void commit() {
-    if (holds) return;
-    if (open) open->commit();
-    open.reset();
-    last_commit = Clock::now();
-  }
-
-  /// For users of SQL: the varied keys as columns.
-  void make_view() {
-    std::string columns;
-    for (const SweepAxis& axis : axes)
-      for (const std::string& key : axis.paths)
-        columns += fmt::format(", json_extract(settings, {}) AS {}",
-                               text_in_sql("$." + name_in_sql(key)), name_in_sql(key));
-    database.exec(
-        fmt::format("CREATE VIEW IF NOT EXISTS sweep_{0} AS SELECT point{1}, state, reason, build, "
-                    "{2} FROM points "
-                    "WHERE sweep = {0}",
-                    sweep, columns, fmt::join(number_columns(), ", ")));
-  }
-
-  SweepPoint point_at(const SQLite::Statement& row) const {
-    SweepPoint point{.point = row.getColumn(0).getInt64()};
-    Outcome& outcome = point.outcome;
-    const auto state = point_state_of(row.getColumn(1).getString());
-    if (!state) throw IoError(fmt::format("'{}': a point is neither ok nor anything else", path));
-    outcome.state = *state;
-    outcome.reason = row.getColumn(2).getString();
-    point.scenario = row.getColumn(3).getString();
-    point.build = row.getColumn(4).getString();
-    if (!row.getColumn(kFirstNumber).isNull()) outcome.numbers = numbers_at(row);
-    return point;
-  }
-
-  /// Of the chosen sweep. A program that wrote such a point, or a hand that changed it, may have
-  /// changed others too: none is believed.
-  void check_points() {
-    if (checked == sweep) return;
-    const auto broken = [&](const std::string& where, const std::string& what) {
-      SQLite::Statement row(
-          database,
-          fmt::format("SELECT point FROM points WHERE sweep = {} AND ({}) LIMIT 1", sweep, where));
-      if (!row.executeStep()) return;
-      throw IoError(fmt::format(
-          "'{}' is broken: point {} of sweep_{} {} (`stepsim sweep` with --restart simulates the "
-          "sweep again, with --db into another file)",
-          path, row.getColumn(0).getString(), sweep, what));
-    };
-    double grid = 1;
-    for (const SweepAxis& axis : axes) grid *= static_cast<double>(axis.values.size());
-    broken(fmt::format("typeof(point) <> 'integer' OR point < 0 OR point >= {:.0f}", grid),
-           fmt::format("is beyond its grid of {:.0f} points", grid));
-    broken(fmt::format("state IS NULL OR state NOT IN ({})", fmt::join(states_in_sql(), ", ")),
-           "is neither ok nor anything else");
-    std::string all_real;
-    for (const std::string& column : number_columns())
-      all_real += fmt::format("typeof({}) = 'real' AND ", column);
-    broken(fmt::format("state IN ('{}', '{}') AND NOT ({}step_time_s > 0)", name_of(PointState::ok),
-                       name_of(PointState::too_large), all_real),
-           "is simulated, but has no numbers that can be");
-    checked = sweep;
-  }
-
-  /// What is asked for every point.
-  void prepare() {
-    find.emplace(database, "SELECT state FROM points WHERE sweep = ? AND point = ?");
-    find_like.emplace(database, "SELECT point, state FROM points WHERE sweep = ? AND scenario = ?");
-  }
-
-  /// Nothing for a point that is not done.
-  std::optional<PointState> state_of(std::int64_t point) {
-    return guarded([&] {
-      find->reset();
-      find->bind(1, sweep);
-      find->bind(2, point);
-      std::optional<PointState> state;
-      if (find->executeStep()) state = point_state_of(find->getColumn(0).getString());
-      find->reset();
-      return state;
-    });
-  }
-
-  std::string select(const std::string& rest) const {
-    return fmt::format(
-        "SELECT point, state, reason, scenario, build, {} FROM points WHERE sweep = {} {}",
-        fmt::join(number_columns(), ", "), sweep, rest);
-  }
-
-  void each(const std::string& rest, const std::function<void(const SweepPoint&)>& visit) const {
-    SQLite::Statement rows(database, select(rest));
-    while (rows.executeStep()) visit(point_at(rows));
-  }
-};
 
 SweepStore::SweepStore(const std::string& path) {
   const bool is_new = !std::filesystem::exists(path);
@@ -478,7 +277,7 @@ void SweepStore::save() {
       if (error.getErrorCode() != SQLITE_BUSY) throw;
       file_->last_commit = Clock::now();  // what waits stays in the transaction
     }
-    file_->database.setBusyTimeout(kBusyMs);
+    file_->database.setBusyTimeout(File::kBusyMs);
   });
 }
 

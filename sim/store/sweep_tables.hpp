@@ -1,0 +1,94 @@
+// An open file of sweeps, for the store alone: its tables, through SQLiteCpp, and whether what they
+// hold can be.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "sim/core/error.hpp"
+#include "sim/store/sweep_store.hpp"
+#include "sim/store/writer_lock.hpp"
+
+namespace stepsim {
+
+struct SweepStore::File {
+  using Clock = std::chrono::steady_clock;
+  static constexpr int kBusyMs = 10'000;  ///< to wait for another program that writes
+
+  std::string path;
+  std::optional<WriterLock> lock;  ///< of a file that is written
+  SQLite::Database database;
+  std::int64_t sweep = 0;    ///< the chosen one
+  std::int64_t checked = 0;  ///< the one whose points are known to be sound
+  std::vector<SweepAxis> axes;
+  std::optional<SQLite::Transaction> open;
+  bool holds = false;  ///< until `flush`
+  std::optional<SQLite::Statement> insert, find, find_like;
+  Clock::time_point last_commit = Clock::now();
+
+  File(const std::string& file, int how)
+      : path(file), lock(lock_of(file, how)), database(file, how, kBusyMs) {}
+
+  static std::optional<WriterLock> lock_of(const std::string& file, int how) {
+    return (how & SQLite::OPEN_CREATE) != 0 ? std::optional<WriterLock>(std::in_place, file)
+                                            : std::nullopt;
+  }
+
+  /// Calls SQLite; what it cannot do is an IoError that names the file.
+  template <class Work>
+  auto guarded(Work&& work) const {
+    try {
+      return work();
+    } catch (const SQLite::Exception& error) {
+      const bool is_broken = error.getErrorCode() == SQLITE_CORRUPT;
+      throw IoError(fmt::format("'{}': {}{}", path, error.what(),
+                                is_broken ? "; choose another file with --db" : ""));
+    }
+  }
+
+  void make_tables();
+
+  /// Of a file that is there, whether it is one of ours.
+  void check_schema();
+
+  void begin() {
+    if (!open) open.emplace(database);
+  }
+
+  void commit() {
+    if (holds) return;
+    if (open) open->commit();
+    open.reset();
+    last_commit = Clock::now();
+  }
+
+  /// For users of SQL: the varied keys as columns.
+  void make_view();
+
+  SweepPoint point_at(const SQLite::Statement& row) const;
+
+  /// Of the chosen sweep. A program that wrote such a point, or a hand that changed it, may have
+  /// changed others too: none is believed.
+  void check_points();
+
+  /// What is asked for every point.
+  void prepare();
+
+  /// Nothing for a point that is not done.
+  std::optional<PointState> state_of(std::int64_t point);
+
+  std::string select(const std::string& rest) const;
+
+  void each(const std::string& rest, const std::function<void(const SweepPoint&)>& visit) const;
+};
+
+}  // namespace stepsim
