@@ -94,7 +94,7 @@ std::int64_t footprint_of(const Point& point) {
           // Two buffers: what is sent, and what arrives.
           [](const CollectivePoint& p) { return 2 * product(p.bytes); },
           [](const CopyPoint& p) { return 2 * product(p.bytes); },
-          [](const auto& p) { return whole_bytes(p); }},
+          [&point](const auto&) { return whole_bytes(point); }},
       point);
   return static_cast<std::int64_t>(bytes);
 }
