@@ -36,6 +36,7 @@ Pass pass_of(const Scenario& s) {
   pass.gradients = s.training.gradients;
   pass.adds_gradients = !s.training.fused_accumulation && s.micro_batches() > 1 &&
                         s.parallelism.data.sharding != Sharding::zero3;
+  pass.lookup = s.training.embedding_lookup;
   pass.loss = s.training.cross_entropy;
   pass.loss_metrics = s.training.loss_metrics;
   pass.keeps_placeholders = s.training.transformer_impl == TransformerImpl::transformer_engine;

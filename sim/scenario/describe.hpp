@@ -89,6 +89,9 @@ void describe(Io& io, Training& t) {
   io.field("transformer_impl", t.transformer_impl, any,
            "whose linear layers, as in Megatron-LM; those of Transformer Engine keep an empty "
            "gradient for each shape of weight");
+  io.field("embedding_lookup", t.embedding_lookup, any,
+           "of tokens and positions: by index, or as products of one-hot vectors with the tables, "
+           "as Pax has by default");
   io.field("cross_entropy", t.cross_entropy, any,
            "whose kernels compute the loss: Megatron-LM's unfused ones, PyTorch's, the fused ones "
            "of Apex and flash-attn, or those of Transformer Engine");

@@ -89,6 +89,10 @@ inline constexpr std::array kNames<TransformerImpl> = {
     std::pair{std::string_view("local"), TransformerImpl::local},
     std::pair{std::string_view("transformer_engine"), TransformerImpl::transformer_engine}};
 template <>
+inline constexpr std::array kNames<EmbeddingLookup> = {
+    std::pair{std::string_view("index"), EmbeddingLookup::index},
+    std::pair{std::string_view("matmul"), EmbeddingLookup::matmul}};
+template <>
 inline constexpr std::array kNames<CrossEntropy> = {
     std::pair{std::string_view("megatron"), CrossEntropy::megatron},
     std::pair{std::string_view("torch"), CrossEntropy::torch},

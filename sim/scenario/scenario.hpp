@@ -159,6 +159,11 @@ inline bool is_fused_attention(const std::string& kernel) {
   return kernel != kUnfusedAttention && kernel != kEagerAttention;
 }
 
+/// How rows of the tables of tokens and positions are found: by their indices, or as products of
+/// one-hot vectors with the tables (google/praxis praxis/layers/embedding_softmax.py,
+/// lookup_style).
+enum class EmbeddingLookup { index, matmul };
+
 struct Training {
   std::int64_t sequence_length = 0;          ///< tokens per sequence; 0 for models without one
   std::int64_t decoder_sequence_length = 0;  ///< of encoder-decoder models; 0: sequence_length
@@ -179,6 +184,7 @@ struct Training {
   /// unfused, eager, or an attention kernel of the GPU's profile
   std::string attention = kUnfusedAttention;
   TransformerImpl transformer_impl = TransformerImpl::local;
+  EmbeddingLookup embedding_lookup = EmbeddingLookup::index;
   CrossEntropy cross_entropy = CrossEntropy::megatron;
   int loss_metrics = 0;  ///< losses computed again after each forward pass, to be reported
   /// Bytes of a parameter or an activation.

@@ -175,6 +175,25 @@ TEST_CASE("without tensor parallelism nothing is communicated inside a layer") {
   }
 }
 
+TEST_CASE("tokens and positions that products look up take 2 T (V + P) h FLOPs in each direction") {
+  const auto embedding = [](const std::string& lookup, const std::string& parallelism) {
+    const std::string training = ", embedding_lookup: " + lookup;
+    const OpGraph graph = graph_of(gpt(training, parallelism, ", positions: 1024"));
+    return *graph.blocks.front().order().front();
+  };
+  for (const double tensor : {1, 4}) {
+    const std::string split = fmt::format("tensor: {}", tensor);
+    const double rows = V / tensor + 1024;
+    const Op by_product = embedding("matmul", split);
+    CHECK(gemm_flops(by_product.forward) == 2 * b * s * rows * h);
+    CHECK(gemm_flops(by_product.backward) == 2 * b * s * rows * h);
+    const Op by_index = embedding("index", split);
+    CHECK(gemm_flops(by_index.forward) == 0);
+    CHECK(by_product.saved.bytes() - by_index.saved.bytes() == 2 * b * s * rows);
+    CHECK(by_product.parameters == by_index.parameters);
+  }
+}
+
 TEST_CASE("a tied head owns its weights only where the embedding is on another stage") {
   const auto last = [](const OpGraph& graph) {
     return graph.blocks[graph.chain.back()].parameters();

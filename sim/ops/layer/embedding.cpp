@@ -5,6 +5,10 @@
 // token types are looked up in a table of their own and added
 // (megatron/core/models/common/embeddings/language_model_embedding.py). Compiled, lookups, sums and
 // dropout are one kernel where no collective stands between them.
+//
+// As a product (google/praxis praxis/layers/embedding_softmax.py, lookup_style matmul): one-hot
+// vectors are written and multiplied with the table, and with the gradients backward, for which
+// they are kept.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
@@ -25,6 +29,30 @@ bool joins(Item& item, double bytes) {
   return true;
 }
 
+/// A table whose rows are found for so many tokens by a product.
+struct OneHot {
+  std::string name;
+  std::int64_t tokens, rows, hidden;
+  double vectors(const Pass& pass) const {
+    return pass.element() * static_cast<double>(tokens * rows);
+  }
+};
+
+void add_product(Op& op, const Pass& pass, const OneHot& table) {
+  const double vectors = table.vectors(pass);
+  op.forward.emplace_back(memory_bound(table.name + " one-hot", vectors));
+  op.forward.emplace_back(
+      gemm(table.name + " lookup", pass, table.tokens, table.hidden, table.rows));
+  op.saved += Bytes{vectors};
+  op.kept_for_weights += Bytes{vectors};
+}
+
+void add_gradient(Op& op, const Pass& pass, const OneHot& table) {
+  op.backward.emplace_back(
+      gemm(table.name + " wgrad", pass, table.rows, table.hidden, table.tokens, true));
+  add_gradient_sum(op.backward, pass, table.name, static_cast<double>(table.rows * table.hidden));
+}
+
 }  // namespace
 
 std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor) {
@@ -43,12 +71,21 @@ Op embedding(const Pass& pass, const Transformer& model) {
   if (model.positions > 0) op.parameters.push_back(static_cast<double>(model.positions * h));
   const bool compiled = pass.fusion == Fusion::compiled;
   const bool sums = !compiled || pass.tensor > 1;
-  op.forward.emplace_back(memory_bound("embedding lookup", 2 * all));
+  const bool by_index = pass.lookup == EmbeddingLookup::index;
+  const OneHot tokens{"embedding", pass.tokens(), rows, h};
+  const OneHot positions{"position embedding", pass.outer_tokens(), model.positions, h};
+  op.kept_for_weights = Bytes{all};
+  if (by_index) {
+    op.forward.emplace_back(memory_bound("embedding lookup", 2 * all));
+  } else {
+    add_product(op, pass, tokens);
+  }
   if (pass.sequence_parallel) {
     add_collective(op.forward, pass, CollectiveOp::reduce_scatter, h);
   } else {
     add_collective(op.forward, pass, CollectiveOp::all_reduce, h);
   }
+  if (model.positions > 0 && !by_index) add_product(op, pass, positions);
   if (model.positions > 0 && sums)
     op.forward.emplace_back(memory_bound("position embedding", 3 * outer));
   if (model.token_types > 0) {
@@ -62,11 +99,15 @@ Op embedding(const Pass& pass, const Transformer& model) {
         for_weights(memory_bound("token type gradient", outer, MemoryRate::norm)));
   }
   if (pass.sequence_parallel) add_collective(op.backward, pass, CollectiveOp::all_gather, h);
-  // A dense gradient: cleared, the rows of the batch added, then accumulated into the gradient
-  // buffer.
-  const double table = pass.element() * op.parameters.front();
-  op.backward.emplace_back(for_weights(memory_bound("embedding gradient", 3 * all + 4 * table)));
-  op.kept_for_weights = Bytes{all};
+  if (by_index) {
+    // A dense gradient: cleared, the rows of the batch added, then accumulated into the gradient
+    // buffer.
+    const double table = pass.element() * op.parameters.front();
+    op.backward.emplace_back(for_weights(memory_bound("embedding gradient", 3 * all + 4 * table)));
+  } else {
+    if (model.positions > 0) add_gradient(op, pass, positions);
+    add_gradient(op, pass, tokens);
+  }
   op.output = Bytes{outer};
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   return op;

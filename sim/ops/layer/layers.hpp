@@ -38,6 +38,7 @@ struct Pass {
   double imbalance = 1;             ///< dropless: tokens of the busiest rank over the average
   bool keeps_placeholders = false;  ///< linear layers keep one empty gradient for each shape
   std::int64_t replicas = 1;        ///< data-parallel ranks
+  EmbeddingLookup lookup = EmbeddingLookup::index;
   CrossEntropy loss = CrossEntropy::megatron;
   int loss_metrics = 0;             ///< losses computed again to be reported
   bool megatron = true;             ///< layers are written as Megatron-LM's, for the host
