@@ -98,7 +98,7 @@ void check_code(int code, const std::string& program) {
 /// Whether all points are measured now.
 bool measure(const CalibrateCpuOptions& options, const std::string& program, int ranks,
              const Places& places, std::ostream& notes) {
-  const Seconds budget{parse_duration(options.budget)};
+  const Seconds budget{duration_of("--budget", options.budget)};
   std::vector<std::string> words;
   if (ranks > 1)
     words = {find_on_path(kMpirun), "--oversubscribe", "--bind-to", "none", "-n",
@@ -164,7 +164,7 @@ std::vector<FileText> files_of(const CpuProfile& made, const Places& places) {
 
 ExitCode calibrate_cpu(const CalibrateCpuOptions& options, std::ostream& out, std::ostream& notes) {
   const Places places = places_of(options);
-  (void)parse_duration(options.budget);
+  (void)duration_of("--budget", options.budget);
   refuse_to_replace({places.gpu.string(), places.link.string(), places.cluster.string(),
                      places.scenario.string()},
                     kCommand, options.force);

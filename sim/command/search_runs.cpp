@@ -103,7 +103,7 @@ SearchRuns::SearchRuns(const SearchOptions& options, const SearchBase& base)
     : options_(options), base_(base) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   jobs_ = options.jobs > 0 ? options.jobs : std::max(cores, 1);
-  limits_.seconds = parse_duration(options.strategy_timeout);
+  limits_.seconds = duration_of("--strategy-timeout", options.strategy_timeout);
 }
 
 std::vector<std::optional<StrategyOutcome>> SearchRuns::outcomes_of(

@@ -12,10 +12,27 @@ namespace {
 
 constexpr std::size_t kLongestWord =
     64;  // a longer word is no typing error; keeps the cost bounded
-constexpr std::size_t kLongestList = 16;  // choices that a proposal still lists in full
+constexpr std::size_t kLeastBeginning = 4;  // of a name, that is no accident
+constexpr std::size_t kLongestList = 16;    // choices that a proposal still lists in full
 
 char folded(char c) {
   return c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+}
+
+/// A word of some length is more often unfinished than misspelt: the shortest that begins with it
+/// and goes on with a part of its own, `resnext101-32x8d` of `resnext101`.
+std::optional<std::string> begun(std::string_view word,
+                                 const std::vector<std::string>& candidates) {
+  const auto begins = [&](const std::string& candidate) {
+    return candidate.size() > word.size() && word.size() >= kLeastBeginning &&
+           (candidate[word.size()] == '-' || candidate[word.size()] == '_') &&
+           std::equal(word.begin(), word.end(), candidate.begin(),
+                      [](char a, char b) { return folded(a) == folded(b); });
+  };
+  std::optional<std::string> best;
+  for (const std::string& candidate : candidates)
+    if (begins(candidate) && (!best || candidate.size() < best->size())) best = candidate;
+  return best;
 }
 
 }  // namespace
@@ -42,6 +59,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates) {
   if (word.empty() || word.size() > kLongestWord) return std::nullopt;
+  if (const auto whole = begun(word, candidates)) return whole;
   std::optional<std::string> best;
   std::size_t fewest = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
