@@ -31,7 +31,8 @@ void Problems::add(const Place& place, const std::string& path, std::string mess
   diagnostic.proposal = std::move(proposal);
   if (place.source) {
     diagnostic.file = place.source->name;
-    diagnostic.source_line = place.source->line(place.line);
+    const bool is_one_line = place.source->is_override && place.column > 0;
+    diagnostic.source_line = place.source->line(is_one_line ? 1 : place.line);
     if (first_non_text(diagnostic.source_line) != std::string::npos) diagnostic.source_line.clear();
   }
   if (std::find(files_.begin(), files_.end(), diagnostic.file) == files_.end()) {

@@ -11,7 +11,7 @@ struct Source {
   std::string name;    ///< path as the user gave it, or "--set path=value"
   std::string folder;  ///< "" is the current folder
   std::string text;
-  bool is_override = false;  ///< its places have no line
+  bool is_override = false;  ///< its places have no line; with a column they get a caret
 
   /// Line `number` (from 1) without its end; empty when there is no such line.
   std::string line(int number) const;

@@ -98,6 +98,99 @@ class Divide : public mup::IOprtBin {
   }
 };
 
+using Values = std::map<std::string, mup::Value>;
+
+/// A word, or a text in quotes, of an expression.
+struct Operand {
+  std::string text;
+  int offset = 0;
+  bool is_quoted() const { return text.starts_with('"'); }
+};
+
+bool is_between(char c) { return c == ' ' || c == '(' || c == ')'; }
+
+Operand operand_before(const std::string& text, std::size_t end) {
+  while (end > 0 && is_between(text[end - 1])) --end;
+  std::size_t begin = end;
+  if (end > 1 && text[end - 1] == '"') {
+    begin = text.rfind('"', end - 2);
+    if (begin == std::string::npos) begin = end - 1;
+  } else {
+    while (begin > 0 && is_word(text[begin - 1])) --begin;
+  }
+  return {text.substr(begin, end - begin), static_cast<int>(begin)};
+}
+
+Operand operand_after(const std::string& text, std::size_t begin) {
+  while (begin < text.size() && is_between(text[begin])) ++begin;
+  std::size_t end = begin;
+  if (begin < text.size() && text[begin] == '"') {
+    end = std::min(text.find('"', begin + 1), text.size() - 1) + 1;
+  } else {
+    while (end < text.size() && is_word(text[end])) ++end;
+  }
+  return {text.substr(begin, end - begin), static_cast<int>(begin)};
+}
+
+/// What the library's complaint about types is about: both sides of an operator, or all there is.
+std::vector<Operand> operands_of(const mup::ParserError& error, const std::string& text) {
+  if (error.GetCode() == mup::ecEVAL && error.GetPos() >= 0) {
+    const auto at = static_cast<std::size_t>(offset_of(error, text));
+    const std::string& sign = error.GetToken();
+    if (!sign.empty() && !is_word(sign.front()))
+      return {operand_before(text, at), operand_after(text, at + sign.size())};
+  }
+  std::vector<Operand> all;
+  for (std::size_t at = 0; at < text.size();) {
+    const Operand next = operand_after(text, at);
+    if (!next.text.empty()) all.push_back(next);
+    at = static_cast<std::size_t>(next.offset) + std::max<std::size_t>(next.text.size(), 1);
+  }
+  return all;
+}
+
+bool is_about_types(const mup::ParserError& error) {
+  const std::string text = error.GetMsg();
+  return error.GetCode() == mup::ecTYPE_CONFLICT || text.find("of type") != std::string::npos ||
+         text.find("Invalid argument type") != std::string::npos;
+}
+
+/// `the number 4`, of a name.
+std::string value_text(const mup::Value& value) {
+  if (value.IsString()) return "the text " + quoted(value.GetString());
+  const bool is_condition = value.GetType() == 'b';
+  return (is_condition ? "a condition, " : "the number ") +
+         text_of(is_condition ? Datum(value.GetBool()) : Datum(value.GetFloat()));
+}
+
+/// Which word is a text and which a number, instead of the library's letters for types.
+ExpressionError type_error(const mup::ParserError& error, const std::string& text,
+                           const Values& values) {
+  const std::vector<Operand> operands = operands_of(error, text);
+  const bool wants_condition = error.GetCode() == mup::ecTYPE_CONFLICT;
+  for (const Operand& one : operands) {
+    const auto value = values.find(one.text);
+    if (value == values.end()) continue;
+    if (wants_condition && value->second.GetType() != 'b')
+      return {fmt::format("{} is {} here, where a condition is wanted", quoted(one.text),
+                          value_text(value->second)),
+              one.offset};
+    if (value->second.IsString())
+      return {fmt::format("{} is {} here, where a number is wanted", quoted(one.text),
+                          value_text(value->second)),
+              one.offset};
+  }
+  for (const Operand& one : operands) {
+    if (!one.is_quoted()) continue;
+    std::string why = one.text + " is a text, where a number is wanted";
+    for (const Operand& other : operands)
+      if (const auto value = values.find(other.text); value != values.end())
+        why += fmt::format(": {} is {} here", quoted(other.text), value_text(value->second));
+    return {why, one.offset};
+  }
+  return {"a condition is no number to calculate or compare with", offset_of(error, text)};
+}
+
 }  // namespace
 
 struct Expression::Parser {
@@ -115,7 +208,7 @@ struct Expression::Parser {
     engine.DefineOprt(new Divide);
   }
   mup::ParserX engine;
-  std::map<std::string, mup::Value> values;  ///< the engine points at them
+  Values values;  ///< the engine points at them
 };
 
 Datum datum_of(const std::string& text) {
@@ -175,14 +268,7 @@ Datum Expression::operator()(const std::function<Datum(const std::string& name)>
   try {
     return datum_of(parser_->engine.Eval());
   } catch (const mup::ParserError& error) {
-    const bool is_of_types = error.GetMsg().find("of type") != std::string::npos;
-    for (const std::string& name : names_) {
-      const mup::Value& value = parser_->values[name];
-      if (is_of_types && value.IsString())
-        throw ExpressionError{fmt::format("{} is the text {} here, where a number is wanted",
-                                          quoted(name), quoted(value.GetString())),
-                              offset_of(name)};
-    }
+    if (is_about_types(error)) throw type_error(error, text_, parser_->values);
     throw ExpressionError{message_of(error), stepsim::offset_of(error, text_)};
   }
 }

@@ -18,7 +18,8 @@
 namespace stepsim {
 namespace {
 
-Suite read_suite(const std::shared_ptr<const Source>& source, Problems& problems) {
+/// `table` becomes the place of that key.
+Suite read_suite(const std::shared_ptr<const Source>& source, Place& table, Problems& problems) {
   const auto tree = parse_tree(source, "", problems);
   problems.throw_if_any();
   const Place start{source, 1, 1};
@@ -34,6 +35,7 @@ Suite read_suite(const std::shared_ptr<const Source>& source, Problems& problems
   describe(io, suite);
   io.finish();
   problems = reading.problems;
+  if (const Entry* entry = tree->find("table")) table = entry->value.place;
   return suite;
 }
 
@@ -53,7 +55,7 @@ void follow_base(Suite& suite, Problems& problems) {
     if (!tree->is_map()) problems.add({source, 1, 1}, "scenario", "a scenario is a map of keys");
     base = *tree;
   } catch (const IoError& error) {
-    problems.add(place, "scenario", error.what());
+    problems.add(place, "scenario", fmt::format("scenario: {}", error.what()));
   }
 }
 
@@ -132,7 +134,8 @@ Table table_of(const Tree& rows, Problems& problems) {
   return table;
 }
 
-Table table_of(const Suite& suite, const Place& start, const std::string& other,
+/// `start` is that of the suite, `named` where it names its table.
+Table table_of(const Suite& suite, const Place& start, const Place& named, const std::string& other,
                Problems& problems) {
   if (!other.empty()) return read_table(read_source(other, kLargestMeasurements), problems);
   const bool has_rows = suite.rows.kind == Tree::Kind::list;
@@ -144,7 +147,13 @@ Table table_of(const Suite& suite, const Place& start, const std::string& other,
   }
   if (has_rows) return table_of(suite.rows, problems);
   const std::string file = joined(start.source->folder, suite.table);
-  return read_table(read_source(file, kLargestMeasurements), problems);
+  try {
+    return read_table(read_source(file, kLargestMeasurements), problems);
+  } catch (const IoError& error) {
+    problems.add(named, "table", fmt::format("table: {}", error.what()));
+    problems.throw_if_any();
+    return {};
+  }
 }
 
 /// A value of a row; a list in brackets is one.
@@ -177,12 +186,13 @@ LoadedSuite load_suite(const SuiteRequest& request, const KnownNames& known) {
   const auto source = read_source(request.path);
   Problems problems;
   problems.put_first(source->name);
-  LoadedSuite loaded{read_suite(source, problems), {}};
+  Place table_at;
+  LoadedSuite loaded{read_suite(source, table_at, problems), {}};
   follow_base(loaded.suite, problems);
   check_words(loaded.suite, {source, 1, 1}, problems);
   split_unit(loaded.suite.measured, problems);
   check_paths(loaded.suite, problems);
-  const Table table = table_of(loaded.suite, {source, 1, 1}, request.table, problems);
+  const Table table = table_of(loaded.suite, {source, 1, 1}, table_at, request.table, problems);
   RowRules rules{.is_strict = request.table.empty()};
   if (!request.filter.empty()) {
     const auto filter = std::make_shared<Source>(Source{"--filter", "", request.filter, true});

@@ -80,7 +80,7 @@ void follow_scenario(Tree scenario, Sweep& sweep, Problems& problems) {
                    fmt::format("scenario: {} is a sweep itself", quoted(source->name)),
                    "name what that one varies");
   } catch (const IoError& error) {
-    problems.add(place, "scenario", error.what());
+    problems.add(place, "scenario", fmt::format("scenario: {}", error.what()));
   }
 }
 

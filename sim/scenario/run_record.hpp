@@ -1,6 +1,7 @@
 // What is recorded of validated runs: their errors, by what the runs have in common.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,13 @@ namespace stepsim {
 
 /// The generation of what has no tensor cores, such as a CPU: nothing is like it but itself.
 inline constexpr const char* kNoGeneration = "other";
+
+/// What traits can be.
+inline constexpr std::array kGenerations{"volta", "ampere", "hopper", "blackwell", kNoGeneration};
+inline constexpr std::array kModelKinds{"dense transformer", "mixture of experts", "convolutional",
+                                        "recommendation", "linear layers"};
+inline constexpr const char *kSmallLayers = "small layers", *kLargeLayers = "large layers";
+inline constexpr std::array kPrecisionClasses{"32-bit", "16-bit", "fp8"};
 
 /// What a run has in common with others whose errors may be like its own.
 struct RunTraits {

@@ -1,6 +1,7 @@
 // Rows of a table to records of runs, and back.
 #include "sim/scenario/run_record_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/suggest.hpp"
 #include "sim/core/table.hpp"
 
 namespace stepsim {
@@ -37,6 +39,24 @@ std::vector<double> errors_of(const TableCell& cell, Problems& problems) {
     at = read.ptr;
   }
   return errors;
+}
+
+/// Words that a trait can be; a word that is none of them would make a kind of runs that is like no
+/// other.
+void check_trait(std::size_t column, const TableRow& row, const std::vector<std::string>& words,
+                 Problems& problems) {
+  const auto& [text, place] = row.cells[column];
+  if (text.empty() || std::find(words.begin(), words.end(), text) != words.end()) return;
+  problems.add(place, kColumns[column],
+               fmt::format("{}: unknown {}", kColumns[column], quoted(text)),
+               did_you_mean(text, words));
+}
+
+void check_traits(const TableRow& row, Problems& problems) {
+  check_trait(2, row, {kGenerations.begin(), kGenerations.end()}, problems);
+  check_trait(3, row, {kModelKinds.begin(), kModelKinds.end()}, problems);
+  check_trait(4, row, {kSmallLayers, kLargeLayers}, problems);
+  check_trait(5, row, {kPrecisionClasses.begin(), kPrecisionClasses.end()}, problems);
 }
 
 std::string cell(const std::string& text) {
@@ -67,6 +87,7 @@ std::vector<RecordedRuns> load_recorded_runs(const std::string& path) {
                     .traits = {text(1), text(2), text(3), text(4), text(5)},
                     .known = text(6),
                     .errors = errors_of(row.cells[7], problems)});
+    check_traits(row, problems);
     if (!kinds.insert({runs.back().suite, runs.back().traits, runs.back().known}).second)
       problems.add(row.place, "",
                    "the suite has this kind of runs in a row above: one row has all of its errors");

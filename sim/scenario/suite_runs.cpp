@@ -39,6 +39,10 @@ struct RowError {
 /// The place of a byte of a phrase, where its line has the text as it is.
 Place within(const Phrase& phrase, int offset) {
   Place place = phrase.place;
+  if (place.source && place.source->is_override) {
+    place.column = offset + 1;
+    return place;
+  }
   const auto column = static_cast<std::size_t>(std::max(place.column - 1, 0));
   const std::string line = place.source ? place.source->line(place.line) : "";
   if (column < line.size() && line.compare(column, phrase.text.size(), phrase.text) == 0)
@@ -70,6 +74,7 @@ class Runs {
       MeasuredRun run{.label = default_label(row), .place = row.place};
       errors_.clear();
       if (where_ && !holds(*where_, row, nullptr, true)) continue;
+      is_any_row_left_ = true;
       name(run, row);
       if (filter_ && !holds(*filter_, row, &run, true)) continue;
       fill(run, row);
@@ -77,10 +82,25 @@ class Runs {
       if (!errors_.empty()) run.refusal = errors_.front().message;
       runs.push_back(std::move(run));
     }
+    refuse_idle_conditions();
     return runs;
   }
 
  private:
+  /// A condition of the suite that none of its rows meets is misspelt, or about rows that went
+  /// away.
+  void refuse_idle_conditions() {
+    if (!rules_.is_strict || filter_ || table_.rows.empty() || !problems_.empty()) return;
+    const auto refuse_idle = [&](const Compiled& one) {
+      problems_.add(within(*one.phrase, 0), one.path,
+                    fmt::format("{}no row meets {}", one.title, stepsim::quoted(one.phrase->text)),
+                    "texts are compared as they are written in the table");
+    };
+    if (where_ && !is_any_row_left_) return refuse_idle(*where_);
+    for (std::size_t i = 0; i < known_.size(); ++i)
+      if (known_used_.count(i) == 0) refuse_idle(known_[i]);
+  }
+
   void keep(std::vector<Compiled>& list, const std::string& path, const Phrase& phrase) {
     if (auto one = compiled(path, phrase)) list.push_back(std::move(*one));
   }
@@ -245,8 +265,9 @@ class Runs {
 
   void fill(MeasuredRun& run, const TableRow& row) {
     for (std::size_t i = 0; i < known_.size(); ++i) {
-      if (run.known.empty() && holds(known_[i], row, nullptr, false))
-        run.known = on_one_line(suite_.known[i].reason);
+      if (!holds(known_[i], row, nullptr, false)) continue;
+      known_used_.insert(i);
+      if (run.known.empty()) run.known = on_one_line(suite_.known[i].reason);
     }
     for (std::size_t i = 0; i < settings_.size(); ++i) {
       const auto found = value(settings_[i], row);
@@ -288,6 +309,8 @@ class Runs {
   std::optional<Compiled> where_, measured_, label_, filter_;
   std::vector<Compiled> settings_, groups_, known_;
   std::set<std::string> filter_names_, missing_;
+  std::set<std::size_t> known_used_;    ///< those that some row meets
+  bool is_any_row_left_ = false;        ///< by `where`
   std::set<std::pair<int, int>> seen_;  ///< places in the table that were reported
   std::vector<bool> is_numeric_;
   std::vector<RowError> errors_;  ///< of the row at hand

@@ -121,7 +121,7 @@ class Conditions {
 
   Place within(const Phrase& phrase, int offset) const {
     Place place = phrase.place;
-    if (place.line > 0) place.column += offset;
+    place.column += place.line > 0 ? offset : offset + 1;
     return place;
   }
 

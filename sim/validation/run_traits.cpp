@@ -61,7 +61,7 @@ const char* layers_of(const Scenario& scenario) {
   const std::int64_t tokens =
       scenario.training.micro_batch * scenario.sequence_length() / p.context.degree;
   const std::int64_t work = tokens * transformer->hidden * transformer->hidden / p.tensor;
-  return work <= kSmallLayer ? "small layers" : "large layers";
+  return work <= kSmallLayer ? kSmallLayers : kLargeLayers;
 }
 
 const char* class_of(Precision precision) {

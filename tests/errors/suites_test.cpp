@@ -63,8 +63,8 @@ TEST_CASE("another table without the suite's columns is refused, and so is a fil
   CHECK(said.find("rows.csv:2:1: no column 'iter_time_s', which the suite reads in measured, did "
                   "you mean 'iter_time'?") != std::string::npos);
   CHECK(said_of({.path = suite, .table = "", .filter = "nodez > 1"}) ==
-        "--filter: no column 'nodez' in the table, did you mean 'nodes'?\n");
+        "--filter: no column 'nodez' in the table, did you mean 'nodes'?\n  nodez > 1\n  ^\n");
   CHECK(said_of({.path = suite, .table = "", .filter = "nodes * 2"}) ==
         "--filter: 'nodes * 2' is no condition: it is '2' here, compare with ==, <, > or their "
-        "like\n");
+        "like\n  nodes * 2\n  ^\n");
 }

@@ -82,6 +82,31 @@ TEST_CASE("what has no value says why") {
   CHECK(error_of("{1, 2}") == "its value is neither a number nor a text");
   CHECK(error_of("blank * 2").find("is the text") != std::string::npos);
   CHECK(error_of("") == "expression is empty");
+}
+
+TEST_CASE("texts where numbers are wanted are named, and the other way round") {
+  CHECK(error_of("tp > 2 and model < 2") ==
+        "'model' is the text 'MPT-7b' here, where a number is wanted");
+  CHECK(error_of("gpus > tp * model") ==
+        "'model' is the text 'MPT-7b' here, where a number is wanted");
+  CHECK(error_of("-model") == "'model' is the text 'MPT-7b' here, where a number is wanted");
+  CHECK(error_of("max(tp, model)") ==
+        "'model' is the text 'MPT-7b' here, where a number is wanted");
+  CHECK(error_of("model == \"x\" or (tp) < \"a b\"") ==
+        "\"a b\" is a text, where a number is wanted: 'tp' is the number 4 here");
+  CHECK(error_of("tp * 2 >= \"4\"") == "\"4\" is a text, where a number is wanted");
+  CHECK(error_of("tp and gpus > 1") == "'tp' is the number 4 here, where a condition is wanted");
+  CHECK(error_of("1 < tp < 8") == "a condition is no number to calculate or compare with");
+  const Expression one("tp > 1 and gpus < \"a\"");
+  try {
+    one([](const std::string& name) { return kRow.at(name); });
+    FAIL("it has a value");
+  } catch (const ExpressionError& error) {
+    CHECK(error.offset == 18);
+  }
+}
+
+TEST_CASE("the limits of an expression") {
   CHECK(error_of(std::string(2000, '(')) == "longer than 1000 characters");
   CHECK(error_of(std::string(900, '(')) != "");
 }

@@ -193,6 +193,10 @@ TEST_CASE("a record of runs without errors, with infinite ones or a kind twice i
            "runs.csv:4:13: errors: '" + number + "' are not numbers");
   refuse("s,a100,,,,,,1\ns,h100,,,,,,2\ns,a100,,,,,,3\n",
          "runs.csv:6:1: the suite has this kind of runs in a row above");
+  refuse("s,a100,amper,,,,,1\n",
+         "runs.csv:4:8: generation: unknown 'amper', did you mean 'ampere'?");
+  refuse("s,a100,ampere,,,16bit,,1\n",
+         "runs.csv:4:17: precision: unknown '16bit', did you mean '16-bit'?");
   const auto read = load_recorded_runs(
       folder.file("runs.csv", to_csv({}) + "s,a100,,,,,,1\ns,a100,,,,,late,2\nr,a100,,,,,,3\n"));
   CHECK(read.size() == 3);  // known ones, and those of another suite, are kinds of their own
