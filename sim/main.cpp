@@ -8,15 +8,19 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "sim/cli/build_identity.hpp"
 #include "sim/cli/options.hpp"
+#include "sim/cli/words.hpp"
+#include "sim/command/interrupt.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/suggest.hpp"
 #include "sim/core/version.hpp"
+#include "sim/scenario/load.hpp"
 
 namespace stepsim {
 namespace {
@@ -27,19 +31,12 @@ constexpr std::array kCommands{add_run,       add_explain,  add_compare, add_sea
                                add_calibrate, add_validate, add_sweep,   add_merge};
 
 constexpr const char* kFooter =
-    "Exit codes: 0 ok, 1 an expectation failed, 2 bad input, 3 the simulation could not complete,\n"
+    "Exit codes: 0 ok, 1 an expectation failed, 2 bad input, 3 not completed (deadlock, Ctrl-C),\n"
     "4 a file could not be read or written, 70 a defect of stepsim.\n\n"
     "Example: stepsim run scenarios/gpt3-175b-1024xa100.yaml --set cluster.nodes=64";
 
-/// CLI11 would only say that a subcommand is required.
-void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
-  throw UserError(fmt::format("no command '{}', {}", argv[1], did_you_mean(argv[1], names)));
-}
+/// These print what is known when Ctrl-C comes, however early.
+constexpr std::array kInterruptible{"explain", "search", "sweep", "validate"};
 
 int fail(ExitCode code, const std::exception& error) {
   std::cerr << error.what() << '\n';
@@ -47,6 +44,9 @@ int fail(ExitCode code, const std::exception& error) {
 }
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::find(kInterruptible.begin(), kInterruptible.end(),
+                            std::string_view(argv[1])) != kInterruptible.end())
+    exit_when_interrupted();
   CLI::App app{"stepsim: a discrete-event simulator of distributed training steps"};
   Action chosen;
   app.footer(kFooter);
@@ -54,8 +54,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   for (const auto add : kCommands) add(app, chosen);
   try {
-    refuse_unknown_command(app, argc, argv);
-    app.parse(argc, argv);
+    const std::vector<const char*> words = words_of(argc, argv, app);
+    app.parse(static_cast<int>(words.size()), words.data());
+    for (const std::string& warning : library_warnings())
+      std::cerr << "warning: " << warning << '\n';
     const ExitCode code = chosen();
     if (!std::cout.flush()) throw IoError("cannot write the result to standard output");
     return static_cast<int>(code);

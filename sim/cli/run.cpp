@@ -26,6 +26,7 @@ void add_run(CLI::App& app, Action& chosen) {
   run->callback([kept, fold, &chosen] {
     kept->fold = *fold == "auto";
     kept->colour = wants_colour();
+    kept->progress = shows_progress();
     chosen = [kept] { return stepsim::run(*kept, std::cout, std::cerr); };
   });
 }

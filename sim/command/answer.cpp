@@ -10,6 +10,7 @@
 #include "sim/command/counterfactuals.hpp"
 #include "sim/command/long_run.hpp"
 #include "sim/command/replicas.hpp"
+#include "sim/core/error.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/report/measure.hpp"
@@ -20,13 +21,29 @@ namespace stepsim {
 namespace {
 
 /// That of measured runs like it; nothing where no record of any is found.
-std::optional<ExpectedError> likely_error(const Library& library, const Scenario& scenario) {
-  const auto runs = recorded_runs_of(library);
+std::optional<ExpectedError> likely_error(const Library& library, const Scenario& scenario,
+                                          std::ostream& notes) {
+  const auto runs = measured_runs(library, notes);
   if (!runs) return std::nullopt;
   return expected_error(traits_of(scenario), *runs);
 }
 
 }  // namespace
+
+std::optional<std::vector<RecordedRuns>> measured_runs(const Library& library,
+                                                       std::ostream& notes) {
+  const auto go_on = [&](const std::string& why) {
+    notes << fmt::format("warning: without the likely error: {}\n", why);
+    return std::nullopt;
+  };
+  try {
+    return recorded_runs_of(library);
+  } catch (const UserError& error) {
+    return go_on(error.what());
+  } catch (const IoError& error) {
+    return go_on(error.what());
+  }
+}
 
 Answer answer_of(const Scenario& scenario, const Library& library, const AnswerOptions& options,
                  std::ostream& notes) {
@@ -36,9 +53,9 @@ Answer answer_of(const Scenario& scenario, const Library& library, const AnswerO
   if (scenario.run.replicas > 1) {
     replicas = run_replicas(scenario, graph, {.fold = options.fold, .jobs = options.jobs});
     options.lap("replicas");
-    const auto done = static_cast<int>(replicas->steps.size());
-    if (done < replicas->asked)
-      notes << fmt::format("interrupted: {} of {} replicas are done\n", done, replicas->asked);
+    if (replicas->is_interrupted())
+      notes << fmt::format("interrupted: {} of {} replicas are done\n", replicas->steps.size(),
+                           replicas->asked);
   }
   const int replica = replicas ? replicas->median : 0;
   const Plan plan = make_plan(scenario, graph, {.replica = replica});
@@ -54,7 +71,7 @@ Answer answer_of(const Scenario& scenario, const Library& library, const AnswerO
   metrics.checkpoint = checkpoint_cost(scenario, graph, replica);
   if (scenario.run.horizon)
     metrics.long_run = far(metrics, scenario, graph, timeline, replica, options.fold);
-  metrics.expected_error = likely_error(library, scenario);
+  metrics.expected_error = likely_error(library, scenario, notes);
   answer.outcomes = judge(scenario, metrics);
   options.lap("measure");
   return answer;

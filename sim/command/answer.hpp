@@ -3,11 +3,13 @@
 
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <vector>
 
 #include "sim/engine/simulate.hpp"
 #include "sim/report/metrics.hpp"
 #include "sim/scenario/load.hpp"
+#include "sim/scenario/run_record.hpp"
 
 namespace stepsim {
 
@@ -24,6 +26,10 @@ struct Answer {
   std::vector<ExpectationOutcome> outcomes;
   Simulation simulation;  ///< of the replica in the middle
 };
+
+/// The record of measured runs in the library; a broken one is said on `notes`, and nothing, as if
+/// there were none.
+std::optional<std::vector<RecordedRuns>> measured_runs(const Library& library, std::ostream& notes);
 
 /// Simulates it, its replicas and its counterfactuals; the record of measured runs is the
 /// library's. What the reader should know besides goes to `notes`.

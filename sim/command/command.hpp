@@ -25,6 +25,7 @@ struct RunOptions {
   int jobs = 0;  ///< replicas at the same time; 0: as many as there are cores
   bool stats = false;
   bool colour = false;
+  bool progress = false;  ///< on standard error, which is a terminal
   int width = 80;
 };
 

@@ -347,7 +347,7 @@ ExitCode compare(const CompareOptions& options, std::ostream& out, std::ostream&
   simulate_all(candidates, options.jobs);
   std::vector<Contender> runs;
   for (Candidate& candidate : candidates) runs.push_back(std::move(candidate.contender));
-  const auto measured = recorded_runs_of(library_for(options.files.front()));
+  const auto measured = measured_runs(library_for(options.files.front()), notes);
   Comparison comparison = compare(std::move(runs), measured.value_or(std::vector<RecordedRuns>{}));
   const ExitCode code = judged(options, comparison, notes);
   out << formatted(options, comparison);

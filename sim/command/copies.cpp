@@ -4,35 +4,27 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <new>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
+#include "sim/report/humanise.hpp"
 
 namespace stepsim {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-volatile std::sig_atomic_t interrupted = 0;
-void note_interrupt(int) { interrupted = 1; }
-const InterruptNoted* outermost = nullptr;
-
-void note(int signal, struct sigaction& before) {
-  sigaction(signal, nullptr, &before);
-  if (before.sa_handler == SIG_IGN) return;  // a job in the background
-  struct sigaction action {};
-  action.sa_handler = note_interrupt;  // without SA_RESTART: poll returns
-  sigaction(signal, &action, nullptr);
-}
 
 /// What a copy writes: how it ended in one letter, then its text.
 std::string said(Ending how, const std::string& text) {
@@ -71,8 +63,30 @@ double address_space_bytes() {
   return pages * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-void limit_memory(double bytes) {
+int answers_to = -1;  ///< the pipe of a copy whose memory is limited
+
+/// SimGrid aborts, or runs into a null pointer, where it gets no memory for a stack. Where a
+/// mapping of that size is not to be had, that is what happened.
+void on_crash(int signal) {
+  constexpr std::size_t kStack = 8 << 20;
+  void* room = mmap(nullptr, kStack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) {
+    const char letter = static_cast<char>('a' + static_cast<int>(Ending::out_of_memory));
+    [[maybe_unused]] const ssize_t written = write(answers_to, &letter, 1);
+    _exit(0);
+  }
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+void limit_memory(double bytes, int pipe) {
+  if (answers_to >= 0) answers_to = pipe;  // a copy of a copy has its memory, and another listener
   if (bytes <= 0) return;
+  answers_to = pipe;
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS}) std::signal(signal, on_crash);
+  // What it says of its own end there is no news: the reason is printed with the point.
+  const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nothing >= 0) dup2(nothing, STDERR_FILENO);
   const auto most = static_cast<rlim_t>(address_space_bytes() + bytes);
   rlimit limit{most, most};
   setrlimit(RLIMIT_AS, &limit);
@@ -96,30 +110,6 @@ double seconds_since(Clock::time_point begin) {
 
 }  // namespace
 
-InterruptNoted::InterruptNoted() : is_within_another_(outermost != nullptr) {
-  if (is_within_another_) {
-    on_interrupt_ = outermost->on_interrupt_;
-    on_terminate_ = outermost->on_terminate_;
-    return;
-  }
-  outermost = this;
-  interrupted = 0;
-  note(SIGINT, on_interrupt_);
-  note(SIGTERM, on_terminate_);
-}
-
-InterruptNoted::~InterruptNoted() {
-  if (!is_within_another_) restore();
-}
-
-bool InterruptNoted::came() { return interrupted != 0; }
-
-void InterruptNoted::restore() const {
-  outermost = nullptr;
-  sigaction(SIGINT, &on_interrupt_, nullptr);
-  sigaction(SIGTERM, &on_terminate_, nullptr);
-}
-
 Copies::Copies(const InterruptNoted& noted, const ForkLimits& limits,
                const std::function<std::string(std::int64_t)>& work,
                const std::function<void(Ended)>& on_end)
@@ -139,7 +129,7 @@ void Copies::start(std::int64_t index) {
     noted_.restore();
     for (const Copy& other : copies_) close(other.pipe);
     close(ends[0]);
-    limit_memory(limits_.bytes);
+    limit_memory(limits_.bytes, ends[1]);
     write_all(ends[1], answer_of(work_, index));
     _exit(0);
   }
@@ -199,7 +189,7 @@ void Copies::hear(std::size_t i) {
   close(copies_[i].pipe);
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (signal == SIGINT || signal == SIGTERM) {  // given up, and so is all
-    note_interrupt(signal);
+    InterruptNoted::note();
     copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
   } else if (copies_[i].said.empty() || signal != 0) {
     leave(i, Ending::crashed, crash_text(signal));
@@ -211,7 +201,7 @@ void Copies::hear(std::size_t i) {
 
 std::string Copies::memory_text() const {
   if (limits_.bytes <= 0) return "the machine has no more memory";
-  return fmt::format("more than {:.0f} MB of memory", limits_.bytes / 1e6);
+  return fmt::format("more than {} of memory", humanise(Bytes{limits_.bytes}).text());
 }
 
 void Copies::leave(std::size_t i, Ending how, std::string text) {

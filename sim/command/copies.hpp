@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -11,27 +10,9 @@
 #include <sys/types.h>
 
 #include "sim/command/forked.hpp"
+#include "sim/command/interrupt.hpp"
 
 namespace stepsim {
-
-/// While it lives Ctrl-C and SIGTERM are noted instead of ending the process. Within another one it
-/// is a part of that: a signal that came before came for it, too.
-class InterruptNoted {
- public:
-  InterruptNoted();
-  ~InterruptNoted();
-  InterruptNoted(const InterruptNoted&) = delete;
-  InterruptNoted& operator=(const InterruptNoted&) = delete;
-  /// Whether one of them came.
-  static bool came();
-  /// As it was before: for a copy, which the signals end.
-  void restore() const;
-
- private:
-  bool is_within_another_;
-  struct sigaction on_interrupt_ {};
-  struct sigaction on_terminate_ {};
-};
 
 /// The copies that run, and what they have said so far. Those that still run in the end are killed,
 /// and so are those of a process that dies.

@@ -2,6 +2,7 @@
 #include <ostream>
 
 #include "sim/command/command.hpp"
+#include "sim/command/interrupt.hpp"
 #include "sim/command/load.hpp"
 #include "sim/command/what_if.hpp"
 
@@ -9,6 +10,7 @@ namespace stepsim {
 
 ExitCode explain(const ExplainOptions& options, std::ostream& out) {
   const Scenario scenario = load(options.scenario);
+  const InterruptNoted noted;  // also while it prints
   const Explanation explanation = explain(scenario, [&](const std::vector<std::string>& settings) {
     ScenarioArgument changed = options.scenario;
     changed.overrides.insert(changed.overrides.end(), settings.begin(), settings.end());

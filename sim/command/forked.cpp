@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,11 @@ std::function<std::optional<std::int64_t>()> counting(int count) {
   };
 }
 
+/// Of a copy; in a copy itself it is told on as what it is.
+struct OutOfMemory : std::bad_alloc {
+  const char* what() const noexcept override { return "the machine has no more memory"; }
+};
+
 [[noreturn]] void throw_error(const Ended& ended) {
   switch (ended.how) {
     case Ending::user_error:
@@ -38,6 +44,8 @@ std::function<std::optional<std::int64_t>()> counting(int count) {
       throw SimulationError(ended.text);
     case Ending::io_error:
       throw IoError(ended.text);
+    case Ending::out_of_memory:
+      throw OutOfMemory();
     default:
       throw InternalError(ended.text);
   }

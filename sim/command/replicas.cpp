@@ -35,7 +35,7 @@ Replicas run_replicas(const Scenario& scenario, const OpGraph& graph,
     if (times.size() > 1) replicas.samples.emplace_back(times.begin() + 1, times.end());
     numbers.push_back(static_cast<int>(i));
   }
-  if (numbers.empty()) throw UserError("interrupted before the first replica was done");
+  if (numbers.empty()) throw SimulationError("interrupted before the first replica was done");
   replicas.statistics = statistics_of(replicas.steps);
   replicas.median = numbers[static_cast<std::size_t>(index_of_median(replicas.steps))];
   return replicas;

@@ -14,7 +14,7 @@ struct ReplicaOptions {
 
 /// Simulates run.replicas of them, each in a process of its own, so that the result depends neither
 /// on their number at a time nor on their order. After Ctrl-C it has those that were done by then.
-/// Throws UserError when there are none.
+/// Throws SimulationError when there are none.
 Replicas run_replicas(const Scenario& scenario, const OpGraph& graph,
                       const ReplicaOptions& options);
 

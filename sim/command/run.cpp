@@ -9,7 +9,9 @@
 #include "sim/command/answer.hpp"
 #include "sim/command/command.hpp"
 #include "sim/command/load.hpp"
+#include "sim/command/patience.hpp"
 #include "sim/report/csv.hpp"
+#include "sim/report/file.hpp"
 #include "sim/report/json.hpp"
 #include "sim/report/text.hpp"
 #include "sim/report/trace.hpp"
@@ -41,6 +43,16 @@ class StopWatch {
   RunStats stats_;
 };
 
+/// What follows a stage, in words.
+const char* after(const std::string& stage, const Scenario& scenario) {
+  if (stage == "load") return "building the graph of operations";
+  if (stage == "build" && scenario.run.replicas > 1) return "simulating the replicas";
+  if (stage == "build" || stage == "replicas") return "planning";
+  if (stage == "plan") return "simulating";
+  if (stage == "simulate") return "simulating what the step would be otherwise";
+  return "writing";
+}
+
 std::string formatted(const RunOptions& options, const Metrics& metrics,
                       const std::vector<ExpectationOutcome>& outcomes, const RunStats& stats) {
   if (options.format == "json") return to_json(metrics, outcomes, options.stats ? &stats : nullptr);
@@ -61,24 +73,28 @@ void check_trace(const RunOptions& options) {
   namespace fs = std::filesystem;
   const std::string& trace = options.trace;
   std::error_code ignored;
-  if (fs::equivalent(trace, options.scenario.path, ignored))
-    throw UserError(fmt::format("--trace {} would replace the scenario", trace));
+  check_apart({{"--trace", trace}}, {{"the scenario", options.scenario.path}});
   const bool is_file = !fs::exists(trace, ignored) || fs::is_regular_file(trace, ignored);
   if (is_file && !trace.ends_with(".json") && !trace.ends_with(".json.gz"))
     throw UserError(
         fmt::format("--trace '{}': the name of a trace ends in .json or .json.gz", trace));
+  check_writable(trace);
 }
 
 }  // namespace
 
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) {
   StopWatch watch;
+  Patience patience(options.progress);
   if (!options.trace.empty()) check_trace(options);
   const Scenario scenario = load(options.scenario);
   for (const std::string& note : scenario.model.notes)
     notes << fmt::format("note: model {}: {}\n", scenario.model.name, note);
-  watch.lap("load");
-  const auto lap = [&](const char* stage) { watch.lap(stage); };
+  const auto lap = [&](const char* stage) {
+    watch.lap(stage);
+    patience.begins(after(stage, scenario));
+  };
+  lap("load");
   const Answer answer = answer_of(
       scenario, library_for(options.scenario.path),
       {.fold = options.fold, .jobs = options.jobs, .kernels = !options.trace.empty(), .lap = lap},
@@ -86,11 +102,15 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
   if (!options.trace.empty()) {
     save_trace(options.trace, answer.simulation.timeline);
     watch.lap("trace");
+    patience.end();
     notes << "trace in " << options.trace << ": open https://ui.perfetto.dev and drop it there\n";
   }
+  patience.end();
   const RunStats stats = watch.finish();
   out << formatted(options, answer.metrics, answer.outcomes, stats);
   if (options.stats && options.format != "json") notes << stats_line(stats);
+  if (answer.metrics.replicas && answer.metrics.replicas->is_interrupted())
+    return ExitCode::incomplete;
   for (const ExpectationOutcome& outcome : answer.outcomes) {
     if (!outcome.holds) return ExitCode::expectation_failed;
   }

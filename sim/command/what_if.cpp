@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/command/copies.hpp"
 #include "sim/command/counterfactuals.hpp"
 #include "sim/command/forked.hpp"
+#include "sim/command/interrupt.hpp"
 #include "sim/command/long_run.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
@@ -118,7 +118,7 @@ std::optional<int> workers_enough(const Base& base, Seconds free) try {
   const int now = std::max(base.scenario.data->workers, 1);
   int enough = now;
   Seconds best = step_with(enough);
-  for (int more = 2 * now; more <= kMostWorkers; more *= 2) {
+  for (int more = 2 * now; more <= kMostWorkers && !InterruptNoted::came(); more *= 2) {
     const Seconds step = step_with(more);
     if (step * kAlike >= best) break;
     best = step;
@@ -126,7 +126,7 @@ std::optional<int> workers_enough(const Base& base, Seconds free) try {
   }
   if (enough == now || best > kFilled * free) return {};
   int few = std::max(enough / 2, now);  // not enough
-  while (few + 1 < enough) {
+  while (few + 1 < enough && !InterruptNoted::came()) {
     const int middle = (few + enough) / 2;
     (step_with(middle) <= kAlike * best ? enough : few) = middle;
   }

@@ -169,6 +169,7 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
   const Json json{
       {"schema", "stepsim.result/1"},
       {"scenario", m.scenario},
+      {"interrupted", m.replicas && m.replicas->is_interrupted()},
       {"step_time_s", number(m.step_time)},
       {"steps_s", steps_of(m)},
       {"tokens_per_s", of_tokens(m.tokens_per_s)},

@@ -82,6 +82,8 @@ struct Replicas {
                                               ///< long run is made of them
   Statistics statistics;                      ///< of these
   int median = 0;  ///< the replica in the middle, whose numbers the rest of a report has
+
+  bool is_interrupted() const { return static_cast<int>(steps.size()) < asked; }
 };
 
 /// What one checkpoint is, and costs.

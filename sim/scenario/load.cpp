@@ -28,14 +28,16 @@ void add_root(Library& library, const std::string& root) {
 }
 
 /// $STEPSIM_LIBRARY: folders with colons between them.
-void add_environment(Library& library) {
+std::vector<std::string> folders_of_environment() {
   const char* value = std::getenv("STEPSIM_LIBRARY");
   std::string rest = value == nullptr ? "" : value;
+  std::vector<std::string> folders;
   while (!rest.empty()) {
     const std::size_t colon = rest.find(':');
-    add_root(library, rest.substr(0, colon));
+    if (colon != 0) folders.push_back(rest.substr(0, colon));
     rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
   }
+  return folders;
 }
 
 std::string stem_of(const std::string& file) {
@@ -121,7 +123,7 @@ bool is_library(const fs::path& folder) {
 
 Library library_for(const std::string& scenario_path) {
   Library library;
-  add_environment(library);
+  for (const std::string& folder : folders_of_environment()) add_root(library, folder);
   std::error_code ignored;
   const fs::path start = fs::absolute(scenario_path, ignored).parent_path();
   for (fs::path folder = start; !folder.empty(); folder = folder.parent_path()) {
@@ -130,6 +132,20 @@ Library library_for(const std::string& scenario_path) {
   }
   add_root(library, STEPSIM_LIBRARY_DIR);
   return library;
+}
+
+std::vector<std::string> library_warnings() {
+  std::vector<std::string> warnings;
+  std::error_code ignored;
+  for (const std::string& folder : folders_of_environment()) {
+    if (!fs::is_directory(folder, ignored))
+      warnings.push_back(fmt::format("STEPSIM_LIBRARY: there is no folder {}", quoted(folder)));
+    else if (!is_library(folder) && !fs::is_directory(fs::path(folder) / "validate", ignored))
+      warnings.push_back(fmt::format(
+          "STEPSIM_LIBRARY: {} has no models/, calib/gpus/, calib/links/ or scenarios/clusters/",
+          quoted(folder)));
+  }
+  return warnings;
 }
 
 Scenario unchecked_scenario(const Tree& tree, const Place& start, const std::string& name,

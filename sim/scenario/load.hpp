@@ -28,6 +28,9 @@ struct Library {
 /// parents that hold a models/ folder, and the source tree that the program was built from.
 Library library_for(const std::string& scenario_path);
 
+/// Folders of $STEPSIM_LIBRARY that have nothing that a scenario may name, in words.
+std::vector<std::string> library_warnings();
+
 /// A convention of FLOPs as the checks know it.
 struct KnownConvention {
   std::string name;

@@ -84,13 +84,21 @@ has "a run like those of the record" "3 suites"
 echo 'suite,errors' >library/validate/recorded_runs.csv
 code=0
 STEPSIM_LIBRARY=$PWD/library "$program" run run.yaml >out 2>err || code=$?
-((code == 2)) || fail "a run with a broken record exits with $code"
+((code == 0)) || fail "a run with a broken record exits with $code"
+has "a broken record" "warning: without the likely error: " err
 has "a broken record" "recorded_runs.csv:1:1: not a record of runs" err
+has "a broken record" "Step time"
+lacks "a broken record" "Likely error"
 cp library/validate/recorded_runs.csv broken_runs.csv
 expect "a broken record is named before anything is predicted" 2 small.yaml --record broken.yaml
 [[ ! -s out ]] || fail "rows were predicted before the record was read"
 expect "a record of a part" 2 small.yaml --record record.yaml --filter 'tp == 1'
 expect "a record that would replace a suite" 2 small.yaml --record small.yaml
+has "a record that would replace a suite" "--record 'small.yaml' would replace a suite" err
+expect "a picture onto the runs of a record" 2 small.yaml --record new.yaml --svg new_runs.csv
+has "a picture onto the runs of a record" "are the same file, 'new_runs.csv'" err
+expect "a text that is compared" 2 small.yaml --filter 'tp < "a"'
+has "a text that is compared" "\"a\" is a text, where a number is wanted: 'tp' is the number 1 here" err
 echo 'tolerance: {row: 0.001 %}' >>small.yaml
 expect "a broken tolerance" 1 small.yaml
 has "a broken tolerance" "Broken"

@@ -1,12 +1,17 @@
 // Work in processes of its own: in order, with its errors, and what is done when interrupted.
 #include "sim/command/forked.hpp"
 
+#include <array>
 #include <csignal>
+#include <functional>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/command/interrupt.hpp"
+#include "sim/command/patience.hpp"
 #include "sim/core/error.hpp"
 
 using namespace stepsim;
@@ -117,9 +122,83 @@ TEST_CASE("work that hangs, wants all memory or dies has a reason, and the rest 
   CHECK(all[0].how == Ending::timed_out);
   CHECK(all[0].text == "longer than 0.5 s");
   CHECK(all[1].how == Ending::out_of_memory);
-  CHECK(all[1].text == "more than 1000 MB of memory");
+  CHECK(all[1].text == "more than 954 MiB of memory");
   CHECK(all[2].how == Ending::crashed);
   CHECK(all[2].text.find("signal 9") != std::string::npos);
   CHECK(all[3].how == Ending::user_error);
   CHECK(all[4].text == "done");
+}
+
+namespace {
+
+/// What becomes of a copy of this process that does that; what it prints to standard error goes to
+/// `said`.
+int status_after(const std::function<void()>& act, std::string* said = nullptr) {
+  std::array<int, 2> ends{};
+  REQUIRE(pipe(ends.data()) == 0);
+  const pid_t copy = fork();
+  if (copy == 0) {
+    std::signal(SIGINT, SIG_DFL);
+    dup2(ends[1], STDERR_FILENO);
+    act();
+    _exit(0);
+  }
+  close(ends[1]);
+  std::array<char, 4096> buffer{};
+  for (ssize_t n = 0; (n = read(ends[0], buffer.data(), buffer.size())) > 0;)
+    if (said != nullptr) said->append(buffer.data(), static_cast<std::size_t>(n));
+  close(ends[0]);
+  int status = 0;
+  REQUIRE(waitpid(copy, &status, 0) == copy);
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("a second Ctrl-C ends the process, but not one that was sent along with the first") {
+  const auto twice = [](unsigned seconds) {
+    return status_after([=] {
+      const InterruptNoted noted;
+      raise(SIGINT);
+      if (!InterruptNoted::came()) _exit(1);
+      sleep(seconds);
+      raise(SIGINT);
+    });
+  };
+  CHECK(twice(0) == 0);
+  const int late = twice(3);
+  CHECK(WIFSIGNALED(late));
+  CHECK(WTERMSIG(late) == SIGINT);
+}
+
+TEST_CASE("Ctrl-C before there is anything to print says so") {
+  std::string said;
+  const int status = status_after(
+      [] {
+        exit_when_interrupted();
+        raise(SIGINT);
+      },
+      &said);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == static_cast<int>(ExitCode::incomplete));
+  CHECK(said == "interrupted before the first simulation\n");
+}
+
+TEST_CASE("who waits for more than two seconds is told for what, and the line is emptied") {
+  const auto told = [](bool is_on, useconds_t wait) {
+    std::string said;
+    status_after(
+        [=] {
+          Patience patience(is_on);
+          patience.begins("planning");
+          for (useconds_t i = 0; i < wait / 100'000; ++i)
+            usleep(100'000);  // a signal cuts one short
+          patience.begins("simulating");
+        },
+        &said);
+    return said;
+  };
+  CHECK(told(true, 0).empty());
+  CHECK(told(false, 2'500'000).empty());
+  CHECK(told(true, 2'500'000) == "\r\033[Kplanning ...\r\033[Ksimulating ...\r\033[K");
 }
