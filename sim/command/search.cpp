@@ -3,13 +3,13 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <functional>
+#include <map>
 #include <ostream>
 
 #include <fmt/format.h>
 
-#include "sim/command/copies.hpp"
+#include "sim/command/interrupt.hpp"
 #include "sim/command/load.hpp"
 #include "sim/command/search_runs.hpp"
 #include "sim/command/shell_words.hpp"
@@ -31,24 +31,25 @@ std::string command_of(const ScenarioArgument& argument) {
 
 // --- what is asked
 
-/// "64..4096" doubles; everything else is as in the axes of a sweep.
-std::string with_doubling(const std::string& text) {
-  const bool steps = text.find('+') != std::string::npos || text.find('*') != std::string::npos;
-  return text.find("..") == std::string::npos || steps ? text : text + "*2";
-}
+constexpr double kMostGpus = 1e6;
+constexpr double kMostTokens = 1e18;
 
+/// "64..4096" doubles; everything else is as in the axes of a sweep.
 std::vector<int> sizes_of(const SearchOptions& options, const Cluster& cluster) {
   if (options.gpus.empty()) return {cluster.gpus()};
   Problems problems;
   SweepAxis axis{.paths = {"gpus"}, .values = {}, .place = {}};
   const auto source =
       std::make_shared<Source>(Source{"--gpus " + options.gpus, "", options.gpus, true});
-  add_values(with_doubling(options.gpus), {source, 0, 0}, axis, problems);
+  add_values(options.gpus, {source, 0, 0}, axis, problems, UsualStep::doubles);
   problems.throw_if_any();
   std::vector<int> sizes;
   for (const AxisValue& value : axis.values) {
     const double gpus = value.number.value_or(0);
-    if (gpus < 1 || gpus > 1e6 || gpus != std::floor(gpus))
+    if (gpus > kMostGpus)
+      throw UserError(fmt::format("--gpus {}: more than {} GPUs are not simulated", options.gpus,
+                                  grouped(static_cast<std::int64_t>(kMostGpus))));
+    if (gpus < 1 || gpus != std::floor(gpus))
       throw UserError(
           fmt::format("--gpus {}: '{}' is not a number of GPUs", options.gpus, text_of(value)));
     const int each = cluster.gpus_per_node, count = static_cast<int>(gpus);
@@ -81,21 +82,17 @@ std::optional<std::int64_t> steps_of(const SearchOptions& options, const Scenari
   double tokens = 0;
   const char* end = options.tokens.data() + options.tokens.size();
   const auto read = std::from_chars(options.tokens.data(), end, tokens);
-  if (read.ec != std::errc{} || read.ptr != end || !(tokens > 0) || tokens > 1e18)
+  const bool is_number = read.ec != std::errc::invalid_argument && read.ptr == end;
+  if (is_number && (read.ec != std::errc{} || tokens > kMostTokens))
+    throw UserError(
+        fmt::format("--tokens {}: not between 1 and {:g}", options.tokens, kMostTokens));
+  if (!is_number || !(tokens > 0))
     throw UserError(
         fmt::format("--tokens {}: a number of tokens is wanted, as in 300e9", options.tokens));
   if (tokens_per_step(s) == 0)
     throw UserError(fmt::format("--tokens {}: '{}' has none; state run.horizon in steps",
                                 options.tokens, s.model.name));
   return static_cast<std::int64_t>(std::ceil(tokens / tokens_per_step(s)));
-}
-
-double seconds_of(const char* option, const std::string& text) {
-  try {
-    return parse_duration(text);
-  } catch (const UserError& error) {
-    throw UserError(fmt::format("{}: {}", option, error.what()));
-  }
 }
 
 /// Of the training, whose length has to be known.
@@ -107,7 +104,7 @@ std::optional<Seconds> deadline_of(const SearchOptions& options,
         fmt::format("--deadline {}: of what training? --tokens 300e9 says how long it is, or "
                     "run.horizon in steps",
                     options.deadline));
-  return Seconds{seconds_of("--deadline", options.deadline)};
+  return Seconds{duration_of("--deadline", options.deadline)};
 }
 
 /// Which of several sizes is best, where nobody says.
@@ -115,17 +112,26 @@ std::string default_objective(const SearchOptions& options) {
   return options.deadline.empty() ? "step_time" : "gpus";
 }
 
-/// A file that will be written, and is not what was read.
-void check_output(const SearchOptions& options) {
-  if (!options.svg.empty()) check_writable(options.svg);
-  if (options.output.empty()) return;
-  std::error_code none;
-  if (std::filesystem::equivalent(options.output, options.scenario.path, none))
-    throw UserError(
-        fmt::format("-o {}: this is the scenario that is searched; another name keeps "
-                    "it",
-                    options.output));
-  check_writable(options.output);
+/// Files that will be written, and are not what was read.
+void check_outputs(const SearchOptions& options) {
+  check_apart({{"-o", options.output}, {"--svg", options.svg}},
+              {{"the scenario that is searched", options.scenario.path}});
+  for (const std::string& file : {options.output, options.svg})
+    if (!file.empty()) check_writable(file);
+}
+
+/// The second would replace the first.
+void check_only(const SearchOptions& options) {
+  std::map<std::string, std::string> seen;
+  for (const std::string& only : options.only) {
+    const std::size_t equals = std::min(only.find('='), only.size());
+    const auto [first, is_new] = seen.emplace(only.substr(0, equals), only);
+    if (is_new) continue;
+    throw UserError(fmt::format(
+        "--only {}: --only {} restricts '{}' already, give all its values at once: --only {},{}",
+        only, first->second, first->first, first->second,
+        only.substr(std::min(equals + 1, only.size()))));
+  }
 }
 
 void check_for_one_size(const SearchOptions& options) {
@@ -202,10 +208,11 @@ class SearchCommand {
         steps_(steps_of(options, base_.scenario)),
         deadline_(deadline_of(options, steps_)),
         budget_(options.budget.empty() ? std::nullopt
-                                       : std::optional(seconds_of("--budget", options.budget))) {
+                                       : std::optional(duration_of("--budget", options.budget))) {
     if (!options.objective.empty()) check_objective(options.objective);
     if (sizes_.size() == 1) check_for_one_size(options);
-    check_output(options);
+    check_outputs(options);
+    check_only(options);
     for (const int gpus : sizes_) axes_of_size(gpus);  // mistakes first
     check_some_are_left();
   }
@@ -230,7 +237,8 @@ class SearchCommand {
                         .run = {},
                         .no_run = {},
                         .dollars_per_hour = {},
-                        .deadline = deadline_};
+                        .deadline = deadline_,
+                        .is_restricted = !options_.only.empty()};
     if (s.cost) report.dollars_per_hour = s.cost->price.dollars_per_hour;
     report.outcome = found(gpus, report.own, budget);
     report.interrupted = report.outcome.interrupted();
@@ -266,9 +274,7 @@ class SearchCommand {
         report.not_searched.push_back(gpus);
         continue;
       }
-      CapacityPoint point{.search = this->report(gpus), .run = {}};
-      point.run = point.search.run;
-      report.points.push_back(std::move(point));
+      report.points.push_back({.search = this->report(gpus)});
     }
     if (!options_.only.empty() && report.not_searched.empty() && none_fit_together(report))
       throw UserError(nothing_fits_text());
@@ -313,7 +319,11 @@ class SearchCommand {
   }
 
   std::string nothing_fits_text() const {
-    return only_text() + ": no strategy that fits together is left; try without one of them";
+    const std::string undivided =
+        sizes_.size() == 1 ? undivided_text(base_.scenario.training.global_batch, sizes_.front())
+                           : "";
+    return only_text() + ": no strategy that fits together is left" + undivided +
+           "; try without one of them";
   }
 
   static bool none_fit_together(const SearchOutcome& outcome) {
@@ -403,8 +413,8 @@ ExitCode code_of(const CapacityReport& report) {
 }  // namespace
 
 ExitCode search(const SearchOptions& options, std::ostream& out, std::ostream& notes) {
-  const InterruptNoted noted;  // of all searches and of what follows them
   SearchCommand command(options, notes);
+  const InterruptNoted noted;  // of all searches and of what follows them
   if (command.sizes().size() == 1) {
     const SearchReport report = command.report(command.sizes().front());
     out << formatted(options, report);
@@ -413,7 +423,11 @@ ExitCode search(const SearchOptions& options, std::ostream& out, std::ostream& n
   }
   const CapacityReport report = command.capacity();
   out << formatted(options, report);
-  if (!options.svg.empty()) save_file(options.svg, capacity_svg(report));
+  const bool has_any = std::any_of(report.points.begin(), report.points.end(),
+                                   [](const CapacityPoint& point) { return point.best(); });
+  if (!options.svg.empty() && has_any) save_file(options.svg, capacity_svg(report));
+  if (!options.svg.empty() && !has_any)
+    notes << fmt::format("{}: not written, there is nothing to draw\n", options.svg);
   if (report.best) command.write(report.points[*report.best].search);
   return code_of(report);
 }

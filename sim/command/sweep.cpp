@@ -17,6 +17,7 @@
 #include "sim/command/shard.hpp"
 #include "sim/command/simulated_point.hpp"
 #include "sim/command/sweep_answer.hpp"
+#include "sim/core/duration.hpp"
 #include "sim/core/hash.hpp"
 #include "sim/core/trim.hpp"
 #include "sim/core/version.hpp"
@@ -35,25 +36,21 @@ namespace {
 
 constexpr std::int64_t kTriedScenarios = 100;  ///< of an axis, to see which profiles they read
 
-/// The value of an option that is a quantity above 0.
-template <class Value>
-Value limit_of(const std::string& option, const std::string& text) {
+double memory_limit(const std::string& text) {
   try {
-    Value value;
-    read_scalar(text, value);
-    if (value <= Value{}) throw Mistake{fmt::format("{} is not above 0", quoted(text)), ""};
-    return value;
+    Bytes size;
+    read_scalar(text, size);
+    if (size <= Bytes{0}) throw Mistake{fmt::format("{} is not above 0", quoted(text)), ""};
+    return size.bytes();
   } catch (const Mistake& mistake) {
-    throw UserError({Diagnostic{.message = fmt::format("{}: {}", option, mistake.message),
+    throw UserError({Diagnostic{.message = "--point-memory: " + mistake.message,
                                 .proposal = mistake.proposal}});
   }
 }
 
 ForkLimits limits_of(const SweepOptions& options) {
-  ForkLimits limits{
-      .seconds = limit_of<Seconds>("--point-timeout", options.point_timeout).seconds(), .bytes = 0};
-  if (!options.point_memory.empty())
-    limits.bytes = limit_of<Bytes>("--point-memory", options.point_memory).bytes();
+  ForkLimits limits{.seconds = duration_of("--point-timeout", options.point_timeout), .bytes = 0};
+  if (!options.point_memory.empty()) limits.bytes = memory_limit(options.point_memory);
   return limits;
 }
 
@@ -123,6 +120,33 @@ void warm_up(const Sweep& sweep, std::int64_t point) {
   }
 }
 
+/// An objective that no point can have is said before the first of them is simulated.
+void check_objective(const Sweep& sweep, std::int64_t first) {
+  const auto varies = [&](const std::string& key) {
+    for (const SweepAxis& axis : sweep.axes)
+      for (const std::string& path : axis.paths)
+        if (path == key || path.starts_with(key + ".")) return true;
+    return false;
+  };
+  Scenario scenario;
+  try {
+    scenario = scenario_of(sweep, first, known_names());
+  } catch (const UserError&) {  // another point may be fine
+    return;
+  }
+  const Aim aim = objective_of(sweep.objective).aim;
+  if (aim == Aim::cost && !scenario.cost && !varies("cost"))
+    throw UserError({Diagnostic{.message = "--objective cost: the scenario has no price",
+                                .proposal = "state `cost: {price: 2.50 $/gpu/h}` in it"}});
+  const bool is_of_tokens = aim == Aim::tokens_per_s || aim == Aim::tokens_per_s_per_gpu;
+  const auto* transformer = std::get_if<Transformer>(&scenario.model.shape);
+  const bool has_tokens = transformer != nullptr && !transformer->vision;
+  if (is_of_tokens && !has_tokens && !varies("model"))
+    throw UserError({Diagnostic{.message = fmt::format("--objective {}: '{}' has no tokens",
+                                                       sweep.objective, scenario.model.name),
+                                .proposal = "--objective samples_per_s is of its samples"}});
+}
+
 /// What is to be done: the same on all ranks.
 struct Job {
   Sweep sweep;
@@ -147,6 +171,7 @@ Job job_of(const SweepOptions& options) {
   Sweep sweep = load_sweep(request);
   objective_of(sweep.objective);
   PointList points = points_to_run(sweep);
+  check_objective(sweep, points[0]);
   SweepRecord record = record_of(sweep, points, options);
   return {std::move(sweep),
           std::move(points),

@@ -43,15 +43,13 @@ void check_options(const ValidateOptions& options) {
       throw UserError(
           fmt::format("{} is of all rows of a suite: leave out --table and --filter", name));
   }
-  std::error_code ignored;
-  for (const auto& [name, output] :
-       {std::pair{"--svg", options.svg}, {"--record", options.record}}) {
-    std::vector<std::string> inputs = options.suites;
-    inputs.push_back(options.table);
-    for (const std::string& input : inputs)
-      if (!output.empty() && (output == input || fs::equivalent(output, input, ignored)))
-        throw UserError(fmt::format("{} {} would replace a file that is read", name, output));
-  }
+  std::vector<NamedFile> written{{"--svg", options.svg}, {"--record", options.record}}, read;
+  if (!options.record.empty())
+    written.push_back({"the runs that --record writes", runs_beside(options.record)});
+  for (const std::string& suite : options.suites) read.push_back({"a suite", suite});
+  read.push_back({"the rows of --table", options.table});
+  read.push_back({"the record of --baseline", options.baseline});
+  check_apart(written, read);
 }
 
 /// All suites, or every mistake of all of them.

@@ -48,7 +48,7 @@ void check_objective(const std::string& name) {
 }
 
 double time_of(const CapacityPoint& point) {
-  return point.run ? point.run->wall.seconds() : point.best()->step.seconds();
+  return point.run() ? point.run()->wall.seconds() : point.best()->step.seconds();
 }
 
 double cost_of(const CapacityPoint& point, const CapacityReport& report) {
@@ -62,10 +62,10 @@ void rank_sizes(CapacityReport& report) {
   // A step is not to be compared with a training: where one was interrupted its size is left out.
   const bool has_runs =
       std::any_of(report.points.begin(), report.points.end(),
-                  [](const CapacityPoint& point) { return point.run.has_value(); });
+                  [](const CapacityPoint& point) { return point.run().has_value(); });
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const CapacityPoint& point = report.points[i];
-    if (point.best() == nullptr || (has_runs && !point.run)) continue;
+    if (point.best() == nullptr || (has_runs && !point.run())) continue;
     fitting.push_back(i);
     costs.push_back(
         {static_cast<double>(point.search.gpus), time_of(point), cost_of(point, report)});

@@ -17,8 +17,8 @@ std::string gpus_text(const CapacityPoint& point) { return grouped(point.search.
 
 /// "25.5 days, goodput 97.1 %, 97,885.72 $"
 std::string run_text(const CapacityPoint& point, const CapacityReport& report) {
-  std::string text = span_text(point.run->wall);
-  if (point.run->goodput) text += fmt::format(", goodput {}", percent(*point.run->goodput));
+  std::string text = span_text(point.run()->wall);
+  if (point.run()->goodput) text += fmt::format(", goodput {}", percent(*point.run()->goodput));
   return text + ", " +
          (report.dollars_per_hour ? dollars(cost_of(point, report))
                                   : humanise(cost_of(point, report), "GPU hours").text());
@@ -27,7 +27,7 @@ std::string run_text(const CapacityPoint& point, const CapacityReport& report) {
 using Known = std::vector<const CapacityPoint*>;
 
 /// `known` are in rising order of GPUs.
-std::string in_time_text(const CapacityReport& report, const Known& known) {
+std::string who_is_in_time(const CapacityReport& report, const Known& known) {
   const auto meets = [&](const CapacityPoint* point) { return *in_time(*point, *report.deadline); };
   const auto fewest = std::find_if(known.begin(), known.end(), meets);
   const auto* cheapest = *fewest;
@@ -41,15 +41,15 @@ std::string in_time_text(const CapacityReport& report, const Known& known) {
         fmt::format("; {} are the cheapest: {}", gpus_text(*cheapest), run_text(*cheapest, report));
   if (fewest != known.begin())
     text += fmt::format("; {} take {}", gpus_text(**(fewest - 1)),
-                        span_text((*(fewest - 1))->run->wall));
+                        span_text((*(fewest - 1))->run()->wall));
   return text;
 }
 
 std::string too_late_text(const CapacityReport& report, const Known& known) {
-  const CapacityPoint* fastest =
-      *std::min_element(known.begin(), known.end(),
-                        [](const auto* a, const auto* b) { return a->run->wall < b->run->wall; });
-  const Seconds wall = fastest->run->wall, deadline = *report.deadline;
+  const CapacityPoint* fastest = *std::min_element(
+      known.begin(), known.end(),
+      [](const auto* a, const auto* b) { return a->run()->wall < b->run()->wall; });
+  const Seconds wall = fastest->run()->wall, deadline = *report.deadline;
   return fmt::format("none of these is done within {}: {}, the {}, take {}, {} ({}) too long",
                      span_text(deadline), gpus_text(*fastest),
                      fastest == known.back() ? "largest" : "fastest", span_text(wall),
@@ -66,8 +66,8 @@ std::string undecided_text(const CapacityReport& report) {
 }  // namespace
 
 std::optional<bool> in_time(const CapacityPoint& point, Seconds deadline) {
-  if (!point.run) return std::nullopt;
-  return point.run->wall <= deadline;
+  if (!point.run()) return std::nullopt;
+  return point.run()->wall <= deadline;
 }
 
 std::vector<int> undecided(const CapacityReport& report) {
@@ -86,16 +86,15 @@ std::vector<int> undecided(const CapacityReport& report) {
 std::string deadline_text(const CapacityReport& report) {
   Known known;
   for (const CapacityPoint& point : report.points)
-    if (point.run) known.push_back(&point);
+    if (point.run()) known.push_back(&point);
   const std::string open = undecided_text(report);
   if (known.empty()) return "no training is known" + open;
   const bool any = std::any_of(known.begin(), known.end(), [&](const CapacityPoint* point) {
     return *in_time(*point, *report.deadline);
   });
-  const std::string text = any ? in_time_text(report, known) : too_late_text(report, known);
-  const bool has_goodput = known.front()->run->goodput.has_value();
-  return text + (has_goodput ? "" : "; without checkpoints and failures, which are not stated") +
-         open;
+  const std::string text = any ? who_is_in_time(report, known) : too_late_text(report, known);
+  const bool has_goodput = known.front()->run()->goodput.has_value();
+  return text + (has_goodput ? "" : kWithoutFailures) + open;
 }
 
 }  // namespace stepsim

@@ -20,14 +20,15 @@ std::string capacity_json(const CapacityReport& r) {
   for (const CapacityPoint& point : r.points) {
     Json size = {{"gpus", point.search.gpus}, {"on_front", point.on_front}};
     const bool fits = point.best() != nullptr;
-    size["training_s"] = point.run ? number(point.run->wall) : Json(nullptr);
+    size["training_s"] = point.run() ? number(point.run()->wall) : Json(nullptr);
     const auto meets = r.deadline ? in_time(point, *r.deadline) : std::nullopt;
     size["in_time"] = meets ? Json(*meets) : Json(nullptr);
-    size["goodput"] = point.run && point.run->goodput ? number(*point.run->goodput) : Json(nullptr);
-    size["gpu_hours"] =
-        point.run ? number(point.run->wall.seconds() / 3600 * point.search.gpus) : Json(nullptr);
+    size["goodput"] =
+        point.run() && point.run()->goodput ? number(*point.run()->goodput) : Json(nullptr);
+    size["gpu_hours"] = point.run() ? number(point.run()->wall.seconds() / 3600 * point.search.gpus)
+                                    : Json(nullptr);
     size["dollars"] =
-        fits && point.run && r.dollars_per_hour ? number(cost_of(point, r)) : Json(nullptr);
+        fits && point.run() && r.dollars_per_hour ? number(cost_of(point, r)) : Json(nullptr);
     size["search"] = Json::parse(search_json(point.search));
     json["sizes"].push_back(size);
   }
@@ -45,16 +46,17 @@ std::string capacity_csv(const CapacityReport& r) {
       continue;
     }
     const auto meets = r.deadline ? in_time(point, *r.deadline) : std::nullopt;
-    const double hours = point.run ? point.run->wall.seconds() / 3600 * point.search.gpus : 0;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", point.search.gpus, point.on_front,
-                        digits(best->step.seconds()), digits(best->mfu), digits(best->peak.bytes()),
-                        point.run ? digits(point.run->wall.seconds()) : "",
-                        meets ? (*meets ? "true" : "false") : "",
-                        point.run && point.run->goodput ? digits(*point.run->goodput) : "",
-                        point.run ? digits(hours) : "",
-                        point.run && r.dollars_per_hour ? digits(hours * *r.dollars_per_hour) : "",
-                        csv_cell(strategy_text(point.search.listed.front().strategy)),
-                        csv_cell(point.search.commands.front()));
+    const double hours = point.run() ? point.run()->wall.seconds() / 3600 * point.search.gpus : 0;
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", point.search.gpus, point.on_front,
+                    digits(best->step.seconds()), digits(best->mfu), digits(best->peak.bytes()),
+                    point.run() ? digits(point.run()->wall.seconds()) : "",
+                    meets ? (*meets ? "true" : "false") : "",
+                    point.run() && point.run()->goodput ? digits(*point.run()->goodput) : "",
+                    point.run() ? digits(hours) : "",
+                    point.run() && r.dollars_per_hour ? digits(hours * *r.dollars_per_hour) : "",
+                    csv_cell(strategy_text(point.search.listed.front().strategy)),
+                    csv_cell(point.search.commands.front()));
   }
   return text;
 }

@@ -48,7 +48,7 @@ class Picture {
     for (const CapacityPoint& point : r_.points) {
       if (point.best() == nullptr) continue;
       points_.push_back(&point);
-      has_run_ |= point.run.has_value();
+      has_run_ |= point.run().has_value();
     }
     std::vector<double> gpus, times;
     for (const CapacityPoint* point : points_) {

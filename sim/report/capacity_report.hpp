@@ -14,8 +14,9 @@ namespace stepsim {
 /// One number of GPUs with its best strategy.
 struct CapacityPoint {
   SearchReport search;
-  std::optional<TrainedRun> run;  ///< where something fits and a length is known
   bool on_front = false;
+  /// Where something fits and a length is known.
+  const std::optional<TrainedRun>& run() const { return search.run; }
   const StrategyOutcome* best() const {
     return search.listed.empty() ? nullptr : &search.listed.front().outcome;
   }

@@ -21,8 +21,8 @@ class Screen : Page {
   Screen(const CapacityReport& report, Style style) : Page(style, kNarrowest, kWidest), r_(report) {
     for (const CapacityPoint& point : r_.points) {
       if (smallest_ == nullptr && point.best() != nullptr) smallest_ = &point;
-      has_run_ |= point.run.has_value();
-      has_goodput_ |= point.run && point.run->goodput;
+      has_run_ |= point.run().has_value();
+      has_goodput_ |= point.run() && point.run()->goodput;
     }
   }
 
@@ -41,9 +41,9 @@ class Screen : Page {
                                    grouped(r_.global_batch));
     const auto with_run =
         std::find_if(r_.points.begin(), r_.points.end(),
-                     [](const CapacityPoint& point) { return point.run.has_value(); });
+                     [](const CapacityPoint& point) { return point.run().has_value(); });
     if (with_run != r_.points.end()) {
-      const TrainedRun& run = *with_run->run;
+      const TrainedRun& run = *with_run->run();
       text += run.tokens > 0 ? fmt::format(", {}", humanise(run.tokens, "tokens").text())
                              : fmt::format(", {} steps", grouped(std::llround(run.steps)));
     }
@@ -78,7 +78,7 @@ class Screen : Page {
   }
 
   std::string cost_text(const CapacityPoint& point) const {
-    if (has_run_ && !point.run) return "";
+    if (has_run_ && !point.run()) return "";
     const double cost = cost_of(point, r_);
     if (r_.dollars_per_hour) return dollars(cost);
     return has_run_ ? grouped(std::llround(cost)) : three_digits(cost * 3600);
@@ -94,15 +94,17 @@ class Screen : Page {
     const std::string gpus =
         pad_left(grouped(point.search.gpus) + (point.on_front ? " *" : "  "), kGpus);
     const StrategyOutcome* best = point.best();
-    if (best == nullptr) return nothing(gpus, point.search.outcome, point.search.capacity);
+    if (best == nullptr) return nothing(gpus, point.search);
     tight_ |= is_tight(*best, point.search.capacity);
-    std::string text =
-        gpus + pad_left(humanise(best->step).text(), kTime) + pad_left(percent(best->mfu), kShare) +
-        pad_left(percent(scaling(point)), kShare) + pad_left(humanise(best->peak).text(), kSize);
-    if (has_run_) text += pad_left(span_of(point), span_width());
+    std::string text = gpus + in_column(humanise(best->step).text(), kTime) +
+                       in_column(percent(best->mfu), kShare) +
+                       in_column(percent(scaling(point)), kShare) +
+                       in_column(humanise(best->peak).text(), kSize);
+    if (has_run_) text += in_column(span_of(point), span_width());
     if (has_goodput_)
-      text += pad_left(point.run && point.run->goodput ? percent(*point.run->goodput) : "", kShare);
-    line(text + pad_left(cost_text(point), kCost));
+      text += in_column(point.run() && point.run()->goodput ? percent(*point.run()->goodput) : "",
+                        kShare);
+    line(text + in_column(cost_text(point), kCost));
     const std::string lead(kGpus + 2, ' ');
     for (const std::string& part :
          wrap(strategy_text(point.search.listed.front().strategy), style_.width - kGpus - 2))
@@ -113,21 +115,24 @@ class Screen : Page {
 
   /// With a mark of whether that is in time.
   std::string span_of(const CapacityPoint& point) const {
-    if (!point.run) return "";
-    const std::string span = span_text(point.run->wall);
+    if (!point.run()) return "";
+    const std::string span = span_text(point.run()->wall);
     if (!r_.deadline) return span;
     return span + (*in_time(point, *r_.deadline) ? " ✓" : " ✗");
   }
 
-  void nothing(const std::string& gpus, const SearchOutcome& outcome, Bytes capacity) {
+  void nothing(const std::string& gpus, const SearchReport& search) {
+    const SearchOutcome& outcome = search.outcome;
     const bool all = outcome.counts.left == 0 && outcome.is_whole;
     const bool divides = outcome.counts.considered > outcome.counts.refused;
-    line(gpus + (!all      ? "  nothing found"
-                 : divides ? "  nothing fits"
-                           : "  nothing fits together"));
+    line(gpus + (!all ? "  nothing found"
+                 : divides
+                     ? "  nothing fits"
+                     : "  nothing fits together" + undivided_text(r_.global_batch, search.gpus)));
     if (!all || !outcome.smallest) return;
     const std::string lead(kGpus + 2, ' ');
-    for (const std::string& part : wrap(closest_text(outcome, capacity), style_.width - kGpus - 2))
+    for (const std::string& part :
+         wrap(closest_text(outcome, search.capacity), style_.width - kGpus - 2))
       line(lead + painted(style_, Paint::dim, part));
   }
 

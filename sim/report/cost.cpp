@@ -24,7 +24,7 @@ RunCost cost_of(GpuPrice price, int gpus, double step, double waits, double samp
 
 std::string dollars(double value) {
   if (value > 0 && value < 5e-7) return "less than 0.000001 $";
-  if (value > 0 && value < 0.995) return fmt::format("{:.3g} $", value);
+  if (value > 0 && value < 0.995) return fmt::format("{:#.3g} $", value);
   const std::int64_t cents = std::llround(value * 100);
   return fmt::format("{}.{:02} $", grouped(cents / 100), cents % 100);
 }

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -105,20 +106,44 @@ class GzipBuffer : public std::streambuf {
   std::vector<char> pending_;
 };
 
-void write_plain(const std::string& path, const std::function<void(std::ostream&)>& write) {
+/// Errors name the file that was asked for, not the one that is written in its stead.
+void write_plain(const std::string& path, const std::string& named,
+                 const std::function<void(std::ostream&)>& write) {
   std::ofstream out(path, std::ios::binary);
-  if (!out) fail("open", path);
+  if (!out) fail("write", named);
   write(out);
   out.close();
-  if (!out) fail("write", path);
+  if (!out) fail("write", named);
 }
 
-void write_gzip(const std::string& path, const std::function<void(std::ostream&)>& write) {
+void write_gzip(const std::string& path, const std::string& named,
+                const std::function<void(std::ostream&)>& write) {
   GzipBuffer buffer(path);
-  if (!buffer.is_open()) fail("open", path);
+  if (!buffer.is_open()) fail("write", named);
   std::ostream out(&buffer);
   write(out);
-  if (!buffer.close() || !out) fail("write", path);
+  if (!buffer.close() || !out) fail("write", named);
+}
+
+/// A link leads to the file that is replaced.
+std::string replaced_file(const std::string& named) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const bool leads_on = fs::is_symlink(named, ignored) && fs::exists(named, ignored);
+  return leads_on ? fs::canonical(named).string() : named;
+}
+
+/// Whether a new file can be made there; errno says why not. One without a name does not show,
+/// where the file system has such.
+bool takes_files(const std::string& folder, const std::string& temporary) {
+  int file = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+    file = open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (file < 0 && errno == EEXIST) return access(temporary.c_str(), W_OK) == 0;
+    if (file >= 0) unlink(temporary.c_str());
+  }
+  if (file >= 0) close(file);
+  return file >= 0;
 }
 
 /// Whether they are, or would be, one regular file.
@@ -138,18 +163,17 @@ void save_file(const std::string& named, const std::function<void(std::ostream&)
   namespace fs = std::filesystem;
   std::error_code ignored;
   const auto writer = named.ends_with(".gz") ? write_gzip : write_plain;
-  // A device or a pipe is written to, never replaced; a link leads to the file that is replaced.
+  // A device or a pipe is written to, never replaced.
   if (fs::exists(named, ignored) && !fs::is_regular_file(named, ignored)) {
     errno = 0;
-    return writer(named, write);
+    return writer(named, named, write);
   }
-  const bool leads_on = fs::is_symlink(named, ignored) && fs::exists(named, ignored);
-  const std::string path = leads_on ? fs::canonical(named).string() : named;
+  const std::string path = replaced_file(named);
   const std::string temporary = path + ".tmp";
   const Unfinished unfinished(temporary);
   errno = 0;
   try {
-    writer(temporary, write);
+    writer(temporary, named, write);
     if (std::rename(temporary.c_str(), path.c_str()) != 0)
       fail("rename '" + temporary + "' to", path);
   } catch (...) {
@@ -188,16 +212,19 @@ void check_apart(const std::vector<NamedFile>& written, const std::vector<NamedF
   }
 }
 
-void check_writable(const std::string& path) {
+void check_writable(const std::string& named) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
+  if (fs::is_directory(named, ignored)) {
     errno = EISDIR;
-    fail("write", path);
+    fail("write", named);
   }
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return;  // a device
+  if (fs::exists(named, ignored) && !fs::is_regular_file(named, ignored)) return;  // a device
+  const std::string path = replaced_file(named);
   const fs::path folder = fs::path(path).parent_path();
-  if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) fail("write", path);
+  const std::string where = folder.empty() ? "." : folder.string();
+  if (access(where.c_str(), W_OK | X_OK) != 0 || !takes_files(where, path + ".tmp"))
+    fail("write", named);
 }
 
 }  // namespace stepsim

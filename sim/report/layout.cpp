@@ -58,6 +58,10 @@ std::string pad_left(std::string_view text, int width) {
   return repeated(" ", width - width_of(text)).append(text);
 }
 
+std::string in_column(std::string_view text, int width) {
+  return width_of(text) < width ? pad_left(text, width) : "  " + std::string(text);
+}
+
 std::string pad_right(std::string_view text, int width) {
   return std::string(text).append(repeated(" ", width - width_of(text)));
 }

@@ -22,7 +22,9 @@ enum class Paint { bold, dim, red, green, yellow };
 std::string painted(const Style& style, Paint paint, std::string_view text);
 
 int width_of(std::string_view text);
-std::string pad_left(std::string_view text, int width);   ///< aligned right
+std::string pad_left(std::string_view text, int width);  ///< aligned right
+/// The same, and two blanks before what is wider than its column.
+std::string in_column(std::string_view text, int width);
 std::string pad_right(std::string_view text, int width);  ///< aligned left
 
 /// The words of the text in lines of at most `width`; a longer word has a line of its own.

@@ -69,10 +69,8 @@ std::string search_json(const SearchReport& r) {
   json["own"] = r.own && r.own->fits ? outcome_json(*r.own) : Json(nullptr);
   json["training_s"] = r.run ? number(r.run->wall) : Json(nullptr);
   json["training_error"] = r.no_run.empty() ? Json(nullptr) : Json(r.no_run);
-  if (r.deadline) {
-    json["deadline_s"] = number(*r.deadline);
-    json["in_time"] = r.run ? Json(r.run->wall <= *r.deadline) : Json(nullptr);
-  }
+  json["deadline_s"] = r.deadline ? number(*r.deadline) : Json(nullptr);
+  json["in_time"] = r.deadline && r.run ? Json(r.run->wall <= *r.deadline) : Json(nullptr);
   json["goodput"] = r.run && r.run->goodput ? number(*r.run->goodput) : Json(nullptr);
   json["strategies"] = listed_json(r);
   return json.dump(2) + "\n";

@@ -40,6 +40,7 @@ struct SearchReport {
   std::string no_run;                      ///< why there is none
   std::optional<double> dollars_per_hour;  ///< of a GPU
   std::optional<Seconds> deadline;         ///< of the training
+  bool is_restricted = false;              ///< by --only
 };
 
 /// The first `keep` of the ranking, without those that differ from one before in the bucket alone.
@@ -51,11 +52,18 @@ std::string reason_text(const SearchReason& reason);
 /// "300 G tokens in 34.2 days, 840,000 GPU hours, 1,680,000.00 $, goodput 94.1 %"
 std::string trained_text(const TrainedRun& run, int gpus, std::optional<double> dollars_per_hour);
 
+/// Of a training whose scenario states neither checkpoints nor failures.
+inline constexpr const char* kWithoutFailures =
+    "; without checkpoints and failures, which are not stated";
+
 /// "in time: 4.5 days before the deadline of 30.0 days"
 std::string in_time_text(Seconds wall, Seconds deadline);
 
 /// The command in lines of a shell, of that width where its words allow it.
 std::vector<std::string> shell_lines(const std::string& command, int width);
+
+/// ": 128 samples do not divide among 96 GPUs"; empty where they do.
+std::string undivided_text(std::int64_t global_batch, int gpus);
 
 /// "12 strategies: 3 do not fit together, ..."
 std::string counts_text(const SearchCounts& counts);

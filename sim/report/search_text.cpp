@@ -73,7 +73,9 @@ class Screen : Page {
     if (r_.own && r_.own->fits) paragraph("Against", against(b));
     if (r_.run) paragraph("Training", trained_text(*r_.run, r_.gpus, r_.dollars_per_hour));
     if (!r_.no_run.empty()) paragraph("Training", "not known: " + r_.no_run);
-    if (r_.run && r_.deadline) paragraph("Deadline", in_time_text(r_.run->wall, *r_.deadline));
+    if (r_.run && r_.deadline)
+      paragraph("Deadline", in_time_text(r_.run->wall, *r_.deadline) +
+                                (r_.run->goodput ? "" : kWithoutFailures));
     labelled("Run", shell_lines(r_.commands.front(), style_.width - kLabel));
     line();
   }
@@ -100,9 +102,10 @@ class Screen : Page {
     const double step = o.step.seconds(), first = r_.listed.front().outcome.step.seconds();
     const double over = step / first - 1;
     tight_ |= is_tight(o, r_.capacity);
-    std::string lead = pad_left(rank, kRank) + pad_left(time_text(o.step), kTime) +
-                       pad_left(over_text(over), kAgainst) +
-                       pad_left(humanise(o.peak).text(), kSize) + pad_left(percent(o.mfu), kShare);
+    std::string lead = pad_left(rank, kRank) + in_column(time_text(o.step), kTime) +
+                       in_column(over_text(over), kAgainst) +
+                       in_column(humanise(o.peak).text(), kSize) +
+                       in_column(percent(o.mfu), kShare);
     const int used = kRank + kTime + kAgainst + kSize + kShare + kGap;
     for (const std::string& part : wrap(strategy_text(strategy), style_.width - used)) {
       line(lead + std::string(kGap, ' ') + part);
@@ -135,7 +138,8 @@ class Screen : Page {
     if (r_.outcome.smallest && r_.outcome.counts.left == 0 && r_.outcome.is_whole) {
       paragraph("Nothing fits",
                 closest_text(r_.outcome, r_.capacity) +
-                    ". More GPUs (--gpus), an optimizer on the host (--set "
+                    (r_.is_restricted ? ". Other values of --only, more GPUs" : ". More GPUs") +
+                    " (--gpus), an optimizer on the host (--set "
                     "parallelism.data.offload_optimizer=true) or GPUs with more memory would help");
     } else {
       paragraph("Nothing found", nothing_text());
@@ -143,12 +147,13 @@ class Screen : Page {
     line();
   }
 
-  const char* nothing_text() const {
+  std::string nothing_text() const {
     const SearchCounts& c = r_.outcome.counts;
     if (c.simulated + c.failed + c.no_memory > 0)
       return "no strategy that was simulated has an answer";
-    return r_.outcome.is_whole && c.left == 0 ? "no strategy fits together"
-                                              : "no strategy has been simulated yet";
+    return r_.outcome.is_whole && c.left == 0
+               ? "no strategy fits together" + undivided_text(r_.global_batch, r_.gpus)
+               : "no strategy has been simulated yet";
   }
 
   void searched() {
@@ -243,6 +248,12 @@ std::vector<std::string> shell_lines(const std::string& command, int width) {
     from = next;
   }
   return lines;
+}
+
+std::string undivided_text(std::int64_t global_batch, int gpus) {
+  if (global_batch % gpus == 0) return "";
+  return fmt::format(": {} samples do not divide among {} GPUs", grouped(global_batch),
+                     grouped(gpus));
 }
 
 std::string counts_text(const SearchCounts& c) {

@@ -64,14 +64,18 @@ Json axes_json(const SweepAnswer& answer) {
 Json counts_json(const SweepAnswer& answer) {
   Json counts{
       {"grid", answer.grid}, {"wanted", answer.wanted}, {"done", answer.done}, {"ok", answer.ok}};
-  for (const StateExample& other : answer.others) {
-    std::string key = name_of(other.state);
+  const auto key_of = [](PointState state) {
+    std::string key = name_of(state);
     std::replace(key.begin(), key.end(), ' ', '_');
-    counts[key] = other.count;
-  }
-  if (answer.alike > 0) counts["alike"] = answer.alike;
-  if (const auto& shard = answer.shard)
-    counts["shard"] = {{"part", shard->part}, {"of", shard->of}, {"points", shard->points}};
+    return key;
+  };
+  for (std::size_t state = 1; state < kPointStates; ++state)
+    counts[key_of(static_cast<PointState>(state))] = 0;
+  for (const StateExample& other : answer.others) counts[key_of(other.state)] = other.count;
+  counts["alike"] = answer.alike;
+  const auto& shard = answer.shard;
+  counts["shard"] =
+      shard ? Json{{"part", shard->part}, {"of", shard->of}, {"points", shard->points}} : Json();
   return counts;
 }
 

@@ -59,7 +59,7 @@ class Screen : Page {
           fmt::format("{}{} of {}", grid.empty() ? "" : " x ", axis.values.size(), title_of(axis));
     for (const std::string& part : wrap(fmt::format("{}: {}", a_.name, grid), style_.width))
       line(bold(part));
-    std::string counts = fmt::format("{} points", grouped(a_.wanted));
+    std::string counts = fmt::format("{} point{}", grouped(a_.wanted), a_.wanted == 1 ? "" : "s");
     if (a_.shard)
       counts = fmt::format("shard {} of {}: {} of {}", grouped(a_.shard->part),
                            grouped(a_.shard->of), grouped(a_.shard->points), counts);
@@ -80,11 +80,11 @@ class Screen : Page {
   std::string figures(const PointNumbers& n) const {
     const bool has_value = value(n) > 0;
     std::string text =
-        pad_left(has_value ? objective_text(*a_.objective, value(n)) : "none", kFigure);
+        in_column(has_value ? objective_text(*a_.objective, value(n)) : "none", kFigure);
     const bool known = !a_.best.empty() && has_value;
-    text += pad_left(known ? distance_text(value(n), best_value()) : "", kDistance);
-    if (a_.objective->aim != Aim::mfu) text += pad_left(percent(n.mfu), kMfu);
-    if (a_.objective->aim != Aim::memory) text += pad_left(humanise(n.peak).text(), kMemory);
+    text += in_column(known ? distance_text(value(n), best_value()) : "", kDistance);
+    if (a_.objective->aim != Aim::mfu) text += in_column(percent(n.mfu), kMfu);
+    if (a_.objective->aim != Aim::memory) text += in_column(humanise(n.peak).text(), kMemory);
     return text;
   }
 

@@ -94,14 +94,15 @@ std::size_t step_begin(const std::string& text) {
   return std::string::npos;
 }
 
-Range range_of(const std::string& text) {
+Range range_of(const std::string& text, UsualStep usual) {
   const std::size_t dots = text.find("..");
   std::string last = text.substr(dots + 2);
   const std::size_t sign = step_begin(last);
   Range range;
   range.from = end_of(text.substr(0, dots), text);
   range.to = end_of(last.substr(0, sign), text);
-  range.step = {1, ""};
+  range.multiplies = usual == UsualStep::doubles;
+  range.step = {range.multiplies ? 2.0 : 1.0, ""};
   if (sign != std::string::npos) {
     range.multiplies = last[sign] == '*';
     range.step = end_of(last.substr(sign + 1), text);
@@ -118,8 +119,8 @@ double in_unit(const End& end, const std::string& unit, const std::string& whole
   return end.value * own.factor / wanted.factor;
 }
 
-std::vector<std::string> unfolded(const std::string& text) {
-  Range range = range_of(text);
+std::vector<std::string> unfolded(const std::string& text, UsualStep usual) {
+  Range range = range_of(text, usual);
   const std::string unit = !range.from.unit.empty() ? range.from.unit : range.to.unit;
   const double from = in_unit(range.from, unit, text), to = in_unit(range.to, unit, text);
   if (to < from) throw Mistake{fmt::format("{} ends before it begins", quoted(text)), ""};
@@ -171,12 +172,13 @@ void add_one(std::vector<std::string> texts, const Place& place, SweepAxis& axis
 bool is_range(const std::string& text) { return text.find("..") != std::string::npos; }
 
 /// One item of a list: a value, or a range where one key varies.
-void add_item(const std::string& item, const Place& place, SweepAxis& axis, Problems& problems) {
+void add_item(const std::string& item, const Place& place, SweepAxis& axis, Problems& problems,
+              UsualStep usual = UsualStep::counts) {
   if (axis.paths.size() > 1) return add_one(split(item, ':'), place, axis, problems);
   const bool path = item.find('/') != std::string::npos && !leading_number(item);
   if (!is_range(item) || path) return add_one({item}, place, axis, problems);
   try {
-    for (const std::string& text : unfolded(item)) add_one({text}, place, axis, problems);
+    for (const std::string& text : unfolded(item, usual)) add_one({text}, place, axis, problems);
   } catch (const Mistake& mistake) {
     problems.add(place, title_of(axis), mistake.message, mistake.proposal);
   }
@@ -232,11 +234,12 @@ std::optional<double> number_in_base_units(const std::string& text) try {
   return std::nullopt;
 }
 
-void add_values(const std::string& text, const Place& place, SweepAxis& axis, Problems& problems) {
+void add_values(const std::string& text, const Place& place, SweepAxis& axis, Problems& problems,
+                UsualStep usual) {
   if (trimmed(text).empty())
     return problems.add(place, title_of(axis), fmt::format("{} has no values", title_of(axis)),
                         "write some, as in \"1, 2, 4\" or \"1..8\"");
-  for (const std::string& item : split(text, ',')) add_item(item, place, axis, problems);
+  for (const std::string& item : split(text, ',')) add_item(item, place, axis, problems, usual);
   check_twins(axis, problems);
 }
 

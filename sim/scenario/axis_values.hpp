@@ -7,6 +7,7 @@
 //   1:16, 2:8          of two linked keys, in pairs
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "sim/core/problems.hpp"
@@ -20,8 +21,12 @@ inline constexpr std::size_t kMostAxisValues = 100'000;
 /// What a text with a unit of any dimension, or none, says in base units; nothing for a word.
 std::optional<double> number_in_base_units(const std::string& text);
 
+/// How a range goes on where it does not say: 1..8 by one, or 1, 2, 4, 8.
+enum class UsualStep : std::uint8_t { counts, doubles };
+
 /// Adds the values that a text of the command line says. Mistakes go to the problems.
-void add_values(const std::string& text, const Place& place, SweepAxis& axis, Problems& problems);
+void add_values(const std::string& text, const Place& place, SweepAxis& axis, Problems& problems,
+                UsualStep usual = UsualStep::counts);
 
 /// The same for a value in a file: a list, or a text with ranges.
 void add_values(const Tree& value, SweepAxis& axis, Problems& problems);

@@ -75,6 +75,9 @@ void SweepStore::File::check_schema() {
   if (std::find(kOldSchemas.begin(), kOldSchemas.end(), schema) != kOldSchemas.end())
     throw UserError(fmt::format(
         "'{}' was written by an older stepsim: remove it, or choose another file with --db", path));
+  if (schema != kSchema && schema.starts_with("stepsim.sweep/"))
+    throw UserError(fmt::format(
+        "'{}' was written by a newer stepsim ({}): choose another file with --db", path, schema));
   if (schema != kSchema)
     throw UserError(fmt::format("'{}' is a database, but not of sweeps ({})", path,
                                 schema.empty() ? "no schema" : schema));

@@ -31,7 +31,7 @@ WriterLock::WriterLock(const std::string& path)
       continue;
     }
     close(file_);
-    throw UserError(fmt::format(
+    throw IoError(fmt::format(
         "another stepsim writes '{}': wait for it, or choose another file with --db", path));
   }
 }

@@ -225,6 +225,36 @@ TEST_CASE("what `show scenario` prints runs to the same result") {
   }
 }
 
+TEST_CASE("help is what --help says, of the program and of a command") {
+  for (const std::string command : {"", "run", "search"}) {
+    const Outcome option = program(command + " --help"), word = program("help " + command);
+    CHECK(word.code == 0);
+    CHECK(word.out == option.out);
+    CHECK(contains(word.out, command));
+  }
+  CHECK(contains(program("help nothing").err, "no command 'nothing'"));
+  CHECK(contains(program("simulate").err, "`stepsim --help` says what they do"));
+}
+
+TEST_CASE("a folder of STEPSIM_LIBRARY that has nothing is said, and the run goes on") {
+  const Folder folder;
+  const auto run_with = [](const std::string& library) {
+    const std::string command =
+        fmt::format("STEPSIM_LIBRARY='{}' {} check '{}' 2>&1", library, STEPSIM_PROGRAM, kSmall);
+    FILE* const pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string text;
+    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
+    CHECK(pclose(pipe) == 0);
+    return text;
+  };
+  CHECK(contains(run_with("/no/such/folder"),
+                 "warning: STEPSIM_LIBRARY: there is no folder '/no/such/folder'\n"));
+  fs::create_directory(folder.file("empty"));
+  CHECK(contains(run_with(folder.file("empty")), "has no models/, calib/gpus/"));
+  CHECK_FALSE(contains(run_with(stepsim::source_folder()), "warning"));
+}
+
 TEST_CASE("an output never replaces what is read, and a trace is named as one") {
   const Folder folder;
   const std::string scenario = folder.file("s.yaml"), script = folder.file("train.sh");
@@ -239,6 +269,11 @@ TEST_CASE("an output never replaces what is read, and a trace is named as one") 
   refused(run(scenario, "--trace '" + scenario + "'"), "would replace the scenario");
   CHECK(text_of(scenario) == before);
   refused(run(scenario, "--trace '" + folder.file("x.foo") + "'"), "ends in .json or .json.gz");
+  const Outcome nowhere = run(scenario, "--trace '" + folder.file("none/x.json") + "'");
+  CHECK(nowhere.code == 4);
+  CHECK(nowhere.out.empty());
+  CHECK(nowhere.err ==
+        "cannot write '" + folder.file("none/x.json") + "': No such file or directory\n");
   refused(run(scenario, "--trace ''"), "a file name, in .json or .json.gz, is missing");
   refused(program("import megatron --file '" + script + "' -o '" + script + "'"),
           "would replace the file that is read");
@@ -471,7 +506,7 @@ TEST_CASE("capacity: sizes, time and cost of a training, and the picture of them
        "--deadline 30d: of what training? --tokens 300e9 says how long it is, or run.horizon in "
        "steps\n"},
       {"--tokens 1e9 --deadline soon",
-       "--deadline: 'soon' is not a duration; write \"10 min\", \"90 s\", \"1.5 h\" or \"30 "
+       "--deadline: 'soon' is not a duration, write \"10 min\", \"90 s\", \"1.5 h\" or \"30 "
        "days\"\n"},
       {"--svg x.svg", "--svg: a picture is of several numbers of GPUs (--gpus 64..1024)\n"},
       {"--objective cost",
@@ -532,8 +567,10 @@ TEST_CASE("Ctrl-C during replicas prints those that are done") {
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
-  const Json replicas = Json::parse(text_of(out))["replicas"];
+  CHECK(WEXITSTATUS(status) == 3);
+  const Json result = Json::parse(text_of(out));
+  CHECK(result["interrupted"] == true);
+  const Json& replicas = result["replicas"];
   CHECK(replicas["asked"] == 100000);
   CHECK(replicas["count"] >= 1);
   CHECK(replicas["count"] < 100000);

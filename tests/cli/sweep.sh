@@ -201,7 +201,7 @@ sed 's/^training:/parallelism: {data: {bucket: 25 MiB}}\n&/' small.yaml >sized.y
 expect "sizes" 0 sized.yaml "${batches[@]}" --where 'bucket > 20000000' --db sized.db
 expect "sizes of linked keys" 0 small.yaml --db sized.db --where 'bucket < 20000000' \
   --vary 'training.micro_batch,parallelism.data.bucket=1:1MiB,2:25MiB'
-has "sizes of linked keys" "1 points of 2"
+has "sizes of linked keys" "1 point of 2"
 
 # Points that take too long or too much are said, and the others are done.
 expect "too long" 1 small.yaml "${batches[@]}" --point-timeout 1us --restart
@@ -210,7 +210,12 @@ has "too long" "longer than 1e-06 s"
 # 8,192 ranks, each with a pace of its own: far more than what reading them left free.
 expect "too much" 1 small.yaml --vary training.micro_batch=1,2 --set cluster.nodes=1024 \
   --set training.global_batch=16384 "${jitter[@]:0:2}" --point-memory 1KB --restart
-has "too much" "out of memory"
+has "too much" "2 points: 0 ok, 2 out of memory"
+has "too much" "more than 1000 B of memory"
+[[ ! -s err ]] || fail "too much: something is said on stderr"
+expect "too much for a replica" 1 small.yaml --vary training.micro_batch=1 --set cluster.nodes=1024 \
+  --set training.global_batch=16384 "${jitter[@]:0:2}" --set run.replicas=2 --point-memory 1MiB --db replicas.db
+has "too much for a replica" "1 point: 0 ok, 1 out of memory"
 
 expect "JSON" 0 small.yaml "${batches[@]}" --format json
 python3 - <<'END' || fail "the JSON is not as documented"
@@ -222,6 +227,8 @@ best = sweep["points"][sweep["best_points"][0]]
 assert best["settings"] == {"training.micro_batch": "8"} and best["state"] == "ok"
 assert abs(sum(best["breakdown_s"].values()) - best["step_time_s"]) < 1e-9
 assert sweep["axes"][0]["flat"]["best"] == "8"
+counts = sweep["counts"]
+assert counts["refused"] == 4 and counts["crashed"] == counts["alike"] == 0 and counts["shard"] is None
 END
 
 cat >grid.yaml <<'END'
@@ -249,7 +256,7 @@ expect "no place for a picture" 4 small.yaml "${batches[@]}" --svg no/such/folde
 [[ ! -e none.db ]] || fail "points were simulated for a picture that cannot be written"
 exec {lock}<>one.db
 flock -x $lock
-expect "a file in use" 2 small.yaml "${grid[@]}" --db one.db
+expect "a file in use" 4 small.yaml "${grid[@]}" --db one.db
 has "a file in use" "another stepsim writes 'one.db'" err
 exec {lock}>&-
 expect "nothing to resume" 0 small.yaml --vary training.micro_batch=2,4 --db one.db --resume
@@ -277,6 +284,14 @@ expect "a key that is varied and set" 2 small.yaml "${batches[@]}" --set trainin
 has "a key that is varied and set" "--set training.micro_batch=4: 'training.micro_batch' is varied" err
 expect "a number wanted" 2 small.yaml "${batches[@]}" --where 'micro_batch < 2 and model < 2'
 has "a number wanted" "'model' is the text 'mpt-125m' here, where a number is wanted" err
+expect "a text that is compared" 2 small.yaml "${batches[@]}" --where 'model == "x" or micro_batch < "a"'
+has "a text that is compared" "\"a\" is a text, where a number is wanted: 'micro_batch' is the number 1 here" err
+has "a text that is compared" '                                ^' err
+for wrong in "0s" "-1 s" "3"; do
+  expect "a limit of $wrong" 2 small.yaml "${batches[@]}" --point-timeout "$wrong"
+  has "a limit of $wrong" "--point-timeout: '$wrong' " err
+done
+expect "a seed below 0" 2 small.yaml "${batches[@]}" --random 1 --seed -1
 sed 's/^axes:/axis:/' grid.yaml >typo.yaml
 expect "a typo in a sweep" 2 typo.yaml
 has "a typo in a sweep" "unknown key 'axis' in the sweep, did you mean 'axes'?" err
@@ -309,5 +324,5 @@ expect "no file of results" 2 small.yaml "${batches[@]}" --db other.db
 has "no file of results" "no file of sweeps" err
 has "no file of results" "model: mpt-125m" other.db
 expect "nowhere to write" 4 small.yaml "${batches[@]}" --db no/such/folder.db
-expect "no cost" 1 small.yaml "${batches[@]}" --objective cost
-has "no cost" "no point has a cost"
+expect "no cost" 2 small.yaml "${batches[@]}" --objective cost
+has "no cost" "--objective cost: the scenario has no price" err

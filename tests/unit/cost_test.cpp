@@ -36,6 +36,7 @@ TEST_CASE("a million tokens cost the hours that they take") {
 TEST_CASE("dollars have cents, and three digits below a dollar") {
   CHECK(dollars(0) == "0.00 $");
   CHECK(dollars(0.00222222) == "0.00222 $");
+  CHECK(dollars(0.16) == "0.160 $");
   CHECK(dollars(0.999) == "1.00 $");
   CHECK(dollars(16) == "16.00 $");
   CHECK(dollars(1234567.891) == "1,234,567.89 $");

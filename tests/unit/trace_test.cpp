@@ -284,7 +284,7 @@ TEST_CASE("a file that cannot be saved is an error that names it, and leaves not
   const Folder folder;
   const std::string missing = folder.file("no/such/folder/a.json");
   CHECK_THROWS_WITH_AS(save_trace(missing, two_stages()),
-                       ("cannot open '" + missing + ".tmp': No such file or directory").c_str(),
+                       ("cannot write '" + missing + "': No such file or directory").c_str(),
                        IoError);
   CHECK_THROWS_AS(save_trace(missing + ".gz", two_stages()), IoError);
 
