@@ -78,7 +78,7 @@ class Join : public mup::IOprtBin {
   mup::IToken* Clone() const override { return new Join(*this); }
 };
 
-/// The library's own give infinity, which compares like any number.
+/// The library's own gives infinity, which compares like any number.
 class Divide : public mup::IOprtBin {
  public:
   Divide() : IOprtBin("/", mup::prMUL_DIV, mup::oaLEFT) {}
@@ -191,6 +191,23 @@ ExpressionError type_error(const mup::ParserError& error, const std::string& tex
   return {"a condition is no number to calculate or compare with", offset_of(error, text)};
 }
 
+/// The library's own take texts for numbers, and have values that compare like any number.
+class Power : public mup::IOprtBin {
+ public:
+  Power() : IOprtBin("^", mup::prPOW, mup::oaRIGHT) {}
+  void Eval(mup::ptr_val_type& result, const mup::ptr_val_type* arguments, int) override {
+    const int at = std::max(GetExprPos(), 0);
+    for (int i = 0; i < 2; ++i)
+      if (!arguments[i]->IsScalar())
+        throw ExpressionError{fmt::format("{} is no number", quoted(arguments[i]->ToString())), at};
+    const double power = std::pow(arguments[0]->GetFloat(), arguments[1]->GetFloat());
+    if (!std::isfinite(power)) throw ExpressionError{"its value is not finite", at};
+    *result = power;
+  }
+  const mup::char_type* GetDesc() const override { return "raises to a power"; }
+  mup::IToken* Clone() const override { return new Power(*this); }
+};
+
 }  // namespace
 
 struct Expression::Parser {
@@ -201,11 +218,12 @@ struct Expression::Parser {
     for (const char* assigns : {"=", "+=", "-=", "*=", "/="}) {
       if (engine.IsOprtDefined(assigns)) engine.RemoveOprt(assigns);
     }
-    for (const char* word : {"/", "//", "and", "or"}) {
+    for (const char* word : {"/", "//", "^", "and", "or"}) {
       if (engine.IsOprtDefined(word)) engine.RemoveOprt(word);
     }
     engine.DefineOprt(new Join);
     engine.DefineOprt(new Divide);
+    engine.DefineOprt(new Power);
   }
   mup::ParserX engine;
   Values values;  ///< the engine points at them

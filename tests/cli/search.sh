@@ -34,7 +34,7 @@ expect "a folder that is not there" 4 a.yaml -o none/best.yaml
 [[ ! -s out ]] || fail "it searched before it looked at the file to write"
 
 few=(--only context=1 --only schedule=1f1b --only tensor=1,2 --only bucket=100MiB)
-expect "no budget" 1 a.yaml "${few[@]}" --budget "0.0001 s"
+expect "no budget" 1 a.yaml "${few[@]}" --budget 1ns
 has "no budget" "Nothing found no strategy has been simulated yet"
 has "no budget" "Not proven the time is over (--budget allows more)"
 
@@ -54,6 +54,8 @@ refused "--deadline: '-5d' is not above 0" "a time below 0" --tokens 1e9 --deadl
 refused "--strategy-timeout: '5 parsec'" "no unit of time" --strategy-timeout "5 parsec"
 refused "-o and --svg are the same file, 'one.svg'" "two outputs in one file" --gpus 8,16 \
   --svg one.svg -o ./one.svg
+refused "is left: 8 samples do not divide among 24 GPUs; try without one of them" "an odd size" \
+  --gpus 24 --only tensor=1 --only pipeline=1 --only context=1
 expect "a file that cannot be made" 4 a.yaml -o /proc/best.yaml
 [[ ! -s out ]] || fail "it searched before it looked at the file to write"
 expect "a size without a unit" 2 a.yaml --only bucket=100

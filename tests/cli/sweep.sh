@@ -209,9 +209,9 @@ has "too long" "8 points: 0 ok, 4 refused, 4 timed out"
 has "too long" "longer than 1e-06 s"
 # 8,192 ranks, each with a pace of its own: far more than what reading them left free.
 expect "too much" 1 small.yaml --vary training.micro_batch=1,2 --set cluster.nodes=1024 \
-  --set training.global_batch=16384 "${jitter[@]:0:2}" --point-memory 1KB --restart
+  --set training.global_batch=16384 "${jitter[@]:0:2}" --point-memory 1KiB --restart
 has "too much" "2 points: 0 ok, 2 out of memory"
-has "too much" "more than 1000 B of memory"
+has "too much" "more than 1.00 KiB of memory"
 [[ ! -s err ]] || fail "too much: something is said on stderr"
 expect "too much for a replica" 1 small.yaml --vary training.micro_batch=1 --set cluster.nodes=1024 \
   --set training.global_batch=16384 "${jitter[@]:0:2}" --set run.replicas=2 --point-memory 1MiB --db replicas.db

@@ -76,6 +76,10 @@ TEST_CASE("what has no value says why") {
   CHECK(error_of("1 / (tp - 4) > 1") == "division by zero");
   CHECK(error_of("1 / \"8\"") == "'\"8\"' is no number to divide");
   CHECK(error_of("10 ^ 400") == "its value is not finite");
+  CHECK(error_of("0 ^ (0 - 1) > 1") == "its value is not finite");
+  CHECK(error_of("tp ^ model > 1") == "'\"MPT-7b\"' is no number");
+  CHECK(value_of("2 ^ 3 ^ 2") == "512");
+  CHECK(value_of("tp ^ 0.5 == 2 and -2 ^ 2 < 0") == "true");
   CHECK(value_of("tp > 4 ? 1 / (tp - 4) : 0") == "0");
   CHECK(value_of("tp > 4 and 1 / (tp - 4) > 1") == "false");
   CHECK(value_of("100 / 10 / 2 * 3") == "15");
