@@ -24,7 +24,8 @@ void add_fit(CLI::App& calibrate, Action& chosen) {
                   "the same for the link; default: that of the base's clusters");
   fit->add_option("--name", kept->name,
                   "what the profile calls the GPU; default: as its driver does");
-  fit->add_option("--seed", kept->seed, "of the half of the points that errors are of");
+  fit->add_option("--seed", kept->seed, "of the half of the points that errors are of")
+      ->check(positive());
   fit->add_option("--format", kept->format, "table, markdown or json")
       ->check(one_of_these({"table", "markdown", "json"}));
   fit->add_flag("--force", kept->force, "also replace files that somebody has changed");

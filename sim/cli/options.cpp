@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sim/command/launcher.hpp"
+#include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace stepsim {
@@ -30,6 +31,15 @@ CLI::Validator one_of_these(const std::vector<std::string>& words) {
 
 CLI::Validator not_empty() {
   return {[](const std::string& text) { return text.empty() ? "is empty" : ""; }, ""};
+}
+
+CLI::Validator positive() {
+  const auto refuse = [](const std::string& text) -> std::string {
+    const bool is_whole = text.find_first_not_of("0123456789") == std::string::npos;
+    const bool is_above_0 = text.find_first_not_of('0') != std::string::npos;
+    return is_whole && is_above_0 ? "" : quoted(text) + " is not a whole number from 1 on";
+  };
+  return {refuse, ""};
 }
 
 void add_scenario(CLI::App& app, ScenarioArgument& argument) {

@@ -38,6 +38,9 @@ CLI::Validator one_of_these(const std::vector<std::string>& words);
 /// An option whose shell variable was never set says nothing.
 CLI::Validator not_empty();
 
+/// A whole number from 1 on; CLI11 would take -1 for the largest there is.
+CLI::Validator positive();
+
 /// The scenario's file and `--set`.
 void add_scenario(CLI::App& app, ScenarioArgument& argument);
 

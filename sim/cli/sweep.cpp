@@ -28,7 +28,7 @@ void add_sweep(CLI::App& app, Action& chosen) {
                                "(repeatable)"));
   sweep->add_option("--random", options.random, "so many points of the grid, drawn")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000'000}));
-  sweep->add_option("--seed", options.seed, "of that draw; default: 1")->check(CLI::PositiveNumber);
+  sweep->add_option("--seed", options.seed, "of that draw; default: 1")->check(positive());
   sweep->add_option("--objective", options.objective,
                     "what is best: step_time, mfu, tokens_per_s, samples_per_s, "
                     "tokens_per_s_per_gpu, memory or cost");

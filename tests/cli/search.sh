@@ -38,6 +38,11 @@ expect "no budget" 1 a.yaml "${few[@]}" --budget 1ns
 has "no budget" "Nothing found no strategy has been simulated yet"
 has "no budget" "Not proven the time is over (--budget allows more)"
 
+echo kept >kept.svg
+expect "a picture of nothing" 1 a.yaml --gpus 8,16 "${few[@]}" --budget 1ns --svg kept.svg
+has "a picture of nothing" "kept.svg: not written, there is nothing to draw" err
+[[ $(cat kept.svg) == kept ]] || fail "a picture of nothing has replaced another"
+
 expect "one simulation" 0 a.yaml "${few[@]}" --only micro_batch=1,2 --simulations 1
 has "one simulation" ", 1 were simulated"
 has "one simulation" "as many were simulated as may be"

@@ -292,6 +292,7 @@ for wrong in "0s" "-1 s" "3"; do
   has "a limit of $wrong" "--point-timeout: '$wrong' " err
 done
 expect "a seed below 0" 2 small.yaml "${batches[@]}" --random 1 --seed -1
+has "a seed below 0" "--seed: '-1' is not a whole number from 1 on" err
 sed 's/^axes:/axis:/' grid.yaml >typo.yaml
 expect "a typo in a sweep" 2 typo.yaml
 has "a typo in a sweep" "unknown key 'axis' in the sweep, did you mean 'axes'?" err
