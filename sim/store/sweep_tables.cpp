@@ -77,7 +77,7 @@ void SweepStore::File::check_schema() {
         "'{}' was written by an older stepsim: remove it, or choose another file with --db", path));
   if (schema != kSchema && schema.starts_with("stepsim.sweep/"))
     throw UserError(fmt::format(
-        "'{}' was written by a newer stepsim ({}): choose another file with --db", path, schema));
+        "'{}' was written by another stepsim ({}): choose another file with --db", path, schema));
   if (schema != kSchema)
     throw UserError(fmt::format("'{}' is a database, but not of sweeps ({})", path,
                                 schema.empty() ? "no schema" : schema));

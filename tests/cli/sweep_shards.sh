@@ -70,7 +70,7 @@ refuses "parts that disagree" 2 "point 7 of small (parallelism.data.bucket 3 MiB
 has "parts that disagree" "'small.sweep.db', and 'ok, 1 s' in 'other_step.db'" err
 refuses "other profiles" 2 "simulated with different profiles" other_profiles.db
 refuses "another version" 2 "simulated by different builds of stepsim, 0.0.1 " other_version.db
-refuses "another schema" 2 "is a database, but not of sweeps (stepsim.sweep/0)" other_schema.db
+refuses "another schema" 2 "was written by another stepsim (stepsim.sweep/0)" other_schema.db
 refuses "a missing file" 4 "cannot read 'none.db'" "${parts[0]}" none.db
 refuses "a scenario" 2 "no file of sweeps" small.yaml
 expect "parts that disagree, into a new file" 2 "$program" merge new.db "${parts[0]}" other_step.db
