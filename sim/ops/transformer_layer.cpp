@@ -7,14 +7,14 @@
 namespace stepsim {
 namespace {
 
-/// Keys and values of a decoder layer come from the encoder's output, which is kept once for all
-/// layers, and to whose gradient each of them adds.
-Op source_keys_and_values(const Pass& source, std::int64_t hidden, std::int64_t width, bool bias) {
-  Op op = column_linear(source, "source keys and values", hidden, width, bias);
+/// A linear layer whose input is kept by another one already, to whose gradient it adds.
+Op of_the_same_input(const Pass& pass, const std::string& name, std::int64_t hidden,
+                     std::int64_t width, bool bias) {
+  Op op = column_linear(pass, name, hidden, width, bias);
   op.kept_for_weights -= op.saved;
-  op.saved = Bytes{0};
-  const double outer = source.element() * static_cast<double>(source.outer_tokens() * hidden);
-  op.backward.emplace_back(memory_bound("source gradient sum", 3 * outer));
+  op.saved = op.saved_input = Bytes{0};
+  const double outer = pass.element() * static_cast<double>(pass.outer_tokens() * hidden);
+  op.backward.emplace_back(memory_bound(name + " gradient sum", 3 * outer));
   return op;
 }
 
@@ -73,12 +73,22 @@ LayerStack::Stream LayerStack::add_part(OpDag& dag, const std::string& name, boo
   return {{normed}, {model.post_norm ? normed : sum}};
 }
 
-/// Queries, keys and values from one projection; returns the core of attention.
+/// Queries, keys and values from one projection, or from one each; returns the core of attention.
 Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
   const AttentionShape shape = attention();
-  Vertex heads = dag.add(query_key_value(shape), inputs);
-  if (model.qk_norm) heads = dag.add(head_norm(pass, shape), {heads});
-  return dag.add(core_attention(pass, shape), {heads});
+  Vertices heads;
+  if (pass.fused_qkv) {
+    heads = {dag.add(query_key_value(shape), inputs)};
+  } else {
+    const std::int64_t h = model.hidden;
+    const bool bias = model.bias || model.qkv_bias;
+    const std::int64_t kv = shape.kv_heads * shape.head_dim;
+    heads = {dag.add(column_linear(pass, "queries", h, shape.heads * shape.head_dim, bias), inputs),
+             dag.add(of_the_same_input(pass, "keys", h, kv, bias), inputs),
+             dag.add(of_the_same_input(pass, "values", h, kv, bias), inputs)};
+  }
+  if (model.qk_norm) heads = {dag.add(head_norm(pass, shape), heads)};
+  return dag.add(core_attention(pass, shape), heads);
 }
 
 /// Queries, keys and values from their narrow layers (DeepSeek-V2, section 2.1).
@@ -130,7 +140,9 @@ LayerStack::Stream LayerStack::add_cross_attention(OpDag& dag, const Stream& str
     const std::int64_t kv = 2 * shape.kv_heads * shape.head_dim;
     const Vertex query =
         dag.add(column_linear(pass, "cross queries", h, queries, model.bias), normed);
-    const Vertex keys = dag.add(source_keys_and_values(source, h, kv, model.bias), {query});
+    // The encoder's output is kept once for all layers, and each adds to its gradient.
+    const Vertex keys =
+        dag.add(of_the_same_input(source, "source keys and values", h, kv, model.bias), {query});
     const Vertex core = dag.add(core_attention(pass, shape), {keys});
     return dag.add(row_linear(pass, "cross projection", queries, h, model.bias), {core});
   });

@@ -31,6 +31,8 @@ class Checker : KeyReports {
   void check_sharding() const;
   void check_shard_degree() const;
   void check_training() const;
+  void check_fp32_parts() const;
+  void check_gradients() const;
   void check_recompute() const;
   void check_precision() const;
 
@@ -156,6 +158,42 @@ void Checker::check_training() const {
                          fmt::join(kernels, ", ")));
 }
 
+void Checker::check_fp32_parts() const {
+  const std::vector<LayerPart>& parts = s.training.fp32_parts;
+  if (parts.empty() || !sound({"model"})) return;
+  const char* key = "training.fp32_parts";
+  if (!std::holds_alternative<Transformer>(s.model.shape))
+    report(key, "fp32_parts are those of a transformer's layers", "leave them out");
+  if (s.training.fusion == Fusion::compiled) {
+    report(key, "fp32_parts have casts of their own, but compiled kernels cast as they go",
+           "leave them out, or state another fusion");
+  }
+  const bool softmax = std::ranges::find(parts, LayerPart::softmax) != parts.end();
+  if (softmax && s.training.attention != kEagerAttention) {
+    report(key,
+           fmt::format("softmax is a kernel on its own in eager attention, but attention is {}",
+                       s.training.attention),
+           "leave it out, or state attention: eager");
+  }
+}
+
+void Checker::check_gradients() const {
+  if (s.training.per_micro_batch.empty()) return;
+  if (s.training.fused_accumulation) {
+    report(
+        "training.per_micro_batch",
+        "per_micro_batch is about gradients that a kernel of its own adds, but GEMMs add to them "
+        "themselves",
+        "state fused_accumulation: false");
+  }
+  if (sound({"parallelism.data.sharding"}) && p.data.sharding == Sharding::zero3) {
+    report("training.per_micro_batch",
+           "per_micro_batch is about gradients that are kept whole, but zero3 reduces each "
+           "micro-batch's at once",
+           "leave it out, or state another sharding");
+  }
+}
+
 void Checker::check_recompute() const {
   if (!sound({"training.recompute", "model", "parallelism.data.sharding"})) return;
   std::vector<std::int64_t> of_parts;
@@ -209,6 +247,8 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_sharding();
   checker.check_shard_degree();
   checker.check_training();
+  checker.check_fp32_parts();
+  checker.check_gradients();
   checker.check_recompute();
   checker.check_precision();
   check_faults(scenario, keys);

@@ -96,6 +96,24 @@ void check_tensor(const Scenario& s, const Transformer& t, const KeyReports& key
   }
 }
 
+void check_fused_qkv(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+  if (s.training.fused_qkv) return;
+  if (t.mla) {
+    keys.report("training.fused_qkv",
+                "fused_qkv is about queries, keys and values of one input, "
+                "but the model has latent attention (mla)",
+                "leave it out");
+  }
+  if (s.parallelism.tensor > 1) {
+    keys.report(
+        "training.fused_qkv",
+        fmt::format("fused_qkv false: collectives of three layers beside each other are not "
+                    "modelled, but tensor is {}",
+                    s.parallelism.tensor),
+        "leave it out, or state tensor 1");
+  }
+}
+
 void check_context(const Scenario& s, const Transformer& t, const KeyReports& keys) {
   const Parallelism& p = s.parallelism;
   const std::int64_t n = p.context.degree;
@@ -295,6 +313,7 @@ void check_transformer(const Transformer& t, const KeyReports& keys) {
 void check_transformer_training(const Scenario& s, const Transformer& t, const KeyReports& keys) {
   const Parallelism& p = s.parallelism;
   if (keys.sound({"parallelism.tensor"})) check_tensor(s, t, keys);
+  if (keys.sound({"parallelism.tensor"})) check_fused_qkv(s, t, keys);
   if (t.experts) check_experts(s, t, keys);
   check_pipeline(s, t, keys);
   check_bias(s, t, keys);

@@ -66,6 +66,11 @@ void describe(Io& io, Training& t) {
   io.field("fused_accumulation", t.fused_accumulation, any,
            "weight-gradient GEMMs add to the gradients of earlier micro-batches, as Megatron-LM's "
            "gradient_accumulation_fusion; false: a kernel of its own does");
+  io.fallback(t.per_micro_batch, t.per_micro_batch, "none");
+  io.field(
+      "per_micro_batch", t.per_micro_batch, any,
+      "what is done to the gradients of each micro-batch before they are added, and not once a "
+      "step: scaled back, searched for infinities, clipped by their norm");
   io.field("master_weights", t.master_weights, any,
            "the optimizer keeps fp32 copies of 16-bit parameters");
   io.field("optimizer", t.optimizer, any, "a name of `stepsim list optimizers`");
@@ -83,9 +88,17 @@ void describe(Io& io, Training& t) {
   io.field("scalar_loads", t.scalar_loads, any,
            "kernels that load 16-bit tensors one element at a time, as libraries' did until about "
            "2020, and take up to twice as long; not those that are compiled");
+  io.fallback(t.fp32_parts, t.fp32_parts, "none");
+  io.field("fp32_parts", t.fp32_parts, any,
+           "what works in fp32 where precision is of 16 bits, between casts from them and back, as "
+           "automatic mixed precision has it");
   io.field("attention", t.attention, any,
            "unfused, as Megatron-LM's; eager, with copies of queries, keys, values and the result, "
            "as Hugging Face's; or a kernel that the GPU has: `stepsim list attention`");
+  io.field(
+      "fused_qkv", t.fused_qkv, any,
+      "queries, keys and values by one linear layer, as in Megatron-LM; false: by one each, as "
+      "in Hugging Face's models, whose three input gradients are summed");
   io.field("transformer_impl", t.transformer_impl, any,
            "whose linear layers, as in Megatron-LM; those of Transformer Engine keep an empty "
            "gradient for each shape of weight");

@@ -89,6 +89,17 @@ inline constexpr std::array kNames<TransformerImpl> = {
     std::pair{std::string_view("local"), TransformerImpl::local},
     std::pair{std::string_view("transformer_engine"), TransformerImpl::transformer_engine}};
 template <>
+inline constexpr std::array kNames<LayerPart> = {
+    std::pair{std::string_view("activation"), LayerPart::activation},
+    std::pair{std::string_view("residual"), LayerPart::residual},
+    std::pair{std::string_view("norm"), LayerPart::norm},
+    std::pair{std::string_view("softmax"), LayerPart::softmax}};
+template <>
+inline constexpr std::array kNames<GradientPass> = {
+    std::pair{std::string_view("unscale"), GradientPass::unscale},
+    std::pair{std::string_view("check"), GradientPass::check},
+    std::pair{std::string_view("clip"), GradientPass::clip}};
+template <>
 inline constexpr std::array kNames<EmbeddingLookup> = {
     std::pair{std::string_view("index"), EmbeddingLookup::index},
     std::pair{std::string_view("matmul"), EmbeddingLookup::matmul}};

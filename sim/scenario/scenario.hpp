@@ -159,6 +159,12 @@ inline bool is_fused_attention(const std::string& kernel) {
   return kernel != kUnfusedAttention && kernel != kEagerAttention;
 }
 
+/// Parts of a layer that mixed precision may leave in fp32.
+enum class LayerPart { activation, residual, norm, softmax };
+
+/// A pass over the gradients: out of the loss's scale, in search of infinities, or into a norm.
+enum class GradientPass { unscale, check, clip };
+
 /// How rows of the tables of tokens and positions are found: by their indices, or as products of
 /// one-hot vectors with the tables (google/praxis praxis/layers/embedding_softmax.py,
 /// lookup_style).
@@ -174,15 +180,18 @@ struct Training {
   Precision gradients =
       Precision::bf16;  ///< type that gradients are kept and reduced in; default: as precision
   bool fused_accumulation = true;  ///< weight-gradient GEMMs add to the gradients themselves
-  bool master_weights = true;      ///< fp32 copies of parameters that are narrower
-  std::string optimizer = "adam";  ///< a name of `stepsim list optimizers`
+  std::vector<GradientPass> per_micro_batch;  ///< passes over gradients before they are added
+  bool master_weights = true;                 ///< fp32 copies of parameters that are narrower
+  std::string optimizer = "adam";             ///< a name of `stepsim list optimizers`
   OptimizerKernels optimizer_kernels = OptimizerKernels::fused;
   bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
   Recomputation recompute;
   Fusion fusion = Fusion::fused;
   std::vector<MovingKernels> scalar_loads;  ///< load 16-bit tensors one element at a time
+  std::vector<LayerPart> fp32_parts;        ///< work in fp32, between casts from 16 bits and back
   /// unfused, eager, or an attention kernel of the GPU's profile
   std::string attention = kUnfusedAttention;
+  bool fused_qkv = true;  ///< queries, keys and values by one linear layer
   TransformerImpl transformer_impl = TransformerImpl::local;
   EmbeddingLookup embedding_lookup = EmbeddingLookup::index;
   CrossEntropy cross_entropy = CrossEntropy::megatron;

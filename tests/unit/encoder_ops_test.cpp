@@ -1,4 +1,5 @@
 // Encoders: parameters, FLOPs, collectives and saved activations of BERT, ViT and T5.
+#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -255,7 +256,65 @@ TEST_CASE("gradients that GEMMs do not accumulate are added by kernels of their 
   CHECK(summed(base + "false, gradients: fp32", "tensor: 4") == 10 * weights);
 }
 
-TEST_CASE("eager attention moves heads to the front and back") {
+TEST_CASE("what is done to the gradients of each micro-batch passes over all weights") {
+  // Of an element kept in fp32: cast from 16 bits, scaled back, searched, a norm and a product.
+  const auto each = [](const std::string& passes) {
+    const std::string base = "sequence_length: 64, fused_accumulation: false, gradients: fp32";
+    const auto bytes = [&](const std::string& more) {
+      const OpGraph graph =
+          graph_of("{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000}", base + more,
+                   "tensor: 4");
+      double sum = 0;
+      for (const Op* op : block_named(graph, "layer").order()) {
+        for (const Item& item : op->backward) {
+          const auto* launch = std::get_if<Launch>(&item);
+          const auto* moved = launch == nullptr ? nullptr : std::get_if<MemoryBound>(&launch->work);
+          if (moved != nullptr) sum += moved->bytes.bytes();
+        }
+      }
+      return sum;
+    };
+    return (bytes(", per_micro_batch: " + passes) - bytes("")) / (12.0 * 256 * 256 / 4);
+  };
+  CHECK(each("[unscale, check, clip]") == 6 + 8 + 6 + 4 + 8 + 2);  // the sum reads 4, not 2
+  CHECK(each("[unscale]") == 6 + 8 + 2);
+  CHECK(each("[clip]") == 6 + 4 + 8 + 2);
+}
+
+TEST_CASE("parts in fp32 move twice the bytes, and casts of six bytes an element besides") {
+  // Of an encoder's layer with dropout, tokens x width elements of 2 bytes, masks of one.
+  const double all = b * 64 * 256;
+  const auto bytes_of = [](const std::string& parts) {
+    const OpGraph graph =
+        graph_of("{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000, causal: false}",
+                 "sequence_length: 64, fusion: none, attention: eager, fp32_parts: " + parts);
+    std::map<std::string, double> sums;
+    for (const Op* op : block_named(graph, "layer").order()) {
+      for (const Items* items : {&op->forward, &op->backward}) {
+        for (const Item& item : *items) {
+          const auto* launch = std::get_if<Launch>(&item);
+          const auto* moved = launch == nullptr ? nullptr : std::get_if<MemoryBound>(&launch->work);
+          if (moved != nullptr) sums[op->name] += moved->bytes.bytes();
+        }
+      }
+    }
+    return sums;
+  };
+  const auto narrow = bytes_of("[]");
+  const auto wide = bytes_of("[activation, residual, norm, softmax]");
+  const auto added = [&](const char* op) { return wide.at(op) - narrow.at(op); };
+  // Read and written forward, read twice and written backward; four casts of 4 h wide tensors.
+  CHECK(added("activation") == (2 * 5 + 4 * 6) * 4 * all);
+  // The sum; the branch is cast to it, and its gradient back.
+  CHECK(added("mlp residual") == (2 * 3 + 2 * 6) * all);
+  // 2 forward, 3 and 2 backward, and 3 of the residual's gradient; the output and its gradient.
+  CHECK(added("mlp norm") == (2 * 10 + 2 * 6) * all);
+  const double scores = b * 4 * 64 * 64;
+  CHECK(added("attention") == (2 * 5 + 4 * 6) * scores);
+  CHECK(bytes_of("[norm]").at("mlp norm") - narrow.at("mlp norm") == (2 * 10 + 4 * 6) * all);
+}
+
+TEST_CASE("eager attention moves heads to the front and back, and scales and masks the scores") {
   const auto attention_of = [](const char* kernel) {
     const OpGraph graph =
         graph_of("{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000, causal: false}",
@@ -274,11 +333,12 @@ TEST_CASE("eager attention moves heads to the front and back") {
   const Op eager = attention_of("eager");
   const Op unfused = attention_of("unfused");
   const double tensor = 2 * b * 64 * 256;
-  CHECK(bytes(eager.forward) - bytes(unfused.forward) == 2 * 4 * tensor);
-  CHECK(bytes(eager.backward) - bytes(unfused.backward) == 2 * tensor);
+  const double scores = 2 * b * 4 * 64 * 64;
+  CHECK(bytes(eager.forward) - bytes(unfused.forward) == 2 * 4 * tensor + 2 * 2 * scores);
+  CHECK(bytes(eager.backward) - bytes(unfused.backward) == 2 * tensor + 2 * scores);
   CHECK(kernel_flops(eager.forward) == kernel_flops(unfused.forward));
-  CHECK(eager.forward.size() == unfused.forward.size() + 4);
-  CHECK(eager.backward.size() == unfused.backward.size() + 1);
+  CHECK(eager.forward.size() == unfused.forward.size() + 6);
+  CHECK(eager.backward.size() == unfused.backward.size() + 2);
 }
 
 TEST_CASE("only BERT's masked tokens reach the vocabulary, all of them where all are predicted") {

@@ -41,6 +41,19 @@ double gemm_flops(const Items& items) {
   return sum;
 }
 
+/// By kernels of the layer's backward pass whose names end so.
+double moved_bytes(const OpGraph& graph, const std::string& ending) {
+  double sum = 0;
+  for (const Op* op : layer_of(graph).order()) {
+    for (const Item& item : op->backward) {
+      const auto* launch = std::get_if<Launch>(&item);
+      const auto* kernel = launch == nullptr ? nullptr : std::get_if<MemoryBound>(&launch->work);
+      if (kernel != nullptr && launch->name.ends_with(ending)) sum += kernel->bytes.bytes();
+    }
+  }
+  return sum;
+}
+
 struct Collected {
   std::vector<CollectiveOp> kinds;
   double bytes = 0;
@@ -173,6 +186,32 @@ TEST_CASE("without tensor parallelism nothing is communicated inside a layer") {
     CHECK(collectives(block, true).kinds.empty());
     CHECK(collectives(block, false).kinds.empty());
   }
+}
+
+TEST_CASE("queries, keys and values by three layers: the same work and memory, in smaller GEMMs") {
+  const OpGraph together = graph_of(gpt());
+  const OpGraph apart = graph_of(gpt(", fused_qkv: false"));
+  const auto gemms = [](const OpGraph& graph) {
+    std::vector<std::int64_t> widths;
+    for (const Op* op : layer_of(graph).order()) {
+      const auto* launch = std::get_if<Launch>(&op->forward.front());
+      const auto* gemm = launch == nullptr ? nullptr : std::get_if<Gemm>(&launch->work);
+      if (gemm != nullptr && gemm->batch == 1) widths.push_back(gemm->n);
+    }
+    return widths;
+  };
+  CHECK(gemms(together) == std::vector<std::int64_t>{1536, 512, 2048, 512});
+  CHECK(gemms(apart) == std::vector<std::int64_t>{512, 512, 512, 512, 2048, 512});
+  CHECK(apart.model_flops.flops() == together.model_flops.flops());
+  CHECK(layer_of(apart).parameters() == layer_of(together).parameters());
+  const auto saved = [](const OpGraph& graph) {
+    double sum = 0;
+    for (const Op* op : layer_of(graph).order()) sum += op->saved.bytes();
+    return sum;
+  };
+  CHECK(saved(apart) == saved(together));
+  // The gradients of the input that are added: two sums, of two tensors read and one written each.
+  CHECK(moved_bytes(apart, "gradient sum") == 2 * 3 * 2 * b * s * h);
 }
 
 TEST_CASE("tokens and positions that products look up take 2 T (V + P) h FLOPs in each direction") {

@@ -126,8 +126,10 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
   if (a.rotary) add_rotary_backward(op.backward, pass, a);
   // The gradients of one projection are laid out as one tensor again before its backward: of all
   // three, or of keys and values where the queries come from another one. Latent attention's have
-  // projections of their own, whose gradients are laid out there (mla.cpp).
-  if (a.value_dim == 0) {
+  // projections of their own, whose gradients are laid out there (mla.cpp), and so have queries,
+  // keys and values of a layer each, whose heads stay where they are.
+  const bool apart = !pass.fused_qkv && a.kernel != kEagerAttention && a.keys == 0;
+  if (a.value_dim == 0 && !apart) {
     const double joined = a.keys > 0 ? key_value_bytes(pass, a) : qkv_bytes(pass, a);
     op.backward.emplace_back(memory_bound("qkv gradient concatenation", 2 * joined));
   }

@@ -9,6 +9,7 @@
 // (arXiv 2205.05198), section 4.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,12 +33,15 @@ struct Pass {
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;
   bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
   Precision gradients = Precision::bf16;
-  bool adds_gradients = false;      ///< kernels add to those of earlier micro-batches
-  std::int64_t expert = 1;          ///< ranks that the experts are dealt to
+  bool adds_gradients = false;  ///< kernels add to those of earlier micro-batches
+  std::vector<LayerPart> fp32_parts;
+  std::vector<GradientPass> gradient_passes;  ///< over each micro-batch's, before they are added
+  std::int64_t expert = 1;                    ///< ranks that the experts are dealt to
   std::optional<double> capacity;   ///< of an expert over its fair share of tokens; none: dropless
   double imbalance = 1;             ///< dropless: tokens of the busiest rank over the average
   bool keeps_placeholders = false;  ///< linear layers keep one empty gradient for each shape
   std::int64_t replicas = 1;        ///< data-parallel ranks
+  bool fused_qkv = true;            ///< queries, keys and values by one linear layer
   EmbeddingLookup lookup = EmbeddingLookup::index;
   CrossEntropy loss = CrossEntropy::megatron;
   int loss_metrics = 0;             ///< losses computed again to be reported
@@ -51,6 +55,16 @@ struct Pass {
   double element() const { return bytes_per_element(precision); }
   /// Bytes an element of a cast to fp32, or from it; 0 where that is no kernel.
   double cast() const { return element() < 4 ? element() + 4 : 0; }
+  /// Whether a part works in fp32 though activations are narrower.
+  bool in_fp32(LayerPart part) const {
+    return element() < 4 && std::ranges::find(fp32_parts, part) != fp32_parts.end();
+  }
+  /// The same with activations in fp32, for ops without products.
+  Pass widened() const {
+    Pass wide = *this;
+    wide.precision = Precision::fp32;
+    return wide;
+  }
   bool quantises() const { return linear == Precision::fp8; }
   /// Of an operand of a linear layer, with its share of a block's scale.
   double linear_element() const {
@@ -62,6 +76,12 @@ struct Pass {
   }
 };
 
+/// An op that was made for fp32 tensors, in a 16-bit pass: so many elements that enter it and that
+/// leave it are cast, and so are their gradients (tensorflow/tensorflow
+/// tensorflow/core/grappler/optimizers/auto_mixed_precision_lists.h and NVIDIA/DeepLearningExamples
+/// TensorFlow2/LanguageModeling/BERT/official/nlp/modeling/layers/transformer.py).
+Op between_casts(Op op, const Pass& pass, double entering, double leaving);
+
 /// LayerNorm or RMSNorm over `hidden`. `branches`: a residual connection leaves before it, or
 /// behind it where norms follow the sums, whose gradient is added backward.
 Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms, bool bias = true,
@@ -71,6 +91,12 @@ Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms
 /// reads and writes the sum (NVIDIA/Megatron-LM v2.5 megatron/model/distributed.py:
 /// param.main_grad.add_(param.grad.data)).
 void add_gradient_sum(Items& items, const Pass& pass, const std::string& name, double elements);
+
+/// What is done to a micro-batch's gradients of so many elements before they are added, one kernel
+/// an operation, on tensors as wide as gradients are kept (NVIDIA/DeepLearningExamples
+/// TensorFlow/LanguageModeling/BERT/optimization.py: LossScaleOptimizer, is_finite,
+/// clip_by_global_norm, assign_add).
+void add_gradient_passes(Items& items, const Pass& pass, const std::string& name, double elements);
 
 /// A linear layer whose outputs are split over tensor ranks: `out` is this rank's share.
 Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,

@@ -94,9 +94,36 @@ Bytes kept_for_weights(const Pass& pass, const Op& op, LinearShape s) {
 
 }  // namespace
 
+void add_gradient_passes(Items& items, const Pass& pass, const std::string& name, double elements) {
+  if (!pass.adds_gradients || pass.gradient_passes.empty()) return;
+  const double gradient = bytes_per_element(pass.gradients);
+  const auto add = [&](const char* what, double each) {
+    items.emplace_back(for_weights(memory_bound(name + " gradient " + what, each * elements)));
+  };
+  if (pass.element() < gradient) add("cast", pass.element() + gradient);
+  for (const GradientPass kind : pass.gradient_passes) {
+    switch (kind) {
+      case GradientPass::unscale:
+        add("unscale", 2 * gradient);
+        break;
+      case GradientPass::check:
+        // A byte an element says whether it is finite, and all of them are read again.
+        add("check", gradient + 2);
+        break;
+      case GradientPass::clip:
+        add("norm", gradient);
+        add("clip", 2 * gradient);
+        break;
+    }
+  }
+}
+
 void add_gradient_sum(Items& items, const Pass& pass, const std::string& name, double elements) {
   if (!pass.adds_gradients) return;
-  const double each = pass.element() + 2 * bytes_per_element(pass.gradients);
+  add_gradient_passes(items, pass, name, elements);
+  const double gradient = bytes_per_element(pass.gradients);
+  const double read = pass.gradient_passes.empty() ? pass.element() : gradient;
+  const double each = read + 2 * gradient;
   items.emplace_back(for_weights(memory_bound(name + " gradient sum", each * elements)));
 }
 

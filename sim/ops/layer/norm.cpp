@@ -89,6 +89,11 @@ std::vector<double> weights(std::int64_t hidden, bool rms, bool bias) {
 Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms, bool bias,
         bool branches) {
   const auto elements = static_cast<double>(pass.outer_tokens() * hidden);
+  if (pass.in_fp32(LayerPart::norm)) {
+    const double entering = pass.in_fp32(LayerPart::residual) ? 0 : elements;
+    return between_casts(norm(pass.widened(), name, hidden, rms, bias, branches), pass, entering,
+                         elements);
+  }
   const double activation = pass.element() * elements;
   const bool joins = branches && pass.fusion == Fusion::compiled;
   Op op;

@@ -31,7 +31,27 @@ Bytes activation_saved(const Pass& pass, double one, bool gated) {
   return Bytes{(pass.fusion == Fusion::none ? 3 : 2) * one};
 }
 
+Op between_casts(Op op, const Pass& pass, double entering, double leaving) {
+  const auto cast = [&](const char* what, double elements) {
+    return Item(memory_bound(op.name + what, pass.cast() * elements));
+  };
+  if (entering > 0) {
+    op.forward.insert(op.forward.begin(), cast(" input cast", entering));
+    op.backward.push_back(cast(" gradient cast", entering));
+  }
+  if (leaving > 0) {
+    op.forward.push_back(cast(" output cast", leaving));
+    op.backward.insert(op.backward.begin(), cast(" output gradient cast", leaving));
+  }
+  return op;
+}
+
 Op activation(const Pass& pass, std::int64_t width, bool gated) {
+  if (pass.in_fp32(LayerPart::activation)) {
+    const auto elements = static_cast<double>(pass.tokens() * width);
+    return between_casts(activation(pass.widened(), width, gated), pass, (gated ? 2 : 1) * elements,
+                         elements);
+  }
   const double one = pass.element() * static_cast<double>(pass.tokens() * width);
   Op op;
   op.name = gated ? "swiglu" : "activation";
@@ -48,6 +68,10 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
   const auto elements = static_cast<double>(pass.outer_tokens() * hidden);
   const double one = pass.element() * elements;
   const double mask = dropout ? elements : 0;  // one byte an element
+  // Bytes of the sum and of what is carried around, and those of a cast of the branch to them.
+  const bool wide = pass.in_fp32(LayerPart::residual);
+  const double sum = wide ? 4 * elements : one;
+  const double cast = wide ? pass.cast() * elements : 0;
   Op op;
   op.name = name;
   op.calls = residual_calls(pass.megatron);
@@ -55,11 +79,13 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
     if (bias) op.forward.emplace_back(memory_bound(name + " bias", 2 * one));
     if (dropout)
       op.forward.emplace_back(memory_bound(name + " dropout", 2 * one + mask, MemoryRate::dropout));
-    op.forward.emplace_back(memory_bound(name, 3 * one));
+    if (wide) op.forward.emplace_back(memory_bound(name + " cast", cast));
+    op.forward.emplace_back(memory_bound(name, 3 * sum));
   } else {
-    op.forward.emplace_back(memory_bound(name, 3 * one + mask,
+    op.forward.emplace_back(memory_bound(name, one + 2 * sum + mask,
                                          dropout ? MemoryRate::dropout : MemoryRate::elementwise));
   }
+  if (wide) op.backward.emplace_back(memory_bound(name + " gradient cast", cast));
   if (dropout)
     op.backward.emplace_back(memory_bound(name + " backward", 2 * one + mask, MemoryRate::dropout));
   if (bias) {
@@ -68,7 +94,7 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
     op.kept_for_weights = Bytes{one};
   }
   op.saved = Bytes{mask};
-  op.output = Bytes{one};
+  op.output = Bytes{sum};
   return op;
 }
 

@@ -3,7 +3,10 @@
 // Fused, the softmax is a kernel with its mask and dropout another one; a causal mask spares it the
 // half of its inputs that it hides. Unfused, it is a cast to fp32, the mask, the softmax and a cast
 // back, and keeps its fp32 output (NVIDIA/Megatron-LM megatron/core/fusions/fused_softmax.py,
-// forward_torch_softmax). Compiled, all is one kernel that reads the scores whole.
+// forward_torch_softmax). Compiled, all is one kernel that reads the scores whole. Eager attention
+// scales the scores, adds the mask and takes the softmax in their own precision, each by a kernel
+// (NVIDIA/DeepLearningExamples PyTorch/LanguageModeling/BERT/modeling.py, BertSelfAttention, and
+// TensorFlow/LanguageModeling/BERT/modeling.py, attention_layer).
 //
 // PyTorch's softmax reads a row for its largest element, for the sum, and for the result (pytorch/
 // pytorch aten/src/ATen/native/cuda/SoftMax.cu); of its gradient's kernel no times were found.
@@ -57,6 +60,25 @@ void add_chain(Op& op, const Pass& pass, const AttentionShape& a, const ScoreByt
   op.saved_scores = Bytes{4 * s.elements + s.dropped + (copies ? s.one : 0)};
 }
 
+void add_eager(Op& op, const Pass& pass, const AttentionShape& a, const ScoreBytes& s) {
+  const double rows =
+      static_cast<double>(pass.batch * a.heads) * static_cast<double>(pass.sequence);
+  op.forward.emplace_back(memory_bound("scores scale", 2 * s.one));
+  op.forward.emplace_back(memory_bound("scores mask", 2 * s.one));
+  const bool wide = pass.in_fp32(LayerPart::softmax);
+  const double one = wide ? 4 * s.elements : s.one;
+  if (wide) add_cast(op.forward, pass, s, "scores cast");
+  op.forward.emplace_back(
+      coming_back(memory_bound("softmax", 2 * one, MemoryRate::softmax), 2 * one, one / rows));
+  if (wide) add_cast(op.forward, pass, s, "softmax cast");
+  if (wide) add_cast(op.backward, pass, s, "softmax cast backward");
+  op.backward.emplace_back(memory_bound("softmax backward", 3 * one, MemoryRate::softmax));
+  if (wide) add_cast(op.backward, pass, s, "scores cast backward");
+  op.backward.emplace_back(memory_bound("scores scale backward", 2 * s.one));
+  const bool copies = wide && s.dropped == 0;
+  op.saved_scores = Bytes{one + s.dropped + (copies ? s.one : 0)};
+}
+
 void add_kernel(Op& op, const AttentionShape& a, const ScoreBytes& s) {
   const double read = a.causal ? 0.5 : 1;  // share of the inputs that the mask leaves
   op.forward.emplace_back(memory_bound("softmax", (read + 1) * s.one, MemoryRate::softmax));
@@ -75,7 +97,9 @@ void add_softmax(Op& op, const Pass& pass, const AttentionShape& a) {
     op.backward.emplace_back(
         memory_bound("attention dropout backward", 2 * s.one + s.mask, MemoryRate::dropout));
   }
-  if (pass.fusion == Fusion::none) {
+  if (a.kernel == kEagerAttention) {
+    add_eager(op, pass, a, s);
+  } else if (pass.fusion == Fusion::none) {
     add_chain(op, pass, a, s);
   } else {
     add_kernel(op, a, s);
