@@ -43,6 +43,7 @@ void add_compare(CLI::App& app, Action& chosen) {
       ->check(CLI::Range(1, 4096));
   compare->callback([kept, &chosen] {
     kept->colour = wants_colour();
+    kept->progress = shows_progress();
     chosen = [kept] { return stepsim::compare(*kept, std::cout, std::cerr); };
   });
 }

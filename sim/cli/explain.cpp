@@ -17,6 +17,7 @@ void add_explain(CLI::App& app, Action& chosen) {
       ->check(one_of_these({"table", "json"}));
   explain->callback([kept, &chosen] {
     kept->colour = wants_colour();
+    kept->progress = shows_progress();
     chosen = [kept] { return stepsim::explain(*kept, std::cout); };
   });
 }

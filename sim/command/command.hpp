@@ -53,6 +53,7 @@ struct ExplainOptions {
   ScenarioArgument scenario;
   std::string format = "table";  ///< table, json
   bool colour = false;
+  bool progress = false;  ///< on standard error, which is a terminal
   int width = 80;
 };
 
@@ -65,6 +66,7 @@ struct CompareOptions {
   std::string format = "table";  ///< table, json, csv, markdown
   int jobs = 0;                  ///< simulations at the same time; 0: as many as there are cores
   bool colour = false;
+  bool progress = false;  ///< on standard error, which is a terminal
   int width = 80;
 };
 

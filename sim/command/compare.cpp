@@ -12,6 +12,7 @@
 #include "sim/command/answer.hpp"
 #include "sim/command/command.hpp"
 #include "sim/command/forked.hpp"
+#include "sim/command/patience.hpp"
 #include "sim/command/read_result.hpp"
 #include "sim/command/shell_words.hpp"
 #include "sim/plan/known_names.hpp"
@@ -344,7 +345,11 @@ ExitCode compare(const CompareOptions& options, std::ostream& out, std::ostream&
   std::vector<Candidate> candidates = load_all(options);
   if (!options.baseline.empty()) check_baseline_of(candidates[0], candidates[1]);
   say_notes(candidates, notes);
-  simulate_all(candidates, options.jobs);
+  {
+    const Patience patience(options.progress);
+    patience.begins("simulating");
+    simulate_all(candidates, options.jobs);
+  }
   std::vector<Contender> runs;
   for (Candidate& candidate : candidates) runs.push_back(std::move(candidate.contender));
   const auto measured = measured_runs(library_for(options.files.front()), notes);

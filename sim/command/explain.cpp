@@ -4,6 +4,7 @@
 #include "sim/command/command.hpp"
 #include "sim/command/interrupt.hpp"
 #include "sim/command/load.hpp"
+#include "sim/command/patience.hpp"
 #include "sim/command/what_if.hpp"
 
 namespace stepsim {
@@ -11,11 +12,14 @@ namespace stepsim {
 ExitCode explain(const ExplainOptions& options, std::ostream& out) {
   const Scenario scenario = load(options.scenario);
   const InterruptNoted noted;  // also while it prints
+  Patience patience(options.progress);
+  patience.begins("simulating the step and each change of it");
   const Explanation explanation = explain(scenario, [&](const std::vector<std::string>& settings) {
     ScenarioArgument changed = options.scenario;
     changed.overrides.insert(changed.overrides.end(), settings.begin(), settings.end());
     return load(changed);
   });
+  patience.end();
   out << (options.format == "json"
               ? to_json(explanation)
               : to_table(explanation, {.colour = options.colour, .width = options.width}));
