@@ -30,8 +30,10 @@ void add_validate(CLI::App& app, Action& chosen) {
   validate->add_flag("--causes", options.causes, "table: the breakdown of each row");
   validate->add_option("--svg", options.svg, "write a picture: predicted over measured")
       ->check(not_empty());
-  CLI::Option* baseline = validate->add_option("--baseline", options.baseline,
-                                               "fail where a group is worse than in this record");
+  CLI::Option* baseline = validate
+                              ->add_option("--baseline", options.baseline,
+                                           "fail where a group is worse than in this record")
+                              ->check(not_empty());
   validate
       ->add_option("--record", options.record,
                    "write the errors there, those by kind of run to <stem>_runs.csv "

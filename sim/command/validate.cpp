@@ -33,6 +33,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::vector<NamedFile> written_by(const ValidateOptions& options) {
+  std::vector<NamedFile> written{{"--svg", options.svg}, {"--record", options.record}};
+  if (!options.record.empty())
+    written.push_back({"the runs that --record writes", runs_beside(options.record)});
+  return written;
+}
+
 void check_options(const ValidateOptions& options) {
   if (!options.table.empty() && options.suites.size() > 1)
     throw UserError("--table has the rows of one suite, not of several");
@@ -43,13 +50,19 @@ void check_options(const ValidateOptions& options) {
       throw UserError(
           fmt::format("{} is of all rows of a suite: leave out --table and --filter", name));
   }
-  std::vector<NamedFile> written{{"--svg", options.svg}, {"--record", options.record}}, read;
-  if (!options.record.empty())
-    written.push_back({"the runs that --record writes", runs_beside(options.record)});
+  std::vector<NamedFile> read;
   for (const std::string& suite : options.suites) read.push_back({"a suite", suite});
   read.push_back({"the rows of --table", options.table});
   read.push_back({"the record of --baseline", options.baseline});
-  check_apart(written, read);
+  check_apart(written_by(options), read);
+}
+
+/// The rows of a suite come from a file that only the suite names.
+void check_tables(const ValidateOptions& options, const std::vector<LoadedSuite>& suites) {
+  std::vector<NamedFile> read;
+  for (const LoadedSuite& one : suites)
+    if (!one.runs.empty()) read.push_back({"the rows of a suite", one.runs[0].place.source->name});
+  check_apart(written_by(options), read);
 }
 
 /// All suites, or every mistake of all of them.
@@ -272,6 +285,7 @@ std::string formatted(const ValidateOptions& options, const Validation& validati
 ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostream& notes) {
   check_options(options);
   const std::vector<LoadedSuite> suites = load_all(options);
+  check_tables(options, suites);
   // Before the predictions, which take minutes.
   if (!options.svg.empty()) check_writable(options.svg);
   if (!options.record.empty()) check_writable(options.record);

@@ -46,6 +46,14 @@ bool add_row(Xml& suite, const ValidationRow& row, const Validation& validation)
   return false;
 }
 
+/// That of a limit of a suite as a whole; nullptr: it holds.
+const Breach* breach_of(const Validation& validation, const std::string& suite,
+                        const std::string& limit) {
+  for (const Breach& breach : validation.breaches)
+    if (breach.suite == suite && breach.limit == limit) return &breach;
+  return nullptr;
+}
+
 void add_suite(Xml& all, const SuiteResult& result, const Validation& validation) {
   Xml suite = all.append_child("testsuite");
   suite.append_attribute("name") = result.name.c_str();
@@ -54,8 +62,17 @@ void add_suite(Xml& all, const SuiteResult& result, const Validation& validation
     ++tests;
     failures += add_row(suite, row, validation) ? 1 : 0;
   }
+  for (const SuiteLimit& limit : result.limits) {
+    if (limit.name == "row") continue;  // each row is a case
+    ++tests;
+    Xml one = add_case(suite, result.name, "limit of " + limit.name);
+    const Breach* breach = breach_of(validation, result.name, limit.name);
+    if (breach == nullptr) continue;
+    ++failures;
+    add_failure(one, *breach);
+  }
   for (const Breach& breach : validation.breaches) {
-    if (breach.line > 0 || breach.suite != result.name) continue;
+    if (breach.line > 0 || !breach.limit.empty() || breach.suite != result.name) continue;
     ++tests;
     ++failures;
     Xml one = add_case(suite, result.name, breach.sentence);

@@ -280,6 +280,8 @@ class Runs {
 
   /// A blank cell by itself is no "leave it as it is", which an expression has to say.
   void refuse_blank(const Compiled& one, const TableRow& row) {
+    // What stands for a cell's text may be blank, and says so.
+    if (!one.phrase->values.empty()) return;
     const std::size_t column = table_.index_of(one.phrase->text);
     if (column < row.cells.size())
       refuse(row.cells[column].place, fmt::format("{}column {} is blank", one.title,

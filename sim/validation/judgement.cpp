@@ -72,7 +72,7 @@ std::vector<Breach> breaches_of(const std::vector<ValidationRow>& rows, const Sc
       breaches.push_back(
           {rows.front().suite,
            fmt::format("{} {} above {}", limit.name, percent(limit.actual), percent(limit.limit)),
-           "", 0});
+           "", 0, limit.name});
   }
   return breaches;
 }

@@ -15,6 +15,7 @@ struct Breach {
   std::string sentence;
   std::string file;  ///< empty: the suite as a whole
   int line = 0;
+  std::string limit = {};  ///< "median": of the suite as a whole
 };
 
 /// Each limit that is stated, of the rows that are expected to be met. `row` is the largest error.

@@ -44,6 +44,9 @@ done
 expect "a filter" 0 small.yaml --filter 'tp < 3' --svg picture.svg
 has "the picture" "<circle" picture.svg
 has "the picture" "prefers-color-scheme" picture.svg
+expect "a picture in place of the rows" 2 small.yaml --svg ./small.csv
+has "a picture in place of the rows" "--svg './small.csv' would replace the rows of a suite" err
+expect "no record" 2 small.yaml --baseline ''
 expect "a filter of none" 2 small.yaml --filter 'tp > 3'
 has "a filter of none" "no row" err
 
@@ -99,6 +102,12 @@ expect "a picture onto the runs of a record" 2 small.yaml --record new.yaml --sv
 has "a picture onto the runs of a record" "are the same file, 'new_runs.csv'" err
 expect "a text that is compared" 2 small.yaml --filter 'tp < "a"'
 has "a text that is compared" "\"a\" is a text, where a number is wanted: 'tp' is the number 1 here" err
+cp small.yaml limits.yaml
+echo 'tolerance: {mean: 0.001 %, median: 99 %}' >>limits.yaml
+expect "limits as cases" 1 limits.yaml --format junit
+has "limits as cases" '<testcase classname="small" name="limit of median" />'
+has "limits as cases" '<testcase classname="small" name="limit of mean">'
+has "limits as cases" '<testsuite name="small" tests="4" failures="1">'
 echo 'tolerance: {row: 0.001 %}' >>small.yaml
 expect "a broken tolerance" 1 small.yaml
 has "a broken tolerance" "Broken"

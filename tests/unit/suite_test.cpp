@@ -110,6 +110,20 @@ TEST_CASE("a run's scenario is the base with its settings") {
   CHECK(second.parallelism.pipeline.layers.size() == 2);
 }
 
+TEST_CASE("what stands for a cell's text may be blank, a cell may not") {
+  const Folder folder;
+  folder.file("small.csv", kTable);
+  const auto settings = [&](const std::string& phrase) {
+    std::string suite = kSuite;
+    const std::string key = "  training.recompute: ";
+    const auto at = suite.find(key) + key.size();
+    suite.replace(at, suite.find('\n', at) - at, phrase);
+    return load_suite({.path = folder.file("other.yaml", suite)}).runs[1].settings.size();
+  };
+  CHECK(settings("{of: full, values: {\"yes\": full}, otherwise: \"\"}") == 6);
+  CHECK_THROWS_AS(settings("more"), UserError);
+}
+
 TEST_CASE("a filter sees columns and groups") {
   const Folder folder;
   folder.file("small.csv", kTable);
