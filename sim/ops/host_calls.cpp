@@ -22,9 +22,10 @@ Seconds of(const HostCost& cost, HostPass pass) {
 
 HostCalls HostCalls::times(int n) const {
   HostCalls all = *this;
-  for (int* number : {&all.modules, &all.functions, &all.scripted, &all.forks, &all.views,
-                      &all.views_in_functions, &all.views_backward,
-                      &all.views_in_backward_functions, &all.products})
+  for (int* number :
+       {&all.modules, &all.functions, &all.scripted, &all.forks, &all.views,
+        &all.views_in_functions, &all.views_backward, &all.views_in_backward_functions,
+        &all.products, &all.layers, &all.engine_linears})
     *number *= n;
   return all;
 }
@@ -39,20 +40,21 @@ HostCalls norm_calls(bool megatron) {
   return {.functions = 1, .in_functions = true};
 }
 
-HostCalls linear_calls(bool megatron) {
+HostCalls linear_calls(bool megatron, bool engine) {
   // A function for the tensor ranks and one for the products, which transposes the weight and
   // flattens the tokens, and does so again behind. F.linear does both in operators.
   if (megatron)
     return {.functions = 2,
             .views_in_functions = 4,
             .views_in_backward_functions = 5,
+            .engine_linears = engine ? 1 : 0,
             .in_functions = true};
-  return {.views = 3, .views_backward = 4};
+  return {.views = 3, .views_backward = 4, .engine_linears = engine ? 1 : 0};
 }
 
-HostCalls query_key_value_calls(bool megatron) {
-  if (megatron) return linear_calls(true);
-  HostCalls calls = linear_calls(false).times(3);
+HostCalls query_key_value_calls(bool megatron, bool engine) {
+  if (megatron) return linear_calls(true, engine);
+  HostCalls calls = linear_calls(false, engine).times(3);
   calls.products = 2;
   return calls;
 }
@@ -72,6 +74,7 @@ HostCalls attention_calls(bool megatron, bool fused, bool forks) {
   HostCalls calls{.modules = fused ? 3 : 5, .functions = 1, .forks = forks ? 1 : 0};
   calls.views = fused ? 7 : 16;
   calls.views_backward = fused ? 0 : 4;
+  calls.layers = 1;
   return calls;
 }
 
@@ -81,7 +84,8 @@ Seconds host_time(const HostCalls& c, int kernels, HostPass pass) {
   };
   Seconds time = all(host_cost::module, c.modules) + all(host_cost::function, c.functions) +
                  all(host_cost::scripted, c.scripted) + all(host_cost::fork, c.forks) +
-                 all(host_cost::view, c.views) + all(host_cost::product, c.products);
+                 all(host_cost::view, c.views) + all(host_cost::product, c.products) +
+                 all(host_cost::between_calls, c.layers);
   if (pass != HostPass::backward)
     return time + host_cost::view.no_graph * static_cast<double>(c.views_in_functions);
   const int nodes = c.views + c.products + (c.in_functions ? 0 : kernels);
@@ -89,6 +93,11 @@ Seconds host_time(const HostCalls& c, int kernels, HostPass pass) {
   return time + all(host_cost::node, nodes) + all(host_cost::view, c.views_backward) +
          all(host_cost::product, c.products) +
          host_cost::view.no_graph * static_cast<double>(c.views_in_backward_functions);
+}
+
+Seconds published_time(const HostCalls& c, HostPass pass) {
+  if (pass == HostPass::backward) return {};
+  return host_published::engine_linear * static_cast<double>(c.engine_linears);
 }
 
 }  // namespace stepsim

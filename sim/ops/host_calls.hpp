@@ -20,6 +20,8 @@ struct HostCalls {
   int views_backward = 0;      ///< that nodes make besides undoing a view
   int views_in_backward_functions = 0;
   int products = 0;           ///< that the op has as one kernel with others
+  int layers = 0;             ///< of Megatron-LM, with Python between calls
+  int engine_linears = 0;     ///< linear modules that are Transformer Engine's
   bool in_functions = false;  ///< its kernels are launched within functions
 
   HostCalls times(int n) const;
@@ -29,9 +31,10 @@ struct HostCalls {
 bool has_megatron_layers(const Scenario& scenario);
 
 HostCalls norm_calls(bool megatron);
-HostCalls linear_calls(bool megatron);
+/// `engine`: Transformer Engine's.
+HostCalls linear_calls(bool megatron, bool engine);
 /// Queries, keys and values, where they are modules of their own.
-HostCalls query_key_value_calls(bool megatron);
+HostCalls query_key_value_calls(bool megatron, bool engine);
 HostCalls activation_calls(bool megatron);
 HostCalls residual_calls(bool megatron);
 /// `forks`: dropout in a state of the tensor rank's own.
@@ -41,5 +44,7 @@ enum class HostPass { forward, no_graph, backward };
 
 /// Of an op's calls; `kernels`: those that its forward pass launches.
 Seconds host_time(const HostCalls& calls, int kernels, HostPass pass);
+/// What they take besides on any host, as published (host_published).
+Seconds published_time(const HostCalls& calls, HostPass pass);
 
 }  // namespace stepsim

@@ -26,8 +26,20 @@ inline constexpr HostCost scripted{1.784_us, 1.871_us, 0.320_us};
 inline constexpr HostCost checkpoint{5.963_us, 7.120_us, 16.235_us};
 inline constexpr HostCost parameter{0_us, 0_us, 1.732_us};
 inline constexpr HostCost hook{0_us, 0_us, 2.805_us};
-inline constexpr HostCost collective{2.680_us, 2.680_us, 2.680_us};
 inline constexpr HostCost optimizer_tensor{0_us, 0.427_us, 0_us};
+/// Python between the calls of a layer of Megatron-LM: the whole layer less its parts.
+inline constexpr HostCost between_calls{48.668_us, 48.668_us, 7.823_us};
 }  // namespace host_cost
+
+/// calib/measured/host_cuda.csv: what others published, each of a machine of its own with a GPU, so
+/// that `host.speed` does not divide it.
+namespace host_published {
+/// Of a collective besides its launch: c10d, streams that wait for each other, events, NCCL. 70 us
+/// in all, the least of three all-reduces that are stated whole or nearly; 16 us are the launch.
+inline constexpr Seconds collective = 54_us;
+/// Of a linear module of Transformer Engine, forward, besides what one of PyTorch or Megatron-LM
+/// takes beside the same GPU: between the second and the third of four.
+inline constexpr Seconds engine_linear = 60_us;
+}  // namespace host_published
 
 }  // namespace stepsim

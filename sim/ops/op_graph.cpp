@@ -42,7 +42,8 @@ Pass pass_of(const Scenario& s) {
   pass.lookup = s.training.embedding_lookup;
   pass.loss = s.training.cross_entropy;
   pass.loss_metrics = s.training.loss_metrics;
-  pass.keeps_placeholders = s.training.transformer_impl == TransformerImpl::transformer_engine;
+  pass.transformer_engine = s.training.transformer_impl == TransformerImpl::transformer_engine;
+  pass.keeps_placeholders = pass.transformer_engine;
   pass.gathers_parameters = s.parallelism.data.sharding == Sharding::zero3;
   return pass;
 }

@@ -42,7 +42,7 @@ AttentionShape LayerStack::attention() const {
 Op LayerStack::query_key_value(const AttentionShape& shape) const {
   const std::int64_t width = (shape.heads + 2 * shape.kv_heads) * shape.head_dim;
   Op op = column_linear(pass, "qkv", model.hidden, width, model.bias || model.qkv_bias);
-  op.calls = query_key_value_calls(pass.megatron);
+  op.calls = query_key_value_calls(pass.megatron, pass.transformer_engine);
   const double kv = static_cast<double>(model.kv_heads) / static_cast<double>(pass.tensor);
   const auto heads = static_cast<double>(shape.heads);
   op.flops *= (heads + 2 * kv) / (heads + 2 * static_cast<double>(shape.kv_heads));

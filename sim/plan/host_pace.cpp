@@ -21,8 +21,14 @@ double host_scale(const Scenario& scenario) {
   return cpu_slowdown(scenario) / scenario.host.speed;
 }
 
+double published_scale(const Scenario& scenario) {
+  return scenario.host.counts_calls() ? cpu_slowdown(scenario) : 0;
+}
+
 void HostPaceMeter::spend(const Op& op, HostPass pass) {
-  if (scale_ > 0) spend(host_time(op.calls, kernels_of(op.forward), pass));
+  if (scale_ == 0) return;
+  spend(host_time(op.calls, kernels_of(op.forward), pass));
+  pending_ += published_time(op.calls, pass).seconds() * published_scale_;
 }
 
 void HostPaceMeter::complete_gradient() {

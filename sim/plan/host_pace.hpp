@@ -13,11 +13,16 @@ namespace stepsim {
 /// Seconds that pass on the scenario's host for one of measured host time; 0 where launches alone
 /// set its pace.
 double host_scale(const Scenario& scenario);
+/// Likewise for what was published of other hosts, of which none is known to be faster or slower.
+double published_scale(const Scenario& scenario);
 
 class HostPaceMeter {
  public:
   explicit HostPaceMeter(const Scenario& scenario)
-      : scale_(host_scale(scenario)), hooks_(has_megatron_layers(scenario)) {}
+
+      : scale_(host_scale(scenario)),
+        published_scale_(published_scale(scenario)),
+        hooks_(has_megatron_layers(scenario)) {}
 
   /// The op's calls: its forward pass, recorded or without a graph, or its backward pass.
   void spend(const Op& op, HostPass pass);
@@ -28,7 +33,7 @@ class HostPaceMeter {
   double take() { return std::exchange(pending_, 0); }
 
  private:
-  double scale_;
+  double scale_, published_scale_;
   bool hooks_;  ///< Megatron-LM's, in Python
   double pending_ = 0;
 };

@@ -143,7 +143,7 @@ TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
   task.micro_batch = has_copies_ && reduces_gradients(channel) ? -1 : micro_batch_;
   task.cause = cause;
   task.wait_cause = wait_cause;
-  const double call = host_cost::collective.no_graph.seconds() * host_scale(shop_.scenario);
+  const double call = host_published::collective.seconds() * published_scale(shop_.scenario);
   const TaskIndex launched =
       writer_.launch(task, after, launch_time(shop_.scenario).seconds() + call);
   // Two stages that each waited for what they send would wait for one another.

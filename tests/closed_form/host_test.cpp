@@ -11,7 +11,7 @@
 //   a queue of q kernels of d each   hides work of w up to q d: W + w - q d
 //   launches of l that block         each kernel is waited for: W + k l for k kernels
 //   calls of h on a core of speed v  h / v pass besides launches: with GPUs in no time the step is
-//                                    that and all launches
+//                                    that and all launches; a collective takes c besides, for any v
 //   T threads on C < T cores         CPU work and launches take T / C times as long
 #include <algorithm>
 #include <cmath>
@@ -385,6 +385,25 @@ TEST_CASE("at the pace of calls these take their time besides launches, by the h
   // Twice as many threads as cores.
   CHECK(took("pace: calls, launch: 0 us, cores: 1, threads: 2") - nothing ==
         doctest::Approx(2 * calls).epsilon(1e-3));
+}
+
+TEST_CASE("at the pace of calls a collective takes what is published of it, at any speed") {
+  const auto calls = [](int gpus, const char* speed, const char* more = "") {
+    const auto took = [&](const std::string& host) {
+      return step({.host = host, .gpus = gpus, .forward = 1e-9, .backward = 1e-9});
+    };
+    return took(fmt::format("pace: calls, launch: 0 us, speed: {}{}", speed, more)) -
+           took("launch: 0 us");
+  };
+  const auto of_the_collective = [&](const char* speed) {
+    return calls(2, speed) - calls(1, speed);
+  };
+  const double published = host_published::collective.seconds();
+  CHECK(of_the_collective("1") == doctest::Approx(published).epsilon(1e-3));
+  CHECK(of_the_collective("0.5") == doctest::Approx(published).epsilon(1e-3));
+  // Threads that share cores share them here, too.
+  CHECK(calls(2, "1", ", cores: 1, threads: 1") ==
+        doctest::Approx(2 * calls(2, "1")).epsilon(1e-3));
 }
 
 TEST_CASE("free launches free the host of its calls, too") {

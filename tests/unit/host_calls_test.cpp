@@ -2,6 +2,7 @@
 // they run (calib/host), and their times against the whole layers.
 #include "sim/ops/host_calls.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <map>
@@ -34,6 +35,24 @@ std::map<std::string, std::array<double, 3>> measured() {
       std::getline(text, cell, ',');
       value = std::stod(cell);
     }
+  }
+  return rows;
+}
+
+/// Microseconds by what was timed and by whom, and on which machine where one source has several.
+std::map<std::string, double> published() {
+  std::ifstream file(std::string(source_folder()) + "/calib/measured/host_cuda.csv");
+  REQUIRE(file.good());
+  std::map<std::string, double> rows;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#') || line.starts_with("kind,")) continue;
+    std::istringstream text(line);
+    std::array<std::string, 6> cells;
+    for (std::string& cell : cells) std::getline(text, cell, ',');
+    const auto& [kind, what, us, machine, how, source] = cells;
+    std::string name = fmt::format("{} by {}", what, source);
+    if (source.ends_with("issue 2053")) name += " on " + machine;
+    REQUIRE(rows.emplace(name, std::stod(us)).second);
   }
   return rows;
 }
@@ -116,8 +135,60 @@ TEST_CASE("a call takes what the shipped measurement says") {
   check("checkpoint", host_cost::checkpoint);
   check("parameter", host_cost::parameter);
   check("hook", host_cost::hook);
-  check("collective", host_cost::collective);
   check("optimizer tensor", host_cost::optimizer_tensor);
+}
+
+TEST_CASE("Python between the calls of a layer is the whole less its parts") {
+  const auto rows = measured();
+  const auto& whole = rows.at("Megatron-LM layer");
+  const auto& parts = rows.at("parts of Megatron-LM layer");
+  const HostCost cost = host_cost::between_calls;
+  CHECK(cost.forward.seconds() == doctest::Approx((whole[0] - parts[0]) * kUs));
+  CHECK(cost.backward.seconds() == doctest::Approx((whole[2] - parts[2]) * kUs));
+  CHECK(cost.no_graph == cost.forward);
+  CHECK(sum_of(kMegatron, &HostCalls::layers) == 1);
+  CHECK(sum_of(kBert, &HostCalls::layers) == 0);
+}
+
+TEST_CASE("a collective takes the least that is published of a whole all-reduce") {
+  const auto rows = published();
+  const double least = std::min(rows.at("all_reduce of c10d by pytorch/pytorch issue 138773"),
+                                rows.at("all_reduce of c10d by pytorch/pytorch pull 147820"));
+  CHECK((host_published::collective + 16_us).seconds() == doctest::Approx(least * kUs));
+}
+
+TEST_CASE("a linear module of Transformer Engine takes what is published of it, less another's") {
+  const auto rows = published();
+  const auto over = [&](const char* engine, const char* other) {
+    return rows.at(engine) - rows.at(other);
+  };
+  const char* local =
+      "Megatron-LM ColumnParallelLinear forward by NVIDIA/TransformerEngine pull 1191";
+  std::array pairs{
+      over("TEColumnParallelLinear forward in 2024 by NVIDIA/TransformerEngine pull 1191", local),
+      over("TEColumnParallelLinear forward after that pull by NVIDIA/TransformerEngine pull 1191",
+           local),
+      over("te.Linear forward by NVIDIA/TransformerEngine issue 2053 on GH200",
+           "Linear forward by NVIDIA/TransformerEngine issue 2053 on GH200"),
+      over("te.Linear forward by NVIDIA/TransformerEngine issue 2053 on GB200",
+           "Linear forward by NVIDIA/TransformerEngine issue 2053 on GB200")};
+  std::sort(pairs.begin(), pairs.end());
+  CHECK(host_published::engine_linear.seconds() ==
+        doctest::Approx((pairs[1] + pairs[2]) / 2 * kUs).epsilon(0.01));
+}
+
+TEST_CASE("linear modules are Transformer Engine's where the layers are") {
+  const Block engine =
+      layer_of("fusion: fused, transformer_impl: transformer_engine", "framework: megatron");
+  CHECK(sum_of(engine, &HostCalls::engine_linears) == 4);
+  CHECK(sum_of(kMegatron, &HostCalls::engine_linears) == 0);
+  Seconds forward, backward;
+  for (const Op* op : engine.order()) {
+    forward += published_time(op->calls, HostPass::forward);
+    backward += published_time(op->calls, HostPass::backward);
+  }
+  CHECK(forward == host_published::engine_linear * 4.0);
+  CHECK(backward == Seconds{});
 }
 
 TEST_CASE("a layer of Megatron-LM makes the calls that are counted in its copy") {

@@ -46,6 +46,7 @@ struct Pass {
   CrossEntropy loss = CrossEntropy::megatron;
   int loss_metrics = 0;             ///< losses computed again to be reported
   bool megatron = true;             ///< layers are written as Megatron-LM's, for the host
+  bool transformer_engine = false;  ///< whose linear modules they have, for the host
   bool gathers_parameters = false;  ///< ZeRO 3, which counts the gradients of a block itself
 
   std::int64_t tokens() const { return batch * sequence; }

@@ -49,7 +49,7 @@ void add_gradients_ready(Items& items, const Op& op) {
 Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t tokens) {
   Op op;
   op.name = name;
-  op.calls = linear_calls(pass.megatron);
+  op.calls = linear_calls(pass.megatron, pass.transformer_engine);
   if (pass.quantises()) op.quantised = static_cast<double>(s.in * s.out);
   op.parameters = {static_cast<double>(s.in * s.out)};
   if (s.bias) op.parameters.push_back(static_cast<double>(s.out));
