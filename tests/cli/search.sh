@@ -6,8 +6,8 @@ command=(search)
 # shellcheck source=tests/cli/checks.sh
 source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 # Words may go on over several lines.
-has() { tr -s ' \n' ' ' <"${3:-out}" | grep -qF -- "$2" || fail "$1: there is no '$2'"; }
-lacks() { ! tr -s ' \n' ' ' <"${3:-out}" | grep -qF -- "$2" || fail "$1: there is '$2'"; }
+has() { tr -s ' \n' ' ' <"${3:-out}" | grep -F -- "$2" >/dev/null || fail "$1: there is no '$2'"; }
+lacks() { ! tr -s ' \n' ' ' <"${3:-out}" | grep -F -- "$2" >/dev/null || fail "$1: there is '$2'"; }
 
 cat >a.yaml <<'END'
 model: mpt-125m

@@ -124,7 +124,7 @@ expect "the array's points" 0 "${sweep[@]}" --resume
 same "the array's points"
 
 # Ranks of MPI, by srun.
-if srun --mpi=list 2>&1 | grep -qw pmix && ldd "$program" | grep -q libmpi; then
+if [[ $(srun --mpi=list 2>&1) == *pmix* && $(ldd "$program") == *libmpi* ]]; then
   ranks=(srun --mpi=pmix --ntasks=3)
   expect "ranks" 0 "${ranks[@]}" "${sweep[@]}" --db ranks.db
   same "ranks"
