@@ -2,6 +2,7 @@
 #include "sim/scenario/load_suite.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -59,6 +60,16 @@ void follow_base(Suite& suite, Problems& problems) {
   }
 }
 
+/// Letters behind a space and a name or a number, where an expression would have an operator.
+bool is_meant_as_unit(const std::string& text, std::size_t space) {
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+  if (space == std::string::npos || space == 0 || space + 1 == text.size()) return false;
+  const auto before = static_cast<unsigned char>(text[space - 1]);
+  const bool ends_value = std::isalnum(before) != 0 || before == '_' || before == ')';
+  const auto word = text.begin() + static_cast<std::ptrdiff_t>(space) + 1;
+  return ends_value && std::all_of(word, text.end(), is_letter);
+}
+
 /// "iter_time_ms ms" is the value and its unit.
 void split_unit(MeasuredTime& measured, Problems& problems) {
   if (problems.spoiled("measured")) return;
@@ -71,6 +82,10 @@ void split_unit(MeasuredTime& measured, Problems& problems) {
   if (measured.unit.empty()) {
     const std::size_t space = text.rfind(' ');
     const std::string word = space == std::string::npos ? "" : text.substr(space + 1);
+    if (!is_unit(word) && is_meant_as_unit(text, space))
+      return problems.add(measured.value.place, "measured",
+                          fmt::format("measured: {} is not a unit of time", stepsim::quoted(word)),
+                          "write " + one_of({"s", "ms", "us"}));
     if (!is_unit(word))
       return problems.add(measured.value.place, "measured",
                           fmt::format("measured: {} has no unit of time", stepsim::quoted(text)),

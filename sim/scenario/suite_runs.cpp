@@ -17,6 +17,8 @@ namespace stepsim {
 namespace {
 
 constexpr const char* kFilter = "--filter";
+// Beyond these a cell is mistyped, or its unit is.
+constexpr Seconds kShortest{1e-9}, kLongest{1e9};
 
 /// A phrase that parsed.
 struct Compiled {
@@ -284,23 +286,33 @@ class Runs {
     if (!one.phrase->values.empty()) return;
     const std::size_t column = table_.index_of(one.phrase->text);
     if (column < row.cells.size())
-      refuse(row.cells[column].place, fmt::format("{}column {} is blank", one.title,
-                                                  stepsim::quoted(table_.columns[column])));
+      refuse(place_of(one, row), fmt::format("{}column {} is blank", one.title,
+                                             stepsim::quoted(table_.columns[column])));
   }
 
   Seconds time_of(const TableRow& row) {
     const auto found = value(*measured_, row);
     if (!found) return {};
     const double* number = std::get_if<double>(&*found);
-    if (number == nullptr || *number <= 0) {
-      if (!refuse_unreadable(*measured_, row))
-        refuse(row.place,
-               fmt::format("measured: {} is no time above 0", stepsim::quoted(text_of(*found))));
-      return {};
-    }
+    const Seconds time{number == nullptr ? 0 : *number * unit_factor()};
+    if (time >= kShortest && time <= kLongest) return time;
+    if (!refuse_unreadable(*measured_, row))
+      refuse(place_of(*measured_, row),
+             fmt::format("measured: {} is no time of a step, which is between 1 ns and 30 years",
+                         stepsim::quoted(text_of(*found))));
+    return {};
+  }
+
+  double unit_factor() const {
     for (const Unit& unit : dimension_of(Seconds{}).units)
-      if (unit.name == suite_.measured.unit) return Seconds{*number * unit.factor};
-    return Seconds{*number};
+      if (unit.name == suite_.measured.unit) return unit.factor;
+    return 1;
+  }
+
+  /// Of the cell, where an expression is a column's name; or of the row.
+  Place place_of(const Compiled& one, const TableRow& row) const {
+    const std::size_t column = table_.index_of(one.phrase->text);
+    return column < row.cells.size() ? row.cells[column].place : row.place;
   }
 
   const Suite& suite_;
