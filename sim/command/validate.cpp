@@ -33,6 +33,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The record is read before it is written, which a pipe does not end.
+void check_record(const std::string& path) {
+  std::error_code ignored;
+  if (!path.empty() && std::filesystem::exists(path, ignored) &&
+      !std::filesystem::is_regular_file(path, ignored))
+    throw UserError(fmt::format("--record '{}' is no file, and a record is read first", path));
+}
+
 std::vector<NamedFile> written_by(const ValidateOptions& options) {
   std::vector<NamedFile> written{{"--svg", options.svg}, {"--record", options.record}};
   if (!options.record.empty())
@@ -55,6 +63,7 @@ void check_options(const ValidateOptions& options) {
   read.push_back({"the rows of --table", options.table});
   read.push_back({"the record of --baseline", options.baseline});
   check_apart(written_by(options), read);
+  check_record(options.record);
 }
 
 /// The rows of a suite come from a file that only the suite names.

@@ -137,13 +137,17 @@ LayerStack::Stream LayerStack::add_cross_attention(OpDag& dag, const Stream& str
     source.sequence = source_sequence;
     const std::int64_t h = model.hidden;
     const std::int64_t queries = shape.heads * shape.head_dim;
-    const std::int64_t kv = 2 * shape.kv_heads * shape.head_dim;
+    const std::int64_t kv = shape.kv_heads * shape.head_dim;
     const Vertex query =
         dag.add(column_linear(pass, "cross queries", h, queries, model.bias), normed);
     // The encoder's output is kept once for all layers, and each adds to its gradient.
-    const Vertex keys =
-        dag.add(of_the_same_input(source, "source keys and values", h, kv, model.bias), {query});
-    const Vertex core = dag.add(core_attention(pass, shape), {keys});
+    const auto of_source = [&](const std::string& name, std::int64_t width) {
+      return dag.add(of_the_same_input(source, name, h, width, model.bias), {query});
+    };
+    const Vertices heads =
+        pass.fused_qkv ? Vertices{of_source("source keys and values", 2 * kv)}
+                       : Vertices{of_source("source keys", kv), of_source("source values", kv)};
+    const Vertex core = dag.add(core_attention(pass, shape), heads);
     return dag.add(row_linear(pass, "cross projection", queries, h, model.bias), {core});
   });
 }

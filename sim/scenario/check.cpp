@@ -31,6 +31,7 @@ class Checker : KeyReports {
   void check_sharding() const;
   void check_shard_degree() const;
   void check_training() const;
+  void check_layers() const;
   void check_fp32_parts() const;
   void check_gradients() const;
   void check_recompute() const;
@@ -158,8 +159,25 @@ void Checker::check_training() const {
                          fmt::join(kernels, ", ")));
 }
 
+/// Whether the list names something twice.
+template <class Kind>
+bool has_twins(std::vector<Kind> list) {
+  std::ranges::sort(list);
+  return std::ranges::adjacent_find(list) != list.end();
+}
+
+void Checker::check_layers() const {
+  if (!sound({"model"}) || std::holds_alternative<Transformer>(s.model.shape)) return;
+  if (!s.training.fused_qkv)
+    report("training.fused_qkv", "the model has no queries, keys and values", "leave it out");
+  if (s.training.embedding_lookup != EmbeddingLookup::index)
+    report("training.embedding_lookup", "the model has no tokens to look up", "leave it out");
+}
+
 void Checker::check_fp32_parts() const {
   const std::vector<LayerPart>& parts = s.training.fp32_parts;
+  if (has_twins(parts))
+    report("training.fp32_parts", "fp32_parts names a part twice", "name each once");
   if (parts.empty() || !sound({"model"})) return;
   const char* key = "training.fp32_parts";
   if (!std::holds_alternative<Transformer>(s.model.shape))
@@ -179,6 +197,8 @@ void Checker::check_fp32_parts() const {
 
 void Checker::check_gradients() const {
   if (s.training.per_micro_batch.empty()) return;
+  if (has_twins(s.training.per_micro_batch))
+    report("training.per_micro_batch", "per_micro_batch names a pass twice", "name each once");
   if (s.training.fused_accumulation) {
     report(
         "training.per_micro_batch",
@@ -247,6 +267,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_sharding();
   checker.check_shard_degree();
   checker.check_training();
+  checker.check_layers();
   checker.check_fp32_parts();
   checker.check_gradients();
   checker.check_recompute();

@@ -281,6 +281,30 @@ TEST_CASE("what is done to the gradients of each micro-batch passes over all wei
   CHECK(each("[clip]") == 6 + 4 + 8 + 2);
 }
 
+TEST_CASE("the gradient of a table that the head shares is passed over once") {
+  const auto clipped = [](const char* tied) {
+    const OpGraph graph = graph_of(
+        fmt::format("{{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000, "
+                    "tied_embeddings: {}}}",
+                    tied),
+        "sequence_length: 64, fused_accumulation: false, per_micro_batch: [clip]", "tensor: 4");
+    double bytes = 0;
+    for (const char* block : {"embedding", "head"}) {
+      for (const Op* op : block_named(graph, block).order()) {
+        for (const Item& item : op->backward) {
+          const auto* launch = std::get_if<Launch>(&item);
+          if (launch != nullptr && launch->name.ends_with("gradient clip"))
+            bytes += std::get<MemoryBound>(launch->work).bytes.bytes();
+        }
+      }
+    }
+    return bytes;
+  };
+  const double table = 2 * 2 * (1024.0 / 4) * 256;  // padded to 1024 rows, read and written
+  CHECK(clipped("true") == table);
+  CHECK(clipped("false") == 2 * table);
+}
+
 TEST_CASE("parts in fp32 move twice the bytes, and casts of six bytes an element besides") {
   // Of an encoder's layer with dropout, tokens x width elements of 2 bytes, masks of one.
   const double all = b * 64 * 256;

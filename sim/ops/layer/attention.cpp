@@ -41,6 +41,22 @@ void add_bias_gradient(Items& items, const Pass& pass, const AttentionShape& a, 
   items.emplace_back(memory_bound("position bias gradient sum", 3 * bias));
 }
 
+/// The gradients of one projection become one tensor again before its backward: of all three, or of
+/// keys and values where the queries come from another one. Those of a layer each stay where fused
+/// or Megatron's attention leaves them; eager attention moves the heads back.
+void lay_out_gradients(Items& items, const Pass& pass, const AttentionShape& a) {
+  if (pass.fused_qkv) {
+    const double joined = a.keys > 0 ? key_value_bytes(pass, a) : qkv_bytes(pass, a);
+    items.emplace_back(memory_bound("qkv gradient concatenation", 2 * joined));
+  } else if (a.kernel == kEagerAttention) {
+    items.emplace_back(memory_bound("queries gradient to the back", 2 * query_bytes(pass, a)));
+    // Keys and values are as wide, each with half of their bytes.
+    const double each = key_value_bytes(pass, a) / 2;
+    items.emplace_back(memory_bound("keys gradient to the back", 2 * each));
+    items.emplace_back(memory_bound("values gradient to the back", 2 * each));
+  }
+}
+
 void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   const std::int64_t s = pass.sequence;
   const std::int64_t k = key_tokens(pass, a);
@@ -124,15 +140,8 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
     add_fused(op, pass, a);
   }
   if (a.rotary) add_rotary_backward(op.backward, pass, a);
-  // The gradients of one projection are laid out as one tensor again before its backward: of all
-  // three, or of keys and values where the queries come from another one. Latent attention's have
-  // projections of their own, whose gradients are laid out there (mla.cpp), and so have queries,
-  // keys and values of a layer each, whose heads stay where they are.
-  const bool apart = !pass.fused_qkv && a.kernel != kEagerAttention && a.keys == 0;
-  if (a.value_dim == 0 && !apart) {
-    const double joined = a.keys > 0 ? key_value_bytes(pass, a) : qkv_bytes(pass, a);
-    op.backward.emplace_back(memory_bound("qkv gradient concatenation", 2 * joined));
-  }
+  // Latent attention's have projections of their own, whose gradients are laid out there (mla.cpp).
+  if (a.value_dim == 0) lay_out_gradients(op.backward, pass, a);
   const std::int64_t keys = a.keys > 0 ? a.keys : pass.whole_sequence();
   op.flops = Flops{2.0 * static_cast<double>(pass.tokens() * a.heads) *
                    static_cast<double>(a.head_dim + a.values()) * static_cast<double>(keys)};

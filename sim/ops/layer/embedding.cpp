@@ -104,7 +104,9 @@ Op embedding(const Pass& pass, const Transformer& model) {
     // buffer.
     const double table = pass.element() * op.parameters.front();
     op.backward.emplace_back(for_weights(memory_bound("embedding gradient", 3 * all + 4 * table)));
-    add_gradient_passes(op.backward, pass, "embedding", op.parameters.front());
+    // A table that the head shares has one gradient, which is the head's.
+    if (!model.tied_embeddings)
+      add_gradient_passes(op.backward, pass, "embedding", op.parameters.front());
   } else {
     if (model.positions > 0) add_gradient(op, pass, positions);
     add_gradient(op, pass, tokens);
