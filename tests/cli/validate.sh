@@ -46,7 +46,8 @@ has "the picture" "<circle" picture.svg
 has "the picture" "prefers-color-scheme" picture.svg
 expect "a picture in place of the rows" 2 small.yaml --svg ./small.csv
 has "a picture in place of the rows" "--svg './small.csv' would replace the rows of a suite" err
-expect "a record that is a pipe" 2 small.yaml --record /dev/stdout
+mkfifo pipe
+expect "a record that is a pipe" 2 small.yaml --record pipe
 has "a record that is a pipe" "is no file" err
 expect "no record" 2 small.yaml --baseline ''
 expect "a filter of none" 2 small.yaml --filter 'tp > 3'
