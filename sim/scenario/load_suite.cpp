@@ -30,6 +30,11 @@ Suite read_suite(const std::shared_ptr<const Source>& source, Place& table, Prob
     problems.add(start, "", fmt::format("a suite is a map of keys, not {}", title_of(tree->kind)));
     problems.throw_if_any();
   }
+  if (tree->find("model") != nullptr && tree->find("scenario") == nullptr) {
+    problems.add(start, "", "this is a scenario, not a suite",
+                 fmt::format("`stepsim run {}` simulates it", source->name));
+    problems.throw_if_any();
+  }
   const Library none;
   Reading reading{none, problems, {}};
   MapReader io(reading, *tree, "", "the suite", start);
