@@ -18,12 +18,14 @@ namespace {
 struct ScoreBytes {
   ScoreBytes(const Pass& pass, const AttentionShape& a) : one(score_bytes(pass, a)) {
     elements = one / pass.element();
+    rows = static_cast<double>(pass.batch * a.heads) * static_cast<double>(pass.sequence);
     bias = a.bias ? one / static_cast<double>(pass.batch) : 0;
     mask = a.dropout ? elements : 0;  // one byte an element
     dropped = a.dropout ? one + mask : 0;
   }
   double one;       ///< the scores
   double elements;  ///< their number
+  double rows;      ///< one a query and head
   double bias, mask;
   double dropped;  ///< what dropout writes
 };
@@ -40,15 +42,12 @@ void add_cast(Items& items, const Pass& pass, const ScoreBytes& s, const char* n
   if (pass.cast() > 0) items.emplace_back(memory_bound(name, pass.cast() * s.elements));
 }
 
-void add_chain(Op& op, const Pass& pass, const AttentionShape& a, const ScoreBytes& s) {
-  const double rows =
-      static_cast<double>(pass.batch * a.heads) * static_cast<double>(pass.sequence);
-
+void add_chain(Op& op, const Pass& pass, const ScoreBytes& s) {
   add_cast(op.forward, pass, s, "scores cast");
   op.forward.emplace_back(memory_bound("scores mask", (4 + 4) * s.elements));
   op.forward.emplace_back(
       coming_back(memory_bound("softmax", (4 + 4) * s.elements, MemoryRate::softmax),
-                  2 * 4 * s.elements, 4 * s.elements / rows));
+                  2 * 4 * s.elements, 4 * s.elements / s.rows));
   add_cast(op.forward, pass, s, "softmax cast");
   add_cast(op.backward, pass, s, "softmax cast backward");
   op.backward.emplace_back(
@@ -60,16 +59,14 @@ void add_chain(Op& op, const Pass& pass, const AttentionShape& a, const ScoreByt
   op.saved_scores = Bytes{4 * s.elements + s.dropped + (copies ? s.one : 0)};
 }
 
-void add_eager(Op& op, const Pass& pass, const AttentionShape& a, const ScoreBytes& s) {
-  const double rows =
-      static_cast<double>(pass.batch * a.heads) * static_cast<double>(pass.sequence);
+void add_eager(Op& op, const Pass& pass, const ScoreBytes& s) {
   op.forward.emplace_back(memory_bound("scores scale", 2 * s.one));
   op.forward.emplace_back(memory_bound("scores mask", 2 * s.one));
   const bool wide = pass.in_fp32(LayerPart::softmax);
   const double one = wide ? 4 * s.elements : s.one;
   if (wide) add_cast(op.forward, pass, s, "scores cast");
   op.forward.emplace_back(
-      coming_back(memory_bound("softmax", 2 * one, MemoryRate::softmax), 2 * one, one / rows));
+      coming_back(memory_bound("softmax", 2 * one, MemoryRate::softmax), 2 * one, one / s.rows));
   if (wide) add_cast(op.forward, pass, s, "softmax cast");
   if (wide) add_cast(op.backward, pass, s, "softmax cast backward");
   op.backward.emplace_back(memory_bound("softmax backward", 3 * one, MemoryRate::softmax));
@@ -98,9 +95,9 @@ void add_softmax(Op& op, const Pass& pass, const AttentionShape& a) {
         memory_bound("attention dropout backward", 2 * s.one + s.mask, MemoryRate::dropout));
   }
   if (a.kernel == kEagerAttention) {
-    add_eager(op, pass, a, s);
+    add_eager(op, pass, s);
   } else if (pass.fusion == Fusion::none) {
-    add_chain(op, pass, a, s);
+    add_chain(op, pass, s);
   } else {
     add_kernel(op, a, s);
   }
