@@ -32,6 +32,7 @@ class Checker : KeyReports {
   void check_shard_degree() const;
   void check_training() const;
   void check_layers() const;
+  void check_composed() const;
   void check_fp32_parts() const;
   void check_gradients() const;
   void check_recompute() const;
@@ -174,6 +175,39 @@ void Checker::check_layers() const {
     report("training.embedding_lookup", "the model has no tokens to look up", "leave it out");
 }
 
+void Checker::check_composed() const {
+  const std::vector<ComposedOperation>& composed = s.training.composed;
+  const char* key = "training.composed";
+  if (has_twins(composed)) report(key, "composed names an operation twice", "name each once");
+  if (composed.empty() || !sound({"model"})) return;
+  const auto has = [&](ComposedOperation operation) {
+    return std::ranges::find(composed, operation) != composed.end();
+  };
+  if (s.training.fusion != Fusion::none) {
+    report(key, "composed operations have a kernel for each elementary one, but kernels are fused",
+           "leave them out, or state fusion: none");
+  }
+  if (has(ComposedOperation::softmax) && s.training.attention != kEagerAttention) {
+    report(key,
+           fmt::format("softmax is a kernel on its own in eager attention, but attention is {}",
+                       s.training.attention),
+           "leave it out, or state attention: eager");
+  }
+  const auto* model = std::get_if<Transformer>(&s.model.shape);
+  if (model == nullptr) {
+    report(key, "composed operations are those of a transformer's layers", "leave them out");
+    return;
+  }
+  if (has(ComposedOperation::activation) && model->gated_mlp) {
+    report(key, "the activation that is known composed is GELU, but the model's is gated",
+           "leave it out");
+  }
+  if (has(ComposedOperation::norm) && model->rms_norm) {
+    report(key, "the norm that is known composed is LayerNorm, but the model has RMSNorm",
+           "leave it out");
+  }
+}
+
 void Checker::check_fp32_parts() const {
   const std::vector<LayerPart>& parts = s.training.fp32_parts;
   if (has_twins(parts))
@@ -268,6 +302,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_shard_degree();
   checker.check_training();
   checker.check_layers();
+  checker.check_composed();
   checker.check_fp32_parts();
   checker.check_gradients();
   checker.check_recompute();

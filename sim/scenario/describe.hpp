@@ -84,6 +84,10 @@ void describe(Io& io, Training& t) {
   io.field("fusion", t.fusion, any,
            "element-wise kernels: none, one an operation; fused, as Megatron-LM's; compiled, as "
            "torch.compile's");
+  io.fallback(t.composed, t.composed, "none");
+  io.field("composed", t.composed, any,
+           "operations that are written in elementary ones, each of which is a kernel, as in "
+           "TensorFlow without XLA; fusion none only");
   io.fallback(t.scalar_loads, t.scalar_loads, "none");
   io.field("scalar_loads", t.scalar_loads, any,
            "kernels that load 16-bit tensors one element at a time, as libraries' did until about "

@@ -95,6 +95,12 @@ inline constexpr std::array kNames<LayerPart> = {
     std::pair{std::string_view("norm"), LayerPart::norm},
     std::pair{std::string_view("softmax"), LayerPart::softmax}};
 template <>
+inline constexpr std::array kNames<ComposedOperation> = {
+    std::pair{std::string_view("activation"), ComposedOperation::activation},
+    std::pair{std::string_view("dropout"), ComposedOperation::dropout},
+    std::pair{std::string_view("norm"), ComposedOperation::norm},
+    std::pair{std::string_view("softmax"), ComposedOperation::softmax}};
+template <>
 inline constexpr std::array kNames<GradientPass> = {
     std::pair{std::string_view("unscale"), GradientPass::unscale},
     std::pair{std::string_view("check"), GradientPass::check},

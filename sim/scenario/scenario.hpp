@@ -162,6 +162,10 @@ inline bool is_fused_attention(const std::string& kernel) {
 /// Parts of a layer that mixed precision may leave in fp32.
 enum class LayerPart { activation, residual, norm, softmax };
 
+/// Operations that may have no kernel of their own, but one for each elementary operation that they
+/// are written in.
+enum class ComposedOperation { activation, dropout, norm, softmax };
+
 /// A pass over the gradients: out of the loss's scale, in search of infinities, or into a norm.
 enum class GradientPass { unscale, check, clip };
 
@@ -187,6 +191,7 @@ struct Training {
   bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
   Recomputation recompute;
   Fusion fusion = Fusion::fused;
+  std::vector<ComposedOperation> composed;  ///< one kernel for each elementary operation
   std::vector<MovingKernels> scalar_loads;  ///< load 16-bit tensors one element at a time
   std::vector<LayerPart> fp32_parts;        ///< work in fp32, between casts from 16 bits and back
   /// unfused, eager, or an attention kernel of the GPU's profile

@@ -338,6 +338,53 @@ TEST_CASE("parts in fp32 move twice the bytes, and casts of six bytes an element
   CHECK(bytes_of("[norm]").at("mlp norm") - narrow.at("mlp norm") == (2 * 10 + 4 * 6) * all);
 }
 
+TEST_CASE("what is composed has a kernel for each elementary operation, which moves its tensors") {
+  struct Moved {
+    double bytes = 0;
+    int kernels = 0;
+  };
+  const double all = 2 * b * 64 * 256;  // of 2 bytes
+  const auto moved = [](const std::string& composed) {
+    const OpGraph graph =
+        graph_of("{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000, causal: false}",
+                 "sequence_length: 64, fusion: none, attention: eager, composed: " + composed);
+    std::map<std::string, Moved> sums;
+    for (const Op* op : block_named(graph, "layer").order()) {
+      for (const Items* items : {&op->forward, &op->backward}) {
+        for (const Item& item : *items) {
+          const auto* launch = std::get_if<Launch>(&item);
+          const auto* bytes = launch == nullptr ? nullptr : std::get_if<MemoryBound>(&launch->work);
+          if (bytes == nullptr) continue;
+          sums[op->name].bytes += bytes->bytes.bytes();
+          ++sums[op->name].kernels;
+        }
+      }
+    }
+    return sums;
+  };
+  const auto one = moved("[]");
+  const auto many = moved("[activation, dropout, norm, softmax]");
+  const auto kernels = [&](const char* op) { return many.at(op).kernels - one.at(op).kernels; };
+  const auto tensors = [&](const char* op, double tensor) {
+    return (many.at(op).bytes - one.at(op).bytes) / tensor;
+  };
+  // GELU: 18 tensors forward and 26 backward by 8 and 10 kernels, instead of 2 and 3 by one each.
+  CHECK(kernels("activation") == 8 + 10 - 2);
+  CHECK(tensors("activation", 4 * all) == doctest::Approx(18 + 26 - 5));
+  // A norm: 15 and 41 by 8 and 20, those of a number a row left out, instead of 2 and 5 by three.
+  CHECK(kernels("mlp norm") == 8 + 20 - 3);
+  CHECK(tensors("mlp norm", all) == doctest::Approx(15 + 41 - 7));
+  // Dropout: numbers of 4 bytes, a byte each as compared, and the mask as a tensor; five tensors
+  // forward and backward, instead of four and the mask of a byte.
+  const double dropped = (4 + 5 + 3 + 2 * 10 - 2 * 4 - 2) / 2.0;
+  CHECK(kernels("mlp residual") == 5 + 2 - 2);
+  CHECK(tensors("mlp residual", all) == doctest::Approx(dropped));
+  // Softmax: 4 and 9 by 3 and 4, instead of 2 and 3.
+  const double scores = 2 * b * 4 * 64 * 64;
+  CHECK(kernels("attention") == 5 + 2 - 2 + 3 + 4 - 2);
+  CHECK(tensors("attention", scores) == doctest::Approx(dropped + 4 + 9 - 5));
+}
+
 TEST_CASE("eager attention moves heads to the front and back, and scales and masks the scores") {
   const auto attention_of = [](const char* kernel) {
     const OpGraph graph =

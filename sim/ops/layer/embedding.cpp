@@ -118,14 +118,12 @@ Op embedding(const Pass& pass, const Transformer& model) {
 
 void add_dropout(Op& op, const Pass& pass, std::int64_t hidden) {
   const auto elements = static_cast<double>(pass.outer_tokens() * hidden);
-  const double bytes =
-      2 * pass.element() * elements + elements;  // the mask has one byte an element
   const bool compiled = pass.fusion == Fusion::compiled;
-  op.saved += Bytes{elements};
+  op.saved += Bytes{mask_bytes(pass, elements)};
   if (!compiled || !joins(op.forward.back(), elements))
-    op.forward.emplace_back(memory_bound(op.name + " dropout", bytes, MemoryRate::dropout));
+    append(op.forward, dropout_forward(pass, op.name + " dropout", elements));
   if (!compiled || !joins(op.backward.front(), elements)) {
-    const Items dropout{memory_bound(op.name + " dropout backward", bytes, MemoryRate::dropout)};
+    const Items dropout = dropout_backward(pass, op.name + " dropout backward", elements);
     op.backward.insert(op.backward.begin(), dropout.begin(), dropout.end());
   }
 }

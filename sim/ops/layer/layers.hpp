@@ -34,6 +34,7 @@ struct Pass {
   bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
   Precision gradients = Precision::bf16;
   bool adds_gradients = false;  ///< kernels add to those of earlier micro-batches
+  std::vector<ComposedOperation> composed;
   std::vector<LayerPart> fp32_parts;
   std::vector<GradientPass> gradient_passes;  ///< over each micro-batch's, before they are added
   std::int64_t expert = 1;                    ///< ranks that the experts are dealt to
@@ -59,6 +60,10 @@ struct Pass {
   /// Whether a part works in fp32 though activations are narrower.
   bool in_fp32(LayerPart part) const {
     return element() < 4 && std::ranges::find(fp32_parts, part) != fp32_parts.end();
+  }
+  /// Whether an operation has a kernel for each of those that it is written in.
+  bool composes(ComposedOperation operation) const {
+    return std::ranges::find(composed, operation) != composed.end();
   }
   /// The same with activations in fp32, for ops without products.
   Pass widened() const {
@@ -158,6 +163,25 @@ Op activation(const Pass& pass, std::int64_t width, bool gated);
 Items activation_forward(const Pass& pass, const std::string& name, double one, bool gated);
 Items activation_backward(const Pass& pass, const std::string& name, double one, bool gated);
 Bytes activation_saved(const Pass& pass, double one, bool gated);
+
+/// The kernels of operations that are composed, and of their gradients; `one`: bytes of a tensor.
+Items composed_activation(const std::string& name, double one);
+Items composed_activation_backward(const std::string& name, double one);
+Items composed_norm(const std::string& name, double one);
+Items composed_norm_backward(const std::string& name, double one);
+Items composed_softmax(const std::string& name, double one);
+Items composed_softmax_backward(const std::string& name, double one);
+
+/// Adds these behind the others.
+inline void append(Items& items, const Items& more) {
+  items.insert(items.end(), more.begin(), more.end());
+}
+
+/// Dropout of so many elements, by one kernel or composed, and its gradient.
+Items dropout_forward(const Pass& pass, const std::string& name, double elements);
+Items dropout_backward(const Pass& pass, const std::string& name, double elements);
+/// What dropout keeps: a byte an element, or as composed the mask that multiplies.
+double mask_bytes(const Pass& pass, double elements);
 
 /// Adds the residual; with bias and dropout where the model has them.
 Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool dropout,

@@ -70,6 +70,12 @@ void add_chain(Op& op, const Pass& pass, const NormShape& n) {
 void add_kernels(Op& op, const Pass& pass, const NormShape& n, bool rms, bool joins_residual) {
   const double one = pass.element() * n.elements;
   if (rms && pass.fusion == Fusion::none) return add_chain(op, pass, n);
+  if (pass.composes(ComposedOperation::norm)) {
+    op.forward = composed_norm(n.name, one);
+    op.backward = composed_norm_backward(n.name, one);
+    op.saved = Bytes{2 * one};  // the input, and what multiplies it
+    return;
+  }
   op.saved = Bytes{one};
   const Launch forward = memory_bound(n.name, 2 * one, MemoryRate::norm);
   const Launch dgrad =

@@ -11,12 +11,14 @@
 namespace stepsim {
 
 Items activation_forward(const Pass& pass, const std::string& name, double one, bool gated) {
+  if (pass.composes(ComposedOperation::activation)) return composed_activation(name, one);
   if (!gated) return {memory_bound(name, 2 * one)};
   if (pass.fusion != Fusion::none) return {memory_bound(name, 3 * one)};
   return {memory_bound(name, 2 * one), memory_bound(name + " product", 3 * one)};
 }
 
 Items activation_backward(const Pass& pass, const std::string& name, double one, bool gated) {
+  if (pass.composes(ComposedOperation::activation)) return composed_activation_backward(name, one);
   // Reads the output's gradient and the inputs, writes the inputs' gradients.
   if (!gated) return {memory_bound(name + " backward", 3 * one)};
   if (pass.fusion != Fusion::none) return {memory_bound(name + " backward", 5 * one)};
@@ -27,6 +29,8 @@ Items activation_backward(const Pass& pass, const std::string& name, double one,
 }
 
 Bytes activation_saved(const Pass& pass, double one, bool gated) {
+  // Composed: the input, its cube, the tanh, and what multiplies the input.
+  if (pass.composes(ComposedOperation::activation)) return Bytes{4 * one};
   if (!gated) return Bytes{one};
   return Bytes{(pass.fusion == Fusion::none ? 3 : 2) * one};
 }
@@ -67,7 +71,7 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
             bool bias) {
   const auto elements = static_cast<double>(pass.outer_tokens() * hidden);
   const double one = pass.element() * elements;
-  const double mask = dropout ? elements : 0;  // one byte an element
+  const double mask = dropout ? mask_bytes(pass, elements) : 0;
   // Bytes of the sum and of what is carried around, and those of a cast of the branch to them.
   const bool wide = pass.in_fp32(LayerPart::residual);
   const double sum = wide ? 4 * elements : one;
@@ -77,8 +81,7 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
   op.calls = residual_calls(pass.megatron);
   if (pass.fusion == Fusion::none) {
     if (bias) op.forward.emplace_back(memory_bound(name + " bias", 2 * one));
-    if (dropout)
-      op.forward.emplace_back(memory_bound(name + " dropout", 2 * one + mask, MemoryRate::dropout));
+    if (dropout) append(op.forward, dropout_forward(pass, name + " dropout", elements));
     if (wide) op.forward.emplace_back(memory_bound(name + " cast", cast));
     op.forward.emplace_back(memory_bound(name, 3 * sum));
   } else {
@@ -86,8 +89,7 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
                                          dropout ? MemoryRate::dropout : MemoryRate::elementwise));
   }
   if (wide) op.backward.emplace_back(memory_bound(name + " gradient cast", cast));
-  if (dropout)
-    op.backward.emplace_back(memory_bound(name + " backward", 2 * one + mask, MemoryRate::dropout));
+  if (dropout) append(op.backward, dropout_backward(pass, name + " backward", elements));
   if (bias) {
     op.backward.emplace_back(
         for_weights(memory_bound(name + " bias gradient", one, MemoryRate::norm)));

@@ -20,7 +20,7 @@ struct ScoreBytes {
     elements = one / pass.element();
     rows = static_cast<double>(pass.batch * a.heads) * static_cast<double>(pass.sequence);
     bias = a.bias ? one / static_cast<double>(pass.batch) : 0;
-    mask = a.dropout ? elements : 0;  // one byte an element
+    mask = a.dropout ? mask_bytes(pass, elements) : 0;
     dropped = a.dropout ? one + mask : 0;
   }
   double one;       ///< the scores
@@ -65,11 +65,20 @@ void add_eager(Op& op, const Pass& pass, const ScoreBytes& s) {
   const bool wide = pass.in_fp32(LayerPart::softmax);
   const double one = wide ? 4 * s.elements : s.one;
   if (wide) add_cast(op.forward, pass, s, "scores cast");
-  op.forward.emplace_back(
-      coming_back(memory_bound("softmax", 2 * one, MemoryRate::softmax), 2 * one, one / s.rows));
+  const bool composed = pass.composes(ComposedOperation::softmax);
+  if (composed) {
+    append(op.forward, composed_softmax("softmax", one));
+  } else {
+    op.forward.emplace_back(
+        coming_back(memory_bound("softmax", 2 * one, MemoryRate::softmax), 2 * one, one / s.rows));
+  }
   if (wide) add_cast(op.forward, pass, s, "softmax cast");
   if (wide) add_cast(op.backward, pass, s, "softmax cast backward");
-  op.backward.emplace_back(memory_bound("softmax backward", 3 * one, MemoryRate::softmax));
+  if (composed) {
+    append(op.backward, composed_softmax_backward("softmax", one));
+  } else {
+    op.backward.emplace_back(memory_bound("softmax backward", 3 * one, MemoryRate::softmax));
+  }
   if (wide) add_cast(op.backward, pass, s, "scores cast backward");
   op.backward.emplace_back(memory_bound("scores scale backward", 2 * s.one));
   const bool copies = wide && s.dropped == 0;
@@ -90,10 +99,8 @@ void add_softmax(Op& op, const Pass& pass, const AttentionShape& a) {
   const ScoreBytes s(pass, a);
   if (pass.fusion == Fusion::compiled) return add_compiled(op, s);
   if (a.bias) op.forward.emplace_back(memory_bound("position bias", 2 * s.one + s.bias));
-  if (a.dropout) {
-    op.backward.emplace_back(
-        memory_bound("attention dropout backward", 2 * s.one + s.mask, MemoryRate::dropout));
-  }
+  if (a.dropout)
+    append(op.backward, dropout_backward(pass, "attention dropout backward", s.elements));
   if (a.kernel == kEagerAttention) {
     add_eager(op, pass, s);
   } else if (pass.fusion == Fusion::none) {
@@ -101,10 +108,7 @@ void add_softmax(Op& op, const Pass& pass, const AttentionShape& a) {
   } else {
     add_kernel(op, a, s);
   }
-  if (a.dropout) {
-    op.forward.emplace_back(
-        memory_bound("attention dropout", 2 * s.one + s.mask, MemoryRate::dropout));
-  }
+  if (a.dropout) append(op.forward, dropout_forward(pass, "attention dropout", s.elements));
 }
 
 }  // namespace stepsim
