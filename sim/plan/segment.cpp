@@ -159,7 +159,7 @@ Kernel timed(Workshop& shop, const std::string& name, const Work& work, Cause ca
   const GpuProfile& gpu = shop.scenario.cluster.gpu;
   const std::string outside = outside_range(work, gpu);
   return {.name = shop.name(name),
-          .seconds = kernel_time(work, gpu).seconds(),
+          .seconds = kernel_time(work, gpu).seconds() * shop.pace.of(work),
           .memory_bound = std::holds_alternative<MemoryBound>(work),
           .cause = cause,
           .outside = outside.empty() ? kInRange : shop.name(outside)};

@@ -21,6 +21,7 @@
 #include "sim/plan/plan.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/sharding.hpp"
+#include "sim/plan/slowest_gpu.hpp"
 
 namespace stepsim {
 
@@ -96,6 +97,7 @@ struct Workshop {
   std::vector<std::uint32_t> span_names{};   ///< by chain; see RankRows
   // Layers are alike: what passes launch and start again and again is timed once.
   std::unordered_map<const Launch*, Kernel> kernels{};  ///< of the graph's launches
+  Pace pace = pace_of_slowest(scenario);
   std::map<std::tuple<CollectiveOp, Bytes, GroupShape>, std::uint32_t> pass_operations{};
 };
 

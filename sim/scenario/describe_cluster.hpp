@@ -180,6 +180,10 @@ void describe(Io& io, GpuProfile& g) {
   io.constant("copy_pinned", g.copy_pinned, required(positive), "host to device");
   io.constant("copy_pageable", g.copy_pageable, required(positive),
               "host to device, from pageable memory");
+  io.constant(
+      "spread", g.spread, between(0, 0.2),
+      "of the speed of such GPUs under load: standard deviation over mean; a job runs at the "
+      "pace of its slowest");
   io.variants("gemm", g.gemm, &GemmProfile::precision, "precision",
               "one map per precision; `like: bf16` copies another");
   io.section("memory_kernels", g.memory_kernels, "kernels that only move bytes");

@@ -57,6 +57,9 @@ void describe(Io& io, Faults& f) {
     jitter.section("kernels", f.kernels, Jitter{}, "of each rank");
     jitter.section("collectives", f.collectives, Jitter{}, "of each group, transfers included");
   });
+  io.field("gpu_spread", f.gpu_spread, between(0, 0.2),
+           "standard deviation of the speed of GPUs of one type, instead of the profile's; the job "
+           "runs at the pace of its slowest, as is to be expected of so many; 0: all alike");
 }
 
 }  // namespace stepsim

@@ -55,6 +55,7 @@ struct Faults {
   std::vector<SlowLinks> slow_links;
   std::optional<Jitter> kernels;      ///< drawn by each rank for itself
   std::optional<Jitter> collectives;  ///< drawn by each group
+  std::optional<double> gpu_spread;   ///< instead of the GPU profile's; 0: all equally fast
   bool random() const;                ///< whether another seed gives another run
   bool operator==(const Faults&) const = default;
 };

@@ -189,6 +189,7 @@ struct GpuProfile {
                                     ///< share of its time that a collective takes from kernels
   BytesPerSecond copy_pinned;       ///< host to device
   BytesPerSecond copy_pageable;
+  double spread = 0;  ///< of the speed of such GPUs under load: standard deviation over mean
   std::vector<GemmProfile> gemm;  ///< one per precision that the GPU has
   MemoryProfile memory_kernels;
   std::vector<AttentionProfile> attention;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <set>
 #include <string>
 
@@ -135,6 +136,27 @@ TEST_CASE("a layer of mlp-400x512 has 1 MiB of fp32 gradients") {
   const Mlp mlp = std::get<Mlp>(load_model("mlp-400x512", kLibrary).shape);
   CHECK(mlp.layers == 400);
   CHECK(mlp.width * mlp.width * 4 == 1 << 20);
+}
+
+/// Standard deviation over mean of the times that were measured on GPUs of a type.
+double measured_spread(const std::string& gpu) {
+  std::ifstream file(std::string(source_folder()) + "/calib/measured/gpu_spread.csv");
+  std::string line;
+  double count = 0, sum = 0, squares = 0;
+  while (std::getline(file, line)) {
+    if (line.rfind(gpu + ",", 0) != 0) continue;
+    const double ms = std::stod(line.substr(line.rfind(',') + 1));
+    ++count, sum += ms, squares += ms * ms;
+  }
+  const double mean = sum / count;
+  return std::sqrt(squares / count - mean * mean) / mean;
+}
+
+TEST_CASE("the spread of a GPU's speed is that of the times that were measured on many") {
+  CHECK(load_gpu("v100", kLibrary).spread ==
+        doctest::Approx(measured_spread("v100")).epsilon(2e-3));
+  CHECK(load_gpu("a100-80", kLibrary).spread ==
+        doctest::Approx(measured_spread("a100")).epsilon(4e-3));
 }
 
 TEST_CASE("every GPU loads, and no rate exceeds what its datasheet allows") {

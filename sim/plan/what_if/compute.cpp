@@ -1,7 +1,8 @@
-// The GPUs' own work: faster, less of it again, in larger or smaller pieces.
+// The GPUs' own work: faster, equally fast, less of it again, in larger or smaller pieces.
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
+#include "sim/plan/slowest_gpu.hpp"
 #include "sim/plan/what_if.hpp"
 
 namespace stepsim {
@@ -10,6 +11,12 @@ namespace {
 std::vector<Change> faster(const Scenario&) {
   return {{.title = "GPUs twice as fast",
            .plan = [](Plan plan) { return with_faster_gpus(std::move(plan), 2); }}};
+}
+
+std::vector<Change> alike(const Scenario& scenario) {
+  if (pace_of_slowest(scenario).compute <= 1) return {};
+  return {{.title = "all GPUs as fast as the mean one",
+           .scenario = [](Scenario& changed) { changed.faults.gpu_spread = 0; }}};
 }
 
 std::vector<Change> less_recompute(const Scenario& scenario) {
@@ -43,6 +50,7 @@ std::vector<Change> other_micro_batches(const Scenario& scenario) {
 }
 
 const Registered<Proposal> gpus{{.name = "gpus", .changes = faster}};
+const Registered<Proposal> equal_gpus{{.name = "equal-gpus", .changes = alike}};
 const Registered<Proposal> recompute{{.name = "recompute", .changes = less_recompute}};
 const Registered<Proposal> attention{{.name = "attention", .changes = other_attention}};
 const Registered<Proposal> batches{{.name = "micro-batches", .changes = other_micro_batches}};
