@@ -15,12 +15,18 @@
 namespace stepsim {
 namespace {
 
+/// Tensor cores are fed with 16 B at once, or in more and smaller loads.
+double unaligned(const Gemm& gemm, const GemmProfile& p) {
+  if (bytes_per_element(gemm.precision) != 2 || gemm.alignment >= kAlignedElements) return 1;
+  return gemm.alignment > 1 ? p.unaligned_even : p.unaligned_odd;
+}
+
 Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
   const GemmProfile& p = gemm_profile(gpu, gemm.precision);
   const double grouped = gemm.weight_gradient ? p.grouped_weight_gradient : p.grouped;
   return gemm_seconds(gemm_kernel(gemm), p, gemm_device(gpu)) *
          (p.sustained * (gemm.weight_gradient ? p.weight_gradient : 1) *
-          (gemm.grouped ? grouped : 1));
+          (gemm.grouped ? grouped : 1) * unaligned(gemm, p));
 }
 
 /// Strided convolutions leave out the zeros between the gradients of their outputs. Groups are a

@@ -40,6 +40,7 @@ Pass pass_of(const Scenario& s) {
   pass.fp32_parts = s.training.fp32_parts;
   pass.gradient_passes = s.training.per_micro_batch;
   pass.fused_qkv = s.training.fused_qkv;
+  pass.aligned_tensor_cores = s.training.cublas < kCublasOfAnyAlignment;
   pass.lookup = s.training.embedding_lookup;
   pass.loss = s.training.cross_entropy;
   pass.loss_metrics = s.training.loss_metrics;

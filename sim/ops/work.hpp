@@ -10,6 +10,17 @@
 
 namespace stepsim {
 
+/// Elements of 16 bits in 16 bytes, which tensor cores are fed with at once.
+inline constexpr std::int64_t kAlignedElements = 8;
+
+/// The largest power of two that divides both widths, at most kAlignedElements: how many elements
+/// can be loaded at once wherever a row of such a width begins.
+constexpr std::int64_t alignment_of(std::int64_t width, std::int64_t other) {
+  std::int64_t elements = kAlignedElements;
+  while (width % elements != 0 || other % elements != 0) elements /= 2;
+  return elements;
+}
+
 /// C[m,n] += A[m,k] B[k,n], `batch` times.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
@@ -17,6 +28,7 @@ struct Gemm {
   bool weight_gradient = false;  ///< accumulates into the gradient buffer
   Precision precision = Precision::bf16;
   bool grouped = false;  ///< of the experts of a layer: one kernel or stream of kernels for all
+  std::int64_t alignment = kAlignedElements;  ///< of the rows of its matrices, in elements
 
   Flops flops() const {
     return Flops{2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *

@@ -38,6 +38,12 @@ std::vector<Objection> precision_objections(const Scenario& scenario) {
                                  gpu.name),
                      "use delayed or current"});
   }
+  if (t.cublas < kCublasOfAnyAlignment && gpu.architecture != Architecture::volta) {
+    found.push_back(
+        {"training.cublas",
+         fmt::format("cuBLAS {} does not know the GPU of profile '{}'", t.cublas, gpu.name),
+         fmt::format("leave it out, or state {}", kCublasOfAnyAlignment)});
+  }
   return found;
 }
 

@@ -108,6 +108,13 @@ void describe(Io& io, GemmProfile& g) {
   io.fallback(g.grouped_weight_gradient, 1.19, "1.19");
   io.constant("grouped_weight_gradient", g.grouped_weight_gradient, positive,
               "the same for their weight gradients");
+  // Those of the A100, for GPUs without measured ones.
+  io.fallback(g.unaligned_even, 1.45, "1.45");
+  io.constant("unaligned_even", g.unaligned_even, positive,
+              "time of a GEMM of 16-bit elements whose rows are not multiples of 8, over one of "
+              "those that are; of even ones");
+  io.fallback(g.unaligned_odd, 2.17, "2.17");
+  io.constant("unaligned_odd", g.unaligned_odd, positive, "the same of odd ones");
   io.section("convolution", g.convolution, "convolutions against GEMMs of their shape");
   io.section("range", g.range, "shapes that were measured");
 }

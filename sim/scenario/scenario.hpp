@@ -174,6 +174,9 @@ enum class GradientPass { unscale, check, clip };
 /// lookup_style).
 enum class EmbeddingLookup { index, matmul };
 
+/// The first major version whose tensor cores take rows of any length.
+inline constexpr int kCublasOfAnyAlignment = 11;
+
 struct Training {
   std::int64_t sequence_length = 0;          ///< tokens per sequence; 0 for models without one
   std::int64_t decoder_sequence_length = 0;  ///< of encoder-decoder models; 0: sequence_length
@@ -199,6 +202,7 @@ struct Training {
   bool fused_qkv = true;  ///< queries, keys and values by one linear layer
   TransformerImpl transformer_impl = TransformerImpl::local;
   EmbeddingLookup embedding_lookup = EmbeddingLookup::index;
+  int cublas = kCublasOfAnyAlignment;  ///< major version
   CrossEntropy cross_entropy = CrossEntropy::megatron;
   int loss_metrics = 0;  ///< losses computed again after each forward pass, to be reported
   /// Bytes of a parameter or an activation.

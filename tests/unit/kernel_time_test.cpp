@@ -29,6 +29,21 @@ Gemm tiles(std::int64_t count, std::int64_t k) {
 
 }  // namespace
 
+TEST_CASE("rows that are not multiples of 16 B make 16-bit products slower, and no others") {
+  const GpuProfile gpu = load_gpu("v100", Library{{source_folder()}});
+  const auto seconds = [&](Precision precision, std::int64_t alignment) {
+    Gemm gemm{.m = 1024, .n = 30522, .k = 768, .precision = precision};
+    gemm.alignment = alignment;
+    return kernel_time(gemm, gpu).seconds();
+  };
+  const GemmProfile& profile = gemm_profile(gpu, Precision::fp16);
+  const double aligned = seconds(Precision::fp16, 8);
+  CHECK(seconds(Precision::fp16, 4) == doctest::Approx(aligned * profile.unaligned_even));
+  CHECK(seconds(Precision::fp16, 2) == doctest::Approx(aligned * profile.unaligned_even));
+  CHECK(seconds(Precision::fp16, 1) == doctest::Approx(aligned * profile.unaligned_odd));
+  CHECK(seconds(Precision::fp32, 1) == seconds(Precision::fp32, 8));
+}
+
 TEST_CASE("tiles run in waves: one more than there are SMs takes twice as long") {
   const GpuProfile gpu = tiled_gpu();
   const double wave = 2.0 * 256 * 128 * 64 / 10e12;

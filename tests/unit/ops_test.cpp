@@ -90,6 +90,56 @@ double gradients_of(const Op& op) {
 
 }  // namespace
 
+/// Of the products whose name begins so, in both passes of a whole model.
+std::vector<Gemm> gemms_of(const OpGraph& graph, const std::string& name) {
+  std::vector<Gemm> found;
+  for (const Block& block : graph.blocks) {
+    for (const Op* op : block.order()) {
+      for (const Items* items : {&op->forward, &op->backward}) {
+        for (const Item& item : *items) {
+          const auto* launch = std::get_if<Launch>(&item);
+          const auto* gemm = launch == nullptr ? nullptr : std::get_if<Gemm>(&launch->work);
+          if (gemm != nullptr && launch->name.starts_with(name)) found.push_back(*gemm);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+/// A model with that vocabulary, and heads of 512 / 8 = 64.
+OpGraph with_vocabulary(int size, const std::string& training, const std::string& gpu = "v100") {
+  return graph_of(fmt::format(R"(
+model: {{name: m, layers: 1, hidden: 512, heads: 8, vocabulary: {}}}
+cluster: {{name: c, gpu: {}, gpus_per_node: 1}}
+training: {{sequence_length: 256, global_batch: 3, micro_batch: 3, precision: fp16{}}}
+)",
+                              size, gpu, training));
+}
+
+TEST_CASE("widths of features align the rows of all three products of a layer") {
+  for (const auto& [vocabulary, alignment] :
+       {std::pair{50257, 1}, {30522, 2}, {50260, 4}, {50304, 8}}) {
+    CAPTURE(vocabulary);
+    const std::vector<Gemm> logits = gemms_of(with_vocabulary(vocabulary, ""), "logits");
+    REQUIRE(logits.size() == 3);
+    for (const Gemm& gemm : logits) {
+      CHECK(gemm.alignment == alignment);
+      CHECK(gemm.precision == Precision::fp16);
+    }
+  }
+  for (const Gemm& gemm : gemms_of(with_vocabulary(50257, ""), "qkv")) CHECK(gemm.alignment == 8);
+}
+
+TEST_CASE("cuBLAS 10 makes products of unaligned rows without tensor cores") {
+  for (const Gemm& gemm : gemms_of(with_vocabulary(30522, ", cublas: 10"), "logits"))
+    CHECK(gemm.precision == Precision::fp32);
+  for (const Gemm& gemm : gemms_of(with_vocabulary(30528, ", cublas: 10"), "logits"))
+    CHECK(gemm.precision == Precision::fp16);
+  CHECK_THROWS_WITH_AS(with_vocabulary(30528, ", cublas: 10", "a100-80"),
+                       doctest::Contains("cuBLAS 10 does not know the GPU"), UserError);
+}
+
 TEST_CASE("a GPT layer has 12 h^2 + 13 h parameters") {
   CHECK(layer_of(graph_of(gpt())).parameters() == 12 * h * h + 13 * h);
 }

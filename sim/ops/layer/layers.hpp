@@ -45,10 +45,11 @@ struct Pass {
   bool fused_qkv = true;            ///< queries, keys and values by one linear layer
   EmbeddingLookup lookup = EmbeddingLookup::index;
   CrossEntropy loss = CrossEntropy::megatron;
-  int loss_metrics = 0;             ///< losses computed again to be reported
-  bool megatron = true;             ///< layers are written as Megatron-LM's, for the host
-  bool transformer_engine = false;  ///< whose linear modules they have, for the host
-  bool gathers_parameters = false;  ///< ZeRO 3, which counts the gradients of a block itself
+  int loss_metrics = 0;               ///< losses computed again to be reported
+  bool megatron = true;               ///< layers are written as Megatron-LM's, for the host
+  bool transformer_engine = false;    ///< whose linear modules they have, for the host
+  bool aligned_tensor_cores = false;  ///< they take rows of multiples of 16 B only: old cuBLAS
+  bool gathers_parameters = false;    ///< ZeRO 3, which counts the gradients of a block itself
 
   std::int64_t tokens() const { return batch * sequence; }
   std::int64_t whole_sequence() const { return sequence * context; }

@@ -212,14 +212,29 @@ void add_cast(Items& items, const Pass& pass, const std::string& name, double el
     items.emplace_back(memory_bound(name, fp8_cast_bytes(pass.fp8_scaling) * elements));
 }
 
+namespace {
+
+/// Rows in memory have the widths of features: forward and for the input m counts tokens, for the
+/// weights k does. cuBLAS before 11 uses no tensor cores where these are not of 16 B (NVIDIA,
+/// Matrix Multiplication Background User's Guide, table 1): those products are made as in fp32.
+Gemm aligned(Gemm gemm, const Pass& pass) {
+  gemm.alignment = alignment_of(gemm.weight_gradient ? gemm.m : gemm.k, gemm.n);
+  const bool aligned = gemm.alignment == kAlignedElements || gemm.grouped;
+  if (pass.aligned_tensor_cores && !aligned && bytes_per_element(gemm.precision) == 2)
+    gemm.precision = Precision::fp32;
+  return gemm;
+}
+
+}  // namespace
+
 Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
                    std::int64_t k, bool weight_gradient) {
-  return {name, Gemm{m, n, k, 1, weight_gradient, pass.linear}, weight_gradient};
+  return {name, aligned({m, n, k, 1, weight_gradient, pass.linear}, pass), weight_gradient};
 }
 
 Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
             std::int64_t k, bool weight_gradient, std::int64_t batch) {
-  return {name, Gemm{m, n, k, batch, weight_gradient, pass.precision}, weight_gradient};
+  return {name, aligned({m, n, k, batch, weight_gradient, pass.precision}, pass), weight_gradient};
 }
 
 Launch memory_bound(const std::string& name, double bytes, MemoryRate rate) {

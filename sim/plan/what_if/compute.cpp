@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
+#include "sim/ops/work.hpp"
 #include "sim/plan/slowest_gpu.hpp"
 #include "sim/plan/what_if.hpp"
 
@@ -37,6 +38,17 @@ std::vector<Change> other_attention(const Scenario& scenario) {
   return changes;
 }
 
+/// A vocabulary whose logits fill whole loads of the tensor cores.
+std::vector<Change> padded_vocabulary(const Scenario& scenario) {
+  const auto* model = std::get_if<Transformer>(&scenario.model.shape);
+  constexpr std::int64_t kUnit = 128;  // as Megatron-LM's make-vocab-size-divisible-by
+  if (model == nullptr || scenario.parallelism.tensor > 1 ||
+      alignment_of(model->vocabulary, model->hidden) >= kAlignedElements)
+    return {};
+  return {{.settings = {fmt::format("model.vocabulary={}",
+                                    (model->vocabulary + kUnit - 1) / kUnit * kUnit)}}};
+}
+
 /// The same global batch in other pieces.
 std::vector<Change> other_micro_batches(const Scenario& scenario) {
   std::vector<Change> changes;
@@ -53,6 +65,7 @@ const Registered<Proposal> gpus{{.name = "gpus", .changes = faster}};
 const Registered<Proposal> equal_gpus{{.name = "equal-gpus", .changes = alike}};
 const Registered<Proposal> recompute{{.name = "recompute", .changes = less_recompute}};
 const Registered<Proposal> attention{{.name = "attention", .changes = other_attention}};
+const Registered<Proposal> vocabulary{{.name = "vocabulary", .changes = padded_vocabulary}};
 const Registered<Proposal> batches{{.name = "micro-batches", .changes = other_micro_batches}};
 
 }  // namespace
