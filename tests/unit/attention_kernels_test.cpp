@@ -20,15 +20,16 @@ const Op& attention_of(const OpGraph& graph) {
   throw std::out_of_range("no attention");
 }
 
-OpGraph graph_of(const std::string& model, const std::string& parallelism) {
+OpGraph graph_of(const std::string& model, const std::string& parallelism,
+                 const std::string& training = "attention: flash2") {
   return build(scenario_of(fmt::format(R"(
 model: {{layers: 2, hidden: 512, heads: 8, vocabulary: 8192{}}}
 cluster: {{name: c, gpu: h100, gpus_per_node: 8, intra_node: nvlink4}}
 training: {{sequence_length: 1024, global_batch: 16, micro_batch: 2, precision: bf16,
-           attention: flash2}}
+           {}}}
 parallelism: {{{}}}
 )",
-                                       model, parallelism)));
+                                       model, training, parallelism)));
 }
 
 /// Bytes by name of the kernels that move nothing else.
@@ -57,6 +58,27 @@ TEST_CASE("a ring merges whole partial results without a mask, three quarters of
     CHECK(moved(op.forward)["merge outputs"] == nine_digits(merged * tensor));
     CHECK(moved(op.backward)["merge gradients"] == nine_digits(merged * 3 * tensor));
   }
+}
+
+TEST_CASE("Transformer Engine moves the batch to the front where its attention wants that") {
+  constexpr double A = 2 * kTokens * 512;
+  const char* rotary = ", bias: false, kv_heads: 2";
+  const auto forward = [](const char* model, const char* kernel) {
+    const std::string training =
+        fmt::format("attention: {}, transformer_impl: transformer_engine", kernel);
+    return moved(attention_of(graph_of(model, "", training)).forward);
+  };
+  using Moved = std::map<std::string, double>;
+  CHECK(forward(", positions: 1024", "cudnn") == Moved{});
+  CHECK(forward(", positions: 1024", "flash2") ==
+        Moved{{"queries, keys, values to the front", 6 * A}, {"context to the back", 2 * A}});
+  for (const char* kernel : {"cudnn", "flash2"}) {
+    CHECK(forward(rotary, kernel) == Moved{{"queries joined", 2 * A},
+                                           {"rotary embedding", 2 * 1.25 * A},
+                                           {"values to the front", 2 * 0.25 * A},
+                                           {"context to the back", 2 * A}});
+  }
+  CHECK(moved(attention_of(graph_of(rotary, "")).forward).size() == 1);
 }
 
 TEST_CASE("gradients of one projection are joined, those of latent attention's own are not") {

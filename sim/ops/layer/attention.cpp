@@ -7,6 +7,15 @@
 // transformers/models/bert/modeling_bert.py). Megatron-LM's are [tokens, batch, heads, dim], whose
 // one stride needs no copy (megatron/core/transformer/dot_product_attention.py).
 //
+// Fused kernels of libraries take any stride over tokens, but Transformer Engine's module hands
+// FlashAttention [batch, tokens, heads, dim] (transformer_engine/pytorch/attention.py,
+// FlashAttention.forward), and Megatron Core hands the module that where rotary positions are fused
+// (megatron/core/extensions/transformer_engine.py, TEDotProductAttention.forward). Rotary positions
+// leave new tensors of queries and keys, which only moves values. With one sequence the result
+// needs no move back, as either layout is the other. Before that, queries of heads that share keys
+// lie between these and become one tensor (megatron/core/transformer/attention.py,
+// get_query_key_value_tensors).
+//
 // Under a causal mask a fused kernel does half of the work; attention to all tokens, or to another
 // sequence, has all of it. A bias on the scores (T5) is added by a kernel of its own, or inside the
 // fused one; its gradient is the sum of the scores' over the batch, to which each layer adds.
@@ -55,6 +64,32 @@ void lay_out_gradients(Items& items, const Pass& pass, const AttentionShape& a) 
     items.emplace_back(memory_bound("keys gradient to the back", 2 * each));
     items.emplace_back(memory_bound("values gradient to the back", 2 * each));
   }
+}
+
+/// Megatron Core's attention with Transformer Engine's modules.
+bool is_engine_attention(const Pass& pass, const AttentionShape& a) {
+  return pass.transformer_engine && pass.fusion == Fusion::fused && a.keys == 0 && a.value_dim == 0;
+}
+
+bool is_batch_first(const AttentionShape& a) { return a.rotary || a.kernel.starts_with("flash"); }
+
+void join_queries(Op& op, const Pass& pass, const AttentionShape& a) {
+  if (is_engine_attention(pass, a) && a.kv_heads > 1 && a.heads > a.kv_heads)
+    op.forward.emplace_back(memory_bound("queries joined", 2 * query_bytes(pass, a)));
+}
+
+void move_batch_to_front(Op& op, const Pass& pass, const AttentionShape& a) {
+  if (!is_engine_attention(pass, a) || !is_batch_first(a)) return;
+  const std::string name = a.rotary ? "values to the front" : "queries, keys, values to the front";
+  const double moved = a.rotary ? key_value_bytes(pass, a) / 2 : qkv_bytes(pass, a);
+  op.forward.emplace_back(memory_bound(name, 2 * moved));
+  if (pass.batch > 1)
+    op.backward.emplace_back(memory_bound("context gradient to the front", 2 * op.output.bytes()));
+}
+
+void move_batch_back(Op& op, const Pass& pass, const AttentionShape& a) {
+  if (is_engine_attention(pass, a) && is_batch_first(a) && pass.batch > 1)
+    op.forward.emplace_back(memory_bound("context to the back", 2 * op.output.bytes()));
 }
 
 void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
@@ -133,11 +168,14 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
   op.calls = attention_calls(pass.megatron, is_fused_attention(a.kernel),
                              a.dropout && !pass.sequence_parallel);
   op.output = Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
+  join_queries(op, pass, a);
   if (a.rotary) add_rotary(op.forward, pass, a);
   if (!is_fused_attention(a.kernel)) {
     add_unfused(op, pass, a);
   } else {
+    move_batch_to_front(op, pass, a);
     add_fused(op, pass, a);
+    move_batch_back(op, pass, a);
   }
   if (a.rotary) add_rotary_backward(op.backward, pass, a);
   // Latent attention's have projections of their own, whose gradients are laid out there (mla.cpp).
