@@ -47,12 +47,15 @@ int PassWriter::start(Channel channel, CollectiveOp op, Bytes bytes, const Group
 PassWriter::ReductionSlots PassWriter::start_reduction(const ParameterGroup& group,
                                                        Bytes gradients) {
   int scattered = -1;
-  if (group.shape.ranks > 1)
+  if (group.shape.ranks > 1) {
     scattered = start(group.reduce, strategy_.reduce, gradients, group.shape);
+    std::get<StartPiece>(segment_.back()).reduces = true;
+  }
   if (group.same_shard.ranks == 1) return {scattered, scattered};
   const int reduced = start(group.across, CollectiveOp::all_reduce, gradients / group.shape.ranks,
                             group.same_shard);
   std::get<StartPiece>(segment_.back()).follows = scattered;
+  std::get<StartPiece>(segment_.back()).reduces = scattered < 0;
   return {scattered < 0 ? reduced : scattered, reduced};
 }
 

@@ -152,6 +152,22 @@ TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
   return launched;
 }
 
+/// A thread of Horovod's looks for gradients that all ranks have, once in a cycle
+/// (horovod/horovod horovod/common/operations.cc, RunLoopOnce): half of one passes on average.
+std::vector<TaskIndex> RankRows::wait_for_cycle(std::vector<TaskIndex> after) {
+  const auto& cycle = shop_.scenario.parallelism.data.cycle;
+  if (!cycle) return after;
+  if (cycle_ == 0) cycle_ = writer_.add_row("cycle", RowKind::copy);
+  Task turn;
+  turn.kind = TaskKind::timer;
+  turn.row = cycle_;
+  turn.name = shop_.name("wait for the cycle");
+  turn.micro_batch = has_copies_ ? -1 : micro_batch_;
+  turn.cause = turn.wait_cause = Cause::exposed_data;
+  turn.amount = cycle->seconds() / 2;
+  return {writer_.add(turn, after)};
+}
+
 TaskIndex RankRows::wait_on_host(const std::string& name, const std::vector<TaskIndex>& after) {
   if (std::find(after.begin(), after.end(), computed()) != after.end()) {
     queue_.clear();

@@ -41,6 +41,10 @@ class RankRows {
   TaskIndex communicate(Channel channel, std::uint32_t operation,
                         const std::vector<TaskIndex>& after);
 
+  /// What a reduction of gradients that needs these waits for: with parallelism.data.cycle the next
+  /// turn of the thread that starts it, else nothing more.
+  std::vector<TaskIndex> wait_for_cycle(std::vector<TaskIndex> after);
+
   /// The host stops until these are done.
   TaskIndex wait_on_host(const std::string& name, const std::vector<TaskIndex>& after);
 
@@ -80,6 +84,7 @@ class RankRows {
   ProgramWriter writer_;
   const bool has_copies_;
   std::uint16_t host_ = 0, compute_ = 0;
+  std::uint16_t cycle_ = 0;  ///< 0, the host's: not yet
   std::array<std::uint16_t, kChannels> rows_{};
   std::vector<TaskIndex> waits_;
   /// Chains that the host has launched and not seen done, and their kernels.

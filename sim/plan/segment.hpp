@@ -35,6 +35,7 @@ struct StartPiece {
   int slot = 0;
   bool beside_block = false;  ///< needs only what came before the gathered block that runs
   int follows = -1;           ///< needs only the collective of that slot
+  bool reduces = false;       ///< gradients, at the next turn of the thread that does
 };
 struct WaitPiece {
   int slot = 0;

@@ -211,7 +211,9 @@ class StageWriter {
 
   void write(const StartPiece& piece) {
     slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(piece.slot) + 1), kNoTask);
-    const TaskIndex started = rows_.communicate(piece.channel, piece.operation, needed_by(piece));
+    std::vector<TaskIndex> before = needed_by(piece);
+    if (piece.reduces) before = rows_.wait_for_cycle(std::move(before));
+    const TaskIndex started = rows_.communicate(piece.channel, piece.operation, before);
     slots_[static_cast<std::size_t>(piece.slot)] = started;
     offload_.after(piece.channel, piece.operation, started);
   }

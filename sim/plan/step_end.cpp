@@ -26,26 +26,26 @@ void wait_for_reductions(RankRows& rows) {
 std::vector<TaskIndex> GradientReduction::start() {
   Workshop& shop = rows_->shop();
   rows_->write_kernels({averaging_kernel(shop, parameters_.total())});
-  const TaskIndex gradients = rows_->computed();
   const CollectiveOp reduce = strategy_of(shop.scenario.parallelism.data.sharding).reduce;
+  const std::vector<TaskIndex> gradients = rows_->wait_for_cycle({rows_->computed()});
   std::vector<TaskIndex> tasks;
   for (const ParameterGroup& group : parameter_groups(rows_->shape())) {
     const Bytes bytes{parameters_.of(group.expert) * gradient_bytes(shop.scenario)};
     if (group.is_alone() || bytes == Bytes{0}) continue;
     auto& operation = operations_[group.expert ? 1 : 0];
     auto& across = across_[group.expert ? 1 : 0];
-    TaskIndex reduced = gradients;
+    std::vector<TaskIndex> before = gradients;
     if (group.shape.ranks > 1) {
       if (!operation) operation = add_collective(shop, reduce, bytes, group.shape);
-      reduced = rows_->communicate(group.reduce, *operation, {reduced});
+      before = {rows_->communicate(group.reduce, *operation, before)};
     }
     if (group.same_shard.ranks > 1) {
       if (!across)
         across = add_collective(shop, CollectiveOp::all_reduce, bytes / group.shape.ranks,
                                 group.same_shard);
-      reduced = rows_->communicate(group.across, *across, {reduced});
+      before = {rows_->communicate(group.across, *across, before)};
     }
-    tasks.push_back(reduced);
+    tasks.push_back(before.front());
   }
   return tasks;
 }

@@ -173,6 +173,9 @@ void describe(Io& io, DataParallel& d) {
               "1 MiB, or bucket where that is stated, or the framework's");
   io.field("first_bucket", d.first_bucket, positive,
            "the first bucket, small so that reduction starts early");
+  io.field("cycle", d.cycle, duration,
+           "how often a thread looks for gradients to reduce (HOROVOD_CYCLE_TIME): a reduction "
+           "starts half of it late, on average; absent: at once");
   io.fallback(d.overlap, default_overlap(io.framework(), d.sharding), "true, or the framework's");
   io.field("overlap", d.overlap, any, "reduce gradients beside the backward pass");
   io.field("offload_optimizer", d.offload_optimizer, any,

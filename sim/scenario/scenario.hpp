@@ -248,8 +248,9 @@ struct DataParallel {
   std::optional<int> shard_degree;  ///< data ranks that share one copy of what is sharded; absent:
                                     ///< all of them
   Bytes bucket;                     ///< gradient bucket; default 25 MiB
-  Bytes first_bucket;   ///< default: 1 MiB, or bucket where bucket is stated (PyTorch DDP)
-  bool overlap = true;  ///< reduce gradients beside the backward pass
+  Bytes first_bucket;            ///< default: 1 MiB, or bucket where bucket is stated (PyTorch DDP)
+  std::optional<Seconds> cycle;  ///< of the thread that starts reductions; absent: at once
+  bool overlap = true;           ///< reduce gradients beside the backward pass
   bool offload_optimizer = false;  ///< its state and its update are the CPU's (ZeRO-Offload)
   bool rebuild_buckets = false;    ///< one bucket in the first step, then the others (PyTorch DDP)
   bool bucket_views = true;        ///< gradients are computed in their buckets, not copied there

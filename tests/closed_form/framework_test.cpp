@@ -22,15 +22,17 @@ constexpr double kElement = 2;          // fp16
 Experiment stack(const std::string& data, int micro_batches = 1, int stages = 1,
                  const std::string& node =
                      "gpus_per_node: 8, intra_node: {bandwidth: 200 GB/s, "
-                     "latency: 2 us}") {
+                     "latency: 2 us}",
+                 const char* launch = "16 us") {
   return Experiment(fmt::format(R"(
 model: {{name: m, kind: mlp, layers: {}, width: 512}}
 cluster: {{name: c, gpu: a100-80, {}}}
 training: {{global_batch: {}, precision: fp16, gradient_clipping: false}}
 parallelism: {{pipeline: {{stages: {}}}, data: {{{}}}}}
+host: {{launch: {}}}
 run: {{steps: 1, warmup: 1}}
 )",
-                                kLayers, node, 8 / stages * micro_batches, stages, data));
+                                kLayers, node, 8 / stages * micro_batches, stages, data, launch));
 }
 
 /// The work of one channel on a rank in one step: names, in program order.
@@ -184,6 +186,24 @@ TEST_CASE("a kernel averages a bucket or a gradient, or the copy to the bucket d
   CHECK(averages("bucket: 1 KiB, bucket_views: false, averaging: bucket", alone) == kLayers);
   CHECK(averages("bucket: 1 KiB", alone) == 0);
   CHECK(averages("bucket: 1 KiB, averaging: gradient", alone) == 0);
+}
+
+// Half of 4 ms: at the end where nothing overlaps, and once where reductions follow one another.
+TEST_CASE("a reduction starts half of a cycle late") {
+  const auto later = [](const char* data, const char* node) {
+    const Experiment now = stack(data, 1, 1, node, "0 us");
+    const Experiment turns = stack(fmt::format("{}, cycle: 4 ms", data), 1, 1, node, "0 us");
+    CHECK(reduced(turns.plan) == reduced(now.plan));
+    return turns.step_seconds() - now.step_seconds();
+  };
+  const char* fast = "gpus_per_node: 8, intra_node: {bandwidth: 200 GB/s, latency: 2 us}";
+  const char* slow = "gpus_per_node: 8, intra_node: {bandwidth: 0.1 GB/s, latency: 2 us}";
+  CHECK(later("overlap: false", fast) == nine_digits(2e-3));
+  CHECK(later("bucket: 1 GiB", fast) == nine_digits(2e-3));
+  CHECK(later("bucket: 1 KiB", slow) == nine_digits(2e-3));
+  CHECK(later("sharding: zero1, bucket: 1 GiB", fast) == nine_digits(2e-3));
+  // A rank without others reduces nothing.
+  CHECK(later("bucket: 1 GiB", "gpus_per_node: 1, intra_node: nvlink3") == 0);
 }
 
 TEST_CASE("Megatron-LM's later stages have one bucket") {
