@@ -83,6 +83,7 @@ struct Op {
   HostCalls calls{};               ///< what a framework calls for it besides
   std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
   double quantised = 0;            ///< of them, elements that are multiplied in fp8
+  double statistics = 0;           ///< channels whose running mean and variance it keeps
   bool expert = false;             ///< they belong to experts that only some data ranks hold
   Bytes output;                    ///< what it hands on, and its gradient, per micro-batch
   Bytes tables;        ///< embedding tables of this rank, which passes update themselves

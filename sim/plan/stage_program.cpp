@@ -15,6 +15,7 @@
 #include "sim/plan/optimizer.hpp"
 #include "sim/plan/passes.hpp"
 #include "sim/plan/rank_rows.hpp"
+#include "sim/plan/running_statistics.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/step_end.hpp"
 #include "sim/plan/transfers.hpp"
@@ -63,6 +64,7 @@ class StageWriter {
         transfers_(rows_, placement_),
         offload_(rows_),
         end_(rows_, offload_),
+        statistics_(rows_),
         host_(rows_, placement_, actions_),
         checkpoint_(rows_) {
     compile();
@@ -78,6 +80,7 @@ class StageWriter {
       first_step_ = step == 0;
       if (shape_.slow.delay > 0) stall();
       host_.begin_step(step);
+      statistics_.write();
       write_passes();
       end_.write();
       host_.end_step();
@@ -284,6 +287,7 @@ class StageWriter {
   Transfers transfers_;
   Offload offload_;
   StepEnd end_;
+  RunningStatistics statistics_;
   HostThread host_;
   CheckpointRows checkpoint_;
   std::vector<ChunkPasses> chunks_;

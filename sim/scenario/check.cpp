@@ -83,6 +83,11 @@ void Checker::check_cluster() const {
 void Checker::check_sharding() const {
   if (!sound({"parallelism.data.sharding", "parallelism.pipeline.stages"})) return;
   const Sharding sharding = p.data.sharding;
+  if (p.data.broadcast_buffers && sharding != Sharding::ddp) {
+    report("parallelism.data.broadcast_buffers",
+           fmt::format("broadcast_buffers is about ddp, but sharding is {}", name_of(sharding)),
+           "leave it out");
+  }
   if (p.pipeline.stages == 1) return;
   if (sharding == Sharding::zero3) {
     report("parallelism.data.sharding",

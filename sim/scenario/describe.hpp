@@ -196,6 +196,11 @@ void describe(Io& io, DataParallel& d) {
       "averaging", d.averaging, any,
       "what a kernel divides by the number of ranks: a bucket (PyTorch 1.4), or each gradient, "
       "while it is copied where it is");
+  io.fallback(d.broadcast_buffers, preset.broadcast_buffers && d.sharding == Sharding::ddp,
+              "false, or the framework's with ddp");
+  io.field("broadcast_buffers", d.broadcast_buffers, any,
+           "ddp: before each step's first pass all get rank 0's running statistics of batch norms, "
+           "which are joined, broadcast and copied back one by one, the latter even on one rank");
   io.fallback(d.bucket_later_stages, preset.bucket_later_stages, "true, or the framework's");
   io.field("bucket_later_stages", d.bucket_later_stages, any,
            "false: one bucket for each part (chunk of a stage) but the first");

@@ -26,6 +26,7 @@ DataParallel of_framework(Framework framework) {
     case Framework::pytorch_ddp:
       data.rebuild_buckets = true;
       data.bucket_views = false;
+      data.broadcast_buffers = true;
       data.averaging = Averaging::gradient;
       return data;
     case Framework::pytorch_fsdp1:
@@ -85,6 +86,7 @@ void add_pytorch_ddp(std::vector<FrameworkPreset>& presets) {
   add("overlap", "true", "a bucket is reduced when its last gradient is ready", kReducer);
   add("rebuild_buckets", "true", "one bucket until the order of gradients is known", kDdp);
   add("bucket_views", "false", "gradient_as_bucket_view=False", kDdp);
+  add("broadcast_buffers", "true", "broadcast_buffers=True", kDdp);
   add("averaging", "gradient", "mul_out into the bucket, or div_ of a view", kReducerCode);
   add("no_sync", "false", "each backward reduces; no_sync() has to be asked for", kDdp);
   presets.push_back({Framework::pytorch_ddp, "training.fused_accumulation", "false", "",

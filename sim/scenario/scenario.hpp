@@ -256,6 +256,7 @@ struct DataParallel {
   bool bucket_views = true;        ///< gradients are computed in their buckets, not copied there
   BucketOrder bucket_order = BucketOrder::backward;
   Averaging averaging = Averaging::bucket;  ///< default: gradient without bucket_views
+  bool broadcast_buffers = false;           ///< ddp: rank 0's running statistics, before each step
   bool bucket_later_stages = true;  ///< false: one bucket on later stages and chunks (Megatron-LM)
   bool no_sync = true;  ///< reduce after the last micro-batch only; default: not for zero2, zero3
   // zero3 only:

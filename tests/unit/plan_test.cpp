@@ -56,6 +56,47 @@ long tasks_on(const Program& program, const std::string& row) {
 
 }  // namespace
 
+/// ResNet-50 has 53 batch norms, of 26,560 channels together.
+std::string resnet(int gpus, const std::string& data) {
+  return fmt::format(R"(
+model: resnet50
+cluster: {{base: dgx-1v, gpus_per_node: {0}}}
+training: {{global_batch: {1}, micro_batch: 8, precision: fp32, optimizer: momentum}}
+parallelism: {{data: {{{2}}}}}
+run: {{steps: 1, warmup: 0}}
+)",
+                     gpus, 16 * gpus, data);
+}
+
+std::vector<double> broadcasts(const Plan& plan) {
+  std::vector<double> bytes;
+  for (const Operation& operation : plan.operations)
+    if (plan.names[operation.name] == "broadcast") bytes.push_back(operation.bytes.bytes());
+  return bytes;
+}
+
+long kernels_called(const Plan& plan, const std::string& name) {
+  long count = 0;
+  for (const Chain& chain : plan.chains)
+    for (const Kernel& kernel : chain.kernels) count += plan.names[kernel.name] == name;
+  return count;
+}
+
+TEST_CASE("DDP joins running statistics, broadcasts them and copies each back, once a step") {
+  const Experiment eight(resnet(8, "broadcast_buffers: true"));
+  CHECK(broadcasts(eight.plan) == std::vector<double>{26'560 * 8, 53 * 8});
+  CHECK(kernels_called(eight.plan, "copy statistics") == 3 * 53);
+  CHECK(kernels_called(eight.plan, "join statistics") == 1);
+
+  const Experiment alone(resnet(1, "broadcast_buffers: true"));
+  CHECK(broadcasts(alone.plan).empty());
+  CHECK(kernels_called(alone.plan, "copy statistics") == 3 * 53);
+
+  const Experiment without(resnet(8, ""));
+  CHECK(broadcasts(without.plan).empty());
+  CHECK(kernels_called(without.plan, "copy statistics") == 0);
+}
+
 TEST_CASE("a task waits for the one before it on its row and for what it is told to") {
   ProgramWriter writer(0, 5_us);
   const auto one = writer.add_row("one", RowKind::compute);

@@ -42,6 +42,7 @@ Op batch_norm(const Pass& pass, const std::string& name, const Images& images, c
   Op op;
   op.name = name;
   op.parameters = {channels, channels};
+  op.statistics = channels;
   op.output = Bytes{one};
   op.saved = Bytes{one + 2 * 4 * channels};  // and the mean and the deviation, fp32
   if (use.fused && use.relu) {
