@@ -47,7 +47,6 @@ constexpr std::string_view kHarmless[] = {
     "log-",
     "loss-scale",
     "lr",
-    "make-vocab",
     "manual-gc",
     "master",
     "merge-file",

@@ -36,6 +36,8 @@ Pass pass_of(const Scenario& s) {
   pass.gradients = s.training.gradients;
   pass.adds_gradients = !s.training.fused_accumulation && s.micro_batches() > 1 &&
                         s.parallelism.data.sharding != Sharding::zero3;
+  pass.vocabulary_multiple =
+      s.training.vocabulary_multiple.value_or(s.parallelism.tensor > 1 ? 128 : 1);
   pass.composed = s.training.composed;
   pass.fp32_parts = s.training.fp32_parts;
   pass.gradient_passes = s.training.per_micro_batch;

@@ -36,7 +36,7 @@ std::int64_t predicted_tokens(const Pass& pass, double share) {
 void add_logits(OpDag& dag, const LayerStack& stack, const Pass& pass, bool owns_weights, bool bias,
                 const Vertices& inputs) {
   const Transformer& model = stack.model;
-  const std::int64_t rows = padded_vocabulary(model.vocabulary, pass.tensor) / pass.tensor;
+  const std::int64_t rows = vocabulary_rows(pass, model.vocabulary);
   // Megatron-LM's own layer, whoever's the others are.
   Pass own = pass;
   own.keeps_placeholders = false;

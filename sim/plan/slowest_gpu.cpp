@@ -7,7 +7,8 @@ namespace stepsim {
 
 double gpu_spread(const Scenario& scenario) {
   const Faults& faults = scenario.faults;
-  const bool drawn = faults.kernels && faults.kernels->per == DrawPer::run;
+  const bool drawn =
+      faults.kernels && faults.kernels->per == DrawPer::run && faults.kernels->who.all();
   return faults.gpu_spread.value_or(drawn ? 0 : scenario.cluster.gpu.spread);
 }
 

@@ -16,7 +16,7 @@
 namespace stepsim {
 
 /// Standard deviation of the speed of the scenario's GPUs, of their mean: `faults.gpu_spread`, or
-/// else the profile's; none where a jitter of kernels that lasts a run draws it for each rank.
+/// else the profile's; none where a jitter of kernels that lasts a run draws it for all ranks.
 double gpu_spread(const Scenario& scenario);
 
 /// Time of that kernel on the slowest GPU of the job over the time on a mean one, at least 1.

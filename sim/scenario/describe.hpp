@@ -104,11 +104,16 @@ void describe(Io& io, Training& t) {
       "queries, keys and values by one linear layer, as in Megatron-LM; false: by one each, as "
       "in Hugging Face's models, whose three input gradients are summed");
   io.field("cublas", t.cublas, between(9, 99),
-           "major version; before 11 products of 16-bit rows that are not multiples of 8 elements "
-           "run without tensor cores, as in fp32");
+           "major version; before 11 products of 16-bit rows of even widths that are not multiples of "
+           "8 elements run without tensor cores, as in fp32");
   io.field("transformer_impl", t.transformer_impl, any,
            "whose linear layers, as in Megatron-LM; those of Transformer Engine keep an empty "
            "gradient for each shape of weight");
+  io.fallback(t.vocabulary_multiple, default_vocabulary_multiple(io.framework()),
+              "the framework's, or 128 with tensor parallelism, else 1");
+  io.field("vocabulary_multiple", t.vocabulary_multiple, between(1, 65536),
+           "tables and logits have a multiple of so many rows on each tensor rank, as by "
+           "Megatron-LM's make-vocab-size-divisible-by");
   io.field("embedding_lookup", t.embedding_lookup, any,
            "of tokens and positions: by index, or as products of one-hot vectors with the tables, "
            "as Pax has by default");

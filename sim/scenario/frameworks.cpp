@@ -127,6 +127,8 @@ void add_megatron(std::vector<FrameworkPreset>& presets) {
   add("training.gradients", "fp32", "training.precision=bf16", "accumulate_allreduce_grads_in_fp32",
       kMegatronArguments);
   add("training.gradients", "fp16", "training.precision=fp16", "", kMegatronArguments);
+  add("training.vocabulary_multiple", "128", "", "make_vocab_size_divisible_by",
+      kMegatronArguments);
   add(kData + "bucket", "160 MB", "",
       "max(40 000 000, 1 000 000 * data-parallel ranks) elements, here of 4 B", kMegatronDdp);
   add(kData + "first_bucket", "160 MB", "", "as bucket", kMegatronDdp);
@@ -180,6 +182,11 @@ DataParallel default_data(std::optional<Framework> framework) {
 
 bool default_fused_accumulation(std::optional<Framework> framework) {
   return framework != Framework::pytorch_ddp && framework != Framework::deepspeed;
+}
+
+std::optional<std::int64_t> default_vocabulary_multiple(std::optional<Framework> framework) {
+  if (framework == Framework::megatron) return 128;
+  return std::nullopt;
 }
 
 Precision default_gradients(std::optional<Framework> framework, Precision precision) {

@@ -194,6 +194,9 @@ struct Training {
   bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
   Recomputation recompute;
   Fusion fusion = Fusion::fused;
+  /// Rows of the vocabulary are padded to a multiple of so many on each tensor rank; absent: of 128
+  /// where they are split over ranks.
+  std::optional<std::int64_t> vocabulary_multiple;
   std::vector<ComposedOperation> composed;  ///< one kernel for each elementary operation
   std::vector<MovingKernels> scalar_loads;  ///< load 16-bit tensors one element at a time
   std::vector<LayerPart> fp32_parts;        ///< work in fp32, between casts from 16 bits and back

@@ -295,11 +295,20 @@ TEST_CASE("a tied head owns its weights only where the embedding is on another s
   CHECK(stages.blocks[*stages.tied_head].parameters() == head);
 }
 
-TEST_CASE("the vocabulary is padded to a multiple of 128 rows a tensor rank") {
-  CHECK(padded_vocabulary(50257, 1) == 50257);
-  CHECK(padded_vocabulary(51200, 8) == 51200);
-  CHECK(padded_vocabulary(50257, 8) == 51200);
-  CHECK(padded_vocabulary(1025, 2) == 1280);
+TEST_CASE("the vocabulary is padded on each tensor rank, to 128 unless training says otherwise") {
+  const auto rows = [](int vocabulary, const std::string& training, int tensor) {
+    const std::string split = fmt::format("tensor: {}", tensor);
+    const OpGraph graph = graph_of(
+        gpt(training, split, fmt::format(", vocabulary: {}, positions: 0", vocabulary)));
+    return graph.blocks.front().parameters() / h;
+  };
+  CHECK(rows(50257, "", 1) == 50257);
+  CHECK(rows(50257, "vocabulary_multiple: 128", 1) == 50304);
+  CHECK(rows(51200, "", 8) == 6400);
+  CHECK(rows(50257, "", 8) == 6400);
+  CHECK(rows(1025, "", 2) == 640);
+  CHECK(rows(1025, "vocabulary_multiple: 8", 2) == 520);
+  CHECK(rows(1025, "vocabulary_multiple: 1", 2) == 513);
 }
 
 TEST_CASE("a model is a chain: embedding, its layers, head") {

@@ -55,14 +55,14 @@ void add_gradient(Op& op, const Pass& pass, const OneHot& table) {
 
 }  // namespace
 
-std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor) {
-  const std::int64_t unit = 128 * tensor;
-  return tensor == 1 ? vocabulary : (vocabulary + unit - 1) / unit * unit;
+std::int64_t vocabulary_rows(const Pass& pass, std::int64_t vocabulary) {
+  const std::int64_t unit = pass.vocabulary_multiple * pass.tensor;
+  return (vocabulary + unit - 1) / unit * pass.vocabulary_multiple;
 }
 
 Op embedding(const Pass& pass, const Transformer& model) {
   const std::int64_t h = model.hidden;
-  const std::int64_t rows = padded_vocabulary(model.vocabulary, pass.tensor) / pass.tensor;
+  const std::int64_t rows = vocabulary_rows(pass, model.vocabulary);
   const double all = pass.element() * static_cast<double>(pass.tokens() * h);
   const double outer = pass.element() * static_cast<double>(pass.outer_tokens() * h);
   Op op;

@@ -34,6 +34,7 @@ struct Pass {
   bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
   Precision gradients = Precision::bf16;
   bool adds_gradients = false;  ///< kernels add to those of earlier micro-batches
+  std::int64_t vocabulary_multiple = 1;  ///< rows of it on each tensor rank are padded to
   std::vector<ComposedOperation> composed;
   std::vector<LayerPart> fp32_parts;
   std::vector<GradientPass> gradient_passes;  ///< over each micro-batch's, before they are added
@@ -230,9 +231,9 @@ Op class_loss(const Pass& pass, std::int64_t classes);
 /// Mean squared error on the output of an MLP stack.
 Op squared_error(const Pass& pass, std::int64_t width);
 
-/// Vocabulary rows after padding to a multiple of 128 * tensor (Megatron-LM
-/// make-vocab-size-divisible-by).
-std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
+/// Vocabulary rows of one tensor rank, padded to the pass's multiple: Megatron-LM pads all to a
+/// multiple of make-vocab-size-divisible-by times the ranks.
+std::int64_t vocabulary_rows(const Pass& pass, std::int64_t vocabulary);
 
 /// The pass for a layer that is never quantised: logits, the router.
 Pass unquantised(Pass pass);

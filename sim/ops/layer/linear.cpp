@@ -216,11 +216,12 @@ namespace {
 
 /// Rows in memory have the widths of features: forward and for the input m counts tokens, for the
 /// weights k does. cuBLAS before 11 uses no tensor cores where these are not of 16 B (NVIDIA,
-/// Matrix Multiplication Background User's Guide, table 1): those products are made as in fp32.
+/// Matrix Multiplication Background User's Guide, table 1): even ones are multiplied as in fp32.
+/// Odd ones keep what was measured with tensor cores at hand, for that is slower than fp32 is.
 Gemm aligned(Gemm gemm, const Pass& pass) {
   gemm.alignment = alignment_of(gemm.weight_gradient ? gemm.m : gemm.k, gemm.n);
-  const bool aligned = gemm.alignment == kAlignedElements || gemm.grouped;
-  if (pass.aligned_tensor_cores && !aligned && bytes_per_element(gemm.precision) == 2)
+  const bool even = gemm.alignment > 1 && gemm.alignment < kAlignedElements;
+  if (pass.aligned_tensor_cores && even && bytes_per_element(gemm.precision) == 2)
     gemm.precision = Precision::fp32;
   return gemm;
 }

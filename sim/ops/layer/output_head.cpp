@@ -69,7 +69,7 @@ void add_small_exchanges(Items& items, const Pass& pass, int exchanges) {
 }  // namespace
 
 Op output_head(const Pass& pass, const Transformer& model) {
-  const std::int64_t rows = padded_vocabulary(model.vocabulary, pass.tensor) / pass.tensor;
+  const std::int64_t rows = vocabulary_rows(pass, model.vocabulary);
   const auto logits = static_cast<double>(pass.tokens() * rows);
   const LossTraffic traffic = traffic_of(kernels_of(pass), pass.element());
   Op op;

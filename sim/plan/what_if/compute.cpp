@@ -41,12 +41,12 @@ std::vector<Change> other_attention(const Scenario& scenario) {
 /// A vocabulary whose logits fill whole loads of the tensor cores.
 std::vector<Change> padded_vocabulary(const Scenario& scenario) {
   const auto* model = std::get_if<Transformer>(&scenario.model.shape);
-  constexpr std::int64_t kUnit = 128;  // as Megatron-LM's make-vocab-size-divisible-by
-  if (model == nullptr || scenario.parallelism.tensor > 1 ||
+  // As Megatron-LM's make-vocab-size-divisible-by has it.
+  if (model == nullptr || model->vision || scenario.training.vocabulary_multiple ||
+      scenario.parallelism.tensor > 1 ||
       alignment_of(model->vocabulary, model->hidden) >= kAlignedElements)
     return {};
-  return {{.settings = {fmt::format("model.vocabulary={}",
-                                    (model->vocabulary + kUnit - 1) / kUnit * kUnit)}}};
+  return {{.settings = {"training.vocabulary_multiple=128"}}};
 }
 
 /// The same global batch in other pieces.
