@@ -20,6 +20,9 @@ BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model
 /// The head where it uses the weights of an embedding on the same rank.
 Block tied_head_block(const Transformer& model, const Pass& pass);
 
+/// Adds the copies of a loop over layers like this one.
+void add_scan_copies(Block& block, const Training& training);
+
 /// What selective recompute can drop of a transformer's layer.
 std::vector<RecomputeRegion> recompute_regions(const Block& block);
 

@@ -266,7 +266,9 @@ OpGraph build(const Scenario& scenario) {
   OpGraph graph;
   std::visit([&](const auto& shape) { build_blocks(graph, scenario, shape); },
              scenario.model.shape);
-  if (scenario.training.element() == 2 && scenario.training.fusion != Fusion::compiled)
+  const Fusion fusion = scenario.training.fusion;
+  const bool is_compiled = fusion == Fusion::compiled || fusion == Fusion::xla;
+  if (scenario.training.element() == 2 && !is_compiled)
     graph.blocks = loading_scalars(std::move(graph.blocks), scenario.training.scalar_loads);
   graph.total_parameters = parameter_count(scenario.model);
   add_totals(graph, scenario);

@@ -106,6 +106,10 @@ BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model
          layer_block(stack, has_encoder ? "decoder layer" : "layer", model.experts.has_value()),
          model.layers - dense);
   append(result, head_block(stack, owns_weights));
+  for (Block& block : result.blocks) {
+    if (scenario.training.scan_layers && block.recomputable)
+      add_scan_copies(block, scenario.training);
+  }
   return result;
 }
 

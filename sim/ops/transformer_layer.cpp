@@ -41,7 +41,11 @@ AttentionShape LayerStack::attention() const {
 /// them, but count once as model FLOPs.
 Op LayerStack::query_key_value(const AttentionShape& shape) const {
   const std::int64_t width = (shape.heads + 2 * shape.kv_heads) * shape.head_dim;
-  Op op = column_linear(pass, "qkv", model.hidden, width, model.bias || model.qkv_bias);
+  const bool bias = model.bias || model.qkv_bias;
+  Op op = column_linear(pass, "qkv", model.hidden, width, bias);
+  // XLA calls products without a bias, which what follows adds; a library's attention does not.
+  if (bias && pass.fusion == Fusion::xla && is_fused_attention(kernel))
+    op.forward.emplace_back(memory_bound("qkv bias", 2 * op.output.bytes()));
   op.calls = query_key_value_calls(pass.megatron, pass.transformer_engine);
   const double kv = static_cast<double>(model.kv_heads) / static_cast<double>(pass.tensor);
   const auto heads = static_cast<double>(shape.heads);

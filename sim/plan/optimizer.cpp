@@ -80,17 +80,27 @@ std::vector<Kernel> clear_kernels(Workshop& shop, double gradients) {
   return {moving(shop, "clear gradients", gradient_bytes(shop.scenario) * gradients)};
 }
 
+QuantisedElements quantised_elements(const Scenario& scenario, const OpGraph& graph, int stage) {
+  QuantisedElements elements;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
+      for (const Op& op : graph.blocks[block].dag.ops)
+        (op.expert ? elements.experts : elements.others) += op.quantised;
+    }
+  }
+  return elements;
+}
+
 std::vector<Kernel> quantise_kernels(Workshop& shop, int stage) {
   const Scenario& scenario = shop.scenario;
-  double elements = 0;
-  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
-    for (const std::size_t block : blocks_of(scenario, shop.graph, stage, chunk))
-      elements += shop.graph.blocks[block].quantised();
-  }
+  const double elements = quantised_elements(scenario, shop.graph, stage).total();
   const bool in_passes = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
   if (elements == 0 || in_passes) return {};
-  return {
-      moving(shop, "quantise weights", fp8_cast_bytes(scenario.training.fp8_scaling) * elements)};
+  const Fp8Scaling scaling = scenario.training.fp8_scaling;
+  // What was gathered in fp8 lies by rows and is written by columns.
+  if (scenario.training.fp8_parameters)
+    return {moving(shop, "transpose weights", 2 * fp8_bytes(scaling) * elements)};
+  return {moving(shop, "quantise weights", fp8_cast_bytes(scaling) * elements)};
 }
 
 std::vector<double> updated_tensors(const Workshop& shop, int stage, int chunk) {

@@ -25,6 +25,14 @@ std::vector<Kernel> update_kernels(Workshop& shop, double elements,
 /// Clearing gradients where nothing is updated on the GPU.
 std::vector<Kernel> clear_kernels(Workshop& shop, double gradients);
 
+/// Parameters of a stage on this rank that are multiplied in fp8.
+struct QuantisedElements {
+  double others = 0, experts = 0;
+  double of(bool expert) const { return expert ? experts : others; }
+  double total() const { return others + experts; }
+};
+QuantisedElements quantised_elements(const Scenario& scenario, const OpGraph& graph, int stage);
+
 /// fp8 weights by rows and columns, once a step after the update (TransformerEngine does it in the
 /// first micro-batch, is_first_microbatch). None where each pass does it after a gather.
 std::vector<Kernel> quantise_kernels(Workshop& shop, int stage);

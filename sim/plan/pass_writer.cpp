@@ -128,7 +128,7 @@ void PassWriter::close_chain() {
 }
 
 void run_forward(PassWriter& writer, const Block& block, Cause cause,
-                 const Recomputation& recompute) {
+                 const Recomputation& recompute, const AroundOps& around) {
   const bool kept = recompute.kind != Recompute::full;
   const bool in_parts = recompute.kind == Recompute::selective;
   for (const Op* op : block.order()) {
@@ -138,23 +138,26 @@ void run_forward(PassWriter& writer, const Block& block, Cause cause,
         writer.host().spend(host_cost::checkpoint.forward);
     }
     writer.host().spend(*op, kept ? HostPass::forward : HostPass::no_graph);
+    around.before(*op);
     writer.run(op->forward, cause, PassKind::forward);
   }
 }
 
 void run_backward(PassWriter& writer, const Block& block, const Recomputation& recompute,
-                  PassKind pass) {
+                  PassKind pass, const AroundOps& around) {
   const bool repeats = pass != PassKind::weight_gradient;
   const auto again = block.recomputed(recompute);
   if (repeats && !again.empty()) writer.host().spend(host_cost::checkpoint.backward);
   for (const Op* op : again) {
     if (!repeats) continue;
     writer.host().spend(*op, HostPass::forward);
+    around.before(*op);
     writer.run(op->forward, Cause::recompute, PassKind::forward);
   }
   const auto order = block.order();
   for (auto op = order.rbegin(); op != order.rend(); ++op) {
     const auto index = static_cast<std::size_t>(*op - block.dag.ops.data());
+    around.before(**op);
     for (const RecomputeRegion& region : block.regions) {
       if (!repeats || region.before != index || !recompute.repeats(region.module)) continue;
       writer.host().spend(host_cost::checkpoint.backward);
@@ -163,6 +166,7 @@ void run_backward(PassWriter& writer, const Block& block, const Recomputation& r
     }
     if (repeats) writer.host().spend(**op, HostPass::backward);
     writer.run((*op)->backward, Cause::backward, pass);
+    around.after(**op);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <vector>
 
 #include "sim/plan/host_pace.hpp"
@@ -123,11 +124,17 @@ class PassWriter {
   std::vector<Reduced> reduced_;  ///< buckets, in order
 };
 
+/// What happens around each op of a block, in either direction.
+struct AroundOps {
+  std::function<void(const Op&)> before = [](const Op&) {};
+  std::function<void(const Op&)> after = [](const Op&) {};
+};
+
 /// `recompute`: of the block, whose backward pass will run it forward again.
 void run_forward(PassWriter& writer, const Block& block, Cause cause = Cause::forward,
-                 const Recomputation& recompute = {});
+                 const Recomputation& recompute = {}, const AroundOps& around = {});
 /// The block's ops backward, with what recompute repeats before them.
 void run_backward(PassWriter& writer, const Block& block, const Recomputation& recompute,
-                  PassKind pass);
+                  PassKind pass, const AroundOps& around = {});
 
 }  // namespace stepsim

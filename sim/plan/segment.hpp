@@ -140,6 +140,8 @@ struct GatheredElements {
 };
 /// `expert`: of the parameters of expert-parallel experts, or of all others.
 GatheredElements gathered_elements(const Scenario& scenario, const Block& block, bool expert);
+/// What an op's passes gather.
+double gathered_elements(const Scenario& scenario, const Op& op);
 
 /// A chain of these kernels, on a GPU that takes `factor` times as long; `launch` is the host's
 /// time for each.

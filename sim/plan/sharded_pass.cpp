@@ -1,6 +1,10 @@
 // When a framework asks for the parameters of a block, and what it does with its gradients.
 #include "sim/plan/sharded_pass.hpp"
 
+#include <algorithm>
+#include <map>
+#include <numeric>
+
 namespace stepsim {
 namespace {
 
@@ -106,11 +110,87 @@ std::vector<int> scatter_gradients(PassWriter& writer, const Workshop& shop,
   return slots;
 }
 
+/// The blocks of one pass by XLA, in a loop over layers without collective pipelining: what the
+/// body of a loop starts ends in it. A block's tensors are asked for one by one as its pass begins,
+/// in the order of their use, each is waited for where it is used, and the gradients of an op are
+/// reduced as soon as they are there (openxla/xla xla/service/latency_hiding_scheduler.h; combining
+/// ends at 30 MiB, less than one matrix: xla/service/gpu/gpu_hlo_schedule.cc).
+class LoopPass {
+ public:
+  LoopPass(PassWriter& writer, const Workshop& shop, const StageShape& shape)
+      : writer_(writer), shop_(shop), shape_(shape) {}
+
+  void gather(const std::vector<const Op*>& ops) {
+    writer_.begin_block();
+    for (const Op* op : ops) {
+      for (const ParameterGroup& group : parameter_groups(shape_)) {
+        const Bytes bytes{gathered_elements(shop_.scenario, *op) *
+                          shop_.scenario.training.element()};
+        if (group.expert != op->expert || group.shape.ranks == 1 || bytes == Bytes{0}) continue;
+        gathers_[op] = writer_.start(group.gather, CollectiveOp::all_gather, bytes, group.shape);
+      }
+    }
+  }
+
+  void wait_for(const Op& op) {
+    const auto found = gathers_.find(&op);
+    if (found == gathers_.end()) return;
+    writer_.wait(found->second);
+    gathers_.erase(found);
+  }
+
+  void reduce(const Op& op) {
+    const double elements = std::accumulate(op.parameters.begin(), op.parameters.end(), 0.0);
+    if (elements == 0) return;
+    for (const ParameterGroup& group : parameter_groups(shape_)) {
+      if (group.expert != op.expert || group.is_alone()) continue;
+      const Bytes gradients{elements * gradient_bytes(shop_.scenario)};
+      reductions_.push_back(writer_.start_reduction(group, gradients).reduced);
+    }
+  }
+
+  void end_block() {
+    for (const int slot : reductions_) writer_.wait(slot);
+    reductions_.clear();
+  }
+
+ private:
+  PassWriter& writer_;
+  const Workshop& shop_;
+  const StageShape& shape_;
+  std::map<const Op*, int> gathers_;
+  std::vector<int> reductions_;
+};
+
+void run_loop_backward(PassWriter& writer, const Workshop& shop, const StageShape& shape,
+                       const std::vector<std::size_t>& blocks, PassKind pass, bool reduces) {
+  const Recomputation& recompute = shop.scenario.training.recompute;
+  LoopPass loop(writer, shop, shape);
+  AroundOps around{.before = [&](const Op& op) { loop.wait_for(op); }};
+  if (reduces) around.after = [&](const Op& op) { loop.reduce(op); };
+  for (const std::size_t index : blocks) {
+    const Block& block = shop.graph.blocks[index];
+    std::vector<const Op*> ops = block.order();
+    // Forward again comes first.
+    if (block.recomputed(recompute).empty()) std::ranges::reverse(ops);
+    loop.gather(was_resharded(shop, block) ? ops : std::vector<const Op*>{});
+    run_backward(writer, block, recompute, pass, around);
+    loop.end_block();
+  }
+}
+
 }  // namespace
 
 bool shards_parameters(const Workshop& shop, const StageShape& shape) {
   return strategy_of(shop.scenario.parallelism.data.sharding).shards_parameters &&
          shape.data.ranks > 1;
+}
+
+double gathered_elements(const Scenario& scenario, const Op& op) {
+  const auto threshold = static_cast<double>(scenario.parallelism.data.persistence_threshold);
+  double sum = 0;
+  for (const double tensor : op.parameters) sum += tensor < threshold ? 0 : tensor;
+  return sum;
 }
 
 GatheredElements gathered_elements(const Scenario& scenario, const Block& block, bool expert) {
@@ -126,7 +206,19 @@ GatheredElements gathered_elements(const Scenario& scenario, const Block& block,
 
 void run_sharded_forward(PassWriter& writer, const Workshop& shop, const StageShape& shape,
                          const std::vector<std::size_t>& blocks) {
-  const bool ahead = shop.scenario.parallelism.data.forward_prefetch;
+  const DataParallel& data = shop.scenario.parallelism.data;
+  const bool ahead = data.forward_prefetch;
+  if (shop.scenario.training.scan_layers && data.overlap && !ahead) {
+    LoopPass loop(writer, shop, shape);
+    const AroundOps around{.before = [&](const Op& op) { loop.wait_for(op); }};
+    for (const std::size_t index : blocks) {
+      const Block& block = shop.graph.blocks[index];
+      loop.gather(block.order());
+      run_forward(writer, block, Cause::forward,
+                  block.recomputable ? shop.scenario.training.recompute : Recomputation{}, around);
+    }
+    return;
+  }
   GatheredPass(writer, shop, shape, ahead ? Prefetch::pre : Prefetch::post)
       .run(
           blocks, [](const Block&) { return true; },
@@ -144,6 +236,9 @@ void run_sharded_backward(PassWriter& writer, const Workshop& shop, const StageS
                           Reduction reduction) {
   const DataParallel& data = shop.scenario.parallelism.data;
   const bool reduces = reduction != Reduction::none && completes_gradients(pass);
+  if (shop.scenario.training.scan_layers && data.overlap &&
+      data.backward_prefetch == Prefetch::none)
+    return run_loop_backward(writer, shop, shape, blocks, pass, reduces);
   std::vector<int> last;
   const auto wait = [&] {
     for (const int slot : last) writer.wait(slot);

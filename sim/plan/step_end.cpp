@@ -106,10 +106,20 @@ double StepEnd::elements_to_gather(bool expert) const {
   return sum;
 }
 
+Bytes StepEnd::bytes_to_gather(bool expert) const {
+  const Training& training = scenario_.training;
+  const double elements = elements_to_gather(expert);
+  const double narrow =
+      training.fp8_parameters
+          ? quantised_elements(scenario_, rows_.shop().graph, shape_.stage).of(expert)
+          : 0;
+  return Bytes{(elements - narrow) * training.element() + narrow * fp8_bytes(training.fp8_scaling)};
+}
+
 void StepEnd::gather_parameters() {
   const TaskIndex updated = rows_.computed();
   for (const ParameterGroup& group : parameter_groups(shape_)) {
-    const Bytes weights{elements_to_gather(group.expert) * scenario_.training.element()};
+    const Bytes weights = bytes_to_gather(group.expert);
     if (group.shape.ranks == 1 || weights == Bytes{0}) continue;
     auto& operation = regather_[group.expert ? 1 : 0];
     if (!operation)

@@ -45,6 +45,7 @@ class StepEnd {
 
  private:
   double elements_to_gather(bool expert) const;
+  Bytes bytes_to_gather(bool expert) const;
   void reduce_embedding();
   void gather_parameters();
   void agree_on_norm();

@@ -221,7 +221,7 @@ void Checker::check_fp32_parts() const {
   const char* key = "training.fp32_parts";
   if (!std::holds_alternative<Transformer>(s.model.shape))
     report(key, "fp32_parts are those of a transformer's layers", "leave them out");
-  if (s.training.fusion == Fusion::compiled) {
+  if (s.training.fusion == Fusion::compiled || s.training.fusion == Fusion::xla) {
     report(key, "fp32_parts have casts of their own, but compiled kernels cast as they go",
            "leave them out, or state another fusion");
   }

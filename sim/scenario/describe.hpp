@@ -58,6 +58,9 @@ void describe(Io& io, Training& t) {
       "fp8_scaling", t.fp8_scaling, any,
       "where fp8 tensors have their scales from: earlier steps, themselves, or each block of 32 "
       "elements");
+  io.field("fp8_parameters", t.fp8_parameters, any,
+           "those of linear layers are updated and gathered in fp8 by zero1 and zero2, as Megatron-"
+           "LM's --fp8-param-gather; memory is counted as without");
   io.fallback(t.gradients, default_gradients(io.framework(), storage_of(t.precision)),
               "as precision, bf16 with fp8; or the framework's");
   io.field("gradients", t.gradients, any, "type that gradients are kept and reduced in");
@@ -83,7 +86,7 @@ void describe(Io& io, Training& t) {
              "activations computed again in the backward pass; a word is its kind");
   io.field("fusion", t.fusion, any,
            "element-wise kernels: none, one an operation; fused, as Megatron-LM's; compiled, as "
-           "torch.compile's");
+           "torch.compile's; xla, as XLA's on GPUs");
   io.fallback(t.composed, t.composed, "none");
   io.field("composed", t.composed, any,
            "operations that are written in elementary ones, each of which is a kernel, as in "
@@ -122,6 +125,9 @@ void describe(Io& io, Training& t) {
            "of Apex and flash-attn, or those of Transformer Engine");
   io.field("loss_metrics", t.loss_metrics, between(0, 16),
            "losses computed again after each forward pass, to be reported (Composer: 2)");
+  io.field("scan_layers", t.scan_layers, any,
+           "a loop runs equal layers, as JAX's lax.scan: outputs of products and of a fused "
+           "attention that backward needs are copied into an array over all layers, and out of it");
 }
 
 template <class Io>
@@ -143,7 +149,9 @@ template <class Io>
 void describe_gathers(Io& io, DataParallel& d, const DataParallel& preset) {
   io.fallback(d.forward_prefetch, preset.forward_prefetch, "true, or the framework's");
   io.field("forward_prefetch", d.forward_prefetch, any,
-           "zero3: the next block is asked for before the kernels of the current one, not after");
+           "zero3: the next block is asked for before the kernels of the current one, not after; "
+           "false with scan_layers: tensor by tensor, in the pass that uses them, as XLA does "
+           "without pipelining of collectives");
   io.fallback(d.backward_prefetch, preset.backward_prefetch, "pre");
   io.field("backward_prefetch", d.backward_prefetch, any,
            "zero3: likewise in backward; none: each block is gathered when it is reached");

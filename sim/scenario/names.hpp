@@ -54,7 +54,8 @@ template <>
 inline constexpr std::array kNames<Fusion> = {
     std::pair{std::string_view("none"), Fusion::none},
     std::pair{std::string_view("fused"), Fusion::fused},
-    std::pair{std::string_view("compiled"), Fusion::compiled}};
+    std::pair{std::string_view("compiled"), Fusion::compiled},
+    std::pair{std::string_view("xla"), Fusion::xla}};
 template <>
 inline constexpr std::array kNames<RecomputeMethod> = {
     std::pair{std::string_view("uniform"), RecomputeMethod::uniform},

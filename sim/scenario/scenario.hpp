@@ -90,9 +90,10 @@ struct Cluster {
 enum class Recompute { none, selective, full };
 /// Which element-wise operations share a kernel; sim/ops/layer/ says what each moves.
 enum class Fusion {
-  none,     ///< one kernel an operation, as eager PyTorch and Megatron-LM without its fusions
-  fused,    ///< hand-written kernels, as in Megatron-LM, Apex and TransformerEngine
-  compiled  ///< torch.compile: norms with what stands before them, too
+  none,      ///< one kernel an operation, as eager PyTorch and Megatron-LM without its fusions
+  fused,     ///< hand-written kernels, as in Megatron-LM, Apex and TransformerEngine
+  compiled,  ///< torch.compile: norms with what stands before them, too
+  xla        ///< XLA: chains that end at each reduction, behind which their inputs are read again
 };
 /// Kernels that move bytes and not weights, by what they compute.
 enum class MovingKernels { elementwise, dropout, norm, softmax };
@@ -184,6 +185,7 @@ struct Training {
   std::int64_t micro_batch = 1;              ///< sequences or samples per pass of one rank
   Precision precision = Precision::bf16;
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;  ///< precision fp8
+  bool fp8_parameters = false;  ///< those of linear layers, which sharded optimizers gather
   Precision gradients =
       Precision::bf16;  ///< type that gradients are kept and reduced in; default: as precision
   bool fused_accumulation = true;  ///< weight-gradient GEMMs add to the gradients themselves
@@ -207,7 +209,8 @@ struct Training {
   EmbeddingLookup embedding_lookup = EmbeddingLookup::index;
   int cublas = kCublasOfAnyAlignment;  ///< major version
   CrossEntropy cross_entropy = CrossEntropy::megatron;
-  int loss_metrics = 0;  ///< losses computed again after each forward pass, to be reported
+  int loss_metrics = 0;      ///< losses computed again after each forward pass, to be reported
+  bool scan_layers = false;  ///< one loop runs equal layers, as JAX's lax.scan
   /// Bytes of a parameter or an activation.
   double element() const { return bytes_per_element(storage_of(precision)); }
   bool operator==(const Training&) const = default;

@@ -133,6 +133,60 @@ TEST_CASE(
   CHECK(saved(llama("compiled")) == saved(llama("fused")));
 }
 
+TEST_CASE("XLA's kernels end at each reduction, behind which they read their inputs again") {
+  constexpr double F = 2 * b * s * f;
+  // Norms: variance A and result 2 A, the mean being the sum's; queries, keys and values to the
+  // front 6 A, the context back 2 A; softmax: maximum S, sum S, result 2 S and what dropout makes
+  // of it; sums 3 A each, GELU 2 F.
+  const Traffic forward = traffic(gpt("xla"), true);
+  CHECK(forward.kernels == 14);
+  CHECK(forward.bytes == (2 * 3 + 6 + 2 + 2 * 3) * kActivation + 2 * kMask + 2 * F +
+                             (1 + 1 + 2 + 1) * kScores + kScoreMask);
+  // Norms: two reductions of 2 A each, their gradient 4 A, the weights' 2 A; dropout 2 A each;
+  // biases as ever; the context's gradient to the front 2 A, those of qkv joined 6 A; softmax:
+  // the sum 2 S, the gradient 3 S.
+  const Traffic backward = traffic(gpt("xla"), false);
+  CHECK(backward.kernels == 19);
+  CHECK(backward.bytes == (2 * 10 + 2 * 2 + 2 + 3 + 2 + 6) * kActivation + 2 * kMask + 4 * F +
+                              5 * kScores + 2 * kScoreMask);
+}
+
+TEST_CASE("norms and softmax of Transformer Engine are its own kernels under XLA") {
+  const auto bytes = [](const char* training, bool forward) {
+    return traffic(layer_of("ffn: 512, positions: 64", training), forward).bytes;
+  };
+  const char* library = "fusion: xla, transformer_impl: transformer_engine";
+  // As fused, with the heads' copies: 8 A forward; 2 A more backward.
+  CHECK(bytes(library, true) == bytes("fusion: fused", true) + 8 * kActivation);
+  CHECK(bytes(library, false) == bytes("fusion: fused", false) + 2 * kActivation);
+  // A library's attention takes no bias of the product before it: 2 x 3 A.
+  CHECK(bytes("fusion: xla, transformer_impl: transformer_engine, attention: flash2", true) ==
+        bytes("fusion: fused, attention: flash2", true) + 6 * kActivation);
+}
+
+TEST_CASE("a loop over layers copies what products and a fused attention leave for backward") {
+  constexpr double F = 2 * b * s * f;
+  const auto more = [](const char* recompute, const char* kernel, bool forward) {
+    const auto bytes = [&](const char* scans) {
+      return traffic(layer_of("ffn: 512, positions: 64",
+                              fmt::format("fusion: xla, recompute: {}, attention: {}, "
+                                          "scan_layers: {}",
+                                          recompute, kernel, scans)),
+                     forward)
+          .bytes;
+    };
+    return bytes("true") - bytes("false");
+  };
+  // Queries, keys and values, the context, the projection, the MLP's inner activation; not the
+  // layer's last product. Each is read and written.
+  for (const bool forward : {true, false}) {
+    CHECK(more("none", "flash2", forward) == 2 * (5 * kActivation + F));
+    CHECK(more("none", "unfused", forward) == 2 * (4 * kActivation + F));
+    CHECK(more("selective", "flash2", forward) == 2 * (4 * kActivation + F));
+    CHECK(more("full", "flash2", forward) == 0);
+  }
+}
+
 TEST_CASE("fp32 needs no casts") {
   const auto has_cast = [](const char* precision) {
     const Block block =
@@ -155,7 +209,7 @@ TEST_CASE("the matrix products are the same however the rest is fused") {
     for (const Op* op : block.order()) sum += op->flops.flops();
     return sum;
   };
-  for (const char* fusion : {"none", "compiled"}) {
+  for (const char* fusion : {"none", "compiled", "xla"}) {
     CHECK(flops(gpt(fusion)) == flops(gpt("fused")));
     CHECK(gpt(fusion).parameters() == gpt("fused").parameters());
     CHECK(gpt(fusion).kept_for_weights() == gpt("fused").kept_for_weights());
@@ -178,6 +232,7 @@ parallelism: {{tensor: {0}}}
   };
   CHECK(loss("compiled", 1) == 2 * b * s * 1024);
   CHECK(loss("fused", 1) == 46 * b * s * 1024);
+  CHECK(loss("xla", 1) == 3 * 2 * b * s * 1024);   // maximum, sum, labels
   CHECK(loss("compiled", 2) == 46 * b * s * 512);  // a split one is a chain with collectives
 }
 

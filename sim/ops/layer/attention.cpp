@@ -5,7 +5,8 @@
 // are [batch, tokens, heads, dim] copy queries, keys and values to [batch, heads, tokens, dim], and
 // the result back (aten/src/ATen/native/LinearAlgebra.cpp, matmul; Hugging Face's eager attention,
 // transformers/models/bert/modeling_bert.py). Megatron-LM's are [tokens, batch, heads, dim], whose
-// one stride needs no copy (megatron/core/transformer/dot_product_attention.py).
+// one stride needs no copy (megatron/core/transformer/dot_product_attention.py). XLA's products
+// want sequences and heads in front as well.
 //
 // Fused kernels of libraries take any stride over tokens, but Transformer Engine's module hands
 // FlashAttention [batch, tokens, heads, dim] (transformer_engine/pytorch/attention.py,
@@ -50,6 +51,11 @@ void add_bias_gradient(Items& items, const Pass& pass, const AttentionShape& a, 
   items.emplace_back(memory_bound("position bias gradient sum", 3 * bias));
 }
 
+/// Whether queries, keys, values and the result are copied from one layout to another.
+bool moves_heads(const Pass& pass, const AttentionShape& a) {
+  return a.kernel == kEagerAttention || pass.fusion == Fusion::xla;
+}
+
 /// The gradients of one projection become one tensor again before its backward: of all three, or of
 /// keys and values where the queries come from another one. Those of a layer each stay where fused
 /// or Megatron's attention leaves them; eager attention moves the heads back.
@@ -57,7 +63,7 @@ void lay_out_gradients(Items& items, const Pass& pass, const AttentionShape& a) 
   if (pass.fused_qkv) {
     const double joined = a.keys > 0 ? key_value_bytes(pass, a) : qkv_bytes(pass, a);
     items.emplace_back(memory_bound("qkv gradient concatenation", 2 * joined));
-  } else if (a.kernel == kEagerAttention) {
+  } else if (!is_fused_attention(a.kernel) && moves_heads(pass, a)) {
     items.emplace_back(memory_bound("queries gradient to the back", 2 * query_bytes(pass, a)));
     // Keys and values are as wide, each with half of their bytes.
     const double each = key_value_bytes(pass, a) / 2;
@@ -101,7 +107,7 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   };
   // The gradients of queries, keys and values go back where those of the projection are laid out.
   const double context = 2 * op.output.bytes();
-  if (a.kernel == kEagerAttention) {
+  if (moves_heads(pass, a)) {
     // Where heads share keys and values these are repeated on the way (repeat_kv).
     const double group = static_cast<double>(a.kv_heads) / static_cast<double>(a.heads);
     const double keys =
@@ -118,8 +124,7 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   op.backward.emplace_back(product("values dgrad", k, a.values(), s));
   add_softmax(op, pass, a);
   op.forward.emplace_back(product("context", s, a.values(), k));
-  if (a.kernel == kEagerAttention)
-    op.forward.emplace_back(memory_bound("context to the back", context));
+  if (moves_heads(pass, a)) op.forward.emplace_back(memory_bound("context to the back", context));
   if (a.bias) add_bias_gradient(op.backward, pass, a, false);
   op.backward.emplace_back(product("queries dgrad", s, a.head_dim, k));
   op.backward.emplace_back(product("keys dgrad", k, a.head_dim, s));
@@ -168,8 +173,10 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
   op.calls = attention_calls(pass.megatron, is_fused_attention(a.kernel),
                              a.dropout && !pass.sequence_parallel);
   op.output = Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
+  const bool copies = !is_fused_attention(a.kernel) && moves_heads(pass, a);
   join_queries(op, pass, a);
-  if (a.rotary) add_rotary(op.forward, pass, a);
+  // What XLA copies is turned on the way.
+  if (a.rotary && !(copies && pass.fusion == Fusion::xla)) add_rotary(op.forward, pass, a);
   if (!is_fused_attention(a.kernel)) {
     add_unfused(op, pass, a);
   } else {

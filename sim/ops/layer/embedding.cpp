@@ -69,7 +69,7 @@ Op embedding(const Pass& pass, const Transformer& model) {
   op.name = "embedding";
   op.parameters = {static_cast<double>(rows * h)};
   if (model.positions > 0) op.parameters.push_back(static_cast<double>(model.positions * h));
-  const bool compiled = pass.fusion == Fusion::compiled;
+  const bool compiled = pass.is_compiled();
   const bool sums = !compiled || pass.tensor > 1;
   const bool by_index = pass.lookup == EmbeddingLookup::index;
   const OneHot tokens{"embedding", pass.tokens(), rows, h};
@@ -118,7 +118,7 @@ Op embedding(const Pass& pass, const Transformer& model) {
 
 void add_dropout(Op& op, const Pass& pass, std::int64_t hidden) {
   const auto elements = static_cast<double>(pass.outer_tokens() * hidden);
-  const bool compiled = pass.fusion == Fusion::compiled;
+  const bool compiled = pass.is_compiled();
   op.saved += Bytes{mask_bytes(pass, elements)};
   if (!compiled || !joins(op.forward.back(), elements))
     append(op.forward, dropout_forward(pass, op.name + " dropout", elements));

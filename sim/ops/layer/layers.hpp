@@ -5,8 +5,11 @@
 // as in huggingface/transformers and in NVIDIA/Megatron-LM with its fusions switched off; `fused`
 // are Megatron-LM's kernels; `compiled` are those that torch.compile makes of a layer
 // (pytorch/pytorch torch/_inductor: chains of element-wise operations and a reduction over rows
-// become one kernel between matrix products). Saved activations follow Korthikanti et al. 2022
-// (arXiv 2205.05198), section 4.
+// become one kernel between matrix products); `xla` are those that XLA makes on a GPU without its
+// softmax fusion (openxla/xla xla/service/gpu: a fusion may end in a reduction over rows, and what
+// needs its result is another kernel, which reads the inputs again; products, and norms, softmax
+// and attention of a library, are calls with which nothing is fused). Saved activations follow
+// Korthikanti et al. 2022 (arXiv 2205.05198), section 4.
 #pragma once
 
 #include <algorithm>
@@ -57,6 +60,10 @@ struct Pass {
   /// Tokens of this rank outside tensor-parallel regions.
   std::int64_t outer_tokens() const { return sequence_parallel ? tokens() / tensor : tokens(); }
   double element() const { return bytes_per_element(precision); }
+  /// Whether a compiler makes the element-wise kernels.
+  bool is_compiled() const { return fusion == Fusion::compiled || fusion == Fusion::xla; }
+  /// Whether XLA makes norms and softmax: not where a library's kernels are called for them.
+  bool reduces_by_xla() const { return fusion == Fusion::xla && !transformer_engine; }
   /// Bytes an element of a cast to fp32, or from it; 0 where that is no kernel.
   double cast() const { return element() < 4 ? element() + 4 : 0; }
   /// Whether a part works in fp32 though activations are narrower.

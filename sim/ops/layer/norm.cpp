@@ -10,6 +10,11 @@
 // src/transformers/models/llama/modeling_llama.py, LlamaRMSNorm); backward what PyTorch's autograd
 // makes of these. It keeps the input in fp32 and the scaled one.
 //
+// XLA's kernels end at each reduction. Forward: the mean, with the sum that makes the input; the
+// variance (1); the result (2). Backward: the gradient of the variance (2), that of the mean, which
+// needs it (2), the input's (3, and the residual's), the weights' (2). RMSNorm has one reduction in
+// each direction (google/praxis praxis/layers/normalizations.py).
+//
 // Eager kernels read a row for its mean and variance, and once more to scale it; the input's
 // gradient comes back to both of its inputs (pytorch/pytorch
 // aten/src/ATen/native/cuda/layer_norm_kernel.cu).
@@ -67,7 +72,25 @@ void add_chain(Op& op, const Pass& pass, const NormShape& n) {
   op.saved = Bytes{(4 + e) * n.elements};
 }
 
-void add_kernels(Op& op, const Pass& pass, const NormShape& n, bool rms, bool joins_residual) {
+/// A kernel for each reduction that needs the one before, and one behind them. The first one's is
+/// the kernel that made the input, where XLA made that.
+void add_reductions(Op& op, const NormShape& n, double one, bool rms, bool joins_residual,
+                    bool behind_product) {
+  const auto read = [&](const char* step, double tensors) {
+    return memory_bound(n.name + step, tensors * one, MemoryRate::norm);
+  };
+  if (behind_product) op.forward.emplace_back(read(" first sum", 1));
+  if (!rms) op.forward.emplace_back(read(" variance", 1));
+  op.forward.emplace_back(read("", 2));
+  op.backward.emplace_back(read(" dgrad sum", 2));
+  if (!rms) op.backward.emplace_back(read(" dgrad mean", 2));
+  op.backward.emplace_back(read(" dgrad", joins_residual ? 4 : 3));
+  op.backward.emplace_back(for_weights(read(" wgrad", 2)));
+  op.saved = Bytes{one};
+}
+
+void add_kernels(Op& op, const Pass& pass, const NormShape& n, bool rms, bool joins_residual,
+                 bool behind_product = false) {
   const double one = pass.element() * n.elements;
   if (rms && pass.fusion == Fusion::none) return add_chain(op, pass, n);
   if (pass.composes(ComposedOperation::norm)) {
@@ -76,6 +99,7 @@ void add_kernels(Op& op, const Pass& pass, const NormShape& n, bool rms, bool jo
     op.saved = Bytes{2 * one};  // the input, and what multiplies it
     return;
   }
+  if (pass.reduces_by_xla()) return add_reductions(op, n, one, rms, joins_residual, behind_product);
   op.saved = Bytes{one};
   const Launch forward = memory_bound(n.name, 2 * one, MemoryRate::norm);
   const Launch dgrad =
@@ -101,7 +125,7 @@ Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms
                          elements);
   }
   const double activation = pass.element() * elements;
-  const bool joins = branches && pass.fusion == Fusion::compiled;
+  const bool joins = branches && (pass.fusion == Fusion::compiled || pass.reduces_by_xla());
   Op op;
   op.name = name;
   op.calls = norm_calls(pass.megatron);
@@ -146,7 +170,7 @@ Op head_norm(const Pass& pass, const AttentionShape& a) {
   op.name = "head norm";
   op.calls = norm_calls(pass.megatron).times(2);
   op.parameters = {static_cast<double>(a.head_dim), static_cast<double>(a.head_dim)};
-  add_kernels(op, pass, {op.name, elements, heads}, true, false);
+  add_kernels(op, pass, {op.name, elements, heads}, true, false, true);
   op.output = Bytes{pass.element() * elements};
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   return op;

@@ -20,7 +20,8 @@
 //
 // Compiled by torch.compile where the vocabulary is whole and the kernels are not a library's own:
 // one read for maximum and sum together (pytorch/pytorch torch/_inductor/config.py,
-// online_softmax), backward a read and a write: as xentropy. Megatron-LM's own fusion is off by
+// online_softmax), backward a read and a write: as xentropy. By XLA, one read for the maximum, one
+// for the sum and one for the labels' logits. Megatron-LM's own fusion is off by
 // default (cross_entropy_loss_fusion), so that fusion `none` and `fused` are the same.
 #include "sim/core/error.hpp"
 #include "sim/ops/layer/layers.hpp"
@@ -50,10 +51,16 @@ LossTraffic traffic_of(CrossEntropy kind, double element) {
   throw InternalError("a cross entropy without kernels");
 }
 
-CrossEntropy kernels_of(const Pass& pass) {
-  const bool is_open = pass.loss == CrossEntropy::megatron || pass.loss == CrossEntropy::torch;
+bool is_open(CrossEntropy kind) {
+  return kind == CrossEntropy::megatron || kind == CrossEntropy::torch;
+}
+
+LossTraffic traffic_of(const Pass& pass) {
+  const double element = pass.element();
+  if (is_open(pass.loss) && pass.fusion == Fusion::xla)
+    return {3 * element, 2 * element, element, 3};
   const bool compiled = pass.fusion == Fusion::compiled && pass.tensor == 1;
-  return is_open && compiled ? CrossEntropy::xentropy : pass.loss;
+  return traffic_of(is_open(pass.loss) && compiled ? CrossEntropy::xentropy : pass.loss, element);
 }
 
 /// Maximum, the labels' logits and the sum of exponentials; or all that ranks must know at once.
@@ -71,7 +78,7 @@ void add_small_exchanges(Items& items, const Pass& pass, int exchanges) {
 Op output_head(const Pass& pass, const Transformer& model) {
   const std::int64_t rows = vocabulary_rows(pass, model.vocabulary);
   const auto logits = static_cast<double>(pass.tokens() * rows);
-  const LossTraffic traffic = traffic_of(kernels_of(pass), pass.element());
+  const LossTraffic traffic = traffic_of(pass);
   Op op;
   op.name = "cross entropy";
   op.loss = true;

@@ -8,6 +8,12 @@
 // (NVIDIA/DeepLearningExamples PyTorch/LanguageModeling/BERT/modeling.py, BertSelfAttention, and
 // TensorFlow/LanguageModeling/BERT/modeling.py, attention_layer).
 //
+// XLA's kernels end at each reduction: forward one reads the scores for their largest, one for the
+// sum of exponentials, and one for the result, with scale, mask and casts inside; backward one
+// reads result and gradient for the sum of their products, one for the scores' gradient
+// (google/praxis praxis/layers/attentions.py, jax.nn.softmax). Transformer Engine's softmax is
+// Megatron-LM's.
+//
 // PyTorch's softmax reads a row for its largest element, for the sum, and for the result (pytorch/
 // pytorch aten/src/ATen/native/cuda/SoftMax.cu); of its gradient's kernel no times were found.
 #include "sim/ops/layer/layers.hpp"
@@ -35,6 +41,18 @@ void add_compiled(Op& op, const ScoreBytes& s) {
       memory_bound("softmax", 2 * s.one + s.bias + s.dropped, MemoryRate::softmax));
   op.backward.emplace_back(
       memory_bound("softmax backward", 3 * s.one + s.mask, MemoryRate::softmax));
+  op.saved_scores = Bytes{s.one + s.dropped};
+}
+
+void add_reductions(Op& op, const ScoreBytes& s) {
+  const auto kernel = [](const char* name, double bytes) {
+    return memory_bound(name, bytes, MemoryRate::softmax);
+  };
+  op.forward.emplace_back(kernel("softmax maximum", s.one + s.bias));
+  op.forward.emplace_back(kernel("softmax sum", s.one + s.bias));
+  op.forward.emplace_back(kernel("softmax", 2 * s.one + s.bias + s.dropped));
+  op.backward.emplace_back(kernel("softmax gradient sum", 2 * s.one + s.mask));
+  op.backward.emplace_back(kernel("softmax backward", 3 * s.one + s.mask));
   op.saved_scores = Bytes{s.one + s.dropped};
 }
 
@@ -98,10 +116,11 @@ void add_kernel(Op& op, const AttentionShape& a, const ScoreBytes& s) {
 void add_softmax(Op& op, const Pass& pass, const AttentionShape& a) {
   const ScoreBytes s(pass, a);
   if (pass.fusion == Fusion::compiled) return add_compiled(op, s);
+  if (pass.reduces_by_xla()) return add_reductions(op, s);
   if (a.bias) op.forward.emplace_back(memory_bound("position bias", 2 * s.one + s.bias));
   if (a.dropout)
     append(op.backward, dropout_backward(pass, "attention dropout backward", s.elements));
-  if (a.kernel == kEagerAttention) {
+  if (a.kernel == kEagerAttention && pass.fusion != Fusion::xla) {
     add_eager(op, pass, s);
   } else if (pass.fusion == Fusion::none) {
     add_chain(op, pass, s);

@@ -27,14 +27,16 @@ std::vector<std::string> with(const Scenario& scenario, std::vector<std::string>
 std::vector<Change> changes(const Scenario& scenario) {
   std::vector<Change> changes;
   const bool has_default = scenario.host.launch == default_launch(HostMode::eager);
-  if (scenario.host.mode == HostMode::eager && has_default)
+  if (scenario.host.mode == HostMode::eager && has_default &&
+      scenario.training.fusion != Fusion::xla)
     changes.push_back(
         {.settings = with(scenario, {"host.mode=compiled", "training.fusion=compiled"})});
   if (scenario.host.blocking()) return {{.settings = {"host.mode=eager"}}};
   if (!scenario.host.graph()) changes.push_back({.settings = with(scenario, {"host.mode=graph"})});
   const Fusion fusion = scenario.training.fusion;
   if (fusion == Fusion::none) changes.push_back({.settings = {"training.fusion=fused"}});
-  if (fusion != Fusion::compiled) changes.push_back({.settings = {"training.fusion=compiled"}});
+  const bool is_compiled = fusion == Fusion::compiled || fusion == Fusion::xla;
+  if (!is_compiled) changes.push_back({.settings = {"training.fusion=compiled"}});
   if (scenario.training.optimizer_kernels != OptimizerKernels::fused)
     changes.push_back({.settings = {"training.optimizer_kernels=fused"}});
   return changes;

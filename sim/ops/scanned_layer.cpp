@@ -1,0 +1,44 @@
+// What a loop over equal layers copies (JAX's lax.scan, compiled by XLA).
+//
+// What backward needs lies in arrays over all layers. Kernels of XLA's own write and read their
+// part in place; those of libraries can do neither, so that outputs of products and of a fused
+// attention are copied there, and back (NVIDIA/JAX-Toolbox
+// rosetta/rosetta/projects/maxtext/README.md, 24.04: "extra copies introduced by DUS [...] when
+// used in conjunction with custom NVIDIA kernels", and that the two flags against them are to be
+// off). The output of a layer's last product goes into the sum that the loop carries. Slices of
+// parameters and of their gradients are not counted.
+#include "sim/ops/blocks.hpp"
+
+namespace stepsim {
+namespace {
+
+bool is_product(const Op& op) { return !op.parameters.empty() && op.flops > Flops{0}; }
+
+std::vector<std::size_t> kept_outputs(const Block& block, const Training& training) {
+  const bool keeps_attention = is_fused_attention(training.attention) &&
+                               !training.recompute.repeats(RecomputeModule::core_attention);
+  std::vector<std::size_t> kept, products;
+  for (const Op* op : block.order()) {
+    const auto index = static_cast<std::size_t>(op - block.dag.ops.data());
+    if (is_product(*op)) products.push_back(index);
+    if (op->core_attention && keeps_attention) kept.push_back(index);
+  }
+  if (!products.empty()) products.pop_back();
+  kept.insert(kept.end(), products.begin(), products.end());
+  return kept;
+}
+
+}  // namespace
+
+void add_scan_copies(Block& block, const Training& training) {
+  if (training.recompute.kind == Recompute::full) return;
+  for (const std::size_t index : kept_outputs(block, training)) {
+    Op& op = block.dag.ops[index];
+    const double copy = 2 * op.output.bytes();
+    op.forward.emplace_back(memory_bound(op.name + " into the loop's array", copy));
+    const Item back = memory_bound(op.name + " out of the loop's array", copy);
+    op.backward.insert(op.backward.begin(), back);
+  }
+}
+
+}  // namespace stepsim
