@@ -103,8 +103,8 @@ class MegatronImport {
               "attention: " + attention(),
               "transformer_impl: " + transformer_impl()};
     if (o_.has("make-vocab-size-divisible-by"))
-      e.push_back(fmt::format("vocabulary_multiple: {}",
-                              o_.integer("make-vocab-size-divisible-by", 128)));
+      e.push_back(
+          fmt::format("vocabulary_multiple: {}", o_.integer("make-vocab-size-divisible-by", 128)));
     if (o_.has("rampup-batch-size"))
       draft_.note("--rampup-batch-size", "the batch has its final size");
     draft_.map("training", e);

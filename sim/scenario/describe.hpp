@@ -106,9 +106,10 @@ void describe(Io& io, Training& t) {
       "fused_qkv", t.fused_qkv, any,
       "queries, keys and values by one linear layer, as in Megatron-LM; false: by one each, as "
       "in Hugging Face's models, whose three input gradients are summed");
-  io.field("cublas", t.cublas, between(9, 99),
-           "major version; before 11 products of 16-bit rows of even widths that are not multiples of "
-           "8 elements run without tensor cores, as in fp32");
+  io.field(
+      "cublas", t.cublas, between(9, 99),
+      "major version; before 11 products of 16-bit rows of even widths that are not multiples of "
+      "8 elements run without tensor cores, as in fp32");
   io.field("transformer_impl", t.transformer_impl, any,
            "whose linear layers, as in Megatron-LM; those of Transformer Engine keep an empty "
            "gradient for each shape of weight");

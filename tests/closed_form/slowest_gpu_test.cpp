@@ -80,6 +80,7 @@ TEST_CASE("a scenario states another spread, and a jitter of the whole run takes
   CHECK(spread("") > 0);
   CHECK(spread("faults: {jitter: {kernels: {sigma: 5 %, per: run}}}") == 0);
   CHECK(spread("faults: {jitter: {kernels: {sigma: 5 %, per: call}}}") == spread(""));
+  CHECK(spread("faults: {jitter: {kernels: {sigma: 5 %, per: run, ranks: [0]}}}") == spread(""));
 }
 
 // What the formula leaves out is nothing when all wait for all: runs in which each rank draws its

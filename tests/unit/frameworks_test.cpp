@@ -61,9 +61,9 @@ std::vector<Override> conditions_of(const FrameworkPreset& preset) {
 /// Some other value that the key may have.
 std::string other_than(const std::string& value) {
   const std::map<std::string, std::string> others{
-      {"true", "false"}, {"false", "true"}, {"ddp", "zero1"},      {"zero3", "zero1"},
-      {"fp32", "bf16"},  {"fp16", "fp32"},  {"pre", "post"},       {"layers", "none"},
-      {"all", "none"},   {"100000", "7"},   {"gradient", "bucket"}};
+      {"true", "false"}, {"false", "true"}, {"ddp", "zero1"},       {"zero3", "zero1"},
+      {"fp32", "bf16"},  {"fp16", "fp32"},  {"pre", "post"},        {"layers", "none"},
+      {"all", "none"},   {"100000", "7"},   {"gradient", "bucket"}, {"128", "8"}};
   const auto other = others.find(value);
   return other == others.end() ? "7 MB" : other->second;
 }
@@ -112,6 +112,7 @@ TEST_CASE("without a framework the defaults are those of DDP with local accumula
   plain.parallelism.data.no_sync = false;
   plain.parallelism.data.rebuild_buckets = true;
   plain.parallelism.data.bucket_views = false;
+  plain.parallelism.data.broadcast_buffers = true;
   plain.parallelism.data.averaging = Averaging::gradient;
   CHECK(plain.parallelism == ddp.parallelism);
 }

@@ -190,9 +190,8 @@ TEST_CASE("products of rows that are not aligned take as long as measured") {
   CHECK(over_aligned("a100", {227, 229, 231}, {232}) ==
         doctest::Approx(a100.unaligned_odd).epsilon(0.01));
   const GemmProfile& v100 = load_gpu("v100", kLibrary).gemm.front();
-  const double even =
-      std::sqrt(over_aligned("v100", {130, 132, 134, 138, 140, 142}, {136}) *
-                over_aligned("v100", {260, 268, 276, 284}, {264, 272, 280}));
+  const double even = std::sqrt(over_aligned("v100", {130, 132, 134, 138, 140, 142}, {136}) *
+                                over_aligned("v100", {260, 268, 276, 284}, {264, 272, 280}));
   CHECK(even == doctest::Approx(v100.unaligned_even).epsilon(0.01));
   CHECK(over_aligned("v100", {65, 67, 69, 71}, {66, 68, 70}) ==
         doctest::Approx(v100.unaligned_odd).epsilon(0.01));

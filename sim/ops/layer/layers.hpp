@@ -36,7 +36,7 @@ struct Pass {
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;
   bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
   Precision gradients = Precision::bf16;
-  bool adds_gradients = false;  ///< kernels add to those of earlier micro-batches
+  bool adds_gradients = false;           ///< kernels add to those of earlier micro-batches
   std::int64_t vocabulary_multiple = 1;  ///< rows of it on each tensor rank are padded to
   std::vector<ComposedOperation> composed;
   std::vector<LayerPart> fp32_parts;
