@@ -41,8 +41,12 @@ grep -q "^[0-9]*,2,4 MiB,2,ok,,$step," whole.csv || fail "a point is not what ru
 
 # Killed in the middle, and again, then resumed: as if nothing had been.
 many=(--vary parallelism.data.bucket=1..600MiB --format csv --jobs 2)
+# None where the program was killed before it had made its tables.
 done_points() {
-  python3 -c 'import sqlite3; print(sqlite3.connect("killed.db").execute("SELECT count(*) FROM points").fetchone()[0])'
+  python3 -c 'import sqlite3
+file = sqlite3.connect("killed.db")
+made = file.execute("SELECT count(*) FROM sqlite_master WHERE name = ?", ("points",)).fetchone()[0]
+print(file.execute("SELECT count(*) FROM points").fetchone()[0] if made else 0)'
 }
 expect "never killed" 0 small.yaml "${many[@]}" --db calm.db
 cp out calm.csv
