@@ -1,6 +1,8 @@
 // Explanations of scenarios with one planted bottleneck each: the planted one is named, and what a
 // change claims to save is what the changed scenario saves when it is run by itself.
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include <doctest/doctest.h>
 #include <fmt/ranges.h>
@@ -153,6 +155,32 @@ TEST_CASE("what a setting claims to save is what the changed scenario saves by i
     }
     CHECK(settings > 2);
   }
+}
+
+TEST_CASE(
+    "a vocabulary that is padded and GPUs that are alike are tried where they change a step") {
+  const auto titles = [](const char* vocabulary, const char* rest) {
+    std::set<std::string> found;
+    const Explanation e = explained(fmt::format(R"(
+model: {{name: m, layers: 2, hidden: 512, heads: 8, vocabulary: {}}}
+cluster: {{base: dgx-a100-80, nodes: 1}}
+training: {{sequence_length: 256, global_batch: 8, micro_batch: 1}}
+{}
+)",
+                                                vocabulary, rest)
+                                        .c_str());
+    for (const ChangeOutcome& change : e.changes) found.insert(change.title);
+    return found;
+  };
+  const std::string padded = "training.vocabulary_multiple=128";
+  const std::string alike = "all GPUs as fast as the mean one";
+  const auto odd = titles("50257", "");
+  CHECK(odd.contains(padded));
+  CHECK(odd.contains(alike));
+  CHECK_FALSE(titles("50304", "").contains(padded));
+  CHECK_FALSE(titles("50257", "parallelism: {tensor: 2}").contains(padded));
+  CHECK_FALSE(titles("50257", "framework: megatron").contains(padded));
+  CHECK_FALSE(titles("50257", "faults: {gpu_spread: 0}").contains(alike));
 }
 
 TEST_CASE("as many workers as are said fill the GPU, and one less does not") {
