@@ -33,7 +33,7 @@ std::vector<Block> mlp_blocks(const Mlp& model, const Pass& pass);
 BlockChain resnet_blocks(const ResNet& model, const Pass& pass);
 
 /// Embedding tables, bottom MLP, interaction, top MLP.
-BlockChain dlrm_blocks(const Dlrm& model, const Pass& pass, EmbeddingSplit split);
+BlockChain dlrm_blocks(const Dlrm& model, Pass pass, EmbeddingSplit split);
 
 /// Parameters of the whole model, unpadded, as papers count them.
 double parameter_count(const Transformer& model);

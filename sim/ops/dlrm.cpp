@@ -17,21 +17,6 @@ void add(Block& block, Op op) {
   before == 0 ? block.dag.add(std::move(op), {}) : block.dag.add(std::move(op), {before - 1});
 }
 
-/// Rows of 13 features and of 479 interactions are filled up to multiples of eight
-/// (NVIDIA/DeepLearningExamples PyTorch/Recommendation/DLRM/dlrm/nn/interactions.py, padding_size).
-Op on_padded_rows(Op op, Precision precision) {
-  for (Items* items : {&op.forward, &op.backward}) {
-    for (Item& item : *items) {
-      auto* launch = std::get_if<Launch>(&item);
-      auto* gemm = launch != nullptr ? std::get_if<Gemm>(&launch->work) : nullptr;
-      if (gemm == nullptr) continue;
-      gemm->alignment = kAlignedElements;
-      gemm->precision = precision;
-    }
-  }
-  return op;
-}
-
 /// Linear layers with a ReLU behind each; the last of the top MLP has a sigmoid, in the loss.
 Block mlp_block(const std::string& name, const Pass& pass, std::int64_t in,
                 const std::vector<std::int64_t>& widths, bool ends_with_relu) {
@@ -39,8 +24,7 @@ Block mlp_block(const std::string& name, const Pass& pass, std::int64_t in,
               .dag = {},
               .input = Bytes{pass.element() * static_cast<double>(pass.batch * in)}};
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    Op linear = column_linear(pass, name + " " + std::to_string(i + 1), in, widths[i], true);
-    add(block, on_padded_rows(std::move(linear), pass.linear));
+    add(block, column_linear(pass, name + " " + std::to_string(i + 1), in, widths[i], true));
     if (i + 1 < widths.size() || ends_with_relu) add(block, activation(pass, widths[i], false));
     in = widths[i];
   }
@@ -58,7 +42,11 @@ double mlp_parameters(std::int64_t in, const std::vector<std::int64_t>& widths) 
 
 }  // namespace
 
-BlockChain dlrm_blocks(const Dlrm& model, const Pass& pass, EmbeddingSplit split) {
+BlockChain dlrm_blocks(const Dlrm& model, Pass pass, EmbeddingSplit split) {
+  // Rows of 13 features and of 479 interactions are filled up to multiples of eight
+  // (NVIDIA/DeepLearningExamples PyTorch/Recommendation/DLRM/dlrm/nn/interactions.py,
+  // padding_size).
+  pass.pads_rows = true;
   const TableShare share(model, pass, split);
   Block tables{.name = "embeddings", .dag = {}, .input = Bytes{0}};
   add(tables, embedding_bag(pass, model, share));

@@ -15,11 +15,7 @@ Op dot_interaction(const Pass& pass, const Dlrm& model, const TableShare& share)
   const double out = one * static_cast<double>(model.interactions());
   const double triangle = out - one * static_cast<double>(model.dim);
   const auto product = [&](const char* name, std::int64_t n, std::int64_t k) {
-    Launch launch = gemm(name, pass, features, n, k, false, pass.batch);
-    auto& work = std::get<Gemm>(launch.work);  // its rows are padded
-    work.alignment = kAlignedElements;
-    work.precision = pass.precision;
-    return launch;
+    return gemm(name, pass, features, n, k, false, pass.batch);
   };
   Op op;
   op.name = "interaction";

@@ -53,6 +53,7 @@ struct Pass {
   bool megatron = true;               ///< layers are written as Megatron-LM's, for the host
   bool transformer_engine = false;    ///< whose linear modules they have, for the host
   bool aligned_tensor_cores = false;  ///< they take rows of multiples of 16 B only: old cuBLAS
+  bool pads_rows = false;             ///< matrices are padded to aligned rows, whatever their width
   bool gathers_parameters = false;    ///< ZeRO 3, which counts the gradients of a block itself
 
   std::int64_t tokens() const { return batch * sequence; }

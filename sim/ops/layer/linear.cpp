@@ -219,6 +219,7 @@ namespace {
 /// Matrix Multiplication Background User's Guide, table 1): even ones are multiplied as in fp32.
 /// Odd ones keep what was measured with tensor cores at hand, for that is slower than fp32 is.
 Gemm aligned(Gemm gemm, const Pass& pass) {
+  if (pass.pads_rows) return gemm;
   gemm.alignment = alignment_of(gemm.weight_gradient ? gemm.m : gemm.k, gemm.n);
   const bool even = gemm.alignment > 1 && gemm.alignment < kAlignedElements;
   if (pass.aligned_tensor_cores && even && bytes_per_element(gemm.precision) == 2)
