@@ -15,7 +15,8 @@
 namespace stepsim {
 namespace {
 
-/// Tensor cores are fed with 16 B at once, or in more and smaller loads.
+/// Tensor cores are fed with 16 B at once, or in more and smaller loads: cuBLAS has kernels for
+/// rows of multiples of 8 elements, of 2, which 4 and 6 share, and of 1.
 double unaligned(const Gemm& gemm, const GemmProfile& p) {
   if (bytes_per_element(gemm.precision) != 2 || gemm.alignment >= kAlignedElements) return 1;
   return gemm.alignment > 1 ? p.unaligned_even : p.unaligned_odd;
@@ -24,9 +25,11 @@ double unaligned(const Gemm& gemm, const GemmProfile& p) {
 Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
   const GemmProfile& p = gemm_profile(gpu, gemm.precision);
   const double grouped = gemm.weight_gradient ? p.grouped_weight_gradient : p.grouped;
-  return gemm_seconds(gemm_kernel(gemm), p, gemm_device(gpu)) *
+  GemmKernel kernel = gemm_kernel(gemm);
+  kernel.slower = unaligned(gemm, p);
+  return gemm_seconds(kernel, p, gemm_device(gpu)) *
          (p.sustained * (gemm.weight_gradient ? p.weight_gradient : 1) *
-          (gemm.grouped ? grouped : 1) * unaligned(gemm, p));
+          (gemm.grouped ? grouped : 1));
 }
 
 /// Strided convolutions leave out the zeros between the gradients of their outputs. Groups are a

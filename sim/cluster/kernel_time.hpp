@@ -1,8 +1,9 @@
 // How long one kernel takes on one GPU: work x profile -> seconds.
 //
 // GEMM: the model that the profile names (sim/cluster/gemm/), times `sustained`, a weight
-// gradient's also times `weight_gradient`, those of experts times `grouped`, those of 16-bit rows
-// that are not multiples of 16 B times `unaligned_even` or `unaligned_odd`.
+// gradient's also times `weight_gradient`, those of experts times `grouped`. Where 16-bit rows are
+// not multiples of 16 B its compute time takes `unaligned_even` or `unaligned_odd` times as long,
+// and what it moves takes as long as before.
 // Convolution: the GEMM of its implicit shape, whose bytes are those of the images, times the
 // profile's `convolution`: for B images with P x P pixels in and Q x Q out, C channels in and K
 // out, R x R taps and stride s, m x n x k is BQQ x K x CRR forward, BPP x C x KRR/ss for the

@@ -125,8 +125,8 @@ struct GemmProfile {
   double sustained = 1;  ///< time in a stream of training kernels over time in a short benchmark
   double grouped = 1;    ///< time of experts' grouped GEMMs over a batched one of the same shapes
   double grouped_weight_gradient = 1;  ///< the same for their weight gradients
-  double unaligned_even = 1;  ///< time where rows of 16-bit elements are not of 16 B, but even ones
-  double unaligned_odd = 1;   ///< likewise of an odd number of elements
+  double unaligned_even = 1;           ///< compute time where 16-bit rows are even, but not of 16 B
+  double unaligned_odd = 1;            ///< likewise of an odd number of elements
   bool block_scaling = false;  ///< fp8: blocks of 32 elements have scales of their own (MXFP8)
   double weight_gradient =
       1;  ///< time of a weight-gradient GEMM that accumulates, over a forward one

@@ -159,44 +159,6 @@ TEST_CASE("the spread of a GPU's speed is that of the times that were measured o
         doctest::Approx(measured_spread("a100")).epsilon(4e-3));
 }
 
-/// Time a width of one product of attention, of those widths on average.
-double time_a_width(const std::string& gpu, const std::string& product,
-                    const std::vector<int>& widths) {
-  std::ifstream file(std::string(source_folder()) + "/calib/measured/unaligned.csv");
-  std::string line;
-  double sum = 0;
-  while (std::getline(file, line)) {
-    if (line.rfind(gpu + "," + product + ",", 0) != 0) continue;
-    const std::size_t ms = line.rfind(','), width = line.rfind(',', ms - 1);
-    const int of = std::stoi(line.substr(width + 1));
-    if (std::find(widths.begin(), widths.end(), of) != widths.end())
-      sum += std::log(std::stod(line.substr(ms + 1)) / of);
-  }
-  return std::exp(sum / static_cast<double>(widths.size()));
-}
-
-double over_aligned(const std::string& gpu, const std::vector<int>& widths,
-                    const std::vector<int>& aligned) {
-  double product = 1;
-  for (const char* name : {"scores", "context"})
-    product *= time_a_width(gpu, name, widths) / time_a_width(gpu, name, aligned);
-  return std::sqrt(product);
-}
-
-TEST_CASE("products of rows that are not aligned take as long as measured") {
-  const GemmProfile& a100 = load_gpu("a100-80", kLibrary).gemm.front();
-  CHECK(over_aligned("a100", {226, 228, 230}, {232}) ==
-        doctest::Approx(a100.unaligned_even).epsilon(0.01));
-  CHECK(over_aligned("a100", {227, 229, 231}, {232}) ==
-        doctest::Approx(a100.unaligned_odd).epsilon(0.01));
-  const GemmProfile& v100 = load_gpu("v100", kLibrary).gemm.front();
-  const double even = std::sqrt(over_aligned("v100", {130, 132, 134, 138, 140, 142}, {136}) *
-                                over_aligned("v100", {260, 268, 276, 284}, {264, 272, 280}));
-  CHECK(even == doctest::Approx(v100.unaligned_even).epsilon(0.01));
-  CHECK(over_aligned("v100", {65, 67, 69, 71}, {66, 68, 70}) ==
-        doctest::Approx(v100.unaligned_odd).epsilon(0.01));
-}
-
 TEST_CASE("every GPU loads, and no rate exceeds what its datasheet allows") {
   const auto names = names_in("calib/gpus", kLibrary);
   REQUIRE(names.size() >= 6);

@@ -30,6 +30,7 @@ struct GemmKernel {
   double bytes = 0;
   TileSet tiles = TileSet::gemm;
   bool may_split = true;  ///< k into slices that are added up
+  double slower = 1;      ///< compute time over that of operands that feed tensor cores best
 };
 
 /// What a model has to know of the device.

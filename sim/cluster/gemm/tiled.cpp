@@ -93,7 +93,7 @@ Seconds gemm_seconds(const GemmKernel& kernel, const GemmProfile& profile, const
   const GemmShape& g = kernel.shape;
   const double bandwidth = device.bandwidth.bytes_per_second();
   const double memory = kernel.bytes / (bandwidth * profile.memory_efficiency);
-  const double rate = rate_of_sm(g, profile, form, device.sms);
+  const double rate = rate_of_sm(g, profile, form, device.sms) / kernel.slower;
   const OfSplits areas = least_areas(kernel, form, device);
   double best = INFINITY;
   for (std::size_t i = 0; i < kSplits.size() && areas[i] < INFINITY; ++i) {
