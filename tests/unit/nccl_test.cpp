@@ -72,6 +72,22 @@ TEST_CASE("NVLS on eight H100: eight heads of 40 GB/s, 0.85 of them, twice for b
   CHECK(nvls.channels == 16);
 }
 
+TEST_CASE("NVLS has 32 heads at most, and gathers and scatters among no more GPUs") {
+  for (const int ranks : {32, 36, 72}) {
+    const Communicator rack = dgx(Architecture::blackwell, ranks);
+    CHECK(graph_of(rack, Algorithm::nvls).channels == 32);
+    CHECK(graph_of(rack, Algorithm::nvls).inside == 20);  // 33 of them in 721.8 GB/s
+    CHECK(choice(rack, CollectiveOp::all_reduce, 64_MiB) == "nvls Simple");
+  }
+  const auto refused = [](int ranks, CollectiveOp op) {
+    return refusal(dgx(Architecture::blackwell, ranks), op, Algorithm::nvls);
+  };
+  CHECK(refused(32, CollectiveOp::all_gather).empty());
+  CHECK(refused(72, CollectiveOp::all_reduce).empty());
+  CHECK(refused(72, CollectiveOp::reduce_scatter) ==
+        "gathers and scatters among 32 GPUs of a node at most, this group has 72");
+}
+
 TEST_CASE("a tree corrects its bandwidth by the message's size, below 512 MiB") {
   const auto gigabytes = [](Bytes bytes) {
     return all_reduce(kA100, Algorithm::tree, Protocol::simple, bytes).bandwidth.base() / 1e9;

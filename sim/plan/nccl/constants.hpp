@@ -70,6 +70,10 @@ inline constexpr double kOldTreeStep = 28.0;
 inline constexpr double kOldNvlsStep = 23.0;
 inline constexpr double kOldNvlsTreeHop = 14.0;
 
+/// Channels of NVLS, and GPUs of a node among which it gathers and scatters, at most
+/// (NCCL_MAX_NVLS_ARITY in src/include/device.h; 8 up to v2.20, which knows no larger nodes).
+inline constexpr int kMostHeads = 32;
+
 /// Rows of Architecture; columns one node, two, more.
 using LimitTable = std::array<std::array<double, 3>, 4>;
 

@@ -69,8 +69,10 @@ Graph inside_node(const Communicator& c) {
   return split(best, c.architecture);
 }
 
-/// NVLS: every GPU is the head of one channel and carries all of them, its own twice.
-Graph multicast(const Communicator& c, int heads) {
+/// NVLS: a GPU is the head of one channel, as far as there are channels, and carries all of them,
+/// its own twice.
+Graph multicast(const Communicator& c, int gpus) {
+  const int heads = std::min(gpus, kMostHeads);
   for (const double speed : speeds_inside(c.architecture)) {
     if ((heads + 1) * speed <= counted(c)) return {heads, speed, speed};
   }

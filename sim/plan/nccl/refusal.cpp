@@ -60,6 +60,10 @@ std::string of_shape(const Communicator& c, CollectiveOp op, Algorithm algorithm
     case Algorithm::nvls:
       if (!one_node && !c.sharp)
         return "crosses nodes with switches that reduce alone: inter_node.sharp: true";
+      if (is_gather_or_scatter(op) && c.ranks_per_node() > kMostHeads)
+        return fmt::format(
+            "gathers and scatters among {} GPUs of a node at most, this group has {}", kMostHeads,
+            c.ranks_per_node());
       return of_multicast(c);
     case Algorithm::nvls_tree:
       return one_node ? "needs several nodes, this group lies in one" : of_multicast(c);
