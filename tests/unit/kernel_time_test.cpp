@@ -2,9 +2,12 @@
 #include "sim/cluster/kernel_time.hpp"
 
 #include <cmath>
+#include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/scenario/names.hpp"
 #include "tests/closed_form/harness.hpp"
 #include "tests/source_folder.hpp"
 
@@ -258,4 +261,58 @@ TEST_CASE("a kernel that is twice as slow moves its bytes at half the rate") {
   const double whole = time_of(kernel, gpu);
   kernel.slower = 2;
   CHECK(time_of(kernel, gpu) == nine_digits(2 * whole));
+}
+
+namespace {
+
+/// A product of XLA's table, and what it took.
+struct MeasuredGemm {
+  Gemm gemm;
+  double seconds = 0;
+};
+
+/// Those of 0.05 TFLOP and more.
+std::vector<MeasuredGemm> products_of_xla(const std::string& gpu, Precision precision) {
+  std::ifstream file(std::string(source_folder()) + "/calib/measured/gemm_xla.csv");
+  const std::string head = gpu + "," + name_of(precision) + ",";
+  std::vector<MeasuredGemm> products;
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.rfind(head, 0) != 0) continue;
+    std::istringstream cells(line.substr(head.size()));
+    char comma = 0;
+    double tflops = 0, microseconds = 0;
+    Gemm g{.precision = precision};
+    cells >> g.batch >> comma >> g.m >> comma >> g.n >> comma >> g.k >> comma >> tflops >> comma >>
+        microseconds;
+    if (g.flops() >= Flops{5e10}) products.push_back({g, microseconds * 1e-6});
+  }
+  return products;
+}
+
+/// Modelled time over the measured one, without what a running model adds; geometric mean.
+double over_xla(const std::string& name, Precision precision) {
+  const GpuProfile gpu = load_gpu(name, Library{{source_folder()}});
+  const auto products = products_of_xla(name, precision);
+  double sum = 0;
+  for (const MeasuredGemm& product : products)
+    sum += std::log(time_of(product.gemm, gpu) / gemm_profile(gpu, precision).sustained /
+                    product.seconds);
+  return std::exp(sum / static_cast<double>(products.size()));
+}
+
+}  // namespace
+
+TEST_CASE("large products of XLA's table: a short benchmark as that of H100, faster than B200's") {
+  CHECK(over_xla("h100", Precision::bf16) == doctest::Approx(0.995).epsilon(0.01));
+  CHECK(over_xla("b200", Precision::bf16) == doctest::Approx(1.37).epsilon(0.01));
+}
+
+TEST_CASE("fp8 of XLA's table is faster than an H100 can be: not the times of products alone") {
+  const auto products = products_of_xla("h100", Precision::fp8);
+  REQUIRE(products.size() == 12);
+  const double highest_clock = 1.98e9, of_an_sm = 8192;  // FLOPs a cycle
+  for (const MeasuredGemm& product : products)
+    if (product.gemm.batch == 4 && product.gemm.n == 4096 && product.gemm.k >= 2048)
+      CHECK(product.gemm.flops().base() / product.seconds > 132 * of_an_sm * highest_clock);
 }

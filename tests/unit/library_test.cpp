@@ -215,7 +215,8 @@ TEST_CASE("every link loads, and no gather or scatter exceeds the link") {
         ranks.insert(line.ranks);
         CHECK(std::set<std::string>{"ring", "tree", "nvls", "pairwise"}.count(line.algorithm) == 1);
       }
-      CHECK(ranks == std::set{2, 4, 8});
+      for (const int few : {2, 4, 8}) CHECK(ranks.count(few) == 1);
+      CHECK(*ranks.rbegin() == (name == "nvlink5-nvl72" ? 72 : 8));
     }
     // All-reduce may: with NVLink SHARP the switch adds, and a GPU sends its buffer once instead of
     // twice.
