@@ -123,6 +123,11 @@ class MegatronImport {
     if (stages_ > 1) write_megatron_pipeline(o_, draft_);
     Entries data{"sharding: " + sharding(),
                  fmt::format("overlap: {}", o_.has("overlap-grad-reduce"))};
+    if (o_.has("overlap-param-gather")) data.emplace_back("overlap_param_gather: true");
+    if (o_.has("align-param-gather")) data.emplace_back("align_param_gather: true");
+    if (o_.has("ddp-average-in-collective")) data.emplace_back("averaging: collective");
+    if (o_.has("no-check-for-nan-in-loss-and-grad"))
+      data.emplace_back("check_for_nan_in_grad: false");
     const std::int64_t instances = o_.degree("num-distributed-optimizer-instances");
     if (instances > 1) data.push_back(fmt::format("shard_degree: {}", shard_degree(instances)));
     if (o_.has("ddp-bucket-size")) {

@@ -32,6 +32,7 @@ Pass pass_of(const Scenario& s) {
   pass.precision = storage_of(s.training.precision);
   pass.linear = s.training.precision;
   pass.fp8_scaling = s.training.fp8_scaling;
+  pass.fp8_copies = fp8_copies(s.training.fp8_scaling, s.cluster.gpu.architecture);
   pass.recast_weights = s.parallelism.data.sharding == Sharding::zero3;
   pass.gradients = s.training.gradients;
   pass.adds_gradients = !s.training.fused_accumulation && s.micro_batches() > 1 &&

@@ -38,7 +38,8 @@ Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
     }
   }
   const bool gathers = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
-  return Bytes{2 * fp8_bytes(scenario.training.fp8_scaling) *
+  const Fp8Scaling scaling = scenario.training.fp8_scaling;
+  return Bytes{fp8_copies(scaling, scenario.cluster.gpu.architecture) * fp8_bytes(scaling) *
                (gathers ? std::min(all, 2 * largest) : all)};
 }
 

@@ -29,6 +29,14 @@ Kernel averaging_kernel(Workshop& shop, double gradients) {
   return moving(shop, "average gradients", 2 * gradient_bytes(shop.scenario) * gradients);
 }
 
+std::vector<std::vector<Kernel>> gradient_checks(Workshop& shop, Bytes gradients) {
+  const auto scalar = [&](const char* name) {
+    return moving(shop, name, 2 * gradient_bytes(shop.scenario));
+  };
+  return {{moving(shop, "norm of bucket", gradients.bytes()), scalar("norm is NaN")},
+          {scalar("size of norm"), scalar("norm is infinite")}};
+}
+
 bool copies_gradients(const Scenario& scenario) {
   const DataParallel& data = scenario.parallelism.data;
   return !data.bucket_views && data.overlap && data.sharding == Sharding::ddp;
@@ -97,10 +105,12 @@ std::vector<Kernel> quantise_kernels(Workshop& shop, int stage) {
   const bool in_passes = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
   if (elements == 0 || in_passes) return {};
   const Fp8Scaling scaling = scenario.training.fp8_scaling;
+  const int copies = fp8_copies(scaling, scenario.cluster.gpu.architecture);
+  if (!scenario.training.fp8_parameters)
+    return {moving(shop, "quantise weights", fp8_cast_bytes(scaling, copies) * elements)};
   // What was gathered in fp8 lies by rows and is written by columns.
-  if (scenario.training.fp8_parameters)
-    return {moving(shop, "transpose weights", 2 * fp8_bytes(scaling) * elements)};
-  return {moving(shop, "quantise weights", fp8_cast_bytes(scaling) * elements)};
+  if (copies == 1) return {};
+  return {moving(shop, "transpose weights", 2 * fp8_bytes(scaling) * elements)};
 }
 
 std::vector<double> updated_tensors(const Workshop& shop, int stage, int chunk) {

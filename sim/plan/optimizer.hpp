@@ -9,6 +9,11 @@ namespace stepsim {
 /// Megatron-LM megatron/core/distributed/param_and_grad_buffer.py, start_grad_sync).
 Kernel averaging_kernel(Workshop& shop, double gradients);
 
+/// What the host looks at before gradients are reduced, in kernels between two looks: whether their
+/// norm is a number, and whether it is finite (NVIDIA/Megatron-LM
+/// megatron/core/distributed/param_and_grad_buffer.py, check_grads).
+std::vector<std::vector<Kernel>> gradient_checks(Workshop& shop, Bytes gradients);
+
 /// Whether each gradient is copied to its bucket and back (PyTorch's DDP without
 /// gradient_as_bucket_view).
 bool copies_gradients(const Scenario& scenario);

@@ -37,9 +37,7 @@ void PassWriter::run(const Items& items, Cause cause, PassKind pass) {
 int PassWriter::start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
                       bool beside_block) {
   close_chain();
-  const auto [known, is_new] = shop_.pass_operations.try_emplace({op, bytes, group}, 0);
-  if (is_new) known->second = add_collective(shop_, op, bytes, group);
-  const std::uint32_t operation = known->second;
+  const std::uint32_t operation = pass_collective(shop_, op, bytes, group);
   segment_.emplace_back(StartPiece{channel, operation, slots_, beside_block});
   return slots_++;
 }
@@ -107,9 +105,20 @@ void PassWriter::flush(Bucket& bucket) {
   Reduced reduced{-1, std::exchange(bucket.gradients, {})};
   const Bytes bytes = std::accumulate(reduced.gradients.begin(), reduced.gradients.end(), Bytes{0});
   if (bytes <= Bytes{0}) return;
+  if (shop_.scenario.parallelism.data.check_for_nan_in_grad && !bucket.group.is_alone())
+    check(bytes);
   if (averages(Averaging::bucket)) move("average gradients", bytes * 2);
   if (!bucket.group.is_alone()) reduced.slot = start_reduction(bucket.group, bytes).reduced;
   reduced_.push_back(std::move(reduced));
+}
+
+void PassWriter::check(Bytes gradients) {
+  for (std::vector<Kernel>& kernels : gradient_checks(shop_, gradients)) {
+    kernels.front().host = host_.take();
+    for (Kernel& kernel : kernels) kernels_.push_back(kernel);
+    close_chain();
+    segment_.emplace_back(ReadPiece{});
+  }
 }
 
 void PassWriter::unpack_buckets() {

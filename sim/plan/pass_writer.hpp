@@ -35,6 +35,9 @@ class PassWriter {
   int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
             bool beside_block = false);
 
+  /// The first slots of the segment are those of collectives that were started before it.
+  void take_slots(int slots) { slots_ = slots; }
+
   /// Of a reduction: where each rank has its shard of a copy's sum, and where it has that of all.
   struct ReductionSlots {
     int scattered, reduced;
@@ -104,6 +107,8 @@ class PassWriter {
   };
 
   void flush(Bucket& bucket);
+
+  void check(Bytes gradients);
 
   bool averages(Averaging averaging) const {
     return shop_.scenario.parallelism.data.averaging == averaging;

@@ -47,6 +47,8 @@ class RankRows {
 
   /// The host stops until these are done.
   TaskIndex wait_on_host(const std::string& name, const std::vector<TaskIndex>& after);
+  /// It reads what has been computed.
+  void read_on_host() { wait_on_host("read a value", {computed()}); }
 
   /// The host works, or stalls, for that long and launches nothing; what it does follows what it
   /// did before. `end_host_work` is the end of all that was written since its last wait.

@@ -8,6 +8,7 @@
 #include "sim/core/error.hpp"
 #include "sim/plan/buckets.hpp"
 #include "sim/plan/optimizer.hpp"
+#include "sim/plan/parameter_gathers.hpp"
 #include "sim/plan/recompute.hpp"
 #include "sim/plan/resources.hpp"
 #include "sim/plan/sharded_pass.hpp"
@@ -27,25 +28,6 @@ void run_backward(PassWriter& writer, const OpGraph& graph, const std::vector<st
   }
   for (std::size_t i = span.end; i-- > span.begin;)
     run_backward(writer, graph.blocks[blocks[i]], as_one ? Recomputation{} : span.how, pass);
-}
-
-/// Of the blocks' gradients, by whether they are experts', which end a bucket.
-std::array<std::vector<bool>, 2> ends_of_buckets(const Workshop& shop,
-                                                 const std::vector<std::size_t>& blocks) {
-  std::array<std::vector<Bytes>, 2> gradients;
-  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-    const auto order = shop.graph.blocks[*block].order();
-    for (auto op = order.rbegin(); op != order.rend(); ++op) {
-      for (const Item& item : (*op)->backward) {
-        const auto* ready = std::get_if<GradientReady>(&item);
-        if (ready == nullptr) continue;
-        gradients[ready->expert ? 1 : 0].emplace_back(ready->elements *
-                                                      gradient_bytes(shop.scenario));
-      }
-    }
-  }
-  const DataParallel& data = shop.scenario.parallelism.data;
-  return {bucket_ends(gradients[0], data), bucket_ends(gradients[1], data)};
 }
 
 void add_outside(std::vector<OutsideSeconds>& outside, const Kernel& kernel) {
@@ -111,6 +93,31 @@ std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes,
   take_resources(operation, memory_traffic(op, bytes, group.ranks), shop.scenario.cluster);
   shop.plan.operations.push_back(std::move(operation));
   return static_cast<std::uint32_t>(shop.plan.operations.size() - 1);
+}
+
+std::array<std::vector<bool>, 2> ends_of_buckets(const Workshop& shop,
+                                                 const std::vector<std::size_t>& blocks) {
+  std::array<std::vector<Bytes>, 2> gradients;
+  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+    const auto order = shop.graph.blocks[*block].order();
+    for (auto op = order.rbegin(); op != order.rend(); ++op) {
+      for (const Item& item : (*op)->backward) {
+        const auto* ready = std::get_if<GradientReady>(&item);
+        if (ready == nullptr) continue;
+        gradients[ready->expert ? 1 : 0].emplace_back(ready->elements *
+                                                      gradient_bytes(shop.scenario));
+      }
+    }
+  }
+  const DataParallel& data = shop.scenario.parallelism.data;
+  return {bucket_ends(gradients[0], data), bucket_ends(gradients[1], data)};
+}
+
+std::uint32_t pass_collective(Workshop& shop, CollectiveOp op, Bytes bytes,
+                              const GroupShape& group) {
+  const auto [known, is_new] = shop.pass_operations.try_emplace({op, bytes, group}, 0);
+  if (is_new) known->second = add_collective(shop, op, bytes, group);
+  return known->second;
 }
 
 double gradient_bytes(const Scenario& scenario) {
@@ -203,19 +210,29 @@ StageShape shape_of_passes(StageShape shape) {
 }
 
 Segment forward_segment(Workshop& shop, const StageShape& shape,
-                        const std::vector<std::size_t>& blocks) {
-  PassWriter writer(shop, shape);
+                        const std::vector<std::size_t>& blocks, const AroundOps& around,
+                        PassWriter& writer) {
   if (shards_parameters(shop, shape)) {
     run_sharded_forward(writer, shop, shape, blocks);
-  } else {
-    for (const RecomputeSpan& span :
-         recompute_spans(shop.scenario.training.recompute, shop.graph, blocks)) {
-      if (span.how.kind == Recompute::full) writer.host().spend(host_cost::checkpoint.forward);
-      for (std::size_t i = span.begin; i < span.end; ++i)
-        run_forward(writer, shop.graph.blocks[blocks[i]], Cause::forward, span.how);
-    }
+    return writer.finish();
+  }
+  for (const RecomputeSpan& span :
+       recompute_spans(shop.scenario.training.recompute, shop.graph, blocks)) {
+    if (span.how.kind == Recompute::full) writer.host().spend(host_cost::checkpoint.forward);
+    for (std::size_t i = span.begin; i < span.end; ++i)
+      run_forward(writer, shop.graph.blocks[blocks[i]], Cause::forward, span.how, around);
   }
   return writer.finish();
+}
+
+Segment forward_segment(Workshop& shop, const StageShape& shape, const SegmentKey& key) {
+  PassWriter writer(shop, shape);
+  if (key.gather == ParameterGather::none)
+    return forward_segment(shop, shape, key.blocks, AroundOps{}, writer);
+  ParameterArrivals arrivals(writer, shop,
+                             parameter_buckets(shop, shape, key.blocks, key.reduction), key.gather);
+  const AroundOps around{.before = [&](const Op& op) { arrivals.before(op); }};
+  return forward_segment(shop, shape, key.blocks, around, writer);
 }
 
 Segment backward_segment(Workshop& shop, const StageShape& shape,
@@ -241,13 +258,13 @@ Segment backward_segment(Workshop& shop, const StageShape& shape,
 
 const Segment& segment_of(Workshop& shop, const StageShape& shape,
                           const std::vector<std::size_t>& blocks, PassKind pass,
-                          Reduction reduction) {
+                          Reduction reduction, ParameterGather gather) {
   const auto [entry, is_new] =
-      shop.segments.try_emplace({pass, reduction, blocks, shape_of_passes(shape)});
+      shop.segments.try_emplace({pass, reduction, gather, blocks, shape_of_passes(shape)});
   const StageShape& of_passes = entry->first.shape;
   if (is_new) {
     entry->second = pass == PassKind::forward
-                        ? forward_segment(shop, of_passes, blocks)
+                        ? forward_segment(shop, of_passes, entry->first)
                         : backward_segment(shop, of_passes, blocks, pass, reduction);
   }
   return entry->second;

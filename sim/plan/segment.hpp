@@ -46,7 +46,9 @@ struct BlockPiece {};
 struct HoldPiece {
   int blocks = 1;
 };
-using Piece = std::variant<ChainPiece, StartPiece, WaitPiece, BlockPiece, HoldPiece>;
+/// The host reads what the kernels before have computed.
+struct ReadPiece {};
+using Piece = std::variant<ChainPiece, StartPiece, WaitPiece, BlockPiece, HoldPiece, ReadPiece>;
 using Segment = std::vector<Piece>;
 
 /// Names of the plan, each stored once.
@@ -77,11 +79,17 @@ struct StageShape {
 /// Where parameters are sharded each block is one.
 enum class Reduction { none, buckets, one_bucket };
 
+/// What a forward pass does about parameters that were updated in shards: nothing, they are there;
+/// or it waits for them bucket by bucket, and each was asked for where it is needed, when the one
+/// before had come, or before the pass.
+enum class ParameterGather { none, when_needed, one_ahead, given };
+
 /// All that a segment depends on, besides the scenario: stages in the middle of a pipeline have the
 /// same ones.
 struct SegmentKey {
   PassKind pass = PassKind::forward;
   Reduction reduction = Reduction::none;
+  ParameterGather gather = ParameterGather::none;
   std::vector<std::size_t> blocks;
   StageShape shape;  ///< but for what only the rest of a program depends on
   auto operator<=>(const SegmentKey&) const = default;
@@ -125,11 +133,21 @@ std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes, const
 /// Bytes that one gradient element is reduced in.
 double gradient_bytes(const Scenario& scenario);
 
+/// As add_collective; passes that start the same one again and again share it.
+std::uint32_t pass_collective(Workshop& shop, CollectiveOp op, Bytes bytes,
+                              const GroupShape& group);
+
+/// Of the blocks' gradients, by whether they are experts', which end a bucket.
+std::array<std::vector<bool>, 2> ends_of_buckets(const Workshop& shop,
+                                                 const std::vector<std::size_t>& blocks);
+
 /// A pass of these blocks, compiled when it is first asked for. `pass`: forward, backward, or one
-/// half of it.
+/// half of it. `reduction`: of a backward pass; of a forward pass that gathers, how the gradients
+/// of the same parameters are reduced.
 const Segment& segment_of(Workshop& shop, const StageShape& shape,
                           const std::vector<std::size_t>& blocks, PassKind pass,
-                          Reduction reduction = Reduction::none);
+                          Reduction reduction = Reduction::none,
+                          ParameterGather gather = ParameterGather::none);
 
 /// Parameter elements of a block that are gathered for each of its passes, and those that stay.
 struct GatheredElements {

@@ -13,6 +13,7 @@
 #include "sim/plan/input.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/optimizer.hpp"
+#include "sim/plan/parameter_gathers.hpp"
 #include "sim/plan/passes.hpp"
 #include "sim/plan/rank_rows.hpp"
 #include "sim/plan/running_statistics.hpp"
@@ -31,6 +32,10 @@ struct ChunkPasses {
   std::array<Segment, kPassKinds> segments;           ///< by kind; of those that the order has
   std::array<Segment, kPassKinds> reducing_segments;  ///< those that also reduce gradients
   std::array<Segment, kPassKinds> first_segments;     ///< likewise, in the first step of all
+  Segment gathering_segment;  ///< the first forward pass of a step, if it waits for parameters
+  std::vector<ParameterBucket> buckets;  ///< of these parameters
+  std::vector<TaskIndex> asked;          ///< their gathers, where they were started before it
+  bool gathered = false;                 ///< in this step
   ChunkMemory memory;
   GradientReduction reduction;  ///< of the chunk alone
 };
@@ -59,6 +64,8 @@ class StageWriter {
         placement_(placement_of(shop.scenario)),
         actions_(schedule_.order(shape_of(shop.scenario), shape.stage)),
         reduces_(reductions(actions_, shop.scenario.parallelism)),
+        gathers_(gathers_beside_forward(shop.scenario, shape)),
+        gather_(when_gathered(shop.scenario.parallelism)),
         rows_(shop, shape),
         writer_(rows_.writer()),
         transfers_(rows_, placement_),
@@ -111,6 +118,11 @@ class StageWriter {
         return segment_of(shop_, shape_, blocks, action.pass, how);
       };
       segment = compile(Reduction::none);
+      if (action.pass == PassKind::forward && gathers_) {
+        passes.buckets = parameter_buckets(shop_, shape_, blocks, reduction(chunk));
+        passes.gathering_segment =
+            segment_of(shop_, shape_, blocks, action.pass, reduction(chunk), gather_);
+      }
       if (!completes_gradients(action.pass)) continue;
       const Reduction how = reduction(chunk);
       passes.reducing_segments[kind] = compile(how);
@@ -142,8 +154,52 @@ class StageWriter {
     check_size(scenario_, static_cast<double>(actions_.size()), pieces);
   }
 
+  /// The chunk's parameters are on their way from here.
+  void ask_for(int index) {
+    if (gather_ != ParameterGather::given || index >= pipeline_.chunks) return;
+    ChunkPasses& chunk = chunks_[static_cast<std::size_t>(index)];
+    for (const ParameterBucket& bucket : chunk.buckets) {
+      const std::uint32_t operation = pass_collective(
+          shop_, CollectiveOp::all_gather, bucket.bytes(scenario_.training), bucket.group.shape);
+      chunk.asked.push_back(rows_.communicate(bucket.group.gather, operation, rows_.reached()));
+    }
+  }
+
+  /// A stage asks for a chunk when the first of the pipeline reaches the chunk before it: so many
+  /// forward passes earlier as it is stages later.
+  void ask_ahead(const Action& action) {
+    if (!gathers_ || action.pass != PassKind::forward) return;
+    for (int chunk = 2; chunk < pipeline_.chunks; ++chunk) {
+      if (std::max(first_forward(chunk - 1) - shape_.stage, 0) == forwards_) ask_for(chunk);
+    }
+    ++forwards_;
+  }
+
+  /// Number of the chunk's first forward pass among those of a step.
+  int first_forward(int chunk) const {
+    int number = 0;
+    for (const Action& action : actions_) {
+      if (action.pass != PassKind::forward) continue;
+      if (action.chunk == chunk) return number;
+      ++number;
+    }
+    return number;
+  }
+
+  void begin_gathers() {
+    if (!gathers_) return;
+    forwards_ = 0;
+    for (ChunkPasses& chunk : chunks_) {
+      chunk.gathered = false;
+      chunk.asked.clear();
+    }
+    ask_for(0);
+    ask_for(1);
+  }
+
   void write_passes() {
     written_ = 0;
+    begin_gathers();
     const auto units = exchanges(actions_, schedule_, pipeline_);
     std::vector<TaskIndex> received = post_receives(units.front());
     for (std::size_t i = 0; i < units.size(); ++i) {
@@ -183,11 +239,17 @@ class StageWriter {
     if (action.pass == PassKind::forward && needs_batch(action.chunk)) fetch_batch();
     host_.before(action);
     if (scenario_.host.graph()) writer_.spend_on_host(writer_.launch_seconds());
+    ask_ahead(action);
     const auto first = static_cast<TaskIndex>(writer_.program().tasks.size());
     const bool at_once = first_step_ && !chunk.first_segments[kind].empty();
-    write_segment(!reduces_[written_] ? chunk.segments[kind]
-                  : at_once           ? chunk.first_segments[kind]
-                                      : chunk.reducing_segments[kind]);
+    if (gathers_ && action.pass == PassKind::forward && !chunk.gathered) {
+      chunk.gathered = true;
+      write_segment(chunk.gathering_segment, chunk.asked);
+    } else {
+      write_segment(!reduces_[written_] ? chunk.segments[kind]
+                    : at_once           ? chunk.first_segments[kind]
+                                        : chunk.reducing_segments[kind]);
+    }
     if (reduces_[written_]) reduce(chunk);
     ++written_;
     // On the compute row, where passes follow one another.
@@ -203,8 +265,9 @@ class StageWriter {
     for (const TaskIndex task : chunk.reduction.start()) rows_.wait_for(task);
   }
 
-  void write_segment(const Segment& segment) {
-    slots_.clear();
+  /// `started`: before it, in its first slots.
+  void write_segment(const Segment& segment, const std::vector<TaskIndex>& started = {}) {
+    slots_ = started;
     for (const Piece& piece : segment) {
       std::visit([&](const auto& part) { write(part); }, piece);
     }
@@ -238,6 +301,8 @@ class StageWriter {
     const auto& done = before_block_[static_cast<std::size_t>(piece.blocks - 1)];
     if (!done.empty()) rows_.wait_on_host("wait for a free block", done);
   }
+
+  void write(const ReadPiece&) { rows_.read_on_host(); }
 
   bool needs_batch(int chunk) const {
     return scenario_.data.has_value() && placement_.needs_batch({shape_.stage, chunk});
@@ -281,7 +346,10 @@ class StageWriter {
   const Placement placement_;
   const std::vector<Action> actions_;
   const std::vector<bool> reduces_;  ///< by action
-  std::size_t written_ = 0;          ///< actions of this step
+  const bool gathers_;               ///< first forward passes wait for parameters
+  const ParameterGather gather_;
+  int forwards_ = 0;         ///< passes of this step
+  std::size_t written_ = 0;  ///< actions of this step
   RankRows rows_;
   ProgramWriter& writer_;
   Transfers transfers_;

@@ -3,6 +3,7 @@
 
 #include "sim/plan/host_pace.hpp"
 #include "sim/plan/optimizer.hpp"
+#include "sim/plan/parameter_gathers.hpp"
 
 namespace stepsim {
 namespace {
@@ -25,7 +26,16 @@ void wait_for_reductions(RankRows& rows) {
 
 std::vector<TaskIndex> GradientReduction::start() {
   Workshop& shop = rows_->shop();
-  rows_->write_kernels({averaging_kernel(shop, parameters_.total())});
+  const DataParallel& data = shop.scenario.parallelism.data;
+  if (data.check_for_nan_in_grad) {
+    const Bytes all{parameters_.total() * gradient_bytes(shop.scenario)};
+    for (std::vector<Kernel>& kernels : gradient_checks(shop, all)) {
+      rows_->write_kernels(std::move(kernels));
+      rows_->read_on_host();
+    }
+  }
+  if (data.averaging != Averaging::collective)
+    rows_->write_kernels({averaging_kernel(shop, parameters_.total())});
   const CollectiveOp reduce = strategy_of(shop.scenario.parallelism.data.sharding).reduce;
   const std::vector<TaskIndex> gradients = rows_->wait_for_cycle({rows_->computed()});
   std::vector<TaskIndex> tasks;
@@ -80,8 +90,10 @@ void StepEnd::write() {
                           host_cost::optimizer_tensor.no_graph.seconds() * host_scale(scenario_);
     rows_.write_kernels(std::move(update));
   }
-  if (shape_.data.ranks > 1 && strategy_.shards_optimizer) gather_parameters();
-  rows_.write_kernels(quantise_kernels(rows_.shop(), shape_.stage));
+  const bool beside_forward = gathers_beside_forward(scenario_, shape_);
+  if (shape_.data.ranks > 1 && strategy_.shards_optimizer && !beside_forward) gather_parameters();
+  if (!beside_forward || !scenario_.training.fp8_parameters)
+    rows_.write_kernels(quantise_kernels(rows_.shop(), shape_.stage));
 }
 
 /// First and last stage sum the gradients of the word embedding that both hold, whole even where

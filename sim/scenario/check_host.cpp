@@ -92,6 +92,14 @@ void check_queue(const Scenario& s, const KeyReports& keys) {
               "leave it out");
 }
 
+void check_gradient_reads(const Scenario& s, const KeyReports& keys) {
+  if (!keys.sound({"parallelism"}) || !s.host.graph()) return;
+  if (!s.parallelism.data.check_for_nan_in_grad) return;
+  keys.report("parallelism.data.check_for_nan_in_grad",
+              "the host reads norms within a pass, but mode is graph, where a pass is one launch",
+              "leave it out, or state false");
+}
+
 void check_threads(const Scenario& s, const KeyReports& keys) {
   if (s.host.threads != Host{}.threads && !s.host.cores) {
     keys.report("host.threads", "threads share cores, but nothing says how many a node has",
@@ -106,6 +114,7 @@ void check_host(const Scenario& s, const KeyReports& keys) {
   check_pace(s, keys);
   check_queue(s, keys);
   check_threads(s, keys);
+  check_gradient_reads(s, keys);
   if (!keys.sound({"run"})) return;
   check_cpu_work(s, keys);
   check_recompilation(s, keys);

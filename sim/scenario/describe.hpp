@@ -209,7 +209,7 @@ void describe(Io& io, DataParallel& d) {
   io.field(
       "averaging", d.averaging, any,
       "what a kernel divides by the number of ranks: a bucket (PyTorch 1.4), or each gradient, "
-      "while it is copied where it is");
+      "while it is copied where it is; collective: the reduction averages (average_in_collective)");
   io.fallback(d.broadcast_buffers, preset.broadcast_buffers && d.sharding == Sharding::ddp,
               "false, or the framework's with ddp");
   io.field("broadcast_buffers", d.broadcast_buffers, any,
@@ -222,6 +222,17 @@ void describe(Io& io, DataParallel& d) {
               "true for ddp and zero1, or the framework's");
   io.field("no_sync", d.no_sync, any,
            "gradients are reduced after the last micro-batch only, not after each");
+  io.fallback(d.check_for_nan_in_grad, preset.check_for_nan_in_grad, "false, or the framework's");
+  io.field("check_for_nan_in_grad", d.check_for_nan_in_grad, any,
+           "but for zero3: before each reduction the host reads the norm of its gradients, and "
+           "launches nothing until that is known");
+  io.field("overlap_param_gather", d.overlap_param_gather, any,
+           "zero1 and zero2 that overlap: updated parameters are gathered bucket by bucket in the "
+           "next step's first forward pass, each bucket while the one before is used; false: all "
+           "at once, behind the update");
+  io.field("align_param_gather", d.align_param_gather, any,
+           "overlap_param_gather: chunks of a pipeline are asked for a chunk ahead, by all stages "
+           "at the same time; without chunks a bucket is asked for where it is needed");
   describe_gathers(io, d, preset);
 }
 

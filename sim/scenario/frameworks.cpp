@@ -39,6 +39,7 @@ DataParallel of_framework(Framework framework) {
       return data;
     case Framework::megatron:
       data.bucket_later_stages = false;
+      data.check_for_nan_in_grad = true;
       return data;
     case Framework::deepspeed:
       data.persistence_threshold = 100'000;
@@ -137,6 +138,9 @@ void add_megatron(std::vector<FrameworkPreset>& presets) {
   add(kData + "overlap", "false", "", "overlap_grad_reduce=False", kMegatronConfig);
   add(kData + "no_sync", "true", "", "no_sync_func but for the last micro-batch",
       kMegatronSchedules);
+  add(kData + "check_for_nan_in_grad", "true", "", "check_for_nan_in_loss_and_grad, since 2023",
+      kMegatronArguments);
+  add(kData + "overlap_param_gather", "false", "", "overlap_param_gather=False", kMegatronConfig);
   add("parallelism.overlap_tensor", "true", "", "gradient_accumulation and async all-reduce",
       kMegatronLayers);
   add("parallelism.pipeline.overlap_p2p", "false", "", "not without interleaving",

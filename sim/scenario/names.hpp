@@ -152,7 +152,8 @@ inline constexpr std::array kNames<BucketOrder> = {
 template <>
 inline constexpr std::array kNames<Averaging> = {
     std::pair{std::string_view("bucket"), Averaging::bucket},
-    std::pair{std::string_view("gradient"), Averaging::gradient}};
+    std::pair{std::string_view("gradient"), Averaging::gradient},
+    std::pair{std::string_view("collective"), Averaging::collective}};
 template <>
 inline constexpr std::array kNames<Reshard> = {
     std::pair{std::string_view("all"), Reshard::all},

@@ -138,10 +138,18 @@ enum class Fp8Scaling { delayed, current, mxfp8 };
 constexpr double fp8_bytes(Fp8Scaling scaling) {
   return scaling == Fp8Scaling::mxfp8 ? 1 + 1.0 / 32 : 1;
 }
-/// Moved to quantise one bf16 element by rows and by columns; a tensor's own largest value is
-/// looked for in a pass before that.
-constexpr double fp8_cast_bytes(Fp8Scaling scaling) {
-  return 2 + 2 * fp8_bytes(scaling) + (scaling == Fp8Scaling::current ? 2 : 0);
+/// Copies that a quantised tensor has: one by rows and one by columns, for Hopper multiplies only
+/// what lies along the sums. Blackwell takes a tensor with one scale either way; blocks with scales
+/// of their own lie along rows in one copy and along columns in the other
+/// (NVIDIA/TransformerEngine transformer_engine/pytorch/utils.py, is_non_tn_fp8_gemm_supported;
+/// pytorch/csrc/quantizer.cpp, Float8Quantizer::create_tensor).
+constexpr int fp8_copies(Fp8Scaling scaling, Architecture architecture) {
+  return architecture == Architecture::blackwell && scaling != Fp8Scaling::mxfp8 ? 1 : 2;
+}
+/// Moved to quantise one bf16 element into so many copies; a tensor's own largest value is looked
+/// for in a pass before that.
+constexpr double fp8_cast_bytes(Fp8Scaling scaling, int copies) {
+  return 2 + copies * fp8_bytes(scaling) + (scaling == Fp8Scaling::current ? 2 : 0);
 }
 
 /// Whose kernels compute the loss; bytes and sources: sim/ops/layer/output_head.cpp.
@@ -245,8 +253,8 @@ enum class Reshard { all, layers, none };
 enum class BucketOrder { backward, forward };
 
 /// What a kernel divides by the number of ranks: a bucket, or one gradient, as part of its copy to
-/// the bucket where it is copied.
-enum class Averaging { bucket, gradient };
+/// the bucket where it is copied. Or none does, for the reduction averages (ncclAvg).
+enum class Averaging { bucket, gradient, collective };
 
 struct DataParallel {
   Sharding sharding = Sharding::ddp;
@@ -265,6 +273,10 @@ struct DataParallel {
   bool broadcast_buffers = false;           ///< ddp: rank 0's running statistics, before each step
   bool bucket_later_stages = true;  ///< false: one bucket on later stages and chunks (Megatron-LM)
   bool no_sync = true;  ///< reduce after the last micro-batch only; default: not for zero2, zero3
+  bool check_for_nan_in_grad = false;  ///< the host looks at each bucket's norm (Megatron-LM)
+  // zero1 and zero2 only:
+  bool overlap_param_gather = false;  ///< beside the next step's forward passes (Megatron-LM)
+  bool align_param_gather = false;    ///< asked for at the same time by all stages of a pipeline
   // zero3 only:
   bool forward_prefetch =
       true;  ///< the host asks for the next block before it launches the current one

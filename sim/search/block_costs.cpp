@@ -45,6 +45,7 @@ class RowClock {
   }
   void pass(const BlockPiece&) {}
   void pass(const HoldPiece&) {}
+  void pass(const ReadPiece&) {}
 
   const Plan& plan_;
   RowTime now_;

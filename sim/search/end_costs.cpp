@@ -8,6 +8,7 @@
 
 #include "sim/plan/memory.hpp"
 #include "sim/plan/optimizer.hpp"
+#include "sim/plan/parameter_gathers.hpp"
 #include "sim/plan/sharding.hpp"
 
 namespace stepsim {
@@ -34,15 +35,17 @@ class Ends {
           longest(sharding_.reduce, gradient_bytes(s_),
                   parameters_of(s_, strategy_, stage.chunk_dense, stage.chunk_experts));
     } else if (reduces_) {
-      end.reduce = longest(sharding_.reduce, gradient_bytes(s_), p) +
-                   averaging_kernel(shop_, p.total()).seconds;
+      end.reduce = longest(sharding_.reduce, gradient_bytes(s_), p);
+      if (data.averaging != Averaging::collective)
+        end.reduce += averaging_kernel(shop_, p.total()).seconds;
     }
     if (data.offload_optimizer) return end;
     const double elements = p.kept(sharding_.shards_optimizer);
     end.norm = seconds_of(norm_kernels(shop_, elements));
     end.update =
         seconds_of(update_kernels(shop_, elements, {elements}, p.kept(sharding_.shards_gradients)));
-    if (reduces_ && sharding_.shards_optimizer)
+    // What is gathered beside forward passes may cost nothing.
+    if (reduces_ && sharding_.shards_optimizer && !gathers_beside_forward(s_, shape_))
       end.update += longest(CollectiveOp::all_gather, s_.training.element(), p);
     return end;
   }

@@ -4,7 +4,8 @@
 // (NVIDIA/TransformerEngine, transformer_engine/pytorch/module/linear.py): parameters and
 // activations 2 B an element, the kept inputs of linear layers 1 B. An operand is quantised by rows
 // and by columns: 2 B read, 1 + 1 written; 2 more to find its largest value first (current
-// scaling); and 1/32 more for each written element with MXFP8.
+// scaling); and 1/32 more for each written element with MXFP8. Blackwell needs no second copy of a
+// tensor that has one scale (transformer_engine/pytorch/utils.py, is_non_tn_fp8_gemm_supported).
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -19,15 +20,24 @@ namespace {
 
 constexpr double s = 256, b = 2, h = 512, heads = 8, V = 8192;
 
-Scenario gpt(const std::string& training, const std::string& parallelism = "", int gpus = 1) {
+Scenario gpt_on(const char* gpu, const char* link, const std::string& training,
+                const std::string& parallelism, int gpus) {
   return scenario_of(fmt::format(R"(
 model: {{name: m, layers: 4, hidden: 512, heads: 8, vocabulary: 8192, dropout: false, bias: false}}
-cluster: {{name: c, gpu: b200, gpus_per_node: {}, intra_node: nvlink5}}
+cluster: {{name: c, gpu: {}, gpus_per_node: {}, intra_node: {}}}
 training: {{sequence_length: 256, global_batch: 8, micro_batch: 2, attention: unfused, {}}}
 parallelism: {{{}}}
 run: {{steps: 1, warmup: 0}}
 )",
-                                 gpus, training, parallelism));
+                                 gpu, gpus, link, training, parallelism));
+}
+
+Scenario gpt(const std::string& training, const std::string& parallelism = "", int gpus = 1) {
+  return gpt_on("h100", "nvlink4", training, parallelism, gpus);
+}
+Scenario on_blackwell(const std::string& training, const std::string& parallelism = "",
+                      int gpus = 1) {
+  return gpt_on("b200", "nvlink5", training, parallelism, gpus);
 }
 
 struct Tally {
@@ -44,7 +54,7 @@ void add(Tally& tally, const Items& items) {
     if (const auto* gemm = std::get_if<Gemm>(&launch->work)) {
       const bool narrow = gemm->precision == Precision::fp8;
       (narrow ? tally.fp8_flops : tally.bf16_flops) += gemm->flops().flops();
-    } else if (launch->name.ends_with("cast")) {
+    } else if (launch->name.ends_with("cast") || launch->name.ends_with("amax")) {
       tally.casts += std::get<MemoryBound>(launch->work).bytes.bytes();
     }
   }
@@ -93,7 +103,16 @@ TEST_CASE("a layer quantises its four inputs and four output gradients, 4 B an e
   CHECK(casts("precision: bf16") == 0);
   CHECK(casts("precision: fp8") == nine_digits(4 * elements));
   CHECK(casts("precision: fp8, fp8_scaling: current") == nine_digits(6 * elements));
+}
+
+TEST_CASE("Blackwell writes one copy of a tensor with one scale, two where blocks have theirs") {
+  const double elements = b * s * h * (7 + 9);
+  const auto casts = [](const char* training) { return layer_of(on_blackwell(training)).casts; };
+  CHECK(casts("precision: bf16") == 0);
+  CHECK(casts("precision: fp8") == nine_digits(3 * elements));
+  CHECK(casts("precision: fp8, fp8_scaling: current") == nine_digits(5 * elements));
   CHECK(casts("precision: fp8, fp8_scaling: mxfp8") == nine_digits((4 + 2.0 / 32) * elements));
+  CHECK(category(on_blackwell("precision: fp8"), "fp8 weights") == nine_digits(4 * 12 * h * h));
 }
 
 TEST_CASE("zero3 quantises weights again after each gather, the others once a step") {
@@ -105,7 +124,8 @@ TEST_CASE("zero3 quantises weights again after each gather, the others once a st
 TEST_CASE("a layer keeps the inputs of its linear layers in 1 B an element") {
   const double inputs = b * s * h * 7;
   CHECK(kept(gpt("precision: bf16")) - kept(gpt("precision: fp8")) == nine_digits(inputs));
-  CHECK(kept(gpt("precision: fp8, fp8_scaling: mxfp8")) - kept(gpt("precision: fp8")) ==
+  CHECK(kept(on_blackwell("precision: fp8, fp8_scaling: mxfp8")) -
+            kept(on_blackwell("precision: fp8")) ==
         nine_digits(inputs / 32));
 }
 

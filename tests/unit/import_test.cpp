@@ -302,13 +302,28 @@ TEST_CASE("a script says how many nodes there are, an option wins over it") {
   CHECK(imported(options).scenario.cluster.nodes == 2);
 }
 
+TEST_CASE("gathers beside forward passes, averages of NCCL and looks at gradients are mapped") {
+  const DataParallel plain = imported(megatron(kGpt)).scenario.parallelism.data;
+  CHECK_FALSE(plain.overlap_param_gather);
+  CHECK(plain.check_for_nan_in_grad);
+  CHECK(plain.averaging == Averaging::bucket);
+  const DataParallel stated =
+      imported(megatron(kGpt + "--use-distributed-optimizer --overlap-grad-reduce "
+                               "--overlap-param-gather --align-param-gather "
+                               "--ddp-average-in-collective --no-check-for-nan-in-loss-and-grad"))
+          .scenario.parallelism.data;
+  CHECK(stated.overlap_param_gather);
+  CHECK(stated.align_param_gather);
+  CHECK_FALSE(stated.check_for_nan_in_grad);
+  CHECK(stated.averaging == Averaging::collective);
+}
+
 TEST_CASE("what cannot be mapped stands in the file and among the notes, the rest does not") {
   const Imported result =
-      imported(megatron(kGpt + "--overlap-param-gather --lr 1e-4 --save x --an-option 7 --bf16"));
+      imported(megatron(kGpt + "--delay-wgrad-compute --lr 1e-4 --save x --an-option 7 --bf16"));
   CHECK(result.notes ==
         "not simulated as stated: --an-option 7: not known here\n"
-        "not simulated as stated: --overlap-param-gather: parameters are gathered after the "
-        "update\n");
+        "not simulated as stated: --delay-wgrad-compute: weight gradients run in their place\n");
   CHECK(result.text.find("#   --an-option 7: not known here\n") != std::string::npos);
   CHECK(imported(megatron(kGpt)).notes.empty());
 }

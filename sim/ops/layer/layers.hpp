@@ -34,6 +34,7 @@ struct Pass {
   Precision precision = Precision::bf16;  ///< of activations, attention and logits
   Precision linear = Precision::bf16;     ///< of the linear layers' products
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;
+  int fp8_copies = 2;           ///< of a quantised tensor: by rows, and by columns
   bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
   Precision gradients = Precision::bf16;
   bool adds_gradients = false;           ///< kernels add to those of earlier micro-batches
@@ -249,7 +250,8 @@ Pass unquantised(Pass pass);
 /// What an fp8 linear layer does before its products (NVIDIA/TransformerEngine): the tensor of so
 /// many elements is read, and written by rows and by columns, for the two products that it is in.
 /// Nothing where the layer is not fp8.
-void add_cast(Items& items, const Pass& pass, const std::string& name, double elements);
+void add_cast(Items& items, const Pass& pass, const std::string& name, double elements,
+              bool is_gathered = false);
 /// A product of a linear layer.
 Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
                    std::int64_t k, bool weight_gradient = false);

@@ -62,7 +62,7 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t
   } else if (!pass.gathers_parameters) {
     op.scratch = Bytes{pass.element() * op.parameters.front()};
   }
-  add_cast(op.forward, pass, name + " cast", static_cast<double>(tokens * s.in));
+  add_cast(op.forward, pass, name + " cast", static_cast<double>(tokens * s.in), tokens < s.tokens);
   add_weight_cast(op.forward, pass, name, s);
   add_weight_cast(op.backward, pass, name, s);
   return op;
@@ -169,7 +169,7 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
       Bytes{pass.linear_element() * static_cast<double>(pass.tokens() * in)};
   op.kept_for_weights = kept_for_weights(pass, op, s);
   add_cast(op.backward, pass, name + " gradient cast",
-           static_cast<double>(pass.outer_tokens() * out));
+           static_cast<double>(pass.outer_tokens() * out), pass.outer_tokens() < s.tokens);
   const Bytes output = pass.activation(out);
   op.output = Bytes{pass.element() * static_cast<double>(pass.outer_tokens() * out)};
   if (pass.tensor > 1) {
@@ -202,14 +202,32 @@ Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in,
   return op;
 }
 
+namespace {
+
+constexpr double kAmaxBytes = 2;  // of a bf16 element that is read to find the largest
+constexpr Bytes kScale{4};
+
+}  // namespace
+
 Pass unquantised(Pass pass) {
   pass.linear = pass.precision;
   return pass;
 }
 
-void add_cast(Items& items, const Pass& pass, const std::string& name, double elements) {
-  if (pass.quantises())
-    items.emplace_back(memory_bound(name, fp8_cast_bytes(pass.fp8_scaling) * elements));
+void add_cast(Items& items, const Pass& pass, const std::string& name, double elements,
+              bool is_gathered) {
+  if (!pass.quantises()) return;
+  double bytes = fp8_cast_bytes(pass.fp8_scaling, pass.fp8_copies);
+  if (pass.fp8_scaling == Fp8Scaling::current) {
+    bytes -= kAmaxBytes;
+    items.emplace_back(memory_bound(name + " amax", kAmaxBytes * elements));
+    if (is_gathered) {
+      items.emplace_back(StartCollective{CollectiveOp::all_reduce, kScale, PassGroup::tensor});
+      items.emplace_back(Join{});
+    }
+    items.emplace_back(memory_bound(name + " scale", 2 * kScale.bytes()));
+  }
+  items.emplace_back(memory_bound(name, bytes * elements));
 }
 
 namespace {

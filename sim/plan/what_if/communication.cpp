@@ -21,6 +21,12 @@ std::vector<Change> switches(const Scenario& scenario) {
   std::vector<Change> changes;
   set(changes, data && !split.data.overlap, "parallelism.data.overlap=true");
   set(changes, data && !split.data.no_sync, "parallelism.data.no_sync=true");
+  const bool updates_shards =
+      data && (split.data.sharding == Sharding::zero1 || split.data.sharding == Sharding::zero2);
+  set(changes, updates_shards && split.data.overlap && !split.data.overlap_param_gather,
+      "parallelism.data.overlap_param_gather=true");
+  set(changes, data && split.data.check_for_nan_in_grad,
+      "parallelism.data.check_for_nan_in_grad=false");
   set(changes, gathers && !split.data.forward_prefetch, "parallelism.data.forward_prefetch=true");
   set(changes, gathers && split.data.backward_prefetch != Prefetch::pre,
       "parallelism.data.backward_prefetch=pre");
