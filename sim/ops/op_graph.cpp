@@ -26,6 +26,7 @@ Pass pass_of(const Scenario& s) {
   pass.tensor = s.parallelism.tensor;
   pass.sequence_parallel = s.parallelism.sequence;
   pass.overlap_tensor = s.parallelism.overlap_tensor;
+  pass.copies_shards = s.parallelism.dtensor && pass.sequence_parallel;
   pass.fusion = s.training.fusion;
   pass.megatron = has_megatron_layers(s);
   pass.replicas = s.replicas();
@@ -46,6 +47,7 @@ Pass pass_of(const Scenario& s) {
   pass.aligned_tensor_cores = s.training.cublas < kCublasOfAnyAlignment;
   pass.lookup = s.training.embedding_lookup;
   pass.loss = s.training.cross_entropy;
+  pass.eager_loss = s.training.eager_loss;
   pass.loss_metrics = s.training.loss_metrics;
   pass.transformer_engine = s.training.transformer_impl == TransformerImpl::transformer_engine;
   pass.keeps_placeholders = pass.transformer_engine;

@@ -4,6 +4,12 @@
 // recompute_modules. Core attention, MLPs and MoE layers are checkpoints: their input is kept and
 // all of them runs again. Of norms, the experts' activation and MLA's up projections the output is
 // dropped, which the layer behind them would have kept as its input (CheckpointWithoutOutput).
+//
+// every_second_matmul is torchtitan's (pytorch/torchtitan
+// torchtitan/parallelisms/parallelize_llama.py, _save_list and _get_custom_policy): attention, what
+// is scattered over tensor ranks and the first, third, fifth and seventh of a layer's products are
+// kept (queries, values, gate, down), and all else runs again as far as the backward pass needs it:
+// norms, casts, keys, rotary positions, the projection behind attention, up, the activation.
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
@@ -92,6 +98,61 @@ struct Layer {
     }
   }
 
+  static bool is_product(const Item& item) {
+    const auto* launch = std::get_if<Launch>(&item);
+    return launch != nullptr && !std::holds_alternative<MemoryBound>(launch->work);
+  }
+
+  static bool scatters(const Op& op) {
+    return std::any_of(op.forward.begin(), op.forward.end(), [](const Item& item) {
+      const auto* start = std::get_if<StartCollective>(&item);
+      return start != nullptr && start->op == CollectiveOp::reduce_scatter;
+    });
+  }
+
+  /// What comes before the op's product, or all of an op that has none.
+  static auto product_of(const Op& op) {
+    return std::find_if(op.forward.begin(), op.forward.end(), is_product);
+  }
+
+  void add_every_second(std::vector<RecomputeRegion>& regions) const {
+    const Op* queries = find("queries");
+    const Op* keys = find("keys");
+    const Op* values = find("values");
+    const Op* projection = find("projection");
+    const Op* up = find("mlp up");
+    const Op* down = find("mlp down");
+    for (const Op* op : {queries, keys, values, projection, up, down}) {
+      if (op == nullptr) return;
+    }
+    RecomputeRegion result{.module = RecomputeModule::every_second_matmul, .before = index(down)};
+    result.first = index(ops.front());
+    const bool kept_sum = scatters(*projection);
+    result.dropped -= ops.front()->saved + queries->output + values->output + down->output;
+    result.dropped -= 0.5 * up->output;
+    if (kept_sum) result.dropped -= projection->output;
+    bool behind = false;
+    for (const Op* op : ops) {
+      result.dropped += op->saved;
+      if (op->core_attention) result.dropped -= op->output + op->saved_scores;
+      if (behind) continue;
+      behind = op == down;
+      const auto product = product_of(*op);
+      result.forward.insert(result.forward.end(), op->forward.begin(), product);
+      if (op == up) {
+        // The gate is kept: half of the product that has both.
+        Launch half = std::get<Launch>(*product);
+        std::get<Gemm>(half.work).n /= 2;
+        result.forward.emplace_back(std::move(half));
+        result.flops.products += 0.5 * op->flops;
+      } else if (op == keys || (op == projection && !kept_sum)) {
+        result.forward.insert(result.forward.end(), product, op->forward.end());
+        result.flops.products += op->flops;
+      }
+    }
+    if (result.dropped > Bytes{0}) regions.push_back(std::move(result));
+  }
+
   void add_expert_activation(std::vector<RecomputeRegion>& regions) const {
     const Op* op = find("experts");
     if (op == nullptr) return;
@@ -125,6 +186,7 @@ std::vector<RecomputeRegion> recompute_regions(const Block& block) {
                  {"mlp down", "combine", "shared experts sum"});
   layer.add_checkpoint(regions, RecomputeModule::mlp,
                        {"mlp up", "activation", "swiglu", "mlp down"});
+  layer.add_every_second(regions);
   if (layer.find("router") == nullptr) return regions;
   std::erase_if(regions, [](const auto& r) { return r.module == RecomputeModule::mlp; });
   layer.add_expert_activation(regions);

@@ -13,8 +13,9 @@ Op of_the_same_input(const Pass& pass, const std::string& name, std::int64_t hid
   Op op = column_linear(pass, name, hidden, width, bias);
   op.kept_for_weights -= op.saved;
   op.saved = op.saved_input = Bytes{0};
-  const double outer = pass.element() * static_cast<double>(pass.outer_tokens() * hidden);
-  op.backward.emplace_back(memory_bound(name + " gradient sum", 3 * outer));
+  const std::int64_t tokens = pass.gathered ? pass.tokens() : pass.outer_tokens();
+  const double input = pass.element() * static_cast<double>(tokens * hidden);
+  op.backward.emplace_back(memory_bound(name + " gradient sum", 3 * input));
   return op;
 }
 
@@ -87,9 +88,11 @@ Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
     const std::int64_t h = model.hidden;
     const bool bias = model.bias || model.qkv_bias;
     const std::int64_t kv = shape.kv_heads * shape.head_dim;
+    Pass gathered = pass;
+    gathered.gathered = true;
     heads = {dag.add(column_linear(pass, "queries", h, shape.heads * shape.head_dim, bias), inputs),
-             dag.add(of_the_same_input(pass, "keys", h, kv, bias), inputs),
-             dag.add(of_the_same_input(pass, "values", h, kv, bias), inputs)};
+             dag.add(of_the_same_input(gathered, "keys", h, kv, bias), inputs),
+             dag.add(of_the_same_input(gathered, "values", h, kv, bias), inputs)};
   }
   if (model.qk_norm) heads = {dag.add(head_norm(pass, shape), heads)};
   return dag.add(core_attention(pass, shape), heads);

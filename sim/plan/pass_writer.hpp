@@ -26,7 +26,7 @@ class PassWriter {
   /// What the host does, besides launching what runs next.
   HostPaceMeter& host() { return host_; }
 
-  /// A kernel that only moves gradients.
+  /// A kernel that only moves gradients or parameters.
   void move(const char* name, Bytes bytes, Cause cause = Cause::backward) {
     kernels_.push_back(timed(shop_, name, MemoryBound{bytes, MemoryRate::optimizer}, cause));
     kernels_.back().host = host_.take();

@@ -19,10 +19,12 @@ double elements_of(const Block& block, const ParameterGroup& group) {
 /// `prefetch` (see DataParallel).
 class GatheredPass {
  public:
-  GatheredPass(PassWriter& writer, const Workshop& shop, const StageShape& shape, Prefetch prefetch)
+  GatheredPass(PassWriter& writer, const Workshop& shop, const StageShape& shape, Prefetch prefetch,
+               Cause cause)
       : writer_(writer),
         shop_(shop),
         shape_(shape),
+        cause_(cause),
         data_(shop.scenario.parallelism.data),
         prefetch_(data_.overlap ? prefetch : Prefetch::none) {}
 
@@ -43,6 +45,7 @@ class GatheredPass {
       writer_.begin_block();
       if (has_next && prefetch_ == Prefetch::pre) ask(i + 1, 2);
       for (const int slot : slots_[i]) writer_.wait(slot);
+      if (data_.copy_out && !slots_[i].empty()) copy_out(shop_.graph.blocks[blocks[i]]);
       run(shop_.graph.blocks[blocks[i]]);
       if (has_next && prefetch_ == Prefetch::post) ask(i + 1, 1);
       finish(shop_.graph.blocks[blocks[i]]);
@@ -53,6 +56,16 @@ class GatheredPass {
   bool has_parameters_to_gather(const Block& block) const {
     return gathered_elements(shop_.scenario, block, false).each_pass > 0 ||
            gathered_elements(shop_.scenario, block, true).each_pass > 0;
+  }
+
+  /// FSDP2 gathers all parameters of a block in one buffer, and copies them to tensors of their own
+  /// when the block begins (pytorch/pytorch
+  /// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_all_gather_copy_out).
+  void copy_out(const Block& block) {
+    const double elements = gathered_elements(shop_.scenario, block, false).each_pass +
+                            gathered_elements(shop_.scenario, block, true).each_pass;
+    writer_.move("copy parameters out", Bytes{2 * shop_.scenario.training.element() * elements},
+                 cause_);
   }
 
   std::vector<int> gather(const Block& block, bool beside) {
@@ -71,6 +84,7 @@ class GatheredPass {
   PassWriter& writer_;
   const Workshop& shop_;
   const StageShape& shape_;
+  Cause cause_;
   const DataParallel& data_;
   Prefetch prefetch_;
   std::vector<std::vector<int>> slots_;  ///< of each block; none where it is here already
@@ -219,7 +233,8 @@ void run_sharded_forward(PassWriter& writer, const Workshop& shop, const StageSh
     }
     return;
   }
-  GatheredPass(writer, shop, shape, ahead ? Prefetch::pre : Prefetch::post)
+  GatheredPass(writer, shop, shape, ahead ? Prefetch::pre : Prefetch::post,
+               Cause::forward)
       .run(
           blocks, [](const Block&) { return true; },
           [&](const Block& block) {
@@ -249,7 +264,7 @@ void run_sharded_backward(PassWriter& writer, const Workshop& shop, const StageS
     last = scatter_gradients(writer, shop, shape, block);
     if (!data.overlap) wait();
   };
-  GatheredPass(writer, shop, shape, data.backward_prefetch)
+  GatheredPass(writer, shop, shape, data.backward_prefetch, Cause::backward)
       .run(
           blocks, [&](const Block& block) { return was_resharded(shop, block); },
           [&](const Block& block) {

@@ -12,9 +12,16 @@ namespace {
 
 const std::string kKey = "training.recompute";
 
+/// Seven products: queries, keys, values, the projection behind attention, gate, up and down.
+bool has_seven_matmuls(const Scenario& s, const Transformer& t) {
+  return !s.training.fused_qkv && is_fused_attention(s.training.attention) && t.gated_mlp &&
+         !t.experts && !t.mla && t.encoder_layers == 0;
+}
+
 /// Whether some layer of the model has that module.
 bool has_module(const Transformer& t, RecomputeModule module) {
   switch (module) {
+    case RecomputeModule::every_second_matmul:
     case RecomputeModule::core_attention:
     case RecomputeModule::layernorm:
       return true;
@@ -69,6 +76,17 @@ class Objections {
     }
   }
 
+  void check_every_second(const Transformer& t) {
+    if (r_.modules.size() > 1)
+      object("modules", "every_second_matmul has all that the other modules have",
+             "state it alone");
+    if (!has_seven_matmuls(s_, t))
+      object("modules",
+             "every_second_matmul is for layers of seven products and a fused attention: queries, "
+             "keys, values, projection, gate, up and down",
+             "state a gated model without experts, \"fused_qkv: false\" and a kernel of attention");
+  }
+
   void check_modules() {
     const auto* t = std::get_if<Transformer>(&s_.model.shape);
     if (t == nullptr) return;  // said by the model's own check
@@ -76,6 +94,7 @@ class Objections {
       object("modules", "selective recompute without modules computes nothing again",
              "state modules, or \"kind: none\"");
     for (const RecomputeModule module : r_.modules) {
+      if (module == RecomputeModule::every_second_matmul) check_every_second(*t);
       if (has_module(*t, module)) continue;
       object("modules", fmt::format("'{}' has no {}", s_.model.name, name_of(module)), "");
     }

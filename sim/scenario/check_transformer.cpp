@@ -104,11 +104,11 @@ void check_fused_qkv(const Scenario& s, const Transformer& t, const KeyReports& 
                 "but the model has latent attention (mla)",
                 "leave it out");
   }
-  if (s.parallelism.tensor > 1) {
+  if (s.parallelism.tensor > 1 && t.encoder_layers > 0) {
     keys.report(
         "training.fused_qkv",
-        fmt::format("fused_qkv false: collectives of three layers beside each other are not "
-                    "modelled, but tensor is {}",
+        fmt::format("fused_qkv false: what layers of the encoder's output gather for each other is "
+                    "not modelled, but tensor is {}",
                     s.parallelism.tensor),
         "leave it out, or state tensor 1");
   }

@@ -30,7 +30,8 @@ void describe(Io& io, Recomputation& r) {
   io.field("kind", r.kind, any, "selective: modules of each layer; full: whole layers");
   io.fallback(r.modules, r.modules, "[core_attention]");
   io.field("modules", r.modules, any,
-           "selective: what is computed again; Megatron-LM's --recompute-modules");
+           "selective: what is computed again; Megatron-LM's --recompute-modules, or torchtitan's "
+           "selective_ac_option op, which keeps attention and every second matrix product");
   io.field("method", r.method, any,
            "full: uniform: all layers, in groups; block: the first layers of each chunk");
   io.field("layers", r.layers, between(1, 1e5),
@@ -126,6 +127,8 @@ void describe(Io& io, Training& t) {
            "of Apex and flash-attn, or those of Transformer Engine");
   io.field("loss_metrics", t.loss_metrics, between(0, 16),
            "losses computed again after each forward pass, to be reported (Composer: 2)");
+  io.field("eager_loss", t.eager_loss, any,
+           "fusion compiled: the loss is not, as where torch.compile has each layer alone");
   io.field("scan_layers", t.scan_layers, any,
            "a loop runs equal layers, as JAX's lax.scan: outputs of products and of a fused "
            "attention that backward needs are copied into an array over all layers, and out of it");
@@ -162,6 +165,11 @@ void describe_gathers(Io& io, DataParallel& d, const DataParallel& preset) {
   io.fallback(d.limit_reduce_scatters, preset.limit_reduce_scatters, "false, or the framework's");
   io.field("limit_reduce_scatters", d.limit_reduce_scatters, any,
            "zero3: a block's reduction waits, with all compute after it, for the one before");
+  io.fallback(d.copy_out, preset.copy_out, "false, or the framework's");
+  io.field(
+      "copy_out", d.copy_out, any,
+      "zero3: a block's gathered parameters are copied from the buffer that they were gathered "
+      "in to tensors of their own");
   io.fallback(d.reshard_after_forward, preset.reshard_after_forward, "all, or the framework's");
   io.field("reshard_after_forward", d.reshard_after_forward, any,
            "zero3: blocks that are gathered again for backward; layers: not embedding and head");
@@ -262,6 +270,11 @@ void describe(Io& io, Parallelism& p) {
            "sequence-parallel regions between the tensor-parallel ones");
   io.field("overlap_tensor", p.overlap_tensor, any,
            "hide backward collectives under weight-gradient GEMMs");
+  io.field("dtensor", p.dtensor, any,
+           "sequence-parallel tensors are [batch, tokens, hidden], as PyTorch's DTensor has them: "
+           "copied behind each gather and before each scatter, kept as they were gathered, and "
+           "never hidden; false: Megatron-LM's need no copies, and are gathered again for weights' "
+           "gradients");
   io.section("context", p.context, "sequences split over ranks, in attention too");
   io.section("expert", p.expert, "experts split over context and data ranks");
   io.field("embedding", p.embedding, any,

@@ -36,6 +36,7 @@ DataParallel of_framework(Framework framework) {
     case Framework::pytorch_fsdp2:
       data = fully_sharded();
       data.limit_reduce_scatters = true;
+      data.copy_out = true;
       return data;
     case Framework::megatron:
       data.bucket_later_stages = false;
@@ -114,6 +115,10 @@ void add_fsdp(std::vector<FrameworkPreset>& presets, Framework framework, const 
       first ? api : runtime);
   add("limit_reduce_scatters", first ? "false" : "true",
       first ? "" : "post_backward waits for the last reduce-scatter", runtime);
+  add("copy_out", first ? "false" : "true",
+      first ? "parameters are views into the buffer" : "foreach_all_gather_copy_out",
+      first ? runtime
+            : "pytorch/pytorch: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py");
   add("reshard_after_forward", "layers", "the root keeps its parameters for backward",
       first ? runtime : api);
 }

@@ -74,7 +74,8 @@ inline constexpr std::array kNames<RecomputeModule> = {
     std::pair{std::string_view("mlp"), RecomputeModule::mlp},
     std::pair{std::string_view("moe"), RecomputeModule::moe},
     std::pair{std::string_view("moe_act"), RecomputeModule::moe_act},
-    std::pair{std::string_view("shared_experts"), RecomputeModule::shared_experts}};
+    std::pair{std::string_view("shared_experts"), RecomputeModule::shared_experts},
+    std::pair{std::string_view("every_second_matmul"), RecomputeModule::every_second_matmul}};
 template <>
 inline constexpr std::array kNames<Fp8Scaling> = {
     std::pair{std::string_view("delayed"), Fp8Scaling::delayed},

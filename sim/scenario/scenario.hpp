@@ -98,7 +98,8 @@ enum class Fusion {
 /// Kernels that move bytes and not weights, by what they compute.
 enum class MovingKernels { elementwise, dropout, norm, softmax };
 enum class RecomputeMethod { uniform, block };
-/// Parts of a layer, named after Megatron-LM's --recompute-modules.
+/// Parts of a layer, named after Megatron-LM's --recompute-modules; and all that torchtitan's
+/// selective checkpointing by operations computes again.
 enum class RecomputeModule {
   core_attention,
   layernorm,
@@ -106,7 +107,8 @@ enum class RecomputeModule {
   mlp,
   moe,
   moe_act,
-  shared_experts
+  shared_experts,
+  every_second_matmul
 };
 
 /// Activations that are computed again in the backward pass instead of kept.
@@ -219,6 +221,7 @@ struct Training {
   CrossEntropy cross_entropy = CrossEntropy::megatron;
   int loss_metrics = 0;      ///< losses computed again after each forward pass, to be reported
   bool scan_layers = false;  ///< one loop runs equal layers, as JAX's lax.scan
+  bool eager_loss = false;   ///< fusion compiled: of the layers alone
   /// Bytes of a parameter or an activation.
   double element() const { return bytes_per_element(storage_of(precision)); }
   bool operator==(const Training&) const = default;
@@ -283,6 +286,7 @@ struct DataParallel {
   Prefetch backward_prefetch = Prefetch::pre;
   bool limit_all_gathers = false;  ///< the host waits until at most two blocks are gathered (FSDP1)
   bool limit_reduce_scatters = false;  ///< compute waits for the last block's reduction (FSDP2)
+  bool copy_out = false;  ///< gathered parameters are copied from the gather's buffer (FSDP2)
   Reshard reshard_after_forward = Reshard::all;
   std::int64_t persistence_threshold =
       0;  ///< elements; smaller parameters stay gathered (DeepSpeed)
@@ -324,6 +328,7 @@ struct Parallelism {
   int tensor = 1;
   bool sequence = false;       ///< sequence parallel regions between tensor parallel ones
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs (Megatron)
+  bool dtensor = false;        ///< sequence parallel tensors are copied and kept as PyTorch's are
   ContextParallel context;
   ExpertParallel expert;
   EmbeddingSplit embedding = EmbeddingSplit::table;

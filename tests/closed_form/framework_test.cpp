@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/kernel_time.hpp"
 #include "sim/plan/memory_buffers.hpp"
 #include "tests/closed_form/harness.hpp"
 
@@ -379,6 +380,29 @@ TEST_CASE("a host that limits gathers waits for the block before the last one") 
   CHECK(count(free, "h") == 1);  // the end of the step
   CHECK(count(held, "fhg") == kLayers);
   CHECK(count(held, "hg") == 2 * kLayers - 1);
+}
+
+TEST_CASE("parameters are copied out of the buffer of each gather, read and written") {
+  const auto copies = [](const char* data) {
+    const Experiment e = stack(data);
+    std::vector<double> seconds;
+    for (const Task& task : e.plan.program(0).tasks) {
+      if (task.kind != TaskKind::chain || task.step != 1) continue;
+      for (const Kernel& kernel : e.plan.chains[task.work].kernels) {
+        if (e.plan.names[kernel.name] != "copy parameters out") continue;
+        CHECK(kernel.cause == task.cause);
+        seconds.push_back(kernel.seconds);
+      }
+    }
+    return seconds;
+  };
+  CHECK(copies("sharding: zero3").empty());
+  const GpuProfile gpu = stack("sharding: zero3").scenario.cluster.gpu;
+  const MemoryBound copy{Bytes{2 * kElement * kLayer}, MemoryRate::optimizer};
+  for (const double seconds : copies("sharding: zero3, copy_out: true"))
+    CHECK(seconds == nine_digits(kernel_time(copy, gpu).seconds()));
+  CHECK(copies("sharding: zero3, copy_out: true").size() == 2 * kLayers);
+  CHECK(copies("sharding: zero3, copy_out: true, reshard_after_forward: none").size() == kLayers);
 }
 
 TEST_CASE("limited reductions make compute wait for the one before the last") {

@@ -181,6 +181,39 @@ TEST_CASE("modules run again in the order in which the backward pass needs them"
         "query up, kv up, rotary queries, rotary keys, join queries, join keys, copy values, ");
 }
 
+/// Layers of seven products: keys and values half as wide as queries, gate and up twice.
+Scenario llama(const std::string& recompute, const std::string& parallelism = "", int gpus = 1) {
+  return scenario_of(fmt::format(R"(
+model: {{name: m, layers: 8, hidden: 512, heads: 8, kv_heads: 4, ffn: 1024, vocabulary: 8192,
+         gated_mlp: true, rms_norm: true, bias: false, dropout: false}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: {}, intra_node: nvlink3}}
+training: {{sequence_length: 256, global_batch: 8, micro_batch: 2, precision: fp16, attention: flash2,
+            fused_qkv: false, recompute: {{kind: selective, modules: [{}]}}}}
+parallelism: {{{}}}
+run: {{steps: 1, warmup: 0}}
+)",
+                                 gpus, recompute, parallelism));
+}
+
+TEST_CASE("every second of seven products runs again, and all that only moves bytes") {
+  const Scenario scenario = llama("every_second_matmul");
+  CHECK(repeated_kernels(scenario) ==
+        "attention norm, keys, rotary embedding, projection, attention residual, mlp norm, mlp up, "
+        "swiglu, ");
+  // Kept: the layer's input, queries, values, attention with an fp32 number a row and head, the
+  // gate, and what the last product puts out.
+  const double kept = 2 + 2 + 1 + (2 + 4 * heads / h) + 4 + 2;
+  CHECK(Activations(scenario).kept == nine_digits(8 * kept));
+  const double layer = 24 * b * s * h * h * (1 + s / (6 * h));
+  const double again = 2 * b * s * h * (h / 2 + h + 2 * h);
+  CHECK(layers_again(scenario) == nine_digits(4 * 8 * again / layer));
+}
+
+TEST_CASE("what is scattered over tensor ranks is kept, so that its product does not run again") {
+  CHECK(repeated_kernels(llama("every_second_matmul", "tensor: 2, sequence: true", 2)) ==
+        "attention norm, keys, rotary embedding, attention residual, mlp norm, mlp up, swiglu, ");
+}
+
 TEST_CASE("experts run again whole, and keep what their norm passes on") {
   const std::string experts =
       ", experts: {count: 4, top_k: 2, ffn: 512}, dropout: false, bias: false";

@@ -233,6 +233,25 @@ TEST_CASE("sequence parallelism turns them into gathers and scatters, and gather
   CHECK(backward.joined);
 }
 
+TEST_CASE("DTensor copies behind gathers and before scatters, and gathers no input again") {
+  const OpGraph graph =
+      graph_of(gpt(", fused_qkv: false", "tensor: 4, sequence: true, dtensor: true"));
+  const Collected forward = collectives(layer_of(graph), true);
+  CHECK(count(forward, CollectiveOp::all_gather) == 2);
+  CHECK(count(forward, CollectiveOp::reduce_scatter) == 2);
+  const Collected backward = collectives(layer_of(graph), false);
+  CHECK(count(backward, CollectiveOp::all_gather) == 2);  // two gradients
+  CHECK(count(backward, CollectiveOp::reduce_scatter) == 2);
+  CHECK(backward.joined);
+  // Each copy reads and writes the whole tensor.
+  CHECK(moved_bytes(graph, " gathered") == 2 * 2 * 2 * b * s * h);
+  CHECK(moved_bytes(graph, " to scatter") == 2 * 2 * 2 * b * s * h);
+  // The gathered inputs are kept whole.
+  const OpGraph megatron = graph_of(gpt(", fused_qkv: false", "tensor: 4, sequence: true"));
+  const Bytes more = layer_of(graph).saved({}) - layer_of(megatron).saved({});
+  CHECK(more.bytes() == 2 * 2 * b * s * h * 3 / 4);
+}
+
 TEST_CASE("without tensor parallelism nothing is communicated inside a layer") {
   const OpGraph graph = graph_of(gpt());
   for (const Block& block : graph.blocks) {
@@ -351,6 +370,17 @@ TEST_CASE("ops run in an order in which each finds its inputs, and a circle is a
   CHECK(order == "third first second ");
   block.dag.edges.emplace_back(1, 2);
   CHECK_THROWS_AS(block.order(), InternalError);
+}
+
+TEST_CASE("beside compiled layers the loss is one kernel, or PyTorch's where it is not compiled") {
+  const auto bytes = [](const char* training) {
+    const OpGraph graph =
+        graph_of(gpt(std::string(", fusion: compiled, cross_entropy: torch") + training));
+    const Op& head = *graph.blocks.back().order().back();
+    return std::get<MemoryBound>(std::get<Launch>(head.forward.at(0)).work).bytes.bytes();
+  };
+  CHECK(bytes("") == b * s * V * 2);
+  CHECK(bytes(", eager_loss: true") == b * s * V * 14);
 }
 
 TEST_CASE("each library's cross entropy reads and writes its own bytes a logit") {

@@ -30,6 +30,8 @@ struct Pass {
   std::int64_t tensor = 1;  ///< tensor-parallel degree
   bool sequence_parallel = false;
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs
+  bool copies_shards = false;  ///< tensors are copied after gathers and before scatters (DTensor)
+  bool gathered = false;  ///< another layer gathers the input, and sums its gradient over ranks
   Fusion fusion = Fusion::fused;
   Precision precision = Precision::bf16;  ///< of activations, attention and logits
   Precision linear = Precision::bf16;     ///< of the linear layers' products
@@ -50,6 +52,7 @@ struct Pass {
   bool fused_qkv = true;            ///< queries, keys and values by one linear layer
   EmbeddingLookup lookup = EmbeddingLookup::index;
   CrossEntropy loss = CrossEntropy::megatron;
+  bool eager_loss = false;            ///< the loss is not compiled
   int loss_metrics = 0;               ///< losses computed again to be reported
   bool megatron = true;               ///< layers are written as Megatron-LM's, for the host
   bool transformer_engine = false;    ///< whose linear modules they have, for the host

@@ -7,6 +7,12 @@
 // its weight gradient, and the input gradient is reduced in its own pass, both exposed
 // (sail-sg/zero-bubble-pipeline-parallelism@3664da6, same file: async_op=False).
 //
+// DTensor's tensors are [batch, tokens, hidden], split by tokens: what was gathered is one block a
+// rank and is copied into place, what is scattered is copied into such blocks before, and the
+// gathered input is kept for its weight gradient (pytorch/pytorch
+// torch/distributed/_functional_collectives.py, all_gather_tensor and reduce_scatter_tensor with a
+// dimension other than 0).
+//
 // A bias is added by the matrix product (cuBLASLt epilogue); unfused by a kernel of its own, as in
 // the same file of Megatron-LM. That of a row-split layer is added behind the reduction.
 #include "sim/ops/layer/layers.hpp"
@@ -75,6 +81,22 @@ void add_collective(Items& items, CollectiveOp op, Bytes bytes, bool hidden,
   if (!hidden) items.emplace_back(Join{for_weights});
 }
 
+/// Gathers a tensor and waits for it, unless it may hide under the next kernel.
+void add_gather(Items& items, const Pass& pass, const std::string& name, Bytes bytes,
+                bool hidden = false, bool for_weights = false) {
+  add_collective(items, CollectiveOp::all_gather, bytes, hidden, for_weights);
+  if (pass.copies_shards) items.emplace_back(memory_bound(name + " gathered", 2 * bytes.bytes()));
+}
+
+/// Sums a tensor over tensor ranks, each of which gets its tokens of it, or all.
+void add_reduction(Items& items, const Pass& pass, const std::string& name, Bytes bytes,
+                   bool hidden = false) {
+  if (pass.copies_shards) items.emplace_back(memory_bound(name + " to scatter", 2 * bytes.bytes()));
+  add_collective(items,
+                 pass.sequence_parallel ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce,
+                 bytes, hidden);
+}
+
 void add_product(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
   items.emplace_back(linear_gemm(name, pass, s.tokens, s.out, s.in));
   if (!s.bias || pass.fusion != Fusion::none) return;
@@ -85,6 +107,12 @@ void add_product(Items& items, const Pass& pass, const std::string& name, Linear
 /// The whole tensor of that width as an operand, gathered after it was quantised.
 Bytes operand(const Pass& pass, std::int64_t width) {
   return Bytes{pass.linear_element() * static_cast<double>(pass.tokens() * width)};
+}
+
+/// The input that is kept: this rank's tokens, or all where it is not gathered again.
+Bytes kept_input(const Pass& pass, std::int64_t width) {
+  const std::int64_t tokens = pass.copies_shards ? pass.tokens() : pass.outer_tokens();
+  return Bytes{pass.linear_element() * static_cast<double>(tokens * width)};
 }
 
 /// What the weight gradient multiplies: the saved input and the whole output gradient.
@@ -131,26 +159,23 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
                  bool bias) {
   const LinearShape s{pass.tokens(), in, out, bias};
   Op op = linear(pass, name, s, pass.outer_tokens());
-  op.saved = op.saved_input =
-      Bytes{pass.linear_element() * static_cast<double>(pass.outer_tokens() * in)};
+  op.saved = op.saved_input = kept_input(pass, in);
   op.kept_for_weights = kept_for_weights(pass, op, s);
-  const bool split = pass.tensor > 1;
-  const bool hidden = pass.overlap_tensor;
+  const bool split = pass.tensor > 1 && !pass.gathered;
+  const bool hidden = pass.overlap_tensor && !pass.copies_shards;
   add_cast(op.backward, pass, name + " gradient cast", static_cast<double>(s.tokens * s.out));
   if (split && pass.sequence_parallel) {
-    add_collective(op.forward, CollectiveOp::all_gather, operand(pass, in), false);
-    add_collective(op.backward, CollectiveOp::all_gather, operand(pass, in), hidden, true);
+    add_gather(op.forward, pass, name + " input", operand(pass, in));
+    if (!pass.copies_shards)
+      add_gather(op.backward, pass, name + " input", operand(pass, in), hidden, true);
     op.scratch += 2.0 * pass.activation(in);  // the gathered input, and its gradient before it is
                                               // scattered
   }
   add_product(op.forward, pass, name, s);
   op.backward.emplace_back(data_gradient(pass, name, s));
   if (split && pass.sequence_parallel && hidden) op.backward.emplace_back(Join{true});
-  if (split) {
-    const CollectiveOp kind =
-        pass.sequence_parallel ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
-    add_collective(op.backward, kind, pass.activation(in), hidden);
-  }
+  if (split)
+    add_reduction(op.backward, pass, name + " input gradient", pass.activation(in), hidden);
   add_weight_gradient(op.backward, pass, name, s);
   if (split && hidden) op.backward.emplace_back(Join{});
   add_gradients_ready(op.backward, op);
@@ -173,11 +198,9 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
   const Bytes output = pass.activation(out);
   op.output = Bytes{pass.element() * static_cast<double>(pass.outer_tokens() * out)};
   if (pass.tensor > 1) {
-    const CollectiveOp kind =
-        pass.sequence_parallel ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
-    add_collective(op.forward, kind, output, false);
+    add_reduction(op.forward, pass, name + " output", output);
     if (pass.sequence_parallel) {
-      add_collective(op.backward, CollectiveOp::all_gather, operand(pass, out), false);
+      add_gather(op.backward, pass, name + " output gradient", operand(pass, out));
       op.scratch += output;
     }
   }

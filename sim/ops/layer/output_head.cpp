@@ -59,7 +59,7 @@ LossTraffic traffic_of(const Pass& pass) {
   const double element = pass.element();
   if (is_open(pass.loss) && pass.fusion == Fusion::xla)
     return {3 * element, 2 * element, element, 3};
-  const bool compiled = pass.fusion == Fusion::compiled && pass.tensor == 1;
+  const bool compiled = pass.fusion == Fusion::compiled && pass.tensor == 1 && !pass.eager_loss;
   return traffic_of(is_open(pass.loss) && compiled ? CrossEntropy::xentropy : pass.loss, element);
 }
 

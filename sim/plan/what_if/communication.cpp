@@ -33,7 +33,8 @@ std::vector<Change> switches(const Scenario& scenario) {
   set(changes, gathers && split.data.limit_all_gathers, "parallelism.data.limit_all_gathers=false");
   set(changes, gathers && split.data.reshard_after_forward != Reshard::none,
       "parallelism.data.reshard_after_forward=none");
-  set(changes, split.tensor > 1 && !split.overlap_tensor, "parallelism.overlap_tensor=true");
+  set(changes, split.tensor > 1 && !split.overlap_tensor && !split.dtensor,
+      "parallelism.overlap_tensor=true");
   set(changes, split.tensor > 1 && !split.sequence, "parallelism.sequence=true");
   return changes;
 }
