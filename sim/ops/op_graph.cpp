@@ -36,7 +36,8 @@ Pass pass_of(const Scenario& s) {
   pass.fp8_copies = fp8_copies(s.training.fp8_scaling, s.cluster.gpu.architecture);
   pass.recast_weights = s.parallelism.data.sharding == Sharding::zero3;
   pass.gradients = s.training.gradients;
-  pass.adds_gradients = !s.training.fused_accumulation && s.micro_batches() > 1 &&
+  pass.adds_gradients = !s.training.fused_accumulation &&
+                        (s.micro_batches() > 1 || s.training.finds_gradients()) &&
                         s.parallelism.data.sharding != Sharding::zero3;
   pass.vocabulary_multiple =
       s.training.vocabulary_multiple.value_or(s.parallelism.tensor > 1 ? 128 : 1);

@@ -6,6 +6,8 @@
 // the optimizer's (optimizer_rule.hpp).
 #include "sim/plan/optimizer.hpp"
 
+#include <numeric>
+
 #include "sim/plan/memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 
@@ -29,6 +31,10 @@ Kernel averaging_kernel(Workshop& shop, double gradients) {
   return moving(shop, "average gradients", 2 * gradient_bytes(shop.scenario) * gradients);
 }
 
+Kernel bucket_kernel(Workshop& shop, const char* name, double gradients) {
+  return moving(shop, name, 2 * gradient_bytes(shop.scenario) * gradients);
+}
+
 std::vector<std::vector<Kernel>> gradient_checks(Workshop& shop, Bytes gradients) {
   const auto scalar = [&](const char* name) {
     return moving(shop, name, 2 * gradient_bytes(shop.scenario));
@@ -39,7 +45,7 @@ std::vector<std::vector<Kernel>> gradient_checks(Workshop& shop, Bytes gradients
 
 bool copies_gradients(const Scenario& scenario) {
   const DataParallel& data = scenario.parallelism.data;
-  return !data.bucket_views && data.overlap && data.sharding == Sharding::ddp;
+  return !data.bucket_views && data.sharding == Sharding::ddp;
 }
 
 std::vector<Kernel> norm_kernels(Workshop& shop, double elements) {
@@ -63,7 +69,8 @@ std::vector<Kernel> update_kernels(Workshop& shop, double elements,
                                    const std::vector<double>& tensors, double gradients) {
   const Training& training = shop.scenario.training;
   const std::vector<double> at_once{elements};
-  const bool each = training.optimizer_kernels == OptimizerKernels::per_tensor;
+  const bool each = training.optimizer_kernels == OptimizerKernels::per_tensor ||
+                    training.optimizer_kernels == OptimizerKernels::composed;
   std::vector<Kernel> kernels;
   if (training.gradient_clipping) {
     const double gradient = keeps_master_weights(training) ? kFp32 : gradient_bytes(shop.scenario);
@@ -79,13 +86,29 @@ std::vector<Kernel> update_kernels(Workshop& shop, double elements,
     const double weight = training.element();
     kernels.push_back(moving(shop, "weights from fp32", (kFp32 + weight) * elements));
   }
-  const std::vector<Kernel> clear = clear_kernels(shop, gradients);
+  const std::vector<Kernel> clear = clear_kernels(shop, tensors, gradients);
   kernels.insert(kernels.end(), clear.begin(), clear.end());
   return kernels;
 }
 
-std::vector<Kernel> clear_kernels(Workshop& shop, double gradients) {
-  return {moving(shop, "clear gradients", gradient_bytes(shop.scenario) * gradients)};
+std::vector<Kernel> clear_kernels(Workshop& shop, const std::vector<double>& tensors,
+                                  double gradients) {
+  const double each = gradient_bytes(shop.scenario);
+  std::vector<Kernel> kernels;
+  switch (shop.scenario.training.used_gradients) {
+    case UsedGradients::clear_buffer:
+      return {moving(shop, "clear gradients", each * gradients)};
+    case UsedGradients::clear_tensors: {
+      const double elements = std::accumulate(tensors.begin(), tensors.end(), 0.0);
+      for (const double tensor : tensors)
+        kernels.push_back(moving(shop, "clear gradient", each * gradients * tensor / elements));
+      return kernels;
+    }
+    case UsedGradients::free:
+    case UsedGradients::keep:
+      return {};
+  }
+  return kernels;
 }
 
 QuantisedElements quantised_elements(const Scenario& scenario, const OpGraph& graph, int stage) {

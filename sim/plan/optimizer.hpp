@@ -9,6 +9,9 @@ namespace stepsim {
 /// Megatron-LM megatron/core/distributed/param_and_grad_buffer.py, start_grad_sync).
 Kernel averaging_kernel(Workshop& shop, double gradients);
 
+/// Copies gradients that are reduced at once into their buckets, or back.
+Kernel bucket_kernel(Workshop& shop, const char* name, double gradients);
+
 /// What the host looks at before gradients are reduced, in kernels between two looks: whether their
 /// norm is a number, and whether it is finite (NVIDIA/Megatron-LM
 /// megatron/core/distributed/param_and_grad_buffer.py, check_grads).
@@ -28,7 +31,8 @@ std::vector<Kernel> update_kernels(Workshop& shop, double elements,
                                    const std::vector<double>& tensors, double gradients);
 
 /// Clearing gradients where nothing is updated on the GPU.
-std::vector<Kernel> clear_kernels(Workshop& shop, double gradients);
+std::vector<Kernel> clear_kernels(Workshop& shop, const std::vector<double>& tensors,
+                                  double gradients);
 
 /// Parameters of a stage on this rank that are multiplied in fp8.
 struct QuantisedElements {

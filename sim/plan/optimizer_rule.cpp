@@ -22,6 +22,19 @@ double moment_bytes(const Training& training) {
   return rule.moment_bytes > 0 ? rule.moment_bytes : weight_bytes(training);
 }
 
+const std::vector<Sweep>& of_kernels(const OptimizerRule& rule, OptimizerKernels kernels) {
+  switch (kernels) {
+    case OptimizerKernels::fused:
+      return rule.fused;
+    case OptimizerKernels::foreach_op:
+    case OptimizerKernels::per_tensor:
+      return rule.foreach_op;
+    case OptimizerKernels::composed:
+      return rule.composed;
+  }
+  return rule.fused;
+}
+
 }  // namespace
 
 const OptimizerRule& optimizer_rule(const Training& training) {
@@ -34,7 +47,8 @@ const OptimizerRule& optimizer_rule(const Training& training) {
 std::vector<KnownOptimizer> known_optimizers() {
   std::vector<KnownOptimizer> known;
   for (const OptimizerRule* rule : Registry<OptimizerRule>::all())
-    known.push_back({std::string(rule->name), rule->whole_tensors, !rule->foreach_op.empty()});
+    known.push_back({std::string(rule->name), rule->whole_tensors, !rule->foreach_op.empty(),
+                     !rule->composed.empty()});
   return known;
 }
 
@@ -57,9 +71,11 @@ double sweep_bytes(const Sweep& sweep, const Training& training) {
          sweep.moments * moment_bytes(training) + scales;
 }
 
-const std::vector<Sweep>& sweeps_of(const Training& training) {
+std::vector<Sweep> sweeps_of(const Training& training) {
   const OptimizerRule& rule = optimizer_rule(training);
-  return training.optimizer_kernels == OptimizerKernels::fused ? rule.fused : rule.foreach_op;
+  std::vector<Sweep> sweeps = of_kernels(rule, training.optimizer_kernels);
+  if (!training.weight_decay) std::erase_if(sweeps, [](const Sweep& s) { return s.decays; });
+  return sweeps;
 }
 
 }  // namespace stepsim

@@ -19,6 +19,7 @@ struct Sweep {
   std::string_view name;
   int gradients = 0, weights = 0, moments = 0;
   int temporaries = 0;  ///< buffers as wide as the weights
+  bool decays = false;  ///< only where weights decay
 };
 
 struct OptimizerRule {
@@ -30,6 +31,7 @@ struct OptimizerRule {
   bool whole_tensors = false;     ///< needs norms of whole tensors, so that no rank may have a part
   std::vector<Sweep> fused;       ///< one kernel does as much as it can
   std::vector<Sweep> foreach_op;  ///< one kernel an operation of the formula; empty: not to be had
+  std::vector<Sweep> composed;    ///< one an elementary operation; empty: not to be had
 };
 
 /// Throws UserError for an unknown name.
@@ -42,6 +44,6 @@ double optimizer_bytes(const Training& training);
 /// Moved by one sweep, a parameter.
 double sweep_bytes(const Sweep& sweep, const Training& training);
 /// The kernels of an update, as training.optimizer_kernels says.
-const std::vector<Sweep>& sweeps_of(const Training& training);
+std::vector<Sweep> sweeps_of(const Training& training);
 
 }  // namespace stepsim

@@ -263,6 +263,7 @@ class StageWriter {
   void reduce(ChunkPasses& chunk) {
     if (!reduces_alone(scenario_, shape_) || scenario_.parallelism.data.no_sync) return;
     for (const TaskIndex task : chunk.reduction.start()) rows_.wait_for(task);
+    chunk.reduction.unpack();
   }
 
   /// `started`: before it, in its first slots.

@@ -34,7 +34,11 @@ std::vector<TaskIndex> GradientReduction::start() {
       rows_->read_on_host();
     }
   }
-  if (data.averaging != Averaging::collective)
+  const bool copied = copies_gradients(shop.scenario);
+  const bool by_copy = copied && data.averaging == Averaging::gradient;
+  if (copied)
+    rows_->write_kernels({bucket_kernel(shop, "gradients to buckets", parameters_.total())});
+  if (!by_copy && data.averaging != Averaging::collective)
     rows_->write_kernels({averaging_kernel(shop, parameters_.total())});
   const CollectiveOp reduce = strategy_of(shop.scenario.parallelism.data.sharding).reduce;
   const std::vector<TaskIndex> gradients = rows_->wait_for_cycle({rows_->computed()});
@@ -60,6 +64,12 @@ std::vector<TaskIndex> GradientReduction::start() {
   return tasks;
 }
 
+void GradientReduction::unpack() {
+  Workshop& shop = rows_->shop();
+  if (copies_gradients(shop.scenario))
+    rows_->write_kernels({bucket_kernel(shop, "gradients from buckets", parameters_.total())});
+}
+
 StepEnd::StepEnd(RankRows& rows, Offload& offload)
     : rows_(rows),
       offload_(offload),
@@ -74,8 +84,10 @@ void StepEnd::write() {
   rows_.set_micro_batch(-1);
   ProgramWriter& writer = rows_.writer();
   if (scenario_.host.graph()) writer.spend_on_host(writer.launch_seconds());
-  if (reduces_alone(scenario_, shape_) && scenario_.parallelism.data.no_sync) reduction_.start();
+  const bool reduces = reduces_alone(scenario_, shape_) && scenario_.parallelism.data.no_sync;
+  if (reduces) reduction_.start();
   wait_for_reductions(rows_);
+  if (reduces) reduction_.unpack();
   if (shape_.embedding.ranks > 1) reduce_embedding();
   const double elements = parameters_.kept(strategy_.shards_optimizer);
   rows_.write_kernels(norm_kernels(rows_.shop(), elements));
@@ -83,7 +95,7 @@ void StepEnd::write() {
   const double gradients = parameters_.kept(strategy_.shards_gradients);
   if (scenario_.parallelism.data.offload_optimizer) {
     offload_.update(elements);
-    rows_.write_kernels(clear_kernels(rows_.shop(), gradients));
+    rows_.write_kernels(clear_kernels(rows_.shop(), tensors_, gradients));
   } else {
     std::vector<Kernel> update = update_kernels(rows_.shop(), elements, tensors_, gradients);
     update.front().host = static_cast<double>(tensors_.size()) *

@@ -22,6 +22,8 @@ class GradientReduction {
   /// Averages what has been computed, and starts. Returns what the next kernel may have to wait
   /// for.
   std::vector<TaskIndex> start();
+  /// Copies what was reduced back to where it was computed, where that is another place.
+  void unpack();
 
  private:
   RankRows* rows_;

@@ -60,6 +60,19 @@ void check_flops(const Scenario& s, const KnownNames& known, const KeyReports& k
       fmt::format("use {}", fmt::join(of_any_model, " or ")));
 }
 
+bool has_kernels(const KnownOptimizer& optimizer, OptimizerKernels kernels) {
+  switch (kernels) {
+    case OptimizerKernels::fused:
+      return true;
+    case OptimizerKernels::foreach_op:
+    case OptimizerKernels::per_tensor:
+      return optimizer.has_foreach;
+    case OptimizerKernels::composed:
+      return optimizer.has_composed;
+  }
+  return false;
+}
+
 void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
   if (known.optimizers.empty() || !keys.sound({"training.optimizer"})) return;
   std::vector<std::string> names;
@@ -73,11 +86,13 @@ void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReport
                               optimizer.name, name_of(s.parallelism.data.sharding)),
                   "use sharding: ddp");
     }
-    if (!optimizer.has_foreach && s.training.optimizer_kernels != OptimizerKernels::fused) {
-      keys.report("training.optimizer_kernels",
-                  fmt::format("{} has fused kernels only, not {}", optimizer.name,
-                              name_of(s.training.optimizer_kernels)),
-                  "use fused");
+    if (!has_kernels(optimizer, s.training.optimizer_kernels)) {
+      keys.report(
+          "training.optimizer_kernels",
+          fmt::format("{} has fused kernels{}, not {}", optimizer.name,
+                      optimizer.has_foreach ? ", foreach and per_tensor ones only" : " only",
+                      name_of(s.training.optimizer_kernels)),
+          "use fused");
     }
   }
   if (s.parallelism.data.offload_optimizer &&

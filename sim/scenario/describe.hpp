@@ -80,7 +80,16 @@ void describe(Io& io, Training& t) {
   io.field("optimizer", t.optimizer, any, "a name of `stepsim list optimizers`");
   io.field("optimizer_kernels", t.optimizer_kernels, any,
            "fused: as few as possible for all parameters; foreach: one an operation; per_tensor: "
-           "one an operation and tensor");
+           "one an operation and tensor; composed: one an elementary operation and tensor, as in "
+           "TensorFlow without XLA");
+  io.field(
+      "weight_decay", t.weight_decay, any,
+      "weights decay, which is a kernel of its own where those of the optimizer are not fused");
+  io.field("used_gradients", t.used_gradients, any,
+           "what becomes of them after the update: clear_buffer: one kernel clears all; "
+           "clear_tensors: one a tensor does, as PyTorch's zero_grad() before 2.0; free: they are "
+           "freed, as since; keep: nothing. Where they are not cleared as one or freed, even the "
+           "first micro-batch of a step adds to them");
   io.field("gradient_clipping", t.gradient_clipping, any,
            "by global norm: one small all-reduce over all model ranks");
   io.section("recompute", "kind", t.recompute,
@@ -207,8 +216,8 @@ void describe(Io& io, DataParallel& d) {
            "one bucket in the first step of all, the others after it");
   io.fallback(d.bucket_views, preset.bucket_views, "true, or the framework's");
   io.field("bucket_views", d.bucket_views, any,
-           "ddp that overlaps: gradients are computed in their buckets; false: each is copied "
-           "there, and back after the reduction, even on one rank");
+           "ddp: gradients are computed in their buckets; false: each is copied there, and back "
+           "after the reduction, even on one rank; without overlap, all are by one kernel");
   io.field("bucket_order", d.bucket_order, any,
            "whose gradients fill buckets first: those that backward completes first, or those of "
            "the model's front, so that first_bucket is the last to be reduced (PyTorch 1.4)");

@@ -126,6 +126,11 @@ void describe(Io& io, Dlrm& d) {
   io.field("pooling", d.pooling, between(1, 1e5),
            "rows that a sample looks up in each table and sums, on average");
   io.field("table_precision", d.table_precision, any, "type that tables are kept in");
+  io.field("fused_interaction", d.fused_interaction, any,
+           "one kernel makes the products of all pairs, as in NVIDIA's DLRM");
+  io.field("sparse_gradients", d.sparse_gradients, any,
+           "gradients of looked up rows are written as a tensor, scaled back in fp16, and added to "
+           "the rows by a kernel, as PyTorch's sparse gradients; false: one kernel updates rows");
   io.field("dense_features", d.dense_features, between(1, 1e6), "inputs of the bottom MLP");
   io.field("bottom", d.bottom, between(1, 1e6), "widths of the bottom MLP; the last is dim");
   io.field("top", d.top, between(1, 1e6), "widths of the top MLP");

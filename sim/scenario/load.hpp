@@ -42,6 +42,7 @@ struct KnownOptimizer {
   std::string name;
   bool whole_tensors = false;  ///< does not work on parts of a tensor
   bool has_foreach = true;     ///< has kernels for single operations
+  bool has_composed = false;   ///< has them for elementary operations
 };
 
 /// A way of joining nodes, or the GPUs of a node, as the checks know it.

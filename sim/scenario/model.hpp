@@ -123,6 +123,8 @@ struct Dlrm {
   std::vector<std::int64_t> bottom{512, 256, 128};         ///< widths; the last is dim
   std::vector<std::int64_t> top{1024, 1024, 512, 256, 1};  ///< widths
   Precision table_precision = Precision::fp32;
+  bool fused_interaction = false;  ///< one kernel multiplies all pairs, triangle and joins included
+  bool sparse_gradients = false;   ///< of tables are tensors, which another kernel adds to rows
   /// What enters the top MLP: the dense vector, and the products of all pairs of vectors.
   std::int64_t interactions() const {
     const auto vectors = static_cast<std::int64_t>(tables.size()) + 1;

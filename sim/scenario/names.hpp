@@ -85,7 +85,14 @@ template <>
 inline constexpr std::array kNames<OptimizerKernels> = {
     std::pair{std::string_view("fused"), OptimizerKernels::fused},
     std::pair{std::string_view("foreach"), OptimizerKernels::foreach_op},
-    std::pair{std::string_view("per_tensor"), OptimizerKernels::per_tensor}};
+    std::pair{std::string_view("per_tensor"), OptimizerKernels::per_tensor},
+    std::pair{std::string_view("composed"), OptimizerKernels::composed}};
+template <>
+inline constexpr std::array kNames<UsedGradients> = {
+    std::pair{std::string_view("clear_buffer"), UsedGradients::clear_buffer},
+    std::pair{std::string_view("clear_tensors"), UsedGradients::clear_tensors},
+    std::pair{std::string_view("free"), UsedGradients::free},
+    std::pair{std::string_view("keep"), UsedGradients::keep}};
 template <>
 inline constexpr std::array kNames<TransformerImpl> = {
     std::pair{std::string_view("local"), TransformerImpl::local},

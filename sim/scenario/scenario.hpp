@@ -129,8 +129,13 @@ struct Recomputation {
   bool operator==(const Recomputation&) const = default;
 };
 /// How an optimizer's formula becomes kernels: as few as possible for all parameters at once; one
-/// an operation; or one an operation and parameter tensor.
-enum class OptimizerKernels { fused, foreach_op, per_tensor };
+/// an operation; one an operation and parameter tensor; or one a tensor and elementary operation,
+/// as graphs of TensorFlow have it, whose results are assigned at last.
+enum class OptimizerKernels { fused, foreach_op, per_tensor, composed };
+/// What becomes of gradients that were used: a kernel clears the buffer that holds them all
+/// (Megatron-LM); one a tensor does (PyTorch's zero_grad(set_to_none=False), its default before
+/// 2.0); they are freed (set_to_none=True); nothing, so that they are added to for ever.
+enum class UsedGradients { clear_buffer, clear_tensors, free, keep };
 
 /// How fp8 tensors get their scales: one a tensor from earlier steps, one a tensor from itself, or
 /// one for each 32 elements from themselves.
@@ -203,6 +208,8 @@ struct Training {
   bool master_weights = true;                 ///< fp32 copies of parameters that are narrower
   std::string optimizer = "adam";             ///< a name of `stepsim list optimizers`
   OptimizerKernels optimizer_kernels = OptimizerKernels::fused;
+  bool weight_decay = true;  ///< a kernel of its own where kernels are not fused
+  UsedGradients used_gradients = UsedGradients::clear_buffer;
   bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
   Recomputation recompute;
   Fusion fusion = Fusion::fused;
@@ -224,6 +231,10 @@ struct Training {
   bool eager_loss = false;   ///< fusion compiled: of the layers alone
   /// Bytes of a parameter or an activation.
   double element() const { return bytes_per_element(storage_of(precision)); }
+  /// Whether even the first micro-batch finds gradients of an operation's tensor to add to.
+  bool finds_gradients() const {
+    return used_gradients == UsedGradients::clear_tensors || used_gradients == UsedGradients::keep;
+  }
   bool operator==(const Training&) const = default;
 };
 

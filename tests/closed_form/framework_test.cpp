@@ -159,7 +159,15 @@ TEST_CASE("without bucket views each gradient is copied to its bucket and back")
   CHECK(back("true") == kLayers);
   CHECK(back("false") == 2 * kLayers);
   CHECK(copies(stack("sharding: zero1, bucket_views: false"), "gradient to bucket").empty());
-  CHECK(copies(stack("overlap: false, bucket_views: false"), "gradient to bucket").empty());
+  // What is reduced at once is copied at once.
+  const Experiment at_once = stack("overlap: false, bucket_views: false, averaging: bucket");
+  CHECK(copies(at_once, "gradient to bucket").empty());
+  const auto all = copies(at_once, "gradients to buckets");
+  REQUIRE_FALSE(all.empty());
+  CHECK(all == copies(at_once, "average gradients"));
+  CHECK(all == copies(at_once, "gradients from buckets"));
+  CHECK(copies(stack("overlap: false, bucket_views: false"), "average gradients").empty());
+  CHECK(copies(stack("overlap: false"), "gradients to buckets").empty());
 }
 
 // On a slow network reductions follow one another, and what is copied out of a bucket is hidden

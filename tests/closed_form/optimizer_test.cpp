@@ -94,28 +94,52 @@ TEST_CASE("an update moves 12, 20, 28 or 48 B a parameter, in single operations 
   CHECK(moved("lamb") == 48);
   CHECK(moved("adam-8bit") == nine_digits(4 + 8 + 4 + 2 * 2 * 4.0 / 256));
   CHECK(moved("adam", OptimizerKernels::foreach_op) == 80);
-  CHECK(moved("momentum", OptimizerKernels::foreach_op) == 32);
+  CHECK(moved("momentum", OptimizerKernels::foreach_op) == 44);
+  CHECK(moved("sgd", OptimizerKernels::foreach_op) == 24);
+  CHECK(moved("adam", OptimizerKernels::composed) == 132);
 }
 
-TEST_CASE("kernels for each tensor are as many as tensors times operations") {
-  const auto kernels = [](const char* how) {
-    const Scenario scenario = scenario_of(fmt::format(R"(
+TEST_CASE("weights that do not decay take a kernel less where kernels are not fused") {
+  Training training = mixed("momentum");
+  training.weight_decay = false;
+  training.optimizer_kernels = OptimizerKernels::fused;
+  CHECK(sweeps_of(training).size() == 1);
+  training.optimizer_kernels = OptimizerKernels::foreach_op;
+  CHECK(sweeps_of(training).size() == 3);
+  training.weight_decay = true;
+  CHECK(sweeps_of(training).size() == 4);
+}
+
+/// Kernels of the update of two layers, with their embedding and last norm.
+std::size_t update_kernels_with(const std::string& training) {
+  const Scenario scenario = scenario_of(fmt::format(R"(
 model: {{name: m, layers: 2, hidden: 64, heads: 1, vocabulary: 64}}
 cluster: {{name: c, gpu: a100-80}}
-training: {{sequence_length: 64, global_batch: 1, optimizer_kernels: {}}}
+training: {{sequence_length: 64, global_batch: 1, {}}}
 )",
-                                                      how));
-    const Experiment experiment(scenario);
-    Plan plan = make_plan(experiment.scenario, experiment.graph);
-    Workshop shop{experiment.scenario, experiment.graph, plan, Names(plan.names)};
-    return update_kernels(shop, 1, updated_tensors(shop, 0), 1).size();
-  };
-  // Four matrices with biases and two norms with biases a layer, the embedding, the last norm.
-  const std::size_t tensors = 2 * (4 * 2 + 2 * 2) + 1 + 2;
+                                                    training));
+  const Experiment experiment(scenario);
+  Plan plan = make_plan(experiment.scenario, experiment.graph);
+  Workshop shop{experiment.scenario, experiment.graph, plan, Names(plan.names)};
+  return update_kernels(shop, 1, updated_tensors(shop, 0), 1).size();
+}
+
+/// Four matrices with biases and two norms with biases a layer, the embedding, the last norm.
+constexpr std::size_t kTensors = 2 * (4 * 2 + 2 * 2) + 1 + 2;
+
+TEST_CASE("kernels for each tensor are as many as tensors times operations") {
   // Around the update: clipping, weights from fp32, clearing gradients.
-  CHECK(kernels("fused") == 3 + 1);
-  CHECK(kernels("foreach") == 3 + 8);
-  CHECK(kernels("per_tensor") == 3 + 8 * tensors);
+  CHECK(update_kernels_with("optimizer_kernels: fused") == 3 + 1);
+  CHECK(update_kernels_with("optimizer_kernels: foreach") == 3 + 8);
+  CHECK(update_kernels_with("optimizer_kernels: per_tensor") == 3 + 8 * kTensors);
+  CHECK(update_kernels_with("optimizer_kernels: composed") == 3 + 14 * kTensors);
+}
+
+TEST_CASE("used gradients are cleared as one, one by one, or not at all") {
+  CHECK(update_kernels_with("used_gradients: clear_buffer") == 2 + 1 + 1);
+  CHECK(update_kernels_with("used_gradients: clear_tensors") == 2 + 1 + kTensors);
+  CHECK(update_kernels_with("used_gradients: free") == 2 + 1);
+  CHECK(update_kernels_with("used_gradients: keep") == 2 + 1);
 }
 
 TEST_CASE("an offloaded update waits for gradients, the CPU and weights, one after the other") {

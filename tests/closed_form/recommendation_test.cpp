@@ -17,8 +17,10 @@ namespace {
 
 constexpr double N = 8, b = 512, d = 128, e = 2, tables = 26, P = 3;
 
-std::string dlrm(const std::string& parallelism = "", const std::string& cluster = "") {
-  return "model: {base: dlrm-criteo-1tb, pooling: 3}\n"
+std::string dlrm(const std::string& parallelism = "", const std::string& cluster = "",
+                 const std::string& model = "") {
+  return "model: {base: dlrm-criteo-1tb, pooling: 3" + model +
+         "}\n"
          "cluster: " +
          (cluster.empty() ? std::string("{base: dgx-a100-80}") : cluster) +
          "\n"
@@ -105,6 +107,35 @@ TEST_CASE("the busiest rank reads the rows of its tables for the samples of all 
   const OpGraph by_row = build(scenario_of(dlrm("embedding: row")));
   CHECK(moved(lookup(by_row), "embedding lookup") ==
         nine_digits(b * tables * P * (row + index) + N * b * tables * d * e));
+}
+
+TEST_CASE("sparse gradients are written, scaled back in fp16, and added to rows") {
+  const OpGraph graph = build(scenario_of(dlrm("", "", ", sparse_gradients: true")));
+  const double row = 4 * d, index = 8;  // fp32
+  const double vectors = N * b * 4, lookups = vectors * P;
+  CHECK(moved(lookup(graph), "embedding gradient") == vectors * d * e + lookups * row);
+  CHECK(moved(lookup(graph), "unscale embedding gradient") == 2 * lookups * row);
+  CHECK(moved(lookup(graph), "embedding update") == lookups * (3 * row + index));
+}
+
+TEST_CASE("a fused interaction reads its vectors once forward, and writes their gradients") {
+  const auto bytes = [](const char* model, bool backward) {
+    const OpGraph graph = build(scenario_of(dlrm("", "", model)));
+    const Op& op = *graph.blocks.at(2).order().front();
+    double sum = 0;
+    for (const Item& item : backward ? op.backward : op.forward) {
+      const auto* launch = std::get_if<Launch>(&item);
+      const auto* moves = launch == nullptr ? nullptr : std::get_if<MemoryBound>(&launch->work);
+      if (moves != nullptr) sum += moves->bytes.bytes();
+    }
+    return sum;
+  };
+  const double vectors = b * (tables + 1) * d * e;
+  const double out = b * (d + (tables + 1) * tables / 2) * e;
+  const char* fused = ", fused_interaction: true";
+  // Beside it the vectors are joined and split.
+  CHECK(bytes(fused, false) == 3 * vectors + out);
+  CHECK(bytes(fused, true) == 4 * vectors + out + b * d * e + 3 * b * d * e);
 }
 
 TEST_CASE("one rank exchanges nothing") {

@@ -223,6 +223,34 @@ TEST_CASE("a gradient of every parameter tensor is ready once") {
   CHECK(ready == 60'192'808);
 }
 
+TEST_CASE("gradients that are kept are added to, tensor by tensor") {
+  const auto sums = [](const std::string& training) {
+    std::pair<int, double> found{0, 0};
+    const OpGraph graph = graph_of(resnet("base: resnet50", training));
+    for (const std::size_t index : graph.chain) {
+      for (const Op* op : graph.blocks[index].order()) {
+        found.second += memory_bytes(op->backward, "gradient sum");
+        for (const Item& item : op->backward) {
+          const auto* launch = std::get_if<Launch>(&item);
+          found.first += launch != nullptr && launch->name.ends_with("gradient sum");
+        }
+      }
+    }
+    return found;
+  };
+  const std::string apart = ", fused_accumulation: false, used_gradients: ";
+  // 53 convolutions, 53 norms of two tensors each, the last layer's weight; two sequences are one
+  // micro-batch.
+  for (const char* used : {"keep", "clear_tensors"}) {
+    const auto [kernels, bytes] = sums(apart + used);
+    CHECK(kernels == 53 + 2 * 53 + 1);
+    CHECK(bytes == 3 * 2 * (25'557'032.0 - 1000));  // all parameters but the last bias
+  }
+  CHECK(sums(apart + "free").first == 0);
+  CHECK(sums(apart + "clear_buffer").first == 0);
+  CHECK(sums(", used_gradients: keep").first == 0);
+}
+
 TEST_CASE("a ResNet in fp8 is refused") {
   std::string message;
   try {

@@ -51,7 +51,10 @@ Op batch_norm(const Pass& pass, const std::string& name, const Images& images, c
     const bool by_cudnn = pass.precision != Precision::bf16;
     add_separate(op, name, one, use, by_cudnn ? MemoryRate::elementwise : MemoryRate::norm);
   }
-  for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
+  for (const double tensor : op.parameters) {
+    add_gradient_sum(op.backward, pass, name, tensor);
+    op.backward.emplace_back(GradientReady{tensor});
+  }
   return op;
 }
 

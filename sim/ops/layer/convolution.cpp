@@ -88,6 +88,7 @@ Op convolution(const Pass& pass, const std::string& name, const Images& in, cons
       op.backward.emplace_back(memory_bound(name + " sum of gradients", 3 * input));
   }
   kernels.add(op.backward, name + " wgrad", ConvolutionPass::weight_gradient);
+  add_gradient_sum(op.backward, pass, name, op.parameters.front());
   op.backward.emplace_back(GradientReady{op.parameters.front()});
   return op;
 }

@@ -4,6 +4,12 @@
 // vectors of its samples: an all-to-all. By row, every rank has a part of each table and makes a
 // part of every sum: a reduce-scatter, and backward an all-gather (Mudigere et al. 2021, arXiv
 // 2104.05158, section 4.2).
+//
+// A sparse gradient is a tensor of as many rows as were looked up, in the type of the table, which
+// torch.cuda.amp scales back in place and SGD adds to the table by index_add_
+// (NVIDIA/DeepLearningExamples PyTorch/Recommendation/DLRM/dlrm/cuda_src/gather_gpu_fused.cu,
+// gradient_copy_kernel; pytorch/pytorch torch/cuda/amp/grad_scaler.py, _unscale_grads_, and
+// aten/src/ATen/native/sparse/cuda/SparseCUDATensorMath.cu, add_out_dense_sparse_cuda).
 #include <algorithm>
 #include <numeric>
 
@@ -82,8 +88,15 @@ Op embedding_bag(const Pass& pass, const Dlrm& model, const TableShare& share) {
                                        MemoryRate::permute));
   start_vectors(op.forward, pass, model, share, false);
   if (share.ranks > 1) op.backward.emplace_back(Join{});
+  double gradients = vectors;
+  if (model.sparse_gradients) {
+    gradients = share.lookups * row;
+    op.backward.emplace_back(memory_bound("embedding gradient", vectors + gradients));
+    if (pass.precision == Precision::fp16)
+      op.backward.emplace_back(memory_bound("unscale embedding gradient", 2 * gradients));
+  }
   op.backward.emplace_back(memory_bound(
-      "embedding update", vectors + indices + 2 * share.lookups * row, MemoryRate::permute));
+      "embedding update", gradients + indices + 2 * share.lookups * row, MemoryRate::permute));
   op.output = Bytes{vectors};
   op.saved = Bytes{indices};
   return op;

@@ -39,7 +39,7 @@ struct Pass {
   int fp8_copies = 2;           ///< of a quantised tensor: by rows, and by columns
   bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
   Precision gradients = Precision::bf16;
-  bool adds_gradients = false;           ///< kernels add to those of earlier micro-batches
+  bool adds_gradients = false;           ///< kernels add to those that are there already
   std::int64_t vocabulary_multiple = 1;  ///< rows of it on each tensor rank are padded to
   std::vector<ComposedOperation> composed;
   std::vector<LayerPart> fp32_parts;

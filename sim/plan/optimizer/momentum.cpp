@@ -12,7 +12,8 @@ const Registered<OptimizerRule> momentum{{
     .description = "SGD with a momentum buffer",
     .moments = 1,
     .fused = {{.name = "optimizer update", .gradients = 1, .weights = 2, .moments = 2}},
-    .foreach_op = {{.name = "decay momentum", .moments = 2},
+    .foreach_op = {{.name = "weight decay", .gradients = 2, .weights = 1, .decays = true},
+                   {.name = "decay momentum", .moments = 2},
                    {.name = "add gradient", .gradients = 1, .moments = 2},
                    {.name = "add to weights", .weights = 2, .moments = 1}},
 }};

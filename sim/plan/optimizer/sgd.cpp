@@ -11,7 +11,8 @@ const Registered<OptimizerRule> sgd{{
     .name = "sgd",
     .description = "w -= lr g; no state",
     .fused = {{.name = "optimizer update", .gradients = 1, .weights = 2}},
-    .foreach_op = {{.name = "add to weights", .gradients = 1, .weights = 2}},
+    .foreach_op = {{.name = "weight decay", .gradients = 2, .weights = 1, .decays = true},
+                   {.name = "add to weights", .gradients = 1, .weights = 2}},
 }};
 
 }  // namespace
