@@ -233,8 +233,7 @@ void run_sharded_forward(PassWriter& writer, const Workshop& shop, const StageSh
     }
     return;
   }
-  GatheredPass(writer, shop, shape, ahead ? Prefetch::pre : Prefetch::post,
-               Cause::forward)
+  GatheredPass(writer, shop, shape, ahead ? Prefetch::pre : Prefetch::post, Cause::forward)
       .run(
           blocks, [](const Block&) { return true; },
           [&](const Block& block) {
