@@ -62,7 +62,7 @@ class MegatronImport {
 
   /// The kind by itself, or a map with what else is said about it.
   std::string recompute() {
-    const std::string kind =
+    std::string kind =
         o_.has("recompute-activations") ? "selective" : o_.text("recompute-granularity", "none");
     const std::int64_t layers = o_.integer("recompute-num-layers", 1);
     const std::string method = o_.text("recompute-method", "uniform");
@@ -76,7 +76,7 @@ class MegatronImport {
   }
 
   std::string transformer_impl() {
-    const std::string stated = o_.text("transformer-impl", "transformer_engine");
+    std::string stated = o_.text("transformer-impl", "transformer_engine");
     if (stated == "local" || stated == "transformer_engine") return stated;
     draft_.note("--transformer-impl " + stated, "transformer_engine");
     return "transformer_engine";

@@ -12,6 +12,7 @@ template <class T>
 class Shared {
  public:
   Shared() : Shared(T{}) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): assigned from a T as the T itself would be
   Shared(T value) : value_(std::make_shared<const T>(std::move(value))) {}
 
   const auto& operator[](std::size_t i) const { return (*value_)[i]; }

@@ -114,7 +114,7 @@ enum class RecomputeModule {
 /// Activations that are computed again in the backward pass instead of kept.
 struct Recomputation {
   Recomputation() = default;
-  Recomputation(Recompute what) : kind(what) {}
+  Recomputation(Recompute what) : kind(what) {}  // NOLINT(google-explicit-constructor)
 
   Recompute kind = Recompute::none;
   std::vector<RecomputeModule> modules{RecomputeModule::core_attention};  ///< selective: these

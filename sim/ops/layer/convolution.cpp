@@ -75,8 +75,9 @@ Op convolution(const Pass& pass, const std::string& name, const Images& in, cons
   const double input = pass.element() * in.elements();
   Op op;
   op.name = name;
-  op.parameters = {static_cast<double>(in.channels / filter.groups * filter.out_channels *
-                                       filter.width * filter.width)};
+  const std::int64_t of_group = in.channels / filter.groups;
+  op.parameters = {
+      static_cast<double>(of_group * filter.out_channels * filter.width * filter.width)};
   op.flops = model_flops(kernels.work, in.channels);
   op.output = Bytes{pass.element() * convolved(in, filter).elements()};
   op.scratch = Bytes{kernels.copy.written};
