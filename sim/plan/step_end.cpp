@@ -98,8 +98,9 @@ void StepEnd::write() {
     rows_.write_kernels(clear_kernels(rows_.shop(), tensors_, gradients));
   } else {
     std::vector<Kernel> update = update_kernels(rows_.shop(), elements, tensors_, gradients);
-    update.front().host = static_cast<double>(tensors_.size()) *
-                          host_cost::optimizer_tensor.no_graph.seconds() * host_scale(scenario_);
+    if (!update.empty())
+      update.front().host = static_cast<double>(tensors_.size()) *
+                            host_cost::optimizer_tensor.no_graph.seconds() * host_scale(scenario_);
     rows_.write_kernels(std::move(update));
   }
   const bool beside_forward = gathers_beside_forward(scenario_, shape_);

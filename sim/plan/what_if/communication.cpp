@@ -25,7 +25,7 @@ std::vector<Change> switches(const Scenario& scenario) {
       data && (split.data.sharding == Sharding::zero1 || split.data.sharding == Sharding::zero2);
   set(changes, updates_shards && split.data.overlap && !split.data.overlap_param_gather,
       "parallelism.data.overlap_param_gather=true");
-  set(changes, data && split.data.check_for_nan_in_grad,
+  set(changes, data && !gathers && split.data.check_for_nan_in_grad,
       "parallelism.data.check_for_nan_in_grad=false");
   set(changes, gathers && !split.data.forward_prefetch, "parallelism.data.forward_prefetch=true");
   set(changes, gathers && split.data.backward_prefetch != Prefetch::pre,
@@ -33,7 +33,7 @@ std::vector<Change> switches(const Scenario& scenario) {
   set(changes, gathers && split.data.limit_all_gathers, "parallelism.data.limit_all_gathers=false");
   set(changes, gathers && split.data.reshard_after_forward != Reshard::none,
       "parallelism.data.reshard_after_forward=none");
-  set(changes, split.tensor > 1 && !split.overlap_tensor && !split.dtensor,
+  set(changes, split.tensor > 1 && !split.overlap_tensor && !(split.dtensor && split.sequence),
       "parallelism.overlap_tensor=true");
   set(changes, split.tensor > 1 && !split.sequence, "parallelism.sequence=true");
   return changes;
