@@ -15,19 +15,6 @@ double gradient_elements(const Op& op) {
   return sum;
 }
 
-/// Of each of the op's gradients, in the order in which backward completes them.
-template <class Visit>
-void for_each_gradient(const OpGraph& graph, const std::vector<std::size_t>& blocks, Visit visit) {
-  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-    const auto order = graph.blocks[*block].order();
-    for (auto op = order.rbegin(); op != order.rend(); ++op) {
-      for (const Item& item : (*op)->backward) {
-        if (const auto* ready = std::get_if<GradientReady>(&item)) visit(**op, *ready);
-      }
-    }
-  }
-}
-
 }  // namespace
 
 bool gathers_beside_forward(const Scenario& scenario, const StageShape& shape) {
@@ -55,7 +42,7 @@ std::vector<ParameterBucket> parameter_buckets(const Workshop& shop, const Stage
                                                     : std::array<std::vector<bool>, 2>{};
   std::array<std::vector<ParameterBucket>, 2> backward;
   std::array<std::size_t, 2> completed{};
-  for_each_gradient(shop.graph, blocks, [&](const Op& op, const GradientReady& gradient) {
+  for (const auto& [op, gradient] : completed_gradients(shop.graph, blocks)) {
     const std::size_t kind = gradient.expert ? 1 : 0;
     auto& buckets = backward[kind];
     const std::size_t number = completed[kind]++;
@@ -65,8 +52,8 @@ std::vector<ParameterBucket> parameter_buckets(const Workshop& shop, const Stage
     ParameterBucket& bucket = buckets.back();
     ++bucket.tensors;
     bucket.elements += gradient.elements;
-    bucket.quantised += op.quantised * gradient.elements / gradient_elements(op);
-  });
+    bucket.quantised += op->quantised * gradient.elements / gradient_elements(*op);
+  }
   std::vector<ParameterBucket> forward;
   for (std::size_t kind = 0; kind < backward.size(); ++kind) {
     if (groups[kind].shape.ranks == 1) continue;

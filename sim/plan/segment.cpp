@@ -95,20 +95,26 @@ std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes,
   return static_cast<std::uint32_t>(shop.plan.operations.size() - 1);
 }
 
-std::array<std::vector<bool>, 2> ends_of_buckets(const Workshop& shop,
-                                                 const std::vector<std::size_t>& blocks) {
-  std::array<std::vector<Bytes>, 2> gradients;
+std::vector<CompletedGradient> completed_gradients(const OpGraph& graph,
+                                                   const std::vector<std::size_t>& blocks) {
+  std::vector<CompletedGradient> gradients;
   for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-    const auto order = shop.graph.blocks[*block].order();
+    const auto order = graph.blocks[*block].order();
     for (auto op = order.rbegin(); op != order.rend(); ++op) {
       for (const Item& item : (*op)->backward) {
-        const auto* ready = std::get_if<GradientReady>(&item);
-        if (ready == nullptr) continue;
-        gradients[ready->expert ? 1 : 0].emplace_back(ready->elements *
-                                                      gradient_bytes(shop.scenario));
+        if (const auto* ready = std::get_if<GradientReady>(&item))
+          gradients.push_back({*op, *ready});
       }
     }
   }
+  return gradients;
+}
+
+std::array<std::vector<bool>, 2> ends_of_buckets(const Workshop& shop,
+                                                 const std::vector<std::size_t>& blocks) {
+  std::array<std::vector<Bytes>, 2> gradients;
+  for (const auto& [op, ready] : completed_gradients(shop.graph, blocks))
+    gradients[ready.expert ? 1 : 0].emplace_back(ready.elements * gradient_bytes(shop.scenario));
   const DataParallel& data = shop.scenario.parallelism.data;
   return {bucket_ends(gradients[0], data), bucket_ends(gradients[1], data)};
 }

@@ -137,6 +137,16 @@ double gradient_bytes(const Scenario& scenario);
 std::uint32_t pass_collective(Workshop& shop, CollectiveOp op, Bytes bytes,
                               const GroupShape& group);
 
+/// A gradient, and the op of the graph whose backward kernels complete it.
+struct CompletedGradient {
+  const Op* op;
+  GradientReady ready;
+};
+
+/// Of these blocks, in the order in which their backward pass completes them.
+std::vector<CompletedGradient> completed_gradients(const OpGraph& graph,
+                                                   const std::vector<std::size_t>& blocks);
+
 /// Of the blocks' gradients, by whether they are experts', which end a bucket.
 std::array<std::vector<bool>, 2> ends_of_buckets(const Workshop& shop,
                                                  const std::vector<std::size_t>& blocks);
