@@ -201,7 +201,8 @@ gemm v100-fp32 v100-sxm_gemm_fp32_deepbench.csv fp32
 for name in a100-bf16 a100-fp32; do fit $name a100-80 $name; done
 for name in h100-bf16 h100-fp32 h100-fp8; do fit $name h100 $name; done
 for name in h200-bf16 h200-fp8; do fit $name h200 $name; done
-for name in b200-bf16 b200-simumax b200-fp8; do fit $name b200 $name; done
+for name in b200-bf16 b200-fp8; do fit $name b200 $name; done
+fit b200-simumax b200-simumax b200-simumax
 for name in gb200-bf16 gb200-fp8; do fit $name gb200 $name; done
 for name in l40s-bf16 l40s-fp8; do fit $name l40s $name; done
 for name in v100-fp16 v100-fp32; do fit $name v100 $name; done

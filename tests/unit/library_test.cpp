@@ -157,6 +157,8 @@ TEST_CASE("the spread of a GPU's speed is that of the times that were measured o
         doctest::Approx(measured_spread("v100")).epsilon(2e-3));
   CHECK(load_gpu("a100-80", kLibrary).spread ==
         doctest::Approx(measured_spread("a100")).epsilon(4e-3));
+  CHECK(load_gpu("b200", kLibrary).spread ==
+        doctest::Approx(measured_spread("b200")).epsilon(4e-3));
 }
 
 TEST_CASE("every GPU loads, and no rate exceeds what its datasheet allows") {
