@@ -31,7 +31,8 @@ struct Pass {
   bool sequence_parallel = false;
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs
   bool copies_shards = false;  ///< tensors are copied after gathers and before scatters (DTensor)
-  bool gathered = false;  ///< another layer gathers the input, and sums its gradient over ranks
+  bool gathered = false;      ///< another layer gathers the input, and sums its gradient over ranks
+  bool gathers_each = false;  ///< linear layers of one input gather it for themselves
   Fusion fusion = Fusion::fused;
   Precision precision = Precision::bf16;  ///< of activations, attention and logits
   Precision linear = Precision::bf16;     ///< of the linear layers' products
@@ -118,9 +119,10 @@ void add_gradient_sum(Items& items, const Pass& pass, const std::string& name, d
 /// clip_by_global_norm, assign_add).
 void add_gradient_passes(Items& items, const Pass& pass, const std::string& name, double elements);
 
-/// A linear layer whose outputs are split over tensor ranks: `out` is this rank's share.
+/// A linear layer whose outputs are split over tensor ranks: `out` is this rank's share. `layers`:
+/// of one input, whose products are one here.
 Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
-                 bool bias);
+                 bool bias, int layers = 1);
 
 /// A linear layer whose inputs are split over tensor ranks: `in` is this rank's share.
 Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
