@@ -31,8 +31,7 @@ struct Pass {
   bool sequence_parallel = false;
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs
   bool copies_shards = false;  ///< tensors are copied after gathers and before scatters (DTensor)
-  bool gathered = false;      ///< another layer gathers the input, and sums its gradient over ranks
-  bool gathers_each = false;  ///< linear layers of one input gather it for themselves
+  bool gathered = false;  ///< another layer gathers the input, and sums its gradient over ranks
   Fusion fusion = Fusion::fused;
   Precision precision = Precision::bf16;  ///< of activations, attention and logits
   Precision linear = Precision::bf16;     ///< of the linear layers' products
@@ -60,6 +59,7 @@ struct Pass {
   bool aligned_tensor_cores = false;  ///< they take rows of multiples of 16 B only: old cuBLAS
   bool pads_rows = false;             ///< matrices are padded to aligned rows, whatever their width
   bool gathers_parameters = false;    ///< ZeRO 3, which counts the gradients of a block itself
+  bool gathers_each = false;          ///< linear layers of one input gather it for themselves
 
   std::int64_t tokens() const { return batch * sequence; }
   std::int64_t whole_sequence() const { return sequence * context; }
