@@ -182,7 +182,6 @@ void Checker::check_layers() const {
 }
 
 void Checker::check_gather_each() const {
-  const Parallelism& p = s.parallelism;
   if (!p.gather_each || !sound({"model", "parallelism.dtensor", "parallelism.sequence"})) return;
   const char* key = "parallelism.gather_each";
   if (!p.dtensor || !p.sequence) {
