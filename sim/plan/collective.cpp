@@ -8,6 +8,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
+#include "sim/plan/nccl/channels.hpp"
 #include "sim/plan/nccl/cost.hpp"
 #include "sim/plan/nccl/refusal.hpp"
 
@@ -37,6 +38,13 @@ void add_flow(Phase& phase, const CollectiveJob& job, Pattern pattern, Bytes pay
   BytesPerSecond rate = link;
   if (job.speed) rate = std::min(rate, carried / (job.request.bytes / job.speed->bandwidth));
   phase.flows.push_back({pattern, carried, rate});
+}
+
+/// As if the scenario stated nothing but NCCL's release.
+Collectives chosen_by_nccl(const CollectiveJob& job) {
+  Collectives collectives;
+  collectives.nccl = job.version;
+  return collectives;
 }
 
 /// The choice between algorithms of one op on one group.
@@ -206,6 +214,15 @@ Phases phases_of(const Decision& decision, const CollectiveRequest& request,
   return algorithm.phases(job);
 }
 
+int channels_of(const Decision& decision, const CollectiveRequest& request, const GroupShape& group,
+                const Cluster& cluster, const Collectives& collectives) {
+  const CollectiveAlgorithm& algorithm = *decision.algorithm;
+  const CollectiveJob job{request, group, cluster, collectives.nccl, decision.protocol, {}};
+  if (!algorithm.nccl) return algorithm.channels(job);
+  return nccl::channels(communicator_of(group, cluster, collectives.nccl), *algorithm.nccl,
+                        decision.protocol, request.bytes);
+}
+
 Phases collective(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster,
                   const Collectives& collectives) {
   if (group.ranks <= 1) return {};
@@ -214,9 +231,15 @@ Phases collective(const CollectiveRequest& request, const GroupShape& group, con
 }
 
 Phases inside_node(CollectiveOp op, Bytes bytes, int ranks, const CollectiveJob& job) {
-  Collectives by_nccl;
-  by_nccl.nccl = job.version;
-  return collective({op, bytes}, {ranks, 1, 0}, job.cluster, by_nccl);
+  return collective({op, bytes}, {ranks, 1, 0}, job.cluster, chosen_by_nccl(job));
+}
+
+int channels_inside(CollectiveOp op, Bytes bytes, int ranks, const CollectiveJob& job) {
+  const CollectiveRequest request{op, bytes};
+  const GroupShape node{ranks, 1, 0};
+  const Collectives collectives = chosen_by_nccl(job);
+  return channels_of(decide(request, node, job.cluster, collectives), request, node, job.cluster,
+                     collectives);
 }
 
 }  // namespace stepsim

@@ -70,6 +70,8 @@ struct CollectiveAlgorithm {
   /// Why it cannot serve the group, as the end of a sentence; empty: it can. Null: see `nccl`.
   std::string (*refusal)(const CollectiveJob& job);
   Phases (*phases)(const CollectiveJob& job);
+  /// On which it runs, each on one SM. Null: NCCL's, see `nccl`.
+  int (*channels)(const CollectiveJob& job) = nullptr;
 };
 
 // --- what algorithms are made of
@@ -136,11 +138,16 @@ Decision decide(const CollectiveRequest& request, const GroupShape& group, const
 Phases phases_of(const Decision& decision, const CollectiveRequest& request,
                  const GroupShape& group, const Cluster& cluster, const Collectives& collectives);
 
+/// Channels of NCCL on which it runs, each on one SM of every member.
+int channels_of(const Decision& decision, const CollectiveRequest& request, const GroupShape& group,
+                const Cluster& cluster, const Collectives& collectives);
+
 /// Both; nothing for a group of one.
 Phases collective(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster,
                   const Collectives& collectives);
 
 /// The collective among `ranks` GPUs of one node, as NCCL does it.
 Phases inside_node(CollectiveOp op, Bytes bytes, int ranks, const CollectiveJob& job);
+int channels_inside(CollectiveOp op, Bytes bytes, int ranks, const CollectiveJob& job);
 
 }  // namespace stepsim

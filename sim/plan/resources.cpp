@@ -2,12 +2,10 @@
 #include "sim/plan/resources.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace stepsim {
 namespace {
 
-constexpr Bytes kLeastPerChannel{512 * 64};
 // Two collectives at the same time cannot take everything: the compute kernel keeps its share of
 // the scheduler.
 constexpr double kMostHeld = 0.5;
@@ -37,10 +35,12 @@ Bytes memory_traffic(CollectiveOp op, Bytes bytes, int ranks) {
   return Bytes{0};
 }
 
-void take_resources(Operation& operation, Bytes traffic, const Cluster& cluster) {
-  const GpuProfile& gpu = cluster.gpu;
-  const double channels = std::ceil(std::max(operation.bytes / kLeastPerChannel, 1.0));
-  operation.held_sms = std::min(channels, static_cast<double>(gpu.communication_sms)) / gpu.sms;
+double share_of_sms(int channels, const GpuProfile& gpu) {
+  const int others = gpu.sms - 1;
+  return others <= 0 ? 0 : static_cast<double>(std::min(channels, others)) / gpu.sms;
+}
+
+void use_memory(Operation& operation, Bytes traffic, const GpuProfile& gpu) {
   operation.device_share = gpu.communication_share;
   if (operation.device_share > 0) return;  // in which its memory's share is contained
   const Seconds time = uncontended(operation.phases);

@@ -88,9 +88,16 @@ std::array<ParameterGroup, 2> parameter_groups(const StageShape& shape) {
 std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes,
                              const GroupShape& group) {
   Operation operation{.name = shop.name(name_of(op)), .phases = {}, .bytes = bytes};
-  operation.phases =
-      collective({op, bytes}, group, shop.scenario.cluster, shop.scenario.collectives);
-  take_resources(operation, memory_traffic(op, bytes, group.ranks), shop.scenario.cluster);
+  const Cluster& cluster = shop.scenario.cluster;
+  const Collectives& collectives = shop.scenario.collectives;
+  if (group.ranks > 1) {
+    const CollectiveRequest request{op, bytes};
+    const Decision decision = decide(request, group, cluster, collectives);
+    operation.phases = phases_of(decision, request, group, cluster, collectives);
+    operation.held_sms =
+        share_of_sms(channels_of(decision, request, group, cluster, collectives), cluster.gpu);
+  }
+  use_memory(operation, memory_traffic(op, bytes, group.ranks), cluster.gpu);
   shop.plan.operations.push_back(std::move(operation));
   return static_cast<std::uint32_t>(shop.plan.operations.size() - 1);
 }

@@ -85,6 +85,8 @@ void describe(Io& io, Training& t) {
   io.field(
       "weight_decay", t.weight_decay, any,
       "weights decay, which is a kernel of its own where those of the optimizer are not fused");
+  io.fallback(t.used_gradients, default_used_gradients(io.framework()),
+              "clear_buffer, or the framework's");
   io.field("used_gradients", t.used_gradients, any,
            "what becomes of them after the update: clear_buffer: one kernel clears all; "
            "clear_tensors: one a tensor does, as PyTorch's zero_grad() before 2.0; free: they are "
@@ -131,9 +133,11 @@ void describe(Io& io, Training& t) {
   io.field("embedding_lookup", t.embedding_lookup, any,
            "of tokens and positions: by index, or as products of one-hot vectors with the tables, "
            "as Pax has by default");
-  io.field("cross_entropy", t.cross_entropy, any,
-           "whose kernels compute the loss: Megatron-LM's unfused ones, PyTorch's, the fused ones "
-           "of Apex and flash-attn, or those of Transformer Engine");
+  io.field(
+      "cross_entropy", t.cross_entropy, any,
+      "whose kernels compute the loss: Megatron-LM's unfused ones, PyTorch's, the fused ones "
+      "of Apex and flash-attn, or those of Transformer Engine; PyTorch's and the fused ones need "
+      "whole tokens: where ranks split the vocabulary, parallelism.dtensor gathers the logits");
   io.field("loss_metrics", t.loss_metrics, between(0, 16),
            "losses computed again after each forward pass, to be reported (Composer: 2)");
   io.field("eager_loss", t.eager_loss, any,
@@ -284,6 +288,11 @@ void describe(Io& io, Parallelism& p) {
            "copied behind each gather and before each scatter, kept as they were gathered, and "
            "never hidden; false: Megatron-LM's need no copies, and are gathered again for weights' "
            "gradients");
+  io.field(
+      "gather_each", p.gather_each, any,
+      "with dtensor: linear layers of one input (queries, keys and values; gate and up) gather "
+      "it for themselves, keep it, and scatter its gradient, as PyTorch's ColwiseParallel does "
+      "where its input is split; false: once for all, as with PrepareModuleInput");
   io.section("context", p.context, "sequences split over ranks, in attention too");
   io.section("expert", p.expert, "experts split over context and data ranks");
   io.field("embedding", p.embedding, any,

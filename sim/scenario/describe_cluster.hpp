@@ -178,8 +178,6 @@ void describe(Io& io, GpuProfile& g) {
   io.constant("communicator", g.communicator, non_negative, "buffers of one NCCL communicator");
   io.constant("workspace", g.workspace, non_negative, "of cuBLAS, as frameworks allocate it");
   io.constant("memory_bandwidth", g.memory_bandwidth, required(positive), "datasheet");
-  io.constant("communication_sms", g.communication_sms, between(0, 1e5),
-              "taken by a running NCCL collective");
   io.constant(
       "communication_share", g.communication_share, between(0, 1),
       "of a device that moves messages itself, as a CPU's core does: share of its time that "

@@ -186,7 +186,6 @@ struct GpuProfile {
   Bytes communicator;               ///< buffers of one NCCL communicator
   Bytes workspace;                  ///< of cuBLAS, as frameworks allocate it
   BytesPerSecond memory_bandwidth;  ///< datasheet
-  int communication_sms = 0;        ///< taken by a running NCCL collective (one per channel)
   double communication_share = 0;   ///< of a device that moves messages itself, as a core does:
                                     ///< share of its time that a collective takes from kernels
   BytesPerSecond copy_pinned;       ///< host to device

@@ -92,14 +92,15 @@ TEST_CASE("an all-reduce moves 5(n-1)/n of its message through each memory") {
   CHECK(memory_traffic(CollectiveOp::all_reduce, 8_GB, 4) / 1_GB == doctest::Approx(30));
 }
 
-TEST_CASE("a small message takes fewer channels") {
-  const Cluster cluster{
-      .gpu = {.sms = 100, .memory_bandwidth = 1000_GBps, .communication_sms = 20}};
-  Operation small{.phases = {Phase{.latency = 1_ms}}, .bytes = Bytes{3 * 32768.0}};
-  take_resources(small, 1_MiB, cluster);
-  CHECK(small.held_sms == doctest::Approx(0.03));
-  Operation large{.phases = {Phase{.latency = 1_ms}}, .bytes = 64_MiB};
-  take_resources(large, Bytes{1e8}, cluster);
-  CHECK(large.held_sms == doctest::Approx(0.2));
-  CHECK(large.memory_share == doctest::Approx(0.1));
+TEST_CASE("each channel holds one SM, but not the last, and a core has none to give") {
+  const GpuProfile gpu{.sms = 100};
+  CHECK(share_of_sms(16, gpu) == doctest::Approx(0.16));
+  CHECK(share_of_sms(128, gpu) == doctest::Approx(0.99));
+  CHECK(share_of_sms(16, GpuProfile{.sms = 1}) == 0);
+}
+
+TEST_CASE("a collective uses as much of the memory's bandwidth as it moves in its time") {
+  Operation operation{.phases = {Phase{.latency = 1_ms}}};
+  use_memory(operation, Bytes{1e8}, GpuProfile{.memory_bandwidth = 1000_GBps});
+  CHECK(operation.memory_share == doctest::Approx(0.1));
 }

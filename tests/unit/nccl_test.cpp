@@ -4,6 +4,7 @@
 // by hand for DGX systems, whose channels NCCL prints in its log.
 #include <doctest/doctest.h>
 
+#include "sim/plan/nccl/channels.hpp"
 #include "sim/plan/nccl/cost.hpp"
 #include "sim/plan/nccl/graph.hpp"
 #include "sim/plan/nccl/refusal.hpp"
@@ -41,12 +42,80 @@ doctest::Approx near(double value) { return doctest::Approx(value).epsilon(1e-9)
 }  // namespace
 
 TEST_CASE("rings have 24 channels on DGX A100 and DGX H100, 32 on DGX B200, as their logs say") {
-  CHECK(running_channels(kA100, Algorithm::ring) == 24);
-  CHECK(running_channels(kH100, Algorithm::ring) == 24);
-  CHECK(running_channels(kB200, Algorithm::ring) == 32);
+  CHECK(most_channels(kA100, Algorithm::ring) == 24);
+  CHECK(most_channels(kH100, Algorithm::ring) == 24);
+  CHECK(most_channels(kB200, Algorithm::ring) == 32);
   CHECK(graph_of(kA100, Algorithm::ring).inside == 20);
   CHECK(graph_of(kH100, Algorithm::ring).inside == 30);
   CHECK(graph_of(kB200, Algorithm::ring).inside == 45);
+}
+
+namespace {
+
+/// As NCCL prints them: "24 coll channels, 16 nvls channels, 32 p2p channels, 32 p2p channels per
+/// peer", which a shift uses halved until all ranks have some.
+struct Logged {
+  int coll = 0, nvls = 0, pairs = 0;
+  bool operator==(const Logged&) const = default;
+};
+
+Logged logged(const Communicator& c) {
+  return {most_channels(c, Algorithm::ring), most_channels(c, Algorithm::nvls),
+          pair_channels(c, CollectiveOp::all_to_all)};
+}
+
+}  // namespace
+
+TEST_CASE("channels are those that logs of NCCL print") {
+  const int kNone = 16;  // Ampere prints 0; NVLS is refused there
+  // Two p5.48xlarge, and one of them; eight B200.
+  CHECK(logged(kH100) == Logged{24, 16, 32});
+  CHECK(logged(dgx(Architecture::hopper, 16, 2)) == Logged{16, 16, 16});
+  CHECK(logged(kB200) == Logged{32, 24, 32});
+  // One node of A100; two with eight adapters; with four as well (NVIDIA/nccl issue 1453 has three
+  // nodes of H100 with eight: "Channel 00/16").
+  CHECK(logged(kA100) == Logged{24, kNone, 32});
+  CHECK(logged(dgx(Architecture::ampere, 16, 2)) == Logged{16, kNone, 16});
+  CHECK(logged(dgx(Architecture::hopper, 24, 3)) == Logged{16, 16, 16});
+  Communicator four = dgx(Architecture::ampere, 16, 2);
+  four.nics = 4;
+  CHECK(logged(four) == Logged{8, kNone, 8});
+  // Eight H800, whose NVLinks are 400 GB/s: "Channel 00/16".
+  Communicator h800 = kH100;
+  h800.link = 200_GBps;
+  CHECK(logged(h800) == Logged{16, 16, 16});
+  // Eight V100: one ring for each of six NVLinks, doubled.
+  Communicator v100 = kA100;
+  v100.architecture = Architecture::volta;
+  v100.link = 150_GBps;
+  CHECK(most_channels(v100, Algorithm::ring) == 12);
+}
+
+TEST_CASE("trees have the channels of rings, as NCCL takes the fewer of both for both") {
+  const Communicator two = dgx(Architecture::ampere, 16, 2);
+  CHECK(graph_of(two, Algorithm::tree).channels == 2 * graph_of(two, Algorithm::ring).channels);
+  CHECK(most_channels(two, Algorithm::tree) == 16);
+}
+
+TEST_CASE("a small message of a ring or tree runs on fewer channels, one of NVLS on all") {
+  const auto ring = [](Protocol protocol, Bytes bytes) {
+    return channels(kH100, Algorithm::ring, protocol, bytes);
+  };
+  // 512 threads of 64 B, of 8 B for each of eight ranks, 640 of 8 B.
+  CHECK(ring(Protocol::simple, 23 * 32_KiB) == 23);
+  CHECK(ring(Protocol::simple, 64_MiB) == 24);
+  CHECK(ring(Protocol::ll, 5 * 32_KiB) == 5);
+  CHECK(ring(Protocol::ll128, 10 * 5_KiB) == 10);
+  CHECK(ring(Protocol::simple, Bytes{4}) == 1);
+  CHECK(channels(kH100, Algorithm::tree, Protocol::ll, 5 * 4_KiB) == 5);
+  CHECK(channels(kH100, Algorithm::nvls, Protocol::simple, 1_KiB) == 16);
+}
+
+TEST_CASE("a shift uses the channels of one peer: two over the network, an eighth among eight") {
+  CHECK(pair_channels(kH100, CollectiveOp::shift) == 4);
+  CHECK(pair_channels(dgx(Architecture::hopper, 2), CollectiveOp::shift) == 16);
+  CHECK(pair_channels(dgx(Architecture::hopper, 8, 4), CollectiveOp::shift) == 1);
+  CHECK(pair_channels(dgx(Architecture::hopper, 16, 2), CollectiveOp::shift) == 1);
 }
 
 TEST_CASE("a ring of Simple chunks: 8.4 us and 2(n-1) steps of 3.4, n / 2(n-1) of all channels") {

@@ -4,8 +4,11 @@
 // All-reduce = reduce-scatter inside, ring all-reduce of S/k between nodes, all-gather inside (k
 // ranks a node); gather and scatter have two of the three parts. Per-NIC volume: busbw (N-1)/(n-1)
 // of a flat ring's. NCCL has no such algorithm; frameworks build it from two communicators.
+#include <algorithm>
+
 #include "sim/core/registry.hpp"
 #include "sim/plan/collective.hpp"
+#include "sim/plan/nccl/channels.hpp"
 
 namespace stepsim {
 namespace {
@@ -37,6 +40,18 @@ Phases hierarchical_phases(const CollectiveJob& job) {
   return phases;
 }
 
+/// Its parts follow each other; what holds most of them stands for all.
+int hierarchical_channels(const CollectiveJob& job) {
+  const GroupShape& group = job.group;
+  const auto part = job.request.op == CollectiveOp::all_gather ? CollectiveOp::all_gather
+                                                               : CollectiveOp::reduce_scatter;
+  const GroupShape across{group.nodes, group.nodes, 1};
+  const int between =
+      nccl::channels(communicator_of(across, job.cluster, job.version), nccl::Algorithm::ring,
+                     Protocol::simple, job.request.bytes / group.ranks_per_node());
+  return std::max(between, channels_inside(part, job.request.bytes, group.ranks_per_node(), job));
+}
+
 const Registered<CollectiveAlgorithm> hierarchical{{
     .name = "hierarchical",
     .description = "scatter inside the node, exchange between nodes, gather inside the node",
@@ -48,6 +63,7 @@ const Registered<CollectiveAlgorithm> hierarchical{{
       return job.group.ranks_per_node() == 1 ? "needs several GPUs a node" : "";
     },
     .phases = hierarchical_phases,
+    .channels = hierarchical_channels,
 }};
 
 }  // namespace

@@ -24,6 +24,7 @@ const Registered<CollectiveAlgorithm> hierarchical_all_to_all{{
           return Phases{pairs_inside(job, job.request.bytes),
                         {job.cluster.inter_node->latency, {pairs_between(job)}}};
         },
+    .channels = pair_channels,
 }};
 
 }  // namespace

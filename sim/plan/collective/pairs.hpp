@@ -11,4 +11,7 @@ Phase pairs_inside(const CollectiveJob& job, Bytes bytes);
 /// Every NIC sends what its node's ranks have for other nodes.
 PhaseFlow pairs_between(const CollectiveJob& job);
 
+/// Channels of messages between pairs.
+int pair_channels(const CollectiveJob& job);
+
 }  // namespace stepsim

@@ -8,6 +8,7 @@
 #include "sim/core/registry.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/collective/pairs.hpp"
+#include "sim/plan/nccl/channels.hpp"
 
 namespace stepsim {
 
@@ -32,6 +33,10 @@ PhaseFlow pairs_between(const CollectiveJob& job) {
   return {Pattern::pairs_between,
           job.request.bytes * (remote * group.ranks_per_node() / group.nics),
           nic_rate(job.cluster)};
+}
+
+int pair_channels(const CollectiveJob& job) {
+  return nccl::pair_channels(communicator_of(job.group, job.cluster, job.version), job.request.op);
 }
 
 namespace {
@@ -63,6 +68,7 @@ const Registered<CollectiveAlgorithm> pairwise{{
         [](const CollectiveJob& job) {
           return job.request.op == CollectiveOp::shift ? shift(job) : all_to_all(job);
         },
+    .channels = pair_channels,
 }};
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "sim/plan/nccl/channels.hpp"
 #include "sim/plan/nccl/graph.hpp"
 #include "sim/plan/nccl/refusal.hpp"
 
@@ -108,7 +109,7 @@ double Terms::latency(Bytes bytes) const {
   switch (a_) {
     case Algorithm::ring: {
       const double whole = base() + ring_latency();
-      const double share = bytes.bytes() / (running_channels(c_, a_) * c_.ranks);
+      const double share = bytes.bytes() / (most_channels(c_, a_) * c_.ranks);
       if (!is(Protocol::simple) || c_.nodes == 1 || !all_reduce() || share < 64) return whole;
       return whole * (c_.architecture == Architecture::volta ? 1.9 : 1.4);  // "plateau effect"
     }
@@ -234,7 +235,7 @@ Candidate candidate(const Communicator& c, CollectiveOp op, Algorithm algorithm,
   if (result.refusal.empty()) result.refusal = protocol_refusal(c, algorithm, protocol);
   if (!result.refusal.empty()) return result;
   const Terms terms(c, op, algorithm, protocol);
-  result.channels = running_channels(c, algorithm);
+  result.channels = channels(c, algorithm, protocol, bytes);
   result.latency = Seconds{terms.latency(bytes) * 1e-6};
   result.bandwidth = BytesPerSecond{terms.bandwidth(bytes) * 1e9};
   return result;

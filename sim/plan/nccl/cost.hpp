@@ -24,7 +24,7 @@ struct Candidate {
   Algorithm algorithm = Algorithm::ring;
   Protocol protocol = Protocol::simple;
   std::string refusal;  ///< why NCCL does not consider it; empty: it does
-  int channels = 0;     ///< that run, each on one SM
+  int channels = 0;     ///< on which that message runs, each on one SM
   Seconds latency;
   BytesPerSecond bandwidth;  ///< of the algorithm: bytes of nccl-tests over time
 

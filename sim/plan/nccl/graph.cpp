@@ -113,12 +113,4 @@ Graph graph_of(const Communicator& c, Algorithm algorithm) {
   return c.nodes == 1 ? inside_node(c) : between_nodes(c, algorithm);
 }
 
-int running_channels(const Communicator& c, Algorithm algorithm) {
-  if (algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree) {
-    if (c.architecture == Architecture::blackwell) return c.nodes == 1 ? 24 : 32;
-    return 16;
-  }
-  return 2 * graph_of(c, algorithm).channels;
-}
-
 }  // namespace stepsim::nccl

@@ -18,8 +18,4 @@ struct Graph {
 
 Graph graph_of(const Communicator& communicator, Algorithm algorithm);
 
-/// Channels that run, each on one SM: rings and trees are doubled once more, NVLS has 16 (Hopper),
-/// or 24 in one node and 32 in several (Blackwell).
-int running_channels(const Communicator& communicator, Algorithm algorithm);
-
 }  // namespace stepsim::nccl
