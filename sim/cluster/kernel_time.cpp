@@ -122,7 +122,9 @@ Bytes kept_row(const MemoryProfile& p, MemoryRate rate) {
 Seconds time_of(const MemoryBound& kernel, const GpuProfile& gpu) {
   const MemoryProfile& p = gpu.memory_kernels;
   const Bytes moved = std::max(bytes_moved(kernel, p), kernel.bytes * kernel.slower);
-  const Seconds moving = moved / (p.*class_of(kernel.rate).rate);
+  Seconds moving = moved / (p.*class_of(kernel.rate).rate);
+  if (kernel.products > Flops{})
+    moving = std::max(moving, kernel.products / (peak_rate(gpu, Precision::fp32) * kernel.fed));
   return Seconds{std::hypot(p.latency.seconds(), moving.seconds())};
 }
 

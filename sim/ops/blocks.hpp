@@ -12,6 +12,7 @@ namespace stepsim {
 struct BlockChain {
   std::vector<Block> blocks;
   std::vector<std::size_t> chain;
+  std::vector<std::size_t> first_chain = {};  ///< of rank 0, where that is not like the others'
 };
 
 /// Embedding, one layer, head; a model with experts has two kinds of layers where the leading ones
@@ -32,8 +33,9 @@ std::vector<Block> mlp_blocks(const Mlp& model, const Pass& pass);
 /// Stem, for each stage the first bottleneck block and the others, head.
 BlockChain resnet_blocks(const ResNet& model, const Pass& pass);
 
-/// Embedding tables, bottom MLP, interaction, top MLP.
-BlockChain dlrm_blocks(const Dlrm& model, Pass pass, EmbeddingSplit split);
+/// Embedding tables, bottom MLP, interaction, top MLP; of the tables and the bottom MLP what each
+/// rank has, and the exchange behind them.
+BlockChain dlrm_blocks(const Dlrm& model, Pass pass, const Parallelism& split);
 
 /// Parameters of the whole model, unpadded, as papers count them.
 double parameter_count(const Transformer& model);

@@ -87,23 +87,28 @@ void build_blocks(OpGraph& graph, const Scenario& s, const ResNet& model) {
 }
 
 void build_blocks(OpGraph& graph, const Scenario& s, const Dlrm& model) {
-  BlockChain chain = dlrm_blocks(model, pass_of(s), s.parallelism.embedding);
+  BlockChain chain = dlrm_blocks(model, pass_of(s), s.parallelism);
   graph.blocks = std::move(chain.blocks);
   graph.chain = std::move(chain.chain);
+  graph.first_chain = std::move(chain.first_chain);
 }
 
 void add_totals(OpGraph& graph, const Scenario& s) {
   const FlopConvention& convention = flop_convention(s.run.flops, s.model);
-  const double passes =
-      static_cast<double>(s.micro_batches()) * s.parallelism.tensor * s.replicas();
+  const double passes = static_cast<double>(s.micro_batches()) * s.parallelism.tensor;
   FlopTally tally{.tokens = static_cast<double>(s.training.global_batch *
                                                 (s.sequence_length() + s.target_length()))};
-  for (const std::size_t index : graph.chain) {
-    const Block& block = graph.blocks[index];
-    const ForwardFlops forward = block.forward_flops();
-    (block.recomputable ? tally.layers : tally.head) += forward.products * passes;
-    tally.attention += forward.attention * passes;
-  }
+  const auto add = [&](const std::vector<std::size_t>& chain, double times) {
+    for (const std::size_t index : chain) {
+      const Block& block = graph.blocks[index];
+      const ForwardFlops forward = block.forward_flops();
+      (block.recomputable ? tally.layers : tally.head) += forward.products * times;
+      tally.attention += forward.attention * times;
+    }
+  };
+  const int others = graph.first_chain.empty() ? s.replicas() : s.replicas() - 1;
+  add(graph.chain, passes * others);
+  add(graph.first_chain, passes);
   graph.model_flops = convention.model_flops(tally, parameter_tally(s.model));
   graph.flop_convention = fmt::format("{}: {}", convention.name, convention.description);
 }
@@ -265,6 +270,13 @@ Bytes Block::kept_for_weights() const {
   Bytes sum;
   for (const Op& op : dag.ops) sum += op.kept_for_weights;
   return sum;
+}
+
+OpGraph graph_of_first(const OpGraph& others) {
+  OpGraph first = others;
+  std::swap(first.chain, first.first_chain);
+  first.of_first = true;
+  return first;
 }
 
 OpGraph build(const Scenario& scenario) {

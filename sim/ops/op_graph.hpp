@@ -68,7 +68,7 @@ struct Join {
 /// The gradient of a parameter tensor with this many elements (on this rank) is complete.
 struct GradientReady {
   double elements = 0;
-  bool expert = false;  ///< of an expert that only some data-parallel ranks hold
+  bool expert = false;  ///< of an expert that only some data-parallel ranks hold, or of one alone
 };
 
 using Item = std::variant<Launch, StartCollective, Join, GradientReady>;
@@ -84,7 +84,8 @@ struct Op {
   std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
   double quantised = 0;            ///< of them, elements that are multiplied in fp8
   double statistics = 0;           ///< channels whose running mean and variance it keeps
-  bool expert = false;             ///< they belong to experts that only some data ranks hold
+  bool expert = false;             ///< they belong to experts that only some data ranks hold, or
+                                   ///< to what one rank alone has
   Bytes output;                    ///< what it hands on, and its gradient, per micro-batch
   Bytes tables;        ///< embedding tables of this rank, which passes update themselves
   Bytes saved;         ///< kept for backward, per micro-batch
@@ -156,7 +157,10 @@ struct Block {
 struct OpGraph {
   std::vector<Block> blocks;       ///< the distinct ones
   std::vector<std::size_t> chain;  ///< the model from input to loss, indices into blocks
-  Bytes boundary;  ///< activation that passes between two blocks, per micro-batch, unsharded
+  /// The chain of rank 0 where that is not like the others'; empty: it is.
+  std::vector<std::size_t> first_chain = {};
+  bool of_first = false;  ///< `chain` is that of rank 0, and `first_chain` the others'
+  Bytes boundary;         ///< activation that passes between two blocks, per micro-batch, unsharded
   double tied_elements = 0;  ///< of the word embedding, where the head uses it too; of this rank
   std::optional<std::size_t>
       tied_head;  ///< a head without weights of its own, for a stage that has the embedding, too
@@ -164,6 +168,9 @@ struct OpGraph {
   Flops model_flops;            ///< forward and backward of one step, all ranks, without recompute
   std::string flop_convention;  ///< how that is counted: its name and what it says
 };
+
+/// The same for rank 0, where that is not like the others.
+OpGraph graph_of_first(const OpGraph& others);
 
 /// Turns a scenario's model, batch and tensor split into ops.
 OpGraph build(const Scenario& scenario);

@@ -12,11 +12,17 @@ namespace {
 double saved_bytes(const Scenario& s) { return s.training.element() + optimizer_bytes(s.training); }
 
 /// Of one rank.
-Bytes tables(const OpGraph& graph, int stage) {
+Bytes tables(const OpGraph& graph, const std::vector<std::size_t>& chain) {
   Bytes sum;
-  if (stage > 0) return sum;
-  for (const std::size_t index : graph.chain) sum += graph.blocks[index].tables();
+  for (const std::size_t index : chain) sum += graph.blocks[index].tables();
   return sum;
+}
+
+Bytes tables_of_all(const OpGraph& graph, int holders) {
+  if (graph.first_chain.empty()) return tables(graph, graph.chain) * holders;
+  const auto& others = graph.of_first ? graph.first_chain : graph.chain;
+  const auto& first = graph.of_first ? graph.chain : graph.first_chain;
+  return tables(graph, first) + tables(graph, others) * (holders - 1);
 }
 
 /// Of one rank. A word embedding that the head uses, too, is saved where the model begins, not
@@ -29,15 +35,17 @@ StageParameters saved_parameters(const Scenario& s, const OpGraph& graph, int st
   return p;
 }
 
+/// Of all that any rank has, the first too.
 Bytes derived_bytes(const Scenario& s, const OpGraph& graph) {
+  if (!graph.first_chain.empty() && !graph.of_first) return derived_bytes(s, graph_of_first(graph));
   double parameters = 0;
   for (int stage = 0; stage < s.parallelism.pipeline.stages; ++stage) {
     const StageParameters p = saved_parameters(s, graph, stage);
     parameters += s.parallelism.tensor * (p.dense + p.experts * s.parallelism.expert.degree);
   }
   parameters /= schedule_of(s).needs.copies;
-  const double holders = s.parallelism.tensor * s.replicas();
-  return Bytes{parameters * saved_bytes(s)} + tables(graph, 0) * holders;
+  return Bytes{parameters * saved_bytes(s)} +
+         tables_of_all(graph, s.parallelism.tensor * s.replicas());
 }
 
 }  // namespace
@@ -55,7 +63,7 @@ CheckpointPart checkpoint_part(const Scenario& s, const OpGraph& graph, const St
                          : shape.writes[1] ? p.experts
                                            : 0;
   const double stated = checkpoint_bytes(s, graph) / derived_bytes(s, graph);
-  const Bytes held = tables(graph, shape.stage);
+  const Bytes held = shape.stage == 0 ? tables(graph, graph.chain) : Bytes{};
   const bool offloaded = s.parallelism.data.offload_optimizer;
   const double from_gpu = offloaded ? s.training.element() : saved_bytes(s);
   return {stated * (Bytes{(dense + experts) * saved_bytes(s)} + held),

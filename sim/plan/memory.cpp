@@ -186,6 +186,10 @@ std::vector<StageMemory> memory_by_stage(const Scenario& scenario, const OpGraph
   for (int stage = 0; stage < scenario.parallelism.pipeline.stages; ++stage) {
     stages.push_back(memory_of_stage(scenario, graph, stage));
   }
+  if (!graph.first_chain.empty()) {
+    const StageMemory first = memory_of_stage(scenario, graph_of_first(graph), 0);
+    if (first.total() > stages.front().total()) stages.front() = first;
+  }
   return stages;
 }
 

@@ -77,6 +77,7 @@ Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph);
 Bytes resident_bytes(const Scenario& scenario, const OpGraph& graph, int stage);
 
 StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int stage);
+/// Of the rank that needs most, where they are not alike.
 std::vector<StageMemory> memory_by_stage(const Scenario& scenario, const OpGraph& graph);
 
 }  // namespace stepsim

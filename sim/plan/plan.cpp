@@ -78,9 +78,33 @@ StageShape shape_of(const Plan& plan, const ProgramKey& key, int rank) {
 }
 
 int program_of(Workshop& shop, std::map<StageShape, int>& programs, const StageShape& shape) {
-  const auto [entry, is_new] = programs.emplace(shape, static_cast<int>(programs.size()));
+  const auto [entry, is_new] = programs.emplace(shape, static_cast<int>(shop.plan.programs.size()));
   if (is_new) shop.plan.programs.push_back(stage_program(shop, entry->first));
   return entry->second;
+}
+
+/// Those of the ranks after the ones that have a program, up to `end`, which run the shop's graph.
+void add_programs(Workshop& shop, const Shared<std::vector<int>>& kinds,
+                  const std::vector<Slowness>& slowness, int end) {
+  const Scenario& scenario = shop.scenario;
+  Plan& plan = shop.plan;
+  const Placement placement = placement_of(scenario);
+  const RankOrdering order(scenario);
+  std::map<StageShape, int> programs;
+  std::map<ProgramKey, int> known;
+  auto last = known.end();
+  for (int rank = static_cast<int>(plan.program_of.size()); rank < end; ++rank) {
+    const RankPlace place = order.place_of(rank);
+    const ProgramKey key{kinds[static_cast<std::size_t>(rank)],    place.stage,
+                         loads(scenario, placement, place),        writes_of(plan, scenario, rank),
+                         slowness[static_cast<std::size_t>(rank)], collects_early(scenario, rank)};
+    if (last == known.end() || last->first != key) {  // neighbours mostly are alike
+      bool is_new = false;
+      std::tie(last, is_new) = known.emplace(key, 0);
+      if (is_new) last->second = program_of(shop, programs, shape_of(plan, key, rank));
+    }
+    plan.program_of.push_back(last->second);
+  }
 }
 
 }  // namespace
@@ -161,28 +185,18 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   plan.steps = scenario.run.warmup + scenario.run.steps;
   const auto kinds = add_groups(plan, scenario, graph);
   check_stated_collectives(plan, scenario);
-  Workshop shop{scenario, graph, plan, Names(plan.names), steps_that_save(scenario, options)};
-  const Placement placement = placement_of(scenario);
-  const RankOrdering order(scenario);
+  const std::vector<bool> saves = steps_that_save(scenario, options);
   const std::vector<Slowness> slowness = slowness_of_ranks(scenario, options);
-  std::map<StageShape, int> programs;
-  std::map<ProgramKey, int> known;
-  auto last = known.end();
-  for (int rank = 0; rank < scenario.cluster.gpus(); ++rank) {
-    const RankPlace place = order.place_of(rank);
-    const ProgramKey key{kinds[static_cast<std::size_t>(rank)],    place.stage,
-                         loads(scenario, placement, place),        writes_of(plan, scenario, rank),
-                         slowness[static_cast<std::size_t>(rank)], collects_early(scenario, rank)};
-    if (last == known.end() || last->first != key) {  // neighbours mostly are alike
-      bool is_new = false;
-      std::tie(last, is_new) = known.emplace(key, 0);
-      if (is_new) last->second = program_of(shop, programs, shape_of(plan, key, rank));
-    }
-    plan.program_of.push_back(last->second);
+  if (!graph.first_chain.empty()) {
+    const OpGraph first = graph_of_first(graph);
+    Workshop shop{scenario, first, plan, Names(plan.names), saves};
+    add_programs(shop, kinds, slowness, 1);
   }
+  Workshop shop{scenario, graph, plan, Names(plan.names), saves};
+  add_programs(shop, kinds, slowness, scenario.cluster.gpus());
   InputLinks links;
   if (scenario.data) links = add_input(plan, scenario, options);
-  if (std::find(shop.saves.begin(), shop.saves.end(), true) != shop.saves.end())
+  if (std::find(saves.begin(), saves.end(), true) != saves.end())
     add_checkpoint_lanes(plan, scenario, links.storage);
   add_faults(plan, scenario, options);
   return plan;

@@ -44,6 +44,10 @@ void add_outside(std::vector<OutsideSeconds>& outside, const Kernel& kernel) {
 
 }  // namespace
 
+Names::Names(std::vector<std::string>& names) : names_(names) {
+  for (std::uint32_t i = 0; i < names.size(); ++i) index_.emplace(names[i], i);
+}
+
 std::uint32_t Names::operator()(const std::string& name) {
   const auto [entry, is_new] = index_.emplace(name, static_cast<std::uint32_t>(names_.size()));
   if (is_new) names_.push_back(name);

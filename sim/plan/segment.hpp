@@ -54,7 +54,7 @@ using Segment = std::vector<Piece>;
 /// Names of the plan, each stored once.
 class Names {
  public:
-  explicit Names(std::vector<std::string>& names) : names_(names) {}
+  explicit Names(std::vector<std::string>& names);
   std::uint32_t operator()(const std::string& name);
 
  private:

@@ -148,8 +148,11 @@ void Checker::check_training() const {
     if (std::holds_alternative<Dlrm>(s.model.shape)) {
       check_without_tokens(s, "a DLRM", *this);
       check_dlrm_training(s, *this);
-    } else if (sound({"parallelism.embedding"}) && p.embedding != EmbeddingSplit::table) {
-      report("parallelism.embedding", "the model has no embedding tables to deal out");
+    } else {
+      if (sound({"parallelism.embedding"}) && p.embedding != EmbeddingSplit::table)
+        report("parallelism.embedding", "the model has no embedding tables to deal out");
+      if (sound({"parallelism.bottom_mlp"}) && p.bottom_mlp != BottomMlp::each)
+        report("parallelism.bottom_mlp", "the model has no bottom MLP to place");
     }
     if (t == nullptr || !t->experts) check_dense_only();
   }

@@ -103,7 +103,30 @@ void check_dlrm(const Dlrm& model, const KeyReports& keys) {
   }
 }
 
+namespace {
+
+/// What only rank 0 has is in no group: nothing of it is shared out, and no table is in parts.
+void check_bottom_mlp(const Scenario& s, const KeyReports& keys) {
+  const Parallelism& p = s.parallelism;
+  if (!keys.sound({"parallelism.bottom_mlp"}) || p.bottom_mlp == BottomMlp::each) return;
+  if (keys.sound({"parallelism.embedding"}) && p.embedding == EmbeddingSplit::row) {
+    keys.report("parallelism.embedding",
+                "each rank has rows of all tables, but bottom_mlp: first leaves tables to others",
+                "state embedding: table");
+  }
+  if (keys.sound({"parallelism.data.sharding"}) && p.data.sharding != Sharding::ddp) {
+    keys.report("parallelism.data.sharding",
+                fmt::format("{} shares out what all ranks hold, but bottom_mlp: first puts the "
+                            "bottom MLP on one",
+                            name_of(p.data.sharding)),
+                "state sharding: ddp");
+  }
+}
+
+}  // namespace
+
 void check_dlrm_training(const Scenario& s, const KeyReports& keys) {
+  check_bottom_mlp(s, keys);
   const int stages = s.parallelism.pipeline.stages;
   if (keys.sound({"parallelism.pipeline.stages"}) && stages > 1) {
     keys.report("parallelism.pipeline.stages",

@@ -131,6 +131,9 @@ void describe(Io& io, Dlrm& d) {
   io.field("sparse_gradients", d.sparse_gradients, any,
            "gradients of looked up rows are written as a tensor, scaled back in fp16, and added to "
            "the rows by a kernel, as PyTorch's sparse gradients; false: one kernel updates rows");
+  io.field("fused_lookup", d.fused_lookup, any,
+           "the kernel that looks rows up casts them to the type of activations; false: another "
+           "does, and none copies gradients that need no cast");
   io.field("dense_features", d.dense_features, between(1, 1e6), "inputs of the bottom MLP");
   io.field("bottom", d.bottom, between(1, 1e6), "widths of the bottom MLP; the last is dim");
   io.field("top", d.top, between(1, 1e6), "widths of the top MLP");

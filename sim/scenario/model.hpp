@@ -125,6 +125,7 @@ struct Dlrm {
   Precision table_precision = Precision::fp32;
   bool fused_interaction = false;  ///< one kernel multiplies all pairs, triangle and joins included
   bool sparse_gradients = false;   ///< of tables are tensors, which another kernel adds to rows
+  bool fused_lookup = true;        ///< casts rows to the type of activations, and back
   /// What enters the top MLP: the dense vector, and the products of all pairs of vectors.
   std::int64_t interactions() const {
     const auto vectors = static_cast<std::int64_t>(tables.size()) + 1;

@@ -178,6 +178,10 @@ inline constexpr std::array kNames<EmbeddingSplit> = {
     std::pair{std::string_view("table"), EmbeddingSplit::table},
     std::pair{std::string_view("row"), EmbeddingSplit::row}};
 template <>
+inline constexpr std::array kNames<BottomMlp> = {
+    std::pair{std::string_view("each"), BottomMlp::each},
+    std::pair{std::string_view("first"), BottomMlp::first}};
+template <>
 inline constexpr std::array kNames<Layout> = {std::pair{std::string_view("nhwc"), Layout::nhwc},
                                               std::pair{std::string_view("nchw"), Layout::nchw}};
 template <>

@@ -334,6 +334,13 @@ struct RankOrder {
 /// How embedding tables are dealt to the data-parallel ranks: whole, or each table's rows.
 enum class EmbeddingSplit { table, row };
 
+/// Which ranks run a DLRM's bottom MLP: each for its own samples, or rank 0 for those of all, which
+/// then has tables only where there are few ranks.
+enum class BottomMlp { each, first };
+/// Of so many ranks rank 0 has tables beside it (NVIDIA/DeepLearningExamples
+/// PyTorch/Recommendation/DLRM/dlrm/utils/distributed.py, get_device_mapping).
+inline constexpr int kMostRanksWithTablesOnFirst = 4;
+
 struct Parallelism {
   RankOrder order;
   int tensor = 1;
@@ -344,6 +351,7 @@ struct Parallelism {
   ContextParallel context;
   ExpertParallel expert;
   EmbeddingSplit embedding = EmbeddingSplit::table;
+  BottomMlp bottom_mlp = BottomMlp::each;
   Pipeline pipeline;
   DataParallel data;
   bool operator==(const Parallelism&) const = default;

@@ -106,7 +106,9 @@ bool frame_fits(const Scenario& scenario, const Strategy& frame) {
 bool variant_fits(const Scenario& base, const Strategy& v) {
   if (v.stages > 1 && v.sharding == Sharding::zero3) return false;
   if (v.stages > 1 && v.sharding == Sharding::zero2 && !v.schedule->needs.takes_turns) return false;
-  if (v.sharding != Sharding::ddp && optimizer_rule(base.training).whole_tensors) return false;
+  const bool on_one = base.parallelism.bottom_mlp == BottomMlp::first;
+  const bool whole = on_one || optimizer_rule(base.training).whole_tensors;
+  if (v.sharding != Sharding::ddp && whole) return false;
   return recompute_fits(base, v);
 }
 

@@ -5,9 +5,14 @@
 // sends vectors of N b t d e bytes, once forward and once backward for their gradients. By row each
 // rank reads N b T P / N rows of N b T sums, which are reduced and scattered, and gathered
 // backward: N b T d e bytes in nccl-tests sizes.
+//
+// With the bottom MLP on the first rank alone, tables are on the N - 1 others: t = ceil(T/(N-1)),
+// or on all of at most four ranks, of which the first sends one vector more. Nothing hides the
+// exchange.
 #include <cmath>
 #include <stdexcept>
 
+#include "sim/cluster/kernel_time.hpp"
 #include "sim/ops/blocks.hpp"
 #include "tests/closed_form/harness.hpp"
 
@@ -196,4 +201,110 @@ TEST_CASE("the MLPs alone are reduced over all ranks") {
   for (const Operation* operation : data_operations(experiment.plan))
     reduced += operation->bytes.bytes();
   CHECK(reduced == (171'392 + 2'197'505) * 2);
+}
+
+namespace {
+
+const std::string kFirst = "bottom_mlp: first";
+
+/// What a program computes in a step.
+double computed(const Experiment& experiment, int rank) {
+  double sum = 0;
+  const Program& program = experiment.plan.program(rank);
+  for (const Task& task : program.tasks) {
+    if (task.kind == TaskKind::chain && task.step == 1)
+      sum += experiment.plan.chains[task.work].compute;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("with the bottom MLP on one rank the others' tables are more, and all is exchanged") {
+  for (const double ranks : {4.0, 8.0}) {
+    const OpGraph graph = build(
+        scenario_of("model: dlrm-criteo-1tb\n"
+                    "cluster: {base: dgx-a100-80, gpus_per_node: " +
+                    std::to_string(static_cast<int>(ranks)) +
+                    "}\ntraining: {global_batch: " + std::to_string(static_cast<int>(512 * ranks)) +
+                    ", micro_batch: 512, precision: fp16}\nparallelism: {bottom_mlp: first}\n"));
+    const double holders = ranks > 4 ? ranks - 1 : ranks;
+    const double vectors = std::ceil(tables / holders) + (ranks > 4 ? 0 : 1);
+    for (const bool first : {false, true}) {
+      const OpGraph own = first ? graph_of_first(graph) : graph;
+      double exchanged = 0;
+      for (const std::size_t index : own.chain) {
+        OpGraph block;
+        block.blocks = {own.blocks[index]};
+        for (const StartCollective& start : exchanges(block)) exchanged += start.bytes.bytes();
+      }
+      CHECK(exchanged == 2 * ranks * b * vectors * d * e);
+    }
+  }
+}
+
+TEST_CASE("an exchange behind the bottom MLP is not hidden, and only the top MLP is reduced") {
+  const Experiment experiment(dlrm(kFirst));
+  CHECK(group(experiment.metrics(), "tables").hidden.seconds() == 0);
+  double reduced = 0;
+  for (const Operation* operation : data_operations(experiment.plan))
+    reduced += operation->bytes.bytes();
+  CHECK(reduced == 2'197'505 * 2);
+}
+
+TEST_CASE("where the first rank's MLP is what takes longest, a step is its kernels and exchanges") {
+  const Experiment experiment(
+      dlrm(kFirst, "", ", bottom: [8192, 8192, 128], sparse_gradients: true") +
+      "run: {steps: 1, warmup: 1}\n");
+  const Scenario& s = experiment.scenario;
+  const double one = uncontended(collective({CollectiveOp::all_to_all, Bytes{N * b * 4 * d * e}},
+                                            {8, 1, 0}, s.cluster, s.collectives))
+                         .seconds();
+  CHECK(computed(experiment, 0) > 2 * computed(experiment, 1));
+  CHECK(experiment.metrics().step_time.seconds() ==
+        doctest::Approx(computed(experiment, 0) + 2 * one).epsilon(0.02));
+}
+
+TEST_CASE("rows that another kernel casts are written in the tables' type before") {
+  const OpGraph graph =
+      build(scenario_of(dlrm("", "", ", fused_lookup: false, sparse_gradients: true")));
+  const double row = 4 * d, index = 8;  // fp32
+  const double vectors = N * b * 4, lookups = vectors * P;
+  CHECK(moved(lookup(graph), "embedding lookup") == lookups * (row + index) + vectors * row);
+  CHECK(moved(lookup(graph), "cast of vectors") == vectors * (row + d * e));
+  const OpGraph updated = build(scenario_of(dlrm("", "", ", fused_lookup: false")));
+  CHECK(moved(lookup(updated), "cast of gradients") == vectors * (row + d * e));
+  CHECK(moved(lookup(updated), "embedding update") == vectors * row + lookups * (2 * row + index));
+}
+
+TEST_CASE("a gradient that is a row in the tables' type is not copied by PyTorch") {
+  const auto launches = [](const char* more) {
+    const OpGraph graph = build(
+        scenario_of(std::string("model: {base: dlrm-criteo-1tb, sparse_gradients: true") + more +
+                    "}\ncluster: {base: dgx-a100-80}\n"
+                    "training: {global_batch: 4096, micro_batch: 512, precision: tf32}\n"));
+    std::size_t count = 0;
+    for (const Item& item : lookup(graph).backward) count += std::holds_alternative<Launch>(item);
+    return count;
+  };
+  CHECK(launches("") == 2);
+  CHECK(launches(", fused_lookup: false") == 1);
+}
+
+TEST_CASE("in fp32 a fused interaction takes as long as shared memory feeds its products") {
+  const Scenario s = scenario_of(
+      "model: {base: dlrm-criteo-1tb, fused_interaction: true}\ncluster: {base: dgx-1v}\n"
+      "training: {global_batch: 65536, micro_batch: 8192, precision: fp32}\n");
+  const OpGraph graph = build(s);
+  const Op& op = *graph.blocks.at(2).order().front();
+  // A pair of 27 vectors: 128 multiply-adds. 80 SMs of 64 lanes at their peak.
+  const double pairs = 8192 * 27 * 26 / 2 * 128.0;
+  const double peak = peak_rate(s.cluster.gpu, Precision::fp32).flops_per_second();
+  const auto products = [&](const char* name) {
+    const auto& work = std::get<MemoryBound>(kernel(op, name).work);
+    CHECK(kernel_time(work, s.cluster.gpu).seconds() >= (work.products.flops() / peak / work.fed));
+    return work.products.flops() / work.fed;
+  };
+  CHECK(products("interaction") == nine_digits(2 * pairs * 36 / 2));
+  CHECK(products("interaction backward") == nine_digits(4 * pairs * 2 / 0.5));
 }

@@ -114,6 +114,21 @@ TEST_CASE("folded and unfolded runs of a DLRM take equally long") {
   }
 }
 
+TEST_CASE("a first rank unlike the others folds exactly") {
+  for (const auto& [cluster, gpus] : {std::pair{"{base: dgx-a100-80, nodes: 3}", 24},
+                                      {"{base: dgx-a100-80, gpus_per_node: 4}", 4},
+                                      {"{base: dgx-1v}", 8}}) {
+    CAPTURE(cluster);
+    const std::string text = fmt::format(
+        "model: {{base: dlrm-criteo-1tb, fused_interaction: true}}\ncluster: {}\n"
+        "training: {{global_batch: {}, micro_batch: 512, precision: fp16}}\n"
+        "parallelism: {{bottom_mlp: first}}\n",
+        cluster, 512 * gpus);
+    CHECK(fold_text(text, true).ranks.size() >= 2);
+    check_folding(text);
+  }
+}
+
 TEST_CASE("background on a link splits off what uses it, and folding stays exact") {
   const auto busy = [](const char* links) {
     std::string text = six_nodes("topology: rail");

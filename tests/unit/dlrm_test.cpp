@@ -1,4 +1,6 @@
 // DLRM: parameters, FLOPs and the order of its blocks.
+#include <fmt/format.h>
+
 #include "sim/ops/blocks.hpp"
 #include "tests/closed_form/harness.hpp"
 #include "tests/source_folder.hpp"
@@ -41,4 +43,58 @@ TEST_CASE("tables come first, so that their vectors travel under the bottom MLP"
   std::vector<std::string> names;
   for (const std::size_t index : graph.chain) names.push_back(graph.blocks[index].name);
   CHECK(names == std::vector<std::string>{"embeddings", "bottom", "interaction", "top"});
+}
+
+namespace {
+
+std::vector<std::string> names_of(const OpGraph& graph, const std::vector<std::size_t>& chain) {
+  std::vector<std::string> names;
+  for (const std::size_t index : chain) names.push_back(graph.blocks[index].name);
+  return names;
+}
+
+OpGraph on(int gpus, const std::string& bottom_mlp) {
+  return build(scenario_of(
+      fmt::format("model: dlrm-criteo-1tb\ncluster: {{base: dgx-a100-80, gpus_per_node: {0}}}\n"
+                  "training: {{global_batch: {1}, micro_batch: 64, precision: fp16}}\n"
+                  "parallelism: {{bottom_mlp: {2}}}\n",
+                  gpus, 64 * gpus, bottom_mlp)));
+}
+
+}  // namespace
+
+TEST_CASE("a bottom MLP on the first rank is there alone, and tables are on the others") {
+  const OpGraph graph = on(8, "first");
+  CHECK(names_of(graph, graph.first_chain) ==
+        std::vector<std::string>{"bottom", "exchange", "interaction", "top"});
+  CHECK(names_of(graph, graph.chain) ==
+        std::vector<std::string>{"embeddings", "exchange", "interaction", "top"});
+}
+
+TEST_CASE("of four ranks the first has tables beside the bottom MLP, of five none") {
+  const OpGraph four = on(4, "first"), five = on(5, "first");
+  CHECK(names_of(four, four.first_chain) ==
+        std::vector<std::string>{"bottom", "embeddings", "exchange", "interaction", "top"});
+  CHECK(names_of(five, five.first_chain).at(1) == "exchange");
+}
+
+TEST_CASE("the graph of the first rank has its chain, and knows the others'") {
+  const OpGraph graph = on(8, "first"), first = graph_of_first(graph);
+  CHECK(first.of_first);
+  CHECK(first.chain == graph.first_chain);
+  CHECK(first.first_chain == graph.chain);
+}
+
+TEST_CASE("wherever the bottom MLP is it has the same FLOPs, and one rank has it anyway") {
+  CHECK(on(8, "first").model_flops.flops() == nine_digits(on(8, "each").model_flops.flops()));
+  const OpGraph one = on(1, "first");
+  CHECK(one.first_chain.empty());
+  CHECK(names_of(one, one.chain).at(1) == "bottom");
+}
+
+TEST_CASE("what the first rank alone has belongs to no group") {
+  const OpGraph first = graph_of_first(on(8, "first"));
+  const Block& bottom = first.blocks[first.chain.front()];
+  CHECK(bottom.parameters() == 14 * 512 + 513 * 256 + 257 * 128);
+  CHECK(bottom.expert_parameters() == bottom.parameters());
 }

@@ -2,11 +2,49 @@
 // arXiv 1906.00091, section 2.1.3), with the kernels of facebookresearch/dlrm dlrm_s_pytorch.py,
 // interact_features: join the vectors, multiply them with themselves, take the triangle below the
 // diagonal, join it with the dense vector. Fused it is one kernel that reads the joined vectors
-// (NVIDIA/DeepLearningExamples PyTorch/Recommendation/DLRM/dlrm/cuda_src/dot_based_interact), taken
-// to move bytes only: 12 GFLOP for 65536 samples are little beside 1 GB in fp32.
+// (NVIDIA/DeepLearningExamples PyTorch/Recommendation/DLRM/dlrm/cuda_src/dot_based_interact), on
+// tensor cores in tf32 and 16 bits.
+//
+// In fp32 its products are the threads' (dot_based_interact_fp32_fwd.cu and _bwd.cu), and what
+// feeds them is shared memory, of which an SM reads 32 banks of 4 bytes a turn. Forward a thread
+// makes one dot product, 4 multiply-adds for two loads of 16 bytes, which a warp makes by quarters:
+// the row of the pair is mostly one for all, a turn a quarter; its columns are 8, that many rows of
+// the tile apart, all in the same banks, 8 turns. 36 turns for 128 multiply-adds, for which 64
+// lanes take 2. Backward a thread makes a column, one multiply-add for a load beside its
+// neighbours' and one that all share: 2 turns for 32, for which the lanes take a half.
+//
 #include "sim/ops/layer/recommendation_layers.hpp"
 
 namespace stepsim {
+namespace {
+
+/// The dense vector is multiplied with the others and goes on by itself: two gradients. As a slice
+/// of what was exchanged it has the second one written among zeros (NVIDIA/DeepLearningExamples
+/// PyTorch/Recommendation/DLRM/dlrm/model/distributed.py, from_bottom[:, 0, :]; pytorch/pytorch
+/// aten/src/ATen/native/TensorShape.cpp, select_backward).
+void add_dense_gradient(Items& items, const TableShare& share, double vectors, double dense) {
+  if (share.first) {
+    items.emplace_back(memory_bound("zeros", vectors));
+    items.emplace_back(memory_bound("dense gradient", 2 * dense));
+    items.emplace_back(memory_bound("sum of gradients", 3 * vectors));
+  } else {
+    items.emplace_back(memory_bound("sum of dense gradients", 3 * dense));
+  }
+}
+
+constexpr double kFedForward = 2.0 / 36, kFedBackward = 0.5 / 2;
+
+/// The fused kernel, which makes so many products of pairs, where no tensor cores do.
+Launch fused(const char* name, const Pass& pass, double bytes, Flops products, double fed) {
+  Launch launch = memory_bound(name, bytes);
+  if (pass.precision != Precision::fp32 || pass.linear != Precision::fp32) return launch;
+  auto& work = std::get<MemoryBound>(launch.work);
+  work.products = products;
+  work.fed = fed;
+  return launch;
+}
+
+}  // namespace
 
 Op dot_interaction(const Pass& pass, const Dlrm& model, const TableShare& share) {
   const auto features = static_cast<std::int64_t>(model.tables.size()) + 1;
@@ -21,13 +59,17 @@ Op dot_interaction(const Pass& pass, const Dlrm& model, const TableShare& share)
   };
   Op op;
   op.name = "interaction";
-  if (share.ranks > 1) op.forward.emplace_back(Join{});
+  if (share.ranks > 1 && !share.first) op.forward.emplace_back(Join{});
   op.forward.emplace_back(memory_bound("join vectors", 2 * vectors));
   if (model.fused_interaction) {
     const double dense = one * static_cast<double>(model.dim);
-    op.forward.emplace_back(memory_bound("interaction", vectors + out));
-    op.backward.emplace_back(memory_bound("interaction backward", 2 * vectors + out + dense));
-    op.backward.emplace_back(memory_bound("sum of dense gradients", 3 * dense));
+    const Flops pairs{samples * static_cast<double>(features * (features - 1) * model.dim)};
+    // A slice of what was exchanged is made contiguous (dot_based_interact_pytorch_types.cu).
+    if (share.first) op.forward.emplace_back(memory_bound("dense vector", 2 * dense));
+    op.forward.emplace_back(fused("interaction", pass, vectors + out, pairs, kFedForward));
+    op.backward.emplace_back(
+        fused("interaction backward", pass, 2 * vectors + out + dense, 2 * pairs, kFedBackward));
+    add_dense_gradient(op.backward, share, vectors, dense);
   } else {
     op.forward.emplace_back(product("dot products", features, model.dim));
     op.forward.emplace_back(memory_bound("lower triangle", products + triangle));
@@ -40,7 +82,7 @@ Op dot_interaction(const Pass& pass, const Dlrm& model, const TableShare& share)
     op.backward.emplace_back(memory_bound("sum of gradients", 3 * vectors));
   }
   op.backward.emplace_back(memory_bound("split vectors", 2 * vectors));
-  start_vectors(op.backward, pass, model, share, true);
+  if (!share.first) start_vectors(op.backward, pass, model, share, true);
   op.output = Bytes{out};
   op.scratch = Bytes{2 * vectors};
   op.saved = Bytes{vectors};

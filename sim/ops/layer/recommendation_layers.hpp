@@ -15,14 +15,17 @@ namespace stepsim {
 /// How a model's tables lie on its ranks, and what the busiest of them does for a micro-batch of
 /// all ranks together. Others wait for it where vectors are exchanged.
 struct TableShare {
-  TableShare(const Dlrm& model, const Pass& pass, EmbeddingSplit split);
+  TableShare(const Dlrm& model, const Pass& pass, const Parallelism& split);
 
   bool by_row = false;
+  bool first = false;    ///< rank 0 alone has the bottom MLP, whose vectors it exchanges, too
+  bool on_first = true;  ///< it has tables beside it
   std::int64_t ranks = 1;
   double samples = 0;   ///< of all ranks
   double lookups = 0;   ///< rows that it reads
   double vectors = 0;   ///< that it makes of them: sums of rows, or parts of such sums
   double elements = 0;  ///< of the tables that it holds
+  double sent = 0;      ///< vectors of the rank that exchanges most of them
 };
 
 /// Starts the exchange of the vectors, or backward of their gradients; nothing on one rank.
@@ -33,6 +36,10 @@ void start_vectors(Items& items, const Pass& pass, const Dlrm& model, const Tabl
 /// and updates the rows at once, by plain SGD (a fused sparse update). Forward starts the exchange
 /// and backward waits for it: the interaction waits and starts.
 Op embedding_bag(const Pass& pass, const Dlrm& model, const TableShare& share);
+
+/// Exchanges all vectors at once, forward and backward, with nothing beside it; where rank 0 makes
+/// several kinds it joins them before.
+Op vector_exchange(const Pass& pass, const Dlrm& model, const TableShare& share, bool joins);
 
 /// Dot products between all pairs of vectors of a sample, and the dense one beside them.
 Op dot_interaction(const Pass& pass, const Dlrm& model, const TableShare& share);
