@@ -181,6 +181,9 @@ training: {{sequence_length: 256, global_batch: 8, micro_batch: 1}}
   CHECK_FALSE(titles("50257", "parallelism: {tensor: 2}").contains(padded));
   CHECK_FALSE(titles("50257", "framework: megatron").contains(padded));
   CHECK_FALSE(titles("50257", "faults: {gpu_spread: 0}").contains(alike));
+  const auto slow = titles("50257", "faults: {slow_gpus: [{ranks: [0], factor: 1.5}]}");
+  CHECK(slow.contains(alike + ", slow ones times their factors"));
+  CHECK(slow.contains("without slow GPUs"));
 }
 
 TEST_CASE("as many workers as are said fill the GPU, and one less does not") {
