@@ -5,6 +5,7 @@
 
 #include "sim/scenario/check_checkpoint.hpp"
 #include "sim/scenario/check_faults.hpp"
+#include "sim/scenario/check_gathers.hpp"
 #include "sim/scenario/check_host.hpp"
 #include "sim/scenario/check_input.hpp"
 #include "sim/scenario/check_kinds.hpp"
@@ -305,6 +306,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   check_pipeline(scenario, known, keys);
   checker.check_sharding();
   checker.check_shard_degree();
+  check_gathers(scenario, keys);
   checker.check_training();
   checker.check_layers();
   checker.check_composed();
