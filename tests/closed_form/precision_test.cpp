@@ -106,6 +106,35 @@ TEST_CASE("a layer quantises its four inputs and four output gradients, 4 B an e
   CHECK(casts("precision: fp8, fp8_scaling: current") == nine_digits(6 * elements));
 }
 
+// Queries, keys and values by a layer each: their three gradients are as wide as one of 3h.
+TEST_CASE("queries, keys and values quantise their input once, but in eager layers") {
+  const double input = b * s * h, elements = input * (7 + 9);
+  const std::string apart = "precision: fp8, fp8_scaling: current, fused_qkv: false";
+  CHECK(layer_of(gpt(apart)).casts == nine_digits(6 * (elements + 2 * input)));
+  CHECK(layer_of(gpt(apart + ", fusion: compiled")).casts == nine_digits(6 * elements));
+  // Four ranks have a quarter of each tensor before it is gathered, and of the split ones: inputs
+  // of width h, h, h and 4h, gradients of 3h, h, 4h and h.
+  CHECK(layer_of(gpt(apart, "tensor: 4, sequence: true", 4)).casts ==
+        nine_digits(6 * elements / 4));
+}
+
+TEST_CASE("tensor ranks agree once on the largest value of the input of queries, keys and values") {
+  const auto agreed = [](const std::string& training) {
+    const OpGraph graph = build(
+        gpt("precision: fp8, fp8_scaling: current" + training, "tensor: 4, sequence: true", 4));
+    int count = 0;
+    for (const Op* op : graph.blocks.at(1).order()) {
+      for (const Item& item : op->forward) {
+        const auto* start = std::get_if<StartCollective>(&item);
+        count += start != nullptr && start->op == CollectiveOp::all_reduce ? 1 : 0;
+      }
+    }
+    return count;
+  };
+  CHECK(agreed("") == 2);  // and on that of the MLP
+  CHECK(agreed(", fused_qkv: false") == 2);
+}
+
 TEST_CASE("Blackwell writes one copy of a tensor with one scale, two where blocks have theirs") {
   const double elements = b * s * h * (7 + 9);
   const auto casts = [](const char* training) { return layer_of(on_blackwell(training)).casts; };
