@@ -288,6 +288,12 @@ Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, st
   return {name, aligned({m, n, k, 1, weight_gradient, pass.linear}, pass), weight_gradient};
 }
 
+Launch grouped_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
+                    std::int64_t k, std::int64_t groups, bool weight_gradient) {
+  return {name, aligned({m, n, k, groups, weight_gradient, pass.linear, true}, pass),
+          weight_gradient};
+}
+
 Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
             std::int64_t k, bool weight_gradient, std::int64_t batch) {
   return {name, aligned({m, n, k, batch, weight_gradient, pass.precision}, pass), weight_gradient};
