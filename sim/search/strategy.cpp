@@ -129,6 +129,7 @@ void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase
   scenario.cluster.nodes = strategy.gpus / scenario.cluster.gpus_per_node;
   p.tensor = strategy.tensor;
   p.sequence = strategy.sequence;
+  p.dtensor = base.scenario.parallelism.dtensor && strategy.tensor > 1;
   p.context.degree = strategy.context;
   p.expert.degree = strategy.expert;
   p.pipeline.stages = strategy.stages;
@@ -157,6 +158,7 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   settings.add("cluster.nodes", changed.cluster.nodes, s.cluster.nodes);
   settings.add("parallelism.tensor", q.tensor, p.tensor);
   settings.add("parallelism.sequence", q.sequence, p.sequence);
+  settings.add("parallelism.dtensor", q.dtensor, p.dtensor);
   settings.add("parallelism.context.degree", q.context.degree, p.context.degree);
   settings.add("parallelism.expert.degree", q.expert.degree, p.expert.degree);
   settings.add("parallelism.pipeline.stages", q.pipeline.stages, p.pipeline.stages);
