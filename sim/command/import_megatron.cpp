@@ -123,8 +123,7 @@ class MegatronImport {
     if (stages_ > 1) write_megatron_pipeline(o_, draft_);
     Entries data{"sharding: " + sharding(),
                  fmt::format("overlap: {}", o_.has("overlap-grad-reduce"))};
-    if (o_.has("overlap-param-gather")) data.emplace_back("overlap_param_gather: true");
-    if (o_.has("align-param-gather")) data.emplace_back("align_param_gather: true");
+    add_parameter_gathers(data);
     if (o_.has("ddp-average-in-collective")) data.emplace_back("averaging: collective");
     if (o_.has("no-check-for-nan-in-loss-and-grad"))
       data.emplace_back("check_for_nan_in_grad: false");
@@ -136,6 +135,16 @@ class MegatronImport {
       data.push_back("bucket: " + size_text(elements * element));
     }
     draft_.map("  data", data);
+  }
+
+  /// With FSDP blocks are gathered as they are needed, and without chunks of a pipeline Megatron-LM
+  /// aligns nothing (megatron/training/arguments.py).
+  void add_parameter_gathers(Entries& data) {
+    const bool aligned = o_.has("align-param-gather");
+    if (!o_.has("overlap-param-gather") || sharding() == "zero3") return;
+    data.emplace_back("overlap_param_gather: true");
+    if (aligned && stages_ > 1 && has_megatron_chunks(o_))
+      data.emplace_back("align_param_gather: true");
   }
 
   /// Each instance of the distributed optimizer is sharded over a part of the replicas.

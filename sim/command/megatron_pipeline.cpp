@@ -73,6 +73,8 @@ std::vector<std::int64_t> layers_of_parts(MegatronOptions& o, const Cut& cut) {
 
 }  // namespace
 
+bool has_megatron_chunks(MegatronOptions& o) { return cut_of(o).chunks > 1; }
+
 void write_megatron_pipeline(MegatronOptions& o, Draft& draft) {
   const Cut cut = cut_of(o);
   std::vector<std::string> entries{fmt::format("stages: {}", cut.stages)};

@@ -9,4 +9,7 @@ namespace stepsim {
 /// dealt out as stated.
 void write_megatron_pipeline(MegatronOptions& options, Draft& draft);
 
+/// Whether stages of a pipeline have several chunks each.
+bool has_megatron_chunks(MegatronOptions& options);
+
 }  // namespace stepsim

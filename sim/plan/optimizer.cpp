@@ -66,7 +66,8 @@ std::vector<Kernel> norm_kernels(Workshop& shop, double elements) {
 }
 
 std::vector<Kernel> update_kernels(Workshop& shop, double elements,
-                                   const std::vector<double>& tensors, double gradients) {
+                                   const std::vector<double>& tensors,
+                                   const std::vector<double>& gradients) {
   const Training& training = shop.scenario.training;
   const std::vector<double> at_once{elements};
   const bool each = training.optimizer_kernels == OptimizerKernels::per_tensor ||
@@ -86,24 +87,22 @@ std::vector<Kernel> update_kernels(Workshop& shop, double elements,
     const double weight = training.element();
     kernels.push_back(moving(shop, "weights from fp32", (kFp32 + weight) * elements));
   }
-  const std::vector<Kernel> clear = clear_kernels(shop, tensors, gradients);
+  const std::vector<Kernel> clear = clear_kernels(shop, gradients);
   kernels.insert(kernels.end(), clear.begin(), clear.end());
   return kernels;
 }
 
-std::vector<Kernel> clear_kernels(Workshop& shop, const std::vector<double>& tensors,
-                                  double gradients) {
+std::vector<Kernel> clear_kernels(Workshop& shop, const std::vector<double>& gradients) {
   const double each = gradient_bytes(shop.scenario);
+  const double all = std::accumulate(gradients.begin(), gradients.end(), 0.0);
   std::vector<Kernel> kernels;
   switch (shop.scenario.training.used_gradients) {
     case UsedGradients::clear_buffer:
-      return {moving(shop, "clear gradients", each * gradients)};
-    case UsedGradients::clear_tensors: {
-      const double elements = std::accumulate(tensors.begin(), tensors.end(), 0.0);
-      for (const double tensor : tensors)
-        kernels.push_back(moving(shop, "clear gradient", each * gradients * tensor / elements));
+      return {moving(shop, "clear gradients", each * all)};
+    case UsedGradients::clear_tensors:
+      for (const double tensor : gradients)
+        kernels.push_back(moving(shop, "clear gradient", each * tensor));
       return kernels;
-    }
     case UsedGradients::free:
     case UsedGradients::keep:
       return {};
@@ -122,9 +121,8 @@ QuantisedElements quantised_elements(const Scenario& scenario, const OpGraph& gr
   return elements;
 }
 
-std::vector<Kernel> quantise_kernels(Workshop& shop, int stage) {
+std::vector<Kernel> quantise_kernels(Workshop& shop, double elements) {
   const Scenario& scenario = shop.scenario;
-  const double elements = quantised_elements(scenario, shop.graph, stage).total();
   const bool in_passes = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
   if (elements == 0 || in_passes) return {};
   const Fp8Scaling scaling = scenario.training.fp8_scaling;
@@ -136,25 +134,17 @@ std::vector<Kernel> quantise_kernels(Workshop& shop, int stage) {
   return {moving(shop, "transpose weights", 2 * fp8_bytes(scaling) * elements)};
 }
 
-std::vector<double> updated_tensors(const Workshop& shop, int stage, int chunk) {
-  const bool sharded = strategy_of(shop.scenario.parallelism.data.sharding).shards_optimizer;
-  const StageParameters parameters = chunk_parameters(shop.scenario, shop.graph, stage, chunk);
-  std::vector<double> tensors;
-  for (const std::size_t block : blocks_of(shop.scenario, shop.graph, stage, chunk)) {
-    for (const Op* op : shop.graph.blocks[block].order()) {
-      const int replicas = op->expert ? parameters.expert_replicas : parameters.replicas;
-      for (const double tensor : op->parameters)
-        tensors.push_back(tensor * share(sharded, replicas));
-    }
-  }
-  return tensors;
-}
-
-std::vector<double> updated_tensors(const Workshop& shop, int stage) {
+std::vector<double> elements_of_tensors(const Workshop& shop, int stage, bool sharded) {
   std::vector<double> tensors;
   for (int chunk = 0; chunk < shop.scenario.parallelism.pipeline.chunks; ++chunk) {
-    const std::vector<double> of_chunk = updated_tensors(shop, stage, chunk);
-    tensors.insert(tensors.end(), of_chunk.begin(), of_chunk.end());
+    const StageParameters parameters = chunk_parameters(shop.scenario, shop.graph, stage, chunk);
+    for (const std::size_t block : blocks_of(shop.scenario, shop.graph, stage, chunk)) {
+      for (const Op* op : shop.graph.blocks[block].order()) {
+        const int replicas = op->expert ? parameters.expert_replicas : parameters.replicas;
+        for (const double tensor : op->parameters)
+          tensors.push_back(tensor * share(sharded, replicas));
+      }
+    }
   }
   return tensors;
 }

@@ -26,13 +26,13 @@ bool copies_gradients(const Scenario& scenario);
 std::vector<Kernel> norm_kernels(Workshop& shop, double elements);
 
 /// The update of `elements` parameters, in kernels for each of `tensors` where they are one by one,
-/// and clearing `gradients` gradient elements.
+/// and clearing their `gradients`.
 std::vector<Kernel> update_kernels(Workshop& shop, double elements,
-                                   const std::vector<double>& tensors, double gradients);
+                                   const std::vector<double>& tensors,
+                                   const std::vector<double>& gradients);
 
-/// Clearing gradients where nothing is updated on the GPU.
-std::vector<Kernel> clear_kernels(Workshop& shop, const std::vector<double>& tensors,
-                                  double gradients);
+/// Clearing gradients where nothing is updated on the GPU; elements of each tensor.
+std::vector<Kernel> clear_kernels(Workshop& shop, const std::vector<double>& gradients);
 
 /// Parameters of a stage on this rank that are multiplied in fp8.
 struct QuantisedElements {
@@ -42,13 +42,12 @@ struct QuantisedElements {
 };
 QuantisedElements quantised_elements(const Scenario& scenario, const OpGraph& graph, int stage);
 
-/// fp8 weights by rows and columns, once a step after the update (TransformerEngine does it in the
-/// first micro-batch, is_first_microbatch). None where each pass does it after a gather.
-std::vector<Kernel> quantise_kernels(Workshop& shop, int stage);
+/// So many fp8 weights by rows and columns, once a step after the update (TransformerEngine does it
+/// in the first micro-batch, is_first_microbatch). None where each pass does it after a gather.
+std::vector<Kernel> quantise_kernels(Workshop& shop, double elements);
 
-/// The part of each parameter tensor of a stage that a rank updates, and of one of its chunks.
-std::vector<double> updated_tensors(const Workshop& shop, int stage);
-std::vector<double> updated_tensors(const Workshop& shop, int stage, int chunk);
+/// Elements of each parameter tensor of a stage, or of this rank's shard of it.
+std::vector<double> elements_of_tensors(const Workshop& shop, int stage, bool sharded);
 
 /// An update on the CPU (ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840): gradients to its memory,
 /// the update at host.optimizer_rate shared by the ranks of a node, weights back.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -77,6 +78,40 @@ StageShape shape_of(const Plan& plan, const ProgramKey& key, int rank) {
   return result;
 }
 
+/// Of a channel itself, and of the ranks that it joins.
+struct ChannelNames {
+  const char *own, *group;
+};
+
+/// In the order of Channel.
+constexpr ChannelNames kChannelNames[] = {
+    {"tensor", "tensor"},
+    {"context", "context"},
+    {"expert", "expert"},
+    {"tables", "tables"},
+    {"data", "data"},
+    {"data gather", "data"},
+    {"data across", "data"},
+    {"expert data", "data"},
+    {"expert gather", "data"},
+    {"expert across", "data"},
+    {"model", "pipeline"},
+    {"embedding", "pipeline"},
+    {"send forward", "pipeline"},
+    {"receive forward", "pipeline"},
+    {"send backward", "pipeline"},
+    {"receive backward", "pipeline"},
+    {"send forward up", "pipeline"},
+    {"receive forward up", "pipeline"},
+    {"send backward up", "pipeline"},
+    {"receive backward up", "pipeline"},
+};
+static_assert(std::size(kChannelNames) == kChannels);
+
+const ChannelNames& names_of(Channel channel) {
+  return kChannelNames[static_cast<std::size_t>(channel)];
+}
+
 int program_of(Workshop& shop, std::map<StageShape, int>& programs, const StageShape& shape) {
   const auto [entry, is_new] = programs.emplace(shape, static_cast<int>(shop.plan.programs.size()));
   if (is_new) shop.plan.programs.push_back(stage_program(shop, entry->first));
@@ -109,75 +144,9 @@ void add_programs(Workshop& shop, const Shared<std::vector<int>>& kinds,
 
 }  // namespace
 
-const char* name_of(Channel channel) {
-  switch (channel) {
-    case Channel::tensor:
-      return "tensor";
-    case Channel::context:
-      return "context";
-    case Channel::expert:
-      return "expert";
-    case Channel::tables:
-      return "tables";
-    case Channel::data:
-      return "data";
-    case Channel::data_gather:
-      return "data gather";
-    case Channel::data_across:
-      return "data across";
-    case Channel::expert_data:
-      return "expert data";
-    case Channel::expert_gather:
-      return "expert gather";
-    case Channel::expert_across:
-      return "expert across";
-    case Channel::model:
-      return "model";
-    case Channel::embedding:
-      return "embedding";
-    case Channel::send_forward:
-      return "send forward";
-    case Channel::receive_forward:
-      return "receive forward";
-    case Channel::send_backward:
-      return "send backward";
-    case Channel::receive_backward:
-      return "receive backward";
-    case Channel::send_forward_up:
-      return "send forward up";
-    case Channel::receive_forward_up:
-      return "receive forward up";
-    case Channel::send_backward_up:
-      return "send backward up";
-    case Channel::receive_backward_up:
-      return "receive backward up";
-    case Channel::count_:
-      break;
-  }
-  return "";
-}
+const char* name_of(Channel channel) { return names_of(channel).own; }
 
-const char* group_name_of(Channel channel) {
-  switch (channel) {
-    case Channel::tensor:
-      return "tensor";
-    case Channel::context:
-      return "context";
-    case Channel::expert:
-      return "expert";
-    case Channel::tables:
-      return "tables";
-    case Channel::data:
-    case Channel::data_gather:
-    case Channel::data_across:
-    case Channel::expert_data:
-    case Channel::expert_gather:
-    case Channel::expert_across:
-      return "data";
-    default:
-      return "pipeline";
-  }
-}
+const char* group_name_of(Channel channel) { return names_of(channel).group; }
 
 Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions& options) {
   Plan plan(scenario.cluster);

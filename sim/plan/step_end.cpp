@@ -77,7 +77,8 @@ StepEnd::StepEnd(RankRows& rows, Offload& offload)
       shape_(rows.shape()),
       strategy_(strategy_of(scenario_.parallelism.data.sharding)),
       parameters_(stage_parameters(scenario_, rows.shop().graph, shape_.stage)),
-      tensors_(updated_tensors(rows.shop(), shape_.stage)),
+      tensors_(elements_of_tensors(rows.shop(), shape_.stage, strategy_.shards_optimizer)),
+      gradients_(elements_of_tensors(rows.shop(), shape_.stage, strategy_.shards_gradients)),
       reduction_(rows, parameters_) {}
 
 void StepEnd::write() {
@@ -92,12 +93,11 @@ void StepEnd::write() {
   const double elements = parameters_.kept(strategy_.shards_optimizer);
   rows_.write_kernels(norm_kernels(rows_.shop(), elements));
   if (scenario_.training.gradient_clipping) agree_on_norm();
-  const double gradients = parameters_.kept(strategy_.shards_gradients);
   if (scenario_.parallelism.data.offload_optimizer) {
     offload_.update(elements);
-    rows_.write_kernels(clear_kernels(rows_.shop(), tensors_, gradients));
+    rows_.write_kernels(clear_kernels(rows_.shop(), gradients_));
   } else {
-    std::vector<Kernel> update = update_kernels(rows_.shop(), elements, tensors_, gradients);
+    std::vector<Kernel> update = update_kernels(rows_.shop(), elements, tensors_, gradients_);
     if (!update.empty())
       update.front().host = static_cast<double>(tensors_.size()) *
                             host_cost::optimizer_tensor.no_graph.seconds() * host_scale(scenario_);
@@ -105,8 +105,18 @@ void StepEnd::write() {
   }
   const bool beside_forward = gathers_beside_forward(scenario_, shape_);
   if (shape_.data.ranks > 1 && strategy_.shards_optimizer && !beside_forward) gather_parameters();
-  if (!beside_forward || !scenario_.training.fp8_parameters)
-    rows_.write_kernels(quantise_kernels(rows_.shop(), shape_.stage));
+  rows_.write_kernels(quantise_kernels(rows_.shop(), elements_to_quantise(beside_forward)));
+}
+
+/// Parameters that come in fp8 beside forward passes are transposed as they come; an expert that
+/// this rank alone has does not come.
+double StepEnd::elements_to_quantise(bool beside_forward) const {
+  const QuantisedElements all = quantised_elements(scenario_, rows_.shop().graph, shape_.stage);
+  if (!beside_forward || !scenario_.training.fp8_parameters) return all.total();
+  double alone = 0;
+  for (const ParameterGroup& group : parameter_groups(shape_))
+    alone += group.shape.ranks == 1 ? all.of(group.expert) : 0;
+  return alone;
 }
 
 /// First and last stage sum the gradients of the word embedding that both hold, whole even where

@@ -48,6 +48,7 @@ class StepEnd {
  private:
   double elements_to_gather(bool expert) const;
   Bytes bytes_to_gather(bool expert) const;
+  double elements_to_quantise(bool beside_forward) const;
   void reduce_embedding();
   void gather_parameters();
   void agree_on_norm();
@@ -59,7 +60,8 @@ class StepEnd {
   const StageShape& shape_;
   const ShardingStrategy& strategy_;
   StageParameters parameters_;
-  const std::vector<double> tensors_;  ///< elements of each that is updated
+  const std::vector<double> tensors_;    ///< elements of each that is updated
+  const std::vector<double> gradients_;  ///< likewise of their gradients, that this rank keeps
   GradientReduction reduction_;
   std::array<std::optional<std::uint32_t>, 2> regather_ = {};  ///< by ParameterGroup
   std::optional<std::uint32_t> embedding_, data_norm_, model_norm_;

@@ -5,6 +5,7 @@
 
 #include "sim/scenario/check_checkpoint.hpp"
 #include "sim/scenario/check_faults.hpp"
+#include "sim/scenario/check_gathers.hpp"
 #include "sim/scenario/check_host.hpp"
 #include "sim/scenario/check_input.hpp"
 #include "sim/scenario/check_kinds.hpp"
@@ -36,11 +37,13 @@ class Checker : KeyReports {
   void check_composed() const;
   void check_fp32_parts() const;
   void check_gradients() const;
+  void check_loss() const;
   void check_recompute() const;
   void check_precision() const;
 
  private:
   void check_dense_only() const;
+  void check_used_gradients() const;
 
   const Scenario& s;
   const Parallelism& p;
@@ -230,6 +233,8 @@ void Checker::check_composed() const {
     report(key, "the activation that is known composed is GELU, but the model's is gated",
            "leave it out");
   }
+  if (has(ComposedOperation::dropout) && !model->dropout)
+    report(key, "dropout is composed, but the model has none", "leave it out");
   if (has(ComposedOperation::norm) && model->rms_norm) {
     report(key, "the norm that is known composed is LayerNorm, but the model has RMSNorm",
            "leave it out");
@@ -257,7 +262,22 @@ void Checker::check_fp32_parts() const {
   }
 }
 
+/// Products that add to gradients find them in one buffer. What zero3 keeps are sums over ranks,
+/// which no product makes.
+void Checker::check_used_gradients() const {
+  const bool by_kernels = !s.training.fused_accumulation || p.data.sharding == Sharding::zero3;
+  if (by_kernels || !s.training.finds_gradients() || !stated("training.used_gradients") ||
+      !sound({"training.fused_accumulation", "parallelism.data.sharding"}))
+    return;
+  report("training.used_gradients",
+         fmt::format("used_gradients is {}: a kernel of its own adds to each gradient that is "
+                     "found, but GEMMs add to them themselves",
+                     name_of(s.training.used_gradients)),
+         "state fused_accumulation: false, or use clear_buffer or free");
+}
+
 void Checker::check_gradients() const {
+  check_used_gradients();
   if (s.training.per_micro_batch.empty()) return;
   if (has_twins(s.training.per_micro_batch))
     report("training.per_micro_batch", "per_micro_batch names a pass twice", "name each once");
@@ -274,6 +294,16 @@ void Checker::check_gradients() const {
            "micro-batch's at once",
            "leave it out, or state another sharding");
   }
+}
+
+/// Where ranks split the vocabulary, and where a library computes the loss, it is not compiled
+/// either: to say so is right, and changes nothing.
+void Checker::check_loss() const {
+  if (!s.training.eager_loss || s.training.fusion == Fusion::compiled) return;
+  report("training.eager_loss",
+         fmt::format("eager_loss is about a loss beside compiled layers, but fusion is {}",
+                     name_of(s.training.fusion)),
+         "leave it out, or state fusion: compiled");
 }
 
 void Checker::check_recompute() const {
@@ -328,12 +358,14 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   check_pipeline(scenario, known, keys);
   checker.check_sharding();
   checker.check_shard_degree();
+  check_gathers(scenario, keys);
   checker.check_training();
   checker.check_layers();
   checker.check_gather_each();
   checker.check_composed();
   checker.check_fp32_parts();
   checker.check_gradients();
+  checker.check_loss();
   checker.check_recompute();
   checker.check_precision();
   check_faults(scenario, keys);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/check_gathers.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -31,8 +32,7 @@ std::vector<Objection> precision_objections(const Scenario& scenario) {
                                  name_of(t.precision)),
                      "state \"precision: fp8\""});
   }
-  const Sharding sharding = scenario.parallelism.data.sharding;
-  const bool gathers = sharding == Sharding::zero1 || sharding == Sharding::zero2;
+  const bool gathers = gathers_updates(scenario.parallelism.data.sharding);
   if (t.fp8_parameters && (t.precision != Precision::fp8 || !gathers)) {
     found.push_back({"training.fp8_parameters",
                      "fp8_parameters are those that zero1 and zero2 gather where precision is fp8",

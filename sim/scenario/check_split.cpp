@@ -67,6 +67,12 @@ void check_batch(const Scenario& s, const KeyReports& keys) {
                   s.training.micro_batch, s.data_parallel(), pass, s.training.global_batch));
 }
 
+void check_dtensor(const Parallelism& p, const KeyReports& keys) {
+  if (!p.dtensor || p.tensor > 1 || !keys.sound({"parallelism.tensor"})) return;
+  keys.report("parallelism.dtensor", "dtensor is about tensor parallelism, but tensor is 1",
+              "leave it out");
+}
+
 }  // namespace
 
 bool splits(const Scenario& s, const KeyReports& keys) {
@@ -79,6 +85,7 @@ void check_split(const Scenario& scenario, const KeyReports& keys) {
   check_product(scenario, keys);
   check_order(scenario, keys);
   check_batch(scenario, keys);
+  check_dtensor(scenario.parallelism, keys);
 }
 
 }  // namespace stepsim

@@ -141,7 +141,8 @@ void describe(Io& io, Training& t) {
   io.field("loss_metrics", t.loss_metrics, between(0, 16),
            "losses computed again after each forward pass, to be reported (Composer: 2)");
   io.field("eager_loss", t.eager_loss, any,
-           "fusion compiled: the loss is not, as where torch.compile has each layer alone");
+           "fusion compiled: the loss is not, as where torch.compile has each layer alone, and as "
+           "where tensor ranks split the vocabulary in any case");
   io.field("scan_layers", t.scan_layers, any,
            "a loop runs equal layers, as JAX's lax.scan: outputs of products and of a fused "
            "attention that backward needs are copied into an array over all layers, and out of it");

@@ -158,7 +158,8 @@ void add_megatron(std::vector<FrameworkPreset>& presets) {
       kMegatronSchedules);
   add(kData + "check_for_nan_in_grad", "true", "", "check_for_nan_in_loss_and_grad, since 2023",
       kMegatronArguments);
-  add(kData + "overlap_param_gather", "false", "", "overlap_param_gather=False", kMegatronConfig);
+  add(kData + "overlap_param_gather", "false", "parallelism.data={sharding: zero1, overlap: true}",
+      "overlap_param_gather=False", kMegatronConfig);
   add("parallelism.overlap_tensor", "true", "", "gradient_accumulation and async all-reduce",
       kMegatronLayers);
   add("parallelism.pipeline.overlap_p2p", "false", "", "not without interleaving",

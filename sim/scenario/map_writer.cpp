@@ -2,7 +2,6 @@
 #include "sim/scenario/map_writer.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/scenario/describe.hpp"
 #include "sim/scenario/expectation.hpp"
@@ -23,10 +22,6 @@ void MapWriter::item(const MapWriter& io) {
       fmt::format("{:{}}- {}", "", indent_, io.text_.substr(static_cast<std::size_t>(io.indent_)));
 }
 
-std::string MapWriter::flow(const std::vector<std::string>& texts) {
-  return fmt::format("[{}]", fmt::join(texts, ", "));
-}
-
 void MapWriter::part(std::string_view key, LinkProfile& link, std::string_view doc) {
   if (!link.hash.empty()) {
     line(key, write_scalar(link.name));
@@ -43,7 +38,7 @@ void MapWriter::expectations(std::string_view key, std::vector<Expectation>& exp
     for (const Expectation& expectation : expectations) {
       if (expectation.key == name) texts.push_back(write_scalar(expectation_text(expectation)));
     }
-    if (!texts.empty()) io.line(name, texts.size() == 1 ? texts.front() : flow(texts));
+    if (!texts.empty()) io.line(name, texts.size() == 1 ? texts.front() : flow_list_of(texts));
   }
   nest(key, io);
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/scenario/flow_list.hpp"
 #include "sim/scenario/rules.hpp"
 #include "sim/scenario/scalar.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -35,9 +36,7 @@ class MapWriter {
   }
   template <class T>
   void field(std::string_view key, std::vector<T>& values, const Rules&, std::string_view) {
-    std::vector<std::string> texts;
-    for (const T& value : values) texts.push_back(write_scalar(value));
-    if (!texts.empty()) line(key, flow(texts));
+    if (!values.empty()) line(key, flow_list(values));
   }
   template <class T>
   void one_or_more(std::string_view key, std::vector<T>& values, const Rules& rules,
@@ -108,7 +107,6 @@ class MapWriter {
   void nest(std::string_view key, const MapWriter& io);
   /// A map one step further in, as an item of this list.
   void item(const MapWriter& io);
-  static std::string flow(const std::vector<std::string>& texts);
 
   int indent_;
   std::string text_;

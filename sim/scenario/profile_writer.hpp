@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/scenario/flow_list.hpp"
 #include "sim/scenario/gpu.hpp"
 #include "sim/scenario/rules.hpp"
 #include "sim/scenario/scalar.hpp"
@@ -57,9 +58,7 @@ class ProfileWriter {
   }
   template <class T>
   void field(std::string_view key, std::vector<T>& values, const Rules&, std::string_view) {
-    std::string texts;
-    for (const T& value : values) texts += (texts.empty() ? "" : ", ") + write_scalar(value);
-    if (!values.empty()) line(key, "[" + texts + "]");
+    if (!values.empty()) line(key, flow_list(values));
   }
   template <class T>
   void constant(std::string_view key, T& value, const Rules&, std::string_view) {

@@ -42,8 +42,8 @@ class Ends {
     if (data.offload_optimizer) return end;
     const double elements = p.kept(sharding_.shards_optimizer);
     end.norm = seconds_of(norm_kernels(shop_, elements));
-    end.update =
-        seconds_of(update_kernels(shop_, elements, {elements}, p.kept(sharding_.shards_gradients)));
+    end.update = seconds_of(
+        update_kernels(shop_, elements, {elements}, {p.kept(sharding_.shards_gradients)}));
     // What is gathered beside forward passes may cost nothing.
     if (reduces_ && sharding_.shards_optimizer && !gathers_beside_forward(s_, shape_))
       end.update += longest(CollectiveOp::all_gather, s_.training.element(), p);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/registry.hpp"
+#include "sim/scenario/check_gathers.hpp"
 #include "sim/scenario/check_pipeline.hpp"
 #include "sim/scenario/frameworks.hpp"
 #include "sim/scenario/names.hpp"
@@ -44,6 +45,11 @@ void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& ba
   const auto& framework = base.scenario.framework;
   data.sharding = strategy.sharding;
   data.overlap = strategy.overlap;
+  data.overlap_param_gather = original.overlap_param_gather;
+  data.align_param_gather = original.align_param_gather;
+  data.copy_out = original.copy_out;
+  drop_idle_gathers(data);
+  data.copy_out |= default_data(framework).copy_out && original.copy_out;
   if (!base.stated.no_sync) data.no_sync = default_no_sync(framework, strategy.sharding);
   if (base.stated.degree) data.degree = strategy.data();
   data.shard_degree.reset();
@@ -123,6 +129,7 @@ void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase
   scenario.cluster.nodes = strategy.gpus / scenario.cluster.gpus_per_node;
   p.tensor = strategy.tensor;
   p.sequence = strategy.sequence;
+  p.dtensor = base.scenario.parallelism.dtensor && strategy.tensor > 1;
   p.context.degree = strategy.context;
   p.expert.degree = strategy.expert;
   p.pipeline.stages = strategy.stages;
@@ -151,6 +158,7 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   settings.add("cluster.nodes", changed.cluster.nodes, s.cluster.nodes);
   settings.add("parallelism.tensor", q.tensor, p.tensor);
   settings.add("parallelism.sequence", q.sequence, p.sequence);
+  settings.add("parallelism.dtensor", q.dtensor, p.dtensor);
   settings.add("parallelism.context.degree", q.context.degree, p.context.degree);
   settings.add("parallelism.expert.degree", q.expert.degree, p.expert.degree);
   settings.add("parallelism.pipeline.stages", q.pipeline.stages, p.pipeline.stages);
@@ -169,6 +177,11 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   // What frameworks overlap depends on what is sharded.
   if (q.data.overlap != p.data.overlap || (s.framework && !base.stated.overlap))
     settings.add("parallelism.data.overlap", q.data.overlap ? "true" : "false");
+  settings.add("parallelism.data.overlap_param_gather", q.data.overlap_param_gather,
+               p.data.overlap_param_gather);
+  settings.add("parallelism.data.align_param_gather", q.data.align_param_gather,
+               p.data.align_param_gather);
+  settings.add("parallelism.data.copy_out", q.data.copy_out, p.data.copy_out);
   if (strategy.bucket > 0)
     settings.add("parallelism.data.bucket", fmt::format("{}MiB", strategy.bucket / (1 << 20)));
   if (base.stated.degree && q.data.degree != p.data.degree)

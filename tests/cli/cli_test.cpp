@@ -18,6 +18,7 @@
 #include <zlib.h>
 
 #include "tests/source_folder.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace {
 
@@ -34,31 +35,6 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
-/// A folder of its own, removed with all that is in it.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "stepsim-cli-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return file(name);
-  }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {}));
-  }
-
- private:
-  fs::path path_;
-};
-
 struct Outcome {
   int code = 0;
   std::string out, err;
@@ -66,7 +42,7 @@ struct Outcome {
 
 /// `arguments` as a shell reads them; they may send stdout elsewhere.
 Outcome program(const std::string& arguments) {
-  const Folder folder;
+  const stepsim::TemporaryFolder folder;
   const std::string out = folder.file("out"), err = folder.file("err");
   const std::string command =
       fmt::format("{{ {} {} ; }} >'{}' 2>'{}'", STEPSIM_PROGRAM, arguments, out, err);
@@ -137,7 +113,7 @@ TEST_CASE("a run exits with 1 when an expectation fails, and prints the result a
 }
 
 TEST_CASE("wrong input exits with 2, says why on stderr and prints nothing to stdout") {
-  const Folder folder;
+  const stepsim::TemporaryFolder folder;
   const std::string typo = folder.file("typo.yaml", "modell: gpt2\n");
   struct Mistake {
     std::string arguments, reason;
@@ -169,7 +145,7 @@ TEST_CASE("wrong input exits with 2, says why on stderr and prints nothing to st
 }
 
 TEST_CASE("files that cannot be read or written exit with 4") {
-  const Folder folder;
+  const stepsim::TemporaryFolder folder;
   const Outcome missing = run(folder.file("missing.yaml"));
   CHECK(missing.code == 4);
   CHECK(contains(missing.err, "missing.yaml"));
@@ -216,7 +192,7 @@ TEST_CASE("without folding the answer is the same; only the engine does more") {
 TEST_CASE("what `show scenario` prints runs to the same result") {
   for (const std::string& scenario : shipped()) {
     CAPTURE(scenario);
-    const Folder folder;
+    const stepsim::TemporaryFolder folder;
     const Outcome shown = program("show scenario '" + scenario + "'");
     CHECK(shown.code == 0);
     const Outcome again = run(folder.file("shown.yaml", shown.out));
@@ -237,7 +213,7 @@ TEST_CASE("help is what --help says, of the program and of a command") {
 }
 
 TEST_CASE("a folder of STEPSIM_LIBRARY that has nothing is said, and the run goes on") {
-  const Folder folder;
+  const stepsim::TemporaryFolder folder;
   const auto run_with = [](const std::string& library) {
     const std::string command =
         fmt::format("STEPSIM_LIBRARY='{}' {} check '{}' 2>&1", library, STEPSIM_PROGRAM, kSmall);
@@ -256,7 +232,7 @@ TEST_CASE("a folder of STEPSIM_LIBRARY that has nothing is said, and the run goe
 }
 
 TEST_CASE("an output never replaces what is read, and a trace is named as one") {
-  const Folder folder;
+  const stepsim::TemporaryFolder folder;
   const std::string scenario = folder.file("s.yaml"), script = folder.file("train.sh");
   fs::copy_file(kSmall, scenario);
   std::ofstream(script) << "pretrain_gpt.py --num-layers 2\n";
@@ -281,7 +257,7 @@ TEST_CASE("an output never replaces what is read, and a trace is named as one") 
 }
 
 TEST_CASE("--trace writes valid JSON, plain or compressed, and leaves stdout to the result") {
-  const Folder folder;
+  const stepsim::TemporaryFolder folder;
   const std::string plain = folder.file("t.json"), zipped = folder.file("t.json.gz");
   const std::string few = " --set run.steps=1 --set run.warmup=0";
   const Outcome first = run(kSmall, few + " --trace '" + plain + "'");
@@ -299,7 +275,7 @@ TEST_CASE("--trace writes valid JSON, plain or compressed, and leaves stdout to 
 
 TEST_CASE(
     "calibrate fit writes profiles, and after a mistake none, and keeps those that were there") {
-  const Folder folder;
+  const stepsim::TemporaryFolder folder;
   const std::string examples = std::string(stepsim::source_folder()) + "/calib/examples/";
   const std::string good = examples + "h100-attention.csv",
                     links = examples + "h100-collectives.csv";
@@ -351,7 +327,7 @@ TEST_CASE(
 }
 
 TEST_CASE("calibrate fit refuses a file and its copy, not two that have a time in common") {
-  const Folder folder;
+  const stepsim::TemporaryFolder folder;
   const auto copies = [&](const std::string& name, int offset) {
     std::string text = "# kind=copy\n# host=pinned\n# direction=h2d\nbytes,time_us\n1024,2\n";
     for (int i = 1; i < 20; ++i) text += fmt::format("{},{}\n", 1024 << i, 2 * i + offset);
@@ -474,7 +450,7 @@ TEST_CASE("the best of a search runs as the search says, and no other is said to
 }
 
 TEST_CASE("capacity: sizes, time and cost of a training, and the picture of them") {
-  const Folder folder;
+  const stepsim::TemporaryFolder folder;
   const std::string picture = folder.file("sizes.svg");
   const std::string question = fmt::format(
       "search '{}' --gpus 8..16 --only tensor=8 --only pipeline=1,2 --only schedule=1f1b --tokens "
@@ -549,7 +525,7 @@ TEST_CASE("a search says what it cannot search, and what is nearest where nothin
 }
 
 TEST_CASE("Ctrl-C during replicas prints those that are done") {
-  const Folder folder;
+  const stepsim::TemporaryFolder folder;
   const std::string out = folder.file("out"), err = folder.file("err");
   const std::string scenario = kScenarios + "jitter-64xh100.yaml";
   const pid_t child = fork();
@@ -603,7 +579,7 @@ class Terminal {
 };
 
 TEST_CASE("Ctrl-C during a validation prints the rows that are done, and exits with 3") {
-  const Folder folder;
+  const stepsim::TemporaryFolder folder;
   const Terminal terminal;  // progress is shown on one only
   const std::string out = folder.file("out"), err = terminal.name();
   const int held = open(err.c_str(), O_WRONLY | O_NOCTTY);  // until the child has it open, too
@@ -646,7 +622,7 @@ TEST_CASE("Ctrl-C during a validation prints the rows that are done, and exits w
 }
 
 TEST_CASE("a run that is interrupted while it writes a trace leaves no file behind") {
-  const Folder folder;
+  const stepsim::TemporaryFolder folder;
   const std::string trace = folder.file("trace.json");
   const std::string scenario = kScenarios + "gpt3-175b-1024xa100.yaml";  // 230 MB of trace
   const pid_t child = fork();

@@ -121,7 +121,8 @@ training: {{sequence_length: 64, global_batch: 1, {}}}
   const Experiment experiment(scenario);
   Plan plan = make_plan(experiment.scenario, experiment.graph);
   Workshop shop{experiment.scenario, experiment.graph, plan, Names(plan.names)};
-  return update_kernels(shop, 1, updated_tensors(shop, 0), 1).size();
+  const std::vector<double> tensors = elements_of_tensors(shop, 0, false);
+  return update_kernels(shop, 1, tensors, tensors).size();
 }
 
 /// Four matrices with biases and two norms with biases a layer, the embedding, the last norm.
@@ -136,10 +137,11 @@ TEST_CASE("kernels for each tensor are as many as tensors times operations") {
 }
 
 TEST_CASE("used gradients are cleared as one, one by one, or not at all") {
-  CHECK(update_kernels_with("used_gradients: clear_buffer") == 2 + 1 + 1);
-  CHECK(update_kernels_with("used_gradients: clear_tensors") == 2 + 1 + kTensors);
-  CHECK(update_kernels_with("used_gradients: free") == 2 + 1);
-  CHECK(update_kernels_with("used_gradients: keep") == 2 + 1);
+  const std::string apart = "fused_accumulation: false, used_gradients: ";
+  CHECK(update_kernels_with(apart + "clear_buffer") == 2 + 1 + 1);
+  CHECK(update_kernels_with(apart + "clear_tensors") == 2 + 1 + kTensors);
+  CHECK(update_kernels_with(apart + "free") == 2 + 1);
+  CHECK(update_kernels_with(apart + "keep") == 2 + 1);
 }
 
 TEST_CASE("an offloaded update waits for gradients, the CPU and weights, one after the other") {

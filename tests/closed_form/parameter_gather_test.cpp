@@ -9,6 +9,7 @@
 //   asked for one ahead        the first gather alone is exposed
 #include <fmt/format.h>
 
+#include "sim/plan/parameter_gathers.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -80,11 +81,17 @@ TEST_CASE("aligned gathers without chunks are asked for where they are needed") 
   CHECK(order_of(aligned.plan, 0) == "gfgfgfgfh");
 }
 
-TEST_CASE("only what is sharded, and overlaps, is gathered beside forward") {
-  for (const char* data : {"overlap: false, overlap_param_gather: true",
-                           "shard_degree: 2, overlap: false, overlap_param_gather: true"}) {
-    CAPTURE(data);
-    CHECK(order_of(two_gpus(data).plan, 0).find("gf") == std::string::npos);
+TEST_CASE("only what was updated in shards, and overlaps, is gathered beside forward") {
+  StageShape shape;
+  shape.data.ranks = 2;
+  Scenario other = two_gpus("overlap_param_gather: true").scenario;
+  CHECK(gathers_beside_forward(other, shape));
+  other.parallelism.data.overlap = false;
+  CHECK_FALSE(gathers_beside_forward(other, shape));
+  other.parallelism.data.overlap = true;
+  for (const Sharding sharding : {Sharding::ddp, Sharding::zero3}) {
+    other.parallelism.data.sharding = sharding;
+    CHECK_FALSE(gathers_beside_forward(other, shape));
   }
 }
 

@@ -7,6 +7,7 @@
 // scaling); and 1/32 more for each written element with MXFP8. Blackwell needs no second copy of a
 // tensor that has one scale (transformer_engine/pytorch/utils.py, is_non_tn_fp8_gemm_supported).
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -105,6 +106,35 @@ TEST_CASE("a layer quantises its four inputs and four output gradients, 4 B an e
   CHECK(casts("precision: fp8, fp8_scaling: current") == nine_digits(6 * elements));
 }
 
+// Queries, keys and values by a layer each: their three gradients are as wide as one of 3h.
+TEST_CASE("queries, keys and values quantise their input once, but in eager layers") {
+  const double input = b * s * h, elements = input * (7 + 9);
+  const std::string apart = "precision: fp8, fp8_scaling: current, fused_qkv: false";
+  CHECK(layer_of(gpt(apart)).casts == nine_digits(6 * (elements + 2 * input)));
+  CHECK(layer_of(gpt(apart + ", fusion: compiled")).casts == nine_digits(6 * elements));
+  // Four ranks have a quarter of each tensor before it is gathered, and of the split ones: inputs
+  // of width h, h, h and 4h, gradients of 3h, h, 4h and h.
+  CHECK(layer_of(gpt(apart, "tensor: 4, sequence: true", 4)).casts ==
+        nine_digits(6 * elements / 4));
+}
+
+TEST_CASE("tensor ranks agree once on the largest value of the input of queries, keys and values") {
+  const auto agreed = [](const std::string& training) {
+    const OpGraph graph = build(
+        gpt("precision: fp8, fp8_scaling: current" + training, "tensor: 4, sequence: true", 4));
+    int count = 0;
+    for (const Op* op : graph.blocks.at(1).order()) {
+      for (const Item& item : op->forward) {
+        const auto* start = std::get_if<StartCollective>(&item);
+        count += start != nullptr && start->op == CollectiveOp::all_reduce ? 1 : 0;
+      }
+    }
+    return count;
+  };
+  CHECK(agreed("") == 2);  // and on that of the MLP
+  CHECK(agreed(", fused_qkv: false") == 2);
+}
+
 TEST_CASE("Blackwell writes one copy of a tensor with one scale, two where blocks have theirs") {
   const double elements = b * s * h * (7 + 9);
   const auto casts = [](const char* training) { return layer_of(on_blackwell(training)).casts; };
@@ -165,4 +195,40 @@ TEST_CASE("fp16 unscales its gradients, the other types do not") {
   };
   CHECK(unscales("precision: fp16"));
   CHECK_FALSE(unscales("precision: bf16"));
+}
+
+// Four experts on four ranks, one each, so that their groups have one rank; h = 512. Beside forward
+// passes the others' parameters are transposed as they come, the experts' behind the update.
+TEST_CASE("fp8 parameters are transposed once a step, those that come and those that are here") {
+  const auto transposed = [](const std::string& experts, const std::string& parallelism) {
+    const Experiment e(scenario_of(fmt::format(R"(
+model: {{name: m, layers: 4, hidden: 512, heads: 8, vocabulary: 8192, dropout: false, bias: false{}}}
+cluster: {{name: c, gpu: h100, gpus_per_node: 4, intra_node: nvlink4}}
+training: {{sequence_length: 256, global_batch: 8, precision: fp8, fp8_parameters: true}}
+parallelism: {{{}}}
+run: {{steps: 1, warmup: 1}}
+)",
+                                               experts, parallelism)));
+    double bytes = 0;
+    const GpuProfile& gpu = e.scenario.cluster.gpu;
+    for (const Task& task : e.plan.program(0).tasks) {
+      if (task.kind != TaskKind::chain || task.step != 1) continue;
+      for (const Kernel& kernel : e.plan.chains[task.work].kernels) {
+        if (e.plan.names[kernel.name] != "transpose weights") continue;
+        const double moving = std::sqrt(std::pow(kernel.seconds, 2) -
+                                        std::pow(gpu.memory_kernels.latency.seconds(), 2));
+        bytes += moving * gpu.memory_kernels.optimizer.bytes_per_second();
+      }
+    }
+    return bytes;
+  };
+  const std::string behind = "data: {sharding: zero1}",
+                    beside = "data: {sharding: zero1, overlap_param_gather: true}";
+  // Read and written, 1 B an element each.
+  for (const std::string& data : {behind, beside})
+    CHECK(transposed("", data) == nine_digits(2 * 4 * 12 * h * h));
+  const std::string experts = ", experts: {count: 4, top_k: 1, ffn: 1024}";
+  for (const std::string& data : {behind, beside})
+    CHECK(transposed(experts, "expert: {degree: 4}, " + data) ==
+          nine_digits(2 * 4 * (4 * h * h + 2 * h * 1024)));
 }

@@ -41,6 +41,19 @@ const std::string kDense =
     "training: {sequence_length: 1024, global_batch: 8, attention: flash2}\n"
     "parallelism: {data: {sharding: zero1}}\n";
 
+/// What other shardings do not have.
+const std::string kGathers =
+    "model: {name: small, layers: 4, hidden: 2048, heads: 16, vocabulary: 8192}\n" + kOneNode +
+    "training: {sequence_length: 1024, global_batch: 8, attention: flash2}\n"
+    "parallelism: {data: {sharding: zero1, overlap_param_gather: true, align_param_gather: "
+    "true}}\n";
+
+const std::string kCopies =
+    "model: {name: small, layers: 4, hidden: 2048, heads: 16, vocabulary: 8192}\n" + kOneNode +
+    "training: {sequence_length: 1024, global_batch: 8, attention: flash2}\n"
+    "parallelism: {tensor: 2, sequence: true, dtensor: true, data: {sharding: zero3, copy_out: "
+    "true}}\n";
+
 const std::string kTwoNodes =
     "model: {name: small, layers: 6, hidden: 1024, heads: 16, vocabulary: 8192}\n"
     "cluster: {base: dgx-h100, nodes: 2}\n"
@@ -156,7 +169,8 @@ std::vector<Strategy> some_of(const std::vector<Strategy>& all, std::size_t most
 }  // namespace
 
 TEST_CASE("the search finds strategies to fit together exactly where the reader does") {
-  for (const std::string& text : {kDense, kTwoNodes, kExperts, kMegatron, kMlp}) {
+  for (const std::string& text :
+       {kDense, kGathers, kCopies, kTwoNodes, kExperts, kMegatron, kMlp}) {
     CAPTURE(text);
     const SearchBase base = base_of(text);
     const Everything all = everything(base, axes_of(base, {base.scenario.cluster.gpus()}));

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/command/what_if.hpp"
+#include "sim/core/registry.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/plan/what_if.hpp"
 #include "tests/closed_form/harness.hpp"
@@ -181,6 +182,37 @@ training: {{sequence_length: 256, global_batch: 8, micro_batch: 1}}
   CHECK_FALSE(titles("50257", "parallelism: {tensor: 2}").contains(padded));
   CHECK_FALSE(titles("50257", "framework: megatron").contains(padded));
   CHECK_FALSE(titles("50257", "faults: {gpu_spread: 0}").contains(alike));
+  const auto slow = titles("50257", "faults: {slow_gpus: [{ranks: [0], factor: 1.5}]}");
+  CHECK(slow.contains(alike + ", slow ones times their factors"));
+  CHECK(slow.contains("without slow GPUs"));
+}
+
+TEST_CASE("another sharding is proposed without the gathers that it does not have") {
+  const auto proposed = [](const std::string& data) {
+    const std::string text = R"(
+model: {kind: mlp, name: m, layers: 4, width: 1024}
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {global_batch: 64}
+parallelism: {data: {)" + data +
+                             "}}\n";
+    std::vector<std::string> all;
+    for (const Proposal* proposal : Registry<Proposal>::all()) {
+      for (const Change& change : proposal->changes(read(text.c_str(), {}))) {
+        if (change.settings.empty() || !change.settings.front().starts_with("parallelism.data.sha"))
+          continue;
+        all.push_back(fmt::format("{}", fmt::join(change.settings, " ")));
+        CHECK_NOTHROW(read(text.c_str(), change.settings));
+      }
+    }
+    return all;
+  };
+  const std::string key = "parallelism.data.";
+  CHECK(proposed("sharding: zero2, overlap_param_gather: true, align_param_gather: true") ==
+        std::vector{key + "sharding=zero1", key + "sharding=ddp " + key +
+                                                "overlap_param_gather=false " + key +
+                                                "align_param_gather=false"});
+  CHECK(proposed("sharding: zero3, copy_out: true").front() ==
+        key + "sharding=zero2 " + key + "copy_out=false");
 }
 
 TEST_CASE("as many workers as are said fill the GPU, and one less does not") {

@@ -1,19 +1,15 @@
 // Hugging Face configs: the dimensions that their authors publish, hence the published counts.
 #include "sim/scenario/huggingface.hpp"
 
-#include <filesystem>
-#include <fstream>
-
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include "sim/core/error.hpp"
 #include "sim/ops/blocks.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace stepsim;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -21,20 +17,13 @@ namespace {
 class Config {
  public:
   explicit Config(const std::string& json, const std::string& model = "some-model")
-      : folder_(fs::temp_directory_path() / ("stepsim_config_" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_ / model);
-    path_ = (folder_ / model / "config.json").string();
-    std::ofstream(path_) << json;
-  }
-  ~Config() { fs::remove_all(folder_); }
-  Config(const Config&) = delete;
-  Config& operator=(const Config&) = delete;
+      : path_(folder_.file(model + "/config.json", json)) {}
 
   const std::string& path() const { return path_; }
   Model model() const { return load_model(path_, Library{}); }
 
  private:
-  fs::path folder_;
+  TemporaryFolder folder_;
   std::string path_;
 };
 

@@ -307,15 +307,29 @@ TEST_CASE("gathers beside forward passes, averages of NCCL and looks at gradient
   CHECK_FALSE(plain.overlap_param_gather);
   CHECK(plain.check_for_nan_in_grad);
   CHECK(plain.averaging == Averaging::bucket);
-  const DataParallel stated =
-      imported(megatron(kGpt + "--use-distributed-optimizer --overlap-grad-reduce "
-                               "--overlap-param-gather --align-param-gather "
-                               "--ddp-average-in-collective --no-check-for-nan-in-loss-and-grad"))
-          .scenario.parallelism.data;
+  const std::string gathers =
+      "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather "
+      "--align-param-gather --ddp-average-in-collective --no-check-for-nan-in-loss-and-grad ";
+  const DataParallel stated = of_megatron(gathers).parallelism.data;
   CHECK(stated.overlap_param_gather);
-  CHECK(stated.align_param_gather);
+  CHECK_FALSE(stated.align_param_gather);
   CHECK_FALSE(stated.check_for_nan_in_grad);
   CHECK(stated.averaging == Averaging::collective);
+  const std::string chunks =
+      "--pipeline-model-parallel-size 4 --num-virtual-stages-per-pipeline-rank 2 --nnodes 4 "
+      "--global-batch-size 128";
+  CHECK(of_megatron(gathers + chunks).parallelism.data.align_param_gather);
+}
+
+TEST_CASE("options about gathers that Megatron-LM has not are not mapped") {
+  CHECK_FALSE(of_megatron("--align-param-gather").parallelism.data.align_param_gather);
+  const DataParallel fsdp =
+      of_megatron(
+          "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
+          "--overlap-grad-reduce --overlap-param-gather --align-param-gather")
+          .parallelism.data;
+  CHECK(fsdp.sharding == Sharding::zero3);
+  CHECK_FALSE(fsdp.overlap_param_gather);
 }
 
 TEST_CASE("what cannot be mapped stands in the file and among the notes, the rest does not") {

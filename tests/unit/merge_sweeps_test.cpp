@@ -5,31 +5,15 @@
 #include <fstream>
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include "sim/core/error.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace stepsim;
 
 namespace {
 
 namespace fs = std::filesystem;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "stepsim-merge-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 SweepRecord record(const std::string& identity) {
   SweepAxis axis{.paths = {"training.micro_batch"}, .values = {}, .place = {}};
@@ -90,7 +74,7 @@ bool contains(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("parts of a sweep make the whole, in any order, and a part may come twice") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto a = made(folder.file("a.db"), record("x"), {ok_point(0, 1), refused(2)});
   const auto b = made(folder.file("b.db"), record("x"), {ok_point(1, 2), ok_point(3, 4)});
   const auto all = folder.file("all.db");
@@ -107,7 +91,7 @@ TEST_CASE("parts of a sweep make the whole, in any order, and a part may come tw
 }
 
 TEST_CASE("what the file has already stays, and it may be among those that are merged") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto a = made(folder.file("a.db"), record("x"), {ok_point(0, 1)});
   const auto b = made(folder.file("b.db"), record("x"), {ok_point(1, 2)});
   made(b, record("y"), {ok_point(2, 3)});
@@ -121,7 +105,7 @@ TEST_CASE("what the file has already stays, and it may be among those that are m
 }
 
 TEST_CASE("the last bits of a number may differ, more may not") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto a = made(folder.file("a.db"), record("x"), {ok_point(0, 1)});
   const auto near = made(folder.file("near.db"), record("x"), {ok_point(0, 1 + 1e-15)});
   const auto far = made(folder.file("far.db"), record("x"), {ok_point(1, 1), ok_point(0, 1.001)});
@@ -135,7 +119,7 @@ TEST_CASE("the last bits of a number may differ, more may not") {
 }
 
 TEST_CASE("files that disagree about a state leave the result as it was, or do not make it") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto a = made(folder.file("a.db"), record("x"), {ok_point(0, 1), ok_point(1, 1)});
   const auto b = made(folder.file("b.db"), record("x"), {refused(1)});
   const auto all = folder.file("all.db");
@@ -147,7 +131,7 @@ TEST_CASE("files that disagree about a state leave the result as it was, or do n
 }
 
 TEST_CASE("points of different builds are united where that is asked, and stay told apart") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto built = [](SweepPoint point, const std::string& build) {
     point.build = build;
     return point;
@@ -170,7 +154,7 @@ TEST_CASE("points of different builds are united where that is asked, and stay t
 }
 
 TEST_CASE("a file with a point that cannot be is not merged") {
-  const Folder folder;
+  const TemporaryFolder folder;
   SweepRecord larger = record("x");
   larger.axes[0].values.push_back({{"16"}, {}, {}});
   const auto a = made(folder.file("a.db"), record("x"), {ok_point(0, 1)});
@@ -180,7 +164,7 @@ TEST_CASE("a file with a point that cannot be is not merged") {
 }
 
 TEST_CASE("sweeps of other profiles are refused") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto a = made(folder.file("a.db"), record("x"), {ok_point(0, 1)});
   SweepRecord other = record("x");
   other.inputs = "others";
@@ -191,7 +175,7 @@ TEST_CASE("sweeps of other profiles are refused") {
 }
 
 TEST_CASE("what is no file of sweeps is said, and nothing is made") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto all = folder.file("all.db");
   CHECK_THROWS_AS(merge_sweeps(all, {folder.file("none.db")}), IoError);
   CHECK_THROWS_AS(merge_sweeps(all, {all}), IoError);
@@ -203,7 +187,7 @@ TEST_CASE("what is no file of sweeps is said, and nothing is made") {
 }
 
 TEST_CASE("a file that may only be read can be merged") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto a = made(folder.file("a.db"), record("x"), {ok_point(0, 1)});
   fs::permissions(a, fs::perms::owner_read);
   CHECK(merge_sweeps(folder.file("all.db"), {a}).front().done == 1);

@@ -131,6 +131,20 @@ TEST_CASE("widths of features align the rows of all three products of a layer") 
   for (const Gemm& gemm : gemms_of(with_vocabulary(50257, ""), "qkv")) CHECK(gemm.alignment == 8);
 }
 
+TEST_CASE("widths of experts align the rows of their products, too") {
+  for (const auto& [ffn, alignment] : {std::pair{1023, 1}, {1022, 2}, {1024, 8}}) {
+    CAPTURE(ffn);
+    const OpGraph graph =
+        graph_of(gpt("", "", fmt::format(", experts: {{count: 4, top_k: 1, ffn: {}}}", ffn)));
+    const std::vector<Gemm> products = gemms_of(graph, "experts");
+    CHECK(products.size() == 6);
+    for (const Gemm& gemm : products) {
+      CHECK(gemm.grouped);
+      CHECK(gemm.alignment == alignment);
+    }
+  }
+}
+
 TEST_CASE("cuBLAS 10 makes products of unaligned rows without tensor cores") {
   for (const Gemm& gemm : gemms_of(with_vocabulary(30522, ", cublas: 10"), "logits"))
     CHECK(gemm.precision == Precision::fp32);

@@ -5,7 +5,6 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "sim/cluster/network.hpp"
 #include "sim/command/command.hpp"
@@ -16,6 +15,7 @@
 #include "sim/plan/known_names.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/unit/written_cluster.hpp"
 
 using namespace stepsim;
@@ -27,21 +27,12 @@ namespace {
 class Machine {
  public:
   Machine() {
-    std::string name = (fs::temp_directory_path() / "stepsim-probe-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    folder_ = name;
     put("proc/cpuinfo",
         "processor\t: 0\nmodel name\t: Example CPU\nphysical id\t: 0\ncore id\t: 0\n");
     put("proc/meminfo", "MemTotal:       1048576 kB\nMemFree: 5 kB\n");
   }
-  ~Machine() { fs::remove_all(folder_); }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
 
-  void put(const std::string& name, const std::string& text) const {
-    fs::create_directories((folder_ / name).parent_path());
-    std::ofstream(folder_ / name) << text;
-  }
+  void put(const std::string& name, const std::string& text) const { folder_.file(name, text); }
   void gpu(const std::string& bus, int numa, const std::string& speed) const {
     const std::string device = fmt::format("sys/bus/pci/devices/{}/", bus);
     put(device + "vendor", "0x10de\n");
@@ -63,10 +54,10 @@ class Machine {
     put("sys/class/net/" + name + "/speed", fmt::format("{}\n", megabits));
     put("sys/class/net/" + name + "/device/uevent", "PCI_SLOT_NAME=" + bus + "\n");
   }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_.file(name); }
 
  private:
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 struct Answer {

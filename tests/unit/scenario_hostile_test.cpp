@@ -1,17 +1,15 @@
 // Files that mean no good: huge, deep, binary, endless. Each is refused at once, with a sentence.
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include "sim/core/error.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace stepsim;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -35,13 +33,6 @@ std::string repeated(const std::string& part, std::size_t times) {
   for (std::size_t i = 0; i < times; ++i) text += part;
   return text;
 }
-
-/// A folder that is removed with the test.
-struct TemporaryFolder {
-  fs::path path = fs::temp_directory_path() / ("stepsim_hostile_" + std::to_string(::getpid()));
-  TemporaryFolder() { fs::create_directories(path); }
-  ~TemporaryFolder() { fs::remove_all(path); }
-};
 
 }  // namespace
 
@@ -128,19 +119,19 @@ TEST_CASE("empty files and files without a map are refused") {
 
 TEST_CASE("a folder and a missing file are no scenario") {
   const TemporaryFolder folder;
-  CHECK_THROWS_WITH_AS(load_scenario(folder.path.string()), doctest::Contains("it is a folder"),
+  CHECK_THROWS_WITH_AS(load_scenario(folder.path().string()), doctest::Contains("it is a folder"),
                        IoError);
-  CHECK_THROWS_WITH_AS(load_scenario((folder.path / "none.yaml").string()),
+  CHECK_THROWS_WITH_AS(load_scenario((folder.path() / "none.yaml").string()),
                        doctest::Contains("No such file or directory"), IoError);
 }
 
 TEST_CASE("a file of 50 MB, a folder and a device are refused where a model is named") {
   const TemporaryFolder folder;
   const std::string rest = "cluster: pod\ntraining: {sequence_length: 512, global_batch: 64}\n";
-  std::ofstream(folder.path / "big.yaml") << std::string(50'000'000, '#');
-  CHECK(error_of("model: " + (folder.path / "big.yaml").string() + "\n" + rest)
+  std::ofstream(folder.path() / "big.yaml") << std::string(50'000'000, '#');
+  CHECK(error_of("model: " + (folder.path() / "big.yaml").string() + "\n" + rest)
             .find("larger than 1 MiB") != std::string::npos);
-  CHECK(error_of("model: " + folder.path.string() + "/\n" + rest).find("it is a folder") !=
+  CHECK(error_of("model: " + folder.path().string() + "/\n" + rest).find("it is a folder") !=
         std::string::npos);
   CHECK(error_of("model: /dev/zero\n" + rest).find("larger than 1 MiB") != std::string::npos);
 }
@@ -148,10 +139,10 @@ TEST_CASE("a file of 50 MB, a folder and a device are refused where a model is n
 TEST_CASE("a long chain of bases is followed without harm") {
   const TemporaryFolder folder;
   for (int i = 0; i < 200; ++i) {
-    std::ofstream(folder.path / (std::to_string(i) + ".yaml"))
+    std::ofstream(folder.path() / (std::to_string(i) + ".yaml"))
         << "base: ./" << (i + 1) % 200 << ".yaml\n";
   }
-  CHECK(error_of("model: " + (folder.path / "0.yaml").string() +
+  CHECK(error_of("model: " + (folder.path() / "0.yaml").string() +
                  "\ncluster: pod\n"
                  "training: {sequence_length: 512, global_batch: 64}\n")
             .find("is based on itself") != std::string::npos);

@@ -11,31 +11,12 @@
 #include "sim/scenario/load_suite.hpp"
 #include "sim/scenario/run_record_file.hpp"
 #include "tests/source_folder.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A folder of its own, removed with all that is in it.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "stepsim-suite-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return (path_ / name).string();
-  }
-
- private:
-  fs::path path_;
-};
 
 constexpr const char* kSuite = R"(
 suite: small
@@ -75,7 +56,7 @@ constexpr const char* kTable =
 }  // namespace
 
 TEST_CASE("rows become runs with settings, groups, times and what is known") {
-  const Folder folder;
+  const TemporaryFolder folder;
   folder.file("small.csv", kTable);
   const LoadedSuite loaded = load_suite({.path = folder.file("small.yaml", kSuite)});
   CHECK(loaded.suite.name == "small");
@@ -94,7 +75,7 @@ TEST_CASE("rows become runs with settings, groups, times and what is known") {
 }
 
 TEST_CASE("a run's scenario is the base with its settings") {
-  const Folder folder;
+  const TemporaryFolder folder;
   folder.file("small.csv", kTable);
   const LoadedSuite loaded = load_suite({.path = folder.file("small.yaml", kSuite)});
   const Scenario first = scenario_of(loaded.suite, loaded.runs[0]);
@@ -111,7 +92,7 @@ TEST_CASE("a run's scenario is the base with its settings") {
 }
 
 TEST_CASE("what stands for a cell's text may be blank, a cell may not") {
-  const Folder folder;
+  const TemporaryFolder folder;
   folder.file("small.csv", kTable);
   const auto settings = [&](const std::string& phrase) {
     std::string suite = kSuite;
@@ -125,7 +106,7 @@ TEST_CASE("what stands for a cell's text may be blank, a cell may not") {
 }
 
 TEST_CASE("a filter sees columns and groups") {
-  const Folder folder;
+  const TemporaryFolder folder;
   folder.file("small.csv", kTable);
   const std::string path = folder.file("small.yaml", kSuite);
   CHECK(load_suite({.path = path, .filter = "nodes == 2 and size == \"M\""}).runs.size() == 1);
@@ -134,7 +115,7 @@ TEST_CASE("a filter sees columns and groups") {
 }
 
 TEST_CASE("another table may have rows that cannot be used, each with its reason") {
-  const Folder folder;
+  const TemporaryFolder folder;
   folder.file("small.csv", kTable);
   const std::string other = folder.file("other.csv",
                                         "size,gpus,batch,kind,full,time_ms\n"
@@ -165,7 +146,7 @@ TEST_CASE("every committed suite loads, and names its source") {
 }
 
 TEST_CASE("a record of errors reads back as it was written") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const ErrorRecord record{{{"mpt", "", "", 139, 0.0331, 0.02, 0.069, 0.251, -0.016},
                             {"mpt", "model", "MPT-7b", 17, 0.01, 0.01, 0.02, 0.03, 0}}};
   const ErrorRecord read = load_error_record(folder.file("record.yaml", to_yaml(record)));
@@ -177,7 +158,7 @@ TEST_CASE("a record of errors reads back as it was written") {
 }
 
 TEST_CASE("a record of runs reads back as it was written, to a thousandth of a per cent") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const RunTraits traits{"a100", "ampere", "dense transformer", "large layers", "16-bit"};
   const std::vector<RecordedRuns> runs{{"mpt", traits, "", {-0.123456, 0.01}},
                                        {"mpt", traits, "\"slow\", or late", {0.5}}};
@@ -195,7 +176,7 @@ TEST_CASE("a record of runs reads back as it was written, to a thousandth of a p
 }
 
 TEST_CASE("a record of runs without errors, with infinite ones or a kind twice is refused") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto refuse = [&](const std::string& rows, const std::string& text) {
     const std::string path = folder.file("runs.csv", to_csv({}) + rows);
     CHECK_THROWS_WITH_AS(load_recorded_runs(path), doctest::Contains(text.c_str()), UserError);
@@ -217,7 +198,7 @@ TEST_CASE("a record of runs without errors, with infinite ones or a kind twice i
 }
 
 TEST_CASE("the record of runs of a library is that of its first folder that has one") {
-  const Folder folder;
+  const TemporaryFolder folder;
   fs::create_directories(fs::path(folder.file("x", "")).parent_path() / "validate");
   const std::string path =
       folder.file("validate/recorded_runs.csv", to_csv({{"mine", {}, "", {0}}}));

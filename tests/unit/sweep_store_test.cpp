@@ -6,9 +6,9 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include "sim/core/error.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace stepsim;
 
@@ -16,20 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class TemporaryFile {
- public:
-  TemporaryFile() {
-    std::string name = (fs::temp_directory_path() / "stepsim-store-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    folder_ = name;
-  }
-  ~TemporaryFile() { fs::remove_all(folder_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  std::string path() const { return (folder_ / "a.sweep.db").string(); }
-
- private:
-  fs::path folder_;
+struct TemporaryFile {
+  TemporaryFolder folder;
+  std::string path() const { return folder.file("a.sweep.db"); }
 };
 
 SweepRecord record(const std::string& identity) {

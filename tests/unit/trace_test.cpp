@@ -13,6 +13,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/report/file.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace stepsim;
 using nlohmann::json;
@@ -127,13 +128,6 @@ std::string inflated(const std::string& path) {
   text.resize(static_cast<std::size_t>(std::max(0, size)));
   return text;
 }
-
-struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / "stepsim_trace_test";
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string file(const std::string& name) const { return (path / name).string(); }
-};
 
 }  // namespace
 
@@ -270,31 +264,31 @@ TEST_CASE("memory is a counter in GiB") {
 TEST_CASE("an empty timeline is a trace too") { CHECK(of_phase(events_of({}), "X").empty()); }
 
 TEST_CASE("a saved trace is the written one, compressed when its name says so, and nothing else") {
-  const Folder folder;
+  const TemporaryFolder folder;
   save_trace(folder.file("a.json"), two_stages());
   save_trace(folder.file("a.json.gz"), two_stages());
   save_trace(folder.file("b.json.gz"), two_stages());
   CHECK(file_text(folder.file("a.json")) == trace_of(two_stages()));
   CHECK(inflated(folder.file("a.json.gz")) == trace_of(two_stages()));
   CHECK(file_text(folder.file("a.json.gz")) == file_text(folder.file("b.json.gz")));
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 3);
+  CHECK(folder.files() == 3);
 }
 
 TEST_CASE("a file that cannot be saved is an error that names it, and leaves nothing behind") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string missing = folder.file("no/such/folder/a.json");
   CHECK_THROWS_WITH_AS(save_trace(missing, two_stages()),
                        ("cannot write '" + missing + "': No such file or directory").c_str(),
                        IoError);
   CHECK_THROWS_AS(save_trace(missing + ".gz", two_stages()), IoError);
 
-  std::filesystem::create_directories(folder.path / "taken" / "inside");
+  std::filesystem::create_directories(folder.path() / "taken" / "inside");
   CHECK_THROWS_AS(save_file(folder.file("taken"), "text"), IoError);
-  CHECK_FALSE(std::filesystem::exists(folder.path / "taken.tmp"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "taken.tmp"));
 }
 
 TEST_CASE("what stood at a path stays when the writer fails") {
-  const Folder folder;
+  const TemporaryFolder folder;
   save_file(folder.file("result.json"), "old");
   CHECK_THROWS_AS(save_file(folder.file("result.json"),
                             [](std::ostream& out) {
@@ -303,14 +297,14 @@ TEST_CASE("what stood at a path stays when the writer fails") {
                             }),
                   SimulationError);
   CHECK(file_text(folder.file("result.json")) == "old");
-  CHECK_FALSE(std::filesystem::exists(folder.path / "result.json.tmp"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "result.json.tmp"));
 }
 
 TEST_CASE("a full disk is an error") {
   REQUIRE(std::filesystem::exists("/dev/full"));  // Linux has it
-  const Folder folder;
-  std::filesystem::create_symlink("/dev/full", folder.path / "a.json.tmp");
-  std::filesystem::create_symlink("/dev/full", folder.path / "a.gz.tmp");
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("/dev/full", folder.path() / "a.json.tmp");
+  std::filesystem::create_symlink("/dev/full", folder.path() / "a.gz.tmp");
   CHECK_THROWS_AS(save_file(folder.file("a.json"), std::string(1 << 20, 'x')), IoError);
   CHECK_THROWS_AS(save_file(folder.file("a.gz"), "text"), IoError);
 }

@@ -261,6 +261,12 @@ void add_cast(Items& items, const Pass& pass, const std::string& name, double el
 Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
                    std::int64_t k, bool weight_gradient = false);
 
+/// Likewise of so many groups, each with weights of its own: those of experts, whose kernels are
+/// those of one (NVIDIA/TransformerEngine transformer_engine/common/gemm/cublaslt_gemm.cu,
+/// nvte_multi_stream_cublas_gemm).
+Launch grouped_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
+                    std::int64_t k, std::int64_t groups, bool weight_gradient = false);
+
 /// Building blocks for kernels.
 Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
             std::int64_t k, bool weight_gradient = false, std::int64_t batch = 1);

@@ -15,12 +15,25 @@
 // gathers it, keeps it and scatters its gradient for itself (torch/distributed/tensor/parallel/
 // style.py, ColwiseParallel with input_layouts=Shard(1)), and autograd adds the gradients.
 //
+// An fp8 tensor that has its scale from itself (current scaling) is read for its largest value,
+// 2 B an element, of which another kernel makes the scale, 4 B each (NVIDIA/TransformerEngine
+// transformer_engine/common/recipe/current_scaling.cu, amax_kernel and
+// compute_scale_from_amax_kernel).
+//
+// Layers that share an input quantise it once where tensor ranks gather it, for that comes after
+// (pytorch/ao@0e0fba8 torchao/float8/float8_tensor_parallel.py, PrepareFloat8ModuleInput), and
+// where a compiler sees that they compute the same (pytorch/pytorch
+// torch/_functorch/compile_utils.py, fx_graph_cse). Else each does it for itself.
+//
 // A bias is added by the matrix product (cuBLASLt epilogue); unfused by a kernel of its own, as in
 // the same file of Megatron-LM. That of a row-split layer is added behind the reduction.
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
 namespace {
+
+constexpr double kAmaxBytes = 2;  // of a bf16 element that is read to find the largest
+constexpr Bytes kScale{4};
 
 /// dgrad and wgrad of C = A[m,in] W[in,out], with what runs beside or between them.
 struct LinearShape {
@@ -53,6 +66,11 @@ void add_gradients_ready(Items& items, const Op& op) {
   }
 }
 
+/// Whether the layer multiplies what another one has quantised.
+bool finds_input_quantised(const Pass& pass) {
+  return pass.gathered && (pass.is_compiled() || pass.outer_tokens() < pass.tokens());
+}
+
 /// `tokens`: of this rank, before what other tensor ranks have is gathered.
 Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t tokens) {
   Op op;
@@ -70,7 +88,9 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t
   } else if (!pass.gathers_parameters) {
     op.scratch = Bytes{pass.element() * op.parameters.front()};
   }
-  add_cast(op.forward, pass, name + " cast", static_cast<double>(tokens * s.in), tokens < s.tokens);
+  if (!finds_input_quantised(pass))
+    add_cast(op.forward, pass, name + " cast", static_cast<double>(tokens * s.in),
+             tokens < s.tokens);
   add_weight_cast(op.forward, pass, name, s);
   add_weight_cast(op.backward, pass, name, s);
   return op;
@@ -238,13 +258,6 @@ Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in,
   return op;
 }
 
-namespace {
-
-constexpr double kAmaxBytes = 2;  // of a bf16 element that is read to find the largest
-constexpr Bytes kScale{4};
-
-}  // namespace
-
 Pass unquantised(Pass pass) {
   pass.linear = pass.precision;
   return pass;
@@ -286,6 +299,12 @@ Gemm aligned(Gemm gemm, const Pass& pass) {
 Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
                    std::int64_t k, bool weight_gradient) {
   return {name, aligned({m, n, k, 1, weight_gradient, pass.linear}, pass), weight_gradient};
+}
+
+Launch grouped_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
+                    std::int64_t k, std::int64_t groups, bool weight_gradient) {
+  return {name, aligned({m, n, k, groups, weight_gradient, pass.linear, true}, pass),
+          weight_gradient};
 }
 
 Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,

@@ -84,11 +84,6 @@ struct GroupedLinear {
   std::int64_t in, out;
 };
 
-Launch grouped(const std::string& name, const Pass& pass, const Rows& rows, std::int64_t m,
-               std::int64_t n, std::int64_t k, bool weight_gradient) {
-  return {name, Gemm{m, n, k, rows.local, weight_gradient, pass.linear, true}, weight_gradient};
-}
-
 void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
   const auto elements = static_cast<double>(rows.local * l.in * l.out);
   if (pass.recast_weights) add_cast(items, pass, std::string(l.name) + " weight cast", elements);
@@ -98,7 +93,7 @@ void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear
   const std::string name = l.name;
   add_cast(op.forward, pass, name + " cast", rows.computed * static_cast<double>(l.in));
   add_weight_casts(op.forward, pass, rows, l);
-  op.forward.emplace_back(grouped(name, pass, rows, rows.each, l.out, l.in, false));
+  op.forward.emplace_back(grouped_gemm(name, pass, rows.each, l.out, l.in, rows.local));
   op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
                        static_cast<double>(l.in * l.out));
   if (pass.quantises()) op.quantised += static_cast<double>(rows.local * l.in * l.out);
@@ -113,8 +108,9 @@ void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinea
   const std::string name = l.name;
   add_weight_casts(op.backward, pass, rows, l);
   add_cast(op.backward, pass, name + " gradient cast", rows.computed * static_cast<double>(l.out));
-  op.backward.emplace_back(grouped(name + " dgrad", pass, rows, rows.each, l.in, l.out, false));
-  op.backward.emplace_back(grouped(name + " wgrad", pass, rows, l.in, l.out, rows.each, true));
+  op.backward.emplace_back(grouped_gemm(name + " dgrad", pass, rows.each, l.in, l.out, rows.local));
+  op.backward.emplace_back(
+      grouped_gemm(name + " wgrad", pass, l.in, l.out, rows.each, rows.local, true));
   add_gradient_sum(op.backward, pass, name, static_cast<double>(rows.local * l.in * l.out));
   for (std::int64_t i = 0; i < rows.local; ++i)
     op.backward.emplace_back(GradientReady{static_cast<double>(l.in * l.out), op.expert});

@@ -6,6 +6,8 @@
 #include "sim/core/registry.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/what_if.hpp"
+#include "sim/scenario/check_gathers.hpp"
+#include "sim/scenario/names.hpp"
 
 namespace stepsim {
 namespace {
@@ -21,9 +23,9 @@ std::vector<Change> switches(const Scenario& scenario) {
   std::vector<Change> changes;
   set(changes, data && !split.data.overlap, "parallelism.data.overlap=true");
   set(changes, data && !split.data.no_sync, "parallelism.data.no_sync=true");
-  const bool updates_shards =
-      data && (split.data.sharding == Sharding::zero1 || split.data.sharding == Sharding::zero2);
-  set(changes, updates_shards && split.data.overlap && !split.data.overlap_param_gather,
+  set(changes,
+      data && gathers_updates(split.data.sharding) && split.data.overlap &&
+          !split.data.overlap_param_gather,
       "parallelism.data.overlap_param_gather=true");
   set(changes, data && !gathers && split.data.check_for_nan_in_grad,
       "parallelism.data.check_for_nan_in_grad=false");
@@ -55,6 +57,22 @@ std::vector<Change> buckets(const Scenario& scenario) {
   return changes;
 }
 
+/// Another sharding, without what is about gathers that it does not have.
+Change resharded(const Scenario& scenario, Sharding sharding) {
+  const DataParallel& now = scenario.parallelism.data;
+  DataParallel other = now;
+  other.sharding = sharding;
+  drop_idle_gathers(other);
+  Change change{.settings = {fmt::format("parallelism.data.sharding={}", name_of(sharding))}};
+  const auto drop = [&](const char* key, bool had, bool has) {
+    if (had && !has) change.settings.push_back(fmt::format("parallelism.data.{}=false", key));
+  };
+  drop("overlap_param_gather", now.overlap_param_gather, other.overlap_param_gather);
+  drop("align_param_gather", now.align_param_gather, other.align_param_gather);
+  if (!scenario.framework) drop("copy_out", now.copy_out, other.copy_out);
+  return change;
+}
+
 /// Splits that need less communication, and more memory.
 std::vector<Change> smaller_splits(const Scenario& scenario) {
   const Parallelism& split = scenario.parallelism;
@@ -62,9 +80,9 @@ std::vector<Change> smaller_splits(const Scenario& scenario) {
   set(changes, split.tensor > 1, fmt::format("parallelism.tensor={}", split.tensor / 2));
   if (scenario.data_parallel() == 1) return changes;
   const Sharding sharding = split.data.sharding;
-  set(changes, sharding == Sharding::zero3, "parallelism.data.sharding=zero2");
-  set(changes, sharding >= Sharding::zero2, "parallelism.data.sharding=zero1");
-  set(changes, sharding >= Sharding::zero1, "parallelism.data.sharding=ddp");
+  for (const Sharding less : {Sharding::zero2, Sharding::zero1, Sharding::ddp}) {
+    if (sharding > less) changes.push_back(resharded(scenario, less));
+  }
   const int inside = scenario.cluster.gpus_per_node / split.tensor;
   set(changes,
       sharding != Sharding::ddp && !split.data.shard_degree && inside > 1 &&

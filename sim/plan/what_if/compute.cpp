@@ -16,7 +16,10 @@ std::vector<Change> faster(const Scenario&) {
 
 std::vector<Change> alike(const Scenario& scenario) {
   if (pace_of_slowest(scenario).compute <= 1) return {};
-  return {{.title = "all GPUs as fast as the mean one",
+  // Factors of slow GPUs multiply the pace that all have.
+  return {{.title = scenario.faults.slow_gpus.empty()
+                        ? "all GPUs as fast as the mean one"
+                        : "all GPUs as fast as the mean one, slow ones times their factors",
            .scenario = [](Scenario& changed) { changed.faults.gpu_spread = 0; }}};
 }
 
