@@ -27,6 +27,7 @@ Pass pass_of(const Scenario& s) {
   pass.sequence_parallel = s.parallelism.sequence;
   pass.overlap_tensor = s.parallelism.overlap_tensor;
   pass.copies_shards = s.parallelism.dtensor && pass.sequence_parallel;
+  pass.gathers_each = pass.copies_shards && s.parallelism.gather_each;
   pass.fusion = s.training.fusion;
   pass.megatron = has_megatron_layers(s);
   pass.replicas = s.replicas();

@@ -7,12 +7,15 @@
 namespace stepsim {
 namespace {
 
-/// A linear layer whose input is kept by another one already, to whose gradient it adds.
+/// A linear layer whose input is kept by another one already, unless each keeps what it gathered,
+/// and to whose gradient it adds.
 Op of_the_same_input(const Pass& pass, const std::string& name, std::int64_t hidden,
                      std::int64_t width, bool bias) {
   Op op = column_linear(pass, name, hidden, width, bias);
-  op.kept_for_weights -= op.saved;
-  op.saved = op.saved_input = Bytes{0};
+  if (!pass.gathers_each) {
+    op.kept_for_weights -= op.saved;
+    op.saved = op.saved_input = Bytes{0};
+  }
   const std::int64_t tokens = pass.gathered ? pass.tokens() : pass.outer_tokens();
   const double input = pass.element() * static_cast<double>(tokens * hidden);
   op.backward.emplace_back(memory_bound(name + " gradient sum", 3 * input));
@@ -89,7 +92,7 @@ Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
     const bool bias = model.bias || model.qkv_bias;
     const std::int64_t kv = shape.kv_heads * shape.head_dim;
     Pass gathered = pass;
-    gathered.gathered = true;
+    gathered.gathered = !pass.gathers_each;
     heads = {dag.add(column_linear(pass, "queries", h, shape.heads * shape.head_dim, bias), inputs),
              dag.add(of_the_same_input(gathered, "keys", h, kv, bias), inputs),
              dag.add(of_the_same_input(gathered, "values", h, kv, bias), inputs)};
@@ -164,8 +167,9 @@ Vertex LayerStack::add_linears(OpDag& dag, const Vertices& inputs, const std::st
                                std::int64_t width, bool bias) const {
   const std::int64_t h = model.hidden;
   const std::int64_t ffn = width / pass.tensor;
+  const int layers = model.gated_mlp ? 2 : 1;
   const Vertex up =
-      dag.add(column_linear(pass, name + " up", h, model.gated_mlp ? 2 * ffn : ffn, bias), inputs);
+      dag.add(column_linear(pass, name + " up", h, layers * ffn, bias, layers), inputs);
   const Vertex middle = dag.add(activation(pass, ffn, model.gated_mlp), {up});
   return dag.add(row_linear(pass, name + " down", ffn, h, bias), {middle});
 }

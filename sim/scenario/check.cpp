@@ -32,6 +32,7 @@ class Checker : KeyReports {
   void check_shard_degree() const;
   void check_training() const;
   void check_layers() const;
+  void check_gather_each() const;
   void check_composed() const;
   void check_fp32_parts() const;
   void check_gradients() const;
@@ -180,6 +181,25 @@ void Checker::check_layers() const {
     report("training.embedding_lookup", "the model has no tokens to look up", "leave it out");
 }
 
+void Checker::check_gather_each() const {
+  if (!p.gather_each || !sound({"model", "parallelism.dtensor", "parallelism.sequence"})) return;
+  const char* key = "parallelism.gather_each";
+  if (!p.dtensor || !p.sequence) {
+    report(key,
+           fmt::format("gather_each is about DTensor's sequence-parallel tensors, but {} is false",
+                       p.dtensor ? "sequence" : "dtensor"),
+           "leave it out, or state dtensor and sequence");
+    return;
+  }
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  if (t != nullptr && s.training.fused_qkv && !t->gated_mlp) {
+    report(key,
+           "gather_each: no two linear layers have one input, with fused_qkv and an MLP without a "
+           "gate",
+           "leave it out");
+  }
+}
+
 void Checker::check_composed() const {
   const std::vector<ComposedOperation>& composed = s.training.composed;
   const char* key = "training.composed";
@@ -307,6 +327,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_shard_degree();
   checker.check_training();
   checker.check_layers();
+  checker.check_gather_each();
   checker.check_composed();
   checker.check_fp32_parts();
   checker.check_gradients();

@@ -284,6 +284,11 @@ void describe(Io& io, Parallelism& p) {
            "copied behind each gather and before each scatter, kept as they were gathered, and "
            "never hidden; false: Megatron-LM's need no copies, and are gathered again for weights' "
            "gradients");
+  io.field(
+      "gather_each", p.gather_each, any,
+      "with dtensor: linear layers of one input (queries, keys and values; gate and up) gather "
+      "it for themselves, keep it, and scatter its gradient, as PyTorch's ColwiseParallel does "
+      "where its input is split; false: once for all, as with PrepareModuleInput");
   io.section("context", p.context, "sequences split over ranks, in attention too");
   io.section("expert", p.expert, "experts split over context and data ranks");
   io.field("embedding", p.embedding, any,

@@ -340,6 +340,7 @@ struct Parallelism {
   bool sequence = false;       ///< sequence parallel regions between tensor parallel ones
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs (Megatron)
   bool dtensor = false;        ///< sequence parallel tensors are copied and kept as PyTorch's are
+  bool gather_each = false;    ///< dtensor: linear layers of one input gather it for themselves
   ContextParallel context;
   ExpertParallel expert;
   EmbeddingSplit embedding = EmbeddingSplit::table;

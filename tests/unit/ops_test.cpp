@@ -252,6 +252,31 @@ TEST_CASE("DTensor copies behind gathers and before scatters, and gathers no inp
   CHECK(more.bytes() == 2 * 2 * b * s * h * 3 / 4);
 }
 
+TEST_CASE(
+    "with ColwiseParallel alone each layer of an input gathers, keeps and scatters for itself") {
+  // A profile of KempnerForge (benchmarks/profiling/13b_24gpu_profiling.md) has 12 gathers and 8
+  // scatters a layer whose forward pass runs twice and stops at the last product: 5 + 5 + 2, and
+  // 2 + 1 + 5.
+  const std::string split = "tensor: 4, sequence: true, dtensor: true";
+  const auto layer = [&](const std::string& more) {
+    return graph_of(gpt(", fused_qkv: false", split + more, ", gated_mlp: true"));
+  };
+  const OpGraph each = layer(", gather_each: true");
+  const Collected forward = collectives(layer_of(each), true);
+  CHECK(count(forward, CollectiveOp::all_gather) == 5);  // queries, keys, values, gate, up
+  CHECK(count(forward, CollectiveOp::reduce_scatter) == 2);
+  const Collected backward = collectives(layer_of(each), false);
+  CHECK(count(backward, CollectiveOp::all_gather) == 2);  // two gradients
+  CHECK(count(backward, CollectiveOp::reduce_scatter) == 5);
+  CHECK(backward.joined);
+  // Three gathered inputs more are kept, and of each rank's tokens three gradients are added.
+  const OpGraph once = layer("");
+  const Bytes more = layer_of(each).saved({}) - layer_of(once).saved({});
+  CHECK(more.bytes() == 3 * 2 * b * s * h);
+  CHECK(moved_bytes(each, " gradient sum") == 3 * 3 * 2 * b * s * h / 4);
+  CHECK(moved_bytes(once, " gradient sum") == 2 * 3 * 2 * b * s * h);
+}
+
 TEST_CASE("without tensor parallelism nothing is communicated inside a layer") {
   const OpGraph graph = graph_of(gpt());
   for (const Block& block : graph.blocks) {

@@ -59,6 +59,7 @@ struct Pass {
   bool aligned_tensor_cores = false;  ///< they take rows of multiples of 16 B only: old cuBLAS
   bool pads_rows = false;             ///< matrices are padded to aligned rows, whatever their width
   bool gathers_parameters = false;    ///< ZeRO 3, which counts the gradients of a block itself
+  bool gathers_each = false;          ///< linear layers of one input gather it for themselves
 
   std::int64_t tokens() const { return batch * sequence; }
   std::int64_t whole_sequence() const { return sequence * context; }
@@ -118,9 +119,10 @@ void add_gradient_sum(Items& items, const Pass& pass, const std::string& name, d
 /// clip_by_global_norm, assign_add).
 void add_gradient_passes(Items& items, const Pass& pass, const std::string& name, double elements);
 
-/// A linear layer whose outputs are split over tensor ranks: `out` is this rank's share.
+/// A linear layer whose outputs are split over tensor ranks: `out` is this rank's share. `layers`:
+/// of one input, whose products are one here.
 Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
-                 bool bias);
+                 bool bias, int layers = 1);
 
 /// A linear layer whose inputs are split over tensor ranks: `in` is this rank's share.
 Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,

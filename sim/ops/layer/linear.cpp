@@ -11,7 +11,9 @@
 // rank and is copied into place, what is scattered is copied into such blocks before, and the
 // gathered input is kept for its weight gradient (pytorch/pytorch
 // torch/distributed/_functional_collectives.py, all_gather_tensor and reduce_scatter_tensor with a
-// dimension other than 0).
+// dimension other than 0). Where nothing gathers it for them before, each linear layer of one input
+// gathers it, keeps it and scatters its gradient for itself (torch/distributed/tensor/parallel/
+// style.py, ColwiseParallel with input_layouts=Shard(1)), and autograd adds the gradients.
 //
 // A bias is added by the matrix product (cuBLASLt epilogue); unfused by a kernel of its own, as in
 // the same file of Megatron-LM. That of a row-split layer is added behind the reduction.
@@ -115,6 +117,14 @@ Bytes kept_input(const Pass& pass, std::int64_t width) {
   return Bytes{pass.linear_element() * static_cast<double>(tokens * width)};
 }
 
+/// Autograd adds what the layers of one input have for its gradient, of this rank's tokens.
+void add_sums_of_gradients(Items& items, const Pass& pass, const std::string& name,
+                           std::int64_t width, int sums) {
+  const double input = pass.element() * static_cast<double>(pass.outer_tokens() * width);
+  for (int i = 0; i < sums; ++i)
+    items.emplace_back(memory_bound(name + " gradient sum", 3 * input));
+}
+
 /// What the weight gradient multiplies: the saved input and the whole output gradient.
 Bytes kept_for_weights(const Pass& pass, const Op& op, LinearShape s) {
   return op.saved + Bytes{pass.linear_element() * static_cast<double>(s.tokens * s.out)};
@@ -156,16 +166,18 @@ void add_gradient_sum(Items& items, const Pass& pass, const std::string& name, d
 }
 
 Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
-                 bool bias) {
+                 bool bias, int layers) {
   const LinearShape s{pass.tokens(), in, out, bias};
+  const int gathers = pass.gathers_each ? layers : 1;
   Op op = linear(pass, name, s, pass.outer_tokens());
-  op.saved = op.saved_input = kept_input(pass, in);
+  op.saved = op.saved_input = kept_input(pass, in) * static_cast<double>(gathers);
   op.kept_for_weights = kept_for_weights(pass, op, s);
   const bool split = pass.tensor > 1 && !pass.gathered;
   const bool hidden = pass.overlap_tensor && !pass.copies_shards;
   add_cast(op.backward, pass, name + " gradient cast", static_cast<double>(s.tokens * s.out));
   if (split && pass.sequence_parallel) {
-    add_gather(op.forward, pass, name + " input", operand(pass, in));
+    for (int i = 0; i < gathers; ++i)
+      add_gather(op.forward, pass, name + " input", operand(pass, in));
     if (!pass.copies_shards)
       add_gather(op.backward, pass, name + " input", operand(pass, in), hidden, true);
     op.scratch += 2.0 * pass.activation(in);  // the gathered input, and its gradient before it is
@@ -174,8 +186,9 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
   add_product(op.forward, pass, name, s);
   op.backward.emplace_back(data_gradient(pass, name, s));
   if (split && pass.sequence_parallel && hidden) op.backward.emplace_back(Join{true});
-  if (split)
+  for (int i = 0; split && i < gathers; ++i)
     add_reduction(op.backward, pass, name + " input gradient", pass.activation(in), hidden);
+  if (gathers > 1) add_sums_of_gradients(op.backward, pass, name, in, gathers - 1);
   add_weight_gradient(op.backward, pass, name, s);
   if (split && hidden) op.backward.emplace_back(Join{});
   add_gradients_ready(op.backward, op);
