@@ -85,6 +85,8 @@ void describe(Io& io, Training& t) {
   io.field(
       "weight_decay", t.weight_decay, any,
       "weights decay, which is a kernel of its own where those of the optimizer are not fused");
+  io.fallback(t.used_gradients, default_used_gradients(io.framework()),
+              "clear_buffer, or the framework's");
   io.field("used_gradients", t.used_gradients, any,
            "what becomes of them after the update: clear_buffer: one kernel clears all; "
            "clear_tensors: one a tensor does, as PyTorch's zero_grad() before 2.0; free: they are "

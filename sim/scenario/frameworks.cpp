@@ -12,6 +12,10 @@ namespace {
 
 constexpr Bytes kInElements{0};
 
+bool is_pytorch(std::optional<Framework> framework) {
+  return framework && *framework != Framework::megatron && *framework != Framework::deepspeed;
+}
+
 DataParallel fully_sharded() {
   DataParallel data;
   data.sharding = Sharding::zero3;
@@ -52,6 +56,7 @@ DataParallel of_framework(Framework framework) {
 constexpr const char* kDdp = "pytorch/pytorch: torch/nn/parallel/distributed.py";
 constexpr const char* kAccumulateGrad =
     "pytorch/pytorch: torch/csrc/autograd/functions/accumulate_grad.h";
+constexpr const char* kOptimizer = "pytorch/pytorch: torch/optim/optimizer.py";
 constexpr const char* kReducerCode = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.cpp";
 constexpr const char* kReducer = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.hpp";
 constexpr const char* kFsdp1 =
@@ -77,6 +82,12 @@ constexpr const char* kZeroFetch =
 
 const std::string kData = "parallelism.data.";
 
+FrameworkPreset freed_gradients(Framework framework) {
+  return {
+      framework, "training.used_gradients", "free", "", "zero_grad(set_to_none=True), since 2.0",
+      kOptimizer};
+}
+
 void add_pytorch_ddp(std::vector<FrameworkPreset>& presets) {
   const auto add = [&](const char* key, const char* value, const char* note, const char* source) {
     presets.push_back({Framework::pytorch_ddp, kData + key, value, "", note, source});
@@ -93,6 +104,7 @@ void add_pytorch_ddp(std::vector<FrameworkPreset>& presets) {
   add("no_sync", "false", "each backward reduces; no_sync() has to be asked for", kDdp);
   presets.push_back({Framework::pytorch_ddp, "training.fused_accumulation", "false", "",
                      "AccumulateGrad adds", kAccumulateGrad});
+  presets.push_back(freed_gradients(Framework::pytorch_ddp));
 }
 
 void add_fsdp(std::vector<FrameworkPreset>& presets, Framework framework, const char* api,
@@ -121,6 +133,7 @@ void add_fsdp(std::vector<FrameworkPreset>& presets, Framework framework, const 
             : "pytorch/pytorch: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py");
   add("reshard_after_forward", "layers", "the root keeps its parameters for backward",
       first ? runtime : api);
+  presets.push_back(freed_gradients(framework));
 }
 
 void add_megatron(std::vector<FrameworkPreset>& presets) {
@@ -193,6 +206,10 @@ bool default_fused_accumulation(std::optional<Framework> framework) {
   return framework != Framework::pytorch_ddp && framework != Framework::deepspeed;
 }
 
+UsedGradients default_used_gradients(std::optional<Framework> framework) {
+  return is_pytorch(framework) ? UsedGradients::free : UsedGradients::clear_buffer;
+}
+
 std::optional<std::int64_t> default_vocabulary_multiple(std::optional<Framework> framework) {
   if (framework == Framework::megatron) return 128;
   return std::nullopt;
@@ -209,9 +226,7 @@ bool default_overlap(std::optional<Framework> framework, Sharding sharding) {
 }
 
 bool default_no_sync(std::optional<Framework> framework, Sharding sharding) {
-  const bool pytorch =
-      framework && *framework != Framework::megatron && *framework != Framework::deepspeed;
-  return !pytorch && (sharding == Sharding::ddp || sharding == Sharding::zero1);
+  return !is_pytorch(framework) && (sharding == Sharding::ddp || sharding == Sharding::zero1);
 }
 
 double bucket_elements(Framework framework, int data_parallel) {

@@ -24,6 +24,9 @@ Precision default_gradients(std::optional<Framework> framework, Precision precis
 /// Megatron-LM's; PyTorch's autograd and DeepSpeed add what a GEMM wrote. Of FSDP's shards the
 /// block takes care.
 bool default_fused_accumulation(std::optional<Framework> framework);
+/// PyTorch's optimizers free them (since 2.0); Megatron-LM clears the buffers that it keeps them
+/// in.
+UsedGradients default_used_gradients(std::optional<Framework> framework);
 std::optional<std::int64_t> default_vocabulary_multiple(std::optional<Framework> framework);
 bool default_overlap(std::optional<Framework> framework, Sharding sharding);
 bool default_no_sync(std::optional<Framework> framework, Sharding sharding);
