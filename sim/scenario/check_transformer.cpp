@@ -80,12 +80,13 @@ void check_tensor(const Scenario& s, const Transformer& t, const KeyReports& key
   divides("heads", t.heads);
   divides("hidden", t.hidden);
   const CrossEntropy loss = s.training.cross_entropy;
-  if (tensor > 1 && (loss == CrossEntropy::torch || loss == CrossEntropy::xentropy)) {
+  const bool whole = loss == CrossEntropy::torch || loss == CrossEntropy::xentropy;
+  if (tensor > 1 && whole && !s.parallelism.dtensor) {
     keys.report(
         "training.cross_entropy",
         fmt::format("cross_entropy {} needs all logits of a token, but tensor {} splits them",
                     name_of(loss), tensor),
-        "state megatron or transformer_engine");
+        "state megatron or transformer_engine, or parallelism.dtensor, which gathers them");
   }
   if (!t.experts || t.experts->dense_layers > 0) divides("ffn", t.ffn);
   // Fewer key and value heads than ranks are replicated.

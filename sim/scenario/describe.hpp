@@ -133,9 +133,11 @@ void describe(Io& io, Training& t) {
   io.field("embedding_lookup", t.embedding_lookup, any,
            "of tokens and positions: by index, or as products of one-hot vectors with the tables, "
            "as Pax has by default");
-  io.field("cross_entropy", t.cross_entropy, any,
-           "whose kernels compute the loss: Megatron-LM's unfused ones, PyTorch's, the fused ones "
-           "of Apex and flash-attn, or those of Transformer Engine");
+  io.field(
+      "cross_entropy", t.cross_entropy, any,
+      "whose kernels compute the loss: Megatron-LM's unfused ones, PyTorch's, the fused ones "
+      "of Apex and flash-attn, or those of Transformer Engine; PyTorch's and the fused ones need "
+      "whole tokens: where ranks split the vocabulary, parallelism.dtensor gathers the logits");
   io.field("loss_metrics", t.loss_metrics, between(0, 16),
            "losses computed again after each forward pass, to be reported (Composer: 2)");
   io.field("eager_loss", t.eager_loss, any,

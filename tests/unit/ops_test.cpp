@@ -427,6 +427,24 @@ TEST_CASE("each library's cross entropy reads and writes its own bytes a logit")
   }
 }
 
+TEST_CASE("a loss of whole tokens has split logits gathered by DTensor, and is each rank's") {
+  const OpGraph graph = graph_of(
+      gpt(", fused_qkv: false, cross_entropy: torch", "tensor: 4, sequence: true, dtensor: true"));
+  const Op& head = *graph.blocks.back().order().back();
+  const auto& gather = std::get<StartCollective>(head.forward.at(0));
+  CHECK(gather.op == CollectiveOp::all_gather);
+  CHECK(gather.bytes.bytes() == b * s * V * 2);
+  std::vector<double> moved;
+  for (const Items& items : {head.forward, head.backward}) {
+    for (const Item& item : items) {
+      if (const auto* launch = std::get_if<Launch>(&item))
+        moved.push_back(std::get<MemoryBound>(launch->work).bytes.bytes() / (b * s * V));
+    }
+  }
+  // The copy into place, the loss; its gradient, and the copy of the own quarter of it.
+  CHECK(moved == std::vector<double>{4, 14, 22, 1});
+}
+
 TEST_CASE("loss metrics repeat PyTorch's forward cross entropy and keep nothing") {
   const OpGraph without = graph_of(gpt(", cross_entropy: xentropy"));
   const OpGraph with = graph_of(gpt(", cross_entropy: xentropy, loss_metrics: 2"));

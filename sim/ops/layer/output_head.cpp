@@ -23,6 +23,10 @@
 // online_softmax), backward a read and a write: as xentropy. By XLA, one read for the maximum, one
 // for the sum and one for the labels' logits. Megatron-LM's own fusion is off by
 // default (cross_entropy_loss_fusion), so that fusion `none` and `fused` are the same.
+//
+// A loss that needs all logits of a token has them gathered by DTensor where ranks split them, and
+// each rank computes all of it; backward a rank copies what is its own (pytorch/pytorch
+// torch/distributed/tensor/parallel/style.py, ColwiseParallel with output_layouts=Replicate()).
 #include "sim/core/error.hpp"
 #include "sim/ops/layer/layers.hpp"
 
@@ -55,11 +59,17 @@ bool is_open(CrossEntropy kind) {
   return kind == CrossEntropy::megatron || kind == CrossEntropy::torch;
 }
 
+bool gathers_logits(const Pass& pass) {
+  return pass.tensor > 1 &&
+         (pass.loss == CrossEntropy::torch || pass.loss == CrossEntropy::xentropy);
+}
+
 LossTraffic traffic_of(const Pass& pass) {
   const double element = pass.element();
   if (is_open(pass.loss) && pass.fusion == Fusion::xla)
     return {3 * element, 2 * element, element, 3};
-  const bool compiled = pass.fusion == Fusion::compiled && pass.tensor == 1 && !pass.eager_loss;
+  const bool whole = pass.tensor == 1 || gathers_logits(pass);
+  const bool compiled = pass.fusion == Fusion::compiled && whole && !pass.eager_loss;
   return traffic_of(is_open(pass.loss) && compiled ? CrossEntropy::xentropy : pass.loss, element);
 }
 
@@ -76,12 +86,19 @@ void add_small_exchanges(Items& items, const Pass& pass, int exchanges) {
 }  // namespace
 
 Op output_head(const Pass& pass, const Transformer& model) {
-  const std::int64_t rows = vocabulary_rows(pass, model.vocabulary);
+  const bool gathers = gathers_logits(pass);
+  const std::int64_t rows = vocabulary_rows(pass, model.vocabulary) * (gathers ? pass.tensor : 1);
   const auto logits = static_cast<double>(pass.tokens() * rows);
   const LossTraffic traffic = traffic_of(pass);
   Op op;
   op.name = "cross entropy";
   op.loss = true;
+  const Bytes gathered{pass.element() * logits};
+  if (gathers) {
+    op.forward.emplace_back(StartCollective{CollectiveOp::all_gather, gathered});
+    op.forward.emplace_back(Join{});
+    op.forward.emplace_back(memory_bound("logits gathered", 2 * gathered.bytes()));
+  }
   op.forward.emplace_back(
       memory_bound("cross entropy", traffic.forward * logits, MemoryRate::loss));
   add_small_exchanges(op.forward, pass, traffic.exchanges);
@@ -92,6 +109,10 @@ Op output_head(const Pass& pass, const Transformer& model) {
     op.forward.emplace_back(memory_bound("loss metric", metric * logits, MemoryRate::loss));
   op.backward.emplace_back(
       memory_bound("cross entropy backward", traffic.backward * logits, MemoryRate::loss));
+  if (gathers) {
+    const double own = gathered.bytes() / static_cast<double>(pass.tensor);
+    op.backward.emplace_back(memory_bound("own logits' gradient", 2 * own));
+  }
   op.saved = Bytes{traffic.saved * logits};
   return op;
 }
