@@ -130,6 +130,7 @@ void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase
   p.tensor = strategy.tensor;
   p.sequence = strategy.sequence;
   p.dtensor = base.scenario.parallelism.dtensor && strategy.tensor > 1;
+  p.gather_each = base.scenario.parallelism.gather_each && p.dtensor && p.sequence;
   p.context.degree = strategy.context;
   p.expert.degree = strategy.expert;
   p.pipeline.stages = strategy.stages;
@@ -159,6 +160,7 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   settings.add("parallelism.tensor", q.tensor, p.tensor);
   settings.add("parallelism.sequence", q.sequence, p.sequence);
   settings.add("parallelism.dtensor", q.dtensor, p.dtensor);
+  settings.add("parallelism.gather_each", q.gather_each, p.gather_each);
   settings.add("parallelism.context.degree", q.context.degree, p.context.degree);
   settings.add("parallelism.expert.degree", q.expert.degree, p.expert.degree);
   settings.add("parallelism.pipeline.stages", q.pipeline.stages, p.pipeline.stages);
