@@ -33,7 +33,8 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-/// Time of the product in this row over that of the profile without `sustained`; or as it is stated.
+/// Time of the product in this row over that of the profile without `sustained`; or as it is
+/// stated.
 double over_short_benchmark(const std::vector<std::string>& cells) {
   if (cells[2].empty()) return std::stod(cells[6]);
   Gemm product{std::stoll(cells[2]), std::stoll(cells[3]), std::stoll(cells[4])};
