@@ -218,7 +218,7 @@ int channels_of(const Decision& decision, const CollectiveRequest& request, cons
                 const Cluster& cluster, const Collectives& collectives) {
   const CollectiveAlgorithm& algorithm = *decision.algorithm;
   const CollectiveJob job{request, group, cluster, collectives.nccl, decision.protocol, {}};
-  if (!algorithm.nccl) return algorithm.channels(job);
+  if (!algorithm.nccl) return algorithm.channels != nullptr ? algorithm.channels(job) : 0;
   return nccl::channels(communicator_of(group, cluster, collectives.nccl), *algorithm.nccl,
                         decision.protocol, request.bytes);
 }

@@ -70,7 +70,7 @@ struct CollectiveAlgorithm {
   /// Why it cannot serve the group, as the end of a sentence; empty: it can. Null: see `nccl`.
   std::string (*refusal)(const CollectiveJob& job);
   Phases (*phases)(const CollectiveJob& job);
-  /// On which it runs, each on one SM. Null: NCCL's, see `nccl`.
+  /// On which it runs, each on one SM. Null: NCCL's, see `nccl`, or without that none.
   int (*channels)(const CollectiveJob& job) = nullptr;
 };
 

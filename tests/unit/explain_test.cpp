@@ -215,6 +215,24 @@ parallelism: {data: {)" + data +
         key + "sharding=zero2 " + key + "copy_out=false");
 }
 
+TEST_CASE("one tensor rank is proposed without what is about several") {
+  const char* text = R"(
+model: {name: t, layers: 2, hidden: 1024, heads: 8, gated_mlp: true, vocabulary: 8192}
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {global_batch: 8, sequence_length: 512, attention: flash2}
+parallelism: {tensor: 2, sequence: true, dtensor: true, gather_each: true}
+)";
+  int proposals = 0;
+  for (const Proposal* proposal : Registry<Proposal>::all()) {
+    for (const Change& change : proposal->changes(read(text, {}))) {
+      if (change.settings.empty() || change.settings.front() != "parallelism.tensor=1") continue;
+      ++proposals;
+      CHECK_NOTHROW(read(text, change.settings));
+    }
+  }
+  CHECK(proposals > 0);
+}
+
 TEST_CASE("as many workers as are said fill the GPU, and one less does not") {
   const char* text = kPlanted[0].text;
   const Explanation e = explained(text);

@@ -9,10 +9,10 @@
 // feeds them is shared memory, of which an SM reads 32 banks of 4 bytes a turn. Forward a thread
 // makes one dot product, 4 multiply-adds for two loads of 16 bytes, which a warp makes by quarters:
 // the row of the pair is mostly one for all, a turn a quarter; its columns are 8, that many rows of
-// the tile apart, all in the same banks, 8 turns. 36 turns for 128 multiply-adds, for which 64
-// lanes take 2. Backward a thread makes a column, one multiply-add for a load beside its
-// neighbours' and one that all share: 2 turns for 32, for which the lanes take a half.
-//
+// the tile apart, all in the same banks, 8 turns. 36 turns for 128 multiply-adds, for which the
+// 64 lanes of an SM of V100 and A100 take 2. Backward a thread makes a column, one multiply-add for
+// a load beside its neighbours' and one that all share: 2 turns for 32, for which the lanes take a
+// half. Later GPUs have twice the lanes and the same banks, which is not told apart.
 #include "sim/ops/layer/recommendation_layers.hpp"
 
 namespace stepsim {

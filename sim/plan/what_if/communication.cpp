@@ -73,11 +73,20 @@ Change resharded(const Scenario& scenario, Sharding sharding) {
   return change;
 }
 
+/// Half of the tensor ranks; of one, without what is about several.
+Change half_tensor(const Parallelism& split) {
+  Change change{.settings = {fmt::format("parallelism.tensor={}", split.tensor / 2)}};
+  if (split.tensor > 2) return change;
+  if (split.dtensor) change.settings.emplace_back("parallelism.dtensor=false");
+  if (split.gather_each) change.settings.emplace_back("parallelism.gather_each=false");
+  return change;
+}
+
 /// Splits that need less communication, and more memory.
 std::vector<Change> smaller_splits(const Scenario& scenario) {
   const Parallelism& split = scenario.parallelism;
   std::vector<Change> changes;
-  set(changes, split.tensor > 1, fmt::format("parallelism.tensor={}", split.tensor / 2));
+  if (split.tensor > 1) changes.push_back(half_tensor(split));
   if (scenario.data_parallel() == 1) return changes;
   const Sharding sharding = split.data.sharding;
   for (const Sharding less : {Sharding::zero2, Sharding::zero1, Sharding::ddp}) {
