@@ -77,6 +77,7 @@ Change resharded(const Scenario& scenario, Sharding sharding) {
 Change half_tensor(const Parallelism& split) {
   Change change{.settings = {fmt::format("parallelism.tensor={}", split.tensor / 2)}};
   if (split.tensor > 2) return change;
+  if (split.sequence) change.settings.emplace_back("parallelism.sequence=false");
   if (split.dtensor) change.settings.emplace_back("parallelism.dtensor=false");
   if (split.gather_each) change.settings.emplace_back("parallelism.gather_each=false");
   return change;
