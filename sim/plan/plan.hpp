@@ -31,6 +31,7 @@ struct Kernel {
   std::uint32_t name = 0;  ///< index into Plan::names
   double seconds = 0;
   bool memory_bound = false;  ///< slowed by HBM traffic beside it, not by SMs taken
+  double contention = 1;      ///< time beside a collective over what the SMs that it leaves explain
   Cause cause = Cause::forward;
   double host = 0;        ///< the host's time before its launch, besides those of the chain
   double host_until = 0;  ///< that of the chain's kernels up to this one

@@ -50,7 +50,8 @@ void use_memory(Operation& operation, Bytes traffic, const GpuProfile& gpu) {
 double slowdown(const Kernel& kernel, double held_sms, double memory_share, double device_share) {
   if (kernel.is_launch()) return 1;
   const double held = std::min(kernel.memory_bound ? memory_share : held_sms, kMostHeld);
-  return 1 / ((1 - held) * (1 - std::min(device_share, kMostTaken)));
+  const double more = held_sms > 0 ? kernel.contention : 1;
+  return more / ((1 - held) * (1 - std::min(device_share, kMostTaken)));
 }
 
 }  // namespace stepsim

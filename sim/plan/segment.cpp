@@ -185,6 +185,7 @@ Kernel timed(Workshop& shop, const std::string& name, const Work& work, Cause ca
   return {.name = shop.name(name),
           .seconds = kernel_time(work, gpu).seconds() * shop.pace.of(work),
           .memory_bound = std::holds_alternative<MemoryBound>(work),
+          .contention = std::holds_alternative<Gemm>(work) ? gpu.gemm_contention : 1,
           .cause = cause,
           .outside = outside.empty() ? kInRange : shop.name(outside)};
 }

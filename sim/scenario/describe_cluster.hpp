@@ -189,6 +189,9 @@ void describe(Io& io, GpuProfile& g) {
       "spread", g.spread, between(0, 0.2),
       "of the speed of such GPUs under load: standard deviation over mean; a job runs at the "
       "pace of its slowest");
+  io.constant("gemm_contention", g.gemm_contention, between(1, 4),
+              "time of a GEMM beside a collective over what the SMs that the collective leaves "
+              "explain: kernels with a block for each SM need a second wave");
   io.variants("gemm", g.gemm, &GemmProfile::precision, "precision",
               "one map per precision; `like: bf16` copies another");
   io.section("memory_kernels", g.memory_kernels, "kernels that only move bytes");

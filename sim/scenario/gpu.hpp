@@ -191,6 +191,8 @@ struct GpuProfile {
   BytesPerSecond copy_pinned;       ///< host to device
   BytesPerSecond copy_pageable;
   double spread = 0;  ///< of the speed of such GPUs under load: standard deviation over mean
+  double gemm_contention = 1;     ///< time of a GEMM beside a collective over what the SMs that the
+                                  ///< collective leaves explain
   std::vector<GemmProfile> gemm;  ///< one per precision that the GPU has
   MemoryProfile memory_kernels;
   std::vector<AttentionProfile> attention;

@@ -74,6 +74,17 @@ TEST_CASE("memory-bound kernels feel memory traffic, the others feel SMs") {
   CHECK(slowdown(copy, 0.2, 0.4) == doctest::Approx(1 / 0.6));
 }
 
+TEST_CASE("a kernel with a block for each SM loses more than the SMs that are held") {
+  const Kernel gemm{.seconds = 1, .contention = 1.5};
+  CHECK(slowdown(gemm, 0.2, 0.4) == doctest::Approx(1.25 * 1.5));
+  CHECK(slowdown(gemm, 0, 0.4) == 1);
+  // 1 s of work beside a collective until 0.75 does 0.75 * 0.75 / 1.5 s of it.
+  const Chain chain{.kernels = {gemm}};
+  ChainRun run(chain, 0, 0, false);
+  run.advance(0.75, kQuarterOfSms);
+  CHECK(run.end(kNothing) == doctest::Approx(0.75 + 1 - 0.375));
+}
+
 TEST_CASE("a device that moves messages itself computes in the time that is left") {
   const Kernel gemm{.seconds = 1};
   const Kernel copy{.seconds = 1, .memory_bound = true};
