@@ -28,6 +28,9 @@ GroupInputs inputs_of(const Scenario& scenario, const OpGraph& graph) {
   Scenario split;
   split.cluster = scenario.cluster;
   if (std::holds_alternative<Dlrm>(scenario.model.shape)) split.model.shape = scenario.model.shape;
+  split.training.precision = scenario.training.precision;
+  split.training.fp8_scaling = scenario.training.fp8_scaling;
+  split.training.reduce_amax = scenario.training.reduce_amax;
   const Parallelism& from = scenario.parallelism;
   Parallelism& to = split.parallelism;
   to.order = from.order;
@@ -66,6 +69,7 @@ class GroupMaker {
     const Parallelism& split = scenario_.parallelism;
     for (int stage = 0; stage < split.pipeline.stages; ++stage) {
       add_inside_replicas(stage);
+      add_amax(stage);
       for (int t = 0; t < split.tensor; ++t) add_experts(t, stage);
       if (std::holds_alternative<Dlrm>(scenario_.model.shape)) add_tables();
       const std::vector<int> holders = placement_.holders(stage);
@@ -119,6 +123,18 @@ class GroupMaker {
         add_collective({Channel::context}, std::move(ranks), context_moves());
       }
     }
+  }
+
+  /// All ranks of a stage, where they agree on the scales of fp8.
+  void add_amax(int stage) {
+    if (scenario_.training.amax_reduction() != AmaxReduction::all) return;
+    std::vector<int> ranks;
+    for (int replica = 0; replica < scenario_.replicas(); ++replica) {
+      for (int t = 0; t < scenario_.parallelism.tensor; ++t)
+        ranks.push_back(replica_rank(t, replica, stage));
+    }
+    // It carries a few kilobytes a pass: latency only.
+    add_collective({Channel::amax}, std::move(ranks), Moves::none);
   }
 
   Moves context_moves() const {

@@ -99,6 +99,17 @@ void PassWriter::add(const GradientReady& gradient, Cause) {
   if (number < bucket.ends.size() && bucket.ends[number]) flush(bucket);
 }
 
+void PassWriter::reduce_amax(std::size_t layers) {
+  const AmaxReduction among = shop_.scenario.training.amax_reduction();
+  if (among == AmaxReduction::none) return;
+  const bool all = among == AmaxReduction::all;
+  const GroupShape& group = all ? shape_.amax : shape_.tensor;
+  if (group.ranks == 1) return;
+  // So few bytes that only their latency counts: three numbers of each of four linear layers.
+  const Bytes bytes{4.0 * 3 * 4 * static_cast<double>(layers)};
+  wait(start(all ? Channel::amax : Channel::tensor, CollectiveOp::all_reduce, bytes, group));
+}
+
 void PassWriter::flush(Bucket& bucket) {
   const bool copied = copies_gradients(shop_.scenario);
   if (bucket.gradients.empty() || (bucket.group.is_alone() && !copied)) return;

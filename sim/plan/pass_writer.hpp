@@ -70,6 +70,8 @@ class PassWriter {
     reduction_ = reduction;
     for (std::size_t i = 0; i < open_.size(); ++i) open_[i].ends = std::move(ends[i]);
   }
+  /// The ranks that share the layers' scales of fp8 look for their tensors' largest values.
+  void reduce_amax(std::size_t layers);
   /// Reduces what the open buckets hold.
   void flush_buckets() {
     for (Bucket& bucket : open_) flush(bucket);

@@ -100,6 +100,7 @@ enum class Channel : std::uint8_t {
   context,
   expert,
   tables,         ///< the data-parallel ranks, which hold a model's embedding tables together
+  amax,           ///< tensor, context and data ranks of a stage: they agree on scales of fp8
   data,           ///< all ranks that hold the same dense parameters: data x context; of them
                   ///< those that share one copy, where there are several (shard_degree)
   data_gather,    ///< the same ranks, on a second stream (parameter gathers)

@@ -232,6 +232,7 @@ Segment forward_segment(Workshop& shop, const StageShape& shape,
                         PassWriter& writer) {
   if (shards_parameters(shop, shape)) {
     run_sharded_forward(writer, shop, shape, blocks);
+    writer.reduce_amax(blocks.size());
     return writer.finish();
   }
   for (const RecomputeSpan& span :
@@ -240,6 +241,7 @@ Segment forward_segment(Workshop& shop, const StageShape& shape,
     for (std::size_t i = span.begin; i < span.end; ++i)
       run_forward(writer, shop.graph.blocks[blocks[i]], Cause::forward, span.how, around);
   }
+  writer.reduce_amax(blocks.size());
   return writer.finish();
 }
 
@@ -260,6 +262,7 @@ Segment backward_segment(Workshop& shop, const StageShape& shape,
   if (shards_parameters(shop, shape)) {
     const std::vector<std::size_t> backward(blocks.rbegin(), blocks.rend());
     run_sharded_backward(writer, shop, shape, backward, pass, reduction);
+    if (pass != PassKind::weight_gradient) writer.reduce_amax(blocks.size());
     return writer.finish();
   }
   writer.reduce(reduction, reduction == Reduction::buckets ? ends_of_buckets(shop, blocks)
@@ -267,6 +270,7 @@ Segment backward_segment(Workshop& shop, const StageShape& shape,
   const auto spans = recompute_spans(shop.scenario.training.recompute, shop.graph, blocks);
   for (auto span = spans.rbegin(); span != spans.rend(); ++span)
     run_backward(writer, shop.graph, blocks, *span, pass);
+  if (pass != PassKind::weight_gradient) writer.reduce_amax(blocks.size());
   writer.flush_buckets();
   if (copies_gradients(shop.scenario)) writer.unpack_buckets();
   return writer.finish();

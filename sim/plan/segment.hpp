@@ -67,7 +67,7 @@ struct StageShape {
   int stage = 0;
   bool loads = false;            ///< reads input itself
   std::array<bool, 2> writes{};  ///< checkpoints of its dense parameters, of its experts
-  GroupShape tensor, context, expert, tables, data, data_across, expert_data, expert_across, model,
+  GroupShape tensor, context, expert, tables, amax, data, data_across, expert_data, expert_across, model,
       embedding;
   std::array<bool, kTransferChannels> between_nodes{};  ///< of the transfer channels
   Slowness slow{};

@@ -32,6 +32,12 @@ std::vector<Objection> precision_objections(const Scenario& scenario) {
                                  name_of(t.precision)),
                      "state \"precision: fp8\""});
   }
+  if (t.reduce_amax && (t.precision != Precision::fp8 || t.fp8_scaling != Fp8Scaling::delayed)) {
+    found.push_back({"training.reduce_amax",
+                     "reduce_amax is about scales from earlier steps, which fp8 with delayed "
+                     "scaling has",
+                     "leave it out, or state \"precision: fp8\""});
+  }
   const bool gathers = gathers_updates(scenario.parallelism.data.sharding);
   if (t.fp8_parameters && (t.precision != Precision::fp8 || !gathers)) {
     found.push_back({"training.fp8_parameters",

@@ -59,6 +59,10 @@ void describe(Io& io, Training& t) {
       "fp8_scaling", t.fp8_scaling, any,
       "where fp8 tensors have their scales from: earlier steps, themselves, or each block of 32 "
       "elements");
+  io.field(
+      "reduce_amax", t.reduce_amax, any,
+      "delayed scaling: tensor-, context- and data-parallel ranks agree on scales after each "
+      "pass, as Transformer Engine's do, or only tensor-parallel ones, or none; absent: all");
   io.field("fp8_parameters", t.fp8_parameters, any,
            "those of linear layers are updated and gathered in fp8 by zero1 and zero2, as Megatron-"
            "LM's --fp8-param-gather; memory is counted as without");

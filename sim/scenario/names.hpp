@@ -77,6 +77,11 @@ inline constexpr std::array kNames<RecomputeModule> = {
     std::pair{std::string_view("shared_experts"), RecomputeModule::shared_experts},
     std::pair{std::string_view("every_second_matmul"), RecomputeModule::every_second_matmul}};
 template <>
+inline constexpr std::array kNames<AmaxReduction> = {
+    std::pair{std::string_view("all"), AmaxReduction::all},
+    std::pair{std::string_view("tensor"), AmaxReduction::tensor},
+    std::pair{std::string_view("none"), AmaxReduction::none}};
+template <>
 inline constexpr std::array kNames<Fp8Scaling> = {
     std::pair{std::string_view("delayed"), Fp8Scaling::delayed},
     std::pair{std::string_view("current"), Fp8Scaling::current},

@@ -141,6 +141,13 @@ enum class UsedGradients { clear_buffer, clear_tensors, free, keep };
 /// one for each 32 elements from themselves.
 enum class Fp8Scaling { delayed, current, mxfp8 };
 
+/// Which ranks agree on the scales of delayed scaling: after each pass they look for the largest
+/// values of their tensors in an all-reduce, those that share a stage, or those of one replica; or
+/// each has its own (NVIDIA/TransformerEngine transformer_engine/pytorch/fp8.py,
+/// reduce_and_update_fp8_tensors; NVIDIA/Megatron-LM megatron/core/parallel_state.py,
+/// get_amax_reduction_group, and --tp-only-amax-red).
+enum class AmaxReduction { all, tensor, none };
+
 /// Of an fp8 element; blocks of 32 share a scale of one byte (OCP Microscaling Formats 1.0, 5.2).
 constexpr double fp8_bytes(Fp8Scaling scaling) {
   return scaling == Fp8Scaling::mxfp8 ? 1 + 1.0 / 32 : 1;
@@ -200,6 +207,7 @@ struct Training {
   std::int64_t micro_batch = 1;              ///< sequences or samples per pass of one rank
   Precision precision = Precision::bf16;
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;  ///< precision fp8
+  std::optional<AmaxReduction> reduce_amax;      ///< absent: all, where there is anything to reduce
   bool fp8_parameters = false;  ///< those of linear layers, which sharded optimizers gather
   Precision gradients =
       Precision::bf16;  ///< type that gradients are kept and reduced in; default: as precision
@@ -231,6 +239,10 @@ struct Training {
   bool eager_loss = false;   ///< fusion compiled: of the layers alone
   /// Bytes of a parameter or an activation.
   double element() const { return bytes_per_element(storage_of(precision)); }
+  AmaxReduction amax_reduction() const {
+    const bool delayed = precision == Precision::fp8 && fp8_scaling == Fp8Scaling::delayed;
+    return delayed ? reduce_amax.value_or(AmaxReduction::all) : AmaxReduction::none;
+  }
   /// Whether even the first micro-batch finds gradients of an operation's tensor to add to.
   bool finds_gradients() const {
     return used_gradients == UsedGradients::clear_tensors || used_gradients == UsedGradients::keep;

@@ -232,3 +232,30 @@ run: {{steps: 1, warmup: 1}}
     CHECK(transposed(experts, "expert: {degree: 4}, " + data) ==
           nine_digits(2 * 4 * (4 * h * h + 2 * h * 1024)));
 }
+
+TEST_CASE("ranks of a stage agree on the scales of fp8 after each pass, others' ranks do not") {
+  const auto reductions = [](const std::string& training, const std::string& parallelism,
+                             const char* channel) {
+    const Experiment e(gpt("precision: fp8" + training, parallelism, 8));
+    int count = 0;
+    for (const Task& task : e.plan.program(0).tasks) {
+      count += task.kind == TaskKind::communicate && std::string(name_of(task.channel)) == channel &&
+               e.plan.operations[task.work].bytes < Bytes{1000};
+    }
+    return count;
+  };
+  // Eight sequences: two tensor ranks, four replicas, micro-batches of two are one each, of one
+  // two; with two stages, two replicas and twice as many.
+  const std::string tensor = "tensor: 2, data: {sharding: zero1}";
+  CHECK(reductions("", tensor, "amax") == 2);
+  CHECK(reductions(", reduce_amax: all", tensor, "amax") == 2);
+  CHECK(reductions("", tensor + ", pipeline: {stages: 2}", "amax") == 4);
+  CHECK(reductions(", reduce_amax: none", tensor, "amax") == 0);
+  CHECK(reductions(", reduce_amax: tensor", tensor, "amax") == 0);
+  CHECK(reductions(", reduce_amax: tensor", tensor, "tensor") ==
+        2 + reductions(", reduce_amax: none", tensor, "tensor"));
+  CHECK(reductions(", fp8_scaling: current", tensor, "amax") == 0);
+  // Without other ranks there is nobody to agree with.
+  const Experiment alone(gpt("precision: fp8"));
+  for (const Task& task : alone.plan.program(0).tasks) CHECK(task.kind != TaskKind::communicate);
+}
