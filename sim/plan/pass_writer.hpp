@@ -17,7 +17,7 @@ class PassWriter {
   PassWriter(Workshop& shop, const StageShape& shape)
       : shop_(shop),
         shape_(shape),
-        reduction_(gradient_reduction(shop.scenario.parallelism.data)),
+        gradient_op_(gradient_reduction(shop.scenario.parallelism.data)),
         host_(shop.scenario),
         open_{Bucket{parameter_groups(shape)[0]}, Bucket{parameter_groups(shape)[1]}} {}
 
@@ -118,7 +118,7 @@ class PassWriter {
 
   Workshop& shop_;
   const StageShape& shape_;
-  CollectiveOp reduction_;  ///< of gradients
+  CollectiveOp gradient_op_;  ///< what reduces gradients
   HostPaceMeter host_;
   Segment segment_;
   std::vector<Kernel> kernels_;

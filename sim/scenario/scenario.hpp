@@ -288,13 +288,13 @@ struct DataParallel {
   bool bucket_later_stages = true;  ///< false: one bucket on later stages and chunks (Megatron-LM)
   bool no_sync = true;  ///< reduce after the last micro-batch only; default: not for zero2, zero3
   bool check_for_nan_in_grad = false;  ///< the host looks at each bucket's norm (Megatron-LM)
-  bool all_reduce_gradients = false;   ///< zero1: whole, not scattered (DeepSpeed)
   // zero1 and zero2 only:
   bool overlap_param_gather = false;  ///< beside the next step's forward passes (Megatron-LM)
   bool align_param_gather = false;    ///< asked for at the same time by all stages of a pipeline
   // zero3 only:
   bool forward_prefetch =
       true;  ///< the host asks for the next block before it launches the current one
+  bool all_reduce_gradients = false;   ///< zero1: whole, not scattered (DeepSpeed)
   Prefetch backward_prefetch = Prefetch::pre;
   bool limit_all_gathers = false;  ///< the host waits until at most two blocks are gathered (FSDP1)
   bool limit_reduce_scatters = false;  ///< compute waits for the last block's reduction (FSDP2)
