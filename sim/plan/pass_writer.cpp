@@ -46,7 +46,7 @@ PassWriter::ReductionSlots PassWriter::start_reduction(const ParameterGroup& gro
                                                        Bytes gradients) {
   int scattered = -1;
   if (group.shape.ranks > 1) {
-    scattered = start(group.reduce, strategy_.reduce, gradients, group.shape);
+    scattered = start(group.reduce, gradient_op_, gradients, group.shape);
     std::get<StartPiece>(segment_.back()).reduces = true;
   }
   if (group.same_shard.ranks == 1) return {scattered, scattered};

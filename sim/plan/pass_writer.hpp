@@ -17,7 +17,7 @@ class PassWriter {
   PassWriter(Workshop& shop, const StageShape& shape)
       : shop_(shop),
         shape_(shape),
-        strategy_(strategy_of(shop.scenario.parallelism.data.sharding)),
+        gradient_op_(gradient_reduction(shop.scenario.parallelism.data)),
         host_(shop.scenario),
         open_{Bucket{parameter_groups(shape)[0]}, Bucket{parameter_groups(shape)[1]}} {}
 
@@ -120,7 +120,7 @@ class PassWriter {
 
   Workshop& shop_;
   const StageShape& shape_;
-  const ShardingStrategy& strategy_;
+  CollectiveOp gradient_op_;  ///< what reduces gradients
   HostPaceMeter host_;
   Segment segment_;
   std::vector<Kernel> kernels_;

@@ -13,4 +13,10 @@ const ShardingStrategy& strategy_of(Sharding kind) {
   throw InternalError("a sharding kind without a strategy");
 }
 
+CollectiveOp gradient_reduction(const DataParallel& data) {
+  const bool whole =
+      data.all_reduce_gradients && data.sharding == Sharding::zero1 && !data.shard_degree;
+  return whole ? CollectiveOp::all_reduce : strategy_of(data.sharding).reduce;
+}
+
 }  // namespace stepsim

@@ -16,13 +16,16 @@ struct ShardingStrategy {
   std::string_view name;
   std::string_view description;
   Sharding kind;
-  CollectiveOp reduce;  ///< how gradients are reduced
+  CollectiveOp reduce;  ///< how gradients are reduced, but for gradient_reduction()
   bool shards_optimizer;
   bool shards_gradients;
   bool shards_parameters;  ///< each block is gathered before its passes
 };
 
 const ShardingStrategy& strategy_of(Sharding kind);
+
+/// As the strategy has it, or whole where the framework's zero1 does so.
+CollectiveOp gradient_reduction(const DataParallel& data);
 
 /// Share of a full copy that one of n ranks keeps.
 constexpr double share(bool sharded, int ranks) { return sharded ? 1.0 / ranks : 1.0; }

@@ -40,7 +40,7 @@ std::vector<TaskIndex> GradientReduction::start() {
     rows_->write_kernels({bucket_kernel(shop, "gradients to buckets", parameters_.total())});
   if (!by_copy && data.averaging != Averaging::collective)
     rows_->write_kernels({averaging_kernel(shop, parameters_.total())});
-  const CollectiveOp reduce = strategy_of(shop.scenario.parallelism.data.sharding).reduce;
+  const CollectiveOp reduce = gradient_reduction(data);
   const std::vector<TaskIndex> gradients = rows_->wait_for_cycle({rows_->computed()});
   std::vector<TaskIndex> tasks;
   for (const ParameterGroup& group : parameter_groups(rows_->shape())) {

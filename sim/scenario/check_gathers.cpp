@@ -1,4 +1,4 @@
-// Keys about gathers that the scenario does not have.
+// Keys about gathers and reductions that the scenario does not have.
 #include "sim/scenario/check_gathers.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,9 @@ void check_beside_forward(const DataParallel& data, const KeyReports& keys) {
 }  // namespace
 
 void check_gathers(const Scenario& s, const KeyReports& keys) {
-  if (!keys.sound({"framework", "parallelism.data.sharding", "parallelism.data.overlap"})) return;
+  if (!keys.sound({"framework", "parallelism.data.sharding", "parallelism.data.overlap",
+                   "parallelism.data.shard_degree"}))
+    return;
   const DataParallel& data = s.parallelism.data;
   DataParallel sound = data;
   drop_idle_gathers(sound);
@@ -42,6 +44,15 @@ void check_gathers(const Scenario& s, const KeyReports& keys) {
   if (sound.copy_out != data.copy_out && !default_data(s.framework).copy_out) {
     keys.report("parallelism.data.copy_out",
                 fmt::format("copy_out is about zero3, but sharding is {}", name_of(data.sharding)),
+                "leave it out");
+  }
+  if (sound.all_reduce_gradients != data.all_reduce_gradients &&
+      !default_data(s.framework).all_reduce_gradients) {
+    keys.report("parallelism.data.all_reduce_gradients",
+                fmt::format("all_reduce_gradients is about zero1 without shard_degree, but {}",
+                            data.sharding == Sharding::zero1
+                                ? "shard_degree is stated"
+                                : fmt::format("sharding is {}", name_of(data.sharding))),
                 "leave it out");
   }
 }

@@ -252,6 +252,10 @@ void describe(Io& io, DataParallel& d) {
   io.field("check_for_nan_in_grad", d.check_for_nan_in_grad, any,
            "but for zero3: before each reduction the host reads the norm of its gradients, and "
            "launches nothing until that is known");
+  io.fallback(d.all_reduce_gradients, preset.all_reduce_gradients, "false, or the framework's");
+  io.field("all_reduce_gradients", d.all_reduce_gradients, any,
+           "zero1: each rank gets all averaged gradients, not its share of them, as DeepSpeed's "
+           "stage 1 has it");
   io.field("overlap_param_gather", d.overlap_param_gather, any,
            "zero1 and zero2 that overlap: updated parameters are gathered bucket by bucket in the "
            "next step's first forward pass, each bucket while the one before is used; false: all "

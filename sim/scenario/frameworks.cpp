@@ -48,6 +48,7 @@ DataParallel of_framework(Framework framework) {
       return data;
     case Framework::deepspeed:
       data.persistence_threshold = 100'000;
+      data.all_reduce_gradients = true;
       return data;
   }
   return data;
@@ -184,6 +185,8 @@ void add_deepspeed(std::vector<FrameworkPreset>& presets) {
   add("overlap", "true", zero3, "overlap_comm, where it is not set", kZeroConfig);
   add("no_sync", "true", zero1, "gradients are reduced at the accumulation boundary", kZero12);
   add("no_sync", "false", zero2, "partitioned gradients are reduced by every backward", kZero12);
+  add("all_reduce_gradients", "true", zero1,
+      "contiguous_gradients is off in stage 1: buffered_reduce_fallback", kZero12);
   add("forward_prefetch", "true", zero3, "the trace of the last step says what comes next",
       kZeroFetch);
   add("reshard_after_forward", "all", zero3, "", kZeroFetch);

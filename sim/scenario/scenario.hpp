@@ -306,6 +306,7 @@ struct DataParallel {
   // zero3 only:
   bool forward_prefetch =
       true;  ///< the host asks for the next block before it launches the current one
+  bool all_reduce_gradients = false;   ///< zero1: whole, not scattered (DeepSpeed)
   Prefetch backward_prefetch = Prefetch::pre;
   bool limit_all_gathers = false;  ///< the host waits until at most two blocks are gathered (FSDP1)
   bool limit_reduce_scatters = false;  ///< compute waits for the last block's reduction (FSDP2)

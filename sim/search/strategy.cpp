@@ -48,7 +48,10 @@ void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& ba
   data.overlap_param_gather = original.overlap_param_gather;
   data.align_param_gather = original.align_param_gather;
   data.copy_out = original.copy_out;
+  data.all_reduce_gradients = original.all_reduce_gradients;
   drop_idle_gathers(data);
+  data.all_reduce_gradients |=
+      default_data(framework).all_reduce_gradients && original.all_reduce_gradients;
   data.copy_out |= default_data(framework).copy_out && original.copy_out;
   if (!base.stated.no_sync) data.no_sync = default_no_sync(framework, strategy.sharding);
   if (base.stated.degree) data.degree = strategy.data();

@@ -197,6 +197,27 @@ TEST_CASE("a kernel averages a bucket or a gradient, or the copy to the bucket d
   CHECK(averages("bucket: 1 KiB, averaging: gradient", alone) == 0);
 }
 
+TEST_CASE("DeepSpeed's zero1 reduces gradients whole") {
+  const auto reduction = [](const std::string& data) {
+    const Experiment experiment = stack(data);
+    const Plan& plan = experiment.plan;
+    std::string name;
+    for (const Task& task : plan.program(0).tasks) {
+      if (task.kind == TaskKind::communicate && task.channel == Channel::data)
+        name = plan.names[plan.operations[task.work].name];
+    }
+    return std::pair{name, reduced(plan)};
+  };
+  for (const bool overlap : {true, false}) {
+    const std::string data = fmt::format("sharding: zero1, overlap: {}", overlap);
+    const auto scattered = reduction(data);
+    const auto whole = reduction(data + ", all_reduce_gradients: true");
+    CHECK(scattered.first == "reduce_scatter");
+    CHECK(whole.first == "all_reduce");
+    CHECK(whole.second == scattered.second);
+  }
+}
+
 // Half of 4 ms: at the end where nothing overlaps, and once where reductions follow one another.
 TEST_CASE("a reduction starts half of a cycle late") {
   const auto later = [](const char* data, const char* node) {

@@ -69,7 +69,10 @@ Change resharded(const Scenario& scenario, Sharding sharding) {
   };
   drop("overlap_param_gather", now.overlap_param_gather, other.overlap_param_gather);
   drop("align_param_gather", now.align_param_gather, other.align_param_gather);
-  if (!scenario.framework) drop("copy_out", now.copy_out, other.copy_out);
+  if (!scenario.framework) {
+    drop("copy_out", now.copy_out, other.copy_out);
+    drop("all_reduce_gradients", now.all_reduce_gradients, other.all_reduce_gradients);
+  }
   return change;
 }
 
@@ -95,8 +98,8 @@ std::vector<Change> smaller_splits(const Scenario& scenario) {
   }
   const int inside = scenario.cluster.gpus_per_node / split.tensor;
   set(changes,
-      sharding != Sharding::ddp && !split.data.shard_degree && inside > 1 &&
-          inside < scenario.data_parallel(),
+      sharding != Sharding::ddp && !split.data.shard_degree && !split.data.all_reduce_gradients &&
+          inside > 1 && inside < scenario.data_parallel(),
       fmt::format("parallelism.data.shard_degree={}", inside));
   return changes;
 }
