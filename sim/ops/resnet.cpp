@@ -58,9 +58,9 @@ class ImageChain {
     add(convolution(pass_, name, in, filter, model_.layout, use));
     return convolved(in, filter);
   }
-  void add_norm(const std::string& name, const Images& images, bool relu = true,
-                bool addition = false) {
-    add(batch_norm(pass_, name, images, {relu, addition, model_.fused_norm}));
+  void add_norm(const std::string& name, const Images& images, NormUse use = {}) {
+    use.fused = model_.fused_norm;
+    add(batch_norm(pass_, name, images, use));
   }
 
  private:
@@ -80,19 +80,24 @@ Block bottleneck_block(const ResNet& model, const Pass& pass, const std::string&
   Block block = block_of(name, pass, in);
   block.recomputable = true;
   ImageChain chain(block, pass, model);
+  const bool taken_in = model.norms_in_convolutions;
+  const NormUse between{.summed = taken_in, .applied = !taken_in};
+  const NormUse before_sum{.relu = false, .summed = taken_in, .applied = !taken_in};
+  const NormUse with_sum{.addition = true, .summed = taken_in};
   const Images reduced =
       chain.add_convolution("conv1", in, b.reduce, {.adds_input_gradient = true});
-  chain.add_norm("norm1", reduced);
-  const Images middle = chain.add_convolution("conv2", reduced, b.middle);
-  chain.add_norm("norm2", middle);
-  const Images out = chain.add_convolution("conv3", middle, b.expand);
+  chain.add_norm("norm1", reduced, between);
+  const Images middle =
+      chain.add_convolution("conv2", reduced, b.middle, {.saves_input = !taken_in});
+  chain.add_norm("norm2", middle, between);
+  const Images out = chain.add_convolution("conv3", middle, b.expand, {.saves_input = !taken_in});
   if (!b.shortcut) {
-    chain.add_norm("norm3", out, true, true);
+    chain.add_norm("norm3", out, with_sum);
     return block;
   }
-  chain.add_norm("norm3", out, false);
+  chain.add_norm("norm3", out, before_sum);
   chain.add_convolution("shortcut", in, b.project, {.saves_input = false});
-  chain.add_norm("shortcut norm", out, true, true);
+  chain.add_norm("shortcut norm", out, with_sum);
   return block;
 }
 

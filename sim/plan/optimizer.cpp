@@ -2,8 +2,10 @@
 //
 // 16-bit training keeps fp32 master weights: gradients are copied to fp32 and unscaled, the update
 // runs in fp32, the weights are copied back (NVIDIA/Megatron-LM
-// megatron/core/optimizer/optimizer.py, MixedPrecisionOptimizer). What the update itself moves is
-// the optimizer's (optimizer_rule.hpp).
+// megatron/core/optimizer/optimizer.py, MixedPrecisionOptimizer). Or one kernel does all of it
+// (apache/mxnet src/operator/optimizer_op-inl.h, MultiSGDKernel; NVIDIA/apex
+// csrc/multi_tensor_sgd_kernel.cu). What the update itself moves is the optimizer's
+// (optimizer_rule.hpp).
 #include "sim/plan/optimizer.hpp"
 
 #include <numeric>
@@ -22,7 +24,14 @@ Kernel moving(Workshop& shop, const std::string& name, double bytes) {
 
 /// Whether narrow gradients are copied to the fp32 that the update works on.
 bool widens(const Scenario& scenario) {
-  return keeps_master_weights(scenario.training) && gradient_bytes(scenario) < kFp32;
+  return keeps_master_weights(scenario.training) && gradient_bytes(scenario) < kFp32 &&
+         !casts_in_update(scenario.training);
+}
+
+/// Bytes of a gradient that is scaled, measured or clipped.
+double scaled_gradient_bytes(const Scenario& scenario) {
+  const bool wide = keeps_master_weights(scenario.training) && !casts_in_update(scenario.training);
+  return wide ? kFp32 : gradient_bytes(scenario);
 }
 
 }  // namespace
@@ -55,10 +64,10 @@ std::vector<Kernel> norm_kernels(Workshop& shop, double elements) {
   const bool on_gpu = !shop.scenario.parallelism.data.offload_optimizer;
   if (on_gpu && widens(shop.scenario))
     kernels.push_back(moving(shop, "gradients to fp32", (read + kFp32) * elements));
-  const double gradient = on_gpu && keeps_master_weights(training) ? kFp32 : read;
+  const double gradient = on_gpu ? scaled_gradient_bytes(shop.scenario) : read;
   // Only fp16 scales its loss (torch.amp.GradScaler; Megatron-LM ConstantGradScaler and
   // DynamicGradScaler). The same kernel looks for values that are not finite.
-  if (on_gpu && training.precision == Precision::fp16)
+  if (on_gpu && training.precision == Precision::fp16 && !casts_in_update(training))
     kernels.push_back(moving(shop, "unscale gradients", 2 * gradient * elements));
   if (training.gradient_clipping)
     kernels.push_back(moving(shop, "gradient norm", gradient * elements));
@@ -74,7 +83,7 @@ std::vector<Kernel> update_kernels(Workshop& shop, double elements,
                     training.optimizer_kernels == OptimizerKernels::composed;
   std::vector<Kernel> kernels;
   if (training.gradient_clipping) {
-    const double gradient = keeps_master_weights(training) ? kFp32 : gradient_bytes(shop.scenario);
+    const double gradient = scaled_gradient_bytes(shop.scenario);
     kernels.push_back(moving(shop, "clip gradients", 2 * gradient * elements));
   }
   for (const Sweep& sweep : sweeps_of(training)) {
@@ -83,7 +92,7 @@ std::vector<Kernel> update_kernels(Workshop& shop, double elements,
           moving(shop, std::string(sweep.name), sweep_bytes(sweep, training) * tensor));
     }
   }
-  if (keeps_master_weights(training)) {
+  if (keeps_master_weights(training) && !casts_in_update(training)) {
     const double weight = training.element();
     kernels.push_back(moving(shop, "weights from fp32", (kFp32 + weight) * elements));
   }

@@ -56,6 +56,10 @@ bool keeps_master_weights(const Training& training) {
   return training.master_weights && training.element() < kFp32;
 }
 
+bool casts_in_update(const Training& training) {
+  return training.casts_in_update && keeps_master_weights(training);
+}
+
 double optimizer_bytes(const Training& training) {
   const OptimizerRule& rule = optimizer_rule(training);
   return (keeps_master_weights(training) ? kFp32 : 0) + rule.moments * moment_bytes(training) +
@@ -63,18 +67,19 @@ double optimizer_bytes(const Training& training) {
 }
 
 double sweep_bytes(const Sweep& sweep, const Training& training) {
-  // Gradients are copied to fp32 before an update of master weights.
-  const double gradient =
-      keeps_master_weights(training) ? kFp32 : bytes_per_element(training.gradients);
+  // Gradients are copied to fp32 before an update of master weights, unless that reads them.
+  const bool widened = keeps_master_weights(training) && !casts_in_update(training);
+  const double gradient = widened ? kFp32 : bytes_per_element(training.gradients);
   const double scales = sweep.moments > 0 ? 2 * optimizer_rule(training).scale_bytes : 0;
   return sweep.gradients * gradient + (sweep.weights + sweep.temporaries) * weight_bytes(training) +
-         sweep.moments * moment_bytes(training) + scales;
+         sweep.moments * moment_bytes(training) + sweep.copies * training.element() + scales;
 }
 
 std::vector<Sweep> sweeps_of(const Training& training) {
   const OptimizerRule& rule = optimizer_rule(training);
   std::vector<Sweep> sweeps = of_kernels(rule, training.optimizer_kernels);
   if (!training.weight_decay) std::erase_if(sweeps, [](const Sweep& s) { return s.decays; });
+  if (casts_in_update(training)) ++sweeps.back().copies;
   return sweeps;
 }
 

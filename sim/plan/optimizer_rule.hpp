@@ -19,6 +19,7 @@ struct Sweep {
   std::string_view name;
   int gradients = 0, weights = 0, moments = 0;
   int temporaries = 0;  ///< buffers as wide as the weights
+  int copies = 0;       ///< weights as passes use them
   bool decays = false;  ///< only where weights decay
 };
 
@@ -39,6 +40,8 @@ const OptimizerRule& optimizer_rule(const Training& training);
 std::vector<KnownOptimizer> known_optimizers();
 
 bool keeps_master_weights(const Training& training);
+/// Whether the update itself reads narrow gradients and writes narrow weights.
+bool casts_in_update(const Training& training);
 /// Of a parameter: state and master weights.
 double optimizer_bytes(const Training& training);
 /// Moved by one sweep, a parameter.

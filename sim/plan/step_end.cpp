@@ -1,6 +1,8 @@
 // Gradients, norm, optimizer, parameters: in this order.
 #include "sim/plan/step_end.hpp"
 
+#include <numeric>
+
 #include "sim/plan/host_pace.hpp"
 #include "sim/plan/optimizer.hpp"
 #include "sim/plan/parameter_gathers.hpp"
@@ -9,8 +11,25 @@ namespace stepsim {
 namespace {
 
 constexpr Bytes kNormBytes{8};  // the squared norm and an overflow flag, fp32 each
+constexpr double kFp32 = 4;
+
+/// Parameters of batch norms, where they are wider than the others' gradients: a buffer holds
+/// gradients of one type (horovod/horovod horovod/common/controller.cc, FuseResponses).
+double parameters_apart(const Workshop& shop) {
+  if (!shop.scenario.training.fp32_batch_norms || gradient_bytes(shop.scenario) >= kFp32) return 0;
+  double sum = 0;
+  for (const std::size_t block : shop.graph.chain) {
+    for (const Op& op : shop.graph.blocks[block].dag.ops) {
+      if (op.statistics > 0) sum += std::accumulate(op.parameters.begin(), op.parameters.end(), 0.0);
+    }
+  }
+  return sum;
+}
 
 }  // namespace
+
+GradientReduction::GradientReduction(RankRows& rows, const StageParameters& parameters)
+    : rows_(&rows), parameters_(parameters), apart_(parameters_apart(rows.shop())) {}
 
 bool reduces_alone(const Scenario& scenario, const StageShape& shape) {
   const DataParallel& data = scenario.parallelism.data;
@@ -44,7 +63,8 @@ std::vector<TaskIndex> GradientReduction::start() {
   const std::vector<TaskIndex> gradients = rows_->wait_for_cycle({rows_->computed()});
   std::vector<TaskIndex> tasks;
   for (const ParameterGroup& group : parameter_groups(rows_->shape())) {
-    const Bytes bytes{parameters_.of(group.expert) * gradient_bytes(shop.scenario)};
+    const double apart = group.expert ? 0 : apart_;
+    const Bytes bytes{(parameters_.of(group.expert) - apart) * gradient_bytes(shop.scenario)};
     if (group.is_alone() || bytes == Bytes{0}) continue;
     auto& operation = operations_[group.expert ? 1 : 0];
     auto& across = across_[group.expert ? 1 : 0];
@@ -52,6 +72,11 @@ std::vector<TaskIndex> GradientReduction::start() {
     if (group.shape.ranks > 1) {
       if (!operation) operation = add_collective(shop, reduce, bytes, group.shape);
       before = {rows_->communicate(group.reduce, *operation, before)};
+    }
+    if (group.shape.ranks > 1 && apart > 0) {
+      if (!apart_operation_)
+        apart_operation_ = add_collective(shop, reduce, Bytes{apart * kFp32}, group.shape);
+      before = {rows_->communicate(group.reduce, *apart_operation_, before)};
     }
     if (group.same_shard.ranks > 1) {
       if (!across)

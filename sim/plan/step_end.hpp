@@ -16,8 +16,7 @@ namespace stepsim {
 class GradientReduction {
  public:
   /// `parameters`: whose gradients.
-  GradientReduction(RankRows& rows, const StageParameters& parameters)
-      : rows_(&rows), parameters_(parameters) {}
+  GradientReduction(RankRows& rows, const StageParameters& parameters);
 
   /// Averages what has been computed, and starts. Returns what the next kernel may have to wait
   /// for.
@@ -28,8 +27,10 @@ class GradientReduction {
  private:
   RankRows* rows_;
   StageParameters parameters_;
+  double apart_;  ///< of them, those that are reduced in fp32 behind the others
   std::array<std::optional<std::uint32_t>, 2> operations_ = {},
                                               across_ = {};  ///< by ParameterGroup
+  std::optional<std::uint32_t> apart_operation_ = {};
 };
 
 /// Whether gradients are reduced by themselves, while nothing is computed.

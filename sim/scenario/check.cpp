@@ -147,6 +147,8 @@ void Checker::check_training() const {
     if (const auto* r = std::get_if<ResNet>(&s.model.shape)) {
       check_without_tokens(s, "a ResNet", *this);
       check_resnet_training(s, *r, *this);
+    } else if (s.training.fp32_batch_norms) {
+      report("training.fp32_batch_norms", "the model has no batch norms");
     }
     if (std::holds_alternative<Dlrm>(s.model.shape)) {
       check_without_tokens(s, "a DLRM", *this);

@@ -59,6 +59,11 @@ void check_resnet(const ResNet& model, const KeyReports& keys) {
                 "cuDNN fuses batch norm with the layers behind it in layout nhwc, but layout is "
                 "nchw");
   }
+  if (model.norms_in_convolutions && !model.fused_norm) {
+    keys.report("model.norms_in_convolutions",
+                "norms that convolutions take in are fused ones, but fused_norm is false",
+                "state fused_norm: true");
+  }
 }
 
 void check_resnet_training(const Scenario& s, const ResNet& model, const KeyReports& keys) {
@@ -68,8 +73,19 @@ void check_resnet_training(const Scenario& s, const ResNet& model, const KeyRepo
         "parallelism.pipeline.stages",
         fmt::format("a ResNet is not split into pipeline stages, but stages is {}", stages));
   }
+  if (s.training.fp32_batch_norms && s.parallelism.data.overlap &&
+      keys.sound({"parallelism.data.overlap"})) {
+    keys.report("training.fp32_batch_norms",
+                "batch norms' gradients are reduced apart where nothing overlaps, but overlap is true",
+                "state parallelism.data.overlap: false");
+  }
   if (!keys.sound({"training.precision", "cluster"})) return;
   const Precision precision = s.training.precision;
+  if (model.norms_in_convolutions && bytes_per_element(storage_of(precision)) != 2) {
+    keys.report("model.norms_in_convolutions",
+                fmt::format("convolutions take in norms of 16 bits, but precision is {}",
+                            name_of(precision)));
+  }
   if (precision == Precision::fp8) {
     keys.report("training.precision", "convolutions in fp8 are not modelled");
     return;

@@ -95,6 +95,11 @@ void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReport
           "use fused");
     }
   }
+  if (s.training.casts_in_update && (s.training.optimizer_kernels != OptimizerKernels::fused ||
+                                     s.parallelism.data.offload_optimizer)) {
+    keys.report("training.casts_in_update", "only a fused update on the GPU casts in its kernel",
+                "use optimizer_kernels: fused, or leave it out");
+  }
   if (s.parallelism.data.offload_optimizer &&
       s.training.optimizer_kernels != OptimizerKernels::fused) {
     keys.report("training.optimizer_kernels", "an offloaded optimizer has no kernels on the GPU",

@@ -79,6 +79,10 @@ void describe(Io& io, Training& t) {
       "per_micro_batch", t.per_micro_batch, any,
       "what is done to the gradients of each micro-batch before they are added, and not once a "
       "step: scaled back, searched for infinities, clipped by their norm");
+  io.field("fp32_batch_norms", t.fp32_batch_norms, any,
+           "parameters of batch norms stay fp32 where gradients are narrower, so that theirs are "
+           "reduced by a collective of their own, as Horovod joins those of one type; not with "
+           "overlap. Their other traffic is counted as that of the rest");
   io.field("master_weights", t.master_weights, any,
            "the optimizer keeps fp32 copies of 16-bit parameters");
   io.field("optimizer", t.optimizer, any, "a name of `stepsim list optimizers`");
@@ -86,6 +90,10 @@ void describe(Io& io, Training& t) {
            "fused: as few as possible for all parameters; foreach: one an operation; per_tensor: "
            "one an operation and tensor; composed: one an elementary operation and tensor, as in "
            "TensorFlow without XLA");
+  io.field("casts_in_update", t.casts_in_update, any,
+           "optimizer_kernels fused: the update reads 16-bit gradients, scales them back and writes "
+           "16-bit weights in its kernel, as MXNet's multi-precision updates and Apex's FusedSGD; "
+           "false: kernels of their own do");
   io.field(
       "weight_decay", t.weight_decay, any,
       "weights decay, which is a kernel of its own where those of the optimizer are not fused");

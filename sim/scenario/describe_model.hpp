@@ -117,6 +117,10 @@ void describe(Io& io, ResNet& r) {
            "of images in memory; nchw is transposed around each convolution on tensor cores");
   io.field("fused_norm", r.fused_norm, any,
            "batch norm with the addition and ReLU behind it as one kernel");
+  io.field("norms_in_convolutions", r.norms_in_convolutions, any,
+           "fused_norm: in bottleneck blocks a convolution takes the sums of the norm behind it on "
+           "its way out, and normalises what it reads on its way in; the norms before an addition "
+           "are normalised as it is made, in one kernel");
 }
 
 template <class Io>

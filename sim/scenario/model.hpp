@@ -108,7 +108,8 @@ struct ResNet {
   std::int64_t groups = 1;        ///< of the 3x3 convolutions' channels (ResNeXt)
   std::int64_t group_width = 64;  ///< channels of one in the first stage; each stage doubles them
   Layout layout = Layout::nhwc;
-  bool fused_norm = false;  ///< batch norm, addition and ReLU in one kernel
+  bool fused_norm = false;             ///< batch norm, addition and ReLU in one kernel
+  bool norms_in_convolutions = false;  ///< of blocks: taken into the convolutions around them
   bool operator==(const ResNet&) const = default;
 };
 

@@ -218,6 +218,26 @@ TEST_CASE("DeepSpeed's zero1 reduces gradients whole") {
   }
 }
 
+// A ResNet-50 has 25557032 parameters, 2 x 26560 of them of batch norms.
+TEST_CASE("batch norms that stay fp32 are reduced by themselves, behind the rest") {
+  const auto reductions = [](const std::string& training) {
+    const Experiment run(fmt::format(R"(
+model: resnet50
+cluster: {{name: c, gpu: a100-80, gpus_per_node: 8, intra_node: nvlink3}}
+training: {{global_batch: 16, micro_batch: 2, precision: fp16{}}}
+parallelism: {{data: {{overlap: false}}}}
+run: {{steps: 1, warmup: 1}}
+)",
+                                     training));
+    return reduced(run.plan);
+  };
+  const double all = 25557032, norms = 2 * 26560;
+  CHECK(reductions("") == std::vector<double>{2 * all});
+  CHECK(reductions(", fp32_batch_norms: true") ==
+        std::vector<double>{2 * (all - norms), 4 * norms});
+  CHECK(reductions(", fp32_batch_norms: true, gradients: fp32") == std::vector<double>{4 * all});
+}
+
 // Half of 4 ms: at the end where nothing overlaps, and once where reductions follow one another.
 TEST_CASE("a reduction starts half of a cycle late") {
   const auto later = [](const char* data, const char* node) {

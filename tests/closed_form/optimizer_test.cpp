@@ -4,8 +4,9 @@
 // nothing for SGD, 4 B for momentum, 8 B for Adam and LAMB, 2 (1 + 4/256) B for Adam in 8 bit. An
 // update moves, read or written, 4 B for each: SGD g, w twice; momentum and the buffer twice; Adam
 // and two moments twice: 12, 20, 28 B. LAMB w for its norm; g twice, w and two moments twice; g for
-// the norm; g and w twice: 48 B. Adam in single operations 2 + 3 + 2 + 3 + 2 + 2 + 2 + 4 = 20
-// accesses: 80 B.
+// the norm; g and w twice: 48 B. LARS 16-bit w and g for their norms and momentum: 26 B. Adam in
+// single operations 2 + 3 + 2 + 3 + 2 + 2 + 2 + 4 = 20 accesses: 80 B. With 16-bit gradients an
+// update that casts reads 2 B of g and writes 2 B of weights more: momentum 2 + 8 + 8 + 2 = 20 B.
 #include "sim/plan/optimizer.hpp"
 
 #include <fmt/format.h>
@@ -71,6 +72,7 @@ TEST_CASE("an optimizer keeps 4 B of master weights and its moments") {
   CHECK(optimizer_bytes(mixed("momentum")) == 8);
   CHECK(optimizer_bytes(mixed("adam")) == 12);
   CHECK(optimizer_bytes(mixed("lamb")) == 12);
+  CHECK(optimizer_bytes(mixed("lars")) == 8);
   CHECK(optimizer_bytes(mixed("adam-8bit")) == nine_digits(4 + 2 * (1 + 4.0 / 256)));
 }
 
@@ -87,11 +89,12 @@ TEST_CASE("without master weights the moments have the parameters' type") {
   CHECK(optimizer_bytes(narrow) == 8);
 }
 
-TEST_CASE("an update moves 12, 20, 28 or 48 B a parameter, in single operations more") {
+TEST_CASE("an update moves 12, 20, 26, 28 or 48 B a parameter, in single operations more") {
   CHECK(moved("sgd") == 12);
   CHECK(moved("momentum") == 20);
   CHECK(moved("adam") == 28);
   CHECK(moved("lamb") == 48);
+  CHECK(moved("lars") == 2 + 4 + 20);
   CHECK(moved("adam-8bit") == nine_digits(4 + 8 + 4 + 2 * 2 * 4.0 / 256));
   CHECK(moved("adam", OptimizerKernels::foreach_op) == 80);
   CHECK(moved("momentum", OptimizerKernels::foreach_op) == 44);
@@ -108,6 +111,25 @@ TEST_CASE("weights that do not decay take a kernel less where kernels are not fu
   CHECK(sweeps_of(training).size() == 3);
   training.weight_decay = true;
   CHECK(sweeps_of(training).size() == 4);
+}
+
+TEST_CASE("an update that casts reads narrow gradients and writes narrow weights") {
+  const auto casting = [](const std::string& optimizer) {
+    Training training = mixed(optimizer);
+    training.gradients = Precision::bf16;
+    training.casts_in_update = true;
+    double bytes = 0;
+    for (const Sweep& sweep : sweeps_of(training)) bytes += sweep_bytes(sweep, training);
+    return bytes;
+  };
+  CHECK(casting("sgd") == 2 + 2 * 4 + 2);
+  CHECK(casting("momentum") == 20);
+  CHECK(casting("lars") == 2 + 2 + 20);
+  CHECK(casting("adam") == 2 + 2 * 4 + 2 * 2 * 4 + 2);
+  Training wide = mixed("momentum");
+  wide.precision = Precision::fp32;
+  wide.casts_in_update = true;  // there is nothing to cast
+  CHECK(sweep_bytes(sweeps_of(wide).front(), wide) == 20);
 }
 
 /// Kernels of the update of two layers, with their embedding and last norm.
@@ -131,6 +153,7 @@ constexpr std::size_t kTensors = 2 * (4 * 2 + 2 * 2) + 1 + 2;
 TEST_CASE("kernels for each tensor are as many as tensors times operations") {
   // Around the update: clipping, weights from fp32, clearing gradients.
   CHECK(update_kernels_with("optimizer_kernels: fused") == 3 + 1);
+  CHECK(update_kernels_with("casts_in_update: true") == 2 + 1);  // clips, clears
   CHECK(update_kernels_with("optimizer_kernels: foreach") == 3 + 8);
   CHECK(update_kernels_with("optimizer_kernels: per_tensor") == 3 + 8 * kTensors);
   CHECK(update_kernels_with("optimizer_kernels: composed") == 3 + 14 * kTensors);

@@ -163,6 +163,31 @@ TEST_CASE("fused batch norm adds the residual on its way and keeps a bit an elem
         eager.blocks[2].saved(Recompute::none).bytes() + outputs / 8);
 }
 
+TEST_CASE("norms that convolutions take in have no forward pass but the one with the addition") {
+  const OpGraph fused = graph_of(resnet("base: resnet50, fused_norm: true"));
+  const OpGraph taken = graph_of(
+      resnet("base: resnet50, fused_norm: true, norms_in_convolutions: true"));
+  const double pixels = kImages * 56 * 56;
+  const double narrow = pixels * 64, wide = pixels * 256;
+  const auto statistics = [](double channels) { return 12 * 4 * channels; };
+  const auto ops = taken.blocks[2].order();  // conv1 norm1 conv2 norm2 conv3 norm3
+  CHECK(memory_bytes(ops[1]->forward) == statistics(64));
+  CHECK(memory_bytes(ops[3]->forward) == statistics(64));
+  CHECK(memory_bytes(ops[1]->backward) == 5 * kFp16 * narrow);
+  // The sums are known: image and residual are read once, the sum is written, with a bit each.
+  CHECK(memory_bytes(ops[5]->forward) == 3 * kFp16 * wide + wide / 8 + statistics(256));
+  CHECK(memory_bytes(ops[5]->backward) == (5 + 1) * kFp16 * wide + wide / 8);
+  // Neither the images between convolutions nor their bits are kept.
+  CHECK(taken.blocks[2].saved(Recompute::none).bytes() ==
+        fused.blocks[2].saved(Recompute::none).bytes() - 2 * (kFp16 + 1.0 / 8) * narrow);
+  // Where the shortcut has a norm of its own both are normalised with the addition.
+  const auto first = taken.blocks[1].order();
+  CHECK(memory_bytes(first[5]->forward) == statistics(256));
+  CHECK(memory_bytes(first[7]->forward) == 3 * kFp16 * wide + wide / 8 + statistics(256));
+  CHECK(memory_bytes(taken.blocks[0].order()[1]->forward) ==
+        memory_bytes(fused.blocks[0].order()[1]->forward));
+}
+
 TEST_CASE("layout nchw transposes input and output of each kernel on tensor cores") {
   const OpGraph graph = graph_of(resnet("base: resnet50, layout: nchw"));
   const Op& conv = *graph.blocks[2].order()[0];  // 256 to 64 channels

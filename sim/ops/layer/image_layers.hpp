@@ -46,6 +46,8 @@ struct NormUse {
   bool relu = true;
   bool addition = false;  ///< of a residual, before the ReLU
   bool fused = false;     ///< all of it one kernel (cuDNN CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION)
+  bool summed = false;    ///< fused: by the convolution before it, on its way out
+  bool applied = true;    ///< fused; false: on its way in by what reads it, with the ReLU
 };
 Op batch_norm(const Pass& pass, const std::string& name, const Images& images, const NormUse& use);
 
