@@ -235,7 +235,13 @@ struct SampleDraws {
 };
 
 struct Plan {
-  explicit Plan(const Cluster& cluster) : network(cluster) {}
+  // Compiled once (plan.cpp), not in each file that copies or drops one.
+  explicit Plan(const Cluster& cluster);
+  Plan(const Plan&);
+  Plan(Plan&&) noexcept;
+  Plan& operator=(const Plan&);
+  Plan& operator=(Plan&&) noexcept;
+  ~Plan();
   Network network;
   std::vector<std::string> names;
   std::vector<Chain> chains;
