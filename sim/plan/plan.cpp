@@ -146,13 +146,6 @@ void add_programs(Workshop& shop, const Shared<std::vector<int>>& kinds,
 
 }  // namespace
 
-Plan::Plan(const Cluster& cluster) : network(cluster) {}
-Plan::Plan(const Plan&) = default;
-Plan::Plan(Plan&&) noexcept = default;
-Plan& Plan::operator=(const Plan&) = default;
-Plan& Plan::operator=(Plan&&) noexcept = default;
-Plan::~Plan() = default;
-
 const char* name_of(Channel channel) { return names_of(channel).own; }
 
 const char* group_name_of(Channel channel) { return names_of(channel).group; }

@@ -235,13 +235,7 @@ struct SampleDraws {
 };
 
 struct Plan {
-  // Compiled once (plan.cpp), not in each file that copies or drops one.
-  explicit Plan(const Cluster& cluster);
-  Plan(const Plan&);
-  Plan(Plan&&) noexcept;
-  Plan& operator=(const Plan&);
-  Plan& operator=(Plan&&) noexcept;
-  ~Plan();
+  explicit Plan(const Cluster& cluster) : network(cluster) {}
   Network network;
   std::vector<std::string> names;
   std::vector<Chain> chains;

@@ -116,13 +116,6 @@ struct Provenance {
 };
 
 struct Metrics {
-  // Compiled once (metrics.cpp), not in each file that copies or drops one.
-  Metrics();
-  Metrics(const Metrics&);
-  Metrics(Metrics&&) noexcept;
-  Metrics& operator=(const Metrics&);
-  Metrics& operator=(Metrics&&) noexcept;
-  ~Metrics();
   std::string scenario;
   std::string model, gpu;
   int gpus = 0, nodes = 0;

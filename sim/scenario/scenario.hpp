@@ -75,13 +75,6 @@ struct BackgroundLoad {
 };
 
 struct Cluster {
-  // Compiled once (scenario.cpp), not in each file that copies or drops one.
-  Cluster();
-  Cluster(const Cluster&);
-  Cluster(Cluster&&) noexcept;
-  Cluster& operator=(const Cluster&);
-  Cluster& operator=(Cluster&&) noexcept;
-  ~Cluster();
   std::string name;
   GpuProfile gpu;
   int nodes = 1;
@@ -91,7 +84,7 @@ struct Cluster {
   std::optional<Fabric> inter_node;  ///< may be absent on one node
   std::vector<BackgroundLoad> background;
   int gpus() const { return nodes * gpus_per_node; }
-  bool operator==(const Cluster&) const;
+  bool operator==(const Cluster&) const = default;
 };
 
 enum class Recompute { none, selective, full };
@@ -417,13 +410,6 @@ struct Collectives {
 };
 
 struct Scenario {
-  // Compiled once (scenario.cpp), not in each file that copies or drops one.
-  Scenario();
-  Scenario(const Scenario&);
-  Scenario(Scenario&&) noexcept;
-  Scenario& operator=(const Scenario&);
-  Scenario& operator=(Scenario&&) noexcept;
-  ~Scenario();
   std::string name;
   std::string description;
   std::optional<Framework> framework;  ///< absent: the defaults that stand here
@@ -471,7 +457,7 @@ struct Scenario {
   /// Whether checkpoints are among the steps that are simulated. Measured steps have whole periods
   /// of them or none, for else a mean step would depend on where the measurement ends.
   bool simulates_checkpoints() const { return checkpoint && run.steps % checkpoint->every == 0; }
-  bool operator==(const Scenario&) const;
+  bool operator==(const Scenario&) const = default;
 };
 
 }  // namespace stepsim
