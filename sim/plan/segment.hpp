@@ -67,8 +67,8 @@ struct StageShape {
   int stage = 0;
   bool loads = false;            ///< reads input itself
   std::array<bool, 2> writes{};  ///< checkpoints of its dense parameters, of its experts
-  GroupShape tensor, context, expert, tables, amax, data, data_across, expert_data, expert_across, model,
-      embedding;
+  GroupShape tensor, context, expert, tables, amax, data, data_across, expert_data, expert_across,
+      model, embedding;
   std::array<bool, kTransferChannels> between_nodes{};  ///< of the transfer channels
   Slowness slow{};
   int collects_early = 0;  ///< steps before others that its Python collects garbage

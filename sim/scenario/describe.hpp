@@ -59,10 +59,9 @@ void describe(Io& io, Training& t) {
       "fp8_scaling", t.fp8_scaling, any,
       "where fp8 tensors have their scales from: earlier steps, themselves, or each block of 32 "
       "elements");
-  io.field(
-      "reduce_amax", t.reduce_amax, any,
-      "delayed scaling: tensor-, context- and data-parallel ranks agree on scales after each "
-      "pass, as Transformer Engine's do, or only tensor-parallel ones, or none; absent: all");
+  io.field("reduce_amax", t.reduce_amax, any,
+           "delayed scaling: tensor-, context- and data-parallel ranks agree on scales after each "
+           "pass, as Transformer Engine's do, or only tensor-parallel ones, or none; absent: all");
   io.field("fp8_parameters", t.fp8_parameters, any,
            "those of linear layers are updated and gathered in fp8 by zero1 and zero2, as Megatron-"
            "LM's --fp8-param-gather; memory is counted as without");
@@ -90,10 +89,11 @@ void describe(Io& io, Training& t) {
            "fused: as few as possible for all parameters; foreach: one an operation; per_tensor: "
            "one an operation and tensor; composed: one an elementary operation and tensor, as in "
            "TensorFlow without XLA");
-  io.field("casts_in_update", t.casts_in_update, any,
-           "optimizer_kernels fused: the update reads 16-bit gradients, scales them back and writes "
-           "16-bit weights in its kernel, as MXNet's multi-precision updates and Apex's FusedSGD; "
-           "false: kernels of their own do");
+  io.field(
+      "casts_in_update", t.casts_in_update, any,
+      "optimizer_kernels fused: the update reads 16-bit gradients, scales them back and writes "
+      "16-bit weights in its kernel, as MXNet's multi-precision updates and Apex's FusedSGD; "
+      "false: kernels of their own do");
   io.field(
       "weight_decay", t.weight_decay, any,
       "weights decay, which is a kernel of its own where those of the optimizer are not fused");

@@ -213,9 +213,9 @@ struct Training {
       Precision::bf16;  ///< type that gradients are kept and reduced in; default: as precision
   bool fused_accumulation = true;  ///< weight-gradient GEMMs add to the gradients themselves
   std::vector<GradientPass> per_micro_batch;  ///< passes over gradients before they are added
-  bool fp32_batch_norms = false;  ///< their gradients are reduced apart from narrower ones
-  bool master_weights = true;     ///< fp32 copies of parameters that are narrower
-  std::string optimizer = "adam";             ///< a name of `stepsim list optimizers`
+  bool fp32_batch_norms = false;   ///< their gradients are reduced apart from narrower ones
+  bool master_weights = true;      ///< fp32 copies of parameters that are narrower
+  std::string optimizer = "adam";  ///< a name of `stepsim list optimizers`
   OptimizerKernels optimizer_kernels = OptimizerKernels::fused;
   bool casts_in_update = false;  ///< its kernels read narrow gradients and write narrow weights
   bool weight_decay = true;      ///< a kernel of its own where kernels are not fused
@@ -302,13 +302,13 @@ struct DataParallel {
   bool bucket_later_stages = true;  ///< false: one bucket on later stages and chunks (Megatron-LM)
   bool no_sync = true;  ///< reduce after the last micro-batch only; default: not for zero2, zero3
   bool check_for_nan_in_grad = false;  ///< the host looks at each bucket's norm (Megatron-LM)
+  bool all_reduce_gradients = false;   ///< zero1: whole, not scattered (DeepSpeed)
   // zero1 and zero2 only:
   bool overlap_param_gather = false;  ///< beside the next step's forward passes (Megatron-LM)
   bool align_param_gather = false;    ///< asked for at the same time by all stages of a pipeline
   // zero3 only:
   bool forward_prefetch =
       true;  ///< the host asks for the next block before it launches the current one
-  bool all_reduce_gradients = false;   ///< zero1: whole, not scattered (DeepSpeed)
   Prefetch backward_prefetch = Prefetch::pre;
   bool limit_all_gathers = false;  ///< the host waits until at most two blocks are gathered (FSDP1)
   bool limit_reduce_scatters = false;  ///< compute waits for the last block's reduction (FSDP2)

@@ -239,7 +239,8 @@ TEST_CASE("ranks of a stage agree on the scales of fp8 after each pass, others' 
     const Experiment e(gpt("precision: fp8" + training, parallelism, 8));
     int count = 0;
     for (const Task& task : e.plan.program(0).tasks) {
-      count += task.kind == TaskKind::communicate && std::string(name_of(task.channel)) == channel &&
+      count += task.kind == TaskKind::communicate &&
+               std::string(name_of(task.channel)) == channel &&
                e.plan.operations[task.work].bytes < Bytes{1000};
     }
     return count;
