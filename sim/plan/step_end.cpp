@@ -20,7 +20,8 @@ double parameters_apart(const Workshop& shop) {
   double sum = 0;
   for (const std::size_t block : shop.graph.chain) {
     for (const Op& op : shop.graph.blocks[block].dag.ops) {
-      if (op.statistics > 0) sum += std::accumulate(op.parameters.begin(), op.parameters.end(), 0.0);
+      if (op.statistics > 0)
+        sum += std::accumulate(op.parameters.begin(), op.parameters.end(), 0.0);
     }
   }
   return sum;

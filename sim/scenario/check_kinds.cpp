@@ -75,9 +75,10 @@ void check_resnet_training(const Scenario& s, const ResNet& model, const KeyRepo
   }
   if (s.training.fp32_batch_norms && s.parallelism.data.overlap &&
       keys.sound({"parallelism.data.overlap"})) {
-    keys.report("training.fp32_batch_norms",
-                "batch norms' gradients are reduced apart where nothing overlaps, but overlap is true",
-                "state parallelism.data.overlap: false");
+    keys.report(
+        "training.fp32_batch_norms",
+        "batch norms' gradients are reduced apart where nothing overlaps, but overlap is true",
+        "state parallelism.data.overlap: false");
   }
   if (!keys.sound({"training.precision", "cluster"})) return;
   const Precision precision = s.training.precision;

@@ -86,10 +86,11 @@ void describe(Io& io, Training& t) {
            "fused: as few as possible for all parameters; foreach: one an operation; per_tensor: "
            "one an operation and tensor; composed: one an elementary operation and tensor, as in "
            "TensorFlow without XLA");
-  io.field("casts_in_update", t.casts_in_update, any,
-           "optimizer_kernels fused: the update reads 16-bit gradients, scales them back and writes "
-           "16-bit weights in its kernel, as MXNet's multi-precision updates and Apex's FusedSGD; "
-           "false: kernels of their own do");
+  io.field(
+      "casts_in_update", t.casts_in_update, any,
+      "optimizer_kernels fused: the update reads 16-bit gradients, scales them back and writes "
+      "16-bit weights in its kernel, as MXNet's multi-precision updates and Apex's FusedSGD; "
+      "false: kernels of their own do");
   io.field(
       "weight_decay", t.weight_decay, any,
       "weights decay, which is a kernel of its own where those of the optimizer are not fused");

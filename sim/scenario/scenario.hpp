@@ -205,9 +205,9 @@ struct Training {
       Precision::bf16;  ///< type that gradients are kept and reduced in; default: as precision
   bool fused_accumulation = true;  ///< weight-gradient GEMMs add to the gradients themselves
   std::vector<GradientPass> per_micro_batch;  ///< passes over gradients before they are added
-  bool fp32_batch_norms = false;  ///< their gradients are reduced apart from narrower ones
-  bool master_weights = true;     ///< fp32 copies of parameters that are narrower
-  std::string optimizer = "adam";             ///< a name of `stepsim list optimizers`
+  bool fp32_batch_norms = false;   ///< their gradients are reduced apart from narrower ones
+  bool master_weights = true;      ///< fp32 copies of parameters that are narrower
+  std::string optimizer = "adam";  ///< a name of `stepsim list optimizers`
   OptimizerKernels optimizer_kernels = OptimizerKernels::fused;
   bool casts_in_update = false;  ///< its kernels read narrow gradients and write narrow weights
   bool weight_decay = true;      ///< a kernel of its own where kernels are not fused

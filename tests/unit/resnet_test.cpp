@@ -165,8 +165,8 @@ TEST_CASE("fused batch norm adds the residual on its way and keeps a bit an elem
 
 TEST_CASE("norms that convolutions take in have no forward pass but the one with the addition") {
   const OpGraph fused = graph_of(resnet("base: resnet50, fused_norm: true"));
-  const OpGraph taken = graph_of(
-      resnet("base: resnet50, fused_norm: true, norms_in_convolutions: true"));
+  const OpGraph taken =
+      graph_of(resnet("base: resnet50, fused_norm: true, norms_in_convolutions: true"));
   const double pixels = kImages * 56 * 56;
   const double narrow = pixels * 64, wide = pixels * 256;
   const auto statistics = [](double channels) { return 12 * 4 * channels; };

@@ -28,8 +28,8 @@ constexpr double kStatistics = 12 * 4;
 
 /// `mask`: bytes of a bit an element.
 void add_fused(Op& op, const std::string& name, double one, double mask, const NormUse& use) {
-  const double other = use.addition ? one : 0;       // the residual, and its gradient
-  const double bits = use.applied ? mask : 0;        // else the ReLU is seen from what is kept
+  const double other = use.addition ? one : 0;  // the residual, and its gradient
+  const double bits = use.applied ? mask : 0;   // else the ReLU is seen from what is kept
   const double sums = use.summed ? 0 : one;
   if (use.summed)
     op.forward.emplace_back(memory_bound(name + " statistics", kStatistics * op.statistics));
