@@ -34,7 +34,7 @@ GemmProfile tiled_profile() {
 /// As `profile` has them, times what `factor` says of each.
 template <class Factor>
 Samples samples_of(const GemmProfile& profile, int count, Factor&& factor) {
-  const Model model = gemm_model(profile, kDevice);
+  const fit::Model model = gemm_model(profile, kDevice);
   Samples samples;
   for (int i = 0; i < count; ++i) {
     const RandomKey key = RandomKey(5).with(static_cast<std::uint64_t>(i));
@@ -91,7 +91,7 @@ TEST_CASE("a fit to times with quantising has the times of the products alone") 
   made.precision = Precision::fp8;
   const GemmOptions quantised{.quantised_bytes = 5, .halves = 0};
   Samples samples = samples_of(made, 150, unchanged);
-  const Model with_quantising = gemm_model(made, kDevice, quantised);
+  const fit::Model with_quantising = gemm_model(made, kDevice, quantised);
   for (TimedWork& sample : samples) sample.seconds = with_quantising(sample.work);
   const GemmProfile start{.precision = Precision::fp8, .peak = FlopsPerSecond{312e12}};
   const GemmFit fit = fit_gemm(samples, start, kDevice, quantised);

@@ -86,7 +86,7 @@ TEST_CASE("a record is one line") {
 }
 
 TEST_CASE("a file without points is one to go on with") {
-  CHECK(parse_measurements(std::string(kHead) + "]}", "my.json").records.empty());
+  CHECK(parse_measurements(std::string(kHead).append("]}"), "my.json").records.empty());
 }
 
 TEST_CASE("a number that is not finite is not written") {
@@ -134,7 +134,7 @@ TEST_CASE("the second of two equal points is refused by its line") {
 }
 
 TEST_CASE("another schema is not guessed at") {
-  const std::string text = with(std::string(kHead) + "]}", "measurements/1", "measurements/2");
+  const std::string text = with(std::string(kHead).append("]}"), "measurements/1", "measurements/2");
   const auto said = [](const std::string& wrong) -> std::string {
     try {
       (void)parse_measurements(wrong, "my.json");

@@ -12,7 +12,6 @@
 using namespace stepsim;
 using selfcheck::cell;
 using selfcheck::output_of;
-using trainer::Mlp;
 using trainer::Shape;
 
 namespace {
@@ -37,7 +36,7 @@ std::unique_ptr<trainer::Device> lone_device() {
   return trainer::make_device(ranks);
 }
 
-double loss_of(Mlp& model, const trainer::Batch& batch) {
+double loss_of(trainer::Mlp& model, const trainer::Batch& batch) {
   model.forward(batch.input, batch.target);
   return model.loss();
 }
@@ -47,7 +46,7 @@ double loss_of(Mlp& model, const trainer::Batch& batch) {
 TEST_CASE("the gradient of a weight is the slope of the loss") {
   const auto device = lone_device();
   const Shape shape{.layers = 3, .width = 8, .batch = 5};
-  Mlp model(*device, shape, 7);
+  trainer::Mlp model(*device, shape, 7);
   const auto batches = trainer::random_batches(shape, 0, 1);
   const trainer::Batch batch = batches->next();
   model.forward(batch.input, batch.target);
@@ -74,7 +73,7 @@ TEST_CASE("the gradient of a weight is the slope of the loss") {
 TEST_CASE("gradients are complete from the last layer to the first, and zero after an update") {
   const auto device = lone_device();
   const Shape shape{.layers = 3, .width = 8, .batch = 5};
-  Mlp model(*device, shape, 7);
+  trainer::Mlp model(*device, shape, 7);
   const auto batches = trainer::random_batches(shape, 0, 1);
   const trainer::Batch batch = batches->next();
   model.forward(batch.input, batch.target);
