@@ -3,26 +3,19 @@
 #include <cmath>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "sim/scenario/load.hpp"
+#include "tests/csv_cells.hpp"
 #include "tests/source_folder.hpp"
 
 namespace stepsim {
 namespace {
 
 const Library kLibrary{{source_folder()}};
-
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells;
-  std::istringstream stream(line);
-  for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
-  return cells;
-}
 
 /// Natural logarithms of what the SMs that are left do not explain, by source.
 std::map<std::string, std::vector<double>> sources_of(const std::string& gpu) {

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/csv_cells.hpp"
 #include "tests/source_folder.hpp"
 
 namespace stepsim {
@@ -25,13 +25,6 @@ struct Logs {
   void add(double log) { sum += log, ++count; }
   double mean() const { return sum / count; }
 };
-
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells;
-  std::istringstream stream(line);
-  for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
-  return cells;
-}
 
 /// Time of the product in this row over that of the profile without `sustained`; or as it is
 /// stated.
