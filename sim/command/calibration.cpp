@@ -87,9 +87,9 @@ Records fittable_records(const std::vector<MeasuredFile>& files, std::vector<Few
 }
 
 /// Of the files that have points of that kind.
-Provenance provenance_of(const std::vector<MeasuredFile>& files, calib::Kind kind) {
+ProfileOrigin origin_of(const std::vector<MeasuredFile>& files, calib::Kind kind) {
   std::vector<std::string> names;
-  Provenance provenance{.device = device_of(files).name};
+  ProfileOrigin origin{.device = device_of(files).name};
   for (const MeasuredFile& file : files) {
     const auto& records = file.content.records;
     if (std::none_of(records.begin(), records.end(), [&](const calib::Record& record) {
@@ -97,10 +97,10 @@ Provenance provenance_of(const std::vector<MeasuredFile>& files, calib::Kind kin
         }))
       continue;
     names.push_back(file.name.substr(file.name.find_last_of('/') + 1));
-    if (provenance.date.empty()) provenance.date = file.content.started.substr(0, 10);
+    if (origin.date.empty()) origin.date = file.content.started.substr(0, 10);
   }
-  provenance.files = fmt::format("{}", fmt::join(names, ", "));
-  return provenance;
+  origin.files = fmt::format("{}", fmt::join(names, ", "));
+  return origin;
 }
 
 calib::Dtype dtype_of(Precision precision) {
@@ -222,7 +222,7 @@ GpuDraft gpu_draft(const Files& files, const Records& records, const Calibration
   draft.profile.name = request.gpu;
   const std::string described = request.description.empty() ? device.name : request.description;
   if (!described.empty()) draft.profile.description = described;
-  const auto of = [&](calib::Kind kind) { draft.provenance = provenance_of(files, kind); };
+  const auto of = [&](calib::Kind kind) { draft.origin = origin_of(files, kind); };
   of(calib::Kind::gemm);
   fit_gemms(records, request.seed, draft);
   of(calib::Kind::memory);
@@ -243,7 +243,7 @@ LinkDraft link_draft(const Files& files, const Records& records, const std::stri
                      const Cluster& node) {
   LinkDraft draft;
   draft.profile = node.intra_node;
-  draft.provenance = provenance_of(files, calib::Kind::collective);
+  draft.origin = origin_of(files, calib::Kind::collective);
   draft.derive_from(node.intra_node.name);
   draft.profile.name = name;
   fit_collectives(records, node, draft);

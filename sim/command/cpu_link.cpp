@@ -66,7 +66,7 @@ void check_sums_grow(const MeasuredFile& file) {
 }  // namespace
 
 std::optional<LinkDraft> cpu_link(const MeasuredFile& file, const std::string& name,
-                                  const Provenance& provenance) {
+                                  const ProfileOrigin& origin) {
   check_sums_grow(file);
   std::vector<fit::Message> messages;
   fit::Samples samples;
@@ -82,7 +82,7 @@ std::optional<LinkDraft> cpu_link(const MeasuredFile& file, const std::string& n
   const fit::Line line = fit::line_through(messages);
   const double steps = 2 * (ranks - 1);
   LinkDraft draft;
-  draft.provenance = provenance;
+  draft.origin = origin;
   draft.profile.name = name;
   draft.profile.latency = fit::rounded(line.latency * (1 / steps), 1e-6);
   draft.profile.bandwidth =
@@ -95,7 +95,7 @@ std::optional<LinkDraft> cpu_link(const MeasuredFile& file, const std::string& n
   report.range = fmt::format("{} to {}", humanise(kLeastMessage).text(), humanise(largest).text());
   report.remark = fmt::format("{:.4g} us, {:.4g} GB/s", line.latency.seconds() * 1e6,
                               1e-9 / line.seconds_per_byte);
-  draft.state("", "all-reduce", fit_source(provenance, report));
+  draft.state("", "all-reduce", fit_source(origin, report));
   draft.families.push_back(report);
   return draft;
 }

@@ -12,6 +12,6 @@ namespace stepsim {
 /// Nothing where too few sums were. Throws UserError where their times do not grow with their
 /// bytes.
 std::optional<LinkDraft> cpu_link(const MeasuredFile& file, const std::string& name,
-                                  const Provenance& provenance);
+                                  const ProfileOrigin& origin);
 
 }  // namespace stepsim

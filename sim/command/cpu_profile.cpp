@@ -133,7 +133,7 @@ void set_machine(const calib::DeviceFacts& device, std::optional<std::string> wo
     gpu.communication_share = fit::rounded(*share);
     draft.state("communication_share", "overlap",
                 fmt::format("an all-reduce beside products, over the same alone: {}",
-                            draft.provenance.text(2)));
+                            draft.origin.text(2)));
   }
 }
 
@@ -151,10 +151,10 @@ CpuProfile cpu_profile(const MeasuredFile& file, const std::string& name, int co
   for (const calib::Record& record : file.content.records)
     if (record.skipped.empty()) records.push_back(record);
   const calib::DeviceFacts& device = file.content.device;
-  const Provenance provenance{file.name.substr(file.name.find_last_of('/') + 1), device.name,
-                              file.content.started.substr(0, 10)};
+  const ProfileOrigin origin{file.name.substr(file.name.find_last_of('/') + 1), device.name,
+                             file.content.started.substr(0, 10)};
   GpuDraft gpu;
-  gpu.provenance = provenance;
+  gpu.origin = origin;
   gpu.profile.name = name;
   const calib::Versions& software = file.content.software;
   const auto of_set = software.find(calib::kWorkingSet);
@@ -167,14 +167,14 @@ CpuProfile cpu_profile(const MeasuredFile& file, const std::string& name, int co
   made.gpu_text = without_architecture(profile_yaml(gpu.profile, title, gpu.sources));
   check_readable(gpu.profile, parse_gpu(made.gpu_text, name + ".yaml"));
   made.families = gpu.families;
-  if (const auto link = cpu_link(file, name, provenance)) {
+  if (const auto link = cpu_link(file, name, origin)) {
     made.link_text =
         profile_yaml(link->profile, "MPI between processes of this machine.", link->sources);
     check_readable(link->profile, parse_link(made.link_text, name + ".yaml"));
     made.families.insert(made.families.end(), link->families.begin(), link->families.end());
   }
   const std::int64_t ranks = made.link_text.empty() ? 1 : device.gpus;
-  made.cluster_text = cpu_cluster_text(name, ranks, !made.link_text.empty(), provenance);
+  made.cluster_text = cpu_cluster_text(name, ranks, !made.link_text.empty(), origin);
   made.scenario_text = cpu_scenario_text(name, ranks, cores, records);
   return made;
 }

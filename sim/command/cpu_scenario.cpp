@@ -85,12 +85,12 @@ std::string data_text(const Records& records) {
 }  // namespace
 
 std::string cpu_cluster_text(const std::string& name, std::int64_t ranks, bool linked,
-                             const Provenance& provenance) {
+                             const ProfileOrigin& origin) {
   std::string text = fmt::format(
       "# Cores of this machine as devices, by stepsim calibrate cpu.\n"
       "# Measured with as many of them at work: {}, {}.\n"
       "name: {}\ngpu: {}\nnodes: 1\ngpus_per_node: {}\n",
-      one_line(provenance.device), provenance.date, write_scalar(name), write_scalar(name), ranks);
+      one_line(origin.device), origin.date, write_scalar(name), write_scalar(name), ranks);
   if (linked) text += fmt::format("intra_node: {}\n", write_scalar(name));
   return text;
 }

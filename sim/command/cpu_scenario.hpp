@@ -10,7 +10,7 @@ namespace stepsim {
 
 /// Both the profile of a core and, where the ranks are linked, that of their link have this name.
 std::string cpu_cluster_text(const std::string& name, std::int64_t ranks, bool linked,
-                             const Provenance& provenance);
+                             const ProfileOrigin& origin);
 
 /// On as many ranks as were `measured`, but for a core that is left to loaders where the machine
 /// has one. Pictures are loaded where their reading and decoding was measured.

@@ -70,7 +70,7 @@ void fit_launches(const Records& records, GpuDraft& draft) {
     if (point.cost == calib::LaunchCost::stream && needed) {
       draft.profile.memory_kernels.latency = fit::rounded(time, 1e-6);
       draft.state("memory_kernels.latency", "launch",
-                  "measured: back-to-back empty kernels, " + draft.provenance.text(1));
+                  "measured: back-to-back empty kernels, " + draft.origin.text(1));
     }
     draft.families.push_back(report);
   });

@@ -133,7 +133,7 @@ void take_ratio(const Ratio& ratio, const char* key, const char* text, double& f
   if (ratio.shapes < kShapesOfRatio) return;
   factor = fit::rounded(ratio.mean);
   const std::string path = fmt::format("{}.{}", family.path(), key);
-  draft.state(path, id_of(path), fmt::format("{}, {}", text, draft.provenance.text(ratio.shapes)));
+  draft.state(path, id_of(path), fmt::format("{}, {}", text, draft.origin.text(ratio.shapes)));
 }
 
 void take_sustained(const GemmFamily& family, const GemmGroup& group, GemmProfile& profile,

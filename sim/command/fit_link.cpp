@@ -246,7 +246,7 @@ void fit_collectives(const Records& records, const Cluster& node, LinkDraft& dra
     for (const auto& [choice, some] : lines) {
       for (const fit::Line& line : some) {
         draft.state(fmt::format("{}[{}]", name_of(group.op), list.size()), id_of(report.family),
-                    fit_source(draft.provenance, report));
+                    fit_source(draft.origin, report));
         list.push_back(written(group, choice, line));
       }
     }

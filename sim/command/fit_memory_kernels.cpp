@@ -129,7 +129,7 @@ void fit_memory_kernels(const Records& records, std::uint64_t seed, GpuDraft& dr
   if (all.latency_shown)
     draft.state("memory_kernels.latency", "latency",
                 fmt::format("fitted with the rates to {}",
-                            draft.provenance.text(static_cast<int>(samples.size()))));
+                            draft.origin.text(static_cast<int>(samples.size()))));
 }
 
 }  // namespace stepsim

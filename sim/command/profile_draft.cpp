@@ -11,16 +11,16 @@
 
 namespace stepsim {
 
-std::string Provenance::text(int points) const {
+std::string ProfileOrigin::text(int points) const {
   std::string text = files + " (";
   if (!device.empty()) text += device + ", ";
   if (!date.empty()) text += date + ", ";
   return text + fmt::format("{} point{})", points, points == 1 ? "" : "s");
 }
 
-std::string fit_source(const Provenance& provenance, const FamilyReport& report) {
+std::string fit_source(const ProfileOrigin& origin, const FamilyReport& report) {
   const int points = report.errors.points;
-  return fmt::format("fitted to {}, {} error {}", provenance.text(points),
+  return fmt::format("fitted to {}, {} error {}", origin.text(points),
                      report.held_out ? "held-out" : "fit", percent(report.errors.mean));
 }
 

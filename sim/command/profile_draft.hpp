@@ -15,7 +15,7 @@
 namespace stepsim {
 
 /// What profiles say about their measurements: "my.json (NVIDIA H100 80GB HBM3, 2026-01-31".
-struct Provenance {
+struct ProfileOrigin {
   std::string files, device, date;
   std::string text(int points) const;
 };
@@ -25,7 +25,7 @@ struct ProfileDraft {
   Profile profile;
   ProfileSources sources;
   std::vector<FamilyReport> families;
-  Provenance provenance;
+  ProfileOrigin origin;
   std::string base;  ///< name of the profile that it began as
 
   /// Everything that no family claims is as in `base`.
@@ -40,7 +40,7 @@ struct ProfileDraft {
   void fitted(FamilyReport report);
 };
 
-std::string fit_source(const Provenance& provenance, const FamilyReport& report);
+std::string fit_source(const ProfileOrigin& origin, const FamilyReport& report);
 /// "gemm-bf16" from "gemm.bf16"
 std::string id_of(const std::string& path);
 
@@ -64,7 +64,7 @@ void ProfileDraft<Profile>::state(const std::string& path, const std::string& id
 
 template <class Profile>
 void ProfileDraft<Profile>::fitted(FamilyReport report) {
-  state(report.path, id_of(report.path), fit_source(provenance, report));
+  state(report.path, id_of(report.path), fit_source(origin, report));
   families.push_back(std::move(report));
 }
 

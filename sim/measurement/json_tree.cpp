@@ -12,7 +12,7 @@ namespace stepsim::calib {
 namespace {
 
 using Json = nlohmann::json;
-using Kind = JsonTree::Kind;
+using JsonKind = JsonTree::Kind;
 
 constexpr std::size_t kDeepest = 16;  // a file of measurements has four levels
 
@@ -83,21 +83,21 @@ class Handler : public nlohmann::json_sax<Json> {
   bool failed() const { return failed_; }
   JsonTree take() { return std::move(root_); }
 
-  bool null() override { return scalar(Kind::null, "null"); }
-  bool boolean(bool value) override { return scalar(Kind::flag, value ? "true" : "false"); }
+  bool null() override { return scalar(JsonKind::null, "null"); }
+  bool boolean(bool value) override { return scalar(JsonKind::flag, value ? "true" : "false"); }
   bool number_integer(number_integer_t value) override {
-    return scalar(Kind::number, fmt::format("{}", value));
+    return scalar(JsonKind::number, fmt::format("{}", value));
   }
   bool number_unsigned(number_unsigned_t value) override {
-    return scalar(Kind::number, fmt::format("{}", value));
+    return scalar(JsonKind::number, fmt::format("{}", value));
   }
   bool number_float(number_float_t, const string_t& text) override {
-    return scalar(Kind::number, text);
+    return scalar(JsonKind::number, text);
   }
-  bool string(string_t& value) override { return scalar(Kind::text, value); }
+  bool string(string_t& value) override { return scalar(JsonKind::text, value); }
   bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(Kind::map); }
-  bool start_array(std::size_t) override { return open(Kind::list); }
+  bool start_object(std::size_t) override { return open(JsonKind::map); }
+  bool start_array(std::size_t) override { return open(JsonKind::list); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
@@ -138,10 +138,10 @@ class Handler : public nlohmann::json_sax<Json> {
   JsonTree& add() {
     if (open_.empty()) return root_;
     JsonTree& holder = *open_.back();
-    return holder.kind == Kind::map ? holder.members.back().value : holder.items.emplace_back();
+    return holder.kind == JsonKind::map ? holder.members.back().value : holder.items.emplace_back();
   }
 
-  bool scalar(Kind kind, const std::string& text) {
+  bool scalar(JsonKind kind, const std::string& text) {
     const Place place = begin();
     JsonTree& value = add();
     value.kind = kind;
@@ -151,7 +151,7 @@ class Handler : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  bool open(Kind kind) {
+  bool open(JsonKind kind) {
     const Place place = ruler_.place(source_, count_ == 0 ? 0 : count_ - 1);
     if (open_.size() == kDeepest) {
       failed_ = true;
@@ -183,13 +183,13 @@ class Handler : public nlohmann::json_sax<Json> {
   std::vector<JsonTree*> open_;  ///< an item is finished before the next one moves its list
 };
 
-Written written_as(Kind kind) {
+Written written_as(JsonKind kind) {
   switch (kind) {
-    case Kind::flag:
+    case JsonKind::flag:
       return Written::flag;
-    case Kind::number:
+    case JsonKind::number:
       return Written::number;
-    case Kind::text:
+    case JsonKind::text:
       return Written::text;
     default:
       return Written::other;
@@ -208,9 +208,9 @@ Row JsonTree::row() const {
   Row row{place, {}};
   for (const Member& member : members) {
     const JsonTree& value = member.value;
-    const std::string shown = value.is(Kind::list)  ? "[...]"
-                              : value.is(Kind::map) ? "{...}"
-                                                    : value.text;
+    const std::string shown = value.is(JsonKind::list)  ? "[...]"
+                              : value.is(JsonKind::map) ? "{...}"
+                                                        : value.text;
     row.entries.push_back({member.name, member.place, shown, value.place, written_as(value.kind)});
   }
   return row;

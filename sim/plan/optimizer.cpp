@@ -86,7 +86,7 @@ std::vector<Kernel> update_kernels(Workshop& shop, double elements,
     const double gradient = scaled_gradient_bytes(shop.scenario);
     kernels.push_back(moving(shop, "clip gradients", 2 * gradient * elements));
   }
-  for (const Sweep& sweep : sweeps_of(training)) {
+  for (const UpdateSweep& sweep : sweeps_of(training)) {
     for (const double tensor : each ? tensors : at_once) {
       kernels.push_back(
           moving(shop, std::string(sweep.name), sweep_bytes(sweep, training) * tensor));
@@ -165,7 +165,8 @@ OffloadedUpdate offloaded_update(const Scenario& scenario, double elements) {
   // Clipped and unscaled in one pass over the gradients (DeepSpeed stage_1_and_2.py,
   // unscale_and_clip_grads).
   if (training.gradient_clipping || training.precision == Precision::fp16) bytes += 2 * kFp32;
-  for (const Sweep& sweep : optimizer_rule(training).fused) bytes += sweep_bytes(sweep, training);
+  for (const UpdateSweep& sweep : optimizer_rule(training).fused)
+    bytes += sweep_bytes(sweep, training);
   const double on_node = scenario.cluster.gpus_per_node;
   return {Bytes{bytes * elements * on_node} / scenario.host.optimizer_rate,
           copy_time(scenario, Bytes{weight * elements})};

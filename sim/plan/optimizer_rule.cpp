@@ -22,7 +22,7 @@ double moment_bytes(const Training& training) {
   return rule.moment_bytes > 0 ? rule.moment_bytes : weight_bytes(training);
 }
 
-const std::vector<Sweep>& of_kernels(const OptimizerRule& rule, OptimizerKernels kernels) {
+const std::vector<UpdateSweep>& of_kernels(const OptimizerRule& rule, OptimizerKernels kernels) {
   switch (kernels) {
     case OptimizerKernels::fused:
       return rule.fused;
@@ -66,7 +66,7 @@ double optimizer_bytes(const Training& training) {
          rule.scale_bytes;
 }
 
-double sweep_bytes(const Sweep& sweep, const Training& training) {
+double sweep_bytes(const UpdateSweep& sweep, const Training& training) {
   // Gradients are copied to fp32 before an update of master weights, unless that reads them.
   const bool widened = keeps_master_weights(training) && !casts_in_update(training);
   const double gradient = widened ? kFp32 : bytes_per_element(training.gradients);
@@ -75,10 +75,10 @@ double sweep_bytes(const Sweep& sweep, const Training& training) {
          sweep.moments * moment_bytes(training) + sweep.copies * training.element() + scales;
 }
 
-std::vector<Sweep> sweeps_of(const Training& training) {
+std::vector<UpdateSweep> sweeps_of(const Training& training) {
   const OptimizerRule& rule = optimizer_rule(training);
-  std::vector<Sweep> sweeps = of_kernels(rule, training.optimizer_kernels);
-  if (!training.weight_decay) std::erase_if(sweeps, [](const Sweep& s) { return s.decays; });
+  std::vector<UpdateSweep> sweeps = of_kernels(rule, training.optimizer_kernels);
+  if (!training.weight_decay) std::erase_if(sweeps, [](const UpdateSweep& s) { return s.decays; });
   if (casts_in_update(training)) ++sweeps.back().copies;
   return sweeps;
 }

@@ -15,7 +15,7 @@
 namespace stepsim {
 
 /// One kernel over all parameters: how many times it reads or writes each of these an element.
-struct Sweep {
+struct UpdateSweep {
   std::string_view name;
   int gradients = 0, weights = 0, moments = 0;
   int temporaries = 0;  ///< buffers as wide as the weights
@@ -26,13 +26,14 @@ struct Sweep {
 struct OptimizerRule {
   std::string_view name;
   std::string_view description;
-  int moments = 0;                ///< tensors of state as large as the parameters
-  double moment_bytes = 0;        ///< of an element of one; 0: as the weights that are updated
-  double scale_bytes = 0;         ///< scales of narrow moments, a parameter
-  bool whole_tensors = false;     ///< needs norms of whole tensors, so that no rank may have a part
-  std::vector<Sweep> fused;       ///< one kernel does as much as it can
-  std::vector<Sweep> foreach_op;  ///< one kernel an operation of the formula; empty: not to be had
-  std::vector<Sweep> composed;    ///< one an elementary operation; empty: not to be had
+  int moments = 0;             ///< tensors of state as large as the parameters
+  double moment_bytes = 0;     ///< of an element of one; 0: as the weights that are updated
+  double scale_bytes = 0;      ///< scales of narrow moments, a parameter
+  bool whole_tensors = false;  ///< needs norms of whole tensors, so that no rank may have a part
+  std::vector<UpdateSweep> fused;  ///< one kernel does as much as it can
+  std::vector<UpdateSweep>
+      foreach_op;  ///< one kernel an operation of the formula; empty: not to be had
+  std::vector<UpdateSweep> composed;  ///< one an elementary operation; empty: not to be had
 };
 
 /// Throws UserError for an unknown name.
@@ -45,8 +46,8 @@ bool casts_in_update(const Training& training);
 /// Of a parameter: state and master weights.
 double optimizer_bytes(const Training& training);
 /// Moved by one sweep, a parameter.
-double sweep_bytes(const Sweep& sweep, const Training& training);
+double sweep_bytes(const UpdateSweep& sweep, const Training& training);
 /// The kernels of an update, as training.optimizer_kernels says.
-std::vector<Sweep> sweeps_of(const Training& training);
+std::vector<UpdateSweep> sweeps_of(const Training& training);
 
 }  // namespace stepsim

@@ -10,18 +10,18 @@ bool is_forward(const Action& action) { return action.pass == PassKind::forward;
 bool is_backward(const Action& action) { return !is_forward(action); }
 
 /// Whether the pass is the backward half of a pair that the unit's forward pass has opened.
-bool closes_pair(const Action& action, const std::vector<Unit>& units) {
+bool closes_pair(const Action& action, const std::vector<ExchangedPasses>& units) {
   return is_backward(action) && !units.empty() && units.back().passes.size() == 1 &&
          is_forward(units.back().passes.front());
 }
 
 }  // namespace
 
-std::vector<Unit> exchanges(const std::vector<Action>& order, const Schedule& schedule,
-                            const Pipeline& pipeline) {
+std::vector<ExchangedPasses> exchanges(const std::vector<Action>& order, const Schedule& schedule,
+                                       const Pipeline& pipeline) {
   const bool turns_once = std::is_partitioned(order.begin(), order.end(), is_forward);
   const bool pairs = schedule.needs.takes_turns && !pipeline.overlap_p2p && !turns_once;
-  std::vector<Unit> units;
+  std::vector<ExchangedPasses> units;
   for (const Action& action : order) {
     if (action.pass == PassKind::weight_gradient) {
       units.back().weight_gradients.push_back(action);

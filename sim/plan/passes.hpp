@@ -8,7 +8,7 @@
 namespace stepsim {
 
 /// Passes between which ranks exchange, then weight gradients, which nobody else waits for.
-struct Unit {
+struct ExchangedPasses {
   std::vector<Action> passes;
   std::vector<Action> weight_gradients;
 };
@@ -18,8 +18,8 @@ struct Unit {
 /// send_forward_backward_recv_forward_backward: with an exchange after each pass the circle of
 /// stages would lock). Where all forward passes are warm-up there are no pairs: the next stage
 /// waits for the last of them before it sends a gradient back.
-std::vector<Unit> exchanges(const std::vector<Action>& order, const Schedule& schedule,
-                            const Pipeline& pipeline);
+std::vector<ExchangedPasses> exchanges(const std::vector<Action>& order, const Schedule& schedule,
+                                       const Pipeline& pipeline);
 
 /// For each pass of the order, whether gradients are reduced with it. They are once a step, when
 /// those of a chunk are complete; without no_sync also whenever the rank turns to other weights:

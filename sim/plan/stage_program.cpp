@@ -219,14 +219,14 @@ class StageWriter {
   }
 
   /// Weight gradients wait for no transfer: they run beside those around them.
-  void write_weight_gradients(const Unit& unit) {
+  void write_weight_gradients(const ExchangedPasses& unit) {
     if (unit.weight_gradients.empty()) return;
     const auto waits = rows_.take_waits();
     for (const Action& action : unit.weight_gradients) write_pass(action);
     for (const TaskIndex task : waits) rows_.wait_for(task);
   }
 
-  std::vector<TaskIndex> post_receives(const Unit& unit) {
+  std::vector<TaskIndex> post_receives(const ExchangedPasses& unit) {
     std::vector<TaskIndex> received;
     for (const Action& action : unit.passes) received.push_back(transfers_.receive(action));
     return received;

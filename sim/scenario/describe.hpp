@@ -210,7 +210,7 @@ void describe(Io& io, DataParallel& d) {
   const DataParallel preset = default_data(io.framework());
   io.fallback(d.sharding, preset.sharding, "ddp, or the framework's");
   io.field("sharding", d.sharding, any, "what is split over the data-parallel ranks");
-  io.field("degree", d.degree, count, "when stated it is checked against the cluster");
+  io.field("degree", d.degree, any_count, "when stated it is checked against the cluster");
   io.field("shard_degree", d.shard_degree, between(2, 1e6),
            "neighbouring data ranks that share one copy of what is sharded, replicated over the "
            "others; absent: all");
@@ -221,7 +221,7 @@ void describe(Io& io, DataParallel& d) {
               "1 MiB, or bucket where that is stated, or the framework's");
   io.field("first_bucket", d.first_bucket, positive,
            "the first bucket, small so that reduction starts early");
-  io.field("cycle", d.cycle, duration,
+  io.field("cycle", d.cycle, any_duration,
            "how often a thread looks for gradients to reduce (HOROVOD_CYCLE_TIME): a reduction "
            "starts half of it late, on average; absent: at once");
   io.fallback(d.overlap, default_overlap(io.framework(), d.sharding), "true, or the framework's");

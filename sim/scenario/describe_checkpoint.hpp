@@ -31,7 +31,7 @@ void describe(Io& io, Checkpoint& c) {
            "that");
   io.field("size", c.size, positive,
            "of all of it; absent: parameters, master weights and optimizer state");
-  io.field("d2h_bandwidth", c.d2h_bandwidth, rate,
+  io.field("d2h_bandwidth", c.d2h_bandwidth, any_rate,
            "of a GPU's copies to the host, instead of the GPU profile's");
   io.section("storage", c.storage, CheckpointStorage{},
              "where it is written to; absent: where data.storage is, beside its loaders");

@@ -46,7 +46,7 @@ void describe(Io& io, GemmCorrection& c) {
 
 template <class Io>
 void describe(Io& io, TiledGemm& g) {
-  io.constant("droop", g.droop, share, "share of the efficiency lost to power at large sizes");
+  io.constant("droop", g.droop, any_share, "share of the efficiency lost to power at large sizes");
   io.constant("droop_half", g.droop_half, non_negative, "size at which half of the droop has come");
   io.constant("prologue_k", g.prologue_k, non_negative,
               "start and end of a tile, as extra elements of k");
@@ -54,7 +54,7 @@ void describe(Io& io, TiledGemm& g) {
               "elements of a tile that a unit of its edges costs");
   io.constant("lone_tile", g.lone_tile, non_negative,
               "tile that fills an SM alone, in tiles of 128 x 128");
-  io.constant("partial_waves", g.partial_waves, share,
+  io.constant("partial_waves", g.partial_waves, any_share,
               "0: whole waves of tiles only; 1: partial waves cost their share");
   io.constant("split_overhead", g.split_overhead, non_negative, "fixed cost of a split of k");
   io.constant("split_bandwidth", g.split_bandwidth, positive,
@@ -88,8 +88,9 @@ void describe(Io& io, GemmProfile& g) {
            "tiled: tiles, waves and splits of GPUs; smooth: a rate that saturates in m, n and k");
   if (model != static_cast<GemmModel>(g.form.index())) g.form = form_of(model);
   io.constant("peak", g.peak, required(positive), "datasheet, dense");
-  io.constant("efficiency", g.efficiency, fraction, "of peak, in the main loop of a short kernel");
-  io.constant("memory_efficiency", g.memory_efficiency, fraction,
+  io.constant("efficiency", g.efficiency, any_fraction,
+              "of peak, in the main loop of a short kernel");
+  io.constant("memory_efficiency", g.memory_efficiency, any_fraction,
               "of the datasheet memory bandwidth");
   io.constant("overhead", g.overhead, non_negative, "fixed cost of a kernel");
   io.constant("roundness", g.roundness, between(1, 100),
@@ -217,7 +218,7 @@ void describe(Io& io, LinkProfile& l) {
     io.sources("where the constants come from: a map of short names to texts");
   }
   io.constant("bandwidth", l.bandwidth, required(positive), "per GPU and direction");
-  io.constant("efficiency", l.efficiency, fraction,
+  io.constant("efficiency", l.efficiency, any_fraction,
               "payload that a transfer reaches, of bandwidth");
   io.constant("latency", l.latency, required(non_negative), "of one transfer or one ring step");
   if (io.is_profile()) {
@@ -235,9 +236,9 @@ template <class Io>
 void describe(Io& io, GraphLink& l) {
   io.field("from", l.from, required(), "\"leaf 0\", or many: \"node 0..15\"");
   io.field("to", l.to, required(), "likewise; of many and many each with each");
-  io.field("bandwidth", l.bandwidth, required(rate), "from `from` to `to`");
+  io.field("bandwidth", l.bandwidth, required(any_rate), "from `from` to `to`");
   io.fallback(l.back, l.back, "as bandwidth");
-  io.field("back", l.back, rate, "from `to` to `from`");
+  io.field("back", l.back, any_rate, "from `to` to `from`");
 }
 
 template <class Io>
@@ -249,10 +250,10 @@ void describe(Io& io, NodeLayout& n) {
   io.fallback(n.sockets, n.sockets, "2, where there are two switches");
   io.field("sockets", n.sockets, between(1, 64), "pcie: CPUs, each with its share of switches");
   io.fallback(n.pcie_bandwidth, n.pcie_bandwidth, "pcie: intra_node's; hybrid_cube_mesh: 12 GB/s");
-  io.field("pcie_bandwidth", n.pcie_bandwidth, rate,
+  io.field("pcie_bandwidth", n.pcie_bandwidth, any_rate,
            "pcie, hybrid_cube_mesh: payload of a slot and of a switch's up-link, per direction");
   io.fallback(n.socket_bandwidth, n.socket_bandwidth, "pcie: 22 GB/s; hybrid_cube_mesh: 6 GB/s");
-  io.field("socket_bandwidth", n.socket_bandwidth, rate,
+  io.field("socket_bandwidth", n.socket_bandwidth, any_rate,
            "pcie, hybrid_cube_mesh: payload between two sockets, per direction");
   io.field("switches", n.switches, any, "custom: what else links may name: switches, CPUs");
   io.list("links", n.links, "custom: payload between `gpu 0..7`, `nic 0..3` and switches");
@@ -262,7 +263,8 @@ template <class Io>
 void describe(Io& io, BackgroundLoad& b) {
   io.field("links", b.links, required(),
            "a name of `stepsim show cluster`; a * stands for any text: \"leaf * up\"");
-  io.field("rate", b.rate, required(rate), "that others send over each of them, or what they get");
+  io.field("rate", b.rate, required(any_rate),
+           "that others send over each of them, or what they get");
 }
 
 /// What only some topologies read.
@@ -270,23 +272,24 @@ template <class Io>
 void describe_topology(Io& io, Fabric& f) {
   io.field("nodes_per_leaf", f.nodes_per_leaf, between(0, 1e6),
            "fat_tree: nodes below one leaf switch; rail: nodes of one pod; 0: all");
-  io.field("leaves_per_pod", f.leaves_per_pod, count,
+  io.field("leaves_per_pod", f.leaves_per_pod, any_count,
            "fat_tree: a third level joins pods of so many leaves");
   io.one_or_more(
       "oversubscription", f.oversubscription, between(1, 1000),
       "fat_tree, rail: bandwidth below a switch over that above it; a list goes level by "
       "level from the leaves");
   io.fallback(f.nodes_per_router, f.nodes_per_router, "1");
-  io.field("nodes_per_router", f.nodes_per_router, count, "dragonfly: nodes of one router");
-  io.field("routers_per_group", f.routers_per_group, count, "dragonfly: all joined to each other");
+  io.field("nodes_per_router", f.nodes_per_router, any_count, "dragonfly: nodes of one router");
+  io.field("routers_per_group", f.routers_per_group, any_count,
+           "dragonfly: all joined to each other");
   io.fallback(f.global_links, f.global_links, "half of routers_per_group");
-  io.field("global_links", f.global_links, count, "dragonfly: of each router to other groups");
-  io.field("sizes", f.sizes, count, "torus: nodes along x, y and z: [4, 4, 8]");
+  io.field("global_links", f.global_links, any_count, "dragonfly: of each router to other groups");
+  io.field("sizes", f.sizes, any_count, "torus: nodes along x, y and z: [4, 4, 8]");
   io.fallback(f.link_bandwidth, f.link_bandwidth, "as bandwidth");
-  io.field("link_bandwidth", f.link_bandwidth, rate,
+  io.field("link_bandwidth", f.link_bandwidth, any_rate,
            "dragonfly, torus: of one link between two routers, per direction");
   io.fallback(f.global_bandwidth, f.global_bandwidth, "as link_bandwidth");
-  io.field("global_bandwidth", f.global_bandwidth, rate, "dragonfly: of one global link");
+  io.field("global_bandwidth", f.global_bandwidth, any_rate, "dragonfly: of one global link");
   io.field("switches", f.switches, any, "custom: names, or many: \"leaf 0..3\"");
   io.list("links", f.links, "custom: cables between `node 0..15`, `node 0 nic 3` and switches");
 }
@@ -297,12 +300,12 @@ void describe(Io& io, Fabric& f) {
   io.fallback(f.nics_per_node, f.nics_per_node, "one per GPU");
   io.field("nics_per_node", f.nics_per_node, between(1, 1024),
            "network adapters that carry the traffic of training");
-  io.field("bandwidth", f.bandwidth, required(rate), "of one NIC, per direction");
-  io.field("efficiency", f.efficiency, fraction,
+  io.field("bandwidth", f.bandwidth, required(any_rate), "of one NIC, per direction");
+  io.field("efficiency", f.efficiency, any_fraction,
            "payload that a large transfer reaches, of bandwidth");
-  io.field("latency", f.latency, required(duration),
+  io.field("latency", f.latency, required(any_duration),
            "of one hop between two nodes, software included");
-  io.field("plugin_latency", f.plugin_latency, duration,
+  io.field("plugin_latency", f.plugin_latency, any_duration,
            "of a hop, which NCCL's network plugin reports on top: 75 us on EFA");
   io.field("sharp", f.sharp, any, "the switches reduce, which NCCL's CollNet and NVLS use");
   describe_topology(io, f);

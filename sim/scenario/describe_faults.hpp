@@ -11,7 +11,8 @@ template <class Io>
 void describe_affected(Io& io, Affected& a) {
   io.field("ranks", a.ranks, between(0, 1e9), "these, of all");
   io.field("nodes", a.nodes, between(0, 1e6), "all ranks of these nodes");
-  io.field("fraction", a.fraction, fraction, "of these, or of all, drawn at random from run.seed");
+  io.field("fraction", a.fraction, any_fraction,
+           "of these, or of all, drawn at random from run.seed");
 }
 
 template <class Io>
@@ -27,13 +28,13 @@ void describe(Io& io, SlowLinks& s) {
   io.field("links", s.links, any, "such as \"node 3 nic 0 up\"; `*` stands for anything");
   io.field("ranks", s.who.ranks, between(0, 1e9), "also the NICs of these");
   io.field("nodes", s.who.nodes, between(0, 1e6), "also all NICs of these");
-  io.field("fraction", s.who.fraction, fraction,
+  io.field("fraction", s.who.fraction, any_fraction,
            "of these links, or of all NICs, drawn at random from run.seed; both directions of a "
            "link together");
-  io.field("factor", s.factor, required(share), "bandwidth that is left; 0: the link is down");
-  io.field("from", s.from, duration, "since the first step began, warm-up included");
-  io.field("until", s.until, duration, "absent: for good");
-  io.field("period", s.period, duration,
+  io.field("factor", s.factor, required(any_share), "bandwidth that is left; 0: the link is down");
+  io.field("from", s.from, any_duration, "since the first step began, warm-up included");
+  io.field("until", s.until, any_duration, "absent: for good");
+  io.field("period", s.period, any_duration,
            "the link flaps: it is slow again each time this has passed; absent: once");
 }
 

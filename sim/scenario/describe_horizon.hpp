@@ -12,8 +12,8 @@ void describe(Io& io, Reliability& r) {
   io.field("gpu_mtbf", r.gpu_mtbf, positive, "mean time between failures of one GPU");
   io.field("node_mtbf", r.node_mtbf, positive,
            "of one node, for all that is not a GPU: host, network, software");
-  io.field("detection", r.detection, duration, "from a failure until the job is stopped");
-  io.field("restart", r.restart, duration,
+  io.field("detection", r.detection, any_duration, "from a failure until the job is stopped");
+  io.field("restart", r.restart, any_duration,
            "from there until the job runs again and reads its checkpoint");
 }
 

@@ -19,7 +19,7 @@ void describe(Io& io, Sync& s) {
   // 5 to 7 us for a copy of next to nothing by cudaMemcpyAsync: Wu et al. 2026, arXiv 2602.21548,
   // section 5.2.
   io.fallback(s.time, 6_us, "6 us");
-  io.field("time", s.time, duration, "of one read, once the GPU is done");
+  io.field("time", s.time, any_duration, "of one read, once the GPU is done");
 }
 
 template <class Io>
@@ -27,7 +27,7 @@ void describe(Io& io, CpuWork& w) {
   io.field("name", w.name, any, "of its spans in a trace");
   io.field("after", w.after, any,
            "forward: on ranks with the loss; backward, step: on all of them");
-  io.field("time", w.time, required(duration), "CPU time, once its input is there");
+  io.field("time", w.time, required(any_duration), "CPU time, once its input is there");
   io.fallback(w.per, w.after == HostAfter::step ? Per::step : Per::micro_batch,
               "micro_batch; step where after is step");
   io.field("per", w.per, any, "what `every` counts; step: after the last such pass of a step");
@@ -40,7 +40,7 @@ void describe(Io& io, CpuWork& w) {
 
 template <class Io>
 void describe(Io& io, Recompilation& r) {
-  io.field("time", r.time, required(duration), "of one compilation, or capture of a graph");
+  io.field("time", r.time, required(any_duration), "of one compilation, or capture of a graph");
   io.field("pass", r.pass, any, "what is compiled, before the step's first such pass is launched");
   io.field("when", r.when, any,
            "steps: every so many; last_batch: the last step of each epoch of data.samples, whose "
@@ -50,7 +50,7 @@ void describe(Io& io, Recompilation& r) {
 
 template <class Io>
 void describe(Io& io, GarbageCollection& g) {
-  io.field("pause", g.pause, required(duration), "at the start of a step, before any launch");
+  io.field("pause", g.pause, required(any_duration), "at the start of a step, before any launch");
   io.field("every", g.every, every_so_often, "steps");
   io.field("aligned", g.aligned, any,
            "all ranks in the same step, as Megatron-LM's --manual-gc; false: each GPU of "
@@ -68,7 +68,7 @@ void describe(Io& io, Host& h) {
   io.field("speed", h.speed, positive,
            "pace calls: of a core, over the one that was measured (calib/measured/host.csv)");
   io.fallback(h.launch, default_launch(h.mode), "16 us; compiled: 3 us, graph: 5 us");
-  io.field("launch", h.launch, duration,
+  io.field("launch", h.launch, any_duration,
            "CPU time to launch one kernel, with the operator that does");
   io.field("queue_depth", h.queue_depth, between(1, 1e6),
            "kernels that are launched ahead of the GPU at most, about 1,000 with CUDA; absent: no "
@@ -88,7 +88,7 @@ void describe(Io& io, Host& h) {
   // CPU Adam of ZeRO-Offload: 10 billion parameters in 2.57 s on two Xeon 8168 (Ren et al. 2021,
   // arXiv 2101.06840, table 4), 28 B of fp32 state and gradients and 2 B of weights each.
   io.fallback(h.optimizer_rate, 117_GBps, "117 GB/s");
-  io.field("optimizer_rate", h.optimizer_rate, rate,
+  io.field("optimizer_rate", h.optimizer_rate, any_rate,
            "bytes that a node's CPUs move in offloaded updates, shared by its ranks");
 }
 

@@ -43,7 +43,7 @@ void describe(Io& io, Storage& s) {
            "memory of a node that keeps what was read in earlier epochs");
   io.fallback(s.page_cache_bandwidth, preset.page_cache_bandwidth,
               "a third of the memory bandwidth of a DGX A100");
-  io.field("page_cache_bandwidth", s.page_cache_bandwidth, rate,
+  io.field("page_cache_bandwidth", s.page_cache_bandwidth, any_rate,
            "at which a node's loaders read that again");
   io.field("cache_policy", s.cache_policy, any,
            "lru: what was read last stays; keep: what was read first, for good");
@@ -63,13 +63,13 @@ void describe_cost(Io& io, Input& d) {
   io.field("decode_on", d.decode_on, any,
            "gpu: decoding takes time of the GPU, and encoded samples are copied to it");
   SampleTime decode{d.decode}, transform{d.transform};
-  io.field("decode", decode, duration, "time per sample of a worker, or of the GPU");
+  io.field("decode", decode, any_duration, "time per sample of a worker, or of the GPU");
   d.decode = decode.time;
-  io.field("decode_rate", d.decode_rate, rate,
+  io.field("decode_rate", d.decode_rate, any_rate,
            "besides: bytes of sample_size that one worker, or the GPU, decodes in a second");
-  io.field("transform", transform, duration, "CPU time per sample in a worker, besides");
+  io.field("transform", transform, any_duration, "CPU time per sample in a worker, besides");
   d.transform = transform.time;
-  io.field("transform_rate", d.transform_rate, rate,
+  io.field("transform_rate", d.transform_rate, any_rate,
            "besides: bytes of sample_size that one worker transforms in a second");
   io.section("variation", d.variation, Variation{},
              "the CPU time of each sample is multiplied by a draw from run.seed");
@@ -82,7 +82,7 @@ void describe_workers(Io& io, Input& d) {
   io.field("prefetch", d.prefetch, between(1, 1024), "batches in flight per worker");
   io.field("persistent_workers", d.persistent_workers, any,
            "workers live on from epoch to epoch; queues run empty at its end all the same");
-  io.field("worker_start", d.worker_start, duration,
+  io.field("worker_start", d.worker_start, any_duration,
            "until a new worker takes its first batch: process, imports, data set");
   io.field("worker_memory", d.worker_memory, non_negative, "of one worker, without its batches");
   io.field("host_memory", d.host_memory, positive,
@@ -107,9 +107,9 @@ void describe(Io& io, Input& d) {
            "copies to the GPU come from page-locked memory and run beside compute");
   io.field("non_blocking", d.non_blocking, any,
            "false: the host waits for copies from page-locked memory, too");
-  io.field("pin_bandwidth", d.pin_bandwidth, rate,
+  io.field("pin_bandwidth", d.pin_bandwidth, any_rate,
            "of the one thread that copies batches to page-locked memory; absent: it takes no time");
-  io.field("h2d_bandwidth", d.h2d_bandwidth, rate,
+  io.field("h2d_bandwidth", d.h2d_bandwidth, any_rate,
            "of copies to the GPU, instead of the GPU profile's");
 }
 

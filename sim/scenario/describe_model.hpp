@@ -41,7 +41,7 @@ void describe(Io& io, Vision& v) {
 
 template <class Io>
 void describe(Io& io, MaskedHead& m) {
-  io.field("predicted", m.predicted, fraction,
+  io.field("predicted", m.predicted, any_fraction,
            "share of the tokens whose logits are computed; 1: all of them");
   io.field("next_sentence", m.next_sentence, any,
            "a pooler over the first token, and two classes behind it");

@@ -35,8 +35,8 @@ struct Rules {
 inline constexpr Rules any{};
 inline constexpr Rules positive{.low = 0, .above_low = true};
 inline constexpr Rules non_negative{.low = 0};
-inline constexpr Rules fraction{.low = 0, .high = 1, .above_low = true};  ///< an efficiency
-inline constexpr Rules share{.low = 0, .high = 1};
+inline constexpr Rules any_fraction{.low = 0, .high = 1, .above_low = true};  ///< an efficiency
+inline constexpr Rules any_share{.low = 0, .high = 1};
 constexpr Rules between(double low, double high) { return {.low = low, .high = high}; }
 /// A list of so many.
 constexpr Rules of_length(std::size_t length) { return {.is_required = true, .length = length}; }
@@ -46,12 +46,12 @@ constexpr Rules required(Rules rules = any) {
 }
 
 // Bounds in base units (B/s, s) outside which a number is a slip of the pen.
-inline constexpr Rules rate = between(1e3, 1e18);
-inline constexpr Rules duration = between(0, 1e6);
+inline constexpr Rules any_rate = between(1e3, 1e18);
+inline constexpr Rules any_duration = between(0, 1e6);
 
 // Bounds that no real run reaches; inside them, products of dimensions fit in 64 bits and GPU
 // counts in an int.
-inline constexpr Rules count = between(1, 1e6);
+inline constexpr Rules any_count = between(1, 1e6);
 inline constexpr Rules large_count = between(1, 1e9);
 
 }  // namespace stepsim

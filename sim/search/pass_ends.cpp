@@ -42,7 +42,7 @@ class Clocks {
 
  private:
   struct StageClock {
-    std::vector<Unit> units;
+    std::vector<ExchangedPasses> units;
     std::size_t next = 0;
     double now = 0;
     bool is_awake = true;
@@ -52,7 +52,7 @@ class Clocks {
   bool runs_next(int stage) {
     StageClock& clock = stages_[static_cast<std::size_t>(stage)];
     if (clock.next == clock.units.size()) return false;
-    const Unit& unit = clock.units[clock.next];
+    const ExchangedPasses& unit = clock.units[clock.next];
     double begin = clock.now;
     for (const Action& action : unit.passes) {
       const double input = input_of(action, stage);

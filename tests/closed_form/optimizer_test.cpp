@@ -27,7 +27,7 @@ double moved(const std::string& optimizer, OptimizerKernels kernels = OptimizerK
   Training training = mixed(optimizer);
   training.optimizer_kernels = kernels;
   double bytes = 0;
-  for (const Sweep& sweep : sweeps_of(training)) bytes += sweep_bytes(sweep, training);
+  for (const UpdateSweep& sweep : sweeps_of(training)) bytes += sweep_bytes(sweep, training);
   return bytes;
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("an update that casts reads narrow gradients and writes narrow weights
     training.gradients = Precision::bf16;
     training.casts_in_update = true;
     double bytes = 0;
-    for (const Sweep& sweep : sweeps_of(training)) bytes += sweep_bytes(sweep, training);
+    for (const UpdateSweep& sweep : sweeps_of(training)) bytes += sweep_bytes(sweep, training);
     return bytes;
   };
   CHECK(casting("sgd") == 2 + 2 * 4 + 2);

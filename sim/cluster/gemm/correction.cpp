@@ -17,11 +17,11 @@ constexpr std::array<double, 4> kEmpty = {0, 0.33, 0.67, 1};
 constexpr std::array<double, 3> kFewDepths = {9, 11.5, 15};
 constexpr double kPadded = 256;
 
-struct Axis {
+struct ShapeAxis {
   std::span<const double> knots;
   double value;
 };
-using Axes = std::vector<Axis>;
+using Axes = std::vector<ShapeAxis>;
 
 /// Within what was measured.
 GemmShape within_knots(const GemmShape& g) {
@@ -55,14 +55,14 @@ std::vector<Axes> tables(const GemmShape& shape, double sms) {
 
 std::size_t size_of(const Axes& axes) {
   std::size_t size = 1;
-  for (const Axis& axis : axes) size *= axis.knots.size();
+  for (const ShapeAxis& axis : axes) size *= axis.knots.size();
   return size;
 }
 
 /// The entries around a point of the table that begins at `first`.
 void add_weights(const Axes& axes, std::size_t first, std::vector<EntryWeight>& weights) {
   std::vector<EntryWeight> here = {{0, 1}};
-  for (const Axis& axis : axes) {
+  for (const ShapeAxis& axis : axes) {
     const auto& knots = axis.knots;
     const double value = std::clamp(axis.value, knots.front(), knots.back());
     const auto above = std::upper_bound(knots.begin() + 1, knots.end() - 1, value);
@@ -110,7 +110,7 @@ std::vector<std::array<std::size_t, 3>> correction_runs() {
   std::size_t first = 0;
   for (const Axes& axes : tables({1, 1, 1}, 1)) {
     std::size_t stride = size_of(axes);
-    for (const Axis& axis : axes) {
+    for (const ShapeAxis& axis : axes) {
       stride /= axis.knots.size();
       for (std::size_t i = 0; i < size_of(axes); ++i) {
         const std::size_t place = i / stride % axis.knots.size();

@@ -3,14 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/plan/collective.hpp"
 #include "sim/plan/nccl/graph.hpp"
 
 namespace stepsim::nccl {
 namespace {
-
-bool is_gather_or_scatter(CollectiveOp op) {
-  return op == CollectiveOp::all_gather || op == CollectiveOp::reduce_scatter;
-}
 
 bool is_multicast(Algorithm a) { return a == Algorithm::nvls || a == Algorithm::nvls_tree; }
 
