@@ -395,6 +395,7 @@ bool is_incomplete(const SearchReport& report) {
 }
 
 ExitCode code_of(const SearchReport& report) {
+  if (report.outcome.counts.has_defect()) return ExitCode::internal;
   if (is_incomplete(report)) return ExitCode::incomplete;
   const bool late = report.deadline && report.run && report.run->wall > *report.deadline;
   return report.listed.empty() || late ? ExitCode::expectation_failed : ExitCode::ok;
@@ -403,6 +404,11 @@ ExitCode code_of(const SearchReport& report) {
 /// A deadline that no size is known to meet is missed only where all of them are decided.
 ExitCode code_of(const CapacityReport& report) {
   const auto is_open = [](const CapacityPoint& point) { return is_incomplete(point.search); };
+  const auto has_defect = [](const CapacityPoint& point) {
+    return point.search.outcome.counts.has_defect();
+  };
+  if (std::any_of(report.points.begin(), report.points.end(), has_defect))
+    return ExitCode::internal;
   if (!report.not_searched.empty() ||
       std::any_of(report.points.begin(), report.points.end(), is_open))
     return ExitCode::incomplete;

@@ -45,6 +45,7 @@ StrategyOutcome failed(const Ended& ended) {
   return {.refusal = {},
           .failure = ended.text,
           .is_open = ended.how != Ending::simulation_error,
+          .is_defect = ended.how == Ending::internal_error,
           .peak = {},
           .fits = false,
           .step = {}};
@@ -94,6 +95,7 @@ SearchBase search_base(const ScenarioArgument& argument) {
                  .first_bucket = stated("parallelism.data.first_bucket"),
                  .degree = stated("parallelism.data.degree"),
                  .shard_degree = stated("parallelism.data.shard_degree"),
+                 .broadcast_buffers = stated("parallelism.data.broadcast_buffers"),
                  .steps = stated("run.steps"),
                  .warmup = stated("run.warmup")};
   return base;

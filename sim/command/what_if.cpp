@@ -135,10 +135,15 @@ std::optional<int> workers_enough(const Base& base, Seconds free) try {
   return {};
 }
 
-/// Where waiting for input is the limit without which the step is shortest.
-std::optional<LoaderNeed> loader_need(const Base& base, Seconds step,
+/// Where waiting for workers, and not for copies, is the limit without which the step is shortest.
+std::optional<LoaderNeed> loader_need(const Base& base, const Metrics& metrics,
                                       const std::vector<LimitOutcome>& limits) {
   if (!base.scenario.data || limits.empty()) return {};
+  const Seconds step = metrics.step_time;
+  const auto spent = [&](Cause cause) {
+    return metrics.breakdown[static_cast<std::size_t>(cause)];
+  };
+  if (spent(Cause::h2d) > spent(Cause::batch_wait)) return {};
   const auto best = std::min_element(
       limits.begin(), limits.end(),
       [](const LimitOutcome& a, const LimitOutcome& b) { return a.step < b.step; });
@@ -173,7 +178,7 @@ Explanation explain(const Scenario& scenario, const Reread& reread) {
   Metrics& metrics = explanation.metrics = measure(scenario, graph, simulation);
   const auto limits = add_counterfactuals(metrics, scenario, graph, plan, 0, simulation.timeline,
                                           InterruptNoted::came);
-  if (!InterruptNoted::came()) explanation.loader = loader_need(base, metrics.step_time, limits);
+  if (!InterruptNoted::came()) explanation.loader = loader_need(base, metrics, limits);
   if (explanation.loader && explanation.loader->enough)
     add_workers(explanation.changes, *explanation.loader->enough, base);
   add_known(explanation.changes, metrics, limits);

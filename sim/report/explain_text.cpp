@@ -102,7 +102,10 @@ class Screen : Page {
     for (const ChangeOutcome& change : e_.changes) {
       if (change.kind != kind.kind) continue;
       const double gain = saving(e_.metrics, change.step);
-      if (gain < kSmall) {
+      // Hardware that makes a step longer is worth a line: NICs twice as fast take more SMs for
+      // NCCL.
+      const bool harms = kind.kind == ChangeKind::hardware && gain <= -kSmall;
+      if (gain < kSmall && !harms) {
         in_vain.push_back(change.title);
         continue;
       }

@@ -69,16 +69,19 @@ std::string bound(const Metrics& m, const std::vector<LimitOutcome>& limits) {
     return fmt::format("{}: {} wait {:.0f} % of the step {}", stop->limit->bound, gpus_of(m),
                        100 * waits, stop->limit->waits);
   }
-  const std::vector<Cause> work = {Cause::forward, Cause::recompute, Cause::backward,
-                                   Cause::optimizer, Cause::contention};
+  const std::vector<Cause> alone = {Cause::forward, Cause::recompute, Cause::backward,
+                                    Cause::optimizer};
+  std::vector<Cause> work = alone;
+  work.push_back(Cause::contention);
   const auto most = std::max_element(limits.begin(), limits.end(),
                                      [&](const LimitOutcome& a, const LimitOutcome& b) {
                                        return blame(m, *a.limit) < blame(m, *b.limit);
                                      });
   const double own_work = sum(m.critical, work) - sum(m.breakdown, {Cause::pipeline_bubble});
   if (most == limits.end() || blame(m, *most->limit) < own_work) {
+    // What collectives slow kernels by is theirs.
     return fmt::format("compute-bound: {} compute {:.0f} % of the step", gpus_of(m),
-                       100 * share(m, work));
+                       100 * share(m, alone));
   }
   return fmt::format("{}: {} wait {:.0f} % of the step {}", most->limit->bound, gpus_of(m),
                      100 * share(m, most->limit->causes), most->limit->waits);

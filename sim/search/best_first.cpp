@@ -189,6 +189,7 @@ class Search {
       if (result_.refusal.empty()) result_.refusal = tried.outcome.refusal;
     } else if (!tried.outcome.failure.empty()) {
       ++counts().failed;
+      counts().defects += tried.outcome.is_defect ? 1 : 0;
       if (!result_.failed) result_.failed = tried;
       if (tried.outcome.is_open) open_.push_back(tried.bound.step);
     } else if (!tried.outcome.fits) {

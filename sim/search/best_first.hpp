@@ -24,9 +24,10 @@ struct StrategyOutcome {
   std::string refusal;  ///< by the reader or the planner; then there is nothing else
   /// Why there is no answer: stages that wait for each other, a crash, a limit. Likewise.
   std::string failure;
-  bool is_open = false;  ///< with a failure: it might have an answer all the same
-  Bytes peak;            ///< of the stage that needs most
-  bool fits = true;      ///< false: it was not simulated
+  bool is_open = false;    ///< with a failure: it might have an answer all the same
+  bool is_defect = false;  ///< with a failure: it is a mistake of stepsim itself
+  Bytes peak;              ///< of the stage that needs most
+  bool fits = true;        ///< false: it was not simulated
   Seconds step;
   double mfu = 0;
 };
@@ -60,9 +61,11 @@ struct SearchCounts {
   std::int64_t no_memory = 0;  ///< looked at, and do not fit
   std::int64_t left = 0;       ///< neither simulated nor pruned
   std::int64_t failed = 0;     ///< tried, without an answer
+  std::int64_t defects = 0;    ///< of these, by a mistake of stepsim itself
   /// Of these, those that might have one, and be faster than the best.
   std::int64_t open = 0;
   std::int64_t below_bound = 0;  ///< of those simulated: faster than their bounds, which is wrong
+  bool has_defect() const { return defects > 0 || below_bound > 0; }
 };
 
 /// Why strategies are left.

@@ -157,7 +157,9 @@ struct Bounds::Known {
       groups.insert(groups.end(), {g.tensor, g.context, g.expert});
     const auto key = std::tuple(groups, std::tuple(s.tensor, s.context, s.expert, s.sequence),
                                 s.micro_batch, s.stages > 1, scenario.micro_batches() > 1, gathers,
-                                experts || gathers ? s.replicas() : 0);
+                                experts || gathers ? s.replicas() : 0,
+                                // What the loop over layers copies (ops/scanned_layer.cpp).
+                                scenario.training.scan_layers ? s.recompute : Recompute::none);
     auto& costs = models[key];
     if (!costs) {
       size.scratch.names.clear();
@@ -210,7 +212,7 @@ struct Bounds::Known {
   std::map<int, std::unique_ptr<Size>> sizes;
   FactsOfSchedules schedules;
   using ModelKey = std::tuple<std::vector<GroupShape>, std::tuple<int, int, int, bool>,
-                              std::int64_t, bool, bool, bool, int>;
+                              std::int64_t, bool, bool, bool, int, Recompute>;
   std::map<ModelKey, std::unique_ptr<ModelCosts>> models;
   std::vector<StageCost> stages;
   Strategy stages_key;

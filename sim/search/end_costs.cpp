@@ -46,7 +46,7 @@ class Ends {
         update_kernels(shop_, elements, {elements}, {p.kept(sharding_.shards_gradients)}));
     // What is gathered beside forward passes may cost nothing.
     if (reduces_ && sharding_.shards_optimizer && !gathers_beside_forward(s_, shape_))
-      end.update += longest(CollectiveOp::all_gather, s_.training.element(), p);
+      end.update += longest(CollectiveOp::all_gather, gathered_element(), p);
     return end;
   }
 
@@ -55,6 +55,14 @@ class Ends {
     double sum = 0;
     for (const Kernel& kernel : kernels) sum += kernel.seconds;
     return sum;
+  }
+
+  /// Bytes of a parameter that is gathered, at least: some may stay wide
+  /// (StepEnd::bytes_to_gather).
+  double gathered_element() const {
+    const Training& training = s_.training;
+    if (!training.fp8_parameters) return training.element();
+    return std::min(training.element(), fp8_bytes(training.fp8_scaling));
   }
 
   /// Of the dense parameters and the experts', whose collectives run beside each other.

@@ -53,6 +53,9 @@ void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& ba
   data.all_reduce_gradients |=
       default_data(framework).all_reduce_gradients && original.all_reduce_gradients;
   data.copy_out |= default_data(framework).copy_out && original.copy_out;
+  const bool broadcasts = base.stated.broadcast_buffers ? original.broadcast_buffers
+                                                        : default_data(framework).broadcast_buffers;
+  data.broadcast_buffers = broadcasts && strategy.sharding == Sharding::ddp;
   if (!base.stated.no_sync) data.no_sync = default_no_sync(framework, strategy.sharding);
   if (base.stated.degree) data.degree = strategy.data();
   data.shard_degree.reset();
@@ -187,6 +190,10 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   settings.add("parallelism.data.align_param_gather", q.data.align_param_gather,
                p.data.align_param_gather);
   settings.add("parallelism.data.copy_out", q.data.copy_out, p.data.copy_out);
+  settings.add("parallelism.data.all_reduce_gradients", q.data.all_reduce_gradients,
+               p.data.all_reduce_gradients);
+  settings.add("parallelism.data.broadcast_buffers", q.data.broadcast_buffers,
+               p.data.broadcast_buffers);
   if (strategy.bucket > 0)
     settings.add("parallelism.data.bucket", fmt::format("{}MiB", strategy.bucket / (1 << 20)));
   if (base.stated.degree && q.data.degree != p.data.degree)

@@ -87,6 +87,35 @@ const std::string kEarlyStop =
     "training: {sequence_length: 512, global_batch: 32, recompute: {kind: full, early_stop: true}}"
     "\n";
 
+/// Whose defaults follow from what is sharded.
+std::string of_framework(const std::string& framework) {
+  return "framework: " + framework +
+         "\nmodel: {name: small, layers: 4, hidden: 1024, heads: 8, vocabulary: 8192}\n" +
+         kOneNode + "training: {sequence_length: 512, global_batch: 8, attention: flash2}\n";
+}
+
+const std::string kPictures =
+    "framework: pytorch-ddp\nmodel: resnet50\n" + kOneNode +
+    "training: {global_batch: 256, precision: fp16, optimizer: momentum}\n";
+
+const std::string kAllReduced =
+    "model: {name: small, layers: 4, hidden: 2048, heads: 16, vocabulary: 8192}\n" + kOneNode +
+    "training: {sequence_length: 1024, global_batch: 8, attention: flash2}\n"
+    "parallelism: {data: {sharding: zero1, all_reduce_gradients: true}}\n";
+
+/// Parameters that are gathered in fp8.
+const std::string kFp8 =
+    "model: {name: small, layers: 4, hidden: 4096, heads: 32, vocabulary: 1024}\n"
+    "cluster: {base: dgx-h100}\n"
+    "training: {sequence_length: 512, global_batch: 8, attention: flash3, precision: fp8, "
+    "fp8_scaling: current, fp8_parameters: true}\n"
+    "parallelism: {data: {sharding: zero1, overlap: false}}\n";
+
+/// A loop that copies what is kept, which depends on what is recomputed.
+const std::string kScan =
+    "model: {name: small, layers: 8, hidden: 2048, heads: 16, vocabulary: 8192}\n" + kOneNode +
+    "training: {sequence_length: 1024, global_batch: 8, attention: flash2, scan_layers: true}\n";
+
 struct Everything {
   std::vector<Strategy> accepted, refused;
 };
@@ -170,7 +199,9 @@ std::vector<Strategy> some_of(const std::vector<Strategy>& all, std::size_t most
 
 TEST_CASE("the search finds strategies to fit together exactly where the reader does") {
   for (const std::string& text :
-       {kDense, kGathers, kCopies, kTwoNodes, kExperts, kMegatron, kMlp}) {
+       {kDense, kGathers, kCopies, kTwoNodes, kExperts, kMegatron, kMlp, kPictures, kAllReduced,
+        of_framework("pytorch-ddp"), of_framework("pytorch-fsdp1"), of_framework("pytorch-fsdp2"),
+        of_framework("deepspeed")}) {
     CAPTURE(text);
     const SearchBase base = base_of(text);
     const Everything all = everything(base, axes_of(base, {base.scenario.cluster.gpus()}));
@@ -192,8 +223,8 @@ TEST_CASE("the search finds strategies to fit together exactly where the reader 
 }
 
 TEST_CASE("no strategy is faster than its bound or needs less memory") {
-  for (const std::string& text :
-       {kDense, kTwoNodes, kExperts, kMegatron, kMlp, kSomeModules, kEarlyStop}) {
+  for (const std::string& text : {kDense, kTwoNodes, kExperts, kMegatron, kMlp, kSomeModules,
+                                  kEarlyStop, kFp8, kScan, kPictures}) {
     CAPTURE(text);
     const SearchBase base = base_of(text);
     const auto strategies =

@@ -111,7 +111,7 @@ Scenario read(const char* text, const std::vector<std::string>& settings) {
   return parse_scenario(text, "planted.yaml", Library{{source_folder()}}, overrides, known_names());
 }
 
-Explanation explained(const char* text) {
+Explanation explained(const std::string& text) {
   return explain(read(text, {}), [&](const auto& settings) { return read(text, settings); });
 }
 
@@ -261,6 +261,22 @@ data: {sample_size: 500 KB, device_bytes: 150528 B, decode: 0 s, transform_rate:
   REQUIRE(e.loader.has_value());
   CHECK(e.loader->enough == 6);
   CHECK(e.verdict.next.starts_with("--set data.workers=6"));
+}
+
+TEST_CASE("workers are not blamed for the copy to the GPU") {
+  const std::string text = R"(
+model: resnet50
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {global_batch: 2048, micro_batch: 256, precision: fp16, optimizer: momentum, gradient_clipping: false}
+data: {sample_size: 110 KB, decode: 0 s, workers: 8, h2d_bandwidth: 5 GB/s}
+)";
+  const Explanation e = explained(text);
+  const auto spent = [&](Cause cause) {
+    return e.metrics.breakdown[static_cast<std::size_t>(cause)];
+  };
+  REQUIRE(spent(Cause::h2d) > 10 * spent(Cause::batch_wait));
+  CHECK_FALSE(e.loader.has_value());
+  CHECK(e.verdict.next.starts_with("--set data.device_bytes=150528B"));
 }
 
 TEST_CASE("storage that is too slow is not helped by workers") {

@@ -1,4 +1,8 @@
 // The input pipeline: free, and with more of what it is made of.
+#include <optional>
+#include <string>
+#include <variant>
+
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
@@ -6,6 +10,12 @@
 
 namespace stepsim {
 namespace {
+
+/// The batch is there, and is still on its way to the GPU.
+bool waits_for_copies(const CauseSeconds& step) {
+  return step[static_cast<std::size_t>(Cause::h2d)] >
+         step[static_cast<std::size_t>(Cause::batch_wait)];
+}
 
 const Registered<Limit> input{{
     .name = "input",
@@ -15,8 +25,10 @@ const Registered<Limit> input{{
     .causes = {Cause::batch_wait, Cause::h2d},
     .applies = [](const Scenario& s) { return s.data.has_value(); },
     .plan = with_free_input,
-    .next = [](const CauseSeconds&) -> std::string_view {
-      return "more loader workers, faster decoding or faster storage";
+    .next = [](const CauseSeconds& step) -> std::string_view {
+      return waits_for_copies(step) ? "fewer bytes a sample for the GPU (pixels of 8 bits), or "
+                                      "page-locked memory"
+                                    : "more loader workers, faster decoding or faster storage";
     },
 }};
 
@@ -46,6 +58,17 @@ std::vector<Change> faster_storage(const Scenario& scenario) {
   return changes;
 }
 
+/// Pixels that are copied as fp32 (torchvision.transforms.ToTensor) can be widened on the GPU.
+std::optional<std::string> narrow_pixels(const Scenario& scenario) {
+  const auto* resnet = std::get_if<ResNet>(&scenario.model.shape);
+  const auto* t = std::get_if<Transformer>(&scenario.model.shape);
+  std::int64_t pixels = 0;
+  if (resnet != nullptr) pixels = resnet->channels * resnet->image * resnet->image;
+  if (t != nullptr && t->vision) pixels = t->vision->channels * t->vision->image * t->vision->image;
+  if (pixels == 0 || scenario.data->device_bytes < 4_B * static_cast<double>(pixels)) return {};
+  return fmt::format("data.device_bytes={}B", pixels);
+}
+
 std::vector<Change> changes(const Scenario& scenario) {
   std::vector<Change> changes;
   if (!scenario.data) return changes;
@@ -59,6 +82,7 @@ std::vector<Change> changes(const Scenario& scenario) {
       "data.storage.samples_per_read=1000");
   set(!data.pinned, "data.pinned=true");
   set(data.pinned && !data.non_blocking, "data.non_blocking=true");
+  if (const auto narrow = narrow_pixels(scenario)) set(true, *narrow);
   set(data.samples > 0 && !data.persistent_workers, "data.persistent_workers=true");
   return changes;
 }
