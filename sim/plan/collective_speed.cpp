@@ -123,8 +123,10 @@ std::optional<Speed> across(CollectiveOp op, Bytes bytes, nccl::Algorithm algori
   const Seconds quiet = expected_of(silent, op, algorithm, protocol, bytes)->latency;
   silent.hop_scale = cluster.inter_node->latency / nccl::kSimpleHop;
   const Seconds scaled = expected_of(silent, op, algorithm, protocol, bytes)->latency;
+  const bool between_two =
+      algorithm == nccl::Algorithm::tree && c.nodes == 2 && c.ranks_per_node() > 1;
   return Speed{scaled * latency_factor(cluster, c.version) + (here->latency - quiet),
-               here->bandwidth};
+               here->bandwidth * (between_two ? cluster.intra_node.two_node_trees : 1)};
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 // Between nodes NCCL's limits on bandwidth hold as they are: they were tuned on nodes. Its
 // latencies are stretched by one factor of the link: what 64 KiB take in a ring of LL over the most
 // GPUs of a node that were measured, over what NCCL expects. A fabric whose hop takes longer than
-// the 14 us of NCCL's Simple protocol stretches the hops in proportion.
+// the 14 us of NCCL's Simple protocol stretches the hops in proportion. Trees over two nodes, which
+// NCCL expects to carry up to twice as much inside as between, have the rate that such nodes have.
 #pragma once
 
 #include <optional>

@@ -229,6 +229,8 @@ void describe(Io& io, LinkProfile& l) {
     io.list("all_gather", l.all_gather, "likewise");
     io.list("reduce_scatter", l.reduce_scatter, "likewise");
     io.list("all_to_all", l.all_to_all, "likewise");
+    io.constant("two_node_trees", l.two_node_trees, between(0.1, 2),
+                "rate of an all-reduce by trees over two such nodes, of what NCCL expects of it");
   }
 }
 

@@ -232,8 +232,9 @@ struct LinkProfile {
   double efficiency = 1;     ///< payload that a transfer reaches, of bandwidth
   Seconds latency;           ///< of one transfer or one ring step
   std::vector<CollectiveLine> all_reduce, all_gather, reduce_scatter,
-      all_to_all;    ///< measured; or alpha-beta
-  std::string hash;  ///< of the file's text; empty when inline
+      all_to_all;             ///< measured; or alpha-beta
+  double two_node_trees = 1;  ///< rate of trees over two nodes, of what NCCL expects of them
+  std::string hash;           ///< of the file's text; empty when inline
   bool operator==(const LinkProfile&) const = default;
 };
 
