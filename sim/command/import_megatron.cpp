@@ -105,6 +105,7 @@ class MegatronImport {
     if (o_.has("make-vocab-size-divisible-by"))
       e.push_back(
           fmt::format("vocabulary_multiple: {}", o_.integer("make-vocab-size-divisible-by", 128)));
+    if (o_.has("no-bias-dropout-fusion")) e.emplace_back("bias_dropout_fusion: false");
     if (o_.has("rampup-batch-size"))
       draft_.note("--rampup-batch-size", "the batch has its final size");
     draft_.map("training", e);

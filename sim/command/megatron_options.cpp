@@ -116,7 +116,6 @@ const std::map<std::string, std::string, std::less<>> kNotSimulated = {
     {"moe-shared-expert-gate", "shared experts have no gate"},
     {"moe-shared-expert-overlap", "shared experts run after the routed ones"},
     {"mtp-num-layers", "the layers that predict further tokens are left out"},
-    {"no-bias-dropout-fusion", "bias, dropout and residual are one kernel"},
     {"no-bias-gelu-fusion", "bias and activation are one kernel"},
     {"no-bias-swiglu-fusion", "bias and activation are one kernel"},
     {"no-gradient-accumulation-fusion", "weight gradients are added up by their GEMM"},

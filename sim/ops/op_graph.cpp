@@ -49,6 +49,7 @@ Pass pass_of(const Scenario& s) {
   pass.aligned_tensor_cores = s.training.cublas < kCublasOfAnyAlignment;
   pass.lookup = s.training.embedding_lookup;
   pass.loss = s.training.cross_entropy;
+  pass.bias_dropout_fusion = s.training.bias_dropout_fusion;
   pass.eager_loss = s.training.eager_loss;
   pass.loss_metrics = s.training.loss_metrics;
   pass.transformer_engine = s.training.transformer_impl == TransformerImpl::transformer_engine;

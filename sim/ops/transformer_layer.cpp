@@ -38,6 +38,7 @@ AttentionShape LayerStack::attention() const {
   shape.kernel = kernel;
   shape.causal = causal;
   shape.bias = model.relative_positions > 0;
+  shape.alibi = model.alibi;
   return shape;
 }
 
@@ -48,8 +49,14 @@ Op LayerStack::query_key_value(const AttentionShape& shape) const {
   const bool bias = model.bias || model.qkv_bias;
   Op op = column_linear(pass, "qkv", model.hidden, width, bias);
   // XLA calls products without a bias, which what follows adds; a library's attention does not.
-  if (bias && pass.fusion == Fusion::xla && is_fused_attention(kernel))
-    op.forward.emplace_back(memory_bound("qkv bias", 2 * op.output.bytes()));
+  // Megatron-LM's own layer adds it behind the product (megatron/core/tensor_parallel/layers.py,
+  // linear_with_grad_accumulation_and_async_allreduce; before, PyTorch's linear of three
+  // dimensions, aten/src/ATen/native/Linear.cpp). That of the MLP is the activation's.
+  const bool behind =
+      pass.fusion == Fusion::xla
+          ? is_fused_attention(kernel)
+          : pass.fusion == Fusion::fused && kernel == kUnfusedAttention && !pass.transformer_engine;
+  if (bias && behind) op.forward.emplace_back(memory_bound("qkv bias", 2 * op.output.bytes()));
   op.calls = query_key_value_calls(pass.megatron, pass.transformer_engine);
   const double kv = static_cast<double>(model.kv_heads) / static_cast<double>(pass.tensor);
   const auto heads = static_cast<double>(shape.heads);

@@ -38,6 +38,7 @@ class Checker : KeyReports {
   void check_fp32_parts() const;
   void check_gradients() const;
   void check_loss() const;
+  void check_bias_dropout() const;
   void check_recompute() const;
   void check_precision() const;
 
@@ -308,6 +309,14 @@ void Checker::check_loss() const {
          "leave it out, or state fusion: compiled");
 }
 
+void Checker::check_bias_dropout() const {
+  if (s.training.bias_dropout_fusion || s.training.fusion == Fusion::fused) return;
+  report("training.bias_dropout_fusion",
+         fmt::format("bias_dropout_fusion is about what fusion fused joins, but fusion is {}",
+                     name_of(s.training.fusion)),
+         "leave it out, or state fusion: fused");
+}
+
 void Checker::check_recompute() const {
   if (!sound({"training.recompute", "model", "parallelism.data.sharding"})) return;
   std::vector<std::int64_t> of_parts;
@@ -368,6 +377,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_fp32_parts();
   checker.check_gradients();
   checker.check_loss();
+  checker.check_bias_dropout();
   checker.check_recompute();
   checker.check_precision();
   check_faults(scenario, keys);

@@ -305,6 +305,13 @@ void check_transformer(const Transformer& t, const KeyReports& keys) {
     check_apart(keys, "relative_positions",
                 {{"positions", t.positions > 0}, {"mla", t.mla.has_value()}}, "not modelled");
   }
+  if (t.alibi) {
+    check_apart(keys, "alibi",
+                {{"positions", t.positions > 0},
+                 {"relative_positions", t.relative_positions > 0},
+                 {"mla", t.mla.has_value()}},
+                "it stands in their place");
+  }
   if (t.mla) {
     check_apart(keys, "mla", {{"qkv_bias", t.qkv_bias}, {"qk_norm", t.qk_norm}},
                 "its queries, keys and values have narrow layers with norms of their own");

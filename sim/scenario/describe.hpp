@@ -111,6 +111,10 @@ void describe(Io& io, Training& t) {
   io.field("fusion", t.fusion, any,
            "element-wise kernels: none, one an operation; fused, as Megatron-LM's; compiled, as "
            "torch.compile's; xla, as XLA's on GPUs");
+  io.field("bias_dropout_fusion", t.bias_dropout_fusion, any,
+           "fusion fused: bias, dropout and residual sum are one kernel; false: one each, as by "
+           "Megatron-LM's --no-bias-dropout-fusion, and where PyTorch's legacy fuser meets PyTorch "
+           "1.11 or later");
   io.fallback(t.composed, t.composed, "none");
   io.field("composed", t.composed, any,
            "operations that are written in elementary ones, each of which is a kernel, as in "

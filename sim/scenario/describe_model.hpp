@@ -72,6 +72,9 @@ void describe(Io& io, Transformer& t) {
            "rows of a learned position table; 0: none (rotary)");
   io.field("relative_positions", t.relative_positions, between(0, 1e5),
            "buckets of a learned bias on attention scores, as in T5; 0: none");
+  io.field("alibi", t.alibi, any,
+           "a constant bias on attention scores that grows with the distance, as in BLOOM, instead "
+           "of positions");
   io.field("token_types", t.token_types, between(0, 1e5),
            "rows of a table of sentences, as in BERT; 0: none");
   io.fallback(t.causal, !t.vision && !t.masked, "true; with vision or masked: false");

@@ -69,21 +69,22 @@ struct Transformer {
   std::int64_t positions = 0;           ///< rows of a learned position table; 0: none (rotary)
   std::int64_t relative_positions = 0;  ///< buckets of a learned bias on attention scores, by
                                         ///< distance (T5), instead of either; 0: none
-  std::int64_t token_types = 0;         ///< rows of a table of sentences (BERT); 0: none
-  bool causal = true;      ///< tokens attend to those before them only (an encoder's: to all)
-  bool post_norm = false;  ///< norms behind the residual sums and the embedding, not before
-  bool gated_mlp = false;  ///< SwiGLU: three matrices instead of two
-  bool rms_norm = false;   ///< RMSNorm (no bias) instead of LayerNorm
-  bool bias = true;        ///< biases in the linear layers
-  bool qkv_bias = false;   ///< biases of queries, keys and values where the other layers have none
-  bool qk_norm = false;    ///< a norm over each head of queries and keys
+  bool alibi = false;  ///< a constant bias on attention scores, by distance, instead of either
+  std::int64_t token_types = 0;  ///< rows of a table of sentences (BERT); 0: none
+  bool causal = true;            ///< tokens attend to those before them only (an encoder's: to all)
+  bool post_norm = false;        ///< norms behind the residual sums and the embedding, not before
+  bool gated_mlp = false;        ///< SwiGLU: three matrices instead of two
+  bool rms_norm = false;         ///< RMSNorm (no bias) instead of LayerNorm
+  bool bias = true;              ///< biases in the linear layers
+  bool qkv_bias = false;  ///< biases of queries, keys and values where the other layers have none
+  bool qk_norm = false;   ///< a norm over each head of queries and keys
   bool tied_embeddings = true;  ///< the output head shares the embedding's weights
   bool dropout = true;          ///< attention and hidden dropout
   std::optional<Experts> experts;
   std::optional<LatentAttention> mla;  ///< instead of heads of queries, keys and values
   std::optional<Vision> vision;        ///< instead of a vocabulary
   std::optional<MaskedHead> masked;    ///< instead of the next token's logits
-  bool rotary() const { return positions == 0 && relative_positions == 0 && !mla; }
+  bool rotary() const { return positions == 0 && relative_positions == 0 && !alibi && !mla; }
   bool operator==(const Transformer&) const = default;
 };
 

@@ -223,6 +223,7 @@ struct Training {
   bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
   Recomputation recompute;
   Fusion fusion = Fusion::fused;
+  bool bias_dropout_fusion = true;  ///< fusion fused: of bias, dropout and residual too
   /// Rows of the vocabulary are padded to a multiple of so many on each tensor rank; absent: of 128
   /// where they are split over ranks.
   std::optional<std::int64_t> vocabulary_multiple;

@@ -164,7 +164,7 @@ run: {{steps: 1, warmup: 0}}
 
 TEST_CASE("modules run again in the order in which the backward pass needs them") {
   CHECK(repeated_kernels(gpt("selective")) ==
-        "rotary embedding, scores, softmax, attention dropout, context, ");
+        "rotary embedding, scores, softmax, attention dropout, context, context to the back, ");
   CHECK(repeated_kernels(gpt("{kind: selective, modules: [layernorm, mlp]}")) ==
         "mlp norm, mlp up, activation, mlp down, attention norm, ");
   const std::string experts =

@@ -58,19 +58,18 @@ Block llama(const char* fusion) {
 
 }  // namespace
 
-TEST_CASE("a GPT layer runs 7 element-wise kernels forward, 16 unfused, 5 compiled") {
+TEST_CASE("a GPT layer runs 9 element-wise kernels forward, 17 unfused, 5 compiled") {
   constexpr double F = 2 * b * s * f;  // the MLP's inner activation
-  // Norms 2 A each, softmax of the causal half 1.5 S, its dropout 2 S, residuals 3 A each, GELU 2
-  // F.
+  // Norms 2 A each, the bias of qkv 2 x 3 A, softmax of the causal half 1.5 S, its dropout 2 S, the
+  // context back 2 A, residuals 3 A each, GELU 2 F.
   const Traffic fused = traffic(gpt("fused"), true);
-  CHECK(fused.kernels == 7);
-  CHECK(fused.bytes == 10 * kActivation + 2 * kMask + 2 * F + 3.5 * kScores + kScoreMask);
-  // Also biases of qkv (2 x 3 A), of two rows (2 A each) and of the MLP (2 F); dropout (2 A each)
-  // and sums (3 A each) by themselves; softmax in fp32, of which S is half: cast 3 S, mask 4 S,
-  // softmax 4 S, cast 3 S.
+  CHECK(fused.kernels == 9);
+  CHECK(fused.bytes == (10 + 6 + 2) * kActivation + 2 * kMask + 2 * F + 3.5 * kScores + kScoreMask);
+  // Also biases of two rows (2 A each) and of the MLP (2 F); dropout (2 A each) and sums (3 A each)
+  // by themselves; softmax in fp32, of which S is half: cast 3 S, mask 4 S, softmax 4 S, cast 3 S.
   const Traffic none = traffic(gpt("none"), true);
-  CHECK(none.kernels == 16);
-  CHECK(none.bytes == (4 + 6 + 2 * (2 + 2 + 3)) * kActivation + 2 * kMask + 4 * F +
+  CHECK(none.kernels == 17);
+  CHECK(none.bytes == (4 + 6 + 2 + 2 * (2 + 2 + 3)) * kActivation + 2 * kMask + 4 * F +
                           (3 + 4 + 4 + 3 + 2) * kScores + kScoreMask);
   // A norm 2 A, softmax and dropout 3 S, sum and norm 4 A, GELU 2 F, the last sum 3 A.
   const Traffic compiled = traffic(gpt("compiled"), true);
@@ -78,23 +77,75 @@ TEST_CASE("a GPT layer runs 7 element-wise kernels forward, 16 unfused, 5 compil
   CHECK(compiled.bytes == 9 * kActivation + 2 * kMask + 2 * F + 3 * kScores + kScoreMask);
 }
 
-TEST_CASE("backward a GPT layer runs 16 element-wise kernels, 19 unfused, 12 compiled") {
+TEST_CASE("backward a GPT layer runs 18 element-wise kernels, 22 unfused, 12 compiled") {
   constexpr double F = 2 * b * s * f;
   // Norms: 3 A, 2 A and the residual's 3 A each; dropout 2 A each; biases of the rows A each, of
-  // qkv 3 A, of the MLP F; GELU 3 F; softmax 2 S, dropout 2 S; the gradients of qkv joined 6 A.
+  // qkv 3 A, of the MLP F; GELU 3 F; softmax 2 S, dropout 2 S; the scale of the gradients of
+  // queries and keys 2 A each, those of qkv joined 6 A.
   const Traffic fused = traffic(gpt("fused"), false);
-  CHECK(fused.kernels == 16);
-  CHECK(fused.bytes ==
-        (2 * 8 + 2 * 2 + 2 + 3 + 6) * kActivation + 2 * kMask + 4 * F + 4 * kScores + kScoreMask);
-  // Softmax: cast 3 S, softmax 6 S, mask 4 S, cast 3 S.
+  CHECK(fused.kernels == 18);
+  CHECK(fused.bytes == (2 * 8 + 2 * 2 + 2 + 3 + 2 * 2 + 6) * kActivation + 2 * kMask + 4 * F +
+                           4 * kScores + kScoreMask);
+  // Softmax: cast 3 S, softmax 6 S, mask a copy and 4 S each, cast 3 S.
   const Traffic none = traffic(gpt("none"), false);
-  CHECK(none.kernels == 19);
-  CHECK(none.bytes == fused.bytes + (3 + 6 + 4 + 3 - 2) * kScores);
+  CHECK(none.kernels == 22);
+  CHECK(none.bytes == fused.bytes + (3 + 6 + 2 * 4 + 3 - 2) * kScores);
   // The first norm adds the residual's gradient (4 A instead of 6), the second shares a kernel with
-  // that and with dropout (5 A instead of 8); softmax and dropout 3 S.
+  // that and with dropout (5 A instead of 8); softmax and dropout 3 S; the scale is no kernel.
   const Traffic compiled = traffic(gpt("compiled"), false);
   CHECK(compiled.kernels == 12);
-  CHECK(compiled.bytes == fused.bytes - (2 + 3) * kActivation - kScores);
+  CHECK(compiled.bytes == fused.bytes - (2 + 3 + 4) * kActivation - kScores);
+}
+
+TEST_CASE("Megatron-LM's softmax kernel takes multiples of 4 heads and sequences, of 4 queries") {
+  const auto softmax = [](const char* heads, const char* batch, const char* training) {
+    const OpGraph graph = build(scenario_of(fmt::format(R"(
+model: {{name: m, layers: 1, hidden: 240, heads: {}, vocabulary: 1000, dropout: false}}
+cluster: {{name: c, gpu: a100-80}}
+training: {{sequence_length: 64, global_batch: {}, micro_batch: {}, {}}}
+)",
+                                                        heads, batch, batch, training)));
+    return traffic(graph.blocks.at(1), false);
+  };
+  // Bytes an element: 4 in one kernel; or cast 6, softmax 12, copy and mask 8 each, cast 6.
+  const auto scores = [](double heads, double batch) { return heads * batch * s * s; };
+  const double more = 6 + 12 + 8 + 8 + 6 - 4;
+  const Traffic ten = softmax("10", "1", "precision: fp16");
+  const Traffic twenty = softmax("10", "2", "precision: fp16");
+  CHECK(ten.kernels == twenty.kernels + 4);
+  CHECK(2 * ten.bytes - twenty.bytes == doctest::Approx(2 * more * scores(10, 1)));
+  CHECK(softmax("12", "1", "precision: fp16").kernels == twenty.kernels);
+  // The same library is called for all shapes by Transformer Engine; a compiler makes its own.
+  CHECK(softmax("10", "1", "transformer_impl: transformer_engine").kernels == ten.kernels);
+  CHECK(softmax("10", "1", "fusion: compiled").kernels ==
+        softmax("10", "2", "fusion: compiled").kernels);
+}
+
+TEST_CASE("where bias, dropout and residual are not fused each is a kernel, forward") {
+  const auto of = [](const char* fusion, bool forward) {
+    return traffic(
+        layer_of("ffn: 512, positions: 64", fmt::format("bias_dropout_fusion: {}", fusion)),
+        forward);
+  };
+  // Twice: the bias 2 A, dropout 2 A and its mask, the sum 3 A, instead of 3 A and the mask.
+  CHECK(of("false", true).kernels == of("true", true).kernels + 2 * 2);
+  CHECK(of("false", true).bytes == of("true", true).bytes + 2 * 4 * kActivation);
+  CHECK(of("false", false).bytes == of("true", false).bytes);
+}
+
+TEST_CASE("ALiBi is copied to the scores before their product adds to it") {
+  const auto of = [](const char* positions, const char* attention, bool forward) {
+    return traffic(
+        layer_of(fmt::format("ffn: 512, {}", positions), fmt::format("attention: {}", attention)),
+        forward);
+  };
+  for (const char* kernel : {"unfused", "eager"}) {
+    CHECK(of("alibi: true", kernel, true).kernels == of("positions: 64", kernel, true).kernels + 1);
+    CHECK(of("alibi: true", kernel, true).bytes ==
+          of("positions: 64", kernel, true).bytes + kScores);
+    CHECK(of("alibi: true", kernel, false).bytes == of("positions: 64", kernel, false).bytes);
+  }
+  CHECK(of("alibi: true", "flash2", true).bytes == of("positions: 64", "flash2", true).bytes);
 }
 
 TEST_CASE("a Llama layer's norms, rotary positions and gate are chains where nothing is fused") {
@@ -156,9 +207,11 @@ TEST_CASE("norms and softmax of Transformer Engine are its own kernels under XLA
     return traffic(layer_of("ffn: 512, positions: 64", training), forward).bytes;
   };
   const char* library = "fusion: xla, transformer_impl: transformer_engine";
-  // As fused, with the heads' copies: 8 A forward; 2 A more backward.
-  CHECK(bytes(library, true) == bytes("fusion: fused", true) + 8 * kActivation);
-  CHECK(bytes(library, false) == bytes("fusion: fused", false) + 2 * kActivation);
+  // As fused, with the heads' copies: 8 A forward, of which Megatron-LM has the context's 2 A; 2 A
+  // backward, where that has the scale's 4 A.
+  const char* fused = "fusion: fused, transformer_impl: transformer_engine";
+  CHECK(bytes(library, true) == bytes(fused, true) + 6 * kActivation);
+  CHECK(bytes(library, false) == bytes(fused, false) - 2 * kActivation);
   // A library's attention takes no bias of the product before it: 2 x 3 A.
   CHECK(bytes("fusion: xla, transformer_impl: transformer_engine, attention: flash2", true) ==
         bytes("fusion: fused, attention: flash2", true) + 6 * kActivation);
@@ -231,9 +284,9 @@ parallelism: {{tensor: {0}}}
     return std::get<MemoryBound>(std::get<Launch>(op.forward.front()).work).bytes.bytes();
   };
   CHECK(loss("compiled", 1) == 2 * b * s * 1024);
-  CHECK(loss("fused", 1) == 46 * b * s * 1024);
+  CHECK(loss("fused", 1) == 38 * b * s * 1024);
   CHECK(loss("xla", 1) == 3 * 2 * b * s * 1024);   // maximum, sum, labels
-  CHECK(loss("compiled", 2) == 46 * b * s * 512);  // a split one is a chain with collectives
+  CHECK(loss("compiled", 2) == 38 * b * s * 512);  // a split one is a chain with collectives
 }
 
 TEST_CASE("kernels that load 16-bit tensors one element at a time are slower, others are not") {

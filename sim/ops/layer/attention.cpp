@@ -8,6 +8,15 @@
 // one stride needs no copy (megatron/core/transformer/dot_product_attention.py). XLA's products
 // want sequences and heads in front as well.
 //
+// What Megatron-LM's products do beside: their result is [sequences, heads, tokens, dim] and is
+// copied to where the projection reads it, and the scale of the scores, alpha of torch.baddbmm, is
+// a product with the gradients of queries and of keys each (NVIDIA/Megatron-LM
+// megatron/core/transformer/dot_product_attention.py, as megatron/model/transformer.py before;
+// pytorch/pytorch tools/autograd/derivatives.yaml, baddbmm). The gradient of the copy is that of a
+// view. ALiBi is what baddbmm adds to: one row a head, which is copied to all scores first
+// (aten/src/ATen/native/cuda/Blas.cpp; bigscience-workshop/Megatron-DeepSpeed
+// megatron/model/transformer.py); that the product reads them then is left out.
+//
 // Fused kernels of libraries take any stride over tokens, but Transformer Engine's module hands
 // FlashAttention [batch, tokens, heads, dim] (transformer_engine/pytorch/attention.py,
 // FlashAttention.forward), and Megatron Core hands the module that where rotary positions are fused
@@ -56,6 +65,12 @@ bool moves_heads(const Pass& pass, const AttentionShape& a) {
   return a.kernel == kEagerAttention || pass.fusion == Fusion::xla;
 }
 
+/// Whether products are PyTorch's of Megatron-LM's layout, with what that does beside them.
+bool has_strided_products(const Pass& pass, const AttentionShape& a) {
+  return a.kernel == kUnfusedAttention &&
+         (pass.fusion == Fusion::none || pass.fusion == Fusion::fused);
+}
+
 /// The gradients of one projection become one tensor again before its backward: of all three, or of
 /// keys and values where the queries come from another one. Those of a layer each stay where fused
 /// or Megatron's attention leaves them; eager attention moves the heads back.
@@ -98,6 +113,16 @@ void move_batch_back(Op& op, const Pass& pass, const AttentionShape& a) {
     op.forward.emplace_back(memory_bound("context to the back", 2 * op.output.bytes()));
 }
 
+/// The gradient of the scores' queries or keys, all heads of them, and its scale.
+void add_scaled_gradient(Op& op, const Pass& pass, const AttentionShape& a, const char* of,
+                         const Launch& product, std::int64_t tokens) {
+  op.backward.emplace_back(product);
+  if (!has_strided_products(pass, a)) return;
+  const double gradient = pass.element() * static_cast<double>(pass.batch * tokens) *
+                          static_cast<double>(a.heads * a.head_dim);
+  op.backward.emplace_back(memory_bound(std::string(of) + " gradient scale", 2 * gradient));
+}
+
 void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   const std::int64_t s = pass.sequence;
   const std::int64_t k = key_tokens(pass, a);
@@ -119,15 +144,19 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
         memory_bound("values to the front", (1 + group) * keys * static_cast<double>(a.values())));
     op.backward.emplace_back(memory_bound("context gradient to the front", context));
   }
+  const bool compiled = pass.is_compiled();
+  if (a.alibi && !compiled)
+    op.forward.emplace_back(memory_bound("ALiBi to scores", score_bytes(pass, a)));
   op.forward.emplace_back(product("scores", s, k, a.head_dim));
   op.backward.emplace_back(product("context dgrad", s, k, a.values()));
   op.backward.emplace_back(product("values dgrad", k, a.values(), s));
   add_softmax(op, pass, a);
   op.forward.emplace_back(product("context", s, a.values(), k));
-  if (moves_heads(pass, a)) op.forward.emplace_back(memory_bound("context to the back", context));
+  if (moves_heads(pass, a) || has_strided_products(pass, a))
+    op.forward.emplace_back(memory_bound("context to the back", context));
   if (a.bias) add_bias_gradient(op.backward, pass, a, false);
-  op.backward.emplace_back(product("queries dgrad", s, a.head_dim, k));
-  op.backward.emplace_back(product("keys dgrad", k, a.head_dim, s));
+  add_scaled_gradient(op, pass, a, "queries", product("queries dgrad", s, a.head_dim, k), s);
+  add_scaled_gradient(op, pass, a, "keys", product("keys dgrad", k, a.head_dim, s), k);
   // Gradients of the scores before and after dropout, or of softmax's output and input.
   op.scratch = Bytes{2 * score_bytes(pass, a)};
   op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;

@@ -52,6 +52,7 @@ struct Pass {
   bool fused_qkv = true;            ///< queries, keys and values by one linear layer
   EmbeddingLookup lookup = EmbeddingLookup::index;
   CrossEntropy loss = CrossEntropy::megatron;
+  bool bias_dropout_fusion = true;    ///< bias, dropout and residual are one kernel
   bool eager_loss = false;            ///< the loss is not compiled
   int loss_metrics = 0;               ///< losses computed again to be reported
   bool megatron = true;               ///< layers are written as Megatron-LM's, for the host
@@ -142,6 +143,7 @@ struct AttentionShape {
   std::int64_t value_dim = 0;  ///< of a head's values; 0: head_dim
   bool causal = true;          ///< a token attends to those before it only
   bool bias = false;           ///< a learned bias on the scores, shared by all layers (T5)
+  bool alibi = false;          ///< a constant one, of one slope a head (ALiBi)
   std::int64_t keys = 0;       ///< tokens of another sequence that is attended to; 0: to its own
   std::int64_t values() const { return value_dim > 0 ? value_dim : head_dim; }
 };

@@ -2,10 +2,10 @@
 //
 // Bytes a logit, 2 for 16-bit ones and 4 for fp32:
 // - megatron (NVIDIA/Megatron-LM megatron/core/tensor_parallel/cross_entropy.py), a chain of
-//   element-wise kernels. Forward: cast to fp32 (2+4), transposed copy (4+4), maximum (4), subtract
-//   it (4+4), exponential (4+4), sum (4), divide (4+4), and a copy for the labels' lookup (4).
-//   Backward: scale by the loss gradient (4+4), cast back (4+2) with a transposed copy (2+2) and
-//   the labels' update (4).
+//   element-wise kernels. Forward: cast to fp32 (2+4), maximum (4), subtract it (4+4), exponential
+//   (4+4), sum (4), divide (4+4). Backward: scale by the loss gradient (4+4), cast back (4+2).
+//   Labels are transposed to the logits' layout, not these, and look up and update one logit a
+//   token.
 // - torch (pytorch/pytorch aten/src/ATen/native/LossNLL.cpp; autocast runs it in fp32). Forward:
 //   cast (2+4), log-softmax (4+4). Backward: the labels' gradient cleared (4), log-softmax
 //   backward (4+4+4), cast back (4+2).
@@ -44,7 +44,7 @@ LossTraffic traffic_of(CrossEntropy kind, double element) {
   const double cast = element + kFp32;
   switch (kind) {
     case CrossEntropy::megatron:
-      return {cast + 10 * kFp32, 2 * kFp32 + cast + 2 * element + kFp32, kFp32, 3};
+      return {cast + 8 * kFp32, 2 * kFp32 + cast, kFp32, 3};
     case CrossEntropy::torch:
       return {cast + 2 * kFp32, 4 * kFp32 + cast, kFp32, 0};
     case CrossEntropy::xentropy:

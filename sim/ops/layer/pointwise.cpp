@@ -3,7 +3,8 @@
 // Unfused, a gated activation is the activation of one half (2 tensors), a product (3), and
 // backward two products (3 each), the activation's gradient (3) and the halves' gradients joined
 // (4); the output of the activation is kept for the product. A residual is the bias (2), dropout (2
-// and its mask) and the sum (3), instead of one kernel that reads two tensors and writes one.
+// and its mask) and the sum (3), instead of one kernel that reads two tensors and writes one: that
+// of a fuser, which bias_dropout_fusion can have off.
 // Sources: NVIDIA/Megatron-LM megatron/core/transformer/mlp.py,
 // megatron/core/fusions/fused_bias_dropout.py, each with and without its fused path.
 #include "sim/ops/layer/layers.hpp"
@@ -79,7 +80,7 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
   Op op;
   op.name = name;
   op.calls = residual_calls(pass.megatron);
-  if (pass.fusion == Fusion::none) {
+  if (pass.fusion == Fusion::none || !pass.bias_dropout_fusion) {
     if (bias) op.forward.emplace_back(memory_bound(name + " bias", 2 * one));
     if (dropout) append(op.forward, dropout_forward(pass, name + " dropout", elements));
     if (wide) op.forward.emplace_back(memory_bound(name + " cast", cast));

@@ -14,6 +14,12 @@
 // (google/praxis praxis/layers/attentions.py, jax.nn.softmax). Transformer Engine's softmax is
 // Megatron-LM's.
 //
+// Megatron-LM's kernel wants a multiple of 4 sequences and heads together, and of 4 queries, in 16
+// bits; other scores go the unfused way (fused_softmax.py, is_kernel_available; v2.2 and before:
+// custom_kernel_constraint). The longest row that it takes, 2048 at first, grew with versions, and
+// is not looked at. A mask that is filled in place has a gradient that is not: a copy, which is
+// then filled (pytorch/pytorch aten/src/ATen/native/TensorAdvancedIndexing.cpp, masked_fill).
+//
 // PyTorch's softmax reads a row for its largest element, for the sum, and for the result (pytorch/
 // pytorch aten/src/ATen/native/cuda/SoftMax.cu); of its gradient's kernel no times were found.
 #include "sim/ops/layer/layers.hpp"
@@ -70,6 +76,7 @@ void add_chain(Op& op, const Pass& pass, const ScoreBytes& s) {
   add_cast(op.backward, pass, s, "softmax cast backward");
   op.backward.emplace_back(
       memory_bound("softmax backward", (8 + 4) * s.elements, MemoryRate::softmax));
+  op.backward.emplace_back(memory_bound("scores gradient copy", (4 + 4) * s.elements));
   op.backward.emplace_back(memory_bound("scores mask backward", (4 + 4) * s.elements));
   add_cast(op.backward, pass, s, "scores cast backward");
   // The fp32 output, and what multiplies the values where that is not the same tensor.
@@ -103,6 +110,12 @@ void add_eager(Op& op, const Pass& pass, const ScoreBytes& s) {
   op.saved_scores = Bytes{one + s.dropped + (copies ? s.one : 0)};
 }
 
+/// Whether Megatron-LM has a kernel for scores of this shape.
+bool has_kernel(const Pass& pass, const AttentionShape& a) {
+  constexpr std::int64_t kUnit = 4;
+  return pass.element() < 4 && pass.batch * a.heads % kUnit == 0 && pass.sequence % kUnit == 0;
+}
+
 void add_kernel(Op& op, const AttentionShape& a, const ScoreBytes& s) {
   const double read = a.causal ? 0.5 : 1;  // share of the inputs that the mask leaves
   op.forward.emplace_back(memory_bound("softmax", (read + 1) * s.one, MemoryRate::softmax));
@@ -122,7 +135,8 @@ void add_softmax(Op& op, const Pass& pass, const AttentionShape& a) {
     append(op.backward, dropout_backward(pass, "attention dropout backward", s.elements));
   if (a.kernel == kEagerAttention && pass.fusion != Fusion::xla) {
     add_eager(op, pass, s);
-  } else if (pass.fusion == Fusion::none) {
+  } else if (pass.fusion == Fusion::none ||
+             (pass.fusion == Fusion::fused && !has_kernel(pass, a))) {
     add_chain(op, pass, s);
   } else {
     add_kernel(op, a, s);
