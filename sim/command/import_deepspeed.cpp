@@ -71,8 +71,6 @@ const std::map<std::string, std::string, std::less<>> kNotSimulated = {
     {"zero_optimization.allgather_bucket_size", "updated parameters are gathered at once"},
     {"zero_optimization.allgather_partitions", "updated parameters are gathered at once"},
     {"zero_optimization.mics_hierarchical_params_gather", "parameters are gathered in one step"},
-    {"zero_optimization.mics_shard_size", "parameters are sharded over all ranks"},
-    {"zero_optimization.offload_optimizer", "the optimizer runs on the GPU"},
     {"zero_optimization.offload_param", "parameters stay on the GPU"},
     {"zero_optimization.reduce_scatter", "gradients that are sharded are scattered"},
     {"zero_optimization.round_robin_gradients", "gradients are reduced in their order"},
@@ -91,7 +89,6 @@ bool is_default(const std::string& key, const Json& value) {
     return value == true;
   if (value.is_boolean()) return value == false;
   if (key.ends_with("zero_hpz_partition_size")) return value == 1;
-  if (key.ends_with("mics_shard_size")) return value == -1;
   if (!value.is_object()) return false;
   return (value.contains("device") && value["device"] == "none") ||
          (value.contains("enabled") && value["enabled"] == false);
@@ -263,9 +260,46 @@ class DeepspeedImport {
     if (find("zero_optimization.stage3_param_persistence_threshold") != nullptr)
       data.push_back(fmt::format("persistence_threshold: {}",
                                  count("zero_optimization.stage3_param_persistence_threshold")));
+    add_offload(stage, data);
+    add_shard_size(stage, data);
     draft_.line("parallelism:");
     if (tensor_ > 1) draft_.line(fmt::format("  tensor: {}", tensor_));
     draft_.map("  data", data);
+  }
+
+  /// Without ZeRO nothing is offloaded (deepspeed/runtime/engine.py).
+  void add_offload(std::int64_t stage, Entries& data) {
+    const std::string key = "zero_optimization.offload_optimizer";
+    const Json* value = find(key);
+    if (value == nullptr) return;
+    if (!value->is_object()) refuse(key, *value, "an object");
+    const std::string device = value->value("device", Json("none")).dump();
+    if (device == "\"none\"" || device == "null") return;
+    if (device != "\"cpu\"" && device != "\"nvme\"")
+      refuse(key + ".device", value->at("device"), "none, cpu or nvme");
+    if (stage == 0) return draft_.note(key, "stage 0 offloads nothing");
+    data.emplace_back("offload_optimizer: true");
+    if (device == "\"nvme\"")
+      draft_.note(key + ".device nvme", "the optimizer's state is in the CPU's memory");
+    const Json share = value->value("ratio", Json(1.0));
+    if (share.is_number() && share.get<double>() < 1)
+      draft_.note(fmt::format("{}.ratio {}", key, share.dump()), "all of it is on the CPU");
+  }
+
+  /// MiCS: neighbouring ranks share one copy of the parameters; a stage 3 of its own
+  /// (deepspeed/runtime/zero/mics.py).
+  void add_shard_size(std::int64_t stage, Entries& data) {
+    const std::string key = "zero_optimization.mics_shard_size";
+    const Json* value = find(key);
+    if (value == nullptr || *value == -1) return;
+    const std::int64_t size = count(key);
+    if (stage != 3) return draft_.note(key, "only stage 3 has it");
+    const std::int64_t ranks = std::max<std::int64_t>(machine_.gpus() / tensor_, 1);
+    if (size < 1 || ranks % size != 0)
+      throw UserError(fmt::format("{}: {}: {} does not divide {} data-parallel ranks",
+                                  options_.file, key, size, ranks));
+    if (size == 1) return draft_.note(key + " 1", "parameters are sharded over all ranks");
+    data.push_back(fmt::format("shard_degree: {}", size));
   }
 
   void note_the_rest(const std::string& prefix, const Json& section) {

@@ -12,6 +12,7 @@
 #include "sim/command/megatron_pipeline.hpp"
 #include "sim/command/shell_words.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/source.hpp"
 
 namespace stepsim {
 namespace {
@@ -213,11 +214,13 @@ class MegatronImport {
 }  // namespace
 
 Draft import_megatron(const ImportOptions& options) {
-  std::vector<std::string> words =
-      options.file.empty() ? std::vector<std::string>{} : words_of_script(options.file);
-  words.insert(words.end(), options.arguments.begin(), options.arguments.end());
-  MegatronOptions arguments(words);
-  return MegatronImport(arguments, options).write();
+  Script script;
+  if (!options.file.empty()) script = read_script(read_source(options.file));
+  for (const std::string& argument : options.arguments) script.words.push_back({argument, {}});
+  MegatronOptions arguments(script.words);
+  Draft draft = MegatronImport(arguments, options).write();
+  for (const auto& [what, why] : script.notes) draft.note(what, why);
+  return draft;
 }
 
 }  // namespace stepsim

@@ -142,39 +142,59 @@ std::string shown_option(std::string_view name, const std::vector<std::string>& 
   return fmt::format("--{}{}{}", name, values.empty() ? "" : " ", fmt::join(values, " "));
 }
 
+/// `place` has no source where the value stands on stepsim's own command line.
+[[noreturn]] void refuse_value(std::string_view name, const std::string& value,
+                               const Place& place) {
+  Diagnostic mistake{.message = fmt::format("--{}: '{}' is not a whole number", name, value)};
+  if (!place.source) throw UserError({mistake});
+  mistake.file = place.source->name;
+  mistake.line = place.line;
+  mistake.column = place.column;
+  mistake.source_line = place.source->line(place.line);
+  if (value.find("$(") != std::string::npos) {
+    mistake.proposal = "write the number: no shell computes it here";
+  } else if (value.find('$') != std::string::npos) {
+    mistake.proposal = "write the number: the script does not assign it";
+  }
+  throw UserError({mistake});
+}
+
 }  // namespace
 
-MegatronOptions::MegatronOptions(const std::vector<std::string>& words) {
-  std::vector<std::string>* values = nullptr;
-  for (const std::string& word : words) {
+MegatronOptions::MegatronOptions(const std::vector<ShellWord>& words) {
+  Option* option = nullptr;
+  for (const auto& [word, place] : words) {
     if (!word.starts_with("--")) {
-      if (values != nullptr) values->push_back(word);
+      if (option == nullptr) continue;
+      if (option->values.empty()) option->value_place = place;
+      option->values.push_back(word);
       continue;
     }
     const std::size_t equals = word.find('=');
     std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
     std::replace(name.begin(), name.end(), '_', '-');
-    values = &values_[name];
-    values->clear();
+    const auto before = options_.find(name);
+    if (before != options_.end()) replaced_.emplace_back(name, std::move(before->second));
+    option = &(options_[name] = {.values = {}, .place = place, .value_place = place});
     if (equals == std::string::npos) continue;
-    values->push_back(word.substr(equals + 1));
-    values = nullptr;
+    option->values.push_back(word.substr(equals + 1));
+    option = nullptr;
   }
 }
 
 bool MegatronOptions::has(std::string_view name) {
   read_.emplace(name);
-  return values_.find(name) != values_.end();
+  return options_.find(name) != options_.end();
 }
 
 std::string MegatronOptions::text(std::string_view name, const std::string& preset) {
   if (!has(name)) return preset;
-  const auto& words = values_.find(name)->second;
+  const auto& words = options_.find(name)->second.values;
   return words.empty() ? "" : words.front();
 }
 
 std::vector<std::string> MegatronOptions::list(std::string_view name) {
-  return has(name) ? values_.find(name)->second : std::vector<std::string>{};
+  return has(name) ? options_.find(name)->second.values : std::vector<std::string>{};
 }
 
 std::int64_t MegatronOptions::integer(std::string_view name, std::int64_t preset) {
@@ -184,7 +204,7 @@ std::int64_t MegatronOptions::integer(std::string_view name, std::int64_t preset
   const bool whole = number && number->rest.empty() && number->value >= 0 &&
                      number->value <= 1e12 &&
                      number->value == static_cast<double>(static_cast<std::int64_t>(number->value));
-  if (!whole) throw UserError(fmt::format("--{}: '{}' is not a whole number", name, value));
+  if (!whole) refuse_value(name, value, options_.find(name)->second.value_place);
   return static_cast<std::int64_t>(number->value);
 }
 
@@ -208,13 +228,27 @@ bool MegatronOptions::is_zero(std::string_view name) {
 std::string MegatronOptions::shown(std::string_view name) { return shown_option(name, list(name)); }
 
 void MegatronOptions::note_the_rest(Draft& draft) const {
-  for (const auto& [name, values] : values_) {
+  note_replaced(draft);
+  for (const auto& [name, option] : options_) {
     const auto known = kNotSimulated.find(name);
     if (known != kNotSimulated.end()) {
-      draft.note(shown_option(name, values), known->second);
+      draft.note(shown_option(name, option.values), known->second);
     } else if (!read_.contains(name) && !is_harmless(name)) {
-      draft.note(shown_option(name, values), "not known here");
+      draft.note(shown_option(name, option.values), "not known here");
     }
+  }
+}
+
+/// One on the command line replaces the script's by intention.
+void MegatronOptions::note_replaced(Draft& draft) const {
+  for (const auto& [name, option] : replaced_) {
+    const Option& last = options_.find(name)->second;
+    if (!last.place.source || last.values == option.values) continue;
+    const auto shown = [&name = name](const Option& one) {
+      return fmt::format("{} ({}:{}:{})", shown_option(name, one.values), one.place.source->name,
+                         one.place.line, one.place.column);
+    };
+    draft.note(shown(option), shown(last) + ", given after it, is taken");
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/command/import.hpp"
+#include "sim/command/shell_words.hpp"
 
 namespace stepsim {
 
@@ -17,7 +18,7 @@ class MegatronOptions {
  public:
   /// Names are without the leading dashes, underscores as dashes; of options given twice the last
   /// one wins.
-  explicit MegatronOptions(const std::vector<std::string>& words);
+  explicit MegatronOptions(const std::vector<ShellWord>& words);
 
   bool has(std::string_view name);
   /// The first word after the option, `preset` where the option is absent.
@@ -34,12 +35,22 @@ class MegatronOptions {
   /// "--name value"
   std::string shown(std::string_view name);
 
-  /// Notes options that nobody has read: those known to change a step with what is simulated in
-  /// their place, those unknown here as such. Options that leave a step as it is are passed over.
+  /// Notes options that a script gives twice, and those that nobody has read: those known to change
+  /// a step with what is simulated in their place, those unknown here as such. Options that leave a
+  /// step as it is are passed over.
   void note_the_rest(Draft& draft) const;
 
  private:
-  std::map<std::string, std::vector<std::string>, std::less<>> values_;
+  struct Option {
+    std::vector<std::string> values;
+    Place place;        ///< of its name
+    Place value_place;  ///< of its first value
+  };
+
+  void note_replaced(Draft& draft) const;
+
+  std::map<std::string, Option, std::less<>> options_;
+  std::vector<std::pair<std::string, Option>> replaced_;  ///< given before, by name
   std::set<std::string, std::less<>> read_;
 };
 

@@ -3,15 +3,30 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "sim/core/source.hpp"
 
 namespace stepsim {
 
-/// All words of the script, in order: comments and quotes removed, lines that end in a backslash
-/// joined, variables that the script assigns replaced. Throws IoError when it cannot be read.
-std::vector<std::string> words_of_script(const std::string& path);
+struct ShellWord {
+  std::string text;  ///< with variables replaced
+  Place place;
+};
 
-/// The same for text.
+struct Script {
+  std::vector<ShellWord> words;
+  /// What the script leaves open, and what is taken: values of a variable that is assigned twice.
+  std::vector<std::pair<std::string, std::string>> notes;
+};
+
+/// All words of the script, in order: comments, quotes and what is printed by echo removed, lines
+/// that end in a backslash joined, variables that the script assigns replaced. Throws UserError
+/// where it launches two programs.
+Script read_script(const std::shared_ptr<const Source>& source);
+
+/// The words of a text alone.
 std::vector<std::string> shell_words(const std::string& text);
 
 /// As a shell would take it: in quotes where it needs them.

@@ -40,8 +40,9 @@ CollectiveOp op_named(const std::string& name) {
 
 Bytes size_of(const std::string& text) {
   try {
+    const auto number = leading_number(text);
     Bytes bytes;
-    read_scalar(text, bytes);
+    if (!number || number->value > 0) read_scalar(text, bytes);
     if (bytes > Bytes{}) return bytes;
   } catch (const Mistake& mistake) {
     throw UserError(fmt::format("--bytes: {}{}{}", mistake.message,

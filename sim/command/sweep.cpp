@@ -38,8 +38,9 @@ constexpr std::int64_t kTriedScenarios = 100;  ///< of an axis, to see which pro
 
 double memory_limit(const std::string& text) {
   try {
+    const auto number = leading_number(text);
     Bytes size;
-    read_scalar(text, size);
+    if (!number || number->value > 0) read_scalar(text, size);
     if (size <= Bytes{0}) throw Mistake{fmt::format("{} is not above 0", quoted(text)), ""};
     return size.bytes();
   } catch (const Mistake& mistake) {
@@ -171,11 +172,15 @@ Job job_of(const SweepOptions& options) {
   Sweep sweep = load_sweep(request);
   objective_of(sweep.objective);
   PointList points = points_to_run(sweep);
+  const Shard shard = shard_of(options.shard);
+  if (shard.of > points.count())
+    throw UserError(fmt::format("--shard '{}': {} parts of {} points: some would have none",
+                                options.shard, shard.of, points.count()));
   check_objective(sweep, points[0]);
   SweepRecord record = record_of(sweep, points, options);
   return {std::move(sweep),
           std::move(points),
-          shard_of(options.shard),
+          shard,
           std::move(record),
           limits,
           fmt::format("{} {}", kVersion, options.build)};

@@ -7,6 +7,9 @@
 #include <map>
 #include <tuple>
 
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
 #include "sim/plan/check_stated.hpp"
 #include "sim/plan/checkpoint.hpp"
 #include "sim/plan/checkpoint_lanes.hpp"
@@ -19,6 +22,8 @@
 
 namespace stepsim {
 namespace {
+
+constexpr double kMostTasks = 5e7;  // of all programs; with their spans about 10 GB
 
 const Group* group_of(const Plan& plan, int rank, Channel channel) {
   const int group =
@@ -114,9 +119,26 @@ const ChannelNames& names_of(Channel channel) {
   return kChannelNames[static_cast<std::size_t>(channel)];
 }
 
+/// As soon as it shows: each stage has a program at least, of about as many tasks as those before.
+void check_size(const Scenario& scenario, const std::vector<Program>& programs) {
+  double tasks = 0;
+  for (const Program& program : programs) tasks += static_cast<double>(program.tasks.size());
+  const auto there = static_cast<double>(programs.size());
+  const double count = std::max<double>(there, scenario.parallelism.pipeline.stages);
+  if (tasks / there * count <= kMostTasks) return;
+  throw UserError(fmt::format(
+      "{:.0f} kinds of ranks x {:.2g} tasks = {:.2g} tasks, more than {:.0g}: simulate fewer steps "
+      "(run.steps, run.warmup), micro-batches (training.global_batch) or stages "
+      "(parallelism.pipeline.stages)",
+      count, tasks / there, tasks / there * count, kMostTasks));
+}
+
 int program_of(Workshop& shop, std::map<StageShape, int>& programs, const StageShape& shape) {
   const auto [entry, is_new] = programs.emplace(shape, static_cast<int>(shop.plan.programs.size()));
-  if (is_new) shop.plan.programs.push_back(stage_program(shop, entry->first));
+  if (is_new) {
+    shop.plan.programs.push_back(stage_program(shop, entry->first));
+    check_size(shop.scenario, shop.plan.programs);
+  }
   return entry->second;
 }
 

@@ -32,9 +32,8 @@ void DocWriter::row(std::string_view key, const std::string& type, const Rules& 
   rows_.push_back({prefix_ + std::string(key), type, stated, std::string(doc)});
 }
 
-std::string DocWriter::type_text(const std::string& wanted, const Rules& rules, bool has_range) {
+std::string DocWriter::type_text(const std::string& wanted, const std::string& range) {
   const std::string type(without_article(wanted));
-  const std::string range = has_range ? rules.text() : "";
   return range.empty() ? type : fmt::format("{}, {}", type, range);
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/scenario/range.hpp"
 #include "sim/scenario/rules.hpp"
 #include "sim/scenario/scalar.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -53,12 +54,12 @@ class DocWriter {
 
   template <class T>
   void field(std::string_view key, T& value, const Rules& rules, std::string_view doc) {
-    row(key, type_text(wanted(value), rules, Measurable<T>), rules, shown(write_scalar(value)),
+    row(key, type_text(wanted(value), range_text<T>(rules)), rules, shown(write_scalar(value)),
         doc);
   }
   template <class T>
   void field(std::string_view key, std::optional<T>&, const Rules& rules, std::string_view doc) {
-    row(key, type_text(wanted(T{}), rules, Measurable<T>), rules, "none", doc);
+    row(key, type_text(wanted(T{}), range_text<T>(rules)), rules, "none", doc);
   }
   template <class T>
   void field(std::string_view key, std::vector<T>& values, const Rules& rules,
@@ -67,19 +68,19 @@ class DocWriter {
     for (const T& value : values) preset += (preset.empty() ? "[" : ", ") + write_scalar(value);
     const std::string list =
         rules.length > 0 ? fmt::format("list of {}: ", rules.length) : "list: ";
-    row(key, list + type_text(wanted(T{}), rules, true), rules,
+    row(key, list + type_text(wanted(T{}), range_text<T>(rules)), rules,
         preset.empty() ? "none" : preset + "]", doc);
   }
   template <class T>
   void one_or_more(std::string_view key, std::vector<T>& values, const Rules& rules,
                    std::string_view doc) {
-    row(key, type_text(wanted(T{}), rules, true) + ", or a list", rules,
+    row(key, type_text(wanted(T{}), range_text<T>(rules)) + ", or a list", rules,
         write_scalar(values.front()), doc);
   }
   template <class T>
   void constant(std::string_view key, T& value, const Rules& rules, std::string_view doc) {
-    row(key, type_text(wanted(value), rules, true) + (is_profile_ ? ", with source" : ""), rules,
-        shown(write_scalar(value)), doc);
+    row(key, type_text(wanted(value), range_text<T>(rules)) + (is_profile_ ? ", with source" : ""),
+        rules, shown(write_scalar(value)), doc);
   }
 
   template <class T>
@@ -142,8 +143,8 @@ class DocWriter {
   void row(std::string_view key, const std::string& type, const Rules& rules,
            const std::string& preset, std::string_view doc);
   void append(const DocWriter& io) { rows_.insert(rows_.end(), io.rows_.begin(), io.rows_.end()); }
-  /// "integer between 1 and 64", without the article
-  static std::string type_text(const std::string& wanted, const Rules& rules, bool has_range);
+  /// "integer, between 1 and 64", without the article
+  static std::string type_text(const std::string& wanted, const std::string& range);
   static std::string shown(const std::string& written) { return written == "\"\"" ? "" : written; }
 
   bool is_profile_;

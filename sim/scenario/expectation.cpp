@@ -107,6 +107,20 @@ std::string_view usual_comparison(std::string_view key) {
   return less ? "<=" : ">=";
 }
 
+/// The text with the percent sign that it may lack; "" when no sign makes it a fraction.
+std::string as_fraction(const std::string& text, double value) {
+  if (value <= 1) return text;
+  return value <= 100 && !text.ends_with('%') ? text + " %" : "";
+}
+
+/// `comparison` and a value that no result has: what to write instead.
+void check_fraction(const std::string& text, double value, const std::string& comparison) {
+  if (value <= 1) return;
+  const std::string meant = as_fraction(text, value);
+  throw Mistake{fmt::format("{} is more than 1, the whole", quoted(text)),
+                meant.empty() ? "" : fmt::format("write \"{} {}\"", comparison, meant)};
+}
+
 std::string_view without_spaces_in_front(std::string_view text) {
   const auto from = text.find_first_not_of(' ');
   return from == std::string_view::npos ? "" : text.substr(from);
@@ -136,10 +150,13 @@ Expectation read_expectation(const std::string& key, const std::string& text) {
     result.text = fmt::format("{}: {}", key, rest);
     return result;
   }
-  if (!has_sign) {
+  const bool is_fraction = measure == Measure::fraction;
+  const std::string meant = is_fraction ? as_fraction(rest, result.value) : rest;
+  if (!has_sign && !meant.empty()) {
     throw Mistake{fmt::format("{} has no comparison", quoted(text)),
-                  fmt::format("write \"{} {}\"", usual, text)};
+                  fmt::format("write \"{} {}\"", usual, meant)};
   }
+  if (is_fraction) check_fraction(rest, result.value, result.comparison);
   result.text = fmt::format("{} {} {}", key, result.comparison, rest);
   return result;
 }

@@ -15,6 +15,7 @@
 
 #include "sim/core/problems.hpp"
 #include "sim/scenario/load.hpp"
+#include "sim/scenario/range.hpp"
 #include "sim/scenario/resolve.hpp"
 #include "sim/scenario/rules.hpp"
 #include "sim/scenario/scalar.hpp"
@@ -157,11 +158,12 @@ bool MapReader::read_value(const Tree& value, const Place& key_place, const std:
     read_scalar(value.scalar, read);
     if constexpr (Measurable<T>) {
       if (!rules.admits(magnitude(read)))
-        throw Mistake{quoted(value.scalar) + " must be " + rules.text(), ""};
+        throw Mistake{quoted(value.scalar) + " must be " + range_text<T>(rules), ""};
     }
     result = read;
     return true;
-  } catch (const Mistake& mistake) {
+  } catch (Mistake& mistake) {
+    if constexpr (Measurable<T>) check_proposal<T>(mistake, rules);
     report(value.place, path, mistake);
     return false;
   }

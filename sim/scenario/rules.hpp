@@ -20,14 +20,17 @@ struct Rules {
     return (above_low ? value > low : value >= low) && value <= high;
   }
 
-  /// "greater than 0", "between 1 and 64"; "" when everything is admitted.
-  std::string text() const {
+  /// "greater than 0", "between 1 and 64"; "" when everything is admitted. `shown` writes a limit.
+  template <class Shown>
+  std::string text(const Shown& shown) const {
     const bool has_low = low > -std::numeric_limits<double>::infinity();
     const bool has_high = high < std::numeric_limits<double>::infinity();
-    if (has_low && has_high && !above_low) return fmt::format("between {} and {}", low, high);
+    if (has_low && has_high && !above_low)
+      return fmt::format("between {} and {}", shown(low), shown(high));
     std::string sentence;
-    if (has_low) sentence = fmt::format("{} {}", above_low ? "greater than" : "at least", low);
-    if (has_high) sentence += fmt::format("{}at most {}", has_low ? " and " : "", high);
+    if (has_low)
+      sentence = fmt::format("{} {}", above_low ? "greater than" : "at least", shown(low));
+    if (has_high) sentence += fmt::format("{}at most {}", has_low ? " and " : "", shown(high));
     return sentence;
   }
 };

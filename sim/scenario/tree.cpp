@@ -2,9 +2,11 @@
 #include "sim/scenario/tree.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -23,6 +25,72 @@ struct Refusal {
   std::string message;
   std::string proposal;
 };
+
+/// Whether the line, from `at` on, is a key and is not indented more than `indentation`.
+bool is_key_of(const std::string& text, std::size_t at, std::size_t indentation) {
+  const std::size_t word = std::min(text.find_first_not_of(' ', at), text.size());
+  std::size_t end = word;
+  while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 ||
+                               text[end] == '_' || text[end] == '-'))
+    ++end;
+  const bool is_key =
+      end > word && end < text.size() && text[end] == ':' &&
+      (end + 1 == text.size() || std::isspace(static_cast<unsigned char>(text[end + 1])) != 0);
+  return is_key && word - at <= indentation;
+}
+
+/// The quote that ends what the one at `open` begins; npos when there is none.
+std::size_t closing_quote(const std::string& text, std::size_t open) {
+  for (std::size_t at = open + 1; at < text.size(); ++at) {
+    if (text[open] == '"' && text[at] == '\\') {
+      ++at;
+    } else if (text[at] == text[open]) {
+      const bool is_doubled =
+          text[open] == '\'' && at + 1 < text.size() && text[at + 1] == text[open];
+      if (!is_doubled) return at;
+      ++at;
+    }
+  }
+  return std::string::npos;
+}
+
+/// Whether a quote was forgotten: what begins at `open` goes to the end of the file, or over keys
+/// beside the one that it is the value of.
+bool is_left_open(const std::string& text, std::size_t open, std::size_t close) {
+  if (close == std::string::npos) return true;
+  const std::string_view within(text.data() + open, close - open);
+  std::size_t end = within.find('\n');
+  if (end == std::string_view::npos) return false;  // at once: a line may have any number of quotes
+  const std::size_t start = open == 0 ? 0 : text.rfind('\n', open - 1) + 1;  // npos + 1 is 0
+  const std::size_t indentation = text.find_first_not_of(' ', start) - start;
+  for (; end != std::string_view::npos; end = within.find('\n', end + 1)) {
+    if (is_key_of(text, open + end + 1, indentation)) return true;
+  }
+  return false;
+}
+
+/// The first quote of a text that is no YAML that was left open, as far as that can be told; npos
+/// when there is none.
+std::size_t quote_left_open(const std::string& text) {
+  bool begins_value = true;  // what stands here would
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '#' && (at == 0 || text[at - 1] == ' ' || text[at - 1] == '\n')) {
+      at = std::min(text.find('\n', at), text.size());
+      begins_value = true;
+    } else if ((c == '"' || c == '\'') && begins_value) {
+      const std::size_t close = closing_quote(text, at);
+      if (is_left_open(text, at, close)) return at;
+      at = close;
+      begins_value = false;
+    } else if (c != ' ') {
+      begins_value = c == '\n' || c == ':' || c == '-' || c == '[' || c == '{' || c == ',';
+    }
+  }
+  return std::string::npos;
+}
+
+constexpr const char* kLeftOpen = "the quote that opens here is not closed";
 
 /// Builds the tree of one document from its events.
 class TreeBuilder : public YAML::EventHandler {
@@ -54,6 +122,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     check_tag(mark, tag);
+    check_quote(mark);
     if (first_non_text(value) != std::string::npos) {
       throw Refusal{place_of(mark), "this text holds a control character or is not UTF-8"};
     }
@@ -98,6 +167,16 @@ class TreeBuilder : public YAML::EventHandler {
     if (tag.empty() || tag == "?" || tag == "!") return;
     throw Refusal{place_of(mark), fmt::format("the tag {} is not supported", quoted(tag)),
                   "leave it out"};
+  }
+
+  /// yaml-cpp takes the end of the file for the quote that was forgotten.
+  void check_quote(const YAML::Mark& mark) const {
+    const std::string& text = source_->text;
+    const std::size_t unmarked = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;  // the byte order mark
+    const std::size_t at = static_cast<std::size_t>(mark.pos) + unmarked;
+    const bool is_quoted = at < text.size() && (text[at] == '"' || text[at] == '\'');
+    if (is_quoted && is_left_open(text, at, closing_quote(text, at)))
+      throw Refusal{place_of(mark), kLeftOpen};
   }
 
   void count(std::size_t weight, const YAML::Mark& mark) {
@@ -244,6 +323,8 @@ Tree parse(const std::shared_ptr<const Source>& source) {
     }
   } catch (const YAML::Exception& e) {
     const Place place{source, e.mark.line + 1, e.mark.column + 1};
+    const std::size_t open = quote_left_open(source->text);
+    if (open != std::string::npos) throw Refusal{place_at(source, open), kLeftOpen};
     const bool json = source->name.ends_with(".json");
     throw Refusal{place, (json ? "this is not JSON: " : "this is not YAML: ") + meaning_of(e.msg),
                   proposal_for(source->line(place.line))};

@@ -394,6 +394,7 @@ TEST_CASE("show collective says what it cannot answer") {
   refused("--op all_reduces --group tensor", "--op: 'all_reduces' is not a collective, did you");
   refused("--bytes 64 --group tensor", "--bytes: '64' has no unit");
   refused("--bytes '0 B' --group tensor", "must be greater than 0");
+  refused("--bytes -1 --group tensor", "--bytes: '-1' must be greater than 0");
   refused("", "no group 'data' of several ranks, this scenario has: tensor");
   refused("--group tensor --set collectives.all_reduce=nvls",
           "collectives.all_reduce: nvls needs GPUs of Hopper or later");

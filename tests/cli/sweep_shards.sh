@@ -28,6 +28,9 @@ has "part 4" "shard 4 of 4: 23 of 90 points: 16 ok, 7 refused"
 has "part 4" "stepsim merge"
 expect "a part again" 0 "${sweep[@]}" --shard 4/4 --resume
 (($(wc -l <out) == 23 + 1)) || fail "the fourth part is not 23 points"
+expect "more parts than points" 2 "${sweep[@]}" --shard 1/91 --db empty.db
+has "more parts than points" "--shard '1/91': 91 parts of 90 points: some would have none" err
+[[ ! -e empty.db ]] || fail "a part that is refused leaves a file"
 
 parts=(small.[1-4]-of-4.sweep.db)
 expect "three parts" 0 "$program" merge small.sweep.db "${parts[@]:0:3}"

@@ -90,6 +90,27 @@ TEST_CASE("words of a script: comments, quotes, joined lines and variables") {
   CHECK(shell_words("ARGS=(--a '([0]*3+[1])' --b 2)") == Words{"--a", "([0]*3+[1])", "--b", "2"});
 }
 
+TEST_CASE("words of a script: a quote of several words holds no comment, and one word stays one") {
+  CHECK(shell_words("--name \"run # 5\" --tp 8 # --pp 2\n--cp 2") ==
+        Words{"--name", "run", "#", "5", "--tp", "8", "--cp", "2"});
+  CHECK(shell_words("# don't\nTP=\"4\" # 'four'\nrun \"--tp\" $TP \"${TP}\"") ==
+        Words{"run", "--tp", "4", "4"});
+  CHECK(shell_words("A=\"--tp 8 \\\n  --name 'run # 5' \\\n --pp 2\"\nrun $A") ==
+        Words{"--tp", "8", "--name", "run", "#", "5", "--pp", "2", "run", "$A"});
+  CHECK(shell_words("O=\"--a 1\"\nO+=\" --b\"\nP=\"--c\"") ==
+        Words{"--a", "1", "O+=", "--b", "--c"});
+  CHECK(shell_words("it's --a 1 # one\n--b \"2") == Words{"it", "s", "--a", "1", "--b", "2"});
+}
+
+TEST_CASE(
+    "words of a script: what is printed is no option, and what a shell computes is one word") {
+  CHECK(shell_words("echo \"use --tp 8\"; --a 1\nif x; then echo --b; else --c; fi") ==
+        Words{"--a", "1", "if", "x", "--c", "fi"});
+  CHECK(shell_words("TP=$((2 * 2)) --tp $TP --n $(nproc --all) --m") ==
+        Words{"--tp", "$((2 * 2))", "--n", "$(nproc --all)", "--m"});
+  CHECK(shell_words("A=$(cat\n--tp 8\n)") == Words{"--tp", "8"});
+}
+
 TEST_CASE("what a shell would read otherwise stands in quotes") {
   CHECK(shell_word("runs/a-1.yaml") == "runs/a-1.yaml");
   CHECK(shell_word("run.seed=2,3") == "run.seed=2,3");
@@ -397,6 +418,53 @@ TEST_CASE("linear layers are Transformer Engine's unless the line says local") {
         TransformerImpl::local);
 }
 
+TEST_CASE("what a script leaves open is named with its place") {
+  const auto of_script = [](const std::string& text) {
+    const File file("run.sh", text + "\n");
+    Imported result = imported({.from = "megatron", .file = file.path()});
+    for (std::size_t at; (at = result.notes.find(file.path())) != std::string::npos;)
+      result.notes.replace(at, file.path().size(), "run.sh");
+    return result;
+  };
+  const Imported hash = of_script(
+      "torchrun pretrain_gpt.py --wandb-exp-name \"run # 5\" "
+      "--tensor-model-parallel-size 8 " +
+      kGpt);
+  CHECK(hash.scenario.parallelism.tensor == 8);
+  CHECK(hash.notes.empty());
+  const Imported twice =
+      of_script("if x; then L=12; else L=96; fi; U=1; U=2\n" + kGpt + "--num-layers $L");
+  CHECK(std::get<Transformer>(twice.scenario.model.shape).layers == 96);
+  CHECK(twice.notes ==
+        "not simulated as stated: --num-layers 24 (run.sh:2:1): --num-layers 96 (run.sh:2:150), "
+        "given after it, is taken\n"
+        "not simulated as stated: L=12 (run.sh:1:12): L=96 (run.sh:1:23), assigned after it, is "
+        "taken\n");
+  CHECK(of_script("N=24 N=24 P=$P:a P=$P:b\n" + kGpt + "--num-layers $N").notes.empty());
+}
+
+TEST_CASE("mistakes in a script have their place") {
+  const auto error = [](const std::string& text) {
+    const File file("run.sh", text);
+    const std::string what = error_of({.from = "megatron", .file = file.path()});
+    return what.starts_with(file.path()) ? what.substr(file.path().size()) : what;
+  };
+  CHECK(error("TP=$((2*2))\nrun --tensor-model-parallel-size $TP\n" + kGpt) ==
+        ":2:34: --tensor-model-parallel-size: '$((2*2))' is not a whole number, write the number: "
+        "no shell computes it here\n"
+        "run --tensor-model-parallel-size $TP\n"
+        "                                 ^");
+  CHECK(error("--tensor-model-parallel-size=$TP " + kGpt)
+            .starts_with(":1:1: --tensor-model-parallel-size: '$TP' is not a whole number, write "
+                         "the number: the script does not assign it"));
+  CHECK(error("python a.py \\\n --x\nif y; then\n  torchrun --nnodes 2 b.py; fi\n" + kGpt) ==
+        ":4:23: a second program is launched here, the first is on line 1, leave one of them: a "
+        "scenario is one run\n"
+        "  torchrun --nnodes 2 b.py; fi\n"
+        "                      ^");
+  CHECK(error("[ -f a.py ] || echo \"python a.py is missing\"\ntorchrun a.py " + kGpt) == "none");
+}
+
 TEST_CASE("what DeepSpeed's file does not say is DeepSpeed's default") {
   const Scenario s = of_deepspeed(R"({"train_batch_size": 8, "fp16": {"enabled": "auto"},
       "zero_optimization": {"stage": 3}})")
@@ -444,11 +512,60 @@ TEST_CASE("DeepSpeed's options without a counterpart are noted, its defaults are
   CHECK(notes(R"("reduce_scatter": true, "zero_hpz_partition_size": 1, "sub_group_size": 1e9,
       "offload_param": {"device": "none"})")
             .empty());
-  CHECK(notes(R"("offload_optimizer": {"device": "cpu"})") ==
-        "not simulated as stated: zero_optimization.offload_optimizer: the optimizer runs on the "
-        "GPU\n");
+  CHECK(notes(R"("offload_param": {"device": "cpu"})") ==
+        "not simulated as stated: zero_optimization.offload_param: parameters stay on the GPU\n");
   CHECK(notes(R"("a_new_key": 1)") ==
         "not simulated as stated: zero_optimization.a_new_key: not known here\n");
+}
+
+TEST_CASE("DeepSpeed's offloaded optimizer is the CPU's") {
+  const auto of = [](const std::string& offload, int stage = 2) {
+    return of_deepspeed(R"({"train_batch_size": 8, "zero_optimization": {"stage": )" +
+                        std::to_string(stage) + R"(, "offload_optimizer": )" + offload + "}}");
+  };
+  CHECK(of(R"({"device": "cpu", "pin_memory": true})").scenario.parallelism.data.offload_optimizer);
+  CHECK(of(R"({"device": "cpu"})").notes.empty());
+  for (const char* none :
+       {R"({"device": "none"})", R"({"device": null})", "{}", "null", "\"auto\""}) {
+    CAPTURE(none);
+    CHECK_FALSE(of(none).scenario.parallelism.data.offload_optimizer);
+    CHECK(of(none).notes.empty());
+  }
+  const Imported disk = of(R"({"device": "nvme", "ratio": 0.5})");
+  CHECK(disk.scenario.parallelism.data.offload_optimizer);
+  CHECK(disk.notes ==
+        "not simulated as stated: zero_optimization.offload_optimizer.device nvme: the "
+        "optimizer's state is in the CPU's memory\n"
+        "not simulated as stated: zero_optimization.offload_optimizer.ratio 0.5: all of it is on "
+        "the CPU\n");
+  const Imported without = of(R"({"device": "cpu"})", 0);
+  CHECK_FALSE(without.scenario.parallelism.data.offload_optimizer);
+  CHECK(without.notes ==
+        "not simulated as stated: zero_optimization.offload_optimizer: stage 0 offloads nothing\n");
+  CHECK(deepspeed_error(R"({"train_batch_size": 8, "zero_optimization": {"stage": 2,
+      "offload_optimizer": {"device": "disk"}}})") ==
+        ": zero_optimization.offload_optimizer.device: \"disk\" is not none, cpu or nvme");
+}
+
+TEST_CASE("MiCS shards over so many neighbouring ranks") {
+  const auto of = [](const std::string& size, int stage = 3) {
+    return of_deepspeed(R"({"train_batch_size": 16, "zero_optimization": {"stage": )" +
+                            std::to_string(stage) + R"(, "mics_shard_size": )" + size + "}}",
+                        2);
+  };
+  CHECK(of("8").scenario.parallelism.data.shard_degree == 8);
+  CHECK(of("8").notes.empty());
+  CHECK_FALSE(of("-1").scenario.parallelism.data.shard_degree);
+  CHECK(of("-1").notes.empty());
+  CHECK(of("8", 2).notes ==
+        "not simulated as stated: zero_optimization.mics_shard_size: only stage 3 has it\n");
+  CHECK(of("1").notes ==
+        "not simulated as stated: zero_optimization.mics_shard_size 1: parameters are sharded over "
+        "all ranks\n");
+  CHECK(deepspeed_error(R"({"train_batch_size": 16, "zero_optimization": {"stage": 3,
+      "mics_shard_size": 6}})",
+                        2) ==
+        ": zero_optimization.mics_shard_size: 6 does not divide 16 data-parallel ranks");
 }
 
 TEST_CASE("an import that is written to a file reads back from it") {

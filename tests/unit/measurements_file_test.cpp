@@ -134,7 +134,8 @@ TEST_CASE("the second of two equal points is refused by its line") {
 }
 
 TEST_CASE("another schema is not guessed at") {
-  const std::string text = with(std::string(kHead).append("]}"), "measurements/1", "measurements/2");
+  const std::string text =
+      with(std::string(kHead).append("]}"), "measurements/1", "measurements/2");
   const auto said = [](const std::string& wrong) -> std::string {
     try {
       (void)parse_measurements(wrong, "my.json");

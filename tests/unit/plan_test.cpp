@@ -297,3 +297,13 @@ TEST_CASE("a plan refuses an unknown schedule and more tasks than a machine can 
   huge.training.global_batch = 10'000;
   CHECK_THROWS_WITH_AS(make_plan(huge, build(huge)), doctest::Contains("run.steps"), UserError);
 }
+
+TEST_CASE("a plan refuses more tasks than a machine can hold of all kinds of ranks together") {
+  Scenario many = scenario_of(gpt(64, "pipeline: {stages: 8}", 16'384));
+  std::get<Transformer>(many.model.shape).layers = 512;
+  many.parallelism.pipeline.stages = 512;
+  const auto refused = doctest::Contains("512 kinds of ranks x ");
+  CHECK_THROWS_WITH_AS(make_plan(many, build(many)), refused, UserError);
+  many.training.global_batch = 64;
+  CHECK(make_plan(many, build(many)).programs.size() >= 512);
+}
