@@ -105,7 +105,7 @@ host: {mode: graph}
      "compute-bound", "", "training.micro_batch=4"},
 };
 
-Scenario read(const char* text, const std::vector<std::string>& settings) {
+Scenario read(const std::string& text, const std::vector<std::string>& settings) {
   std::vector<Override> overrides;
   for (const std::string& setting : settings) overrides.push_back(parse_override(setting));
   return parse_scenario(text, "planted.yaml", Library{{source_folder()}}, overrides, known_names());
