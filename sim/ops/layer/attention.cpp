@@ -114,13 +114,13 @@ void move_batch_back(Op& op, const Pass& pass, const AttentionShape& a) {
 }
 
 /// The gradient of the scores' queries or keys, all heads of them, and its scale.
-void add_scaled_gradient(Op& op, const Pass& pass, const AttentionShape& a, const char* of,
+void add_scaled_gradient(Op& op, const Pass& pass, const AttentionShape& a, const char* whose,
                          const Launch& product, std::int64_t tokens) {
   op.backward.emplace_back(product);
   if (!has_strided_products(pass, a)) return;
   const double gradient = pass.element() * static_cast<double>(pass.batch * tokens) *
                           static_cast<double>(a.heads * a.head_dim);
-  op.backward.emplace_back(memory_bound(std::string(of) + " gradient scale", 2 * gradient));
+  op.backward.emplace_back(memory_bound(std::string(whose) + " gradient scale", 2 * gradient));
 }
 
 void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
