@@ -9,6 +9,7 @@
 
 #include "sim/command/counterfactuals.hpp"
 #include "sim/command/long_run.hpp"
+#include "sim/command/next_setting.hpp"
 #include "sim/command/replicas.hpp"
 #include "sim/core/error.hpp"
 #include "sim/ops/op_graph.hpp"
@@ -66,7 +67,10 @@ Answer answer_of(const Scenario& scenario, const Library& library, const AnswerO
   Metrics& metrics = answer.metrics = measure(scenario, graph, answer.simulation);
   metrics.provenance.scenario = to_yaml(scenario);
   metrics.replicas = std::move(replicas);
-  add_counterfactuals(metrics, scenario, graph, plan, replica, timeline);
+  const auto limits = add_counterfactuals(metrics, scenario, graph, plan, replica, timeline);
+  if (options.reread && !metrics.verdict.is_fault)
+    metrics.verdict.next =
+        next_setting(metrics, limits, {scenario, plan, options.reread, replica}, options.jobs);
   // After all else: a write may last for minutes, and SimGrid's clock goes on from run to run.
   metrics.checkpoint = checkpoint_cost(scenario, graph, replica);
   if (scenario.run.horizon)

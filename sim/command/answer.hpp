@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/command/simulated_change.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/report/metrics.hpp"
 #include "sim/scenario/load.hpp"
@@ -17,6 +18,7 @@ struct AnswerOptions {
   bool fold = true;
   int jobs = 0;          ///< replicas at the same time; 0: as many as there are cores
   bool kernels = false;  ///< the timeline has each kernel
+  Reread reread{};       ///< for the next thing to try; empty: nobody asks for it
   /// Told the name of each stage when it is done.
   std::function<void(const char*)> lap = [](const char*) {};
 };

@@ -14,11 +14,8 @@ ExitCode explain(const ExplainOptions& options, std::ostream& out) {
   const InterruptNoted noted;  // also while it prints
   Patience patience(options.progress);
   patience.begins("simulating the step and each change of it");
-  const Explanation explanation = explain(scenario, [&](const std::vector<std::string>& settings) {
-    ScenarioArgument changed = options.scenario;
-    changed.overrides.insert(changed.overrides.end(), settings.begin(), settings.end());
-    return load(changed);
-  });
+  const Explanation explanation =
+      explain(scenario, [&](const auto& settings) { return load(options.scenario, settings); });
   patience.end();
   out << (options.format == "json"
               ? to_json(explanation)

@@ -9,4 +9,9 @@ Scenario load(const ScenarioArgument& argument) {
   return load_scenario(argument.path, overrides, known_names());
 }
 
+Scenario load(ScenarioArgument argument, const std::vector<std::string>& settings) {
+  argument.overrides.insert(argument.overrides.end(), settings.begin(), settings.end());
+  return load(argument);
+}
+
 }  // namespace stepsim

@@ -8,5 +8,7 @@
 namespace stepsim {
 
 Scenario load(const ScenarioArgument& argument);
+/// With these on top of what the command line sets.
+Scenario load(ScenarioArgument argument, const std::vector<std::string>& settings);
 
 }  // namespace stepsim

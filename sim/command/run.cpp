@@ -95,10 +95,14 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
     patience.begins(after(stage, scenario));
   };
   lap("load");
-  const Answer answer = answer_of(
-      scenario, library_for(options.scenario.path),
-      {.fold = options.fold, .jobs = options.jobs, .kernels = !options.trace.empty(), .lap = lap},
-      notes);
+  const Answer answer =
+      answer_of(scenario, library_for(options.scenario.path),
+                {.fold = options.fold,
+                 .jobs = options.jobs,
+                 .kernels = !options.trace.empty(),
+                 .reread = [&](const auto& settings) { return load(options.scenario, settings); },
+                 .lap = lap},
+                notes);
   if (!options.trace.empty()) {
     save_trace(options.trace, answer.simulation.timeline);
     watch.lap("trace");

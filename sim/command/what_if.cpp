@@ -2,16 +2,14 @@
 #include "sim/command/what_if.hpp"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/command/counterfactuals.hpp"
-#include "sim/command/forked.hpp"
 #include "sim/command/interrupt.hpp"
 #include "sim/command/long_run.hpp"
+#include "sim/command/simulated_change.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/engine/simulate.hpp"
@@ -30,62 +28,12 @@ Seconds step_of(const Scenario& scenario) {
   return step_of(make_plan(scenario, graph));
 }
 
-/// What is changed, and what the changes are compared with.
-struct Base {
-  const Scenario& scenario;
-  const Plan& plan;
-  const Reread& reread;
-};
-
-Scenario changed_scenario(const Change& change, const Base& base) {
-  if (!change.settings.empty()) return base.reread(change.settings);
-  Scenario changed = base.scenario;
-  if (change.scenario) change.scenario(changed);
-  return changed;
-}
-
-/// Its step in seconds, its peak in bytes, whether it fits; or nothing, where the reader or the
-/// planner says that the change does not fit the scenario.
-std::string simulated(const Change& change, const Base& base) try {
-  const Scenario scenario = changed_scenario(change, base);
-  const OpGraph graph = build(scenario);
-  const Seconds step =
-      change.plan ? step_of(change.plan(base.plan)) : step_of(make_plan(scenario, graph));
-  const Memory memory{memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
-                      scenario.parallelism.pipeline.chunks};
-  return text_of({step.seconds(), memory.worst().total().bytes(), memory.fits() ? 1.0 : 0.0});
-} catch (const UserError&) {
-  return "";
-}
-
-ChangeOutcome outcome_of(const Change& change, const std::string& answer) {
-  const std::vector<double> numbers = numbers_of(answer);
-  if (numbers.size() != 3) throw InternalError("a counterfactual answered '" + answer + "'");
-  const bool is_setting = !change.settings.empty();
-  return {.kind = is_setting ? ChangeKind::setting : ChangeKind::hardware,
-          .title = is_setting ? fmt::format("{}", fmt::join(change.settings, " ")) : change.title,
-          .settings = change.settings,
-          .step = Seconds{numbers[0]},
-          .peak = Bytes{numbers[1]},
-          .fits = numbers[2] > 0};
-}
-
-/// Each in a process of its own, as if it were run by itself; those that Ctrl-C came before are
-/// left out.
-std::vector<ChangeOutcome> simulate_changes(const Base& base) {
+std::vector<Change> all_changes(const Scenario& scenario) {
   std::vector<Change> changes;
   for (const Proposal* proposal : Registry<Proposal>::all()) {
-    for (Change& change : proposal->changes(base.scenario)) changes.push_back(std::move(change));
+    for (Change& change : proposal->changes(scenario)) changes.push_back(std::move(change));
   }
-  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  const auto answers = run_forked(static_cast<int>(changes.size()), cores, [&](int index) {
-    return simulated(changes[static_cast<std::size_t>(index)], base);
-  });
-  std::vector<ChangeOutcome> outcomes;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (answers[i] && !answers[i]->empty()) outcomes.push_back(outcome_of(changes[i], *answers[i]));
-  }
-  return outcomes;
+  return changes;
 }
 
 /// Limits and faults, whose steps are known; then sorts: the best of each kind first.
@@ -111,7 +59,7 @@ void add_known(std::vector<ChangeOutcome>& outcomes, const Metrics& m,
 
 /// The fewest workers with which the step is as short as any number of them makes it; nothing where
 /// that is far from a step without input, or where a node has no memory for them.
-std::optional<int> workers_enough(const Base& base, Seconds free) try {
+std::optional<int> workers_enough(const ChangeBase& base, Seconds free) try {
   const auto step_with = [&](int workers) {
     return step_of(base.reread({fmt::format("data.workers={}", workers)}));
   };
@@ -136,7 +84,7 @@ std::optional<int> workers_enough(const Base& base, Seconds free) try {
 }
 
 /// Where waiting for workers, and not for copies, is the limit without which the step is shortest.
-std::optional<LoaderNeed> loader_need(const Base& base, const Metrics& metrics,
+std::optional<LoaderNeed> loader_need(const ChangeBase& base, const Metrics& metrics,
                                       const std::vector<LimitOutcome>& limits) {
   if (!base.scenario.data || limits.empty()) return {};
   const Seconds step = metrics.step_time;
@@ -157,12 +105,14 @@ std::optional<LoaderNeed> loader_need(const Base& base, const Metrics& metrics,
 }
 
 /// Unless it is among the changes already.
-void add_workers(std::vector<ChangeOutcome>& changes, int workers, const Base& base) {
+void add_workers(std::vector<ChangeOutcome>& changes, int workers, const ChangeBase& base) {
   const Change change{.settings = {fmt::format("data.workers={}", workers)}};
   const bool known = std::any_of(changes.begin(), changes.end(), [&](const ChangeOutcome& other) {
     return other.settings == change.settings;
   });
-  if (!known) changes.push_back(outcome_of(change, simulated(change, base)));
+  if (known) return;
+  const auto outcome = simulate_change(change, base);
+  if (outcome) changes.push_back(*outcome);
 }
 
 }  // namespace
@@ -170,10 +120,10 @@ void add_workers(std::vector<ChangeOutcome>& changes, int workers, const Base& b
 Explanation explain(const Scenario& scenario, const Reread& reread) {
   const OpGraph graph = build(scenario);
   const Plan plan = make_plan(scenario, graph);
-  const Base base{scenario, plan, reread};
+  const ChangeBase base{scenario, plan, reread};
   const InterruptNoted noted;
   Explanation explanation;
-  explanation.changes = simulate_changes(base);
+  explanation.changes = simulate_changes(all_changes(scenario), base);
   const Simulation simulation = simulate(plan);
   Metrics& metrics = explanation.metrics = measure(scenario, graph, simulation);
   const auto limits = add_counterfactuals(metrics, scenario, graph, plan, 0, simulation.timeline,

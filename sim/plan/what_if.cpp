@@ -1,6 +1,10 @@
 // Changed plans: the same tasks, some of them faster.
 #include "sim/plan/what_if.hpp"
 
+#include <utility>
+
+#include "sim/core/registry.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -14,6 +18,17 @@ void make_free(Operation& operation) {
 }
 
 }  // namespace
+
+std::vector<Change> settings_of(const std::vector<std::string_view>& proposals,
+                                const Scenario& scenario) {
+  std::vector<Change> settings;
+  for (const std::string_view name : proposals) {
+    for (Change& change : Registry<Proposal>::find(name)->changes(scenario)) {
+      if (!change.settings.empty()) settings.push_back(std::move(change));
+    }
+  }
+  return settings;
+}
 
 Plan with_free_network(Plan plan) {
   for (Operation& operation : plan.operations) make_free(operation);

@@ -24,8 +24,7 @@ struct Limit {
   std::vector<Cause> causes;  ///< what waiting for it is called
   bool (*applies)(const Scenario& scenario);
   Plan (*plan)(Plan plan);
-  /// What usually helps, by what a step is spent on.
-  std::string_view (*next)(const CauseSeconds& step);
+  std::vector<std::string_view> proposals;  ///< families of settings that are about it
 };
 
 /// One thing that is changed. Exactly one of `settings`, `scenario` and `plan` is there.
@@ -41,6 +40,10 @@ struct Proposal {
   std::string_view name;
   std::vector<Change> (*changes)(const Scenario& scenario);
 };
+
+/// The families of these names, in this order, that are settings: what nobody can set is left out.
+std::vector<Change> settings_of(const std::vector<std::string_view>& proposals,
+                                const Scenario& scenario);
 
 Plan with_free_network(Plan plan);      ///< every collective and transfer takes no time
 Plan with_free_input(Plan plan);        ///< batches are read, decoded and copied in no time

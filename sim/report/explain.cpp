@@ -52,15 +52,6 @@ void add_long_run(Verdict& verdict, const LongRun& run, bool step_helped) {
   verdict.next = step_helped ? next + "; for the step, " + verdict.next : next;
 }
 
-/// What to try for the sake of the step.
-std::string next_setting(const Explanation& explanation) {
-  const ChangeOutcome* best = best_setting(explanation);
-  if (best == nullptr)
-    return "none of the settings tried makes the step shorter and fits in memory";
-  return fmt::format("--set {}: {} ({:+.1f} %)", fmt::join(best->settings, " --set "),
-                     humanise(best->step).text(), -100 * saving(explanation.metrics, best->step));
-}
-
 }  // namespace
 
 PathSummary summary_of_path(const Timeline& timeline) {
@@ -91,24 +82,33 @@ PathSummary summary_of_path(const Timeline& timeline) {
   return summary;
 }
 
-const ChangeOutcome* best_setting(const Explanation& explanation) {
+const ChangeOutcome* best_setting(const Metrics& metrics,
+                                  const std::vector<ChangeOutcome>& changes) {
   const ChangeOutcome* best = nullptr;
-  for (const ChangeOutcome& change : explanation.changes) {
-    const bool worth_it = saving(explanation.metrics, change.step) >= kWorthTrying;
+  for (const ChangeOutcome& change : changes) {
+    const bool worth_it = saving(metrics, change.step) >= kWorthTrying;
     if (change.kind != ChangeKind::setting || !change.fits || !worth_it) continue;
     if (best == nullptr || is_better(change, *best)) best = &change;
   }
   return best;
 }
 
+std::string next_setting(const Metrics& metrics, const ChangeOutcome& best) {
+  return fmt::format("--set {}: {} ({:+.1f} %)", fmt::join(best.settings, " --set "),
+                     humanise(best.step).text(), -100 * saving(metrics, best.step));
+}
+
 Verdict verdict_of(const Explanation& explanation) {
   const Metrics& m = explanation.metrics;
+  const ChangeOutcome* best = best_setting(m, explanation.changes);
   Verdict verdict = m.verdict;
   if (!verdict.is_fault) {
     if (explanation.loader) verdict.sentence = data_bound(*explanation.loader, m);
-    verdict.next = next_setting(explanation);
+    verdict.next = best != nullptr
+                       ? next_setting(m, *best)
+                       : "none of the settings tried makes the step shorter and fits in memory";
   }
-  if (m.long_run) add_long_run(verdict, *m.long_run, verdict.is_fault || best_setting(explanation));
+  if (m.long_run) add_long_run(verdict, *m.long_run, verdict.is_fault || best != nullptr);
   return verdict;
 }
 

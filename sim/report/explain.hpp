@@ -61,8 +61,12 @@ struct Explanation {
 
 PathSummary summary_of_path(const Timeline& timeline);
 
-/// The best setting that fits in memory, or nullptr when none saves anything.
-const ChangeOutcome* best_setting(const Explanation& explanation);
+/// The best of the settings that fit in memory, or nullptr when none saves anything.
+const ChangeOutcome* best_setting(const Metrics& metrics,
+                                  const std::vector<ChangeOutcome>& changes);
+
+/// "--set training.micro_batch=2: 433 ms (-46.5 %)".
+std::string next_setting(const Metrics& metrics, const ChangeOutcome& best);
 
 /// The verdict of the run, with the numbers of the loader where that is to blame, and the best
 /// setting that fits as the next thing to try, unless a fault has to be mended first. Where

@@ -48,7 +48,7 @@ struct GroupCommunication {
 
 struct Verdict {
   std::string sentence;   ///< "network-bound: the GPUs wait 40 % of the step for the network; ..."
-  std::string next;       ///< the next thing to try
+  std::string next{};     ///< the next thing to try
   bool is_fault = false;  ///< something is broken: mending it comes first
 };
 

@@ -1,4 +1,4 @@
-// The largest share, the best counterfactual, and what usually helps.
+// The largest share, the best counterfactual, and which settings might help.
 #include "sim/report/verdict.hpp"
 
 #include <algorithm>
@@ -87,14 +87,6 @@ std::string bound(const Metrics& m, const std::vector<LimitOutcome>& limits) {
                      100 * share(m, most->limit->causes), most->limit->waits);
 }
 
-std::string next(const Metrics& m, const LimitOutcome* best) {
-  const double recompute = share(m, {Cause::recompute});
-  const double gain = best == nullptr ? 0 : saving(m, best->step);
-  if (gain > std::max(recompute, kWorthSaying)) return std::string(best->limit->next(m.breakdown));
-  if (recompute > kWorthSaying) return "less recompute (selective or none) if memory allows";
-  return "larger micro-batches, a lower precision, or more GPUs";
-}
-
 /// Faults come first: they can be mended without a change to the scenario.
 std::optional<Verdict> fault_verdict(const Metrics& m) {
   if (!m.stragglers.empty() && 1 - m.without_stragglers / m.step_time >= kWorthSaying) {
@@ -128,7 +120,20 @@ Verdict verdict(const Metrics& m, const std::vector<LimitOutcome>& limits) {
     sentence += fmt::format("; {} it would take {} ({:+.0f} %)", best->limit->world,
                             humanise(best->step).text(), -100 * saving(m, best->step));
   }
-  return {sentence, next(m, best)};
+  return {.sentence = sentence};
+}
+
+std::vector<std::string_view> promising(const Metrics& m, const std::vector<LimitOutcome>& limits) {
+  std::vector<std::string_view> families{"recompute", "attention", "micro-batches", "vocabulary"};
+  const LimitOutcome* best = best_of(limits);
+  const double gain = best == nullptr ? 0 : saving(m, best->step);
+  if (gain < kSmall) return families;
+  const bool is_first = gain > std::max(share(m, {Cause::recompute}), kWorthSaying);
+  std::vector<std::string_view> all = is_first ? best->limit->proposals : families;
+  for (const std::string_view family : is_first ? families : best->limit->proposals) {
+    if (std::find(all.begin(), all.end(), family) == all.end()) all.push_back(family);
+  }
+  return all;
 }
 
 }  // namespace stepsim

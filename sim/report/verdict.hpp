@@ -2,6 +2,7 @@
 // saves most, which was simulated.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "sim/plan/what_if.hpp"
@@ -21,8 +22,13 @@ struct LimitOutcome {
 /// Bound by what has most of the critical path: the GPUs' own work, or what one of the limits is
 /// about. A bubble is other stages' work there; it counts as what the slowest stage waits for it.
 /// Pauses of hosts (their own work) are to blame where the step would be a quarter shorter without
-/// them. What to try next is what helps against the largest of these that could be gained.
+/// them. What to try next is only there where a fault has to be mended first.
 Verdict verdict(const Metrics& metrics, const std::vector<LimitOutcome>& limits);
+
+/// The proposals whose settings may be worth trying, the most promising first: those about the
+/// limit that would save most, and those about the GPUs' own work.
+std::vector<std::string_view> promising(const Metrics& metrics,
+                                        const std::vector<LimitOutcome>& limits);
 
 /// Of a step, what that saves: 0.14, or less than nothing.
 double saving(const Metrics& metrics, Seconds step);

@@ -124,6 +124,15 @@ const ChangeOutcome* best_limit(const Explanation& e) {
 
 }  // namespace
 
+TEST_CASE("every family that a limit names is there") {
+  for (const Limit* limit : Registry<Limit>::all()) {
+    CAPTURE(limit->name);
+    REQUIRE_FALSE(limit->proposals.empty());
+    for (const std::string_view name : limit->proposals)
+      CHECK(Registry<Proposal>::find(name) != nullptr);
+  }
+}
+
 TEST_CASE("the bottleneck that was planted is the one that is named") {
   for (const Planted& planted : kPlanted) {
     CAPTURE(planted.what);

@@ -18,9 +18,7 @@ const Registered<Limit> bubble{{
     .causes = {Cause::pipeline_bubble},
     .applies = has_stages,
     .plan = without_bubble,
-    .next = [](const CauseSeconds&) -> std::string_view {
-      return "more micro-batches a step, or more model chunks per stage";
-    },
+    .proposals = {"pipeline", "micro-batches"},
 }};
 
 std::vector<Change> changes(const Scenario& scenario) {

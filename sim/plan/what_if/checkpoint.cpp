@@ -14,9 +14,7 @@ const Registered<Limit> checkpoint{{
     // Among the steps that are simulated there has to be one.
     .applies = [](const Scenario& s) { return s.simulates_checkpoints(); },
     .plan = with_free_checkpoints,
-    .next = [](const CauseSeconds&) -> std::string_view {
-      return "checkpoint.mode: async, faster storage, or more steps between checkpoints";
-    },
+    .proposals = {"checkpoints"},
 }};
 
 void speed_up(Scenario& scenario) {

@@ -41,11 +41,11 @@ std::vector<Change> switches(const Scenario& scenario) {
   return changes;
 }
 
-/// In whole units, as people write it.
+/// In whole units, as people write it in a shell.
 std::string written(Bytes size) {
   const double bytes = std::round(size.bytes());
-  if (std::fmod(bytes, 0x1p20) == 0) return fmt::format("{:.0f} MiB", bytes / 0x1p20);
-  return fmt::format("{:.0f} B", bytes);
+  if (std::fmod(bytes, 0x1p20) == 0) return fmt::format("{:.0f}MiB", bytes / 0x1p20);
+  return fmt::format("{:.0f}B", bytes);
 }
 
 std::vector<Change> buckets(const Scenario& scenario) {

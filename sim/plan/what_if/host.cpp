@@ -27,9 +27,7 @@ const Registered<Limit> cpu_work{{
     .causes = {Cause::cpu_work},
     .applies = [](const Scenario& s) { return !s.host.cpu_work.empty(); },
     .plan = [](Plan plan) { return without(std::move(plan), Cause::cpu_work); },
-    .next = [](const CauseSeconds&) -> std::string_view {
-      return "the loss and its metrics on the GPU, or every N steps";
-    },
+    .proposals = {"host work"},
 }};
 
 /// The same work where all that it is is the time of a read.
@@ -44,9 +42,7 @@ const Registered<Limit> sync{{
           return s.host.cpu_work.empty() && s.host.sync && s.host.sync->time > Seconds{0};
         },
     .plan = [](Plan plan) { return without(std::move(plan), Cause::cpu_work); },
-    .next = [](const CauseSeconds&) -> std::string_view {
-      return "values read back seldom: host.sync.every=100, or host.sync.per=step";
-    },
+    .proposals = {"host work"},
 }};
 
 const Registered<Limit> recompilation{{
@@ -57,9 +53,7 @@ const Registered<Limit> recompilation{{
     .causes = {Cause::recompilation},
     .applies = [](const Scenario& s) { return s.host.recompilation.has_value(); },
     .plan = [](Plan plan) { return without(std::move(plan), Cause::recompilation); },
-    .next = [](const CauseSeconds&) -> std::string_view {
-      return "batches padded to a few shapes, or passes compiled for shapes that vary";
-    },
+    .proposals = {"host work"},
 }};
 
 const Registered<Limit> collection{{
@@ -70,9 +64,7 @@ const Registered<Limit> collection{{
     .causes = {Cause::garbage_collection},
     .applies = [](const Scenario& s) { return s.host.garbage_collection.has_value(); },
     .plan = [](Plan plan) { return without(std::move(plan), Cause::garbage_collection); },
-    .next = [](const CauseSeconds&) -> std::string_view {
-      return "a collector that runs by hand, seldom, and on all ranks in the same step";
-    },
+    .proposals = {"host work"},
 }};
 
 std::vector<Change> changes(const Scenario& scenario) {

@@ -11,12 +11,6 @@
 namespace stepsim {
 namespace {
 
-/// The batch is there, and is still on its way to the GPU.
-bool waits_for_copies(const CauseSeconds& step) {
-  return step[static_cast<std::size_t>(Cause::h2d)] >
-         step[static_cast<std::size_t>(Cause::batch_wait)];
-}
-
 const Registered<Limit> input{{
     .name = "input",
     .bound = "data-bound",
@@ -25,11 +19,7 @@ const Registered<Limit> input{{
     .causes = {Cause::batch_wait, Cause::h2d},
     .applies = [](const Scenario& s) { return s.data.has_value(); },
     .plan = with_free_input,
-    .next = [](const CauseSeconds& step) -> std::string_view {
-      return waits_for_copies(step) ? "fewer bytes a sample for the GPU (pixels of 8 bits), or "
-                                      "page-locked memory"
-                                    : "more loader workers, faster decoding or faster storage";
-    },
+    .proposals = {"loader"},
 }};
 
 void speed_up(Scenario& scenario) {

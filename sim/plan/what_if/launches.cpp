@@ -13,9 +13,7 @@ const Registered<Limit> launches{{
     .causes = {Cause::launch_gap},
     .applies = [](const Scenario& s) { return s.host.launch > Seconds{0}; },
     .plan = with_free_launches,
-    .next = [](const CauseSeconds&) -> std::string_view {
-      return "CUDA graphs (host.mode: graph), fused kernels or larger micro-batches";
-    },
+    .proposals = {"host", "micro-batches"},
 }};
 
 /// Compiled code calls no modules.

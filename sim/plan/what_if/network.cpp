@@ -1,30 +1,9 @@
 // The network: free, and with links twice as fast.
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include "sim/core/registry.hpp"
 #include "sim/plan/what_if.hpp"
 
 namespace stepsim {
 namespace {
-
-/// For the group that is waited for most.
-std::string_view next(const CauseSeconds& step) {
-  static constexpr std::array kHelp = {
-      std::pair{Cause::exposed_tensor, "a smaller tensor degree, or a faster link inside the node"},
-      std::pair{Cause::exposed_data, "larger micro-batches, another bucket size, or less sharding"},
-      std::pair{Cause::exposed_pipeline, "parallelism.pipeline.overlap_p2p, or a faster fabric"},
-      std::pair{Cause::exposed_expert, "a smaller expert degree, best one within a node"},
-      std::pair{Cause::exposed_tables,
-                "parallelism.embedding: table, or a faster link inside the node"},
-      std::pair{Cause::exposed_context,
-                "another parallelism.context.kind, or a smaller context degree"}};
-  const auto seconds = [&](const auto& help) { return step[static_cast<std::size_t>(help.first)]; };
-  return std::max_element(kHelp.begin(), kHelp.end(),
-                          [&](const auto& a, const auto& b) { return seconds(a) < seconds(b); })
-      ->second;
-}
 
 const Registered<Limit> network{{
     .name = "network",
@@ -35,7 +14,7 @@ const Registered<Limit> network{{
                Cause::exposed_tables, Cause::exposed_data, Cause::exposed_pipeline},
     .applies = [](const Scenario& s) { return s.cluster.gpus() > 1; },
     .plan = with_free_network,
-    .next = next,
+    .proposals = {"split", "overlap", "buckets", "micro-batches"},
 }};
 
 constexpr double kTwice = 2;

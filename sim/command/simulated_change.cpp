@@ -1,0 +1,73 @@
+// One simulation a change, always folded: the answer is the same and it is cheap.
+#include "sim/command/simulated_change.hpp"
+
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/command/counterfactuals.hpp"
+#include "sim/command/forked.hpp"
+#include "sim/core/error.hpp"
+#include "sim/report/metrics.hpp"
+
+namespace stepsim {
+namespace {
+
+Scenario changed_scenario(const Change& change, const ChangeBase& base) {
+  if (!change.settings.empty()) return base.reread(change.settings);
+  Scenario changed = base.scenario;
+  if (change.scenario) change.scenario(changed);
+  return changed;
+}
+
+/// Its step in seconds, its peak in bytes, whether it fits; or nothing.
+std::string simulated(const Change& change, const ChangeBase& base) try {
+  const Scenario scenario = changed_scenario(change, base);
+  const OpGraph graph = build(scenario);
+  const Seconds step = change.plan ? step_of(change.plan(base.plan))
+                                   : step_of(make_plan(scenario, graph, {.replica = base.replica}));
+  const Memory memory{memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
+                      scenario.parallelism.pipeline.chunks};
+  return text_of({step.seconds(), memory.worst().total().bytes(), memory.fits() ? 1.0 : 0.0});
+} catch (const UserError&) {
+  return "";
+} catch (const SimulationError&) {
+  return "";
+}
+
+std::optional<ChangeOutcome> outcome_of(const Change& change, const std::string& answer) {
+  if (answer.empty()) return {};
+  const std::vector<double> numbers = numbers_of(answer);
+  if (numbers.size() != 3) throw InternalError("a counterfactual answered '" + answer + "'");
+  const bool is_setting = !change.settings.empty();
+  return ChangeOutcome{
+      .kind = is_setting ? ChangeKind::setting : ChangeKind::hardware,
+      .title = is_setting ? fmt::format("{}", fmt::join(change.settings, " ")) : change.title,
+      .settings = change.settings,
+      .step = Seconds{numbers[0]},
+      .peak = Bytes{numbers[1]},
+      .fits = numbers[2] > 0};
+}
+
+}  // namespace
+
+std::optional<ChangeOutcome> simulate_change(const Change& change, const ChangeBase& base) {
+  return outcome_of(change, simulated(change, base));
+}
+
+std::vector<ChangeOutcome> simulate_changes(const std::vector<Change>& changes,
+                                            const ChangeBase& base, int jobs) {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  const auto answers = run_forked(
+      static_cast<int>(changes.size()), jobs > 0 ? jobs : cores,
+      [&](int index) { return simulated(changes[static_cast<std::size_t>(index)], base); });
+  std::vector<ChangeOutcome> outcomes;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto outcome = answers[i] ? outcome_of(changes[i], *answers[i]) : std::nullopt;
+    if (outcome) outcomes.push_back(*outcome);
+  }
+  return outcomes;
+}
+
+}  // namespace stepsim
