@@ -59,7 +59,7 @@ class Screen : Page {
                           m.gpu, humanise(m.step_time).text()),
               style_.width))
       line(bold(part));
-    for (const std::string& part : wrap(m.split, style_.width)) line(part);
+    for (const std::string& part : wrap(split_and_attention(m), style_.width)) line(part);
     line();
   }
 

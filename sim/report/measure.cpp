@@ -211,6 +211,7 @@ void add_identity(Metrics& m, const Scenario& s) {
   m.gpus = s.cluster.gpus();
   m.nodes = s.cluster.nodes;
   m.split = split_of(s);
+  if (std::holds_alternative<Transformer>(s.model.shape)) m.attention = s.training.attention;
   m.provenance.version = kVersion;
   m.provenance.hashes = {{"scenario", s.hash}, {"gpu " + s.cluster.gpu.name, s.cluster.gpu.hash}};
   if (!s.cluster.intra_node.hash.empty()) {

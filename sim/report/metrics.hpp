@@ -120,6 +120,7 @@ struct Metrics {
   std::string model, gpu;
   int gpus = 0, nodes = 0;
   std::string split;                ///< "tensor 8 x pipeline 8 x data 16, 96 micro-batches of 1"
+  std::string attention;            ///< unfused, flash2, ...; empty: the model has none
   bool has_tokens = true;           ///< false: samples only
   std::string samples = "samples";  ///< what a sample is: images
   Seconds step_time;                ///< mean of the measured steps
@@ -148,6 +149,11 @@ struct Metrics {
   EngineStats engine;
   Provenance provenance;
 };
+
+/// "tensor 8 x pipeline 8 x data 16, 96 micro-batches of 1, attention flash2", for a header.
+inline std::string split_and_attention(const Metrics& metrics) {
+  return metrics.split + (metrics.attention.empty() ? "" : ", attention " + metrics.attention);
+}
 
 /// One `expect` of the scenario against the result.
 struct ExpectationOutcome {

@@ -70,7 +70,7 @@ class Screen : Page {
                                             m_.gpu, grouped(m_.nodes), m_.nodes == 1 ? "" : "s");
     for (const std::string& part : wrap(m_.scenario + ": " + machine, style_.width))
       line(bold(part));
-    for (const std::string& part : wrap(m_.split, style_.width)) line(part);
+    for (const std::string& part : wrap(split_and_attention(m_), style_.width)) line(part);
     line();
   }
 

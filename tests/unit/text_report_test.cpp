@@ -40,6 +40,13 @@ std::string unwrapped(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("the header names the attention of a model that has one") {
+  Metrics m = sample_metrics();
+  CHECK_FALSE(has(table(m), "attention flash2"));
+  m.attention = "flash2";
+  CHECK(has(table(m), "data 16, 96 micro-batches of 1, attention flash2\n"));
+}
+
 TEST_CASE("a result fits on one screen and reads like this") {
   CHECK(table(sample_metrics()) == R"(gpt3-175b: gpt3-175b on 1,024 x a100-80gb (128 nodes)
 tensor 8 x pipeline 8 x data 16, 96 micro-batches of 1
