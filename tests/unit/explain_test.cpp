@@ -71,6 +71,17 @@ training: {sequence_length: 1024, global_batch: 16, micro_batch: 8}
 parallelism: {tensor: 8}
 )",
      "network-bound", "with an infinitely fast network", "parallelism.tensor=4"},
+    {"experts whose tokens cross nodes though each rank has room for more of them",
+     R"(
+model: {name: m, layers: 4, hidden: 1024, heads: 8, vocabulary: 8192, experts: {count: 16, top_k: 2, ffn: 1024}}
+cluster:
+  base: dgx-a100-80
+  nodes: 2
+  inter_node: {nics_per_node: 1, bandwidth: 100 Gbit/s, efficiency: 0.9, latency: 10 us}
+training: {sequence_length: 1024, global_batch: 256, micro_batch: 4, attention: flash2}
+parallelism: {expert: {degree: 16}}
+)",
+     "network-bound", "with an infinitely fast network", "parallelism.expert.degree="},
     {"a checkpoint after every other step, written while all wait",
      R"(
 model: {name: m, layers: 12, hidden: 1024, heads: 16, vocabulary: 8192}

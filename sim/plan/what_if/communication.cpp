@@ -1,5 +1,6 @@
 // How ranks communicate: what is hidden under compute, in which pieces, by which algorithm.
 #include <cmath>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -104,6 +105,20 @@ std::vector<Change> smaller_splits(const Scenario& scenario) {
   return changes;
 }
 
+/// Experts over more ranks or fewer: less memory and more to exchange, or the other way round.
+std::vector<Change> expert_degrees(const Scenario& scenario) {
+  const auto* model = std::get_if<Transformer>(&scenario.model.shape);
+  std::vector<Change> changes;
+  if (model == nullptr || !model->experts) return changes;
+  const int now = scenario.parallelism.expert.degree;
+  for (const int degree : {now / 4, now / 2, now * 2, now * 4}) {
+    set(changes,
+        degree >= 1 && model->experts->count % degree == 0 && scenario.replicas() % degree == 0,
+        fmt::format("parallelism.expert.degree={}", degree));
+  }
+  return changes;
+}
+
 /// Instead of the choices that NCCL makes by size.
 std::vector<Change> algorithms(const Scenario& scenario) {
   if (scenario.replicas() == 1 && scenario.parallelism.tensor == 1) return {};
@@ -128,6 +143,7 @@ std::vector<Change> algorithms(const Scenario& scenario) {
 const Registered<Proposal> overlap{{.name = "overlap", .changes = switches}};
 const Registered<Proposal> bucket{{.name = "buckets", .changes = buckets}};
 const Registered<Proposal> split{{.name = "split", .changes = smaller_splits}};
+const Registered<Proposal> experts{{.name = "experts", .changes = expert_degrees}};
 const Registered<Proposal> collective{{.name = "collectives", .changes = algorithms}};
 
 }  // namespace

@@ -14,7 +14,7 @@ const Registered<Limit> network{{
                Cause::exposed_tables, Cause::exposed_data, Cause::exposed_pipeline},
     .applies = [](const Scenario& s) { return s.cluster.gpus() > 1; },
     .plan = with_free_network,
-    .proposals = {"split", "overlap", "buckets", "micro-batches"},
+    .proposals = {"split", "experts", "overlap", "buckets", "micro-batches"},
 }};
 
 constexpr double kTwice = 2;
