@@ -1,4 +1,4 @@
-// The first word is a command.
+// The first word is a command; others are options and what they name.
 #include "sim/cli/words.hpp"
 
 #include <algorithm>
@@ -13,10 +13,15 @@
 namespace stepsim {
 namespace {
 
-void refuse_unknown_command(const std::string& word, const CLI::App& app) {
+std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(command->get_name());
+  return names;
+}
+
+void refuse_unknown_command(const std::string& word, const CLI::App& app) {
+  const std::vector<std::string> names = names_of_commands(app);
   if (std::find(names.begin(), names.end(), word) != names.end()) return;
   const std::string near = closest(word, names);
   throw UserError(fmt::format(
@@ -24,7 +29,50 @@ void refuse_unknown_command(const std::string& word, const CLI::App& app) {
       near.empty() ? did_you_mean(word, names) + "; `stepsim --help` says what they do" : near));
 }
 
+/// The command that was being read: the last of `import`, `megatron`.
+const CLI::App& last_command(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  return chosen.empty() ? app : last_command(*chosen.back());
+}
+
+/// "`import megatron`", or the program.
+std::string title_of(const CLI::App& command) {
+  std::string title;
+  for (const CLI::App* at = &command; at->get_parent() != nullptr; at = at->get_parent())
+    title = at->get_name() + (title.empty() ? "" : " ") + title;
+  return title.empty() ? "stepsim" : "`" + title + "`";
+}
+
+bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
+
+std::string no_option(const std::string& word, const CLI::App& command) {
+  const std::string option = word.substr(0, word.find('='));
+  std::vector<std::string> names;
+  for (const CLI::Option* known : command.get_options())
+    for (const std::string& name : known->get_lnames()) names.push_back(name);
+  const auto near = nearest(option.substr(option.find_first_not_of('-')), names);
+  return fmt::format("no option '{}' of {}, {}", option, title_of(command),
+                     near ? fmt::format("did you mean '--{}'?", *near) : "--help lists them");
+}
+
+/// One that no option takes: another command, or one word too many.
+std::string no_word(const std::string& word, const CLI::App& command) {
+  const std::vector<std::string> names = names_of_commands(command);
+  if (names.empty()) return fmt::format("one word too many for {}: '{}'", title_of(command), word);
+  return fmt::format("no command '{}' of {}, {}", word, title_of(command),
+                     did_you_mean(word, names));
+}
+
 }  // namespace
+
+std::string unknown_word(const CLI::App& app) {
+  const CLI::App& command = last_command(app);
+  if (command.get_allow_extras()) return "";
+  const std::vector<std::string> words = command.remaining();
+  if (words.empty()) return "";
+  const auto option = std::find_if(words.begin(), words.end(), is_option);
+  return option != words.end() ? no_option(*option, command) : no_word(words.front(), command);
+}
 
 std::vector<const char*> words_of(int argc, char** argv, const CLI::App& app) {
   std::vector<const char*> words(argv, argv + argc);

@@ -1,6 +1,7 @@
-// The words of the command line, before CLI11 reads them.
+// The words of the command line: before CLI11 reads them, and those that it does not know.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -10,5 +11,10 @@ namespace stepsim {
 /// With `help` and `help COMMAND` as options. Throws UserError where there is no such command:
 /// CLI11 would only say that one is required.
 std::vector<const char*> words_of(int argc, char** argv, const CLI::App& app);
+
+/// "no option '--formt' of `run`, did you mean '--format'?": the first word that the command which
+/// was being read does not know, an option before others, which may be its value; empty where it
+/// knows them all.
+std::string unknown_word(const CLI::App& app);
 
 }  // namespace stepsim

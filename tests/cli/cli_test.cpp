@@ -212,6 +212,28 @@ TEST_CASE("help is what --help says, of the program and of a command") {
     CHECK(contains(word.out, command));
   }
   CHECK(contains(program("help nothing").err, "no command 'nothing'"));
+  // Options and commands of every level, whatever else is wrong.
+  for (const auto& [words, answer] : {
+           std::pair{"run x.yaml --formt json",
+                     "no option '--formt' of `run`, did you mean '--format'?"},
+           {"run --sett a=b", "no option '--sett' of `run`, did you mean '--set'?"},
+           {"search x.yaml --onlly=tensor=1",
+            "no option '--onlly' of `search`, did you mean '--only'?"},
+           {"validate --jbos 3 x.yaml", "no option '--jbos' of `validate`, did you mean '--jobs'?"},
+           {"calibrate fit x --outptu y",
+            "no option '--outptu' of `calibrate fit`, did you mean '--output'?"},
+           {"show plan x.yaml --zzzzzz", "no option '--zzzzzz' of `show`, --help lists them"},
+           {"import megatrn", "no command 'megatrn' of `import`, did you mean 'megatron'?"},
+           {"calibrate fitt", "no command 'fitt' of `calibrate`, did you mean 'fit'?"},
+           {"check x.yaml y.yaml", "one word too many for `check`: 'y.yaml'"},
+           {"--verison", "no option '--verison' of stepsim, did you mean '--version'?"},
+       }) {
+    CAPTURE(words);
+    const Outcome outcome = program(words);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err == std::string(answer) + "\n");
+    CHECK(outcome.out.empty());
+  }
   CHECK(contains(program("simulate").err, "`stepsim --help` says what they do"));
 }
 
