@@ -6,7 +6,8 @@
 // (colour refinement; for a fluid network, max-min rates on the quotient equal those on the whole).
 // A stream of a class stands for all of its class: where m of them cross one link, it lists the
 // link m times. The result is the same to rounding; tests/property/fold_test.cpp checks it. (Where
-// plans contend all the time rounding itself grows: docs/engine.md.)
+// plans contend all the time rounding itself grows: docs/engine.md.) Colours are hashes of 64 bits;
+// fold.cpp has the odds that two of unlike members meet.
 #pragma once
 
 #include <array>
