@@ -19,11 +19,10 @@
 #include "sim/plan/rank_order.hpp"
 #include "sim/plan/segment.hpp"
 #include "sim/plan/stage_program.hpp"
+#include "sim/plan/task_limit.hpp"
 
 namespace stepsim {
 namespace {
-
-constexpr double kMostTasks = 5e7;  // of all programs; with their spans about 10 GB
 
 const Group* group_of(const Plan& plan, int rank, Channel channel) {
   const int group =

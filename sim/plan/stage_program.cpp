@@ -19,13 +19,13 @@
 #include "sim/plan/running_statistics.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/step_end.hpp"
+#include "sim/plan/task_limit.hpp"
 #include "sim/plan/transfers.hpp"
 
 namespace stepsim {
 namespace {
 
 constexpr TaskIndex kNoTask = ProgramWriter::kNoTask;
-constexpr double kMostTasks = 2e7;  // about 2 GB for a rank class
 
 /// One chunk of the stage, compiled.
 struct ChunkPasses {

@@ -2,7 +2,9 @@
 #include "sim/report/measure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -145,15 +147,20 @@ void add_rates(Metrics& m, const Scenario& s, const OpGraph& graph) {
   m.flop_convention = graph.flop_convention;
 }
 
-Cause exposed_cause(const std::string& group) {
-  if (group == "tensor") return Cause::exposed_tensor;
-  if (group == "context") return Cause::exposed_context;
-  if (group == "expert") return Cause::exposed_expert;
-  if (group == "tables") return Cause::exposed_tables;
-  return group == "data" ? Cause::exposed_data : Cause::exposed_pipeline;
-}
+struct Exposure {
+  const char* group;
+  Cause cause;  ///< of waiting for it
+};
 
-GroupCommunication group_of(const Slowest& slowest, const std::string& group, Window window) {
+/// In the order of the report.
+constexpr std::array kExposures = {
+    Exposure{"tensor", Cause::exposed_tensor}, Exposure{"context", Cause::exposed_context},
+    Exposure{"expert", Cause::exposed_expert}, Exposure{"tables", Cause::exposed_tables},
+    Exposure{"data", Cause::exposed_data},     Exposure{"pipeline", Cause::exposed_pipeline},
+};
+
+GroupCommunication group_of(const Slowest& slowest, const Exposure& exposure, Window window) {
+  const std::string group = exposure.group;
   GroupCommunication result{.group = group};
   for (const Span& span : slowest.rank->spans) {
     const Row& row = slowest.rank->rows[span.row];
@@ -164,13 +171,13 @@ GroupCommunication group_of(const Slowest& slowest, const std::string& group, Wi
   result.bytes = result.bytes / window.steps;
   result.busy = Seconds{window.mean(busy(*slowest.rank, group, window.from, window.to))};
   result.hidden = Seconds{window.mean(hidden(*slowest.rank, group, window.from, window.to))};
-  result.exposed = Seconds{of(slowest.causes, exposed_cause(group))};
+  result.exposed = Seconds{of(slowest.causes, exposure.cause)};
   return result;
 }
 
 void add_communication(Metrics& m, const Slowest& slowest, Window window) {
-  for (const char* group : {"tensor", "context", "expert", "tables", "data", "pipeline"}) {
-    GroupCommunication communication = group_of(slowest, group, window);
+  for (const Exposure& exposure : kExposures) {
+    GroupCommunication communication = group_of(slowest, exposure, window);
     if (communication.busy > Seconds{0}) m.communication.push_back(std::move(communication));
   }
   const double all = window.mean(busy(*slowest.rank, "", window.from, window.to));
@@ -220,27 +227,39 @@ void add_identity(Metrics& m, const Scenario& s) {
   }
 }
 
-double value_of(const std::string& key, const Metrics& m) {
-  if (key == "step_time") return m.step_time.seconds();
-  if (key == "mfu") return m.mfu;
-  if (key == "hfu") return m.hfu;
-  if (key == "tokens_per_s") return m.tokens_per_s;
-  if (key == "samples_per_s") return m.samples_per_s;
-  if (key == "peak_memory") return m.memory.worst().total().bytes();
-  if (key == "bubble_fraction") return m.bubble_fraction;
-  if (key == "data_stall_fraction") return m.data_stall_fraction;
-  if (key == "overlap_efficiency") return m.overlap_efficiency;
-  if (key == "goodput") return m.long_run->shares.useful;
-  if (key == "fits") return m.memory.fits() ? 1 : 0;
-  throw InternalError("an expectation on '" + key + "', which is not measured");
-}
+/// A figure that a scenario may expect something of.
+struct Figured {
+  std::string_view key;
+  double (*value)(const Metrics& m);
+  std::string (*shown)(double value);
+};
 
-std::string shown(const std::string& key, double value) {
-  if (key == "step_time") return humanise(Seconds{value}).text();
-  if (key == "peak_memory") return humanise(Bytes{value}).text();
-  if (key == "fits") return value > 0 ? "true" : "false";
-  if (key == "tokens_per_s" || key == "samples_per_s") return fmt::format("{:.6g}", value);
-  return fmt::format("{:.1f} %", value * 100);
+std::string as_share(double value) { return fmt::format("{:.1f} %", value * 100); }
+std::string as_rate(double value) { return fmt::format("{:.6g}", value); }
+
+constexpr std::array kFigured = {
+    Figured{"step_time", [](const Metrics& m) { return m.step_time.seconds(); },
+            [](double value) { return humanise(Seconds{value}).text(); }},
+    Figured{"mfu", [](const Metrics& m) { return m.mfu; }, as_share},
+    Figured{"hfu", [](const Metrics& m) { return m.hfu; }, as_share},
+    Figured{"tokens_per_s", [](const Metrics& m) { return m.tokens_per_s; }, as_rate},
+    Figured{"samples_per_s", [](const Metrics& m) { return m.samples_per_s; }, as_rate},
+    Figured{"peak_memory", [](const Metrics& m) { return m.memory.worst().total().bytes(); },
+            [](double value) { return humanise(Bytes{value}).text(); }},
+    Figured{"bubble_fraction", [](const Metrics& m) { return m.bubble_fraction; }, as_share},
+    Figured{"data_stall_fraction", [](const Metrics& m) { return m.data_stall_fraction; },
+            as_share},
+    Figured{"overlap_efficiency", [](const Metrics& m) { return m.overlap_efficiency; }, as_share},
+    Figured{"goodput", [](const Metrics& m) { return m.long_run->shares.useful; }, as_share},
+    Figured{"fits", [](const Metrics& m) { return m.memory.fits() ? 1.0 : 0.0; },
+            [](double value) -> std::string { return value > 0 ? "true" : "false"; }},
+};
+
+const Figured& figured(const std::string& key) {
+  for (const Figured& figure : kFigured) {
+    if (figure.key == key) return figure;
+  }
+  throw InternalError("an expectation on '" + key + "', which is not measured");
 }
 
 bool holds(double value, const std::string& comparison, double limit) {
@@ -299,8 +318,9 @@ Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation
 std::vector<ExpectationOutcome> judge(const Scenario& scenario, const Metrics& metrics) {
   std::vector<ExpectationOutcome> outcomes;
   for (const Expectation& e : scenario.expect) {
-    const double value = value_of(e.key, metrics);
-    outcomes.push_back({e.text, shown(e.key, value), holds(value, e.comparison, e.value)});
+    const Figured& figure = figured(e.key);
+    const double value = figure.value(metrics);
+    outcomes.push_back({e.text, figure.shown(value), holds(value, e.comparison, e.value)});
   }
   return outcomes;
 }

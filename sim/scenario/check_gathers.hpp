@@ -1,6 +1,8 @@
 // Which keys of gathers of parameters, and of reductions, go with what is sharded.
 #pragma once
 
+#include <array>
+
 #include "sim/scenario/key_reports.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -11,12 +13,29 @@ constexpr bool gathers_updates(Sharding sharding) {
   return sharding == Sharding::zero1 || sharding == Sharding::zero2;
 }
 
+/// A switch of `parallelism.data` that only some shardings have.
+struct GatherKey {
+  const char* name;
+  bool DataParallel::*value;
+  bool (*applies)(const DataParallel& data);
+};
+
+/// All of them; one that depends on another comes after it.
+inline constexpr std::array kGatherKeys{
+    GatherKey{"overlap_param_gather", &DataParallel::overlap_param_gather,
+              [](const DataParallel& d) { return gathers_updates(d.sharding) && d.overlap; }},
+    GatherKey{"align_param_gather", &DataParallel::align_param_gather,
+              [](const DataParallel& d) { return d.overlap_param_gather; }},
+    GatherKey{"copy_out", &DataParallel::copy_out,
+              [](const DataParallel& d) { return d.sharding == Sharding::zero3; }},
+    GatherKey{
+        "all_reduce_gradients", &DataParallel::all_reduce_gradients,
+        [](const DataParallel& d) { return d.sharding == Sharding::zero1 && !d.shard_degree; }},
+};
+
 /// Takes back what is about gathers and reductions that there are not.
 constexpr void drop_idle_gathers(DataParallel& data) {
-  data.overlap_param_gather &= gathers_updates(data.sharding) && data.overlap;
-  data.align_param_gather &= data.overlap_param_gather;
-  data.copy_out &= data.sharding == Sharding::zero3;
-  data.all_reduce_gradients &= data.sharding == Sharding::zero1 && !data.shard_degree;
+  for (const GatherKey& key : kGatherKeys) data.*key.value &= key.applies(data);
 }
 
 /// Reports what would be taken back, but for what the framework has by itself.

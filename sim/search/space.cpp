@@ -2,8 +2,10 @@
 #include "sim/search/space.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -145,6 +147,41 @@ class Restriction {
 };
 
 const std::vector<std::string> kRecomputes{"none", "selective", "full", "layers"};
+
+/// How `--only` reads the values of an axis.
+struct RestrictedAxis {
+  std::string_view name;
+  void (*restrict)(const Restriction& words, Axes& axes);
+};
+
+constexpr std::array kRestricted = {
+    RestrictedAxis{"tensor",
+                   [](const Restriction& words, Axes& axes) { words.numbers(axes.tensor); }},
+    RestrictedAxis{"context",
+                   [](const Restriction& words, Axes& axes) { words.numbers(axes.context); }},
+    RestrictedAxis{"expert",
+                   [](const Restriction& words, Axes& axes) { words.numbers(axes.expert); }},
+    RestrictedAxis{"pipeline",
+                   [](const Restriction& words, Axes& axes) { words.numbers(axes.pipeline); }},
+    RestrictedAxis{"schedule",
+                   [](const Restriction& words, Axes& axes) {
+                     words.words(axes.schedule, Registry<Schedule>::names());
+                   }},
+    RestrictedAxis{"chunks",
+                   [](const Restriction& words, Axes& axes) { words.numbers(axes.chunks); }},
+    RestrictedAxis{"micro_batch",
+                   [](const Restriction& words, Axes& axes) { words.numbers(axes.micro_batch); }},
+    RestrictedAxis{"sequence",
+                   [](const Restriction& words, Axes& axes) { words.flags(axes.sequence); }},
+    RestrictedAxis{"recompute", [](const Restriction& words,
+                                   Axes& axes) { words.words(axes.recompute, kRecomputes); }},
+    RestrictedAxis{"sharding",
+                   [](const Restriction& words, Axes& axes) { words.shardings(axes.sharding); }},
+    RestrictedAxis{"overlap",
+                   [](const Restriction& words, Axes& axes) { words.flags(axes.overlap); }},
+    RestrictedAxis{"bucket",
+                   [](const Restriction& words, Axes& axes) { words.sizes(axes.bucket); }},
+};
 
 // --- the walk
 
@@ -326,23 +363,13 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
 
 void restrict_axis(Axes& axes, const std::string& only) {
   const Restriction restriction(only);
-  const std::string& axis = restriction.axis();
-  if (axis == "tensor") return restriction.numbers(axes.tensor);
-  if (axis == "context") return restriction.numbers(axes.context);
-  if (axis == "expert") return restriction.numbers(axes.expert);
-  if (axis == "pipeline") return restriction.numbers(axes.pipeline);
-  if (axis == "chunks") return restriction.numbers(axes.chunks);
-  if (axis == "micro_batch") return restriction.numbers(axes.micro_batch);
-  if (axis == "schedule") return restriction.words(axes.schedule, Registry<Schedule>::names());
-  if (axis == "sequence") return restriction.flags(axes.sequence);
-  if (axis == "recompute") return restriction.words(axes.recompute, kRecomputes);
-  if (axis == "sharding") return restriction.shardings(axes.sharding);
-  if (axis == "overlap") return restriction.flags(axes.overlap);
-  if (axis == "bucket") return restriction.sizes(axes.bucket);
-  throw UserError(fmt::format("--only {}: no axis '{}', {}", only, axis,
-                              did_you_mean(axis, {"tensor", "context", "expert", "pipeline",
-                                                  "schedule", "chunks", "micro_batch", "sequence",
-                                                  "recompute", "sharding", "overlap", "bucket"})));
+  std::vector<std::string> names;
+  for (const RestrictedAxis& axis : kRestricted) {
+    if (axis.name == restriction.axis()) return axis.restrict(restriction, axes);
+    names.emplace_back(axis.name);
+  }
+  throw UserError(fmt::format("--only {}: no axis '{}', {}", only, restriction.axis(),
+                              did_you_mean(restriction.axis(), names)));
 }
 
 void walk(const Axes& axes, const SearchBase& base,

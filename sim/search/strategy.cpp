@@ -86,7 +86,7 @@ std::string recompute_setting(const Recomputation& recompute) {
 class Settings {
  public:
   template <class T>
-  void add(const char* path, const T& value, const T& base) {
+  void add(const std::string& path, const T& value, const T& base) {
     if (value != base) add(path, fmt::format("{}", value));
   }
   void add(const std::string& path, const std::string& value) {
@@ -185,13 +185,8 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   // What frameworks overlap depends on what is sharded.
   if (q.data.overlap != p.data.overlap || (s.framework && !base.stated.overlap))
     settings.add("parallelism.data.overlap", q.data.overlap ? "true" : "false");
-  settings.add("parallelism.data.overlap_param_gather", q.data.overlap_param_gather,
-               p.data.overlap_param_gather);
-  settings.add("parallelism.data.align_param_gather", q.data.align_param_gather,
-               p.data.align_param_gather);
-  settings.add("parallelism.data.copy_out", q.data.copy_out, p.data.copy_out);
-  settings.add("parallelism.data.all_reduce_gradients", q.data.all_reduce_gradients,
-               p.data.all_reduce_gradients);
+  for (const GatherKey& key : kGatherKeys)
+    settings.add(std::string("parallelism.data.") + key.name, q.data.*key.value, p.data.*key.value);
   settings.add("parallelism.data.broadcast_buffers", q.data.broadcast_buffers,
                p.data.broadcast_buffers);
   if (strategy.bucket > 0)

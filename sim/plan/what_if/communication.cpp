@@ -8,6 +8,7 @@
 #include "sim/plan/collective.hpp"
 #include "sim/plan/what_if.hpp"
 #include "sim/scenario/check_gathers.hpp"
+#include "sim/scenario/frameworks.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -65,14 +66,10 @@ Change resharded(const Scenario& scenario, Sharding sharding) {
   other.sharding = sharding;
   drop_idle_gathers(other);
   Change change{.settings = {fmt::format("parallelism.data.sharding={}", name_of(sharding))}};
-  const auto drop = [&](const char* key, bool had, bool has) {
-    if (had && !has) change.settings.push_back(fmt::format("parallelism.data.{}=false", key));
-  };
-  drop("overlap_param_gather", now.overlap_param_gather, other.overlap_param_gather);
-  drop("align_param_gather", now.align_param_gather, other.align_param_gather);
-  if (!scenario.framework) {
-    drop("copy_out", now.copy_out, other.copy_out);
-    drop("all_reduce_gradients", now.all_reduce_gradients, other.all_reduce_gradients);
+  const DataParallel by_itself = default_data(scenario.framework);
+  for (const GatherKey& key : kGatherKeys) {
+    if (now.*key.value && !(other.*key.value) && !(by_itself.*key.value))
+      change.settings.push_back(fmt::format("parallelism.data.{}=false", key.name));
   }
   return change;
 }
