@@ -196,7 +196,8 @@ struct GpuProfile {
   std::vector<GemmProfile> gemm;  ///< one per precision that the GPU has
   MemoryProfile memory_kernels;
   std::vector<AttentionProfile> attention;
-  std::string hash;  ///< of the file's text
+  std::string hash;     ///< of the file's text, and of the changes
+  std::string changes;  ///< by the scenario, as YAML: "memory: 40 GiB"; empty: none
   bool operator==(const GpuProfile&) const = default;
 };
 
@@ -234,7 +235,8 @@ struct LinkProfile {
   std::vector<CollectiveLine> all_reduce, all_gather, reduce_scatter,
       all_to_all;             ///< measured; or alpha-beta
   double two_node_trees = 1;  ///< rate of trees over two nodes, of what NCCL expects of them
-  std::string hash;           ///< of the file's text; empty when inline
+  std::string hash;           ///< of the file's text, and of the changes; empty when inline
+  std::string changes;        ///< by the scenario, as YAML: "bandwidth: 100 GB/s"; empty: none
   bool operator==(const LinkProfile&) const = default;
 };
 

@@ -66,6 +66,7 @@ MapReader MapReader::below(const std::string& path, const Tree& value, const Pla
   MapReader io(reading_, value.is_map() ? value : empty_map(at), path, fmt::format("'{}'", path),
                at);
   io.sources_ = sources_;
+  io.changed_by_ = changed_by_;
   io.is_usable_ = usable;
   return io;
 }
@@ -98,7 +99,15 @@ void MapReader::sources(std::string_view) {
   }
 }
 
+bool MapReader::is_change(const Place& place) const {
+  return place.source && (place.source->is_override || place.source == changed_by_);
+}
+
 void MapReader::source(std::string_view) {
+  if (is_change(at_)) {
+    take("source");
+    return;
+  }
   const Entry* entry = take_required("source", required(), "<id>");
   if (entry == nullptr) return;
   const std::string path = path_of("source");
@@ -181,8 +190,9 @@ void MapReader::part(std::string_view key, GpuProfile& gpu, std::string_view) {
   if (!resolved) return;
   gpu.name = resolved->name;
   gpu.hash = resolved->hash;
+  gpu.changes = resolved->changes;
   MapReader io(reading_, resolved->tree, path_of(key), resolved->title, start_of(*resolved));
-  io.expect_sources();
+  io.expect_sources(resolved->changed_by);
   describe(io, gpu);
   io.check_name(gpu.name, resolved->name);
   io.finish();
@@ -197,8 +207,9 @@ void MapReader::part(std::string_view key, LinkProfile& link, std::string_view) 
   if (!resolved) return;
   link.name = resolved->name;
   link.hash = resolved->hash;
+  link.changes = resolved->changes;
   MapReader io(reading_, resolved->tree, path_of(key), resolved->title, start_of(*resolved));
-  if (!link.hash.empty()) io.expect_sources();
+  if (!link.hash.empty()) io.expect_sources(resolved->changed_by);
   describe(io, link);
   io.check_name(link.name, resolved->name);
   io.finish();

@@ -8,9 +8,11 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/core/problems.hpp"
@@ -40,7 +42,11 @@ class MapReader {
   MapReader(Reading& reading, const Tree& map, std::string path, std::string title, Place at);
 
   /// In a profile every constant is `{value: ..., source: id}`, the ids being keys of `sources`.
-  void expect_sources() { sources_.emplace(); }
+  /// What a scenario or --set changes of a profile needs none: `changed_by` is the scenario's text.
+  void expect_sources(std::shared_ptr<const Source> changed_by = nullptr) {
+    sources_.emplace();
+    changed_by_ = std::move(changed_by);
+  }
   bool is_profile() const { return sources_.has_value(); }
 
   template <class T>
@@ -116,6 +122,8 @@ class MapReader {
   std::string path_of(std::string_view key) const;
   /// Declares the key and finds its entry; nullptr when absent.
   const Entry* take(std::string_view key);
+  /// Whether it stands in a text that changes a profile, rather than in the profile.
+  bool is_change(const Place& place) const;
   const Entry* take_required(std::string_view key, const Rules& rules, const std::string& example);
   /// A map below this one; for a mistake or an absent entry an empty one.
   MapReader below(std::string_view key, const Entry* entry);
@@ -147,6 +155,7 @@ class MapReader {
   std::vector<std::string> known_;
   std::vector<Missing> missing_;
   std::optional<std::vector<std::string>> sources_;
+  std::shared_ptr<const Source> changed_by_;
 };
 
 template <class T>
@@ -284,6 +293,8 @@ void MapReader::constant(std::string_view key, T& value, const Rules& rules, std
   const std::string shape = fmt::format("{{value: {}, source: <id>}}", example(value));
   const Entry* entry = take_required(key, rules, shape);
   if (entry == nullptr) return;
+  if (entry->value.kind == Tree::Kind::scalar && is_change(entry->value.place))
+    return field(key, value, rules, doc);
   if (!entry->value.is_map()) {
     const std::string written =
         entry->value.kind == Tree::Kind::scalar ? entry->value.scalar : example(value);

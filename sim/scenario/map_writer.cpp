@@ -17,6 +17,11 @@ void MapWriter::nest(std::string_view key, const MapWriter& io) {
   if (!io.text_.empty()) text_ += fmt::format("{:{}}{}:\n{}", "", indent_, key, io.text_);
 }
 
+void MapWriter::named(std::string_view key, const std::string& name, const std::string& changes) {
+  line(key, changes.empty() ? write_scalar(name)
+                            : fmt::format("{{base: {}, {}}}", write_scalar(name), changes));
+}
+
 void MapWriter::item(const MapWriter& io) {
   text_ +=
       fmt::format("{:{}}- {}", "", indent_, io.text_.substr(static_cast<std::size_t>(io.indent_)));
@@ -24,7 +29,7 @@ void MapWriter::item(const MapWriter& io) {
 
 void MapWriter::part(std::string_view key, LinkProfile& link, std::string_view doc) {
   if (!link.hash.empty()) {
-    line(key, write_scalar(link.name));
+    named(key, link.name, link.changes);
   } else if (link.bandwidth.base() > 0) {
     section(key, link, doc);
   }

@@ -77,7 +77,7 @@ class MapWriter {
     section(key, cluster, doc);
   }
   void part(std::string_view key, GpuProfile& gpu, std::string_view) {
-    line(key, write_scalar(gpu.name));
+    named(key, gpu.name, gpu.changes);
   }
   /// A measured link by name, another one with its numbers; none where a node has one GPU.
   void part(std::string_view key, LinkProfile& link, std::string_view doc);
@@ -104,6 +104,8 @@ class MapWriter {
  private:
   static constexpr int kStep = 2;
   void line(std::string_view key, const std::string& value);
+  /// A profile, as `name` or as `{base: name, ...}`.
+  void named(std::string_view key, const std::string& name, const std::string& changes);
   void nest(std::string_view key, const MapWriter& io);
   /// A map one step further in, as an item of this list.
   void item(const MapWriter& io);

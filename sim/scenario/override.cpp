@@ -1,6 +1,9 @@
 // Applying overrides to a tree.
 #include "sim/scenario/override.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 namespace stepsim {
@@ -25,16 +28,22 @@ std::string title_of(const Override& change) {
   return "--set " + text.substr(1, text.size() - 2);
 }
 
-Entry& entry_of(Tree& map, const std::string& key, const Place& place) {
-  if (Entry* entry = map.find(key)) return *entry;
-  return map.entries.emplace_back(Entry{key, place, empty_map(place)});
+/// For the keys of an override that come after it.
+Tree opened_map(const Place& place) {
+  Tree map = empty_map(place);
+  map.is_opened = true;
+  return map;
 }
 
-/// `cluster: name` as `cluster: {base: name}`.
-Tree based_on(Tree name, const Place& place) {
-  Tree map = empty_map(place);
-  map.entries.push_back({"base", name.place, std::move(name)});
-  return map;
+Entry& entry_of(Tree& map, const std::string& key, const Place& place) {
+  if (Entry* entry = map.find(key)) return *entry;
+  return map.entries.emplace_back(Entry{key, place, opened_map(place)});
+}
+
+/// A file is named there, and one key of what it has can be set.
+bool names_a_file(const std::string& path) {
+  static constexpr std::array kNamed{"cluster", "model", "cluster.gpu", "cluster.intra_node"};
+  return std::find(kNamed.begin(), kNamed.end(), path) != kNamed.end();
 }
 
 std::optional<Tree> parsed_value(const std::shared_ptr<const Source>& source,
@@ -72,10 +81,9 @@ void set_value(const std::string& path, Tree value, const Place& place, Tree& sc
   for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
     Entry& entry = entry_of(*map, keys[i], place);
     above += (above.empty() ? "" : ".") + keys[i];
-    const bool is_named = above == "cluster" || above == "model";
-    if (entry.value.kind == Tree::Kind::empty) entry.value = empty_map(place);
-    if (entry.value.kind == Tree::Kind::scalar && is_named)
-      entry.value = based_on(std::move(entry.value), entry.key_place);
+    if (entry.value.kind == Tree::Kind::empty) entry.value = opened_map(place);
+    if (entry.value.kind == Tree::Kind::scalar && names_a_file(above))
+      entry.value = based_on(std::move(entry.value));
     if (!entry.value.is_map()) {
       return problems.add(
           place, above,

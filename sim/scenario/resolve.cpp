@@ -9,8 +9,10 @@
 
 #include "sim/core/hash.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/scenario/flow_list.hpp"
 #include "sim/scenario/huggingface.hpp"
 #include "sim/scenario/parsed_file.hpp"
+#include "sim/scenario/scalar.hpp"
 
 namespace stepsim {
 namespace {
@@ -25,6 +27,25 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, ignored);
 }
 
+/// On one line, as it reads back.
+std::string flow_text(const Tree& tree) {
+  std::vector<std::string> texts;
+  for (const Tree& item : tree.items) texts.push_back(flow_text(item));
+  for (const Entry& entry : tree.entries)
+    texts.push_back(fmt::format("{}: {}", entry.key, flow_text(entry.value)));
+  switch (tree.kind) {
+    case Tree::Kind::empty:
+      return "null";
+    case Tree::Kind::scalar:
+      return write_scalar(tree.scalar);
+    case Tree::Kind::list:
+      return flow_list_of(texts);
+    case Tree::Kind::map:
+      return fmt::format("{{{}}}", fmt::join(texts, ", "));
+  }
+  return "";
+}
+
 std::string stem_of(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
 }  // namespace
@@ -37,12 +58,26 @@ bool is_path(const std::string& text) {
 std::optional<Resolved> Resolver::resolve(const Tree& value, const Place& key, const Kind& kind,
                                           const std::string& path) {
   if (value.kind == Tree::Kind::scalar) return read(value, value.place, kind, path);
-  if (value.is_map() && value.find("base") != nullptr) return with_base(value, kind, path);
+  if (value.is_map() && value.find("base") != nullptr) return changed(value, kind, path);
   if (value.is_map()) return Resolved{value, "inline", fmt::format("'{}'", path), ""};
   problems_.add(key, path,
                 fmt::format("{}: expected a {} by name{}, not {}", path, kind.title,
                             kind.by_path ? ", path or map" : "", title_of(value.kind)));
   return std::nullopt;
+}
+
+std::optional<Resolved> Resolver::changed(const Tree& map, const Kind& kind,
+                                          const std::string& path) {
+  auto result = with_base(map, kind, path);
+  if (!result || map.entries.size() < 2) return result;
+  for (const Entry& entry : map.entries) {
+    if (entry.key == "base") continue;
+    result->changes += fmt::format("{}{}: {}", result->changes.empty() ? "" : ", ", entry.key,
+                                   flow_text(entry.value));
+  }
+  result->hash = fnv1a_hex(result->hash + result->changes);
+  result->changed_by = map.place.source;
+  return result;
 }
 
 std::optional<Resolved> Resolver::with_base(const Tree& map, const Kind& kind,

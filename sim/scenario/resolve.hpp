@@ -6,6 +6,7 @@
 // file and replaces keys.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ struct Resolved {
   std::string name;   ///< the file's name without .yaml; "inline" for a map without base
   std::string title;  ///< for messages: "model 'gpt3-175b'"
   std::string hash;   ///< of the files' text; empty for a map without base
+  /// Of a map with a base: its keys without that, as YAML, and the text that it stands in.
+  std::string changes{};
+  std::shared_ptr<const Source> changed_by{};
 };
 
 class Resolver {
@@ -48,6 +52,7 @@ class Resolver {
                                     const std::string& path);
   std::optional<Resolved> read(const Tree& name, const Place& place, const Kind& kind,
                                const std::string& path);
+  std::optional<Resolved> changed(const Tree& map, const Kind& kind, const std::string& path);
   std::optional<Resolved> with_base(const Tree& map, const Kind& kind, const std::string& path);
   bool closes_cycle(const std::string& file, const Place& place, const Kind& kind,
                     const std::string& path);

@@ -373,6 +373,8 @@ std::optional<Tree> parse_tree(std::shared_ptr<const Source> source, const std::
 }
 
 Tree merged(Tree base, const Tree& over) {
+  if (base.kind == Tree::Kind::scalar && over.is_opened && over.find("base") == nullptr)
+    return merged(based_on(std::move(base)), over);
   if (!base.is_map() || !over.is_map()) return over;
   std::set<std::string> seen;
   for (const Entry& entry : over.entries) {
@@ -387,6 +389,13 @@ Tree merged(Tree base, const Tree& over) {
   }
   base.place = over.place;
   return base;
+}
+
+Tree based_on(Tree name) {
+  Tree map = empty_map(name.place);
+  const Place place = name.place;
+  map.entries.push_back({"base", place, std::move(name)});
+  return map;
 }
 
 Tree empty_map(const Place& place) { return {.kind = Tree::Kind::map, .place = place}; }

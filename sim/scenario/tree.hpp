@@ -25,6 +25,9 @@ struct Tree {
   std::vector<Tree> items;     ///< of a list
   std::vector<Entry> entries;  ///< of a map, in the order of the text
   Place place;
+  /// A map whose keys were set one by one on the command line: what it does not have stays as it
+  /// is, and a name that it is merged with becomes its base.
+  bool is_opened = false;
 
   bool is_map() const { return kind == Kind::map; }
   /// The first entry of that key, or nullptr.
@@ -50,6 +53,9 @@ std::optional<Tree> parse_tree(std::shared_ptr<const Source> source, const std::
 
 /// `over` on top of `base`: maps are merged key by key, everything else is replaced.
 Tree merged(Tree base, const Tree& over);
+
+/// `name` as `{base: name}`.
+Tree based_on(Tree name);
 
 /// A map without entries at that place.
 Tree empty_map(const Place& place);

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "sim/core/error.hpp"
 #include "sim/scenario/doc_writer.hpp"
@@ -143,6 +144,44 @@ TEST_CASE("overriding a key of a named cluster or model bases it on that name") 
   CHECK(s.cluster.nodes == 8);
   CHECK(s.cluster.gpus_per_node == 8);
   CHECK(std::get<Transformer>(s.model.shape).layers == 16);
+}
+
+TEST_CASE("one key of a named link is changed, wherever its name stands, and needs no source") {
+  for (const char* cluster : {"pod", "{base: pod, nodes: 2}"}) {
+    CAPTURE(cluster);
+    const std::string text = fmt::format(
+        "model: tiny\ncluster: {}\ntraining: {{sequence_length: 512, global_batch: 64}}\n",
+        cluster);
+    const LinkProfile whole = parse(text).cluster.intra_node;
+    const Scenario s = parse(text, {{"cluster.intra_node.latency", "9 us"},
+                                    {"cluster.intra_node.bandwidth", "123 GB/s"}});
+    const LinkProfile& link = s.cluster.intra_node;
+    CHECK(link.latency == 9_us);
+    CHECK(link.bandwidth == 123_GBps);
+    CHECK(link.efficiency == whole.efficiency);
+    CHECK(link.all_reduce == whole.all_reduce);
+    CHECK(link.name == whole.name);
+    CHECK(link.hash != whole.hash);
+    check_round_trip(s, "case.yaml", kLibrary);
+  }
+  const Scenario s = parse(R"(
+model: tiny
+cluster: {base: pod, intra_node: {base: testlink, bandwidth: 123 GB/s}}
+training: {sequence_length: 512, global_batch: 64}
+)");
+  CHECK(s.cluster.intra_node.bandwidth == 123_GBps);
+  CHECK(to_yaml(s).find("intra_node: {base: testlink, bandwidth: 123 GB/s}") != std::string::npos);
+  check_round_trip(s, "case.yaml", kLibrary);
+}
+
+TEST_CASE("one key of a GPU is changed likewise, and a map in a file replaces a name") {
+  const Scenario s = parse(kMinimal, {{"cluster.gpu.memory", "40 GiB"}});
+  CHECK(s.cluster.gpu.memory == 40_GiB);
+  CHECK(s.cluster.gpu.sms == parse(kMinimal).cluster.gpu.sms);
+  check_round_trip(s, "case.yaml", kLibrary);
+  CHECK(error_of("model: tiny\ncluster: {base: pod, intra_node: {bandwidth: 1 GB/s}}\n"
+                 "training: {sequence_length: 512, global_batch: 64}\n")
+            .find("missing key 'latency' in 'cluster.intra_node'") != std::string::npos);
 }
 
 TEST_CASE("null takes an optional part away") {
