@@ -33,14 +33,30 @@ Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
   double all = 0, largest = 0;
   for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
     for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
-      all += graph.blocks[block].quantised();
-      largest = std::max(largest, graph.blocks[block].quantised());
+      const Block& b = graph.blocks[block];
+      all += b.quantised() + b.frozen_quantised();
+      largest = std::max(largest, b.quantised() + b.frozen_quantised());
     }
   }
   const bool gathers = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
   const Fp8Scaling scaling = scenario.training.fp8_scaling;
   return Bytes{fp8_copies(scaling, scenario.cluster.gpu.architecture) * fp8_bytes(scaling) *
                (gathers ? std::min(all, 2 * largest) : all)};
+}
+
+/// Of weights that are not trained; those that are kept in fp8 alone are among the copies above.
+Bytes frozen_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
+  double elements = 0;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
+      const Block& b = graph.blocks[block];
+      elements += b.frozen_parameters();
+      if (scenario.training.fp8_parameters) elements -= b.frozen_quantised();
+    }
+  }
+  const ShardingStrategy& strategy = strategy_of(scenario.parallelism.data.sharding);
+  return Bytes{elements * scenario.training.element() *
+               share(strategy.shards_parameters, sharing_ranks(scenario))};
 }
 
 }  // namespace
@@ -146,7 +162,8 @@ StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int 
   const double whole = parameters.total();
   StageMemory memory{
       .stage = stage,
-      .categories = {{"parameters", Bytes{state.parameters}},
+      .categories = {{"parameters",
+                      Bytes{state.parameters} + frozen_weights(scenario, graph, stage)},
                      {"gradients", Bytes{state.gradients} + whole_gradients(scenario, whole)},
                      {"optimizer", Bytes{state.optimizer}},
                      {"placeholders", placeholder_bytes(scenario, graph, stage)},
