@@ -25,6 +25,12 @@ Op of_the_same_input(const Pass& pass, const std::string& name, std::int64_t hid
   return op;
 }
 
+/// An adapter reads what the layer reads, and adds to what it hands on.
+Vertex add_adapter(OpDag& dag, Op op, Vertices inputs, Vertex layer) {
+  inputs.push_back(layer);
+  return dag.add(std::move(op), inputs);
+}
+
 }  // namespace
 
 Op LayerStack::norm_of(const std::string& name, std::int64_t width, bool branches) const {
@@ -36,7 +42,7 @@ bool LayerStack::adapts(LoraTarget target) const {
 }
 
 /// Of a linear layer that may have an adapter.
-Pass LayerStack::pass_of(LoraTarget target) const {
+Pass LayerStack::pass_at(LoraTarget target) const {
   Pass own = pass;
   own.adapted = adapts(target);
   return own;
@@ -49,14 +55,14 @@ bool LayerStack::has_gradient(const OpDag& dag, const Vertices& ops) const {
          std::ranges::any_of(ops, [&](Vertex op) { return behind[op] || dag.ops[op].adapter; });
 }
 
-/// A linear layer whose outputs are split, of this width on this rank, and its adapter beside it.
+/// A linear layer whose outputs are split, of this width on this rank, with its adapter.
 Vertices LayerStack::add_column(OpDag& dag, const Vertices& inputs, Op op, LoraTarget target,
                                 std::int64_t in, std::int64_t out) const {
   const std::string name = op.name;
   const Vertex layer = dag.add(std::move(op), inputs);
   if (!adapts(target)) return {layer};
   const AdapterShape shape{name, in, out, has_gradient(dag, inputs)};
-  return {layer, dag.add(column_adapter(pass, *lora, shape), inputs)};
+  return {add_adapter(dag, column_adapter(pass, *lora, shape), inputs, layer)};
 }
 
 /// One whose inputs are split. `saves_input`: it is not kept by another op.
@@ -66,7 +72,7 @@ Vertices LayerStack::add_row(OpDag& dag, const Vertices& inputs, Op op, LoraTarg
   const Vertex layer = dag.add(std::move(op), inputs);
   if (!adapts(target)) return {layer};
   const AdapterShape shape{name, in, model.hidden, has_gradient(dag, inputs), saves_input};
-  return {layer, dag.add(row_adapter(pass, *lora, shape), inputs)};
+  return {add_adapter(dag, row_adapter(pass, *lora, shape), inputs, layer)};
 }
 
 AttentionShape LayerStack::attention() const {
@@ -88,7 +94,7 @@ AttentionShape LayerStack::attention() const {
 Op LayerStack::query_key_value(const AttentionShape& shape) const {
   const std::int64_t width = (shape.heads + 2 * shape.kv_heads) * shape.head_dim;
   const bool bias = model.bias || model.qkv_bias;
-  Op op = column_linear(pass_of(LoraTarget::linear_qkv), "qkv", model.hidden, width, bias);
+  Op op = column_linear(pass_at(LoraTarget::linear_qkv), "qkv", model.hidden, width, bias);
   // XLA calls products without a bias, which what follows adds; a library's attention does not.
   // Megatron-LM's own layer adds it behind the product (megatron/core/tensor_parallel/layers.py,
   // linear_with_grad_accumulation_and_async_allreduce; before, PyTorch's linear of three
@@ -218,7 +224,7 @@ LayerStack::Stream LayerStack::add_cross_attention(OpDag& dag, const Stream& str
   });
 }
 
-/// Two linear layers with an activation between them; returns the last, and its adapter.
+/// Two linear layers with an activation between them; returns the last.
 Vertices LayerStack::add_linears(OpDag& dag, const Vertices& inputs, const std::string& name,
                                  std::int64_t width, bool bias) const {
   const std::int64_t h = model.hidden;
@@ -226,7 +232,7 @@ Vertices LayerStack::add_linears(OpDag& dag, const Vertices& inputs, const std::
   const int layers = model.gated_mlp ? 2 : 1;
   const Vertices up = add_column(
       dag, inputs,
-      column_linear(pass_of(LoraTarget::linear_fc1), name + " up", h, layers * ffn, bias, layers),
+      column_linear(pass_at(LoraTarget::linear_fc1), name + " up", h, layers * ffn, bias, layers),
       LoraTarget::linear_fc1, h, layers * ffn);
   const Vertex middle = dag.add(activation(pass, ffn, model.gated_mlp), up);
   return add_row(dag, {middle}, row_linear(pass, name + " down", ffn, h, bias),

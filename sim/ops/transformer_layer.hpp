@@ -35,7 +35,7 @@ struct LayerStack {
   using Body = std::function<Vertices(const Vertices&)>;
 
   bool adapts(LoraTarget target) const;
-  Pass pass_of(LoraTarget target) const;
+  Pass pass_at(LoraTarget target) const;
   Vertices add_column(OpDag& dag, const Vertices& inputs, Op op, LoraTarget target, std::int64_t in,
                       std::int64_t out) const;
   Vertices add_row(OpDag& dag, const Vertices& inputs, Op op, LoraTarget target, std::int64_t in,

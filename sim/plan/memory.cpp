@@ -44,22 +44,26 @@ Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
                (gathers ? std::min(all, 2 * largest) : all)};
 }
 
-/// Of weights that are not trained; those that are kept in fp8 alone are among the copies above.
 Bytes frozen_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
-  double elements = 0;
+  Bytes sum;
   for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
-    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
-      const Block& b = graph.blocks[block];
-      elements += b.frozen_parameters();
-      if (scenario.training.fp8_parameters) elements -= b.frozen_quantised();
-    }
+    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk))
+      sum += frozen_bytes(scenario.training, graph.blocks[block]);
   }
-  const ShardingStrategy& strategy = strategy_of(scenario.parallelism.data.sharding);
-  return Bytes{elements * scenario.training.element() *
-               share(strategy.shards_parameters, sharing_ranks(scenario))};
+  return sum * frozen_share(scenario);
 }
 
 }  // namespace
+
+Bytes frozen_bytes(const Training& training, const Block& block) {
+  const double in_fp8 = training.fp8_parameters ? block.frozen_quantised() : 0;
+  return Bytes{(block.frozen_parameters() - in_fp8) * training.element()};
+}
+
+double frozen_share(const Scenario& scenario) {
+  const ShardingStrategy& strategy = strategy_of(scenario.parallelism.data.sharding);
+  return share(strategy.shards_parameters, sharing_ranks(scenario));
+}
 
 /// ZeRO-3 holds two gathered blocks and one block of whole gradients, and what forward does not
 /// give up: parameters that are too small to be sharded, and blocks that backward does not gather
