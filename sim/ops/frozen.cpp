@@ -35,6 +35,12 @@ void drop_gradient(Op& op) {
 
 }  // namespace
 
+bool transposes_frozen(const Scenario& scenario) {
+  const Training& t = scenario.training;
+  return t.lora && t.fp8_parameters && t.fp8_scaling != Fp8Scaling::mxfp8 &&
+         fp8_copies(t.fp8_scaling, scenario.cluster.gpu.architecture) > 1;
+}
+
 std::vector<bool> behind_adapters(const OpDag& dag) {
   std::vector<bool> behind(dag.ops.size(), false);
   // Edges stand in the order of the ops that they lead to, behind those that they come from.

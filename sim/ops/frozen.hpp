@@ -7,6 +7,13 @@
 
 namespace stepsim {
 
+/// Whether frozen weights that are kept in fp8 alone lie by rows, and are transposed in each
+/// backward pass (disable_parameter_transpose_cache: NVIDIA's fine-tuning has it in mlcommons/
+/// training_results_v4.0 NVIDIA/benchmarks/llama2_70b_lora, and in NVIDIA-NeMo/Megatron-Bridge
+/// src/megatron/bridge/perf_recipes/llama). Where products take them either way, or blocks have
+/// scales of their own, nothing is.
+bool transposes_frozen(const Scenario& scenario);
+
 /// For each op whether its inputs depend on an adapter of the same block, which has gradients of
 /// them then.
 std::vector<bool> behind_adapters(const OpDag& dag);

@@ -9,6 +9,7 @@
 #include "sim/core/error.hpp"
 #include "sim/ops/blocks.hpp"
 #include "sim/ops/flop_convention.hpp"
+#include "sim/ops/frozen.hpp"
 #include "sim/ops/scalar_loads.hpp"
 
 namespace stepsim {
@@ -56,6 +57,7 @@ Pass pass_of(const Scenario& s) {
   pass.keeps_placeholders = pass.transformer_engine;
   pass.gathers_parameters = s.parallelism.data.sharding == Sharding::zero3;
   pass.frozen = s.training.lora.has_value();
+  pass.transposes_weights = transposes_frozen(s);
   return pass;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/ops/frozen.hpp"
 #include "sim/plan/memory_buffers.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/schedule.hpp"
@@ -30,18 +31,20 @@ Bytes embedding_tables(const OpGraph& graph) {
 
 /// Copies of weights by rows and by columns: of all, or of the two blocks that are gathered.
 Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
+  const Fp8Scaling scaling = scenario.training.fp8_scaling;
+  const int copies = fp8_copies(scaling, scenario.cluster.gpu.architecture);
+  const int of_frozen = transposes_frozen(scenario) ? 1 : copies;
   double all = 0, largest = 0;
   for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
     for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
       const Block& b = graph.blocks[block];
-      all += b.quantised() + b.frozen_quantised();
-      largest = std::max(largest, b.quantised() + b.frozen_quantised());
+      const double copied = copies * b.quantised() + of_frozen * b.frozen_quantised();
+      all += copied;
+      largest = std::max(largest, copied);
     }
   }
   const bool gathers = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
-  const Fp8Scaling scaling = scenario.training.fp8_scaling;
-  return Bytes{fp8_copies(scaling, scenario.cluster.gpu.architecture) * fp8_bytes(scaling) *
-               (gathers ? std::min(all, 2 * largest) : all)};
+  return Bytes{fp8_bytes(scaling) * (gathers ? std::min(all, 2 * largest) : all)};
 }
 
 Bytes frozen_weights(const Scenario& scenario, const OpGraph& graph, int stage) {

@@ -80,10 +80,11 @@ void describe(Io& io, Training& t) {
   io.field("reduce_amax", t.reduce_amax, any,
            "delayed scaling: tensor-, context- and data-parallel ranks agree on scales after each "
            "pass, as Transformer Engine's do, or only tensor-parallel ones, or none; absent: all");
-  io.field("fp8_parameters", t.fp8_parameters, any,
-           "those of linear layers are updated and gathered in fp8 by zero1 and zero2, as Megatron-"
-           "LM's --fp8-param-gather; memory is counted as without. With lora: frozen ones are kept "
-           "in fp8 alone, also by ddp");
+  io.field(
+      "fp8_parameters", t.fp8_parameters, any,
+      "those of linear layers are updated and gathered in fp8 by zero1 and zero2, as Megatron-"
+      "LM's --fp8-param-gather; memory is counted as without. With lora: frozen ones are kept "
+      "in fp8 alone, also by ddp, and transposed in each backward pass where products need that");
   io.fallback(t.gradients, default_gradients(io.framework(), storage_of(t.precision)),
               "as precision, bf16 with fp8; or the framework's");
   io.field("gradients", t.gradients, any, "type that gradients are kept and reduced in");

@@ -244,6 +244,21 @@ TEST_CASE("in fp8 frozen layers quantise activations once, and gather for adapte
   CHECK(collectives_of(op_named(layer_in(graph), "mlp up").forward)[0].bytes == Bytes{T * h});
 }
 
+TEST_CASE("fp8 weights that are kept by rows are read and written once more a backward pass") {
+  Scenario scenario = scenario_of(adapted("rank: 8", ", transformer_impl: transformer_engine"));
+  scenario.training.precision = Precision::fp8;
+  const auto first_backward = [&] {
+    return launches(op_named(layer_in(build(scenario)), "mlp down").backward).front();
+  };
+  CHECK(first_backward().name == "mlp down gradient cast");
+  scenario.training.fp8_parameters = true;
+  CHECK(first_backward().name == "mlp down weight transpose");
+  CHECK(std::get<MemoryBound>(first_backward().work).bytes == Bytes{2 * h * ffn});
+  // Blackwell multiplies them as they lie.
+  scenario.cluster.gpu.architecture = Architecture::blackwell;
+  CHECK(first_backward().name == "mlp down gradient cast");
+}
+
 TEST_CASE("model FLOPs have no gradients of frozen weights") {
   Scenario scenario = scenario_of(adapted("rank: 8"));
   scenario.run.flops = "gemms";

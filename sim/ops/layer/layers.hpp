@@ -62,6 +62,7 @@ struct Pass {
   bool gathers_parameters = false;    ///< ZeRO 3, which counts the gradients of a block itself
   bool gathers_each = false;          ///< linear layers of one input gather it for themselves
   bool frozen = false;                ///< weights have no gradients
+  bool transposes_weights = false;    ///< those in fp8, for each gradient of their inputs
   bool adapted = false;               ///< an adapter reads the linear layer's input, too
 
   std::int64_t tokens() const { return batch * sequence; }

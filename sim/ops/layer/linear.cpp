@@ -99,6 +99,9 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t
              tokens < s.tokens);
   add_weight_cast(op.forward, pass, name, s);
   add_weight_cast(op.backward, pass, name, s);
+  if (pass.transposes_weights && pass.quantises())
+    op.backward.emplace_back(
+        memory_bound(name + " weight transpose", 2 * pass.linear_element() * op.quantised));
   return op;
 }
 
