@@ -78,12 +78,10 @@ class LoraObjections {
     if (ranks > 1 && !s_.training.fused_qkv)
       object("", fmt::format("adapters with tensor {} and fused_qkv false are not modelled", ranks),
              "state fused_qkv: true");
-    const bool exchanges =
-        s_.parallelism.sequence && std::ranges::any_of(lora_.target_modules, is_split_by_rows);
+    const bool exchanges = std::ranges::any_of(lora_.target_modules, is_split_by_rows);
     if (lora_.all_to_all && !exchanges)
       object("all_to_all",
-             "all_to_all is of adapters beside linear_proj and linear_fc2 with sequence "
-             "parallelism, of which there are none",
+             "all_to_all is of adapters beside linear_proj and linear_fc2, of which there are none",
              "leave it out");
     if (s_.parallelism.dtensor) object("", "adapters with parallelism.dtensor are not modelled");
   }

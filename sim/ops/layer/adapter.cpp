@@ -146,7 +146,7 @@ void hand_out(AdapterWriter& w, const Lora& lora, std::int64_t out) {
   if (!w.is_split()) return;
   const Bytes whole = w.pass().activation(out);
   const Bytes part = whole / static_cast<double>(w.pass().tensor);
-  if (lora.all_to_all) {
+  if (lora.all_to_all && w.pass().sequence_parallel) {
     w.exchange(w.forward(), CollectiveOp::all_to_all, part);
     w.move(w.forward(), " widths joined", 2 * part.bytes());
     return;
@@ -160,7 +160,7 @@ void hand_back(AdapterWriter& w, const Lora& lora, std::int64_t out) {
   if (!w.is_split()) return;
   const Bytes whole = w.pass().activation(out);
   const Bytes part = whole / static_cast<double>(w.pass().tensor);
-  if (lora.all_to_all) {
+  if (lora.all_to_all && w.pass().sequence_parallel) {
     w.move(w.backward(), " widths parted", 2 * part.bytes());
     w.exchange(w.backward(), CollectiveOp::all_to_all, part);
     w.move(w.backward(), " tokens joined", 2 * part.bytes());
