@@ -62,9 +62,11 @@ void show_ops(const Scenario& scenario, std::ostream& out) {
     const auto times = std::count(graph.chain.begin(), graph.chain.end(), i);
     const auto on_first = std::count(graph.first_chain.begin(), graph.first_chain.end(), i);
     if (times + on_first == 0) continue;
-    out << fmt::format("{} x{}{}: {:.0f} parameters a rank, keeps {:.2f} MiB a micro-batch\n",
+    const double frozen = block.frozen_parameters();
+    out << fmt::format("{} x{}{}: {:.0f} parameters{} a rank, keeps {:.2f} MiB a micro-batch\n",
                        block.name, std::max(times, on_first), times > 0 ? "" : " on rank 0 alone",
                        block.parameters(),
+                       frozen > 0 ? fmt::format(" and {:.0f} frozen ones", frozen) : "",
                        block.saved(scenario.training.recompute).bytes() / 0x1p20);
     for (const Op* op : block.order()) {
       out << "  " << op->name << '\n';

@@ -9,6 +9,7 @@
 #include "sim/core/error.hpp"
 #include "sim/ops/blocks.hpp"
 #include "sim/ops/flop_convention.hpp"
+#include "sim/ops/frozen.hpp"
 #include "sim/ops/scalar_loads.hpp"
 
 namespace stepsim {
@@ -55,6 +56,8 @@ Pass pass_of(const Scenario& s) {
   pass.transformer_engine = s.training.transformer_impl == TransformerImpl::transformer_engine;
   pass.keeps_placeholders = pass.transformer_engine;
   pass.gathers_parameters = s.parallelism.data.sharding == Sharding::zero3;
+  pass.frozen = s.training.lora.has_value();
+  pass.transposes_weights = transposes_frozen(s);
   return pass;
 }
 
@@ -64,7 +67,7 @@ void build_blocks(OpGraph& graph, const Scenario& s, const Transformer& model) {
   graph.blocks = std::move(chain.blocks);
   graph.chain = std::move(chain.chain);
   graph.boundary = pass.activation(model.hidden);
-  if (model.tied_embeddings && !model.vision) {
+  if (model.tied_embeddings && !model.vision && !pass.frozen) {
     graph.tied_elements = graph.blocks.front().order().front()->parameters.front();
     if (s.parallelism.pipeline.stages > 1) {
       graph.tied_head = graph.blocks.size();
@@ -94,9 +97,19 @@ void build_blocks(OpGraph& graph, const Scenario& s, const Dlrm& model) {
   graph.first_chain = std::move(chain.first_chain);
 }
 
+/// Products with frozen weights, those of a head that shares them included.
+Flops frozen_products(const Block& block) {
+  Flops sum;
+  for (const Op& op : block.dag.ops) {
+    if (!op.adapter && !op.core_attention) sum += op.flops;
+  }
+  return sum;
+}
+
 void add_totals(OpGraph& graph, const Scenario& s) {
   const FlopConvention& convention = flop_convention(s.run.flops, s.model);
   const double passes = static_cast<double>(s.micro_batches()) * s.parallelism.tensor;
+  Flops frozen;  // forward, of products that have no weight gradient
   FlopTally tally{.tokens = static_cast<double>(s.training.global_batch *
                                                 (s.sequence_length() + s.target_length()))};
   const auto add = [&](const std::vector<std::size_t>& chain, double times) {
@@ -105,13 +118,15 @@ void add_totals(OpGraph& graph, const Scenario& s) {
       const ForwardFlops forward = block.forward_flops();
       (block.recomputable ? tally.layers : tally.head) += forward.products * times;
       tally.attention += forward.attention * times;
+      if (s.training.lora) frozen += frozen_products(block) * times;
     }
   };
   const int others = graph.first_chain.empty() ? s.replicas() : s.replicas() - 1;
   add(graph.chain, passes * others);
   add(graph.first_chain, passes);
-  graph.model_flops = convention.model_flops(tally, parameter_tally(s.model));
-  graph.flop_convention = fmt::format("{}: {}", convention.name, convention.description);
+  graph.model_flops = convention.model_flops(tally, parameter_tally(s.model)) - frozen;
+  graph.flop_convention = fmt::format("{}: {}{}", convention.name, convention.description,
+                                      s.training.lora ? "; frozen weights: backward 1x" : "");
 }
 
 }  // namespace
@@ -207,6 +222,22 @@ double Block::parameters() const {
   for (const Op& op : dag.ops) {
     for (const double tensor : op.parameters) sum += tensor;
   }
+  return sum;
+}
+
+double Block::frozen_parameters() const {
+  double sum = 0;
+  for (const Op& op : dag.ops) sum += std::accumulate(op.frozen.begin(), op.frozen.end(), 0.0);
+  return sum;
+}
+
+bool Block::has_gradient() const {
+  return std::ranges::any_of(dag.ops, [](const Op& op) { return op.has_gradient; });
+}
+
+double Block::frozen_quantised() const {
+  double sum = 0;
+  for (const Op& op : dag.ops) sum += op.frozen_quantised;
   return sum;
 }
 

@@ -83,15 +83,19 @@ struct Op {
   HostCalls calls{};               ///< what a framework calls for it besides
   std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
   double quantised = 0;            ///< of them, elements that are multiplied in fp8
-  double statistics = 0;           ///< channels whose running mean and variance it keeps
-  bool expert = false;             ///< they belong to experts that only some data ranks hold, or
-                                   ///< to what one rank alone has
-  Bytes output;                    ///< what it hands on, and its gradient, per micro-batch
-  Bytes tables;        ///< embedding tables of this rank, which passes update themselves
-  Bytes saved;         ///< kept for backward, per micro-batch
-  Bytes saved_input;   ///< of it, what enters the op
-  Bytes saved_scores;  ///< of it, what selective recompute drops and computes again
-  Bytes scratch;       ///< held while its backward runs, beside the gradients of inputs and output
+  std::vector<double> frozen{};    ///< the same of parameters that are not trained
+  double frozen_quantised = 0;
+  bool adapter = false;      ///< trained beside weights that are not
+  bool has_gradient = true;  ///< false: nothing before it is trained, and no backward pass is run
+  double statistics = 0;     ///< channels whose running mean and variance it keeps
+  bool expert = false;       ///< they belong to experts that only some data ranks hold, or
+                             ///< to what one rank alone has
+  Bytes output;              ///< what it hands on, and its gradient, per micro-batch
+  Bytes tables;              ///< embedding tables of this rank, which passes update themselves
+  Bytes saved;               ///< kept for backward, per micro-batch
+  Bytes saved_input;         ///< of it, what enters the op
+  Bytes saved_scores;        ///< of it, what selective recompute drops and computes again
+  Bytes scratch;  ///< held while its backward runs, beside the gradients of inputs and output
   std::vector<WeightShape> placeholders;  ///< empty gradients that its library keeps by shape
   bool loss = false;            ///< what it keeps are logits and what the loss makes of them
   Bytes kept_for_weights;       ///< inputs and output gradients that gradients of parameters
@@ -142,10 +146,13 @@ struct Block {
   /// PyTorch's checkpoint stops as soon as all of them are there again (pytorch/pytorch
   /// torch/utils/checkpoint.py, _StopRecomputationError, without reentrance).
   std::vector<const Op*> recomputed(const Recomputation& recompute) const;
-  double parameters() const;         ///< all of this rank
+  double parameters() const;         ///< trained ones of this rank
+  double frozen_parameters() const;  ///< the others
+  bool has_gradient() const;         ///< an op of it has a backward pass
   double expert_parameters() const;  ///< of them, those of expert-parallel experts
   Bytes tables() const;
-  double quantised() const;  ///< of them, those multiplied in fp8
+  double quantised() const;         ///< of trained ones, those multiplied in fp8
+  double frozen_quantised() const;  ///< of the others
   /// Kept of one micro-batch where the block by itself is recomputed like that.
   Bytes saved(const Recomputation& recompute) const;
   ForwardFlops forward_flops() const;

@@ -179,10 +179,10 @@ std::vector<RecomputeRegion> recompute_regions(const Block& block) {
   std::vector<RecomputeRegion> regions;
   // Where queries are compressed the norm's reader is that layer.
   const bool down = layer.find("query down") != nullptr;
-  layer.add_norm(regions, "attention norm", {"qkv", down ? "query down" : "query up"},
-                 {"projection"});
+  layer.add_norm(regions, "attention norm",
+                 {"qkv", "qkv adapter", down ? "query down" : "query up"}, {"projection"});
   layer.add_core(regions);
-  layer.add_norm(regions, "mlp norm", {"mlp up", "router", "shared up"},
+  layer.add_norm(regions, "mlp norm", {"mlp up", "mlp up adapter", "router", "shared up"},
                  {"mlp down", "combine", "shared experts sum"});
   layer.add_checkpoint(regions, RecomputeModule::mlp,
                        {"mlp up", "activation", "swiglu", "mlp down"});

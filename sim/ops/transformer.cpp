@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/ops/blocks.hpp"
+#include "sim/ops/frozen.hpp"
 #include "sim/ops/transformer_heads.hpp"
 #include "sim/ops/transformer_layer.hpp"
 
@@ -20,6 +21,7 @@ Block layer_block(const LayerStack& stack, const std::string& name, bool with_ex
               .dag = stack.layer(with_experts),
               .input = block_input(stack.pass, stack.model.hidden),
               .recomputable = true};
+  if (stack.lora != nullptr) train_adapters_alone(block.dag, stack.first);
   block.regions = recompute_regions(block);
   return block;
 }
@@ -86,6 +88,18 @@ LayerStack append_encoder(BlockChain& result, const Scenario& scenario, const La
   return decoder;
 }
 
+/// With adapters the first layer needs no gradient of its input, unless it is a checkpoint, which
+/// needs one to be run backward at all: frameworks say that the embedding's output has one
+/// (huggingface/transformers src/transformers/modeling_utils.py, enable_input_require_grads;
+/// NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/peft/recompute.py). Returns how many layers that
+/// is.
+std::int64_t append_first_layer(BlockChain& result, const Scenario& scenario, LayerStack stack) {
+  if (stack.lora == nullptr || scenario.training.recompute.kind == Recompute::full) return 0;
+  stack.first = true;
+  append(result, layer_block(stack, "first layer", false));
+  return 1;
+}
+
 }  // namespace
 
 Block tied_head_block(const Transformer& model, const Pass& pass) {
@@ -98,14 +112,25 @@ BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model
   const std::int64_t dense = leading_dense_layers(model);
   const bool has_encoder = model.encoder_layers > 0;
   BlockChain result;
-  const LayerStack first{model, pass, scenario.training.attention, model.causal && !has_encoder, 0};
+  const Training& training = scenario.training;
+  const LayerStack first{model,
+                         pass,
+                         training.attention,
+                         model.causal && !has_encoder,
+                         0,
+                         training.lora ? &*training.lora : nullptr};
   if (!has_encoder) append(result, embedding_block(first));
   const LayerStack stack = has_encoder ? append_encoder(result, scenario, first) : first;
   append(result, layer_block(stack, "dense layer", false), dense);
+  const std::int64_t begins = append_first_layer(result, scenario, stack);
   append(result,
          layer_block(stack, has_encoder ? "decoder layer" : "layer", model.experts.has_value()),
-         model.layers - dense);
+         model.layers - dense - begins);
   append(result, head_block(stack, owns_weights));
+  if (stack.lora != nullptr) {
+    train_adapters_alone(result.blocks.front().dag, true);
+    train_adapters_alone(result.blocks.back().dag, false);
+  }
   for (Block& block : result.blocks) {
     if (scenario.training.scan_layers && block.recomputable)
       add_scan_copies(block, scenario.training);

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/ops/frozen.hpp"
+#include "sim/ops/layer/adapter.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -22,10 +25,54 @@ Op of_the_same_input(const Pass& pass, const std::string& name, std::int64_t hid
   return op;
 }
 
+/// An adapter reads what the layer reads, and adds to what it hands on.
+Vertex add_adapter(OpDag& dag, Op op, Vertices inputs, Vertex layer) {
+  inputs.push_back(layer);
+  return dag.add(std::move(op), inputs);
+}
+
 }  // namespace
 
 Op LayerStack::norm_of(const std::string& name, std::int64_t width, bool branches) const {
   return norm(pass, name, width, model.rms_norm, model.bias, branches);
+}
+
+bool LayerStack::adapts(LoraTarget target) const {
+  return lora != nullptr && lora->targets(target);
+}
+
+/// Of a linear layer that may have an adapter.
+Pass LayerStack::pass_at(LoraTarget target) const {
+  Pass own = pass;
+  own.adapted = adapts(target);
+  return own;
+}
+
+/// Whether what these ops hand on has a gradient.
+bool LayerStack::has_gradient(const OpDag& dag, const Vertices& ops) const {
+  const std::vector<bool> behind = behind_adapters(dag);
+  return !first ||
+         std::ranges::any_of(ops, [&](Vertex op) { return behind[op] || dag.ops[op].adapter; });
+}
+
+/// A linear layer whose outputs are split, of this width on this rank, with its adapter.
+Vertices LayerStack::add_column(OpDag& dag, const Vertices& inputs, Op op, LoraTarget target,
+                                std::int64_t in, std::int64_t out) const {
+  const std::string name = op.name;
+  const Vertex layer = dag.add(std::move(op), inputs);
+  if (!adapts(target)) return {layer};
+  const AdapterShape shape{name, in, out, has_gradient(dag, inputs)};
+  return {add_adapter(dag, column_adapter(pass, *lora, shape), inputs, layer)};
+}
+
+/// One whose inputs are split. `saves_input`: it is not kept by another op.
+Vertices LayerStack::add_row(OpDag& dag, const Vertices& inputs, Op op, LoraTarget target,
+                             std::int64_t in, bool saves_input) const {
+  const std::string name = op.name;
+  const Vertex layer = dag.add(std::move(op), inputs);
+  if (!adapts(target)) return {layer};
+  const AdapterShape shape{name, in, model.hidden, has_gradient(dag, inputs), saves_input};
+  return {add_adapter(dag, row_adapter(pass, *lora, shape), inputs, layer)};
 }
 
 AttentionShape LayerStack::attention() const {
@@ -47,7 +94,7 @@ AttentionShape LayerStack::attention() const {
 Op LayerStack::query_key_value(const AttentionShape& shape) const {
   const std::int64_t width = (shape.heads + 2 * shape.kv_heads) * shape.head_dim;
   const bool bias = model.bias || model.qkv_bias;
-  Op op = column_linear(pass, "qkv", model.hidden, width, bias);
+  Op op = column_linear(pass_at(LoraTarget::linear_qkv), "qkv", model.hidden, width, bias);
   // XLA calls products without a bias, which what follows adds; a library's attention does not.
   // Megatron-LM's own layer adds it behind the product (megatron/core/tensor_parallel/layers.py,
   // linear_with_grad_accumulation_and_async_allreduce; before, PyTorch's linear of three
@@ -72,7 +119,7 @@ LayerStack::Stream LayerStack::add_part(OpDag& dag, const std::string& name, boo
   const std::int64_t h = model.hidden;
   const std::string sum_name = name + " residual";
   const std::string norm_name = (model.post_norm ? name : next) + " norm";
-  Vertices inputs{body(stream.normed)};
+  Vertices inputs = body(stream.normed);
   // The residual connection goes around all of it.
   inputs.insert(inputs.end(), stream.sum.begin(), stream.sum.end());
   const bool has_norm = model.post_norm || !next.empty();
@@ -91,18 +138,25 @@ LayerStack::Stream LayerStack::add_part(OpDag& dag, const std::string& name, boo
 /// Queries, keys and values from one projection, or from one each; returns the core of attention.
 Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
   const AttentionShape shape = attention();
+  const std::int64_t h = model.hidden;
+  const std::int64_t queries = shape.heads * shape.head_dim;
+  const std::int64_t kv = shape.kv_heads * shape.head_dim;
   Vertices heads;
   if (pass.fused_qkv) {
-    heads = {dag.add(query_key_value(shape), inputs)};
+    heads = add_column(dag, inputs, query_key_value(shape), LoraTarget::linear_qkv, h,
+                       queries + 2 * kv);
   } else {
-    const std::int64_t h = model.hidden;
     const bool bias = model.bias || model.qkv_bias;
-    const std::int64_t kv = shape.kv_heads * shape.head_dim;
     Pass gathered = pass;
     gathered.gathered = !pass.gathers_each;
-    heads = {dag.add(column_linear(pass, "queries", h, shape.heads * shape.head_dim, bias), inputs),
-             dag.add(of_the_same_input(gathered, "keys", h, kv, bias), inputs),
-             dag.add(of_the_same_input(gathered, "values", h, kv, bias), inputs)};
+    const auto add = [&](Op op, LoraTarget one, std::int64_t width) {
+      const LoraTarget target = adapts(LoraTarget::linear_qkv) ? LoraTarget::linear_qkv : one;
+      const Vertices added = add_column(dag, inputs, std::move(op), target, h, width);
+      heads.insert(heads.end(), added.begin(), added.end());
+    };
+    add(column_linear(pass, "queries", h, queries, bias), LoraTarget::linear_q, queries);
+    add(of_the_same_input(gathered, "keys", h, kv, bias), LoraTarget::linear_k, kv);
+    add(of_the_same_input(gathered, "values", h, kv, bias), LoraTarget::linear_v, kv);
   }
   if (model.qk_norm) heads = {dag.add(head_norm(pass, shape), heads)};
   return dag.add(core_attention(pass, shape), heads);
@@ -140,7 +194,8 @@ LayerStack::Stream LayerStack::add_attention(OpDag& dag, const Stream& stream,
     const Vertex core = model.mla ? add_latent_heads(dag, inputs) : add_heads(dag, inputs);
     const std::int64_t width =
         model.heads / pass.tensor * (model.mla ? model.mla->value_dim : model.head_dim);
-    return dag.add(row_linear(pass, "projection", width, model.hidden, bias), {core});
+    return add_row(dag, {core}, row_linear(pass, "projection", width, model.hidden, bias),
+                   LoraTarget::linear_proj, width, !is_fused_attention(kernel));
   });
 }
 
@@ -165,20 +220,23 @@ LayerStack::Stream LayerStack::add_cross_attention(OpDag& dag, const Stream& str
         pass.fused_qkv ? Vertices{of_source("source keys and values", 2 * kv)}
                        : Vertices{of_source("source keys", kv), of_source("source values", kv)};
     const Vertex core = dag.add(core_attention(pass, shape), heads);
-    return dag.add(row_linear(pass, "cross projection", queries, h, model.bias), {core});
+    return Vertices{dag.add(row_linear(pass, "cross projection", queries, h, model.bias), {core})};
   });
 }
 
 /// Two linear layers with an activation between them; returns the last.
-Vertex LayerStack::add_linears(OpDag& dag, const Vertices& inputs, const std::string& name,
-                               std::int64_t width, bool bias) const {
+Vertices LayerStack::add_linears(OpDag& dag, const Vertices& inputs, const std::string& name,
+                                 std::int64_t width, bool bias) const {
   const std::int64_t h = model.hidden;
   const std::int64_t ffn = width / pass.tensor;
   const int layers = model.gated_mlp ? 2 : 1;
-  const Vertex up =
-      dag.add(column_linear(pass, name + " up", h, layers * ffn, bias, layers), inputs);
-  const Vertex middle = dag.add(activation(pass, ffn, model.gated_mlp), {up});
-  return dag.add(row_linear(pass, name + " down", ffn, h, bias), {middle});
+  const Vertices up = add_column(
+      dag, inputs,
+      column_linear(pass_at(LoraTarget::linear_fc1), name + " up", h, layers * ffn, bias, layers),
+      LoraTarget::linear_fc1, h, layers * ffn);
+  const Vertex middle = dag.add(activation(pass, ffn, model.gated_mlp), up);
+  return add_row(dag, {middle}, row_linear(pass, name + " down", ffn, h, bias),
+                 LoraTarget::linear_fc2, ffn, true);
 }
 
 /// Router, dispatch, grouped MLPs, combine, and the shared experts after them.
@@ -193,13 +251,13 @@ Vertex LayerStack::add_experts(OpDag& dag, const Vertices& inputs) const {
   // The shared experts come after the routed ones, as without Megatron's overlap of the two.
   Vertices both{combined};
   both.insert(both.end(), inputs.begin(), inputs.end());
-  const Vertex shared = add_linears(dag, both, "shared", e.shared_ffn, false);
-  return dag.add(residual(pass, "shared experts sum", model.hidden, false, false), {shared});
+  const Vertices shared = add_linears(dag, both, "shared", e.shared_ffn, false);
+  return dag.add(residual(pass, "shared experts sum", model.hidden, false, false), shared);
 }
 
 void LayerStack::add_mlp(OpDag& dag, const Stream& stream, bool with_experts) const {
   add_part(dag, "mlp", model.bias, stream, "", [&](const Vertices& normed) {
-    return with_experts ? add_experts(dag, normed)
+    return with_experts ? Vertices{add_experts(dag, normed)}
                         : add_linears(dag, normed, "mlp", model.ffn, model.bias);
   });
 }

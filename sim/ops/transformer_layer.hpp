@@ -20,6 +20,8 @@ struct LayerStack {
   std::string kernel;                ///< of attention
   bool causal = true;                ///< of attention to its own tokens
   std::int64_t source_sequence = 0;  ///< tokens of an encoder's output; 0: none is attended to
+  const Lora* lora = nullptr;        ///< adapters, which alone are trained; none: all weights are
+  bool first = false;                ///< nothing before the layer is trained
 
   Op norm_of(const std::string& name, std::int64_t width, bool branches = true) const;
   /// All ops of one layer.
@@ -30,8 +32,15 @@ struct LayerStack {
   struct Stream {
     Vertices normed, sum;
   };
-  using Body = std::function<Vertex(const Vertices&)>;
+  using Body = std::function<Vertices(const Vertices&)>;
 
+  bool adapts(LoraTarget target) const;
+  Pass pass_at(LoraTarget target) const;
+  Vertices add_column(OpDag& dag, const Vertices& inputs, Op op, LoraTarget target, std::int64_t in,
+                      std::int64_t out) const;
+  Vertices add_row(OpDag& dag, const Vertices& inputs, Op op, LoraTarget target, std::int64_t in,
+                   bool saves_input) const;
+  bool has_gradient(const OpDag& dag, const Vertices& ops) const;
   AttentionShape attention() const;
   Op query_key_value(const AttentionShape& shape) const;
   Stream add_part(OpDag& dag, const std::string& name, bool bias, const Stream& stream,
@@ -40,8 +49,8 @@ struct LayerStack {
   Vertex add_latent_heads(OpDag& dag, const Vertices& inputs) const;
   Stream add_attention(OpDag& dag, const Stream& stream, const std::string& next) const;
   Stream add_cross_attention(OpDag& dag, const Stream& stream) const;
-  Vertex add_linears(OpDag& dag, const Vertices& inputs, const std::string& name,
-                     std::int64_t width, bool bias) const;
+  Vertices add_linears(OpDag& dag, const Vertices& inputs, const std::string& name,
+                       std::int64_t width, bool bias) const;
   Vertex add_experts(OpDag& dag, const Vertices& inputs) const;
   void add_mlp(OpDag& dag, const Stream& stream, bool with_experts) const;
 };

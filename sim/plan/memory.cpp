@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/ops/frozen.hpp"
 #include "sim/plan/memory_buffers.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/schedule.hpp"
@@ -30,20 +31,42 @@ Bytes embedding_tables(const OpGraph& graph) {
 
 /// Copies of weights by rows and by columns: of all, or of the two blocks that are gathered.
 Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
+  const Fp8Scaling scaling = scenario.training.fp8_scaling;
+  const int copies = fp8_copies(scaling, scenario.cluster.gpu.architecture);
+  const int of_frozen = transposes_frozen(scenario) ? 1 : copies;
   double all = 0, largest = 0;
   for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
     for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
-      all += graph.blocks[block].quantised();
-      largest = std::max(largest, graph.blocks[block].quantised());
+      const Block& b = graph.blocks[block];
+      const double copied = copies * b.quantised() + of_frozen * b.frozen_quantised();
+      all += copied;
+      largest = std::max(largest, copied);
     }
   }
   const bool gathers = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
-  const Fp8Scaling scaling = scenario.training.fp8_scaling;
-  return Bytes{fp8_copies(scaling, scenario.cluster.gpu.architecture) * fp8_bytes(scaling) *
-               (gathers ? std::min(all, 2 * largest) : all)};
+  return Bytes{fp8_bytes(scaling) * (gathers ? std::min(all, 2 * largest) : all)};
+}
+
+Bytes frozen_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
+  Bytes sum;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk))
+      sum += frozen_bytes(scenario.training, graph.blocks[block]);
+  }
+  return sum * frozen_share(scenario);
 }
 
 }  // namespace
+
+Bytes frozen_bytes(const Training& training, const Block& block) {
+  const double in_fp8 = training.fp8_parameters ? block.frozen_quantised() : 0;
+  return Bytes{(block.frozen_parameters() - in_fp8) * training.element()};
+}
+
+double frozen_share(const Scenario& scenario) {
+  const ShardingStrategy& strategy = strategy_of(scenario.parallelism.data.sharding);
+  return share(strategy.shards_parameters, sharing_ranks(scenario));
+}
 
 /// ZeRO-3 holds two gathered blocks and one block of whole gradients, and what forward does not
 /// give up: parameters that are too small to be sharded, and blocks that backward does not gather
@@ -146,7 +169,8 @@ StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int 
   const double whole = parameters.total();
   StageMemory memory{
       .stage = stage,
-      .categories = {{"parameters", Bytes{state.parameters}},
+      .categories = {{"parameters",
+                      Bytes{state.parameters} + frozen_weights(scenario, graph, stage)},
                      {"gradients", Bytes{state.gradients} + whole_gradients(scenario, whole)},
                      {"optimizer", Bytes{state.optimizer}},
                      {"placeholders", placeholder_bytes(scenario, graph, stage)},

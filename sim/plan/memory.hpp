@@ -69,6 +69,12 @@ StateBytes state_bytes(const Scenario& scenario, const StageParameters& paramete
 /// left for it.
 StateBytes gpu_state(const Scenario& scenario, const StageParameters& parameters);
 
+/// A block's weights that are not trained, whole; those that are kept in fp8 alone are among its
+/// fp8 copies.
+Bytes frozen_bytes(const Training& training, const Block& block);
+/// What a rank has of them.
+double frozen_share(const Scenario& scenario);
+
 /// Blocks whose parameters are gathered while a pass runs, and one block of whole gradients:
 /// ZeRO 3.
 Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph);

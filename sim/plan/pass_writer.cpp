@@ -184,7 +184,7 @@ void run_backward(PassWriter& writer, const Block& block, const Recomputation& r
       writer.host().spend(**op, HostPass::forward);
       writer.run(region.forward, Cause::recompute, PassKind::forward);
     }
-    if (repeats) writer.host().spend(**op, HostPass::backward);
+    if (repeats && (*op)->has_gradient) writer.host().spend(**op, HostPass::backward);
     writer.run((*op)->backward, Cause::backward, pass);
     around.after(**op);
   }

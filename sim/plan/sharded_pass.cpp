@@ -203,7 +203,9 @@ bool shards_parameters(const Workshop& shop, const StageShape& shape) {
 double gathered_elements(const Scenario& scenario, const Op& op) {
   const auto threshold = static_cast<double>(scenario.parallelism.data.persistence_threshold);
   double sum = 0;
-  for (const double tensor : op.parameters) sum += tensor < threshold ? 0 : tensor;
+  for (const auto* tensors : {&op.parameters, &op.frozen}) {
+    for (const double tensor : *tensors) sum += tensor < threshold ? 0 : tensor;
+  }
   return sum;
 }
 
@@ -212,8 +214,10 @@ GatheredElements gathered_elements(const Scenario& scenario, const Block& block,
   GatheredElements elements;
   for (const Op& op : block.dag.ops) {
     if (op.expert != expert) continue;
-    for (const double tensor : op.parameters)
-      (tensor < threshold ? elements.persistent : elements.each_pass) += tensor;
+    for (const auto* tensors : {&op.parameters, &op.frozen}) {
+      for (const double tensor : *tensors)
+        (tensor < threshold ? elements.persistent : elements.each_pass) += tensor;
+    }
   }
   return elements;
 }
@@ -265,7 +269,8 @@ void run_sharded_backward(PassWriter& writer, const Workshop& shop, const StageS
   };
   GatheredPass(writer, shop, shape, data.backward_prefetch, Cause::backward)
       .run(
-          blocks, [&](const Block& block) { return was_resharded(shop, block); },
+          blocks,
+          [&](const Block& block) { return block.has_gradient() && was_resharded(shop, block); },
           [&](const Block& block) {
             run_backward(writer, block, shop.scenario.training.recompute, pass);
           },

@@ -9,6 +9,7 @@
 #include "sim/scenario/check_host.hpp"
 #include "sim/scenario/check_input.hpp"
 #include "sim/scenario/check_kinds.hpp"
+#include "sim/scenario/check_lora.hpp"
 #include "sim/scenario/check_names.hpp"
 #include "sim/scenario/check_pipeline.hpp"
 #include "sim/scenario/check_precision.hpp"
@@ -41,6 +42,7 @@ class Checker : KeyReports {
   void check_bias_dropout() const;
   void check_recompute() const;
   void check_precision() const;
+  void check_lora() const;
 
  private:
   void check_dense_only() const;
@@ -337,6 +339,14 @@ void Checker::check_precision() const {
     report(objection.path, objection.message, objection.proposal);
 }
 
+void Checker::check_lora() const {
+  if (!sound({"training.lora", "training.recompute", "training.fused_qkv", "model",
+              "parallelism.tensor", "parallelism.sequence", "parallelism.pipeline"}))
+    return;
+  for (const Objection& objection : lora_objections(s))
+    report(objection.path, objection.message, objection.proposal);
+}
+
 void Checker::check_dense_only() const {
   if (sound({"parallelism.expert"}) && p.expert != ExpertParallel{}) {
     report("parallelism.expert", "the model has no experts to split");
@@ -380,6 +390,7 @@ void check_scenario(const Scenario& scenario, const KnownNames& known, Reading& 
   checker.check_bias_dropout();
   checker.check_recompute();
   checker.check_precision();
+  checker.check_lora();
   check_faults(scenario, keys);
   check_input(scenario, keys);
   check_host(scenario, keys);

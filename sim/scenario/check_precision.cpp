@@ -38,8 +38,9 @@ std::vector<Objection> precision_objections(const Scenario& scenario) {
                      "scaling has",
                      "leave it out, or state \"precision: fp8\""});
   }
-  const bool gathers = gathers_updates(scenario.parallelism.data.sharding);
-  if (t.fp8_parameters && (t.precision != Precision::fp8 || !gathers)) {
+  const Sharding sharding = scenario.parallelism.data.sharding;
+  const bool holds = gathers_updates(sharding) || (t.lora && sharding == Sharding::ddp);
+  if (t.fp8_parameters && (t.precision != Precision::fp8 || !holds)) {
     found.push_back({"training.fp8_parameters",
                      "fp8_parameters are those that zero1 and zero2 gather where precision is fp8",
                      "leave it out, or state \"precision: fp8\" and \"sharding: zero1\""});

@@ -42,6 +42,24 @@ void describe(Io& io, Recomputation& r) {
 }
 
 template <class Io>
+void describe(Io& io, Lora& l) {
+  io.field("rank", l.rank, required(between(1, 65536)),
+           "of an adapter's two matrices; NeMo's dim, PEFT's r");
+  io.fallback(l.target_modules, l.target_modules,
+              "[linear_qkv, linear_proj, linear_fc1, linear_fc2]");
+  io.field("target_modules", l.target_modules, any,
+           "linear layers that have an adapter, named as in NeMo: linear_qkv, by one adapter or, "
+           "with fused_qkv false, by one for each of the three; linear_q, linear_k and linear_v, "
+           "PEFT's q_proj, k_proj and v_proj, for fused_qkv false; linear_proj behind attention; "
+           "linear_fc1 and linear_fc2 of the MLP");
+  io.field("dropout", l.dropout, any, "of an adapter's input");
+  io.field("all_to_all", l.all_to_all, any,
+           "with sequence parallelism outputs of adapters beside linear_proj and linear_fc2 come "
+           "to their tokens' ranks by an all-to-all, NeMo's a2a_experimental; false: all ranks "
+           "gather them and keep their part");
+}
+
+template <class Io>
 void describe(Io& io, Training& t) {
   io.field("sequence_length", t.sequence_length, between(0, 1e8),
            "tokens per sequence; required for transformers of text");
@@ -62,9 +80,11 @@ void describe(Io& io, Training& t) {
   io.field("reduce_amax", t.reduce_amax, any,
            "delayed scaling: tensor-, context- and data-parallel ranks agree on scales after each "
            "pass, as Transformer Engine's do, or only tensor-parallel ones, or none; absent: all");
-  io.field("fp8_parameters", t.fp8_parameters, any,
-           "those of linear layers are updated and gathered in fp8 by zero1 and zero2, as Megatron-"
-           "LM's --fp8-param-gather; memory is counted as without");
+  io.field(
+      "fp8_parameters", t.fp8_parameters, any,
+      "those of linear layers are updated and gathered in fp8 by zero1 and zero2, as Megatron-"
+      "LM's --fp8-param-gather; memory is counted as without. With lora: frozen ones are kept "
+      "in fp8 alone, also by ddp, and transposed in each backward pass where products need that");
   io.fallback(t.gradients, default_gradients(io.framework(), storage_of(t.precision)),
               "as precision, bf16 with fp8; or the framework's");
   io.field("gradients", t.gradients, any, "type that gradients are kept and reduced in");
@@ -162,6 +182,10 @@ void describe(Io& io, Training& t) {
   io.field("scan_layers", t.scan_layers, any,
            "a loop runs equal layers, as JAX's lax.scan: outputs of products and of a fused "
            "attention that backward needs are copied into an array over all layers, and out of it");
+  io.section("lora", t.lora, Lora{},
+             "adapters alone are trained: weights are frozen, have no gradients and no optimizer "
+             "state; the embedding and the first adapted layer's input need no gradient; a "
+             "checkpoint has the adapters. Absent: all weights are trained");
 }
 
 template <class Io>

@@ -77,6 +77,15 @@ inline constexpr std::array kNames<RecomputeModule> = {
     std::pair{std::string_view("shared_experts"), RecomputeModule::shared_experts},
     std::pair{std::string_view("every_second_matmul"), RecomputeModule::every_second_matmul}};
 template <>
+inline constexpr std::array kNames<LoraTarget> = {
+    std::pair{std::string_view("linear_qkv"), LoraTarget::linear_qkv},
+    std::pair{std::string_view("linear_q"), LoraTarget::linear_q},
+    std::pair{std::string_view("linear_k"), LoraTarget::linear_k},
+    std::pair{std::string_view("linear_v"), LoraTarget::linear_v},
+    std::pair{std::string_view("linear_proj"), LoraTarget::linear_proj},
+    std::pair{std::string_view("linear_fc1"), LoraTarget::linear_fc1},
+    std::pair{std::string_view("linear_fc2"), LoraTarget::linear_fc2}};
+template <>
 inline constexpr std::array kNames<AmaxReduction> = {
     std::pair{std::string_view("all"), AmaxReduction::all},
     std::pair{std::string_view("tensor"), AmaxReduction::tensor},

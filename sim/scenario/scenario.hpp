@@ -20,6 +20,7 @@
 #include "sim/scenario/horizon.hpp"
 #include "sim/scenario/host.hpp"
 #include "sim/scenario/input.hpp"
+#include "sim/scenario/lora.hpp"
 #include "sim/scenario/model.hpp"
 
 namespace stepsim {
@@ -240,6 +241,7 @@ struct Training {
   int loss_metrics = 0;      ///< losses computed again after each forward pass, to be reported
   bool scan_layers = false;  ///< one loop runs equal layers, as JAX's lax.scan
   bool eager_loss = false;   ///< fusion compiled: of the layers alone
+  std::optional<Lora> lora;  ///< absent: all weights are trained
   /// Bytes of a parameter or an activation.
   double element() const { return bytes_per_element(storage_of(precision)); }
   AmaxReduction amax_reduction() const {

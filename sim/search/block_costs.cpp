@@ -90,6 +90,7 @@ class BlockCoster {
     cost.kept_for_weights = block.kept_for_weights().bytes();
     cost.experts = block.expert_parameters();
     cost.dense = block.parameters() - cost.experts;
+    cost.frozen = frozen_bytes(scenario_.training, block).bytes();
     if (strategy_of(scenario_.parallelism.data.sharding).shards_parameters)
       add_gathers(cost, block);
     return cost;
@@ -204,6 +205,7 @@ BlockCost& BlockCost::operator+=(const BlockCost& other) {
   }
   kept_for_weights += other.kept_for_weights;
   dense += other.dense;
+  frozen += other.frozen;
   experts += other.experts;
   gather += other.gather;
   scatter += other.scatter;

@@ -50,7 +50,8 @@ struct BlockCost {
   std::array<double, kAgain> saved{};  ///< bytes, from forward to backward
   std::array<double, kAgain> peak{};   ///< bytes while it runs backward, what it saved included
   double kept_for_weights = 0;         ///< bytes
-  double dense = 0, experts = 0;       ///< parameters of a rank
+  double dense = 0, experts = 0;       ///< parameters of a rank that are trained
+  double frozen = 0;                   ///< bytes of the others, whole
   double gather = 0, scatter = 0;      ///< zero3: seconds on the links, a pass
   BlockCost& operator+=(const BlockCost& other);
 };

@@ -110,7 +110,8 @@ class StrategyBound {
   double stage_memory(std::size_t stage) const {
     const StageCost& cost = stages_[stage];
     const StateBytes state = gpu_state(s_, parameters_of(s_, strategy_, cost.dense, cost.experts));
-    return state.total() + facts_.in_flight[stage] * cost.saved + cost.above;
+    return state.total() + cost.frozen * frozen_share(s_) + facts_.in_flight[stage] * cost.saved +
+           cost.above;
   }
 
   const Scenario& s_;

@@ -6,6 +6,7 @@
 
 #include "sim/core/registry.hpp"
 #include "sim/plan/optimizer_rule.hpp"
+#include "sim/scenario/check_lora.hpp"
 #include "sim/scenario/check_pipeline.hpp"
 
 namespace stepsim {
@@ -60,7 +61,8 @@ bool model_fits(const Scenario& s) {
   if (t != nullptr) {
     const bool one_piece = t->encoder_layers > 0 || t->relative_positions > 0;
     if (one_piece && p.pipeline.stages > 1) return false;
-    return tensor_fits(s, *t) && experts_fit(s, *t) && context_fits(s, *t) && sequence_fits(s);
+    return tensor_fits(s, *t) && experts_fit(s, *t) && context_fits(s, *t) && sequence_fits(s) &&
+           lora_objections(s).empty();
   }
   return p.tensor == 1 && !p.sequence && p.context.degree == 1 && p.expert.degree == 1 &&
          (p.pipeline.stages == 1 || std::holds_alternative<Mlp>(s.model.shape));

@@ -34,6 +34,7 @@ BlockCost between(const ModelCosts& model, std::size_t begin, std::size_t end) {
     cost.saved[i] = b.saved[i] - a.saved[i];
   }
   cost.dense = b.dense - a.dense;
+  cost.frozen = b.frozen - a.frozen;
   cost.experts = b.experts - a.experts;
   cost.gather = b.gather - a.gather;
   cost.scatter = b.scatter - a.scatter;
@@ -179,6 +180,7 @@ class Stages {
     stage.gather += part.cost.gather;
     stage.scatter += part.cost.scatter;
     stage.dense += part.cost.dense;
+    stage.frozen += part.cost.frozen;
     stage.experts += part.cost.experts;
     stage.saved = std::min(stage.saved, part.saved);
     stage.above = std::min(stage.above, part.above);

@@ -24,7 +24,8 @@ struct StageCost {
   double gather = 0, scatter = 0;  ///< zero3: of the links
   double saved = 0;                ///< bytes of a chunk's pass in flight, at least
   double above = 0;                ///< bytes of a backward pass on top of that, at least
-  double dense = 0, experts = 0;   ///< parameters
+  double dense = 0, experts = 0;   ///< parameters that are trained
+  double frozen = 0;               ///< bytes of the others, whole
   double chunk_dense = 0, chunk_experts = 0;  ///< of the first chunk
 };
 

@@ -186,6 +186,9 @@ void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
     op.saved_scores +=
         Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
   op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
+  // A frozen layer does not keep its input.
+  const bool has_output = pass.context > 1 && pass.context_kind == ContextKind::all_to_all;
+  if (pass.frozen && !has_output) op.saved += op.output;
 }
 
 }  // namespace

@@ -61,9 +61,18 @@ struct Pass {
   bool pads_rows = false;             ///< matrices are padded to aligned rows, whatever their width
   bool gathers_parameters = false;    ///< ZeRO 3, which counts the gradients of a block itself
   bool gathers_each = false;          ///< linear layers of one input gather it for themselves
+  bool frozen = false;                ///< weights have no gradients
+  bool transposes_weights = false;    ///< those in fp8, for each gradient of their inputs
+  bool adapted = false;               ///< an adapter reads the linear layer's input, too
 
   std::int64_t tokens() const { return batch * sequence; }
   std::int64_t whole_sequence() const { return sequence * context; }
+  /// Whether a linear layer hands on the input that it has gathered, which therefore is not
+  /// quantised before that (NVIDIA/TransformerEngine transformer_engine/pytorch/module/
+  /// layernorm_linear.py, return_layernorm_output_gathered).
+  bool gathers_for_adapter() const {
+    return adapted && transformer_engine && sequence_parallel && tensor > 1;
+  }
   /// Tokens of this rank outside tensor-parallel regions.
   std::int64_t outer_tokens() const { return sequence_parallel ? tokens() / tensor : tokens(); }
   double element() const { return bytes_per_element(precision); }

@@ -35,6 +35,12 @@ namespace {
 constexpr double kAmaxBytes = 2;  // of a bf16 element that is read to find the largest
 constexpr Bytes kScale{4};
 
+/// Nothing multiplies activations by columns where there is no weight gradient.
+Pass of_activations(Pass pass) {
+  if (pass.frozen) pass.fp8_copies = 1;
+  return pass;
+}
+
 /// dgrad and wgrad of C = A[m,in] W[in,out], with what runs beside or between them.
 struct LinearShape {
   std::int64_t tokens, in, out;
@@ -85,14 +91,17 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t
   // a new tensor of its size, or an empty one that it keeps.
   if (pass.keeps_placeholders) {
     op.placeholders = {{s.in, s.out}};
-  } else if (!pass.gathers_parameters) {
+  } else if (!pass.gathers_parameters && !pass.frozen) {
     op.scratch = Bytes{pass.element() * op.parameters.front()};
   }
   if (!finds_input_quantised(pass))
-    add_cast(op.forward, pass, name + " cast", static_cast<double>(tokens * s.in),
+    add_cast(op.forward, of_activations(pass), name + " cast", static_cast<double>(tokens * s.in),
              tokens < s.tokens);
   add_weight_cast(op.forward, pass, name, s);
   add_weight_cast(op.backward, pass, name, s);
+  if (pass.transposes_weights && pass.quantises())
+    op.backward.emplace_back(
+        memory_bound(name + " weight transpose", 2 * pass.linear_element() * op.quantised));
   return op;
 }
 
@@ -189,19 +198,24 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
                  bool bias, int layers) {
   const LinearShape s{pass.tokens(), in, out, bias};
   const int gathers = pass.gathers_each ? layers : 1;
-  Op op = linear(pass, name, s, pass.outer_tokens());
-  op.saved = op.saved_input = kept_input(pass, in) * static_cast<double>(gathers);
+  const bool wide = pass.gathers_for_adapter();
+  Op op = linear(pass, name, s, wide ? s.tokens : pass.outer_tokens());
+  if (!pass.frozen) op.saved = op.saved_input = kept_input(pass, in) * static_cast<double>(gathers);
   op.kept_for_weights = kept_for_weights(pass, op, s);
   const bool split = pass.tensor > 1 && !pass.gathered;
   const bool hidden = pass.overlap_tensor && !pass.copies_shards;
-  add_cast(op.backward, pass, name + " gradient cast", static_cast<double>(s.tokens * s.out));
+  add_cast(op.backward, of_activations(pass), name + " gradient cast",
+           static_cast<double>(s.tokens * s.out));
   if (split && pass.sequence_parallel) {
+    Items gathered;
     for (int i = 0; i < gathers; ++i)
-      add_gather(op.forward, pass, name + " input", operand(pass, in));
+      add_gather(gathered, pass, name + " input", wide ? pass.activation(in) : operand(pass, in));
+    op.forward.insert(wide ? op.forward.begin() : op.forward.end(), gathered.begin(),
+                      gathered.end());
     if (!pass.copies_shards)
       add_gather(op.backward, pass, name + " input", operand(pass, in), hidden, true);
-    op.scratch += 2.0 * pass.activation(in);  // the gathered input, and its gradient before it is
-                                              // scattered
+    // The gathered input, and its gradient before it is scattered.
+    op.scratch += (pass.frozen ? 1.0 : 2.0) * pass.activation(in);
   }
   add_product(op.forward, pass, name, s);
   op.backward.emplace_back(data_gradient(pass, name, s));
@@ -223,10 +237,11 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
   Op op = linear(pass, name, s, s.tokens);
   add_product(op.forward, pass, name, s);
   if (bias) op.parameters.push_back(static_cast<double>(out));
-  op.saved = op.saved_input =
-      Bytes{pass.linear_element() * static_cast<double>(pass.tokens() * in)};
+  if (!pass.frozen)
+    op.saved = op.saved_input =
+        Bytes{pass.linear_element() * static_cast<double>(pass.tokens() * in)};
   op.kept_for_weights = kept_for_weights(pass, op, s);
-  add_cast(op.backward, pass, name + " gradient cast",
+  add_cast(op.backward, of_activations(pass), name + " gradient cast",
            static_cast<double>(pass.outer_tokens() * out), pass.outer_tokens() < s.tokens);
   const Bytes output = pass.activation(out);
   op.output = Bytes{pass.element() * static_cast<double>(pass.outer_tokens() * out)};

@@ -1,0 +1,25 @@
+// Blocks whose weights are not trained, but adapters beside them are.
+#pragma once
+
+#include <vector>
+
+#include "sim/ops/op_graph.hpp"
+
+namespace stepsim {
+
+/// Whether frozen weights that are kept in fp8 alone lie by rows, and are transposed in each
+/// backward pass (disable_parameter_transpose_cache: NVIDIA's fine-tuning has it in mlcommons/
+/// training_results_v4.0 NVIDIA/benchmarks/llama2_70b_lora, and in NVIDIA-NeMo/Megatron-Bridge
+/// src/megatron/bridge/perf_recipes/llama). Where products take them either way, or blocks have
+/// scales of their own, nothing is.
+bool transposes_frozen(const Scenario& scenario);
+
+/// For each op whether its inputs depend on an adapter of the same block, which has gradients of
+/// them then.
+std::vector<bool> behind_adapters(const OpDag& dag);
+
+/// Leaves the gradients of adapters alone, and what they need. `first`: nothing before the block is
+/// trained, so that its ops before the first adapter have no backward pass and keep nothing.
+void train_adapters_alone(OpDag& dag, bool first);
+
+}  // namespace stepsim

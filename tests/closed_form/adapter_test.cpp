@@ -1,0 +1,114 @@
+// What adapters alone make of state, of reductions and of gathers.
+//
+// P weights of 2 bytes are frozen, and A parameters of adapters trained by Adam in bf16 with 16-bit
+// gradients. Without sharding a rank holds 2 P + (2 + 2 + 12) A bytes and reduces 2 A a step; ZeRO
+// 1 shares out 12 A, and ZeRO 3 all of it, gathers 2 P + 2 A in each direction and reduces 2 A. A
+// pipeline whose backward passes are split has weight gradients of adapters alone to put off.
+#include <fmt/format.h>
+
+#include "sim/plan/memory.hpp"
+#include "sim/plan/schedule.hpp"
+#include "tests/closed_form/harness.hpp"
+#include "tests/source_folder.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+constexpr double kLayers = 4, h = 512, ffn = 4 * h, r = 8, V = 8192, ranks = 8;
+constexpr double A = kLayers * r * ((h + 3 * h) + 2 * h + 2 * (h + ffn));
+// Products with biases, two norms of two vectors; the last norm and both tables.
+constexpr double P =
+    kLayers * (3 * h * h + 3 * h + h * h + h + 2 * h * ffn + ffn + h + 4 * h) + 2 * h + 2 * V * h;
+
+Experiment trained(const std::string& parallelism, const std::string& lora = "lora: {rank: 8}") {
+  return Experiment(parse_scenario(fmt::format(R"(
+model:
+  {{name: m, layers: 4, hidden: 512, heads: 8, vocabulary: 8192, positions: 0,
+   tied_embeddings: false}}
+cluster: {{name: c, gpu: h100, gpus_per_node: 8, intra_node: nvlink4}}
+training: {{sequence_length: 256, global_batch: 16, micro_batch: 2, precision: bf16, attention: flash2, {}}}
+parallelism: {{{}}}
+run: {{steps: 1, warmup: 0}}
+)",
+                                               lora, parallelism),
+                                   "test.yaml", Library{{source_folder()}}, {},
+                                   {known_schedules(), {}, {}}));
+}
+
+double held(const Experiment& e, const std::string& category) {
+  const StageMemory memory = memory_of_stage(e.scenario, e.graph, 0);
+  for (const MemoryCategory& c : memory.categories) {
+    if (c.name == category) return c.bytes.bytes();
+  }
+  return 0;
+}
+
+/// Moved by collectives of that kind among the replicas in a step of rank 0.
+double moved(const Experiment& e, CollectiveOp op) {
+  double sum = 0;
+  for (const Task& task : e.plan.program(0).tasks) {
+    if (task.kind != TaskKind::communicate) continue;
+    const Operation& operation = e.plan.operations[task.work];
+    if (e.plan.names[operation.name].starts_with(name_of(op))) sum += operation.bytes.bytes();
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("frozen weights have no gradients and no optimizer state") {
+  const Experiment e = trained("data: {sharding: ddp}");
+  CHECK(held(e, "parameters") == 2 * (P + A));
+  CHECK(held(e, "gradients") == 2 * A);
+  CHECK(held(e, "optimizer") == 12 * A);
+  const Experiment shared = trained("data: {sharding: zero1}");
+  CHECK(held(shared, "parameters") == 2 * (P + A));
+  CHECK(held(shared, "optimizer") == 12 * A / ranks);
+  const Experiment sharded = trained("data: {sharding: zero3}");
+  CHECK(held(sharded, "parameters") == 2 * (P + A) / ranks);
+  CHECK(held(sharded, "gradients") == 2 * A / ranks);
+}
+
+TEST_CASE("fp8 weights that are not trained need no copy in 16 bits") {
+  const std::string common =
+      "transformer_impl: transformer_engine, lora: {rank: 8, target_modules: [linear_qkv]}";
+  const double linear = kLayers * (4 * h * h + 2 * h * ffn);
+  const double adapters = kLayers * r * (h + 3 * h);
+  const auto in_fp8 = [&](const std::string& more) {
+    Scenario scenario = trained("data: {sharding: ddp}", common).scenario;
+    scenario.training.precision = Precision::fp8;
+    scenario.training.fp8_parameters = !more.empty();
+    return Experiment(scenario);
+  };
+  CHECK(held(in_fp8(""), "parameters") == 2 * (P + adapters));
+  CHECK(held(in_fp8("kept"), "parameters") == 2 * (P - linear + adapters));
+  // By rows and by columns, for Hopper; kept alone, they are transposed when that is needed.
+  CHECK(held(in_fp8(""), "fp8 weights") == 2 * linear);
+  CHECK(held(in_fp8("kept"), "fp8 weights") == linear);
+}
+
+TEST_CASE("replicas reduce the gradients of adapters alone") {
+  const Experiment ddp = trained("data: {sharding: ddp}");
+  CHECK(moved(ddp, CollectiveOp::all_reduce) == 2 * A);
+  const Experiment zero1 = trained("data: {sharding: zero1}");
+  CHECK(moved(zero1, CollectiveOp::reduce_scatter) == 2 * A);
+  CHECK(moved(zero1, CollectiveOp::all_gather) == 2 * A);
+}
+
+TEST_CASE("what is sharded is gathered frozen or not, but not for a pass that is not run") {
+  const Experiment e = trained("data: {sharding: zero3}");
+  CHECK(moved(e, CollectiveOp::reduce_scatter) == 2 * A);
+  // Forward all, backward all but the embedding.
+  CHECK(moved(e, CollectiveOp::all_gather) == 2 * (2 * (P + A) - V * h));
+}
+
+TEST_CASE("adapters train in pipelines, with context ranks and with passes that are split") {
+  for (const char* split :
+       {"pipeline: {stages: 2}", "pipeline: {stages: 2, schedule: zb-h1}",
+        "tensor: 2, sequence: true, pipeline: {stages: 2}", "context: {degree: 2}",
+        "pipeline: {stages: 2, schedule: interleaved, chunks: 2}"}) {
+    CAPTURE(split);
+    CHECK(trained(split).step_seconds() > 0);
+  }
+}
