@@ -16,6 +16,7 @@ constexpr void drop_idle_gathers(DataParallel& data) {
   data.overlap_param_gather &= gathers_updates(data.sharding) && data.overlap;
   data.align_param_gather &= data.overlap_param_gather;
   data.copy_out &= data.sharding == Sharding::zero3;
+  data.loop_copies &= data.sharding == Sharding::zero3 && data.overlap;
   data.all_reduce_gradients &= data.sharding == Sharding::zero1 && !data.shard_degree;
 }
 

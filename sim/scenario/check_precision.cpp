@@ -38,11 +38,13 @@ std::vector<Objection> precision_objections(const Scenario& scenario) {
                      "scaling has",
                      "leave it out, or state \"precision: fp8\""});
   }
-  const bool gathers = gathers_updates(scenario.parallelism.data.sharding);
+  const Sharding sharding = scenario.parallelism.data.sharding;
+  const bool gathers = gathers_updates(sharding) || sharding == Sharding::zero3;
   if (t.fp8_parameters && (t.precision != Precision::fp8 || !gathers)) {
-    found.push_back({"training.fp8_parameters",
-                     "fp8_parameters are those that zero1 and zero2 gather where precision is fp8",
-                     "leave it out, or state \"precision: fp8\" and \"sharding: zero1\""});
+    found.push_back(
+        {"training.fp8_parameters",
+         "fp8_parameters are those that zero1, zero2 and zero3 gather where precision is fp8",
+         "leave it out, or state \"precision: fp8\" and \"sharding: zero1\""});
   }
   if (t.precision == Precision::fp8 && t.fp8_scaling == Fp8Scaling::mxfp8 && !scales_blocks(gpu)) {
     found.push_back({"training.fp8_scaling",

@@ -48,6 +48,7 @@ void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& ba
   data.overlap_param_gather = original.overlap_param_gather;
   data.align_param_gather = original.align_param_gather;
   data.copy_out = original.copy_out;
+  data.loop_copies = original.loop_copies;
   data.all_reduce_gradients = original.all_reduce_gradients;
   drop_idle_gathers(data);
   data.all_reduce_gradients |=
@@ -190,6 +191,7 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   settings.add("parallelism.data.align_param_gather", q.data.align_param_gather,
                p.data.align_param_gather);
   settings.add("parallelism.data.copy_out", q.data.copy_out, p.data.copy_out);
+  settings.add("parallelism.data.loop_copies", q.data.loop_copies, p.data.loop_copies);
   settings.add("parallelism.data.all_reduce_gradients", q.data.all_reduce_gradients,
                p.data.all_reduce_gradients);
   settings.add("parallelism.data.broadcast_buffers", q.data.broadcast_buffers,

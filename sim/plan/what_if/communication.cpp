@@ -69,6 +69,7 @@ Change resharded(const Scenario& scenario, Sharding sharding) {
   };
   drop("overlap_param_gather", now.overlap_param_gather, other.overlap_param_gather);
   drop("align_param_gather", now.align_param_gather, other.align_param_gather);
+  drop("loop_copies", now.loop_copies, other.loop_copies);
   if (!scenario.framework) {
     drop("copy_out", now.copy_out, other.copy_out);
     drop("all_reduce_gradients", now.all_reduce_gradients, other.all_reduce_gradients);
