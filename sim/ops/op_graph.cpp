@@ -37,6 +37,7 @@ Pass pass_of(const Scenario& s) {
   pass.fp8_scaling = s.training.fp8_scaling;
   pass.fp8_copies = fp8_copies(s.training.fp8_scaling, s.cluster.gpu.architecture);
   pass.recast_weights = s.parallelism.data.sharding == Sharding::zero3;
+  pass.gathers_fp8 = pass.recast_weights && s.training.fp8_parameters;
   pass.gradients = s.training.gradients;
   pass.adds_gradients = !s.training.fused_accumulation &&
                         (s.micro_batches() > 1 || s.training.finds_gradients()) &&

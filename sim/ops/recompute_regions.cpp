@@ -5,6 +5,12 @@
 // all of them runs again. Of norms, the experts' activation and MLA's up projections the output is
 // dropped, which the layer behind them would have kept as its input (CheckpointWithoutOutput).
 //
+// attention and mlp_up are what policies of jax.checkpoint leave that name the products to keep:
+// those to attention, so that it runs again with the product and the sum behind it, from which the
+// norm before the MLP starts; and not the MLP's, whose last one backward does not need
+// (AI-Hypercomputer/maxtext MaxText/layers/models.py, get_remat_policy; google/praxis
+// praxis/layers/checkpoint_policy.py).
+//
 // every_second_matmul is torchtitan's (pytorch/torchtitan
 // torchtitan/parallelisms/parallelize_llama.py, _save_list and _get_custom_policy): attention, what
 // is scattered over tensor ranks and the first, third, fifth and seventh of a layer's products are
@@ -12,6 +18,7 @@
 // norms, casts, keys, rotary positions, the projection behind attention, up, the activation.
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <string_view>
 
 #include "sim/ops/blocks.hpp"
@@ -59,6 +66,42 @@ struct Layer {
       if (const Op* op = find(name); op != nullptr && input == Bytes{0}) input = op->saved_input;
     }
     result.dropped -= input;
+    regions.push_back(std::move(result));
+  }
+
+  /// The MLP but for its last product, which keeps its input: without that, and before it.
+  void add_mlp_up(std::vector<RecomputeRegion>& regions) const {
+    const Op* up = find("mlp up");
+    const Op* down = find("mlp down");
+    if (up == nullptr || down == nullptr) return;
+    RecomputeRegion result = region(RecomputeModule::mlp_up, {"mlp up", "activation", "swiglu"});
+    result.before = index(down);
+    result.dropped += down->saved_input - up->saved_input;
+    // Its operand is quantised again, its weights are not.
+    std::copy_if(down->forward.begin(), down->forward.end(), std::back_inserter(result.forward),
+                 [](const Item& item) {
+                   const auto* launch = std::get_if<Launch>(&item);
+                   return launch != nullptr && launch->name == "mlp down cast";
+                 });
+    regions.push_back(std::move(result));
+  }
+
+  /// Attention up to the sum behind it, which the norm behind that keeps. It is there again before
+  /// all that the sum leads to.
+  void add_attention(std::vector<RecomputeRegion>& regions) const {
+    const auto core =
+        std::find_if(ops.begin(), ops.end(), [](const Op* op) { return op->core_attention; });
+    const auto sum = std::find_if(core, ops.end(),
+                                  [](const Op* op) { return op->name == "attention residual"; });
+    if (sum == ops.end()) return;
+    RecomputeRegion result =
+        region(RecomputeModule::attention, {(*core)->name, "projection", "attention residual"});
+    result.dropped = (*core)->saved_scores + (*sum)->saved;
+    if (std::next(sum) != ops.end() && (*std::next(sum))->name.ends_with(" norm"))
+      result.dropped += (*std::next(sum))->saved;
+    for (const std::string_view name : {"mlp down", "combine", "shared experts sum"}) {
+      if (const Op* op = find(name)) result.before = index(op);
+    }
     regions.push_back(std::move(result));
   }
 
@@ -180,12 +223,15 @@ std::vector<RecomputeRegion> recompute_regions(const Block& block) {
   // Where queries are compressed the norm's reader is that layer.
   const bool down = layer.find("query down") != nullptr;
   layer.add_norm(regions, "attention norm",
-                 {"qkv", "qkv adapter", down ? "query down" : "query up"}, {"projection"});
+                 {"qkv", "queries", "qkv adapter", down ? "query down" : "query up"},
+                 {"projection"});
   layer.add_core(regions);
+  layer.add_attention(regions);
   layer.add_norm(regions, "mlp norm", {"mlp up", "mlp up adapter", "router", "shared up"},
                  {"mlp down", "combine", "shared experts sum"});
   layer.add_checkpoint(regions, RecomputeModule::mlp,
                        {"mlp up", "activation", "swiglu", "mlp down"});
+  layer.add_mlp_up(regions);
   layer.add_every_second(regions);
   if (layer.find("router") == nullptr) return regions;
   std::erase_if(regions, [](const auto& r) { return r.module == RecomputeModule::mlp; });

@@ -5,8 +5,8 @@
 // attention are copied there, and back (NVIDIA/JAX-Toolbox
 // rosetta/rosetta/projects/maxtext/README.md, 24.04: "extra copies introduced by DUS [...] when
 // used in conjunction with custom NVIDIA kernels", and that the two flags against them are to be
-// off). The output of a layer's last product goes into the sum that the loop carries. Slices of
-// parameters and of their gradients are not counted.
+// off). The output of a layer's last product goes into the sum that the loop carries, and that of a
+// product that runs again is not kept. Slices of parameters and of their gradients are not counted.
 #include "sim/ops/blocks.hpp"
 
 namespace stepsim {
@@ -15,8 +15,12 @@ namespace {
 bool is_product(const Op& op) { return !op.parameters.empty() && op.flops > Flops{0}; }
 
 std::vector<std::size_t> kept_outputs(const Block& block, const Training& training) {
-  const bool keeps_attention = is_fused_attention(training.attention) &&
-                               !training.recompute.repeats(RecomputeModule::core_attention);
+  const Recomputation& again = training.recompute;
+  const bool repeats_attention = again.repeats(RecomputeModule::attention);
+  const bool repeats_mlp =
+      again.repeats(RecomputeModule::mlp) || again.repeats(RecomputeModule::mlp_up);
+  const bool keeps_attention = is_fused_attention(training.attention) && !repeats_attention &&
+                               !again.repeats(RecomputeModule::core_attention);
   std::vector<std::size_t> kept, products;
   for (const Op* op : block.order()) {
     const auto index = static_cast<std::size_t>(op - block.dag.ops.data());
@@ -24,6 +28,10 @@ std::vector<std::size_t> kept_outputs(const Block& block, const Training& traini
     if (op->core_attention && keeps_attention) kept.push_back(index);
   }
   if (!products.empty()) products.pop_back();
+  std::erase_if(products, [&](std::size_t index) {
+    const std::string& name = block.dag.ops[index].name;
+    return (repeats_attention && name == "projection") || (repeats_mlp && name == "mlp up");
+  });
   kept.insert(kept.end(), products.begin(), products.end());
   return kept;
 }

@@ -170,6 +170,9 @@ struct GatheredElements {
 GatheredElements gathered_elements(const Scenario& scenario, const Block& block, bool expert);
 /// What an op's passes gather.
 double gathered_elements(const Scenario& scenario, const Op& op);
+/// And in how many bytes: weights of linear layers may be quantised before.
+Bytes gathered_bytes(const Scenario& scenario, const Op& op);
+Bytes gathered_bytes(const Scenario& scenario, const Block& block, bool expert);
 
 /// A chain of these kernels, on a GPU that takes `factor` times as long; `launch` is the host's
 /// time for each.

@@ -46,6 +46,7 @@ class GatheredPass {
       if (has_next && prefetch_ == Prefetch::pre) ask(i + 1, 2);
       for (const int slot : slots_[i]) writer_.wait(slot);
       if (data_.copy_out && !slots_[i].empty()) copy_out(shop_.graph.blocks[blocks[i]]);
+      if (!slots_[i].empty()) copy_for_loop(shop_.graph.blocks[blocks[i]]);
       run(shop_.graph.blocks[blocks[i]]);
       if (has_next && prefetch_ == Prefetch::post) ask(i + 1, 1);
       finish(shop_.graph.blocks[blocks[i]]);
@@ -56,6 +57,27 @@ class GatheredPass {
   bool has_parameters_to_gather(const Block& block) const {
     return gathered_elements(shop_.scenario, block, false).each_pass > 0 ||
            gathered_elements(shop_.scenario, block, true).each_pass > 0;
+  }
+
+  /// This rank's part of the weights that are gathered in fp8.
+  void cast_share(const Block& block, const ParameterGroup& group) {
+    const Training& training = shop_.scenario.training;
+    double elements = 0;
+    for (const Op& op : block.dag.ops) elements += op.expert == group.expert ? op.quantised : 0;
+    if (!training.fp8_parameters || elements == 0) return;
+    const double each = fp8_cast_bytes(training.fp8_scaling, 1);
+    writer_.move("cast share of weights", Bytes{each * elements / group.shape.ranks}, cause_);
+  }
+
+  /// A loop of XLA's carries what it gathers for its next iteration in buffers of its own, from
+  /// which this one's kernels still read while the gather writes; so it is copied there in between
+  /// (openxla/xla xla/service/gpu/gpu_compiler.cc, AddDoubleBufferingPasses: unrolling by two is
+  /// "mostly to get rid of extra D2D copies"; its pull request 5473).
+  void copy_for_loop(const Block& block) {
+    if (!data_.loop_copies || !block.recomputable) return;
+    const Bytes bytes =
+        gathered_bytes(shop_.scenario, block, false) + gathered_bytes(shop_.scenario, block, true);
+    writer_.move("copy parameters for the loop", 2.0 * bytes, cause_);
   }
 
   /// FSDP2 gathers all parameters of a block in one buffer, and copies them to tensors of their own
@@ -69,12 +91,11 @@ class GatheredPass {
   }
 
   std::vector<int> gather(const Block& block, bool beside) {
-    const double element = shop_.scenario.training.element();
     std::vector<int> slots;
     for (const ParameterGroup& group : parameter_groups(shape_)) {
-      const auto elements = gathered_elements(shop_.scenario, block, group.expert);
-      const Bytes bytes{elements.each_pass * element};
+      const Bytes bytes = gathered_bytes(shop_.scenario, block, group.expert);
       if (group.shape.ranks == 1 || bytes == Bytes{0}) continue;
+      cast_share(block, group);
       slots.push_back(
           writer_.start(group.gather, CollectiveOp::all_gather, bytes, group.shape, beside));
     }
@@ -99,10 +120,19 @@ bool was_resharded(const Workshop& shop, const Block& block) {
 /// What FSDP does with a block's gradients before they are scattered: they become one flat tensor
 /// (backward of the views into the gathered parameters), of the type in which they are reduced, and
 /// are divided by a part of the ranks (pytorch/pytorch torch/distributed/fsdp/_runtime_utils.py,
-/// _reduce_grad). DeepSpeed's ZeRO 3 copies and divides likewise.
-void flatten_gradients(PassWriter& writer, const Scenario& scenario, double elements) {
+/// _reduce_grad). DeepSpeed's ZeRO 3 copies and divides likewise. What XLA scatters is what the
+/// product put out (openxla/xla xla/service/reduce_scatter_creator.h), of a loss that is a mean;
+/// but where a loop hands it to its next iteration to be reduced there it is copied, as parameters
+/// are.
+void flatten_gradients(PassWriter& writer, const Scenario& scenario, const Block& block,
+                       double elements) {
   const double computed = scenario.training.element();
   const double reduced = gradient_bytes(scenario);
+  if (scenario.training.fusion == Fusion::xla) {
+    if (scenario.parallelism.data.loop_copies && block.recomputable)
+      writer.move("copy gradients for the loop", Bytes{2 * reduced * elements});
+    return;
+  }
   writer.move("flatten gradients", Bytes{2 * computed * elements});
   if (reduced != computed) writer.move("cast gradients", Bytes{(computed + reduced) * elements});
   writer.move("divide gradients", Bytes{2 * reduced * elements});
@@ -117,7 +147,7 @@ std::vector<int> scatter_gradients(PassWriter& writer, const Workshop& shop,
     const double elements = elements_of(block, group);
     const Bytes gradients{elements * gradient_bytes(shop.scenario)};
     if (group.is_alone() || gradients == Bytes{0}) continue;
-    flatten_gradients(writer, shop.scenario, elements);
+    flatten_gradients(writer, shop.scenario, block, elements);
     const auto started = writer.start_reduction(group, gradients);
     slots.push_back(shop.scenario.parallelism.data.overlap ? started.scattered : started.reduced);
   }
@@ -138,8 +168,7 @@ class LoopPass {
     writer_.begin_block();
     for (const Op* op : ops) {
       for (const ParameterGroup& group : parameter_groups(shape_)) {
-        const Bytes bytes{gathered_elements(shop_.scenario, *op) *
-                          shop_.scenario.training.element()};
+        const Bytes bytes = gathered_bytes(shop_.scenario, *op);
         if (group.expert != op->expert || group.shape.ranks == 1 || bytes == Bytes{0}) continue;
         gathers_[op] = writer_.start(group.gather, CollectiveOp::all_gather, bytes, group.shape);
       }
@@ -207,6 +236,21 @@ double gathered_elements(const Scenario& scenario, const Op& op) {
     for (const double tensor : *tensors) sum += tensor < threshold ? 0 : tensor;
   }
   return sum;
+}
+
+Bytes gathered_bytes(const Scenario& scenario, const Op& op) {
+  const Training& training = scenario.training;
+  const double elements = gathered_elements(scenario, op);
+  const double narrow = training.fp8_parameters ? std::min(op.quantised, elements) : 0;
+  return Bytes{(elements - narrow) * training.element() + narrow * fp8_bytes(training.fp8_scaling)};
+}
+
+Bytes gathered_bytes(const Scenario& scenario, const Block& block, bool expert) {
+  Bytes bytes;
+  for (const Op& op : block.dag.ops) {
+    if (op.expert == expert) bytes += gathered_bytes(scenario, op);
+  }
+  return bytes;
 }
 
 GatheredElements gathered_elements(const Scenario& scenario, const Block& block, bool expert) {

@@ -46,6 +46,12 @@ void check_gathers(const Scenario& s, const KeyReports& keys) {
                 fmt::format("copy_out is about zero3, but sharding is {}", name_of(data.sharding)),
                 "leave it out");
   }
+  const bool prefetches = data.forward_prefetch && data.backward_prefetch != Prefetch::none;
+  if (data.loop_copies && !(sound.loop_copies && s.training.scan_layers && prefetches)) {
+    keys.report("parallelism.data.loop_copies",
+                "loop_copies is about zero3 that gathers ahead, in a loop over layers",
+                "leave it out, or state \"sharding: zero3\" and \"scan_layers: true\"");
+  }
   if (sound.all_reduce_gradients != data.all_reduce_gradients &&
       !default_data(s.framework).all_reduce_gradients) {
     keys.report("parallelism.data.all_reduce_gradients",

@@ -28,6 +28,8 @@ inline constexpr std::array kGatherKeys{
               [](const DataParallel& d) { return d.overlap_param_gather; }},
     GatherKey{"copy_out", &DataParallel::copy_out,
               [](const DataParallel& d) { return d.sharding == Sharding::zero3; }},
+    GatherKey{"loop_copies", &DataParallel::loop_copies,
+              [](const DataParallel& d) { return d.sharding == Sharding::zero3 && d.overlap; }},
     GatherKey{
         "all_reduce_gradients", &DataParallel::all_reduce_gradients,
         [](const DataParallel& d) { return d.sharding == Sharding::zero1 && !d.shard_degree; }},

@@ -39,11 +39,13 @@ std::vector<Objection> precision_objections(const Scenario& scenario) {
                      "leave it out, or state \"precision: fp8\""});
   }
   const Sharding sharding = scenario.parallelism.data.sharding;
-  const bool holds = gathers_updates(sharding) || (t.lora && sharding == Sharding::ddp);
+  const bool holds = gathers_updates(sharding) || sharding == Sharding::zero3 ||
+                     (t.lora && sharding == Sharding::ddp);
   if (t.fp8_parameters && (t.precision != Precision::fp8 || !holds)) {
-    found.push_back({"training.fp8_parameters",
-                     "fp8_parameters are those that zero1 and zero2 gather where precision is fp8",
-                     "leave it out, or state \"precision: fp8\" and \"sharding: zero1\""});
+    found.push_back(
+        {"training.fp8_parameters",
+         "fp8_parameters are those that zero1, zero2 and zero3 gather where precision is fp8",
+         "leave it out, or state \"precision: fp8\" and \"sharding: zero1\""});
   }
   if (t.precision == Precision::fp8 && t.fp8_scaling == Fp8Scaling::mxfp8 && !scales_blocks(gpu)) {
     found.push_back({"training.fp8_scaling",

@@ -23,11 +23,13 @@ bool has_module(const Transformer& t, RecomputeModule module) {
   switch (module) {
     case RecomputeModule::every_second_matmul:
     case RecomputeModule::core_attention:
+    case RecomputeModule::attention:
     case RecomputeModule::layernorm:
       return true;
     case RecomputeModule::mla_up_proj:
       return t.mla.has_value();
     case RecomputeModule::mlp:
+    case RecomputeModule::mlp_up:
       return !t.experts || t.experts->dense_layers > 0;
     case RecomputeModule::moe:
     case RecomputeModule::moe_act:
@@ -98,10 +100,15 @@ class Objections {
       if (has_module(*t, module)) continue;
       object("modules", fmt::format("'{}' has no {}", s_.model.name, name_of(module)), "");
     }
-    if (!r_.repeats(RecomputeModule::moe)) return;
-    for (const RecomputeModule part : {RecomputeModule::moe_act, RecomputeModule::shared_experts}) {
-      if (r_.repeats(part))
-        object("modules", fmt::format("moe and {}: the second is part of the first", name_of(part)),
+    using enum RecomputeModule;
+    for (const auto& [whole, part] : {std::pair{moe, moe_act},
+                                      {moe, shared_experts},
+                                      {attention, core_attention},
+                                      {mlp, mlp_up}}) {
+      if (r_.repeats(whole) && r_.repeats(part))
+        object("modules",
+               fmt::format("{} and {}: the second is part of the first", name_of(whole),
+                           name_of(part)),
                "state one of the two");
     }
   }

@@ -29,9 +29,11 @@ template <class Io>
 void describe(Io& io, Recomputation& r) {
   io.field("kind", r.kind, any, "selective: modules of each layer; full: whole layers");
   io.fallback(r.modules, r.modules, "[core_attention]");
-  io.field("modules", r.modules, any,
-           "selective: what is computed again; Megatron-LM's --recompute-modules, or torchtitan's "
-           "selective_ac_option op, which keeps attention and every second matrix product");
+  io.field(
+      "modules", r.modules, any,
+      "selective: what is computed again; Megatron-LM's --recompute-modules, attention with the "
+      "product and the sum behind it, an MLP but for its last product (mlp_up), or torchtitan's "
+      "selective_ac_option op, which keeps attention and every second matrix product");
   io.field("method", r.method, any,
            "full: uniform: all layers, in groups; block: the first layers of each chunk");
   io.field("layers", r.layers, between(1, 1e5),
@@ -83,8 +85,10 @@ void describe(Io& io, Training& t) {
   io.field(
       "fp8_parameters", t.fp8_parameters, any,
       "those of linear layers are updated and gathered in fp8 by zero1 and zero2, as Megatron-"
-      "LM's --fp8-param-gather; memory is counted as without. With lora: frozen ones are kept "
-      "in fp8 alone, also by ddp, and transposed in each backward pass where products need that");
+      "LM's --fp8-param-gather; by zero3 each rank casts its share and fp8 is gathered, as XLA's "
+      "collective quantizer makes of it; memory is counted as without. With lora: frozen ones are "
+      "kept in fp8 alone, also by ddp, and transposed in each backward pass where products need "
+      "that");
   io.fallback(t.gradients, default_gradients(io.framework(), storage_of(t.precision)),
               "as precision, bf16 with fp8; or the framework's");
   io.field("gradients", t.gradients, any, "type that gradients are kept and reduced in");
@@ -224,6 +228,11 @@ void describe_gathers(Io& io, DataParallel& d, const DataParallel& preset) {
       "copy_out", d.copy_out, any,
       "zero3: a block's gathered parameters are copied from the buffer that they were gathered "
       "in to tensors of their own");
+  io.field(
+      "loop_copies", d.loop_copies, any,
+      "zero3 with scan_layers and prefetch: what one iteration of the loop gathers, or leaves to "
+      "be reduced, for the next is copied into the loop's own buffers, as XLA does where it does "
+      "not unroll the loop by two (xla_gpu_enable_while_loop_double_buffering)");
   io.fallback(d.reshard_after_forward, preset.reshard_after_forward, "all, or the framework's");
   io.field("reshard_after_forward", d.reshard_after_forward, any,
            "zero3: blocks that are gathered again for backward; layers: not embedding and head");

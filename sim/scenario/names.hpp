@@ -69,9 +69,11 @@ inline constexpr std::array kNames<MovingKernels> = {
 template <>
 inline constexpr std::array kNames<RecomputeModule> = {
     std::pair{std::string_view("core_attention"), RecomputeModule::core_attention},
+    std::pair{std::string_view("attention"), RecomputeModule::attention},
     std::pair{std::string_view("layernorm"), RecomputeModule::layernorm},
     std::pair{std::string_view("mla_up_proj"), RecomputeModule::mla_up_proj},
     std::pair{std::string_view("mlp"), RecomputeModule::mlp},
+    std::pair{std::string_view("mlp_up"), RecomputeModule::mlp_up},
     std::pair{std::string_view("moe"), RecomputeModule::moe},
     std::pair{std::string_view("moe_act"), RecomputeModule::moe_act},
     std::pair{std::string_view("shared_experts"), RecomputeModule::shared_experts},

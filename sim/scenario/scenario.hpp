@@ -99,13 +99,16 @@ enum class Fusion {
 /// Kernels that move bytes and not weights, by what they compute.
 enum class MovingKernels { elementwise, dropout, norm, softmax };
 enum class RecomputeMethod { uniform, block };
-/// Parts of a layer, named after Megatron-LM's --recompute-modules; and all that torchtitan's
-/// selective checkpointing by operations computes again.
+/// Parts of a layer, named after Megatron-LM's --recompute-modules; attention up to the sum behind
+/// it, and an MLP but for its last product, as policies of jax.checkpoint leave them; and all that
+/// torchtitan's selective checkpointing by operations computes again.
 enum class RecomputeModule {
   core_attention,
+  attention,
   layernorm,
   mla_up_proj,
   mlp,
+  mlp_up,
   moe,
   moe_act,
   shared_experts,
@@ -315,7 +318,8 @@ struct DataParallel {
   Prefetch backward_prefetch = Prefetch::pre;
   bool limit_all_gathers = false;  ///< the host waits until at most two blocks are gathered (FSDP1)
   bool limit_reduce_scatters = false;  ///< compute waits for the last block's reduction (FSDP2)
-  bool copy_out = false;  ///< gathered parameters are copied from the gather's buffer (FSDP2)
+  bool copy_out = false;     ///< gathered parameters are copied from the gather's buffer (FSDP2)
+  bool loop_copies = false;  ///< what an iteration of scan_layers hands the next is copied (XLA)
   Reshard reshard_after_forward = Reshard::all;
   std::int64_t persistence_threshold =
       0;  ///< elements; smaller parameters stay gathered (DeepSpeed)

@@ -126,10 +126,9 @@ class BlockCoster {
 
   void add_gathers(BlockCost& cost, const Block& block) {
     for (const ParameterGroup& group : parameter_groups(shape_)) {
-      const double elements = gathered_elements(scenario_, block, group.expert).each_pass;
       const double all = group.expert ? cost.experts : cost.dense;
       cost.gather += seconds_of(CollectiveOp::all_gather,
-                                Bytes{elements * scenario_.training.element()}, group.shape);
+                                gathered_bytes(scenario_, block, group.expert), group.shape);
       cost.scatter += seconds_of(CollectiveOp::reduce_scatter,
                                  Bytes{all * gradient_bytes(scenario_)}, group.shape);
     }

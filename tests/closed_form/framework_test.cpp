@@ -5,6 +5,8 @@
 //   bucket_views      or each gradient moves to its bucket and back, once each
 //   ZeRO 3            gathers 2 L psi a micro-batch, or L psi where forward keeps what it gathered
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -472,4 +474,55 @@ TEST_CASE("limited reductions make compute wait for the one before the last") {
   };
   CHECK(edges(false) == 0);
   CHECK(edges(true) >= kLayers - 3);
+}
+
+namespace {
+
+/// ZeRO 3 of four layers over four ranks in a loop as XLA compiles it: a layer has 12 h^2 elements
+/// in its products, h = 512.
+Experiment scanned(const std::string& training, const std::string& data = "") {
+  return Experiment(fmt::format(R"(
+model: {{name: m, layers: 4, hidden: 512, heads: 8, vocabulary: 8192, dropout: false, bias: false}}
+cluster: {{name: c, gpu: h100, gpus_per_node: 4, intra_node: nvlink4}}
+training: {{sequence_length: 256, global_batch: 4, scan_layers: true, {}}}
+parallelism: {{data: {{sharding: zero3{}}}}}
+run: {{steps: 1, warmup: 1}}
+)",
+                                training, data));
+}
+
+std::map<std::string, int> kernels_of(const Experiment& e) {
+  std::map<std::string, int> kernels;
+  for (const Task& task : e.plan.program(0).tasks) {
+    if (task.kind != TaskKind::chain || task.step != 1) continue;
+    for (const Kernel& kernel : e.plan.chains[task.work].kernels)
+      ++kernels[std::string(e.plan.names[kernel.name])];
+  }
+  return kernels;
+}
+
+}  // namespace
+
+TEST_CASE("XLA scatters gradients as products leave them") {
+  for (const char* name : {"flatten gradients", "divide gradients"}) {
+    CHECK(kernels_of(scanned("fusion: fused"))[name] > 0);
+    CHECK(kernels_of(scanned("fusion: xla"))[name] == 0);
+  }
+}
+
+TEST_CASE("a loop that is not unrolled copies what its next iteration gets") {
+  auto kernels = kernels_of(scanned("fusion: xla", ", loop_copies: true"));
+  CHECK(kernels["copy parameters for the loop"] == 2 * 4);
+  CHECK(kernels["copy gradients for the loop"] == 4);
+  CHECK(kernels_of(scanned("fusion: xla"))["copy parameters for the loop"] == 0);
+}
+
+TEST_CASE("ZeRO 3 gathers fp8 parameters in 1 B an element, and turns them before forward passes") {
+  const Experiment wide = scanned("fusion: xla, precision: fp8");
+  const Experiment narrow = scanned("fusion: xla, precision: fp8, fp8_parameters: true");
+  CHECK(sum(gathered(wide.plan)) - sum(gathered(narrow.plan)) ==
+        nine_digits(2.0 * 4 * 12 * 512 * 512));
+  CHECK(kernels_of(wide)["mlp up weight cast"] == 2 * 4);
+  CHECK(kernels_of(narrow)["mlp up weight cast"] == 0);
+  CHECK(kernels_of(narrow)["mlp up weight transpose"] == 4);
 }

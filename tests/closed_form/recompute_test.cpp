@@ -4,7 +4,8 @@
 // of s b h bytes (Korthikanti et al. 2022, section 4.1): 2 for each norm's input, 2 and 6 around
 // the projection to queries, keys and values, 5 a s/h of scores, 2 before the projection behind
 // attention, 2, 8 and 8 in the MLP, and two dropout masks: 34 + 5 a s/h. Then
-//   core_attention drops 5 a s/h, layernorm the 2 + 2 that norms pass on, mlp 8 + 8;
+//   core_attention drops 5 a s/h, layernorm the 2 + 2 that norms pass on, mlp and mlp_up 8 + 8;
+//   attention 5 a s/h, and behind it a mask, 1, and the input of the norm before the MLP, 2;
 //   full keeps 2: of L layers in groups of N, 2 L/N, and N (34 + 5 a s/h) - 2 come back at a time;
 //   full for N layers alone keeps 2 N + (L - N) (34 + 5 a s/h).
 #include "sim/plan/recompute.hpp"
@@ -90,6 +91,8 @@ TEST_CASE("selective recompute drops 5 a s/h of scores, 4 behind norms, 16 in th
   CHECK(kept("core_attention") == nine_digits(8 * 34));
   CHECK(kept("layernorm") == nine_digits(8 * (kLayer - 4)));
   CHECK(kept("mlp") == nine_digits(8 * (kLayer - 16)));
+  CHECK(kept("mlp_up") == nine_digits(8 * (kLayer - 16)));
+  CHECK(kept("attention") == nine_digits(8 * (34 - 3)));
   CHECK(kept("core_attention, layernorm, mlp") == nine_digits(8 * 14));
 }
 
@@ -132,6 +135,11 @@ TEST_CASE("HFU counts L forward passes again, N of each chunk, or the modules") 
         nine_digits(4 * 4));
   const double mlp = 16 * b * s * h * h / (24 * b * s * h * h * (1 + s / (6 * h)));
   CHECK(layers_again(gpt("{kind: selective, modules: [mlp]}")) == nine_digits(4 * 8 * mlp));
+  CHECK(layers_again(gpt("{kind: selective, modules: [mlp_up]}")) == nine_digits(4 * 8 * mlp / 2));
+  const double core = 4 * b * s * s * h, projection = 2 * b * s * h * h;
+  const double layer = 24 * b * s * h * h * (1 + s / (6 * h));
+  CHECK(layers_again(gpt("{kind: selective, modules: [attention]}")) ==
+        nine_digits(4 * 8 * (core + projection) / layer));
   CHECK(layers_again(gpt("{kind: selective, modules: [layernorm]}")) == 0);
 }
 
@@ -167,6 +175,9 @@ TEST_CASE("modules run again in the order in which the backward pass needs them"
         "rotary embedding, scores, softmax, attention dropout, context, context to the back, ");
   CHECK(repeated_kernels(gpt("{kind: selective, modules: [layernorm, mlp]}")) ==
         "mlp norm, mlp up, activation, mlp down, attention norm, ");
+  CHECK(repeated_kernels(gpt("{kind: selective, modules: [attention, layernorm, mlp_up]}")) ==
+        "rotary embedding, scores, softmax, attention dropout, context, context to the back, "
+        "projection, attention residual, mlp norm, mlp up, activation, attention norm, ");
   const std::string experts =
       ", experts: {count: 4, top_k: 1, ffn: 512, shared_ffn: 512}, dropout: false, "
       "bias: false";
@@ -207,6 +218,12 @@ TEST_CASE("every second of seven products runs again, and all that only moves by
   const double layer = 24 * b * s * h * h * (1 + s / (6 * h));
   const double again = 2 * b * s * h * (h / 2 + h + 2 * h);
   CHECK(layers_again(scenario) == nine_digits(4 * 8 * again / layer));
+}
+
+TEST_CASE("the norm before queries, keys and values of their own runs again") {
+  CHECK(repeated_kernels(llama("attention, layernorm, mlp_up")) ==
+        "rotary embedding, attention, projection, attention residual, mlp norm, mlp up, swiglu, "
+        "attention norm, ");
 }
 
 TEST_CASE("what is scattered over tensor ranks is kept, so that its product does not run again") {

@@ -237,6 +237,11 @@ TEST_CASE("a loop over layers copies what products and a fused attention leave f
     CHECK(more("none", "unfused", forward) == 2 * (4 * kActivation + F));
     CHECK(more("selective", "flash2", forward) == 2 * (4 * kActivation + F));
     CHECK(more("full", "flash2", forward) == 0);
+    // A product that runs again is not kept: the MLP's, then the projection too.
+    CHECK(more("{kind: selective, modules: [core_attention, mlp_up]}", "flash2", forward) ==
+          2 * 4 * kActivation);
+    CHECK(more("{kind: selective, modules: [attention, mlp_up]}", "flash2", forward) ==
+          2 * 3 * kActivation);
   }
 }
 

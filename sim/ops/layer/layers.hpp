@@ -38,6 +38,7 @@ struct Pass {
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;
   int fp8_copies = 2;           ///< of a quantised tensor: by rows, and by columns
   bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
+  bool gathers_fp8 = false;     ///< they come quantised, by rows, in each pass
   Precision gradients = Precision::bf16;
   bool adds_gradients = false;           ///< kernels add to those that are there already
   std::int64_t vocabulary_multiple = 1;  ///< rows of it on each tensor rank are padded to
@@ -268,6 +269,10 @@ Pass unquantised(Pass pass);
 /// Nothing where the layer is not fp8.
 void add_cast(Items& items, const Pass& pass, const std::string& name, double elements,
               bool is_gathered = false);
+/// Weights that are not quantised once a step: those of one pass by rows and by columns; or, where
+/// they come in fp8, those that the forward product needs by columns.
+void add_weight_cast(Items& items, const Pass& pass, const std::string& name, double elements,
+                     bool forward);
 /// A product of a linear layer.
 Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
                    std::int64_t k, bool weight_gradient = false);

@@ -15,6 +15,9 @@
 // gathers it, keeps it and scatters its gradient for itself (torch/distributed/tensor/parallel/
 // style.py, ColwiseParallel with input_layouts=Shard(1)), and autograd adds the gradients.
 //
+// Hopper multiplies fp8 tensors whose rows run along the sum. Of weights that are gathered in fp8 a
+// copy is turned for the product that needs the other order, which is the forward one.
+//
 // An fp8 tensor that has its scale from itself (current scaling) is read for its largest value,
 // 2 B an element, of which another kernel makes the scale, 4 B each (NVIDIA/TransformerEngine
 // transformer_engine/common/recipe/current_scaling.cu, amax_kernel and
@@ -46,12 +49,6 @@ struct LinearShape {
   std::int64_t tokens, in, out;
   bool bias;
 };
-
-/// The weights by rows and columns, where they are not quantised once a step.
-void add_weight_cast(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
-  if (pass.recast_weights)
-    add_cast(items, pass, name + " weight cast", static_cast<double>(s.in * s.out));
-}
 
 Launch data_gradient(const Pass& pass, const std::string& name, LinearShape s) {
   return linear_gemm(name + " dgrad", pass, s.tokens, s.in, s.out);
@@ -97,8 +94,8 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t
   if (!finds_input_quantised(pass))
     add_cast(op.forward, of_activations(pass), name + " cast", static_cast<double>(tokens * s.in),
              tokens < s.tokens);
-  add_weight_cast(op.forward, pass, name, s);
-  add_weight_cast(op.backward, pass, name, s);
+  add_weight_cast(op.forward, pass, name, op.parameters.front(), true);
+  add_weight_cast(op.backward, pass, name, op.parameters.front(), false);
   if (pass.transposes_weights && pass.quantises())
     op.backward.emplace_back(
         memory_bound(name + " weight transpose", 2 * pass.linear_element() * op.quantised));
@@ -292,6 +289,15 @@ void add_cast(Items& items, const Pass& pass, const std::string& name, double el
     items.emplace_back(memory_bound(name + " scale", 2 * kScale.bytes()));
   }
   items.emplace_back(memory_bound(name, bytes * elements));
+}
+
+void add_weight_cast(Items& items, const Pass& pass, const std::string& name, double elements,
+                     bool forward) {
+  if (!pass.recast_weights) return;
+  if (!pass.gathers_fp8) return add_cast(items, pass, name + " weight cast", elements);
+  if (!forward || pass.fp8_copies == 1) return;
+  items.emplace_back(
+      memory_bound(name + " weight transpose", 2 * fp8_bytes(pass.fp8_scaling) * elements));
 }
 
 namespace {

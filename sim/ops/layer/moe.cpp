@@ -84,15 +84,15 @@ struct GroupedLinear {
   std::int64_t in, out;
 };
 
-void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
-  const auto elements = static_cast<double>(rows.local * l.in * l.out);
-  if (pass.recast_weights) add_cast(items, pass, std::string(l.name) + " weight cast", elements);
+void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const GroupedLinear& l,
+                      bool forward) {
+  add_weight_cast(items, pass, l.name, static_cast<double>(rows.local * l.in * l.out), forward);
 }
 
 void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
   const std::string name = l.name;
   add_cast(op.forward, pass, name + " cast", rows.computed * static_cast<double>(l.in));
-  add_weight_casts(op.forward, pass, rows, l);
+  add_weight_casts(op.forward, pass, rows, l, true);
   op.forward.emplace_back(grouped_gemm(name, pass, rows.each, l.out, l.in, rows.local));
   op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
                        static_cast<double>(l.in * l.out));
@@ -106,7 +106,7 @@ void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear
 
 void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
   const std::string name = l.name;
-  add_weight_casts(op.backward, pass, rows, l);
+  add_weight_casts(op.backward, pass, rows, l, false);
   add_cast(op.backward, pass, name + " gradient cast", rows.computed * static_cast<double>(l.out));
   op.backward.emplace_back(grouped_gemm(name + " dgrad", pass, rows.each, l.in, l.out, rows.local));
   op.backward.emplace_back(
