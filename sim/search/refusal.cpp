@@ -51,6 +51,7 @@ bool experts_fit(const Scenario& s, const Transformer& t) {
       (!p.sequence || !divides(p.tensor, e.ffn) || !divides(p.tensor, e.shared_ffn)))
     return false;
   if (!divides(p.expert.degree, e.count) || !divides(p.expert.degree, s.replicas())) return false;
+  if (p.expert.dispatcher == Dispatcher::deepep && p.tensor > 1) return false;
   return p.expert.capacity || p.expert.imbalance <= p.expert.degree;
 }
 
