@@ -85,6 +85,13 @@ TEST_CASE("a kernel with a block for each SM loses more than the SMs that are he
   CHECK(run.end(kNothing) == doctest::Approx(0.75 + 1 - 0.375));
 }
 
+TEST_CASE("a kernel that leaves SMs to an exchange loses these and no more") {
+  const Kernel gemm{.seconds = 1, .contention = 1.5};
+  CHECK(slowdown(gemm, {.reserved_sms = 0.2}) == doctest::Approx(1.25));
+  CHECK(slowdown(gemm, {.held_sms = 0.3, .reserved_sms = 0.2}) == doctest::Approx(2 * 1.5));
+  CHECK(slowdown({.seconds = 1, .memory_bound = true}, {.reserved_sms = 0.2}) == 1);
+}
+
 TEST_CASE("a device that moves messages itself computes in the time that is left") {
   const Kernel gemm{.seconds = 1};
   const Kernel copy{.seconds = 1, .memory_bound = true};

@@ -45,19 +45,19 @@ TEST_CASE("the pass with more exchanges goes on when the other is through") {
 TEST_CASE("a token reaches the ranks and nodes that an enumeration of all choices finds") {
   // Three of 8 experts, on 4 ranks and 2 nodes.
   double ranks = 0, nodes = 0;
-  int choices = 0;
+  int drawn = 0;
   for (int a = 0; a < 8; ++a) {
     for (int b = 0; b < a; ++b) {
       for (int c = 0; c < b; ++c) {
         ranks += static_cast<double>(std::set<int>{a / 2, b / 2, c / 2}.size());
         nodes += static_cast<double>(std::set<int>{a / 4, b / 4, c / 4}.size());
-        ++choices;
+        ++drawn;
       }
     }
   }
   const TokenRoutes routes = token_routes({8, 3, {}}, 4, 2);
-  CHECK(routes.ranks == doctest::Approx(ranks / choices).epsilon(1e-12));
-  CHECK(routes.nodes == doctest::Approx(nodes / choices).epsilon(1e-12));
+  CHECK(routes.ranks == doctest::Approx(ranks / drawn).epsilon(1e-12));
+  CHECK(routes.nodes == doctest::Approx(nodes / drawn).epsilon(1e-12));
 }
 
 TEST_CASE("a limit on nodes holds as far as the experts of a token find room") {
