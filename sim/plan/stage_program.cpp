@@ -196,8 +196,10 @@ class StageWriter {
       chunk.gathered = false;
       chunk.asked.clear();
     }
-    ask_for(0);
-    ask_for(1);
+    // Stages that hold copies of each other's parts begin with the same one.
+    const int first = actions_.front().chunk;
+    ask_for(first);
+    ask_for(first == 0 ? 1 : 0);
   }
 
   void write_passes() {

@@ -140,3 +140,29 @@ TEST_CASE("pairs of passes take equally long folded and unfolded, and no less th
       CHECK(ends[step] >= path[step] * (1 - kExact));
   }
 }
+
+TEST_CASE("holders of copies gather parameters together, whichever micro-batches they begin with") {
+  for (const char* gather :
+       {"overlap_param_gather: true", "overlap_param_gather: true, align_param_gather: true",
+        "overlap_param_gather: true, align_param_gather: false"}) {
+    CAPTURE(gather);
+    const Scenario scenario =
+        scenario_with(*Registry<Schedule>::find("dualpipe"), 4,
+                      fmt::format("  data: {{sharding: zero1, {}, bucket: 1 MiB}}", gather));
+    const Plan plan = make_plan(scenario, build(scenario));
+    CHECK_NOTHROW(simulate(plan));
+    double gathered = -1;
+    for (const Program& program : plan.programs) {
+      double bytes = 0;
+      for (const Task& task : program.tasks) {
+        if (task.kind == TaskKind::communicate && task.channel == Channel::data_gather)
+          bytes += plan.operations[task.work].bytes.bytes();
+      }
+      if (program.stage == 0 || program.stage == 3) {
+        if (gathered >= 0) CHECK(bytes == doctest::Approx(gathered));
+        gathered = bytes;
+      }
+    }
+    CHECK(gathered > 0);
+  }
+}
