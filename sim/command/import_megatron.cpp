@@ -180,12 +180,9 @@ class MegatronImport {
           fmt::format("--expert-tensor-parallel-size {} with --tensor-model-parallel-size {}: "
                       "experts are split by tensor parallelism as all layers are",
                       tensor, tensor_));
-    const std::string dispatcher = o_.text("moe-token-dispatcher-type", "allgather");
-    if (expert_ > 1 && dispatcher != "alltoall")
-      draft_.note("--moe-token-dispatcher-type " + dispatcher,
-                  "tokens reach their experts by all-to-all");
     Entries e;
     if (expert_ > 1) e.push_back(fmt::format("degree: {}", expert_));
+    write_dispatcher(e);
     // A negative factor is none.
     const std::string capacity = o_.text("moe-expert-capacity-factor", "-1");
     if (!capacity.starts_with('-')) {
@@ -194,6 +191,24 @@ class MegatronImport {
         draft_.note(o_.shown("moe-expert-capacity-factor"), "experts' rows are padded to it");
     }
     draft_.map("  expert", e);
+  }
+
+  /// Megatron-LM's own checks see to it that passes can run in pairs.
+  void write_dispatcher(Entries& e) {
+    const std::string dispatcher = o_.text("moe-token-dispatcher-type", "allgather");
+    const bool enabled = o_.has("moe-enable-deepep");
+    const bool chosen = o_.text("moe-flex-dispatcher-backend", "deepep") == "deepep";
+    const std::int64_t sms = o_.integer("moe-deepep-num-sms", kDeepEpSms);
+    const bool pairs = o_.has("overlap-moe-expert-parallel-comm");
+    if (expert_ == 1) return;
+    if (dispatcher == "flex" && (enabled || chosen) && tensor_ == 1) {
+      e.emplace_back("dispatcher: deepep");
+      if (sms != kDeepEpSms) e.push_back(fmt::format("sms: {}", sms));
+    } else if (dispatcher != "alltoall") {
+      draft_.note("--moe-token-dispatcher-type " + dispatcher,
+                  "tokens reach their experts by all-to-all");
+    }
+    if (pairs) e.emplace_back("overlap: true");
   }
 
   std::string sharding() {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "sim/plan/resources.hpp"
-
 namespace stepsim {
 
 double ChainRun::end(const Taken& taken) const {
@@ -16,8 +14,7 @@ double ChainRun::end(const Taken& taken) const {
   for (std::size_t i = kernel_; i < chain_->kernels.size(); ++i) {
     const Kernel& kernel = chain_->kernels[i];
     if (done <= 0) date = std::max(date, launched(i));
-    date += (kernel.seconds - done) *
-            slowdown(kernel, taken.held_sms, taken.memory_share, taken.device_share);
+    date += (kernel.seconds - done) * slowdown(kernel, taken);
     done = 0;
   }
   return date;
@@ -29,7 +26,7 @@ void ChainRun::advance(double date, const Taken& taken) {
     const Kernel& kernel = chain_->kernels[kernel_];
     if (done_ <= 0) now_ = begun_ = std::max(now_, launched(kernel_));
     if (now_ >= date) return;
-    const double factor = slowdown(kernel, taken.held_sms, taken.memory_share, taken.device_share);
+    const double factor = slowdown(kernel, taken);
     const double needed = (kernel.seconds - done_) * factor;
     if (now_ + needed > date) {
       const double run = date - now_;

@@ -9,17 +9,9 @@
 #include <vector>
 
 #include "sim/plan/plan.hpp"
+#include "sim/plan/resources.hpp"
 
 namespace stepsim {
-
-/// Shares of a rank's SMs, memory bandwidth and whole device that operations beside the kernels
-/// take.
-struct Taken {
-  double held_sms = 0;
-  double memory_share = 0;
-  double device_share = 0;
-  bool nothing() const { return held_sms <= 0 && memory_share <= 0 && device_share <= 0; }
-};
 
 class ChainRun {
  public:

@@ -204,6 +204,7 @@ void Executor::finish_chain(std::uint32_t rank, double date) {
 void Executor::take(std::uint32_t rank, const Taken& more, double date) {
   Taken taken = ranks_[rank].taken;
   taken.held_sms += more.held_sms;
+  taken.reserved_sms += more.reserved_sms;
   taken.memory_share += more.memory_share;
   taken.device_share += more.device_share;
   change_speed(rank, date, taken);
@@ -212,7 +213,10 @@ void Executor::take(std::uint32_t rank, const Taken& more, double date) {
 void Executor::release(std::uint32_t rank, const Operation& operation, double date) {
   RankState& state = ranks_[rank];
   if (--state.in_flight == 0) return change_speed(rank, date, {});  // no sums of rounding errors
-  take(rank, {-operation.held_sms, -operation.memory_share, -operation.device_share}, date);
+  take(rank,
+       {-operation.held_sms, -operation.reserved_sms, -operation.memory_share,
+        -operation.device_share},
+       date);
 }
 
 /// What runs on the compute row goes on at another speed from here.
@@ -254,7 +258,8 @@ void Executor::arrive(std::uint32_t rank, TaskIndex index, double date) {
   // From its launch on the kernel holds its SMs, also while it waits for the others.
   const Operation& operation = plan_.operations[task_of(rank, index).work];
   ++ranks_[rank].in_flight;
-  if (operation.held_sms > 0) take(rank, {.held_sms = operation.held_sms}, date);
+  if (operation.held_sms > 0 || operation.reserved_sms > 0)
+    take(rank, {.held_sms = operation.held_sms, .reserved_sms = operation.reserved_sms}, date);
   if (static_cast<int>(state.arrived.size()) == state.folded->members) start_operation(group, date);
 }
 

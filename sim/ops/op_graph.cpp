@@ -15,6 +15,12 @@
 namespace stepsim {
 namespace {
 
+/// Of DeepEP's ranks, which are neighbours: tensor ranks have no experts of their own there.
+int nodes_of_experts(const Scenario& s) {
+  const int degree = s.parallelism.expert.degree;
+  return std::max(degree / s.cluster.gpus_per_node, 1);
+}
+
 Pass pass_of(const Scenario& s) {
   Pass pass;
   pass.batch = s.training.micro_batch;
@@ -24,6 +30,10 @@ Pass pass_of(const Scenario& s) {
   pass.expert = s.parallelism.expert.degree;
   pass.capacity = s.parallelism.expert.capacity;
   pass.imbalance = s.parallelism.expert.imbalance;
+  pass.dispatcher = s.parallelism.expert.dispatcher;
+  pass.expert_nodes = s.parallelism.expert.nodes;
+  pass.nodes_of_experts = nodes_of_experts(s);
+  pass.fp8_dispatch = s.parallelism.expert.fp8_dispatch && pass.expert > 1;
   pass.tensor = s.parallelism.tensor;
   pass.sequence_parallel = s.parallelism.sequence;
   pass.overlap_tensor = s.parallelism.overlap_tensor;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "sim/plan/exchange.hpp"
 #include "sim/plan/optimizer.hpp"
 
 namespace stepsim {
@@ -37,7 +38,10 @@ void PassWriter::run(const Items& items, Cause cause, PassKind pass) {
 int PassWriter::start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
                       bool beside_block) {
   close_chain();
-  const std::uint32_t operation = pass_collective(shop_, op, bytes, group);
+  return start(channel, pass_collective(shop_, op, bytes, group), beside_block);
+}
+
+int PassWriter::start(Channel channel, std::uint32_t operation, bool beside_block) {
   segment_.emplace_back(StartPiece{channel, operation, slots_, beside_block});
   return slots_++;
 }
@@ -74,8 +78,9 @@ void PassWriter::add(const StartCollective& collective, Cause) {
       open_slot_ = start(Channel::context, collective.op, collective.bytes, shape_.context);
       return;
     case PassGroup::expert:
-      open_slot_ = start(Channel::expert, collective.op, collective.bytes, shape_.expert);
-      return;
+      close_chain();
+      open_slot_ = start(Channel::expert, exchange(shop_, collective.bytes, shape_.expert));
+      return turn();
     case PassGroup::tables:
       open_slot_ = start(Channel::tables, collective.op, collective.bytes, shape_.tables);
       return;
@@ -151,6 +156,7 @@ void run_forward(PassWriter& writer, const Block& block, Cause cause,
                  const Recomputation& recompute, const AroundOps& around) {
   const bool kept = recompute.kind != Recompute::full;
   const bool in_parts = recompute.kind == Recompute::selective;
+  if (block.recomputable) writer.begin_layer();
   for (const Op* op : block.order()) {
     const auto index = static_cast<std::size_t>(op - block.dag.ops.data());
     for (const RecomputeRegion& region : block.regions) {
@@ -161,11 +167,13 @@ void run_forward(PassWriter& writer, const Block& block, Cause cause,
     around.before(*op);
     writer.run(op->forward, cause, PassKind::forward);
   }
+  if (block.recomputable) writer.end_layer();
 }
 
 void run_backward(PassWriter& writer, const Block& block, const Recomputation& recompute,
                   PassKind pass, const AroundOps& around) {
   const bool repeats = pass != PassKind::weight_gradient;
+  if (block.recomputable) writer.begin_layer();
   const auto again = block.recomputed(recompute);
   if (repeats && !again.empty()) writer.host().spend(host_cost::checkpoint.backward);
   for (const Op* op : again) {
@@ -188,6 +196,7 @@ void run_backward(PassWriter& writer, const Block& block, const Recomputation& r
     writer.run((*op)->backward, Cause::backward, pass);
     around.after(**op);
   }
+  if (block.recomputable) writer.end_layer();
 }
 
 }  // namespace stepsim

@@ -34,6 +34,8 @@ class PassWriter {
 
   int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
             bool beside_block = false);
+  /// After what has closed the chain.
+  int start(Channel channel, std::uint32_t operation, bool beside_block = false);
 
   /// The first slots of the segment are those of collectives that were started before it.
   void take_slots(int slots) { slots_ = slots; }
@@ -48,6 +50,12 @@ class PassWriter {
   /// _reduce_grad; NVIDIA/Megatron-LM megatron/core/distributed/param_and_grad_buffer.py
   /// start_grad_sync).
   ReductionSlots start_reduction(const ParameterGroup& group, Bytes gradients);
+
+  /// In pairs of passes it is the other's turn after each exchange, and after a layer without any.
+  void begin_layer() { turned_ = false; }
+  void end_layer() {
+    if (!turned_) turn();
+  }
 
   void begin_block() {
     close_chain();
@@ -93,6 +101,13 @@ class PassWriter {
 
   void add(const StartCollective& collective, Cause);
 
+  void turn() {
+    if (!shop_.pairs) return;
+    close_chain();
+    segment_.emplace_back(TurnPiece{});
+    turned_ = true;
+  }
+
   void add(const Join&, Cause) { wait(open_slot_); }
 
   void add(const GradientReady& gradient, Cause);
@@ -126,6 +141,7 @@ class PassWriter {
   std::vector<Kernel> kernels_;
   int slots_ = 0;
   int open_slot_ = 0;
+  bool turned_ = false;  ///< since the layer began
   Reduction reduction_ = Reduction::none;
   std::array<Bucket, 2> open_;
   std::vector<Reduced> reduced_;  ///< buckets, in order

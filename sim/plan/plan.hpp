@@ -62,6 +62,7 @@ struct Operation {
   Phases phases;
   Bytes bytes;              ///< payload, for the report
   double held_sms = 0;      ///< share of the GPU's SMs that its kernel holds from arrival to end
+  double reserved_sms = 0;  ///< the same, where kernels beside it are launched for the other SMs
   double memory_share = 0;  ///< share of the memory bandwidth that it uses while it moves data
   double device_share = 0;  ///< share of all of the device's time that it takes while it moves data
 };

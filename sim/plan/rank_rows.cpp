@@ -22,9 +22,9 @@ Cause exposed(Channel channel) {
   return between_stages(channel) ? Cause::exposed_pipeline : Cause::exposed_data;
 }
 
-bool reduces_gradients(Channel channel) {
-  return channel == Channel::data || channel == Channel::data_across ||
-         channel == Channel::expert_data || channel == Channel::expert_across;
+/// Between all ranks that hold the same parameters.
+bool among_holders(Channel channel) {
+  return channel >= Channel::data && channel <= Channel::expert_across;
 }
 
 /// Of a chain's kernels; a launch that blocks comes before it.
@@ -139,8 +139,8 @@ TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
   task.row = row_of(channel);
   task.work = operation;
   task.name = shop_.plan.operations[operation].name;
-  // Other holders of the parameters may reduce them after other micro-batches.
-  task.micro_batch = has_copies_ && reduces_gradients(channel) ? -1 : micro_batch_;
+  // Other holders of the parameters may need or reduce them with other micro-batches.
+  task.micro_batch = has_copies_ && among_holders(channel) ? -1 : micro_batch_;
   task.cause = cause;
   task.wait_cause = wait_cause;
   const double call = host_published::collective.seconds() * published_scale(shop_.scenario);

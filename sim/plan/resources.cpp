@@ -49,11 +49,12 @@ void use_memory(Operation& operation, Bytes traffic, const GpuProfile& gpu) {
   if (time > Seconds{0}) operation.memory_share = traffic / time / gpu.memory_bandwidth;
 }
 
-double slowdown(const Kernel& kernel, double held_sms, double memory_share, double device_share) {
+double slowdown(const Kernel& kernel, const Taken& taken) {
   if (kernel.is_launch()) return 1;
-  const double held = std::min(kernel.memory_bound ? memory_share : held_sms, kMostHeld);
-  const double more = held_sms > 0 ? kernel.contention : 1;
-  return more / ((1 - held) * (1 - std::min(device_share, kMostTaken)));
+  const double sms = taken.held_sms + taken.reserved_sms;
+  const double held = std::min(kernel.memory_bound ? taken.memory_share : sms, kMostHeld);
+  const double more = taken.held_sms > 0 ? kernel.contention : 1;
+  return more / ((1 - held) * (1 - std::min(taken.device_share, kMostTaken)));
 }
 
 }  // namespace stepsim

@@ -12,6 +12,18 @@
 
 namespace stepsim {
 
+/// Shares of a rank's SMs, memory bandwidth and whole device that operations beside the kernels
+/// take.
+struct Taken {
+  double held_sms = 0;      ///< of which kernels do not know: some of their blocks wait
+  double reserved_sms = 0;  ///< kernels have as many blocks as there are other SMs
+  double memory_share = 0;
+  double device_share = 0;
+  bool nothing() const {
+    return held_sms <= 0 && reserved_sms <= 0 && memory_share <= 0 && device_share <= 0;
+  }
+};
+
 /// Bytes that a ring moves through one rank's memory.
 Bytes memory_traffic(CollectiveOp op, Bytes bytes, int ranks);
 
@@ -24,7 +36,6 @@ double share_of_sms(int channels, const GpuProfile& gpu);
 void use_memory(Operation& operation, Bytes traffic, const GpuProfile& gpu);
 
 /// The factor by which a kernel is slower beside operations that hold these shares.
-double slowdown(const Kernel& kernel, double held_sms, double memory_share,
-                double device_share = 0);
+double slowdown(const Kernel& kernel, const Taken& taken);
 
 }  // namespace stepsim

@@ -123,7 +123,25 @@ const Schedule& schedule_of(const Scenario& scenario) {
 
 PipelineShape shape_of(const Scenario& scenario) {
   const Pipeline& pipeline = scenario.parallelism.pipeline;
-  return {pipeline.stages, scenario.micro_batches(), pipeline.chunks};
+  return {pipeline.stages, scenario.micro_batches(), pipeline.chunks, overlaps_exchanges(scenario)};
+}
+
+bool overlaps_exchanges(const Scenario& scenario) {
+  const ExpertParallel& expert = scenario.parallelism.expert;
+  const auto* t = std::get_if<Transformer>(&scenario.model.shape);
+  if (expert.degree == 1 || (t != nullptr && !t->experts)) return false;
+  const bool asked = expert.overlap.value_or(false);
+  switch (schedule_of(scenario).needs.joins) {
+    case Joins::never:
+      return false;
+    case Joins::one_stage:
+      return asked && scenario.parallelism.pipeline.stages == 1;
+    case Joins::asked:
+      return asked;
+    case Joins::always:
+      return expert.overlap.value_or(true);
+  }
+  return false;
 }
 
 Placement placement_of(const Scenario& scenario) {

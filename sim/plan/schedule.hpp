@@ -21,7 +21,8 @@ namespace stepsim {
 struct PipelineShape {
   int stages = 1;
   int micro_batches = 1;
-  int chunks = 1;  ///< model chunks per stage
+  int chunks = 1;      ///< model chunks per stage
+  bool pairs = false;  ///< passes of the steady state join, for which it runs one forward ahead
 };
 
 /// A backward pass may be split in two (Qi et al. 2023, arXiv 2401.10241): other stages wait for
@@ -107,6 +108,8 @@ class Placement {
 /// Of the scenario's pipeline. Throws UserError when its schedule is unknown.
 const Schedule& schedule_of(const Scenario& scenario);
 PipelineShape shape_of(const Scenario& scenario);
+/// Whether exchanges of tokens run beside the other pass of joined ones.
+bool overlaps_exchanges(const Scenario& scenario);
 Placement placement_of(const Scenario& scenario);
 /// Ranks that hold each parameter (of one tensor rank's share).
 int replicas(const Scenario& scenario);

@@ -48,7 +48,10 @@ struct HoldPiece {
 };
 /// The host reads what the kernels before have computed.
 struct ReadPiece {};
-using Piece = std::variant<ChainPiece, StartPiece, WaitPiece, BlockPiece, HoldPiece, ReadPiece>;
+/// Where the other pass goes on, if two run as one (overlap.hpp).
+struct TurnPiece {};
+using Piece =
+    std::variant<ChainPiece, StartPiece, WaitPiece, BlockPiece, HoldPiece, ReadPiece, TurnPiece>;
 using Segment = std::vector<Piece>;
 
 /// Names of the plan, each stored once.
@@ -108,6 +111,8 @@ struct Workshop {
   std::unordered_map<const Launch*, Kernel> kernels{};  ///< of the graph's launches
   Pace pace = pace_of_slowest(scenario);
   std::map<std::tuple<CollectiveOp, Bytes, GroupShape>, std::uint32_t> pass_operations{};
+  std::map<std::pair<Bytes, GroupShape>, std::uint32_t> exchanges{};  ///< of tokens
+  bool pairs = overlaps_exchanges(scenario);                          ///< segments have turns
 };
 
 /// The kernel of that work: its time on the scenario's GPU, and where it was never measured.

@@ -2,6 +2,8 @@
 #include "sim/plan/stage_program.hpp"
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "sim/plan/input.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/optimizer.hpp"
+#include "sim/plan/overlap.hpp"
 #include "sim/plan/parameter_gathers.hpp"
 #include "sim/plan/passes.hpp"
 #include "sim/plan/rank_rows.hpp"
@@ -193,8 +196,10 @@ class StageWriter {
       chunk.gathered = false;
       chunk.asked.clear();
     }
-    ask_for(0);
-    ask_for(1);
+    // Stages that hold copies of each other's parts begin with the same one.
+    const int first = actions_.front().chunk;
+    ask_for(first);
+    ask_for(first == 0 ? 1 : 0);
   }
 
   void write_passes() {
@@ -210,7 +215,11 @@ class StageWriter {
       if (pipeline_.overlap_p2p && i + 1 < units.size()) next = post_receives(units[i + 1]);
       for (std::size_t k = 0; k < received.size(); ++k)
         rows_.wait_for(transfers_.gathered(received[k], passes[k].micro_batch));
-      for (const Action& action : passes) write_pass(action);
+      if (shop_.pairs && passes.size() == 2 && passes.back().joined) {
+        write_pair(passes.front(), passes.back());
+      } else {
+        for (const Action& action : passes) write_pass(action);
+      }
       for (const Action& action : passes) transfers_.send(action);
       if (!pipeline_.overlap_p2p && i + 1 < units.size()) next = post_receives(units[i + 1]);
       write_weight_gradients(units[i]);
@@ -232,31 +241,86 @@ class StageWriter {
     return received;
   }
 
+  /// A pass under way.
+  struct Running {
+    const Action& action;
+    ChunkPasses& chunk;
+    const Segment& segment;
+    bool reduces;
+    std::vector<TaskIndex> slots, waits{};
+  };
+
   void write_pass(const Action& action) {
+    Running pass = begin(action);
+    const TaskIndex first = next_task();
+    slots_ = std::move(pass.slots);
+    write_pieces(pass.segment, 0, pass.segment.size());
+    end({&pass}, first);
+  }
+
+  /// Both wait for the inputs of both; from there on each waits for its own exchanges.
+  void write_pair(const Action& forward, const Action& backward) {
+    Running ahead = begin(forward), back = begin(backward);
+    const std::array<Running*, 2> passes{&back, &ahead};
+    const TaskIndex first = next_task();
+    back.waits = ahead.waits = rows_.take_waits();
+    for (const Turn& turn : take_turns({&back.segment, &ahead.segment})) {
+      Running& pass = *passes[turn.pass];
+      rows_.set_micro_batch(pass.action.micro_batch);
+      for (const TaskIndex task : pass.waits) rows_.wait_for(task);
+      slots_.swap(pass.slots);
+      write_pieces(pass.segment, turn.begin, turn.end);
+      slots_.swap(pass.slots);
+      pass.waits = rows_.take_waits();
+    }
+    for (const Running* pass : passes) {
+      for (const TaskIndex task : pass->waits) rows_.wait_for(task);
+    }
+    end({&ahead, &back}, first);
+  }
+
+  TaskIndex next_task() { return static_cast<TaskIndex>(writer_.program().tasks.size()); }
+
+  Running begin(const Action& action) {
     ChunkPasses& chunk = chunks_[static_cast<std::size_t>(action.chunk)];
     const auto kind = static_cast<std::size_t>(action.pass);
+    const bool reduces = reduces_[written_++];
     rows_.set_micro_batch(action.micro_batch);
     if (action.pass == PassKind::forward && needs_batch(action.chunk)) fetch_batch();
     host_.before(action);
     if (scenario_.host.graph()) writer_.spend_on_host(writer_.launch_seconds());
     ask_ahead(action);
-    const auto first = static_cast<TaskIndex>(writer_.program().tasks.size());
-    const bool at_once = first_step_ && !chunk.first_segments[kind].empty();
     if (gathers_ && action.pass == PassKind::forward && !chunk.gathered) {
       chunk.gathered = true;
-      write_segment(chunk.gathering_segment, chunk.asked);
-    } else {
-      write_segment(!reduces_[written_] ? chunk.segments[kind]
-                    : at_once           ? chunk.first_segments[kind]
-                                        : chunk.reducing_segments[kind]);
+      return {action, chunk, chunk.gathering_segment, reduces, chunk.asked};
     }
-    if (reduces_[written_]) reduce(chunk);
-    ++written_;
+    const bool at_once = first_step_ && !chunk.first_segments[kind].empty();
+    const Segment& segment = !reduces  ? chunk.segments[kind]
+                             : at_once ? chunk.first_segments[kind]
+                                       : chunk.reducing_segments[kind];
+    return {action, chunk, segment, reduces, {}};
+  }
+
+  /// Of passes whose tasks begin with `first`. Their memory is that of one after the other, at most
+  /// what they hold together.
+  void end(std::initializer_list<const Running*> passes, TaskIndex first) {
+    for (const Running* pass : passes) {
+      rows_.set_micro_batch(pass->action.micro_batch);
+      if (pass->reduces) reduce(pass->chunk);
+    }
     // On the compute row, where passes follow one another.
-    const Bytes most = chunk.memory[kind].most.total();
-    writer_.add_memory(rows_.computed_from(first), most.bytes(), true);
-    writer_.add_memory(rows_.computed(), (chunk.memory[kind].leaves.total() - most).bytes(), false);
-    host_.after(action);
+    for (const Running* pass : passes)
+      writer_.add_memory(rows_.computed_from(first), memory_of(*pass).most.total().bytes(), true);
+    for (const Running* pass : passes) {
+      const PassMemory& memory = memory_of(*pass);
+      const Bytes left = memory.leaves.total() - memory.most.total();
+      writer_.add_memory(rows_.computed(), left.bytes(), false);
+    }
+    for (const Running* pass : passes) host_.after(pass->action);
+  }
+
+  static const PassMemory& memory_of(const Running& pass) {
+    return pass.chunk.memory[static_cast<std::size_t>(pass.action.pass)];
   }
 
   /// Without overlap the gradients of passes that reduce are reduced between passes.
@@ -266,12 +330,9 @@ class StageWriter {
     chunk.reduction.unpack();
   }
 
-  /// `started`: before it, in its first slots.
-  void write_segment(const Segment& segment, const std::vector<TaskIndex>& started = {}) {
-    slots_ = started;
-    for (const Piece& piece : segment) {
-      std::visit([&](const auto& part) { write(part); }, piece);
-    }
+  void write_pieces(const Segment& segment, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      std::visit([&](const auto& part) { write(part); }, segment[i]);
   }
 
   void write(const ChainPiece& piece) { rows_.write_chain(piece.chain); }
@@ -304,6 +365,7 @@ class StageWriter {
   }
 
   void write(const ReadPiece&) { rows_.read_on_host(); }
+  void write(const TurnPiece&) {}
 
   bool needs_batch(int chunk) const {
     return scenario_.data.has_value() && placement_.needs_batch({shape_.stage, chunk});

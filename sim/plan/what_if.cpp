@@ -14,7 +14,8 @@ bool is_input(const Task& task) {
 
 void make_free(Operation& operation) {
   operation.phases.clear();
-  operation.held_sms = operation.memory_share = operation.device_share = 0;
+  operation.held_sms = operation.reserved_sms = 0;
+  operation.memory_share = operation.device_share = 0;
 }
 
 }  // namespace

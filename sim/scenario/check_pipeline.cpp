@@ -38,6 +38,8 @@ void check_layers(const Scenario& s, const KnownNames& known, const KeyReports& 
   const bool is_dealt_out = std::holds_alternative<Transformer>(s.model.shape) ||
                             std::holds_alternative<Mlp>(s.model.shape);
   if (!is_dealt_out && p.pipeline.stages > 1) return;  // refused
+  // Chunks may be parts of one model or of several copies.
+  if (p.pipeline.chunks > 1 && needs_of(s, known) == nullptr) return;
   if (!p.pipeline.layers.empty()) return check_uneven(s, known, keys);
   const std::int64_t parts = std::int64_t{p.pipeline.stages} * parts_per_stage(s, known);
   if (layers_of(s.model) % parts == 0) return;
@@ -88,6 +90,31 @@ void check_schedule(const Scenario& s, const KnownNames& known, const KeyReports
   keys.report("parallelism.pipeline.schedule", pipeline.schedule + " " + objection);
 }
 
+/// Exchanges of tokens are hidden in pairs of passes, of which neither needs the other.
+void check_overlap(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+  const char* const path = "parallelism.expert.overlap";
+  const Parallelism& p = s.parallelism;
+  if (!keys.sound({"parallelism.expert", "parallelism.pipeline", "parallelism.data.sharding"}) ||
+      !p.expert.overlap.value_or(false))
+    return;
+  const ScheduleNeeds* needs = needs_of(s, known);
+  if (needs == nullptr) return;
+  if (p.expert.degree == 1)
+    return keys.report(path, "with expert degree 1 there are no exchanges to overlap");
+  if (p.data.sharding == Sharding::zero3) {
+    return keys.report(path,
+                       "zero3 gathers the blocks of one pass at a time: its passes do not "
+                       "run in pairs");
+  }
+  const bool one_stage = needs->joins == Joins::one_stage && p.pipeline.stages == 1;
+  if (one_stage || needs->joins == Joins::asked || needs->joins == Joins::always) return;
+  keys.report(
+      path,
+      fmt::format("{} with {} stages has no pairs of passes that do not wait for each other",
+                  p.pipeline.schedule, p.pipeline.stages),
+      "use dualpipe, interleaved, or one stage with 1f1b");
+}
+
 }  // namespace
 
 std::int64_t layers_of(const Model& model) {
@@ -121,6 +148,7 @@ int parts_per_stage(const Scenario& s, const KnownNames& known) {
 void check_pipeline(const Scenario& scenario, const KnownNames& known, const KeyReports& keys) {
   check_layers(scenario, known, keys);
   check_schedule(scenario, known, keys);
+  check_overlap(scenario, known, keys);
 }
 
 }  // namespace stepsim

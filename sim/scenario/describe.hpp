@@ -327,6 +327,25 @@ void describe(Io& io, ExpertParallel& e) {
            "dropless");
   io.field("imbalance", e.imbalance, between(1, 1e5),
            "dropless: tokens of the busiest rank over the average");
+  io.field("dispatcher", e.dispatcher, any,
+           "whose kernels exchange tokens: NCCL's, with a row for each expert of a token; or "
+           "DeepEP's, with one for each rank that has such experts, of which one crosses to each "
+           "node");
+  io.field("nodes", e.nodes, between(1, 4096),
+           "deepep: nodes that have experts of one token, at most, as a router that is limited to "
+           "groups of experts has it; absent: any");
+  io.field("fp8_dispatch", e.fp8_dispatch, any,
+           "tokens go to their experts, and gradients of outputs back to them, in fp8 with a scale "
+           "for each 128 numbers");
+  io.fallback(e.sms, e.sms,
+              "20 for deepep; all_to_all: NCCL's channels, which no kernel allows for");
+  io.field("sms", e.sms, between(1, 1000),
+           "SMs that an exchange holds, and that kernels beside it leave to it");
+  io.fallback(e.overlap, e.overlap, "true for dualpipe");
+  io.field("overlap", e.overlap, any,
+           "exchanges of a forward pass run beside kernels of a backward pass and the other way "
+           "round, in pairs of passes: of dualpipe, and of interleaved and one stage, which then "
+           "run one forward pass ahead (Megatron-LM's --overlap-moe-expert-parallel-comm)");
 }
 
 template <class Io>

@@ -158,6 +158,10 @@ inline constexpr std::array kNames<ContextKind> = {
     std::pair{std::string_view("all_gather"), ContextKind::all_gather},
     std::pair{std::string_view("all_to_all"), ContextKind::all_to_all}};
 template <>
+inline constexpr std::array kNames<Dispatcher> = {
+    std::pair{std::string_view("all_to_all"), Dispatcher::all_to_all},
+    std::pair{std::string_view("deepep"), Dispatcher::deepep}};
+template <>
 inline constexpr std::array kNames<Framework> = {
     std::pair{std::string_view("pytorch-ddp"), Framework::pytorch_ddp},
     std::pair{std::string_view("pytorch-fsdp1"), Framework::pytorch_fsdp1},

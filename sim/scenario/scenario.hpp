@@ -335,12 +335,29 @@ struct ContextParallel {
   bool operator==(const ContextParallel&) const = default;
 };
 
+/// Whose kernels exchange tokens: NCCL's, with a row for each expert of a token, or DeepEP's, with
+/// one for each rank, of which one crosses to each node.
+enum class Dispatcher { all_to_all, deepep };
+/// Default of its Buffer.num_sms (deepseek-ai/DeepEP deep_ep/buffer.py); as many are set aside in
+/// DeepSeek-V3's training (arXiv 2412.19437, section 3.2.2).
+inline constexpr int kDeepEpSms = 20;
+
 /// Experts dealt to the ranks that hold the same dense parameters.
 struct ExpertParallel {
   int degree = 1;
   std::optional<double>
       capacity;          ///< rows of an expert over its fair share, padded; absent: dropless
   double imbalance = 1;  ///< dropless: rows of the busiest rank over the average
+  Dispatcher dispatcher = Dispatcher::all_to_all;
+  std::optional<int> nodes;     ///< that have experts of one token, at most; absent: any
+  bool fp8_dispatch = false;    ///< rows go to their experts in fp8
+  std::optional<int> sms;       ///< set aside for exchanges; absent: see `exchange_sms`
+  std::optional<bool> overlap;  ///< of exchanges with the other pass; absent: where passes join
+
+  /// SMs that kernels leave to exchanges; nothing: exchanges run on NCCL's channels.
+  std::optional<int> exchange_sms() const {
+    return sms || dispatcher == Dispatcher::all_to_all ? sms : kDeepEpSms;
+  }
   bool operator==(const ExpertParallel&) const = default;
 };
 

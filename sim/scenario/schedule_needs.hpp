@@ -8,12 +8,17 @@ namespace stepsim {
 
 inline constexpr int kMostChunks = 1024;
 
+/// Whether a forward and a backward pass of the steady state run as one: never, where that is asked
+/// for (of one stage, or of any number), or always.
+enum class Joins { never, one_stage, asked, always };
+
 struct ScheduleNeeds {
   int least_chunks = 1;  ///< model chunks per stage
   int most_chunks = 1;
   int copies = 1;            ///< stages that hold each part of the model
   bool takes_turns = false;  ///< a stage stays with one chunk for a group of micro-batches
   bool overlaps = false;     ///< locks, or undoes its warm-up, unless transfers run beside compute
+  Joins joins = Joins::never;
   /// What does not fit, as in "needs an even number of stages, but there are 3"; nullptr: all does,
   /// and so does "".
   std::string (*objection)(int stages, int micro_batches) = nullptr;

@@ -14,7 +14,10 @@ namespace {
 /// The clock of a compute row and of its communication rows.
 class RowClock {
  public:
-  explicit RowClock(const Plan& plan) : plan_(plan) { free_.fill(0); }
+  /// `hidden`: the other pass of a pair may hide exchanges of tokens.
+  explicit RowClock(const Plan& plan, bool hidden = false) : plan_(plan), hidden_(hidden) {
+    free_.fill(0);
+  }
 
   RowTime run(const Segment& segment) {
     for (const Piece& piece : segment) std::visit([&](const auto& part) { pass(part); }, piece);
@@ -34,8 +37,9 @@ class RowClock {
   }
   void pass(const StartPiece& piece) {
     double& free = free_[static_cast<std::size_t>(piece.channel)];
-    free = std::max(free, now_.seconds) +
-           uncontended(plan_.operations[piece.operation].phases).seconds();
+    free = std::max(free, now_.seconds);
+    if (!hidden_ || piece.channel != Channel::expert)
+      free += uncontended(plan_.operations[piece.operation].phases).seconds();
     ends_.resize(std::max(ends_.size(), static_cast<std::size_t>(piece.slot) + 1), 0.0);
     ends_[static_cast<std::size_t>(piece.slot)] = free;
   }
@@ -46,8 +50,10 @@ class RowClock {
   void pass(const BlockPiece&) {}
   void pass(const HoldPiece&) {}
   void pass(const ReadPiece&) {}
+  void pass(const TurnPiece&) {}
 
   const Plan& plan_;
+  bool hidden_;
   RowTime now_;
   double computed_ = 0;  ///< end of the last kernel
   std::array<double, kChannels> free_{};
@@ -139,7 +145,7 @@ class BlockCoster {
     shop_.plan.chains.clear();  // operations stay: the workshop knows them by their numbers
     PassWriter writer(shop_, alone_);
     write(writer);
-    RowClock clock(shop_.plan);
+    RowClock clock(shop_.plan, shop_.pairs);
     const RowTime time = clock.run(writer.finish());
     waited_ = clock.waited();
     return time;

@@ -160,7 +160,8 @@ struct Bounds::Known {
                                 s.micro_batch, s.stages > 1, scenario.micro_batches() > 1, gathers,
                                 experts || gathers ? s.replicas() : 0,
                                 // What the loop over layers copies (ops/scanned_layer.cpp).
-                                scenario.training.scan_layers ? s.recompute : Recompute::none);
+                                scenario.training.scan_layers ? s.recompute : Recompute::none,
+                                overlaps_exchanges(scenario));
     auto& costs = models[key];
     if (!costs) {
       size.scratch.names.clear();
@@ -213,7 +214,7 @@ struct Bounds::Known {
   std::map<int, std::unique_ptr<Size>> sizes;
   FactsOfSchedules schedules;
   using ModelKey = std::tuple<std::vector<GroupShape>, std::tuple<int, int, int, bool>,
-                              std::int64_t, bool, bool, bool, int, Recompute>;
+                              std::int64_t, bool, bool, bool, int, Recompute, bool>;
   std::map<ModelKey, std::unique_ptr<ModelCosts>> models;
   std::vector<StageCost> stages;
   Strategy stages_key;

@@ -44,6 +44,14 @@ bool context_fits(const Scenario& s, const Transformer& t) {
   return divides(2 * parts, s.sequence_length()) && is_fused_attention(s.training.attention);
 }
 
+bool pairs_fit(const Scenario& s, const Schedule& schedule) {
+  const Parallelism& p = s.parallelism;
+  if (!p.expert.overlap.value_or(false)) return true;
+  const Joins joins = schedule.needs.joins;
+  const bool pairs = joins == Joins::one_stage ? p.pipeline.stages == 1 : joins != Joins::never;
+  return pairs && p.expert.degree > 1;
+}
+
 bool experts_fit(const Scenario& s, const Transformer& t) {
   if (!t.experts) return s.parallelism.expert.degree == 1;
   const Parallelism& p = s.parallelism;
@@ -52,6 +60,8 @@ bool experts_fit(const Scenario& s, const Transformer& t) {
       (!p.sequence || !divides(p.tensor, e.ffn) || !divides(p.tensor, e.shared_ffn)))
     return false;
   if (!divides(p.expert.degree, e.count) || !divides(p.expert.degree, s.replicas())) return false;
+  if (p.expert.dispatcher == Dispatcher::deepep && p.tensor > 1) return false;
+  if (!pairs_fit(s, schedule_of(s))) return false;
   return p.expert.capacity || p.expert.imbalance <= p.expert.degree;
 }
 
@@ -108,6 +118,8 @@ bool frame_fits(const Scenario& scenario, const Strategy& frame) {
 bool variant_fits(const Scenario& base, const Strategy& v) {
   if (v.stages > 1 && v.sharding == Sharding::zero3) return false;
   if (v.stages > 1 && v.sharding == Sharding::zero2 && !v.schedule->needs.takes_turns) return false;
+  if (v.sharding == Sharding::zero3 && base.parallelism.expert.overlap.value_or(false))
+    return false;
   const bool on_one = base.parallelism.bottom_mlp == BottomMlp::first;
   const bool whole = on_one || optimizer_rule(base.training).whole_tensors;
   if (v.sharding != Sharding::ddp && whole) return false;

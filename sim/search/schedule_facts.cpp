@@ -60,7 +60,8 @@ ScheduleFacts made(const Schedule& schedule, const PipelineShape& shape) {
 }  // namespace
 
 const ScheduleFacts& FactsOfSchedules::of(const Schedule& schedule, const PipelineShape& shape) {
-  const auto key = std::tuple(&schedule, shape.stages, shape.micro_batches, shape.chunks);
+  const auto key =
+      std::tuple(&schedule, shape.stages, shape.micro_batches, shape.chunks, shape.pairs);
   const auto found = known_.find(key);
   return found != known_.end() ? found->second
                                : known_.emplace(key, made(schedule, shape)).first->second;

@@ -27,7 +27,7 @@ class FactsOfSchedules {
   const ScheduleFacts& of(const Schedule& schedule, const PipelineShape& shape);
 
  private:
-  std::map<std::tuple<const Schedule*, int, int, int>, ScheduleFacts> known_;
+  std::map<std::tuple<const Schedule*, int, int, int, bool>, ScheduleFacts> known_;
 };
 
 }  // namespace stepsim

@@ -5,6 +5,10 @@
 // between): each rank has S/N for every node, so that a NIC carries (N-1) k S / (N q), and
 //   t = a + max((N-1) k S / (N q C), alpha + (k-1)/k S/N / B)
 // Inside one node it is alpha + (n-1)/n S / B.
+//
+// By DeepEP a token arrives once at each of the r ranks that have experts of it, and crosses to
+// each of their n nodes once: with T tokens of w bytes, S = T r w,
+//   t = a + max(S n/r (N-1)/N k/q / 0.9 C, (k-1)/k S / 0.87 B)
 #include <algorithm>
 #include <cmath>
 
@@ -118,6 +122,56 @@ TEST_CASE("an all-to-all takes the time of its bytes, in a node and over NICs th
     CHECK(traffic(metrics, "expert").busy.seconds() == nine_digits(12 * expected));
     CHECK(traffic(metrics, "expert").bytes.bytes() == nine_digits(12 * S));
   }
+}
+
+TEST_CASE("by DeepEP a token reaches each rank and crosses to each node once") {
+  const double T = 2048, w = 2 * 1024, N = 2, k = 8, q = 4;
+  // Two of 16 experts, one on each of 16 ranks: never on the same. On another node than the first
+  // are 8 of the other 15. Limited to one node, both are there.
+  struct Routes {
+    const char* split;
+    double r, n;
+  };
+  for (const Routes& routes : {Routes{"", 2, 1 + 8.0 / 15}, Routes{", nodes: 1", 2, 1},
+                               Routes{", nodes: 2", 2, 1 + 8.0 / 15}}) {
+    CAPTURE(routes.split);
+    const auto seconds = [&](double bytes) {
+      const double S = T * routes.r * bytes;
+      return a + std::max(S * routes.n / routes.r * (N - 1) / N * k / q / (0.9 * C),
+                          (k - 1) / k * S / (0.87 * B));
+    };
+    const auto split = [&](const char* more) {
+      return moe(2, fmt::format("expert: {{degree: 16, dispatcher: deepep{}{}}}, data: {{overlap: "
+                                "false}}",
+                                routes.split, more));
+    };
+    const Metrics metrics = Experiment(split("")).metrics();
+    CHECK(traffic(metrics, "expert").busy.seconds() == nine_digits(12 * seconds(w)));
+    CHECK(traffic(metrics, "expert").bytes.bytes() == nine_digits(12 * T * routes.r * w));
+    // Half of the exchanges go to experts: in fp8 with a scale of 4 B for each 128 numbers.
+    const double narrow = w / 2 * (1 + 4.0 / 128);
+    const Metrics fp8 = Experiment(split(", fp8_dispatch: true")).metrics();
+    CHECK(traffic(fp8, "expert").busy.seconds() == nine_digits(6 * (seconds(w) + seconds(narrow))));
+  }
+}
+
+TEST_CASE("kernels leave to an exchange the SMs that are set aside for it") {
+  const auto reserved = [](const char* split) {
+    const Experiment e(moe(1, split));
+    const Task* found = nullptr;
+    for (const Task& task : e.plan.program(0).tasks) {
+      if (task.kind == TaskKind::communicate && task.channel == Channel::expert) found = &task;
+    }
+    REQUIRE(found != nullptr);
+    const Operation& operation = e.plan.operations[found->work];
+    return std::pair(operation.held_sms, operation.reserved_sms);
+  };
+  const double sms = 108;  // of an A100
+  CHECK(reserved("expert: {degree: 8, dispatcher: deepep}") == std::pair(0.0, 20 / sms));
+  CHECK(reserved("expert: {degree: 8, dispatcher: deepep, sms: 24}") == std::pair(0.0, 24 / sms));
+  CHECK(reserved("expert: {degree: 8, sms: 8}") == std::pair(0.0, 8 / sms));
+  CHECK(reserved("expert: {degree: 8}").second == 0);
+  CHECK(reserved("expert: {degree: 8}").first > 0);
 }
 
 TEST_CASE("a capacity pads every expert alike, and the busiest rank sets the pace without one") {

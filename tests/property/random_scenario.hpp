@@ -70,7 +70,8 @@ class RandomScenario {
   Plan plan(const Scenario& scenario) const {
     Plan plan = make_plan(scenario, build(scenario));
     if (contention_) return plan;
-    for (Operation& operation : plan.operations) operation.held_sms = operation.memory_share = 0;
+    for (Operation& operation : plan.operations)
+      operation.held_sms = operation.reserved_sms = operation.memory_share = 0;
     // What moves inside a node keeps its own rate, and never meets anything else on its links.
     for (LinkId link = 0; link < plan.network.links().size(); ++link) {
       if (plan.network.name_of(link).find(" gpu ") != std::string::npos)

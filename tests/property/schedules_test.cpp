@@ -86,3 +86,83 @@ TEST_CASE("no schedule is faster than the longest path") {
       CHECK(ends[step] >= expected[step] * (1 - kExact));
   });
 }
+
+namespace {
+
+/// Experts whose exchanges pairs of passes hide, by NCCL and by DeepEP, with layers without
+/// experts.
+std::vector<Scenario> with_pairs() {
+  std::vector<Scenario> scenarios;
+  for (const char* pipeline :
+       {"stages: 4, schedule: dualpipe, chunks: 2, overlap_p2p: true",
+        "stages: 2, schedule: interleaved, chunks: 2",
+        "stages: 2, schedule: interleaved, chunks: 2, overlap_p2p: false", "stages: 1"}) {
+    for (const char* dispatcher : {"all_to_all", "deepep, nodes: 1, fp8_dispatch: true"}) {
+      for (const char* recompute : {"none", "full"}) {
+        const std::string text = fmt::format(R"(
+cluster:
+  {{name: c, gpu: h100, nodes: 8, gpus_per_node: 4, intra_node: nvlink4,
+   inter_node: {{nics_per_node: 4, bandwidth: 100 Gbit/s, latency: 5 us}}}}
+model: {{name: t, layers: 8, hidden: 1024, heads: 8, vocabulary: 4000, tied_embeddings: false,
+  bias: false, experts: {{count: 16, top_k: 2, ffn: 1024, shared_ffn: 512, dense_layers: 3}}}}
+training: {{global_batch: 256, sequence_length: 1024, precision: bf16, recompute: {2}}}
+parallelism:
+  pipeline: {{{0}}}
+  expert: {{degree: 8, dispatcher: {1}, overlap: true}}
+  data: {{sharding: zero1}}
+run: {{steps: 2, warmup: 1}}
+)",
+                                             pipeline, dispatcher, recompute);
+        scenarios.push_back(parse_scenario(text, "pairs.yaml", Library{{source_folder()}}, {},
+                                           {known_schedules(), {}, {}, {}, {}}));
+      }
+    }
+  }
+  return scenarios;
+}
+
+}  // namespace
+
+TEST_CASE("pairs of passes take equally long folded and unfolded, and no less than their path") {
+  for (Scenario& scenario : with_pairs()) {
+    CAPTURE(scenario.parallelism.pipeline.schedule);
+    CAPTURE(scenario.parallelism.pipeline.overlap_p2p);
+    Plan plan = make_plan(scenario, build(scenario));
+    const auto folded = simulate(plan, {.fold = true}).timeline.step_ends;
+    const auto unfolded = simulate(plan, {.fold = false}).timeline.step_ends;
+    for (std::size_t step = 0; step < unfolded.size(); ++step)
+      CHECK(std::abs(folded[step] - unfolded[step]) <= kExact * unfolded[step]);
+    for (Operation& operation : plan.operations)
+      operation.held_sms = operation.reserved_sms = operation.memory_share = 0;
+    const std::vector<double> path = Oracle::step_ends(plan);
+    const std::vector<double> ends = simulate(plan).timeline.step_ends;
+    for (std::size_t step = 0; step < path.size(); ++step)
+      CHECK(ends[step] >= path[step] * (1 - kExact));
+  }
+}
+
+TEST_CASE("holders of copies gather parameters together, whichever micro-batches they begin with") {
+  for (const char* gather :
+       {"overlap_param_gather: true", "overlap_param_gather: true, align_param_gather: true",
+        "overlap_param_gather: true, align_param_gather: false"}) {
+    CAPTURE(gather);
+    const Scenario scenario =
+        scenario_with(*Registry<Schedule>::find("dualpipe"), 4,
+                      fmt::format("  data: {{sharding: zero1, {}, bucket: 1 MiB}}", gather));
+    const Plan plan = make_plan(scenario, build(scenario));
+    CHECK_NOTHROW(simulate(plan));
+    double gathered = -1;
+    for (const Program& program : plan.programs) {
+      double bytes = 0;
+      for (const Task& task : program.tasks) {
+        if (task.kind == TaskKind::communicate && task.channel == Channel::data_gather)
+          bytes += plan.operations[task.work].bytes.bytes();
+      }
+      if (program.stage == 0 || program.stage == 3) {
+        if (gathered >= 0) CHECK(bytes == doctest::Approx(gathered));
+        gathered = bytes;
+      }
+    }
+    CHECK(gathered > 0);
+  }
+}

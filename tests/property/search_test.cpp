@@ -65,6 +65,10 @@ const std::string kExperts =
     "        experts: {count: 4, top_k: 2, ffn: 2048}}\n" +
     kOneNode + "training: {sequence_length: 512, global_batch: 8}\n";
 
+/// Exchanges that pairs of passes hide.
+const std::string kPairs =
+    kExperts + "parallelism: {expert: {degree: 2, dispatcher: deepep, overlap: true}}\n";
+
 const std::string kMegatron =
     "framework: megatron\n"
     "model: {name: small, layers: 7, hidden: 1024, heads: 8, vocabulary: 8192}\n" +
@@ -199,9 +203,9 @@ std::vector<Strategy> some_of(const std::vector<Strategy>& all, std::size_t most
 
 TEST_CASE("the search finds strategies to fit together exactly where the reader does") {
   for (const std::string& text :
-       {kDense, kGathers, kCopies, kTwoNodes, kExperts, kMegatron, kMlp, kPictures, kAllReduced,
-        of_framework("pytorch-ddp"), of_framework("pytorch-fsdp1"), of_framework("pytorch-fsdp2"),
-        of_framework("deepspeed")}) {
+       {kDense, kGathers, kCopies, kTwoNodes, kExperts, kPairs, kMegatron, kMlp, kPictures,
+        kAllReduced, of_framework("pytorch-ddp"), of_framework("pytorch-fsdp1"),
+        of_framework("pytorch-fsdp2"), of_framework("deepspeed")}) {
     CAPTURE(text);
     const SearchBase base = base_of(text);
     const Everything all = everything(base, axes_of(base, {base.scenario.cluster.gpus()}));
@@ -223,8 +227,8 @@ TEST_CASE("the search finds strategies to fit together exactly where the reader 
 }
 
 TEST_CASE("no strategy is faster than its bound or needs less memory") {
-  for (const std::string& text : {kDense, kTwoNodes, kExperts, kMegatron, kMlp, kSomeModules,
-                                  kEarlyStop, kFp8, kScan, kPictures}) {
+  for (const std::string& text : {kDense, kTwoNodes, kExperts, kPairs, kMegatron, kMlp,
+                                  kSomeModules, kEarlyStop, kFp8, kScan, kPictures}) {
     CAPTURE(text);
     const SearchBase base = base_of(text);
     const auto strategies =

@@ -70,14 +70,14 @@ TEST_CASE("touching a chain without taking anything changes nothing") {
 TEST_CASE("memory-bound kernels feel memory traffic, the others feel SMs") {
   const Kernel gemm{.seconds = 1};
   const Kernel copy{.seconds = 1, .memory_bound = true};
-  CHECK(slowdown(gemm, 0.2, 0.4) == doctest::Approx(1.25));
-  CHECK(slowdown(copy, 0.2, 0.4) == doctest::Approx(1 / 0.6));
+  CHECK(slowdown(gemm, {.held_sms = 0.2, .memory_share = 0.4}) == doctest::Approx(1.25));
+  CHECK(slowdown(copy, {.held_sms = 0.2, .memory_share = 0.4}) == doctest::Approx(1 / 0.6));
 }
 
 TEST_CASE("a kernel with a block for each SM loses more than the SMs that are held") {
   const Kernel gemm{.seconds = 1, .contention = 1.5};
-  CHECK(slowdown(gemm, 0.2, 0.4) == doctest::Approx(1.25 * 1.5));
-  CHECK(slowdown(gemm, 0, 0.4) == 1);
+  CHECK(slowdown(gemm, {.held_sms = 0.2, .memory_share = 0.4}) == doctest::Approx(1.25 * 1.5));
+  CHECK(slowdown(gemm, {.memory_share = 0.4}) == 1);
   // 1 s of work beside a collective until 0.75 does 0.75 * 0.75 / 1.5 s of it.
   const Chain chain{.kernels = {gemm}};
   ChainRun run(chain, 0, 0, false);
@@ -85,11 +85,18 @@ TEST_CASE("a kernel with a block for each SM loses more than the SMs that are he
   CHECK(run.end(kNothing) == doctest::Approx(0.75 + 1 - 0.375));
 }
 
+TEST_CASE("a kernel that leaves SMs to an exchange loses these and no more") {
+  const Kernel gemm{.seconds = 1, .contention = 1.5};
+  CHECK(slowdown(gemm, {.reserved_sms = 0.2}) == doctest::Approx(1.25));
+  CHECK(slowdown(gemm, {.held_sms = 0.3, .reserved_sms = 0.2}) == doctest::Approx(2 * 1.5));
+  CHECK(slowdown({.seconds = 1, .memory_bound = true}, {.reserved_sms = 0.2}) == 1);
+}
+
 TEST_CASE("a device that moves messages itself computes in the time that is left") {
   const Kernel gemm{.seconds = 1};
   const Kernel copy{.seconds = 1, .memory_bound = true};
-  CHECK(slowdown(gemm, 0, 0, 0.6) == doctest::Approx(1 / 0.4));
-  CHECK(slowdown(copy, 0, 0, 0.6) == doctest::Approx(1 / 0.4));
+  CHECK(slowdown(gemm, {.device_share = 0.6}) == doctest::Approx(1 / 0.4));
+  CHECK(slowdown(copy, {.device_share = 0.6}) == doctest::Approx(1 / 0.4));
   // A message of 2 s that takes the core whole: 1 s of work ends 3 s after its start, but for the
   // hundredth that goes on beside it.
   const Chain chain = gemms(1);

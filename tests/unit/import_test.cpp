@@ -233,6 +233,21 @@ TEST_CASE("experts and how they are split arrive, with Megatron-LM's defaults") 
   CHECK(most.notes.empty());
 }
 
+TEST_CASE("DeepEP and pairs of passes arrive where Megatron-LM has them") {
+  const auto expert = [](const std::string& line) {
+    return imported(megatron(kGpt +
+                             "--num-experts 8 --disable-bias-linear --moe-grouped-gemm "
+                             "--expert-model-parallel-size 4 " +
+                             line))
+        .scenario.parallelism.expert;
+  };
+  const std::string deepep = "--moe-token-dispatcher-type flex --moe-enable-deepep ";
+  CHECK(expert(deepep) == ExpertParallel{.degree = 4, .dispatcher = Dispatcher::deepep});
+  CHECK(expert(deepep + "--moe-deepep-num-sms 24 --overlap-moe-expert-parallel-comm") ==
+        ExpertParallel{.degree = 4, .dispatcher = Dispatcher::deepep, .sms = 24, .overlap = true});
+  CHECK(expert("--moe-token-dispatcher-type alltoall") == ExpertParallel{.degree = 4});
+}
+
 TEST_CASE("latent attention arrives, with Megatron-LM's defaults") {
   const auto latent = [](const std::string& line) {
     return *std::get<Transformer>(

@@ -38,6 +38,9 @@ void on_all_shapes(const std::function<void(const Schedule&, const PipelineShape
           CAPTURE(m);
           CAPTURE(v);
           check(*schedule, {p, m, v});
+          const bool pairs =
+              needs.joins == Joins::asked || (needs.joins == Joins::one_stage && p == 1);
+          if (pairs) check(*schedule, {p, m, v, true});
         }
       }
     }
@@ -71,11 +74,23 @@ std::size_t play(const Schedule& schedule, const PipelineShape& shape) {
   do {
     before = done.size();
     for (std::size_t stage = 0; stage < orders.size(); ++stage) {
-      for (; next[stage] < orders[stage].size(); ++next[stage]) {
-        const Action& action = orders[stage][next[stage]];
-        const int part = placement.part({static_cast<int>(stage), action.chunk});
-        if (!is_runnable(action, part, placement.parts(), done)) break;
-        done.insert({step_of(action), action.micro_batch, part});
+      const std::vector<Action>& order = orders[stage];
+      const auto part = [&](const Action& action) {
+        return placement.part({static_cast<int>(stage), action.chunk});
+      };
+      while (next[stage] < order.size()) {
+        // Passes that are joined need the inputs of all, and hand on nothing before.
+        std::size_t end = next[stage] + 1;
+        while (end < order.size() && order[end].joined) ++end;
+        const std::vector<Action> joined(order.begin() + static_cast<std::ptrdiff_t>(next[stage]),
+                                         order.begin() + static_cast<std::ptrdiff_t>(end));
+        const bool runs = std::all_of(joined.begin(), joined.end(), [&](const Action& action) {
+          return is_runnable(action, part(action), placement.parts(), done);
+        });
+        if (!runs) break;
+        for (const Action& action : joined)
+          done.insert({step_of(action), action.micro_batch, part(action)});
+        next[stage] = end;
       }
     }
   } while (before != done.size());

@@ -46,8 +46,12 @@ struct Pass {
   std::vector<LayerPart> fp32_parts;
   std::vector<GradientPass> gradient_passes;  ///< over each micro-batch's, before they are added
   std::int64_t expert = 1;                    ///< ranks that the experts are dealt to
-  std::optional<double> capacity;   ///< of an expert over its fair share of tokens; none: dropless
-  double imbalance = 1;             ///< dropless: tokens of the busiest rank over the average
+  std::optional<double> capacity;  ///< of an expert over its fair share of tokens; none: dropless
+  double imbalance = 1;            ///< dropless: tokens of the busiest rank over the average
+  Dispatcher dispatcher = Dispatcher::all_to_all;
+  std::optional<int> expert_nodes;  ///< deepep: that have experts of one token, at most
+  int nodes_of_experts = 1;         ///< that the ranks of the experts lie on
+  bool fp8_dispatch = false;
   bool keeps_placeholders = false;  ///< linear layers keep one empty gradient for each shape
   std::int64_t replicas = 1;        ///< data-parallel ranks
   bool fused_qkv = true;            ///< queries, keys and values by one linear layer

@@ -4,10 +4,9 @@
 // DeepSeek-AI 2024 (arXiv 2412.19437, section 3.2.1); order as in
 // deepseek-ai/DualPipe@bb214e8 dualpipe/dualpipe.py. Stage r holds part r for the first half of the
 // micro-batches and part p-1-r for the second. A forward pass of one direction runs as one with a
-// backward pass of the other: both wait for both inputs. There it hides the all-to-alls of the two
-// behind each other's kernels; here the two run one after the other. Bubble
-// (p/2-1)(F&B + B - 3W) with F = B_i = W (the DualPipe README), somewhat less when they differ;
-// p + 1 passes in flight on every stage.
+// backward pass of the other: both wait for both inputs, and exchanges of tokens of the one run
+// beside kernels of the other (plan/overlap.hpp). Bubble (p/2-1)(F&B + B - 3W) with F = B_i = W
+// (the DualPipe README), somewhat less when they differ; p + 1 passes in flight on every stage.
 #include <algorithm>
 #include <array>
 
@@ -128,6 +127,7 @@ const Registered<Schedule> dualpipe{{
               .most_chunks = 2,
               .copies = 2,
               .overlaps = true,
+              .joins = Joins::always,
               .objection = objection},
     .part = both_ways,
     .order = order,

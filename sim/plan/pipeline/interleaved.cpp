@@ -3,7 +3,8 @@
 //
 // Narayanan et al. 2021, section 2.2; order as in NVIDIA/Megatron-LM
 // megatron/core/pipeline_parallel/schedules.py: passes walk the chunks in groups of p
-// micro-batches, backward through the chunks in reverse; warm-up 2(p-r-1) + (v-1)p passes.
+// micro-batches, backward through the chunks in reverse; warm-up 2(p-r-1) + (v-1)p passes, and one
+// more where passes join (overlap_moe_expert_parallel_comm, get_pp_rank_microbatches).
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
@@ -28,6 +29,7 @@ const Registered<Schedule> interleaved{{
     .needs = {.least_chunks = 2,
               .most_chunks = kMostChunks,
               .takes_turns = true,
+              .joins = Joins::asked,
               .objection = objection},
     .order = order,
 }};

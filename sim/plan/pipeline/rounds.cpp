@@ -18,12 +18,15 @@ Action pass(const PipelineShape& shape, int size, PassKind kind, int i) {
 
 std::vector<Action> order_in_rounds(const PipelineShape& shape, int stage, int size) {
   const int total = shape.micro_batches * shape.chunks;
-  const int warm_up = std::min(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * size, total);
+  const int ahead = shape.pairs ? 1 : 0;  // of a pair neither pass needs the other
+  const int warm_up =
+      std::min(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * size + ahead, total);
   std::vector<Action> actions;
   for (int i = 0; i < warm_up; ++i) actions.push_back(pass(shape, size, PassKind::forward, i));
   for (int i = 0; i < total - warm_up; ++i) {
     actions.push_back(pass(shape, size, PassKind::forward, warm_up + i));
     actions.push_back(pass(shape, size, PassKind::backward, i));
+    actions.back().joined = shape.pairs;
   }
   for (int i = total - warm_up; i < total; ++i)
     actions.push_back(pass(shape, size, PassKind::backward, i));

@@ -1,0 +1,39 @@
+// Parts of the experts that the chosen ones fall on.
+#include "sim/ops/token_routes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepsim {
+namespace {
+
+/// Of `parts` equal parts of `experts`, those that have any of `chosen`.
+double reached(double parts, double experts, std::int64_t chosen) {
+  const double each = experts / parts;
+  double none = 1;
+  for (std::int64_t i = 0; i < chosen; ++i) {
+    const auto gone = static_cast<double>(i);
+    none *= std::max(experts - each - gone, 0.0) / std::max(experts - gone, 1.0);
+  }
+  return parts * (1 - none);
+}
+
+}  // namespace
+
+ChosenExperts chosen_experts(const Scenario& scenario) {
+  const Experts& experts = *std::get<Transformer>(scenario.model.shape).experts;
+  return {experts.count, experts.top_k, scenario.parallelism.expert.nodes};
+}
+
+TokenRoutes token_routes(const ChosenExperts& chosen, int ranks, int nodes) {
+  const double of_node = static_cast<double>(chosen.count) / nodes;
+  // A limit leaves as many nodes as the experts need at least.
+  const double needed = std::ceil(static_cast<double>(chosen.top_k) / of_node);
+  const double among = std::clamp(static_cast<double>(chosen.nodes.value_or(nodes)),
+                                  std::min<double>(needed, nodes), static_cast<double>(nodes));
+  const double experts = among * of_node;
+  return {.ranks = reached(among * ranks / nodes, experts, chosen.top_k),
+          .nodes = reached(among, experts, chosen.top_k)};
+}
+
+}  // namespace stepsim
