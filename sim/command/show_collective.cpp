@@ -2,6 +2,7 @@
 #include "sim/command/show_collective.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "sim/plan/lone_collective.hpp"
 #include "sim/plan/nccl/cost.hpp"
 #include "sim/plan/nccl/refusal.hpp"
+#include "sim/plan/nccl/thresholds.hpp"
 #include "sim/report/humanise.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/scalar.hpp"
@@ -125,9 +127,11 @@ class Answer {
       Row row{.algorithm = name_of(one.algorithm), .protocol = one.protocol};
       if (one.refusal.empty()) {
         row.channels = one.channels;
-        row.latency = one.latency;
-        row.bandwidth = one.bandwidth;
-        row.cost = one.time(request_.bytes);
+        if (communicator.version != NcclVersion::v2_4) {
+          row.latency = one.latency;
+          row.bandwidth = one.bandwidth;
+          row.cost = one.time(request_.bytes);
+        }
         row.simulated = simulated({algorithm, one.protocol, ""});
         row.chosen = is_chosen(*algorithm, one.protocol);
       } else {
@@ -159,6 +163,7 @@ class Answer {
     return *std::find_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.chosen; });
   }
   std::string reason() const;
+  std::string by_size() const;
 
   const Scenario& scenario_;
   CollectiveRequest request_;
@@ -169,6 +174,17 @@ class Answer {
   Seconds simulated_;
 };
 
+/// What follows the winner where NCCL has no costs.
+std::string Answer::by_size() const {
+  const Bytes most = nccl::thresholds::of_tree(
+      communicator_of(group_.shape, scenario_.cluster, scenario_.collectives.nccl));
+  std::string trees = "trees are for all-reduces between nodes";
+  if (request_.op == CollectiveOp::all_reduce && most > Bytes{0})
+    trees = std::isinf(most.bytes()) ? "here trees for all"
+                                     : "here trees up to " + humanise(most).text();
+  return fmt::format(": NCCL 2.4 expects nothing and goes by size, {}", trees);
+}
+
 std::string Answer::reason() const {
   const Row& winner = chosen();
   const CollectiveChoice& choice = choice_for(request_.op, scenario_.collectives);
@@ -178,6 +194,8 @@ std::string Answer::reason() const {
       choice.algorithm == "auto"
           ? ""
           : fmt::format("{}, which the scenario states, {}. ", choice.algorithm, decision_.refusal);
+  if (scenario_.collectives.nccl == NcclVersion::v2_4 && nccl::is_tuned(request_.op))
+    return instead + winner.title() + by_size();
   if (winner.cost == Seconds{})
     return fmt::format(
         "{}{}: NCCL has no other way{}", instead, winner.title(),
@@ -218,7 +236,8 @@ std::string Answer::text() const {
                           three_digits(row.bandwidth.base() / 1e9) + " GB/s",
                           humanise(row.cost).text());
     } else {
-      text += fmt::format("{:>45}", "not priced by NCCL");
+      text += fmt::format("{:>9}{:>36}", row.channels > 0 ? std::to_string(row.channels) : "",
+                          "not priced by NCCL");
     }
     text += fmt::format("{:>12}{}\n", humanise(row.simulated).text(), row.chosen ? "  chosen" : "");
   }
@@ -243,8 +262,8 @@ std::string Answer::json() const {
       one["refusal"] = row.refusal;
     } else {
       one["protocol"] = name_of(row.protocol);
+      if (row.channels > 0) one["channels"] = row.channels;
       if (row.cost > Seconds{}) {
-        one["channels"] = row.channels;
         one["latency_s"] = row.latency.seconds();
         one["bandwidth_bytes_per_s"] = row.bandwidth.base();
         one["cost_s"] = row.cost.seconds();

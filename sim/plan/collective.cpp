@@ -219,8 +219,8 @@ int channels_of(const Decision& decision, const CollectiveRequest& request, cons
   const CollectiveAlgorithm& algorithm = *decision.algorithm;
   const CollectiveJob job{request, group, cluster, collectives.nccl, decision.protocol, {}};
   if (!algorithm.nccl) return algorithm.channels != nullptr ? algorithm.channels(job) : 0;
-  return nccl::channels(communicator_of(group, cluster, collectives.nccl), *algorithm.nccl,
-                        decision.protocol, request.bytes);
+  return nccl::channels(communicator_of(group, cluster, collectives.nccl), request.op,
+                        *algorithm.nccl, decision.protocol, request.bytes);
 }
 
 Phases collective(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster,

@@ -42,6 +42,7 @@ inline constexpr std::array kNames<Protocol> = {
     std::pair{std::string_view("simple"), Protocol::simple}};
 template <>
 inline constexpr std::array kNames<NcclVersion> = {
+    std::pair{std::string_view("2.4"), NcclVersion::v2_4},
     std::pair{std::string_view("2.20"), NcclVersion::v2_20},
     std::pair{std::string_view("2.27"), NcclVersion::v2_27},
     std::pair{std::string_view("2.30"), NcclVersion::v2_30}};

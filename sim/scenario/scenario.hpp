@@ -417,8 +417,9 @@ struct Expectation {
   bool operator==(const Expectation&) const = default;
 };
 
-/// NCCL's releases whose constants are known (sim/plan/nccl/constants.hpp).
-enum class NcclVersion { v2_20, v2_27, v2_30 };
+/// NCCL's releases whose choices are known, in order (sim/plan/nccl/constants.hpp; thresholds.hpp
+/// for 2.4, which has no cost model).
+enum class NcclVersion { v2_4, v2_20, v2_27, v2_30 };
 
 /// How one kind of collective runs.
 struct CollectiveChoice {

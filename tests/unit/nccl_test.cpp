@@ -8,6 +8,7 @@
 #include "sim/plan/nccl/cost.hpp"
 #include "sim/plan/nccl/graph.hpp"
 #include "sim/plan/nccl/refusal.hpp"
+#include "sim/plan/nccl/thresholds.hpp"
 
 using namespace stepsim;
 using namespace stepsim::nccl;
@@ -99,7 +100,7 @@ TEST_CASE("trees have the channels of rings, as NCCL takes the fewer of both for
 
 TEST_CASE("a small message of a ring or tree runs on fewer channels, one of NVLS on all") {
   const auto ring = [](Protocol protocol, Bytes bytes) {
-    return channels(kH100, Algorithm::ring, protocol, bytes);
+    return channels(kH100, CollectiveOp::all_reduce, Algorithm::ring, protocol, bytes);
   };
   // 512 threads of 64 B, of 8 B for each of eight ranks, 640 of 8 B.
   CHECK(ring(Protocol::simple, 23 * 32_KiB) == 23);
@@ -107,8 +108,8 @@ TEST_CASE("a small message of a ring or tree runs on fewer channels, one of NVLS
   CHECK(ring(Protocol::ll, 5 * 32_KiB) == 5);
   CHECK(ring(Protocol::ll128, 10 * 5_KiB) == 10);
   CHECK(ring(Protocol::simple, Bytes{4}) == 1);
-  CHECK(channels(kH100, Algorithm::tree, Protocol::ll, 5 * 4_KiB) == 5);
-  CHECK(channels(kH100, Algorithm::nvls, Protocol::simple, 1_KiB) == 16);
+  CHECK(channels(kH100, CollectiveOp::all_reduce, Algorithm::tree, Protocol::ll, 5 * 4_KiB) == 5);
+  CHECK(channels(kH100, CollectiveOp::all_reduce, Algorithm::nvls, Protocol::simple, 1_KiB) == 16);
 }
 
 TEST_CASE("a shift uses the channels of one peer: two over the network, an eighth among eight") {
@@ -258,4 +259,62 @@ TEST_CASE("older releases choose by older constants") {
   two.version = NcclVersion::v2_20;
   CHECK(all_reduce(two, Algorithm::tree, Protocol::simple).latency.microseconds() ==
         near(2 * (7 * 28.0 + 28)));
+}
+
+namespace {
+
+/// DGX-1 with V100, of NCCL 2.4: 12 channels in one node, 8 between nodes of four adapters.
+Communicator old(int nodes) {
+  Communicator c{.version = NcclVersion::v2_4,
+                 .architecture = Architecture::volta,
+                 .ranks = 8 * nodes,
+                 .nodes = nodes,
+                 .nics = 4,
+                 .nvswitch = false};
+  c.link = 150_GBps;
+  c.nic = 12.5_GBps;
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("NCCL 2.4 goes by size: trees up to what their fewer hops are worth, LL, then Simple") {
+  const auto all = CollectiveOp::all_reduce;
+  // Eight nodes of eight channels: 40 and 30 GB/s, 6 us x 63 less 15 us x 3 + 4 us x 7.
+  REQUIRE(most_channels(old(8), Algorithm::ring) == 8);
+  CHECK(thresholds::of_tree(old(8)).bytes() == near(40e3 * 30e3 / 10e3 * (378 - 73)));
+  CHECK(choice(old(8), all, Bytes{36.59e6}) == "tree Simple");
+  CHECK(choice(old(8), all, Bytes{36.61e6}) == "ring Simple");
+  // Two nodes: a tree has twice the bandwidth. One: there are none.
+  CHECK(choice(old(2), all, 1_GiB) == "tree Simple");
+  CHECK(thresholds::of_tree(old(1)) == Bytes{0});
+  // LL: 8 channels x 256 threads x 64 B x 2 for nodes x 4 for trees, x 8 ranks for rings.
+  CHECK(choice(old(2), all, 1_MiB) == "tree LL");
+  CHECK(choice(old(2), all, 1_MiB + Bytes{1}) == "tree Simple");
+  const double channels_inside = most_channels(old(1), Algorithm::ring);
+  CHECK(choice(old(1), all, Bytes{channels_inside * 256 * 64 * 8}) == "ring LL");
+  CHECK(choice(old(1), all, Bytes{channels_inside * 256 * 64 * 8 + 1}) == "ring Simple");
+  CHECK(choice(old(1), CollectiveOp::all_gather, 64_MiB) == "ring Simple");
+}
+
+TEST_CASE("NCCL 2.4 gives LL as many channels as have 8 bytes a thread, Simple all") {
+  const auto all = CollectiveOp::all_reduce;
+  const auto ring = [&](Protocol protocol, Bytes bytes) {
+    return channels(old(1), all, Algorithm::ring, protocol, bytes);
+  };
+  CHECK(ring(Protocol::ll, Bytes{4}) == 1);
+  CHECK(ring(Protocol::ll, Bytes{256.0 * 8 * 8}) == 1);  // 256 threads of 8 B, eight chunks
+  CHECK(ring(Protocol::ll, Bytes{256.0 * 8 * 8 * 3}) == 3);
+  CHECK(ring(Protocol::simple, Bytes{4}) == most_channels(old(1), Algorithm::ring));
+  CHECK(channels(old(2), all, Algorithm::tree, Protocol::ll, Bytes{256.0 * 8 * 3}) == 3);
+}
+
+TEST_CASE("NCCL 2.4 has neither LL128 nor algorithms that came later") {
+  CHECK(protocol_refusal(old(1), Algorithm::ring, Protocol::ll128) == "has LL128 from NCCL 2.5 on");
+  Communicator later = dgx(Architecture::hopper, 16, 2);
+  later.version = NcclVersion::v2_4;
+  later.sharp = true;
+  CHECK(lacking(later, Algorithm::collnet_chain) == "came with NCCL 2.6");
+  CHECK(lacking(later, Algorithm::nvls) == "came with NCCL 2.17");
+  CHECK(lacking(later, Algorithm::pat) == "came with NCCL 2.23");
 }

@@ -47,7 +47,7 @@ int hierarchical_channels(const CollectiveJob& job) {
                                                                : CollectiveOp::reduce_scatter;
   const GroupShape across{group.nodes, group.nodes, 1};
   const int between =
-      nccl::channels(communicator_of(across, job.cluster, job.version), nccl::Algorithm::ring,
+      nccl::channels(communicator_of(across, job.cluster, job.version), part, nccl::Algorithm::ring,
                      Protocol::simple, job.request.bytes / group.ranks_per_node());
   return std::max(between, channels_inside(part, job.request.bytes, group.ranks_per_node(), job));
 }

@@ -5,11 +5,13 @@
 #include <bit>
 
 #include "sim/plan/nccl/graph.hpp"
+#include "sim/plan/nccl/thresholds.hpp"
 
 namespace stepsim::nccl {
 namespace {
 
-constexpr int kMostChannels = 64;  // MAXCHANNELS
+/// MAXCHANNELS
+int limit_of_channels(const Communicator& c) { return c.version == NcclVersion::v2_4 ? 16 : 64; }
 
 /// Multicast through NVSwitch needs no more (NVLS_NCHANNELS_SM90 and its successors).
 int multicast_channels(const Communicator& c) {
@@ -28,7 +30,7 @@ int communicator_channels(const Communicator& c) {
   // "Use 4 compute channels per search channel to reach peak BW on <8 PPN"
   const bool fast = c.architecture >= Architecture::hopper && ring.inside > 45;
   if (fast && c.nodes > 1 && channels < 16) channels *= 2;
-  return std::clamp(channels, 1, kMostChannels);
+  return std::clamp(channels, 1, limit_of_channels(c));
 }
 
 /// Threads of a block (NCCL_SIMPLE_MAX_NTHREADS, NCCL_LL_MAX_NTHREADS, NCCL_LL128_MAX_NTHREADS)
@@ -53,8 +55,11 @@ int most_channels(const Communicator& c, Algorithm algorithm) {
   return communicator_channels(c);
 }
 
-int channels(const Communicator& c, Algorithm algorithm, Protocol protocol, Bytes bytes) {
+int channels(const Communicator& c, CollectiveOp op, Algorithm algorithm, Protocol protocol,
+             Bytes bytes) {
   const int most = most_channels(c, algorithm);
+  if (c.version == NcclVersion::v2_4)
+    return protocol == Protocol::ll ? thresholds::ll_channels(c, op, algorithm, bytes) : most;
   if (algorithm != Algorithm::ring && algorithm != Algorithm::tree) return most;
   const double filled = bytes / least_bytes(c, algorithm, protocol);
   return filled >= most ? most : std::max(1, static_cast<int>(filled));

@@ -20,7 +20,8 @@ namespace stepsim::nccl {
 int most_channels(const Communicator& communicator, Algorithm algorithm);
 
 /// On which a message of so many bytes runs, in nccl-tests sizes.
-int channels(const Communicator& communicator, Algorithm algorithm, Protocol protocol, Bytes bytes);
+int channels(const Communicator& communicator, CollectiveOp op, Algorithm algorithm,
+             Protocol protocol, Bytes bytes);
 
 /// On which an all-to-all or a shift runs. Channels for pairs are a power of two (the fourth figure
 /// of the log); as many serve each peer as there are for all, two over the network, and half of

@@ -9,6 +9,7 @@
 #include "sim/plan/nccl/channels.hpp"
 #include "sim/plan/nccl/graph.hpp"
 #include "sim/plan/nccl/refusal.hpp"
+#include "sim/plan/nccl/thresholds.hpp"
 
 namespace stepsim::nccl {
 namespace {
@@ -65,12 +66,12 @@ double Terms::steps() const {
 // --------------------------------------------------------------------------------------------------
 
 double Terms::base() const {
-  const bool old_tree = c_.version == NcclVersion::v2_20 && is(Algorithm::tree);
+  const bool old_tree = c_.version <= NcclVersion::v2_20 && is(Algorithm::tree);
   return old_tree && is(Protocol::simple) ? 0 : at(kBaseLatency);
 }
 
 double Terms::step_inside() const {
-  if (c_.version == NcclVersion::v2_20 && is(Protocol::simple)) {
+  if (c_.version <= NcclVersion::v2_20 && is(Protocol::simple)) {
     if (is(Algorithm::tree)) return kOldTreeStep;
     if (is(Algorithm::nvls) || is(Algorithm::nvls_tree)) return kOldNvlsStep;
   }
@@ -81,11 +82,11 @@ double Terms::step_inside() const {
 /// GPU, and with one GPU a node nothing hides the hop: then it is a tree's.
 double Terms::hop() const {
   const double reported = c_.network_latency.microseconds() * (is(Protocol::simple) ? 2 : 1);
-  if (c_.version == NcclVersion::v2_20 && is(Algorithm::tree) && is(Protocol::simple))
+  if (c_.version <= NcclVersion::v2_20 && is(Algorithm::tree) && is(Protocol::simple))
     return kOldTreeStep * c_.hop_scale + reported;
   if (c_.version != NcclVersion::v2_30 && is(Algorithm::nvls_tree))
     return kOldNvlsTreeHop * c_.hop_scale + reported;
-  const bool exposed = c_.ranks_per_node() == 1 && c_.version != NcclVersion::v2_20;
+  const bool exposed = c_.ranks_per_node() == 1 && c_.version > NcclVersion::v2_20;
   const Algorithm as = exposed ? Algorithm::tree : a_;
   return kNetworkLatency[index_of(as)][index_of(p_)] * c_.hop_scale + reported;
 }
@@ -96,7 +97,7 @@ double Terms::ring_latency() const {
   const double turns = all_reduce() ? 2 : 1;
   // v2.20 counts a hop into every node, also into the first.
   const double hops = c_.nodes == 1                                      ? 0
-                      : c_.version == NcclVersion::v2_20 && all_reduce() ? turns * c_.nodes
+                      : c_.version <= NcclVersion::v2_20 && all_reduce() ? turns * c_.nodes
                                                                          : turns * (c_.nodes - 1);
   // Posting to the network costs each step 1 us (Intel), three times with Simple.
   const double post = c_.nodes == 1 ? 0 : is(Protocol::simple) ? 3 : 1;
@@ -152,7 +153,7 @@ double Terms::nvls_channel() const {
 double Terms::collnet_direct() const {
   const double per_node = c_.ranks_per_node();
   if (gathers_or_scatters()) {
-    if (c_.version == NcclVersion::v2_20) {
+    if (c_.version <= NcclVersion::v2_20) {
       const double w = (per_node - 1) / 7;
       return per_node * graph_.inside * (w * 0.85 + (1 - w) * 0.95);
     }
@@ -173,7 +174,7 @@ double Terms::bus_bandwidth() const {
 
 double Terms::ll_limit() const {
   if (c_.nodes > 1) return kLlLimit[0][scale()];  // Intel CPUs
-  const bool old = c_.version == NcclVersion::v2_20;
+  const bool old = c_.version <= NcclVersion::v2_20;
   const Architecture row = old ? std::min(c_.architecture, Architecture::ampere) : c_.architecture;
   return kLlLimit[index_of(row)][0];
 }
@@ -181,11 +182,11 @@ double Terms::ll_limit() const {
 double Terms::of_ring(double bus) const {
   if (is(Protocol::ll)) {
     const bool third = c_.nodes == 1 && !all_reduce() && op_ != CollectiveOp::reduce;
-    const double share = c_.version != NcclVersion::v2_20 ? 0.5 : third ? 1.0 / 3 : 0.25;
+    const double share = c_.version > NcclVersion::v2_20 ? 0.5 : third ? 1.0 / 3 : 0.25;
     return std::min(ll_limit(), bus * share);
   }
   if (is(Protocol::ll128)) {
-    const bool exposed = c_.version == NcclVersion::v2_20 && c_.ranks_per_node() == 1;
+    const bool exposed = c_.version <= NcclVersion::v2_20 && c_.ranks_per_node() == 1;
     return std::min(bus * (exposed ? 0.7 : 0.92), graph_.channels * at(kRingLl128Limit));
   }
   return bus;
@@ -226,6 +227,17 @@ double Terms::bandwidth(Bytes bytes) const {
   return bus;
 }
 
+/// NCCL 2.4, which has no costs.
+std::optional<Candidate> by_thresholds(const Communicator& c, CollectiveOp op, Bytes bytes,
+                                       std::optional<Algorithm> algorithm,
+                                       std::optional<Protocol> protocol) {
+  if (!algorithm) algorithm = thresholds::algorithm(c, op, bytes);
+  if (!protocol) protocol = thresholds::protocol(c, op, *algorithm, bytes);
+  Candidate one = candidate(c, op, *algorithm, *protocol, bytes);
+  if (!one.refusal.empty()) return std::nullopt;
+  return one;
+}
+
 }  // namespace
 
 Candidate candidate(const Communicator& c, CollectiveOp op, Algorithm algorithm, Protocol protocol,
@@ -235,7 +247,7 @@ Candidate candidate(const Communicator& c, CollectiveOp op, Algorithm algorithm,
   if (result.refusal.empty()) result.refusal = protocol_refusal(c, algorithm, protocol);
   if (!result.refusal.empty()) return result;
   const Terms terms(c, op, algorithm, protocol);
-  result.channels = channels(c, algorithm, protocol, bytes);
+  result.channels = channels(c, op, algorithm, protocol, bytes);
   result.latency = Seconds{terms.latency(bytes) * 1e-6};
   result.bandwidth = BytesPerSecond{terms.bandwidth(bytes) * 1e9};
   return result;
@@ -253,6 +265,7 @@ std::vector<Candidate> candidates(const Communicator& c, CollectiveOp op, Bytes 
 std::optional<Candidate> cheapest(const Communicator& c, CollectiveOp op, Bytes bytes,
                                   std::optional<Algorithm> algorithm,
                                   std::optional<Protocol> protocol) {
+  if (c.version == NcclVersion::v2_4) return by_thresholds(c, op, bytes, algorithm, protocol);
   std::optional<Candidate> best;
   for (Candidate& one : candidates(c, op, bytes)) {
     if (!one.refusal.empty()) continue;

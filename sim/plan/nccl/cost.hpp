@@ -41,7 +41,7 @@ constexpr bool is_tuned(CollectiveOp op) {
 }
 
 /// Of all those that are considered (and have the wanted protocol), the cheapest; the earlier one
-/// of equals. Empty when none is left.
+/// of equals; NCCL 2.4 has sizes instead of costs (thresholds.hpp). Empty when none is left.
 std::optional<Candidate> cheapest(const Communicator& communicator, CollectiveOp op, Bytes bytes,
                                   std::optional<Algorithm> algorithm = {},
                                   std::optional<Protocol> protocol = {});

@@ -77,12 +77,14 @@ std::string of_shape(const Communicator& c, CollectiveOp op, Algorithm algorithm
 std::string lacking(const Communicator& c, Algorithm algorithm) {
   const bool collnet =
       algorithm == Algorithm::collnet_direct || algorithm == Algorithm::collnet_chain;
+  if (collnet && c.version == NcclVersion::v2_4) return "came with NCCL 2.6";
   if (collnet && !c.sharp) return "needs switches that reduce: inter_node.sharp: true";
   if ((is_multicast(algorithm) || algorithm == Algorithm::collnet_direct) && !c.nvswitch)
     return "needs an NVSwitch between the GPUs of a node";
   if (is_multicast(algorithm) && c.architecture < Architecture::hopper)
     return "needs GPUs of Hopper or later";
-  if (algorithm == Algorithm::pat && c.version == NcclVersion::v2_20) return "came with NCCL 2.23";
+  if (is_multicast(algorithm) && c.version == NcclVersion::v2_4) return "came with NCCL 2.17";
+  if (algorithm == Algorithm::pat && c.version <= NcclVersion::v2_20) return "came with NCCL 2.23";
   return "";
 }
 
@@ -91,8 +93,9 @@ std::string protocol_refusal(const Communicator& c, Algorithm algorithm, Protoco
   if (algorithm != Algorithm::ring && algorithm != Algorithm::tree)
     return "has the Simple protocol alone";
   if (protocol == Protocol::ll) return "";
+  if (c.version == NcclVersion::v2_4) return "has LL128 from NCCL 2.5 on";
   if (!c.nvlink) return "has LL128 over NVLink alone";
-  if (c.version == NcclVersion::v2_20 && c.architecture == Architecture::blackwell)
+  if (c.version <= NcclVersion::v2_20 && c.architecture == Architecture::blackwell)
     return "has LL128 on Blackwell from NCCL 2.27 on";
   return "";
 }
