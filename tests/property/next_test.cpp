@@ -36,7 +36,8 @@ std::vector<std::string> settings_in(const std::string& next) {
   return settings;
 }
 
-/// The step as it is, and as it is with what comes next; nothing where a fault comes first.
+/// The step as it is, and as it is with what comes next; nothing where a fault comes
+/// first, or no setting helps.
 std::string both_steps(const std::filesystem::path& file) {
   const ScenarioArgument argument = argument_of(file);
   std::ostringstream notes;
@@ -48,6 +49,7 @@ std::string both_steps(const std::filesystem::path& file) {
   const std::vector<std::string> settings = settings_in(verdict.next);
   if (settings.empty() != verdict.next.starts_with("none of"))
     throw InternalError("Next: " + verdict.next);
+  if (settings.empty()) return "";
   const Scenario changed = load(argument, settings);
   const OpGraph graph = build(changed);
   return text_of(
