@@ -77,7 +77,7 @@ TEST_CASE("a smooth fit finds times again that the smooth form made") {
 }
 
 TEST_CASE("what depends on sizes alone goes into the correction, and lessens errors held out") {
-  const Samples samples = samples_of(tiled_profile(), 900, [](const Gemm& gemm) {
+  const Samples samples = samples_of(tiled_profile(), 300, [](const Gemm& gemm) {
     return 1 + 0.15 * std::sin(std::log2(static_cast<double>(gemm.m * gemm.k)));
   });
   const GemmProfile start{.peak = FlopsPerSecond{312e12}};
