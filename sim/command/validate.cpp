@@ -23,6 +23,7 @@
 #include "sim/report/measure.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/scenario/error_record.hpp"
+#include "sim/scenario/job.hpp"
 #include "sim/scenario/load_suite.hpp"
 #include "sim/scenario/run_record_file.hpp"
 #include "sim/validation/recorded_runs.hpp"
@@ -97,7 +98,8 @@ double memory_share(const Memory& memory) {
   return memory.stages.empty() ? 0 : memory.worst().needed() / memory.capacity;
 }
 
-/// What crosses the pipe: a line with step time, share of memory and breakdown, and one a trait.
+/// What crosses the pipe: a line with step time, share of memory and breakdown, one a
+/// trait, and what the job is.
 std::string predicted(const Suite& suite, const MeasuredRun& run) {
   try {
     const Scenario scenario = scenario_of(suite, run, known_names());
@@ -107,8 +109,9 @@ std::string predicted(const Suite& suite, const MeasuredRun& run) {
     std::vector<double> numbers{metrics.step_time.seconds(), memory_share(metrics.memory)};
     numbers.insert(numbers.end(), metrics.breakdown.begin(), metrics.breakdown.end());
     const RunTraits traits = traits_of(scenario);
-    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", text_of(numbers), traits.gpu, traits.generation,
-                       traits.model, traits.layers, traits.precision);
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", text_of(numbers), traits.gpu,
+                       traits.generation, traits.model, traits.layers, traits.precision,
+                       job_of(scenario));
   } catch (const UserError& error) {
     throw UserError(sentence_of(error));
   }
@@ -129,7 +132,7 @@ void read_answer(const std::string& answer, ValidationRow& row) {
   std::getline(lines, numbers);
   row.predicted = prediction_of(numbers);
   RunTraits& t = row.traits;
-  for (std::string* trait : {&t.gpu, &t.generation, &t.model, &t.layers, &t.precision})
+  for (std::string* trait : {&t.gpu, &t.generation, &t.model, &t.layers, &t.precision, &row.job})
     if (!std::getline(lines, *trait)) throw InternalError("a prediction without its traits");
 }
 
@@ -227,6 +230,21 @@ std::vector<RecordedErrors> recorded(const Validation& validation) {
   return now;
 }
 
+std::vector<RecordedChoices> recorded_choices(const Validation& validation) {
+  std::vector<RecordedChoices> now;
+  for (const SuiteResult& suite : validation.suites) {
+    const auto choices = recorded_choices(suite.name, suite.score);
+    now.insert(now.end(), choices.begin(), choices.end());
+  }
+  return now;
+}
+
+std::vector<std::string> names_of(const Validation& validation) {
+  std::vector<std::string> names;
+  for (const SuiteResult& suite : validation.suites) names.push_back(suite.name);
+  return names;
+}
+
 std::string folder_of(const std::string& file) {
   const fs::path folder = fs::path(file).parent_path();
   return folder.empty() ? "." : folder.string();
@@ -270,12 +288,16 @@ void write_record(const std::string& file, const Validation& validation, std::os
   const Records before = records_of(file);
   const std::string runs_file = runs_beside(file);
   const auto groups = recorded(validation);
+  const auto choices = recorded_choices(validation);
   const auto runs = recorded_runs(validation.rows);
-  for (const auto& [name, changes] : {std::pair{file, difference(before.groups.groups, groups)},
-                                      {runs_file, difference(before.runs, runs)}})
-    notes << (changes.empty() ? name + ": nothing has changed\n" : name + ":\n" + changes);
-  save_files({{file, to_yaml(ErrorRecord{updated(before.groups.groups, groups)})},
-              {runs_file, to_csv(updated(before.runs, runs))}});
+  const std::string changes =
+      difference(before.groups.groups, groups) + difference(before.groups.choices, choices);
+  for (const auto& [name, changed] :
+       {std::pair{file, changes}, {runs_file, difference(before.runs, runs)}})
+    notes << (changed.empty() ? name + ": nothing has changed\n" : name + ":\n" + changed);
+  const ErrorRecord record{updated(before.groups.groups, groups),
+                           updated(before.groups.choices, choices, names_of(validation))};
+  save_files({{file, to_yaml(record)}, {runs_file, to_csv(updated(before.runs, runs))}});
 }
 
 std::string formatted(const ValidateOptions& options, const Validation& validation) {
@@ -308,8 +330,9 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
   if (validation.rows.empty() && !all_done) return ExitCode::incomplete;
   if (validation.rows.empty()) throw UserError("no row is left to validate");
   if (!options.baseline.empty()) {
-    const auto worse = worse_than(baseline.groups, recorded(validation));
-    validation.breaches.insert(validation.breaches.end(), worse.begin(), worse.end());
+    for (const auto& worse : {worse_than(baseline.groups, recorded(validation)),
+                              worse_than(baseline.choices, recorded_choices(validation))})
+      validation.breaches.insert(validation.breaches.end(), worse.begin(), worse.end());
   }
   if (!options.svg.empty()) save_file(options.svg, validation_scatter(validation));
   out << formatted(options, validation);

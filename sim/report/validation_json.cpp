@@ -63,9 +63,32 @@ Json worst_json(const Score& score, const std::vector<ValidationRow>& rows) {
   return worst;
 }
 
+Json choices_json(const Choices& choices, const std::vector<ValidationRow>& rows) {
+  const auto of = [&](double share) { return choices.jobs > 0 ? number(share) : Json(); };
+  const auto label = [&](std::size_t row) {
+    return choices.jobs > 0 ? Json(rows[row].label) : Json();
+  };
+  Json pairs = Json::array();
+  for (std::size_t i = 0; i < kPairsFrom.size(); ++i)
+    pairs.push_back({{"apart_from", number(kPairsFrom[i])},
+                     {"pairs", choices.pairs[i].pairs},
+                     {"in_order", choices.pairs[i].in_order}});
+  return {{"jobs", choices.jobs},
+          {"ways", choices.ways},
+          {"fastest_chosen", choices.fastest},
+          {"mean_loss", of(choices.loss)},
+          {"mean_loss_blind", of(choices.blind_loss)},
+          {"max_loss", of(choices.worst.loss)},
+          {"worst_choice", label(choices.worst.chosen)},
+          {"instead_of", label(choices.worst.best)},
+          {"pairs", pairs}};
+}
+
 void add_score(Json& json, const Score& score, const std::vector<ValidationRow>& rows) {
   add_errors(json, score.all);
   json["without_known"] = errors_json(score.expected);
+  json["choices"] = choices_json(score.choices, rows);
+  json["choices"]["without_known"] = choices_json(score.expected_choices, rows);
   json["not_predicted"] = score.unpredicted.size();
   json["groups"] = groups_json(score);
   json["worst"] = worst_json(score, rows);

@@ -1,4 +1,5 @@
 // A validation as tables of a Markdown document.
+#include "sim/report/choice_words.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/report/validation_words.hpp"
 
@@ -59,6 +60,10 @@ std::string validation_markdown(const Validation& validation) {
       "| suite | rows | mean | median | 90th | largest | bias |\n|---|---|---|---|---|---|---|\n";
   for (const SuiteResult& suite : validation.suites) text += whole(suite.name, suite.score);
   if (validation.suites.size() > 1) text += whole("all", validation.total);
+  const Score& total = validation.total;
+  const std::string words =
+      choice_words(recorded("", false, total.expected_choices), recorded("", true, total.choices));
+  if (!words.empty()) text += "\n" + words + "\n";
   text += "\n";
   for (const SuiteResult& suite : validation.suites) text += suite_text(suite);
   text.pop_back();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "sim/report/choice_words.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/report/validation_words.hpp"
 
@@ -40,6 +41,7 @@ class Writer {
       for (const SuiteResult& suite : validation_.suites) whole(suite.name, suite.score);
       whole("all", validation_.total);
     }
+    choices();
     unpredicted();
     worst();
     limits();
@@ -118,6 +120,15 @@ class Writer {
     whole("all", suite.score);
     for (const GroupScore& group : suite.score.groups)
       statistics(fmt::format("{} {}", group.name, group.value), group.all);
+  }
+
+  void choices() {
+    const Score& score = validation_.total;
+    const std::string words = choice_words(recorded("", false, score.expected_choices),
+                                           recorded("", true, score.choices));
+    if (words.empty()) return;
+    line("\n" + bold("Choices"));
+    for (const std::string& part : wrap(words, options_.style.width - 2)) line("  " + part);
   }
 
   void unpredicted() {

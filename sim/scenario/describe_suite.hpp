@@ -42,8 +42,23 @@ void describe(Io& io, RecordedErrors& r) {
 }
 
 template <class Io>
+void describe(Io& io, RecordedChoices& r) {
+  io.field("suite", r.suite, required(), "its short name");
+  io.field("with_known", r.with_known, any, "also rows that are known not to be met");
+  io.field("jobs", r.jobs, required(), "measured in several ways");
+  io.field("ways", r.ways, required(), "of all jobs");
+  io.field("fastest", r.fastest, required(), "jobs whose predicted best was the fastest");
+  io.field("loss", r.loss, required(), "mean time of predicted bests over the fastest, less one");
+  io.field("blind_loss", r.blind_loss, required(), "the same of ways taken blindly");
+  io.field("largest_loss", r.largest_loss, required(), "of predicted bests");
+  io.field("pairs", r.pairs, required(), "of ways, up to 2, 5, 10 % and further apart");
+  io.field("in_order", r.in_order, required(), "of these, as predicted");
+}
+
+template <class Io>
 void describe(Io& io, ErrorRecord& r) {
   io.list("groups", r.groups, "one for each suite and each of its groups");
+  io.list("choices", r.choices, "two for each suite that has any: without known rows, and with");
 }
 
 template <class Io>

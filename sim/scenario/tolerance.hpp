@@ -19,8 +19,19 @@ struct RecordedErrors {
   double mean = 0, median = 0, p90 = 0, max = 0, bias = 0;
 };
 
+/// How often the setting of a suite's runs that is predicted to be the fastest was it
+/// (sim/validation/choices.hpp).
+struct RecordedChoices {
+  std::string suite;
+  bool with_known = false;  ///< also rows that are known not to be met
+  int jobs = 0, ways = 0, fastest = 0;
+  double loss = 0, blind_loss = 0, largest_loss = 0;
+  std::vector<int> pairs, in_order;  ///< by how far apart they were measured
+};
+
 struct ErrorRecord {
   std::vector<RecordedErrors> groups;
+  std::vector<RecordedChoices> choices;  ///< of suites that have any
 };
 
 }  // namespace stepsim

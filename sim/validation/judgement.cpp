@@ -25,6 +25,17 @@ const RecordedErrors* find(const std::vector<RecordedErrors>& list, const Record
   return found == list.end() ? nullptr : &*found;
 }
 
+std::string title_of(const RecordedChoices& choices) {
+  return choices.with_known ? "choices with known rows" : "choices";
+}
+
+const RecordedChoices* find(const std::vector<RecordedChoices>& list, const RecordedChoices& like) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const RecordedChoices& other) {
+    return other.suite == like.suite && other.with_known == like.with_known;
+  });
+  return found == list.end() ? nullptr : &*found;
+}
+
 RecordedErrors record_of(const std::string& suite, const std::string& name,
                          const std::string& value, const Errors& errors) {
   return {suite,         name,       value,      errors.count, errors.mean,
@@ -143,6 +154,58 @@ std::vector<RecordedErrors> updated(const std::vector<RecordedErrors>& record,
     for (double* share : {&one.mean, &one.median, &one.p90, &one.max, &one.bias})
       *share = rounded(*share);
   }
+  return list;
+}
+
+std::vector<RecordedChoices> recorded_choices(const std::string& suite, const Score& score) {
+  if (score.choices.jobs == 0) return {};
+  return {recorded(suite, false, score.expected_choices), recorded(suite, true, score.choices)};
+}
+
+std::vector<Breach> worse_than(const std::vector<RecordedChoices>& record,
+                               const std::vector<RecordedChoices>& now) {
+  std::vector<Breach> breaches;
+  for (const RecordedChoices& one : now) {
+    const RecordedChoices* before = find(record, one);
+    if (before == nullptr) {
+      breaches.push_back({one.suite, "choices: not in the record; --record adds them", "", 0});
+    } else if (one.loss > before->loss + kMarginPoints) {
+      breaches.push_back(
+          {one.suite,
+           fmt::format("{}: what is predicted to be the fastest loses {}, recorded {}",
+                       title_of(one), percent(one.loss), percent(before->loss)),
+           "", 0});
+    }
+  }
+  return breaches;
+}
+
+std::string difference(const std::vector<RecordedChoices>& record,
+                       const std::vector<RecordedChoices>& now) {
+  std::string text;
+  for (const RecordedChoices& one : now) {
+    const RecordedChoices* before = find(record, one);
+    const std::string title = fmt::format("{}, {}", one.suite, title_of(one));
+    if (before == nullptr)
+      text += fmt::format("  {:<48} new, loss {}\n", title, percent(one.loss));
+    else if (rounded(before->loss) != rounded(one.loss))
+      text +=
+          fmt::format("  {:<48} loss {} -> {}\n", title, percent(before->loss), percent(one.loss));
+  }
+  return text;
+}
+
+std::vector<RecordedChoices> updated(const std::vector<RecordedChoices>& record,
+                                     const std::vector<RecordedChoices>& now,
+                                     const std::vector<std::string>& scored) {
+  std::vector<RecordedChoices> list = now;
+  for (const RecordedChoices& one : record)
+    if (std::find(scored.begin(), scored.end(), one.suite) == scored.end()) list.push_back(one);
+  std::stable_sort(
+      list.begin(), list.end(),
+      [](const RecordedChoices& a, const RecordedChoices& b) { return a.suite < b.suite; });
+  for (RecordedChoices& one : list)
+    for (double* share : {&one.loss, &one.blind_loss, &one.largest_loss}) *share = rounded(*share);
   return list;
 }
 

@@ -37,6 +37,10 @@ inline constexpr double kMarginPoints = 0.003, kMarginShare = 0.05;
 std::vector<Breach> worse_than(const std::vector<RecordedErrors>& record,
                                const std::vector<RecordedErrors>& now);
 
+/// The same of choices: what they lose may grow by the same 0.3 points.
+std::vector<Breach> worse_than(const std::vector<RecordedChoices>& record,
+                               const std::vector<RecordedChoices>& now);
+
 /// One line for each group whose mean is another than in the record; empty when none is.
 std::string difference(const std::vector<RecordedErrors>& record,
                        const std::vector<RecordedErrors>& now);
@@ -44,5 +48,17 @@ std::string difference(const std::vector<RecordedErrors>& record,
 /// `record` with what its suites are now; suites that were not scored stay.
 std::vector<RecordedErrors> updated(const std::vector<RecordedErrors>& record,
                                     const std::vector<RecordedErrors>& now);
+
+/// One line for each suite whose choices lose more or less than in the record, or are new.
+std::string difference(const std::vector<RecordedChoices>& record,
+                       const std::vector<RecordedChoices>& now);
+
+/// As `updated` of errors, for choices; of `scored`, suites of which there may be none now.
+std::vector<RecordedChoices> updated(const std::vector<RecordedChoices>& record,
+                                     const std::vector<RecordedChoices>& now,
+                                     const std::vector<std::string>& scored);
+
+/// Both of a suite's score, or none where no job was measured in two ways.
+std::vector<RecordedChoices> recorded_choices(const std::string& suite, const Score& score);
 
 }  // namespace stepsim

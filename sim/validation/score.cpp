@@ -77,6 +77,8 @@ Score score_of(const std::vector<ValidationRow>& rows, std::size_t worst) {
   }
   score.all = errors_of(all);
   score.expected = errors_of(expected);
+  score.choices = choices_of(rows, true);
+  score.expected_choices = choices_of(rows, false);
   std::stable_sort(score.worst.begin(), score.worst.end(), [&](std::size_t a, std::size_t b) {
     return std::abs(rows[a].error()) > std::abs(rows[b].error());
   });

@@ -11,6 +11,7 @@
 #include "sim/core/quantity.hpp"
 #include "sim/scenario/run_record.hpp"
 #include "sim/timeline/timeline.hpp"
+#include "sim/validation/choices.hpp"
 #include "sim/validation/errors.hpp"
 
 namespace stepsim {
@@ -34,6 +35,7 @@ struct ValidationRow {
   std::string known;   ///< why it is not expected to be met; empty: it is
   std::vector<std::pair<std::string, std::string>> groups;  ///< name and value
   RunTraits traits;                                         ///< where there is a prediction
+  std::string job;                                          ///< of sim/scenario/job.hpp, likewise
 
   /// REQUIRES: a prediction.
   double error() const { return predicted->step / measured - 1; }
@@ -54,6 +56,7 @@ struct SuiteLimit {
 
 struct Score {
   Errors all, expected;
+  Choices choices, expected_choices;     ///< as `all` and `expected`
   std::vector<GroupScore> groups;        ///< by name as suites have them, by value in its order
   std::vector<std::size_t> worst;        ///< rows by their absolute error, the largest first
   std::vector<std::size_t> unpredicted;  ///< rows without a prediction

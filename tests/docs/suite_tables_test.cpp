@@ -1,4 +1,4 @@
-// The tables of documents that are made from validate/recorded_runs.csv.
+// The tables of documents that are made from the records of validate/.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -12,9 +12,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/report/choice_words.hpp"
 #include "sim/report/error_words.hpp"
+#include "sim/report/layout.hpp"
+#include "sim/scenario/error_record.hpp"
 #include "sim/scenario/load_suite.hpp"
 #include "sim/scenario/run_record_file.hpp"
+#include "sim/validation/choices.hpp"
 #include "sim/validation/errors.hpp"
 #include "sim/validation/expected_error.hpp"
 #include "tests/source_folder.hpp"
@@ -166,18 +170,58 @@ std::string band_sentences() {
       rows, 100.0 * inside / rows, 100 * width / rows);
 }
 
+const std::vector<RecordedChoices>& choices() {
+  static const auto kChoices =
+      load_error_record((fs::path(source_folder()) / "validate/recorded.yaml").string()).choices;
+  return kChoices;
+}
+
+RecordedChoices all_choices(bool with_known) {
+  std::vector<RecordedChoices> list = choices();
+  std::erase_if(list, [&](const RecordedChoices& one) { return one.with_known != with_known; });
+  return sum_of(list);
+}
+
+std::string choice_sentences() {
+  std::string text;
+  for (const std::string& line : wrap(choice_words(all_choices(false), all_choices(true)), 118))
+    text += line + "\n";
+  return text;
+}
+
+std::string choice_line(const RecordedChoices& one) {
+  if (one.jobs == 0) return "";
+  return fmt::format("| {}{} | {} | {} | {} | {} | {} | {} | {} of {} |\n", one.suite,
+                     one.with_known ? ", with known rows" : "", one.jobs, one.ways, one.fastest,
+                     error_text(one.loss), error_text(one.largest_loss), error_text(one.blind_loss),
+                     one.in_order.at(2) + one.in_order.at(3), one.pairs.at(2) + one.pairs.at(3));
+}
+
+std::string choice_table() {
+  std::string text =
+      "| suite | jobs | ways | best chosen | loss | largest | blindly | pairs in order, 5 % apart "
+      "|\n"
+      "|---|---|---|---|---|---|---|---|\n";
+  for (std::size_t i = 0; i + 1 < choices().size(); i += 2) {
+    const RecordedChoices &expected = choices()[i], &all = choices()[i + 1];
+    text += choice_line(expected);
+    if (all.ways > expected.ways) text += choice_line(all);
+  }
+  return text;
+}
+
 std::string text_of_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return std::string{std::istreambuf_iterator<char>(in), {}};
 }
 
 /// That what stands between the marks of that name is what was made; writes it if asked to.
-void check_made(const char* document, const std::string& name, const std::string& made) {
+void check_made(const char* document, const std::string& name, const std::string& made,
+                const std::string& record = "recorded_runs.csv") {
   const fs::path path = fs::path(source_folder()) / document;
   const std::string begin = fmt::format(
-      "<!-- {}: made from validate/recorded_runs.csv; renew with STEPSIM_UPDATE=1 "
-      "build/tests/docs_suites -->\n",
-      name);
+      "<!-- {}: made from validate/{}; renew with STEPSIM_UPDATE=1 build/tests/docs_suites -->\n",
+      name, record);
   const std::string text = text_of_file(path);
   const auto from = text.find(begin), to = text.find(fmt::format("<!-- end of {} -->", name));
   CAPTURE(document);
@@ -199,4 +243,9 @@ TEST_CASE("documents have the suites' errors as they are recorded") {
   check_made("docs/validation.md", "band", band_sentences());
   check_made("validate/DEVIATIONS.md", "kinds", kind_table());
   check_made("validate/DEVIATIONS.md", "known", known_table());
+}
+
+TEST_CASE("documents say what choices by prediction lose, as it is recorded") {
+  check_made("README.md", "choices", choice_sentences(), "recorded.yaml");
+  check_made("docs/accuracy.md", "choices", choice_table(), "recorded.yaml");
 }
