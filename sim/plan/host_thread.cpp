@@ -34,6 +34,7 @@ HostThread::Milestone HostThread::milestone(const Action& action) const {
 void HostThread::begin_step(int step) {
   step_ = step;
   passed_ = {};
+  inputs_ = batches_ = passes_ = 0;
   compiled_ = false;
   const auto& collection = host_.garbage_collection;
   if (!collection || !stepsim::is_due(step + rows_.shape().collects_early, collection->every))
@@ -43,6 +44,7 @@ void HostThread::begin_step(int step) {
 }
 
 void HostThread::before(const Action& action) {
+  if (action.pass == PassKind::forward) take_batch(action);
   const auto& again = host_.recompilation;
   if (!again || compiled_) return;
   const bool is_forward = action.pass == PassKind::forward;
@@ -53,14 +55,30 @@ void HostThread::before(const Action& action) {
                      again->time * slowdown_, Cause::recompilation);
 }
 
+void HostThread::take_batch(const Action& action) {
+  const bool takes_batch = placement_.needs_batch({rows_.shape().stage, action.chunk});
+  for (const CpuWork& work : host_.cpu_work) {
+    const bool is_input = work.after == HostAfter::input;
+    if (!is_input && (work.after != HostAfter::batch || !takes_batch)) continue;
+    const bool first = is_input ? inputs_ == 0 : batches_ == 0;
+    const bool due = work.per == Per::micro_batch ? stepsim::is_due(number_of(action), work.every)
+                                                  : first && stepsim::is_due(step_, work.every);
+    if (due) do_work(work, rows_.reached());
+  }
+  ++inputs_;
+  batches_ += takes_batch ? 1 : 0;
+}
+
 void HostThread::after(const Action& action) {
+  const bool reads_pass = host_.sync && host_.sync->per == ReadPer::pass;
+  if (reads_pass && stepsim::is_due(passes_++, host_.sync->every)) read_value({rows_.computed()});
   const Milestone reached = milestone(action);
   if (reached == none) return;
   for (const CpuWork& work : host_.cpu_work) {
     if (is_due(work, reached, action)) do_work(work, {rows_.computed()});
   }
   const auto& sync = host_.sync;
-  if (sync && sync->per == Per::micro_batch && reached == backward && has_loss(action) &&
+  if (sync && sync->per == ReadPer::micro_batch && reached == backward && has_loss(action) &&
       stepsim::is_due(number_of(action), sync->every)) {
     read_value({rows_.computed()});
   }
@@ -98,7 +116,7 @@ void HostThread::read_value(const std::vector<TaskIndex>& value) {
 
 bool HostThread::reads_at_end() const {
   const auto& sync = host_.sync;
-  return !sync || (sync->per == Per::step && stepsim::is_due(step_, sync->every));
+  return !sync || (sync->per == ReadPer::step && stepsim::is_due(step_, sync->every));
 }
 
 void HostThread::end_step() {

@@ -33,6 +33,8 @@ class HostThread {
   /// Of the pass's micro-batch, counted over all steps.
   int number_of(const Action& action) const;
   bool is_due(const CpuWork& work, Milestone reached, const Action& action) const;
+  /// What the host does with the batch of a forward pass.
+  void take_batch(const Action& action);
   void do_work(const CpuWork& work, const std::vector<TaskIndex>& input);
   void read_value(const std::vector<TaskIndex>& value);
   bool reads_at_end() const;
@@ -46,6 +48,9 @@ class HostThread {
   int step_ = 0;
   std::array<int, 2> of_step_{};  ///< milestones of a step, by kind
   std::array<int, 2> passed_{};   ///< in this step
+  int inputs_ = 0;                ///< forward passes in this step
+  int batches_ = 0;               ///< likewise, those that take a batch
+  int passes_ = 0;                ///< of any kind, in this step
   bool compiled_ = false;         ///< in this step
 };
 

@@ -37,15 +37,17 @@ std::uint32_t Transfers::operation(Channel channel) {
   return *operation;
 }
 
-void Transfers::send(const Action& action) {
+TaskIndex Transfers::send(const Action& action) {
   const auto to = placement_.receiver(action, shape_.stage);
-  if (!to || to->stage == shape_.stage) return;  // a stage hands its own results on
+  // A stage hands its own results on.
+  if (!to || to->stage == shape_.stage) return RankRows::kNoTask;
   rows_.set_micro_batch(action.micro_batch);
   const Channel channel = action.pass == PassKind::forward
                               ? channel_between(shape_.stage, to->stage, true)
                               : channel_between(to->stage, shape_.stage, false);
   const TaskIndex sent = rows_.communicate(channel, operation(channel), {rows_.computed()});
   if (!pipeline_.overlap_p2p) rows_.wait_for(sent);
+  return sent;
 }
 
 TaskIndex Transfers::receive(const Action& action) {

@@ -13,8 +13,9 @@ class Transfers {
  public:
   Transfers(RankRows& rows, const Placement& placement);
 
-  /// Hands the result of the pass on, if another stage takes it.
-  void send(const Action& action);
+  /// Hands the result of the pass on, if another stage takes it; returns the task that does, else
+  /// kNoTask.
+  TaskIndex send(const Action& action);
 
   /// Asks for the input of that pass; returns the task that brings it, if another stage sends it,
   /// else kNoTask.

@@ -82,6 +82,13 @@ void check_schedule(const Scenario& s, const KnownNames& known, const KeyReports
                     "would wait for each other",
                     pipeline.schedule));
   }
+  if (pipeline.batch_p2p_sync && pipeline.overlap_p2p &&
+      keys.sound({"parallelism.pipeline.overlap_p2p", "parallelism.pipeline.batch_p2p_sync"})) {
+    keys.report("parallelism.pipeline.batch_p2p_sync",
+                "batch_p2p_sync waits for transfers behind each pass, and overlap_p2p has them "
+                "beside the next one",
+                "state overlap_p2p: false, or leave it out");
+  }
   if (needs.objection == nullptr || !splits(s, keys) ||
       !keys.sound({"training.global_batch", "training.micro_batch"}))
     return;

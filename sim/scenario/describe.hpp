@@ -200,6 +200,11 @@ void describe(Io& io, Pipeline& p) {
            "model chunks per stage; as many as the schedule runs");
   io.fallback(p.overlap_p2p, p.chunks > 1, "true when chunks > 1");
   io.field("overlap_p2p", p.overlap_p2p, any, "send and receive beside compute");
+  io.fallback(p.batch_p2p_sync, default_batch_p2p_sync(io.framework(), p.overlap_p2p),
+              "false, or the framework's");
+  io.field("batch_p2p_sync", p.batch_p2p_sync, any,
+           "without overlap_p2p: the host, too, waits for what is sent and received, and launches "
+           "the next pass into an idle GPU");
   io.field("scatter_gather", p.scatter_gather, any,
            "tensor ranks send 1/t each and gather in the node; no effect with sequence parallel");
   io.field("layers", p.layers, between(1, 1e5),

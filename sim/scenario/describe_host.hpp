@@ -12,10 +12,11 @@ inline constexpr Rules every_so_often = between(1, 1e6);
 
 template <class Io>
 void describe(Io& io, Sync& s) {
-  io.field("every", s.every, every_so_often, "steps, or micro-batches, between two reads");
+  io.field("every", s.every, every_so_often,
+           "steps, micro-batches, or passes of a step, between two reads");
   io.field("per", s.per, any,
            "step: all ranks read at its end; micro_batch: those with the loss, after its backward "
-           "pass");
+           "pass; pass: all ranks, after each pass of a stage");
   // 5 to 7 us for a copy of next to nothing by cudaMemcpyAsync: Wu et al. 2026, arXiv 2602.21548,
   // section 5.2.
   io.fallback(s.time, 6_us, "6 us");
@@ -26,7 +27,9 @@ template <class Io>
 void describe(Io& io, CpuWork& w) {
   io.field("name", w.name, any, "of its spans in a trace");
   io.field("after", w.after, any,
-           "forward: on ranks with the loss; backward, step: on all of them");
+           "batch: before forward passes of the model's first and last part, which take one; "
+           "input: before all forward passes; forward: on ranks with the loss; backward, step: on "
+           "all of them");
   io.field("time", w.time, required(any_duration), "CPU time, once its input is there");
   io.fallback(w.per, w.after == HostAfter::step ? Per::step : Per::micro_batch,
               "micro_batch; step where after is step");

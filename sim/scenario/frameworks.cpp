@@ -72,6 +72,7 @@ constexpr const char* kMegatronDdp =
 constexpr const char* kMegatronConfig =
     "NVIDIA/Megatron-LM: megatron/core/distributed/distributed_data_parallel_config.py";
 constexpr const char* kMegatronArguments = "NVIDIA/Megatron-LM: megatron/training/arguments.py";
+constexpr const char* kMegatronModel = "NVIDIA/Megatron-LM: megatron/core/model_parallel_config.py";
 constexpr const char* kMegatronSchedules =
     "NVIDIA/Megatron-LM: megatron/core/pipeline_parallel/schedules.py";
 constexpr const char* kMegatronLayers =
@@ -166,6 +167,10 @@ void add_megatron(std::vector<FrameworkPreset>& presets) {
   add("parallelism.pipeline.overlap_p2p", "false", "", "not without interleaving",
       kMegatronArguments);
   add("parallelism.pipeline.overlap_p2p", "true", chunks, "", kMegatronArguments);
+  add("parallelism.pipeline.batch_p2p_sync", "true", "",
+      "batch_p2p_sync=True: torch.cuda.synchronize() behind sends and receives", kMegatronModel);
+  add("parallelism.pipeline.batch_p2p_sync", "false", chunks,
+      "batch_p2p_comm = not overlap_p2p_comm", kMegatronArguments);
   add("parallelism.pipeline.scatter_gather", "true", "", "scatter_gather_tensors_in_pipeline",
       kMegatronArguments);
 }
@@ -222,6 +227,10 @@ std::optional<std::int64_t> default_vocabulary_multiple(std::optional<Framework>
 Precision default_gradients(std::optional<Framework> framework, Precision precision) {
   return framework == Framework::megatron && precision == Precision::bf16 ? Precision::fp32
                                                                           : precision;
+}
+
+bool default_batch_p2p_sync(std::optional<Framework> framework, bool overlap_p2p) {
+  return framework == Framework::megatron && !overlap_p2p;
 }
 
 bool default_overlap(std::optional<Framework> framework, Sharding sharding) {

@@ -28,6 +28,8 @@ bool default_fused_accumulation(std::optional<Framework> framework);
 /// in.
 UsedGradients default_used_gradients(std::optional<Framework> framework);
 std::optional<std::int64_t> default_vocabulary_multiple(std::optional<Framework> framework);
+/// Megatron-LM's transfers that are not overlapped are batched.
+bool default_batch_p2p_sync(std::optional<Framework> framework, bool overlap_p2p);
 bool default_overlap(std::optional<Framework> framework, Sharding sharding);
 bool default_no_sync(std::optional<Framework> framework, Sharding sharding);
 

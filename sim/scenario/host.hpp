@@ -31,8 +31,12 @@ constexpr Seconds default_launch(HostMode mode) {
 /// What is counted where something happens every so many times.
 enum class Per { step, micro_batch };
 
-/// The part of a step that something follows.
-enum class HostAfter { forward, backward, step };
+/// Likewise, of reads: a pass is one that a stage makes, of a micro-batch and chunk.
+enum class ReadPer { step, micro_batch, pass };
+
+/// The part of a step that something follows. Batch: what takes one for a forward pass of the
+/// model's first or last part; input: likewise, of every part.
+enum class HostAfter { batch, input, forward, backward, step };
 
 /// Passes that are compiled apart.
 enum class CompiledPass { forward, backward };
@@ -43,7 +47,7 @@ enum class NewShape { steps, last_batch };
 /// The loop reads a value of the GPU: `loss.item()`, a copy to the CPU, cudaStreamSynchronize.
 struct Sync {
   int every = 1;
-  Per per = Per::step;
+  ReadPer per = ReadPer::step;
   Seconds time;  ///< of the copy, once the GPU is done; default: 6 us where `sync` is stated
   bool operator==(const Sync&) const = default;
 };

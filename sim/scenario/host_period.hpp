@@ -20,6 +20,13 @@ inline std::int64_t steps_of(std::int64_t every, Per per, std::int64_t micro_bat
   return per == Per::step ? every : every / std::gcd(every, micro_batches);
 }
 
+/// Passes are counted anew in each step.
+inline std::int64_t steps_of(const Sync& sync, std::int64_t micro_batches) {
+  if (sync.per == ReadPer::pass) return 1;
+  return steps_of(sync.every, sync.per == ReadPer::step ? Per::step : Per::micro_batch,
+                  micro_batches);
+}
+
 /// Steps after which all that the host does comes again, and what comes every `period` steps with
 /// it; what would make that longer than `most` is left out.
 inline int host_period(const Scenario& s, std::int64_t micro_batches, std::int64_t most,
@@ -27,7 +34,7 @@ inline int host_period(const Scenario& s, std::int64_t micro_batches, std::int64
   const auto repeat = [&](std::int64_t steps) {
     if (steps > 0 && std::lcm(period, steps) <= most) period = std::lcm(period, steps);
   };
-  if (s.host.sync) repeat(steps_of(s.host.sync->every, s.host.sync->per, micro_batches));
+  if (s.host.sync) repeat(steps_of(*s.host.sync, micro_batches));
   for (const CpuWork& w : s.host.cpu_work) repeat(steps_of(w.every, w.per, micro_batches));
   if (s.host.recompilation) repeat(recompilation_period(s));
   if (s.host.garbage_collection) repeat(s.host.garbage_collection->every);

@@ -246,7 +246,14 @@ inline constexpr std::array kNames<Per> = {
     std::pair{std::string_view("step"), Per::step},
     std::pair{std::string_view("micro_batch"), Per::micro_batch}};
 template <>
+inline constexpr std::array kNames<ReadPer> = {
+    std::pair{std::string_view("step"), ReadPer::step},
+    std::pair{std::string_view("micro_batch"), ReadPer::micro_batch},
+    std::pair{std::string_view("pass"), ReadPer::pass}};
+template <>
 inline constexpr std::array kNames<HostAfter> = {
+    std::pair{std::string_view("batch"), HostAfter::batch},
+    std::pair{std::string_view("input"), HostAfter::input},
     std::pair{std::string_view("forward"), HostAfter::forward},
     std::pair{std::string_view("backward"), HostAfter::backward},
     std::pair{std::string_view("step"), HostAfter::step}};

@@ -263,9 +263,10 @@ struct Pipeline {
   std::string schedule = "1f1b";     ///< a name of `stepsim list schedules`
   int chunks = 1;                    ///< model chunks per stage, as many as the schedule runs
   std::vector<std::int64_t> layers;  ///< per part (chunk-major) where uneven; empty: equal parts
-  bool overlap_p2p = false;    ///< send and receive beside compute; default: only when interleaved
-  bool scatter_gather = true;  ///< tensor ranks send 1/t each and gather in the node (no effect
-                               ///< with sequence parallel)
+  bool overlap_p2p = false;     ///< send and receive beside compute; default: only when interleaved
+  bool batch_p2p_sync = false;  ///< the host waits for transfers before it launches the next pass
+  bool scatter_gather = true;   ///< tensor ranks send 1/t each and gather in the node (no effect
+                                ///< with sequence parallel)
   bool operator==(const Pipeline&) const = default;
 };
 

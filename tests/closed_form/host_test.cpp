@@ -7,7 +7,10 @@
 //   recompilation of T, backward     in every N-th step max(T, F) + B, forward: T + F + B
 //   garbage collection of P          on n ranks that meet: W + P / N where all stop in the same
 //                                    step, W + P where one of N stops in each
-//   reading a value every N steps    launch l and read r are exposed once: W + (l + r) / N
+//   reading a value every N steps    launch l and read r are exposed once: W + (l + r) / N; every
+//                                    N passes, W + 2 M r / N
+//   work of t on a forward pass's    the host waits before it, and launches behind it: W + M t
+//   input, or batch
 //   a queue of q kernels of d each   hides work of w up to q d: W + w - q d
 //   launches of l that block         each kernel is waited for: W + k l for k kernels
 //   calls of h on a core of speed v  h / v pass besides launches: with GPUs in no time the step is
@@ -190,6 +193,41 @@ TEST_CASE("a loop that reads its loss every N steps stops its host as often") {
   CHECK(step(each) == nine_digits(3 * (F + B + r)));
 }
 
+TEST_CASE("a loop that times its passes reads after each, on every rank") {
+  constexpr double r = 2e-3;
+  for (const int M : {1, 4}) {
+    for (const int N : {1, 2}) {
+      CAPTURE(M);
+      CAPTURE(N);
+      const Setting timed{
+          .host = fmt::format("launch: 0 ms, sync: {{per: pass, every: {}, time: 2 ms}}", N),
+          .micro_batches = M,
+          .warmup = 1,
+          .steps = 2};
+      CHECK(step(timed) == nine_digits(M * (F + B) + 2 * M * r / N));
+      CHECK(times(with(timed), "read value") == 2 * M / N * 3);  // steps, with the warm-up
+    }
+  }
+}
+
+TEST_CASE("what takes the input of a forward pass stands before it, and nothing hides it") {
+  constexpr double t = 4e-3;
+  for (const int M : {1, 3}) {
+    CAPTURE(M);
+    for (const char* after : {"batch", "input"}) {
+      CAPTURE(after);
+      const auto taking = [&](const std::string& more) {
+        return Setting{.host = work(fmt::format("time: 4 ms, after: {}{}", after, more)),
+                       .micro_batches = M,
+                       .steps = 2};
+      };
+      CHECK(step(taking("")) == nine_digits(M * (F + B + t)));
+      CHECK(step(taking(", per: step")) == nine_digits(M * (F + B) + t));
+      CHECK(step(taking(", waits: false")) <= M * (F + B) + t + 1e-9);
+    }
+  }
+}
+
 TEST_CASE("a launch that blocks is waited for before each kernel") {
   constexpr double l = 1e-3;
   for (const int m : {1, 4}) {
@@ -293,20 +331,23 @@ TEST_CASE("threads that are more than cores slow launches and CPU work down alik
 TEST_CASE("the loss is computed where the last stage ends, on each of its tensor ranks") {
   const Experiment e(R"(
 model: {name: m, layers: 4, hidden: 512, heads: 8, vocabulary: 8192}
-cluster: {name: c, gpu: a100-80, gpus_per_node: 8, intra_node: nvlink3}
+cluster: {name: c, gpu: a100-80, gpus_per_node: 16, intra_node: nvlink3}
 training: {sequence_length: 128, global_batch: 8, micro_batch: 1, precision: bf16}
-parallelism: {tensor: 2, pipeline: {stages: 2}}
-host: {cpu_work: [{name: loss, time: 1 ms}, {name: norms, time: 1 ms, after: backward}]}
+parallelism: {tensor: 2, pipeline: {stages: 4}}
+host: {cpu_work: [{name: loss, time: 1 ms}, {name: norms, time: 1 ms, after: backward},
+  {name: batch, time: 1 ms, after: batch}, {name: input, time: 1 ms, after: input}]}
 run: {steps: 1, warmup: 0}
 )");
-  for (int rank = 0; rank < 8; ++rank) {
+  for (int rank = 0; rank < 16; ++rank) {
     const Program& program = e.plan.program(rank);
     const auto count = [&](const std::string& name) {
       return std::count_if(program.tasks.begin(), program.tasks.end(),
                            [&](const Task& task) { return e.plan.names[task.name] == name; });
     };
-    CHECK(count("loss") == (program.stage == 1 ? 4 : 0));
+    CHECK(count("loss") == (program.stage == 3 ? 4 : 0));
     CHECK(count("norms") == 4);
+    CHECK(count("batch") == (program.stage == 0 || program.stage == 3 ? 4 : 0));
+    CHECK(count("input") == 4);
   }
 }
 

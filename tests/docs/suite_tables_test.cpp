@@ -76,10 +76,38 @@ std::string readme_table() {
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", cell(suite.title), e.count,
                         error_text(e.mean), error_text(e.median), error_text(e.max),
                         without.count == e.count ? ""
-                        : without.count == 0     ? "all are known"
-                                                 : error_text(without.mean));
+                        : without.count == 0
+                            ? "all are known"
+                            : fmt::format("{}, {} rows", error_text(without.mean), without.count));
   }
   return text;
+}
+
+/// Of all suites together.
+std::string headline() {
+  Both all, alone;  // alone: without models of experts
+  std::set<std::string> suites;
+  for (const RecordedRuns& run : record()) {
+    all.add(run);
+    suites.insert(run.suite);
+    if (run.traits.model.find("experts") == std::string::npos) alone.add(run);
+  }
+  const Errors every = errors_of(all.all), expected = errors_of(all.expected),
+               dense = errors_of(alone.expected);
+  const std::size_t known = every.count - expected.count;
+  const std::string text = fmt::format(
+      "**{} measured runs of {} suites: median error {}, 90th percentile {}, mean {}, bias {}.** "
+      "Without models of experts these are {}, {}, {} and {} of {}. {} more runs, {:.0f} % of all, "
+      "are known to be off and not counted ([validate/DEVIATIONS.md](validate/DEVIATIONS.md) says "
+      "why); with them the median is {} and the mean {}.",
+      expected.count, suites.size(), error_text(expected.median), error_text(expected.p90),
+      error_text(expected.mean), signed_error(expected.bias), error_text(dense.median),
+      error_text(dense.p90), error_text(dense.mean), signed_error(dense.bias), dense.count, known,
+      100.0 * static_cast<double>(known) / static_cast<double>(every.count),
+      error_text(every.median), error_text(every.mean));
+  std::string lines;
+  for (const std::string& line : wrap(text, 118)) lines += line + "\n";
+  return lines;
 }
 
 std::string line_of(const std::string& title, const Errors& e) {
@@ -238,6 +266,7 @@ void check_made(const char* document, const std::string& name, const std::string
 }  // namespace
 
 TEST_CASE("documents have the suites' errors as they are recorded") {
+  check_made("README.md", "headline", headline());
   check_made("README.md", "suites", readme_table());
   check_made("docs/accuracy.md", "suites", suite_table());
   check_made("docs/validation.md", "band", band_sentences());

@@ -217,19 +217,21 @@ class RandomScenario {
 
   std::string parallelism() {
     const std::string sharding = pick_.one_of(shardings());
+    const bool overlap_p2p = pick_.flip();
     return fmt::format(
         "parallelism:\n  order: {}\n  tensor: {}\n  sequence: {}\n  overlap_tensor: {}\n"
         "  context: {{degree: {}, kind: {}}}\n{}"
-        "  pipeline: {{stages: {}, schedule: {}, chunks: {}, overlap_p2p: {}, scatter_gather: "
-        "{}}}\n"
+        "  pipeline: {{stages: {}, schedule: {}, chunks: {}, overlap_p2p: {}, "
+        "batch_p2p_sync: {}, scatter_gather: {}}}\n"
         "  data: {{sharding: {}{}, bucket: {} MiB, overlap: {}}}\n"
         "collectives: {{all_reduce: {}, all_gather: {}}}\n",
         fmt::join(order_, "-"), tensor_,
         tensor_ > 1 && stack_ != "vit" && (pick_.flip() || experts_), pick_.flip(), context_,
         pick_split_.one_of({"ring", "all_gather", "all_to_all"}), expert_split(), stages_,
-        chunks_ > 1 ? "interleaved" : pick_.one_of({"1f1b", "gpipe"}), chunks_, pick_.flip(),
-        pick_.flip(), sharding, shard_groups(sharding), pick_.between(1, 30), pick_.flip(),
-        pick_.one_of({"auto", "ring", "tree"}), pick_.one_of({"auto", "ring"}));
+        chunks_ > 1 ? "interleaved" : pick_.one_of({"1f1b", "gpipe"}), chunks_, overlap_p2p,
+        !overlap_p2p && pick_.flip(), pick_.flip(), sharding, shard_groups(sharding),
+        pick_.between(1, 30), pick_.flip(), pick_.one_of({"auto", "ring", "tree"}),
+        pick_.one_of({"auto", "ring"}));
   }
 
   /// Gathers and reductions of ZeRO 2 and 3 meet on the NICs.

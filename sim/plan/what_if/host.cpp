@@ -79,7 +79,9 @@ std::vector<Change> changes(const Scenario& scenario) {
   set(host.garbage_collection && !host.garbage_collection->aligned,
       "host.garbage_collection.aligned=true");
   set(host.sync && host.sync->every < 100, "host.sync.every=100");
-  set(host.sync && host.sync->per == Per::micro_batch, "host.sync.per=step");
+  set(host.sync && host.sync->per != ReadPer::step, "host.sync.per=step");
+  const Pipeline& pipeline = scenario.parallelism.pipeline;
+  set(pipeline.stages > 1 && pipeline.batch_p2p_sync, "parallelism.pipeline.batch_p2p_sync=false");
   set(cpu_slowdown(scenario) > 1, "host.threads=1");
   return changes;
 }
