@@ -5,7 +5,7 @@
 #include <iterator>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
 
@@ -21,21 +21,27 @@ void check_stated_collectives(const Plan& plan, const Scenario& scenario) {
     if (!is_transfer(group.channel) && group.shape.ranks > 1) shapes.emplace(group.shape, &group);
   }
   if (shapes.empty()) return;
+  std::vector<std::string> refusals;
   for (const CollectiveOp op : kCollectiveOps) {
     const std::string& stated = choice_for(op, scenario.collectives).algorithm;
     if (stated == "auto") continue;
     const auto refusal = [&](const GroupShape& shape) {
       return decide({op, 1_MiB}, shape, scenario.cluster, scenario.collectives).refusal;
     };
-    const bool serves = std::any_of(shapes.begin(), shapes.end(), [&](const auto& entry) {
-      return refusal(entry.first).empty();
-    });
-    if (serves) continue;
-    const auto& [shape, group] = *shapes.rbegin();
-    throw UserError(fmt::format(
-        "collectives.{}: {} serves no group, it {} ({}, {} ranks on {} nodes)", name_of(op), stated,
-        refusal(shape), name_of(group->channel), shape.ranks, shape.nodes));
+    try {
+      const bool serves = std::any_of(shapes.begin(), shapes.end(), [&](const auto& entry) {
+        return refusal(entry.first).empty();
+      });
+      if (serves) continue;
+      const auto& [shape, group] = *shapes.rbegin();
+      refusals.push_back(fmt::format(
+          "collectives.{}: {} serves no group, it {} ({}, {} ranks on {} nodes)", name_of(op),
+          stated, refusal(shape), name_of(group->channel), shape.ranks, shape.nodes));
+    } catch (const UserError& never_works) {
+      refusals.emplace_back(never_works.what());
+    }
   }
+  if (!refusals.empty()) throw UserError(fmt::format("{}", fmt::join(refusals, "\n")));
 }
 
 }  // namespace stepsim

@@ -5,8 +5,8 @@
 
 namespace stepsim {
 
-/// Throws UserError where one key of `collectives` has no effect at all, or can never work
-/// (`decide`). REQUIRES: plan.groups are there.
+/// Throws UserError where keys of `collectives` have no effect at all, or can never work
+/// (`decide`); says all of them. REQUIRES: plan.groups are there.
 void check_stated_collectives(const Plan& plan, const Scenario& scenario);
 
 }  // namespace stepsim

@@ -171,6 +171,12 @@ const char* name_of(Channel channel) { return names_of(channel).own; }
 
 const char* group_name_of(Channel channel) { return names_of(channel).group; }
 
+void check_groups(const Scenario& scenario, const OpGraph& graph) {
+  Plan plan(scenario.cluster);
+  add_groups(plan, scenario, graph);
+  check_stated_collectives(plan, scenario);
+}
+
 Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions& options) {
   Plan plan(scenario.cluster);
   plan.warmup = scenario.run.warmup;

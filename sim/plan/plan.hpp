@@ -266,4 +266,7 @@ struct Plan {
 Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions& options = {});
 Plan make_plan(Scenario&& scenario, const OpGraph& graph, const PlanOptions& options = {}) = delete;
 
+/// Throws UserError for what make_plan would refuse once it knows the groups, without a plan.
+void check_groups(const Scenario& scenario, const OpGraph& graph);
+
 }  // namespace stepsim

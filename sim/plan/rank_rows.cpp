@@ -211,7 +211,15 @@ TaskIndex RankRows::mark(const char* name, const std::vector<TaskIndex>& after) 
 }
 
 void RankRows::wait_for(TaskIndex task) {
-  if (task != kNoTask) waits_.push_back(task);
+  if (task == kNoTask) return;
+  // Tasks of a row end in its order, so that its last one stands for all.
+  const auto& tasks = writer_.program().tasks;
+  for (TaskIndex& known : waits_) {
+    if (tasks[known].row != tasks[task].row) continue;
+    known = std::max(known, task);
+    return;
+  }
+  waits_.push_back(task);
 }
 
 std::vector<TaskIndex> RankRows::take_waits() { return std::exchange(waits_, {}); }

@@ -427,6 +427,14 @@ TEST_CASE("show collective says what it cannot answer") {
           "collectives.all_gather: pat serves no group, it needs one GPU a node");
 }
 
+TEST_CASE("check refuses what a run would, all of it at once") {
+  const Outcome outcome = program(
+      "check " + kSmall + " --set collectives.all_reduce=nvls --set collectives.all_gather=pat");
+  CHECK(outcome.code == 2);
+  CHECK(contains(outcome.err, "collectives.all_reduce: nvls needs GPUs of Hopper or later"));
+  CHECK(contains(outcome.err, "collectives.all_gather: pat serves no group"));
+}
+
 TEST_CASE("list names what a key may hold, and how to say it") {
   for (const auto& [what, name] :
        std::vector<std::pair<std::string, std::string>>{{"models", "resnet50"},

@@ -157,3 +157,13 @@ TEST_CASE("a look costs the launches that the host had done before") {
       seconds("check_for_nan_in_grad: true") - seconds("check_for_nan_in_grad: false");
   CHECK(costs == nine_digits(kLayers * 4e-3 - 1e-3));
 }
+
+TEST_CASE("a layer may have hundreds of buckets: what waits for a row waits for its last task") {
+  // 2 GB by 6 MB are 334 gathers, which take as long as one together.
+  const std::string beside = "averaging: collective, overlap_param_gather: true";
+  const Experiment many = two_gpus(beside, "6 MB");
+  CHECK(gathered(many.plan).size() == 4 * 334);
+  CHECK(many.step_seconds() == doctest::Approx(two_gpus(beside).step_seconds()).epsilon(1e-6));
+  for (const Task& task : many.plan.program(0).tasks)
+    CHECK(task.needs <= many.plan.program(0).rows.size());
+}
