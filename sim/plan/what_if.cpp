@@ -87,6 +87,16 @@ Plan without_bubble(Plan plan) {
   return plan;
 }
 
+Plan without_compute(Plan plan) {
+  for (Chain& chain : plan.chains) {
+    for (Kernel& kernel : chain.kernels) {
+      if (!kernel.is_launch() && kernel.cause != Cause::batch_wait) kernel.seconds = 0;
+    }
+    contract(chain);
+  }
+  return plan;
+}
+
 Plan with_faster_gpus(Plan plan, double factor) {
   for (Chain& chain : plan.chains) {
     for (Kernel& kernel : chain.kernels) kernel.seconds /= kernel.is_launch() ? 1 : factor;

@@ -52,6 +52,8 @@ Plan with_free_launches(Plan plan);     ///< the host launches in no time
 /// Stages find what others send them: a transfer takes the time that it takes alone, but nobody
 /// waits for another stage to come to it.
 Plan without_bubble(Plan plan);
+/// The model's own kernels take no time: what decodes a batch on a GPU is input.
+Plan without_compute(Plan plan);
 /// Every kernel takes 1 / `factor` of its time, on the same network.
 Plan with_faster_gpus(Plan plan, double factor);
 

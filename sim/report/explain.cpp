@@ -103,7 +103,9 @@ Verdict verdict_of(const Explanation& explanation) {
   const ChangeOutcome* best = best_setting(m, explanation.changes);
   Verdict verdict = m.verdict;
   if (!verdict.is_fault) {
-    if (explanation.loader) verdict.sentence = data_bound(*explanation.loader, m);
+    // A loader that costs more than the other limits need not be what the step is bound by.
+    if (explanation.loader && verdict.limit == "input")
+      verdict.sentence = data_bound(*explanation.loader, m);
     verdict.next = best != nullptr
                        ? next_setting(m, *best)
                        : "none of the settings tried makes the step shorter and fits in memory";

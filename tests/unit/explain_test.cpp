@@ -159,6 +159,30 @@ TEST_CASE("the bottleneck that was planted is the one that is named") {
   }
 }
 
+TEST_CASE("the verdict of an explanation names the limit that the verdict of a run names") {
+  const auto named = [](const Verdict& verdict) {
+    return verdict.sentence.substr(0, verdict.sentence.find(':'));
+  };
+  for (const Planted& planted : kPlanted) {
+    CAPTURE(planted.what);
+    const Explanation e = explained(planted.text);
+    CHECK(named(e.verdict) == named(e.metrics.verdict));
+  }
+}
+
+TEST_CASE("a loader that sets the pace binds a step of which the GPUs compute three quarters") {
+  // A batch of 512 ms in each of four workers: a step of 128 ms, whatever the GPUs take of it.
+  const Explanation e = explained(R"(
+model: resnet50
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {global_batch: 2048, micro_batch: 256, precision: fp16, optimizer: momentum, gradient_clipping: false}
+data: {sample_size: 500 KB, device_bytes: 150528 B, decode_rate: 250 MB/s, workers: 4}
+)");
+  CHECK(e.metrics.step_time.seconds() == doctest::Approx(0.128).epsilon(0.01));
+  CHECK(e.metrics.verdict.sentence.starts_with("data-bound"));
+  CHECK(e.verdict.sentence.starts_with("data-bound: 4 workers deliver"));
+}
+
 TEST_CASE("what a setting claims to save is what the changed scenario saves by itself") {
   for (const Planted& planted : kPlanted) {
     CAPTURE(planted.what);
@@ -344,4 +368,5 @@ host: {launch: 0 us}
         nine_digits(20e-3));
   CHECK(mean_step(simulate(with_faster_gpus(experiment.plan, 2)).timeline).seconds() ==
         nine_digits(45e-3));
+  CHECK(mean_step(simulate(without_compute(experiment.plan)).timeline).seconds() < 1e-3);
 }

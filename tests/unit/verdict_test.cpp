@@ -1,4 +1,4 @@
-// Verdicts on made-up results: what has most of the critical path, and what would save most.
+// Verdicts on made-up results: that without which the step would be shortest.
 #include "sim/report/verdict.hpp"
 
 #include <doctest/doctest.h>
@@ -45,30 +45,48 @@ Metrics result(const std::vector<std::pair<Cause, double>>& breakdown,
 TEST_CASE("a step of compute is compute-bound, whatever else would save a little") {
   const auto parts = std::vector{std::pair{Cause::backward, 9.4}, {Cause::exposed_tensor, 0.6}};
   const Metrics m = result(parts, parts);
-  const Verdict v = verdict(m, {{&kNetwork, Seconds{9.4}}, {&kInput, Seconds{10}}});
+  const Verdict v = verdict(m, {{&kNetwork, Seconds{9.4}}, {&kInput, Seconds{10}}}, Seconds{0.6});
   CHECK(v.sentence ==
         "compute-bound: the GPUs compute 94 % of the step; with a free network it would take "
         "9.40 s (-6 %)");
   CHECK(v.next.empty());
-  CHECK(verdict(m, {{&kInput, Seconds{10}}}).sentence ==
+  CHECK(v.limit.empty());
+  CHECK(verdict(m, {{&kInput, Seconds{10}}}, Seconds{0.6}).sentence ==
         "compute-bound: the GPUs compute 94 % of the step");
 }
 
 TEST_CASE("a loader that sets the pace is to blame, though the GPUs wait for a third of the step") {
   const Metrics m = result({{Cause::backward, 6.5}, {Cause::batch_wait, 3.5}},
                            {{Cause::backward, 1}, {Cause::batch_wait, 9}});
-  CHECK(verdict(m, {{&kInput, Seconds{6.5}}, {&kNetwork, Seconds{10}}}).sentence ==
+  CHECK(verdict(m, {{&kInput, Seconds{6.5}}, {&kNetwork, Seconds{10}}}, Seconds{9}).sentence ==
         "data-bound: the GPUs wait 35 % of the step for input; with a free loader it would take "
         "6.50 s (-35 %)");
 }
 
+TEST_CASE("GPUs that compute for most of a step do not bind it where faster ones would gain nothing") {
+  const auto parts = std::vector{std::pair{Cause::backward, 7.4}, {Cause::batch_wait, 2.6}};
+  const Metrics m = result(parts, parts);
+  const Verdict v = verdict(m, {{&kInput, Seconds{7.4}}, {&kNetwork, Seconds{10}}}, Seconds{10});
+  CHECK(v.sentence ==
+        "data-bound: the GPUs wait 26 % of the step for input; with a free loader it would take "
+        "7.40 s (-26 %)");
+  CHECK(v.limit == "data-bound");
+}
+
+TEST_CASE("a limit that saves less than a twentieth of a step does not bind it") {
+  const auto parts = std::vector{std::pair{Cause::backward, 9.7}, {Cause::batch_wait, 0.3}};
+  CHECK(verdict(result(parts, parts), {{&kInput, Seconds{9.7}}}, Seconds{10})
+            .sentence.starts_with("compute-bound: the GPUs compute 97 % of the step; with a free "
+                                  "loader"));
+}
+
 TEST_CASE("other stages' work on the critical path is a bubble, not compute") {
   Metrics m = result({{Cause::backward, 3}, {Cause::pipeline_bubble, 7}}, {{Cause::backward, 10}});
-  CHECK(verdict(m, {{&kBubble, Seconds{3}}}).sentence ==
+  CHECK(verdict(m, {{&kBubble, Seconds{3}}}, Seconds{0}).sentence ==
         "bubble-bound: the GPUs wait 70 % of the step for other stages; without a bubble it would "
         "take 3.00 s (-70 %)");
   m = result({{Cause::backward, 8}, {Cause::pipeline_bubble, 2}}, {{Cause::backward, 10}});
-  CHECK(verdict(m, {{&kBubble, Seconds{8}}})
+  CHECK(verdict(m, {{&kBubble, Seconds{8}}}, Seconds{0})
             .sentence.starts_with("compute-bound: the GPUs compute "
                                   "80 % of the step"));
 }
@@ -79,11 +97,12 @@ TEST_CASE("hosts that stop for a quarter of the path are to blame, whichever ran
   const auto breakdown = std::vector{
       std::pair{Cause::backward, 6.5}, {Cause::sync_wait, 3.1}, {Cause::garbage_collection, 0.4}};
   Metrics m = result(breakdown, {{Cause::backward, 6.5}, {Cause::garbage_collection, 3.5}});
-  CHECK(verdict(m, {{&collector, Seconds{6.5}}, {&kNetwork, Seconds{10}}}).sentence ==
+  CHECK(verdict(m, {{&collector, Seconds{6.5}}, {&kNetwork, Seconds{10}}}, Seconds{3.5}).sentence ==
         "collector-bound: the GPUs wait 35 % of the step for a collector; without it it would take "
         "6.50 s (-35 %)");
   m = result(breakdown, {{Cause::backward, 7.6}, {Cause::garbage_collection, 2.4}});
-  CHECK(verdict(m, {{&collector, Seconds{7.6}}}).sentence.starts_with("compute-bound"));
+  CHECK(verdict(m, {{&collector, Seconds{7.6}}}, Seconds{2.4})
+            .sentence.starts_with("compute-bound"));
 }
 
 TEST_CASE("settings about the GPUs' own work come first where recompute costs more than a limit") {
