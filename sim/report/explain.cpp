@@ -86,7 +86,7 @@ const ChangeOutcome* best_setting(const Metrics& metrics,
                                   const std::vector<ChangeOutcome>& changes) {
   const ChangeOutcome* best = nullptr;
   for (const ChangeOutcome& change : changes) {
-    const bool worth_it = saving(metrics, change.step) >= kWorthTrying;
+    const bool worth_it = !metrics.memory.fits() || saving(metrics, change.step) >= kWorthTrying;
     if (change.kind != ChangeKind::setting || !change.fits || !worth_it) continue;
     if (best == nullptr || is_better(change, *best)) best = &change;
   }
@@ -94,8 +94,12 @@ const ChangeOutcome* best_setting(const Metrics& metrics,
 }
 
 std::string next_setting(const Metrics& metrics, const ChangeOutcome& best) {
-  return fmt::format("--set {}: {} ({:+.1f} %)", fmt::join(best.settings, " --set "),
-                     humanise(best.step).text(), -100 * saving(metrics, best.step));
+  std::string text = fmt::format("--set {}: {} ({:+.1f} %)", fmt::join(best.settings, " --set "),
+                                 humanise(best.step).text(), -100 * saving(metrics, best.step));
+  if (!metrics.memory.fits())
+    text += fmt::format(", and it fits: {} of {}", humanise(best.peak).text(),
+                        humanise(metrics.memory.capacity).text());
+  return text;
 }
 
 Verdict verdict_of(const Explanation& explanation) {
@@ -106,9 +110,13 @@ Verdict verdict_of(const Explanation& explanation) {
     // A loader that costs more than the other limits need not be what the step is bound by.
     if (explanation.loader && verdict.limit == "input")
       verdict.sentence = data_bound(*explanation.loader, m);
-    verdict.next = best != nullptr
-                       ? next_setting(m, *best)
-                       : "none of the settings tried makes the step shorter and fits in memory";
+    if (best != nullptr) {
+      verdict.next = next_setting(m, *best);
+    } else if (m.memory.fits()) {
+      verdict.next = "none of the settings tried makes the step shorter and fits in memory";
+    } else {
+      verdict.next = "none of the settings tried fits in memory; stepsim search tries all splits";
+    }
   }
   if (m.long_run) add_long_run(verdict, *m.long_run, verdict.is_fault || best != nullptr);
   return verdict;

@@ -61,11 +61,12 @@ struct Explanation {
 
 PathSummary summary_of_path(const Timeline& timeline);
 
-/// The best of the settings that fit in memory, or nullptr when none saves anything.
+/// The best of the settings that fit in memory, or nullptr when none saves anything; where the
+/// scenario itself does not fit, the fastest that does, or nullptr when none does.
 const ChangeOutcome* best_setting(const Metrics& metrics,
                                   const std::vector<ChangeOutcome>& changes);
 
-/// "--set training.micro_batch=2: 433 ms (-46.5 %)".
+/// "--set training.micro_batch=2: 433 ms (-46.5 %)"; what it needs, where that is the point of it.
 std::string next_setting(const Metrics& metrics, const ChangeOutcome& best);
 
 /// The verdict of the run, with the numbers of the loader where that is to blame, and the best

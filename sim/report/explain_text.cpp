@@ -105,7 +105,9 @@ class Screen : Page {
       // Hardware that makes a step longer is worth a line: NICs twice as fast take more SMs for
       // NCCL.
       const bool harms = kind.kind == ChangeKind::hardware && gain <= -kSmall;
-      if (gain < kSmall && !harms) {
+      const bool rescues =
+          kind.kind == ChangeKind::setting && change.fits && !e_.metrics.memory.fits();
+      if (gain < kSmall && !harms && !rescues) {
         in_vain.push_back(change.title);
         continue;
       }

@@ -126,15 +126,22 @@ Verdict verdict(const Metrics& m, const std::vector<LimitOutcome>& limits,
 }
 
 std::vector<std::string_view> promising(const Metrics& m, const std::vector<LimitOutcome>& limits) {
-  std::vector<std::string_view> families{"recompute", "attention", "micro-batches", "vocabulary"};
+  const std::vector<std::string_view> own{"recompute", "attention", "micro-batches", "vocabulary"};
   const LimitOutcome* best = best_of(limits);
   const double gain = best == nullptr ? 0 : saving(m, best->step);
-  if (gain < kSmall) return families;
+  const std::vector<std::string_view> limited =
+      gain < kSmall ? std::vector<std::string_view>{} : best->limit->proposals;
   const bool is_first = gain > std::max(share(m, {Cause::recompute}), kWorthSaying);
-  std::vector<std::string_view> all = is_first ? best->limit->proposals : families;
-  for (const std::string_view family : is_first ? families : best->limit->proposals) {
-    if (std::find(all.begin(), all.end(), family) == all.end()) all.push_back(family);
-  }
+  std::vector<std::string_view> all;
+  const auto add = [&](const std::vector<std::string_view>& families) {
+    for (const std::string_view family : families) {
+      if (std::find(all.begin(), all.end(), family) == all.end()) all.push_back(family);
+    }
+  };
+  // What cannot run has to fit before it can be fast.
+  if (!m.memory.fits()) add({"split", "experts", "memory"});
+  add(is_first ? limited : own);
+  add(is_first ? own : limited);
   return all;
 }
 

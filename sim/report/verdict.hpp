@@ -29,7 +29,8 @@ Verdict verdict(const Metrics& metrics, const std::vector<LimitOutcome>& limits,
                 Seconds without_compute);
 
 /// The proposals whose settings may be worth trying, the most promising first: those about the
-/// limit that would save most, and those about the GPUs' own work.
+/// limit that would save most, and those about the GPUs' own work. Before them, where the scenario
+/// does not fit in memory, those that may make it fit.
 std::vector<std::string_view> promising(const Metrics& metrics,
                                         const std::vector<LimitOutcome>& limits);
 

@@ -252,11 +252,48 @@ parallelism: {data: {)" + data +
   };
   const std::string key = "parallelism.data.";
   CHECK(proposed("sharding: zero2, overlap_param_gather: true, align_param_gather: true") ==
-        std::vector{key + "sharding=zero1", key + "sharding=ddp " + key +
-                                                "overlap_param_gather=false " + key +
-                                                "align_param_gather=false"});
+        std::vector{key + "sharding=zero1",
+                    key + "sharding=ddp " + key + "overlap_param_gather=false " + key +
+                        "align_param_gather=false",
+                    key + "sharding=zero3 " + key + "overlap_param_gather=false " + key +
+                        "align_param_gather=false"});
+  CHECK(proposed("sharding: ddp") ==
+        std::vector{key + "sharding=zero1", key + "sharding=zero2", key + "sharding=zero3"});
   CHECK(proposed("sharding: zero3, copy_out: true").front() ==
         key + "sharding=zero2 " + key + "copy_out=false");
+}
+
+TEST_CASE("what does not fit is told the fastest setting that does") {
+  const std::string text = R"(
+model: llama3-8b
+cluster: {base: dgx-h100, nodes: 1}
+training: {sequence_length: 4096, global_batch: 8, attention: flash3}
+)";
+  const Explanation e = explained(text);
+  REQUIRE_FALSE(e.metrics.memory.fits());
+  CHECK(e.verdict.next.find(", and it fits: ") != std::string::npos);
+  const ChangeOutcome* best = best_setting(e.metrics, e.changes);
+  REQUIRE(best != nullptr);
+  CHECK(Experiment(read(text, best->settings)).metrics().memory.fits());
+  bool has_sharding = false;
+  for (const ChangeOutcome& change : e.changes) {
+    if (change.kind == ChangeKind::setting && change.fits) CHECK(change.step >= best->step);
+    has_sharding |= change.title == "parallelism.data.sharding=zero1" && change.fits;
+  }
+  CHECK(has_sharding);
+}
+
+TEST_CASE("settings that only make room are proposed where there is none") {
+  const auto count = [](const char* model) {
+    return Registry<Proposal>::find("memory")
+        ->changes(read(fmt::format("model: {}\ncluster: {{base: dgx-h100, nodes: 1}}\n"
+                                   "training: {{sequence_length: 4096, global_batch: 8}}\n",
+                                   model),
+                       {}))
+        .size();
+  };
+  CHECK(count("llama3-8b") > 5);
+  CHECK(count("{base: llama3-8b, layers: 2}") == 0);
 }
 
 TEST_CASE("one tensor rank is proposed without what is about several") {

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/report/explain.hpp"
 #include "tests/unit/sample_metrics.hpp"
 
 using namespace stepsim;
@@ -63,7 +64,8 @@ TEST_CASE("a loader that sets the pace is to blame, though the GPUs wait for a t
         "6.50 s (-35 %)");
 }
 
-TEST_CASE("GPUs that compute for most of a step do not bind it where faster ones would gain nothing") {
+TEST_CASE(
+    "GPUs that compute for most of a step do not bind it where faster ones would gain nothing") {
   const auto parts = std::vector{std::pair{Cause::backward, 7.4}, {Cause::batch_wait, 2.6}};
   const Metrics m = result(parts, parts);
   const Verdict v = verdict(m, {{&kInput, Seconds{7.4}}, {&kNetwork, Seconds{10}}}, Seconds{10});
@@ -101,8 +103,8 @@ TEST_CASE("hosts that stop for a quarter of the path are to blame, whichever ran
         "collector-bound: the GPUs wait 35 % of the step for a collector; without it it would take "
         "6.50 s (-35 %)");
   m = result(breakdown, {{Cause::backward, 7.6}, {Cause::garbage_collection, 2.4}});
-  CHECK(verdict(m, {{&collector, Seconds{7.6}}}, Seconds{2.4})
-            .sentence.starts_with("compute-bound"));
+  CHECK(
+      verdict(m, {{&collector, Seconds{7.6}}}, Seconds{2.4}).sentence.starts_with("compute-bound"));
 }
 
 TEST_CASE("settings about the GPUs' own work come first where recompute costs more than a limit") {
@@ -115,4 +117,35 @@ TEST_CASE("settings about the GPUs' own work come first where recompute costs mo
   CHECK(promising(result(parts, parts), {{&kNetwork, Seconds{9}}}) ==
         Families{"overlap", "micro-batches", "recompute", "attention", "vocabulary"});
   CHECK(promising(result(parts, parts), {{&kNetwork, Seconds{10}}}).size() == 4);
+}
+
+TEST_CASE("what does not fit is tried with splits and settings that make room first") {
+  Metrics m = result({{Cause::backward, 10.0}}, {{Cause::backward, 10.0}});
+  m.memory.capacity = Bytes{1};
+  const auto families = promising(m, {});
+  REQUIRE(families.size() > 2);
+  CHECK(families[0] == "split");
+  CHECK(families[1] == "experts");
+  CHECK(families[2] == "memory");
+}
+
+TEST_CASE("a slower setting that fits is better than a step that cannot run") {
+  Metrics m = result({{Cause::backward, 10.0}}, {{Cause::backward, 10.0}});
+  const std::vector<ChangeOutcome> changes = {{.kind = ChangeKind::setting,
+                                               .title = "a",
+                                               .settings = {"a=1"},
+                                               .step = Seconds{9},
+                                               .peak = Bytes{90 * 0x1p30},
+                                               .fits = false},
+                                              {.kind = ChangeKind::setting,
+                                               .title = "b",
+                                               .settings = {"b=1"},
+                                               .step = Seconds{11},
+                                               .peak = Bytes{40 * 0x1p30},
+                                               .fits = true}};
+  CHECK(best_setting(m, changes) == nullptr);
+  m.memory.capacity = Bytes{50 * 0x1p30};
+  const ChangeOutcome* best = best_setting(m, changes);
+  REQUIRE(best == &changes[1]);
+  CHECK(next_setting(m, *best) == "--set b=1: 11.0 s (+10.0 %), and it fits: 40.0 GiB of 50.0 GiB");
 }

@@ -84,15 +84,20 @@ Change half_tensor(const Parallelism& split) {
   return change;
 }
 
-/// Splits that need less communication, and more memory.
-std::vector<Change> smaller_splits(const Scenario& scenario) {
+/// Splits that need less communication and more memory, or the other way round.
+std::vector<Change> other_splits(const Scenario& scenario) {
   const Parallelism& split = scenario.parallelism;
   std::vector<Change> changes;
   if (split.tensor > 1) changes.push_back(half_tensor(split));
+  set(changes, 2 * split.tensor <= scenario.cluster.gpus_per_node,
+      fmt::format("parallelism.tensor={}", 2 * split.tensor));
   if (scenario.data_parallel() == 1) return changes;
   const Sharding sharding = split.data.sharding;
   for (const Sharding less : {Sharding::zero2, Sharding::zero1, Sharding::ddp}) {
     if (sharding > less) changes.push_back(resharded(scenario, less));
+  }
+  for (const Sharding more : {Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
+    if (sharding < more) changes.push_back(resharded(scenario, more));
   }
   const int inside = scenario.cluster.gpus_per_node / split.tensor;
   set(changes,
@@ -139,7 +144,7 @@ std::vector<Change> algorithms(const Scenario& scenario) {
 
 const Registered<Proposal> overlap{{.name = "overlap", .changes = switches}};
 const Registered<Proposal> bucket{{.name = "buckets", .changes = buckets}};
-const Registered<Proposal> split{{.name = "split", .changes = smaller_splits}};
+const Registered<Proposal> split{{.name = "split", .changes = other_splits}};
 const Registered<Proposal> experts{{.name = "experts", .changes = expert_degrees}};
 const Registered<Proposal> collective{{.name = "collectives", .changes = algorithms}};
 
