@@ -263,6 +263,38 @@ parallelism: {data: {)" + data +
         key + "sharding=zero2 " + key + "copy_out=false");
 }
 
+TEST_CASE("switches of when gradients and parameters move are proposed in their other position") {
+  const auto proposed = [](const std::string& data) {
+    const std::string text = R"(
+model: {kind: mlp, name: m, layers: 4, width: 1024}
+cluster: {base: dgx-a100-80, nodes: 1}
+training: {global_batch: 64}
+parallelism: {data: {)" + data +
+                             "}}\n";
+    std::set<std::string> all;
+    for (const Change& change :
+         Registry<Proposal>::find("overlap")->changes(read(text.c_str(), {}))) {
+      all.insert(fmt::format("{}", fmt::join(change.settings, " ")));
+      CHECK_NOTHROW(read(text.c_str(), change.settings));
+    }
+    return all;
+  };
+  const std::string key = "parallelism.data.";
+  const auto gathers = proposed("sharding: zero1, overlap: true, overlap_param_gather: true");
+  CHECK(gathers.contains(key + "overlap_param_gather=false"));
+  CHECK(gathers.contains(key + "align_param_gather=true"));
+  CHECK(gathers.contains(key + "overlap=false " + key + "overlap_param_gather=false"));
+  CHECK(gathers.contains(key + "no_sync=false"));
+  const auto aligned = proposed(
+      "sharding: zero1, overlap: true, overlap_param_gather: true, align_param_gather: true");
+  CHECK(aligned.contains(key + "align_param_gather=false"));
+  CHECK(aligned.contains(key + "overlap_param_gather=false " + key + "align_param_gather=false"));
+  const auto whole = proposed("sharding: zero3, forward_prefetch: true");
+  CHECK(whole.contains(key + "forward_prefetch=false"));
+  CHECK(whole.contains(key + "limit_all_gathers=true"));
+  CHECK_FALSE(proposed("sharding: ddp").contains(key + "overlap_param_gather=true"));
+}
+
 TEST_CASE("what does not fit is told the fastest setting that does") {
   const std::string text = R"(
 model: llama3-8b
