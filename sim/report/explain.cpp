@@ -31,8 +31,16 @@ std::string data_bound(const LoaderNeed& need, const Metrics& m) {
   std::string text = fmt::format("data-bound: {} worker{} {} to each replica, which takes {}",
                                  need.workers, need.workers == 1 ? " delivers" : "s deliver",
                                  rate(need.delivered), rate(need.taken));
-  return text + (need.enough ? fmt::format("; {} would fill it", *need.enough)
-                             : "; no number of workers would fill it");
+  if (!need.enough) {
+    if (need.most == 0) return text + "; no number of workers would fill it";
+    return text + (need.most > need.workers ? fmt::format("; not even {} would fill it", need.most)
+                                            : "; more were not tried");
+  }
+  text += fmt::format("; {} would fill it", *need.enough);
+  const double step = m.step_time.seconds() * need.delivered / need.taken;
+  if (need.copies.seconds() > kWorthSaying * step)
+    text += fmt::format(", but for {} of copies to the GPU", humanise(need.copies).text());
+  return text;
 }
 
 /// What a long run says beside its steps, where checkpoints and lost work take much of it.

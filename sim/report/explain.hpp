@@ -45,8 +45,10 @@ struct ChangeOutcome {
 struct LoaderNeed {
   int workers = 0;              ///< of one replica, as they are
   double delivered = 0;         ///< samples a second that a replica gets
-  double taken = 0;             ///< that it takes from an infinitely fast loader
+  double taken = 0;             ///< that it takes from infinitely fast workers
+  Seconds copies{};             ///< of a step with those, waiting for copies to the GPU
   std::optional<int> enough{};  ///< the fewest beyond which more do not help
+  int most = 0;  ///< with nothing enough: so many were tried, and more might help; 0: none would
 };
 
 struct Explanation {
