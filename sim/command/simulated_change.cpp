@@ -9,7 +9,8 @@
 #include "sim/command/counterfactuals.hpp"
 #include "sim/command/forked.hpp"
 #include "sim/core/error.hpp"
-#include "sim/report/metrics.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/report/measure.hpp"
 
 namespace stepsim {
 namespace {
@@ -19,6 +20,12 @@ Scenario changed_scenario(const Change& change, const ChangeBase& base) {
   Scenario changed = base.scenario;
   if (change.scenario) change.scenario(changed);
   return changed;
+}
+
+Plan changed_plan(const Change& change, const ChangeBase& base, const Scenario& scenario,
+                  const OpGraph& graph) {
+  return change.plan ? change.plan(base.plan)
+                     : make_plan(scenario, graph, {.replica = base.replica});
 }
 
 Memory memory_of(const Scenario& scenario, const OpGraph& graph) {
@@ -34,8 +41,7 @@ int processes(int jobs) {
 std::string simulated(const Change& change, const ChangeBase& base) try {
   const Scenario scenario = changed_scenario(change, base);
   const OpGraph graph = build(scenario);
-  const Seconds step = change.plan ? step_of(change.plan(base.plan))
-                                   : step_of(make_plan(scenario, graph, {.replica = base.replica}));
+  const Seconds step = step_of(changed_plan(change, base, scenario, graph));
   const Memory memory = memory_of(scenario, graph);
   return text_of({step.seconds(), memory.worst().total().bytes(), memory.fits() ? 1.0 : 0.0});
 } catch (const UserError&) {
@@ -59,6 +65,14 @@ std::optional<ChangeOutcome> outcome_of(const Change& change, const std::string&
 }
 
 }  // namespace
+
+ChangedRun changed_run(const Change& change, const ChangeBase& base) {
+  const Scenario scenario = changed_scenario(change, base);
+  const OpGraph graph = build(scenario);
+  ChangedRun run{.plan = changed_plan(change, base, scenario, graph), .metrics = {}};
+  run.metrics = measure(scenario, graph, simulate(run.plan));
+  return run;
+}
 
 std::optional<ChangeOutcome> simulate_change(const Change& change, const ChangeBase& base) {
   return outcome_of(change, simulated(change, base));

@@ -9,6 +9,7 @@
 #include "sim/plan/plan.hpp"
 #include "sim/plan/what_if.hpp"
 #include "sim/report/explain.hpp"
+#include "sim/report/metrics.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {
@@ -23,6 +24,14 @@ struct ChangeBase {
   const Reread& reread;
   int replica = 0;
 };
+
+/// What the changed scenario's simulation comes to, with the plan that was simulated. REQUIRES: it
+/// fits the scenario, as one with an outcome does.
+struct ChangedRun {
+  Plan plan;
+  Metrics metrics;  ///< without a verdict
+};
+ChangedRun changed_run(const Change& change, const ChangeBase& base);
 
 /// Nothing, where the reader or the planner says that the change does not fit the scenario, or
 /// stages would wait for each other for ever.

@@ -20,7 +20,9 @@ namespace {
 
 // Of a GPU: eight GPUs with so many each have all threads of two of the largest CPUs.
 constexpr int kMostWorkers = 48;
-constexpr double kAlike = 1.01;   // steps that differ by less are the same
+constexpr double kAlike = 1.01;     // steps that differ by less are the same
+constexpr double kLonger = 1.0005;  // steps that print as longer
+constexpr double kMostOf = 0.5;
 constexpr double kFilled = 1.05;  // of a step with infinitely fast workers
 
 Seconds step_of(const Scenario& scenario) {
@@ -55,6 +57,33 @@ void add_known(std::vector<ChangeOutcome>& outcomes, const Metrics& m,
   std::stable_sort(outcomes.begin(), outcomes.end(), [](const auto& a, const auto& b) {
     return std::pair(a.kind, a.step) < std::pair(b.kind, b.step);
   });
+}
+
+double most_held(const Plan& plan) {
+  double most = 0;
+  for (const Operation& operation : plan.operations) most = std::max(most, operation.held_sms);
+  return most;
+}
+
+/// Says why of hardware that makes the step longer, where most of that is compute that collectives
+/// slow down: a faster network gets more of NCCL's channels, which hold SMs.
+void explain_harm(std::vector<ChangeOutcome>& outcomes, const std::vector<Change>& changes,
+                  const ChangeBase& base, const Metrics& metrics) {
+  const auto contention = [](const Metrics& m) {
+    return Seconds{m.breakdown[static_cast<std::size_t>(Cause::contention)]};
+  };
+  for (ChangeOutcome& outcome : outcomes) {
+    if (outcome.kind != ChangeKind::hardware || outcome.step <= kLonger * metrics.step_time)
+      continue;
+    const auto change = std::find_if(changes.begin(), changes.end(), [&](const Change& other) {
+      return other.title == outcome.title;
+    });
+    if (change == changes.end() || InterruptNoted::came()) continue;
+    const ChangedRun run = changed_run(*change, base);
+    const Seconds more = contention(run.metrics) - contention(metrics);
+    if (more > kMostOf * (outcome.step - metrics.step_time))
+      outcome.contention = MoreContention{more, most_held(base.plan), most_held(run.plan)};
+  }
 }
 
 /// Steps with other numbers of workers.
@@ -157,7 +186,8 @@ Explanation explain(const Scenario& scenario, const Reread& reread) {
   const ChangeBase base{scenario, plan, reread};
   const InterruptNoted noted;
   Explanation explanation;
-  explanation.changes = simulate_changes(all_changes(scenario), base);
+  const std::vector<Change> changes = all_changes(scenario);
+  explanation.changes = simulate_changes(changes, base);
   const Simulation simulation = simulate(plan);
   Metrics& metrics = explanation.metrics = measure(scenario, graph, simulation);
   const auto limits = add_counterfactuals(metrics, scenario, graph, plan, 0, simulation.timeline,
@@ -165,6 +195,7 @@ Explanation explain(const Scenario& scenario, const Reread& reread) {
   if (!InterruptNoted::came()) explanation.loader = loader_need(base, metrics, limits);
   if (explanation.loader && explanation.loader->enough)
     add_workers(explanation.changes, *explanation.loader->enough, base);
+  explain_harm(explanation.changes, changes, base, metrics);
   add_known(explanation.changes, metrics, limits);
   explanation.path = summary_of_path(simulation.timeline);
   explanation.symptoms = symptoms_of(simulation.timeline, metrics);

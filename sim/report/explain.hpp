@@ -31,14 +31,22 @@ struct PathSummary {
 /// What kind of change: nothing to wait for at all, other hardware, another value of a key.
 enum class ChangeKind { limit, hardware, setting };
 
+/// How collectives slow compute down in a changed step, where that makes it longer than the
+/// scenario's.
+struct MoreContention {
+  Seconds more;                        ///< a step, on the slowest stage
+  double held_now = 0, held_then = 0;  ///< share of a GPU's SMs, by the collective that holds most
+};
+
 /// A counterfactual and its simulated step.
 struct ChangeOutcome {
   ChangeKind kind = ChangeKind::limit;
   std::string title;                  ///< "GPUs twice as fast", "data.workers=16"
   std::vector<std::string> settings;  ///< for --set
   Seconds step;
-  Bytes peak;        ///< of the GPU that needs most
-  bool fits = true;  ///< in memory
+  Bytes peak;                                  ///< of the GPU that needs most
+  bool fits = true;                            ///< in memory
+  std::optional<MoreContention> contention{};  ///< hardware that makes a step longer by it
 };
 
 /// How many loader workers keep the GPUs busy.

@@ -438,6 +438,30 @@ data: {sample_size: 5 MB, decode: 0 s, workers: 4, storage: {bandwidth: 200 MB/s
         doctest::Approx(e.metrics.step_time.seconds() / 2).epsilon(0.02));
 }
 
+TEST_CASE("a faster network that makes a step longer says that its channels take SMs") {
+  const Explanation e = explained(R"(
+model: {base: qwen3-32b, layers: 8}
+cluster: {base: dgx-h100, nodes: 8}
+framework: pytorch-fsdp2
+training: {sequence_length: 4096, global_batch: 128, micro_batch: 1, attention: flash3, recompute: full}
+)");
+  int longer = 0;
+  for (const ChangeOutcome& change : e.changes) {
+    if (change.kind != ChangeKind::hardware || change.step < e.metrics.step_time * 1.001) {
+      CHECK_FALSE(change.contention.has_value());
+      continue;
+    }
+    ++longer;
+    REQUIRE(change.contention.has_value());
+    CHECK(change.contention->more > 0.5 * (change.step - e.metrics.step_time));
+    CHECK(change.contention->held_then > change.contention->held_now);
+    const std::string text = to_table(e, {});
+    CHECK(text.find("    compute slowed by collectives takes ") != std::string::npos);
+    CHECK(text.find("NCCL opens more channels") != std::string::npos);
+  }
+  CHECK(longer == 1);
+}
+
 TEST_CASE("the pieces of the path and its causes sum to the step") {
   for (const Planted& planted : kPlanted) {
     CAPTURE(planted.what);
