@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/humanise.hpp"
+#include "sim/report/memory_text.hpp"
 #include "sim/report/verdict.hpp"
 
 namespace stepsim {
@@ -107,7 +108,8 @@ std::string next_setting(const Metrics& metrics, const ChangeOutcome& best) {
   if (!metrics.memory.fits())
     text += fmt::format(", and it fits: {} of {}", humanise(best.peak).text(),
                         humanise(metrics.memory.capacity).text());
-  return text;
+  const std::string full = full_memory_text(best.peak, metrics.memory.capacity);
+  return full.empty() ? text : text + "; it " + full;
 }
 
 Verdict verdict_of(const Explanation& explanation) {

@@ -201,6 +201,15 @@ TEST_CASE("one GPU has nothing to say about communication or other ranks") {
   CHECK_FALSE(has(text, "Expected"));
 }
 
+TEST_CASE("a report warns of memory that is nearly full, for steps were longer there") {
+  Metrics m = sample_metrics();
+  CHECK_FALSE(has(table(m), "beware"));
+  m.memory.capacity = Bytes{58 * 0x1p30};
+  CHECK(has(unwrapped(table(m)),
+            "beware, it fills 96 % of the memory: steps of measured runs that filled 93 % and more "
+            "were predicted 9 to 25 % too short (MPT, validate/DEVIATIONS.md)"));
+}
+
 TEST_CASE("a straggler is the verdict where it costs much, and a line where it does not") {
   Metrics m = sample_metrics();
   m.stragglers = {{.ranks = {13}, .late = Seconds{2.7}, .stall = Seconds{2.7}}};

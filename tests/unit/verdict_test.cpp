@@ -149,3 +149,17 @@ TEST_CASE("a slower setting that fits is better than a step that cannot run") {
   REQUIRE(best == &changes[1]);
   CHECK(next_setting(m, *best) == "--set b=1: 11.0 s (+10.0 %), and it fits: 40.0 GiB of 50.0 GiB");
 }
+
+TEST_CASE("the next setting warns where it fills the memory") {
+  Metrics m = result({{Cause::backward, 10.0}}, {{Cause::backward, 10.0}});
+  ChangeOutcome change{.kind = ChangeKind::setting,
+                       .title = "a",
+                       .settings = {"a=1"},
+                       .step = Seconds{9},
+                       .peak = Bytes{74 * 0x1p30}};
+  CHECK(next_setting(m, change) == "--set a=1: 9.00 s (-10.0 %)");
+  change.peak = Bytes{78 * 0x1p30};
+  CHECK(next_setting(m, change) ==
+        "--set a=1: 9.00 s (-10.0 %); it fills 98 % of the memory: steps of measured runs that "
+        "filled 93 % and more were predicted 9 to 25 % too short (MPT, validate/DEVIATIONS.md)");
+}
