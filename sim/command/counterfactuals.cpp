@@ -69,7 +69,7 @@ std::vector<LimitOutcome> add_counterfactuals(Metrics& metrics, const Scenario& 
     if (is_over()) return limits;
     if (limit->applies(scenario)) limits.push_back({limit, step_of(limit->plan(plan))});
   }
-  metrics.verdict = verdict(metrics, limits);
+  metrics.verdict = verdict(metrics, limits, step_of(without_compute(plan)));
   return limits;
 }
 

@@ -30,10 +30,13 @@ std::string next_setting(const Metrics& metrics, const std::vector<LimitOutcome>
   if (affordable(base.plan) == 0)
     return "not simulated for so long a step: stepsim explain simulates what could be set "
            "otherwise";
+  const bool fits = metrics.memory.fits();
+  if (!fits) changes = those_that_fit(changes, base, jobs);
   changes.resize(std::min(changes.size(), affordable(base.plan)));
   const std::vector<ChangeOutcome> outcomes = simulate_changes(changes, base, jobs);
   if (const ChangeOutcome* best = best_setting(metrics, outcomes))
     return next_setting(metrics, *best);
+  if (!fits) return "none of the settings tried here fits in memory; stepsim explain tries all";
   return fmt::format(
       "none of {} settings simulated here makes the step shorter and fits in memory; stepsim "
       "explain tries all",

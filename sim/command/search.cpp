@@ -242,7 +242,8 @@ class SearchCommand {
     if (s.cost) report.dollars_per_hour = s.cost->price.dollars_per_hour;
     report.outcome = found(gpus, report.own, budget);
     report.interrupted = report.outcome.interrupted();
-    report.listed = listed_of(report.outcome, static_cast<std::size_t>(options_.keep));
+    report.listed = listed_of(report.outcome, step_column(report.outcome, report.own),
+                              static_cast<std::size_t>(options_.keep));
     for (const TriedStrategy& tried : report.listed)
       report.commands.push_back(command_of(runs_.argument_of(tried)));
     if (report.listed.empty() || report.interrupted) return report;

@@ -9,7 +9,8 @@
 #include "sim/command/counterfactuals.hpp"
 #include "sim/command/forked.hpp"
 #include "sim/core/error.hpp"
-#include "sim/report/metrics.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/report/measure.hpp"
 
 namespace stepsim {
 namespace {
@@ -21,14 +22,27 @@ Scenario changed_scenario(const Change& change, const ChangeBase& base) {
   return changed;
 }
 
+Plan changed_plan(const Change& change, const ChangeBase& base, const Scenario& scenario,
+                  const OpGraph& graph) {
+  return change.plan ? change.plan(base.plan)
+                     : make_plan(scenario, graph, {.replica = base.replica});
+}
+
+Memory memory_of(const Scenario& scenario, const OpGraph& graph) {
+  return {memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
+          scenario.parallelism.pipeline.chunks};
+}
+
+int processes(int jobs) {
+  return jobs > 0 ? jobs : static_cast<int>(std::thread::hardware_concurrency());
+}
+
 /// Its step in seconds, its peak in bytes, whether it fits; or nothing.
 std::string simulated(const Change& change, const ChangeBase& base) try {
   const Scenario scenario = changed_scenario(change, base);
   const OpGraph graph = build(scenario);
-  const Seconds step = change.plan ? step_of(change.plan(base.plan))
-                                   : step_of(make_plan(scenario, graph, {.replica = base.replica}));
-  const Memory memory{memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
-                      scenario.parallelism.pipeline.chunks};
+  const Seconds step = step_of(changed_plan(change, base, scenario, graph));
+  const Memory memory = memory_of(scenario, graph);
   return text_of({step.seconds(), memory.worst().total().bytes(), memory.fits() ? 1.0 : 0.0});
 } catch (const UserError&) {
   return "";
@@ -52,15 +66,40 @@ std::optional<ChangeOutcome> outcome_of(const Change& change, const std::string&
 
 }  // namespace
 
+ChangedRun changed_run(const Change& change, const ChangeBase& base) {
+  const Scenario scenario = changed_scenario(change, base);
+  const OpGraph graph = build(scenario);
+  ChangedRun run{.plan = changed_plan(change, base, scenario, graph), .metrics = {}};
+  run.metrics = measure(scenario, graph, simulate(run.plan));
+  return run;
+}
+
 std::optional<ChangeOutcome> simulate_change(const Change& change, const ChangeBase& base) {
   return outcome_of(change, simulated(change, base));
 }
 
+std::vector<Change> those_that_fit(const std::vector<Change>& changes, const ChangeBase& base,
+                                   int jobs) {
+  const auto fits = [&](int index) -> std::string {
+    try {
+      const Scenario scenario = changed_scenario(changes[static_cast<std::size_t>(index)], base);
+      return memory_of(scenario, build(scenario)).fits() ? "fits" : "";
+    } catch (const UserError&) {
+      return "";
+    }
+  };
+  const auto answers = run_forked(static_cast<int>(changes.size()), processes(jobs), fits);
+  std::vector<Change> fitting;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i] == "fits") fitting.push_back(changes[i]);
+  }
+  return fitting;
+}
+
 std::vector<ChangeOutcome> simulate_changes(const std::vector<Change>& changes,
                                             const ChangeBase& base, int jobs) {
-  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   const auto answers = run_forked(
-      static_cast<int>(changes.size()), jobs > 0 ? jobs : cores,
+      static_cast<int>(changes.size()), processes(jobs),
       [&](int index) { return simulated(changes[static_cast<std::size_t>(index)], base); });
   std::vector<ChangeOutcome> outcomes;
   for (std::size_t i = 0; i < answers.size(); ++i) {

@@ -20,8 +20,10 @@ namespace {
 
 // Of a GPU: eight GPUs with so many each have all threads of two of the largest CPUs.
 constexpr int kMostWorkers = 48;
-constexpr double kAlike = 1.01;   // steps that differ by less are the same
-constexpr double kFilled = 1.05;  // of a step without input: batches still have to be copied
+constexpr double kAlike = 1.01;     // steps that differ by less are the same
+constexpr double kLonger = 1.0005;  // steps that print as longer
+constexpr double kMostOf = 0.5;
+constexpr double kFilled = 1.05;  // of a step with infinitely fast workers
 
 Seconds step_of(const Scenario& scenario) {
   const OpGraph graph = build(scenario);
@@ -57,30 +59,87 @@ void add_known(std::vector<ChangeOutcome>& outcomes, const Metrics& m,
   });
 }
 
-/// The fewest workers with which the step is as short as any number of them makes it; nothing where
-/// that is far from a step without input, or where a node has no memory for them.
-std::optional<int> workers_enough(const ChangeBase& base, Seconds free) try {
-  const auto step_with = [&](int workers) {
-    return step_of(base.reread({fmt::format("data.workers={}", workers)}));
+double most_held(const Plan& plan) {
+  double most = 0;
+  for (const Operation& operation : plan.operations) most = std::max(most, operation.held_sms);
+  return most;
+}
+
+/// Says why of hardware that makes the step longer, where most of that is compute that collectives
+/// slow down: a faster network gets more of NCCL's channels, which hold SMs.
+void explain_harm(std::vector<ChangeOutcome>& outcomes, const std::vector<Change>& changes,
+                  const ChangeBase& base, const Metrics& metrics) {
+  const auto contention = [](const Metrics& m) {
+    return Seconds{m.breakdown[static_cast<std::size_t>(Cause::contention)]};
   };
-  const int now = std::max(base.scenario.data->workers, 1);
-  int enough = now;
-  Seconds best = step_with(enough);
-  for (int more = 2 * now; more <= kMostWorkers && !InterruptNoted::came(); more *= 2) {
-    const Seconds step = step_with(more);
-    if (step * kAlike >= best) break;
-    best = step;
-    enough = more;
+  for (ChangeOutcome& outcome : outcomes) {
+    if (outcome.kind != ChangeKind::hardware || outcome.step <= kLonger * metrics.step_time)
+      continue;
+    const auto change = std::find_if(changes.begin(), changes.end(), [&](const Change& other) {
+      return other.title == outcome.title;
+    });
+    if (change == changes.end() || InterruptNoted::came()) continue;
+    const ChangedRun run = changed_run(*change, base);
+    const Seconds more = contention(run.metrics) - contention(metrics);
+    if (more > kMostOf * (outcome.step - metrics.step_time))
+      outcome.contention = MoreContention{more, most_held(base.plan), most_held(run.plan)};
   }
-  if (enough == now || best > kFilled * free) return {};
-  int few = std::max(enough / 2, now);  // not enough
+}
+
+/// Steps with other numbers of workers.
+class WorkerSteps {
+ public:
+  explicit WorkerSteps(const ChangeBase& base) : base_(base) {}
+
+  /// Nothing where a node has no memory for them.
+  std::optional<Seconds> with(int workers) const try {
+    return step_of(base_.reread({fmt::format("data.workers={}", workers)}));
+  } catch (const UserError&) {
+    return {};
+  }
+
+  /// Twice as many, or as many more as there is memory for; as many: none.
+  std::pair<int, Seconds> with_more_than(int workers) const {
+    for (int more = std::min(2 * workers, kMostWorkers); more > workers;
+         more = workers + (more - workers) / 2) {
+      if (const auto step = with(more)) return {more, *step};
+    }
+    return {workers, {}};
+  }
+
+ private:
+  const ChangeBase& base_;
+};
+
+/// Sets the fewest workers with which the step is as short as any number of them makes it, unless
+/// that is far from `free`, a step with infinitely fast ones.
+void find_enough(LoaderNeed& need, const ChangeBase& base, Seconds free) {
+  const WorkerSteps steps(base);
+  const int now = std::max(need.workers, 1);
+  const auto first = steps.with(now);
+  if (!first) return;
+  Seconds best = *first;
+  int few = now, enough = now;
+  bool helps = true;
+  while (helps && !InterruptNoted::came()) {
+    const auto [more, step] = steps.with_more_than(enough);
+    if (more == enough) break;
+    helps = step * kAlike < best;
+    if (!helps) break;
+    few = enough;
+    enough = more;
+    best = step;
+  }
+  if (best > kFilled * free) {
+    need.most = helps ? enough : 0;
+    return;
+  }
   while (few + 1 < enough && !InterruptNoted::came()) {
     const int middle = (few + enough) / 2;
-    (step_with(middle) <= kAlike * best ? enough : few) = middle;
+    const auto step = steps.with(middle);
+    (step && *step <= kAlike * best ? enough : few) = middle;
   }
-  return enough;
-} catch (const UserError&) {
-  return {};
+  if (enough > now) need.enough = enough;
 }
 
 /// Where waiting for workers, and not for copies, is the limit without which the step is shortest.
@@ -98,10 +157,14 @@ std::optional<LoaderNeed> loader_need(const ChangeBase& base, const Metrics& met
   if (best->limit->name != "input" || best->step * kAlike >= step) return {};
   const double samples =
       static_cast<double>(base.scenario.training.global_batch) / base.scenario.data_parallel();
-  return LoaderNeed{.workers = base.scenario.data->workers,
-                    .delivered = samples / step.seconds(),
-                    .taken = samples / best->step.seconds(),
-                    .enough = workers_enough(base, best->step)};
+  const Seconds free = step_of(with_free_workers(base.plan));
+  LoaderNeed need{.workers = base.scenario.data->workers,
+                  .delivered = samples / step.seconds(),
+                  .taken = samples / free.seconds(),
+                  .copies = free - best->step};
+  find_enough(need, base, free);
+  if (!need.enough && step <= kFilled * free) return {};  // they fill it as they are
+  return need;
 }
 
 /// Unless it is among the changes already.
@@ -123,7 +186,8 @@ Explanation explain(const Scenario& scenario, const Reread& reread) {
   const ChangeBase base{scenario, plan, reread};
   const InterruptNoted noted;
   Explanation explanation;
-  explanation.changes = simulate_changes(all_changes(scenario), base);
+  const std::vector<Change> changes = all_changes(scenario);
+  explanation.changes = simulate_changes(changes, base);
   const Simulation simulation = simulate(plan);
   Metrics& metrics = explanation.metrics = measure(scenario, graph, simulation);
   const auto limits = add_counterfactuals(metrics, scenario, graph, plan, 0, simulation.timeline,
@@ -131,6 +195,7 @@ Explanation explain(const Scenario& scenario, const Reread& reread) {
   if (!InterruptNoted::came()) explanation.loader = loader_need(base, metrics, limits);
   if (explanation.loader && explanation.loader->enough)
     add_workers(explanation.changes, *explanation.loader->enough, base);
+  explain_harm(explanation.changes, changes, base, metrics);
   add_known(explanation.changes, metrics, limits);
   explanation.path = summary_of_path(simulation.timeline);
   explanation.symptoms = symptoms_of(simulation.timeline, metrics);

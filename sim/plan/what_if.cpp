@@ -8,10 +8,6 @@
 namespace stepsim {
 namespace {
 
-bool is_input(const Task& task) {
-  return task.cause == Cause::batch_wait || task.cause == Cause::h2d;
-}
-
 void make_free(Operation& operation) {
   operation.phases.clear();
   operation.held_sms = operation.reserved_sms = 0;
@@ -39,7 +35,16 @@ Plan with_free_network(Plan plan) {
 Plan with_free_input(Plan plan) {
   for (Program& program : plan.programs) {
     for (Task& task : program.tasks) {
-      if (is_input(task)) task.amount = 0;
+      if (task.cause == Cause::h2d) task.amount = 0;
+    }
+  }
+  return with_free_workers(std::move(plan));
+}
+
+Plan with_free_workers(Plan plan) {
+  for (Program& program : plan.programs) {
+    for (Task& task : program.tasks) {
+      if (task.cause == Cause::batch_wait) task.amount = 0;
     }
   }
   for (Chain& chain : plan.chains) {
@@ -83,6 +88,16 @@ Plan without_bubble(Plan plan) {
       task.kind = TaskKind::timer;
       task.amount = uncontended(plan.operations[task.work].phases).seconds();
     }
+  }
+  return plan;
+}
+
+Plan without_compute(Plan plan) {
+  for (Chain& chain : plan.chains) {
+    for (Kernel& kernel : chain.kernels) {
+      if (!kernel.is_launch() && kernel.cause != Cause::batch_wait) kernel.seconds = 0;
+    }
+    contract(chain);
   }
   return plan;
 }

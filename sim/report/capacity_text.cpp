@@ -8,6 +8,7 @@
 #include "sim/report/cost.hpp"
 #include "sim/report/humanise.hpp"
 #include "sim/report/long_run_text.hpp"
+#include "sim/report/memory_text.hpp"
 #include "sim/report/page.hpp"
 
 namespace stepsim {
@@ -61,9 +62,12 @@ class Screen : Page {
     for (const CapacityPoint& point : r_.points) row(point);
     line();
     if (smallest_ == nullptr) return;
-    if (tight_) {
-      paragraph("Memory", fmt::format("what is above {} fits once cached fragments are given back",
-                                      humanise(r_.points.front().search.capacity).text()));
+    const Bytes capacity = r_.points.front().search.capacity;
+    std::vector<std::string> notes;
+    if (tight_) notes.push_back(tight_text(capacity));
+    if (nearly_full_) notes.push_back(nearly_full_text(capacity));
+    if (!notes.empty()) {
+      paragraph("Memory", fmt::format("{}", fmt::join(notes, "; ")));
       line();
     }
     paragraph("*", fmt::format("no other size is as good in GPUs, time and {}, and better in one "
@@ -96,6 +100,7 @@ class Screen : Page {
     const StrategyOutcome* best = point.best();
     if (best == nullptr) return nothing(gpus, point.search);
     tight_ |= is_tight(*best, point.search.capacity);
+    nearly_full_ |= is_nearly_full(best->peak, point.search.capacity);
     std::string text = gpus + in_column(humanise(best->step).text(), kTime) +
                        in_column(percent(best->mfu), kShare) +
                        in_column(percent(scaling(point)), kShare) +
@@ -188,7 +193,7 @@ class Screen : Page {
 
   const CapacityReport& r_;
   const CapacityPoint* smallest_ = nullptr;
-  bool has_run_ = false, has_goodput_ = false, tight_ = false;
+  bool has_run_ = false, has_goodput_ = false, tight_ = false, nearly_full_ = false;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/humanise.hpp"
+#include "sim/report/memory_text.hpp"
 #include "sim/report/verdict.hpp"
 
 namespace stepsim {
@@ -31,8 +32,16 @@ std::string data_bound(const LoaderNeed& need, const Metrics& m) {
   std::string text = fmt::format("data-bound: {} worker{} {} to each replica, which takes {}",
                                  need.workers, need.workers == 1 ? " delivers" : "s deliver",
                                  rate(need.delivered), rate(need.taken));
-  return text + (need.enough ? fmt::format("; {} would fill it", *need.enough)
-                             : "; no number of workers would fill it");
+  if (!need.enough) {
+    if (need.most == 0) return text + "; no number of workers would fill it";
+    return text + (need.most > need.workers ? fmt::format("; not even {} would fill it", need.most)
+                                            : "; more were not tried");
+  }
+  text += fmt::format("; {} would fill it", *need.enough);
+  const double step = m.step_time.seconds() * need.delivered / need.taken;
+  if (need.copies.seconds() > kWorthSaying * step)
+    text += fmt::format(", but for {} of copies to the GPU", humanise(need.copies).text());
+  return text;
 }
 
 /// What a long run says beside its steps, where checkpoints and lost work take much of it.
@@ -86,7 +95,7 @@ const ChangeOutcome* best_setting(const Metrics& metrics,
                                   const std::vector<ChangeOutcome>& changes) {
   const ChangeOutcome* best = nullptr;
   for (const ChangeOutcome& change : changes) {
-    const bool worth_it = saving(metrics, change.step) >= kWorthTrying;
+    const bool worth_it = !metrics.memory.fits() || saving(metrics, change.step) >= kWorthTrying;
     if (change.kind != ChangeKind::setting || !change.fits || !worth_it) continue;
     if (best == nullptr || is_better(change, *best)) best = &change;
   }
@@ -94,8 +103,13 @@ const ChangeOutcome* best_setting(const Metrics& metrics,
 }
 
 std::string next_setting(const Metrics& metrics, const ChangeOutcome& best) {
-  return fmt::format("--set {}: {} ({:+.1f} %)", fmt::join(best.settings, " --set "),
-                     humanise(best.step).text(), -100 * saving(metrics, best.step));
+  std::string text = fmt::format("--set {}: {} ({:+.1f} %)", fmt::join(best.settings, " --set "),
+                                 humanise(best.step).text(), -100 * saving(metrics, best.step));
+  if (!metrics.memory.fits())
+    text += fmt::format(", and it fits: {} of {}", humanise(best.peak).text(),
+                        humanise(metrics.memory.capacity).text());
+  const std::string full = full_memory_text(best.peak, metrics.memory.capacity);
+  return full.empty() ? text : text + "; it " + full;
 }
 
 Verdict verdict_of(const Explanation& explanation) {
@@ -103,10 +117,16 @@ Verdict verdict_of(const Explanation& explanation) {
   const ChangeOutcome* best = best_setting(m, explanation.changes);
   Verdict verdict = m.verdict;
   if (!verdict.is_fault) {
-    if (explanation.loader) verdict.sentence = data_bound(*explanation.loader, m);
-    verdict.next = best != nullptr
-                       ? next_setting(m, *best)
-                       : "none of the settings tried makes the step shorter and fits in memory";
+    // A loader that costs more than the other limits need not be what the step is bound by.
+    if (explanation.loader && verdict.limit == "input")
+      verdict.sentence = data_bound(*explanation.loader, m);
+    if (best != nullptr) {
+      verdict.next = next_setting(m, *best);
+    } else if (m.memory.fits()) {
+      verdict.next = "none of the settings tried makes the step shorter and fits in memory";
+    } else {
+      verdict.next = "none of the settings tried fits in memory; stepsim search tries all splits";
+    }
   }
   if (m.long_run) add_long_run(verdict, *m.long_run, verdict.is_fault || best != nullptr);
   return verdict;

@@ -31,22 +31,32 @@ struct PathSummary {
 /// What kind of change: nothing to wait for at all, other hardware, another value of a key.
 enum class ChangeKind { limit, hardware, setting };
 
+/// How collectives slow compute down in a changed step, where that makes it longer than the
+/// scenario's.
+struct MoreContention {
+  Seconds more;                        ///< a step, on the slowest stage
+  double held_now = 0, held_then = 0;  ///< share of a GPU's SMs, by the collective that holds most
+};
+
 /// A counterfactual and its simulated step.
 struct ChangeOutcome {
   ChangeKind kind = ChangeKind::limit;
   std::string title;                  ///< "GPUs twice as fast", "data.workers=16"
   std::vector<std::string> settings;  ///< for --set
   Seconds step;
-  Bytes peak;        ///< of the GPU that needs most
-  bool fits = true;  ///< in memory
+  Bytes peak;                                  ///< of the GPU that needs most
+  bool fits = true;                            ///< in memory
+  std::optional<MoreContention> contention{};  ///< hardware that makes a step longer by it
 };
 
 /// How many loader workers keep the GPUs busy.
 struct LoaderNeed {
   int workers = 0;              ///< of one replica, as they are
   double delivered = 0;         ///< samples a second that a replica gets
-  double taken = 0;             ///< that it takes from an infinitely fast loader
+  double taken = 0;             ///< that it takes from infinitely fast workers
+  Seconds copies{};             ///< of a step with those, waiting for copies to the GPU
   std::optional<int> enough{};  ///< the fewest beyond which more do not help
+  int most = 0;  ///< with nothing enough: so many were tried, and more might help; 0: none would
 };
 
 struct Explanation {
@@ -61,11 +71,12 @@ struct Explanation {
 
 PathSummary summary_of_path(const Timeline& timeline);
 
-/// The best of the settings that fit in memory, or nullptr when none saves anything.
+/// The best of the settings that fit in memory, or nullptr when none saves anything; where the
+/// scenario itself does not fit, the fastest that does, or nullptr when none does.
 const ChangeOutcome* best_setting(const Metrics& metrics,
                                   const std::vector<ChangeOutcome>& changes);
 
-/// "--set training.micro_batch=2: 433 ms (-46.5 %)".
+/// "--set training.micro_batch=2: 433 ms (-46.5 %)"; what it needs, where that is the point of it.
 std::string next_setting(const Metrics& metrics, const ChangeOutcome& best);
 
 /// The verdict of the run, with the numbers of the loader where that is to blame, and the best

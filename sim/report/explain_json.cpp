@@ -42,14 +42,16 @@ const char* name_of(ChangeKind kind) {
 Json changes_of(const Explanation& e) {
   Json changes = Json::array();
   for (const ChangeOutcome& change : e.changes) {
-    changes.push_back({{"kind", name_of(change.kind)},
-                       {"change", change.title},
-                       {"set", change.settings},
-                       {"step_time_s", number(change.step)},
-                       {"saved_s", number(e.metrics.step_time - change.step)},
-                       {"saved_fraction", number(saving(e.metrics, change.step))},
-                       {"peak_bytes", number(change.peak)},
-                       {"fits", change.fits}});
+    changes.push_back(
+        {{"kind", name_of(change.kind)},
+         {"change", change.title},
+         {"set", change.settings},
+         {"step_time_s", number(change.step)},
+         {"saved_s", number(e.metrics.step_time - change.step)},
+         {"saved_fraction", number(saving(e.metrics, change.step))},
+         {"peak_bytes", number(change.peak)},
+         {"fits", change.fits},
+         {"more_contention_s", change.contention ? number(change.contention->more) : Json()}});
   }
   return changes;
 }

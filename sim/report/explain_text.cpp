@@ -105,7 +105,9 @@ class Screen : Page {
       // Hardware that makes a step longer is worth a line: NICs twice as fast take more SMs for
       // NCCL.
       const bool harms = kind.kind == ChangeKind::hardware && gain <= -kSmall;
-      if (gain < kSmall && !harms) {
+      const bool rescues =
+          kind.kind == ChangeKind::setting && change.fits && !e_.metrics.memory.fits();
+      if (gain < kSmall && !harms && !rescues) {
         in_vain.push_back(change.title);
         continue;
       }
@@ -130,6 +132,17 @@ class Screen : Page {
     line("  " + pad_right(wide ? "" : change.title, kTitle) +
          pad_left(column_.text(change.step.seconds()), kTime) + pad_left(percent(gain), kShare) +
          (change.fits ? "" : "  " + painted(style_, Paint::red, "no memory")));
+    if (change.contention) note(*change.contention);
+  }
+
+  /// Why hardware that is better makes a step longer.
+  void note(const MoreContention& c) {
+    std::string text = fmt::format("{} takes {} more", title_of(Cause::contention),
+                                   column_.text(c.more.seconds()));
+    if (c.held_then > c.held_now)
+      text += fmt::format(": NCCL opens more channels, which hold {} of the SMs instead of {}",
+                          percent(c.held_then), percent(c.held_now));
+    for (const std::string& part : wrap(text, style_.width - 4)) line("    " + part);
   }
 
   void no_gain(const std::vector<std::string>& titles) {

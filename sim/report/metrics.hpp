@@ -50,6 +50,7 @@ struct Verdict {
   std::string sentence;   ///< "network-bound: the GPUs wait 40 % of the step for the network; ..."
   std::string next{};     ///< the next thing to try
   bool is_fault = false;  ///< something is broken: mending it comes first
+  std::string limit{};    ///< name of what the step is bound by; empty: compute, or a fault
 };
 
 /// Ranks that behave alike and are later than their peers.

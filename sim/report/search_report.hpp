@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/report/humanise.hpp"
 #include "sim/report/layout.hpp"
 #include "sim/search/best_first.hpp"
 #include "sim/timeline/timeline.hpp"
@@ -43,8 +44,18 @@ struct SearchReport {
   bool is_restricted = false;              ///< by --only
 };
 
+/// How the steps of a search are printed.
+struct StepColumn {
+  Column column;
+  bool each_its_unit = false;  ///< they are too far apart for one
+  std::string text(Seconds step) const;
+};
+StepColumn step_column(const SearchOutcome& outcome, const std::optional<StrategyOutcome>& own);
+
 /// The first `keep` of the ranking, without those that differ from one before in the bucket alone.
-std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, std::size_t keep);
+/// Steps that print alike, a thousandth apart at most, are in order of memory.
+std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, const StepColumn& column,
+                                     std::size_t keep);
 
 /// "saves 5.73 s of recompute and 2.11 s of pipeline bubble, and spends 0.20 s more on ..."
 std::string reason_text(const SearchReason& reason);
@@ -76,6 +87,9 @@ std::string failures_text(const SearchOutcome& outcome);
 std::string closest_text(const SearchOutcome& outcome, Bytes capacity);
 /// Whether it needs more than there is while the allocator keeps fragments.
 bool is_tight(const StrategyOutcome& outcome, Bytes capacity);
+/// What a table of strategies says of those, and of those that nearly fill a GPU.
+std::string tight_text(Bytes capacity);
+std::string nearly_full_text(Bytes capacity);
 
 std::string search_text(const SearchReport& report, const Style& style);
 std::string search_json(const SearchReport& report);

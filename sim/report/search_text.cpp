@@ -8,6 +8,7 @@
 #include "sim/report/cost.hpp"
 #include "sim/report/humanise.hpp"
 #include "sim/report/long_run_text.hpp"
+#include "sim/report/memory_text.hpp"
 #include "sim/report/page.hpp"
 #include "sim/report/search_report.hpp"
 
@@ -20,7 +21,25 @@ constexpr std::size_t kNamed = 3;
 constexpr double kSmall = 0.002;  // of a step: not worth naming
 /// Steps that many times as long as the best leave it too few digits in their unit.
 constexpr double kFarApart = 100;
-constexpr double kTimes = 10;  // as long: said as a factor
+constexpr double kTimes = 10;     // as long: said as a factor
+constexpr double kAlike = 1.001;  // times of steps whose difference no prediction means
+
+/// In order of time; those that print alike in order of memory.
+std::vector<TriedStrategy> by_time_and_memory(std::vector<TriedStrategy> ranked,
+                                              const StepColumn& column) {
+  for (auto first = ranked.begin(); first != ranked.end();) {
+    const Seconds step = first->outcome.step;
+    const auto last = std::find_if(first, ranked.end(), [&](const TriedStrategy& other) {
+      return other.outcome.step > step * kAlike ||
+             column.text(other.outcome.step) != column.text(step);
+    });
+    std::stable_sort(first, last, [](const TriedStrategy& a, const TriedStrategy& b) {
+      return a.outcome.peak < b.outcome.peak;
+    });
+    first = last;
+  }
+  return ranked;
+}
 
 bool differ_in_bucket_alone(Strategy a, const Strategy& b) {
   a.bucket = b.bucket;
@@ -29,14 +48,10 @@ bool differ_in_bucket_alone(Strategy a, const Strategy& b) {
 
 class Screen : Page {
  public:
-  Screen(const SearchReport& report, Style style) : Page(style, kNarrowest, kWidest), r_(report) {
-    const auto& ranked = r_.outcome.ranked;
-    Seconds longest = ranked.empty() ? Seconds{} : ranked.front().outcome.step;
-    const Seconds least = longest;
-    if (r_.own) longest = std::max(longest, r_.own->step);
-    column_ = column_for(longest);
-    each_its_unit_ = longest > least * kFarApart;
-  }
+  Screen(const SearchReport& report, Style style)
+      : Page(style, kNarrowest, kWidest),
+        r_(report),
+        column_(step_column(report.outcome, report.own)) {}
 
   std::string text() {
     header();
@@ -70,6 +85,8 @@ class Screen : Page {
                                       : ""));
     paragraph("", degrees_text(b.strategy));
     paragraph("", choices_text(b.strategy));
+    const std::string full = full_memory_text(b.outcome.peak, r_.capacity);
+    if (!full.empty()) paragraph("Memory", "the best " + full);
     if (r_.own && r_.own->fits) paragraph("Against", against(b));
     if (r_.run) paragraph("Training", trained_text(*r_.run, r_.gpus, r_.dollars_per_hour));
     if (!r_.no_run.empty()) paragraph("Training", "not known: " + r_.no_run);
@@ -88,9 +105,7 @@ class Screen : Page {
     return r_.reason ? text + "; it " + reason_text(*r_.reason) : text;
   }
 
-  std::string time_text(Seconds time) const {
-    return each_its_unit_ ? humanise(time).text() : column_.text(time.seconds());
-  }
+  std::string time_text(Seconds time) const { return column_.text(time); }
 
   static std::string over_text(double over) {
     if (over < 5e-5) return "";
@@ -102,6 +117,7 @@ class Screen : Page {
     const double step = o.step.seconds(), first = r_.listed.front().outcome.step.seconds();
     const double over = step / first - 1;
     tight_ |= is_tight(o, r_.capacity);
+    nearly_full_ |= is_nearly_full(o.peak, r_.capacity);
     std::string lead = pad_left(rank, kRank) + in_column(time_text(o.step), kTime) +
                        in_column(over_text(over), kAgainst) +
                        in_column(humanise(o.peak).text(), kSize) +
@@ -127,11 +143,14 @@ class Screen : Page {
       if (tried.is_own && !has_own) row("own", tried.strategy, tried.outcome);
     }
     line();
-    if (tight_ && !is_tight(r_.listed.front().outcome, r_.capacity)) {
-      paragraph("Memory", fmt::format("what is above {} fits once cached fragments are given back",
-                                      humanise(r_.capacity).text()));
-      line();
-    }
+    const StrategyOutcome& first = r_.listed.front().outcome;
+    std::vector<std::string> notes;
+    if (tight_ && !is_tight(first, r_.capacity)) notes.push_back(tight_text(r_.capacity));
+    if (nearly_full_ && !is_nearly_full(first.peak, r_.capacity))
+      notes.push_back(nearly_full_text(r_.capacity));
+    if (notes.empty()) return;
+    paragraph("Memory", fmt::format("{}", fmt::join(notes, "; ")));
+    line();
   }
 
   void nothing() {
@@ -189,16 +208,28 @@ class Screen : Page {
   }
 
   const SearchReport& r_;
-  Column column_;
-  bool each_its_unit_ = false;  ///< they are too far apart for one
-  bool tight_ = false;
+  StepColumn column_;
+  bool tight_ = false, nearly_full_ = false;
 };
 
 }  // namespace
 
-std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, std::size_t keep) {
+std::string StepColumn::text(Seconds step) const {
+  return each_its_unit ? humanise(step).text() : column.text(step.seconds());
+}
+
+StepColumn step_column(const SearchOutcome& outcome, const std::optional<StrategyOutcome>& own) {
+  const auto& ranked = outcome.ranked;
+  Seconds longest = ranked.empty() ? Seconds{} : ranked.front().outcome.step;
+  const Seconds least = longest;
+  if (own) longest = std::max(longest, own->step);
+  return {column_for(longest), longest > least * kFarApart};
+}
+
+std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, const StepColumn& column,
+                                     std::size_t keep) {
   std::vector<TriedStrategy> listed;
-  for (const TriedStrategy& tried : outcome.ranked) {
+  for (const TriedStrategy& tried : by_time_and_memory(outcome.ranked, column)) {
     if (listed.size() == keep) break;
     const bool known = std::any_of(listed.begin(), listed.end(), [&](const TriedStrategy& other) {
       return differ_in_bucket_alone(tried.strategy, other.strategy);
@@ -295,6 +326,16 @@ std::string closest_text(const SearchOutcome& outcome, Bytes capacity) {
 }
 
 bool is_tight(const StrategyOutcome& outcome, Bytes capacity) { return outcome.peak > capacity; }
+
+std::string tight_text(Bytes capacity) {
+  return fmt::format("what is above {} fits once cached fragments are given back",
+                     humanise(capacity).text());
+}
+
+std::string nearly_full_text(Bytes capacity) {
+  return fmt::format("from {} on beware: {}", humanise(capacity * kNearlyFull).text(),
+                     kFullMemoryFact);
+}
 
 std::string trained_text(const TrainedRun& run, int gpus, std::optional<double> dollars_per_hour) {
   std::string text = run.tokens > 0 ? humanise(run.tokens, "tokens").text()

@@ -210,6 +210,8 @@ class Screen : Page {
                           humanise(worst.total()).text(), humanise(m_.memory.capacity).text(),
                           moment_of(worst.peak, m_.memory.chunks > 1), categories_of(worst)),
               fits ? Paint::bold : Paint::red);
+    const std::string full = full_memory_text(worst.total(), m_.memory.capacity);
+    if (fits && !full.empty()) paragraph("", "beware, it " + full);
     line();
   }
 

@@ -1,4 +1,4 @@
-// The largest share, the best counterfactual, and which settings might help.
+// What the step is bound by, the best counterfactual, and which settings might help.
 #include "sim/report/verdict.hpp"
 
 #include <algorithm>
@@ -25,11 +25,6 @@ double sum(const CauseSeconds& seconds, const std::vector<Cause>& causes) {
 /// Of the slowest stage's step.
 double share(const Metrics& m, const std::vector<Cause>& causes) {
   return sum(m.breakdown, causes) / m.step_time.seconds();
-}
-
-/// How much of a step a limit is to blame for.
-double blame(const Metrics& m, const Limit& limit) {
-  return std::max(sum(m.critical, limit.causes), sum(m.breakdown, limit.causes));
 }
 
 /// "the GPUs of stage 7", or of all where there is one.
@@ -62,29 +57,34 @@ const LimitOutcome* pause(const Metrics& m, const std::vector<LimitOutcome>& lim
   return best;
 }
 
-std::string bound(const Metrics& m, const std::vector<LimitOutcome>& limits) {
-  if (const LimitOutcome* stop = pause(m, limits)) {
-    // Other ranks may stop while the slowest one only waits for them: the simulation knows.
-    const double waits = std::max(share(m, stop->limit->causes), saving(m, stop->step));
-    return fmt::format("{}: {} wait {:.0f} % of the step {}", stop->limit->bound, gpus_of(m),
-                       100 * waits, stop->limit->waits);
-  }
-  const std::vector<Cause> alone = {Cause::forward, Cause::recompute, Cause::backward,
-                                    Cause::optimizer};
-  std::vector<Cause> work = alone;
-  work.push_back(Cause::contention);
-  const auto most = std::max_element(limits.begin(), limits.end(),
-                                     [&](const LimitOutcome& a, const LimitOutcome& b) {
-                                       return blame(m, *a.limit) < blame(m, *b.limit);
-                                     });
-  const double own_work = sum(m.critical, work) - sum(m.breakdown, {Cause::pipeline_bubble});
-  if (most == limits.end() || blame(m, *most->limit) < own_work) {
+/// What the GPUs' own work costs against that limit.
+double own_against(const Metrics& m, const LimitOutcome& best, double own) {
+  const bool is_bubble = best.limit->causes == std::vector{Cause::pipeline_bubble};
+  return is_bubble ? own - saving(m, best.step) : own;
+}
+
+/// What the step is bound by, or nullptr for the GPUs' own work.
+const LimitOutcome* binding(const Metrics& m, const std::vector<LimitOutcome>& limits,
+                            Seconds without_compute) {
+  if (const LimitOutcome* stop = pause(m, limits)) return stop;
+  const LimitOutcome* best = best_of(limits);
+  if (best == nullptr || saving(m, best->step) < kWorthSaying) return nullptr;
+  const double own = own_against(m, *best, saving(m, without_compute));
+  return saving(m, best->step) > own ? best : nullptr;
+}
+
+std::string bound(const Metrics& m, const LimitOutcome* by) {
+  if (by == nullptr) {
     // What collectives slow kernels by is theirs.
-    return fmt::format("compute-bound: {} compute {:.0f} % of the step", gpus_of(m),
-                       100 * share(m, alone));
+    return fmt::format(
+        "compute-bound: {} compute {:.0f} % of the step", gpus_of(m),
+        100 * share(m, {Cause::forward, Cause::recompute, Cause::backward, Cause::optimizer}));
   }
-  return fmt::format("{}: {} wait {:.0f} % of the step {}", most->limit->bound, gpus_of(m),
-                     100 * share(m, most->limit->causes), most->limit->waits);
+  double waits = share(m, by->limit->causes);
+  // Other ranks may stop while the slowest one only waits for them: the simulation knows.
+  if (is_pause(*by->limit)) waits = std::max(waits, saving(m, by->step));
+  return fmt::format("{}: {} wait {:.0f} % of the step {}", by->limit->bound, gpus_of(m),
+                     100 * waits, by->limit->waits);
 }
 
 /// Faults come first: they can be mended without a change to the scenario.
@@ -112,27 +112,36 @@ std::optional<Verdict> fault_verdict(const Metrics& m) {
 
 double saving(const Metrics& m, Seconds step) { return 1 - step / m.step_time; }
 
-Verdict verdict(const Metrics& m, const std::vector<LimitOutcome>& limits) {
+Verdict verdict(const Metrics& m, const std::vector<LimitOutcome>& limits,
+                Seconds without_compute) {
   if (const auto fault = fault_verdict(m)) return *fault;
+  const LimitOutcome* by = binding(m, limits, without_compute);
   const LimitOutcome* best = best_of(limits);
-  std::string sentence = bound(m, limits);
+  std::string sentence = bound(m, by);
   if (best != nullptr && saving(m, best->step) >= kSmall) {
     sentence += fmt::format("; {} it would take {} ({:+.0f} %)", best->limit->world,
                             humanise(best->step).text(), -100 * saving(m, best->step));
   }
-  return {.sentence = sentence};
+  return {.sentence = sentence, .limit = by == nullptr ? "" : std::string(by->limit->name)};
 }
 
 std::vector<std::string_view> promising(const Metrics& m, const std::vector<LimitOutcome>& limits) {
-  std::vector<std::string_view> families{"recompute", "attention", "micro-batches", "vocabulary"};
+  const std::vector<std::string_view> own{"recompute", "attention", "micro-batches", "vocabulary"};
   const LimitOutcome* best = best_of(limits);
   const double gain = best == nullptr ? 0 : saving(m, best->step);
-  if (gain < kSmall) return families;
+  const std::vector<std::string_view> limited =
+      gain < kSmall ? std::vector<std::string_view>{} : best->limit->proposals;
   const bool is_first = gain > std::max(share(m, {Cause::recompute}), kWorthSaying);
-  std::vector<std::string_view> all = is_first ? best->limit->proposals : families;
-  for (const std::string_view family : is_first ? families : best->limit->proposals) {
-    if (std::find(all.begin(), all.end(), family) == all.end()) all.push_back(family);
-  }
+  std::vector<std::string_view> all;
+  const auto add = [&](const std::vector<std::string_view>& families) {
+    for (const std::string_view family : families) {
+      if (std::find(all.begin(), all.end(), family) == all.end()) all.push_back(family);
+    }
+  };
+  // What cannot run has to fit before it can be fast.
+  if (!m.memory.fits()) add({"split", "experts", "memory"});
+  add(is_first ? limited : own);
+  add(is_first ? own : limited);
   return all;
 }
 

@@ -201,19 +201,28 @@ TEST_CASE("one GPU has nothing to say about communication or other ranks") {
   CHECK_FALSE(has(text, "Expected"));
 }
 
+TEST_CASE("a report warns of memory that is nearly full, for steps were longer there") {
+  Metrics m = sample_metrics();
+  CHECK_FALSE(has(table(m), "beware"));
+  m.memory.capacity = Bytes{58 * 0x1p30};
+  CHECK(has(unwrapped(table(m)),
+            "beware, it fills 96 % of the memory: steps of measured runs that filled 93 % and more "
+            "were predicted 9 to 25 % too short (MPT, validate/DEVIATIONS.md)"));
+}
+
 TEST_CASE("a straggler is the verdict where it costs much, and a line where it does not") {
   Metrics m = sample_metrics();
   m.stragglers = {{.ranks = {13}, .late = Seconds{2.7}, .stall = Seconds{2.7}}};
   m.without_stragglers = Seconds{24.75};
   m.fault_costs = {{"slow_gpus", "slow GPUs", Seconds{24.75}}};
-  m.verdict = verdict(m, {});
+  m.verdict = verdict(m, {}, m.step_time);
   CHECK(m.verdict.sentence ==
         "straggler: rank 13 (node 1, GPU 5) is 2.70 s a step late (its host stalls); local, 1 of "
         "1,024 ranks: the other 1,023 wait for it; without it the step would take 24.8 s (-10 %)");
   CHECK_FALSE(has(table(m), "Straggler"));
   CHECK(has(table(m), "Faults         the step without slow GPUs 24.75 s (-9.8 %)\n"));
   m.without_stragglers = m.fault_costs[0].without = Seconds{27.4};
-  m.verdict = verdict(m, {});
+  m.verdict = verdict(m, {}, m.step_time);
   CHECK_FALSE(has(m.verdict.sentence, "straggler"));
   CHECK(has(table(m), "Straggler      rank 13 (node 1, GPU 5) is 2.70 s a step late"));
   m.without_stragglers = m.step_time;
@@ -233,7 +242,7 @@ TEST_CASE("of many stragglers the first are named, and the latest says why") {
 TEST_CASE("slow links and jitter that cost much are the verdict") {
   Metrics m = sample_metrics();
   m.fault_costs = {{"slow_links", "slow links", Seconds{20}}, {"jitter", "jitter", Seconds{27}}};
-  CHECK(verdict(m, {}).sentence ==
+  CHECK(verdict(m, {}, m.step_time).sentence ==
         "held up by slow links: without slow links the step would take 20.0 s (-27 %)");
 }
 

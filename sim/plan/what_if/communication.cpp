@@ -1,4 +1,5 @@
 // How ranks communicate: what is hidden under compute, in which pieces, by which algorithm.
+#include <array>
 #include <cmath>
 #include <variant>
 
@@ -18,28 +19,73 @@ void set(std::vector<Change>& changes, bool worth_it, const std::string& setting
   if (worth_it) changes.push_back({.settings = {setting}});
 }
 
+/// That setting, which makes the data parallelism `other`, without what is about gathers that there
+/// are not any more.
+Change without_idle_gathers(const Scenario& scenario, const std::string& setting,
+                            const DataParallel& other) {
+  DataParallel sound = other;
+  drop_idle_gathers(sound);
+  Change change{.settings = {setting}};
+  const DataParallel by_itself = default_data(scenario.framework);
+  for (const GatherKey& key : kGatherKeys) {
+    if (other.*key.value && !(sound.*key.value) && !(by_itself.*key.value))
+      change.settings.push_back(fmt::format("parallelism.data.{}=false", key.name));
+  }
+  return change;
+}
+
+/// A switch of `parallelism.data` that says when something is done, and not what.
+struct TimingSwitch {
+  const char* name;
+  bool DataParallel::*value;
+  bool (*applies)(const DataParallel& data);
+};
+
+bool always(const DataParallel&) { return true; }
+bool gathers_ahead(const DataParallel& data) { return data.sharding == Sharding::zero3; }
+
+/// What is worth a try in either position: what runs beside compute takes SMs from it, and what all
+/// stages do at once nobody has to wait for.
+constexpr std::array kTimingSwitches{
+    TimingSwitch{"overlap", &DataParallel::overlap, always},
+    TimingSwitch{"no_sync", &DataParallel::no_sync, always},
+    TimingSwitch{"overlap_param_gather", &DataParallel::overlap_param_gather,
+                 [](const DataParallel& d) { return gathers_updates(d.sharding) && d.overlap; }},
+    TimingSwitch{"align_param_gather", &DataParallel::align_param_gather,
+                 [](const DataParallel& d) { return d.overlap_param_gather; }},
+    TimingSwitch{"forward_prefetch", &DataParallel::forward_prefetch, gathers_ahead},
+    TimingSwitch{"limit_all_gathers", &DataParallel::limit_all_gathers, gathers_ahead},
+    TimingSwitch{"limit_reduce_scatters", &DataParallel::limit_reduce_scatters, gathers_ahead},
+};
+
+std::vector<Change> data_switches(const Scenario& scenario) {
+  const DataParallel& data = scenario.parallelism.data;
+  const bool gathers = data.sharding == Sharding::zero3;
+  std::vector<Change> changes;
+  for (const TimingSwitch& each : kTimingSwitches) {
+    if (!each.applies(data)) continue;
+    DataParallel other = data;
+    other.*each.value = !(data.*each.value);
+    const auto setting = fmt::format("parallelism.data.{}={}", each.name, other.*each.value);
+    changes.push_back(without_idle_gathers(scenario, setting, other));
+  }
+  set(changes, !gathers && data.check_for_nan_in_grad,
+      "parallelism.data.check_for_nan_in_grad=false");
+  set(changes, gathers && data.backward_prefetch != Prefetch::pre,
+      "parallelism.data.backward_prefetch=pre");
+  set(changes, gathers && data.reshard_after_forward != Reshard::none,
+      "parallelism.data.reshard_after_forward=none");
+  return changes;
+}
+
 std::vector<Change> switches(const Scenario& scenario) {
   const Parallelism& split = scenario.parallelism;
-  const bool data = scenario.data_parallel() > 1;
-  const bool gathers = data && split.data.sharding == Sharding::zero3;
   std::vector<Change> changes;
-  set(changes, data && !split.data.overlap, "parallelism.data.overlap=true");
-  set(changes, data && !split.data.no_sync, "parallelism.data.no_sync=true");
-  set(changes,
-      data && gathers_updates(split.data.sharding) && split.data.overlap &&
-          !split.data.overlap_param_gather,
-      "parallelism.data.overlap_param_gather=true");
-  set(changes, data && !gathers && split.data.check_for_nan_in_grad,
-      "parallelism.data.check_for_nan_in_grad=false");
-  set(changes, gathers && !split.data.forward_prefetch, "parallelism.data.forward_prefetch=true");
-  set(changes, gathers && split.data.backward_prefetch != Prefetch::pre,
-      "parallelism.data.backward_prefetch=pre");
-  set(changes, gathers && split.data.limit_all_gathers, "parallelism.data.limit_all_gathers=false");
-  set(changes, gathers && split.data.reshard_after_forward != Reshard::none,
-      "parallelism.data.reshard_after_forward=none");
-  set(changes, split.tensor > 1 && !split.overlap_tensor && !(split.dtensor && split.sequence),
-      "parallelism.overlap_tensor=true");
-  set(changes, split.tensor > 1 && !split.sequence, "parallelism.sequence=true");
+  if (scenario.data_parallel() > 1) changes = data_switches(scenario);
+  set(changes, split.tensor > 1 && !(split.dtensor && split.sequence),
+      fmt::format("parallelism.overlap_tensor={}", !split.overlap_tensor));
+  set(changes, split.tensor > 1 && !(split.dtensor && split.sequence),
+      fmt::format("parallelism.sequence={}", !split.sequence));
   return changes;
 }
 
@@ -59,19 +105,11 @@ std::vector<Change> buckets(const Scenario& scenario) {
   return changes;
 }
 
-/// Another sharding, without what is about gathers that it does not have.
 Change resharded(const Scenario& scenario, Sharding sharding) {
-  const DataParallel& now = scenario.parallelism.data;
-  DataParallel other = now;
+  DataParallel other = scenario.parallelism.data;
   other.sharding = sharding;
-  drop_idle_gathers(other);
-  Change change{.settings = {fmt::format("parallelism.data.sharding={}", name_of(sharding))}};
-  const DataParallel by_itself = default_data(scenario.framework);
-  for (const GatherKey& key : kGatherKeys) {
-    if (now.*key.value && !(other.*key.value) && !(by_itself.*key.value))
-      change.settings.push_back(fmt::format("parallelism.data.{}=false", key.name));
-  }
-  return change;
+  return without_idle_gathers(
+      scenario, fmt::format("parallelism.data.sharding={}", name_of(sharding)), other);
 }
 
 /// Half of the tensor ranks; of one, without what is about several.
@@ -84,15 +122,20 @@ Change half_tensor(const Parallelism& split) {
   return change;
 }
 
-/// Splits that need less communication, and more memory.
-std::vector<Change> smaller_splits(const Scenario& scenario) {
+/// Splits that need less communication and more memory, or the other way round.
+std::vector<Change> other_splits(const Scenario& scenario) {
   const Parallelism& split = scenario.parallelism;
   std::vector<Change> changes;
   if (split.tensor > 1) changes.push_back(half_tensor(split));
+  set(changes, 2 * split.tensor <= scenario.cluster.gpus_per_node,
+      fmt::format("parallelism.tensor={}", 2 * split.tensor));
   if (scenario.data_parallel() == 1) return changes;
   const Sharding sharding = split.data.sharding;
   for (const Sharding less : {Sharding::zero2, Sharding::zero1, Sharding::ddp}) {
     if (sharding > less) changes.push_back(resharded(scenario, less));
+  }
+  for (const Sharding more : {Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
+    if (sharding < more) changes.push_back(resharded(scenario, more));
   }
   const int inside = scenario.cluster.gpus_per_node / split.tensor;
   set(changes,
@@ -139,7 +182,7 @@ std::vector<Change> algorithms(const Scenario& scenario) {
 
 const Registered<Proposal> overlap{{.name = "overlap", .changes = switches}};
 const Registered<Proposal> bucket{{.name = "buckets", .changes = buckets}};
-const Registered<Proposal> split{{.name = "split", .changes = smaller_splits}};
+const Registered<Proposal> split{{.name = "split", .changes = other_splits}};
 const Registered<Proposal> experts{{.name = "experts", .changes = expert_degrees}};
 const Registered<Proposal> collective{{.name = "collectives", .changes = algorithms}};
 
