@@ -31,7 +31,7 @@ Json row_json(const ValidationRow& row) {
           {"file", row.file},
           {"line", row.line},
           {"groups", groups},
-          {"measured_s", number(row.measured)},
+          {"measured_s", row.measured ? number(*row.measured) : Json()},
           {"predicted_s", known ? number(row.predicted->step) : Json()},
           {"error", known ? number(row.error()) : Json()},
           {"known", row.known.empty() ? Json() : Json(row.known)},

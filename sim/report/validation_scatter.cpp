@@ -25,7 +25,7 @@ Axes axes_of(const std::vector<ValidationRow>& rows) {
   double least = 1e300, most = 0;
   for (const ValidationRow& row : rows) {
     if (!row.predicted) continue;
-    for (const Seconds time : {row.measured, row.predicted->step}) {
+    for (const Seconds time : {*row.measured, row.predicted->step}) {
       least = std::min(least, time.seconds());
       most = std::max(most, time.seconds());
     }
@@ -112,7 +112,7 @@ class Picture {
       text_ += fmt::format(
           "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\" fill-opacity=\"{}\" "
           "stroke=\"{}\"><title>{}: {}</title></circle>\n",
-          axes_.x(row.measured.seconds()), axes_.y(row.predicted->step.seconds()),
+          axes_.x(row.measured->seconds()), axes_.y(row.predicted->step.seconds()),
           colour_of(family_of(row, many_)), row.known.empty() ? "0.7" : "0",
           colour_of(family_of(row, many_)), escaped(row.label), signed_error(row.error()));
     }

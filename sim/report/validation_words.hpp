@@ -1,6 +1,7 @@
 // Words that the writers of a validation share.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -15,6 +16,10 @@ namespace stepsim {
 inline std::string time_text(Seconds time) {
   const Column column = column_for(time);
   return column.text(time.seconds());
+}
+/// "-" where a row has none.
+inline std::string time_text(const std::optional<Seconds>& time) {
+  return time ? time_text(*time) : "-";
 }
 /// What is said of a row beside its error: why it is known, or what stands out.
 inline std::string remark_of(const ValidationRow& row, const std::vector<ValidationRow>& others) {

@@ -290,9 +290,10 @@ class Runs {
                                              stepsim::quoted(table_.columns[column])));
   }
 
-  Seconds time_of(const TableRow& row) {
+  /// Nothing, and an error, where the row has no time.
+  std::optional<Seconds> time_of(const TableRow& row) {
     const auto found = value(*measured_, row);
-    if (!found) return {};
+    if (!found) return std::nullopt;
     const double* number = std::get_if<double>(&*found);
     const Seconds time{number == nullptr ? 0 : *number * unit_factor()};
     if (time >= kShortest && time <= kLongest) return time;
@@ -300,7 +301,7 @@ class Runs {
       refuse(place_of(*measured_, row),
              fmt::format("measured: {} is no time of a step, which is between 1 ns and 30 years",
                          stepsim::quoted(text_of(*found))));
-    return {};
+    return std::nullopt;
   }
 
   double unit_factor() const {

@@ -29,7 +29,7 @@ struct ValidationRow {
   std::string label;
   std::string file;  ///< where it stands
   int line = 0;
-  Seconds measured;
+  std::optional<Seconds> measured;  ///< absent: not readable, and then nothing is predicted
   std::optional<Prediction> predicted;
   std::string reason;  ///< why there is no prediction
   std::string known;   ///< why it is not expected to be met; empty: it is
@@ -38,7 +38,7 @@ struct ValidationRow {
   std::string job;                                          ///< of sim/scenario/job.hpp, likewise
 
   /// REQUIRES: a prediction.
-  double error() const { return predicted->step / measured - 1; }
+  double error() const { return predicted->step / *measured - 1; }
 };
 
 /// Rows that share a value: "gpu" and "a100-80".

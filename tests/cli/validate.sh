@@ -56,7 +56,11 @@ has "a filter of none" "no row" err
 printf 'batch,tp,time_ms,more\n8,1,20,x\n16,,40,y\n' >other.csv
 expect "another table" 1 small.yaml --table other.csv --format json
 has "another table" '"reason": "map.parallelism.tensor: column '"'tp'"' is blank"'
+has "another table" '"measured_s": 0.04'
 for key in rows mape median_ape p90_ape max_ape bias groups worst; do has "json" "\"$key\":"; done
+printf 'batch,tp,time_ms\n8,1,20\n8,1,0\n8,1,-3\n8,1,\n8,1,n/a\n' >untimed.csv
+expect "times that cannot be read" 1 small.yaml --table untimed.csv --format csv
+(($(grep -c '^small,"batch 8, tp 1",tp=1,,,,' out) == 4)) || fail "unreadable times are measured"
 printf 'batch,time_ms\n8,20\n' >narrow.csv
 expect "a table without a column" 2 small.yaml --table narrow.csv
 has "a table without a column" "no column 'tp'" err

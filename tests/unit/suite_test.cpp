@@ -65,7 +65,7 @@ TEST_CASE("rows become runs with settings, groups, times and what is known") {
   const MeasuredRun& first = loaded.runs[0];
   CHECK(first.label == "S on 8");
   CHECK(first.place.line == 3);
-  CHECK(first.measured.seconds() == doctest::Approx(0.1205));
+  CHECK(first.measured->seconds() == doctest::Approx(0.1205));
   CHECK(first.known.empty());
   CHECK(first.groups.front() == std::pair<std::string, std::string>{"size", "S"});
   CHECK(first.settings.size() == 6);
@@ -129,6 +129,24 @@ TEST_CASE("another table may have rows that cannot be used, each with its reason
   CHECK(loaded.runs[2].refusal == "measured: column 'time_ms' is blank");
   CHECK(loaded.runs[3].refusal.empty());
   CHECK(loaded.runs[3].label == "S on 8");
+}
+
+TEST_CASE("a time that cannot be read is none, not zero") {
+  const TemporaryFolder folder;
+  folder.file("small.csv", kTable);
+  const std::string other = folder.file("other.csv",
+                                        "size,gpus,batch,kind,full,time_ms\n"
+                                        "S,8,4,train,no,90\nS,8,,train,no,80\nS,8,4,train,no,0\n"
+                                        "S,8,4,train,no,-5\nS,8,4,train,no,\n"
+                                        "S,8,4,train,no,n/a\nS,8,4,train,no,70\n");
+  const auto runs = load_suite({.path = folder.file("small.yaml", kSuite), .table = other}).runs;
+  REQUIRE(runs.size() == 7);
+  CHECK(runs[1].measured->seconds() == doctest::Approx(0.08));  // refused for another reason
+  for (const std::size_t i : {2U, 3U, 4U, 5U}) {
+    CAPTURE(runs[i].refusal);
+    CHECK_FALSE(runs[i].measured);
+    CHECK(runs[i].refusal.starts_with("measured: "));
+  }
 }
 
 TEST_CASE("every committed suite loads, and names its source") {
