@@ -42,7 +42,7 @@ for jobs in 1 2 3; do
 done
 
 expect "a filter" 0 small.yaml --filter 'tp < 3' --svg picture.svg
-has "the picture" "<circle" picture.svg
+has "the picture" "class=\"mark\"" picture.svg
 has "the picture" "prefers-color-scheme" picture.svg
 expect "a picture in place of the rows" 2 small.yaml --svg ./small.csv
 has "a picture in place of the rows" "--svg './small.csv' would replace the rows of a suite" err
