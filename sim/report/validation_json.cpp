@@ -90,6 +90,7 @@ void add_score(Json& json, const Score& score, const std::vector<ValidationRow>&
   json["choices"] = choices_json(score.choices, rows);
   json["choices"]["without_known"] = choices_json(score.expected_choices, rows);
   json["not_predicted"] = score.unpredicted.size();
+  json["predicted_not_to_fit"] = score.not_fitting.size();
   json["groups"] = groups_json(score);
   json["worst"] = worst_json(score, rows);
 }

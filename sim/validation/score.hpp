@@ -37,6 +37,9 @@ struct ValidationRow {
   RunTraits traits;                                         ///< where there is a prediction
   std::string job;                                          ///< of sim/scenario/job.hpp, likewise
 
+  /// It ran, so that it fitted: where it is predicted not to, the prediction of its memory is
+  /// wrong.
+  bool is_refused_by_memory() const { return predicted && predicted->memory_share > 1; }
   /// REQUIRES: a prediction.
   double error() const { return predicted->step / *measured - 1; }
 };
@@ -60,6 +63,7 @@ struct Score {
   std::vector<GroupScore> groups;        ///< by name as suites have them, by value in its order
   std::vector<std::size_t> worst;        ///< rows by their absolute error, the largest first
   std::vector<std::size_t> unpredicted;  ///< rows without a prediction
+  std::vector<std::size_t> not_fitting;  ///< rows that are predicted not to fit in memory
 };
 
 /// The score of those rows, and at most `worst` of the worst.

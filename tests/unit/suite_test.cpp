@@ -166,13 +166,15 @@ TEST_CASE("every committed suite loads, and names its source") {
 TEST_CASE("a record of errors reads back as it was written") {
   const TemporaryFolder folder;
   const ErrorRecord record{{{"mpt", "", "", 139, 0.0331, 0.02, 0.069, 0.251, -0.016},
-                            {"mpt", "model", "MPT-7b", 17, 0.01, 0.01, 0.02, 0.03, 0}}};
+                            {"mpt", "model", "MPT-7b", 17, 0.01, 0.01, 0.02, 0.03, 0, 3}}};
   const ErrorRecord read = load_error_record(folder.file("record.yaml", to_yaml(record)));
   REQUIRE(read.groups.size() == 2);
   CHECK(read.groups[0].mean == 0.0331);
   CHECK(read.groups[0].name.empty());
   CHECK(read.groups[1].value == "MPT-7b");
   CHECK(read.groups[1].rows == 17);
+  CHECK_FALSE(read.groups[0].not_fitting);
+  CHECK(read.groups[1].not_fitting == 3);
 }
 
 TEST_CASE("a record of runs reads back as it was written, to a thousandth of a per cent") {

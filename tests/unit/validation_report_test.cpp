@@ -60,6 +60,23 @@ TEST_CASE("a measured time that cannot be read is shown as none, not as zero") {
     CHECK_FALSE(contains(one, "0.000 ns"));
 }
 
+TEST_CASE("rows that ran and are predicted not to fit are said by suite, and only then") {
+  std::vector<ValidationRow> full{row_of("full", "a", 1, 1.1), row_of("full", "b", 1, 1.1),
+                                  unreadable_row()};
+  const std::vector<ValidationRow> other{row_of("other", "c", 1, 1.1)};
+  CHECK_FALSE(contains(validation_text(validation_of({full, other}), {}), "Memory"));
+  for (const std::size_t i : {0U, 1U}) full[i].predicted->memory_share = 1.2;
+  const Validation validation = validation_of({full, other});
+  const std::string words =
+      "2 of 3 rows ran and are predicted not to fit in memory, by suite: full 2.";
+  CHECK(contains(validation_text(validation, {}), "Memory\n  " + words + "\n"));
+  CHECK(contains(validation_markdown(validation), words));
+  const auto json = nlohmann::json::parse(validation_json(validation));
+  CHECK(json["predicted_not_to_fit"] == 2);
+  CHECK(json["suites"][0]["predicted_not_to_fit"] == 2);
+  CHECK(json["suites"][1]["predicted_not_to_fit"] == 0);
+}
+
 TEST_CASE("a picture holds its legend, and of forty suites each has a mark of its own") {
   std::vector<std::vector<ValidationRow>> suites;
   for (int i = 0; i < 40; ++i)
