@@ -127,19 +127,13 @@ class Runs {
     }
   }
 
-  std::vector<std::string> candidates(const std::string& path) const {
-    std::vector<std::string> names = table_.columns;
-    if (path == kFilter) names.insert(names.begin(), filter_names_.begin(), filter_names_.end());
-    return names;
-  }
-
   void report_unknown(const Compiled& one, const std::string& name) {
     is_sound_ = false;
     if (table_.columns.empty()) return;  // a mistake of its own
-    if (rules_.is_strict || one.path == kFilter) {
+    if (rules_.is_strict) {
       problems_.add(within(*one.phrase, one.expression.offset_of(name)), one.path,
                     fmt::format("{}no column {} in the table", one.title, stepsim::quoted(name)),
-                    did_you_mean(name, candidates(one.path)));
+                    did_you_mean(name, table_.columns));
     } else if (missing_.insert(name).second) {
       problems_.add(
           table_.head, "",

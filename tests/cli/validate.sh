@@ -50,6 +50,14 @@ mkfifo pipe
 expect "a record that is a pipe" 2 small.yaml --record pipe
 has "a record that is a pipe" "is no file" err
 expect "no record" 2 small.yaml --baseline ''
+sed 's/^suite: small/suite: other/; s/^groups: .*/groups: {degree: tp}/' small.yaml >group.yaml
+expect "a column that one suite lacks" 0 small.yaml group.yaml --filter 'degree < 3' --format csv
+(($(grep -c '^other,' out) == 2 && $(grep -c '^small,' out) == 0)) || fail "the wrong suite is filtered"
+has "a column that one suite lacks" "--filter: no rows of small, which has no column 'degree'" err
+expect "a column that no suite has" 2 small.yaml group.yaml --filter 'degrees < 3'
+has "a column that no suite has" "no column 'degrees' in any of the 2 suites, did you mean 'degree'?" err
+expect "a filter that does not parse" 2 small.yaml group.yaml --filter 'tp > > 3'
+(($(grep -c 'is not an expression' err) == 1)) || fail "a broken filter is said once for each suite"
 expect "a filter of none" 2 small.yaml --filter 'tp > 3'
 has "a filter of none" "no row" err
 

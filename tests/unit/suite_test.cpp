@@ -10,6 +10,7 @@
 #include "sim/scenario/error_record.hpp"
 #include "sim/scenario/load_suite.hpp"
 #include "sim/scenario/run_record_file.hpp"
+#include "sim/scenario/suite_filter.hpp"
 #include "tests/source_folder.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -111,7 +112,38 @@ TEST_CASE("a filter sees columns and groups") {
   const std::string path = folder.file("small.yaml", kSuite);
   CHECK(load_suite({.path = path, .filter = "nodes == 2 and size == \"M\""}).runs.size() == 1);
   CHECK(load_suite({.path = path, .filter = "suite == \"small\""}).runs.size() == 2);
-  CHECK_THROWS_AS(load_suite({.path = path, .filter = "nodez == 2"}), UserError);
+}
+
+TEST_CASE(
+    "a suite that lacks a filter's column has no rows, and one that no suite has is refused") {
+  const TemporaryFolder folder;
+  folder.file("small.csv", kTable);
+  std::string other = kSuite;
+  other.replace(other.find("small"), 5, "other");
+  other.replace(other.find("nodes: gpus / 8}"), 5, "hosts");
+  const std::string small = folder.file("small.yaml", kSuite);
+  const std::string named = folder.file("other.yaml", other);
+  const auto load = [&](const std::string& filter) {
+    return std::vector<LoadedSuite>{load_suite({.path = small, .filter = filter}),
+                                    load_suite({.path = named, .filter = filter})};
+  };
+  const auto both = load("nodes == 2");
+  CHECK(both[0].runs.size() == 1);
+  CHECK(both[1].runs.empty());
+  CHECK(both[1].filter_lacks == std::vector<std::string>{"nodes"});
+  CHECK_NOTHROW(check_filter("nodes == 2", both));
+  CHECK(filter_notes(both) == "--filter: no rows of other, which has no column 'nodes'\n");
+  CHECK(filter_notes(load("gpus == 8")).empty());
+
+  CHECK_THROWS_WITH_AS(
+      check_filter("gpus == 8 and nodez == 2", load("gpus == 8 and nodez == 2")),
+      doctest::Contains("no column 'nodez' in any of the 2 suites, did you mean 'nodes'?"),
+      UserError);
+  const std::string none = "zzz == 2";
+  CHECK_THROWS_WITH_AS(check_filter(none, {load_suite({.path = small, .filter = none})}),
+                       doctest::Contains("no column 'zzz' in the table, known: size, "
+                                         "nodes, suite, gpus, batch, kind, full, time_ms, more"),
+                       UserError);
 }
 
 TEST_CASE("another table may have rows that cannot be used, each with its reason") {
