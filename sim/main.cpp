@@ -63,9 +63,9 @@ int main(int argc, char** argv) {
     if (!std::cout.flush()) throw IoError("cannot write the result to standard output");
     return static_cast<int>(code);
   } catch (const CLI::ParseError& error) {
-    const std::string unknown = error.get_exit_code() == 0 ? "" : unknown_word(app);
-    if (unknown.empty()) return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
-    return fail(ExitCode::bad_input, UserError(unknown));
+    const std::string mistake = mistake_in_words(app, error);
+    if (mistake.empty()) return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+    return fail(ExitCode::bad_input, UserError(mistake));
   } catch (const UserError& error) {
     return fail(ExitCode::bad_input, error);
   } catch (const SimulationError& error) {

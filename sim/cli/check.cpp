@@ -9,6 +9,9 @@ namespace stepsim {
 void add_check(CLI::App& app, Action& chosen) {
   const auto kept = std::make_shared<ScenarioArgument>();
   CLI::App* check = app.add_subcommand("check", "check a scenario without running it");
+  check->footer(
+      "Exit codes: 0 it is fine, 2 bad input, 4 a file cannot be read.\n\n"
+      "Example: stepsim check scenarios/gpt-22b-8xa100.yaml --set training.micro_batch=2");
   add_scenario(*check, *kept);
   check->callback(
       [kept, &chosen] { chosen = [kept] { return stepsim::check(*kept, std::cout); }; });

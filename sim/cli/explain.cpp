@@ -11,7 +11,8 @@ void add_explain(CLI::App& app, Action& chosen) {
   CLI::App* explain =
       app.add_subcommand("explain", "say what the step waits for, and what would make it shorter");
   explain->footer(
-      "Exit codes: 0 done, 2 bad input, 3 interrupted: what is known by then is printed.");
+      "Exit codes: 0 done, 2 bad input, 3 interrupted: what is known by then is printed.\n\n"
+      "Example: stepsim explain scenarios/gpt3-175b-1024xa100.yaml");
   add_scenario(*explain, kept->scenario);
   explain->add_option("--format", kept->format, "table or json")
       ->check(one_of_these({"table", "json"}));

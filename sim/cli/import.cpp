@@ -29,6 +29,13 @@ void add_import(CLI::App& app, Action& chosen) {
   const auto kept = std::make_shared<ImportOptions>();
   CLI::App* import = app.add_subcommand("import", "write a scenario from another program's");
   import->require_subcommand(1);
+  // Before its commands, which take it over.
+  import->footer(
+      "Exit codes: 0 written, 2 bad input, 4 a file cannot be read or written.\n\n"
+      "Examples: stepsim import megatron --file train.sh -o imported.yaml\n"
+      "          stepsim import deepspeed ds_config.json --model llama2-7b --nodes 2\n"
+      "          stepsim import topo topo.txt --gpu a100-80 -o box.yaml\n"
+      "          stepsim import nccl-topo topo.xml -o box.yaml");
   CLI::App* megatron = import->add_subcommand(
       "megatron", "Megatron-LM's command line, here or in a script (--file)");
   megatron->allow_extras();

@@ -10,6 +10,9 @@ namespace stepsim {
 void add_list(CLI::App& app, Action& chosen) {
   const auto kept = std::make_shared<std::string>();
   CLI::App* list = app.add_subcommand("list", "list the names that a scenario may use");
+  list->footer(
+      "Exit codes: 0 listed, 2 bad input, 4 a file cannot be read.\n\n"
+      "Example: stepsim list models");
   list->add_option("what", *kept)
       ->required()
       ->check(one_of_these({"models", "gpus", "attention", "links", "clusters", "conventions",

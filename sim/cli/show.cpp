@@ -12,6 +12,11 @@ namespace stepsim {
 void add_show(CLI::App& app, Action& chosen) {
   const auto kept = std::make_shared<ShowOptions>();
   CLI::App* show = app.add_subcommand("show", "show what lies between the scenario and the answer");
+  show->footer(
+      "Exit codes: 0 shown, 2 bad input, 3 the simulation cannot complete, 4 a file cannot be "
+      "read.\n\n"
+      "Examples: stepsim show memory scenarios/gpt-22b-8xa100.yaml\n"
+      "          stepsim show collective scenarios/mpt-7b-zero3-64xa100.yaml --op all_gather");
   show->add_option("what", kept->what)
       ->required()
       ->check(

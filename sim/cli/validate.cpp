@@ -20,7 +20,8 @@ void add_validate(CLI::App& app, Action& chosen) {
       ->check(not_empty());
   validate
       ->add_option("--filter", options.filter,
-                   "condition over columns and groups, as in 'gpus > 8'")
+                   "condition over columns and groups, as in 'gpus > 8'; "
+                   "a suite without such a column has no rows then")
       ->check(not_empty());
   validate->add_option("--format", options.format, "table, json, csv, junit, github or markdown")
       ->check(one_of_these({"table", "json", "csv", "junit", "github", "markdown"}));

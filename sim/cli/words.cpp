@@ -2,6 +2,7 @@
 #include "sim/cli/words.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -63,7 +64,31 @@ std::string no_word(const std::string& word, const CLI::App& command) {
                      did_you_mean(word, names));
 }
 
-}  // namespace
+/// The words that an option takes by one_of_these(); none where it takes any.
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();  // "TEXT:{table,json}"
+  const auto begin = type.find('{'), end = type.find('}');
+  std::vector<std::string> choices;
+  if (begin == std::string::npos || end == std::string::npos) return choices;
+  std::istringstream list(type.substr(begin + 1, end - begin - 1));
+  for (std::string one; std::getline(list, one, ',');) choices.push_back(one);
+  return choices;
+}
+
+/// A command, or a word of a few.
+std::string missing_word(const CLI::App& app) {
+  const CLI::App& command = last_command(app);
+  const std::vector<std::string> commands = names_of_commands(command);
+  if (!commands.empty())
+    return fmt::format("{} needs a command: {}", title_of(command), one_of(commands));
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_required() || !option->empty()) continue;
+    const std::vector<std::string> choices = choices_of(*option);
+    return choices.empty() ? ""
+                           : fmt::format("{} needs one of {}", title_of(command), one_of(choices));
+  }
+  return "";
+}
 
 std::string unknown_word(const CLI::App& app) {
   const CLI::App& command = last_command(app);
@@ -72,6 +97,15 @@ std::string unknown_word(const CLI::App& app) {
   if (words.empty()) return "";
   const auto option = std::find_if(words.begin(), words.end(), is_option);
   return option != words.end() ? no_option(*option, command) : no_word(words.front(), command);
+}
+
+}  // namespace
+
+std::string mistake_in_words(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return "";  // --help, --version
+  const std::string unknown = unknown_word(app);
+  const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  return unknown.empty() && is_missing ? missing_word(app) : unknown;
 }
 
 std::vector<const char*> words_of(int argc, char** argv, const CLI::App& app) {

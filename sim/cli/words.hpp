@@ -12,9 +12,10 @@ namespace stepsim {
 /// CLI11 would only say that one is required.
 std::vector<const char*> words_of(int argc, char** argv, const CLI::App& app);
 
-/// "no option '--formt' of `run`, did you mean '--format'?": the first word that the command which
-/// was being read does not know, an option before others, which may be its value; empty where it
-/// knows them all.
-std::string unknown_word(const CLI::App& app);
+/// What is wrong with the words, where there is more to say than CLI11 does; else empty. "no option
+/// '--formt' of `run`, did you mean '--format'?": the first word that the command which was being
+/// read does not know, an option before others, which may be its value. "`list` needs one of
+/// models, gpus, ... or topologies": a word that is missing, of those that can be listed.
+std::string mistake_in_words(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace stepsim

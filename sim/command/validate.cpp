@@ -1,4 +1,5 @@
 // stepsim validate: suites of measured runs -> predictions -> scores.
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -26,6 +27,7 @@
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/load_suite.hpp"
 #include "sim/scenario/run_record_file.hpp"
+#include "sim/scenario/suite_filter.hpp"
 #include "sim/validation/recorded_runs.hpp"
 #include "sim/validation/run_traits.hpp"
 
@@ -75,6 +77,16 @@ void check_tables(const ValidateOptions& options, const std::vector<LoadedSuite>
   check_apart(written_by(options), read);
 }
 
+/// Each once: a mistake of the filter is one in every suite.
+void add_new(std::vector<Diagnostic>& mistakes, const std::vector<Diagnostic>& more) {
+  for (const Diagnostic& one : more) {
+    const auto is_same = [&](const Diagnostic& other) {
+      return to_string(other) == to_string(one);
+    };
+    if (std::none_of(mistakes.begin(), mistakes.end(), is_same)) mistakes.push_back(one);
+  }
+}
+
 /// All suites, or every mistake of all of them.
 std::vector<LoadedSuite> load_all(const ValidateOptions& options) {
   std::vector<LoadedSuite> suites;
@@ -87,10 +99,11 @@ std::vector<LoadedSuite> load_all(const ValidateOptions& options) {
           throw UserError(
               fmt::format("{}: there is another suite '{}'", path, suites[i].suite.name));
     } catch (const UserError& error) {
-      mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+      add_new(mistakes, error.diagnostics());
     }
   }
   if (!mistakes.empty()) throw UserError(mistakes);
+  check_filter(options.filter, suites);
   return suites;
 }
 
@@ -317,6 +330,7 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
   check_options(options);
   const std::vector<LoadedSuite> suites = load_all(options);
   check_tables(options, suites);
+  notes << filter_notes(suites);
   // Before the predictions, which take minutes.
   if (!options.svg.empty()) check_writable(options.svg);
   if (!options.record.empty()) check_writable(options.record);

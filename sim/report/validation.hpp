@@ -26,7 +26,8 @@ std::string validation_junit(const Validation& validation);
 std::string validation_github(const Validation& validation);
 /// Tables for a document.
 std::string validation_markdown(const Validation& validation);
-/// A picture (SVG): predicted over measured, logarithmic, groups of rows by colour.
+/// A picture (SVG): predicted over measured, logarithmic; suites, or groups of a lone one, by
+/// marks.
 std::string validation_scatter(const Validation& validation);
 
 }  // namespace stepsim

@@ -22,11 +22,12 @@ std::string validation_csv(const Validation& validation) {
   text += "\n";
   for (const ValidationRow& row : validation.rows) {
     const bool known = row.predicted.has_value();
-    text += fmt::format("{},{},{},{},{},{},{},{},{}", csv_cell(row.suite), csv_cell(row.label),
-                        csv_cell(groups_of(row)), digits(row.measured.seconds()),
-                        known ? digits(row.predicted->step.seconds()) : "",
-                        known ? digits(row.error()) : "", csv_cell(row.known), csv_cell(row.reason),
-                        known ? digits(row.predicted->memory_share) : "");
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{}", csv_cell(row.suite), csv_cell(row.label),
+                    csv_cell(groups_of(row)), row.measured ? digits(row.measured->seconds()) : "",
+                    known ? digits(row.predicted->step.seconds()) : "",
+                    known ? digits(row.error()) : "", csv_cell(row.known), csv_cell(row.reason),
+                    known ? digits(row.predicted->memory_share) : "");
     for (std::size_t i = 0; i < kCauses; ++i)
       text += "," + (known ? digits(row.predicted->breakdown[i]) : "");
     text += "\n";

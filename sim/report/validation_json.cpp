@@ -31,7 +31,7 @@ Json row_json(const ValidationRow& row) {
           {"file", row.file},
           {"line", row.line},
           {"groups", groups},
-          {"measured_s", number(row.measured)},
+          {"measured_s", row.measured ? number(*row.measured) : Json()},
           {"predicted_s", known ? number(row.predicted->step) : Json()},
           {"error", known ? number(row.error()) : Json()},
           {"known", row.known.empty() ? Json() : Json(row.known)},
@@ -90,6 +90,7 @@ void add_score(Json& json, const Score& score, const std::vector<ValidationRow>&
   json["choices"] = choices_json(score.choices, rows);
   json["choices"]["without_known"] = choices_json(score.expected_choices, rows);
   json["not_predicted"] = score.unpredicted.size();
+  json["predicted_not_to_fit"] = score.not_fitting.size();
   json["groups"] = groups_json(score);
   json["worst"] = worst_json(score, rows);
 }

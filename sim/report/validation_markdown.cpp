@@ -63,7 +63,8 @@ std::string validation_markdown(const Validation& validation) {
   const Score& total = validation.total;
   const std::string words =
       choice_words(recorded("", false, total.expected_choices), recorded("", true, total.choices));
-  if (!words.empty()) text += "\n" + words + "\n";
+  for (const std::string& sentence : {words, fit_words(validation)})
+    if (!sentence.empty()) text += "\n" + sentence + "\n";
   text += "\n";
   for (const SuiteResult& suite : validation.suites) text += suite_text(suite);
   text.pop_back();

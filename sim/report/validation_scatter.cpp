@@ -1,7 +1,9 @@
 // Predicted over measured step times as a picture: SVG that is readable on light and dark pages.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "sim/report/plot_mark.hpp"
 #include "sim/report/svg.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/report/validation_words.hpp"
@@ -9,14 +11,21 @@
 namespace stepsim {
 namespace {
 
-constexpr double kWidth = 720, kHeight = 620;
+constexpr double kHeight = 620;
 constexpr double kLeft = 70, kTop = 40, kSide = 500;  // of the square that holds the points
+constexpr double kLegend = kLeft + kSide + 18;        // where the marks of its first column are
+constexpr std::size_t kLegendRows = 25;               // beside the square
+constexpr double kRow = 20;
+// Of a letter of 13 pixels sans-serif, wide ones among them; a legend's words are short.
+constexpr double kLetter = 7.5;
 
 /// Decades of seconds, the same on both axes.
 struct Axes {
   double low = 0, high = 1;  ///< logarithms
 
   double along(double seconds) const { return (std::log10(seconds) - low) / (high - low) * kSide; }
+  /// For words at 1, 2 and 5 of each, of which "200 ms" is 50 pixels wide.
+  bool has_room_within_decades() const { return std::log10(2) / (high - low) * kSide >= 50; }
   double x(double seconds) const { return kLeft + along(seconds); }
   double y(double seconds) const { return kTop + kSide - along(seconds); }
 };
@@ -25,7 +34,7 @@ Axes axes_of(const std::vector<ValidationRow>& rows) {
   double least = 1e300, most = 0;
   for (const ValidationRow& row : rows) {
     if (!row.predicted) continue;
-    for (const Seconds time : {row.measured, row.predicted->step}) {
+    for (const Seconds time : {*row.measured, row.predicted->step}) {
       least = std::min(least, time.seconds());
       most = std::max(most, time.seconds());
     }
@@ -35,10 +44,32 @@ Axes axes_of(const std::vector<ValidationRow>& rows) {
   return {std::log10(least) - margin, std::log10(most) + margin};
 }
 
-/// What colours tell apart: suites, or the first group of a lone one.
+/// What marks tell apart: suites, or the first group of a lone one.
 std::string family_of(const ValidationRow& row, bool many) {
   return many || row.groups.empty() ? row.suite : row.groups.front().second;
 }
+
+/// Words in columns beside the square, as many as they need.
+struct Legend {
+  std::vector<std::string> words;
+
+  std::size_t columns() const { return (words.size() + kLegendRows - 1) / kLegendRows; }
+  std::size_t rows() const { return (words.size() + columns() - 1) / columns(); }
+  double column_width() const {
+    int letters = 0;
+    for (const std::string& one : words) letters = std::max(letters, width_of(one));
+    return kLetter * letters + 30;
+  }
+  /// Of the mark before the i-th of the words.
+  double x(std::size_t i) const {
+    return kLegend + column_width() * static_cast<double>(i / rows());
+  }
+  double y(std::size_t i) const { return kTop + 8 + kRow * static_cast<double>(i % rows()); }
+  /// Where it ends.
+  double right() const { return kLegend + column_width() * static_cast<double>(columns()); }
+};
+
+constexpr const char* kHollow = "hollow: known";
 
 class Picture {
  public:
@@ -49,10 +80,13 @@ class Picture {
       if (std::find(families_.begin(), families_.end(), family) == families_.end())
         families_.push_back(family);
     }
+    legend_.words = families_;
+    const auto is_known = [](const ValidationRow& row) { return !row.known.empty(); };
+    if (std::any_of(rows_.begin(), rows_.end(), is_known)) legend_.words.emplace_back(kHollow);
   }
 
   std::string svg() {
-    text_ = svg_begin({.width = kWidth,
+    text_ = svg_begin({.width = std::ceil(legend_.right()),
                        .height = kHeight,
                        .label = "predicted over measured step times",
                        .styles = ".even { stroke: #555; stroke-width: 1.2 }\n"
@@ -81,8 +115,9 @@ class Picture {
         const double x = axes_.x(seconds), y = axes_.y(seconds);
         text_ += fmt::format("<path class=\"grid\" d=\"M{:.1f} {}v{}M{} {:.1f}h{}\"/>\n", x, kTop,
                              kSide, kLeft, y, kSide);
-        const std::string title = seconds < 1 ? fmt::format("{:.4g} ms", seconds * 1e3)
-                                              : fmt::format("{:.4g} s", seconds);
+        if (factor > 1 && !axes_.has_room_within_decades()) continue;
+        const std::string title =
+            seconds < 1 ? fmt::format("{:g} ms", seconds * 1e3) : fmt::format("{:g} s", seconds);
         words(x, kTop + kSide + 18, "middle", title);
         words(kLeft - 6, y + 4, "end", title);
       }
@@ -101,40 +136,47 @@ class Picture {
                          axes_.x(std::pow(10, to)), axes_.y(std::pow(10, to + shift)));
   }
 
-  const char* colour_of(const std::string& family) const {
+  PlotMark mark_of(const std::string& family) const {
     const auto at = std::find(families_.begin(), families_.end(), family) - families_.begin();
-    return kPlotColours[static_cast<std::size_t>(at) % kPlotColours.size()];
+    return plot_mark(static_cast<std::size_t>(at));
+  }
+
+  /// Rows with a prediction; those of many below those of few, which they would hide.
+  std::vector<std::size_t> in_drawing_order() const {
+    std::map<std::string, int> members;
+    for (const ValidationRow& row : rows_) ++members[family_of(row, many_)];
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (rows_[i].predicted) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return members[family_of(rows_[a], many_)] > members[family_of(rows_[b], many_)];
+    });
+    return order;
   }
 
   void points() {
-    for (const ValidationRow& row : rows_) {
-      if (!row.predicted) continue;
-      text_ += fmt::format(
-          "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\" fill-opacity=\"{}\" "
-          "stroke=\"{}\"><title>{}: {}</title></circle>\n",
-          axes_.x(row.measured.seconds()), axes_.y(row.predicted->step.seconds()),
-          colour_of(family_of(row, many_)), row.known.empty() ? "0.7" : "0",
-          colour_of(family_of(row, many_)), escaped(row.label), signed_error(row.error()));
+    for (const std::size_t i : in_drawing_order()) {
+      const ValidationRow& row = rows_[i];
+      const std::string suite = many_ ? row.suite + ", " : "";
+      text_ += svg_mark(axes_.x(row.measured->seconds()), axes_.y(row.predicted->step.seconds()),
+                        mark_of(family_of(row, many_)), !row.known.empty(),
+                        fmt::format("{}{}: {}", suite, row.label, signed_error(row.error())));
     }
   }
 
   void legend() {
-    double y = kTop + 8;
-    for (const std::string& family : families_) {
-      text_ += fmt::format("<circle cx=\"{}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/>\n",
-                           kLeft + kSide + 18, y, colour_of(family));
-      words(kLeft + kSide + 30, y + 4, "start", family);
-      y += 20;
+    for (std::size_t i = 0; i < legend_.words.size(); ++i) {
+      const double x = legend_.x(i), y = legend_.y(i);
+      if (i < families_.size()) text_ += svg_mark(x, y, plot_mark(i), false);
+      words(x + 12, y + 4, "start", legend_.words[i]);
     }
-    const auto is_known = [](const ValidationRow& row) { return !row.known.empty(); };
-    if (std::any_of(rows_.begin(), rows_.end(), is_known))
-      words(kLeft + kSide + 13, y + 10, "start", "hollow: known");
   }
 
   const std::vector<ValidationRow>& rows_;
   bool many_;
   Axes axes_;
   std::vector<std::string> families_;
+  Legend legend_;
   std::string text_;
 };
 

@@ -42,6 +42,7 @@ class Writer {
       whole("all", validation_.total);
     }
     choices();
+    memory();
     unpredicted();
     worst();
     limits();
@@ -128,6 +129,13 @@ class Writer {
                                            recorded("", true, score.choices));
     if (words.empty()) return;
     line("\n" + bold("Choices"));
+    for (const std::string& part : wrap(words, options_.style.width - 2)) line("  " + part);
+  }
+
+  void memory() {
+    const std::string words = fit_words(validation_);
+    if (words.empty()) return;
+    line("\n" + bold("Memory"));
     for (const std::string& part : wrap(words, options_.style.width - 2)) line("  " + part);
   }
 

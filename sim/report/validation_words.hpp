@@ -1,11 +1,13 @@
 // Words that the writers of a validation share.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "sim/report/error_words.hpp"
+#include "sim/report/fit_words.hpp"
 #include "sim/report/humanise.hpp"
 #include "sim/validation/validation.hpp"
 
@@ -16,10 +18,22 @@ inline std::string time_text(Seconds time) {
   const Column column = column_for(time);
   return column.text(time.seconds());
 }
+/// "-" where a row has none.
+inline std::string time_text(const std::optional<Seconds>& time) {
+  return time ? time_text(*time) : "-";
+}
 /// What is said of a row beside its error: why it is known, or what stands out.
 inline std::string remark_of(const ValidationRow& row, const std::vector<ValidationRow>& others) {
   if (!row.predicted) return row.known.empty() ? row.reason : "known: " + row.known;
   return row.known.empty() ? likely_cause(row, others) : "known: " + row.known;
+}
+
+/// Of all suites; empty where all rows are predicted to fit.
+inline std::string fit_words(const Validation& validation) {
+  std::vector<std::pair<std::string, int>> not_fitting;
+  for (const SuiteResult& suite : validation.suites)
+    not_fitting.emplace_back(suite.name, static_cast<int>(suite.score.not_fitting.size()));
+  return fit_words(validation.total.all.count, not_fitting);
 }
 
 }  // namespace stepsim

@@ -39,6 +39,7 @@ void describe(Io& io, RecordedErrors& r) {
   io.field("p90", r.p90, required(), "likewise, the 90th percentile");
   io.field("max", r.max, required(), "likewise");
   io.field("bias", r.bias, required(), "mean of the errors with their signs");
+  io.field("not_fitting", r.not_fitting, any, "rows that are predicted not to fit in memory");
 }
 
 template <class Io>

@@ -14,6 +14,7 @@
 #include "sim/scenario/map_reader.hpp"
 #include "sim/scenario/override.hpp"
 #include "sim/scenario/scenario_of_tree.hpp"
+#include "sim/scenario/suite_filter.hpp"
 #include "sim/scenario/suite_runs.hpp"
 
 namespace stepsim {
@@ -215,11 +216,13 @@ LoadedSuite load_suite(const SuiteRequest& request, const KnownNames& known) {
   const Table table = table_of(loaded.suite, {source, 1, 1}, table_at, request.table, problems);
   RowRules rules{.is_strict = request.table.empty()};
   if (!request.filter.empty()) {
-    const auto filter = std::make_shared<Source>(Source{"--filter", "", request.filter, true});
-    rules.filter = {.text = request.filter, .place = {filter, 0, 0}};
+    loaded.filter_names = filter_names(loaded.suite, table);
+    loaded.filter_lacks = names_lacking(request.filter, loaded.filter_names);
+    if (loaded.filter_lacks.empty()) rules.filter = filter_phrase(request.filter);
   }
   loaded.runs = runs_of(loaded.suite, table, rules, problems);
   problems.throw_if_any();
+  if (!loaded.filter_lacks.empty()) loaded.runs.clear();
   if (rules.is_strict) check_some_row_fits(loaded, known);
   return loaded;
 }

@@ -17,7 +17,9 @@ struct SuiteRequest {
 
 struct LoadedSuite {
   Suite suite;
-  std::vector<MeasuredRun> runs;  ///< in the order of the table
+  std::vector<MeasuredRun> runs;  ///< in the order of the table; none where `filter_lacks` has any
+  /// With a filter: what it may name here, and what it names besides (suite_filter.hpp).
+  std::vector<std::string> filter_names, filter_lacks;
 };
 
 /// Reads and checks a suite and its table. Throws UserError with every mistake, or IoError when a

@@ -12,8 +12,9 @@ inline constexpr const char* kNoGeneration = "other";
 
 /// What traits can be.
 inline constexpr std::array kGenerations{"volta", "ampere", "hopper", "blackwell", kNoGeneration};
-inline constexpr std::array kModelKinds{"dense transformer", "mixture of experts", "convolutional",
-                                        "recommendation", "linear layers"};
+inline constexpr std::array kModelKinds{"dense transformer",  "dense transformer with adapters",
+                                        "mixture of experts", "convolutional",
+                                        "recommendation",     "linear layers"};
 inline constexpr const char *kSmallLayers = "small layers", *kLargeLayers = "large layers";
 inline constexpr std::array kPrecisionClasses{"32-bit", "16-bit", "fp8"};
 
@@ -21,7 +22,7 @@ inline constexpr std::array kPrecisionClasses{"32-bit", "16-bit", "fp8"};
 struct RunTraits {
   std::string gpu;         ///< family: a100, whatever its memory
   std::string generation;  ///< ampere, hopper, ...
-  std::string model;       ///< dense transformer, mixture of experts, convolutional, ...
+  std::string model;       ///< one of kModelKinds
   std::string layers;      ///< of a transformer: large layers, small layers; else empty
   std::string precision;   ///< 16-bit, 32-bit, fp8
   auto operator<=>(const RunTraits&) const = default;

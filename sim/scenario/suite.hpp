@@ -63,7 +63,7 @@ struct Suite {
 struct MeasuredRun {
   std::string label;
   Place place;                                                ///< of the row
-  Seconds measured;                                           ///< a step
+  std::optional<Seconds> measured;                            ///< a step; absent: not readable
   std::vector<std::pair<std::string, std::string>> settings;  ///< scenario path and value
   std::vector<std::pair<std::string, std::string>> groups;    ///< name and value
   std::string known;    ///< why it is not expected to be met; empty: it is

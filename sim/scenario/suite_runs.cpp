@@ -127,19 +127,13 @@ class Runs {
     }
   }
 
-  std::vector<std::string> candidates(const std::string& path) const {
-    std::vector<std::string> names = table_.columns;
-    if (path == kFilter) names.insert(names.begin(), filter_names_.begin(), filter_names_.end());
-    return names;
-  }
-
   void report_unknown(const Compiled& one, const std::string& name) {
     is_sound_ = false;
     if (table_.columns.empty()) return;  // a mistake of its own
-    if (rules_.is_strict || one.path == kFilter) {
+    if (rules_.is_strict) {
       problems_.add(within(*one.phrase, one.expression.offset_of(name)), one.path,
                     fmt::format("{}no column {} in the table", one.title, stepsim::quoted(name)),
-                    did_you_mean(name, candidates(one.path)));
+                    did_you_mean(name, table_.columns));
     } else if (missing_.insert(name).second) {
       problems_.add(
           table_.head, "",
@@ -290,9 +284,10 @@ class Runs {
                                              stepsim::quoted(table_.columns[column])));
   }
 
-  Seconds time_of(const TableRow& row) {
+  /// Nothing, and an error, where the row has no time.
+  std::optional<Seconds> time_of(const TableRow& row) {
     const auto found = value(*measured_, row);
-    if (!found) return {};
+    if (!found) return std::nullopt;
     const double* number = std::get_if<double>(&*found);
     const Seconds time{number == nullptr ? 0 : *number * unit_factor()};
     if (time >= kShortest && time <= kLongest) return time;
@@ -300,7 +295,7 @@ class Runs {
       refuse(place_of(*measured_, row),
              fmt::format("measured: {} is no time of a step, which is between 1 ns and 30 years",
                          stepsim::quoted(text_of(*found))));
-    return {};
+    return std::nullopt;
   }
 
   double unit_factor() const {

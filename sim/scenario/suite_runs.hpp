@@ -10,7 +10,8 @@ namespace stepsim {
 
 struct RowRules {
   bool is_strict = true;  ///< false: a row that cannot be used is a run with its refusal
-  Phrase filter;          ///< over columns, groups and `suite`; empty: all rows
+  /// Over columns, groups and `suite`, and nothing else; empty: all rows.
+  Phrase filter;
 };
 
 /// Checks the suite's expressions against the table's columns, then evaluates them row by row.

@@ -17,6 +17,8 @@ struct RecordedErrors {
   std::string suite, name, value;
   int rows = 0;
   double mean = 0, median = 0, p90 = 0, max = 0, bias = 0;
+  /// Rows that are predicted not to fit in memory, of whole suites alone; absent: none.
+  std::optional<int> not_fitting = {};
 };
 
 /// How often the setting of a suite's runs that is predicted to be the fastest was it

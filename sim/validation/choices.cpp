@@ -24,7 +24,7 @@ std::vector<Way> ways_of(const std::vector<std::size_t>& members,
   std::vector<Way> ways;
   for (const auto& [predicted, same] : alike) {
     double sum = 0;
-    for (const std::size_t i : same) sum += rows[i].measured.seconds();
+    for (const std::size_t i : same) sum += rows[i].measured->seconds();
     ways.push_back({same.front(), predicted, sum / static_cast<double>(same.size())});
   }
   return ways;

@@ -42,6 +42,8 @@ RecordedErrors record_of(const std::string& suite, const std::string& name,
           errors.median, errors.p90, errors.max, errors.bias};
 }
 
+int not_fitting(const RecordedErrors& group) { return group.not_fitting.value_or(0); }
+
 /// What survives being written with two decimals of a per cent.
 double rounded(double share) { return std::round(share * 1e4) / 1e4; }
 
@@ -90,6 +92,8 @@ std::vector<Breach> breaches_of(const std::vector<ValidationRow>& rows, const Sc
 
 std::vector<RecordedErrors> recorded(const std::string& suite, const Score& score) {
   std::vector<RecordedErrors> list{record_of(suite, "", "", score.all)};
+  if (!score.not_fitting.empty())
+    list.front().not_fitting = static_cast<int>(score.not_fitting.size());
   for (const GroupScore& group : score.groups)
     list.push_back(record_of(suite, group.name, group.value, group.all));
   return list;
@@ -109,6 +113,12 @@ std::vector<Breach> worse_than(const std::vector<RecordedErrors>& record,
                                       percent(group.mean), percent(before->mean)),
                           "", 0});
     }
+    if (before != nullptr && not_fitting(group) > not_fitting(*before))
+      breaches.push_back(
+          {group.suite,
+           fmt::format("{}: {} rows that ran are predicted not to fit in memory, recorded {}",
+                       title_of(group), not_fitting(group), not_fitting(*before)),
+           "", 0});
   }
   return breaches;
 }
@@ -126,6 +136,9 @@ std::string difference(const std::vector<RecordedErrors>& record,
           before->rows == group.rows ? ""
                                      : fmt::format(", rows {} -> {}", before->rows, group.rows));
     }
+    if (before != nullptr && not_fitting(*before) != not_fitting(group))
+      text += fmt::format("  {:<48} not fitting {} -> {}\n", title_of(group), not_fitting(*before),
+                          not_fitting(group));
   }
   for (const RecordedErrors& before : record) {
     const bool scored = std::any_of(now.begin(), now.end(), [&](const RecordedErrors& group) {

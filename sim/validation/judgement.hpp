@@ -32,7 +32,8 @@ std::vector<RecordedErrors> recorded(const std::string& suite, const Score& scor
 
 /// A group may get worse by 0.3 points and a twentieth of its mean, which is what a change of the
 /// kernels' constants by less than their own error does (judgement). Groups that the record does
-/// not have are breaches too.
+/// not have are breaches too, and so are more rows of a suite that are predicted not to fit in
+/// memory.
 inline constexpr double kMarginPoints = 0.003, kMarginShare = 0.05;
 std::vector<Breach> worse_than(const std::vector<RecordedErrors>& record,
                                const std::vector<RecordedErrors>& now);

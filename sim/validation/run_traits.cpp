@@ -39,14 +39,19 @@ const char* generation_of(const GpuProfile& gpu) {
   return "";
 }
 
-const char* kind_of(const Model& model) {
-  return std::visit(Overloaded{[](const Transformer& t) {
-                                 return t.experts ? "mixture of experts" : "dense transformer";
+/// Of a model with adapters most of what a step does to weights is left out, and small kernels
+/// stand in its place: its errors are others than those of the model by itself.
+const char* kind_of(const Scenario& scenario) {
+  const bool has_adapters = scenario.training.lora.has_value();
+  return std::visit(Overloaded{[&](const Transformer& t) {
+                                 if (t.experts) return "mixture of experts";
+                                 return has_adapters ? "dense transformer with adapters"
+                                                     : "dense transformer";
                                },
                                [](const ResNet&) { return "convolutional"; },
                                [](const Dlrm&) { return "recommendation"; },
                                [](const Mlp&) { return "linear layers"; }},
-                    model.shape);
+                    scenario.model.shape);
 }
 
 /// Tokens x hidden^2 of a layer on a GPU up to which the host may set the pace. Its products, 24
@@ -84,7 +89,7 @@ RunTraits traits_of(const Scenario& scenario) {
   const GpuProfile& gpu = scenario.cluster.gpu;
   return {.gpu = family_of(gpu),
           .generation = generation_of(gpu),
-          .model = kind_of(scenario.model),
+          .model = kind_of(scenario),
           .layers = layers_of(scenario),
           .precision = class_of(scenario.training.precision)};
 }

@@ -72,6 +72,7 @@ Score score_of(const std::vector<ValidationRow>& rows, std::size_t worst) {
       continue;
     }
     score.worst.push_back(i);
+    if (rows[i].is_refused_by_memory()) score.not_fitting.push_back(i);
     all.push_back(rows[i].error());
     if (rows[i].known.empty()) expected.push_back(rows[i].error());
   }

@@ -29,7 +29,7 @@ struct ValidationRow {
   std::string label;
   std::string file;  ///< where it stands
   int line = 0;
-  Seconds measured;
+  std::optional<Seconds> measured;  ///< absent: not readable, and then nothing is predicted
   std::optional<Prediction> predicted;
   std::string reason;  ///< why there is no prediction
   std::string known;   ///< why it is not expected to be met; empty: it is
@@ -37,8 +37,11 @@ struct ValidationRow {
   RunTraits traits;                                         ///< where there is a prediction
   std::string job;                                          ///< of sim/scenario/job.hpp, likewise
 
+  /// It ran, so that it fitted: where it is predicted not to, the prediction of its memory is
+  /// wrong.
+  bool is_refused_by_memory() const { return predicted && predicted->memory_share > 1; }
   /// REQUIRES: a prediction.
-  double error() const { return predicted->step / measured - 1; }
+  double error() const { return predicted->step / *measured - 1; }
 };
 
 /// Rows that share a value: "gpu" and "a100-80".
@@ -60,6 +63,7 @@ struct Score {
   std::vector<GroupScore> groups;        ///< by name as suites have them, by value in its order
   std::vector<std::size_t> worst;        ///< rows by their absolute error, the largest first
   std::vector<std::size_t> unpredicted;  ///< rows without a prediction
+  std::vector<std::size_t> not_fitting;  ///< rows that are predicted not to fit in memory
 };
 
 /// The score of those rows, and at most `worst` of the worst.

@@ -123,7 +123,11 @@ TEST_CASE("wrong input exits with 2, says why on stderr and prints nothing to st
       {"check '" + typo + "'", "typo.yaml:1:1"},
       {"show plan '" + typo + "'", "typo.yaml:1:1"},
       {"frobnicate", "frobnicate"},
-      {"", "subcommand"},
+      {"", "stepsim needs a command: run, explain, "},
+      {"list", "`list` needs one of models, gpus, "},
+      {"show", "`show` needs one of scenario, cluster, "},
+      {"show ops", "scenario is required"},
+      {"import", "`import` needs a command: megatron, deepspeed, topo or nccl-topo"},
       {"run", "scenario"},
       {"run '" + kSmall + "' --set", "--set"},
       {"run '" + kSmall + "' --set nonsense", "nonsense"},
@@ -384,6 +388,18 @@ TEST_CASE("--help says what the exit codes mean, and every command has a --help"
     CHECK(contains(own.out, "--help"));
   }
   CHECK(program("--version").code == 0);
+}
+
+TEST_CASE("the example of a command's --help is one of that command") {
+  for (const std::string command :
+       {"run", "explain", "compare", "search", "check", "show", "list", "import", "import megatron",
+        "import topo", "validate", "sweep", "merge", "calibrate fit"}) {
+    CAPTURE(command);
+    const std::string help = program(command + " --help").out;
+    const auto at = help.find("Example");
+    REQUIRE(at != std::string::npos);
+    CHECK(contains(help.substr(at), "stepsim " + command + " "));
+  }
 }
 
 TEST_CASE("show collective names the candidates, the choice and its simulated time") {

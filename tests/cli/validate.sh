@@ -42,7 +42,7 @@ for jobs in 1 2 3; do
 done
 
 expect "a filter" 0 small.yaml --filter 'tp < 3' --svg picture.svg
-has "the picture" "<circle" picture.svg
+has "the picture" "class=\"mark\"" picture.svg
 has "the picture" "prefers-color-scheme" picture.svg
 expect "a picture in place of the rows" 2 small.yaml --svg ./small.csv
 has "a picture in place of the rows" "--svg './small.csv' would replace the rows of a suite" err
@@ -50,13 +50,25 @@ mkfifo pipe
 expect "a record that is a pipe" 2 small.yaml --record pipe
 has "a record that is a pipe" "is no file" err
 expect "no record" 2 small.yaml --baseline ''
+sed 's/^suite: small/suite: other/; s/^groups: .*/groups: {degree: tp}/' small.yaml >group.yaml
+expect "a column that one suite lacks" 0 small.yaml group.yaml --filter 'degree < 3' --format csv
+(($(grep -c '^other,' out) == 2 && $(grep -c '^small,' out) == 0)) || fail "the wrong suite is filtered"
+has "a column that one suite lacks" "--filter: no rows of small, which has no column 'degree'" err
+expect "a column that no suite has" 2 small.yaml group.yaml --filter 'degrees < 3'
+has "a column that no suite has" "no column 'degrees' in any of the 2 suites, did you mean 'degree'?" err
+expect "a filter that does not parse" 2 small.yaml group.yaml --filter 'tp > > 3'
+(($(grep -c 'is not an expression' err) == 1)) || fail "a broken filter is said once for each suite"
 expect "a filter of none" 2 small.yaml --filter 'tp > 3'
 has "a filter of none" "no row" err
 
 printf 'batch,tp,time_ms,more\n8,1,20,x\n16,,40,y\n' >other.csv
 expect "another table" 1 small.yaml --table other.csv --format json
 has "another table" '"reason": "map.parallelism.tensor: column '"'tp'"' is blank"'
+has "another table" '"measured_s": 0.04'
 for key in rows mape median_ape p90_ape max_ape bias groups worst; do has "json" "\"$key\":"; done
+printf 'batch,tp,time_ms\n8,1,20\n8,1,0\n8,1,-3\n8,1,\n8,1,n/a\n' >untimed.csv
+expect "times that cannot be read" 1 small.yaml --table untimed.csv --format csv
+(($(grep -c '^small,"batch 8, tp 1",tp=1,,,,' out) == 4)) || fail "unreadable times are measured"
 printf 'batch,time_ms\n8,20\n' >narrow.csv
 expect "a table without a column" 2 small.yaml --table narrow.csv
 has "a table without a column" "no column 'tp'" err

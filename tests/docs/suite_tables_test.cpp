@@ -14,6 +14,7 @@
 
 #include "sim/report/choice_words.hpp"
 #include "sim/report/error_words.hpp"
+#include "sim/report/fit_words.hpp"
 #include "sim/report/layout.hpp"
 #include "sim/scenario/error_record.hpp"
 #include "sim/scenario/load_suite.hpp"
@@ -198,11 +199,19 @@ std::string band_sentences() {
       rows, 100.0 * inside / rows, 100 * width / rows);
 }
 
-const std::vector<RecordedChoices>& choices() {
-  static const auto kChoices =
-      load_error_record((fs::path(source_folder()) / "validate/recorded.yaml").string()).choices;
-  return kChoices;
+std::string wrapped(const std::string& words) {
+  std::string text;
+  for (const std::string& line : wrap(words, 118)) text += line + "\n";
+  return text;
 }
+
+const ErrorRecord& errors() {
+  static const auto kErrors =
+      load_error_record((fs::path(source_folder()) / "validate/recorded.yaml").string());
+  return kErrors;
+}
+
+const std::vector<RecordedChoices>& choices() { return errors().choices; }
 
 RecordedChoices all_choices(bool with_known) {
   std::vector<RecordedChoices> list = choices();
@@ -211,10 +220,7 @@ RecordedChoices all_choices(bool with_known) {
 }
 
 std::string choice_sentences() {
-  std::string text;
-  for (const std::string& line : wrap(choice_words(all_choices(false), all_choices(true)), 118))
-    text += line + "\n";
-  return text;
+  return wrapped(choice_words(all_choices(false), all_choices(true)));
 }
 
 std::string choice_line(const RecordedChoices& one) {
@@ -236,6 +242,17 @@ std::string choice_table() {
     if (all.ways > expected.ways) text += choice_line(all);
   }
   return text;
+}
+
+std::string fit_sentence() {
+  int rows = 0;
+  std::vector<std::pair<std::string, int>> not_fitting;
+  for (const RecordedErrors& group : errors().groups) {
+    if (!group.name.empty()) continue;
+    rows += group.rows;
+    not_fitting.emplace_back(group.suite, group.not_fitting.value_or(0));
+  }
+  return wrapped(fit_words(rows, not_fitting));
 }
 
 std::string text_of_file(const fs::path& path) {
@@ -272,6 +289,10 @@ TEST_CASE("documents have the suites' errors as they are recorded") {
   check_made("docs/validation.md", "band", band_sentences());
   check_made("validate/DEVIATIONS.md", "kinds", kind_table());
   check_made("validate/DEVIATIONS.md", "known", known_table());
+}
+
+TEST_CASE("documents say how many runs are predicted not to fit, as it is recorded") {
+  check_made("validate/DEVIATIONS.md", "fit", fit_sentence(), "recorded.yaml");
 }
 
 TEST_CASE("documents say what choices by prediction lose, as it is recorded") {

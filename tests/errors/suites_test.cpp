@@ -11,6 +11,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/scenario/load_suite.hpp"
+#include "sim/scenario/suite_filter.hpp"
 #include "tests/source_folder.hpp"
 
 using namespace stepsim;
@@ -25,10 +26,10 @@ std::string text_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// What is said of it, with bare names of files.
+/// What is said of it and of its filter, with bare names of files.
 std::string said_of(const SuiteRequest& request) {
   try {
-    load_suite(request);
+    check_filter(request.filter, {load_suite(request)});
   } catch (const UserError& error) {
     std::string text = std::string(error.what()) + "\n";
     const std::string prefix = kFolder.string() + "/";

@@ -94,6 +94,16 @@ TEST_CASE("a kind is widened by GPU, precision and layers, never to another mode
   CHECK(none.traits == Texts{"a100", "dense transformer", "large layers", "16-bit"});
 }
 
+TEST_CASE("runs with adapters are judged by runs with adapters, and others are not") {
+  const RunTraits mine = a100_run();
+  const RunTraits adapted = with(mine, &RunTraits::model, "dense transformer with adapters");
+  const std::vector<RecordedRuns> runs{kind("a", mine, 50, -0.1), kind("b", mine, 50, -0.1),
+                                       kind("c", mine, 50, -0.1), kind("a", adapted, 12, 0.1)};
+  CHECK(expected_error(adapted, runs).rows == 12);
+  CHECK(expected_error(adapted, runs).bias == doctest::Approx(0.1));
+  CHECK(expected_error(mine, runs).rows == 150);
+}
+
 TEST_CASE("runs on GPUs say nothing of a CPU, nor of another CPU") {
   const RunTraits cpu{"epyc", kNoGeneration, "dense transformer", "large layers", "32-bit"};
   const RunTraits gpu = with(a100_run(), &RunTraits::precision, "32-bit");
@@ -173,6 +183,9 @@ TEST_CASE("a scenario's traits are those of its GPU, model, layers and precision
   scenario.model.shape = Transformer{.hidden = 2049};
   CHECK(traits_of(scenario) ==
         RunTraits{"h100", "hopper", "dense transformer", "large layers", "16-bit"});
+  scenario.training.lora = Lora{.rank = 16};
+  CHECK(traits_of(scenario).model == "dense transformer with adapters");
+  scenario.training.lora.reset();
 
   scenario.model.shape = Transformer{.hidden = 4096, .experts = Experts{}};
   scenario.parallelism.tensor = 4;  // 2048 x 4096^2 / 4 = 2^33

@@ -1,5 +1,6 @@
 // Scores against pencil and paper.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "sim/validation/judgement.hpp"
 #include "sim/validation/score.hpp"
@@ -112,6 +113,25 @@ TEST_CASE("a record takes over the suites that were scored, and says what change
   CHECK(text.find("s, gpu 32") != std::string::npos);
   CHECK(text.find("gone") != std::string::npos);
   CHECK(difference(after, now).empty());
+}
+
+TEST_CASE("rows that ran and are predicted not to fit are counted, recorded and guarded") {
+  auto rows = four_rows();
+  rows[1].predicted->memory_share = 1.01;
+  rows[2].predicted->memory_share = 1;
+  rows[3].predicted->memory_share = 1.76;  // known, and did fit all the same
+  const Score score = score_of(rows);
+  CHECK(score.not_fitting == std::vector<std::size_t>{1, 3});
+  const auto now = recorded("s", score), before = recorded("s", score_of(four_rows()));
+  CHECK(now.front().not_fitting == 2);
+  CHECK_FALSE(now.back().not_fitting);
+  CHECK_FALSE(before.front().not_fitting);
+  CHECK(difference(before, now) == fmt::format("  {:<48} not fitting 0 -> 2\n", "s"));
+  CHECK(worse_than(now, before).empty());
+  const auto breaches = worse_than(before, now);
+  REQUIRE(breaches.size() == 1);
+  CHECK(breaches[0].sentence ==
+        "s: 2 rows that ran are predicted not to fit in memory, recorded 0");
 }
 
 TEST_CASE("what stands out in a row is what its neighbours do not have") {

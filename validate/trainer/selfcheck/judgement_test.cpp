@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "validate/trainer/selfcheck/deadline.hpp"
+#include "validate/trainer/selfcheck/verdict.hpp"
 
 using namespace stepsim::selfcheck;
 
@@ -93,6 +94,33 @@ TEST_CASE("the grid has what it is to vary") {
 TEST_CASE("the working set is the state of Adam and the activations") {
   // 4 layers of 512 x 512: four times 4 MiB; 15 tensors of 64 x 512.
   CHECK(working_set_bytes({1, 4, 512, 64}) == 16 * 1048576 + 15 * 131072);
+}
+
+TEST_CASE("a selfcheck says which limit is whose, and why it shows nothing") {
+  const stepsim::Errors good{.count = 6, .mean = 0.103, .median = 0.06, .max = 0.273};
+  const stepsim::Errors off{.count = 6, .mean = 0.3, .median = 0.2, .max = 0.9};
+  const Limits limits{0.25, 0.75};
+  const std::string errors = "mean 10.3 % (limit 25 %), median 6.0 %, largest 27.3 %\n";
+  const Verdict passed = verdict_of(good, limits, true, 0.63);
+  CHECK(passed.code == kPassed);
+  CHECK(passed.text == errors + "passed\n");
+
+  const Verdict skipped = verdict_of(good, limits, false, 0.63);
+  CHECK(skipped.code == 77);
+  CHECK(skipped.text == errors +
+                            "skipped: others used 63 % of the cores, and an order that stands out "
+                            "of the noise is predicted wrong (exit code 77: neither passed nor "
+                            "failed)\n");
+  CHECK(verdict_of(off, limits, true, 0.63).code == kSkipped);
+
+  const Verdict failed = verdict_of(off, limits, true, 0.01);
+  CHECK(failed.code == kFailed);
+  CHECK(failed.text.ends_with(
+      "failed: the mean error is above its limit; others used 1 % of the cores\n"));
+  const Verdict beyond = verdict_of(off, {0.1, 0.2}, false, 0.5);
+  CHECK(beyond.code == kFailed);
+  CHECK(beyond.text.find("above 20 %, its limit where others use the cores; others used 50 %") !=
+        std::string::npos);
 }
 
 TEST_CASE("nothing is left of a time that is over") {

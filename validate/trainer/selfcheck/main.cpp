@@ -10,8 +10,8 @@
 // where the mean error is below the lower limit and the orders of buckets and of workers are right;
 // 1 where not, on a machine with nothing else to do, or above the upper limit on any; 77 between
 // the two on a machine that others used, and on one that is too slow for the time, both of which
-// show nothing; 2 where it is called wrongly. STEPSIM_SELFCHECK_LIMIT is one limit in the place of
-// both, STEPSIM_SELFCHECK_BUDGET another duration for each calibration.
+// show nothing (verdict.hpp); 2 where it is called wrongly. STEPSIM_SELFCHECK_LIMIT is one limit in
+// the place of both, STEPSIM_SELFCHECK_BUDGET another duration for each calibration.
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -31,6 +31,7 @@
 #include "validate/trainer/selfcheck/library.hpp"
 #include "validate/trainer/selfcheck/others.hpp"
 #include "validate/trainer/selfcheck/programs.hpp"
+#include "validate/trainer/selfcheck/verdict.hpp"
 
 namespace stepsim::selfcheck {
 namespace {
@@ -41,24 +42,31 @@ struct Extent {
   int rounds, passes;  ///< a calibration a round, passes of each
   Calibration calibration;
   std::chrono::seconds most;  ///< for all; ctest's time-outs are longer (validate/CMakeLists.txt)
-  double limit;               ///< of the mean error on a machine with nothing else to do
-  double busy_limit;          ///< on one that others use
+  Limits limits;
 };
 
 /// Judgement: quiet machines came to 5 to 10 %; 0.5 does not fail a busy one by chance. A few
 /// settings on the coarse profile of a third of the points are off by half as much again.
 /// Judgement: on two cores the two take four minutes and one.
 Extent full_extent() {
-  return {full_grid(), 2, 2, {{16, 32, 64}, 150}, std::chrono::minutes(12), 0.15, 0.5};
+  return {full_grid(), 2, 2, {{16, 32, 64}, 150}, std::chrono::minutes(12), {0.15, 0.5}};
 }
 Extent short_extent() {
-  return {short_grid(), 1, 3, {{32}, 20}, std::chrono::minutes(7), 0.25, 0.75};
+  return {short_grid(), 1, 3, {{32}, 20}, std::chrono::minutes(7), {0.25, 0.75}};
 }
 
-/// Of the cores' time that others took. Judgement: what an idle system does by itself is below.
-constexpr double kQuiet = 0.03;
-/// As ctest is told (SKIP_RETURN_CODE).
-constexpr int kShowsNothing = 77;
+constexpr const char* kUsage = "usage: stepsim-selfcheck [--short]\n";
+constexpr const char* kHelp = R"(
+Calibrates this CPU, trains small models on it, simulates them, and compares. --short: six
+settings, in a minute; else 30, in four.
+
+Exit codes: 0 passed: the mean error is within its limit, and orders are right
+            1 failed, on a machine with nothing else to do, or by far
+            2 called wrongly
+            70 a program of it failed
+            77 skipped, neither passed nor failed: others used the cores, or it took too long
+STEPSIM_SELFCHECK_LIMIT=0.15 states the limit, STEPSIM_SELFCHECK_BUDGET=90s the time of a calibration.
+)";
 
 /// What the environment says in the place of the extent's own.
 struct Wishes {
@@ -172,21 +180,16 @@ bool print_orders(const std::vector<Row>& rows) {
 
 int check(const std::vector<Row>& rows, const Extent& extent, double others) {
   const bool in_order = print_orders(rows);
-  const Errors errors = errors_of(rows);
-  fmt::print("mean {:.1f} %, median {:.1f} %, largest {:.1f} %: {} the limit of {:.0f} %\n",
-             errors.mean * 100, errors.median * 100, errors.max * 100,
-             errors.mean <= extent.limit ? "within" : "above", extent.limit * 100);
-  if (errors.mean <= extent.limit && in_order) return 0;
-  fmt::print("others had {:.0f} % of the cores' time meanwhile\n", others * 100);
-  return errors.mean <= extent.busy_limit && others > kQuiet ? kShowsNothing : 1;
+  const Verdict verdict = verdict_of(errors_of(rows), extent.limits, in_order, others);
+  fmt::print("{}", verdict.text);
+  return verdict.code;
 }
 
 int answer(bool is_short) {
   Extent extent = is_short ? short_extent() : full_extent();
   const Wishes asked = wishes();
   extent.calibration.budget_s = asked.budget_s.value_or(extent.calibration.budget_s);
-  extent.limit = asked.limit.value_or(extent.limit);
-  extent.busy_limit = asked.limit.value_or(extent.busy_limit);
+  if (asked.limit) extent.limits = {*asked.limit, *asked.limit};
   const Others others;
   const std::vector<Row> rows = measure_all(extent);
   const double share = others.share();
@@ -198,9 +201,14 @@ int answer(bool is_short) {
 }  // namespace stepsim::selfcheck
 
 int main(int argc, char** argv) {
-  const bool is_short = argc == 2 && std::string_view(argv[1]) == "--short";
+  const std::string_view word = argc == 2 ? argv[1] : "";
+  if (word == "--help" || word == "-h") {
+    std::cout << stepsim::selfcheck::kUsage << stepsim::selfcheck::kHelp;
+    return 0;
+  }
+  const bool is_short = word == "--short";
   if (argc > 1 && !is_short) {
-    std::cerr << "usage: stepsim-selfcheck [--short]\n";
+    std::cerr << stepsim::selfcheck::kUsage;
     return 2;
   }
   // As one does in containers; Open MPI asks twice.
@@ -212,8 +220,8 @@ int main(int argc, char** argv) {
     std::cerr << "stepsim-selfcheck: " << error.what() << "\n";
     return 2;
   } catch (const stepsim::selfcheck::OutOfTime& error) {
-    std::cerr << "stepsim-selfcheck: " << error.what() << "\n";
-    return stepsim::selfcheck::kShowsNothing;
+    std::cerr << "stepsim-selfcheck: " << stepsim::selfcheck::skipped_text(error.what());
+    return stepsim::selfcheck::kSkipped;
   } catch (const std::exception& error) {
     std::cerr << "stepsim-selfcheck: " << error.what() << "\n";
     return 70;
