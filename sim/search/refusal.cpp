@@ -47,9 +47,7 @@ bool context_fits(const Scenario& s, const Transformer& t) {
 bool pairs_fit(const Scenario& s, const Schedule& schedule) {
   const Parallelism& p = s.parallelism;
   if (!p.expert.overlap.value_or(false)) return true;
-  const Joins joins = schedule.needs.joins;
-  const bool pairs = joins == Joins::one_stage ? p.pipeline.stages == 1 : joins != Joins::never;
-  return pairs && p.expert.degree > 1;
+  return can_join(schedule.needs.joins, p.pipeline.stages) && p.expert.degree > 1;
 }
 
 bool experts_fit(const Scenario& s, const Transformer& t) {
