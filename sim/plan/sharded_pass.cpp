@@ -238,11 +238,14 @@ double gathered_elements(const Scenario& scenario, const Op& op) {
   return sum;
 }
 
-Bytes gathered_bytes(const Scenario& scenario, const Op& op) {
-  const Training& training = scenario.training;
-  const double elements = gathered_elements(scenario, op);
-  const double narrow = training.fp8_parameters ? std::min(op.quantised, elements) : 0;
+Bytes stored_bytes(const Training& training, double elements, double quantised) {
+  const double narrow = training.fp8_parameters ? quantised : 0;
   return Bytes{(elements - narrow) * training.element() + narrow * fp8_bytes(training.fp8_scaling)};
+}
+
+Bytes gathered_bytes(const Scenario& scenario, const Op& op) {
+  const double elements = gathered_elements(scenario, op);
+  return stored_bytes(scenario.training, elements, std::min(op.quantised, elements));
 }
 
 Bytes gathered_bytes(const Scenario& scenario, const Block& block, bool expert) {
