@@ -69,25 +69,26 @@ class GatheredPass {
     writer_.move("cast share of weights", Bytes{each * elements / group.shape.ranks}, cause_);
   }
 
+  Bytes gathered(const Block& block) const {
+    return gathered_bytes(shop_.scenario, block, false) +
+           gathered_bytes(shop_.scenario, block, true);
+  }
+
   /// A loop of XLA's carries what it gathers for its next iteration in buffers of its own, from
   /// which this one's kernels still read while the gather writes; so it is copied there in between
   /// (openxla/xla xla/service/gpu/gpu_compiler.cc, AddDoubleBufferingPasses: unrolling by two is
   /// "mostly to get rid of extra D2D copies"; its pull request 5473).
   void copy_for_loop(const Block& block) {
     if (!data_.loop_copies || !block.recomputable) return;
-    const Bytes bytes =
-        gathered_bytes(shop_.scenario, block, false) + gathered_bytes(shop_.scenario, block, true);
-    writer_.move("copy parameters for the loop", 2.0 * bytes, cause_);
+    writer_.move("copy parameters for the loop", 2.0 * gathered(block), cause_);
   }
 
   /// FSDP2 gathers all parameters of a block in one buffer, and copies them to tensors of their own
-  /// when the block begins (pytorch/pytorch
-  /// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_all_gather_copy_out).
+  /// when the block begins, which have the types that were gathered (pytorch/pytorch
+  /// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_all_gather_copy_out;
+  /// _fsdp_param.py, init_all_gather_outputs).
   void copy_out(const Block& block) {
-    const double elements = gathered_elements(shop_.scenario, block, false).each_pass +
-                            gathered_elements(shop_.scenario, block, true).each_pass;
-    writer_.move("copy parameters out", Bytes{2 * shop_.scenario.training.element() * elements},
-                 cause_);
+    writer_.move("copy parameters out", 2.0 * gathered(block), cause_);
   }
 
   std::vector<int> gather(const Block& block, bool beside) {
