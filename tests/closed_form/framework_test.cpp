@@ -539,6 +539,19 @@ const std::string kFp8 = "precision: fp8, fp8_parameters: true";
 
 }  // namespace
 
+// Each of four ranks reads 2 B and writes 1 B of its share of 12 h^2 elements, forward and
+// backward.
+TEST_CASE("whatever is gathered in fp8 is cast before, prefetched or not") {
+  for (const char* prefetch : {", forward_prefetch: true, backward_prefetch: pre",
+                               ", forward_prefetch: false, backward_prefetch: pre",
+                               ", forward_prefetch: true, backward_prefetch: none",
+                               ", forward_prefetch: false, backward_prefetch: none"}) {
+    CAPTURE(prefetch);
+    CHECK(moved(scanned("fusion: xla, " + kFp8, prefetch), "cast share of weights") ==
+          nine_digits(2 * 4 * (2 + 1) * 12 * 512 * 512 / 4.0));
+  }
+}
+
 TEST_CASE("parameters are copied out as they were gathered, in fp8 too") {
   for (const std::string& training : {std::string("precision: bf16"), kFp8}) {
     CAPTURE(training);
