@@ -155,6 +155,20 @@ TEST_CASE("by DeepEP a token reaches each rank and crosses to each node once") {
   }
 }
 
+// Eight ranks have two of 16 experts each. As neighbours they share a node, and two experts of a
+// token are on the same rank with probability 1/15; a rank on each of eight nodes, a limit of one
+// node leaves one of them.
+TEST_CASE("a limit on nodes counts those that the order of ranks spreads experts over") {
+  const double T = 2048, w = 2 * 1024;
+  const auto bytes = [](const char* order) {
+    const auto split =
+        fmt::format("order: {}, expert: {{degree: 8, dispatcher: deepep, nodes: 1}}", order);
+    return traffic(Experiment(moe(8, split)).metrics(), "expert").bytes.bytes();
+  };
+  CHECK(bytes("tp-cp-ep-dp-pp") == nine_digits(12 * T * w * (2 - 1.0 / 15)));
+  CHECK(bytes("tp-cp-dp-ep-pp") == nine_digits(12 * T * w));
+}
+
 TEST_CASE("kernels leave to an exchange the SMs that are set aside for it") {
   const auto reserved = [](const char* split) {
     const Experiment e(moe(1, split));
