@@ -224,7 +224,7 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
                    "parallelism.expert.dispatcher", "parallelism.expert.nodes",
                    "parallelism.expert.fp8_dispatch", "parallelism.expert.sms"}))
     return;
-  for (const Objection& objection : dispatch_objections(s))
+  for (const Objection& objection : dispatch_objections(s, e))
     keys.report(objection.path, objection.message, objection.proposal);
 }
 

@@ -8,7 +8,7 @@
 
 namespace stepsim {
 
-/// REQUIRES: the model has experts; what splits them and the ranks divides them.
-std::vector<Objection> dispatch_objections(const Scenario& scenario);
+/// REQUIRES: the model has those experts; what splits them and the ranks divides them.
+std::vector<Objection> dispatch_objections(const Scenario& scenario, const Experts& experts);
 
 }  // namespace stepsim

@@ -59,7 +59,7 @@ bool experts_fit(const Scenario& s, const Transformer& t) {
       (!p.sequence || !divides(p.tensor, e.ffn) || !divides(p.tensor, e.shared_ffn)))
     return false;
   if (!divides(p.expert.degree, e.count) || !divides(p.expert.degree, s.replicas())) return false;
-  if (!dispatch_objections(s).empty()) return false;
+  if (!dispatch_objections(s, e).empty()) return false;
   if (!pairs_fit(s, schedule_of(s))) return false;
   return p.expert.capacity || p.expert.imbalance <= p.expert.degree;
 }
