@@ -16,7 +16,7 @@ sees[report]="${sees[engine]} search horizon validation sweep report"
 sees[command]="${sees[report]} measurement fit store command"
 sees[cli]="${sees[command]} cli"
 sees[main.cpp]="${sees[cli]}"
-plain_structs='^sim/scenario/(scenario|axis|model|gpu|faults|input|channel_padding|checkpoint|horizon|run_record|tolerance)\.hpp$'
+plain_structs='^sim/scenario/(scenario|axis|model|gpu|faults|input|channel_padding|expert_nodes|checkpoint|horizon|run_record|tolerance)\.hpp$'
 
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,14 +12,18 @@
 #include "sim/ops/flop_convention.hpp"
 #include "sim/ops/frozen.hpp"
 #include "sim/ops/scalar_loads.hpp"
+#include "sim/scenario/expert_nodes.hpp"
 
 namespace stepsim {
 namespace {
 
-/// Of DeepEP's ranks, which are neighbours: tensor ranks have no experts of their own there.
-int nodes_of_experts(const Scenario& s) {
-  const int degree = s.parallelism.expert.degree;
-  return std::max(degree / s.cluster.gpus_per_node, 1);
+/// Those that a token's experts are limited among: without a limit it reaches as many ranks on
+/// however many nodes they are.
+int limited_nodes(const Scenario& s) {
+  if (!s.parallelism.expert.nodes) return 1;
+  const std::optional<int> nodes = nodes_of_experts(s);
+  if (!nodes) throw InternalError("a limit on nodes with unequal numbers of experts");
+  return *nodes;
 }
 
 Pass pass_of(const Scenario& s) {
@@ -32,7 +37,7 @@ Pass pass_of(const Scenario& s) {
   pass.imbalance = s.parallelism.expert.imbalance;
   pass.dispatcher = s.parallelism.expert.dispatcher;
   pass.expert_nodes = s.parallelism.expert.nodes;
-  pass.nodes_of_experts = nodes_of_experts(s);
+  pass.nodes_of_experts = limited_nodes(s);
   pass.fp8_dispatch = s.parallelism.expert.fp8_dispatch && pass.expert > 1;
   pass.tensor = s.parallelism.tensor;
   pass.sequence_parallel = s.parallelism.sequence;

@@ -9,7 +9,8 @@
 // those to attention, so that it runs again with the product and the sum behind it, from which the
 // norm before the MLP starts; and not the MLP's, whose last one backward does not need
 // (AI-Hypercomputer/maxtext MaxText/layers/models.py, get_remat_policy; google/praxis
-// praxis/layers/checkpoint_policy.py).
+// praxis/layers/checkpoint_policy.py). What attention puts out has a name of its own there,
+// "context", which save_qkv_proj leaves out: it is there again with the rest.
 //
 // every_second_matmul is torchtitan's (pytorch/torchtitan
 // torchtitan/parallelisms/parallelize_llama.py, _save_list and _get_custom_policy): attention, what
@@ -97,6 +98,7 @@ struct Layer {
     RecomputeRegion result =
         region(RecomputeModule::attention, {(*core)->name, "projection", "attention residual"});
     result.dropped = (*core)->saved_scores + (*sum)->saved;
+    if (const Op* projection = find("projection")) result.dropped += projection->saved_input;
     if (std::next(sum) != ops.end() && (*std::next(sum))->name.ends_with(" norm"))
       result.dropped += (*std::next(sum))->saved;
     for (const std::string_view name : {"mlp down", "combine", "shared experts sum"}) {

@@ -7,6 +7,13 @@
 // used in conjunction with custom NVIDIA kernels", and that the two flags against them are to be
 // off). The output of a layer's last product goes into the sum that the loop carries, and that of a
 // product that runs again is not kept. Slices of parameters and of their gradients are not counted.
+//
+// Nor is what a fused attention that runs again puts out, for policies of jax.checkpoint name the
+// outputs that they keep, and products are other names than that (recompute_regions.cpp). So the
+// projection's input is there again, where Megatron-LM's checkpoint of core attention keeps it.
+#include <algorithm>
+#include <iterator>
+
 #include "sim/ops/blocks.hpp"
 
 namespace stepsim {
@@ -36,10 +43,31 @@ std::vector<std::size_t> kept_outputs(const Block& block, const Training& traini
   return kept;
 }
 
+/// What a fused attention puts out is not kept where it runs again.
+void drop_output_of_attention(Block& block) {
+  const std::vector<const Op*> ops = block.order();
+  for (RecomputeRegion& region : block.regions) {
+    if (region.module != RecomputeModule::core_attention) continue;
+    const auto core = std::ranges::find(ops, &block.dag.ops[region.first]);
+    const auto projection = std::find_if(
+        core, ops.end(), [](const Op* op) { return op->name.ends_with("projection"); });
+    if (projection == ops.end()) continue;
+    region.before = static_cast<std::size_t>(*projection - block.dag.ops.data());
+    region.dropped += (*projection)->saved_input;
+    // An operand is quantised again, weights are not.
+    std::ranges::copy_if((*projection)->forward, std::back_inserter(region.forward),
+                         [](const Item& item) {
+                           const auto* launch = std::get_if<Launch>(&item);
+                           return launch != nullptr && launch->name.starts_with("projection cast");
+                         });
+  }
+}
+
 }  // namespace
 
 void add_scan_copies(Block& block, const Training& training) {
   if (training.recompute.kind == Recompute::full) return;
+  if (is_fused_attention(training.attention)) drop_output_of_attention(block);
   for (const std::size_t index : kept_outputs(block, training)) {
     Op& op = block.dag.ops[index];
     const double copy = 2 * op.output.bytes();

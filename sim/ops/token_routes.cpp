@@ -2,7 +2,6 @@
 #include "sim/ops/token_routes.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace stepsim {
 namespace {
@@ -27,10 +26,7 @@ ChosenExperts chosen_experts(const Scenario& scenario) {
 
 TokenRoutes token_routes(const ChosenExperts& chosen, int ranks, int nodes) {
   const double of_node = static_cast<double>(chosen.count) / nodes;
-  // A limit leaves as many nodes as the experts need at least.
-  const double needed = std::ceil(static_cast<double>(chosen.top_k) / of_node);
-  const double among = std::clamp(static_cast<double>(chosen.nodes.value_or(nodes)),
-                                  std::min<double>(needed, nodes), static_cast<double>(nodes));
+  const double among = std::min(chosen.nodes.value_or(nodes), nodes);
   const double experts = among * of_node;
   return {.ranks = reached(among * ranks / nodes, experts, chosen.top_k),
           .nodes = reached(among, experts, chosen.top_k)};

@@ -25,7 +25,8 @@ struct ChosenExperts {
 /// Of the scenario's model. REQUIRES: it has experts.
 ChosenExperts chosen_experts(const Scenario& scenario);
 
-/// `ranks` on `nodes` have the experts, each equally many.
+/// `ranks` on `nodes` have the experts, each equally many. REQUIRES: so many nodes as a token is
+/// limited to have its experts.
 TokenRoutes token_routes(const ChosenExperts& chosen, int ranks, int nodes);
 
 }  // namespace stepsim

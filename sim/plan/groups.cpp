@@ -9,9 +9,9 @@
 #include <set>
 
 #include "sim/plan/group_streams.hpp"
-#include "sim/plan/rank_order.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/sharding.hpp"
+#include "sim/scenario/rank_order.hpp"
 
 namespace stepsim {
 namespace {

@@ -30,8 +30,7 @@ ParameterGather when_gathered(const Parallelism& split) {
 }
 
 Bytes ParameterBucket::bytes(const Training& training) const {
-  const double narrow = training.fp8_parameters ? quantised : 0;
-  return Bytes{(elements - narrow) * training.element() + narrow * fp8_bytes(training.fp8_scaling)};
+  return stored_bytes(training, elements, quantised);
 }
 
 std::vector<ParameterBucket> parameter_buckets(const Workshop& shop, const StageShape& shape,

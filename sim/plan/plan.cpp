@@ -16,10 +16,10 @@
 #include "sim/plan/faults.hpp"
 #include "sim/plan/groups.hpp"
 #include "sim/plan/input_lanes.hpp"
-#include "sim/plan/rank_order.hpp"
 #include "sim/plan/segment.hpp"
 #include "sim/plan/stage_program.hpp"
 #include "sim/plan/task_limit.hpp"
+#include "sim/scenario/rank_order.hpp"
 
 namespace stepsim {
 namespace {

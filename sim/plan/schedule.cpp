@@ -130,18 +130,9 @@ bool overlaps_exchanges(const Scenario& scenario) {
   const ExpertParallel& expert = scenario.parallelism.expert;
   const auto* t = std::get_if<Transformer>(&scenario.model.shape);
   if (expert.degree == 1 || (t != nullptr && !t->experts)) return false;
-  const bool asked = expert.overlap.value_or(false);
-  switch (schedule_of(scenario).needs.joins) {
-    case Joins::never:
-      return false;
-    case Joins::one_stage:
-      return asked && scenario.parallelism.pipeline.stages == 1;
-    case Joins::asked:
-      return asked;
-    case Joins::always:
-      return expert.overlap.value_or(true);
-  }
-  return false;
+  const Joins joins = schedule_of(scenario).needs.joins;
+  return can_join(joins, scenario.parallelism.pipeline.stages) &&
+         expert.overlap.value_or(joins == Joins::always);
 }
 
 Placement placement_of(const Scenario& scenario) {

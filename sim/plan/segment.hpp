@@ -173,6 +173,9 @@ struct GatheredElements {
 };
 /// `expert`: of the parameters of expert-parallel experts, or of all others.
 GatheredElements gathered_elements(const Scenario& scenario, const Block& block, bool expert);
+/// Bytes of parameters as they are gathered, of which so many elements are quantised where
+/// fp8_parameters says so.
+Bytes stored_bytes(const Training& training, double elements, double quantised);
 /// What an op's passes gather.
 double gathered_elements(const Scenario& scenario, const Op& op);
 /// And in how many bytes: weights of linear layers may be quantised before.

@@ -14,6 +14,14 @@ double elements_of(const Block& block, const ParameterGroup& group) {
   return group.expert ? experts : block.parameters() - experts;
 }
 
+/// This rank's part of weights that are gathered in fp8, `quantised` of whose elements are.
+void cast_share(PassWriter& writer, const Training& training, double quantised,
+                const ParameterGroup& group, Cause cause) {
+  if (!training.fp8_parameters || quantised == 0) return;
+  const double each = fp8_cast_bytes(training.fp8_scaling, 1);
+  writer.move("cast share of weights", Bytes{each * quantised / group.shape.ranks}, cause);
+}
+
 /// The blocks of one pass of ZeRO 3: each is gathered before it runs, one block ahead of it where
 /// that is wanted, so that two are there at a time. What the host issues when is the framework's:
 /// `prefetch` (see DataParallel).
@@ -59,14 +67,9 @@ class GatheredPass {
            gathered_elements(shop_.scenario, block, true).each_pass > 0;
   }
 
-  /// This rank's part of the weights that are gathered in fp8.
-  void cast_share(const Block& block, const ParameterGroup& group) {
-    const Training& training = shop_.scenario.training;
-    double elements = 0;
-    for (const Op& op : block.dag.ops) elements += op.expert == group.expert ? op.quantised : 0;
-    if (!training.fp8_parameters || elements == 0) return;
-    const double each = fp8_cast_bytes(training.fp8_scaling, 1);
-    writer_.move("cast share of weights", Bytes{each * elements / group.shape.ranks}, cause_);
+  Bytes gathered(const Block& block) const {
+    return gathered_bytes(shop_.scenario, block, false) +
+           gathered_bytes(shop_.scenario, block, true);
   }
 
   /// A loop of XLA's carries what it gathers for its next iteration in buffers of its own, from
@@ -75,19 +78,15 @@ class GatheredPass {
   /// "mostly to get rid of extra D2D copies"; its pull request 5473).
   void copy_for_loop(const Block& block) {
     if (!data_.loop_copies || !block.recomputable) return;
-    const Bytes bytes =
-        gathered_bytes(shop_.scenario, block, false) + gathered_bytes(shop_.scenario, block, true);
-    writer_.move("copy parameters for the loop", 2.0 * bytes, cause_);
+    writer_.move("copy parameters for the loop", 2.0 * gathered(block), cause_);
   }
 
   /// FSDP2 gathers all parameters of a block in one buffer, and copies them to tensors of their own
-  /// when the block begins (pytorch/pytorch
-  /// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_all_gather_copy_out).
+  /// when the block begins, which have the types that were gathered (pytorch/pytorch
+  /// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_all_gather_copy_out;
+  /// _fsdp_param.py, init_all_gather_outputs).
   void copy_out(const Block& block) {
-    const double elements = gathered_elements(shop_.scenario, block, false).each_pass +
-                            gathered_elements(shop_.scenario, block, true).each_pass;
-    writer_.move("copy parameters out", Bytes{2 * shop_.scenario.training.element() * elements},
-                 cause_);
+    writer_.move("copy parameters out", 2.0 * gathered(block), cause_);
   }
 
   std::vector<int> gather(const Block& block, bool beside) {
@@ -95,7 +94,9 @@ class GatheredPass {
     for (const ParameterGroup& group : parameter_groups(shape_)) {
       const Bytes bytes = gathered_bytes(shop_.scenario, block, group.expert);
       if (group.shape.ranks == 1 || bytes == Bytes{0}) continue;
-      cast_share(block, group);
+      double quantised = 0;
+      for (const Op& op : block.dag.ops) quantised += op.expert == group.expert ? op.quantised : 0;
+      cast_share(writer_, shop_.scenario.training, quantised, group, cause_);
       slots.push_back(
           writer_.start(group.gather, CollectiveOp::all_gather, bytes, group.shape, beside));
     }
@@ -161,8 +162,8 @@ std::vector<int> scatter_gradients(PassWriter& writer, const Workshop& shop,
 /// ends at 30 MiB, less than one matrix: xla/service/gpu/gpu_hlo_schedule.cc).
 class LoopPass {
  public:
-  LoopPass(PassWriter& writer, const Workshop& shop, const StageShape& shape)
-      : writer_(writer), shop_(shop), shape_(shape) {}
+  LoopPass(PassWriter& writer, const Workshop& shop, const StageShape& shape, Cause cause)
+      : writer_(writer), shop_(shop), shape_(shape), cause_(cause) {}
 
   void gather(const std::vector<const Op*>& ops) {
     writer_.begin_block();
@@ -170,6 +171,7 @@ class LoopPass {
       for (const ParameterGroup& group : parameter_groups(shape_)) {
         const Bytes bytes = gathered_bytes(shop_.scenario, *op);
         if (group.expert != op->expert || group.shape.ranks == 1 || bytes == Bytes{0}) continue;
+        cast_share(writer_, shop_.scenario.training, op->quantised, group, cause_);
         gathers_[op] = writer_.start(group.gather, CollectiveOp::all_gather, bytes, group.shape);
       }
     }
@@ -201,6 +203,7 @@ class LoopPass {
   PassWriter& writer_;
   const Workshop& shop_;
   const StageShape& shape_;
+  Cause cause_;
   std::map<const Op*, int> gathers_;
   std::vector<int> reductions_;
 };
@@ -208,7 +211,7 @@ class LoopPass {
 void run_loop_backward(PassWriter& writer, const Workshop& shop, const StageShape& shape,
                        const std::vector<std::size_t>& blocks, PassKind pass, bool reduces) {
   const Recomputation& recompute = shop.scenario.training.recompute;
-  LoopPass loop(writer, shop, shape);
+  LoopPass loop(writer, shop, shape, Cause::backward);
   AroundOps around{.before = [&](const Op& op) { loop.wait_for(op); }};
   if (reduces) around.after = [&](const Op& op) { loop.reduce(op); };
   for (const std::size_t index : blocks) {
@@ -238,11 +241,14 @@ double gathered_elements(const Scenario& scenario, const Op& op) {
   return sum;
 }
 
-Bytes gathered_bytes(const Scenario& scenario, const Op& op) {
-  const Training& training = scenario.training;
-  const double elements = gathered_elements(scenario, op);
-  const double narrow = training.fp8_parameters ? std::min(op.quantised, elements) : 0;
+Bytes stored_bytes(const Training& training, double elements, double quantised) {
+  const double narrow = training.fp8_parameters ? quantised : 0;
   return Bytes{(elements - narrow) * training.element() + narrow * fp8_bytes(training.fp8_scaling)};
+}
+
+Bytes gathered_bytes(const Scenario& scenario, const Op& op) {
+  const double elements = gathered_elements(scenario, op);
+  return stored_bytes(scenario.training, elements, std::min(op.quantised, elements));
 }
 
 Bytes gathered_bytes(const Scenario& scenario, const Block& block, bool expert) {
@@ -271,7 +277,7 @@ void run_sharded_forward(PassWriter& writer, const Workshop& shop, const StageSh
   const DataParallel& data = shop.scenario.parallelism.data;
   const bool ahead = data.forward_prefetch;
   if (shop.scenario.training.scan_layers && data.overlap && !ahead) {
-    LoopPass loop(writer, shop, shape);
+    LoopPass loop(writer, shop, shape, Cause::forward);
     const AroundOps around{.before = [&](const Op& op) { loop.wait_for(op); }};
     for (const std::size_t index : blocks) {
       const Block& block = shop.graph.blocks[index];

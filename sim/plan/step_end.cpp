@@ -168,13 +168,11 @@ double StepEnd::elements_to_gather(bool expert) const {
 }
 
 Bytes StepEnd::bytes_to_gather(bool expert) const {
-  const Training& training = scenario_.training;
-  const double elements = elements_to_gather(expert);
-  const double narrow =
-      training.fp8_parameters && !strategy_.shards_parameters
-          ? quantised_elements(scenario_, rows_.shop().graph, shape_.stage).of(expert)
-          : 0;
-  return Bytes{(elements - narrow) * training.element() + narrow * fp8_bytes(training.fp8_scaling)};
+  const double quantised =
+      strategy_.shards_parameters
+          ? 0
+          : quantised_elements(scenario_, rows_.shop().graph, shape_.stage).of(expert);
+  return stored_bytes(scenario_.training, elements_to_gather(expert), quantised);
 }
 
 void StepEnd::gather_parameters() {

@@ -113,8 +113,7 @@ void check_overlap(const Scenario& s, const KnownNames& known, const KeyReports&
                        "zero3 gathers the blocks of one pass at a time: its passes do not "
                        "run in pairs");
   }
-  const bool one_stage = needs->joins == Joins::one_stage && p.pipeline.stages == 1;
-  if (one_stage || needs->joins == Joins::asked || needs->joins == Joins::always) return;
+  if (can_join(needs->joins, p.pipeline.stages)) return;
   keys.report(
       path,
       fmt::format("{} with {} stages has no pairs of passes that do not wait for each other",

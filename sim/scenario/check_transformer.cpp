@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/check_split.hpp"
+#include "sim/scenario/dispatch_objections.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -169,30 +170,6 @@ void check_sequence_parallel(const Scenario& s, const KeyReports& keys) {
     divides("decoder_sequence_length", s.target_length());
 }
 
-void check_dispatcher(const Parallelism& p, const KeyReports& keys) {
-  const ExpertParallel& e = p.expert;
-  if (!keys.sound({"parallelism.expert.dispatcher"})) return;
-  if (e.dispatcher == Dispatcher::all_to_all) {
-    if (e.nodes) {
-      keys.report("parallelism.expert.nodes",
-                  fmt::format("a token's experts are on {} nodes at most, but all_to_all sends it "
-                              "once for each of them",
-                              *e.nodes),
-                  "state dispatcher: deepep");
-    }
-    return;
-  }
-  if (keys.sound({"parallelism.tensor"}) && p.tensor > 1) {
-    keys.report("parallelism.expert.dispatcher",
-                fmt::format("deepep with tensor {}: tokens of tensor ranks go by all_to_all alone",
-                            p.tensor));
-  }
-  if (keys.sound({"parallelism.expert.capacity"}) && e.capacity) {
-    keys.report("parallelism.expert.capacity",
-                fmt::format("capacity {}, but deepep drops and pads no tokens", *e.capacity));
-  }
-}
-
 /// Ranks that hold the same parameters divide the experts among them; whether their number is whole
 /// is checked elsewhere.
 void check_experts(const Scenario& s, const Transformer& t, const KeyReports& keys) {
@@ -242,7 +219,13 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
                             "{} times the average: all tokens",
                             p.expert.imbalance, degree, degree));
   }
-  check_dispatcher(p, keys);
+  if (!splits(s, keys) ||
+      !keys.sound({"parallelism.order", "parallelism.expert.degree",
+                   "parallelism.expert.dispatcher", "parallelism.expert.nodes",
+                   "parallelism.expert.fp8_dispatch", "parallelism.expert.sms"}))
+    return;
+  for (const Objection& objection : dispatch_objections(s, e))
+    keys.report(objection.path, objection.message, objection.proposal);
 }
 
 // --- training

@@ -24,6 +24,11 @@ struct ScheduleNeeds {
   std::string (*objection)(int stages, int micro_batches) = nullptr;
 };
 
+/// Whether passes of that many stages can run as one, asked or not.
+constexpr bool can_join(Joins joins, int stages) {
+  return joins == Joins::one_stage ? stages == 1 : joins != Joins::never;
+}
+
 /// A schedule as the checks know it.
 struct KnownSchedule {
   std::string name;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "sim/plan/group_streams.hpp"
-#include "sim/plan/rank_order.hpp"
 #include "sim/plan/schedule.hpp"
+#include "sim/scenario/rank_order.hpp"
 
 namespace stepsim {
 GroupShape GroupShapes::shape_of(std::vector<int> ranks) const {

@@ -8,6 +8,7 @@
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/scenario/check_lora.hpp"
 #include "sim/scenario/check_pipeline.hpp"
+#include "sim/scenario/dispatch_objections.hpp"
 
 namespace stepsim {
 namespace {
@@ -47,9 +48,7 @@ bool context_fits(const Scenario& s, const Transformer& t) {
 bool pairs_fit(const Scenario& s, const Schedule& schedule) {
   const Parallelism& p = s.parallelism;
   if (!p.expert.overlap.value_or(false)) return true;
-  const Joins joins = schedule.needs.joins;
-  const bool pairs = joins == Joins::one_stage ? p.pipeline.stages == 1 : joins != Joins::never;
-  return pairs && p.expert.degree > 1;
+  return can_join(schedule.needs.joins, p.pipeline.stages) && p.expert.degree > 1;
 }
 
 bool experts_fit(const Scenario& s, const Transformer& t) {
@@ -60,7 +59,7 @@ bool experts_fit(const Scenario& s, const Transformer& t) {
       (!p.sequence || !divides(p.tensor, e.ffn) || !divides(p.tensor, e.shared_ffn)))
     return false;
   if (!divides(p.expert.degree, e.count) || !divides(p.expert.degree, s.replicas())) return false;
-  if (p.expert.dispatcher == Dispatcher::deepep && p.tensor > 1) return false;
+  if (!dispatch_objections(s, e).empty()) return false;
   if (!pairs_fit(s, schedule_of(s))) return false;
   return p.expert.capacity || p.expert.imbalance <= p.expert.degree;
 }

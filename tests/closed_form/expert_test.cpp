@@ -155,6 +155,87 @@ TEST_CASE("by DeepEP a token reaches each rank and crosses to each node once") {
   }
 }
 
+// Eight ranks have two of 16 experts each. As neighbours they share a node, and two experts of a
+// token are on the same rank with probability 1/15; a rank on each of eight nodes, a limit of one
+// node leaves one of them.
+TEST_CASE("a limit on nodes counts those that the order of ranks spreads experts over") {
+  const double T = 2048, w = 2 * 1024;
+  const auto bytes = [](const char* order) {
+    const auto split =
+        fmt::format("order: {}, expert: {{degree: 8, dispatcher: deepep, nodes: 1}}", order);
+    return traffic(Experiment(moe(8, split)).metrics(), "expert").bytes.bytes();
+  };
+  CHECK(bytes("tp-cp-ep-dp-pp") == nine_digits(12 * T * w * (2 - 1.0 / 15)));
+  CHECK(bytes("tp-cp-dp-ep-pp") == nine_digits(12 * T * w));
+}
+
+namespace {
+
+/// Bytes of the kernels of that name in a layer with experts on eight ranks, forward and backward.
+double moved(const Scenario& scenario, const std::string& name) {
+  const OpGraph graph = build(scenario);
+  double bytes = 0;
+  for (const Op* op : graph.blocks[2].order()) {
+    for (const Items* items : {&op->forward, &op->backward}) {
+      for (const Item& item : *items) {
+        const auto* launch = std::get_if<Launch>(&item);
+        if (launch == nullptr || launch->name != name) continue;
+        bytes += std::get<MemoryBound>(launch->work).bytes.bytes();
+      }
+    }
+  }
+  return bytes;
+}
+
+Scenario dispatched(const char* more, Precision precision) {
+  Scenario scenario = scenario_of(moe(1, fmt::format("expert: {{degree: 8{}}}", more)));
+  scenario.training.precision = precision;
+  return scenario;
+}
+
+}  // namespace
+
+// 2 x 2048 rows of 1024 numbers arrive at a rank, by DeepEP and by NCCL; the experts are 512 wide.
+// In fp8 with their scales they are 1 + 4/128 B a number, by columns 1 B.
+TEST_CASE("rows that come in fp8 are not quantised again, but turned for weight gradients") {
+  const double rows = 2 * 2048, sent = 1 + 4.0 / 128, width = 1024, ffn = 512;
+  for (const char* dispatcher : {"", ", dispatcher: deepep"}) {
+    CAPTURE(dispatcher);
+    const Scenario wide = dispatched(dispatcher, Precision::fp8);
+    CHECK(moved(wide, "experts up cast") == nine_digits(4 * rows * width));
+    CHECK(moved(wide, "experts down gradient cast") == nine_digits(4 * rows * width));
+    Scenario narrow = wide;
+    narrow.parallelism.expert.fp8_dispatch = true;
+    for (const char* name : {"experts up", "experts down gradient"}) {
+      CHECK(moved(narrow, std::string(name) + " cast") == 0);
+      CHECK(moved(narrow, std::string(name) + " transpose") ==
+            nine_digits((sent + 1) * rows * width));
+    }
+    CHECK(moved(narrow, "experts down cast") == nine_digits(4 * rows * ffn));
+    CHECK(moved(narrow, "cast behind dispatch") == 0);
+    // Where products take tensors either way there is nothing left to do.
+    narrow.cluster.gpu.architecture = Architecture::blackwell;
+    CHECK(moved(narrow, "experts up transpose") == 0);
+  }
+}
+
+TEST_CASE(
+    "rows that come in fp8 are widened for experts in 16 bits, and their gradients likewise") {
+  const double rows = 2 * 2048, sent = 1 + 4.0 / 128, width = 1024;
+  const Scenario narrow = dispatched(", dispatcher: deepep, fp8_dispatch: true", Precision::bf16);
+  CHECK(moved(narrow, "cast behind dispatch") == nine_digits(2 * (sent + 2) * rows * width));
+  CHECK(moved(dispatched(", dispatcher: deepep", Precision::bf16), "cast behind dispatch") == 0);
+}
+
+TEST_CASE("rows are permuted and sorted as they are sent") {
+  const double tokens = 2048, rows = 2 * tokens, sent = 1 + 4.0 / 128, width = 1024;
+  const Scenario narrow = dispatched(", fp8_dispatch: true", Precision::bf16);
+  CHECK(moved(narrow, "permute") == nine_digits(sent * width * (tokens + rows)));
+  CHECK(moved(narrow, "permute backward") == nine_digits(2 * width * (tokens + rows)));
+  CHECK(moved(narrow, "sort by expert") == nine_digits(2 * 2 * sent * width * rows));
+  CHECK(moved(narrow, "sort by rank") == nine_digits(2 * 2 * 2 * width * rows));
+}
+
 TEST_CASE("kernels leave to an exchange the SMs that are set aside for it") {
   const auto reserved = [](const char* split) {
     const Experiment e(moe(1, split));

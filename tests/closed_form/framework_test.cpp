@@ -5,6 +5,7 @@
 //   bucket_views      or each gradient moves to its bucket and back, once each
 //   ZeRO 3            gathers 2 L psi a micro-batch, or L psi where forward keeps what it gathered
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -515,6 +516,49 @@ TEST_CASE("a loop that is not unrolled copies what its next iteration gets") {
   CHECK(kernels["copy parameters for the loop"] == 2 * 4);
   CHECK(kernels["copy gradients for the loop"] == 4);
   CHECK(kernels_of(scanned("fusion: xla"))["copy parameters for the loop"] == 0);
+}
+
+namespace {
+
+/// Bytes that kernels of that name move in a step.
+double moved(const Experiment& e, const std::string& name) {
+  const MemoryProfile& memory = e.scenario.cluster.gpu.memory_kernels;
+  double bytes = 0;
+  for (const Task& task : e.plan.program(0).tasks) {
+    if (task.kind != TaskKind::chain || task.step != 1) continue;
+    for (const Kernel& kernel : e.plan.chains[task.work].kernels) {
+      if (e.plan.names[kernel.name] != name) continue;
+      bytes += std::sqrt(std::pow(kernel.seconds, 2) - std::pow(memory.latency.seconds(), 2)) *
+               memory.optimizer.bytes_per_second();
+    }
+  }
+  return bytes;
+}
+
+const std::string kFp8 = "precision: fp8, fp8_parameters: true";
+
+}  // namespace
+
+// Each of four ranks reads 2 B and writes 1 B of its share of 12 h^2 elements, forward and
+// backward.
+TEST_CASE("whatever is gathered in fp8 is cast before, prefetched or not") {
+  for (const char* prefetch : {", forward_prefetch: true, backward_prefetch: pre",
+                               ", forward_prefetch: false, backward_prefetch: pre",
+                               ", forward_prefetch: true, backward_prefetch: none",
+                               ", forward_prefetch: false, backward_prefetch: none"}) {
+    CAPTURE(prefetch);
+    CHECK(moved(scanned("fusion: xla, " + kFp8, prefetch), "cast share of weights") ==
+          nine_digits(2 * 4 * (2 + 1) * 12 * 512 * 512 / 4.0));
+  }
+}
+
+TEST_CASE("parameters are copied out as they were gathered, in fp8 too") {
+  for (const std::string& training : {std::string("precision: bf16"), kFp8}) {
+    CAPTURE(training);
+    const Experiment e =
+        scanned(training, ", copy_out: true, forward_prefetch: true, backward_prefetch: pre");
+    CHECK(moved(e, "copy parameters out") == nine_digits(2 * sum(gathered(e.plan))));
+  }
 }
 
 TEST_CASE("ZeRO 3 gathers fp8 parameters in 1 B an element, and turns them before forward passes") {

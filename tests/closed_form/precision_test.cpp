@@ -151,6 +151,25 @@ TEST_CASE("zero3 quantises weights again after each gather, the others once a st
   CHECK(sharded.casts == nine_digits(4 * elements + 2 * 4 * 12 * h * h));
 }
 
+// A layer's weights, 12 h^2, are read and written; those of the head are multiplied in bf16.
+TEST_CASE("what comes in fp8 is turned for forward products, and nothing else is") {
+  const OpGraph graph =
+      build(gpt("precision: fp8, fp8_parameters: true", "data: {sharding: zero3}", 2));
+  const auto turned = [](const Block& block) {
+    double bytes = 0;
+    for (const Op* op : block.order()) {
+      for (const Item& item : op->forward) {
+        const auto* launch = std::get_if<Launch>(&item);
+        if (launch == nullptr || !launch->name.ends_with("weight transpose")) continue;
+        bytes += std::get<MemoryBound>(launch->work).bytes.bytes();
+      }
+    }
+    return bytes;
+  };
+  CHECK(turned(graph.blocks.at(1)) == nine_digits(2 * 12 * h * h));
+  CHECK(turned(graph.blocks.back()) == 0);
+}
+
 TEST_CASE("a layer keeps the inputs of its linear layers in 1 B an element") {
   const double inputs = b * s * h * 7;
   CHECK(kept(gpt("precision: bf16")) - kept(gpt("precision: fp8")) == nine_digits(inputs));

@@ -7,7 +7,7 @@
 //   between nodes:  6 a + 3/2 S / C
 // A layer that all-reduces T bytes in its tensor group forward, and whose gradients are G bytes in
 // one bucket after it, takes the one for T and the other for G.
-#include "sim/plan/rank_order.hpp"
+#include "sim/scenario/rank_order.hpp"
 
 #include <algorithm>
 

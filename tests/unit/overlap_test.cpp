@@ -60,14 +60,14 @@ TEST_CASE("a token reaches the ranks and nodes that an enumeration of all choice
   CHECK(routes.nodes == doctest::Approx(nodes / drawn).epsilon(1e-12));
 }
 
-TEST_CASE("a limit on nodes holds as far as the experts of a token find room") {
+TEST_CASE("a token that is limited to some nodes reaches fewer ranks") {
   // DeepSeek-V3: 8 of 256 experts on 8 nodes of 8 ranks, 4 nodes at most.
   const TokenRoutes limited = token_routes({256, 8, 4}, 64, 8);
   CHECK(limited.nodes == doctest::Approx(3.63).epsilon(0.001));
   CHECK(limited.nodes < token_routes({256, 8, {}}, 64, 8).nodes);
   CHECK(limited.ranks < token_routes({256, 8, {}}, 64, 8).ranks);
-  // Eight experts of a token, four on each node: two nodes at least.
-  CHECK(token_routes({16, 8, 1}, 4, 4).nodes == doctest::Approx(2));
-  CHECK(token_routes({16, 8, 1}, 4, 4).ranks == doctest::Approx(2));
+  // Eight experts of a token, four on each node: all of two nodes.
+  CHECK(token_routes({16, 8, 2}, 4, 4).nodes == doctest::Approx(2));
+  CHECK(token_routes({16, 8, 2}, 4, 4).ranks == doctest::Approx(2));
   CHECK(token_routes({8, 8, {}}, 8, 1).ranks == doctest::Approx(8));
 }

@@ -9,9 +9,9 @@
 #include "sim/core/error.hpp"
 #include "sim/plan/groups.hpp"
 #include "sim/plan/program_writer.hpp"
-#include "sim/plan/rank_order.hpp"
 #include "sim/plan/segment.hpp"
 #include "sim/plan/what_if.hpp"
+#include "sim/scenario/rank_order.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;

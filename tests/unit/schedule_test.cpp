@@ -99,6 +99,15 @@ std::size_t play(const Schedule& schedule, const PipelineShape& shape) {
 
 }  // namespace
 
+TEST_CASE("passes join never, of one stage, or of any number, whether asked or not") {
+  for (const int stages : {1, 2}) {
+    CHECK_FALSE(can_join(Joins::never, stages));
+    CHECK(can_join(Joins::one_stage, stages) == (stages == 1));
+    CHECK(can_join(Joins::asked, stages));
+    CHECK(can_join(Joins::always, stages));
+  }
+}
+
 TEST_CASE("every micro-batch passes every chunk forward once and backward once, in that order") {
   on_all_shapes([](const Schedule& schedule, const PipelineShape& shape) {
     for (int stage = 0; stage < shape.stages; ++stage) {

@@ -50,7 +50,7 @@ struct Pass {
   double imbalance = 1;            ///< dropless: tokens of the busiest rank over the average
   Dispatcher dispatcher = Dispatcher::all_to_all;
   std::optional<int> expert_nodes;  ///< deepep: that have experts of one token, at most
-  int nodes_of_experts = 1;         ///< that the ranks of the experts lie on
+  int nodes_of_experts = 1;         ///< that the ranks of the experts lie on, where that limits
   bool fp8_dispatch = false;
   bool keeps_placeholders = false;  ///< linear layers keep one empty gradient for each shape
   std::int64_t replicas = 1;        ///< data-parallel ranks

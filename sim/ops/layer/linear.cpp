@@ -293,7 +293,7 @@ void add_cast(Items& items, const Pass& pass, const std::string& name, double el
 
 void add_weight_cast(Items& items, const Pass& pass, const std::string& name, double elements,
                      bool forward) {
-  if (!pass.recast_weights) return;
+  if (!pass.recast_weights || !pass.quantises()) return;
   if (!pass.gathers_fp8) return add_cast(items, pass, name + " weight cast", elements);
   if (!forward || pass.fp8_copies == 1) return;
   items.emplace_back(

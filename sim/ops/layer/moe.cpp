@@ -11,6 +11,11 @@
 // lie and send each once to every rank that has experts of it: there it becomes a row for each of
 // them, and these are summed before one goes back. Both are element-wise kernels: in the profile of
 // deepseek-ai/profile-data train.json the first takes 180 us (fp8) and the second 340 us, 2.6 TB/s.
+//
+// Rows that go in fp8 are quantised before, as the experts' first product takes them, and gradients
+// as that of the last one's input does (DeepSeek-AI 2024, arXiv 2412.19437, section 3.3.2): all
+// that is left to do where they arrive is the layout for weight gradients. Experts in 16 bits have
+// to widen them first.
 #include <algorithm>
 #include <cmath>
 
@@ -62,16 +67,25 @@ void add_exchange(Items& items, CollectiveOp op, double bytes, PassGroup group) 
 
 /// Rows come by rank, and experts want them by expert: with a capacity all parts are equal, and one
 /// transposed copy does it; without one, each row is moved by itself.
-void add_sort(Items& items, const Pass& pass, const ExpertShape& shape, const char* name) {
+void add_sort(Items& items, const Pass& pass, const ExpertShape& shape, double row,
+              const char* name) {
   const Rows rows(pass, shape);
   if (rows.local == 1 || (pass.expert == 1 && pass.tensor == 1)) return;
-  items.emplace_back(memory_bound(name, 2 * row_bytes(pass, shape) * rows.computed,
+  items.emplace_back(memory_bound(name, 2 * row * rows.computed,
                                   pass.capacity ? MemoryRate::elementwise : MemoryRate::permute));
 }
 
 /// Bytes of a row on its way to its experts.
 double sent_bytes(const Pass& pass, const ExpertShape& shape) {
   return pass.fp8_dispatch ? kFp8Row * static_cast<double>(shape.hidden) : row_bytes(pass, shape);
+}
+
+/// Whether rows arrive as products take them.
+bool arrive_quantised(const Pass& pass) { return pass.fp8_dispatch && pass.quantises(); }
+
+/// Bytes of a row that experts read.
+double taken_bytes(const Pass& pass, const ExpertShape& shape) {
+  return arrive_quantised(pass) ? sent_bytes(pass, shape) : row_bytes(pass, shape);
 }
 
 bool sends_once(const Pass& pass) {
@@ -87,6 +101,19 @@ void add_outward_once(Items& items, const Pass& pass, const ExpertShape& shape) 
     items.emplace_back(memory_bound("expand by expert", sent * (rows.arrived + rows.computed)));
 }
 
+/// A row for each expert of a token, moved as it is sent.
+void add_outward_each(Items& items, const Pass& pass, const ExpertShape& shape,
+                      const char* permute) {
+  const Rows rows(pass, shape);
+  const double sent = sent_bytes(pass, shape);
+  items.emplace_back(memory_bound(permute, sent * (rows.tokens + rows.sent), MemoryRate::permute));
+  if (pass.expert > 1)
+    add_exchange(items, CollectiveOp::all_to_all, sent * rows.received, PassGroup::expert);
+  if (pass.tensor > 1)
+    add_exchange(items, CollectiveOp::all_gather, sent * rows.computed, PassGroup::tensor);
+  add_sort(items, pass, shape, sent, "sort by expert");
+}
+
 void add_homeward_once(Items& items, const Pass& pass, const ExpertShape& shape) {
   const Rows rows(pass, shape);
   const double row = row_bytes(pass, shape);
@@ -98,20 +125,16 @@ void add_homeward_once(Items& items, const Pass& pass, const ExpertShape& shape)
 /// From this rank's tokens to the rows of its experts: dispatch forward, combine backward.
 void add_outward(Items& items, const Pass& pass, const ExpertShape& shape, const char* permute) {
   const Rows rows(pass, shape);
-  const double row = row_bytes(pass, shape);
-  if (pass.fp8_dispatch) {
-    const double each = pass.element() + kFp8Row;
-    items.emplace_back(memory_bound("cast before dispatch",
-                                    each * rows.tokens * static_cast<double>(shape.hidden)));
+  const double each = (pass.element() + kFp8Row) * static_cast<double>(shape.hidden);
+  if (pass.fp8_dispatch)
+    items.emplace_back(memory_bound("cast before dispatch", each * rows.tokens));
+  if (sends_once(pass)) {
+    add_outward_once(items, pass, shape);
+  } else {
+    add_outward_each(items, pass, shape, permute);
   }
-  if (sends_once(pass)) return add_outward_once(items, pass, shape);
-  items.emplace_back(memory_bound(permute, row * (rows.tokens + rows.sent), MemoryRate::permute));
-  if (pass.expert > 1)
-    add_exchange(items, CollectiveOp::all_to_all, sent_bytes(pass, shape) * rows.received,
-                 PassGroup::expert);
-  if (pass.tensor > 1)
-    add_exchange(items, CollectiveOp::all_gather, row * rows.computed, PassGroup::tensor);
-  add_sort(items, pass, shape, "sort by expert");
+  if (pass.fp8_dispatch && !pass.quantises())
+    items.emplace_back(memory_bound("cast behind dispatch", each * rows.computed));
 }
 
 /// And back.
@@ -119,7 +142,7 @@ void add_homeward(Items& items, const Pass& pass, const ExpertShape& shape, cons
   if (sends_once(pass)) return add_homeward_once(items, pass, shape);
   const Rows rows(pass, shape);
   const double row = row_bytes(pass, shape);
-  add_sort(items, pass, shape, "sort by rank");
+  add_sort(items, pass, shape, row, "sort by rank");
   if (pass.tensor > 1)
     add_exchange(items, CollectiveOp::reduce_scatter, row * rows.computed, PassGroup::tensor);
   if (pass.expert > 1)
@@ -127,11 +150,22 @@ void add_homeward(Items& items, const Pass& pass, const ExpertShape& shape, cons
   items.emplace_back(memory_bound(unpermute, row * (rows.tokens + rows.sent), MemoryRate::permute));
 }
 
-/// One linear layer of all local experts.
+/// One of the two linear layers of all local experts: the first multiplies what is dispatched, the
+/// gradient of the second one's output is what combine sends back.
 struct GroupedLinear {
   const char* name;
   std::int64_t in, out;
+  bool first;
 };
+
+/// Before its products: of rows that came in fp8 only those by columns are missing.
+void add_operand(Items& items, const Pass& pass, const std::string& name, double elements,
+                 bool arrives) {
+  if (!arrives || !arrive_quantised(pass)) return add_cast(items, pass, name + " cast", elements);
+  if (pass.fp8_copies == 1) return;
+  items.emplace_back(
+      memory_bound(name + " transpose", (kFp8Row + fp8_bytes(pass.fp8_scaling)) * elements));
+}
 
 void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const GroupedLinear& l,
                       bool forward) {
@@ -140,7 +174,7 @@ void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const Gr
 
 void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
   const std::string name = l.name;
-  add_cast(op.forward, pass, name + " cast", rows.computed * static_cast<double>(l.in));
+  add_operand(op.forward, pass, name, rows.computed * static_cast<double>(l.in), l.first);
   add_weight_casts(op.forward, pass, rows, l, true);
   op.forward.emplace_back(grouped_gemm(name, pass, rows.each, l.out, l.in, rows.local));
   op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
@@ -156,7 +190,8 @@ void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear
 void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
   const std::string name = l.name;
   add_weight_casts(op.backward, pass, rows, l, false);
-  add_cast(op.backward, pass, name + " gradient cast", rows.computed * static_cast<double>(l.out));
+  add_operand(op.backward, pass, name + " gradient", rows.computed * static_cast<double>(l.out),
+              !l.first);
   op.backward.emplace_back(grouped_gemm(name + " dgrad", pass, rows.each, l.in, l.out, rows.local));
   op.backward.emplace_back(
       grouped_gemm(name + " wgrad", pass, l.in, l.out, rows.each, rows.local, true));
@@ -200,7 +235,7 @@ Op router(const Pass& pass, const ExpertShape& shape) {
 Op dispatch(const Pass& pass, const ExpertShape& shape) {
   Op op;
   op.name = "dispatch";
-  op.output = Bytes{row_bytes(pass, shape) * Rows(pass, shape).computed};
+  op.output = Bytes{taken_bytes(pass, shape) * Rows(pass, shape).computed};
   add_outward(op.forward, pass, shape, "permute");
   add_homeward(op.backward, pass, shape, "permute backward");
   return op;
@@ -210,8 +245,8 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   const Rows rows(pass, shape);
   const std::int64_t ffn = shape.experts.ffn / pass.tensor;
   const std::int64_t inputs = shape.gated ? 2 : 1;
-  const GroupedLinear up{"experts up", shape.hidden, inputs * ffn};
-  const GroupedLinear down{"experts down", ffn, shape.hidden};
+  const GroupedLinear up{"experts up", shape.hidden, inputs * ffn, true};
+  const GroupedLinear down{"experts down", ffn, shape.hidden, false};
   const double one = pass.element() * rows.computed * static_cast<double>(ffn);
   Op op;
   op.name = "experts";

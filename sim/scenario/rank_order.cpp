@@ -1,5 +1,5 @@
 // Ranks as numbers whose digits are the dimensions.
-#include "sim/plan/rank_order.hpp"
+#include "sim/scenario/rank_order.hpp"
 
 #include <algorithm>
 #include <array>
