@@ -241,7 +241,9 @@ double gathered_elements(const Scenario& scenario, const Op& op) {
 Bytes gathered_bytes(const Scenario& scenario, const Op& op) {
   const Training& training = scenario.training;
   const double elements = gathered_elements(scenario, op);
-  const double narrow = training.fp8_parameters ? std::min(op.quantised, elements) : 0;
+  // Trained or not.
+  const double quantised = op.quantised + op.frozen_quantised;
+  const double narrow = training.fp8_parameters ? std::min(quantised, elements) : 0;
   return Bytes{(elements - narrow) * training.element() + narrow * fp8_bytes(training.fp8_scaling)};
 }
 
