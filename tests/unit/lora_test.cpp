@@ -74,6 +74,13 @@ std::vector<StartCollective> collectives_of(const Items& items) {
   return found;
 }
 
+/// Norms alone run again.
+Recomputation of_norms() {
+  Recomputation how(Recompute::selective);
+  how.modules = {RecomputeModule::layernorm};
+  return how;
+}
+
 std::multiset<std::string> names(const Items& items) {
   std::multiset<std::string> found;
   for (const Launch& launch : launches(items)) found.insert(launch.name);
@@ -181,6 +188,46 @@ TEST_CASE("frozen layers keep no input, adapters keep theirs and A's output") {
   // What dropout has made is kept, and its mask.
   const OpGraph dropped = built(adapted("rank: 8, dropout: true, target_modules: [linear_proj]"));
   CHECK(op_named(layer_in(dropped), "projection adapter").saved == Bytes{2 * T * (h + r) + T * h});
+}
+
+TEST_CASE("adapters of queries, keys and values keep what they read once") {
+  const Recomputation norms = of_norms();
+  const auto with = [](const std::string& targets) {
+    return layer_in(built(
+        adapted(fmt::format("rank: 8, target_modules: [{}]", targets), ", fused_qkv: false")));
+  };
+  const Bytes one = with("linear_q").saved(Recompute::none);
+  for (const char* targets : {"linear_q, linear_v", "linear_q, linear_k, linear_v", "linear_qkv",
+                              "linear_k, linear_v", "linear_v"}) {
+    CAPTURE(targets);
+    const Block layer = with(targets);
+    const double count = layer.parameters() / (r * 2 * h);
+    CHECK(layer.saved(Recompute::none) == one + Bytes{2 * T * r * (count - 1)});
+    // It is the norm's output, which recompute of norms drops.
+    CHECK(layer.saved(norms) == layer.saved(Recompute::none) - Bytes{2 * T * h});
+  }
+  // Weight gradients that come later need it once as well.
+  const Block all = with("linear_qkv");
+  CHECK(op_named(all, "queries adapter").kept_for_weights == Bytes{2 * T * (h + r + r + h)});
+  CHECK(op_named(all, "keys adapter").kept_for_weights == Bytes{2 * T * (r + r + h)});
+  CHECK(op_named(all, "values adapter").kept_for_weights == Bytes{2 * T * (r + r + h)});
+}
+
+TEST_CASE("each adapter keeps what its own dropout made, and none the norm's output") {
+  const Recomputation norms = of_norms();
+  for (const char* fused : {"true", "false"}) {
+    CAPTURE(fused);
+    const auto with = [&](const char* dropout) {
+      return layer_in(
+          built(adapted(fmt::format("rank: 8, target_modules: [linear_qkv], dropout: {}", dropout),
+                        fmt::format(", fused_qkv: {}", fused))));
+    };
+    const Block plain = with("false"), dropped = with("true");
+    const double count = fused == std::string("true") ? 1 : 3;
+    CHECK(dropped.saved(Recompute::none) ==
+          plain.saved(Recompute::none) + Bytes{2 * T * h * (count - 1) + T * h * count});
+    CHECK(dropped.saved(norms) == dropped.saved(Recompute::none));
+  }
 }
 
 TEST_CASE("tensor ranks share out an adapter, and exchange what is as narrow as its rank") {
