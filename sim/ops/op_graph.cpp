@@ -291,14 +291,22 @@ ForwardFlops Block::forward_flops() const {
   return sum;
 }
 
+std::vector<const RecomputeRegion*> Block::repeated_regions(const Recomputation& recompute) const {
+  std::vector<const RecomputeRegion*> repeated;
+  for (const RecomputeRegion& region : regions) {
+    if (recompute.repeats(region.module) && dag.ops[region.before].has_gradient)
+      repeated.push_back(&region);
+  }
+  return repeated;
+}
+
 ForwardFlops Block::repeated(const Recomputation& recompute) const {
   ForwardFlops sum;
   for (const Op* op : recomputed(recompute))
     (op->core_attention ? sum.attention : sum.products) += op->flops;
-  for (const RecomputeRegion& region : regions) {
-    if (!recompute.repeats(region.module)) continue;
-    sum.products += region.flops.products;
-    sum.attention += region.flops.attention;
+  for (const RecomputeRegion* region : repeated_regions(recompute)) {
+    sum.products += region->flops.products;
+    sum.attention += region->flops.attention;
   }
   return sum;
 }

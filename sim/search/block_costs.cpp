@@ -124,9 +124,8 @@ class BlockCoster {
     return timed_pass([&](PassWriter& w) {
       for (const Op* op : block.recomputed(how))
         w.run(op->forward, Cause::recompute, PassKind::forward);
-      for (const RecomputeRegion& region : block.regions) {
-        if (how.repeats(region.module)) w.run(region.forward, Cause::recompute, PassKind::forward);
-      }
+      for (const RecomputeRegion* region : block.repeated_regions(how))
+        w.run(region->forward, Cause::recompute, PassKind::forward);
     });
   }
 

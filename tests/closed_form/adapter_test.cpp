@@ -133,6 +133,24 @@ TEST_CASE("zero3 shards and gathers frozen weights in fp8, and no copy of them i
         moved(wide, CollectiveOp::all_gather) - 2 * kLayers * linear);
 }
 
+TEST_CASE("core attention runs again for a gradient, and not where there is none") {
+  const auto again = [](const std::string& targets) {
+    const Experiment e = trained(
+        "data: {sharding: ddp}",
+        fmt::format("recompute: selective, lora: {{rank: 8, target_modules: [{}]}}", targets));
+    double count = 0;
+    for (const Chain& chain : e.plan.chains) {
+      for (const Kernel& kernel : chain.kernels) count += kernel.cause == Cause::recompute;
+    }
+    return count;
+  };
+  const double all = again("linear_qkv");
+  CHECK(all > 0);
+  // The first layer's attention is before all adapters.
+  CHECK(again("linear_proj") == all * (kLayers - 1) / kLayers);
+  CHECK(again("linear_fc2") == all * (kLayers - 1) / kLayers);
+}
+
 TEST_CASE("adapters train in pipelines, with context ranks and with passes that are split") {
   for (const char* split :
        {"pipeline: {stages: 2}", "pipeline: {stages: 2, schedule: zb-h1}",

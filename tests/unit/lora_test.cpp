@@ -230,6 +230,16 @@ TEST_CASE("each adapter keeps what its own dropout made, and none the norm's out
   }
 }
 
+TEST_CASE("a first layer repeats no attention that has no gradient") {
+  const auto again = [](const std::string& targets, const char* block) {
+    const OpGraph graph = built(adapted("rank: 8, target_modules: [" + targets + "]"));
+    return block_named(graph, block).repeated(Recompute::selective).attention;
+  };
+  CHECK(again("linear_fc2", "first layer") == Flops{0});
+  CHECK(again("linear_fc2", "layer") > Flops{0});
+  CHECK(again("linear_qkv", "first layer") == again("linear_fc2", "layer"));
+}
+
 TEST_CASE("tensor ranks share out an adapter, and exchange what is as narrow as its rank") {
   const std::string split = "tensor: 4, sequence: true";
   const std::string engine = ", transformer_impl: transformer_engine";
