@@ -120,6 +120,19 @@ const std::string kScan =
     "model: {name: small, layers: 8, hidden: 2048, heads: 16, vocabulary: 8192}\n" + kOneNode +
     "training: {sequence_length: 1024, global_batch: 8, attention: flash2, scan_layers: true}\n";
 
+/// The same that ZeRO 3 gathers ahead.
+const std::string kLoop = kScan +
+                          "parallelism: {data: {sharding: zero3, forward_prefetch: true, "
+                          "backward_prefetch: pre, loop_copies: true}}\n";
+
+/// Fp8 parameters that begin where the reader wants them.
+const std::string kGathersFp8 =
+    "model: {name: small, layers: 4, hidden: 4096, heads: 32, vocabulary: 1024}\n"
+    "cluster: {base: dgx-h100}\n"
+    "training: {sequence_length: 512, global_batch: 8, attention: flash3, precision: fp8, "
+    "fp8_parameters: true}\n"
+    "parallelism: {data: {sharding: zero3}}\n";
+
 /// A first layer without a gradient of its input, which depends on what is recomputed.
 const std::string kLora =
     "model: {name: small, layers: 2, hidden: 4096, heads: 32, vocabulary: 8192, tied_embeddings: "
@@ -224,12 +237,27 @@ std::vector<Strategy> some_of(const std::vector<Strategy>& all, std::size_t most
 }  // namespace
 
 TEST_CASE("the search finds strategies to fit together exactly where the reader does") {
-  for (const std::string& text :
-       {kDense, kGathers, kCopies, kTwoNodes, kExperts, kPairs, kMegatron, kMlp, kPictures,
-        kAllReduced,
-
-        kLora, kLastLora, kLoraFp8, of_framework("pytorch-ddp"), of_framework("pytorch-fsdp1"),
-        of_framework("pytorch-fsdp2"), of_framework("deepspeed")}) {
+  for (const std::string& text : {kDense,
+                                  kGathers,
+                                  kCopies,
+                                  kTwoNodes,
+                                  kExperts,
+                                  kPairs,
+                                  kMegatron,
+                                  kMlp,
+                                  kPictures,
+                                  kAllReduced,
+                                  kFp8,
+                                  kGathersFp8,
+                                  kScan,
+                                  kLoop,
+                                  kLora,
+                                  kLastLora,
+                                  kLoraFp8,
+                                  of_framework("pytorch-ddp"),
+                                  of_framework("pytorch-fsdp1"),
+                                  of_framework("pytorch-fsdp2"),
+                                  of_framework("deepspeed")}) {
     CAPTURE(text);
     const SearchBase base = base_of(text);
     const Everything all = everything(base, axes_of(base, {base.scenario.cluster.gpus()}));
