@@ -13,18 +13,26 @@ namespace {
 
 constexpr double kPasses = 3;  // forward, and twice as much backward
 
-/// 6 FLOPs a parameter and token: two in each of three passes.
-Flops of_parameters(double parameters, const FlopTally& f) {
-  return Flops{2 * kPasses * parameters * f.tokens};
+/// Attention, so weighed, and adapters.
+Flops beside_weights(const FlopTally& f, double attention) {
+  return (f.attention * attention + f.adapters) * kPasses;
+}
+
+/// Products with the model's weights, and all others.
+Flops of_products(const FlopTally& f, double attention = 1) {
+  return (f.layers + f.head) * f.weight_passes() + beside_weights(f, attention);
+}
+
+/// 6 FLOPs a parameter and token, two in each of three passes, or 4 where there are two.
+Flops of_parameters(double parameters, const FlopTally& f, double attention) {
+  return Flops{2 * f.weight_passes() * parameters * f.tokens} + beside_weights(f, attention);
 }
 
 const Registered<FlopConvention> gemms{
     {.name = "gemms",
      .description = "GEMMs, convolutions and dot products, backward 2x forward, no recompute",
      .any_model = true,
-     .model_flops = [](const FlopTally& f, const ParameterTally&) {
-       return (f.layers + f.attention + f.head) * kPasses;
-     }}};
+     .model_flops = [](const FlopTally& f, const ParameterTally&) { return of_products(f); }}};
 
 // 72 B l s h^2 (1 + s/6h + V/12lh).
 const Registered<FlopConvention> megatron{
@@ -32,9 +40,7 @@ const Registered<FlopConvention> megatron{
      .description =
          "GEMMs, logits and full (non-causal) attention, backward 2x forward, no recompute (arXiv "
          "2205.05198, appendix A)",
-     .model_flops = [](const FlopTally& f, const ParameterTally&) {
-       return (f.layers + f.attention + f.head) * kPasses;
-     }}};
+     .model_flops = [](const FlopTally& f, const ParameterTally&) { return of_products(f); }}};
 
 // 96 B l s h^2 (1 + s/6h + V/16lh).
 const Registered<FlopConvention> megatron_2021{
@@ -43,7 +49,7 @@ const Registered<FlopConvention> megatron_2021{
          "as megatron, and all layers once more whether recomputed or not (arXiv 2104.04473, "
          "section 5.1)",
      .model_flops = [](const FlopTally& f, const ParameterTally&) {
-       return (f.layers + f.attention) * (kPasses + 1) + f.head * kPasses;
+       return of_products(f) + f.layers + f.attention + f.adapters;
      }}};
 
 const Registered<FlopConvention> causal{
@@ -51,9 +57,7 @@ const Registered<FlopConvention> causal{
      .description = "as megatron, but the causal half of attention (NVIDIA/Megatron-LM "
                     "megatron/training/training.py, num_floating_point_operations)",
      .attention = 0.5,
-     .model_flops = [](const FlopTally& f, const ParameterTally&) {
-       return (f.layers + f.attention * 0.5 + f.head) * kPasses;
-     }}};
+     .model_flops = [](const FlopTally& f, const ParameterTally&) { return of_products(f, 0.5); }}};
 
 // Per token 6 N + 12 L H Q T: the tally of attention is the second term, backward included. Also
 // what mosaicml/llm-foundry's benchmarks count, whose models have H Q = hidden.
@@ -61,7 +65,7 @@ const Registered<FlopConvention> palm{
     {.name = "palm",
      .description = "6N + full attention, N with embeddings (PaLM, arXiv 2204.02311, appendix B)",
      .model_flops = [](const FlopTally& f, const ParameterTally& p) {
-       return of_parameters(p.active, f) + f.attention * kPasses;
+       return of_parameters(p.active, f, 1);
      }}};
 
 const Registered<FlopConvention> nanogpt{
@@ -69,7 +73,7 @@ const Registered<FlopConvention> nanogpt{
      .description =
          "as palm, N without the position table (karpathy/nanoGPT model.py, estimate_mfu)",
      .model_flops = [](const FlopTally& f, const ParameterTally& p) {
-       return of_parameters(p.active - p.positions, f) + f.attention * kPasses;
+       return of_parameters(p.active - p.positions, f, 1);
      }}};
 
 const Registered<FlopConvention> torchtitan{
@@ -77,7 +81,7 @@ const Registered<FlopConvention> torchtitan{
      .description =
          "as palm, N without the embedding (pytorch/torchtitan torchtitan/models/utils.py)",
      .model_flops = [](const FlopTally& f, const ParameterTally& p) {
-       return of_parameters(p.active - p.tokens - p.positions, f) + f.attention * kPasses;
+       return of_parameters(p.active - p.tokens - p.positions, f, 1);
      }}};
 
 const Registered<FlopConvention> six_nd{
@@ -86,7 +90,7 @@ const Registered<FlopConvention> six_nd{
                     "2005.14165, table D.1)",
      .attention = 0,
      .model_flops = [](const FlopTally& f, const ParameterTally& p) {
-       return of_parameters(p.active, f);
+       return of_parameters(p.active, f, 0);
      }}};
 
 const Registered<FlopConvention> kaplan{
@@ -95,7 +99,7 @@ const Registered<FlopConvention> kaplan{
          "6N a token, N without embeddings and head, no attention (arXiv 2001.08361, section 2.1)",
      .attention = 0,
      .model_flops = [](const FlopTally& f, const ParameterTally& p) {
-       return of_parameters(p.active - p.tokens - p.positions - p.head, f);
+       return of_parameters(p.active - p.tokens - p.positions - p.head, f, 0);
      }}};
 
 ParameterTally tally(const Transformer& t) {

@@ -3,7 +3,8 @@
 //
 // A convention weighs four tallies of a model: multiply-adds of its layers, of attention (all s^2
 // scores), of the logits, and parameters times tokens. Backward counts twice the forward pass in
-// all of them. MFU takes what the convention counts; HFU adds what recompute repeats, weighed the
+// all of them, or as much for weights that are frozen; adapters beside these count as trained
+// weights do. MFU takes what the convention counts; HFU adds what recompute repeats, weighed the
 // same way.
 #pragma once
 
@@ -17,10 +18,14 @@ namespace stepsim {
 
 /// What a model computes forward in one step, over all ranks.
 struct FlopTally {
-  Flops layers;     ///< matrix products with weights, in the layers
+  Flops layers;     ///< matrix products with the model's weights, in the layers
   Flops attention;  ///< scores and their products with the values, without a causal mask
   Flops head;       ///< logits
+  Flops adapters;   ///< products with what is trained beside frozen weights
   double tokens = 0;
+  bool is_frozen = false;  ///< the model's weights have no gradients
+  /// Passes that multiply the model's weights, forward and backward, in units of the first.
+  double weight_passes() const { return is_frozen ? 2 : 3; }
 };
 
 /// Parameters as conventions count them; of experts only those that a token goes through.

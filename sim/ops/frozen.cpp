@@ -41,6 +41,10 @@ bool transposes_frozen(const Scenario& scenario) {
          fp8_copies(t.fp8_scaling, scenario.cluster.gpu.architecture) > 1;
 }
 
+bool begins_without_gradient(const Training& training) {
+  return training.lora && training.recompute.kind != Recompute::full;
+}
+
 std::vector<bool> behind_adapters(const OpDag& dag) {
   std::vector<bool> behind(dag.ops.size(), false);
   // Edges stand in the order of the ops that they lead to, behind those that they come from.

@@ -14,6 +14,13 @@ namespace stepsim {
 /// scales of their own, nothing is.
 bool transposes_frozen(const Scenario& scenario);
 
+/// Whether the first layer needs no gradient of its input: with adapters, unless it is a
+/// checkpoint, which needs one to be run backward at all. Frameworks then say that the embedding's
+/// output has one (huggingface/transformers src/transformers/modeling_utils.py,
+/// enable_input_require_grads; NVIDIA-NeMo/Megatron-Bridge
+/// src/megatron/bridge/peft/recompute.py).
+bool begins_without_gradient(const Training& training);
+
 /// For each op whether its inputs depend on an adapter of the same block, which has gradients of
 /// them then.
 std::vector<bool> behind_adapters(const OpDag& dag);

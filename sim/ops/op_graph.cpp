@@ -113,11 +113,10 @@ void build_blocks(OpGraph& graph, const Scenario& s, const Dlrm& model) {
   graph.first_chain = std::move(chain.first_chain);
 }
 
-/// Products with frozen weights, those of a head that shares them included.
-Flops frozen_products(const Block& block) {
+Flops of_adapters(const Block& block) {
   Flops sum;
   for (const Op& op : block.dag.ops) {
-    if (!op.adapter && !op.core_attention) sum += op.flops;
+    if (op.adapter) sum += op.flops;
   }
   return sum;
 }
@@ -125,22 +124,23 @@ Flops frozen_products(const Block& block) {
 void add_totals(OpGraph& graph, const Scenario& s) {
   const FlopConvention& convention = flop_convention(s.run.flops, s.model);
   const double passes = static_cast<double>(s.micro_batches()) * s.parallelism.tensor;
-  Flops frozen;  // forward, of products that have no weight gradient
   FlopTally tally{.tokens = static_cast<double>(s.training.global_batch *
-                                                (s.sequence_length() + s.target_length()))};
+                                                (s.sequence_length() + s.target_length())),
+                  .is_frozen = s.training.lora.has_value()};
   const auto add = [&](const std::vector<std::size_t>& chain, double times) {
     for (const std::size_t index : chain) {
       const Block& block = graph.blocks[index];
       const ForwardFlops forward = block.forward_flops();
-      (block.recomputable ? tally.layers : tally.head) += forward.products * times;
+      const Flops adapters = of_adapters(block);
+      (block.recomputable ? tally.layers : tally.head) += (forward.products - adapters) * times;
       tally.attention += forward.attention * times;
-      if (s.training.lora) frozen += frozen_products(block) * times;
+      tally.adapters += adapters * times;
     }
   };
   const int others = graph.first_chain.empty() ? s.replicas() : s.replicas() - 1;
   add(graph.chain, passes * others);
   add(graph.first_chain, passes);
-  graph.model_flops = convention.model_flops(tally, parameter_tally(s.model)) - frozen;
+  graph.model_flops = convention.model_flops(tally, parameter_tally(s.model));
   graph.flop_convention = fmt::format("{}: {}{}", convention.name, convention.description,
                                       s.training.lora ? "; frozen weights: backward 1x" : "");
 }
@@ -296,14 +296,22 @@ ForwardFlops Block::forward_flops() const {
   return sum;
 }
 
+std::vector<const RecomputeRegion*> Block::repeated_regions(const Recomputation& recompute) const {
+  std::vector<const RecomputeRegion*> repeated;
+  for (const RecomputeRegion& region : regions) {
+    if (recompute.repeats(region.module) && dag.ops[region.before].has_gradient)
+      repeated.push_back(&region);
+  }
+  return repeated;
+}
+
 ForwardFlops Block::repeated(const Recomputation& recompute) const {
   ForwardFlops sum;
   for (const Op* op : recomputed(recompute))
     (op->core_attention ? sum.attention : sum.products) += op->flops;
-  for (const RecomputeRegion& region : regions) {
-    if (!recompute.repeats(region.module)) continue;
-    sum.products += region.flops.products;
-    sum.attention += region.flops.attention;
+  for (const RecomputeRegion* region : repeated_regions(recompute)) {
+    sum.products += region->flops.products;
+    sum.attention += region->flops.attention;
   }
   return sum;
 }

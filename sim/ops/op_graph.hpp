@@ -156,6 +156,8 @@ struct Block {
   /// Kept of one micro-batch where the block by itself is recomputed like that.
   Bytes saved(const Recomputation& recompute) const;
   ForwardFlops forward_flops() const;
+  /// Modules that the backward pass runs again: those whose output has a gradient.
+  std::vector<const RecomputeRegion*> repeated_regions(const Recomputation& recompute) const;
   /// What the backward pass repeats of them.
   ForwardFlops repeated(const Recomputation& recompute) const;
   Bytes kept_for_weights() const;

@@ -225,7 +225,8 @@ std::vector<RecomputeRegion> recompute_regions(const Block& block) {
   // Where queries are compressed the norm's reader is that layer.
   const bool down = layer.find("query down") != nullptr;
   layer.add_norm(regions, "attention norm",
-                 {"qkv", "queries", "qkv adapter", down ? "query down" : "query up"},
+                 {"qkv", "queries", "qkv adapter", "queries adapter", "keys adapter",
+                  "values adapter", down ? "query down" : "query up"},
                  {"projection"});
   layer.add_core(regions);
   layer.add_attention(regions);

@@ -88,13 +88,9 @@ LayerStack append_encoder(BlockChain& result, const Scenario& scenario, const La
   return decoder;
 }
 
-/// With adapters the first layer needs no gradient of its input, unless it is a checkpoint, which
-/// needs one to be run backward at all: frameworks say that the embedding's output has one
-/// (huggingface/transformers src/transformers/modeling_utils.py, enable_input_require_grads;
-/// NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/peft/recompute.py). Returns how many layers that
-/// is.
+/// The first layer, where it is not like the others. Returns how many layers that is.
 std::int64_t append_first_layer(BlockChain& result, const Scenario& scenario, LayerStack stack) {
-  if (stack.lora == nullptr || scenario.training.recompute.kind == Recompute::full) return 0;
+  if (!begins_without_gradient(scenario.training)) return 0;
   stack.first = true;
   append(result, layer_block(stack, "first layer", false));
   return 1;

@@ -56,12 +56,13 @@ bool LayerStack::has_gradient(const OpDag& dag, const Vertices& ops) const {
 }
 
 /// A linear layer whose outputs are split, of this width on this rank, with its adapter.
+/// `saves_input`: no other adapter keeps it.
 Vertices LayerStack::add_column(OpDag& dag, const Vertices& inputs, Op op, LoraTarget target,
-                                std::int64_t in, std::int64_t out) const {
+                                std::int64_t in, std::int64_t out, bool saves_input) const {
   const std::string name = op.name;
   const Vertex layer = dag.add(std::move(op), inputs);
   if (!adapts(target)) return {layer};
-  const AdapterShape shape{name, in, out, has_gradient(dag, inputs)};
+  const AdapterShape shape{name, in, out, has_gradient(dag, inputs), saves_input};
   return {add_adapter(dag, column_adapter(pass, *lora, shape), inputs, layer)};
 }
 
@@ -149,9 +150,11 @@ Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
     const bool bias = model.bias || model.qkv_bias;
     Pass gathered = pass;
     gathered.gathered = !pass.gathers_each;
+    bool saves_input = true;  // the first adapter, for all of them
     const auto add = [&](Op op, LoraTarget one, std::int64_t width) {
       const LoraTarget target = adapts(LoraTarget::linear_qkv) ? LoraTarget::linear_qkv : one;
-      const Vertices added = add_column(dag, inputs, std::move(op), target, h, width);
+      const Vertices added = add_column(dag, inputs, std::move(op), target, h, width, saves_input);
+      saves_input &= !adapts(target);
       heads.insert(heads.end(), added.begin(), added.end());
     };
     add(column_linear(pass, "queries", h, queries, bias), LoraTarget::linear_q, queries);

@@ -37,7 +37,7 @@ struct LayerStack {
   bool adapts(LoraTarget target) const;
   Pass pass_at(LoraTarget target) const;
   Vertices add_column(OpDag& dag, const Vertices& inputs, Op op, LoraTarget target, std::int64_t in,
-                      std::int64_t out) const;
+                      std::int64_t out, bool saves_input = true) const;
   Vertices add_row(OpDag& dag, const Vertices& inputs, Op op, LoraTarget target, std::int64_t in,
                    bool saves_input) const;
   bool has_gradient(const OpDag& dag, const Vertices& ops) const;

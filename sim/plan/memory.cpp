@@ -47,20 +47,28 @@ Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
   return Bytes{fp8_bytes(scaling) * (gathers ? std::min(all, 2 * largest) : all)};
 }
 
+/// Of a block's frozen weights, those that there are in fp8 alone.
+double frozen_in_fp8(const Training& training, const Block& block) {
+  return training.fp8_parameters ? block.frozen_quantised() : 0;
+}
+
 Bytes frozen_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
   Bytes sum;
   for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
     for (const std::size_t block : blocks_of(scenario, graph, stage, chunk))
-      sum += frozen_bytes(scenario.training, graph.blocks[block]);
+      sum += frozen_bytes(scenario, graph.blocks[block]);
   }
   return sum * frozen_share(scenario);
 }
 
 }  // namespace
 
-Bytes frozen_bytes(const Training& training, const Block& block) {
-  const double in_fp8 = training.fp8_parameters ? block.frozen_quantised() : 0;
-  return Bytes{(block.frozen_parameters() - in_fp8) * training.element()};
+Bytes frozen_bytes(const Scenario& scenario, const Block& block) {
+  const Training& training = scenario.training;
+  const bool gathers = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
+  const double in_fp8 = frozen_in_fp8(training, block);
+  return Bytes{(block.frozen_parameters() - in_fp8) * training.element() +
+               (gathers ? in_fp8 * fp8_bytes(training.fp8_scaling) : 0)};
 }
 
 double frozen_share(const Scenario& scenario) {
@@ -70,24 +78,29 @@ double frozen_share(const Scenario& scenario) {
 
 /// ZeRO-3 holds two gathered blocks and one block of whole gradients, and what forward does not
 /// give up: parameters that are too small to be sharded, and blocks that backward does not gather
-/// again.
+/// again. Frozen weights that come in fp8 are, of two blocks, among the fp8 copies.
 Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph) {
   if (!strategy_of(scenario.parallelism.data.sharding).shards_parameters || replicas(scenario) == 1)
     return Bytes{0};
   const Reshard reshard = scenario.parallelism.data.reshard_after_forward;
-  double largest = 0, largest_passing = 0, kept = 0;
+  double largest = 0, largest_passing = 0, kept = 0, kept_in_fp8 = 0;
   for (const std::size_t index : graph.chain) {
     const Block& block = graph.blocks[index];
     const GatheredElements elements =
         gathered_elements(scenario, block, false) + gathered_elements(scenario, block, true);
     const bool passes =
         reshard == Reshard::all || (reshard == Reshard::layers && block.recomputable);
+    const double in_fp8 = std::min(frozen_in_fp8(scenario.training, block), elements.each_pass);
+    const double wide = elements.each_pass - in_fp8;
     largest = std::max(largest, block.parameters());
-    if (passes) largest_passing = std::max(largest_passing, elements.each_pass);
-    kept += elements.persistent + (passes ? 0 : elements.each_pass);
+    if (passes) largest_passing = std::max(largest_passing, wide);
+    kept += elements.persistent + (passes ? 0 : wide);
+    kept_in_fp8 += passes ? 0 : in_fp8;
   }
   const double element = scenario.training.element();
-  return Bytes{(2 * largest_passing + kept) * element + largest * gradient_bytes(scenario)};
+  return Bytes{(2 * largest_passing + kept) * element +
+               kept_in_fp8 * fp8_bytes(scenario.training.fp8_scaling) +
+               largest * gradient_bytes(scenario)};
 }
 
 BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int replicas) {

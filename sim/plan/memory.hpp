@@ -69,9 +69,9 @@ StateBytes state_bytes(const Scenario& scenario, const StageParameters& paramete
 /// left for it.
 StateBytes gpu_state(const Scenario& scenario, const StageParameters& parameters);
 
-/// A block's weights that are not trained, whole; those that are kept in fp8 alone are among its
-/// fp8 copies.
-Bytes frozen_bytes(const Training& training, const Block& block);
+/// A block's weights that are not trained, whole. Those that are kept in fp8 alone are among its
+/// fp8 copies, unless these are gathered of shards.
+Bytes frozen_bytes(const Scenario& scenario, const Block& block);
 /// What a rank has of them.
 double frozen_share(const Scenario& scenario);
 

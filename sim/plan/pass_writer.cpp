@@ -183,14 +183,15 @@ void run_backward(PassWriter& writer, const Block& block, const Recomputation& r
     writer.run(op->forward, Cause::recompute, PassKind::forward);
   }
   const auto order = block.order();
+  const auto regions = block.repeated_regions(recompute);
   for (auto op = order.rbegin(); op != order.rend(); ++op) {
     const auto index = static_cast<std::size_t>(*op - block.dag.ops.data());
     around.before(**op);
-    for (const RecomputeRegion& region : block.regions) {
-      if (!repeats || region.before != index || !recompute.repeats(region.module)) continue;
+    for (const RecomputeRegion* region : regions) {
+      if (!repeats || region->before != index) continue;
       writer.host().spend(host_cost::checkpoint.backward);
       writer.host().spend(**op, HostPass::forward);
-      writer.run(region.forward, Cause::recompute, PassKind::forward);
+      writer.run(region->forward, Cause::recompute, PassKind::forward);
     }
     if (repeats && (*op)->has_gradient) writer.host().spend(**op, HostPass::backward);
     writer.run((*op)->backward, Cause::backward, pass);

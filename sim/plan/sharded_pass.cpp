@@ -248,7 +248,9 @@ Bytes stored_bytes(const Training& training, double elements, double quantised) 
 
 Bytes gathered_bytes(const Scenario& scenario, const Op& op) {
   const double elements = gathered_elements(scenario, op);
-  return stored_bytes(scenario.training, elements, std::min(op.quantised, elements));
+  // Trained or not.
+  const double quantised = op.quantised + op.frozen_quantised;
+  return stored_bytes(scenario.training, elements, std::min(quantised, elements));
 }
 
 Bytes gathered_bytes(const Scenario& scenario, const Block& block, bool expert) {

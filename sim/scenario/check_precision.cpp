@@ -19,6 +19,10 @@ bool scales_blocks(const GpuProfile& gpu) {
 
 }  // namespace
 
+bool has_fp8_parameters(const Training& training, Sharding sharding) {
+  return gathers_updates(sharding) || sharding == Sharding::zero3 || training.lora;
+}
+
 std::vector<Objection> precision_objections(const Scenario& scenario) {
   const Training& t = scenario.training;
   const GpuProfile& gpu = scenario.cluster.gpu;
@@ -38,9 +42,7 @@ std::vector<Objection> precision_objections(const Scenario& scenario) {
                      "scaling has",
                      "leave it out, or state \"precision: fp8\""});
   }
-  const Sharding sharding = scenario.parallelism.data.sharding;
-  const bool holds = gathers_updates(sharding) || sharding == Sharding::zero3 ||
-                     (t.lora && sharding == Sharding::ddp);
+  const bool holds = has_fp8_parameters(t, scenario.parallelism.data.sharding);
   if (t.fp8_parameters && (t.precision != Precision::fp8 || !holds)) {
     found.push_back(
         {"training.fp8_parameters",

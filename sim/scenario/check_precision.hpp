@@ -7,6 +7,9 @@
 
 namespace stepsim {
 
+/// Whether ranks of that sharding keep or gather parameters in fp8, where precision is fp8.
+bool has_fp8_parameters(const Training& training, Sharding sharding);
+
 std::vector<Objection> precision_objections(const Scenario& scenario);
 
 }  // namespace stepsim

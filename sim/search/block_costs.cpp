@@ -96,7 +96,7 @@ class BlockCoster {
     cost.kept_for_weights = block.kept_for_weights().bytes();
     cost.experts = block.expert_parameters();
     cost.dense = block.parameters() - cost.experts;
-    cost.frozen = frozen_bytes(scenario_.training, block).bytes();
+    cost.frozen = frozen_bytes(scenario_, block).bytes();
     if (strategy_of(scenario_.parallelism.data.sharding).shards_parameters)
       add_gathers(cost, block);
     return cost;
@@ -124,9 +124,8 @@ class BlockCoster {
     return timed_pass([&](PassWriter& w) {
       for (const Op* op : block.recomputed(how))
         w.run(op->forward, Cause::recompute, PassKind::forward);
-      for (const RecomputeRegion& region : block.regions) {
-        if (how.repeats(region.module)) w.run(region.forward, Cause::recompute, PassKind::forward);
-      }
+      for (const RecomputeRegion* region : block.repeated_regions(how))
+        w.run(region->forward, Cause::recompute, PassKind::forward);
     });
   }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "sim/ops/frozen.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/memory_buffers.hpp"
 #include "sim/plan/sharding.hpp"
@@ -156,12 +157,12 @@ struct Bounds::Known {
     std::vector<GroupShape> groups;
     for (const StageShape& g : shapes.groups)
       groups.insert(groups.end(), {g.tensor, g.context, g.expert});
-    const auto key = std::tuple(groups, std::tuple(s.tensor, s.context, s.expert, s.sequence),
-                                s.micro_batch, s.stages > 1, scenario.micro_batches() > 1, gathers,
-                                experts || gathers ? s.replicas() : 0,
-                                // What the loop over layers copies (ops/scanned_layer.cpp).
-                                scenario.training.scan_layers ? s.recompute : Recompute::none,
-                                overlaps_exchanges(scenario));
+    const auto key = std::tuple(
+        groups, std::tuple(s.tensor, s.context, s.expert, s.sequence), s.micro_batch, s.stages > 1,
+        scenario.micro_batches() > 1, gathers, experts || gathers ? s.replicas() : 0,
+        // What the loop over layers copies (ops/scanned_layer.cpp).
+        scenario.training.scan_layers ? s.recompute : Recompute::none,
+        begins_without_gradient(scenario.training), overlaps_exchanges(scenario));
     auto& costs = models[key];
     if (!costs) {
       size.scratch.names.clear();
@@ -214,7 +215,7 @@ struct Bounds::Known {
   std::map<int, std::unique_ptr<Size>> sizes;
   FactsOfSchedules schedules;
   using ModelKey = std::tuple<std::vector<GroupShape>, std::tuple<int, int, int, bool>,
-                              std::int64_t, bool, bool, bool, int, Recompute, bool>;
+                              std::int64_t, bool, bool, bool, int, Recompute, bool, bool>;
   std::map<ModelKey, std::unique_ptr<ModelCosts>> models;
   std::vector<StageCost> stages;
   Strategy stages_key;

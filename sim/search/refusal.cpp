@@ -8,6 +8,7 @@
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/scenario/check_lora.hpp"
 #include "sim/scenario/check_pipeline.hpp"
+#include "sim/scenario/check_precision.hpp"
 #include "sim/scenario/dispatch_objections.hpp"
 
 namespace stepsim {
@@ -119,6 +120,7 @@ bool variant_fits(const Scenario& base, const Strategy& v) {
   if (v.stages > 1 && v.sharding == Sharding::zero2 && !v.schedule->needs.takes_turns) return false;
   if (v.sharding == Sharding::zero3 && base.parallelism.expert.overlap.value_or(false))
     return false;
+  if (base.training.fp8_parameters && !has_fp8_parameters(base.training, v.sharding)) return false;
   const bool on_one = base.parallelism.bottom_mlp == BottomMlp::first;
   const bool whole = on_one || optimizer_rule(base.training).whole_tensors;
   if (v.sharding != Sharding::ddp && whole) return false;

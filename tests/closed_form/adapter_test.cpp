@@ -103,6 +103,54 @@ TEST_CASE("what is sharded is gathered frozen or not, but not for a pass that is
   CHECK(moved(e, CollectiveOp::all_gather) == 2 * (2 * (P + A) - V * h));
 }
 
+TEST_CASE("zero3 shards and gathers frozen weights in fp8, and no copy of them in 16 bits") {
+  Scenario scenario = trained("data: {sharding: zero3}",
+                              "transformer_impl: transformer_engine, lora: {rank: 8, "
+                              "target_modules: [linear_qkv]}")
+                          .scenario;
+  scenario.training.precision = Precision::fp8;
+  // So few words that the largest block is a layer.
+  constexpr double kWords = 512;
+  std::get<Transformer>(scenario.model.shape).vocabulary = static_cast<std::int64_t>(kWords);
+  const double linear = 4 * h * h + 2 * h * ffn, adapters = r * (h + 3 * h);
+  const double layer = linear + 3 * h + h + ffn + h + 4 * h, table = kWords * h, norm = 2 * h;
+  const Experiment wide(scenario);
+  CHECK(held(wide, "parameters") == 2 * (kLayers * (layer + adapters) + 2 * table + norm) / ranks);
+  // Two blocks, and a layer's gradients.
+  CHECK(held(wide, "gathered") == 2 * 2 * (layer + adapters) + 2 * adapters);
+  CHECK(held(wide, "fp8 weights") == 2 * 2 * linear);
+  CHECK(moved(wide, CollectiveOp::all_gather) ==
+        2 * 2 * (kLayers * (layer + adapters) + table + norm) + 2 * table);
+  scenario.training.fp8_parameters = true;
+  const Experiment narrow(scenario);
+  CHECK(held(narrow, "parameters") ==
+        (2 * (kLayers * (layer - linear + adapters) + 2 * table + norm) + kLayers * linear) /
+            ranks);
+  // The head and the embedding are the largest in 16 bits; what is gathered in fp8 comes beside.
+  CHECK(held(narrow, "gathered") == 2 * 2 * (table + norm) + 2 * adapters);
+  CHECK(held(narrow, "fp8 weights") == 2 * linear);
+  CHECK(moved(narrow, CollectiveOp::all_gather) ==
+        moved(wide, CollectiveOp::all_gather) - 2 * kLayers * linear);
+}
+
+TEST_CASE("core attention runs again for a gradient, and not where there is none") {
+  const auto again = [](const std::string& targets) {
+    const Experiment e = trained(
+        "data: {sharding: ddp}",
+        fmt::format("recompute: selective, lora: {{rank: 8, target_modules: [{}]}}", targets));
+    double count = 0;
+    for (const Chain& chain : e.plan.chains) {
+      for (const Kernel& kernel : chain.kernels) count += kernel.cause == Cause::recompute;
+    }
+    return count;
+  };
+  const double all = again("linear_qkv");
+  CHECK(all > 0);
+  // The first layer's attention is before all adapters.
+  CHECK(again("linear_proj") == all * (kLayers - 1) / kLayers);
+  CHECK(again("linear_fc2") == all * (kLayers - 1) / kLayers);
+}
+
 TEST_CASE("adapters train in pipelines, with context ranks and with passes that are split") {
   for (const char* split :
        {"pipeline: {stages: 2}", "pipeline: {stages: 2, schedule: zb-h1}",

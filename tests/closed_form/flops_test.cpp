@@ -147,6 +147,29 @@ TEST_CASE("what N leaves out is the position table, the embedding, or the head a
         nine_digits(6 * (active("llama3-8b") - tables) + 12.0 * 32 * 4096 * 8192));
 }
 
+TEST_CASE("frozen weights have two passes in every convention, and adapters three") {
+  const double l = 32, h = 4096, f = 11008, V = 32000, s = 4096, r = 16;
+  const double products = l * (4 * h * h + 3 * h * f), table = V * h;
+  const double N = active("llama2-7b");
+  const double A = l * r * ((h + 3 * h) + (h + h) + (h + 2 * f) + (f + h));
+  const double attention = 12 * l * h * s;
+  const auto counts = [&](const std::string& convention, double frozen, double rest) {
+    CAPTURE(convention);
+    const Scenario scenario = one_gpu("llama2-7b", convention, 4096, ", lora: {rank: 16}");
+    CHECK(build(scenario).model_flops.flops() / s == nine_digits(4 * frozen + rest));
+  };
+  counts("gemms", products + table, 6 * A + attention);
+  counts("megatron", products + table, 6 * A + attention);
+  counts("causal", products + table, 6 * A + attention / 2);
+  // All layers run forward once more.
+  counts("megatron-2021", products * 3 / 2 + table, 8 * A + attention * 4 / 3);
+  counts("palm", N, 6 * A + attention);
+  counts("nanogpt", N, 6 * A + attention);
+  counts("torchtitan", N - table, 6 * A + attention);
+  counts("6nd", N, 6 * A);
+  counts("kaplan", N - 2 * table, 6 * A);
+}
+
 TEST_CASE("recompute is weighed as the convention weighs the first pass") {
   const double l = 96, s = 2048, h = 12288;
   const auto added = [](const char* convention, const char* recompute) {

@@ -56,6 +56,7 @@ class RandomScenario {
         pick_split_(seed + 1'000'000),
         pick_order_(seed + 2'000'000),
         pick_stack_(seed + 3'000'000),
+        pick_lora_(seed + 4'000'000),
         contention_(contention) {
     pick_split();
     text_ = cluster() + model() + training() + parallelism() + data() + host();
@@ -98,6 +99,7 @@ class RandomScenario {
                    : 1;
     data_ = total / tensor_ / stages_ / context_;
     experts_ = !mlp_ && pick_split_.flip() && !both && stack_ != "vit";
+    lora_ = stack_ == "gpt" && !experts_ && pick_lora_.flip();
     expert_ = splits_more && experts_ ? pick_split_.divisor_of(data_ * context_, 8) : 1;
     if (apart) pick_order_.shuffle(order_);
     chunks_ = stages_ > 1 && pick_.flip() ? pick_.between(2, 3) : 1;
@@ -135,8 +137,8 @@ class RandomScenario {
     return fmt::format(
         "model:\n  {{name: t, layers: {}, hidden: {}, heads: {}, gated_mlp: {}, "
         "tied_embeddings: {}{}{}{}}}\n",
-        layers_, 128 * heads, heads, pick_.flip(), pick_.flip(), experts(), latent_attention(),
-        ends(vocabulary));
+        layers_, 128 * heads, heads, pick_.flip(), pick_.flip() && !(lora_ && stages_ > 1),
+        experts(), latent_attention(), ends(vocabulary));
   }
 
   /// What stands around the layers.
@@ -169,10 +171,12 @@ class RandomScenario {
 
   std::string latent_attention() {
     if (!pick_split_.flip() || stack_ == "t5") return "";
+    const int query_rank = pick_split_.flip() ? 0 : 192;
+    if (lora_) return "";
     return fmt::format(
         ", mla: {{query_rank: {}, kv_rank: 128, nope_dim: 64, rope_dim: 32, "
         "value_dim: 64}}",
-        pick_split_.flip() ? 0 : 192);
+        query_rank);
   }
 
   std::string training() {
@@ -190,8 +194,27 @@ class RandomScenario {
           fmt::format("  decoder_sequence_length: {}\n", 64 * tensor_ * pick_stack_.between(1, 4));
     }
     text += fmt::format("  fusion: {}\n", pick_stack_.one_of({"none", "fused", "compiled"}));
-    return text + fmt::format("  recompute: {}\n  attention: {}\n",
-                              pick_.one_of({"none", "selective", "full"}), attention());
+    return text +
+           fmt::format("  recompute: {}\n  attention: {}\n",
+                       pick_.one_of({"none", "selective", "full"}), attention()) +
+           lora();
+  }
+
+  /// Adapters of some of the layers that can have them.
+  std::string lora() {
+    if (!lora_) return "";
+    const bool apart = tensor_ == 1 && pick_lora_.flip();
+    std::vector<std::string> targets{"linear_proj", "linear_fc1", "linear_fc2"};
+    for (const char* one : {"linear_q", "linear_k", "linear_v"}) {
+      if (apart) targets.emplace_back(one);
+    }
+    if (!apart) targets.emplace_back("linear_qkv");
+    pick_lora_.shuffle(targets);
+    targets.resize(
+        static_cast<std::size_t>(pick_lora_.between(1, static_cast<int>(targets.size()))));
+    const int rank = tensor_ * pick_lora_.between(1, 16);
+    return fmt::format("  fused_qkv: {}\n  lora: {{rank: {}, target_modules: [{}], dropout: {}}}\n",
+                       !apart, rank, fmt::join(targets, ", "), pick_lora_.flip());
   }
 
   std::string attention() {
@@ -267,12 +290,13 @@ class RandomScenario {
       pick_split_;  ///< experts, contexts and attention, which leave the other choices as they are
   Picker pick_order_;
   Picker pick_stack_;  ///< encoders and decoders, likewise
+  Picker pick_lora_;   ///< adapters, likewise
   bool contention_;
   std::vector<std::string> order_ = {"tp", "cp", "ep", "dp", "pp"};
   int nodes_ = 1, gpus_ = 1, tensor_ = 1, stages_ = 1, data_ = 1;
   int context_ = 1, expert_ = 1;
   int chunks_ = 1, micro_batches_ = 1, layers_ = 1;
-  bool mlp_ = false, experts_ = false;
+  bool mlp_ = false, experts_ = false, lora_ = false;
   std::string stack_;  ///< gpt, bert, vit or t5; none: an MLP
   std::string gpu_, text_;
 };

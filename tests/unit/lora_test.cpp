@@ -74,6 +74,13 @@ std::vector<StartCollective> collectives_of(const Items& items) {
   return found;
 }
 
+/// Norms alone run again.
+Recomputation of_norms() {
+  Recomputation how(Recompute::selective);
+  how.modules = {RecomputeModule::layernorm};
+  return how;
+}
+
 std::multiset<std::string> names(const Items& items) {
   std::multiset<std::string> found;
   for (const Launch& launch : launches(items)) found.insert(launch.name);
@@ -183,6 +190,56 @@ TEST_CASE("frozen layers keep no input, adapters keep theirs and A's output") {
   CHECK(op_named(layer_in(dropped), "projection adapter").saved == Bytes{2 * T * (h + r) + T * h});
 }
 
+TEST_CASE("adapters of queries, keys and values keep what they read once") {
+  const Recomputation norms = of_norms();
+  const auto with = [](const std::string& targets) {
+    return layer_in(built(
+        adapted(fmt::format("rank: 8, target_modules: [{}]", targets), ", fused_qkv: false")));
+  };
+  const Bytes one = with("linear_q").saved(Recompute::none);
+  for (const char* targets : {"linear_q, linear_v", "linear_q, linear_k, linear_v", "linear_qkv",
+                              "linear_k, linear_v", "linear_v"}) {
+    CAPTURE(targets);
+    const Block layer = with(targets);
+    const double count = layer.parameters() / (r * 2 * h);
+    CHECK(layer.saved(Recompute::none) == one + Bytes{2 * T * r * (count - 1)});
+    // It is the norm's output, which recompute of norms drops.
+    CHECK(layer.saved(norms) == layer.saved(Recompute::none) - Bytes{2 * T * h});
+  }
+  // Weight gradients that come later need it once as well.
+  const Block all = with("linear_qkv");
+  CHECK(op_named(all, "queries adapter").kept_for_weights == Bytes{2 * T * (h + r + r + h)});
+  CHECK(op_named(all, "keys adapter").kept_for_weights == Bytes{2 * T * (r + r + h)});
+  CHECK(op_named(all, "values adapter").kept_for_weights == Bytes{2 * T * (r + r + h)});
+}
+
+TEST_CASE("each adapter keeps what its own dropout made, and none the norm's output") {
+  const Recomputation norms = of_norms();
+  for (const char* fused : {"true", "false"}) {
+    CAPTURE(fused);
+    const auto with = [&](const char* dropout) {
+      return layer_in(
+          built(adapted(fmt::format("rank: 8, target_modules: [linear_qkv], dropout: {}", dropout),
+                        fmt::format(", fused_qkv: {}", fused))));
+    };
+    const Block plain = with("false"), dropped = with("true");
+    const double count = fused == std::string("true") ? 1 : 3;
+    CHECK(dropped.saved(Recompute::none) ==
+          plain.saved(Recompute::none) + Bytes{2 * T * h * (count - 1) + T * h * count});
+    CHECK(dropped.saved(norms) == dropped.saved(Recompute::none));
+  }
+}
+
+TEST_CASE("a first layer repeats no attention that has no gradient") {
+  const auto again = [](const std::string& targets, const char* block) {
+    const OpGraph graph = built(adapted("rank: 8, target_modules: [" + targets + "]"));
+    return block_named(graph, block).repeated(Recompute::selective).attention;
+  };
+  CHECK(again("linear_fc2", "first layer") == Flops{0});
+  CHECK(again("linear_fc2", "layer") > Flops{0});
+  CHECK(again("linear_qkv", "first layer") == again("linear_fc2", "layer"));
+}
+
 TEST_CASE("tensor ranks share out an adapter, and exchange what is as narrow as its rank") {
   const std::string split = "tensor: 4, sequence: true";
   const std::string engine = ", transformer_impl: transformer_engine";
@@ -254,6 +311,13 @@ TEST_CASE("fp8 weights that are kept by rows are read and written once more a ba
   scenario.training.fp8_parameters = true;
   CHECK(first_backward().name == "mlp down weight transpose");
   CHECK(std::get<MemoryBound>(first_backward().work).bytes == Bytes{2 * h * ffn});
+  // What zero3 gathers lies by rows as well, and is turned no more often.
+  scenario.parallelism.data.sharding = Sharding::zero3;
+  CHECK(first_backward().name == "mlp down weight transpose");
+  const Op sharded = op_named(layer_in(build(scenario)), "mlp down");
+  CHECK(names(sharded.forward).count("mlp down weight transpose") == 0);
+  CHECK(names(sharded.backward).count("mlp down weight transpose") == 1);
+  scenario.parallelism.data.sharding = Sharding::ddp;
   // Blackwell multiplies them as they lie.
   scenario.cluster.gpu.architecture = Architecture::blackwell;
   CHECK(first_backward().name == "mlp down gradient cast");

@@ -96,10 +96,16 @@ class AdapterWriter {
     if (is_split()) op_.backward.emplace_back(Join{});
   }
 
+  /// Weight gradients that come later share what is not kept for this adapter alone.
+  void share_input() {
+    if (!keeps_input()) op_.kept_for_weights -= input();
+  }
+
+  /// What dropout has made is not what enters.
   Op finish() {
-    if (lora_.dropout || shape_.saves_input)
-      op_.saved_input = Bytes{bytes(pass_.tokens(), shape_.in)};
-    op_.saved += op_.saved_input + Bytes{bytes(pass_.tokens(), lora_.rank)};
+    if (keeps_input()) op_.saved += input();
+    if (keeps_input() && !lora_.dropout) op_.saved_input = input();
+    op_.saved += Bytes{bytes(pass_.tokens(), lora_.rank)};
     if (shape_.needs_input_gradient) op_.scratch += Bytes{bytes(pass_.tokens(), shape_.in)};
     return std::move(op_);
   }
@@ -109,6 +115,9 @@ class AdapterWriter {
   const Pass& pass() const { return pass_; }
 
  private:
+  Bytes input() const { return Bytes{bytes(pass_.tokens(), shape_.in)}; }
+  bool keeps_input() const { return lora_.dropout || shape_.saves_input; }
+
   const Pass pass_;
   const Lora& lora_;
   const AdapterShape& shape_;
@@ -179,6 +188,7 @@ Op column_adapter(const Pass& pass, const Lora& lora, const AdapterShape& shape)
   w.drop_input(gathers ? pass.outer_tokens() : pass.tokens());
   if (gathers) w.exchange(w.forward(), CollectiveOp::all_gather, w.pass().activation(shape.in));
   w.multiply(" A", shape.in, share);
+  w.share_input();
   if (w.is_split()) {
     const Bytes low = w.pass().activation(lora.rank);
     w.exchange(w.forward(), CollectiveOp::all_gather, low);

@@ -16,7 +16,8 @@ struct AdapterShape {
   bool saves_input = true;           ///< its input is not kept by another op already
 };
 
-/// Beside a layer whose outputs are split over tensor ranks.
+/// Beside a layer whose outputs are split over tensor ranks. An input that it does not save is
+/// another such adapter's.
 Op column_adapter(const Pass& pass, const Lora& lora, const AdapterShape& shape);
 
 /// Beside a layer whose inputs are split over tensor ranks.

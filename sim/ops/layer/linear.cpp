@@ -16,7 +16,8 @@
 // style.py, ColwiseParallel with input_layouts=Shard(1)), and autograd adds the gradients.
 //
 // Hopper multiplies fp8 tensors whose rows run along the sum. Of weights that are gathered in fp8 a
-// copy is turned for the product that needs the other order, which is the forward one.
+// copy is turned for the product that needs the other order, which is the forward one; of frozen
+// weights for the backward one (see ops/frozen.hpp).
 //
 // An fp8 tensor that has its scale from itself (current scaling) is read for its largest value,
 // 2 B an element, of which another kernel makes the scale, 4 B each (NVIDIA/TransformerEngine
@@ -295,7 +296,7 @@ void add_weight_cast(Items& items, const Pass& pass, const std::string& name, do
                      bool forward) {
   if (!pass.recast_weights || !pass.quantises()) return;
   if (!pass.gathers_fp8) return add_cast(items, pass, name + " weight cast", elements);
-  if (!forward || pass.fp8_copies == 1) return;
+  if (!forward || pass.fp8_copies == 1 || pass.transposes_weights) return;
   items.emplace_back(
       memory_bound(name + " weight transpose", 2 * fp8_bytes(pass.fp8_scaling) * elements));
 }
