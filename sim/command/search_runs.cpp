@@ -89,6 +89,7 @@ SearchBase search_base(const ScenarioArgument& argument) {
   const auto keys = stated_keys(argument.path, overrides);
   const auto stated = [&](const char* path) { return keys.count(path) > 0; };
   base.stated = {.overlap_p2p = stated("parallelism.pipeline.overlap_p2p"),
+                 .batch_p2p_sync = stated("parallelism.pipeline.batch_p2p_sync"),
                  .no_sync = stated("parallelism.data.no_sync"),
                  .overlap = stated("parallelism.data.overlap"),
                  .bucket = stated("parallelism.data.bucket"),

@@ -21,7 +21,7 @@ constexpr double kMoreGoodput = 0.005;  // of all time, by another interval
 constexpr double kAlike = 1e-4;         // of a step: settings that differ by less are as good
 
 /// Of a result without memory nothing is known to be too large.
-bool fits(const Metrics& m) { return m.memory.stages.empty() || m.memory.fits(); }
+bool is_within_memory(const Metrics& m) { return m.memory.stages.empty() || m.memory.fits(); }
 
 /// Shorter, or as short with fewer keys.
 bool is_better(const ChangeOutcome& a, const ChangeOutcome& b) {
@@ -98,7 +98,8 @@ const ChangeOutcome* best_setting(const Metrics& metrics,
                                   const std::vector<ChangeOutcome>& changes) {
   const ChangeOutcome* best = nullptr;
   for (const ChangeOutcome& change : changes) {
-    const bool worth_it = !fits(metrics) || saving(metrics, change.step) >= kWorthTrying;
+    const bool worth_it =
+        !is_within_memory(metrics) || saving(metrics, change.step) >= kWorthTrying;
     if (change.kind != ChangeKind::setting || !change.fits || !worth_it) continue;
     if (best == nullptr || is_better(change, *best)) best = &change;
   }
@@ -108,7 +109,7 @@ const ChangeOutcome* best_setting(const Metrics& metrics,
 std::string next_setting(const Metrics& metrics, const ChangeOutcome& best) {
   std::string text = fmt::format("--set {}: {} ({:+.1f} %)", fmt::join(best.settings, " --set "),
                                  humanise(best.step).text(), -100 * saving(metrics, best.step));
-  if (!fits(metrics))
+  if (!is_within_memory(metrics))
     text += fmt::format(", and it fits: {} of {}", humanise(best.peak).text(),
                         humanise(metrics.memory.capacity).text());
   const std::string full = full_memory_text(best.peak, metrics.memory.capacity);
@@ -125,7 +126,7 @@ Verdict verdict_of(const Explanation& explanation) {
       verdict.sentence = data_bound(*explanation.loader, m);
     if (best != nullptr) {
       verdict.next = next_setting(m, *best);
-    } else if (fits(m)) {
+    } else if (is_within_memory(m)) {
       verdict.next = "none of the settings tried makes the step shorter and fits in memory";
     } else {
       verdict.next = "none of the settings tried fits in memory; stepsim search tries all splits";

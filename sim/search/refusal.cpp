@@ -96,6 +96,7 @@ bool pipeline_fits(const Scenario& s, const Schedule& schedule) {
   const ScheduleNeeds& needs = schedule.needs;
   if (needs.least_chunks > 1 && p.stages < 2) return false;
   if (needs.overlaps && !p.overlap_p2p) return false;
+  if (p.batch_p2p_sync && p.overlap_p2p) return false;
   return needs.objection == nullptr || needs.objection(p.stages, s.micro_batches()).empty();
 }
 

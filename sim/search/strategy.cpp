@@ -146,6 +146,9 @@ void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase
   if (!base.stated.overlap_p2p) {
     p.pipeline.overlap_p2p = strategy.chunks > 1 || strategy.schedule->needs.overlaps;
   }
+  if (!base.stated.batch_p2p_sync) {
+    p.pipeline.batch_p2p_sync = default_batch_p2p_sync(scenario.framework, p.pipeline.overlap_p2p);
+  }
   p.pipeline.layers = stated_layers(strategy, scenario);
   scenario.training.micro_batch = strategy.micro_batch;
   scenario.training.recompute = recomputation(strategy, base.scenario.training.recompute);

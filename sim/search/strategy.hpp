@@ -12,7 +12,8 @@ namespace stepsim {
 
 /// Keys that the scenario states itself, of those whose defaults follow from a strategy.
 struct StatedKeys {
-  bool overlap_p2p = false, no_sync = false, overlap = false, bucket = false, first_bucket = false;
+  bool overlap_p2p = false, batch_p2p_sync = false, no_sync = false, overlap = false,
+       bucket = false, first_bucket = false;
   bool degree = false, shard_degree = false, broadcast_buffers = false;
   bool steps = false, warmup = false;
 };

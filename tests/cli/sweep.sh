@@ -43,19 +43,19 @@ grep -q "^[0-9]*,2,4 MiB,2,ok,,$step," whole.csv || fail "a point is not what ru
 many=(--vary parallelism.data.bucket=1..600MiB --format csv --jobs 2)
 # None where the program was killed before it had made its tables.
 done_points() {
-  python3 -c 'import sqlite3
-file = sqlite3.connect("killed.db")
+  python3 -c 'import sqlite3, sys
+file = sqlite3.connect(sys.argv[1])
 made = file.execute("SELECT count(*) FROM sqlite_master WHERE name = ?", ("points",)).fetchone()[0]
-print(file.execute("SELECT count(*) FROM points").fetchone()[0] if made else 0)'
+print(file.execute("SELECT count(*) FROM points").fetchone()[0] if made else 0)' "$1"
 }
 expect "never killed" 0 small.yaml "${many[@]}" --db calm.db
 cp out calm.csv
 # However long the first point takes: it is there when it is seen to be.
 "$program" sweep small.yaml "${many[@]}" --db killed.db --resume >out 2>err </dev/null &
-until [[ -s killed.db ]] && (($(done_points) > 0)) || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
+until [[ -s killed.db ]] && (($(done_points killed.db) > 0)) || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
 kill -9 $! 2>/dev/null || true
 wait $! 2>/dev/null || true
-kept=$(done_points)
+kept=$(done_points killed.db)
 ((kept > 0 && kept < 600)) || fail "not killed in the middle: $kept of 600 points are there"
 expect "resumed" 0 small.yaml "${many[@]}" --db killed.db --resume
 cmp -s out calm.csv || fail "what was killed and resumed is not the whole"
@@ -74,7 +74,8 @@ cmp -s out whole.csv || fail "two halves are not the whole"
 set -m
 "$program" sweep small.yaml --vary parallelism.data.bucket=1..9000MiB --db stopped.db >out 2>err &
 set +m
-sleep 1
+# Once a point is there, however busy the machine.
+until [[ -s stopped.db ]] && (($(done_points stopped.db) > 0)) || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
 kill -INT $!
 code=0
 wait $! || code=$?

@@ -57,6 +57,7 @@ class RandomScenario {
         pick_order_(seed + 2'000'000),
         pick_stack_(seed + 3'000'000),
         pick_lora_(seed + 4'000'000),
+        pick_sync_(seed + 6'000'000),
         contention_(contention) {
     pick_split();
     text_ = cluster() + model() + training() + parallelism() + data() + host();
@@ -240,21 +241,24 @@ class RandomScenario {
 
   std::string parallelism() {
     const std::string sharding = pick_.one_of(shardings());
-    const bool overlap_p2p = pick_.flip();
-    return fmt::format(
+    std::string text = fmt::format(
         "parallelism:\n  order: {}\n  tensor: {}\n  sequence: {}\n  overlap_tensor: {}\n"
         "  context: {{degree: {}, kind: {}}}\n{}"
-        "  pipeline: {{stages: {}, schedule: {}, chunks: {}, overlap_p2p: {}, "
-        "batch_p2p_sync: {}, scatter_gather: {}}}\n"
+        "  pipeline: {{stages: {}, schedule: {}, chunks: {}, overlap_p2p: {}, scatter_gather: "
+        "{}}}\n"
         "  data: {{sharding: {}{}, bucket: {} MiB, overlap: {}}}\n"
         "collectives: {{all_reduce: {}, all_gather: {}}}\n",
         fmt::join(order_, "-"), tensor_,
         tensor_ > 1 && stack_ != "vit" && (pick_.flip() || experts_), pick_.flip(), context_,
         pick_split_.one_of({"ring", "all_gather", "all_to_all"}), expert_split(), stages_,
-        chunks_ > 1 ? "interleaved" : pick_.one_of({"1f1b", "gpipe"}), chunks_, overlap_p2p,
-        !overlap_p2p && pick_.flip(), pick_.flip(), sharding, shard_groups(sharding),
-        pick_.between(1, 30), pick_.flip(), pick_.one_of({"auto", "ring", "tree"}),
-        pick_.one_of({"auto", "ring"}));
+        chunks_ > 1 ? "interleaved" : pick_.one_of({"1f1b", "gpipe"}), chunks_, pick_.flip(),
+        pick_.flip(), sharding, shard_groups(sharding), pick_.between(1, 30), pick_.flip(),
+        pick_.one_of({"auto", "ring", "tree"}), pick_.one_of({"auto", "ring"}));
+    const std::string behind = "overlap_p2p: false";
+    const std::size_t at = text.find(behind);
+    if (at != std::string::npos && pick_sync_.flip())
+      text.insert(at + behind.size(), ", batch_p2p_sync: true");
+    return text;
   }
 
   /// Gathers and reductions of ZeRO 2 and 3 meet on the NICs.
@@ -291,6 +295,7 @@ class RandomScenario {
   Picker pick_order_;
   Picker pick_stack_;  ///< encoders and decoders, likewise
   Picker pick_lora_;   ///< adapters, likewise
+  Picker pick_sync_;   ///< hosts that wait for transfers, likewise
   bool contention_;
   std::vector<std::string> order_ = {"tp", "cp", "ep", "dp", "pp"};
   int nodes_ = 1, gpus_ = 1, tensor_ = 1, stages_ = 1, data_ = 1;

@@ -332,6 +332,7 @@ TEST_CASE("bounds hold in random scenarios, too, and the reader agrees about the
     // What its text states of the keys that follow from a strategy.
     const SearchBase base{.scenario = read(text),
                           .stated = {.overlap_p2p = true,
+                                     .batch_p2p_sync = true,
                                      .overlap = true,
                                      .bucket = true,
                                      .shard_degree = text.find("shard_degree") != std::string::npos,
