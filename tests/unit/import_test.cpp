@@ -397,13 +397,29 @@ TEST_CASE("command lines that would give another model or split are refused") {
         "--context-parallel-size 0 is not between 1 and 10000");
   CHECK(error_of(megatron("--num-layers 24")) == "--hidden-size is missing");
   CHECK(error_of(megatron(kGpt + "--num-layers x")) == "--num-layers: 'x' is not a whole number");
+  CHECK(error_of(megatron(kGpt + "--num-layers 1e400")) ==
+        "--num-layers: '1e400' is not a whole number");
+  CHECK(error_of(megatron(kGpt + "--seq-length " + std::string(100'000, '9'))).size() < 200);
+  CHECK(error_of(megatron(kGpt + "--clip-grad 1e400")) == "none");
+  CHECK(error_of(megatron(kGpt + "--num-layers 0")) == "--num-layers 0 is not above 0");
+  CHECK(error_of(megatron(kGpt + "--nproc_per_node 0")) ==
+        "--nproc-per-node 0 is not between 1 and 1000");
+  CHECK(error_of(megatron(kGpt + "--nnodes 0")) == "--nnodes 0 is not between 1 and 1000000");
+  CHECK(error_of(megatron(kGpt + "--ddp-bucket-size 0")) == "--ddp-bucket-size 0 is not above 0");
+  CHECK(error_of(megatron(kGpt + "--num-experts 4 --moe-router-topk 8")) ==
+        "--moe-router-topk 8 is above --num-experts 4");
+  CHECK(error_of(megatron(kGpt + "--global-batch-size 33")) ==
+        "--global-batch-size 33 is not a whole number of --micro-batch-size 4 x 8 data-parallel "
+        "ranks");
   CHECK(error_of(megatron("--num-layers 24 --hidden-size 64 --num-attention-heads 4 "
                           "--tokenizer-type TikTokenizer")) ==
         "the vocabulary is that of tokenizer 'TikTokenizer', which is not known here: add "
         "--vocab-size N");
   // What the importer lets pass, the scenario's own checks do not.
-  CHECK(error_of(megatron(kGpt + "--tensor-model-parallel-size 3")).find("does not divide") !=
-        std::string::npos);
+  const std::string split = error_of(megatron(kGpt + "--tensor-model-parallel-size 3"));
+  CHECK(split.starts_with("the scenario made from the command line: "));
+  CHECK(split.find("does not divide") != std::string::npos);
+  CHECK(split.find("scenario.yaml") == std::string::npos);
 }
 
 TEST_CASE("DeepSpeed's buckets count elements, and floats are numbers") {
@@ -460,6 +476,22 @@ TEST_CASE("what a script leaves open is named with its place") {
   CHECK(of_script("N=24 N=24 P=$P:a P=$P:b\n" + kGpt + "--num-layers $N").notes.empty());
 }
 
+TEST_CASE("no experts are a dense model") {
+  CHECK_FALSE(
+      std::get<Transformer>(of_megatron("--num-experts 0").model.shape).experts.has_value());
+}
+
+TEST_CASE("what is no script is refused, not read as one without options") {
+  const auto error = [](const std::string& text) {
+    const File file("run.sh", text);
+    return error_of({.from = "megatron", .file = file.path()}).substr(file.path().size());
+  };
+  CHECK(error("# " + std::string(1 << 20, 'x') + "\n" + kGpt) ==
+        ": the file is larger than 1 MiB: this is no launch script");
+  CHECK(error(kGpt + "\n --bf16" + std::string(1, '\0')) ==
+        ":2:8: byte 0x00 is not text: this is no launch script");
+}
+
 TEST_CASE("mistakes in a script have their place") {
   const auto error = [](const std::string& text) {
     const File file("run.sh", text);
@@ -479,6 +511,11 @@ TEST_CASE("mistakes in a script have their place") {
         "scenario is one run\n"
         "    torchrun --nnodes 2 b.py; fi\n"
         "                        ^");
+  CHECK(error("run --num-experts 2 \\\n --moe-router-topk 4 " + kGpt) ==
+        ":2:20: --moe-router-topk 4 is above --num-experts 2\n   --moe-router-topk 4 " +
+            kGpt.substr(0, 139) + "\n" + std::string(21, ' ') + "^");
+  CHECK(error("torchrun --nnodes 0 " + kGpt)
+            .starts_with(":1:19: --nnodes 0 is not between 1 and 1000000"));
   CHECK(error("[ -f a.py ] || echo \"python a.py is missing\"\ntorchrun a.py " + kGpt) == "none");
 }
 
