@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "sim/command/command.hpp"
@@ -538,22 +539,59 @@ TEST_CASE("three batch sizes say how many GPUs there are, and four must fit toge
       "gradient_accumulation_steps": 2})";
   CHECK(of_deepspeed(all).scenario.cluster.gpus() == 32);
   CHECK(deepspeed_error(all, 3) ==
-        ": train_batch_size 256 is not train_micro_batch_size_per_gpu 4 x "
-        "gradient_accumulation_steps 2 x 24 data-parallel ranks");
+        ":1:22: train_batch_size 256 is not train_micro_batch_size_per_gpu 4 x "
+        "gradient_accumulation_steps 2 x 24 data-parallel ranks\n"
+        "  {\"train_batch_size\": 256, \"train_micro_batch_size_per_gpu\": 4,\n"
+        "                       ^");
   CHECK(of_deepspeed(R"({"train_batch_size": 2, "train_micro_batch_size_per_gpu": 1,
       "gradient_accumulation_steps": 1})")
             .scenario.cluster.gpus() == 2);
 }
 
-TEST_CASE("mistakes in DeepSpeed's file have their place or their key") {
-  CHECK(deepspeed_error("{\n  \"train_batch_size\": 8,\n}") == ":3:1: this is not JSON");
-  CHECK(deepspeed_error("[]") == ":1:1: a DeepSpeed configuration is an object");
-  CHECK(deepspeed_error("{}") ==
-        ": neither train_batch_size nor train_micro_batch_size_per_gpu is stated");
+TEST_CASE("mistakes in DeepSpeed's file have their place, all of them") {
+  const auto first_line = [](const std::string& json) {
+    const std::string error = deepspeed_error(json);
+    return error.substr(0, error.find('\n'));
+  };
+  CHECK(first_line("{\n  \"train_batch_size\": 8,\n}").starts_with(":3:1: this is no JSON: "));
+  CHECK(first_line("[]") == ":1:1: a DeepSpeed configuration is an object");
+  CHECK(first_line("{}") ==
+        ":1:1: neither train_batch_size nor train_micro_batch_size_per_gpu is stated");
   CHECK(deepspeed_error(R"({"train_batch_size": "many"})") ==
-        ": train_batch_size: \"many\" is not a number");
-  CHECK(deepspeed_error(R"({"train_batch_size": 8, "zero_optimization": {"stage": 4}})") ==
-        ": zero_optimization.stage: 4 is not 0, 1, 2 or 3");
+        ":1:22: train_batch_size: \"many\" is not a number\n"
+        "  {\"train_batch_size\": \"many\"}\n"
+        "                       ^");
+  CHECK(first_line(R"({"train_batch_size": 8, "zero_optimization": {"stage": 4}})") ==
+        ":1:56: zero_optimization.stage: 4 is not 0, 1, 2 or 3");
+  CHECK(first_line(R"({"train_batch_size": 8, "x": 1e400})") ==
+        ":1:30: '1e400' is too large for a number");
+  CHECK(first_line(R"({"train_batch_size": 8, "train_batch_size": 16})") ==
+        ":1:25: 'train_batch_size' is there twice");
+  CHECK(first_line("{\"x\": \"" + std::string(1 << 20, 'x') + "\"}") ==
+        ": the file is larger than 1 MiB: this is no DeepSpeed configuration");
+  for (const char* key :
+       {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"}) {
+    CAPTURE(key);
+    CHECK(first_line(fmt::format("{{\"{}\": 0}}", key))
+              .ends_with("0 is not a whole number from 1 to 1e12"));
+  }
+  CHECK(first_line(R"({"train_batch_size": 8, "optimizer": {"type": "SGD",
+                       "params": {"momentum": "high"}}})")
+            .ends_with("optimizer.params.momentum: \"high\" is not a number"));
+  CHECK(first_line(R"({"train_batch_size": 8, "communication_data_type": "int8"})") ==
+        ":1:52: communication_data_type: \"int8\" is not fp32, fp16 or bf16");
+  const std::string all = deepspeed_error(
+      "{\"train_batch_size\": -1,\n\"bf16\": true, \"zero_optimization\": 3,\n"
+      "\"fp16\": [], \"gradient_clipping\": \"yes\"}");
+  for (const char* said : {":1:22: train_batch_size: -1 is not a whole number from 1 to 1e12\n",
+                           ":2:9: bf16: true is not an object, write {\"enabled\": true}\n",
+                           ":2:36: zero_optimization: 3 is not an object, write {\"stage\": 3}\n",
+                           ":3:9: fp16: [...] is not an object\n",
+                           ":3:34: gradient_clipping: \"yes\" is not a number\n"}) {
+    CAPTURE(said);
+    CAPTURE(all);
+    CHECK(all.find(said) != std::string::npos);
+  }
 }
 
 TEST_CASE("DeepSpeed's options without a counterpart are noted, its defaults are not") {
@@ -597,8 +635,9 @@ TEST_CASE("DeepSpeed's offloaded optimizer is the CPU's") {
   CHECK(without.notes ==
         "not simulated as stated: zero_optimization.offload_optimizer: stage 0 offloads nothing\n");
   CHECK(deepspeed_error(R"({"train_batch_size": 8, "zero_optimization": {"stage": 2,
-      "offload_optimizer": {"device": "disk"}}})") ==
-        ": zero_optimization.offload_optimizer.device: \"disk\" is not none, cpu or nvme");
+      "offload_optimizer": {"device": "disk"}}})")
+            .starts_with(":2:39: zero_optimization.offload_optimizer.device: \"disk\" is not none, "
+                         "cpu or nvme\n"));
 }
 
 TEST_CASE("MiCS shards over so many neighbouring ranks") {
@@ -618,8 +657,9 @@ TEST_CASE("MiCS shards over so many neighbouring ranks") {
         "all ranks\n");
   CHECK(deepspeed_error(R"({"train_batch_size": 16, "zero_optimization": {"stage": 3,
       "mics_shard_size": 6}})",
-                        2) ==
-        ": zero_optimization.mics_shard_size: 6 does not divide 16 data-parallel ranks");
+                        2)
+            .starts_with(":2:26: zero_optimization.mics_shard_size: 6 does not divide 16 "
+                         "data-parallel ranks\n"));
 }
 
 TEST_CASE("an import that is written to a file reads back from it") {
