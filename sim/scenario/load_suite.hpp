@@ -18,6 +18,7 @@ struct SuiteRequest {
 struct LoadedSuite {
   Suite suite;
   std::vector<MeasuredRun> runs;  ///< in the order of the table
+  Place table;                    ///< where that begins
 };
 
 /// Reads and checks a suite and its table. Throws UserError with every mistake, or IoError when a
