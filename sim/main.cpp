@@ -75,6 +75,9 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     std::cerr << "a defect of stepsim: ";
     return fail(ExitCode::internal, error);
+  } catch (...) {  // a reader's own type that nobody caught
+    std::cerr << "a defect of stepsim: something was thrown that is no std::exception\n";
+    return static_cast<int>(ExitCode::internal);
   }
 }
 

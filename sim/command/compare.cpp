@@ -147,13 +147,7 @@ double parse_tolerance(const std::string& text) {
   const auto refuse = [&](const std::string& why) {
     throw UserError(fmt::format("--tolerance {} {}", quoted(text), why));
   };
-  const auto read = [&]() -> std::optional<LeadingNumber> {
-    try {
-      return leading_number(text);
-    } catch (const Mistake&) {
-      return std::nullopt;
-    }
-  }();
+  const auto read = number_if_any(text);
   if (!read) refuse("is no share: write it as in \"2 %\"");
   if (read->rest.empty()) refuse("has no unit: write " + with_per_cent(*read));
   if (read->rest != "%") refuse(fmt::format("is not in per cent: write \"{} %\"", read->number));

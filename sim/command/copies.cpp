@@ -44,6 +44,8 @@ std::string answer_of(const std::function<std::string(std::int64_t)>& work, std:
     return said(Ending::out_of_memory, "");
   } catch (const std::exception& error) {
     return said(Ending::internal_error, error.what());
+  } catch (...) {
+    return said(Ending::internal_error, "something was thrown that is no std::exception");
   }
 }
 

@@ -60,6 +60,24 @@ std::string fused_attention(const GpuProfile& gpu) {
 
 std::string size_text(double bytes) { return write_scalar(Bytes{bytes}); }
 
+namespace {
+
+/// What is wrong with the scenario that was made is no mistake in a file that the user has: said
+/// so, with its line.
+std::vector<Diagnostic> of_the_made(const UserError& error, const std::string& made,
+                                    const std::string& from) {
+  std::vector<Diagnostic> mistakes = error.diagnostics();
+  for (Diagnostic& mistake : mistakes) {
+    if (mistake.file != made) continue;
+    mistake.file.clear();
+    mistake.line = 0;
+    mistake.message = fmt::format("the scenario made from {}: {}", from, mistake.message);
+  }
+  return mistakes;
+}
+
+}  // namespace
+
 ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& notes) {
   std::error_code ignored;
   if (std::filesystem::equivalent(options.file, options.output, ignored))
@@ -68,7 +86,12 @@ ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& n
       options.from == "megatron" ? import_megatron(options) : import_deepspeed(options);
   const std::string text = draft.text();
   const std::string file = options.output.empty() ? "scenario.yaml" : options.output;
-  parse_scenario(text, file, library_for(file), {}, known_names());
+  try {
+    parse_scenario(text, file, library_for(file), {}, known_names());
+  } catch (const UserError& error) {
+    throw UserError(
+        of_the_made(error, file, options.file.empty() ? "the command line" : options.file));
+  }
   for (const std::string& note : draft.notes())
     notes << "not simulated as stated: " << note << '\n';
   if (options.output.empty()) {

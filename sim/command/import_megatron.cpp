@@ -12,6 +12,7 @@
 #include "sim/command/megatron_pipeline.hpp"
 #include "sim/command/shell_words.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/problems.hpp"
 #include "sim/core/source.hpp"
 
 namespace stepsim {
@@ -28,8 +29,9 @@ class MegatronImport {
         context_(o_.degree("context-parallel-size")),
         expert_(o_.degree("expert-model-parallel-size")) {
     machine_ = machine_for(
-        import.cluster, static_cast<int>(import.nodes > 0 ? import.nodes : o_.integer("nnodes", 0)),
-        static_cast<int>(o_.integer("nproc-per-node", 0)),
+        import.cluster,
+        static_cast<int>(import.nodes > 0 ? import.nodes : o_.up_to(kMostGpus, "nnodes", 0)),
+        static_cast<int>(o_.up_to(kMostOfNode, "nproc-per-node", 0)),
         static_cast<int>(std::min<std::int64_t>(replica() * expert_, kMostGpus)));
   }
 
@@ -45,7 +47,7 @@ class MegatronImport {
 
  private:
   using Entries = std::vector<std::string>;
-  static constexpr std::int64_t kMostGpus = 1'000'000;
+  static constexpr std::int64_t kMostGpus = 1'000'000, kMostOfNode = 1'000;
 
   std::int64_t replica() const { return tensor_ * stages_ * context_; }
 
@@ -90,11 +92,24 @@ class MegatronImport {
     return fused_attention(machine_.cluster.gpu);
   }
 
+  /// As stated, or one micro-batch a data-parallel rank.
+  std::int64_t global_batch(std::int64_t micro) {
+    const std::int64_t data = std::max<std::int64_t>(machine_.gpus() / replica(), 1);
+    const std::int64_t global = o_.positive("global-batch-size", micro * data);
+    // GPUs that are no whole number of replicas are refused by the scenario's own checks.
+    if (machine_.gpus() % replica() == 0 && global % (micro * data) != 0)
+      o_.refuse(
+          "global-batch-size",
+          fmt::format("--global-batch-size {} is not a whole number of --micro-batch-size {} x "
+                      "{} data-parallel ranks",
+                      global, micro, data));
+    return global;
+  }
+
   void write_training() {
     const std::int64_t micro = o_.required("micro-batch-size");
-    const std::int64_t data = std::max<std::int64_t>(machine_.gpus() / replica(), 1);
     Entries e{fmt::format("sequence_length: {}", o_.required("seq-length")),
-              fmt::format("global_batch: {}", o_.integer("global-batch-size", micro * data)),
+              fmt::format("global_batch: {}", global_batch(micro)),
               fmt::format("micro_batch: {}", micro),
               "precision: " + precision(),
               "gradients: " + gradients(),
@@ -105,7 +120,7 @@ class MegatronImport {
               "transformer_impl: " + transformer_impl()};
     if (o_.has("make-vocab-size-divisible-by"))
       e.push_back(
-          fmt::format("vocabulary_multiple: {}", o_.integer("make-vocab-size-divisible-by", 128)));
+          fmt::format("vocabulary_multiple: {}", o_.positive("make-vocab-size-divisible-by", 128)));
     if (o_.has("no-bias-dropout-fusion")) e.emplace_back("bias_dropout_fusion: false");
     if (o_.has("rampup-batch-size"))
       draft_.note("--rampup-batch-size", "the batch has its final size");
@@ -118,8 +133,8 @@ class MegatronImport {
     draft_.line(fmt::format("  tensor: {}", tensor_));
     if (o_.has("sequence-parallel") && tensor_ > 1) draft_.line("  sequence: true");
     if (context_ > 1) write_context();
-    if (o_.has("num-experts")) write_experts();
-    if (expert_ > 1 && !o_.has("num-experts"))
+    if (has_megatron_experts(o_)) write_experts();
+    if (expert_ > 1 && !has_megatron_experts(o_))
       throw UserError(
           fmt::format("--expert-model-parallel-size {} without --num-experts", expert_));
     if (stages_ > 1) write_megatron_pipeline(o_, draft_);
@@ -133,7 +148,7 @@ class MegatronImport {
     if (instances > 1) data.push_back(fmt::format("shard_degree: {}", shard_degree(instances)));
     if (o_.has("ddp-bucket-size")) {
       const double element = gradients() == "fp32" ? 4 : 2;
-      const auto elements = static_cast<double>(o_.integer("ddp-bucket-size", 0));
+      const auto elements = static_cast<double>(o_.positive("ddp-bucket-size", 0));
       data.push_back("bucket: " + size_text(elements * element));
     }
     draft_.map("  data", data);
@@ -226,11 +241,26 @@ class MegatronImport {
   Machine machine_;
 };
 
+/// Half a script, or something else that holds no word, would read as one without options.
+std::shared_ptr<const Source> source_of_script(const std::string& path) {
+  auto source = read_source(path);
+  Problems problems;
+  const std::size_t null = source->text.find('\0');
+  if (source->text.size() > kLargestFile)
+    problems.add({source, 0, 0}, "",
+                 fmt::format("the file is larger than {} MiB: this is no launch script",
+                             kLargestFile >> 20));
+  else if (null != std::string::npos)
+    problems.add(place_at(source, null), "", "byte 0x00 is not text: this is no launch script");
+  problems.throw_if_any();
+  return source;
+}
+
 }  // namespace
 
 Draft import_megatron(const ImportOptions& options) {
   Script script;
-  if (!options.file.empty()) script = read_script(read_source(options.file));
+  if (!options.file.empty()) script = read_script(source_of_script(options.file));
   for (const std::string& argument : options.arguments) script.words.push_back({argument, {}});
   MegatronOptions arguments(script.words);
   Draft draft = MegatronImport(arguments, options).write();

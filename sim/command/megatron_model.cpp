@@ -25,7 +25,7 @@ void refuse_other_models(MegatronOptions& o) {
 }
 
 std::int64_t vocabulary(MegatronOptions& o) {
-  if (o.has("vocab-size")) return o.integer("vocab-size", 0);
+  if (o.has("vocab-size")) return o.positive("vocab-size", 0);
   const std::string tokenizer = o.text("tokenizer-type", "none");
   if (tokenizer == "GPT2BPETokenizer") return 50257;
   if (tokenizer == "Llama2Tokenizer") return 32000;
@@ -38,7 +38,7 @@ std::int64_t ffn(MegatronOptions& o) {
   const std::int64_t hidden = o.required("hidden-size");
   // Two thirds of 4h in multiples of 64 where the MLP is gated.
   const std::int64_t preset = o.has("swiglu") ? hidden * 4 * 2 / 3 / 64 * 64 : 4 * hidden;
-  return o.integer("ffn-hidden-size", preset);
+  return o.positive("ffn-hidden-size", preset);
 }
 
 /// The frequency N is one layer with experts, then N - 1 without; or each layer is listed.
@@ -62,9 +62,14 @@ std::int64_t dense_layers(MegatronOptions& o, std::int64_t layers) {
 
 void add_experts(MegatronOptions& o, Draft& draft, Entries& e) {
   const std::int64_t count = o.integer("num-experts", 0);
+  const std::int64_t chosen = o.positive("moe-router-topk", 2);
+  if (chosen > count)
+    o.refuse(o.has("moe-router-topk") ? "moe-router-topk" : "num-experts",
+             fmt::format("--moe-router-topk {}{} is above --num-experts {}", chosen,
+                         o.has("moe-router-topk") ? "" : ", its default,", count));
   e.push_back(
       fmt::format("experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}, dense_layers: {}}}",
-                  count, o.integer("moe-router-topk", 2), o.integer("moe-ffn-hidden-size", ffn(o)),
+                  count, chosen, o.positive("moe-ffn-hidden-size", ffn(o)),
                   o.integer("moe-shared-expert-intermediate-size", 0),
                   dense_layers(o, o.required("num-layers"))));
   if (!o.has("disable-bias-linear"))
@@ -96,6 +101,8 @@ void add_heads(MegatronOptions& o, Entries& e) {
 
 }  // namespace
 
+bool has_megatron_experts(MegatronOptions& o) { return o.integer("num-experts", 0) > 0; }
+
 void write_megatron_model(MegatronOptions& o, Draft& draft) {
   refuse_other_models(o);
   const std::string position =
@@ -120,7 +127,7 @@ void write_megatron_model(MegatronOptions& o, Draft& draft) {
   } else {
     add_heads(o, e);
   }
-  if (o.has("num-experts")) add_experts(o, draft, e);
+  if (has_megatron_experts(o)) add_experts(o, draft, e);
   draft.map("model", e);
 }
 

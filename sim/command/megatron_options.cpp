@@ -140,21 +140,11 @@ std::string shown_option(std::string_view name, const std::vector<std::string>& 
   return fmt::format("--{}{}{}", name, values.empty() ? "" : " ", fmt::join(values, " "));
 }
 
-/// `place` has no source where the value stands on stepsim's own command line.
-[[noreturn]] void refuse_value(std::string_view name, const std::string& value,
-                               const Place& place) {
-  Diagnostic mistake{.message = fmt::format("--{}: '{}' is not a whole number", name, value)};
-  if (!place.source) throw UserError({mistake});
-  mistake.file = place.source->name;
-  mistake.line = place.line;
-  mistake.column = place.column;
-  mistake.source_line = place.source->line(place.line);
-  if (value.find("$(") != std::string::npos) {
-    mistake.proposal = "write the number: no shell computes it here";
-  } else if (value.find('$') != std::string::npos) {
-    mistake.proposal = "write the number: the script does not assign it";
-  }
-  throw UserError({mistake});
+/// What to write instead of a value of a script that is no number.
+std::string proposal_for(const std::string& value, const Place& place) {
+  if (!place.source || value.find('$') == std::string::npos) return "";
+  return value.find("$(") != std::string::npos ? "write the number: no shell computes it here"
+                                               : "write the number: the script does not assign it";
 }
 
 }  // namespace
@@ -198,28 +188,53 @@ std::vector<std::string> MegatronOptions::list(std::string_view name) {
 std::int64_t MegatronOptions::integer(std::string_view name, std::int64_t preset) {
   if (!has(name)) return preset;
   const std::string value = text(name);
-  const auto number = leading_number(value);
+  const auto number = number_if_any(value);
   const bool whole = number && number->rest.empty() && number->value >= 0 &&
                      number->value <= 1e12 &&
                      number->value == static_cast<double>(static_cast<std::int64_t>(number->value));
-  if (!whole) refuse_value(name, value, options_.find(name)->second.value_place);
+  if (!whole)
+    refuse(name, fmt::format("--{}: {} is not a whole number", name, quoted(value)),
+           proposal_for(value, options_.find(name)->second.value_place));
   return static_cast<std::int64_t>(number->value);
+}
+
+std::int64_t MegatronOptions::positive(std::string_view name, std::int64_t preset) {
+  const std::int64_t number = integer(name, preset);
+  if (number == 0 && has(name)) refuse(name, fmt::format("--{} 0 is not above 0", name));
+  return number;
 }
 
 std::int64_t MegatronOptions::required(std::string_view name) {
   if (!has(name)) throw UserError(fmt::format("--{} is missing", name));
-  return integer(name, 0);
+  return positive(name, 0);
 }
 
-std::int64_t MegatronOptions::degree(std::string_view name) {
-  const std::int64_t degree = integer(name, 1);
-  if (degree < 1 || degree > kMostRanks)
-    throw UserError(fmt::format("--{} {} is not between 1 and {}", name, degree, kMostRanks));
-  return degree;
+std::int64_t MegatronOptions::up_to(std::int64_t most, std::string_view name, std::int64_t preset) {
+  const std::int64_t number = integer(name, preset);
+  if (has(name) && (number < 1 || number > most))
+    refuse(name, fmt::format("--{} {} is not between 1 and {}", name, number, most));
+  return number;
+}
+
+std::int64_t MegatronOptions::degree(std::string_view name) { return up_to(kMostRanks, name, 1); }
+
+void MegatronOptions::refuse(std::string_view name, const std::string& message,
+                             const std::string& proposal) const {
+  Diagnostic mistake{.message = message, .proposal = proposal};
+  const auto option = options_.find(name);
+  // What stands on stepsim's own command line has no place.
+  if (option != options_.end() && option->second.value_place.source) {
+    const Place& place = option->second.value_place;
+    mistake.file = place.source->name;
+    mistake.line = place.line;
+    mistake.column = place.column;
+    mistake.source_line = place.source->line(place.line);
+  }
+  throw UserError({mistake});
 }
 
 bool MegatronOptions::is_zero(std::string_view name) {
-  const auto number = leading_number(text(name));
+  const auto number = number_if_any(text(name));
   return number && number->value == 0;
 }
 

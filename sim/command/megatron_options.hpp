@@ -27,10 +27,17 @@ class MegatronOptions {
   std::vector<std::string> list(std::string_view name);
   /// Throws UserError where the word is not a whole number from 0 to 1e12.
   std::int64_t integer(std::string_view name, std::int64_t preset);
+  /// Likewise, and where it is 0.
+  std::int64_t positive(std::string_view name, std::int64_t preset);
   /// Likewise, and where the option is absent.
   std::int64_t required(std::string_view name);
+  /// Throws UserError outside 1 to `most`; `preset` may lie there.
+  std::int64_t up_to(std::int64_t most, std::string_view name, std::int64_t preset);
   /// Of a split, 1 where the option is absent. Throws UserError outside 1 to 10,000.
   std::int64_t degree(std::string_view name);
+  /// Throws UserError with the place of the option's value, which a script has.
+  [[noreturn]] void refuse(std::string_view name, const std::string& message,
+                           const std::string& proposal = "") const;
   bool is_zero(std::string_view name);
   /// "--name value"
   std::string shown(std::string_view name);

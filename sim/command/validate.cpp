@@ -313,6 +313,21 @@ void write_record(const std::string& file, const Validation& validation, std::os
   save_files({{file, to_yaml(record)}, {runs_file, to_csv(updated(before.runs, runs))}});
 }
 
+/// At the filter, or at the tables without rows.
+[[noreturn]] void refuse_emptiness(const ValidateOptions& options,
+                                   const std::vector<LoadedSuite>& suites) {
+  const std::string message = "no row is left to validate";
+  Problems problems;
+  if (!options.filter.empty()) {
+    const auto filter = std::make_shared<Source>(Source{"--filter", "", options.filter, true});
+    problems.add({filter, 0, 1}, "", message, "no row meets it");
+  } else {
+    for (const LoadedSuite& loaded : suites) problems.add(loaded.table, "", message);
+  }
+  problems.throw_if_any();
+  throw UserError(message);
+}
+
 std::string formatted(const ValidateOptions& options, const Validation& validation) {
   if (options.format == "json") return validation_json(validation);
   if (options.format == "csv") return validation_csv(validation);
@@ -342,7 +357,7 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
   Validation validation =
       validation_of(suites, std::move(results), all_done && options.filter.empty());
   if (validation.rows.empty() && !all_done) return ExitCode::incomplete;
-  if (validation.rows.empty()) throw UserError("no row is left to validate");
+  if (validation.rows.empty()) refuse_emptiness(options, suites);
   if (!options.baseline.empty()) {
     for (const auto& worse : {worse_than(baseline.groups, recorded(validation)),
                               worse_than(baseline.choices, recorded_choices(validation))})

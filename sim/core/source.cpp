@@ -94,6 +94,15 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
+Place place_at(const std::shared_ptr<const Source>& source, std::size_t offset) {
+  const std::string& text = source->text;
+  offset = std::min(offset, text.size());
+  const auto end = text.begin() + static_cast<std::ptrdiff_t>(offset);
+  const auto line = std::count(text.begin(), end, '\n');
+  const std::size_t start = line == 0 ? 0 : text.rfind('\n', offset - 1) + 1;
+  return {source, static_cast<int>(line) + 1, static_cast<int>(offset - start) + 1};
+}
+
 std::size_t first_non_text(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = sequence_length(text, at);

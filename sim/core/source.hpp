@@ -43,6 +43,9 @@ std::string joined(const std::string& folder, const std::string& name);
 /// "'text'" with control characters escaped and long texts cut, for use inside a sentence.
 std::string quoted(const std::string& text);
 
+/// The line and column of the byte at that offset.
+Place place_at(const std::shared_ptr<const Source>& source, std::size_t offset);
+
 /// Offset of the first byte that is not text (a control character, or not UTF-8); npos when all is
 /// well.
 std::size_t first_non_text(const std::string& text);

@@ -26,6 +26,22 @@ void read_columns(const std::vector<Cell>& head, int line,
   }
 }
 
+/// Whether it can be read; if not, why.
+bool is_readable(const std::shared_ptr<const Source>& source, Problems& problems) {
+  const std::string& text = source->text;
+  if (text.size() > kLargestMeasurements) {
+    problems.add({source, 0, 0}, "",
+                 fmt::format("the file is larger than {} MiB", kLargestMeasurements >> 20));
+    return false;
+  }
+  const std::size_t bad = first_non_text(text);
+  if (bad == std::string::npos) return true;
+  problems.add(place_at(source, bad), "",
+               fmt::format("byte 0x{:02x} is not text: a table is text in UTF-8",
+                           static_cast<unsigned char>(text[bad])));
+  return false;
+}
+
 }  // namespace
 
 std::size_t Table::index_of(const std::string& column) const {
@@ -35,14 +51,7 @@ std::size_t Table::index_of(const std::string& column) const {
 
 Table read_table(const std::shared_ptr<const Source>& source, Problems& problems) {
   Table table{.head = {source, 1, 1}};
-  if (source->text.size() > kLargestMeasurements ||
-      first_non_text(source->text) != std::string::npos) {
-    problems.add({source, 0, 0}, "",
-                 source->text.size() > kLargestMeasurements
-                     ? fmt::format("the file is larger than {} MiB", kLargestMeasurements >> 20)
-                     : "the file is not text in UTF-8");
-    return table;
-  }
+  if (!is_readable(source, problems)) return table;
   std::vector<Line> lines = lines_of(source->text);
   std::erase_if(lines, [](const Line& line) { return trimmed(line.text, " \t").front() == '#'; });
   if (lines.empty()) {

@@ -67,12 +67,15 @@ class Ruler {
 
 /// "unexpected end of input" of "[json...] parse error at line 1, column 5: syntax error while
 /// parsing value - unexpected end of input; last read: '...'".
-std::string reason_of(const Json::exception& error) {
+std::string reason_of(const nlohmann::detail::exception& error) {
   std::string text = error.what();
   const std::size_t dash = text.find(" - ");
   if (dash != std::string::npos) text = text.substr(dash + 3);
+  if (text.starts_with('[')) text = text.substr(text.find(' ') + 1);  // the library's own number
   return text.substr(0, text.find(';'));
 }
+
+constexpr int kOutOfRange = 406;  ///< the library's id of a number that no double can hold
 
 class Handler : public nlohmann::json_sax<Json> {
  public:
@@ -111,9 +114,14 @@ class Handler : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  bool parse_error(std::size_t position, const std::string&,
+  bool parse_error(std::size_t position, const std::string& token,
                    const nlohmann::detail::exception& error) override {
     failed_ = true;
+    if (error.id == kOutOfRange) {
+      problems_.add(begin(), "",
+                    fmt::format("{} is too large for a number", stepsim::quoted(token)));
+      return false;
+    }
     const bool ended = position > source_->text.size();
     const std::size_t offset = position == 0 ? 0 : position - 1;
     Ruler ruler(source_->text);
@@ -156,7 +164,7 @@ class Handler : public nlohmann::json_sax<Json> {
     if (open_.size() == kDeepest) {
       failed_ = true;
       problems_.add(place, "",
-                    "maps and lists inside each other more deeply than measurements are");
+                    fmt::format("maps and lists inside each other more than {} deep", kDeepest));
       return false;
     }
     JsonTree& value = add();

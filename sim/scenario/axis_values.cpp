@@ -175,7 +175,7 @@ bool is_range(const std::string& text) { return text.find("..") != std::string::
 void add_item(const std::string& item, const Place& place, SweepAxis& axis, Problems& problems,
               UsualStep usual = UsualStep::counts) {
   if (axis.paths.size() > 1) return add_one(split(item, ':'), place, axis, problems);
-  const bool path = item.find('/') != std::string::npos && !leading_number(item);
+  const bool path = item.find('/') != std::string::npos && !number_if_any(item);
   if (!is_range(item) || path) return add_one({item}, place, axis, problems);
   try {
     for (const std::string& text : unfolded(item, usual)) add_one({text}, place, axis, problems);

@@ -28,17 +28,21 @@ void describe(Io& io, KnownGap& k) {
   io.field("reason", k.reason, required(), "why they are not expected to be met");
 }
 
+// Times of a step have limits (suite_runs.cpp), and so have what predictions are off.
+inline constexpr Rules any_size = between(0, 1e9);
+inline constexpr Rules any_bias = between(-1, 1e9);
+
 template <class Io>
 void describe(Io& io, RecordedErrors& r) {
   io.field("suite", r.suite, required(), "its short name");
   io.field("name", r.name, any, "of the group; absent: the whole suite");
   io.field("value", r.value, any, "that its rows share");
-  io.field("rows", r.rows, required(), "how many");
-  io.field("mean", r.mean, required(), "of the errors' absolute values");
-  io.field("median", r.median, required(), "likewise");
-  io.field("p90", r.p90, required(), "likewise, the 90th percentile");
-  io.field("max", r.max, required(), "likewise");
-  io.field("bias", r.bias, required(), "mean of the errors with their signs");
+  io.field("rows", r.rows, required(large_count), "how many");
+  io.field("mean", r.mean, required(any_size), "of the errors' absolute values");
+  io.field("median", r.median, required(any_size), "likewise");
+  io.field("p90", r.p90, required(any_size), "likewise, the 90th percentile");
+  io.field("max", r.max, required(any_size), "likewise");
+  io.field("bias", r.bias, required(any_bias), "mean of the errors with their signs");
   io.field("not_fitting", r.not_fitting, any, "rows that are predicted not to fit in memory");
 }
 
@@ -46,14 +50,16 @@ template <class Io>
 void describe(Io& io, RecordedChoices& r) {
   io.field("suite", r.suite, required(), "its short name");
   io.field("with_known", r.with_known, any, "also rows that are known not to be met");
-  io.field("jobs", r.jobs, required(), "measured in several ways");
-  io.field("ways", r.ways, required(), "of all jobs");
-  io.field("fastest", r.fastest, required(), "jobs whose predicted best was the fastest");
-  io.field("loss", r.loss, required(), "mean time of predicted bests over the fastest, less one");
-  io.field("blind_loss", r.blind_loss, required(), "the same of ways taken blindly");
-  io.field("largest_loss", r.largest_loss, required(), "of predicted bests");
-  io.field("pairs", r.pairs, required(), "of ways, up to 2, 5, 10 % and further apart");
-  io.field("in_order", r.in_order, required(), "of these, as predicted");
+  io.field("jobs", r.jobs, required(non_negative), "measured in several ways");
+  io.field("ways", r.ways, required(non_negative), "of all jobs");
+  io.field("fastest", r.fastest, required(non_negative),
+           "jobs whose predicted best was the fastest");
+  io.field("loss", r.loss, required(any_size),
+           "mean time of predicted bests over the fastest, less one");
+  io.field("blind_loss", r.blind_loss, required(any_size), "the same of ways taken blindly");
+  io.field("largest_loss", r.largest_loss, required(any_size), "of predicted bests");
+  io.field("pairs", r.pairs, required(non_negative), "of ways, up to 2, 5, 10 % and further apart");
+  io.field("in_order", r.in_order, required(non_negative), "of these, as predicted");
 }
 
 template <class Io>

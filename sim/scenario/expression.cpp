@@ -6,11 +6,14 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <muparserx/mpParser.h>
 
 #include "sim/core/source.hpp"
+#include "sim/core/suggest.hpp"
 
 namespace stepsim {
 namespace {
@@ -20,6 +23,8 @@ constexpr std::size_t kLongest = 1000;  // bytes; the longest of a suite have ab
 /// The library's sentence without what our messages have anyway: the position, the full stop.
 std::string message_of(const mup::ParserError& error) {
   std::string text = error.GetMsg();
+  // Its own checks of what it has put together; a sign before which nothing stands breaks them.
+  if (text.find("ssertion") != std::string::npos) return "an operator lacks its left side";
   text = text.substr(0, text.find(" found at position"));
   text = text.substr(0, text.find(" at position"));
   while (text.ends_with('.') || text.ends_with('!')) text.pop_back();
@@ -98,6 +103,86 @@ class Divide : public mup::IOprtBin {
   }
 };
 
+/// A function of numbers. Of its own the library has some that take a text for 0, or read memory
+/// that nobody wrote.
+struct Function {
+  const char* name;
+  int count;  ///< of its arguments; kAnyCount: one and more
+  double (*value)(const std::vector<double>& arguments);
+};
+
+constexpr int kAnyCount = -1;
+using Numbers = std::vector<double>;
+
+constexpr Function kFunctions[] = {
+    {"abs", 1, [](const Numbers& of) { return std::abs(of[0]); }},
+    {"cbrt", 1, [](const Numbers& of) { return std::cbrt(of[0]); }},
+    {"exp", 1, [](const Numbers& of) { return std::exp(of[0]); }},
+    {"ln", 1, [](const Numbers& of) { return std::log(of[0]); }},
+    {"log", 1, [](const Numbers& of) { return std::log(of[0]); }},
+    {"log10", 1, [](const Numbers& of) { return std::log10(of[0]); }},
+    {"log2", 1, [](const Numbers& of) { return std::log2(of[0]); }},
+    {"max", kAnyCount, [](const Numbers& of) { return *std::max_element(of.begin(), of.end()); }},
+    {"min", kAnyCount, [](const Numbers& of) { return *std::min_element(of.begin(), of.end()); }},
+    {"pow", 2, [](const Numbers& of) { return std::pow(of[0], of[1]); }},
+    {"sqrt", 1, [](const Numbers& of) { return std::sqrt(of[0]); }},
+    {"sum", kAnyCount,
+     [](const Numbers& of) { return std::accumulate(of.begin(), of.end(), 0.0); }},
+};
+
+bool is_function(const std::string& name) {
+  return std::any_of(std::begin(kFunctions), std::end(kFunctions),
+                     [&](const Function& known) { return name == known.name; });
+}
+
+class Call : public mup::ICallback {
+ public:
+  explicit Call(const Function& function)
+      : ICallback(mup::cmFUNC, function.name, function.count), function_(&function) {}
+  void Eval(mup::ptr_val_type& result, const mup::ptr_val_type* arguments, int count) override {
+    const int at = std::max(GetExprPos(), 0);
+    if (count < 1) throw ExpressionError{fmt::format("{} of nothing", function_->name), at};
+    Numbers numbers;
+    for (int i = 0; i < count; ++i) {
+      const mup::IValue& value = *arguments[i];
+      if (!value.IsScalar())
+        throw mup::ParserError(mup::ErrorContext(mup::ecTYPE_CONFLICT_FUN, at, function_->name,
+                                                 value.GetType(), 'f', i + 1));
+      numbers.push_back(value.GetFloat());
+    }
+    const double value = function_->value(numbers);
+    if (!std::isfinite(value))
+      throw ExpressionError{
+          fmt::format("{}({}) is no finite number", function_->name, fmt::join(numbers, ", ")), at};
+    *result = value;
+  }
+  const mup::char_type* GetDesc() const override { return "a function of numbers"; }
+  mup::IToken* Clone() const override { return new Call(*this); }
+
+ private:
+  const Function* function_;
+};
+
+/// A word before a parenthesis that is no function. The library would take it for a column, and be
+/// surprised by the parenthesis.
+void refuse_unknown_functions(const std::string& text) {
+  bool quoted = false;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < text.size(); i = std::max(end, i + 1)) {
+    if (text[i] == '"') quoted = !quoted;
+    end = i;
+    while (end < text.size() && is_word(text[end])) ++end;
+    const std::string word = text.substr(i, end - i);
+    const std::size_t next = text.find_first_not_of(' ', end);
+    const bool calls = next != std::string::npos && text[next] == '(' && !word.empty() &&
+                       std::isdigit(static_cast<unsigned char>(word[0])) == 0;
+    if (!calls || quoted || word == "and" || word == "or" || is_function(word)) continue;
+    throw ExpressionError{fmt::format("no function {}, {}", stepsim::quoted(word),
+                                      did_you_mean(word, function_names())),
+                          static_cast<int>(i)};
+  }
+}
+
 using Values = std::map<std::string, mup::Value>;
 
 /// A word, or a text in quotes, of an expression.
@@ -132,21 +217,48 @@ Operand operand_after(const std::string& text, std::size_t begin) {
   return {text.substr(begin, end - begin), static_cast<int>(begin)};
 }
 
-/// What the library's complaint about types is about: both sides of an operator, or all there is.
+/// Words and texts from `begin` on, up to `end`.
+std::vector<Operand> operands_between(const std::string& text, std::size_t begin, std::size_t end) {
+  std::vector<Operand> all;
+  for (std::size_t at = begin; at < end;) {
+    const Operand next = operand_after(text, at);
+    if (!next.text.empty() && static_cast<std::size_t>(next.offset) < end) all.push_back(next);
+    at = static_cast<std::size_t>(next.offset) + std::max<std::size_t>(next.text.size(), 1);
+  }
+  return all;
+}
+
+/// Of all calls of that function, which are few.
+std::vector<Operand> arguments_of(const std::string& function, const std::string& text) {
+  std::vector<Operand> all;
+  for (std::size_t at = text.find(function); at != std::string::npos;
+       at = text.find(function, at + 1)) {
+    const std::size_t open = text.find_first_not_of(' ', at + function.size());
+    const bool is_whole = at == 0 || !is_word(text[at - 1]);
+    if (!is_whole || open == std::string::npos || text[open] != '(') continue;
+    std::size_t close = open;
+    int depth = 0;
+    do {
+      depth += text[close] == '(' ? 1 : text[close] == ')' ? -1 : 0;
+      ++close;
+    } while (depth > 0 && close < text.size());
+    const auto arguments = operands_between(text, open, close);
+    all.insert(all.end(), arguments.begin(), arguments.end());
+  }
+  return all;
+}
+
+/// What the library's complaint about types is about: both sides of an operator, the arguments of a
+/// function, or all there is.
 std::vector<Operand> operands_of(const mup::ParserError& error, const std::string& text) {
+  if (is_function(error.GetToken())) return arguments_of(error.GetToken(), text);
   if (error.GetCode() == mup::ecEVAL && error.GetPos() >= 0) {
     const auto at = static_cast<std::size_t>(offset_of(error, text));
     const std::string& sign = error.GetToken();
     if (!sign.empty() && !is_word(sign.front()))
       return {operand_before(text, at), operand_after(text, at + sign.size())};
   }
-  std::vector<Operand> all;
-  for (std::size_t at = 0; at < text.size();) {
-    const Operand next = operand_after(text, at);
-    if (!next.text.empty()) all.push_back(next);
-    at = static_cast<std::size_t>(next.offset) + std::max<std::size_t>(next.text.size(), 1);
-  }
-  return all;
+  return operands_between(text, 0, text.size());
 }
 
 bool is_about_types(const mup::ParserError& error) {
@@ -221,6 +333,18 @@ struct Expression::Parser {
     for (const char* word : {"/", "//", "^", "and", "or"}) {
       if (engine.IsOprtDefined(word)) engine.RemoveOprt(word);
     }
+    // Of bits: shifts by less than nothing are whatever the processor makes of them.
+    for (const char* sign : {"&", "|", "<<", ">>"}) {
+      if (engine.IsOprtDefined(sign)) engine.RemoveOprt(sign);
+    }
+    // The factorial of 1e9 takes that many multiplications.
+    if (engine.IsPostfixOprtDefined("!")) engine.RemovePostfixOprt("!");
+    // A whole number of 64 bits is not what a number became.
+    for (const char* cast : {"(int)", "(float)"}) {
+      if (engine.IsInfixOprtDefined(cast)) engine.RemoveInfixOprt(cast);
+    }
+    engine.ClearFun();
+    for (const Function& function : kFunctions) engine.DefineFun(new Call(function));
     engine.DefineOprt(new Join);
     engine.DefineOprt(new Divide);
     engine.DefineOprt(new Power);
@@ -246,9 +370,16 @@ std::string text_of(const Datum& datum) {
   return whole ? fmt::format("{:.0f}", number) : fmt::format("{}", number);
 }
 
+std::vector<std::string> function_names() {
+  std::vector<std::string> names;
+  for (const Function& function : kFunctions) names.emplace_back(function.name);
+  return names;
+}
+
 Expression::Expression(const std::string& text) : text_(text), parser_(std::make_unique<Parser>()) {
   if (text.size() > kLongest)
     throw ExpressionError{fmt::format("longer than {} characters", kLongest), 0};
+  refuse_unknown_functions(text);
   mup::ParserX& engine = parser_->engine;
   try {
     engine.SetExpr(with_signs(text));

@@ -2,7 +2,7 @@
 //
 // The language is muparserx's (https://beltoforion.de/en/muparserx): numbers, texts in double
 // quotes, + - * / ^, comparisons, `and` and `or`, `condition ? a : b`, `//` to join texts and
-// numbers, min, max, abs, sqrt, log and their like. Nothing can be assigned. The only header whose
+// numbers. The functions are ours, of numbers alone; nothing can be assigned. The only header whose
 // .cpp sees the library.
 #pragma once
 
@@ -20,6 +20,9 @@ using Datum = std::variant<double, bool, std::string>;
 Datum datum_of(const std::string& text);
 /// 8, 0.25, true; texts as they are.
 std::string text_of(const Datum& datum);
+
+/// The functions that an expression can call.
+std::vector<std::string> function_names();
 
 /// Why an expression does not parse, or has no value.
 struct ExpressionError {

@@ -21,6 +21,17 @@ const Tree& language_model(const Tree& config) {
   return nested ? text->value : config;
 }
 
+/// JSON allows them, and readers differ in which of them they take.
+void refuse_duplicates(const Tree& map, const std::string& path, Problems& problems) {
+  for (const Entry& entry : map.entries) {
+    const Entry* first = map.find(entry.key);
+    if (first == &entry) continue;
+    problems.add(entry.key_place, path,
+                 fmt::format("{}: duplicate key {}, first given on line {}", path,
+                             quoted(entry.key), first->key_place.line));
+  }
+}
+
 }  // namespace
 
 bool is_huggingface(const std::string& file) { return file.ends_with(".json"); }
@@ -34,6 +45,8 @@ std::shared_ptr<const Source> as_yaml(const Source& json) {
 std::optional<Tree> model_of_huggingface(const Tree& config, const std::string& path,
                                          Problems& problems) {
   const Tree& text = language_model(config);
+  refuse_duplicates(config, path, problems);
+  if (&text != &config) refuse_duplicates(text, path, problems);
   const Entry* type = text.find("model_type");
   if (type == nullptr || type->value.kind != Tree::Kind::scalar) {
     problems.add(text.place, path, fmt::format("{}: a Hugging Face config has a model_type", path),

@@ -110,6 +110,12 @@ void check_words(const Suite& suite, const Place& start, Problems& problems) {
   if (trimmed(suite.name).empty() || suite.name.find('\n') != std::string::npos)
     problems.add(start, "suite", "suite: its name is one line, and not empty",
                  "leave it out: it is the file's then");
+  for (const NamedPhrase& group : suite.groups) {
+    if (trimmed(group.name).empty() || group.name.find_first_of("\n\r") != std::string::npos)
+      problems.add(group.place, "groups",
+                   fmt::format("groups: the name of a group is one line, and not empty: {}",
+                               stepsim::quoted(group.name)));
+  }
   for (const KnownGap& gap : suite.known) {
     if (trimmed(gap.reason).empty())
       problems.add(gap.where.place, "known", "known: its reason is empty",
@@ -117,17 +123,57 @@ void check_words(const Suite& suite, const Place& start, Problems& problems) {
   }
 }
 
+/// A list as a whole can be mapped, to a text in brackets; what is in it has no name.
+std::vector<std::string> paths_to_map() {
+  std::vector<std::string> paths;
+  for (const std::string& path : scenario_paths()) {
+    const std::size_t entries = path.find("[]");
+    if (entries == std::string::npos || entries + 2 == path.size())
+      paths.push_back(path.substr(0, entries));
+  }
+  return paths;
+}
+
 void check_paths(const Suite& suite, Problems& problems) {
-  const auto& paths = scenario_paths();
+  const std::vector<std::string> paths = paths_to_map();
   for (const NamedPhrase& setting : suite.map) {
     if (std::find(paths.begin(), paths.end(), setting.name) != paths.end()) continue;
+    const std::string list = setting.name.substr(0, setting.name.find('['));
+    if (list != setting.name && std::find(paths.begin(), paths.end(), list) != paths.end()) {
+      problems.add(setting.place, "map." + setting.name,
+                   fmt::format("{} is in a list, whose entries cannot be mapped",
+                               stepsim::quoted(setting.name)),
+                   fmt::format("map '{}', to a text as in \"[...]\"", list));
+      continue;
+    }
     const std::string key = setting.name.substr(setting.name.rfind('.') + 1);
-    const std::string elsewhere = path_of_key(key);
+    const std::string found = path_of_key(key);
+    const std::string elsewhere = found.find('[') == std::string::npos ? found : "";
     problems.add(setting.place, "map." + setting.name,
                  fmt::format("no key {} in a scenario", stepsim::quoted(setting.name)),
                  elsewhere.empty() ? closest(setting.name, paths)
                                    : fmt::format("did you mean '{}'?", elsewhere));
   }
+}
+
+/// Whether all values of a row are some. Keys that it has twice are reported, too.
+bool is_row_of_values(const Tree& row, Problems& problems) {
+  bool is_sound = true;
+  for (const Entry& entry : row.entries) {
+    const Entry* first = row.find(entry.key);
+    if (first != &entry)
+      problems.add(entry.key_place, "rows",
+                   fmt::format("duplicate key {} in a row, first given on line {}",
+                               stepsim::quoted(entry.key), first->key_place.line));
+    const Tree& value = entry.value;
+    if (value.kind != Tree::Kind::list && !value.is_map()) continue;
+    is_sound = false;
+    problems.add(value.place, "rows",
+                 fmt::format("rows: expected a value of {}, not {}", stepsim::quoted(entry.key),
+                             title_of(value.kind)),
+                 value.is_map() ? "" : "write quotes around it: \"[...]\" is one value");
+  }
+  return is_sound;
 }
 
 /// `rows` as a table whose columns are all keys of all rows; what a row lacks is blank.
@@ -144,6 +190,7 @@ Table table_of(const Tree& rows, Problems& problems) {
                    fmt::format("rows: expected a map, not {}", title_of(row.kind)));
       continue;
     }
+    if (!is_row_of_values(row, problems)) continue;
     TableRow cells{row.place, {}};
     for (const std::string& column : table.columns) {
       const Entry* entry = row.find(column);
@@ -208,7 +255,7 @@ LoadedSuite load_suite(const SuiteRequest& request, const KnownNames& known) {
   Problems problems;
   problems.put_first(source->name);
   Place table_at;
-  LoadedSuite loaded{read_suite(source, table_at, problems), {}};
+  LoadedSuite loaded{.suite = read_suite(source, table_at, problems), .runs = {}, .table = {}};
   follow_base(loaded.suite, problems);
   check_words(loaded.suite, {source, 1, 1}, problems);
   split_unit(loaded.suite.measured, problems);
@@ -220,6 +267,7 @@ LoadedSuite load_suite(const SuiteRequest& request, const KnownNames& known) {
     loaded.filter_lacks = names_lacking(request.filter, loaded.filter_names);
     if (loaded.filter_lacks.empty()) rules.filter = filter_phrase(request.filter);
   }
+  loaded.table = table.head;
   loaded.runs = runs_of(loaded.suite, table, rules, problems);
   problems.throw_if_any();
   if (!loaded.filter_lacks.empty()) loaded.runs.clear();

@@ -18,6 +18,7 @@ struct SuiteRequest {
 struct LoadedSuite {
   Suite suite;
   std::vector<MeasuredRun> runs;  ///< in the order of the table; none where `filter_lacks` has any
+  Place table;                    ///< where that begins
   /// With a filter: what it may name here, and what it names besides (suite_filter.hpp).
   std::vector<std::string> filter_names, filter_lacks;
 };

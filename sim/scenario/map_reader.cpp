@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/core/suggest.hpp"
+#include "sim/core/trim.hpp"
 #include "sim/scenario/describe.hpp"
 #include "sim/scenario/doc_writer.hpp"
 #include "sim/scenario/expectation.hpp"
@@ -272,6 +273,9 @@ void MapReader::read_phrase(const Entry& entry, Phrase& phrase) {
     return io.finish();
   }
   if (!is(Tree::Kind::scalar, entry.value, path, entry.key_place, "an expression")) return;
+  if (trimmed(entry.value.scalar).empty())
+    return report(entry.value.place, path,
+                  {"expected an expression, not an empty text", "'\"\"' is the one that is empty"});
   phrase.text = entry.value.scalar;
   phrase.place = entry.value.place;
   const std::string line = phrase.place.source->line(phrase.place.line);

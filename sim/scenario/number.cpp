@@ -13,7 +13,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   const auto from = text.find_first_not_of(" \t\n");
   if (from == std::string_view::npos) return "";
   return text.substr(from, text.find_last_not_of(" \t\n") + 1 - from);
@@ -49,7 +49,7 @@ std::size_t number_length(std::string_view text) {
 }
 
 bool is_non_finite(const std::string& text) {
-  std::string word(trimmed(text));
+  std::string word(without_blanks(text));
   if (!word.empty() && (word.front() == '-' || word.front() == '+')) word.erase(0, 1);
   if (!word.empty() && word.front() == '.') word.erase(0, 1);
   for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -66,7 +66,7 @@ std::string_view without_article(std::string_view title) {
 }
 
 std::optional<LeadingNumber> leading_number(const std::string& text) {
-  const std::string_view body = trimmed(text);
+  const std::string_view body = without_blanks(text);
   const std::size_t length = number_length(body);
   if (length == 0) return std::nullopt;
   LeadingNumber result;
@@ -78,8 +78,16 @@ std::optional<LeadingNumber> leading_number(const std::string& text) {
   if (parsed.ec == std::errc::result_out_of_range) {
     throw Mistake{quoted(text) + " is too large or too small for a number", ""};
   }
-  result.rest = trimmed(body.substr(length));
+  result.rest = without_blanks(body.substr(length));
   return result;
+}
+
+std::optional<LeadingNumber> number_if_any(const std::string& text) {
+  try {
+    return leading_number(text);
+  } catch (const Mistake&) {
+    return std::nullopt;
+  }
 }
 
 void refuse(const std::string& text, std::string_view wanted, std::string proposal) {

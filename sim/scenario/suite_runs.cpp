@@ -181,8 +181,12 @@ class Runs {
       return one.phrase->values.empty() ? found : stands_for(one, text_of(found), row);
     } catch (const ExpressionError& error) {
       if (refuse_unreadable(one, row)) return std::nullopt;
-      return refuse(row.place, fmt::format("{}{}: {}", one.title, stepsim::quoted(one.phrase->text),
-                                           error.message));
+      const std::string text = stepsim::quoted(one.phrase->text);
+      if (one.path == kFilter)
+        return refuse(
+            within(*one.phrase, error.offset),
+            fmt::format("{} has no value in row {}: {}", text, run->label, error.message));
+      return refuse(row.place, fmt::format("{}{}: {}", one.title, text, error.message));
     }
   }
 
@@ -198,8 +202,8 @@ class Runs {
     if (cell == nullptr) return false;
     const std::string column = stepsim::quoted(column_of(*cell, row));
     refuse(cell->place, cell->text.empty()
-                            ? fmt::format("{}column {} is blank", one.title, column)
-                            : fmt::format("{}{} in column {} is not a number", one.title,
+                            ? fmt::format("{}: column {} is blank", one.path, column)
+                            : fmt::format("{}: {} in column {} is not a number", one.path,
                                           stepsim::quoted(cell->text), column));
     return true;
   }
@@ -251,11 +255,11 @@ class Runs {
 
   void name(MeasuredRun& run, const TableRow& row) {
     if (label_) {
-      if (const auto label = value(*label_, row)) run.label = text_of(*label);
+      if (const auto label = value(*label_, row)) run.label = on_one_line(text_of(*label));
     }
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       if (const auto group = value(groups_[i], row))
-        run.groups.emplace_back(suite_.groups[i].name, text_of(*group));
+        run.groups.emplace_back(suite_.groups[i].name, on_one_line(text_of(*group)));
     }
   }
 

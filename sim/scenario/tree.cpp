@@ -248,16 +248,6 @@ class TreeBuilder : public YAML::EventHandler {
   Tree root_;
 };
 
-/// The place of the byte at that offset.
-Place place_at(const std::shared_ptr<const Source>& source, std::size_t offset) {
-  const auto begin = source->text.begin();
-  const auto at = begin + static_cast<std::ptrdiff_t>(offset);
-  const auto line = std::count(begin, at, '\n');
-  const std::size_t start = source->text.rfind('\n', offset == 0 ? 0 : offset - 1);
-  const std::size_t column = line == 0 ? offset : offset - start - 1;
-  return {source, static_cast<int>(line) + 1, static_cast<int>(column) + 1};
-}
-
 /// Refuses what yaml-cpp would chew on for long: big files, bytes that are no text, open brackets
 /// without end.
 void screen(const std::shared_ptr<const Source>& source) {
@@ -302,6 +292,40 @@ std::string meaning_of(const std::string& message) {
   return message;
 }
 
+/// Whether a value would begin at this offset of a line.
+bool begins_value(const std::string& line, std::size_t at) {
+  const std::size_t before = at == 0 ? std::string::npos : line.find_last_not_of(' ', at - 1);
+  return before != std::string::npos &&
+         std::string_view(":,[{-").find(line[before]) != std::string_view::npos;
+}
+
+/// Where the value begins whose quotes close before `rest`, the offset that yaml-cpp was stopped
+/// at: 7 of `label: "a" // gpus`. npos when there is none.
+std::size_t quoted_before(const std::string& line, std::size_t rest) {
+  for (std::size_t at = 0; at < rest; ++at) {
+    if ((line[at] != '"' && line[at] != '\'') || !begins_value(line, at)) continue;
+    const std::size_t close = closing_quote(line, at);
+    if (close >= rest) break;
+    if (line.find_first_not_of(' ', close + 1) == rest) return at;
+    at = close;
+  }
+  return std::string::npos;
+}
+
+/// The text behind a quote that closed, with quotes around all of the value where its end is sure.
+std::optional<Refusal> text_behind_quote(const Place& place) {
+  const std::string line = place.source->line(place.line);
+  const auto rest = static_cast<std::size_t>(std::max(place.column, 1) - 1);
+  const std::size_t open = rest < line.size() ? quoted_before(line, rest) : std::string::npos;
+  if (open == std::string::npos) return std::nullopt;
+  const std::string value = line.substr(open, line.find_last_not_of(' ') + 1 - open);
+  const bool is_sure =
+      line.find_first_of("[{") > open && value.find_first_of("'#") == std::string::npos;
+  return Refusal{place, "text goes on behind the quotes of a value",
+                 is_sure ? fmt::format("write quotes around all of it: '{}'", value)
+                         : "write single quotes around all of the value"};
+}
+
 /// What to do about a syntax error, when the line shows it.
 std::string proposal_for(const std::string& line) {
   const std::size_t colon = line.find(": >");
@@ -326,6 +350,7 @@ Tree parse(const std::shared_ptr<const Source>& source) {
     const std::size_t open = quote_left_open(source->text);
     if (open != std::string::npos) throw Refusal{place_at(source, open), kLeftOpen};
     const bool json = source->name.ends_with(".json");
+    if (const auto behind = text_behind_quote(place); behind && !json) throw *behind;
     throw Refusal{place, (json ? "this is not JSON: " : "this is not YAML: ") + meaning_of(e.msg),
                   proposal_for(source->line(place.line))};
   }

@@ -91,11 +91,15 @@ std::vector<Breach> breaches_of(const std::vector<ValidationRow>& rows, const Sc
 }
 
 std::vector<RecordedErrors> recorded(const std::string& suite, const Score& score) {
-  std::vector<RecordedErrors> list{record_of(suite, "", "", score.all)};
-  if (!score.not_fitting.empty())
+  std::vector<RecordedErrors> list;
+  const auto add = [&](const std::string& name, const std::string& value, const Errors& errors) {
+    // No row of it was predicted: there are no errors that a later version could be worse than.
+    if (errors.count > 0) list.push_back(record_of(suite, name, value, errors));
+  };
+  add("", "", score.all);
+  if (!list.empty() && !score.not_fitting.empty())
     list.front().not_fitting = static_cast<int>(score.not_fitting.size());
-  for (const GroupScore& group : score.groups)
-    list.push_back(record_of(suite, group.name, group.value, group.all));
+  for (const GroupScore& group : score.groups) add(group.name, group.value, group.all);
   return list;
 }
 

@@ -115,6 +115,11 @@ expect "a record that would replace a suite" 2 small.yaml --record small.yaml
 has "a record that would replace a suite" "--record 'small.yaml' would replace a suite" err
 expect "a picture onto the runs of a record" 2 small.yaml --record new.yaml --svg new_runs.csv
 has "a picture onto the runs of a record" "are the same file, 'new_runs.csv'" err
+expect "a filter that no row meets" 2 small.yaml --filter 'tp > 9'
+has "a filter that no row meets" "--filter: no row is left to validate, no row meets it" err
+printf 'batch,tp,time_ms\n' >none.csv
+expect "a table without rows" 2 small.yaml --table none.csv
+has "a table without rows" "none.csv:1:1: no row is left to validate" err
 expect "a text that is compared" 2 small.yaml --filter 'tp < "a"'
 has "a text that is compared" "\"a\" is a text, where a number is wanted: 'tp' is the number 1 here" err
 cp small.yaml limits.yaml

@@ -68,4 +68,7 @@ TEST_CASE("another table without the suite's columns is refused, and so is a fil
   CHECK(said_of({.path = suite, .table = "", .filter = "nodes * 2"}) ==
         "--filter: 'nodes * 2' is no condition: it is '2' here, compare with ==, <, > or their "
         "like\n  nodes * 2\n  ^\n");
+  const std::string divided = said_of({.path = suite, .table = "", .filter = "1 / 0 > 1"});
+  CHECK(divided.starts_with("--filter: '1 / 0 > 1' has no value in row "));
+  CHECK(divided.ends_with(": division by zero\n  1 / 0 > 1\n    ^\n"));
 }

@@ -36,6 +36,7 @@ using Texts = std::vector<std::string>;
 TEST_CASE("a list has the values that it says, in its order") {
   CHECK(values_of("4, 1,2") == Texts{"4", "1", "2"});
   CHECK(values_of("[1, 2], [3, 4]") == Texts{"[1, 2]", "[3, 4]"});
+  CHECK(values_of("1e400/a.json") == Texts{"1e400/a.json"});
 }
 
 TEST_CASE("a range counts from its begin to its end, both included") {

@@ -1,12 +1,17 @@
 // Expressions over named values: what they mean, and what is no expression.
 #include "sim/scenario/expression.hpp"
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include "tests/source_folder.hpp"
 
 using namespace stepsim;
 
@@ -83,6 +88,11 @@ TEST_CASE("what has no value says why") {
   CHECK(value_of("tp > 4 ? 1 / (tp - 4) : 0") == "0");
   CHECK(value_of("tp > 4 and 1 / (tp - 4) > 1") == "false");
   CHECK(value_of("100 / 10 / 2 * 3") == "15");
+  CHECK(error_of("sqrt(0 - 1) > 0") == "sqrt(-1) is no finite number");
+  CHECK(error_of("log(0)") == "log(0) is no finite number");
+  CHECK(error_of("max()") == "max of nothing");
+  CHECK(error_of("and tp") == "an operator lacks its left side");
+  CHECK(error_of("|| tp > 1") == "an operator lacks its left side");
   CHECK(error_of("{1, 2}") == "its value is neither a number nor a text");
   CHECK(error_of("blank * 2").find("is the text") != std::string::npos);
   CHECK(error_of("") == "expression is empty");
@@ -108,6 +118,50 @@ TEST_CASE("texts where numbers are wanted are named, and the other way round") {
   } catch (const ExpressionError& error) {
     CHECK(error.offset == 18);
   }
+}
+
+TEST_CASE("functions are of numbers, and there are those that the documents name") {
+  CHECK(value_of("abs(0 - tp) + cbrt(8) + exp(0) + log(1) + ln(1) + log10(100) + log2(tp)") ==
+        "11");
+  CHECK(value_of("max(1, tp, gpus) - min(gpus, tp) + pow(2, 3) + sqrt(tp) + sum(1, 2, 3)") == "28");
+  CHECK(value_of("min(tp)") == "4");
+  CHECK(value_of("tp > 5 ? sqrt(tp - 5) : 0") == "0");
+  CHECK(value_of("\"floor(2)\" // 1") == "floor(2)1");
+  for (const std::string name :
+       {"floor", "nofn", "model", "str2dbl", "parserid", "sin", "sizeof"}) {
+    CAPTURE(name);
+    CHECK(error_of(name + "(2.5)").starts_with("no function '" + name + "', "));
+  }
+  CHECK(
+      error_of("1 + floor (2.5)") ==
+      "no function 'floor', known: abs, cbrt, exp, ln, log, log10, log2, max, min, pow, sqrt, sum");
+  CHECK(error_of("sqr(4)") == "no function 'sqr', did you mean 'sqrt'?");
+  for (const std::string& name : function_names()) {
+    CAPTURE(name);
+    const std::string other = name == "pow" ? ", 1" : "";
+    CHECK(error_of(name + "(model" + other + ")") ==
+          "'model' is the text 'MPT-7b' here, where a number is wanted");
+    CHECK(error_of(name + "(\"4\"" + other + ")") == "\"4\" is a text, where a number is wanted");
+    CHECK(error_of(name + "(tp > 1" + other + ")") ==
+          "a condition is no number to calculate or compare with");
+  }
+  CHECK(error_of("ckpt // max(tp, model)") ==
+        "'model' is the text 'MPT-7b' here, where a number is wanted");
+  for (const char* other : {"(int) 1e300", "1 << 2", "8 >> 1", "3 & 1", "3 | 4", "3!"}) {
+    CAPTURE(other);
+    CHECK_FALSE(error_of(other).starts_with("is "));
+  }
+}
+
+TEST_CASE("docs/validation.md names every function") {
+  std::string list;
+  for (const std::string& name : function_names())
+    list += (list.empty() ? "`" : ", `") + name + "`";
+  std::ifstream in(std::string(source_folder()) + "/docs/validation.md");
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  CAPTURE(list);
+  CHECK(text.find(list) != std::string::npos);
 }
 
 TEST_CASE("the limits of an expression") {
@@ -140,6 +194,7 @@ TEST_CASE("any row of words has a value or is refused") {
     } catch (const ExpressionError& error) {
       ++refusals;
       CHECK_FALSE(error.message.empty());
+      CHECK(error.message.find("ssertion") == std::string::npos);
       CHECK(error.offset <= static_cast<int>(text.size()));
     }
   }

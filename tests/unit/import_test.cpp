@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "sim/command/command.hpp"
@@ -397,13 +398,29 @@ TEST_CASE("command lines that would give another model or split are refused") {
         "--context-parallel-size 0 is not between 1 and 10000");
   CHECK(error_of(megatron("--num-layers 24")) == "--hidden-size is missing");
   CHECK(error_of(megatron(kGpt + "--num-layers x")) == "--num-layers: 'x' is not a whole number");
+  CHECK(error_of(megatron(kGpt + "--num-layers 1e400")) ==
+        "--num-layers: '1e400' is not a whole number");
+  CHECK(error_of(megatron(kGpt + "--seq-length " + std::string(100'000, '9'))).size() < 200);
+  CHECK(error_of(megatron(kGpt + "--clip-grad 1e400")) == "none");
+  CHECK(error_of(megatron(kGpt + "--num-layers 0")) == "--num-layers 0 is not above 0");
+  CHECK(error_of(megatron(kGpt + "--nproc_per_node 0")) ==
+        "--nproc-per-node 0 is not between 1 and 1000");
+  CHECK(error_of(megatron(kGpt + "--nnodes 0")) == "--nnodes 0 is not between 1 and 1000000");
+  CHECK(error_of(megatron(kGpt + "--ddp-bucket-size 0")) == "--ddp-bucket-size 0 is not above 0");
+  CHECK(error_of(megatron(kGpt + "--num-experts 4 --moe-router-topk 8")) ==
+        "--moe-router-topk 8 is above --num-experts 4");
+  CHECK(error_of(megatron(kGpt + "--global-batch-size 33")) ==
+        "--global-batch-size 33 is not a whole number of --micro-batch-size 4 x 8 data-parallel "
+        "ranks");
   CHECK(error_of(megatron("--num-layers 24 --hidden-size 64 --num-attention-heads 4 "
                           "--tokenizer-type TikTokenizer")) ==
         "the vocabulary is that of tokenizer 'TikTokenizer', which is not known here: add "
         "--vocab-size N");
   // What the importer lets pass, the scenario's own checks do not.
-  CHECK(error_of(megatron(kGpt + "--tensor-model-parallel-size 3")).find("does not divide") !=
-        std::string::npos);
+  const std::string split = error_of(megatron(kGpt + "--tensor-model-parallel-size 3"));
+  CHECK(split.starts_with("the scenario made from the command line: "));
+  CHECK(split.find("does not divide") != std::string::npos);
+  CHECK(split.find("scenario.yaml") == std::string::npos);
 }
 
 TEST_CASE("DeepSpeed's buckets count elements, and floats are numbers") {
@@ -460,6 +477,22 @@ TEST_CASE("what a script leaves open is named with its place") {
   CHECK(of_script("N=24 N=24 P=$P:a P=$P:b\n" + kGpt + "--num-layers $N").notes.empty());
 }
 
+TEST_CASE("no experts are a dense model") {
+  CHECK_FALSE(
+      std::get<Transformer>(of_megatron("--num-experts 0").model.shape).experts.has_value());
+}
+
+TEST_CASE("what is no script is refused, not read as one without options") {
+  const auto error = [](const std::string& text) {
+    const File file("run.sh", text);
+    return error_of({.from = "megatron", .file = file.path()}).substr(file.path().size());
+  };
+  CHECK(error("# " + std::string(1 << 20, 'x') + "\n" + kGpt) ==
+        ": the file is larger than 1 MiB: this is no launch script");
+  CHECK(error(kGpt + "\n --bf16" + std::string(1, '\0')) ==
+        ":2:8: byte 0x00 is not text: this is no launch script");
+}
+
 TEST_CASE("mistakes in a script have their place") {
   const auto error = [](const std::string& text) {
     const File file("run.sh", text);
@@ -479,6 +512,11 @@ TEST_CASE("mistakes in a script have their place") {
         "scenario is one run\n"
         "    torchrun --nnodes 2 b.py; fi\n"
         "                        ^");
+  CHECK(error("run --num-experts 2 \\\n --moe-router-topk 4 " + kGpt) ==
+        ":2:20: --moe-router-topk 4 is above --num-experts 2\n   --moe-router-topk 4 " +
+            kGpt.substr(0, 139) + "\n" + std::string(21, ' ') + "^");
+  CHECK(error("torchrun --nnodes 0 " + kGpt)
+            .starts_with(":1:19: --nnodes 0 is not between 1 and 1000000"));
   CHECK(error("[ -f a.py ] || echo \"python a.py is missing\"\ntorchrun a.py " + kGpt) == "none");
 }
 
@@ -501,22 +539,59 @@ TEST_CASE("three batch sizes say how many GPUs there are, and four must fit toge
       "gradient_accumulation_steps": 2})";
   CHECK(of_deepspeed(all).scenario.cluster.gpus() == 32);
   CHECK(deepspeed_error(all, 3) ==
-        ": train_batch_size 256 is not train_micro_batch_size_per_gpu 4 x "
-        "gradient_accumulation_steps 2 x 24 data-parallel ranks");
+        ":1:22: train_batch_size 256 is not train_micro_batch_size_per_gpu 4 x "
+        "gradient_accumulation_steps 2 x 24 data-parallel ranks\n"
+        "  {\"train_batch_size\": 256, \"train_micro_batch_size_per_gpu\": 4,\n"
+        "                       ^");
   CHECK(of_deepspeed(R"({"train_batch_size": 2, "train_micro_batch_size_per_gpu": 1,
       "gradient_accumulation_steps": 1})")
             .scenario.cluster.gpus() == 2);
 }
 
-TEST_CASE("mistakes in DeepSpeed's file have their place or their key") {
-  CHECK(deepspeed_error("{\n  \"train_batch_size\": 8,\n}") == ":3:1: this is not JSON");
-  CHECK(deepspeed_error("[]") == ":1:1: a DeepSpeed configuration is an object");
-  CHECK(deepspeed_error("{}") ==
-        ": neither train_batch_size nor train_micro_batch_size_per_gpu is stated");
+TEST_CASE("mistakes in DeepSpeed's file have their place, all of them") {
+  const auto first_line = [](const std::string& json) {
+    const std::string error = deepspeed_error(json);
+    return error.substr(0, error.find('\n'));
+  };
+  CHECK(first_line("{\n  \"train_batch_size\": 8,\n}").starts_with(":3:1: this is no JSON: "));
+  CHECK(first_line("[]") == ":1:1: a DeepSpeed configuration is an object");
+  CHECK(first_line("{}") ==
+        ":1:1: neither train_batch_size nor train_micro_batch_size_per_gpu is stated");
   CHECK(deepspeed_error(R"({"train_batch_size": "many"})") ==
-        ": train_batch_size: \"many\" is not a number");
-  CHECK(deepspeed_error(R"({"train_batch_size": 8, "zero_optimization": {"stage": 4}})") ==
-        ": zero_optimization.stage: 4 is not 0, 1, 2 or 3");
+        ":1:22: train_batch_size: \"many\" is not a number\n"
+        "  {\"train_batch_size\": \"many\"}\n"
+        "                       ^");
+  CHECK(first_line(R"({"train_batch_size": 8, "zero_optimization": {"stage": 4}})") ==
+        ":1:56: zero_optimization.stage: 4 is not 0, 1, 2 or 3");
+  CHECK(first_line(R"({"train_batch_size": 8, "x": 1e400})") ==
+        ":1:30: '1e400' is too large for a number");
+  CHECK(first_line(R"({"train_batch_size": 8, "train_batch_size": 16})") ==
+        ":1:25: 'train_batch_size' is there twice");
+  CHECK(first_line("{\"x\": \"" + std::string(1 << 20, 'x') + "\"}") ==
+        ": the file is larger than 1 MiB: this is no DeepSpeed configuration");
+  for (const char* key :
+       {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"}) {
+    CAPTURE(key);
+    CHECK(first_line(fmt::format("{{\"{}\": 0}}", key))
+              .ends_with("0 is not a whole number from 1 to 1e12"));
+  }
+  CHECK(first_line(R"({"train_batch_size": 8, "optimizer": {"type": "SGD",
+                       "params": {"momentum": "high"}}})")
+            .ends_with("optimizer.params.momentum: \"high\" is not a number"));
+  CHECK(first_line(R"({"train_batch_size": 8, "communication_data_type": "int8"})") ==
+        ":1:52: communication_data_type: \"int8\" is not fp32, fp16 or bf16");
+  const std::string all = deepspeed_error(
+      "{\"train_batch_size\": -1,\n\"bf16\": true, \"zero_optimization\": 3,\n"
+      "\"fp16\": [], \"gradient_clipping\": \"yes\"}");
+  for (const char* said : {":1:22: train_batch_size: -1 is not a whole number from 1 to 1e12\n",
+                           ":2:9: bf16: true is not an object, write {\"enabled\": true}\n",
+                           ":2:36: zero_optimization: 3 is not an object, write {\"stage\": 3}\n",
+                           ":3:9: fp16: [...] is not an object\n",
+                           ":3:34: gradient_clipping: \"yes\" is not a number\n"}) {
+    CAPTURE(said);
+    CAPTURE(all);
+    CHECK(all.find(said) != std::string::npos);
+  }
 }
 
 TEST_CASE("DeepSpeed's options without a counterpart are noted, its defaults are not") {
@@ -560,8 +635,9 @@ TEST_CASE("DeepSpeed's offloaded optimizer is the CPU's") {
   CHECK(without.notes ==
         "not simulated as stated: zero_optimization.offload_optimizer: stage 0 offloads nothing\n");
   CHECK(deepspeed_error(R"({"train_batch_size": 8, "zero_optimization": {"stage": 2,
-      "offload_optimizer": {"device": "disk"}}})") ==
-        ": zero_optimization.offload_optimizer.device: \"disk\" is not none, cpu or nvme");
+      "offload_optimizer": {"device": "disk"}}})")
+            .starts_with(":2:39: zero_optimization.offload_optimizer.device: \"disk\" is not none, "
+                         "cpu or nvme\n"));
 }
 
 TEST_CASE("MiCS shards over so many neighbouring ranks") {
@@ -581,8 +657,9 @@ TEST_CASE("MiCS shards over so many neighbouring ranks") {
         "all ranks\n");
   CHECK(deepspeed_error(R"({"train_batch_size": 16, "zero_optimization": {"stage": 3,
       "mics_shard_size": 6}})",
-                        2) ==
-        ": zero_optimization.mics_shard_size: 6 does not divide 16 data-parallel ranks");
+                        2)
+            .starts_with(":2:26: zero_optimization.mics_shard_size: 6 does not divide 16 "
+                         "data-parallel ranks\n"));
 }
 
 TEST_CASE("an import that is written to a file reads back from it") {

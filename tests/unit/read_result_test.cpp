@@ -100,6 +100,8 @@ TEST_CASE("what is no result is told from one that another version wrote") {
   CHECK(has(error_of("{}"), "stepsim run SCENARIO --format json"));
   CHECK(has(error_of("{\"schema\": "), "cut off"));
   CHECK(has(error_of("model: gpt2"), "this is no JSON"));
+  CHECK(error_of("{\"schema\": \"x\",\n \"a\": -1e400}") ==
+        "result.json:2:7: '-1e400' is too large for a number\n   \"a\": -1e400}\n        ^");
 }
 
 TEST_CASE("every mistake of a result is said, with its place") {

@@ -209,6 +209,57 @@ TEST_CASE("a record of errors reads back as it was written") {
   CHECK(read.groups[1].not_fitting == 3);
 }
 
+TEST_CASE(
+    "a record with errors that none can be, or with one for the same rows twice, is refused") {
+  const TemporaryFolder folder;
+  const auto error_of_record = [&](const ErrorRecord& record) -> std::string {
+    const std::string path = folder.file("record.yaml", to_yaml(record));
+    try {
+      load_error_record(path);
+    } catch (const UserError& error) {
+      const std::string text = error.what();
+      return text.substr(path.size(), text.find('\n') - path.size());
+    }
+    return "none";
+  };
+  const RecordedErrors sound{"mpt", "model", "MPT-7b", 17, 0.01, 0.01, 0.02, 0.03, 0};
+  RecordedErrors one = sound;
+  CHECK(error_of_record({{one}}) == "none");
+  one.rows = 0;
+  CHECK(error_of_record({{one}}).find("groups[0].rows: '0' must be") != std::string::npos);
+  one = sound;
+  one.mean = 1e308;
+  CHECK(error_of_record({{one}}).find("groups[0].mean: '1e+308") != std::string::npos);
+  one.mean = -1;
+  CHECK(error_of_record({{one}}).find("groups[0].mean: '-1") != std::string::npos);
+  one = sound;
+  one.bias = -0.2;
+  CHECK(error_of_record({{one}}) == "none");
+  CHECK(error_of_record({{sound, one}}).find("groups[1]: groups[0] is of the same rows, on line") !=
+        std::string::npos);
+  const RecordedChoices choices{
+      .suite = "mpt", .jobs = 2, .ways = 5, .pairs = {1, 2, 3, 4}, .in_order = {1, 2, 3, 4}};
+  CHECK(error_of_record({{sound}, {choices}}) == "none");
+  CHECK(error_of_record({{sound}, {choices, choices}})
+            .find("choices[1]: choices[0] is of the same rows") != std::string::npos);
+}
+
+TEST_CASE("a list may be mapped, as a text in brackets") {
+  const TemporaryFolder folder;
+  folder.file("small.csv", kTable);
+  const std::string text = kSuite;
+  const std::string map = "map:\n";
+  const std::string with_list =
+      text.substr(0, text.find(map) + map.size()) +
+      "  faults.slow_gpus: '\"[{ranks: [0], factor: \" // gpus / 8 // \"}]\"'\n" +
+      text.substr(text.find(map) + map.size());
+  const LoadedSuite loaded = load_suite({.path = folder.file("small.yaml", with_list)});
+  REQUIRE(loaded.runs.size() == 2);
+  const Scenario scenario = scenario_of(loaded.suite, loaded.runs[1]);
+  REQUIRE(scenario.faults.slow_gpus.size() == 1);
+  CHECK(scenario.faults.slow_gpus[0].factor == 2);
+}
+
 TEST_CASE("a record of runs reads back as it was written, to a thousandth of a per cent") {
   const TemporaryFolder folder;
   const RunTraits traits{"a100", "ampere", "dense transformer", "large layers", "16-bit"};

@@ -99,6 +99,15 @@ TEST_CASE("a group may get worse by the margin, and no further") {
   CHECK(worse_than(before, now).size() == 2);  // a group that the record does not have
 }
 
+TEST_CASE("a group of which nothing was predicted is not recorded") {
+  Score score;
+  score.all.count = 2;
+  score.groups.push_back({.name = "model", .value = "none of it"});
+  const auto list = recorded("small", score);
+  REQUIRE(list.size() == 1);
+  CHECK(list[0].name.empty());
+}
+
 TEST_CASE("a record takes over the suites that were scored, and says what changed") {
   const auto now = recorded("s", score_of(four_rows()));
   const std::vector<RecordedErrors> before{{"other", "", "", 3, 0.1, 0.1, 0.1, 0.1, 0},
