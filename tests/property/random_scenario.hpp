@@ -57,7 +57,7 @@ class RandomScenario {
         pick_order_(seed + 2'000'000),
         pick_stack_(seed + 3'000'000),
         pick_lora_(seed + 4'000'000),
-        pick_sync_(seed + 6'000'000),
+        pick_sync_(seed + 8'000'000),
         contention_(contention) {
     pick_split();
     text_ = cluster() + model() + training() + parallelism() + data() + host();
