@@ -59,7 +59,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates) {
   if (word.empty() || word.size() > kLongestWord) return std::nullopt;
-  if (const auto whole = begun(word, candidates)) return whole;
+  if (auto whole = begun(word, candidates)) return whole;
   std::optional<std::string> best;
   std::size_t fewest = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
@@ -82,7 +82,7 @@ std::string one_of(const std::vector<std::string>& words) {
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  const std::string near = closest(word, candidates);
+  std::string near = closest(word, candidates);
   if (!near.empty() || candidates.empty() || candidates.size() > kLongestList) return near;
   return fmt::format("known: {}", fmt::join(candidates, ", "));
 }

@@ -109,9 +109,12 @@ const ChangeOutcome* best_setting(const Metrics& metrics,
 std::string next_setting(const Metrics& metrics, const ChangeOutcome& best) {
   std::string text = fmt::format("--set {}: {} ({:+.1f} %)", fmt::join(best.settings, " --set "),
                                  humanise(best.step).text(), -100 * saving(metrics, best.step));
-  if (!is_within_memory(metrics))
-    text += fmt::format(", and it fits: {} of {}", humanise(best.peak).text(),
-                        humanise(metrics.memory.capacity).text());
+  if (!is_within_memory(metrics)) {
+    text += best.peak > metrics.memory.capacity
+                ? ", and it fits once cached fragments are given back"
+                : fmt::format(", and it fits: {} of {}", humanise(best.peak).text(),
+                              humanise(metrics.memory.capacity).text());
+  }
   const std::string full = full_memory_text(best.peak, metrics.memory.capacity);
   return full.empty() ? text : text + "; it " + full;
 }

@@ -282,6 +282,15 @@ void check_made(const char* document, const std::string& name, const std::string
 
 }  // namespace
 
+TEST_CASE("the first paragraph says how far off predictions are, as it is recorded") {
+  Both all;
+  for (const RecordedRuns& run : record()) all.add(run);
+  const Errors expected = errors_of(all.expected);
+  const std::string readme = text_of_file(fs::path(source_folder()) / "README.md");
+  CHECK(readme.find(fmt::format("half of {} measured runs are met within {:.0f} %", expected.count,
+                                std::ceil(100 * expected.median))) != std::string::npos);
+}
+
 TEST_CASE("documents have the suites' errors as they are recorded") {
   check_made("README.md", "headline", headline());
   check_made("README.md", "suites", readme_table());

@@ -206,8 +206,8 @@ TEST_CASE("a report warns of memory that is nearly full, for steps were longer t
   CHECK_FALSE(has(table(m), "beware"));
   m.memory.capacity = Bytes{58 * 0x1p30};
   CHECK(has(unwrapped(table(m)),
-            "beware, it fills 96 % of the memory: steps of measured runs that filled 93 % and more "
-            "were predicted 9 to 25 % too short (MPT, validate/DEVIATIONS.md)"));
+            "beware, it fills 96 % of the memory: two of 27 measured runs at 93 % and more took "
+            "about 30 % longer than predicted (validate/DEVIATIONS.md)"));
 }
 
 TEST_CASE("a straggler is the verdict where it costs much, and a line where it does not") {
