@@ -207,7 +207,7 @@ class StageWriter {
     begin_gathers();
     const auto units = exchanges(actions_, schedule_, pipeline_);
     std::vector<TaskIndex> received = post_receives(units.front());
-    synchronize(received);
+    transfers_.synchronize(received);
     for (std::size_t i = 0; i < units.size(); ++i) {
       const std::vector<Action>& passes = units[i].passes;
       std::vector<TaskIndex> next;
@@ -226,18 +226,9 @@ class StageWriter {
       if (!pipeline_.overlap_p2p && i + 1 < units.size()) next = post_receives(units[i + 1]);
       write_weight_gradients(units[i]);
       moved.insert(moved.end(), next.begin(), next.end());
-      synchronize(std::move(moved));
+      transfers_.synchronize(std::move(moved));
       received = std::move(next);
     }
-  }
-
-  /// torch.cuda.synchronize() behind batched sends and receives.
-  void synchronize(std::vector<TaskIndex> transfers) {
-    std::erase(transfers, kNoTask);
-    if (!pipeline_.batch_p2p_sync || transfers.empty()) return;
-    transfers.push_back(rows_.computed());
-    std::erase(transfers, kNoTask);
-    rows_.wait_on_host("wait for transfers", transfers);
   }
 
   /// Weight gradients wait for no transfer: they run beside those around them.

@@ -60,6 +60,14 @@ TaskIndex Transfers::receive(const Action& action) {
   return rows_.communicate(channel, operation(channel), {rows_.computed()});
 }
 
+void Transfers::synchronize(std::vector<TaskIndex> exchanged) {
+  std::erase(exchanged, RankRows::kNoTask);
+  if (!pipeline_.batch_p2p_sync || exchanged.empty()) return;
+  exchanged.push_back(rows_.computed());
+  std::erase(exchanged, RankRows::kNoTask);
+  rows_.wait_on_host("wait for transfers", exchanged);
+}
+
 /// The sender's, between two stages of which the second holds the later part.
 Channel Transfers::channel_between(int stage, int next, bool forward) const {
   return send_channel(stage, next, pipeline_.stages, forward);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <vector>
 
 #include "sim/plan/rank_rows.hpp"
 #include "sim/plan/schedule.hpp"
@@ -20,6 +21,10 @@ class Transfers {
   /// Asks for the input of that pass; returns the task that brings it, if another stage sends it,
   /// else kNoTask.
   TaskIndex receive(const Action& action);
+
+  /// Behind an exchange of these tasks, some of which may be kNoTask: with batch_p2p_sync the host
+  /// stops until they, and all kernels, are done (torch.cuda.synchronize).
+  void synchronize(std::vector<TaskIndex> exchanged);
 
   /// Where tensor ranks receive 1/t each they gather the whole right before its pass: any earlier,
   /// and the gather would stand on the tensor row before collectives of the pass that still runs.
