@@ -1,8 +1,8 @@
 // The program: a command line becomes options (sim/cli/), a command turns them into an answer
 // (sim/command/), errors become exit codes.
 //
-// What happens in between is one line, and `answer_of` (sim/command/answer.cpp) holds it almost
-// literally:
+// What happens in between is one line, and `answer_of` (sim/command/answer/answer.cpp) holds it
+// almost literally:
 //   scenario.yaml -load-> Scenario -build-> OpGraph -make_plan-> Plan -simulate-> Timeline
 //   -measure-> Metrics
 #include <algorithm>
@@ -18,9 +18,9 @@
 #include "sim/cli/build_identity.hpp"
 #include "sim/cli/options.hpp"
 #include "sim/cli/words.hpp"
-#include "sim/command/interrupt.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/version.hpp"
+#include "sim/process/interrupt.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {

@@ -2,32 +2,36 @@
 # Checks that includes point one way; names each offence as file:line. Usage: check_layers.sh [ROOT]
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 2
 
-# What each room may include of sim/. The plain structs of a scenario are open to all but core.
+# What each room may include of sim/; calibrate/ has three. The plain structs of a scenario are open to all but core.
 declare -A sees=(
-  [core]="core" [scenario]="core scenario" [ops]="core ops" [cluster]="core ops cluster"
-  [horizon]="core horizon" [measurement]="core measurement" [calib]="core measurement"
-  [fit]="core ops cluster measurement fit"
+  [core]="core" [text]="core text" [process]="core text process"
+  [scenario]="core scenario" [ops]="core ops" [cluster]="core ops cluster" [horizon]="core horizon"
+  [calibrate/measurement]="core calibrate/measurement" [calib]="core calibrate/measurement"
+  [calibrate/fit]="core ops cluster calibrate/measurement calibrate/fit"
   [timeline]="core timeline" [validation]="core timeline validation"
-  [sweep]="core timeline sweep" [store]="core timeline sweep store"
+  [sweep]="core scenario timeline sweep" [store]="core timeline sweep store"
   [plan]="core scenario ops cluster timeline plan" [validate]="core validation")
 sees[search]="${sees[plan]} search"
 sees[engine]="${sees[plan]} engine"
-sees[report]="${sees[engine]} search horizon validation sweep report"
-sees[command]="${sees[report]} measurement fit store command"
+sees[import]="core text process scenario cluster plan import"
+sees[calibrate/profile]="${sees[import]} ${sees[calibrate/fit]} calibrate/profile"
+sees[report]="${sees[engine]} text search horizon validation sweep report"
+sees[command]="${sees[report]} ${sees[calibrate/profile]} store command"
 sees[cli]="${sees[command]} cli"
 sees[main.cpp]="${sees[cli]}"
-plain_structs='^sim/scenario/(scenario|axis|model|gpu|faults|input|channel_padding|expert_nodes|checkpoint|horizon|run_record|tolerance)\.hpp$'
+plain_structs='^sim/scenario/(scenario|sweep/axis|model|gpu|faults|input|channel_padding|expert_nodes|checkpoint|horizon|suite/run_record|suite/tolerance)\.hpp$'
 
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(
   ["yaml-cpp/"]="scenario" ["muparserx/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
-  ["nlohmann/"]="measurement store report command" ["SQLiteCpp/"]="store" ["nlopt"]="fit" ["Eigen/"]="fit" ["CLI/"]="cli main.cpp calib validate" ["pugixml"]="report command"
+  ["nlohmann/"]="core calibrate/measurement calibrate/profile store report command" ["SQLiteCpp/"]="store" ["nlopt"]="calibrate/fit" ["Eigen/"]="calibrate/fit"
+  ["CLI/"]="cli main.cpp calib validate" ["pugixml"]="report import"
   ["cblas"]="calib" ["cublas"]="calib" ["mpi"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
 
 # Beside them, one file may include: the trainer's device for GPUs is written with CUDA, and ranks of
 # a sweep are MPI's.
 declare -A also=([validate/trainer/cuda_device.cpp]="cuda nccl calib/cuda/"
-  [sim/command/mpi_ranks.cpp]="mpi.h")
+  [sim/process/mpi_ranks.cpp]="mpi.h")
 
 includes=0 offences=0
 refuse() { echo "$1: $2 may not include $3"; offences=$((offences + 1)); }
@@ -43,8 +47,8 @@ while IFS=: read -r file line text; do
   [[ $text =~ ([\<\"])([^\>\"]+) ]] || continue
   quote=${BASH_REMATCH[1]} header=${BASH_REMATCH[2]} includes=$((includes + 1))
   excepted "$file" "$header" && continue
-  [[ $file =~ ^(sim/)?([^/]+) ]] && room=${BASH_REMATCH[2]}
-  if [[ $header =~ ^sim/([^/]+) ]]; then
+  [[ $file =~ ^(sim/)?(calibrate/[^/]+|[^/]+) ]] && room=${BASH_REMATCH[2]}
+  if [[ $header =~ ^sim/(calibrate/[^/]+|[^/]+) ]]; then
     contains "${sees[$room]-core}" "${BASH_REMATCH[1]}" ||
       [[ $room != core && $header =~ $plain_structs ]] || refuse "$file:$line" "$room" "$header"
   elif [[ $room == validate && $header == calib/cuda/* ]]; then

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sim/measurement/device_facts.hpp"
+#include "sim/calibrate/measurement/device_facts.hpp"
 
 namespace stepsim::cpu {
 

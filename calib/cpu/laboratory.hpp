@@ -5,8 +5,8 @@
 
 #include "calib/cpu/arena.hpp"
 #include "calib/cpu/ranks.hpp"
-#include "sim/measurement/device_facts.hpp"
-#include "sim/measurement/record.hpp"
+#include "sim/calibrate/measurement/device_facts.hpp"
+#include "sim/calibrate/measurement/record.hpp"
 
 namespace stepsim::cpu {
 

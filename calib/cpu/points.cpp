@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "calib/harness/points.hpp"
-#include "sim/measurement/memory_bytes.hpp"
+#include "sim/calibrate/measurement/memory_bytes.hpp"
 
 namespace stepsim::cpu {
 namespace {

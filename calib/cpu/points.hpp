@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/measurement/point.hpp"
+#include "sim/calibrate/measurement/point.hpp"
 
 namespace stepsim::cpu {
 

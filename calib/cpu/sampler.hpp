@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "calib/cpu/ranks.hpp"
-#include "sim/measurement/timing.hpp"
+#include "sim/calibrate/measurement/timing.hpp"
 
 namespace stepsim::cpu {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "calib/cuda/nvml.hpp"
-#include "sim/measurement/device_facts.hpp"
+#include "sim/calibrate/measurement/device_facts.hpp"
 
 namespace stepsim::calib::cuda {
 

@@ -3,7 +3,7 @@
 #include "calib/cuda/matmul.hpp"
 #include "calib/cuda/measure.hpp"
 #include "calib/harness/repetition.hpp"
-#include "sim/measurement/work.hpp"
+#include "sim/calibrate/measurement/work.hpp"
 
 namespace stepsim::calib::cuda {
 

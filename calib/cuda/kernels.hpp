@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "sim/measurement/word.hpp"
+#include "sim/calibrate/measurement/word.hpp"
 
 namespace stepsim::calib::cuda {
 

@@ -4,8 +4,8 @@
 #include "calib/cuda/nvml.hpp"
 #include "calib/cuda/team.hpp"
 #include "calib/harness/capability.hpp"
-#include "sim/measurement/device_facts.hpp"
-#include "sim/measurement/record.hpp"
+#include "sim/calibrate/measurement/device_facts.hpp"
+#include "sim/calibrate/measurement/record.hpp"
 
 namespace stepsim::calib::cuda {
 

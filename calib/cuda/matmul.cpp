@@ -3,7 +3,7 @@
 
 #include "calib/cuda/kernels.hpp"
 #include "calib/cuda/product.hpp"
-#include "sim/measurement/memory_bytes.hpp"
+#include "sim/calibrate/measurement/memory_bytes.hpp"
 
 namespace stepsim::calib::cuda {
 namespace {

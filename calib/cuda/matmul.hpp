@@ -5,7 +5,7 @@
 
 #include "calib/cuda/handles.hpp"
 #include "calib/cuda/stopwatch.hpp"
-#include "sim/measurement/point.hpp"
+#include "sim/calibrate/measurement/point.hpp"
 
 namespace stepsim::calib::cuda {
 

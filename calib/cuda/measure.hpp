@@ -2,8 +2,8 @@
 // CudaFailure.
 #pragma once
 
-#include "sim/measurement/device_facts.hpp"
-#include "sim/measurement/record.hpp"
+#include "sim/calibrate/measurement/device_facts.hpp"
+#include "sim/calibrate/measurement/record.hpp"
 
 namespace stepsim::calib::cuda {
 

@@ -7,7 +7,7 @@
 #include "calib/cuda/measure.hpp"
 #include "calib/cuda/stopwatch.hpp"
 #include "calib/harness/repetition.hpp"
-#include "sim/measurement/memory_bytes.hpp"
+#include "sim/calibrate/measurement/memory_bytes.hpp"
 
 namespace stepsim::calib::cuda {
 namespace {

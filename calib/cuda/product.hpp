@@ -8,7 +8,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "sim/measurement/point.hpp"
+#include "sim/calibrate/measurement/point.hpp"
 
 namespace stepsim::calib::cuda {
 

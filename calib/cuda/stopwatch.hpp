@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "sim/measurement/timing.hpp"
+#include "sim/calibrate/measurement/timing.hpp"
 
 namespace stepsim::calib::cuda {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "calib/cuda/handles.hpp"
-#include "sim/measurement/word.hpp"
+#include "sim/calibrate/measurement/word.hpp"
 
 struct ncclComm;
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/measurement/plausible.hpp"
+#include "sim/calibrate/measurement/plausible.hpp"
 
 namespace stepsim::calib {
 namespace {

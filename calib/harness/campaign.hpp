@@ -12,7 +12,7 @@
 #include "calib/harness/capability.hpp"
 #include "calib/harness/not_offered.hpp"
 #include "calib/harness/progress.hpp"
-#include "sim/measurement/measurements.hpp"
+#include "sim/calibrate/measurement/measurements.hpp"
 
 namespace stepsim::calib {
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/measurement/peak.hpp"
-#include "sim/measurement/work.hpp"
+#include "sim/calibrate/measurement/peak.hpp"
+#include "sim/calibrate/measurement/work.hpp"
 
 namespace stepsim::calib {
 namespace {

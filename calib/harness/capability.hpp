@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "sim/measurement/device_facts.hpp"
-#include "sim/measurement/point.hpp"
+#include "sim/calibrate/measurement/device_facts.hpp"
+#include "sim/calibrate/measurement/point.hpp"
 
 namespace stepsim::calib {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/measurement/point.hpp"
+#include "sim/calibrate/measurement/point.hpp"
 
 namespace stepsim::calib {
 

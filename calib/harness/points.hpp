@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/measurement/point.hpp"
+#include "sim/calibrate/measurement/point.hpp"
 
 namespace stepsim::calib {
 

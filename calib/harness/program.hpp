@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calib/harness/options.hpp"
-#include "sim/measurement/measurements.hpp"
+#include "sim/calibrate/measurement/measurements.hpp"
 
 namespace stepsim::calib {
 

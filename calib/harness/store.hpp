@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "sim/measurement/measurements.hpp"
+#include "sim/calibrate/measurement/measurements.hpp"
 
 namespace stepsim::calib {
 

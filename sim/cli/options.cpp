@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "sim/command/launcher.hpp"
 #include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/process/launcher.hpp"
 
 namespace stepsim {
 

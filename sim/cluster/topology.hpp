@@ -46,7 +46,7 @@ struct Wiring {
 struct Topology {
   std::string_view name;
   std::string_view description;
-  /// Which it reads of the keys in describe_topology (sim/scenario/describe_cluster.hpp).
+  /// Which it reads of the keys in describe_topology (sim/scenario/describe/describe_cluster.hpp).
   std::vector<std::string> keys;
   /// What does not fit; nullptr: everything does. Called with clusters whose keys are sound.
   std::vector<Objection> (*objections)(const Cluster& cluster) = nullptr;

@@ -7,15 +7,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "sim/command/child.hpp"
+#include "sim/calibrate/measurement/read_measurements.hpp"
+#include "sim/calibrate/profile/cpu_profile.hpp"
+#include "sim/calibrate/profile/tried_library.hpp"
 #include "sim/command/command.hpp"
-#include "sim/command/cpu_profile.hpp"
-#include "sim/command/tried_library.hpp"
 #include "sim/command/written_file.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
-#include "sim/measurement/read_measurements.hpp"
+#include "sim/process/child.hpp"
 
 namespace stepsim {
 namespace {

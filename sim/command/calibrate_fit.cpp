@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "sim/command/calibration.hpp"
+#include "sim/calibrate/profile/calibration.hpp"
 #include "sim/command/command.hpp"
 #include "sim/command/written_file.hpp"
 #include "sim/core/source.hpp"
-#include "sim/report/file.hpp"
+#include "sim/text/file.hpp"
 
 namespace stepsim {
 namespace {

@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/calibrate/profile/nearest_gpu.hpp"
 #include "sim/command/command.hpp"
-#include "sim/command/device_table.hpp"
-#include "sim/command/nearest_gpu.hpp"
-#include "sim/command/probe_machine.hpp"
-#include "sim/command/seen_gpu.hpp"
 #include "sim/command/written_file.hpp"
 #include "sim/core/error.hpp"
-#include "sim/report/humanise.hpp"
+#include "sim/import/node/device_table.hpp"
+#include "sim/import/node/probe_machine.hpp"
+#include "sim/import/node/seen_gpu.hpp"
+#include "sim/text/humanise.hpp"
 
 namespace stepsim {
 namespace {

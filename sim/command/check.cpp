@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "sim/command/command.hpp"
-#include "sim/command/load.hpp"
 #include "sim/ops/op_graph.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/plan/plan.hpp"
 
 namespace stepsim {

@@ -8,14 +8,10 @@
 #include <vector>
 
 #include "sim/core/error.hpp"
+#include "sim/import/import_options.hpp"
+#include "sim/plan/scenario_argument.hpp"
 
 namespace stepsim {
-
-/// What every command that reads a scenario needs.
-struct ScenarioArgument {
-  std::string path;
-  std::vector<std::string> overrides;  ///< path=value
-};
 
 struct RunOptions {
   ScenarioArgument scenario;
@@ -83,18 +79,6 @@ struct ShowOptions {
   ScenarioArgument scenario;
   CollectiveQuestion collective;
   bool dot = false;  ///< cluster: a picture for Graphviz
-};
-
-struct ImportOptions {
-  std::string from;                    ///< megatron, deepspeed; topo, nccl-topo
-  std::vector<std::string> arguments;  ///< megatron: its command line
-  std::string file;                    ///< megatron: a script that holds it; deepspeed: config.json
-  std::optional<std::string> model;    ///< deepspeed; absent: one stands in, and is named
-  std::optional<int> sequence_length;  ///< deepspeed; likewise
-  std::string cluster = "dgx-h100";
-  int nodes = 0;       ///< 0: as many as the split needs
-  std::string gpu;     ///< topo, nccl-topo: a profile; empty: as recognised
-  std::string output;  ///< file to write; empty: standard output
 };
 
 struct CalibrateFitOptions {
@@ -183,9 +167,6 @@ ExitCode check(const ScenarioArgument& scenario, std::ostream& out);
 
 /// Prints one of the values between the scenario and the answer.
 ExitCode show(const ShowOptions& options, std::ostream& out);
-
-/// Writes a scenario from another program's configuration; what it cannot say goes to `notes` too.
-ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& notes);
 
 /// Writes a cluster from what `nvidia-smi topo -m` or NCCL say of a node; options.file may be "-".
 ExitCode import_topology(const ImportOptions& options, std::ostream& out);

@@ -9,19 +9,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/command/answer.hpp"
+#include "sim/command/answer/answer.hpp"
+#include "sim/command/answer/read_result.hpp"
 #include "sim/command/command.hpp"
-#include "sim/command/forked.hpp"
-#include "sim/command/patience.hpp"
-#include "sim/command/read_result.hpp"
-#include "sim/command/shell_words.hpp"
+#include "sim/core/shell_word.hpp"
 #include "sim/plan/known_names.hpp"
-#include "sim/report/comparison_report.hpp"
-#include "sim/report/json.hpp"
-#include "sim/scenario/keys.hpp"
+#include "sim/process/forked.hpp"
+#include "sim/process/patience.hpp"
+#include "sim/report/comparison/comparison_report.hpp"
+#include "sim/report/run/json.hpp"
 #include "sim/scenario/load.hpp"
-#include "sim/scenario/number.hpp"
-#include "sim/scenario/run_record_file.hpp"
+#include "sim/scenario/read/keys.hpp"
+#include "sim/scenario/read/number.hpp"
+#include "sim/scenario/suite/run_record_file.hpp"
 
 namespace stepsim {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "sim/command/simulated_point.hpp"
+#include "sim/command/answer/simulated_point.hpp"
 #include "sim/plan/known_names.hpp"
 
 namespace stepsim {

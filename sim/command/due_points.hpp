@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/command/forked.hpp"
-#include "sim/command/shard.hpp"
-#include "sim/scenario/sweep_points.hpp"
+#include "sim/process/forked.hpp"
+#include "sim/scenario/sweep/sweep_points.hpp"
 #include "sim/store/sweep_store.hpp"
+#include "sim/sweep/shard.hpp"
 
 namespace stepsim {
 

@@ -1,11 +1,11 @@
 // stepsim explain: where the step goes, and what each change would save.
 #include <ostream>
 
+#include "sim/command/answer/what_if.hpp"
 #include "sim/command/command.hpp"
-#include "sim/command/interrupt.hpp"
-#include "sim/command/load.hpp"
-#include "sim/command/patience.hpp"
-#include "sim/command/what_if.hpp"
+#include "sim/plan/load.hpp"
+#include "sim/process/interrupt.hpp"
+#include "sim/process/patience.hpp"
 
 namespace stepsim {
 

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "sim/command/command.hpp"
-#include "sim/command/seen_node.hpp"
 #include "sim/core/source.hpp"
-#include "sim/report/file.hpp"
+#include "sim/import/node/seen_node.hpp"
+#include "sim/text/file.hpp"
 
 namespace stepsim {
 namespace {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "sim/command/command.hpp"
-#include "sim/report/humanise.hpp"
 #include "sim/store/merge_sweeps.hpp"
+#include "sim/text/humanise.hpp"
 
 namespace stepsim {
 namespace {

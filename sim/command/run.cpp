@@ -6,15 +6,15 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "sim/command/answer.hpp"
+#include "sim/command/answer/answer.hpp"
 #include "sim/command/command.hpp"
-#include "sim/command/load.hpp"
-#include "sim/command/patience.hpp"
-#include "sim/report/csv.hpp"
-#include "sim/report/file.hpp"
-#include "sim/report/json.hpp"
-#include "sim/report/text.hpp"
-#include "sim/report/trace.hpp"
+#include "sim/plan/load.hpp"
+#include "sim/process/patience.hpp"
+#include "sim/report/run/csv.hpp"
+#include "sim/report/run/json.hpp"
+#include "sim/report/run/text.hpp"
+#include "sim/report/run/trace.hpp"
+#include "sim/text/file.hpp"
 
 namespace stepsim {
 namespace {

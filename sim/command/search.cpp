@@ -9,16 +9,16 @@
 
 #include <fmt/format.h>
 
-#include "sim/command/interrupt.hpp"
-#include "sim/command/load.hpp"
 #include "sim/command/search_runs.hpp"
-#include "sim/command/shell_words.hpp"
 #include "sim/core/duration.hpp"
-#include "sim/report/capacity_report.hpp"
-#include "sim/report/file.hpp"
-#include "sim/report/humanise.hpp"
-#include "sim/scenario/axis_values.hpp"
+#include "sim/core/shell_word.hpp"
+#include "sim/plan/load.hpp"
+#include "sim/process/interrupt.hpp"
+#include "sim/report/search/capacity_report.hpp"
+#include "sim/scenario/sweep/axis_values.hpp"
 #include "sim/search/nothing_left.hpp"
+#include "sim/text/file.hpp"
+#include "sim/text/humanise.hpp"
 
 namespace stepsim {
 namespace {

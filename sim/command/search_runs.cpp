@@ -8,14 +8,14 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/kernel_time.hpp"
-#include "sim/command/counterfactuals.hpp"
-#include "sim/command/load.hpp"
-#include "sim/command/long_run.hpp"
+#include "sim/command/answer/counterfactuals.hpp"
+#include "sim/command/answer/long_run.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/engine/simulate.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/report/measure.hpp"
-#include "sim/scenario/stated.hpp"
+#include "sim/report/measure/measure.hpp"
+#include "sim/scenario/read/stated.hpp"
 
 namespace stepsim {
 namespace {

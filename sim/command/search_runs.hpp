@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "sim/command/command.hpp"
-#include "sim/command/forked.hpp"
-#include "sim/report/search_report.hpp"
+#include "sim/process/forked.hpp"
+#include "sim/report/search/search_report.hpp"
 #include "sim/search/best_first.hpp"
 
 namespace stepsim {

@@ -6,14 +6,14 @@
 
 #include "sim/cluster/input_links.hpp"
 #include "sim/command/command.hpp"
-#include "sim/command/load.hpp"
 #include "sim/command/show_cluster.hpp"
 #include "sim/command/show_collective.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/memory.hpp"
-#include "sim/report/humanise.hpp"
-#include "sim/report/memory_text.hpp"
+#include "sim/plan/load.hpp"
+#include "sim/plan/memory/memory.hpp"
+#include "sim/report/run/memory_text.hpp"
+#include "sim/text/humanise.hpp"
 
 namespace stepsim {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "sim/cluster/bisection.hpp"
 #include "sim/cluster/link_names.hpp"
-#include "sim/report/humanise.hpp"
+#include "sim/text/humanise.hpp"
 
 namespace stepsim {
 namespace {
@@ -76,11 +76,6 @@ void show_bisection(const Network& network, std::ostream& out) {
 }
 
 }  // namespace
-
-std::string rate_text(BytesPerSecond rate) {
-  const double giga = rate.bytes_per_second() / 1e9;
-  return giga >= 1000 ? three_digits(giga / 1000) + " TB/s" : three_digits(giga) + " GB/s";
-}
 
 void show_links(const std::string& title, const Network& network, std::ostream& out) {
   const Cluster& cluster = network.cluster();

@@ -15,7 +15,4 @@ void show_links(const std::string& title, const Network& network, std::ostream& 
 /// The same as a graph for Graphviz. Of many nodes it has a few, and one of them from inside.
 void draw_links(const std::string& title, const Network& network, std::ostream& out);
 
-/// "48.5 GB/s"
-std::string rate_text(BytesPerSecond rate);
-
 }  // namespace stepsim

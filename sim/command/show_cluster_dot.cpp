@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/command/show_cluster.hpp"
-#include "sim/report/humanise.hpp"
+#include "sim/text/humanise.hpp"
 
 namespace stepsim {
 namespace {

@@ -12,13 +12,13 @@
 #include "sim/core/registry.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/engine/simulate.hpp"
-#include "sim/plan/lone_collective.hpp"
+#include "sim/plan/group/lone_collective.hpp"
 #include "sim/plan/nccl/cost.hpp"
 #include "sim/plan/nccl/refusal.hpp"
 #include "sim/plan/nccl/thresholds.hpp"
-#include "sim/report/humanise.hpp"
 #include "sim/scenario/names.hpp"
-#include "sim/scenario/scalar.hpp"
+#include "sim/scenario/read/scalar.hpp"
+#include "sim/text/humanise.hpp"
 
 namespace stepsim {
 namespace {

@@ -9,13 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/command/answer/simulated_point.hpp"
 #include "sim/command/command.hpp"
 #include "sim/command/due_points.hpp"
-#include "sim/command/forked.hpp"
-#include "sim/command/progress.hpp"
-#include "sim/command/ranks.hpp"
-#include "sim/command/shard.hpp"
-#include "sim/command/simulated_point.hpp"
 #include "sim/command/sweep_answer.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/core/hash.hpp"
@@ -25,11 +21,15 @@
 #include "sim/plan/fold.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/report/file.hpp"
-#include "sim/scenario/load_sweep.hpp"
-#include "sim/scenario/scalar.hpp"
-#include "sim/scenario/sweep_points.hpp"
+#include "sim/process/forked.hpp"
+#include "sim/process/progress.hpp"
+#include "sim/process/ranks.hpp"
+#include "sim/scenario/read/scalar.hpp"
+#include "sim/scenario/sweep/load_sweep.hpp"
+#include "sim/scenario/sweep/sweep_points.hpp"
 #include "sim/store/sweep_store.hpp"
+#include "sim/sweep/shard.hpp"
+#include "sim/text/file.hpp"
 
 namespace stepsim {
 namespace {

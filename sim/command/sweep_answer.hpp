@@ -2,10 +2,10 @@
 #pragma once
 
 #include "sim/command/command.hpp"
-#include "sim/command/shard.hpp"
 #include "sim/report/sweep.hpp"
-#include "sim/scenario/sweep_points.hpp"
+#include "sim/scenario/sweep/sweep_points.hpp"
 #include "sim/store/sweep_store.hpp"
+#include "sim/sweep/shard.hpp"
 
 namespace stepsim {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/report/file.hpp"
+#include "sim/text/file.hpp"
 
 namespace stepsim {
 

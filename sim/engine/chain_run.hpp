@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/plan/group/resources.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/plan/resources.hpp"
 
 namespace stepsim {
 

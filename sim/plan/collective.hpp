@@ -3,8 +3,8 @@
 //
 // A phase first waits its latency. Then its flows run beside each other; the phase ends with the
 // last of them. A flow says what each link of a pattern carries, and how fast it is when nobody
-// else is on them; the links are the group's (sim/plan/group_streams.hpp), shared with everything
-// else there.
+// else is on them; the links are the group's (sim/plan/group/group_streams.hpp), shared with
+// everything else there.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 #include "sim/cluster/network.hpp"
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/collective_speed.hpp"
-#include "sim/plan/group_shape.hpp"
+#include "sim/plan/group/collective_speed.hpp"
+#include "sim/plan/group/group_shape.hpp"
 #include "sim/plan/nccl/constants.hpp"
 
 namespace stepsim {

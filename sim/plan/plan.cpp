@@ -10,15 +10,15 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/plan/check_stated.hpp"
-#include "sim/plan/checkpoint.hpp"
-#include "sim/plan/checkpoint_lanes.hpp"
-#include "sim/plan/faults.hpp"
-#include "sim/plan/groups.hpp"
-#include "sim/plan/input_lanes.hpp"
-#include "sim/plan/segment.hpp"
-#include "sim/plan/stage_program.hpp"
-#include "sim/plan/task_limit.hpp"
+#include "sim/plan/fault/faults.hpp"
+#include "sim/plan/group/check_stated.hpp"
+#include "sim/plan/group/groups.hpp"
+#include "sim/plan/input/checkpoint.hpp"
+#include "sim/plan/input/checkpoint_lanes.hpp"
+#include "sim/plan/input/input_lanes.hpp"
+#include "sim/plan/program/segment.hpp"
+#include "sim/plan/program/stage_program.hpp"
+#include "sim/plan/program/task_limit.hpp"
 #include "sim/scenario/rank_order.hpp"
 
 namespace stepsim {

@@ -20,9 +20,9 @@
 
 #include "sim/cluster/network.hpp"
 #include "sim/core/shared.hpp"
-#include "sim/plan/affected.hpp"
 #include "sim/plan/collective.hpp"
-#include "sim/plan/link_windows.hpp"
+#include "sim/plan/fault/affected.hpp"
+#include "sim/plan/group/link_windows.hpp"
 #include "sim/timeline/timeline.hpp"
 
 namespace stepsim {

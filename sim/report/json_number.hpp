@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/core/quantity.hpp"
-#include "sim/report/digits.hpp"
+#include "sim/text/digits.hpp"
 #include "sim/timeline/timeline.hpp"
 
 namespace stepsim {

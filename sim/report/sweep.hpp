@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "sim/report/layout.hpp"
-#include "sim/scenario/axis.hpp"
+#include "sim/scenario/sweep/axis.hpp"
 #include "sim/sweep/flatness.hpp"
 #include "sim/sweep/objective.hpp"
 #include "sim/sweep/outcome.hpp"
+#include "sim/text/layout.hpp"
 
 namespace stepsim {
 

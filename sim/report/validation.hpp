@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/report/layout.hpp"
+#include "sim/text/layout.hpp"
 #include "sim/validation/validation.hpp"
 
 namespace stepsim {

@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "sim/core/hash.hpp"
-#include "sim/scenario/check.hpp"
-#include "sim/scenario/describe.hpp"
-#include "sim/scenario/map_reader.hpp"
-#include "sim/scenario/override.hpp"
+#include "sim/scenario/check/check.hpp"
+#include "sim/scenario/describe/describe.hpp"
+#include "sim/scenario/read/map_reader.hpp"
+#include "sim/scenario/read/override.hpp"
 #include "sim/scenario/scenario_of_tree.hpp"
-#include "sim/scenario/sweep_file.hpp"
+#include "sim/scenario/sweep/sweep_file.hpp"
 
 namespace stepsim {
 namespace {

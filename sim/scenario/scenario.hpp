@@ -272,7 +272,7 @@ struct Pipeline {
 
 enum class Sharding { ddp, zero1, zero2, zero3 };
 
-/// Whose defaults a scenario starts from (sim/scenario/frameworks.hpp).
+/// Whose defaults a scenario starts from (sim/scenario/describe/frameworks.hpp).
 enum class Framework { pytorch_ddp, pytorch_fsdp1, pytorch_fsdp2, megatron, deepspeed };
 
 /// When the next block's parameters are asked for in backward: before or after the kernels of the

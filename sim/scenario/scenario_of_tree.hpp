@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/scenario/map_reader.hpp"
+#include "sim/scenario/read/map_reader.hpp"
 
 namespace stepsim {
 

@@ -5,8 +5,8 @@
 
 #include "sim/ops/working_set.hpp"
 #include "sim/plan/collective.hpp"
-#include "sim/plan/memory.hpp"
-#include "sim/plan/pass_writer.hpp"
+#include "sim/plan/memory/memory.hpp"
+#include "sim/plan/program/pass_writer.hpp"
 
 namespace stepsim {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/segment.hpp"
+#include "sim/plan/program/segment.hpp"
 #include "sim/search/group_shapes.hpp"
 
 namespace stepsim {

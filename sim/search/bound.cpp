@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "sim/ops/frozen.hpp"
-#include "sim/plan/memory.hpp"
-#include "sim/plan/memory_buffers.hpp"
+#include "sim/plan/memory/memory.hpp"
+#include "sim/plan/memory/memory_buffers.hpp"
 #include "sim/plan/sharding.hpp"
 #include "sim/search/end_costs.hpp"
 #include "sim/search/stage_costs.hpp"

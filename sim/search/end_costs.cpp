@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
-#include "sim/plan/memory.hpp"
-#include "sim/plan/optimizer.hpp"
-#include "sim/plan/parameter_gathers.hpp"
+#include "sim/plan/memory/memory.hpp"
+#include "sim/plan/program/optimizer.hpp"
+#include "sim/plan/program/parameter_gathers.hpp"
 #include "sim/plan/sharding.hpp"
 
 namespace stepsim {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory/memory.hpp"
 #include "sim/search/group_shapes.hpp"
 #include "sim/search/stage_costs.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/plan/group_streams.hpp"
+#include "sim/plan/group/group_streams.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/scenario/rank_order.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "sim/plan/passes.hpp"
+#include "sim/plan/program/passes.hpp"
 
 namespace stepsim {
 namespace {

@@ -1,4 +1,4 @@
-// The conditions of sim/scenario/check*.cpp, one by one.
+// The conditions of sim/scenario/check/, one by one.
 #include "sim/search/refusal.hpp"
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 
 #include "sim/core/registry.hpp"
 #include "sim/plan/optimizer_rule.hpp"
-#include "sim/scenario/check_lora.hpp"
-#include "sim/scenario/check_pipeline.hpp"
-#include "sim/scenario/check_precision.hpp"
-#include "sim/scenario/dispatch_objections.hpp"
+#include "sim/scenario/check/check_lora.hpp"
+#include "sim/scenario/check/check_pipeline.hpp"
+#include "sim/scenario/check/check_precision.hpp"
+#include "sim/scenario/check/dispatch_objections.hpp"
 
 namespace stepsim {
 namespace {

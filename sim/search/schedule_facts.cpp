@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/plan/passes.hpp"
+#include "sim/plan/program/passes.hpp"
 
 namespace stepsim {
 namespace {

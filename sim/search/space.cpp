@@ -12,9 +12,9 @@
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/core/suggest.hpp"
-#include "sim/scenario/check_pipeline.hpp"
+#include "sim/scenario/check/check_pipeline.hpp"
 #include "sim/scenario/names.hpp"
-#include "sim/scenario/scalar.hpp"
+#include "sim/scenario/read/scalar.hpp"
 #include "sim/search/refusal.hpp"
 
 namespace stepsim {

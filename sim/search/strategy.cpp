@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/registry.hpp"
-#include "sim/scenario/check_gathers.hpp"
-#include "sim/scenario/check_pipeline.hpp"
-#include "sim/scenario/frameworks.hpp"
+#include "sim/scenario/check/check_gathers.hpp"
+#include "sim/scenario/check/check_pipeline.hpp"
+#include "sim/scenario/describe/frameworks.hpp"
+#include "sim/scenario/describe/run_defaults.hpp"
 #include "sim/scenario/names.hpp"
-#include "sim/scenario/run_defaults.hpp"
 
 namespace stepsim {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/axis.hpp"
+#include "sim/scenario/sweep/axis.hpp"
 
 namespace stepsim {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/axis.hpp"
+#include "sim/scenario/sweep/axis.hpp"
 #include "sim/sweep/objective.hpp"
 #include "sim/sweep/outcome.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/tolerance.hpp"
+#include "sim/scenario/suite/tolerance.hpp"
 
 namespace stepsim {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/core/quantity.hpp"
-#include "sim/scenario/run_record.hpp"
+#include "sim/scenario/suite/run_record.hpp"
 
 namespace stepsim {
 

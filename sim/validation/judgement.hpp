@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/tolerance.hpp"
+#include "sim/scenario/suite/tolerance.hpp"
 #include "sim/validation/score.hpp"
 
 namespace stepsim {

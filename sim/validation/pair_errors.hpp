@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/scenario/run_record.hpp"
+#include "sim/scenario/suite/run_record.hpp"
 
 namespace stepsim {
 

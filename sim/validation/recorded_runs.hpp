@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/run_record.hpp"
+#include "sim/scenario/suite/run_record.hpp"
 #include "sim/validation/score.hpp"
 
 namespace stepsim {

@@ -1,8 +1,8 @@
 // What kind of run a scenario is, as far as errors of predictions go by it.
 #pragma once
 
-#include "sim/scenario/run_record.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/scenario/suite/run_record.hpp"
 
 namespace stepsim {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/core/quantity.hpp"
-#include "sim/scenario/run_record.hpp"
+#include "sim/scenario/suite/run_record.hpp"
 #include "sim/timeline/timeline.hpp"
 #include "sim/validation/choices.hpp"
 #include "sim/validation/errors.hpp"

@@ -6,7 +6,7 @@
 // pipeline whose backward passes are split has weight gradients of adapters alone to put off.
 #include <fmt/format.h>
 
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory/memory.hpp"
 #include "sim/plan/schedule.hpp"
 #include "tests/closed_form/harness.hpp"
 #include "tests/source_folder.hpp"

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan/checkpoint_bytes.hpp"
+#include "sim/plan/memory/checkpoint_bytes.hpp"
 #include "sim/plan/what_if.hpp"
 #include "sim/timeline/partition.hpp"
 #include "tests/closed_form/harness.hpp"

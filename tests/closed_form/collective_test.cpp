@@ -29,7 +29,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
-#include "sim/plan/lone_collective.hpp"
+#include "sim/plan/group/lone_collective.hpp"
 #include "sim/plan/nccl/cost.hpp"
 #include "tests/closed_form/harness.hpp"
 

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "sim/engine/board.hpp"
-#include "sim/report/straggler.hpp"
+#include "sim/report/measure/straggler.hpp"
 #include "sim/timeline/partition.hpp"
 #include "tests/closed_form/harness.hpp"
 

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/kernel_time.hpp"
-#include "sim/plan/memory_buffers.hpp"
+#include "sim/plan/memory/memory_buffers.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;

@@ -11,7 +11,7 @@
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/report/measure.hpp"
+#include "sim/report/measure/measure.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
 

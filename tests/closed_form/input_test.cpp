@@ -17,7 +17,7 @@
 
 #include "sim/cluster/input_links.hpp"
 #include "sim/core/error.hpp"
-#include "sim/plan/input_cost.hpp"
+#include "sim/plan/input/input_cost.hpp"
 #include "sim/scenario/storage_tier.hpp"
 #include "tests/closed_form/harness.hpp"
 

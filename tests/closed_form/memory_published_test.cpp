@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory/memory.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;

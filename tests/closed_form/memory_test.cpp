@@ -13,7 +13,7 @@
 //   and sequence parallel   s b h / t (34 + 5 a s/h)
 //   selective recompute     without the 5 a s/h of the attention scores
 //   full recompute          2 s b h, the input
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory/memory.hpp"
 
 #include <fmt/format.h>
 

@@ -7,11 +7,11 @@
 // the norm; g and w twice: 48 B. LARS 16-bit w and g for their norms and momentum: 26 B. Adam in
 // single operations 2 + 3 + 2 + 3 + 2 + 2 + 2 + 4 = 20 accesses: 80 B. With 16-bit gradients an
 // update that casts reads 2 B of g and writes 2 B of weights more: momentum 2 + 8 + 8 + 2 = 20 B.
-#include "sim/plan/optimizer.hpp"
+#include "sim/plan/program/optimizer.hpp"
 
 #include <fmt/format.h>
 
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory/memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "tests/closed_form/harness.hpp"
 

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory/memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "tests/closed_form/harness.hpp"
 

@@ -23,7 +23,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/plan/lone_collective.hpp"
+#include "sim/plan/group/lone_collective.hpp"
 #include "tests/closed_form/harness.hpp"
 #include "tests/csv_cells.hpp"
 

@@ -8,12 +8,12 @@
 //   attention 5 a s/h, and behind it the projection's input, 2, a mask, 1, and the input of the
 //   norm before the MLP, 2; full keeps 2: of L layers in groups of N, 2 L/N, and N (34 + 5 a s/h) -
 //   2 come back at a time; full for N layers alone keeps 2 N + (L - N) (34 + 5 a s/h).
-#include "sim/plan/recompute.hpp"
+#include "sim/plan/program/recompute.hpp"
 
 #include <fmt/format.h>
 
-#include "sim/plan/memory_walk.hpp"
-#include "sim/plan/segment.hpp"
+#include "sim/plan/memory/memory_walk.hpp"
+#include "sim/plan/program/segment.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;

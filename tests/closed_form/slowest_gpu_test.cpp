@@ -2,7 +2,7 @@
 //
 // With a standard deviation s of their speeds, GEMMs take 1 + s m(n) times as long, m(n) the mean
 // of the largest of n normal draws (0.564 of 2, 1.424 of 8). Kernels that move bytes do not.
-#include "sim/plan/slowest_gpu.hpp"
+#include "sim/plan/fault/slowest_gpu.hpp"
 
 #include <cmath>
 

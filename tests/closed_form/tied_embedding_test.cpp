@@ -8,7 +8,7 @@
 // V words, padded to a multiple of 128 t, of h numbers in t tensor ranks: G = V h / t elements.
 #include <fmt/format.h>
 
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory/memory.hpp"
 #include "sim/plan/schedule.hpp"
 #include "tests/closed_form/harness.hpp"
 #include "tests/source_folder.hpp"

@@ -3,10 +3,10 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/command/load.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/plan/schedule.hpp"
 #include "tests/source_folder.hpp"
 

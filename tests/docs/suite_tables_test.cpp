@@ -12,13 +12,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/report/choice_words.hpp"
-#include "sim/report/error_words.hpp"
-#include "sim/report/fit_words.hpp"
-#include "sim/report/layout.hpp"
-#include "sim/scenario/error_record.hpp"
-#include "sim/scenario/load_suite.hpp"
-#include "sim/scenario/run_record_file.hpp"
+#include "sim/report/run/fit_words.hpp"
+#include "sim/report/search/choice_words.hpp"
+#include "sim/scenario/suite/error_record.hpp"
+#include "sim/scenario/suite/load_suite.hpp"
+#include "sim/scenario/suite/run_record_file.hpp"
+#include "sim/text/error_words.hpp"
+#include "sim/text/layout.hpp"
 #include "sim/validation/choices.hpp"
 #include "sim/validation/errors.hpp"
 #include "sim/validation/expected_error.hpp"

@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/measurement/read_measurements.hpp"
+#include "sim/calibrate/measurement/read_measurements.hpp"
 #include "tests/source_folder.hpp"
 
 using namespace stepsim;

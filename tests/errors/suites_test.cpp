@@ -10,8 +10,8 @@
 #include <doctest/doctest.h>
 
 #include "sim/core/error.hpp"
-#include "sim/scenario/load_suite.hpp"
-#include "sim/scenario/suite_filter.hpp"
+#include "sim/scenario/suite/load_suite.hpp"
+#include "sim/scenario/suite/suite_filter.hpp"
 #include "tests/source_folder.hpp"
 
 using namespace stepsim;

@@ -19,7 +19,7 @@ namespace {
 const Library kLibrary{{source_folder()}};
 constexpr int kPairs = 3000;
 constexpr double kShare = 0.03, kSeconds = 0.33e-6;
-constexpr double kSlack = 0.01;  // of the conditions of sim/fit/gemm_correction.cpp
+constexpr double kSlack = 0.01;  // of the conditions of sim/calibrate/fit/gemm_correction.cpp
 // Of a precision's pairs: docs/decisions/010-gemm-model.md.
 constexpr double kMostOffenders = 0.0025;
 

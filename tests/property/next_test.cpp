@@ -7,13 +7,13 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/command/answer.hpp"
-#include "sim/command/counterfactuals.hpp"
-#include "sim/command/forked.hpp"
-#include "sim/command/load.hpp"
+#include "sim/command/answer/answer.hpp"
+#include "sim/command/answer/counterfactuals.hpp"
 #include "sim/core/error.hpp"
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/memory.hpp"
+#include "sim/plan/load.hpp"
+#include "sim/plan/memory/memory.hpp"
+#include "sim/process/forked.hpp"
 #include "tests/source_folder.hpp"
 
 using namespace stepsim;

@@ -6,14 +6,14 @@
 #include <doctest/doctest.h>
 #include <fmt/ranges.h>
 
-#include "sim/command/counterfactuals.hpp"
-#include "sim/command/forked.hpp"
+#include "sim/command/answer/counterfactuals.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/known_names.hpp"
-#include "sim/plan/memory.hpp"
-#include "sim/report/metrics.hpp"
+#include "sim/plan/memory/memory.hpp"
+#include "sim/process/forked.hpp"
+#include "sim/report/measure/metrics.hpp"
 #include "sim/search/best_first.hpp"
 #include "sim/search/front.hpp"
 #include "sim/search/pass_ends.hpp"

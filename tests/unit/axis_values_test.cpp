@@ -1,5 +1,5 @@
 // Values of an axis: lists, ranges, linked keys, and what is wrong with them.
-#include "sim/scenario/axis_values.hpp"
+#include "sim/scenario/sweep/axis_values.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/calibrate/profile/calibration.hpp"
 #include "sim/cluster/kernel_time.hpp"
-#include "sim/command/calibration.hpp"
 #include "sim/core/random.hpp"
 #include "sim/scenario/load.hpp"
 

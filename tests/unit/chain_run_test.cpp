@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/plan/resources.hpp"
+#include "sim/plan/group/resources.hpp"
 
 using namespace stepsim;
 

@@ -1,5 +1,5 @@
 // Two results and more, side by side.
-#include "sim/report/comparison.hpp"
+#include "sim/report/measure/comparison.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/core/random.hpp"
-#include "sim/report/comparison_report.hpp"
+#include "sim/report/comparison/comparison_report.hpp"
 
 using namespace stepsim;
 using Json = nlohmann::ordered_json;

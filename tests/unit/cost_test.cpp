@@ -1,5 +1,5 @@
 // What a run costs: dollars of hours, steps, tokens and waits.
-#include "sim/report/cost.hpp"
+#include "sim/report/measure/cost.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // From measurements of a made-up CPU to profiles, a cluster and a scenario that stepsim reads.
-#include "sim/command/cpu_profile.hpp"
+#include "sim/calibrate/profile/cpu_profile.hpp"
 
 #include <cmath>
 #include <sstream>
@@ -7,11 +7,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "sim/command/child.hpp"
+#include "sim/calibrate/fit/smooth_gemm.hpp"
+#include "sim/calibrate/measurement/memory_bytes.hpp"
 #include "sim/command/command.hpp"
 #include "sim/core/error.hpp"
-#include "sim/fit/smooth_gemm.hpp"
-#include "sim/measurement/memory_bytes.hpp"
+#include "sim/process/child.hpp"
 #include "sim/scenario/load.hpp"
 
 using namespace stepsim;

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 #include <fmt/ranges.h>
 
-#include "sim/command/what_if.hpp"
+#include "sim/command/answer/what_if.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/plan/what_if.hpp"

@@ -1,5 +1,5 @@
 // Expressions over named values: what they mean, and what is no expression.
-#include "sim/scenario/expression.hpp"
+#include "sim/scenario/read/expression.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -1,5 +1,5 @@
 // Work in processes of its own: in order, with its errors, and what is done when interrupted.
-#include "sim/command/forked.hpp"
+#include "sim/process/forked.hpp"
 
 #include <array>
 #include <csignal>
@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/command/interrupt.hpp"
-#include "sim/command/patience.hpp"
 #include "sim/core/error.hpp"
+#include "sim/process/interrupt.hpp"
+#include "sim/process/patience.hpp"
 
 using namespace stepsim;
 

@@ -1,5 +1,5 @@
 // Framework presets: every line of their table is what the reader does, and stated keys win.
-#include "sim/scenario/frameworks.hpp"
+#include "sim/scenario/describe/frameworks.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -5,9 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/calibrate/fit/gemm.hpp"
 #include "sim/cluster/gemm/correction.hpp"
 #include "sim/core/random.hpp"
-#include "sim/fit/gemm.hpp"
 
 using namespace stepsim;
 using namespace stepsim::fit;

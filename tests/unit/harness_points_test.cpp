@@ -6,8 +6,8 @@
 
 #include "calib/harness/capability.hpp"
 #include "calib/harness/points.hpp"
-#include "sim/measurement/memory_bytes.hpp"
-#include "sim/measurement/work.hpp"
+#include "sim/calibrate/measurement/memory_bytes.hpp"
+#include "sim/calibrate/measurement/work.hpp"
 
 using namespace stepsim::calib;
 

@@ -7,9 +7,9 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/command/what_if.hpp"
+#include "sim/command/answer/what_if.hpp"
 #include "sim/plan/known_names.hpp"
-#include "sim/report/cost.hpp"
+#include "sim/report/measure/cost.hpp"
 #include "tests/closed_form/harness.hpp"
 #include "tests/source_folder.hpp"
 

@@ -1,5 +1,5 @@
 // Hugging Face configs: the dimensions that their authors publish, hence the published counts.
-#include "sim/scenario/huggingface.hpp"
+#include "sim/scenario/huggingface/huggingface.hpp"
 
 #include <doctest/doctest.h>
 

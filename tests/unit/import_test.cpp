@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "sim/command/command.hpp"
-#include "sim/command/layer_pattern.hpp"
-#include "sim/command/shell_words.hpp"
+#include "sim/core/shell_word.hpp"
+#include "sim/import/layer_pattern.hpp"
+#include "sim/import/shell_words.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/network.hpp"
-#include "sim/command/seen_node.hpp"
 #include "sim/core/error.hpp"
+#include "sim/import/node/seen_node.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
 #include "tests/unit/written_cluster.hpp"

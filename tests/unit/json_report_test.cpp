@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/csv.hpp"
-#include "sim/report/json.hpp"
+#include "sim/report/run/csv.hpp"
+#include "sim/report/run/json.hpp"
 #include "tests/unit/sample_metrics.hpp"
 
 using namespace stepsim;

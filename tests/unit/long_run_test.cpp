@@ -1,16 +1,16 @@
 // What a checkpoint costs and how far a long run comes, from a scenario to its numbers.
-#include "sim/command/long_run.hpp"
+#include "sim/command/answer/long_run.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "sim/command/replicas.hpp"
+#include "sim/command/answer/replicas.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
-#include "sim/report/explain.hpp"
-#include "sim/report/json.hpp"
-#include "sim/report/measure.hpp"
-#include "sim/report/text.hpp"
+#include "sim/report/measure/explain.hpp"
+#include "sim/report/measure/measure.hpp"
+#include "sim/report/run/json.hpp"
+#include "sim/report/run/text.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;

@@ -1,8 +1,8 @@
 // The file of measurements: written and read again, and refused with a sentence where it is wrong.
 #include <doctest/doctest.h>
 
+#include "sim/calibrate/measurement/measurements.hpp"
 #include "sim/core/error.hpp"
-#include "sim/measurement/measurements.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calib;

@@ -1,8 +1,8 @@
 // Medians, and the bounds that no measurement may break.
 #include <doctest/doctest.h>
 
-#include "sim/measurement/peak.hpp"
-#include "sim/measurement/plausible.hpp"
+#include "sim/calibrate/measurement/peak.hpp"
+#include "sim/calibrate/measurement/plausible.hpp"
 
 using namespace stepsim::calib;
 

@@ -1,8 +1,8 @@
 // Tables and the output of nccl-tests become the same records as JSON does.
 #include <doctest/doctest.h>
 
+#include "sim/calibrate/measurement/read_measurements.hpp"
 #include "sim/core/error.hpp"
-#include "sim/measurement/read_measurements.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calib;

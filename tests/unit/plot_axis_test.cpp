@@ -1,5 +1,5 @@
 // Axes of pictures: scales, round values, labels that do not touch.
-#include "sim/report/plot_axis.hpp"
+#include "sim/report/picture/plot_axis.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,9 +6,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "sim/calibrate/profile/nearest_gpu.hpp"
 #include "sim/cluster/network.hpp"
 #include "sim/command/command.hpp"
-#include "sim/command/nearest_gpu.hpp"
 #include "sim/command/written_file.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"

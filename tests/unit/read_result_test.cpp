@@ -1,11 +1,11 @@
 // Results that are read again, and files that are none.
-#include "sim/command/read_result.hpp"
+#include "sim/command/answer/read_result.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/core/error.hpp"
-#include "sim/report/json.hpp"
+#include "sim/report/run/json.hpp"
 #include "tests/unit/sample_metrics.hpp"
 
 using namespace stepsim;

@@ -1,7 +1,7 @@
 // A made-up result of a large run, for the tests of the writers.
 #pragma once
 
-#include "sim/report/metrics.hpp"
+#include "sim/report/measure/metrics.hpp"
 
 namespace stepsim {
 

@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "sim/core/error.hpp"
-#include "sim/scenario/keys.hpp"
 #include "sim/scenario/load.hpp"
+#include "sim/scenario/read/keys.hpp"
 #include "tests/source_folder.hpp"
 
 using namespace stepsim;

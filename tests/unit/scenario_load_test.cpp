@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/scenario/doc_writer.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/load.hpp"
+#include "sim/scenario/read/doc_writer.hpp"
 #include "tests/source_folder.hpp"
 
 using namespace stepsim;

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/scenario/scalar.hpp"
+#include "sim/scenario/read/scalar.hpp"
 
 using namespace stepsim;
 

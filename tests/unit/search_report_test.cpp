@@ -1,5 +1,5 @@
 // The ranking of a search as it is listed: by time, and where the times print alike by memory.
-#include "sim/report/search_report.hpp"
+#include "sim/report/search/search_report.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Parts of a sweep: together they are the whole, and alike.
-#include "sim/command/shard.hpp"
+#include "sim/sweep/shard.hpp"
 
 #include <algorithm>
 #include <cmath>

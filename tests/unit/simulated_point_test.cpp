@@ -1,12 +1,12 @@
 // A point of a sweep has the numbers of a run, though it may simulate fewer steps.
-#include "sim/command/simulated_point.hpp"
+#include "sim/command/answer/simulated_point.hpp"
 
 #include <string>
 
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/report/measure.hpp"
+#include "sim/report/measure/measure.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;

@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/groups.hpp"
-#include "sim/plan/segment.hpp"
+#include "sim/plan/group/groups.hpp"
+#include "sim/plan/program/segment.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
 

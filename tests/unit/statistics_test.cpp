@@ -1,5 +1,5 @@
 // Statistics of replicas against tables and definitions.
-#include "sim/report/statistics.hpp"
+#include "sim/report/measure/statistics.hpp"
 
 #include <cmath>
 

@@ -6,11 +6,11 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/scenario/doc_writer.hpp"
-#include "sim/scenario/error_record.hpp"
-#include "sim/scenario/load_suite.hpp"
-#include "sim/scenario/run_record_file.hpp"
-#include "sim/scenario/suite_filter.hpp"
+#include "sim/scenario/read/doc_writer.hpp"
+#include "sim/scenario/suite/error_record.hpp"
+#include "sim/scenario/suite/load_suite.hpp"
+#include "sim/scenario/suite/run_record_file.hpp"
+#include "sim/scenario/suite/suite_filter.hpp"
 #include "tests/source_folder.hpp"
 #include "tests/temporary_folder.hpp"
 

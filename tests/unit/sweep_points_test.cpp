@@ -1,5 +1,5 @@
 // Points of a grid: their numbers, conditions, random parts, and their scenarios.
-#include "sim/scenario/sweep_points.hpp"
+#include "sim/scenario/sweep/sweep_points.hpp"
 
 #include <algorithm>
 #include <set>
@@ -7,8 +7,8 @@
 #include <doctest/doctest.h>
 
 #include "sim/core/error.hpp"
-#include "sim/scenario/axis_values.hpp"
-#include "sim/scenario/load_sweep.hpp"
+#include "sim/scenario/sweep/axis_values.hpp"
+#include "sim/scenario/sweep/load_sweep.hpp"
 #include "tests/source_folder.hpp"
 
 using namespace stepsim;

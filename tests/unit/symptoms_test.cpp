@@ -1,5 +1,5 @@
 // The symptoms of the field, each on a scenario or a timeline that has it.
-#include "sim/report/symptoms.hpp"
+#include "sim/report/measure/symptoms.hpp"
 
 #include <algorithm>
 

@@ -5,10 +5,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "sim/report/humanise.hpp"
-#include "sim/report/straggler.hpp"
-#include "sim/report/text.hpp"
-#include "sim/report/verdict.hpp"
+#include "sim/report/measure/straggler.hpp"
+#include "sim/report/measure/verdict.hpp"
+#include "sim/report/run/text.hpp"
+#include "sim/text/humanise.hpp"
 #include "tests/unit/sample_metrics.hpp"
 
 using namespace stepsim;

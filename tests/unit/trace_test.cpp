@@ -1,5 +1,5 @@
 // The trace, read back and held against the rules by which Perfetto imports it.
-#include "sim/report/trace.hpp"
+#include "sim/report/run/trace.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "sim/core/error.hpp"
-#include "sim/report/file.hpp"
+#include "sim/text/file.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace stepsim;

@@ -1,9 +1,9 @@
 // Verdicts on made-up results: that without which the step would be shortest.
-#include "sim/report/verdict.hpp"
+#include "sim/report/measure/verdict.hpp"
 
 #include <doctest/doctest.h>
 
-#include "sim/report/explain.hpp"
+#include "sim/report/measure/explain.hpp"
 #include "tests/unit/sample_metrics.hpp"
 
 using namespace stepsim;

@@ -1,5 +1,5 @@
 // Welch's test against published numbers, its limits, and the power that it promises.
-#include "sim/report/welch.hpp"
+#include "sim/report/measure/welch.hpp"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // Kernels that move bytes, from those that a launch outlasts to those that stream from memory.
 #include "calib/harness/points.hpp"
-#include "sim/measurement/memory_bytes.hpp"
+#include "sim/calibrate/measurement/memory_bytes.hpp"
 
 namespace stepsim::calib {
 namespace {

@@ -8,8 +8,8 @@
 #include "sim/core/registry.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/what_if.hpp"
-#include "sim/scenario/check_gathers.hpp"
-#include "sim/scenario/frameworks.hpp"
+#include "sim/scenario/check/check_gathers.hpp"
+#include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {

@@ -3,7 +3,7 @@
 
 #include "sim/core/registry.hpp"
 #include "sim/ops/work.hpp"
-#include "sim/plan/slowest_gpu.hpp"
+#include "sim/plan/fault/slowest_gpu.hpp"
 #include "sim/plan/what_if.hpp"
 
 namespace stepsim {

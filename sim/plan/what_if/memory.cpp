@@ -1,5 +1,5 @@
 // Memory: what makes a scenario fit that does not. Where it fits these only take time.
-#include "sim/plan/memory.hpp"
+#include "sim/plan/memory/memory.hpp"
 
 #include <algorithm>
 #include <variant>

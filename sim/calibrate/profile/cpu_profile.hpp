@@ -1,0 +1,23 @@
+// From measurements of a CPU to all files that a scenario needs to train on it.
+#pragma once
+
+#include <string>
+
+#include "sim/calibrate/profile/calibration.hpp"
+
+namespace stepsim {
+
+/// Texts of files, which stepsim reads without a complaint.
+struct CpuProfile {
+  std::string gpu_text;       ///< a core as a device
+  std::string link_text;      ///< MPI between processes; empty: a single rank was measured
+  std::string cluster_text;   ///< as many devices as ranks were measured
+  std::string scenario_text;  ///< a training to start from; its data, in the end, may be left out
+  std::vector<FamilyReport> families;
+};
+
+/// All of them are called `name`; `cores` are those of the machine. Throws UserError where the
+/// measurements lack what a training on CPUs needs.
+CpuProfile cpu_profile(const MeasuredFile& file, const std::string& name, int cores);
+
+}  // namespace stepsim

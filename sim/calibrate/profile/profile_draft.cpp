@@ -1,0 +1,89 @@
+// Sources, classes and ranges of fitted constants, in words.
+#include "sim/calibrate/profile/profile_draft.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+#include "sim/text/humanise.hpp"
+
+namespace stepsim {
+
+std::string ProfileOrigin::text(int points) const {
+  std::string text = files + " (";
+  if (!device.empty()) text += device + ", ";
+  if (!date.empty()) text += date + ", ";
+  return text + fmt::format("{} point{})", points, points == 1 ? "" : "s");
+}
+
+std::string fit_source(const ProfileOrigin& origin, const FamilyReport& report) {
+  const int points = report.errors.points;
+  return fmt::format("fitted to {}, {} error {}", origin.text(points),
+                     report.held_out ? "held-out" : "fit", percent(report.errors.mean));
+}
+
+std::string id_of(const std::string& path) {
+  std::string id;
+  for (const char c : path) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (plain) {
+      id += c;
+    } else if (!id.empty() && id.back() != '-') {
+      id += '-';
+    }
+  }
+  while (!id.empty() && id.back() == '-') id.pop_back();
+  return id;
+}
+
+Precision precision_of(calib::Dtype dtype) {
+  switch (dtype) {
+    case calib::Dtype::bf16:
+      return Precision::bf16;
+    case calib::Dtype::fp16:
+      return Precision::fp16;
+    case calib::Dtype::tf32:
+      return Precision::tf32;
+    case calib::Dtype::fp32:
+      return Precision::fp32;
+    case calib::Dtype::fp8:
+      return Precision::fp8;
+  }
+  throw InternalError("a measured kernel without a precision");
+}
+
+MemoryRate rate_of(calib::MemoryOp op) {
+  switch (op) {
+    case calib::MemoryOp::copy:
+    case calib::MemoryOp::add:
+    case calib::MemoryOp::sum:
+    case calib::MemoryOp::relu:
+      return MemoryRate::elementwise;
+    case calib::MemoryOp::norm:
+      return MemoryRate::norm;
+    case calib::MemoryOp::softmax:
+      return MemoryRate::softmax;
+    case calib::MemoryOp::dropout:
+      return MemoryRate::dropout;
+    case calib::MemoryOp::cross_entropy:
+    case calib::MemoryOp::squared_error:
+      return MemoryRate::loss;
+    case calib::MemoryOp::adam:
+      return MemoryRate::optimizer;
+  }
+  throw InternalError("a memory-bound kernel without a class");
+}
+
+Extent<Bytes> extent_of(const std::vector<Bytes>& sizes) {
+  const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+  return {*least, *most};
+}
+
+std::string size_range(const std::vector<Bytes>& sizes) {
+  const Extent<Bytes> range = extent_of(sizes);
+  return fmt::format("{} to {}", humanise(range.least).text(), humanise(range.most).text());
+}
+
+}  // namespace stepsim

@@ -1,0 +1,113 @@
+// A profile in the making: its constants, where each comes from, and the report about both.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/calibrate/fit/sample.hpp"
+#include "sim/calibrate/profile/calibration.hpp"
+#include "sim/core/error.hpp"
+#include "sim/scenario/read/profile_writer.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+/// What profiles say about their measurements: "my.json (NVIDIA H100 80GB HBM3, 2026-01-31".
+struct ProfileOrigin {
+  std::string files, device, date;
+  std::string text(int points) const;
+};
+
+template <class Profile>
+struct ProfileDraft {
+  Profile profile;
+  ProfileSources sources;
+  std::vector<FamilyReport> families;
+  ProfileOrigin origin;
+  std::string base;  ///< name of the profile that it began as
+
+  /// Everything that no family claims is as in `base`.
+  void derive_from(const std::string& profile_name) {
+    base = profile_name;
+    sources.texts.emplace_back("base", "derived: as " + base + ", not measured");
+    sources.of[""] = "base";
+  }
+  /// A source of its own for the constants at `path`.
+  void state(const std::string& path, const std::string& id, const std::string& text);
+  /// The constants at the report's path are fitted.
+  void fitted(FamilyReport report);
+};
+
+std::string fit_source(const ProfileOrigin& origin, const FamilyReport& report);
+/// "gemm-bf16" from "gemm.bf16"
+std::string id_of(const std::string& path);
+
+/// A profile that stepsim would read as another one must not be written. Throws InternalError.
+template <class Profile>
+void check_readable(const Profile& profile, const Profile& again) {
+  Profile same = again;
+  same.hash = profile.hash;  // of the text, which is another one
+  if (!(same == profile))
+    throw InternalError(fmt::format("the profile '{}' is read as another one", profile.name));
+}
+
+template <class Profile>
+void ProfileDraft<Profile>::state(const std::string& path, const std::string& id,
+                                  const std::string& text) {
+  bool known = false;
+  for (const auto& [other, its_text] : sources.texts) known = known || other == id;
+  if (!known) sources.texts.emplace_back(id, text);
+  sources.of[path] = id;
+}
+
+template <class Profile>
+void ProfileDraft<Profile>::fitted(FamilyReport report) {
+  state(report.path, id_of(report.path), fit_source(origin, report));
+  families.push_back(std::move(report));
+}
+
+/// What profiles call it.
+Precision precision_of(calib::Dtype dtype);
+
+/// The class of a measured kernel.
+MemoryRate rate_of(calib::MemoryOp op);
+
+/// REQUIRES: at least one size.
+Extent<Bytes> extent_of(const std::vector<Bytes>& sizes);
+/// "4.00 KiB to 512 MiB"
+std::string size_range(const std::vector<Bytes>& sizes);
+
+using GpuDraft = ProfileDraft<GpuProfile>;
+using LinkDraft = ProfileDraft<LinkProfile>;
+using Records = std::vector<calib::Record>;
+
+/// Each takes its kinds of records and leaves the rest; REQUIRES: none is skipped.
+void fit_gemms(const Records& records, std::uint64_t seed, GpuDraft& draft);
+void fit_memory_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft);
+/// REQUIRES: forward passes of each kernel and head size (enough_points.hpp).
+void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft);
+/// After GEMMs: their constants are fitted over those.
+void fit_convolutions(const Records& records, std::uint64_t seed, GpuDraft& draft);
+/// REQUIRES: times that grow (enough_points.hpp).
+void fit_copies(const Records& records, GpuDraft& draft);
+void fit_launches(const Records& records, GpuDraft& draft);
+/// `node` is the kind of machine that they ran on, by which NCCL chose.
+void fit_collectives(const Records& records, const Cluster& node, LinkDraft& draft);
+
+/// Whether a point is among those that a fit is made of: attention in 16 bits, collectives of 4 KiB
+/// and more that links have lines of, convolutions of shapes that models have.
+bool is_fitted(const calib::AttentionPoint& point);
+bool is_fitted(const calib::CollectivePoint& point);
+bool is_fitted(const calib::ConvolutionPoint& point);
+bool is_of_links(calib::Collective op);
+
+/// The points of one kind of record.
+template <class Point, class F>
+void for_each_point(const Records& records, F&& use) {
+  for (const calib::Record& record : records)
+    if (const auto* point = std::get_if<Point>(&record.point)) use(*point, record.measured);
+}
+
+}  // namespace stepsim

@@ -1,0 +1,63 @@
+// A library of some files in a temporary folder, and a scenario that is read from it.
+#include "sim/calibrate/profile/tried_library.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+#include "sim/plan/known_names.hpp"
+#include "sim/scenario/load.hpp"
+
+namespace stepsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Is there as long as this lives.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "stepsim-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr)
+      throw IoError(fmt::format("cannot make {}: {}", name, std::strerror(errno)));
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+void try_library(const std::vector<FileText>& files, const std::string& root) {
+  const TemporaryFolder folder;
+  for (const FileText& file : files) {
+    const fs::path place = folder.path() / fs::absolute(file.path).lexically_relative(root);
+    std::error_code ignored;  // save_file says what cannot be written
+    fs::create_directories(place.parent_path(), ignored);
+    save_file(place.string(), file.text);
+  }
+  const FileText& scenario = files.back();
+  Library library = library_for(scenario.path);
+  library.roots.insert(library.roots.begin(), folder.path().string());
+  try {
+    (void)parse_scenario(scenario.text, scenario.path, library, {}, known_names());
+  } catch (const UserError& error) {
+    throw InternalError(
+        fmt::format("what was made of the measurements is no scenario:\n{}", error.what()));
+  }
+}
+
+}  // namespace stepsim

@@ -1,0 +1,107 @@
+// What a sweep wants of a simulation.
+#include "sim/command/answer/simulated_point.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/command/answer/replicas.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/hash.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/ops/op_graph.hpp"
+#include "sim/plan/like_steps.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/process/forked.hpp"
+#include "sim/report/measure/measure.hpp"
+#include "sim/sweep/point_columns.hpp"
+#include "sim/text/humanise.hpp"
+#include "sim/timeline/repeating.hpp"
+
+namespace stepsim {
+namespace {
+
+double dollars_of(const Metrics& m) {
+  if (!m.cost) return 0;
+  return m.has_tokens ? m.cost->per_million_tokens : m.cost->per_million_samples;
+}
+
+std::string too_large(const Memory& memory) {
+  const StageMemory& worst = memory.worst();
+  return fmt::format("stage {} needs {} of {}, and {} with fragments", worst.stage,
+                     humanise(worst.needed()).text(), humanise(memory.capacity).text(),
+                     humanise(worst.total()).text());
+}
+
+/// Of all steps that are asked for.
+Metrics whole(const Scenario& scenario, const OpGraph& graph) {
+  int replica = 0;
+  if (scenario.run.replicas > 1) replica = run_replicas(scenario, graph, {.jobs = 1}).median;
+  const Plan plan = make_plan(scenario, graph, {.replica = replica});
+  return measure(scenario, graph, simulate(plan));
+}
+
+/// A second step that leaves what the first has left stands for all after it.
+std::optional<Metrics> of_second_step(const Scenario& scenario, const OpGraph& graph) {
+  const bool is_shorter = scenario.run.warmup + scenario.run.steps > 2;
+  if (!is_shorter || scenario.run.warmup == 0 || !steps_are_alike(scenario)) return std::nullopt;
+  Scenario two_steps = scenario;
+  two_steps.run.warmup = two_steps.run.steps = 1;
+  const Simulation simulation = simulate(make_plan(two_steps, graph));
+  if (!last_step_repeats(simulation.timeline)) return std::nullopt;
+  return measure(two_steps, graph, simulation);
+}
+
+Outcome outcome_of(const Metrics& m) {
+  const bool fits = m.memory.stages.empty() || m.memory.fits();
+  PointNumbers numbers{.step = m.step_time,
+                       .mfu = m.mfu,
+                       .tokens_per_s = m.has_tokens ? m.tokens_per_s : 0,
+                       .samples_per_s = m.samples_per_s,
+                       .gpus = static_cast<double>(m.gpus),
+                       .dollars = dollars_of(m),
+                       .breakdown = m.breakdown};
+  if (!m.memory.stages.empty()) {
+    numbers.peak = m.memory.worst().total();
+    numbers.capacity = m.memory.capacity;
+  }
+  return {.state = fits ? PointState::ok : PointState::too_large,
+          .reason = fits ? "" : too_large(m.memory),
+          .numbers = numbers};
+}
+
+}  // namespace
+
+Outcome simulated_point(const Scenario& scenario) {
+  const OpGraph graph = build(scenario);
+  auto metrics = of_second_step(scenario, graph);
+  if (!metrics) metrics = whole(scenario, graph);
+  return outcome_of(*metrics);
+}
+
+std::string line_of(const Outcome& outcome) {
+  return text_of(number_values(*outcome.numbers)) + "\n" + outcome.reason;
+}
+
+Outcome outcome_of(const std::string& line) {
+  const std::size_t end = line.find('\n');
+  if (end == std::string::npos) throw InternalError("a point without its reason");
+  const std::vector<double> values = numbers_of(line.substr(0, end));
+  if (values.size() != number_columns().size()) throw InternalError("a point of another size");
+  const std::string reason = line.substr(end + 1);
+  return {.state = reason.empty() ? PointState::ok : PointState::too_large,
+          .reason = reason,
+          .numbers = numbers_of_columns(values)};
+}
+
+std::string fingerprint_of(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  return fnv1a_hex(scenario.hash + cluster.gpu.hash + cluster.intra_node.hash);
+}
+
+std::string sentence_of(const UserError& error) {
+  const auto& all = error.diagnostics();
+  std::string text = all.front().message;
+  if (all.size() > 1) text += fmt::format(" (and {} more)", all.size() - 1);
+  return text;
+}
+
+}  // namespace stepsim

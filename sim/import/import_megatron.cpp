@@ -1,0 +1,271 @@
+// Megatron-LM's command line as a scenario (NVIDIA/Megatron-LM megatron/training/arguments.py).
+//
+// Buckets count parameters. Data-parallel ranks are those that tensor, pipeline and context leave.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/error.hpp"
+#include "sim/core/problems.hpp"
+#include "sim/core/source.hpp"
+#include "sim/import/import.hpp"
+#include "sim/import/megatron_model.hpp"
+#include "sim/import/megatron_options.hpp"
+#include "sim/import/megatron_pipeline.hpp"
+#include "sim/import/shell_words.hpp"
+
+namespace stepsim {
+namespace {
+
+/// One import, section by section.
+class MegatronImport {
+ public:
+  MegatronImport(MegatronOptions& options, const ImportOptions& import)
+      : o_(options),
+        draft_("Megatron-LM's command line, read by stepsim import megatron."),
+        tensor_(o_.degree("tensor-model-parallel-size")),
+        stages_(o_.degree("pipeline-model-parallel-size")),
+        context_(o_.degree("context-parallel-size")),
+        expert_(o_.degree("expert-model-parallel-size")) {
+    machine_ = machine_for(
+        import.cluster,
+        static_cast<int>(import.nodes > 0 ? import.nodes : o_.up_to(kMostGpus, "nnodes", 0)),
+        static_cast<int>(o_.up_to(kMostOfNode, "nproc-per-node", 0)),
+        static_cast<int>(std::min<std::int64_t>(replica() * expert_, kMostGpus)));
+  }
+
+  Draft write() {
+    draft_.line("framework: megatron");
+    write_megatron_model(o_, draft_);
+    draft_.line("cluster: " + cluster_text(machine_));
+    write_training();
+    write_parallelism();
+    o_.note_the_rest(draft_);
+    return std::move(draft_);
+  }
+
+ private:
+  using Entries = std::vector<std::string>;
+  static constexpr std::int64_t kMostGpus = 1'000'000, kMostOfNode = 1'000;
+
+  std::int64_t replica() const { return tensor_ * stages_ * context_; }
+
+  std::string precision() {
+    if (o_.has("fp8-format")) return "fp8";
+    return o_.has("bf16") ? "bf16" : o_.has("fp16") ? "fp16" : "fp32";
+  }
+
+  /// bf16 is reduced in fp32 unless it is said otherwise, fp16 the other way round.
+  std::string gradients() {
+    if (o_.has("grad-reduce-in-bf16")) return "bf16";
+    if (o_.has("accumulate-allreduce-grads-in-fp32") || o_.has("bf16")) return "fp32";
+    return o_.has("fp16") ? "fp16" : "fp32";
+  }
+
+  /// The kind by itself, or a map with what else is said about it.
+  std::string recompute() {
+    std::string kind =
+        o_.has("recompute-activations") ? "selective" : o_.text("recompute-granularity", "none");
+    const std::int64_t layers = o_.integer("recompute-num-layers", 1);
+    const std::string method = o_.text("recompute-method", "uniform");
+    if (kind == "full" && (method != "uniform" || layers != 1))
+      return fmt::format("{{kind: full, method: {}, layers: {}}}", method, layers);
+    if (kind != "selective" || !o_.has("recompute-modules")) return kind;
+    std::vector<std::string> modules = o_.list("recompute-modules");
+    std::replace(modules.begin(), modules.end(), std::string("core_attn"),
+                 std::string("core_attention"));
+    return fmt::format("{{kind: selective, modules: [{}]}}", fmt::join(modules, ", "));
+  }
+
+  std::string transformer_impl() {
+    std::string stated = o_.text("transformer-impl", "transformer_engine");
+    if (stated == "local" || stated == "transformer_engine") return stated;
+    draft_.note("--transformer-impl " + stated, "transformer_engine");
+    return "transformer_engine";
+  }
+
+  std::string attention() {
+    const std::string backend = o_.text("attention-backend", "auto");
+    if (backend == "unfused" || backend == "local") return "unfused";
+    o_.has("use-flash-attn");
+    return fused_attention(machine_.cluster.gpu);
+  }
+
+  /// As stated, or one micro-batch a data-parallel rank.
+  std::int64_t global_batch(std::int64_t micro) {
+    const std::int64_t data = std::max<std::int64_t>(machine_.gpus() / replica(), 1);
+    const std::int64_t global = o_.positive("global-batch-size", micro * data);
+    // GPUs that are no whole number of replicas are refused by the scenario's own checks.
+    if (machine_.gpus() % replica() == 0 && global % (micro * data) != 0)
+      o_.refuse(
+          "global-batch-size",
+          fmt::format("--global-batch-size {} is not a whole number of --micro-batch-size {} x "
+                      "{} data-parallel ranks",
+                      global, micro, data));
+    return global;
+  }
+
+  void write_training() {
+    const std::int64_t micro = o_.required("micro-batch-size");
+    Entries e{fmt::format("sequence_length: {}", o_.required("seq-length")),
+              fmt::format("global_batch: {}", global_batch(micro)),
+              fmt::format("micro_batch: {}", micro),
+              "precision: " + precision(),
+              "gradients: " + gradients(),
+              "optimizer: " + o_.text("optimizer", "adam"),
+              fmt::format("gradient_clipping: {}", !o_.is_zero("clip-grad")),
+              "recompute: " + recompute(),
+              "attention: " + attention(),
+              "transformer_impl: " + transformer_impl()};
+    if (o_.has("make-vocab-size-divisible-by"))
+      e.push_back(
+          fmt::format("vocabulary_multiple: {}", o_.positive("make-vocab-size-divisible-by", 128)));
+    if (o_.has("no-bias-dropout-fusion")) e.emplace_back("bias_dropout_fusion: false");
+    if (o_.has("rampup-batch-size"))
+      draft_.note("--rampup-batch-size", "the batch has its final size");
+    draft_.map("training", e);
+  }
+
+  void write_parallelism() {
+    draft_.line("parallelism:");
+    if (o_.has("use-tp-pp-dp-mapping")) draft_.line("  order: tp-cp-ep-pp-dp");
+    draft_.line(fmt::format("  tensor: {}", tensor_));
+    if (o_.has("sequence-parallel") && tensor_ > 1) draft_.line("  sequence: true");
+    if (context_ > 1) write_context();
+    if (has_megatron_experts(o_)) write_experts();
+    if (expert_ > 1 && !has_megatron_experts(o_))
+      throw UserError(
+          fmt::format("--expert-model-parallel-size {} without --num-experts", expert_));
+    if (stages_ > 1) write_megatron_pipeline(o_, draft_);
+    Entries data{"sharding: " + sharding(),
+                 fmt::format("overlap: {}", o_.has("overlap-grad-reduce"))};
+    add_parameter_gathers(data);
+    if (o_.has("ddp-average-in-collective")) data.emplace_back("averaging: collective");
+    if (o_.has("no-check-for-nan-in-loss-and-grad"))
+      data.emplace_back("check_for_nan_in_grad: false");
+    const std::int64_t instances = o_.degree("num-distributed-optimizer-instances");
+    if (instances > 1) data.push_back(fmt::format("shard_degree: {}", shard_degree(instances)));
+    if (o_.has("ddp-bucket-size")) {
+      const double element = gradients() == "fp32" ? 4 : 2;
+      const auto elements = static_cast<double>(o_.positive("ddp-bucket-size", 0));
+      data.push_back("bucket: " + size_text(elements * element));
+    }
+    draft_.map("  data", data);
+  }
+
+  /// With FSDP blocks are gathered as they are needed, and without chunks of a pipeline Megatron-LM
+  /// aligns nothing (megatron/training/arguments.py).
+  void add_parameter_gathers(Entries& data) {
+    const bool aligned = o_.has("align-param-gather");
+    if (!o_.has("overlap-param-gather") || sharding() == "zero3") return;
+    data.emplace_back("overlap_param_gather: true");
+    if (aligned && stages_ > 1 && has_megatron_chunks(o_))
+      data.emplace_back("align_param_gather: true");
+  }
+
+  /// Each instance of the distributed optimizer is sharded over a part of the replicas.
+  std::int64_t shard_degree(std::int64_t instances) {
+    const std::int64_t data = machine_.gpus() / replica();
+    if (data % instances == 0) return data / instances;
+    throw UserError(
+        fmt::format("--num-distributed-optimizer-instances {} does not divide {} "
+                    "data-parallel ranks",
+                    instances, data));
+  }
+
+  void write_context() {
+    std::vector<std::string> kinds = o_.list("cp-comm-type");
+    if (kinds.empty()) kinds.emplace_back("p2p");
+    const std::string& kind = kinds.front();
+    const std::string known = kind == "a2a"          ? "all_to_all"
+                              : kind == "all_gather" ? "all_gather"
+                                                     : "ring";
+    const bool all_alike =
+        std::all_of(kinds.begin(), kinds.end(), [&](const auto& other) { return other == kind; });
+    if (!all_alike || (known == "ring" && kind != "p2p"))
+      draft_.note(o_.shown("cp-comm-type"), "all layers have context parallel kind " + known);
+    draft_.map("  context", {fmt::format("degree: {}", context_), "kind: " + known});
+  }
+
+  void write_experts() {
+    const std::int64_t tensor = o_.integer("expert-tensor-parallel-size", tensor_);
+    if (tensor != tensor_)
+      throw UserError(
+          fmt::format("--expert-tensor-parallel-size {} with --tensor-model-parallel-size {}: "
+                      "experts are split by tensor parallelism as all layers are",
+                      tensor, tensor_));
+    Entries e;
+    if (expert_ > 1) e.push_back(fmt::format("degree: {}", expert_));
+    write_dispatcher(e);
+    // A negative factor is none.
+    const std::string capacity = o_.text("moe-expert-capacity-factor", "-1");
+    if (!capacity.starts_with('-')) {
+      e.push_back("capacity: " + capacity);
+      if (!o_.has("moe-pad-expert-input-to-capacity"))
+        draft_.note(o_.shown("moe-expert-capacity-factor"), "experts' rows are padded to it");
+    }
+    draft_.map("  expert", e);
+  }
+
+  /// Megatron-LM's own checks see to it that passes can run in pairs.
+  void write_dispatcher(Entries& e) {
+    const std::string dispatcher = o_.text("moe-token-dispatcher-type", "allgather");
+    const bool enabled = o_.has("moe-enable-deepep");
+    const bool chosen = o_.text("moe-flex-dispatcher-backend", "deepep") == "deepep";
+    const std::int64_t sms = o_.integer("moe-deepep-num-sms", kDeepEpSms);
+    const bool pairs = o_.has("overlap-moe-expert-parallel-comm");
+    if (expert_ == 1) return;
+    if (dispatcher == "flex" && (enabled || chosen) && tensor_ == 1) {
+      e.emplace_back("dispatcher: deepep");
+      if (sms != kDeepEpSms) e.push_back(fmt::format("sms: {}", sms));
+    } else if (dispatcher != "alltoall") {
+      draft_.note("--moe-token-dispatcher-type " + dispatcher,
+                  "tokens reach their experts by all-to-all");
+    }
+    if (pairs) e.emplace_back("overlap: true");
+  }
+
+  std::string sharding() {
+    const std::string strategy = o_.text("data-parallel-sharding-strategy", "no_shard");
+    const bool fsdp = o_.has("use-megatron-fsdp") || o_.has("use-custom-fsdp");
+    if (fsdp && strategy == "optim_grads_params") return "zero3";
+    if (fsdp && strategy == "optim_grads") return "zero2";
+    const bool optimizer = o_.has("use-distributed-optimizer") || (fsdp && strategy == "optim");
+    return optimizer ? "zero1" : "ddp";
+  }
+
+  MegatronOptions& o_;
+  Draft draft_;
+  std::int64_t tensor_, stages_, context_, expert_;
+  Machine machine_;
+};
+
+/// Half a script, or something else that holds no word, would read as one without options.
+std::shared_ptr<const Source> source_of_script(const std::string& path) {
+  auto source = read_source(path);
+  Problems problems;
+  const std::size_t null = source->text.find('\0');
+  if (source->text.size() > kLargestFile)
+    problems.add({source, 0, 0}, "",
+                 fmt::format("the file is larger than {} MiB: this is no launch script",
+                             kLargestFile >> 20));
+  else if (null != std::string::npos)
+    problems.add(place_at(source, null), "", "byte 0x00 is not text: this is no launch script");
+  problems.throw_if_any();
+  return source;
+}
+
+}  // namespace
+
+Draft import_megatron(const ImportOptions& options) {
+  Script script;
+  if (!options.file.empty()) script = read_script(source_of_script(options.file));
+  for (const std::string& argument : options.arguments) script.words.push_back({argument, {}});
+  MegatronOptions arguments(script.words);
+  Draft draft = MegatronImport(arguments, options).write();
+  for (const auto& [what, why] : script.notes) draft.note(what, why);
+  return draft;
+}
+
+}  // namespace stepsim

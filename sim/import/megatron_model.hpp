@@ -1,0 +1,15 @@
+// The model that Megatron-LM's options describe.
+#pragma once
+
+#include "sim/import/megatron_options.hpp"
+
+namespace stepsim {
+
+/// Whether layers have experts: --num-experts 0 is Megatron-LM's way to say that they have none.
+bool has_megatron_experts(MegatronOptions& options);
+
+/// Writes the scenario's `model`. Throws UserError where an option is missing or the model cannot
+/// be said.
+void write_megatron_model(MegatronOptions& options, Draft& draft);
+
+}  // namespace stepsim

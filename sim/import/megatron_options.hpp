@@ -1,0 +1,64 @@
+// Megatron-LM's command line, option by option; every option that is asked for counts as read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/import/import.hpp"
+#include "sim/import/shell_words.hpp"
+
+namespace stepsim {
+
+class MegatronOptions {
+ public:
+  /// Names are without the leading dashes, underscores as dashes; of options given twice the last
+  /// one wins.
+  explicit MegatronOptions(const std::vector<ShellWord>& words);
+
+  bool has(std::string_view name);
+  /// The first word after the option, `preset` where the option is absent.
+  std::string text(std::string_view name, const std::string& preset = "");
+  /// All words up to the next option.
+  std::vector<std::string> list(std::string_view name);
+  /// Throws UserError where the word is not a whole number from 0 to 1e12.
+  std::int64_t integer(std::string_view name, std::int64_t preset);
+  /// Likewise, and where it is 0.
+  std::int64_t positive(std::string_view name, std::int64_t preset);
+  /// Likewise, and where the option is absent.
+  std::int64_t required(std::string_view name);
+  /// Throws UserError outside 1 to `most`; `preset` may lie there.
+  std::int64_t up_to(std::int64_t most, std::string_view name, std::int64_t preset);
+  /// Of a split, 1 where the option is absent. Throws UserError outside 1 to 10,000.
+  std::int64_t degree(std::string_view name);
+  /// Throws UserError with the place of the option's value, which a script has.
+  [[noreturn]] void refuse(std::string_view name, const std::string& message,
+                           const std::string& proposal = "") const;
+  bool is_zero(std::string_view name);
+  /// "--name value"
+  std::string shown(std::string_view name);
+
+  /// Notes options that a script gives twice, and those that nobody has read: those known to change
+  /// a step with what is simulated in their place, those unknown here as such. Options that leave a
+  /// step as it is are passed over.
+  void note_the_rest(Draft& draft) const;
+
+ private:
+  struct Option {
+    std::vector<std::string> values;
+    Place place;        ///< of its name
+    Place value_place;  ///< of its first value
+  };
+
+  void note_replaced(Draft& draft) const;
+
+  std::map<std::string, Option, std::less<>> options_;
+  std::vector<std::pair<std::string, Option>> replaced_;  ///< given before, by name
+  std::set<std::string, std::less<>> read_;
+};
+
+}  // namespace stepsim

@@ -1,0 +1,92 @@
+// Stages, chunks and layers (NVIDIA/Megatron-LM megatron/training/arguments.py and
+// megatron/core/transformer/transformer_block.py, get_num_layers_to_build).
+#include "sim/import/megatron_pipeline.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+namespace {
+
+struct Cut {
+  std::int64_t stages, chunks;
+  std::int64_t embedding, loss;  ///< 1 where they count as a layer of their stage
+  std::int64_t layers;           ///< with these
+};
+
+Cut cut_of(MegatronOptions& o) {
+  Cut cut{.stages = o.degree("pipeline-model-parallel-size"),
+          .chunks = o.degree("num-virtual-stages-per-pipeline-rank"),
+          .embedding = o.has("account-for-embedding-in-pipeline-split") ? 1 : 0,
+          .loss = o.has("account-for-loss-in-pipeline-split") ? 1 : 0,
+          .layers = o.required("num-layers")};
+  cut.layers += cut.embedding + cut.loss;
+  if (!o.has("num-layers-per-virtual-pipeline-stage")) return cut;
+  const std::int64_t each = o.degree("num-layers-per-virtual-pipeline-stage");
+  if (cut.layers % (cut.stages * each) != 0)
+    throw UserError(fmt::format(
+        "--num-layers-per-virtual-pipeline-stage {} x {} stages does not divide {} layers", each,
+        cut.stages, cut.layers));
+  cut.chunks = cut.layers / cut.stages / each;
+  return cut;
+}
+
+/// Layers of each stage; empty where they are dealt out evenly. Those that are not stated share the
+/// rest.
+std::vector<std::int64_t> layers_of_stages(MegatronOptions& o, const Cut& cut) {
+  const bool first = o.has("decoder-first-pipeline-num-layers");
+  const bool last = o.has("decoder-last-pipeline-num-layers");
+  if (!first && !last && cut.embedding + cut.loss == 0) return {};
+  std::vector<std::int64_t> layers(static_cast<std::size_t>(cut.stages), 0);
+  if (first) layers.front() = o.integer("decoder-first-pipeline-num-layers", 0);
+  if (last) layers.back() = o.integer("decoder-last-pipeline-num-layers", 0);
+  const std::int64_t rest = cut.layers - layers.front() - layers.back();
+  const std::int64_t others = cut.stages - (first ? 1 : 0) - (last ? 1 : 0);
+  if (rest < 0 || (others == 0 ? rest : rest % others) != 0)
+    throw UserError(fmt::format("{} layers do not divide among {} stages", rest, others));
+  for (std::size_t i = first ? 1 : 0; i + (last ? 1 : 0) < layers.size(); ++i)
+    layers[i] = rest / others;
+  for (const std::int64_t each : layers) {
+    if (each % cut.chunks != 0)
+      throw UserError(
+          fmt::format("{} layers of a stage do not divide among its {} chunks", each, cut.chunks));
+  }
+  return layers;
+}
+
+/// Of each part of the model, in its order.
+std::vector<std::int64_t> layers_of_parts(MegatronOptions& o, const Cut& cut) {
+  const auto stages = layers_of_stages(o, cut);
+  std::vector<std::int64_t> parts;
+  if (stages.empty()) return parts;
+  for (std::int64_t chunk = 0; chunk < cut.chunks; ++chunk) {
+    for (const std::int64_t layers : stages) parts.push_back(layers / cut.chunks);
+  }
+  parts.front() -= cut.embedding;
+  parts.back() -= cut.loss;
+  return parts;
+}
+
+}  // namespace
+
+bool has_megatron_chunks(MegatronOptions& o) { return cut_of(o).chunks > 1; }
+
+void write_megatron_pipeline(MegatronOptions& o, Draft& draft) {
+  const Cut cut = cut_of(o);
+  std::vector<std::string> entries{fmt::format("stages: {}", cut.stages)};
+  if (cut.chunks > 1) {
+    entries.push_back(fmt::format("chunks: {}", cut.chunks));
+    entries.emplace_back("schedule: interleaved");
+    if (o.has("no-overlap-p2p-communication")) entries.emplace_back("overlap_p2p: false");
+  }
+  if (o.has("no-scatter-gather-tensors-in-pipeline")) entries.emplace_back("scatter_gather: false");
+  const auto layers = layers_of_parts(o, cut);
+  if (!layers.empty()) entries.push_back(fmt::format("layers: [{}]", fmt::join(layers, ", ")));
+  draft.map("  pipeline", entries);
+}
+
+}  // namespace stepsim

@@ -1,0 +1,52 @@
+// The devices of a node against each other, and the node that follows from them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/import/node/seen_node.hpp"
+
+namespace stepsim {
+
+/// How far apart two devices are on PCIe, as `nvidia-smi topo -m` has it.
+enum Distance { kSameSwitch = 1, kSwitches, kHostBridge, kNumaNode, kSystem };
+
+class DeviceTable {
+ public:
+  struct Device {
+    std::string name;
+    bool is_gpu = false;
+    std::string numa;  ///< "0"; "" or "N/A": not known
+  };
+
+  const std::vector<Device>& devices() const { return devices_; }
+  int gpus() const;
+  void set_numa(std::size_t device, const std::string& node) { devices_[device].numa = node; }
+  void rename(std::size_t device, const std::string& name) { devices_[device].name = name; }
+
+  /// Behind the others; as far from each as NUMA nodes tell, and beside the first device where it
+  /// is not known where it is.
+  void add(const Device& device);
+  /// In one direction: of each pair both are set.
+  void set_nvlinks(std::size_t from, std::size_t to, int links) { nvlinks_[from][to] = links; }
+  void set_distance(std::size_t from, std::size_t to, int distance) {
+    distances_[from][to] = distance;
+  }
+
+  /// GPUs and NICs in the order of the table, NVLinks, and a PCIe tree: a vertex for each group of
+  /// devices that several meet in, in the end one for each NUMA node.
+  SeenNode node(const std::string& source) const;
+
+ private:
+  std::string end_of(std::size_t device) const;
+  bool are_within(std::size_t a, std::size_t b, int level) const;
+  void add_tree(SeenNode& node) const;
+
+  std::vector<Device> devices_;
+  std::vector<std::vector<int>> nvlinks_, distances_;
+};
+
+/// What `nvidia-smi topo -m` prints. Throws UserError with every mistake and its place.
+DeviceTable read_device_table(const std::string& text, const std::string& file);
+
+}  // namespace stepsim

@@ -1,0 +1,188 @@
+// Reading NCCL's topology file (NCCL_TOPO_DUMP_FILE): XML with the PCIe tree below each CPU.
+//
+// system > cpu > pci > ... > gpu > nvlink, and nic > net (NVIDIA/nccl v2.30.7 src/graph/xml.cc).
+// A pci element with others below it is a switch. An nvlink's target is another GPU, or an NVSwitch
+// (class 0x068000).
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include <fmt/format.h>
+#include <pugixml.hpp>
+
+#include "sim/core/error.hpp"
+#include "sim/import/node/seen_gpu.hpp"
+#include "sim/import/node/seen_node.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr std::string_view kNvswitch = "0x068000";
+
+/// Between two CPUs of that model, as NCCL expects it: ..._QPI_BW and AMD_BW in NVIDIA/nccl v2.30.7
+/// src/graph/topo.h, models in src/graph/topo.cc.
+BytesPerSecond between_sockets(const pugi::xml_node& cpu) {
+  const std::string_view vendor = cpu.attribute("vendor").value();
+  if (vendor == "AuthenticAMD") return 16_GBps;
+  if (vendor != "GenuineIntel") return 6_GBps;  // ARM, POWER and others
+  const int model = cpu.attribute("modelid").as_int();
+  constexpr int kEmeraldRapids = 0xcf, kSapphireRapids = 0x8f, kSkylake = 0x55;
+  if (model >= kEmeraldRapids) return 40_GBps;
+  if (model >= kSapphireRapids) return 22_GBps;
+  return model >= kSkylake ? 10_GBps : 6_GBps;
+}
+
+/// link_speed="16.0 GT/s PCIe" link_width="16"
+BytesPerSecond payload_of(const pugi::xml_node& pci) {
+  const double speed = std::strtod(pci.attribute("link_speed").value(), nullptr);
+  return speed > 0 ? pcie_payload(speed, pci.attribute("link_width").as_int(16)) : BytesPerSecond{};
+}
+
+/// A device and the vertices above it, from the nearest.
+struct Device {
+  std::string end;
+  std::vector<std::string> above;
+};
+
+class NcclTopology {
+ public:
+  NcclTopology(const std::string& text, std::string file) : file_(std::move(file)) {
+    const pugi::xml_parse_result result = document_.load_string(text.c_str());
+    if (result) return;
+    const auto at = static_cast<std::size_t>(result.offset);
+    const auto begin = text.begin(),
+               end = begin + static_cast<std::ptrdiff_t>(std::min(at, text.size()));
+    const std::size_t start = text.rfind('\n', at == 0 ? 0 : at - 1);
+    const std::size_t line = start == std::string::npos || start >= at ? 0 : start + 1;
+    throw UserError({{.file = file_,
+                      .line = static_cast<int>(std::count(begin, end, '\n')) + 1,
+                      .column = static_cast<int>(at - line) + 1,
+                      .message = fmt::format("not XML: {}", result.description()),
+                      .source_line = text.substr(line, text.find('\n', line) - line)}});
+  }
+
+  SeenNode read() {
+    const pugi::xml_node system = document_.child("system");
+    int cpus = 0;
+    BytesPerSecond sockets;
+    for (const pugi::xml_node& cpu : system.children("cpu")) {
+      const std::string name = fmt::format("cpu {}", cpus++);
+      node_.switches.push_back(name);
+      sockets = between_sockets(cpu);
+      below(cpu, {name});
+    }
+    if (gpus_.empty())
+      throw UserError(file_ + ": no gpu element below system: is this NCCL's topology?");
+    if (cpus > 1) {
+      const std::string all = fmt::format("cpu 0..{}", cpus - 1);
+      node_.pcie.push_back({all, all, sockets, {}});
+    }
+    node_.source = "NCCL's topology file";
+    node_.rates_from = "speed of net";
+    node_.pcie_notes.push_back(
+        "PCIe by link_speed and link_width, as NCCL counts them; between CPUs by their model");
+    node_.gpus = static_cast<int>(gpus_.size());
+    join_gpus();
+    measure_distances();
+    return std::move(node_);
+  }
+
+ private:
+  void join(const std::string& end, const std::vector<std::string>& above, BytesPerSecond rate) {
+    node_.pcie.push_back({end, above.front(), rate, {}});
+  }
+
+  /// The devices and switches below an element that is called above.front().
+  void below(const pugi::xml_node& element, const std::vector<std::string>& above) {
+    for (const pugi::xml_node& pci : element.children("pci")) {
+      if (pci.child("gpu")) {
+        add_gpu(pci, above);
+      } else if (pci.child("nic")) {
+        add_nics(pci, above, payload_of(pci));
+      } else if (pci.child("pci")) {
+        const std::string name = fmt::format("switch {}", switches_++);
+        node_.switches.push_back(name);
+        join(name, above, payload_of(pci));
+        std::vector<std::string> path = above;
+        path.insert(path.begin(), name);
+        below(pci, path);
+      }
+    }
+    add_nics(element, above, {});  // of the CPU itself
+  }
+
+  void add_gpu(const pugi::xml_node& pci, const std::vector<std::string>& above) {
+    const std::string end = fmt::format("gpu {}", gpus_.size());
+    join(end, above, payload_of(pci));
+    number_[pci.attribute("busid").value()] = static_cast<int>(gpus_.size());
+    gpus_.push_back({end, above});
+    nvlinks_.push_back(pci.child("gpu"));
+    const SeenGpu* known = seen_gpu_of_sm(pci.child("gpu").attribute("sm").as_int());
+    if (known == nullptr) return;
+    node_.gpu = known->profile;
+    node_.gpu_from = fmt::format("sm {}", known->sm);
+  }
+
+  void add_nics(const pugi::xml_node& element, const std::vector<std::string>& above,
+                BytesPerSecond rate) {
+    for (const pugi::xml_node& nic : element.children("nic")) {
+      for (const pugi::xml_node& net : nic.children("net")) {
+        const std::string end = fmt::format("nic {}", nics_.size());
+        join(end, above, rate);
+        nics_.push_back({end, above});
+        node_.nics.emplace_back(net.attribute("name").value());
+        constexpr double kMegabit = 1e6 / 8;
+        node_.nic_rates.push_back(
+            BytesPerSecond{std::max(0.0, net.attribute("speed").as_double() * kMegabit)});
+      }
+    }
+  }
+
+  void join_gpus() {
+    node_.nvlinks.assign(gpus_.size(), std::vector<int>(gpus_.size(), 0));
+    for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      int switched = 0;
+      for (const pugi::xml_node& link : nvlinks_[gpu].children("nvlink")) {
+        const int count = link.attribute("count").as_int();
+        const auto other = number_.find(link.attribute("target").value());
+        if (link.attribute("tclass").value() == kNvswitch) switched += count;
+        if (other != number_.end())
+          node_.nvlinks[gpu][static_cast<std::size_t>(other->second)] += count;
+      }
+      node_.switched = gpu == 0 ? switched : std::min(node_.switched, switched);
+    }
+  }
+
+  /// How many switches and CPUs lie between.
+  void measure_distances() {
+    for (const Device& gpu : gpus_) {
+      auto& apart = node_.apart.emplace_back();
+      for (const Device& nic : nics_) {
+        int steps = static_cast<int>(gpu.above.size() + nic.above.size());
+        for (std::size_t i = 0; i < gpu.above.size(); ++i) {
+          const auto meet = std::find(nic.above.begin(), nic.above.end(), gpu.above[i]);
+          if (meet == nic.above.end()) continue;
+          steps = static_cast<int>(i) + static_cast<int>(meet - nic.above.begin());
+          break;
+        }
+        apart.push_back(steps);
+      }
+    }
+  }
+
+  std::string file_;
+  pugi::xml_document document_;
+  SeenNode node_;
+  std::vector<Device> gpus_, nics_;
+  std::vector<pugi::xml_node> nvlinks_;  ///< the gpu elements, which hold them
+  std::map<std::string, int> number_;    ///< of a GPU by its bus id
+  int switches_ = 0;
+};
+
+}  // namespace
+
+SeenNode read_nccl_topology(const std::string& text, const std::string& file) {
+  return NcclTopology(text, file).read();
+}
+
+}  // namespace stepsim

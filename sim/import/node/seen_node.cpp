@@ -1,0 +1,304 @@
+// From a node as it was seen to a cluster file: recognised where it is one of the built-in kinds,
+// drawn where it is not.
+#include "sim/import/node/seen_node.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/cluster/node_topology.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/registry.hpp"
+#include "sim/core/suggest.hpp"
+#include "sim/import/node/seen_gpu.hpp"
+#include "sim/plan/known_names.hpp"
+#include "sim/scenario/load.hpp"
+#include "sim/text/humanise.hpp"
+
+namespace stepsim {
+namespace {
+
+/// One step of a ring of the Simple protocol over NVLink and over PCIe: hwLat in NVIDIA/nccl
+/// v2.30.7 src/graph/tuning.cc.
+constexpr const char* kNvlinkLatency = "3.4 us";
+constexpr const char* kPcieLatency = "5.7 us";
+
+constexpr std::size_t kLongestLine = 100;
+
+/// "key: value  # comment", or a long comment above it.
+std::string line(const std::string& text, const std::string& comment) {
+  if (comment.empty()) return text + "\n";
+  if (text.size() + comment.size() + 4 <= kLongestLine)
+    return fmt::format("{}  # {}\n", text, comment);
+  return fmt::format("{:{}}# {}\n{}\n", "", text.find_first_not_of(' '), comment, text);
+}
+
+class ClusterText {
+ public:
+  ClusterText(SeenNode node, const SeenGpu& gpu) : node_(std::move(node)), gpu_(gpu) {}
+
+  std::string write() {
+    choose_nics();
+    std::string text = fmt::format("# Made from {}.\n", node_.source);
+    for (const std::string& note : node_.notes) text += "# " + note + "\n";
+    text += line(fmt::format("gpu: {}", gpu_.profile), node_.gpu_from);
+    text += line("nodes: 1", "a scenario says how many");
+    text += line(fmt::format("gpus_per_node: {}", node_.gpus), node_.gpus_from);
+    return text + inside_text() + between_text();
+  }
+
+ private:
+  // --- NICs
+
+  int nearest(int nic, int first, int gpus) const {
+    int best = node_.apart[static_cast<std::size_t>(first)][static_cast<std::size_t>(nic)];
+    for (int gpu = first; gpu < first + gpus; ++gpu)
+      best =
+          std::min(best, node_.apart[static_cast<std::size_t>(gpu)][static_cast<std::size_t>(nic)]);
+    return best;
+  }
+
+  BytesPerSecond rate_of(int nic) const {
+    const auto index = static_cast<std::size_t>(nic);
+    return index < node_.nic_rates.size() ? node_.nic_rates[index] : BytesPerSecond{};
+  }
+
+  /// Those that are as fast as any: the others are for storage and for people.
+  std::vector<int> fastest_nics() const {
+    BytesPerSecond most;
+    for (const BytesPerSecond rate : node_.nic_rates) most = std::max(most, rate);
+    std::vector<int> fastest;
+    for (int nic = 0; nic < static_cast<int>(node_.nics.size()); ++nic)
+      if (rate_of(nic) >= most) fastest.push_back(nic);
+    return fastest;
+  }
+
+  /// One NIC for each of `count` equal blocks of GPUs, each as near as any; {}: there are not.
+  std::vector<int> nics_for(int count, const std::vector<int>& nics) const {
+    const int block = node_.gpus / count;
+    std::vector<int> chosen;
+    for (int i = 0; i < count; ++i) {
+      int best = -1, least = nearest(nics.front(), i * block, block);
+      for (const int nic : nics) least = std::min(least, nearest(nic, i * block, block));
+      for (const int nic : nics) {
+        const bool is_free = std::find(chosen.begin(), chosen.end(), nic) == chosen.end();
+        if (best < 0 && is_free && nearest(nic, i * block, block) == least) best = nic;
+      }
+      if (best < 0) return {};
+      chosen.push_back(best);
+    }
+    return chosen;
+  }
+
+  /// As many NICs as divide the GPUs, each the nearest of its GPUs.
+  void choose_nics() {
+    const std::vector<int> nics = fastest_nics();
+    for (int count = std::min(node_.gpus, static_cast<int>(nics.size())); count >= 1; --count) {
+      if (node_.gpus % count != 0) continue;
+      chosen_ = nics_for(count, nics);
+      if (!chosen_.empty()) break;
+    }
+  }
+
+  std::string chosen_text() const {
+    std::vector<std::string> names;
+    for (const int nic : chosen_) names.push_back(node_.nics[static_cast<std::size_t>(nic)]);
+    return fmt::format("{}{}", fmt::join(names, ", "),
+                       names.size() < node_.nics.size() ? "; the others are left out" : "");
+  }
+
+  // --- inside the node
+
+  int links_of(int gpu) const {
+    const auto& row = node_.nvlinks[static_cast<std::size_t>(gpu)];
+    return std::accumulate(row.begin(), row.end(), 0);
+  }
+
+  /// The NVLinks that each pair shows when a switch joins them; 0 otherwise.
+  int behind_switch() const {
+    if (node_.switched > 0 || node_.gpus < 2) return node_.switched;
+    const int each = node_.nvlinks[0][1];
+    for (int a = 0; a < node_.gpus; ++a) {
+      for (int b = 0; b < node_.gpus; ++b) {
+        if (a != b &&
+            node_.nvlinks[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] != each)
+          return 0;
+      }
+    }
+    // More than a GPU has: what is shown for each pair are the same links.
+    return each * (node_.gpus - 1) > gpu_.nvlinks ? each : 0;
+  }
+
+  std::string link_text(double gigabytes, const char* latency, const std::string& from) const {
+    return line(
+        fmt::format("intra_node: {{bandwidth: {:g} GB/s, latency: {}}}", gigabytes, latency),
+        fmt::format("{}; latency: NVIDIA/nccl v2.30.7 src/graph/tuning.cc", from));
+  }
+
+  std::string nvlinks_text(int links) const {
+    const std::string from = node_.nvlinks_from.empty() ? node_.source : node_.nvlinks_from;
+    return fmt::format("{} NVLinks a GPU: {}", links, from);
+  }
+
+  std::string nvlink_rate_text() const {
+    return fmt::format("{:g} GB/s each: NVIDIA/nccl v2.30.7 src/graph/topo.h", gpu_.nvlink);
+  }
+
+  std::string slot_text() const {
+    return node_.slot_from.empty()
+               ? fmt::format("not seen: slots; PCIe at {:g} GT/s over 16 lanes", gpu_.pcie)
+               : node_.slot_from;
+  }
+
+  std::string inside_text() {
+    if (node_.gpus == 1) return "";
+    if (const int links = behind_switch(); links > 0) {
+      const std::string topology = "node_topology: nvswitch\n";
+      if (links == gpu_.nvlinks && !gpu_.link.empty())
+        return line(fmt::format("intra_node: {}", gpu_.link), nvlinks_text(links)) + topology;
+      return link_text(links * gpu_.nvlink, kNvlinkLatency,
+                       nvlinks_text(links) + ", " + nvlink_rate_text()) +
+             topology;
+    }
+    if (is_cube_mesh())
+      return line("intra_node: nvlink2-dgx1v", nvlinks_text(gpu_.nvlinks)) +
+             "node_topology: hybrid_cube_mesh\n";
+    return drawn_text();
+  }
+
+  bool is_cube_mesh() const {
+    if (gpu_.profile != "v100" || node_.gpus != 8) return false;
+    Cluster cluster;
+    cluster.gpus_per_node = 8;
+    cluster.intra_node.bandwidth = BytesPerSecond{6};  // one a link
+    const NodeWiring mesh = Registry<NodeTopology>::find("hybrid_cube_mesh")->lay_out(cluster);
+    std::map<std::pair<std::string, std::string>, int> links;
+    for (LinkId link = 0; link < mesh.capacities.size(); ++link)
+      links[mesh.ends_of(link)] = static_cast<int>(mesh.capacities[link].bytes_per_second() + 0.5);
+    for (int a = 0; a < 8; ++a) {
+      for (int b = 0; b < 8; ++b) {
+        const auto found = links.find({fmt::format("gpu {}", a), fmt::format("gpu {}", b)});
+        const int there = found == links.end() ? 0 : found->second;
+        if (node_.nvlinks[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] != there)
+          return false;
+      }
+    }
+    return true;
+  }
+
+  /// The NIC's number in the cluster, "" for one that is left out; other names as they are.
+  std::string renamed(const std::string& end) const {
+    if (!end.starts_with("nic ")) return end;
+    const auto found = std::find(chosen_.begin(), chosen_.end(), std::stoi(end.substr(4)));
+    return found == chosen_.end() ? "" : fmt::format("nic {}", found - chosen_.begin());
+  }
+
+  std::string drawn_text() {
+    int most = 0;
+    std::string links;
+    const auto add = [&](const std::string& from, const std::string& to, BytesPerSecond rate) {
+      links +=
+          fmt::format("    - {{from: {}, to: {}, bandwidth: {}}}\n", from, to, rate_text(rate));
+    };
+    for (int a = 0; a < node_.gpus; ++a) {
+      most = std::max(most, links_of(a));
+      for (int b = a + 1; b < node_.gpus; ++b) {
+        const int count = node_.nvlinks[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
+        if (count > 0)
+          add(fmt::format("gpu {}", a), fmt::format("gpu {}", b),
+              BytesPerSecond{count * gpu_.nvlink * 1e9});
+      }
+    }
+    const BytesPerSecond slot =
+        node_.slot > BytesPerSecond{} ? node_.slot : pcie_payload(gpu_.pcie, 16);
+    bool has_slots = false;
+    for (const GraphLink& link : node_.pcie) {
+      const std::string from = renamed(link.from), to = renamed(link.to);
+      const bool is_said = link.bandwidth > BytesPerSecond{};
+      if (from.empty() || to.empty()) continue;
+      has_slots = has_slots || !is_said;
+      add(from, to, is_said ? link.bandwidth : slot);
+    }
+    const double pcie = slot.bytes_per_second() / 1e9;
+    std::string text = most > 0 ? link_text(most * gpu_.nvlink, kNvlinkLatency,
+                                            nvlinks_text(most) + ", " + nvlink_rate_text())
+                                : link_text(pcie, kPcieLatency, slot_text());
+    text += "node_topology:\n  kind: custom\n";
+    if (!node_.switches.empty())
+      text += fmt::format("  switches: [{}]\n", fmt::join(node_.switches, ", "));
+    if (most > 0) text += fmt::format("  # NVLinks: {}.\n", nvlink_rate_text());
+    if (has_slots)
+      text += fmt::format("  # {:g} GB/s: {}.\n  # not seen: slots of NICs; as those of GPUs.\n",
+                          pcie, slot_text());
+    for (const std::string& note : node_.pcie_notes) text += fmt::format("  # {}.\n", note);
+    return text + "  links:\n" + links;
+  }
+
+  // --- between nodes
+
+  std::string between_text() const {
+    if (chosen_.empty()) return line("# not seen: a NIC; more than one node needs inter_node", "");
+    double gigabits = rate_of(chosen_.front()).bytes_per_second() * 8 / 1e9;
+    const bool is_seen = gigabits > 0;
+    if (!is_seen) gigabits = gpu_.nic;
+    // 23.5 of 25 GB/s and 48.5 of 50 (aliyun/SimAI calbusbw.h).
+    const double payload = gigabits >= 400 ? 0.97 : 0.94;
+    return "inter_node:\n" + line("  topology: rail", "not seen: the fabric") +
+           line(fmt::format("  nics_per_node: {}", chosen_.size()), chosen_text()) +
+           line(fmt::format("  bandwidth: {:g} Gbit/s", gigabits),
+                is_seen ? node_.rates_from : "not seen: as systems with this GPU have") +
+           line(fmt::format("  efficiency: {:g}", payload),
+                "not seen: payload; that of ConnectX in aliyun/SimAI calbusbw.h") +
+           line("  latency: 14 us", "not seen: NVIDIA/nccl v2.30.7 src/graph/tuning.cc, NET");
+  }
+
+  SeenNode node_;
+  const SeenGpu& gpu_;
+  std::vector<int> chosen_;  ///< of node_.nics, in the order of the cluster's
+};
+
+/// The one that is stated, that was recognised, or that has as many NVLinks.
+const SeenGpu& gpu_for(SeenNode& node, const std::string& stated) {
+  if (!stated.empty()) {
+    const SeenGpu* gpu = seen_gpu(stated);
+    if (gpu == nullptr)
+      throw UserError(fmt::format("--gpu {}: imports know of no such GPU, {}", stated,
+                                  did_you_mean(stated, seen_gpus())));
+    node.gpu_from = "--gpu" + (node.gpu_from.empty() ? "" : "; " + node.gpu_from);
+    return *gpu;
+  }
+  if (const SeenGpu* gpu = seen_gpu(node.gpu)) return *gpu;
+  int pair = node.switched, sum = node.switched;
+  for (const auto& row : node.nvlinks) {
+    sum = std::max(sum, std::accumulate(row.begin(), row.end(), 0));
+    for (const int links : row) pair = std::max(pair, links);
+  }
+  const char* guess = pair > 12 ? "h100" : pair > 2 || sum == 0 ? "a100-80" : "v100";
+  node.gpu_from = fmt::format("not seen: which GPU{}; --gpu says another",
+                              node.gpu_from.empty() ? "" : " (" + node.gpu_from + ")");
+  return *seen_gpu(guess);
+}
+
+}  // namespace
+
+std::string cluster_text(SeenNode node, const std::string& gpu) {
+  const SeenGpu& known = gpu_for(node, gpu);
+  return ClusterText(std::move(node), known).write();
+}
+
+void check_cluster(const std::string& text, int gpus, const std::string& file) {
+  std::istringstream lines(text);
+  std::string scenario = fmt::format(
+      "model: {{name: any, kind: mlp, layers: 1, width: 1}}\ntraining: {{global_batch: {}, "
+      "precision: fp16}}\n"
+      "cluster:\n  name: any\n",
+      gpus);
+  for (std::string line; std::getline(lines, line);) scenario += "  " + line + "\n";
+  parse_scenario(scenario, file, library_for(file), {}, known_names());
+}
+
+}  // namespace stepsim

@@ -1,0 +1,47 @@
+// Asks for each stated algorithm whether some group is served by it.
+#include "sim/plan/group/check_stated.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include <fmt/ranges.h>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+
+void check_stated_collectives(const Plan& plan, const Scenario& scenario) {
+  const bool is_stated = std::any_of(
+      std::begin(kCollectiveOps), std::end(kCollectiveOps),
+      [&](CollectiveOp op) { return choice_for(op, scenario.collectives).algorithm != "auto"; });
+  if (!is_stated) return;
+  std::map<GroupShape, const Group*> shapes;
+  for (const Group& group : plan.groups) {
+    if (!is_transfer(group.channel) && group.shape.ranks > 1) shapes.emplace(group.shape, &group);
+  }
+  if (shapes.empty()) return;
+  std::vector<std::string> refusals;
+  for (const CollectiveOp op : kCollectiveOps) {
+    const std::string& stated = choice_for(op, scenario.collectives).algorithm;
+    if (stated == "auto") continue;
+    const auto refusal = [&](const GroupShape& shape) {
+      return decide({op, 1_MiB}, shape, scenario.cluster, scenario.collectives).refusal;
+    };
+    try {
+      const bool serves = std::any_of(shapes.begin(), shapes.end(), [&](const auto& entry) {
+        return refusal(entry.first).empty();
+      });
+      if (serves) continue;
+      const auto& [shape, group] = *shapes.rbegin();
+      refusals.push_back(fmt::format(
+          "collectives.{}: {} serves no group, it {} ({}, {} ranks on {} nodes)", name_of(op),
+          stated, refusal(shape), name_of(group->channel), shape.ranks, shape.nodes));
+    } catch (const UserError& never_works) {
+      refusals.emplace_back(never_works.what());
+    }
+  }
+  if (!refusals.empty()) throw UserError(fmt::format("{}", fmt::join(refusals, "\n")));
+}
+
+}  // namespace stepsim

@@ -1,0 +1,54 @@
+// How long an algorithm of NCCL really takes: what nccl-tests measured, and NCCL's own formula
+// scaled by that.
+//
+// Inside a node a link profile has measured lines t(S) = latency + S / bandwidth, for each kind of
+// collective, number of ranks, algorithm and protocol; where several are given, the least holds.
+// For numbers of ranks that nobody measured the formula of NCCL takes their place, times measured
+// over expected at the nearest numbers (in between by log(ranks)). A regime that nobody measured
+// borrows the ratio of the same protocol, or of all.
+//
+// Between nodes NCCL's limits on bandwidth hold as they are: they were tuned on nodes. Its
+// latencies are stretched by one factor of the link: what 64 KiB take in a ring of LL over the most
+// GPUs of a node that were measured, over what NCCL expects. A fabric whose hop takes longer than
+// the 14 us of NCCL's Simple protocol stretches the hops in proportion. Trees over two nodes, which
+// NCCL expects to carry up to twice as much inside as between, have the rate that such nodes have.
+#pragma once
+
+#include <optional>
+
+#include "sim/ops/op_graph.hpp"
+#include "sim/plan/group/group_shape.hpp"
+#include "sim/plan/nccl/communicator.hpp"
+#include "sim/plan/nccl/constants.hpp"
+
+namespace stepsim {
+
+/// Of one algorithm and protocol on one group: bytes of nccl-tests over time.
+struct Speed {
+  Seconds latency;
+  BytesPerSecond bandwidth;
+  Seconds time(Bytes bytes) const { return latency + bytes / bandwidth; }
+};
+
+/// What NCCL sees of a group.
+nccl::Communicator communicator_of(const GroupShape& group, const Cluster& cluster,
+                                   NcclVersion version);
+
+/// Whether the node's link was measured at all. Where it was not, its bandwidth and latency are all
+/// that is known, and collectives are alpha-beta.
+bool is_measured(const LinkProfile& link);
+
+/// What an algorithm of NCCL takes. Nothing where the link was not measured.
+std::optional<Speed> speed_of(CollectiveOp op, Bytes bytes, nccl::Algorithm algorithm,
+                              Protocol protocol, const GroupShape& group, const Cluster& cluster,
+                              NcclVersion version);
+
+/// The same for messages between all pairs inside a node, for which NCCL has no formula: the
+/// link's latency and its rate stand for it.
+std::optional<Speed> pairwise_speed(Bytes bytes, Protocol protocol, int ranks,
+                                    const LinkProfile& link);
+
+/// Measured over expected latency of the link.
+double latency_factor(const Cluster& cluster, NcclVersion version);
+
+}  // namespace stepsim

@@ -1,0 +1,47 @@
+// A checkpoint as tasks and edges: gather, copy to the host, write, wait for each other.
+//
+// Synchronous, the host of each rank waits for its copy and its write. Asynchronous, it waits for
+// the copy alone (pytorch/pytorch torch/distributed/checkpoint/state_dict_saver.py, async_save:
+// staging, then a save in the background); the write goes on beside the next steps on a row of its
+// own, and the next copy waits for it, as the buffers on the host are one set. At the end all ranks
+// wait for each other, as they agree that all of it is there.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "sim/plan/memory/checkpoint_bytes.hpp"
+#include "sim/plan/program/rank_rows.hpp"
+
+namespace stepsim {
+
+/// By step, warm-up included: whether a checkpoint follows it. None does where the measured steps
+/// are no whole number of periods.
+std::vector<bool> steps_that_save(const Scenario& scenario, const PlanOptions& options);
+
+/// Whether the rank writes its dense parameters, and its experts.
+std::array<bool, 2> writes_of(const Plan& plan, const Scenario& scenario, int rank);
+
+class CheckpointRows {
+ public:
+  explicit CheckpointRows(RankRows& rows) : rows_(rows) {}
+
+  /// After a step, whose end it puts off.
+  void write();
+
+ private:
+  TaskIndex task(TaskKind kind, const char* name, std::uint16_t row, double amount,
+                 const std::vector<TaskIndex>& after, bool launched);
+  std::vector<TaskIndex> gather(const std::vector<TaskIndex>& after);
+  TaskIndex copy(Bytes size, std::vector<TaskIndex> after);
+  TaskIndex save(Bytes size, const std::vector<TaskIndex>& after);
+  void join(Channel channel, const GroupShape& group, std::optional<std::uint32_t>& operation);
+
+  RankRows& rows_;
+  std::uint16_t row_ = 0, writing_row_ = 0;                   ///< 0 (the host's): none yet
+  std::array<std::optional<std::uint32_t>, 2> gathers_ = {};  ///< by ParameterGroup
+  std::optional<std::uint32_t> data_, across_, model_;        ///< joins
+};
+
+}  // namespace stepsim

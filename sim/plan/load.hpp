@@ -1,0 +1,14 @@
+// Loading a scenario as commands do: with overrides and the names that the program knows.
+#pragma once
+
+#include "sim/plan/known_names.hpp"
+#include "sim/plan/scenario_argument.hpp"
+#include "sim/scenario/load.hpp"
+
+namespace stepsim {
+
+Scenario load(const ScenarioArgument& argument);
+/// With these on top of what the command line sets.
+Scenario load(ScenarioArgument argument, const std::vector<std::string>& settings);
+
+}  // namespace stepsim

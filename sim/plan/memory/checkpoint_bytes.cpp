@@ -1,0 +1,80 @@
+// Bytes of checkpoints from the memory model.
+#include "sim/plan/memory/checkpoint_bytes.hpp"
+
+#include "sim/plan/memory/memory.hpp"
+#include "sim/plan/optimizer_rule.hpp"
+#include "sim/plan/schedule.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Per parameter.
+double saved_bytes(const Scenario& s) { return s.training.element() + optimizer_bytes(s.training); }
+
+/// Of one rank.
+Bytes tables(const OpGraph& graph, const std::vector<std::size_t>& chain) {
+  Bytes sum;
+  for (const std::size_t index : chain) sum += graph.blocks[index].tables();
+  return sum;
+}
+
+Bytes tables_of_all(const OpGraph& graph, int holders) {
+  if (graph.first_chain.empty()) return tables(graph, graph.chain) * holders;
+  const auto& others = graph.of_first ? graph.first_chain : graph.chain;
+  const auto& first = graph.of_first ? graph.chain : graph.first_chain;
+  return tables(graph, first) + tables(graph, others) * (holders - 1);
+}
+
+/// Of one rank. A word embedding that the head uses, too, is saved where the model begins, not
+/// again on a last stage that holds a copy of it.
+StageParameters saved_parameters(const Scenario& s, const OpGraph& graph, int stage) {
+  StageParameters p = stage_parameters(s, graph, stage);
+  const Placement placement = placement_of(s);
+  const bool is_copy = placement.holds(stage, placement.parts() - 1) && !placement.holds(stage, 0);
+  if (is_copy) p.dense -= graph.tied_elements;
+  return p;
+}
+
+/// Of all that any rank has, the first too.
+Bytes derived_bytes(const Scenario& s, const OpGraph& graph) {
+  if (!graph.first_chain.empty() && !graph.of_first) return derived_bytes(s, graph_of_first(graph));
+  double parameters = 0;
+  for (int stage = 0; stage < s.parallelism.pipeline.stages; ++stage) {
+    const StageParameters p = saved_parameters(s, graph, stage);
+    parameters += s.parallelism.tensor * (p.dense + p.experts * s.parallelism.expert.degree);
+  }
+  parameters /= schedule_of(s).needs.copies;
+  return Bytes{parameters * saved_bytes(s)} +
+         tables_of_all(graph, s.parallelism.tensor * s.replicas());
+}
+
+}  // namespace
+
+Bytes checkpoint_bytes(const Scenario& s, const OpGraph& graph) {
+  return s.checkpoint->size.value_or(derived_bytes(s, graph));
+}
+
+CheckpointPart checkpoint_part(const Scenario& s, const OpGraph& graph, const StageShape& shape) {
+  const StageParameters p = saved_parameters(s, graph, shape.stage);
+  // In shards, all that hold the same parameters write as much of them each.
+  const bool sharded = s.checkpoint->sharded;
+  const double dense = sharded ? p.dense / replicas(s) : shape.writes[0] ? p.dense : 0;
+  const double experts = sharded           ? p.experts * s.parallelism.expert.degree / replicas(s)
+                         : shape.writes[1] ? p.experts
+                                           : 0;
+  const double stated = checkpoint_bytes(s, graph) / derived_bytes(s, graph);
+  const Bytes held = shape.stage == 0 ? tables(graph, graph.chain) : Bytes{};
+  const bool offloaded = s.parallelism.data.offload_optimizer;
+  const double from_gpu = offloaded ? s.training.element() : saved_bytes(s);
+  return {stated * (Bytes{(dense + experts) * saved_bytes(s)} + held),
+          stated * (Bytes{(dense + experts) * from_gpu} + held)};
+}
+
+Bytes gathered_for_checkpoint(const Scenario& s, const OpGraph& graph, int stage, bool expert) {
+  const ShardingStrategy& strategy = strategy_of(s.parallelism.data.sharding);
+  const double each = (strategy.shards_parameters ? s.training.element() : 0) +
+                      (strategy.shards_optimizer ? optimizer_bytes(s.training) : 0);
+  return Bytes{stage_parameters(s, graph, stage).of(expert) * each};
+}
+
+}  // namespace stepsim

@@ -1,0 +1,233 @@
+// Memory by stage and category.
+#include "sim/plan/memory/memory.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/ops/frozen.hpp"
+#include "sim/plan/memory/memory_buffers.hpp"
+#include "sim/plan/optimizer_rule.hpp"
+#include "sim/plan/program/segment.hpp"
+#include "sim/plan/schedule.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Sharded gradients of an interleaved stage: whole for the chunk that runs and the one being
+/// reduced.
+Bytes whole_gradients(const Scenario& scenario, double parameters) {
+  const int chunks = scenario.parallelism.pipeline.chunks;
+  if (!strategy_of(scenario.parallelism.data.sharding).shards_gradients || chunks == 1 ||
+      replicas(scenario) == 1)
+    return Bytes{0};
+  return Bytes{parameters * gradient_bytes(scenario) * std::min(2.0 / chunks, 1.0)};
+}
+
+Bytes embedding_tables(const OpGraph& graph) {
+  Bytes sum;
+  for (const std::size_t index : graph.chain) sum += graph.blocks[index].tables();
+  return sum;
+}
+
+/// Copies of weights by rows and by columns: of all, or of the two blocks that are gathered.
+Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
+  const Fp8Scaling scaling = scenario.training.fp8_scaling;
+  const int copies = fp8_copies(scaling, scenario.cluster.gpu.architecture);
+  const int of_frozen = transposes_frozen(scenario) ? 1 : copies;
+  double all = 0, largest = 0;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
+      const Block& b = graph.blocks[block];
+      const double copied = copies * b.quantised() + of_frozen * b.frozen_quantised();
+      all += copied;
+      largest = std::max(largest, copied);
+    }
+  }
+  const bool gathers = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
+  return Bytes{fp8_bytes(scaling) * (gathers ? std::min(all, 2 * largest) : all)};
+}
+
+/// Of a block's frozen weights, those that there are in fp8 alone.
+double frozen_in_fp8(const Training& training, const Block& block) {
+  return training.fp8_parameters ? block.frozen_quantised() : 0;
+}
+
+Bytes frozen_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
+  Bytes sum;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk))
+      sum += frozen_bytes(scenario, graph.blocks[block]);
+  }
+  return sum * frozen_share(scenario);
+}
+
+}  // namespace
+
+Bytes frozen_bytes(const Scenario& scenario, const Block& block) {
+  const Training& training = scenario.training;
+  const bool gathers = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
+  const double in_fp8 = frozen_in_fp8(training, block);
+  return Bytes{(block.frozen_parameters() - in_fp8) * training.element() +
+               (gathers ? in_fp8 * fp8_bytes(training.fp8_scaling) : 0)};
+}
+
+double frozen_share(const Scenario& scenario) {
+  const ShardingStrategy& strategy = strategy_of(scenario.parallelism.data.sharding);
+  return share(strategy.shards_parameters, sharing_ranks(scenario));
+}
+
+/// ZeRO-3 holds two gathered blocks and one block of whole gradients, and what forward does not
+/// give up: parameters that are too small to be sharded, and blocks that backward does not gather
+/// again. Frozen weights that come in fp8 are, of two blocks, among the fp8 copies.
+Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph) {
+  if (!strategy_of(scenario.parallelism.data.sharding).shards_parameters || replicas(scenario) == 1)
+    return Bytes{0};
+  const Reshard reshard = scenario.parallelism.data.reshard_after_forward;
+  double largest = 0, largest_passing = 0, kept = 0, kept_in_fp8 = 0;
+  for (const std::size_t index : graph.chain) {
+    const Block& block = graph.blocks[index];
+    const GatheredElements elements =
+        gathered_elements(scenario, block, false) + gathered_elements(scenario, block, true);
+    const bool passes =
+        reshard == Reshard::all || (reshard == Reshard::layers && block.recomputable);
+    const double in_fp8 = std::min(frozen_in_fp8(scenario.training, block), elements.each_pass);
+    const double wide = elements.each_pass - in_fp8;
+    largest = std::max(largest, block.parameters());
+    if (passes) largest_passing = std::max(largest_passing, wide);
+    kept += elements.persistent + (passes ? 0 : wide);
+    kept_in_fp8 += passes ? 0 : in_fp8;
+  }
+  const double element = scenario.training.element();
+  return Bytes{(2 * largest_passing + kept) * element +
+               kept_in_fp8 * fp8_bytes(scenario.training.fp8_scaling) +
+               largest * gradient_bytes(scenario)};
+}
+
+BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int replicas) {
+  const ShardingStrategy& strategy = strategy_of(sharding);
+  return {training.element() * share(strategy.shards_parameters, replicas),
+          bytes_per_element(training.gradients) * share(strategy.shards_gradients, replicas),
+          optimizer_bytes(training) * share(strategy.shards_optimizer, replicas)};
+}
+
+double StageParameters::kept(bool sharded) const {
+  return dense * share(sharded, replicas) + experts * share(sharded, expert_replicas);
+}
+
+StageParameters chunk_parameters(const Scenario& scenario, const OpGraph& graph, int stage,
+                                 int chunk) {
+  const int holders = sharing_ranks(scenario);
+  StageParameters sum{.replicas = holders,
+                      .expert_replicas = holders / scenario.parallelism.expert.degree};
+  for (const std::size_t index : blocks_of(scenario, graph, stage, chunk)) {
+    const double experts = graph.blocks[index].expert_parameters();
+    sum.experts += experts;
+    sum.dense += graph.blocks[index].parameters() - experts;
+  }
+  return sum;
+}
+
+StageParameters stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage) {
+  StageParameters sum = chunk_parameters(scenario, graph, stage, 0);
+  for (int chunk = 1; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    const StageParameters more = chunk_parameters(scenario, graph, stage, chunk);
+    sum.dense += more.dense;
+    sum.experts += more.experts;
+  }
+  return sum;
+}
+
+StateBytes state_bytes(const Scenario& scenario, const StageParameters& p) {
+  const DataParallel& data = scenario.parallelism.data;
+  const auto each = [&](int replicas) {
+    BytesPerParameter bytes = bytes_per_parameter(scenario.training, data.sharding, replicas);
+    // Gradients that micro-batches add up before they are reduced are whole.
+    if (data.no_sync && scenario.micro_batches() > 1) bytes.gradients = gradient_bytes(scenario);
+    return bytes;
+  };
+  const auto dense = each(p.replicas);
+  const auto experts = each(p.expert_replicas);
+  return {p.dense * dense.parameters + p.experts * experts.parameters,
+          p.dense * dense.gradients + p.experts * experts.gradients,
+          p.dense * dense.optimizer + p.experts * experts.optimizer};
+}
+
+StateBytes gpu_state(const Scenario& scenario, const StageParameters& parameters) {
+  StateBytes state = state_bytes(scenario, parameters);
+  const DataParallel& data = scenario.parallelism.data;
+  if (!data.offload_optimizer) return state;
+  state.optimizer = 0;
+  // Sharded gradients leave bucket by bucket: one is being reduced, one copied.
+  if (strategy_of(data.sharding).shards_gradients && data.overlap)
+    state.gradients = std::min(state.gradients, 2 * data.bucket.bytes());
+  return state;
+}
+
+Bytes StageMemory::total() const { return needed() + of(MemoryOwner::allocator); }
+Bytes StageMemory::allocated() const { return of(MemoryOwner::tensors); }
+Bytes StageMemory::needed() const { return allocated() + of(MemoryOwner::others); }
+
+Bytes StageMemory::of(MemoryOwner owner) const {
+  Bytes sum;
+  for (const MemoryCategory& category : categories) {
+    if (category.owner == owner) sum += category.bytes;
+  }
+  return sum;
+}
+
+StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int stage) {
+  const StageParameters parameters = stage_parameters(scenario, graph, stage);
+  const StateBytes state = gpu_state(scenario, parameters);
+  const GpuProfile& gpu = scenario.cluster.gpu;
+  const double whole = parameters.total();
+  StageMemory memory{
+      .stage = stage,
+      .categories = {{"parameters",
+                      Bytes{state.parameters} + frozen_weights(scenario, graph, stage)},
+                     {"gradients", Bytes{state.gradients} + whole_gradients(scenario, whole)},
+                     {"optimizer", Bytes{state.optimizer}},
+                     {"placeholders", placeholder_bytes(scenario, graph, stage)},
+                     {"buckets", bucket_bytes(scenario, whole)},
+                     {"workspaces", gpu.workspace}},
+      .peak = peak_moment(scenario, graph, stage)};
+  if (const Bytes copies = fp8_weights(scenario, graph, stage); copies > Bytes{0})
+    memory.categories.push_back({"fp8 weights", copies});
+  const Working& held = memory.peak.held;
+  for (const auto& [name, bytes] :
+       {std::pair{"activations", held.activations}, std::pair{"recomputed", held.recomputed},
+        std::pair{"logits", held.logits}, std::pair{"working", held.gradients},
+        std::pair{"gathered", held.gathered}})
+    memory.categories.push_back({name, bytes, MemoryOwner::tensors, true});
+  const Bytes allocated = memory.allocated();
+  memory.categories.push_back(
+      {"fragmentation", kFragmentation * allocated, MemoryOwner::allocator});
+  // One large allocation each, which nothing comes between.
+  if (const Bytes tables = embedding_tables(graph); tables > Bytes{0})
+    memory.categories.push_back({"embeddings", tables});
+  memory.categories.push_back(
+      {"communicators", communicators(scenario) * gpu.communicator, MemoryOwner::others});
+  memory.categories.push_back({"context", gpu.context, MemoryOwner::others});
+  return memory;
+}
+
+Bytes resident_bytes(const Scenario& scenario, const OpGraph& graph, int stage) {
+  Bytes sum;
+  for (const MemoryCategory& category : memory_of_stage(scenario, graph, stage).categories) {
+    if (!category.varies) sum += category.bytes;
+  }
+  return sum;
+}
+
+std::vector<StageMemory> memory_by_stage(const Scenario& scenario, const OpGraph& graph) {
+  std::vector<StageMemory> stages;
+  for (int stage = 0; stage < scenario.parallelism.pipeline.stages; ++stage) {
+    stages.push_back(memory_of_stage(scenario, graph, stage));
+  }
+  if (!graph.first_chain.empty()) {
+    const StageMemory first = memory_of_stage(scenario, graph_of_first(graph), 0);
+    if (first.total() > stages.front().total()) stages.front() = first;
+  }
+  return stages;
+}
+
+}  // namespace stepsim

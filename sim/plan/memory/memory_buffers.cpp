@@ -1,0 +1,48 @@
+// Placeholders, buckets and communicators.
+#include "sim/plan/memory/memory_buffers.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "sim/plan/program/optimizer.hpp"
+#include "sim/plan/program/segment.hpp"
+#include "sim/plan/schedule.hpp"
+#include "sim/plan/sharding.hpp"
+
+namespace stepsim {
+
+Bytes placeholder_bytes(const Scenario& scenario, const OpGraph& graph, int stage) {
+  std::set<WeightShape> shapes;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
+      for (const Op& op : graph.blocks[block].dag.ops)
+        shapes.insert(op.placeholders.begin(), op.placeholders.end());
+    }
+  }
+  double elements = 0;
+  for (const auto& [rows, columns] : shapes) elements += static_cast<double>(rows * columns);
+  return Bytes{elements * scenario.training.element()};
+}
+
+Bytes bucket_bytes(const Scenario& scenario, double parameters) {
+  const DataParallel& data = scenario.parallelism.data;
+  const ShardingStrategy& strategy = strategy_of(data.sharding);
+  const Bytes all{parameters * gradient_bytes(scenario)};
+  if (copies_gradients(scenario)) return all;
+  if (replicas(scenario) == 1) return Bytes{0};
+  if (!strategy.shards_gradients || strategy.shards_parameters) return Bytes{0};
+  return std::min((data.overlap ? 2.0 : 1.0) * data.bucket, all);
+}
+
+int communicators(const Scenario& scenario) {
+  const Parallelism& p = scenario.parallelism;
+  const int holders = replicas(scenario);
+  const bool pipelined = p.pipeline.stages > 1;
+  const bool agrees = scenario.training.gradient_clipping && p.tensor * p.pipeline.stages > 1;
+  const bool shares_experts = p.expert.degree > 1 && holders > p.expert.degree;
+  const int sharing = sharing_ranks(scenario);
+  return (sharing > 1 && sharing < holders) + (p.tensor > 1) + (p.context.degree > 1) +
+         (p.expert.degree > 1) + (holders > 1) + shares_experts + pipelined + agrees;
+}
+
+}  // namespace stepsim

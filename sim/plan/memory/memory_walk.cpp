@@ -1,0 +1,116 @@
+// Memory along the order of a schedule.
+#include "sim/plan/memory/memory_walk.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/plan/memory/memory.hpp"
+#include "sim/plan/program/recompute.hpp"
+#include "sim/plan/program/segment.hpp"
+
+namespace stepsim {
+namespace {
+
+using Blocks = std::vector<std::size_t>;
+
+PassMemory& of(ChunkMemory& memory, PassKind kind) {
+  return memory[static_cast<std::size_t>(kind)];
+}
+
+Working kept_for_weights(const Block& block) { return {.activations = block.kept_for_weights()}; }
+
+/// A span that is repeated as one keeps what enters its first block.
+Working saved_by(const OpGraph& graph, const Blocks& blocks, const RecomputeSpan& span) {
+  Working saved;
+  const std::size_t end = span.how.kind == Recompute::full ? span.begin + 1 : span.end;
+  for (std::size_t i = span.begin; i < end; ++i)
+    saved += saved_by(graph.blocks[blocks[i]], span.how);
+  return saved;
+}
+
+PassMemory forward(const OpGraph& graph, const Blocks& blocks, const Recomputation& recompute) {
+  PassMemory pass;
+  for (const RecomputeSpan& span : recompute_spans(recompute, graph, blocks))
+    pass.leaves += saved_by(graph, blocks, span);
+  pass.most = pass.leaves;
+  if (!blocks.empty()) pass.block = graph.blocks[blocks.back()].name;
+  return pass;
+}
+
+/// While block i of the span runs backward: its own peak, and where the span is repeated as one all
+/// that the blocks before it keep.
+BlockPeak peak_in(const OpGraph& graph, const Blocks& blocks, const RecomputeSpan& span,
+                  std::size_t i) {
+  const Block& block = graph.blocks[blocks[i]];
+  if (span.size() == 1) return backward_peak(block, span.how);
+  BlockPeak peak = backward_peak(block, Recompute::none);
+  const Bytes input = graph.blocks[blocks[span.begin]].input;
+  Bytes again = peak.held.activations;
+  for (std::size_t j = span.begin; j < i; ++j)
+    again += graph.blocks[blocks[j]].saved(Recompute::none);
+  peak.held.recomputed = std::max(again - input, Bytes{0});
+  peak.held.activations = input;
+  return peak;
+}
+
+/// `whole`: weight gradients are part of it.
+PassMemory backward(const OpGraph& graph, const Blocks& blocks, const Recomputation& recompute,
+                    bool whole) {
+  PassMemory pass;
+  const auto spans = recompute_spans(recompute, graph, blocks);
+  for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
+    const Working saved = saved_by(graph, blocks, *span);
+    for (std::size_t i = span->end; i-- > span->begin;) {
+      const BlockPeak peak = peak_in(graph, blocks, *span, i);
+      const Working here = pass.leaves - saved + peak.held;
+      if (pass.op.empty() || here.total() > pass.most.total()) {
+        pass.most = here;
+        pass.block = graph.blocks[blocks[i]].name;
+        pass.op = peak.op;
+      }
+      if (!whole) pass.leaves += kept_for_weights(graph.blocks[blocks[i]]);
+    }
+    pass.leaves -= saved;
+  }
+  return pass;
+}
+
+PassMemory weight_gradients(const OpGraph& graph, const Blocks& blocks) {
+  PassMemory pass;
+  for (const std::size_t index : blocks) pass.leaves -= kept_for_weights(graph.blocks[index]);
+  if (!blocks.empty()) pass.block = graph.blocks[blocks.back()].name;
+  return pass;
+}
+
+}  // namespace
+
+ChunkMemory chunk_memory(const Scenario& scenario, const OpGraph& graph, int stage, int chunk) {
+  const Blocks blocks = blocks_of(scenario, graph, stage, chunk);
+  const Recomputation& recompute = scenario.training.recompute;
+  ChunkMemory memory;
+  of(memory, PassKind::forward) = forward(graph, blocks, recompute);
+  of(memory, PassKind::backward) = backward(graph, blocks, recompute, true);
+  of(memory, PassKind::input_gradient) = backward(graph, blocks, recompute, false);
+  of(memory, PassKind::weight_gradient) = weight_gradients(graph, blocks);
+  const Bytes gathered = gathered_bytes(scenario, graph);
+  for (PassMemory& pass : memory) pass.most.gathered = gathered;
+  return memory;
+}
+
+PeakMoment peak_moment(const Scenario& scenario, const OpGraph& graph, int stage) {
+  std::vector<ChunkMemory> chunks;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk)
+    chunks.push_back(chunk_memory(scenario, graph, stage, chunk));
+  Working now;
+  PeakMoment peak;
+  for (const Action& action : schedule_of(scenario).order(shape_of(scenario), stage)) {
+    const PassMemory& pass =
+        chunks[static_cast<std::size_t>(action.chunk)][static_cast<std::size_t>(action.pass)];
+    const Working here = now + pass.most;
+    if (here.total() > peak.held.total()) peak = {here, action, pass.block, pass.op};
+    now += pass.leaves;
+  }
+  return peak;
+}
+
+}  // namespace stepsim

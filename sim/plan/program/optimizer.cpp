@@ -1,0 +1,179 @@
+// Bytes of an optimizer step, kernel by kernel.
+//
+// 16-bit training keeps fp32 master weights: gradients are copied to fp32 and unscaled, the update
+// runs in fp32, the weights are copied back (NVIDIA/Megatron-LM
+// megatron/core/optimizer/optimizer.py, MixedPrecisionOptimizer). Or one kernel does all of it
+// (apache/mxnet src/operator/optimizer_op-inl.h, MultiSGDKernel; NVIDIA/apex
+// csrc/multi_tensor_sgd_kernel.cu). What the update itself moves is the optimizer's
+// (optimizer_rule.hpp).
+#include "sim/plan/program/optimizer.hpp"
+
+#include <numeric>
+
+#include "sim/plan/memory/memory.hpp"
+#include "sim/plan/optimizer_rule.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr double kFp32 = 4;
+
+Kernel moving(Workshop& shop, const std::string& name, double bytes) {
+  return timed(shop, name, MemoryBound{Bytes{bytes}, MemoryRate::optimizer}, Cause::optimizer);
+}
+
+/// Whether narrow gradients are copied to the fp32 that the update works on.
+bool widens(const Scenario& scenario) {
+  return keeps_master_weights(scenario.training) && gradient_bytes(scenario) < kFp32 &&
+         !casts_in_update(scenario.training);
+}
+
+/// Bytes of a gradient that is scaled, measured or clipped.
+double scaled_gradient_bytes(const Scenario& scenario) {
+  const bool wide = keeps_master_weights(scenario.training) && !casts_in_update(scenario.training);
+  return wide ? kFp32 : gradient_bytes(scenario);
+}
+
+}  // namespace
+
+Kernel averaging_kernel(Workshop& shop, double gradients) {
+  return moving(shop, "average gradients", 2 * gradient_bytes(shop.scenario) * gradients);
+}
+
+Kernel bucket_kernel(Workshop& shop, const char* name, double gradients) {
+  return moving(shop, name, 2 * gradient_bytes(shop.scenario) * gradients);
+}
+
+std::vector<std::vector<Kernel>> gradient_checks(Workshop& shop, Bytes gradients) {
+  const auto scalar = [&](const char* name) {
+    return moving(shop, name, 2 * gradient_bytes(shop.scenario));
+  };
+  return {{moving(shop, "norm of bucket", gradients.bytes()), scalar("norm is NaN")},
+          {scalar("size of norm"), scalar("norm is infinite")}};
+}
+
+bool copies_gradients(const Scenario& scenario) {
+  const DataParallel& data = scenario.parallelism.data;
+  return !data.bucket_views && data.sharding == Sharding::ddp;
+}
+
+std::vector<Kernel> norm_kernels(Workshop& shop, double elements) {
+  const Training& training = shop.scenario.training;
+  std::vector<Kernel> kernels;
+  const double read = gradient_bytes(shop.scenario);
+  const bool on_gpu = !shop.scenario.parallelism.data.offload_optimizer;
+  if (on_gpu && widens(shop.scenario))
+    kernels.push_back(moving(shop, "gradients to fp32", (read + kFp32) * elements));
+  const double gradient = on_gpu ? scaled_gradient_bytes(shop.scenario) : read;
+  // Only fp16 scales its loss (torch.amp.GradScaler; Megatron-LM ConstantGradScaler and
+  // DynamicGradScaler). The same kernel looks for values that are not finite.
+  if (on_gpu && training.precision == Precision::fp16 && !casts_in_update(training))
+    kernels.push_back(moving(shop, "unscale gradients", 2 * gradient * elements));
+  if (training.gradient_clipping)
+    kernels.push_back(moving(shop, "gradient norm", gradient * elements));
+  return kernels;
+}
+
+std::vector<Kernel> update_kernels(Workshop& shop, double elements,
+                                   const std::vector<double>& tensors,
+                                   const std::vector<double>& gradients) {
+  const Training& training = shop.scenario.training;
+  const std::vector<double> at_once{elements};
+  const bool each = training.optimizer_kernels == OptimizerKernels::per_tensor ||
+                    training.optimizer_kernels == OptimizerKernels::composed;
+  std::vector<Kernel> kernels;
+  if (training.gradient_clipping) {
+    const double gradient = scaled_gradient_bytes(shop.scenario);
+    kernels.push_back(moving(shop, "clip gradients", 2 * gradient * elements));
+  }
+  for (const UpdateSweep& sweep : sweeps_of(training)) {
+    for (const double tensor : each ? tensors : at_once) {
+      kernels.push_back(
+          moving(shop, std::string(sweep.name), sweep_bytes(sweep, training) * tensor));
+    }
+  }
+  if (keeps_master_weights(training) && !casts_in_update(training)) {
+    const double weight = training.element();
+    kernels.push_back(moving(shop, "weights from fp32", (kFp32 + weight) * elements));
+  }
+  const std::vector<Kernel> clear = clear_kernels(shop, gradients);
+  kernels.insert(kernels.end(), clear.begin(), clear.end());
+  return kernels;
+}
+
+std::vector<Kernel> clear_kernels(Workshop& shop, const std::vector<double>& gradients) {
+  const double each = gradient_bytes(shop.scenario);
+  const double all = std::accumulate(gradients.begin(), gradients.end(), 0.0);
+  std::vector<Kernel> kernels;
+  switch (shop.scenario.training.used_gradients) {
+    case UsedGradients::clear_buffer:
+      return {moving(shop, "clear gradients", each * all)};
+    case UsedGradients::clear_tensors:
+      for (const double tensor : gradients)
+        kernels.push_back(moving(shop, "clear gradient", each * tensor));
+      return kernels;
+    case UsedGradients::free:
+    case UsedGradients::keep:
+      return {};
+  }
+  return kernels;
+}
+
+QuantisedElements quantised_elements(const Scenario& scenario, const OpGraph& graph, int stage) {
+  QuantisedElements elements;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    for (const std::size_t block : blocks_of(scenario, graph, stage, chunk)) {
+      for (const Op& op : graph.blocks[block].dag.ops)
+        (op.expert ? elements.experts : elements.others) += op.quantised;
+    }
+  }
+  return elements;
+}
+
+std::vector<Kernel> quantise_kernels(Workshop& shop, double elements) {
+  const Scenario& scenario = shop.scenario;
+  const bool in_passes = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
+  if (elements == 0 || in_passes) return {};
+  const Fp8Scaling scaling = scenario.training.fp8_scaling;
+  const int copies = fp8_copies(scaling, scenario.cluster.gpu.architecture);
+  if (!scenario.training.fp8_parameters)
+    return {moving(shop, "quantise weights", fp8_cast_bytes(scaling, copies) * elements)};
+  // What was gathered in fp8 lies by rows and is written by columns.
+  if (copies == 1) return {};
+  return {moving(shop, "transpose weights", 2 * fp8_bytes(scaling) * elements)};
+}
+
+std::vector<double> elements_of_tensors(const Workshop& shop, int stage, bool sharded) {
+  std::vector<double> tensors;
+  for (int chunk = 0; chunk < shop.scenario.parallelism.pipeline.chunks; ++chunk) {
+    const StageParameters parameters = chunk_parameters(shop.scenario, shop.graph, stage, chunk);
+    for (const std::size_t block : blocks_of(shop.scenario, shop.graph, stage, chunk)) {
+      for (const Op* op : shop.graph.blocks[block].order()) {
+        const int replicas = op->expert ? parameters.expert_replicas : parameters.replicas;
+        for (const double tensor : op->parameters)
+          tensors.push_back(tensor * share(sharded, replicas));
+      }
+    }
+  }
+  return tensors;
+}
+
+OffloadedUpdate offloaded_update(const Scenario& scenario, double elements) {
+  const Training& training = scenario.training;
+  const double weight = training.element();
+  double bytes = keeps_master_weights(training) ? weight : 0;
+  // Clipped and unscaled in one pass over the gradients (DeepSpeed stage_1_and_2.py,
+  // unscale_and_clip_grads).
+  if (training.gradient_clipping || training.precision == Precision::fp16) bytes += 2 * kFp32;
+  for (const UpdateSweep& sweep : optimizer_rule(training).fused)
+    bytes += sweep_bytes(sweep, training);
+  const double on_node = scenario.cluster.gpus_per_node;
+  return {Bytes{bytes * elements * on_node} / scenario.host.optimizer_rate,
+          copy_time(scenario, Bytes{weight * elements})};
+}
+
+Seconds copy_time(const Scenario& scenario, Bytes bytes) {
+  return bytes / scenario.cluster.gpu.copy_pinned;
+}
+
+}  // namespace stepsim

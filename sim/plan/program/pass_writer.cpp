@@ -1,0 +1,203 @@
+// Kernels, collectives and gradients of a pass, in the order in which they are issued.
+#include "sim/plan/program/pass_writer.hpp"
+
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "sim/plan/program/exchange.hpp"
+#include "sim/plan/program/optimizer.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Whether a split backward runs the item in that half.
+bool belongs(const Item& item, PassKind pass) {
+  if (pass == PassKind::forward || pass == PassKind::backward) return true;
+  const bool for_weights = std::visit(
+      [](const auto& part) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(part)>, GradientReady>)
+          return true;
+        else
+          return part.for_weights;
+      },
+      item);
+  return for_weights == (pass == PassKind::weight_gradient);
+}
+
+}  // namespace
+
+void PassWriter::run(const Items& items, Cause cause, PassKind pass) {
+  for (const Item& item : items) {
+    if (!belongs(item, pass)) continue;
+    std::visit([&](const auto& part) { add(part, cause); }, item);
+  }
+}
+
+int PassWriter::start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
+                      bool beside_block) {
+  close_chain();
+  return start(channel, pass_collective(shop_, op, bytes, group), beside_block);
+}
+
+int PassWriter::start(Channel channel, std::uint32_t operation, bool beside_block) {
+  segment_.emplace_back(StartPiece{channel, operation, slots_, beside_block});
+  return slots_++;
+}
+
+PassWriter::ReductionSlots PassWriter::start_reduction(const ParameterGroup& group,
+                                                       Bytes gradients) {
+  int scattered = -1;
+  if (group.shape.ranks > 1) {
+    scattered = start(group.reduce, gradient_op_, gradients, group.shape);
+    std::get<StartPiece>(segment_.back()).reduces = true;
+  }
+  if (group.same_shard.ranks == 1) return {scattered, scattered};
+  const int reduced = start(group.across, CollectiveOp::all_reduce, gradients / group.shape.ranks,
+                            group.same_shard);
+  std::get<StartPiece>(segment_.back()).follows = scattered;
+  std::get<StartPiece>(segment_.back()).reduces = scattered < 0;
+  return {scattered < 0 ? reduced : scattered, reduced};
+}
+
+void PassWriter::add(const Launch& launch, Cause cause) {
+  const auto [known, is_new] = shop_.kernels.try_emplace(&launch);
+  if (is_new) known->second = timed(shop_, launch.name, launch.work, cause);
+  kernels_.push_back(known->second);
+  kernels_.back().cause = cause;
+  kernels_.back().host = host_.take();
+}
+
+void PassWriter::add(const StartCollective& collective, Cause) {
+  switch (collective.group) {
+    case PassGroup::tensor:
+      open_slot_ = start(Channel::tensor, collective.op, collective.bytes, shape_.tensor);
+      return;
+    case PassGroup::context:
+      open_slot_ = start(Channel::context, collective.op, collective.bytes, shape_.context);
+      return;
+    case PassGroup::expert:
+      close_chain();
+      open_slot_ = start(Channel::expert, exchange(shop_, collective.bytes, shape_.expert));
+      return turn();
+    case PassGroup::tables:
+      open_slot_ = start(Channel::tables, collective.op, collective.bytes, shape_.tables);
+      return;
+  }
+}
+
+void PassWriter::add(const GradientReady& gradient, Cause) {
+  host_.complete_gradient();
+  if (reduction_ == Reduction::none) return;
+  Bucket& bucket = open_[gradient.expert ? 1 : 0];
+  const Bytes bytes{gradient.elements * gradient_bytes(shop_.scenario)};
+  // A copy divides on the way where each gradient is averaged by itself (pytorch/pytorch
+  // torch/csrc/distributed/c10d/reducer.cpp, mark_variable_ready_dense).
+  if (copies_gradients(shop_.scenario)) {
+    move("gradient to bucket", bytes * 2);
+  } else if (averages(Averaging::gradient) && !bucket.group.is_alone()) {
+    move("average gradients", bytes * 2);
+  }
+  bucket.gradients.push_back(bytes);
+  const std::size_t number = bucket.completed++;
+  if (number < bucket.ends.size() && bucket.ends[number]) flush(bucket);
+}
+
+void PassWriter::reduce_amax(std::size_t layers) {
+  const AmaxReduction among = shop_.scenario.training.amax_reduction();
+  if (among == AmaxReduction::none) return;
+  const bool all = among == AmaxReduction::all;
+  const GroupShape& group = all ? shape_.amax : shape_.tensor;
+  if (group.ranks == 1) return;
+  // So few bytes that only their latency counts: three numbers of each of four linear layers.
+  const Bytes bytes{4.0 * 3 * 4 * static_cast<double>(layers)};
+  wait(start(all ? Channel::amax : Channel::tensor, CollectiveOp::all_reduce, bytes, group));
+}
+
+void PassWriter::flush(Bucket& bucket) {
+  const bool copied = copies_gradients(shop_.scenario);
+  if (bucket.gradients.empty() || (bucket.group.is_alone() && !copied)) return;
+  Reduced reduced{-1, std::exchange(bucket.gradients, {})};
+  const Bytes bytes = std::accumulate(reduced.gradients.begin(), reduced.gradients.end(), Bytes{0});
+  if (bytes <= Bytes{0}) return;
+  if (shop_.scenario.parallelism.data.check_for_nan_in_grad && !bucket.group.is_alone())
+    check(bytes);
+  if (averages(Averaging::bucket)) move("average gradients", bytes * 2);
+  if (!bucket.group.is_alone()) reduced.slot = start_reduction(bucket.group, bytes).reduced;
+  reduced_.push_back(std::move(reduced));
+}
+
+void PassWriter::check(Bytes gradients) {
+  for (std::vector<Kernel>& kernels : gradient_checks(shop_, gradients)) {
+    kernels.front().host = host_.take();
+    for (Kernel& kernel : kernels) kernels_.push_back(kernel);
+    close_chain();
+    segment_.emplace_back(ReadPiece{});
+  }
+}
+
+void PassWriter::unpack_buckets() {
+  for (const Reduced& bucket : reduced_) {
+    if (bucket.slot >= 0) wait(bucket.slot);
+    for (const Bytes gradient : bucket.gradients)
+      move("gradient from bucket", gradient * 2, Cause::optimizer);
+  }
+}
+
+void PassWriter::close_chain() {
+  if (kernels_.empty()) return;
+  segment_.emplace_back(
+      ChainPiece{add_launched_chain(shop_, std::move(kernels_), shape_.slow.factor)});
+  kernels_.clear();
+}
+
+void run_forward(PassWriter& writer, const Block& block, Cause cause,
+                 const Recomputation& recompute, const AroundOps& around) {
+  const bool kept = recompute.kind != Recompute::full;
+  const bool in_parts = recompute.kind == Recompute::selective;
+  if (block.recomputable) writer.begin_layer();
+  for (const Op* op : block.order()) {
+    const auto index = static_cast<std::size_t>(op - block.dag.ops.data());
+    for (const RecomputeRegion& region : block.regions) {
+      if (in_parts && region.first == index && recompute.repeats(region.module))
+        writer.host().spend(host_cost::checkpoint.forward);
+    }
+    writer.host().spend(*op, kept ? HostPass::forward : HostPass::no_graph);
+    around.before(*op);
+    writer.run(op->forward, cause, PassKind::forward);
+  }
+  if (block.recomputable) writer.end_layer();
+}
+
+void run_backward(PassWriter& writer, const Block& block, const Recomputation& recompute,
+                  PassKind pass, const AroundOps& around) {
+  const bool repeats = pass != PassKind::weight_gradient;
+  if (block.recomputable) writer.begin_layer();
+  const auto again = block.recomputed(recompute);
+  if (repeats && !again.empty()) writer.host().spend(host_cost::checkpoint.backward);
+  for (const Op* op : again) {
+    if (!repeats) continue;
+    writer.host().spend(*op, HostPass::forward);
+    around.before(*op);
+    writer.run(op->forward, Cause::recompute, PassKind::forward);
+  }
+  const auto order = block.order();
+  const auto regions = block.repeated_regions(recompute);
+  for (auto op = order.rbegin(); op != order.rend(); ++op) {
+    const auto index = static_cast<std::size_t>(*op - block.dag.ops.data());
+    around.before(**op);
+    for (const RecomputeRegion* region : regions) {
+      if (!repeats || region->before != index) continue;
+      writer.host().spend(host_cost::checkpoint.backward);
+      writer.host().spend(**op, HostPass::forward);
+      writer.run(region->forward, Cause::recompute, PassKind::forward);
+    }
+    if (repeats && (*op)->has_gradient) writer.host().spend(**op, HostPass::backward);
+    writer.run((*op)->backward, Cause::backward, pass);
+    around.after(**op);
+  }
+  if (block.recomputable) writer.end_layer();
+}
+
+}  // namespace stepsim

@@ -1,0 +1,163 @@
+// Writing a pass into a segment: kernels are gathered into chains, collectives start and are waited
+// for, completed gradients fill buckets.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "sim/plan/program/host_pace.hpp"
+#include "sim/plan/program/segment.hpp"
+
+namespace stepsim {
+
+/// Writes the pieces of one pass, kernel by kernel.
+class PassWriter {
+ public:
+  PassWriter(Workshop& shop, const StageShape& shape)
+      : shop_(shop),
+        shape_(shape),
+        gradient_op_(gradient_reduction(shop.scenario.parallelism.data)),
+        host_(shop.scenario),
+        open_{Bucket{parameter_groups(shape)[0]}, Bucket{parameter_groups(shape)[1]}} {}
+
+  void run(const Items& items, Cause cause, PassKind pass);
+
+  /// What the host does, besides launching what runs next.
+  HostPaceMeter& host() { return host_; }
+
+  /// A kernel that only moves gradients or parameters.
+  void move(const char* name, Bytes bytes, Cause cause = Cause::backward) {
+    kernels_.push_back(timed(shop_, name, MemoryBound{bytes, MemoryRate::optimizer}, cause));
+    kernels_.back().host = host_.take();
+  }
+
+  int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
+            bool beside_block = false);
+  /// After what has closed the chain.
+  int start(Channel channel, std::uint32_t operation, bool beside_block = false);
+
+  /// The first slots of the segment are those of collectives that were started before it.
+  void take_slots(int slots) { slots_ = slots; }
+
+  /// Of a reduction: where each rank has its shard of a copy's sum, and where it has that of all.
+  struct ReductionSlots {
+    int scattered, reduced;
+  };
+
+  /// Among the ranks that share a copy, then each shard with its like on a stream of its own
+  /// (FSDP's hybrid sharding, pytorch/pytorch torch/distributed/fsdp/_runtime_utils.py
+  /// _reduce_grad; NVIDIA/Megatron-LM megatron/core/distributed/param_and_grad_buffer.py
+  /// start_grad_sync).
+  ReductionSlots start_reduction(const ParameterGroup& group, Bytes gradients);
+
+  /// In pairs of passes it is the other's turn after each exchange, and after a layer without any.
+  void begin_layer() { turned_ = false; }
+  void end_layer() {
+    if (!turned_) turn();
+  }
+
+  void begin_block() {
+    close_chain();
+    segment_.emplace_back(BlockPiece{});
+  }
+  void hold(int blocks) {
+    close_chain();
+    segment_.emplace_back(HoldPiece{blocks});
+  }
+
+  void wait(int slot) {
+    close_chain();
+    segment_.emplace_back(WaitPiece{slot});
+  }
+
+  /// From here on completed gradients fill buckets that are reduced as they close, or ones that
+  /// flush_buckets reduces. `ends`: of gradients of other parameters, and of experts', which end a
+  /// bucket; empty: none.
+  void reduce(Reduction reduction, std::array<std::vector<bool>, 2> ends) {
+    reduction_ = reduction;
+    for (std::size_t i = 0; i < open_.size(); ++i) open_[i].ends = std::move(ends[i]);
+  }
+  /// The ranks that share the layers' scales of fp8 look for their tensors' largest values.
+  void reduce_amax(std::size_t layers);
+  /// Reduces what the open buckets hold.
+  void flush_buckets() {
+    for (Bucket& bucket : open_) flush(bucket);
+  }
+  /// Copies gradients out of their buckets, each bucket's when it is reduced.
+  void unpack_buckets();
+
+  Segment finish() {
+    // What the host does behind the last launch holds up the next pass: a little too early, here.
+    if (!kernels_.empty()) kernels_.back().host += host_.take();
+    close_chain();
+    return std::move(segment_);
+  }
+
+ private:
+  /// Of the graph, by whose address its time is known.
+  void add(const Launch& launch, Cause cause);
+  void add(Launch&& launch, Cause cause) = delete;
+
+  void add(const StartCollective& collective, Cause);
+
+  void turn() {
+    if (!shop_.pairs) return;
+    close_chain();
+    segment_.emplace_back(TurnPiece{});
+    turned_ = true;
+  }
+
+  void add(const Join&, Cause) { wait(open_slot_); }
+
+  void add(const GradientReady& gradient, Cause);
+
+  struct Bucket {
+    ParameterGroup group;
+    std::vector<bool> ends{};        ///< by the number of the gradient
+    std::size_t completed = 0;       ///< gradients, of all buckets
+    std::vector<Bytes> gradients{};  ///< that it holds
+  };
+  struct Reduced {
+    int slot;  ///< -1: there is nobody to reduce with
+    std::vector<Bytes> gradients;
+  };
+
+  void flush(Bucket& bucket);
+
+  void check(Bytes gradients);
+
+  bool averages(Averaging averaging) const {
+    return shop_.scenario.parallelism.data.averaging == averaging;
+  }
+
+  void close_chain();
+
+  Workshop& shop_;
+  const StageShape& shape_;
+  CollectiveOp gradient_op_;  ///< what reduces gradients
+  HostPaceMeter host_;
+  Segment segment_;
+  std::vector<Kernel> kernels_;
+  int slots_ = 0;
+  int open_slot_ = 0;
+  bool turned_ = false;  ///< since the layer began
+  Reduction reduction_ = Reduction::none;
+  std::array<Bucket, 2> open_;
+  std::vector<Reduced> reduced_;  ///< buckets, in order
+};
+
+/// What happens around each op of a block, in either direction.
+struct AroundOps {
+  std::function<void(const Op&)> before = [](const Op&) {};
+  std::function<void(const Op&)> after = [](const Op&) {};
+};
+
+/// `recompute`: of the block, whose backward pass will run it forward again.
+void run_forward(PassWriter& writer, const Block& block, Cause cause = Cause::forward,
+                 const Recomputation& recompute = {}, const AroundOps& around = {});
+/// The block's ops backward, with what recompute repeats before them.
+void run_backward(PassWriter& writer, const Block& block, const Recomputation& recompute,
+                  PassKind pass, const AroundOps& around = {});
+
+}  // namespace stepsim

@@ -1,0 +1,23 @@
+// Passes of ZeRO 3: each block's parameters are gathered before it runs, its gradients scattered
+// after its backward.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "sim/plan/program/pass_writer.hpp"
+
+namespace stepsim {
+
+/// Whether passes of these ranks are such.
+bool shards_parameters(const Workshop& shop, const StageShape& shape);
+
+/// `blocks`: indices into OpGraph::blocks, in the order in which they run.
+void run_sharded_forward(PassWriter& writer, const Workshop& shop, const StageShape& shape,
+                         const std::vector<std::size_t>& blocks);
+/// What was given up is gathered again, each block's gradients are scattered.
+void run_sharded_backward(PassWriter& writer, const Workshop& shop, const StageShape& shape,
+                          const std::vector<std::size_t>& blocks, PassKind pass,
+                          Reduction reduction);
+
+}  // namespace stepsim

@@ -1,0 +1,71 @@
+// The end of a step: what is left to reduce, the gradient norm, the optimizer, and the gathers of
+// updated parameters.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "sim/plan/memory/memory.hpp"
+#include "sim/plan/program/offload.hpp"
+#include "sim/plan/program/rank_rows.hpp"
+#include "sim/plan/sharding.hpp"
+
+namespace stepsim {
+
+/// Reduces all of some gradients at once.
+class GradientReduction {
+ public:
+  /// `parameters`: whose gradients.
+  GradientReduction(RankRows& rows, const StageParameters& parameters);
+
+  /// Averages what has been computed, and starts. Returns what the next kernel may have to wait
+  /// for.
+  std::vector<TaskIndex> start();
+  /// Copies what was reduced back to where it was computed, where that is another place.
+  void unpack();
+
+ private:
+  RankRows* rows_;
+  StageParameters parameters_;
+  double apart_;  ///< of them, those that are reduced in fp32 behind the others
+  std::array<std::optional<std::uint32_t>, 2> operations_ = {},
+                                              across_ = {};  ///< by ParameterGroup
+  std::optional<std::uint32_t> apart_operation_ = {};
+};
+
+/// Whether gradients are reduced by themselves, while nothing is computed.
+bool reduces_alone(const Scenario& scenario, const StageShape& shape);
+
+/// What is computed next waits for the reductions of gradients that have been started.
+void wait_for_reductions(RankRows& rows);
+
+class StepEnd {
+ public:
+  StepEnd(RankRows& rows, Offload& offload);
+
+  /// All but the host's wait for it.
+  void write();
+
+ private:
+  double elements_to_gather(bool expert) const;
+  Bytes bytes_to_gather(bool expert) const;
+  double elements_to_quantise(bool beside_forward) const;
+  void reduce_embedding();
+  void gather_parameters();
+  void agree_on_norm();
+  void sum_norm(Channel channel, const GroupShape& group, std::optional<std::uint32_t>& operation);
+
+  RankRows& rows_;
+  Offload& offload_;
+  const Scenario& scenario_;
+  const StageShape& shape_;
+  const ShardingStrategy& strategy_;
+  StageParameters parameters_;
+  const std::vector<double> tensors_;    ///< elements of each that is updated
+  const std::vector<double> gradients_;  ///< likewise of their gradients, that this rank keeps
+  GradientReduction reduction_;
+  std::array<std::optional<std::uint32_t>, 2> regather_ = {};  ///< by ParameterGroup
+  std::optional<std::uint32_t> embedding_, data_norm_, model_norm_;
+};
+
+}  // namespace stepsim

@@ -1,0 +1,127 @@
+// A comparison as JSON. Base SI units, each key says its unit.
+#include "sim/report/comparison/comparison_report.hpp"
+#include "sim/report/json_number.hpp"
+
+namespace stepsim {
+namespace {
+
+Json optional_number(const std::optional<double>& value) { return value ? number(*value) : Json(); }
+
+Json memory_of(const ResultFacts& result) {
+  if (!result.memory) return nullptr;
+  return {{"peak_bytes", number(result.memory->peak)},
+          {"capacity_bytes", number(result.memory->capacity)},
+          {"fits", result.memory->fits}};
+}
+
+Json cost_of(const ResultFacts& result) {
+  if (!result.cost) return nullptr;
+  return {{"per_hour_dollars", number(result.cost->per_hour)},
+          {"per_million_tokens_dollars", optional_number(result.cost->per_million_tokens)},
+          {"per_million_samples_dollars", number(result.cost->per_million_samples)}};
+}
+
+Json breakdown_of(const ResultFacts& result) {
+  Json causes = Json::object();
+  for (const auto& [name, seconds] : result.causes) causes[name] = number(seconds);
+  return causes;
+}
+
+Json run_of(const Contender& run) {
+  const ResultFacts& r = run.result;
+  Json hashes = Json::object();
+  for (const auto& [what, hash] : r.hashes) hashes[what] = hash;
+  return {{"label", run.label},
+          {"scenario", r.scenario},
+          {"file", run.file},
+          {"is_result", run.is_result},
+          {"settings", run.settings},
+          {"changes", run.changes},
+          {"step_time_s", number(r.step_time)},
+          {"mean_step_s", number(r.mean())},
+          {"replicas", r.replicas.empty() ? 1 : r.replicas.size()},
+          {"tokens_per_s", optional_number(r.tokens_per_s)},
+          {"samples_per_s", number(r.samples_per_s)},
+          {"gpus", r.gpus ? Json(*r.gpus) : Json()},
+          {"model_tflops_per_gpu", number(r.model_tflops_per_gpu)},
+          {"mfu", number(r.mfu)},
+          {"hfu", number(r.hfu)},
+          {"breakdown_s", breakdown_of(r)},
+          {"memory", memory_of(r)},
+          {"cost", cost_of(r)},
+          {"median_ape", r.expected_error ? number(r.expected_error->median) : Json()},
+          {"verdict", r.verdict},
+          {"version", r.version},
+          {"hashes", hashes}};
+}
+
+Json inputs_of(const std::vector<InputDifference>& differences) {
+  Json list = Json::array();
+  for (const InputDifference& difference : differences) {
+    Json values = Json::array();
+    for (const auto& value : difference.values) values.push_back(value ? Json(*value) : Json());
+    list.push_back({{"key", difference.key}, {"values", values}});
+  }
+  return list;
+}
+
+Json test_of(const Difference& difference) {
+  if (!difference.test) return nullptr;
+  const Welch& test = *difference.test;
+  return {{"replicas", {test.first, test.second}},
+          {"standard_error_s", number(test.error)},
+          {"degrees_of_freedom", number(test.degrees)},
+          {"p_value", test.p},  // not rounded: it may be far below any decimals
+          {"significant", test.is_significant()},
+          {"visible_s", number(test.visible)}};
+}
+
+Json pairs_of(const Difference& difference) {
+  if (!difference.pairs) return nullptr;
+  const PairErrors& pairs = *difference.pairs;
+  return {{"pairs", pairs.pairs},
+          {"suites", pairs.suites},
+          {"median_ape", number(pairs.median)},
+          {"right_order_fraction", number(pairs.in_order(difference.now / difference.before))}};
+}
+
+Json difference_of(const Comparison& c, std::size_t i) {
+  const Difference& difference = c.differences[i - 1];
+  Json causes = Json::object();
+  for (const CauseDifference& cause : difference.causes)
+    causes[cause.cause] = number(cause.difference());
+  return {{"label", c.runs[i].label},
+          {"reference", c.runs.front().label},
+          {"sentence", remarks_on(c)[i - 1].text},
+          {"scale", number(difference.scale)},
+          {"before_s", number(difference.before)},
+          {"now_s", number(difference.now)},
+          {"difference_s", number(difference.now - difference.before)},
+          {"fraction", number(difference.fraction())},
+          {"causes_s", causes},
+          {"causes_sum_s", number(difference.of_causes())},
+          {"test", test_of(difference)},
+          {"measured_pairs", pairs_of(difference)}};
+}
+
+Json baseline_of(const Comparison& c) {
+  if (!c.baseline) return nullptr;
+  const BaselineJudgement& judgement = *c.baseline;
+  return {{"tolerance", number(judgement.tolerance)},  {"met", judgement.is_met()},
+          {"improved", judgement.has_improved()},      {"slower", judgement.is_slower},
+          {"needs_more_memory", judgement.needs_more}, {"fits_no_more", judgement.fits_no_more}};
+}
+
+}  // namespace
+
+std::string comparison_json(const Comparison& c) {
+  Json runs = Json::array(), differences = Json::array();
+  for (const Contender& run : c.runs) runs.push_back(run_of(run));
+  for (std::size_t i = 1; i < c.runs.size(); ++i) differences.push_back(difference_of(c, i));
+  const Json json{{"schema", "stepsim.comparison/1"}, {"runs", runs},
+                  {"inputs", inputs_of(c.inputs)},    {"hashes", inputs_of(c.hashes)},
+                  {"differences", differences},       {"baseline", baseline_of(c)}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace stepsim

@@ -1,0 +1,148 @@
+// What the step is bound by, the best counterfactual, and which settings might help.
+#include "sim/report/measure/verdict.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "sim/report/measure/straggler.hpp"
+#include "sim/text/humanise.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr double kWorthSaying = 0.05;  // share of the step below which waiting is not the story
+constexpr double kHeldUp = 0.25;       // saved without pauses: compute is not the story
+constexpr double kSmall = 0.005;       // rounds to 0 %
+
+double sum(const CauseSeconds& seconds, const std::vector<Cause>& causes) {
+  double sum = 0;
+  for (const Cause cause : causes) sum += seconds[static_cast<std::size_t>(cause)];
+  return sum;
+}
+
+/// Of the slowest stage's step.
+double share(const Metrics& m, const std::vector<Cause>& causes) {
+  return sum(m.breakdown, causes) / m.step_time.seconds();
+}
+
+/// "the GPUs of stage 7", or of all where there is one.
+std::string gpus_of(const Metrics& m) {
+  return m.memory.stages.size() > 1 ? fmt::format("the GPUs of stage {}", m.slowest_stage)
+                                    : "the GPUs";
+}
+
+const LimitOutcome* best_of(const std::vector<LimitOutcome>& limits) {
+  const auto best = std::min_element(limits.begin(), limits.end(),
+                                     [](const auto& a, const auto& b) { return a.step < b.step; });
+  return best == limits.end() ? nullptr : &*best;
+}
+
+/// Waiting for a host's own work is doing nothing: it hides behind no work, of whichever rank.
+bool is_pause(const Limit& limit) {
+  return std::all_of(limit.causes.begin(), limit.causes.end(), [](Cause cause) {
+    return cause == Cause::cpu_work || cause == Cause::recompilation ||
+           cause == Cause::garbage_collection;
+  });
+}
+
+/// What stops all work for so long that it is to blame, however much the rest of the step computes.
+const LimitOutcome* pause(const Metrics& m, const std::vector<LimitOutcome>& limits) {
+  const LimitOutcome* best = nullptr;
+  for (const LimitOutcome& outcome : limits) {
+    if (!is_pause(*outcome.limit) || saving(m, outcome.step) < kHeldUp) continue;
+    if (best == nullptr || outcome.step < best->step) best = &outcome;
+  }
+  return best;
+}
+
+/// What the GPUs' own work costs against that limit.
+double own_against(const Metrics& m, const LimitOutcome& best, double own) {
+  const bool is_bubble = best.limit->causes == std::vector{Cause::pipeline_bubble};
+  return is_bubble ? own - saving(m, best.step) : own;
+}
+
+/// What the step is bound by, or nullptr for the GPUs' own work.
+const LimitOutcome* binding(const Metrics& m, const std::vector<LimitOutcome>& limits,
+                            Seconds without_compute) {
+  if (const LimitOutcome* stop = pause(m, limits)) return stop;
+  const LimitOutcome* best = best_of(limits);
+  if (best == nullptr || saving(m, best->step) < kWorthSaying) return nullptr;
+  const double own = own_against(m, *best, saving(m, without_compute));
+  return saving(m, best->step) > own ? best : nullptr;
+}
+
+std::string bound(const Metrics& m, const LimitOutcome* by) {
+  if (by == nullptr) {
+    // What collectives slow kernels by is theirs.
+    return fmt::format(
+        "compute-bound: {} compute {:.0f} % of the step", gpus_of(m),
+        100 * share(m, {Cause::forward, Cause::recompute, Cause::backward, Cause::optimizer}));
+  }
+  double waits = share(m, by->limit->causes);
+  // Other ranks may stop while the slowest one only waits for them: the simulation knows.
+  if (is_pause(*by->limit)) waits = std::max(waits, saving(m, by->step));
+  return fmt::format("{}: {} wait {:.0f} % of the step {}", by->limit->bound, gpus_of(m),
+                     100 * waits, by->limit->waits);
+}
+
+/// Faults come first: they can be mended without a change to the scenario.
+std::optional<Verdict> fault_verdict(const Metrics& m) {
+  if (!m.stragglers.empty() && 1 - m.without_stragglers / m.step_time >= kWorthSaying) {
+    return Verdict{"straggler: " + straggler_sentence(m),
+                   m.stragglers.front().stall * 2 > m.stragglers.front().late
+                       ? "look for what keeps that host busy, or leave its node out"
+                       : "check clocks and temperature of that GPU, or leave its node out",
+                   true};
+  }
+  const auto worst = std::min_element(
+      m.fault_costs.begin(), m.fault_costs.end(),
+      [](const FaultCost& a, const FaultCost& b) { return a.without < b.without; });
+  if (worst == m.fault_costs.end() || 1 - worst->without / m.step_time < kWorthSaying) return {};
+  return Verdict{
+      fmt::format("held up by {0}: without {0} the step would take {1} ({2:+.0f} %)", worst->title,
+                  humanise(worst->without).text(), -100 * (1 - worst->without / m.step_time)),
+      worst->key == "slow_links" ? "replace the cable or the transceiver, or route around"
+                                 : "find out what makes them so",
+      true};
+}
+
+}  // namespace
+
+double saving(const Metrics& m, Seconds step) { return 1 - step / m.step_time; }
+
+Verdict verdict(const Metrics& m, const std::vector<LimitOutcome>& limits,
+                Seconds without_compute) {
+  if (const auto fault = fault_verdict(m)) return *fault;
+  const LimitOutcome* by = binding(m, limits, without_compute);
+  const LimitOutcome* best = best_of(limits);
+  std::string sentence = bound(m, by);
+  if (best != nullptr && saving(m, best->step) >= kSmall) {
+    sentence += fmt::format("; {} it would take {} ({:+.0f} %)", best->limit->world,
+                            humanise(best->step).text(), -100 * saving(m, best->step));
+  }
+  return {.sentence = sentence, .limit = by == nullptr ? "" : std::string(by->limit->name)};
+}
+
+std::vector<std::string_view> promising(const Metrics& m, const std::vector<LimitOutcome>& limits) {
+  const std::vector<std::string_view> own{"recompute", "attention", "micro-batches", "vocabulary"};
+  const LimitOutcome* best = best_of(limits);
+  const double gain = best == nullptr ? 0 : saving(m, best->step);
+  const std::vector<std::string_view> limited =
+      gain < kSmall ? std::vector<std::string_view>{} : best->limit->proposals;
+  const bool is_first = gain > std::max(share(m, {Cause::recompute}), kWorthSaying);
+  std::vector<std::string_view> all;
+  const auto add = [&](const std::vector<std::string_view>& families) {
+    for (const std::string_view family : families) {
+      if (std::find(all.begin(), all.end(), family) == all.end()) all.push_back(family);
+    }
+  };
+  // What cannot run has to fit before it can be fast.
+  if (!m.memory.fits()) add({"split", "experts", "memory"});
+  add(is_first ? limited : own);
+  add(is_first ? own : limited);
+  return all;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,206 @@
+// The result as JSON: what programs read.
+#include "sim/report/run/json.hpp"
+
+#include "sim/report/json_number.hpp"
+#include "sim/report/run/long_run_json.hpp"
+
+namespace stepsim {
+namespace {
+
+Json steps_of(const Metrics& m) {
+  Json steps = Json::array();
+  for (const Seconds step : m.steps) steps.push_back(number(step));
+  return steps;
+}
+
+Json communication_of(const Metrics& m) {
+  Json groups = Json::object();
+  for (const GroupCommunication& g : m.communication) {
+    groups[g.group] = {
+        {"bytes", number(g.bytes)}, {"busy_s", number(g.busy)}, {"exposed_s", number(g.exposed)}};
+  }
+  return groups;
+}
+
+Json peak_of(const PeakMoment& peak) {
+  return {{"pass", name_of(peak.pass.pass)},
+          {"micro_batch", peak.pass.micro_batch},
+          {"chunk", peak.pass.chunk},
+          {"block", peak.block},
+          {"op", peak.op}};
+}
+
+Json stage_of(const StageMemory& stage) {
+  Json categories = Json::object();
+  for (const MemoryCategory& c : stage.categories) categories[c.name] = number(c.bytes);
+  return {{"stage", stage.stage},
+          {"total_bytes", number(stage.total())},
+          {"allocated_bytes", number(stage.allocated())},
+          {"peak", peak_of(stage.peak)},
+          {"categories_bytes", categories}};
+}
+
+Json memory_of(const Memory& memory) {
+  if (memory.stages.empty()) return nullptr;
+  Json stages = Json::array();
+  for (const StageMemory& stage : memory.stages) stages.push_back(stage_of(stage));
+  return {{"peak_bytes", number(memory.worst().total())},
+          {"allocated_bytes", number(memory.worst().allocated())},
+          {"peak_time_s", number(memory.peak_time)},
+          {"capacity_bytes", number(memory.capacity)},
+          {"fits", memory.fits()},
+          {"worst_stage", memory.worst().stage},
+          {"stages", stages}};
+}
+
+Json replicas_of(const std::optional<Replicas>& replicas) {
+  if (!replicas) return nullptr;
+  Json steps = Json::array();
+  for (const Seconds step : replicas->steps) steps.push_back(number(step));
+  const Statistics& s = replicas->statistics;
+  return {{"count", s.count},
+          {"asked", replicas->asked},
+          {"mean_s", number(s.mean)},
+          {"confidence_95_s", number(s.confidence)},
+          {"sigma_s", number(s.sigma)},
+          {"median_s", number(s.median)},
+          {"p95_s", number(s.p95)},
+          {"least_s", number(s.least)},
+          {"most_s", number(s.most)},
+          {"median_replica", replicas->median},
+          {"steps_s", steps}};
+}
+
+Json faults_of(const Metrics& m) {
+  Json costs = Json::object(), stragglers = Json::array();
+  for (const FaultCost& cost : m.fault_costs) costs[cost.key] = number(cost.without);
+  for (const Straggler& s : m.stragglers) {
+    stragglers.push_back({{"ranks", s.ranks},
+                          {"stage", s.stage},
+                          {"late_s", number(s.late)},
+                          {"stall_s", number(s.stall)},
+                          {"factor", number(s.factor)}});
+  }
+  return {
+      {"step_without_s", costs},
+      {"stragglers", stragglers},
+      {"step_without_stragglers_s", m.stragglers.empty() ? Json() : number(m.without_stragglers)}};
+}
+
+/// null without a price.
+Json cost_of(const std::optional<RunCost>& cost, bool has_tokens) {
+  if (!cost) return nullptr;
+  return {{"per_hour_dollars", number(cost->per_hour)},
+          {"per_step_dollars", number(cost->per_step)},
+          {"per_day_dollars", number(cost->per_day)},
+          {"per_million_tokens_dollars", has_tokens ? number(cost->per_million_tokens) : Json()},
+          {"per_million_samples_dollars", number(cost->per_million_samples)},
+          {"wasted_fraction", number(cost->wasted_fraction)},
+          {"wasted_per_month_dollars", number(cost->wasted_per_month())}};
+}
+
+Json outside_range_of(const Metrics& m) {
+  Json list = Json::array();
+  for (const OutsideRange& side : m.outside_range) {
+    list.push_back({{"side", side.side},
+                    {"time_s", number(side.time)},
+                    {"fraction", number(side.time / m.step_time)}});
+  }
+  return list;
+}
+
+/// null without a record; of no run like this one only counts are stated.
+Json expected_error_of(const Metrics& m) {
+  if (!m.expected_error) return nullptr;
+  const ExpectedError& e = *m.expected_error;
+  const auto of = [&](double share) { return e.rows > 0 ? number(share) : Json(); };
+  Json band;
+  if (e.band) {
+    const auto [least, most] = e.times(m.step_time);
+    band = {number(least), number(most)};
+  }
+  return {{"rows", e.rows},
+          {"known_rows", e.known},
+          {"median_ape", of(e.median)},
+          {"p90_ape", of(e.p90)},
+          {"bias", of(e.bias)},
+          {"step_time_80_percent_s", band},
+          {"traits", e.traits},
+          {"suites", e.suites},
+          {"worst_suite", e.rows > 0 ? Json(e.worst_suite) : Json()},
+          {"worst_suite_mape", of(e.worst_mean)}};
+}
+
+Json expectations_of(const std::vector<ExpectationOutcome>& expectations) {
+  Json list = Json::array();
+  for (const ExpectationOutcome& e : expectations) {
+    list.push_back({{"text", e.text}, {"actual", e.actual}, {"holds", e.holds}});
+  }
+  return list;
+}
+
+Json engine_of(const EngineStats& engine, const RunStats* stats) {
+  Json json{{"ranks_total", engine.ranks_total},
+            {"ranks_simulated", engine.ranks_simulated},
+            {"events", engine.events},
+            {"kernels", engine.kernels},
+            {"transfers", engine.transfers}};
+  if (stats == nullptr) return json;
+  json["wall_s"] = number(stats->wall_s);
+  json["peak_rss_bytes"] = number(Bytes{stats->peak_rss_bytes});
+  json["stages_s"] = Json::object();
+  for (const auto& [stage, seconds] : stats->stages_s) json["stages_s"][stage] = number(seconds);
+  return json;
+}
+
+Json provenance_of(const Provenance& provenance) {
+  Json hashes = Json::object();
+  for (const auto& [what, hash] : provenance.hashes) hashes[what] = hash;
+  return {{"version", provenance.version},
+          {"hashes", hashes},
+          {"scenario", provenance.scenario.empty() ? Json() : Json(provenance.scenario)}};
+}
+
+}  // namespace
+
+std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& expectations,
+                    const RunStats* stats) {
+  const auto of_tokens = [&](double value) { return m.has_tokens ? number(value) : Json(); };
+  const Json json{
+      {"schema", "stepsim.result/1"},
+      {"scenario", m.scenario},
+      {"interrupted", m.replicas && m.replicas->is_interrupted()},
+      {"step_time_s", number(m.step_time)},
+      {"steps_s", steps_of(m)},
+      {"tokens_per_s", of_tokens(m.tokens_per_s)},
+      {"samples_per_s", number(m.samples_per_s)},
+      {"tokens_per_s_per_gpu", of_tokens(m.tokens_per_s_per_gpu)},
+      {"model_tflops_per_gpu", number(m.model_tflops_per_gpu)},
+      {"mfu", number(m.mfu)},
+      {"hfu", number(m.hfu)},
+      {"flop_convention", m.flop_convention},
+      {"breakdown_s", causes_json(m.breakdown)},
+      {"critical_path_s", causes_json(m.critical)},
+      {"bubble_fraction", number(m.bubble_fraction)},
+      {"data_stall_fraction", number(m.data_stall_fraction)},
+      {"communication", communication_of(m)},
+      {"overlap_efficiency", number(m.overlap_efficiency)},
+      {"memory", memory_of(m.memory)},
+      {"replicas", replicas_of(m.replicas)},
+      {"checkpoint", checkpoint_json(m)},
+      {"long_run", long_run_json(m)},
+      {"outside_calibrated_range", outside_range_of(m)},
+      {"faults", faults_of(m)},
+      {"cost", cost_of(m.cost, m.has_tokens)},
+      {"verdict", {{"sentence", m.verdict.sentence}, {"next", m.verdict.next}}},
+      {"expected_error", expected_error_of(m)},
+      {"expect", expectations_of(expectations)},
+      {"engine", engine_of(m.engine, stats)},
+      {"provenance", provenance_of(m.provenance)},
+  };
+  // A name in a scenario may hold bytes that are not UTF-8; they do not stop a result from being
+  // written.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace stepsim

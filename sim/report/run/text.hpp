@@ -1,0 +1,18 @@
+// The result as one screen of text: what a person reads after a run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/report/measure/metrics.hpp"
+#include "sim/text/layout.hpp"
+
+namespace stepsim {
+
+/// At most 40 lines of `style.width` columns in all ordinary cases (a long list of expectations
+/// adds lines); ends with a newline. Times, sizes and rates have three digits; the breakdown has
+/// one unit throughout.
+std::string to_table(const Metrics& metrics, const std::vector<ExpectationOutcome>& expectations,
+                     const Style& style);
+
+}  // namespace stepsim

@@ -1,0 +1,61 @@
+// What searches of several numbers of GPUs come to: how long the training takes on each, what it
+// costs, and which are worth having.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/report/search/search_report.hpp"
+
+namespace stepsim {
+
+/// One number of GPUs with its best strategy.
+struct CapacityPoint {
+  SearchReport search;
+  bool on_front = false;
+  /// Where something fits and a length is known.
+  const std::optional<TrainedRun>& run() const { return search.run; }
+  const StrategyOutcome* best() const {
+    return search.listed.empty() ? nullptr : &search.listed.front().outcome;
+  }
+};
+
+struct CapacityReport {
+  std::string scenario, model, gpu;
+  std::int64_t global_batch = 0;
+  double tokens_per_step = 0;              ///< 0: samples only
+  std::optional<double> dollars_per_hour;  ///< of a GPU
+  std::string objective;
+  std::optional<Seconds> deadline;    ///< of the training
+  std::vector<CapacityPoint> points;  ///< in rising order of GPUs
+  std::vector<int> not_searched;      ///< sizes that an interrupt came before
+  std::optional<std::size_t> best;    ///< by the objective, of those in time
+};
+
+/// Time that a size takes, for the front: of the whole training, or of a step.
+double time_of(const CapacityPoint& point);
+/// GPU hours of that time, or dollars.
+double cost_of(const CapacityPoint& point, const CapacityReport& report);
+
+/// Whether the training ends before the deadline; nothing: no training is known.
+std::optional<bool> in_time(const CapacityPoint& point, Seconds deadline);
+/// Sizes that may be in time though nothing that is known of them is: their search did not end, or
+/// never began. Without a deadline none.
+std::vector<int> undecided(const CapacityReport& report);
+/// Which sizes are in time, or how far off the fastest is. REQUIRES: a deadline.
+std::string deadline_text(const CapacityReport& report);
+
+/// Sets `on_front` and `best`.
+void rank_sizes(CapacityReport& report);
+/// Throws UserError for another one.
+void check_objective(const std::string& name);
+
+std::string capacity_text(const CapacityReport& report, const Style& style);
+std::string capacity_json(const CapacityReport& report);
+std::string capacity_csv(const CapacityReport& report);
+/// Time over GPUs, the front as a line.
+std::string capacity_svg(const CapacityReport& report);
+
+}  // namespace stepsim

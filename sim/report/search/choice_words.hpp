@@ -1,0 +1,13 @@
+// What predictions are worth when one chooses, in sentences.
+#pragma once
+
+#include <string>
+
+#include "sim/scenario/suite/tolerance.hpp"
+
+namespace stepsim {
+
+/// Of rows that are expected to be met, and of all; empty where nothing was done in two ways.
+std::string choice_words(const RecordedChoices& expected, const RecordedChoices& all);
+
+}  // namespace stepsim

@@ -1,0 +1,130 @@
+// A validation as JSON: what programs read.
+#include "sim/report/json_number.hpp"
+#include "sim/report/validation.hpp"
+#include "sim/report/validation/validation_words.hpp"
+
+namespace stepsim {
+namespace {
+
+void add_errors(Json& json, const Errors& errors) {
+  const auto of = [&](double share) { return errors.count > 0 ? number(share) : Json(); };
+  json["count"] = errors.count;
+  json["mape"] = of(errors.mean);
+  json["median_ape"] = of(errors.median);
+  json["p90_ape"] = of(errors.p90);
+  json["max_ape"] = of(errors.max);
+  json["bias"] = of(errors.bias);
+}
+
+Json errors_json(const Errors& errors) {
+  Json json = Json::object();
+  add_errors(json, errors);
+  return json;
+}
+
+Json row_json(const ValidationRow& row) {
+  Json groups = Json::object();
+  for (const auto& [name, value] : row.groups) groups[name] = value;
+  const bool known = row.predicted.has_value();
+  return {{"suite", row.suite},
+          {"label", row.label},
+          {"file", row.file},
+          {"line", row.line},
+          {"groups", groups},
+          {"measured_s", row.measured ? number(*row.measured) : Json()},
+          {"predicted_s", known ? number(row.predicted->step) : Json()},
+          {"error", known ? number(row.error()) : Json()},
+          {"known", row.known.empty() ? Json() : Json(row.known)},
+          {"reason", row.reason.empty() ? Json() : Json(row.reason)},
+          {"memory_fraction", known ? number(row.predicted->memory_share) : Json()},
+          {"breakdown_s", known ? causes_json(row.predicted->breakdown) : Json()}};
+}
+
+Json groups_json(const Score& score) {
+  Json groups = Json::object();
+  for (const GroupScore& group : score.groups) {
+    Json& json = groups[group.name][group.value];
+    add_errors(json, group.all);
+    json["without_known"] = errors_json(group.expected);
+  }
+  return groups;
+}
+
+Json worst_json(const Score& score, const std::vector<ValidationRow>& rows) {
+  Json worst = Json::array();
+  for (const std::size_t i : score.worst) {
+    const ValidationRow& row = rows[i];
+    worst.push_back({{"suite", row.suite},
+                     {"label", row.label},
+                     {"error", number(row.error())},
+                     {"likely_cause", likely_cause(row, rows)},
+                     {"known", row.known.empty() ? Json() : Json(row.known)}});
+  }
+  return worst;
+}
+
+Json choices_json(const Choices& choices, const std::vector<ValidationRow>& rows) {
+  const auto of = [&](double share) { return choices.jobs > 0 ? number(share) : Json(); };
+  const auto label = [&](std::size_t row) {
+    return choices.jobs > 0 ? Json(rows[row].label) : Json();
+  };
+  Json pairs = Json::array();
+  for (std::size_t i = 0; i < kPairsFrom.size(); ++i)
+    pairs.push_back({{"apart_from", number(kPairsFrom[i])},
+                     {"pairs", choices.pairs[i].pairs},
+                     {"in_order", choices.pairs[i].in_order}});
+  return {{"jobs", choices.jobs},
+          {"ways", choices.ways},
+          {"fastest_chosen", choices.fastest},
+          {"mean_loss", of(choices.loss)},
+          {"mean_loss_blind", of(choices.blind_loss)},
+          {"max_loss", of(choices.worst.loss)},
+          {"worst_choice", label(choices.worst.chosen)},
+          {"instead_of", label(choices.worst.best)},
+          {"pairs", pairs}};
+}
+
+void add_score(Json& json, const Score& score, const std::vector<ValidationRow>& rows) {
+  add_errors(json, score.all);
+  json["without_known"] = errors_json(score.expected);
+  json["choices"] = choices_json(score.choices, rows);
+  json["choices"]["without_known"] = choices_json(score.expected_choices, rows);
+  json["not_predicted"] = score.unpredicted.size();
+  json["predicted_not_to_fit"] = score.not_fitting.size();
+  json["groups"] = groups_json(score);
+  json["worst"] = worst_json(score, rows);
+}
+
+Json suite_json(const SuiteResult& suite) {
+  Json limits = Json::array();
+  for (const SuiteLimit& limit : suite.limits)
+    limits.push_back({{"name", limit.name},
+                      {"limit", number(limit.limit)},
+                      {"actual", number(limit.actual)},
+                      {"holds", limit.holds()}});
+  Json json{{"suite", suite.name},
+            {"title", suite.title},
+            {"source", suite.source},
+            {"assumptions", suite.assumptions},
+            {"limits", limits}};
+  add_score(json, suite.score, suite.rows);
+  return json;
+}
+
+}  // namespace
+
+std::string validation_json(const Validation& validation) {
+  Json rows = Json::array(), suites = Json::array(), breaches = Json::array();
+  for (const ValidationRow& row : validation.rows) rows.push_back(row_json(row));
+  for (const SuiteResult& suite : validation.suites) suites.push_back(suite_json(suite));
+  for (const Breach& breach : validation.breaches)
+    breaches.push_back({{"suite", breach.suite}, {"sentence", breach.sentence}});
+  Json json{{"schema", "stepsim.validation/1"}};
+  add_score(json, validation.total, validation.rows);
+  json["breaches"] = breaches;
+  json["suites"] = suites;
+  json["rows"] = rows;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace stepsim

@@ -1,0 +1,187 @@
+// Predicted over measured step times as a picture: SVG that is readable on light and dark pages.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "sim/report/picture/plot_mark.hpp"
+#include "sim/report/picture/svg.hpp"
+#include "sim/report/validation.hpp"
+#include "sim/report/validation/validation_words.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr double kHeight = 620;
+constexpr double kLeft = 70, kTop = 40, kSide = 500;  // of the square that holds the points
+constexpr double kLegend = kLeft + kSide + 18;        // where the marks of its first column are
+constexpr std::size_t kLegendRows = 25;               // beside the square
+constexpr double kRow = 20;
+// Of a letter of 13 pixels sans-serif, wide ones among them; a legend's words are short.
+constexpr double kLetter = 7.5;
+
+/// Decades of seconds, the same on both axes.
+struct Axes {
+  double low = 0, high = 1;  ///< logarithms
+
+  double along(double seconds) const { return (std::log10(seconds) - low) / (high - low) * kSide; }
+  /// For words at 1, 2 and 5 of each, of which "200 ms" is 50 pixels wide.
+  bool has_room_within_decades() const { return std::log10(2) / (high - low) * kSide >= 50; }
+  double x(double seconds) const { return kLeft + along(seconds); }
+  double y(double seconds) const { return kTop + kSide - along(seconds); }
+};
+
+Axes axes_of(const std::vector<ValidationRow>& rows) {
+  double least = 1e300, most = 0;
+  for (const ValidationRow& row : rows) {
+    if (!row.predicted) continue;
+    for (const Seconds time : {*row.measured, row.predicted->step}) {
+      least = std::min(least, time.seconds());
+      most = std::max(most, time.seconds());
+    }
+  }
+  if (most <= 0) return {-1, 1};
+  const double margin = 0.08 * std::max(std::log10(most / least), 1.0);
+  return {std::log10(least) - margin, std::log10(most) + margin};
+}
+
+/// What marks tell apart: suites, or the first group of a lone one.
+std::string family_of(const ValidationRow& row, bool many) {
+  return many || row.groups.empty() ? row.suite : row.groups.front().second;
+}
+
+/// Words in columns beside the square, as many as they need.
+struct Legend {
+  std::vector<std::string> words;
+
+  std::size_t columns() const { return (words.size() + kLegendRows - 1) / kLegendRows; }
+  std::size_t rows() const { return (words.size() + columns() - 1) / columns(); }
+  double column_width() const {
+    int letters = 0;
+    for (const std::string& one : words) letters = std::max(letters, width_of(one));
+    return kLetter * letters + 30;
+  }
+  /// Of the mark before the i-th of the words.
+  double x(std::size_t i) const {
+    return kLegend + column_width() * static_cast<double>(i / rows());
+  }
+  double y(std::size_t i) const { return kTop + 8 + kRow * static_cast<double>(i % rows()); }
+  /// Where it ends.
+  double right() const { return kLegend + column_width() * static_cast<double>(columns()); }
+};
+
+constexpr const char* kHollow = "hollow: known";
+
+class Picture {
+ public:
+  explicit Picture(const Validation& validation)
+      : rows_(validation.rows), many_(validation.suites.size() > 1), axes_(axes_of(rows_)) {
+    for (const ValidationRow& row : rows_) {
+      const std::string family = family_of(row, many_);
+      if (std::find(families_.begin(), families_.end(), family) == families_.end())
+        families_.push_back(family);
+    }
+    legend_.words = families_;
+    const auto is_known = [](const ValidationRow& row) { return !row.known.empty(); };
+    if (std::any_of(rows_.begin(), rows_.end(), is_known)) legend_.words.emplace_back(kHollow);
+  }
+
+  std::string svg() {
+    text_ = svg_begin({.width = std::ceil(legend_.right()),
+                       .height = kHeight,
+                       .label = "predicted over measured step times",
+                       .styles = ".even { stroke: #555; stroke-width: 1.2 }\n"
+                                 ".ten { stroke: #888; stroke-dasharray: 5 4 }\n",
+                       .dark_styles = ".even { stroke: #bbb }"});
+    grid();
+    line(1, "even");
+    line(1.1, "ten");
+    line(0.9, "ten");
+    points();
+    legend();
+    return text_ + "</svg>\n";
+  }
+
+ private:
+  void words(double x, double y, const char* anchor, const std::string& text) {
+    text_ += svg_words(x, y, anchor, text);
+  }
+
+  void grid() {
+    text_ += svg_frame(kLeft, kTop, kSide, kSide);
+    for (int decade = static_cast<int>(std::floor(axes_.low)); decade <= axes_.high; ++decade) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        const double seconds = factor * std::pow(10, decade);
+        if (std::log10(seconds) < axes_.low || std::log10(seconds) > axes_.high) continue;
+        const double x = axes_.x(seconds), y = axes_.y(seconds);
+        text_ += fmt::format("<path class=\"grid\" d=\"M{:.1f} {}v{}M{} {:.1f}h{}\"/>\n", x, kTop,
+                             kSide, kLeft, y, kSide);
+        if (factor > 1 && !axes_.has_room_within_decades()) continue;
+        const std::string title =
+            seconds < 1 ? fmt::format("{:g} ms", seconds * 1e3) : fmt::format("{:g} s", seconds);
+        words(x, kTop + kSide + 18, "middle", title);
+        words(kLeft - 6, y + 4, "end", title);
+      }
+    }
+    words(kLeft + kSide / 2, kTop + kSide + 42, "middle", "measured step");
+    words(kLeft, kTop - 14, "start", "predicted step; dashed: 10 % more and less than measured");
+  }
+
+  /// predicted = factor x measured, as far as it is in the square.
+  void line(double factor, const char* style) {
+    const double shift = std::log10(factor);
+    const double from = std::max(axes_.low, axes_.low - shift);
+    const double to = std::min(axes_.high, axes_.high - shift);
+    text_ += fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>\n", style,
+                         axes_.x(std::pow(10, from)), axes_.y(std::pow(10, from + shift)),
+                         axes_.x(std::pow(10, to)), axes_.y(std::pow(10, to + shift)));
+  }
+
+  PlotMark mark_of(const std::string& family) const {
+    const auto at = std::find(families_.begin(), families_.end(), family) - families_.begin();
+    return plot_mark(static_cast<std::size_t>(at));
+  }
+
+  /// Rows with a prediction; those of many below those of few, which they would hide.
+  std::vector<std::size_t> in_drawing_order() const {
+    std::map<std::string, int> members;
+    for (const ValidationRow& row : rows_) ++members[family_of(row, many_)];
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (rows_[i].predicted) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return members[family_of(rows_[a], many_)] > members[family_of(rows_[b], many_)];
+    });
+    return order;
+  }
+
+  void points() {
+    for (const std::size_t i : in_drawing_order()) {
+      const ValidationRow& row = rows_[i];
+      const std::string suite = many_ ? row.suite + ", " : "";
+      text_ += svg_mark(axes_.x(row.measured->seconds()), axes_.y(row.predicted->step.seconds()),
+                        mark_of(family_of(row, many_)), !row.known.empty(),
+                        fmt::format("{}{}: {}", suite, row.label, signed_error(row.error())));
+    }
+  }
+
+  void legend() {
+    for (std::size_t i = 0; i < legend_.words.size(); ++i) {
+      const double x = legend_.x(i), y = legend_.y(i);
+      if (i < families_.size()) text_ += svg_mark(x, y, plot_mark(i), false);
+      words(x + 12, y + 4, "start", legend_.words[i]);
+    }
+  }
+
+  const std::vector<ValidationRow>& rows_;
+  bool many_;
+  Axes axes_;
+  std::vector<std::string> families_;
+  Legend legend_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string validation_scatter(const Validation& validation) { return Picture(validation).svg(); }
+
+}  // namespace stepsim

@@ -1,0 +1,206 @@
+// A validation as tables for a terminal.
+#include <algorithm>
+#include <functional>
+
+#include "sim/report/search/choice_words.hpp"
+#include "sim/report/validation.hpp"
+#include "sim/report/validation/validation_words.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr int kLabel = 50, kNumber = 9;
+
+/// In at most that many columns.
+std::string cut(const std::string& text, int width) {
+  if (width_of(text) <= width) return pad_right(text, width);
+  std::string result;
+  for (const char c : text) {
+    const bool continues = (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+    if (!continues && width_of(result) >= width - 3) break;
+    result += c;
+  }
+  return pad_right(result + "...", width);
+}
+
+class Writer {
+ public:
+  Writer(const Validation& validation, const ValidationTable& options)
+      : validation_(validation), options_(options) {}
+
+  std::string text() {
+    const bool one = validation_.suites.size() == 1;
+    for (const SuiteResult& suite : validation_.suites) {
+      if (one) head(suite);
+      if (options_.rows) rows(suite);
+    }
+    statistics_head(one ? "" : "suite");
+    if (one) {
+      one_suite(validation_.suites.front());
+    } else {
+      for (const SuiteResult& suite : validation_.suites) whole(suite.name, suite.score);
+      whole("all", validation_.total);
+    }
+    choices();
+    memory();
+    unpredicted();
+    worst();
+    limits();
+    breaches();
+    return text_;
+  }
+
+ private:
+  void line(const std::string& text = "") {
+    std::string trimmed = text;
+    trimmed.resize(trimmed.find_last_not_of(' ') + 1);
+    text_ += trimmed + "\n";
+  }
+  std::string bold(const std::string& text) const {
+    return painted(options_.style, Paint::bold, text);
+  }
+
+  void head(const SuiteResult& suite) {
+    line(bold(suite.name) + ": " + suite.title);
+    for (const std::string& part : wrap(suite.source, options_.style.width)) line(part);
+    line();
+  }
+
+  void rows(const SuiteResult& suite) {
+    line(cut(validation_.suites.size() == 1 ? "" : suite.name, kLabel) +
+         pad_left("measured", kNumber + 2) + pad_left("predicted", kNumber + 2) +
+         pad_left("error", kNumber));
+    for (const ValidationRow& row : suite.rows) {
+      std::string text = cut(row.label, kLabel) + pad_left(time_text(row.measured), kNumber + 2);
+      if (row.predicted) {
+        text += pad_left(time_text(row.predicted->step), kNumber + 2) +
+                pad_left(signed_error(row.error()), kNumber);
+      } else {
+        text += pad_left("-", kNumber + 2) + pad_left("-", kNumber);
+      }
+      line(text + (row.known.empty() ? "" : "  known"));
+      if (options_.causes && row.predicted) causes(*row.predicted);
+    }
+    line();
+  }
+
+  /// The breakdown in lines of its own, what is below a per mille left out.
+  void causes(const Prediction& predicted) {
+    std::string text;
+    for (std::size_t i = 0; i < kCauses; ++i) {
+      const double share = predicted.breakdown[i] / predicted.step.seconds();
+      if (share < 1e-3) continue;
+      text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ",
+                          title_of(static_cast<Cause>(i)), 100 * share);
+    }
+    for (const std::string& part : wrap(text, options_.style.width - 4)) line("    " + part);
+  }
+
+  void statistics_head(const std::string& title) {
+    line(cut(title, kLabel - 7) + pad_left("rows", 7) + pad_left("mean", kNumber) +
+         pad_left("median", kNumber) + pad_left("90th", kNumber) + pad_left("largest", kNumber) +
+         pad_left("bias", kNumber));
+  }
+
+  void statistics(const std::string& title, const Errors& errors) {
+    std::string text = cut(title, kLabel - 7) + pad_left(grouped(errors.count), 7);
+    for (const double share : {errors.mean, errors.median, errors.p90, errors.max})
+      text += pad_left(errors.count > 0 ? error_text(share) : "-", kNumber);
+    line(text + pad_left(errors.count > 0 ? signed_error(errors.bias) : "-", kNumber));
+  }
+
+  /// With and without rows that are known.
+  void whole(const std::string& title, const Score& score) {
+    statistics(title, score.all);
+    if (score.expected.count < score.all.count)
+      statistics(fmt::format("  without {} that are known", score.all.count - score.expected.count),
+                 score.expected);
+  }
+
+  void one_suite(const SuiteResult& suite) {
+    whole("all", suite.score);
+    for (const GroupScore& group : suite.score.groups)
+      statistics(fmt::format("{} {}", group.name, group.value), group.all);
+  }
+
+  void choices() {
+    const Score& score = validation_.total;
+    const std::string words = choice_words(recorded("", false, score.expected_choices),
+                                           recorded("", true, score.choices));
+    if (words.empty()) return;
+    line("\n" + bold("Choices"));
+    for (const std::string& part : wrap(words, options_.style.width - 2)) line("  " + part);
+  }
+
+  void memory() {
+    const std::string words = fit_words(validation_);
+    if (words.empty()) return;
+    line("\n" + bold("Memory"));
+    for (const std::string& part : wrap(words, options_.style.width - 2)) line("  " + part);
+  }
+
+  void unpredicted() {
+    if (validation_.total.unpredicted.empty()) return;
+    line("\n" + bold("Not predicted"));
+    for (const std::size_t i : validation_.total.unpredicted) {
+      const ValidationRow& row = validation_.rows[i];
+      line("  " + title_of(row));
+      for (const std::string& part : wrap(row.reason, options_.style.width - 4))
+        line("    " + part);
+    }
+  }
+
+  std::string title_of(const ValidationRow& row) const {
+    return validation_.suites.size() == 1 ? row.label : row.suite + ": " + row.label;
+  }
+  static const char* title_of(Cause cause) { return stepsim::title_of(cause); }
+
+  void worst() {
+    if (validation_.total.worst.empty()) return;
+    line("\n" + bold("Worst"));
+    for (const std::size_t i : validation_.total.worst) {
+      const ValidationRow& row = validation_.rows[i];
+      line(pad_left(signed_error(row.error()), 9) + "  " + title_of(row));
+      for (const std::string& part :
+           wrap(remark_of(row, validation_.rows), options_.style.width - 11))
+        line(std::string(11, ' ') + part);
+    }
+  }
+
+  void limits() {
+    const auto has_limits = [](const SuiteResult& suite) { return !suite.limits.empty(); };
+    if (std::none_of(validation_.suites.begin(), validation_.suites.end(), has_limits)) return;
+    line("\n" + bold("Limits"));
+    for (const SuiteResult& suite : validation_.suites) {
+      for (const SuiteLimit& limit : suite.limits) {
+        const std::string mark = painted(options_.style, limit.holds() ? Paint::green : Paint::red,
+                                         limit.holds() ? "✓" : "✗");
+        const std::string of = validation_.suites.size() == 1 ? "" : suite.name + ": ";
+        line(fmt::format("  {} {}{} {}, at most {}", mark, of, limit.name, error_text(limit.actual),
+                         error_text(limit.limit)));
+      }
+    }
+  }
+
+  void breaches() {
+    if (validation_.breaches.empty()) return;
+    line("\n" + bold("Broken"));
+    for (const Breach& breach : validation_.breaches) {
+      const std::string of = validation_.suites.size() == 1 ? "" : breach.suite + ": ";
+      for (const std::string& part : wrap(of + breach.sentence, options_.style.width - 2))
+        line("  " + part);
+    }
+  }
+
+  const Validation& validation_;
+  const ValidationTable& options_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string validation_text(const Validation& validation, const ValidationTable& options) {
+  return Writer(validation, options).text();
+}
+
+}  // namespace stepsim

@@ -1,0 +1,46 @@
+// Which keys of gathers of parameters, and of reductions, go with what is sharded.
+#pragma once
+
+#include <array>
+
+#include "sim/scenario/check/key_reports.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+/// Whether parameters are gathered whole once their shards were updated.
+constexpr bool gathers_updates(Sharding sharding) {
+  return sharding == Sharding::zero1 || sharding == Sharding::zero2;
+}
+
+/// A switch of `parallelism.data` that only some shardings have.
+struct GatherKey {
+  const char* name;
+  bool DataParallel::*value;
+  bool (*applies)(const DataParallel& data);
+};
+
+/// All of them; one that depends on another comes after it.
+inline constexpr std::array kGatherKeys{
+    GatherKey{"overlap_param_gather", &DataParallel::overlap_param_gather,
+              [](const DataParallel& d) { return gathers_updates(d.sharding) && d.overlap; }},
+    GatherKey{"align_param_gather", &DataParallel::align_param_gather,
+              [](const DataParallel& d) { return d.overlap_param_gather; }},
+    GatherKey{"copy_out", &DataParallel::copy_out,
+              [](const DataParallel& d) { return d.sharding == Sharding::zero3; }},
+    GatherKey{"loop_copies", &DataParallel::loop_copies,
+              [](const DataParallel& d) { return d.sharding == Sharding::zero3 && d.overlap; }},
+    GatherKey{
+        "all_reduce_gradients", &DataParallel::all_reduce_gradients,
+        [](const DataParallel& d) { return d.sharding == Sharding::zero1 && !d.shard_degree; }},
+};
+
+/// Takes back what is about gathers and reductions that there are not.
+constexpr void drop_idle_gathers(DataParallel& data) {
+  for (const GatherKey& key : kGatherKeys) data.*key.value &= key.applies(data);
+}
+
+/// Reports what would be taken back, but for what the framework has by itself.
+void check_gathers(const Scenario& scenario, const KeyReports& keys);
+
+}  // namespace stepsim

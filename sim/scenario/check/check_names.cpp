@@ -1,0 +1,119 @@
+// What is known, and what each name asks for.
+#include "sim/scenario/check/check_names.hpp"
+
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+#include "sim/scenario/check/check_pipeline.hpp"
+
+namespace stepsim {
+namespace {
+
+void check_registered(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+  if (!known.schedules.empty()) {
+    keys.check_name("parallelism.pipeline.schedule", s.parallelism.pipeline.schedule,
+                    schedules_with(known, 1), "a pipeline schedule");
+  }
+  if (known.collectives.empty()) return;
+  std::vector<std::string> collectives{"auto"};
+  collectives.insert(collectives.end(), known.collectives.begin(), known.collectives.end());
+  const auto check = [&](const char* path, const CollectiveChoice& choice) {
+    keys.check_name(path, choice.algorithm, collectives, "a collective");
+  };
+  check("collectives.all_reduce.algorithm", s.collectives.all_reduce);
+  check("collectives.all_gather.algorithm", s.collectives.all_gather);
+  check("collectives.reduce_scatter.algorithm", s.collectives.reduce_scatter);
+  check("collectives.all_to_all.algorithm", s.collectives.all_to_all);
+}
+
+/// A line of an algorithm that nobody knows would not be used.
+void check_lines(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+  if (known.collectives.empty()) return;
+  const auto check = [&](const char* op, const std::vector<CollectiveLine>& lines) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::string path = fmt::format("cluster.intra_node.{}[{}].algorithm", op, i);
+      keys.check_name(path.c_str(), lines[i].algorithm, known.collectives, "a collective");
+    }
+  };
+  check("all_reduce", s.cluster.intra_node.all_reduce);
+  check("all_gather", s.cluster.intra_node.all_gather);
+  check("reduce_scatter", s.cluster.intra_node.reduce_scatter);
+  check("all_to_all", s.cluster.intra_node.all_to_all);
+}
+
+void check_flops(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+  if (known.conventions.empty() || !keys.sound({"run.flops", "model"})) return;
+  std::vector<std::string> names, of_any_model;
+  for (const KnownConvention& convention : known.conventions) {
+    names.push_back(convention.name);
+    if (convention.any_model) of_any_model.push_back(convention.name);
+  }
+  keys.check_name("run.flops", s.run.flops, names, "a convention of FLOPs");
+  const bool is_known = std::find(names.begin(), names.end(), s.run.flops) != names.end();
+  const bool fits =
+      std::find(of_any_model.begin(), of_any_model.end(), s.run.flops) != of_any_model.end();
+  if (!is_known || fits || std::holds_alternative<Transformer>(s.model.shape)) return;
+  keys.report(
+      "run.flops",
+      fmt::format("{} counts a transformer's FLOPs, but '{}' is none", s.run.flops, s.model.name),
+      fmt::format("use {}", fmt::join(of_any_model, " or ")));
+}
+
+bool has_kernels(const KnownOptimizer& optimizer, OptimizerKernels kernels) {
+  switch (kernels) {
+    case OptimizerKernels::fused:
+      return true;
+    case OptimizerKernels::foreach_op:
+    case OptimizerKernels::per_tensor:
+      return optimizer.has_foreach;
+    case OptimizerKernels::composed:
+      return optimizer.has_composed;
+  }
+  return false;
+}
+
+void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+  if (known.optimizers.empty() || !keys.sound({"training.optimizer"})) return;
+  std::vector<std::string> names;
+  for (const KnownOptimizer& optimizer : known.optimizers) names.push_back(optimizer.name);
+  keys.check_name("training.optimizer", s.training.optimizer, names, "an optimizer");
+  for (const KnownOptimizer& optimizer : known.optimizers) {
+    if (optimizer.name != s.training.optimizer) continue;
+    if (optimizer.whole_tensors && s.parallelism.data.sharding != Sharding::ddp) {
+      keys.report("training.optimizer",
+                  fmt::format("{} needs the norms of whole tensors, but {} gives each rank a part",
+                              optimizer.name, name_of(s.parallelism.data.sharding)),
+                  "use sharding: ddp");
+    }
+    if (!has_kernels(optimizer, s.training.optimizer_kernels)) {
+      keys.report(
+          "training.optimizer_kernels",
+          fmt::format("{} has fused kernels{}, not {}", optimizer.name,
+                      optimizer.has_foreach ? ", foreach and per_tensor ones only" : " only",
+                      name_of(s.training.optimizer_kernels)),
+          "use fused");
+    }
+  }
+  if (s.training.casts_in_update && (s.training.optimizer_kernels != OptimizerKernels::fused ||
+                                     s.parallelism.data.offload_optimizer)) {
+    keys.report("training.casts_in_update", "only a fused update on the GPU casts in its kernel",
+                "use optimizer_kernels: fused, or leave it out");
+  }
+  if (s.parallelism.data.offload_optimizer &&
+      s.training.optimizer_kernels != OptimizerKernels::fused) {
+    keys.report("training.optimizer_kernels", "an offloaded optimizer has no kernels on the GPU",
+                "use fused");
+  }
+}
+
+}  // namespace
+
+void check_names(const Scenario& scenario, const KnownNames& known, const KeyReports& keys) {
+  check_registered(scenario, known, keys);
+  check_lines(scenario, known, keys);
+  check_flops(scenario, known, keys);
+  check_optimizer(scenario, known, keys);
+}
+
+}  // namespace stepsim

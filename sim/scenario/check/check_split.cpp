@@ -1,0 +1,91 @@
+// Products of degrees against GPUs and batch.
+#include "sim/scenario/check/check_split.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace stepsim {
+namespace {
+
+int model_ranks(const Parallelism& p) { return p.tensor * p.context.degree * p.pipeline.stages; }
+
+/// "tensor 4 x pipeline 2", with context where there is any
+std::string split_text(const Parallelism& p) {
+  return p.context.degree == 1 ? fmt::format("tensor {} x pipeline {}", p.tensor, p.pipeline.stages)
+                               : fmt::format("tensor {} x context {} x pipeline {}", p.tensor,
+                                             p.context.degree, p.pipeline.stages);
+}
+
+void check_product(const Scenario& s, const KeyReports& keys) {
+  const Parallelism& p = s.parallelism;
+  if (!keys.sound({"cluster", "parallelism.tensor", "parallelism.context.degree",
+                   "parallelism.pipeline.stages", "parallelism.data.degree"}))
+    return;
+  const int gpus = s.cluster.gpus();
+  if (p.data.degree) {
+    const std::int64_t product = std::int64_t{model_ranks(p)} * *p.data.degree;
+    if (product == gpus) return;
+    keys.report("parallelism.data.degree",
+                fmt::format("{} x data {} = {}, but the cluster has {} GPUs", split_text(p),
+                            *p.data.degree, product, gpus));
+  } else if (gpus % model_ranks(p) != 0) {
+    keys.report(p.pipeline.stages > 1 ? "parallelism.pipeline.stages"
+                : p.tensor > 1        ? "parallelism.tensor"
+                                      : "parallelism.context.degree",
+                fmt::format("{} = {} does not divide the cluster's {} GPUs", split_text(p),
+                            model_ranks(p), gpus));
+  }
+}
+
+void check_order(const Scenario& s, const KeyReports& keys) {
+  const Parallelism& p = s.parallelism;
+  if (!splits(s, keys) || !keys.sound({"parallelism.order", "parallelism.expert.degree"})) return;
+  const std::pair<Axis, int> degrees[] = {{Axis::tensor, p.tensor},
+                                          {Axis::context, p.context.degree},
+                                          {Axis::expert, p.expert.degree},
+                                          {Axis::data, s.data_parallel()},
+                                          {Axis::pipeline, p.pipeline.stages}};
+  const auto& order = p.order.axes;
+  for (const auto& [axis, degree] : degrees) {
+    if (degree == 1 || std::find(order.begin(), order.end(), axis) != order.end()) continue;
+    keys.report("parallelism.order",
+                fmt::format("order {} leaves out {}, which splits into {}", write_scalar(p.order),
+                            name_of(axis), degree),
+                fmt::format("the default is {}", write_scalar(RankOrder{})));
+  }
+}
+
+void check_batch(const Scenario& s, const KeyReports& keys) {
+  if (!splits(s, keys) || !keys.sound({"training.global_batch", "training.micro_batch"})) return;
+  const std::int64_t pass = s.training.micro_batch * s.data_parallel();
+  if (s.training.global_batch % pass == 0) return;
+  keys.report(
+      "training.global_batch",
+      fmt::format("micro_batch {} x data {} = {} does not divide global_batch {}",
+                  s.training.micro_batch, s.data_parallel(), pass, s.training.global_batch));
+}
+
+void check_dtensor(const Parallelism& p, const KeyReports& keys) {
+  if (!p.dtensor || p.tensor > 1 || !keys.sound({"parallelism.tensor"})) return;
+  keys.report("parallelism.dtensor", "dtensor is about tensor parallelism, but tensor is 1",
+              "leave it out");
+}
+
+}  // namespace
+
+bool splits(const Scenario& s, const KeyReports& keys) {
+  return keys.sound({"cluster", "parallelism.tensor", "parallelism.context.degree",
+                     "parallelism.pipeline.stages", "parallelism.data.degree"}) &&
+         s.cluster.gpus() % model_ranks(s.parallelism) == 0;
+}
+
+void check_split(const Scenario& scenario, const KeyReports& keys) {
+  check_product(scenario, keys);
+  check_order(scenario, keys);
+  check_batch(scenario, keys);
+  check_dtensor(scenario.parallelism, keys);
+}
+
+}  // namespace stepsim

@@ -1,0 +1,344 @@
+// The sentences about transformers.
+#include "sim/scenario/check/check_transformer.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/check/check_split.hpp"
+#include "sim/scenario/check/dispatch_objections.hpp"
+#include "sim/scenario/names.hpp"
+
+namespace stepsim {
+namespace {
+
+// --- dimensions
+
+void check_heads(const Transformer& t, const KeyReports& keys) {
+  if (t.kv_heads > t.heads || t.heads % t.kv_heads != 0) {
+    keys.report("model.kv_heads",
+                fmt::format("kv_heads {} does not divide heads {}", t.kv_heads, t.heads));
+  }
+  if (!t.mla && !keys.stated("model.head_dim") && t.hidden % t.heads != 0) {
+    keys.report("model.heads", fmt::format("heads {} do not divide hidden {}", t.heads, t.hidden),
+                "state head_dim if that is meant");
+  }
+}
+
+void check_expert_shape(const Transformer& t, const KeyReports& keys) {
+  const Experts& e = *t.experts;
+  if (e.top_k > e.count) {
+    keys.report("model.experts.top_k",
+                fmt::format("top_k {} is more than the {} experts", e.top_k, e.count));
+  }
+  if (e.dense_layers >= t.layers) {
+    keys.report("model.experts.dense_layers",
+                fmt::format("dense_layers {} leave none of {} layers for experts", e.dense_layers,
+                            t.layers),
+                "state fewer dense_layers, or \"experts: ~\" for a dense model");
+  }
+}
+
+/// Reports each of `parts` that the model has beside `part`.
+void check_apart(const KeyReports& keys, const std::string& part,
+                 std::initializer_list<std::pair<const char*, bool>> parts, const char* reason) {
+  for (const auto& [key, present] : parts) {
+    if (present)
+      keys.report(std::string("model.") + key, fmt::format("{} beside {}: {}", key, part, reason));
+  }
+}
+
+void check_vision(const Transformer& t, const KeyReports& keys) {
+  const Vision& v = *t.vision;
+  if (v.image % v.patch != 0) {
+    keys.report("model.vision.patch",
+                fmt::format("patch {} does not divide image {}", v.patch, v.image));
+  } else if (t.positions != v.tokens()) {
+    keys.report("model.positions",
+                fmt::format("positions {}, but an image has {} tokens: {} patches and the class",
+                            t.positions, v.tokens(), v.patches()),
+                "leave them out");
+  }
+  check_apart(keys, "vision",
+              {{"vocabulary", t.vocabulary > 0},
+               {"token_types", t.token_types > 0},
+               {"masked", t.masked.has_value()},
+               {"encoder_layers", t.encoder_layers > 0}},
+              "images have no words");
+}
+
+// --- the split
+
+void check_tensor(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+  const int tensor = s.parallelism.tensor;
+  const auto divides = [&](const char* key, std::int64_t value) {
+    if (value % tensor == 0) return;
+    keys.report("parallelism.tensor",
+                fmt::format("tensor {} does not divide {} {}", tensor, key, value));
+  };
+  divides("heads", t.heads);
+  divides("hidden", t.hidden);
+  const CrossEntropy loss = s.training.cross_entropy;
+  const bool whole = loss == CrossEntropy::torch || loss == CrossEntropy::xentropy;
+  if (tensor > 1 && whole && !s.parallelism.dtensor) {
+    keys.report(
+        "training.cross_entropy",
+        fmt::format("cross_entropy {} needs all logits of a token, but tensor {} splits them",
+                    name_of(loss), tensor),
+        "state megatron or transformer_engine, or parallelism.dtensor, which gathers them");
+  }
+  if (!t.experts || t.experts->dense_layers > 0) divides("ffn", t.ffn);
+  // Fewer key and value heads than ranks are replicated.
+  if (!t.mla && t.kv_heads % tensor != 0 && tensor % t.kv_heads != 0) {
+    keys.report(
+        "parallelism.tensor",
+        fmt::format("tensor {} and kv_heads {} do not divide each other", tensor, t.kv_heads));
+  }
+}
+
+void check_fused_qkv(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+  if (s.training.fused_qkv) return;
+  if (t.mla) {
+    keys.report("training.fused_qkv",
+                "fused_qkv is about queries, keys and values of one input, "
+                "but the model has latent attention (mla)",
+                "leave it out");
+  }
+  if (s.parallelism.tensor > 1 && t.encoder_layers > 0) {
+    keys.report(
+        "training.fused_qkv",
+        fmt::format("fused_qkv false: what layers of the encoder's output gather for each other is "
+                    "not modelled, but tensor is {}",
+                    s.parallelism.tensor),
+        "leave it out, or state tensor 1");
+  }
+}
+
+void check_context(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+  const Parallelism& p = s.parallelism;
+  const std::int64_t n = p.context.degree;
+  const std::int64_t length = s.sequence_length();
+  const std::int64_t parts = p.sequence ? n * p.tensor : n;
+  if (t.encoder_layers > 0 || t.relative_positions > 0) {
+    return keys.report("parallelism.context.degree",
+                       fmt::format("context {} of a model with {} is not modelled", n,
+                                   t.encoder_layers > 0 ? "encoder_layers" : "relative_positions"),
+                       "use tensor or data parallelism");
+  }
+  if (p.context.kind == ContextKind::all_to_all) {
+    const std::int64_t heads = t.heads / p.tensor;
+    const std::int64_t kv_heads = t.mla ? heads : std::max<std::int64_t>(t.kv_heads / p.tensor, 1);
+    if (heads % n != 0 || kv_heads % n != 0) {
+      keys.report("parallelism.context.degree",
+                  fmt::format("context {} does not divide the {} heads and {} key-value heads of a "
+                              "tensor rank, as kind all_to_all needs",
+                              n, heads, kv_heads),
+                  "use kind: ring");
+    }
+  }
+  if (length % (2 * parts) != 0) {
+    keys.report("parallelism.context.degree",
+                fmt::format("{} does not split into 2 x {} equal parts",
+                            t.vision ? fmt::format("an image of {} tokens", length)
+                                     : fmt::format("sequence_length {}", length),
+                            parts));
+  }
+  if (keys.sound({"training.attention"}) && !is_fused_attention(s.training.attention)) {
+    keys.report("training.attention", "context parallelism needs a fused attention kernel",
+                "state a kernel of the GPU's profile");
+  }
+}
+
+void check_sequence_parallel(const Scenario& s, const KeyReports& keys) {
+  const Parallelism& p = s.parallelism;
+  if (!p.sequence || !keys.sound({"parallelism.tensor", "parallelism.sequence"})) return;
+  if (p.tensor == 1) {
+    return keys.report("parallelism.sequence",
+                       "sequence parallel needs tensor parallel, but tensor is 1");
+  }
+  const auto divides = [&](const char* what, std::int64_t length) {
+    if (length % p.tensor == 0) return;
+    keys.report("parallelism.sequence",
+                fmt::format("tensor {} does not divide {} {}, as sequence parallel needs", p.tensor,
+                            what, length));
+  };
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  divides(t->vision ? "an image's tokens," : "sequence_length", s.sequence_length());
+  if (s.target_length() != s.sequence_length())
+    divides("decoder_sequence_length", s.target_length());
+}
+
+/// Ranks that hold the same parameters divide the experts among them; whether their number is whole
+/// is checked elsewhere.
+void check_experts(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+  const Parallelism& p = s.parallelism;
+  const Experts& e = *t.experts;
+  if (keys.sound({"parallelism.tensor", "parallelism.sequence"}) && p.tensor > 1) {
+    if (!p.sequence) {
+      keys.report("parallelism.tensor",
+                  "experts with tensor parallelism need sequence parallelism: each rank routes its "
+                  "own tokens",
+                  "add \"sequence: true\"");
+    }
+    if (e.ffn % p.tensor != 0 || e.shared_ffn % p.tensor != 0) {
+      keys.report("parallelism.tensor",
+                  fmt::format("tensor {} does not divide the experts' widths, {} and {} shared",
+                              p.tensor, e.ffn, e.shared_ffn));
+    }
+  }
+  const int degree = p.expert.degree;
+  if (keys.sound({"parallelism.expert.degree"}) && e.count % degree != 0) {
+    keys.report("parallelism.expert.degree",
+                fmt::format("expert degree {} does not divide {} experts", degree, e.count));
+  }
+  if (keys.sound({"parallelism.expert.degree"}) && splits(s, keys) && s.replicas() % degree != 0) {
+    keys.report("parallelism.expert.degree",
+                fmt::format("expert degree {} does not divide context {} x data {} = {}", degree,
+                            p.context.degree, s.data_parallel(), s.replicas()));
+  }
+  const double all = static_cast<double>(e.count) / static_cast<double>(e.top_k);
+  if (keys.sound({"parallelism.expert.capacity"}) && p.expert.capacity.value_or(0) > all) {
+    keys.report(
+        "parallelism.expert.capacity",
+        fmt::format("capacity {}, but an expert gets at most {} times its share: all tokens",
+                    *p.expert.capacity, all));
+  }
+  if (keys.sound({"parallelism.expert.capacity", "parallelism.expert.imbalance"}) &&
+      p.expert.capacity && p.expert.imbalance > 1) {
+    keys.report("parallelism.expert.imbalance",
+                fmt::format("with a capacity all experts get the same number of tokens, but "
+                            "imbalance is {}",
+                            p.expert.imbalance),
+                "state one of the two");
+  } else if (keys.sound({"parallelism.expert.degree", "parallelism.expert.imbalance"}) &&
+             p.expert.imbalance > degree) {
+    keys.report("parallelism.expert.imbalance",
+                fmt::format("imbalance {}, but with expert degree {} the busiest rank gets at most "
+                            "{} times the average: all tokens",
+                            p.expert.imbalance, degree, degree));
+  }
+  if (!splits(s, keys) ||
+      !keys.sound({"parallelism.order", "parallelism.expert.degree",
+                   "parallelism.expert.dispatcher", "parallelism.expert.nodes",
+                   "parallelism.expert.fp8_dispatch", "parallelism.expert.sms"}))
+    return;
+  for (const Objection& objection : dispatch_objections(s, e))
+    keys.report(objection.path, objection.message, objection.proposal);
+}
+
+// --- training
+
+/// Whether there is a sequence to check further.
+bool check_lengths(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+  const Training& training = s.training;
+  if (training.decoder_sequence_length > 0 && t.encoder_layers == 0) {
+    keys.report("training.decoder_sequence_length",
+                "the model has no encoder_layers, hence one sequence a sample",
+                "state sequence_length alone");
+  }
+  if (t.vision) {
+    if (training.sequence_length > 0) {
+      keys.report("training.sequence_length",
+                  fmt::format("sequence_length {}, but the model makes {} tokens of an image",
+                              training.sequence_length, t.vision->tokens()),
+                  "leave it out");
+    }
+    return true;
+  }
+  if (training.sequence_length == 0) {
+    keys.report(keys.stated("training.sequence_length") ? "training.sequence_length" : "training",
+                "a transformer needs training.sequence_length",
+                "add \"sequence_length: <integer>\"");
+    return false;
+  }
+  const auto fits = [&](const char* key, std::int64_t length) {
+    if (t.positions == 0 || length <= t.positions) return;
+    keys.report(
+        std::string("training.") + key,
+        fmt::format("{} {} is longer than the model's {} positions", key, length, t.positions));
+  };
+  fits("sequence_length", training.sequence_length);
+  fits("decoder_sequence_length", training.decoder_sequence_length);
+  return true;
+}
+
+void check_pipeline(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+  const int stages = s.parallelism.pipeline.stages;
+  if (stages == 1 || !keys.sound({"parallelism.pipeline.stages"})) return;
+  if (t.encoder_layers == 0) {
+    if (t.relative_positions == 0) return;
+    return keys.report("parallelism.pipeline.stages",
+                       fmt::format("{} pipeline stages of a model with relative_positions are not "
+                                   "modelled: every stage would need the bias",
+                                   stages),
+                       "use tensor and data parallelism");
+  }
+  keys.report(
+      "parallelism.pipeline.stages",
+      fmt::format("{} pipeline stages of {} encoder and {} decoder layers are not modelled: "
+                  "every decoder stage would need the encoder's output",
+                  stages, t.encoder_layers, t.layers),
+      "use tensor and data parallelism");
+}
+
+/// FlashAttention's kernels take no bias on the scores (Dao-AILab/flash-attention,
+/// flash_attn_interface.py); those of cuDNN do (NVIDIA/cudnn-frontend, docs, SDPA).
+void check_bias(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+  const std::string& kernel = s.training.attention;
+  if (t.relative_positions == 0 || !kernel.starts_with("flash") ||
+      !keys.sound({"training.attention"}))
+    return;
+  keys.report("training.attention",
+              fmt::format("{} takes no bias on the scores, but the model has {} relative_positions",
+                          kernel, t.relative_positions),
+              "use unfused or cudnn");
+}
+
+}  // namespace
+
+void check_transformer(const Transformer& t, const KeyReports& keys) {
+  check_heads(t, keys);
+  if (t.experts) check_expert_shape(t, keys);
+  if (t.vision) check_vision(t, keys);
+  if (t.encoder_layers > 0) {
+    check_apart(keys, "encoder_layers",
+                {{"masked", t.masked.has_value()},
+                 {"experts", t.experts.has_value()},
+                 {"mla", t.mla.has_value()}},
+                "not modelled");
+  }
+  if (t.relative_positions > 0) {
+    check_apart(keys, "relative_positions",
+                {{"positions", t.positions > 0}, {"mla", t.mla.has_value()}}, "not modelled");
+  }
+  if (t.alibi) {
+    check_apart(keys, "alibi",
+                {{"positions", t.positions > 0},
+                 {"relative_positions", t.relative_positions > 0},
+                 {"mla", t.mla.has_value()}},
+                "it stands in their place");
+  }
+  if (t.mla) {
+    check_apart(keys, "mla", {{"qkv_bias", t.qkv_bias}, {"qk_norm", t.qk_norm}},
+                "its queries, keys and values have narrow layers with norms of their own");
+  }
+}
+
+void check_transformer_training(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+  const Parallelism& p = s.parallelism;
+  if (keys.sound({"parallelism.tensor"})) check_tensor(s, t, keys);
+  if (keys.sound({"parallelism.tensor"})) check_fused_qkv(s, t, keys);
+  if (t.experts) check_experts(s, t, keys);
+  check_pipeline(s, t, keys);
+  check_bias(s, t, keys);
+  if (!keys.sound({"training.sequence_length", "training.decoder_sequence_length"}) ||
+      !check_lengths(s, t, keys))
+    return;
+  if (p.context.degree > 1 && keys.sound({"parallelism.context", "parallelism.tensor"}))
+    check_context(s, t, keys);
+  check_sequence_parallel(s, keys);
+}
+
+}  // namespace stepsim

@@ -1,0 +1,179 @@
+// The keys of a model (see describe.hpp for how they are used).
+#pragma once
+
+#include "sim/scenario/model.hpp"
+#include "sim/scenario/names.hpp"
+#include "sim/scenario/read/rules.hpp"
+
+namespace stepsim {
+
+template <class Io>
+void describe(Io& io, Experts& e) {
+  io.field("count", e.count, required(between(2, 1e5)), "experts of a layer");
+  io.field("top_k", e.top_k, required(between(1, 1e5)), "experts that each token goes through");
+  io.field("ffn", e.ffn, required(between(1, 1e7)), "inner width of one expert");
+  io.field("shared_ffn", e.shared_ffn, between(0, 1e7),
+           "inner width of the shared experts together; 0: none");
+  io.field("dense_layers", e.dense_layers, between(0, 1e5),
+           "leading layers that keep the dense MLP of width ffn");
+}
+
+template <class Io>
+void describe(Io& io, LatentAttention& a) {
+  io.field("query_rank", a.query_rank, between(0, 1e6),
+           "width that queries are compressed to; 0: they are not");
+  io.field("kv_rank", a.kv_rank, required(between(1, 1e6)),
+           "width that keys and values are compressed to");
+  io.field("nope_dim", a.nope_dim, required(between(1, 1e5)),
+           "part of a head's queries and keys without positions");
+  io.field("rope_dim", a.rope_dim, required(between(1, 1e5)),
+           "rotary part of a head's queries and keys; the heads share the keys'");
+  io.field("value_dim", a.value_dim, required(between(1, 1e5)), "width of a head's values");
+}
+
+template <class Io>
+void describe(Io& io, Vision& v) {
+  io.field("image", v.image, between(1, 1e5), "pixels of an edge; images are square");
+  io.field("patch", v.patch, between(1, 1e5), "pixels of an edge of a patch, which is a token");
+  io.field("channels", v.channels, between(1, 1024), "of a pixel");
+  io.field("classes", v.classes, between(1, 1e8), "outputs");
+}
+
+template <class Io>
+void describe(Io& io, MaskedHead& m) {
+  io.field("predicted", m.predicted, any_fraction,
+           "share of the tokens whose logits are computed; 1: all of them");
+  io.field("next_sentence", m.next_sentence, any,
+           "a pooler over the first token, and two classes behind it");
+}
+
+template <class Io>
+void describe(Io& io, Transformer& t) {
+  io.section("vision", t.vision, Vision{},
+             "images as tokens and a classifier, instead of a vocabulary; absent: text");
+  io.section("masked", t.masked, MaskedHead{},
+             "BERT's head and losses; absent: the next token's logits");
+  io.field("layers", t.layers, required(between(1, 1e5)), "layers; of the decoder where both are");
+  io.field("encoder_layers", t.encoder_layers, between(0, 1e5),
+           "of an encoder that the decoder attends to; 0: none");
+  io.field("hidden", t.hidden, required(between(1, 1e6)), "width of the residual stream");
+  io.field("heads", t.heads, required(between(1, 1e5)), "attention heads");
+  io.fallback(t.kv_heads, t.heads, "heads");
+  io.field("kv_heads", t.kv_heads, between(1, 1e5),
+           "heads of keys and values; fewer than heads: grouped-query attention");
+  io.fallback(t.head_dim, t.heads > 0 ? t.hidden / t.heads : 0, "hidden / heads");
+  io.field("head_dim", t.head_dim, between(1, 1e5), "width of a head");
+  io.fallback(t.ffn, 4 * t.hidden, "4 * hidden");
+  io.field("ffn", t.ffn, between(1, 1e7), "inner width of the MLP");
+  io.field("vocabulary", t.vocabulary, t.vision ? between(0, 1e8) : required(between(1, 1e8)),
+           "tokens that the embedding knows; none with vision");
+  io.fallback(t.positions, t.vision ? t.vision->tokens() : 0, "0; with vision: its tokens");
+  io.field("positions", t.positions, between(0, 1e8),
+           "rows of a learned position table; 0: none (rotary)");
+  io.field("relative_positions", t.relative_positions, between(0, 1e5),
+           "buckets of a learned bias on attention scores, as in T5; 0: none");
+  io.field("alibi", t.alibi, any,
+           "a constant bias on attention scores that grows with the distance, as in BLOOM, instead "
+           "of positions");
+  io.field("token_types", t.token_types, between(0, 1e5),
+           "rows of a table of sentences, as in BERT; 0: none");
+  io.fallback(t.causal, !t.vision && !t.masked, "true; with vision or masked: false");
+  io.field("causal", t.causal, any, "tokens attend to those before them only");
+  io.field("post_norm", t.post_norm, any,
+           "norms behind the residual sums and the embedding, as in BERT");
+  io.field("gated_mlp", t.gated_mlp, any, "SwiGLU: three matrices instead of two");
+  io.field("rms_norm", t.rms_norm, any, "RMSNorm instead of LayerNorm");
+  io.field("bias", t.bias, any,
+           "biases in the linear layers; experts and latent attention have none");
+  io.field("qkv_bias", t.qkv_bias, any, "biases of queries, keys and values where bias is false");
+  io.field("qk_norm", t.qk_norm, any, "a norm over each head of queries and keys");
+  io.field("tied_embeddings", t.tied_embeddings, any,
+           "the output head shares the embedding's weights");
+  io.field("dropout", t.dropout, any, "attention and hidden dropout");
+  io.section("experts", t.experts, Experts{},
+             "mixture of experts instead of the MLP; absent: a dense model");
+  io.section("mla", t.mla, LatentAttention{},
+             "multi-head latent attention, which has head widths of its own; absent: plain heads");
+}
+
+template <class Io>
+void describe(Io& io, Mlp& m) {
+  io.field("layers", m.layers, required(between(1, 1e5)), "linear layers");
+  io.field("width", m.width, required(between(1, 1e6)), "of every layer");
+  io.field("bias", m.bias, any, "biases in the linear layers");
+}
+
+template <class Io>
+void describe(Io& io, ResNet& r) {
+  io.field("blocks", r.blocks, between(1, 1e4), "bottleneck blocks of each stage");
+  io.field("image", r.image, between(8, 1e4), "pixels of an edge; images are square");
+  io.field(
+      "channels", r.channels, between(1, 1024),
+      "of the image; fewer than 4 are padded in fp16 and bf16, in tf32 they stay off the tensor "
+      "cores");
+  io.field("classes", r.classes, between(1, 1e8), "outputs");
+  io.field("groups", r.groups, between(1, 1024),
+           "into which the channels of 3x3 convolutions are split, as in ResNeXt");
+  io.field("group_width", r.group_width, between(1, 1024),
+           "channels of a group in the first stage; each stage doubles them");
+  io.field("layout", r.layout, any,
+           "of images in memory; nchw is transposed around each convolution on tensor cores");
+  io.field("fused_norm", r.fused_norm, any,
+           "batch norm with the addition and ReLU behind it as one kernel");
+  io.field("norms_in_convolutions", r.norms_in_convolutions, any,
+           "fused_norm: in bottleneck blocks a convolution takes the sums of the norm behind it on "
+           "its way out, and normalises what it reads on its way in; the norms before an addition "
+           "are normalised as it is made, in one kernel");
+}
+
+template <class Io>
+void describe(Io& io, Dlrm& d) {
+  io.field("tables", d.tables, between(1, 1e11), "rows of each embedding table");
+  io.field("dim", d.dim, between(1, 1e5), "width of a row");
+  io.field("pooling", d.pooling, between(1, 1e5),
+           "rows that a sample looks up in each table and sums, on average");
+  io.field("table_precision", d.table_precision, any, "type that tables are kept in");
+  io.field("fused_interaction", d.fused_interaction, any,
+           "one kernel makes the products of all pairs, as in NVIDIA's DLRM");
+  io.field("sparse_gradients", d.sparse_gradients, any,
+           "gradients of looked up rows are written as a tensor, scaled back in fp16, and added to "
+           "the rows by a kernel, as PyTorch's sparse gradients; false: one kernel updates rows");
+  io.field("fused_lookup", d.fused_lookup, any,
+           "the kernel that looks rows up casts them to the type of activations; false: another "
+           "does, and none copies gradients that need no cast");
+  io.field("dense_features", d.dense_features, between(1, 1e6), "inputs of the bottom MLP");
+  io.field("bottom", d.bottom, between(1, 1e6), "widths of the bottom MLP; the last is dim");
+  io.field("top", d.top, between(1, 1e6), "widths of the top MLP");
+}
+
+/// An empty model of that kind.
+inline decltype(Model::shape) shape_of(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::transformer:
+      return Transformer{};
+    case ModelKind::mlp:
+      return Mlp{};
+    case ModelKind::resnet:
+      return ResNet{};
+    case ModelKind::dlrm:
+      return Dlrm{};
+  }
+  return {};
+}
+
+template <class Io>
+void describe(Io& io, Model& m) {
+  auto kind = static_cast<ModelKind>(m.shape.index());
+  io.fallback(m.name, m.name, "the file's name");
+  io.field("name", m.name, any, "of the model, in reports");
+  io.field("kind", kind, any, "which of the shapes below");
+  if (kind != static_cast<ModelKind>(m.shape.index())) m.shape = shape_of(kind);
+  std::visit([&](auto& shape) { describe(io, shape); }, m.shape);
+  io.field("published_parameters", m.published_parameters, non_negative,
+           "as its authors state them; 0: nobody did");
+  io.field("unpublished", m.unpublished, any, "why nobody has published a count");
+  io.field("source", m.source, any, "where the dimensions come from");
+  io.field("notes", m.notes, any, "what the dimensions leave out; `check` and `run` say it again");
+}
+
+}  // namespace stepsim

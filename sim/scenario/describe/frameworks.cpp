@@ -1,0 +1,290 @@
+// The presets of frameworks, as values and as the list that documents them.
+#include "sim/scenario/describe/frameworks.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/names.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr Bytes kInElements{0};
+
+bool is_pytorch(std::optional<Framework> framework) {
+  return framework && *framework != Framework::megatron && *framework != Framework::deepspeed;
+}
+
+DataParallel fully_sharded() {
+  DataParallel data;
+  data.sharding = Sharding::zero3;
+  data.forward_prefetch = false;
+  data.reshard_after_forward = Reshard::layers;
+  return data;
+}
+
+DataParallel of_framework(Framework framework) {
+  DataParallel data;
+  switch (framework) {
+    case Framework::pytorch_ddp:
+      data.rebuild_buckets = true;
+      data.bucket_views = false;
+      data.broadcast_buffers = true;
+      data.averaging = Averaging::gradient;
+      return data;
+    case Framework::pytorch_fsdp1:
+      data = fully_sharded();
+      data.limit_all_gathers = true;
+      return data;
+    case Framework::pytorch_fsdp2:
+      data = fully_sharded();
+      data.limit_reduce_scatters = true;
+      data.copy_out = true;
+      return data;
+    case Framework::megatron:
+      data.bucket_later_stages = false;
+      data.check_for_nan_in_grad = true;
+      return data;
+    case Framework::deepspeed:
+      data.persistence_threshold = 100'000;
+      data.all_reduce_gradients = true;
+      return data;
+  }
+  return data;
+}
+
+constexpr const char* kDdp = "pytorch/pytorch: torch/nn/parallel/distributed.py";
+constexpr const char* kAccumulateGrad =
+    "pytorch/pytorch: torch/csrc/autograd/functions/accumulate_grad.h";
+constexpr const char* kOptimizer = "pytorch/pytorch: torch/optim/optimizer.py";
+constexpr const char* kReducerCode = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.cpp";
+constexpr const char* kReducer = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.hpp";
+constexpr const char* kFsdp1 =
+    "pytorch/pytorch: torch/distributed/fsdp/fully_sharded_data_parallel.py";
+constexpr const char* kFsdp1Runtime = "pytorch/pytorch: torch/distributed/fsdp/_runtime_utils.py";
+constexpr const char* kFsdp2 =
+    "pytorch/pytorch: torch/distributed/fsdp/_fully_shard/_fully_shard.py";
+constexpr const char* kFsdp2Group =
+    "pytorch/pytorch: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py";
+constexpr const char* kMegatronDdp =
+    "NVIDIA/Megatron-LM: megatron/core/distributed/distributed_data_parallel.py";
+constexpr const char* kMegatronConfig =
+    "NVIDIA/Megatron-LM: megatron/core/distributed/distributed_data_parallel_config.py";
+constexpr const char* kMegatronArguments = "NVIDIA/Megatron-LM: megatron/training/arguments.py";
+constexpr const char* kMegatronModel = "NVIDIA/Megatron-LM: megatron/core/model_parallel_config.py";
+constexpr const char* kMegatronSchedules =
+    "NVIDIA/Megatron-LM: megatron/core/pipeline_parallel/schedules.py";
+constexpr const char* kMegatronLayers =
+    "NVIDIA/Megatron-LM: megatron/core/tensor_parallel/layers.py";
+constexpr const char* kZeroConfig = "deepspeedai/DeepSpeed: deepspeed/runtime/zero/config.py";
+constexpr const char* kZero12 = "deepspeedai/DeepSpeed: deepspeed/runtime/zero/stage_1_and_2.py";
+constexpr const char* kZeroFetch =
+    "deepspeedai/DeepSpeed: deepspeed/runtime/zero/partitioned_param_coordinator.py";
+
+const std::string kData = "parallelism.data.";
+
+FrameworkPreset freed_gradients(Framework framework) {
+  return {
+      framework, "training.used_gradients", "free", "", "zero_grad(set_to_none=True), since 2.0",
+      kOptimizer};
+}
+
+void add_pytorch_ddp(std::vector<FrameworkPreset>& presets) {
+  const auto add = [&](const char* key, const char* value, const char* note, const char* source) {
+    presets.push_back({Framework::pytorch_ddp, kData + key, value, "", note, source});
+  };
+  add("sharding", "ddp", "", kDdp);
+  add("bucket", "25 MiB", "kDefaultBucketBytesCap", kReducer);
+  add("first_bucket", "1 MiB", "kDefaultFirstBucketBytes; none where bucket_cap_mb is given",
+      kReducer);
+  add("overlap", "true", "a bucket is reduced when its last gradient is ready", kReducer);
+  add("rebuild_buckets", "true", "one bucket until the order of gradients is known", kDdp);
+  add("bucket_views", "false", "gradient_as_bucket_view=False", kDdp);
+  add("broadcast_buffers", "true", "broadcast_buffers=True", kDdp);
+  add("averaging", "gradient", "mul_out into the bucket, or div_ of a view", kReducerCode);
+  add("no_sync", "false", "each backward reduces; no_sync() has to be asked for", kDdp);
+  presets.push_back({Framework::pytorch_ddp, "training.fused_accumulation", "false", "",
+                     "AccumulateGrad adds", kAccumulateGrad});
+  presets.push_back(freed_gradients(Framework::pytorch_ddp));
+}
+
+void add_fsdp(std::vector<FrameworkPreset>& presets, Framework framework, const char* api,
+              const char* runtime) {
+  const bool first = framework == Framework::pytorch_fsdp1;
+  const auto add = [&](const char* key, const char* value, const char* note, const char* source) {
+    presets.push_back({framework, kData + key, value, "", note, source});
+  };
+  add("sharding", "zero3", first ? "FULL_SHARD" : "", api);
+  add("overlap", "true", "gathers and reductions have streams of their own", runtime);
+  add("no_sync", "false",
+      first ? "no_sync() has to be asked for" : "set_requires_gradient_sync has to be asked for",
+      api);
+  add("forward_prefetch", "false",
+      first ? "forward_prefetch=False" : "the host runs ahead: implicit prefetch", api);
+  add("backward_prefetch", "pre", first ? "BACKWARD_PRE" : "the next group in pre-backward",
+      first ? api : runtime);
+  add("limit_all_gathers", first ? "true" : "false",
+      first ? "limit_all_gathers=True: at most two in flight" : "events, the host does not wait",
+      first ? api : runtime);
+  add("limit_reduce_scatters", first ? "false" : "true",
+      first ? "" : "post_backward waits for the last reduce-scatter", runtime);
+  add("copy_out", first ? "false" : "true",
+      first ? "parameters are views into the buffer" : "foreach_all_gather_copy_out",
+      first ? runtime
+            : "pytorch/pytorch: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py");
+  add("reshard_after_forward", "layers", "the root keeps its parameters for backward",
+      first ? runtime : api);
+  presets.push_back(freed_gradients(framework));
+}
+
+void add_megatron(std::vector<FrameworkPreset>& presets) {
+  const auto add = [&](const std::string& path, const char* value, const char* when,
+                       const char* note, const char* source) {
+    presets.push_back({Framework::megatron, path, value, when, note, source});
+  };
+  const char* chunks = "parallelism.pipeline={stages: 2, chunks: 2, schedule: interleaved}";
+  add(kData + "sharding", "ddp", "", "use_distributed_optimizer=False", kMegatronConfig);
+  add("training.gradients", "fp32", "training.precision=bf16", "accumulate_allreduce_grads_in_fp32",
+      kMegatronArguments);
+  add("training.gradients", "fp16", "training.precision=fp16", "", kMegatronArguments);
+  add("training.vocabulary_multiple", "128", "", "make_vocab_size_divisible_by",
+      kMegatronArguments);
+  add(kData + "bucket", "160 MB", "",
+      "max(40 000 000, 1 000 000 * data-parallel ranks) elements, here of 4 B", kMegatronDdp);
+  add(kData + "first_bucket", "160 MB", "", "as bucket", kMegatronDdp);
+  add(kData + "bucket_later_stages", "false", "",
+      "one bucket for each part (chunk of a rank) but the first", kMegatronDdp);
+  add(kData + "overlap", "false", "", "overlap_grad_reduce=False", kMegatronConfig);
+  add(kData + "no_sync", "true", "", "no_sync_func but for the last micro-batch",
+      kMegatronSchedules);
+  add(kData + "check_for_nan_in_grad", "true", "", "check_for_nan_in_loss_and_grad, since 2023",
+      kMegatronArguments);
+  add(kData + "overlap_param_gather", "false", "parallelism.data={sharding: zero1, overlap: true}",
+      "overlap_param_gather=False", kMegatronConfig);
+  add("parallelism.overlap_tensor", "true", "", "gradient_accumulation and async all-reduce",
+      kMegatronLayers);
+  add("parallelism.pipeline.overlap_p2p", "false", "", "not without interleaving",
+      kMegatronArguments);
+  add("parallelism.pipeline.overlap_p2p", "true", chunks, "", kMegatronArguments);
+  add("parallelism.pipeline.batch_p2p_sync", "true", "",
+      "batch_p2p_sync=True: torch.cuda.synchronize() behind sends and receives", kMegatronModel);
+  add("parallelism.pipeline.batch_p2p_sync", "false", chunks,
+      "batch_p2p_comm = not overlap_p2p_comm", kMegatronArguments);
+  add("parallelism.pipeline.scatter_gather", "true", "", "scatter_gather_tensors_in_pipeline",
+      kMegatronArguments);
+}
+
+void add_deepspeed(std::vector<FrameworkPreset>& presets) {
+  const auto add = [&](const char* key, const char* value, const char* when, const char* note,
+                       const char* source) {
+    presets.push_back({Framework::deepspeed, kData + key, value, when, note, source});
+  };
+  const char* zero1 = "parallelism.data.sharding=zero1";
+  const char* zero2 = "parallelism.data.sharding=zero2";
+  const char* zero3 = "parallelism.data.sharding=zero3";
+  add("sharding", "ddp", "", "stage 0", kZeroConfig);
+  add("bucket", "1 GB", "", "reduce_bucket_size of 500 000 000 elements, here of 2 B", kZeroConfig);
+  add("first_bucket", "1 GB", "", "as bucket", kZeroConfig);
+  add("overlap", "false", zero2, "overlap_comm, where it is not set", kZeroConfig);
+  add("overlap", "true", zero3, "overlap_comm, where it is not set", kZeroConfig);
+  add("no_sync", "true", zero1, "gradients are reduced at the accumulation boundary", kZero12);
+  add("no_sync", "false", zero2, "partitioned gradients are reduced by every backward", kZero12);
+  add("all_reduce_gradients", "true", zero1,
+      "contiguous_gradients is off in stage 1: buffered_reduce_fallback", kZero12);
+  add("forward_prefetch", "true", zero3, "the trace of the last step says what comes next",
+      kZeroFetch);
+  add("reshard_after_forward", "all", zero3, "", kZeroFetch);
+  add("persistence_threshold", "100000", "", "stage3_param_persistence_threshold", kZeroConfig);
+  presets.push_back({Framework::deepspeed, "training.fused_accumulation", "false", "",
+                     "AccumulateGrad adds", kAccumulateGrad});
+}
+
+}  // namespace
+
+DataParallel default_data(std::optional<Framework> framework) {
+  DataParallel data = framework ? of_framework(*framework) : DataParallel{};
+  const bool elements = framework == Framework::megatron || framework == Framework::deepspeed;
+  // bucket_cap_mb and kDefaultFirstBucketBytes of PyTorch's DistributedDataParallel.
+  data.bucket = elements ? kInElements : 25_MiB;
+  data.first_bucket = elements ? kInElements : 1_MiB;
+  return data;
+}
+
+bool default_fused_accumulation(std::optional<Framework> framework) {
+  return framework != Framework::pytorch_ddp && framework != Framework::deepspeed;
+}
+
+UsedGradients default_used_gradients(std::optional<Framework> framework) {
+  return is_pytorch(framework) ? UsedGradients::free : UsedGradients::clear_buffer;
+}
+
+std::optional<std::int64_t> default_vocabulary_multiple(std::optional<Framework> framework) {
+  if (framework == Framework::megatron) return 128;
+  return std::nullopt;
+}
+
+Precision default_gradients(std::optional<Framework> framework, Precision precision) {
+  return framework == Framework::megatron && precision == Precision::bf16 ? Precision::fp32
+                                                                          : precision;
+}
+
+bool default_batch_p2p_sync(std::optional<Framework> framework, bool overlap_p2p) {
+  return framework == Framework::megatron && !overlap_p2p;
+}
+
+bool default_overlap(std::optional<Framework> framework, Sharding sharding) {
+  if (framework == Framework::megatron) return false;
+  return framework != Framework::deepspeed || sharding == Sharding::zero3;
+}
+
+bool default_no_sync(std::optional<Framework> framework, Sharding sharding) {
+  return !is_pytorch(framework) && (sharding == Sharding::ddp || sharding == Sharding::zero1);
+}
+
+double bucket_elements(Framework framework, int data_parallel) {
+  return framework == Framework::megatron ? std::max(40e6, 1e6 * data_parallel) : 5e8;
+}
+
+void size_buckets(Scenario& scenario) {
+  DataParallel& data = scenario.parallelism.data;
+  if (data.bucket == kInElements) {
+    const int model_ranks = scenario.parallelism.tensor * scenario.parallelism.pipeline.stages;
+    const int ranks = std::max(scenario.cluster.gpus() / std::max(model_ranks, 1), 1);
+    data.bucket = Bytes{bucket_elements(*scenario.framework, ranks) *
+                        bytes_per_element(scenario.training.gradients)};
+  }
+  if (data.first_bucket == kInElements) data.first_bucket = data.bucket;
+}
+
+const std::vector<FrameworkPreset>& framework_presets() {
+  static const std::vector<FrameworkPreset> presets = [] {
+    std::vector<FrameworkPreset> all;
+    add_pytorch_ddp(all);
+    add_fsdp(all, Framework::pytorch_fsdp1, kFsdp1, kFsdp1Runtime);
+    add_fsdp(all, Framework::pytorch_fsdp2, kFsdp2, kFsdp2Group);
+    add_megatron(all);
+    add_deepspeed(all);
+    return all;
+  }();
+  return presets;
+}
+
+std::string framework_reference() {
+  std::string text;
+  for (const auto& [name, framework] : kNames<Framework>) {
+    text += fmt::format(
+        "{}## {}\n\n| key | value | where | what stands behind it | source |\n"
+        "|---|---|---|---|---|\n",
+        text.empty() ? "" : "\n", name);
+    for (const FrameworkPreset& preset : framework_presets()) {
+      if (preset.framework != framework) continue;
+      text += fmt::format("| `{}` | {} | {} | {} | {} |\n", preset.path, preset.value,
+                          preset.when.empty() ? "" : "`" + preset.when + "`", preset.note,
+                          preset.source);
+    }
+  }
+  return text;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,56 @@
+// The tree of a scenario's own YAML, flattened.
+#include "sim/scenario/read/keys.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/problems.hpp"
+#include "sim/scenario/load.hpp"
+#include "sim/scenario/read/tree.hpp"
+
+namespace stepsim {
+namespace {
+
+bool has_maps(const Tree& list) {
+  return std::any_of(list.items.begin(), list.items.end(),
+                     [](const Tree& item) { return item.is_map(); });
+}
+
+std::string text_of(const Tree& value) {
+  if (value.kind != Tree::Kind::list) return value.scalar;
+  std::vector<std::string> texts;
+  for (const Tree& item : value.items) texts.push_back(text_of(item));
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+void flatten(const Tree& tree, const std::string& path, std::vector<KeyValue>& keys) {
+  if (tree.is_map()) {
+    for (const Entry& entry : tree.entries)
+      flatten(entry.value, path.empty() ? entry.key : path + "." + entry.key, keys);
+  } else if (tree.kind == Tree::Kind::list && has_maps(tree)) {
+    for (std::size_t i = 0; i < tree.items.size(); ++i)
+      flatten(tree.items[i], fmt::format("{}[{}]", path, i), keys);
+  } else {
+    keys.push_back({path, text_of(tree)});
+  }
+}
+
+}  // namespace
+
+std::vector<KeyValue> keys_of(const Scenario& scenario) {
+  return keys_of_yaml({"the scenario", "", to_yaml(scenario)});
+}
+
+std::vector<KeyValue> keys_of_yaml(const Source& text) {
+  Problems problems;
+  const auto tree = parse_tree(std::make_shared<Source>(text), "", problems);
+  problems.throw_if_any();
+  std::vector<KeyValue> keys;
+  flatten(*tree, "", keys);
+  return keys;
+}
+
+}  // namespace stepsim

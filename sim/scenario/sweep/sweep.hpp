@@ -1,0 +1,32 @@
+// A sweep: one scenario, the axes along which it varies, and which points of that grid are wanted.
+//
+// A point is a number: that of its place in the grid, the last axis moving fastest.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/read/tree.hpp"
+#include "sim/scenario/suite/suite.hpp"
+#include "sim/scenario/sweep/axis.hpp"
+
+namespace stepsim {
+
+/// So many points of the grid, drawn without order.
+struct RandomPoints {
+  std::int64_t points = 0;
+  std::uint64_t seed = 1;
+};
+
+struct Sweep {
+  std::string name;  ///< the scenario's
+  Tree scenario;     ///< the base, a map, overrides applied
+  std::vector<SweepAxis> axes;
+  std::vector<Phrase> where;  ///< conditions that a point has to meet
+  std::optional<RandomPoints> random;
+  std::string objective = "step_time";
+};
+
+}  // namespace stepsim

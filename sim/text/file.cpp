@@ -1,0 +1,230 @@
+// Saving a file whole or not at all: written under a temporary name, then renamed.
+#include "sim/text/file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+namespace {
+
+[[noreturn]] void fail(std::string_view attempt, const std::string& path) {
+  const int reason = errno;
+  throw IoError(
+      fmt::format("cannot {} '{}': {}", attempt, path,
+                  reason != 0 ? std::strerror(reason) : "the disk took only a part of it"));
+}
+
+/// While it lives, a signal that ends the program first removes the file. One may live inside
+/// another.
+class Unfinished {
+ public:
+  explicit Unfinished(const std::string& path) : path_(path.c_str()), outer_(innermost_) {
+    innermost_ = this;
+    struct sigaction removal {};
+    removal.sa_handler = remove_and_end;
+    removal.sa_flags = static_cast<int>(SA_RESETHAND);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      sigaction(kSignals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &removal, nullptr);
+    }
+  }
+  ~Unfinished() {
+    innermost_ = outer_;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+
+  /// The signal has its default action again and is sent anew: the shell learns what happened.
+  static void remove_and_end(int signal) {
+    for (const Unfinished* one = innermost_; one != nullptr; one = one->outer_) unlink(one->path_);
+    raise(signal);
+  }
+
+  static inline const Unfinished* volatile innermost_ = nullptr;
+  const char* path_;
+  const Unfinished* outer_;
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
+
+/// A stream buffer that compresses into a file. The header of the file has no time in it, so that
+/// equal contents are equal bytes.
+class GzipBuffer : public std::streambuf {
+ public:
+  explicit GzipBuffer(const std::string& path)
+      : file_(gzopen(path.c_str(), "wb")), pending_(1 << 16) {
+    setp(pending_.data(), pending_.data() + pending_.size());
+  }
+  ~GzipBuffer() override { close(); }
+  GzipBuffer(const GzipBuffer&) = delete;
+  GzipBuffer& operator=(const GzipBuffer&) = delete;
+
+  bool is_open() const { return file_ != nullptr; }
+
+  /// Writes the rest; true when every byte arrived.
+  bool close() {
+    if (file_ == nullptr) return false;
+    const bool written = drain();
+    const bool closed = gzclose(file_) == Z_OK;
+    file_ = nullptr;
+    return written && closed;
+  }
+
+ protected:
+  int_type overflow(int_type c) override {
+    if (!drain()) return traits_type::eof();
+    if (!traits_type::eq_int_type(c, traits_type::eof())) sputc(traits_type::to_char_type(c));
+    return traits_type::not_eof(c);
+  }
+  int sync() override { return drain() ? 0 : -1; }
+
+ private:
+  bool drain() {
+    const auto size = static_cast<unsigned>(pptr() - pbase());
+    const bool written = size == 0 || gzwrite(file_, pbase(), size) == static_cast<int>(size);
+    setp(pending_.data(), pending_.data() + pending_.size());
+    return written;
+  }
+
+  gzFile file_;
+  std::vector<char> pending_;
+};
+
+/// Errors name the file that was asked for, not the one that is written in its stead.
+void write_plain(const std::string& path, const std::string& named,
+                 const std::function<void(std::ostream&)>& write) {
+  std::ofstream out(path, std::ios::binary);
+  if (!out) fail("write", named);
+  write(out);
+  out.close();
+  if (!out) fail("write", named);
+}
+
+void write_gzip(const std::string& path, const std::string& named,
+                const std::function<void(std::ostream&)>& write) {
+  GzipBuffer buffer(path);
+  if (!buffer.is_open()) fail("write", named);
+  std::ostream out(&buffer);
+  write(out);
+  if (!buffer.close() || !out) fail("write", named);
+}
+
+/// A link leads to the file that is replaced.
+std::string replaced_file(const std::string& named) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const bool leads_on = fs::is_symlink(named, ignored) && fs::exists(named, ignored);
+  return leads_on ? fs::canonical(named).string() : named;
+}
+
+/// Whether a new file can be made there; errno says why not. One without a name does not show,
+/// where the file system has such.
+bool takes_files(const std::string& folder, const std::string& temporary) {
+  int file = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+    file = open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (file < 0 && errno == EEXIST) return access(temporary.c_str(), W_OK) == 0;
+    if (file >= 0) unlink(temporary.c_str());
+  }
+  if (file >= 0) close(file);
+  return file >= 0;
+}
+
+/// Whether they are, or would be, one regular file.
+bool are_one_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  if (a.empty() || b.empty()) return false;
+  std::error_code ignored;
+  if (fs::exists(a, ignored) && !fs::is_regular_file(a, ignored)) return false;  // a device
+  if (fs::equivalent(a, b, ignored)) return true;
+  const fs::path first = fs::weakly_canonical(fs::absolute(a, ignored), ignored);
+  return !first.empty() && first == fs::weakly_canonical(fs::absolute(b, ignored), ignored);
+}
+
+}  // namespace
+
+void save_file(const std::string& named, const std::function<void(std::ostream&)>& write) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const auto writer = named.ends_with(".gz") ? write_gzip : write_plain;
+  // A device or a pipe is written to, never replaced.
+  if (fs::exists(named, ignored) && !fs::is_regular_file(named, ignored)) {
+    errno = 0;
+    return writer(named, named, write);
+  }
+  const std::string path = replaced_file(named);
+  const std::string temporary = path + ".tmp";
+  const Unfinished unfinished(temporary);
+  errno = 0;
+  try {
+    writer(temporary, named, write);
+    if (std::rename(temporary.c_str(), path.c_str()) != 0)
+      fail("rename '" + temporary + "' to", path);
+  } catch (...) {
+    std::remove(temporary.c_str());
+    throw;
+  }
+}
+
+void save_files(const std::vector<FileText>& files) {
+  if (files.empty()) return;
+  const std::vector<FileText> others(files.begin() + 1, files.end());
+  save_file(files.front().path, [&](std::ostream& out) {
+    const std::string& text = files.front().text;
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!out.flush()) fail("write", files.front().path);
+    save_files(others);
+  });
+}
+
+void save_file(const std::string& path, std::string_view text) {
+  save_file(path, [&](std::ostream& out) {
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  });
+}
+
+void check_apart(const std::vector<NamedFile>& written, const std::vector<NamedFile>& read) {
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const NamedFile& one = written[i];
+    for (std::size_t j = 0; j < i; ++j)
+      if (are_one_file(one.path, written[j].path))
+        throw UserError(
+            fmt::format("{} and {} are the same file, '{}'", written[j].role, one.role, one.path));
+    for (const NamedFile& other : read)
+      if (are_one_file(one.path, other.path))
+        throw UserError(fmt::format("{} '{}' would replace {}", one.role, one.path, other.role));
+  }
+}
+
+void check_writable(const std::string& named) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::is_directory(named, ignored)) {
+    errno = EISDIR;
+    fail("write", named);
+  }
+  if (fs::exists(named, ignored) && !fs::is_regular_file(named, ignored)) return;  // a device
+  const std::string path = replaced_file(named);
+  const fs::path folder = fs::path(path).parent_path();
+  const std::string where = folder.empty() ? "." : folder.string();
+  if (access(where.c_str(), W_OK | X_OK) != 0 || !takes_files(where, path + ".tmp"))
+    fail("write", named);
+}
+
+}  // namespace stepsim

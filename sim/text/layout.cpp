@@ -1,0 +1,93 @@
+// Text in columns: widths, padding, wrapping, bars and colours of a terminal.
+#include "sim/text/layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace stepsim {
+namespace {
+
+/// Select Graphic Rendition parameters of ECMA-48.
+int code_of(Paint paint) {
+  switch (paint) {
+    case Paint::bold:
+      return 1;
+    case Paint::dim:
+      return 2;
+    case Paint::red:
+      return 31;
+    case Paint::green:
+      return 32;
+    case Paint::yellow:
+      return 33;
+  }
+  return 0;
+}
+
+constexpr std::array kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+
+std::string repeated(std::string_view text, int times) {
+  std::string result;
+  for (int i = 0; i < times; ++i) result += text;
+  return result;
+}
+
+/// Of `steps` bar steps, as many as the fraction fills, but one at least above zero.
+int filled(double fraction, int steps) {
+  if (!(fraction > 0)) return 0;
+  const double whole = std::round(std::min(fraction, 1.0) * steps);
+  return std::max(1, static_cast<int>(whole));
+}
+
+}  // namespace
+
+std::string painted(const Style& style, Paint paint, std::string_view text) {
+  if (!style.colour || text.empty()) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", code_of(paint), text);
+}
+
+int width_of(std::string_view text) {
+  const auto starts = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  return static_cast<int>(std::count_if(text.begin(), text.end(), starts));
+}
+
+std::string pad_left(std::string_view text, int width) {
+  return repeated(" ", width - width_of(text)).append(text);
+}
+
+std::string in_column(std::string_view text, int width) {
+  return width_of(text) < width ? pad_left(text, width) : "  " + std::string(text);
+}
+
+std::string pad_right(std::string_view text, int width) {
+  return std::string(text).append(repeated(" ", width - width_of(text)));
+}
+
+std::vector<std::string> wrap(std::string_view text, int width) {
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    const bool fits = width_of(lines.back()) + 1 + width_of(word) <= width;
+    if (!lines.back().empty() && !fits) lines.emplace_back();
+    if (!lines.back().empty()) lines.back() += ' ';
+    lines.back() += word;
+  }
+  return lines;
+}
+
+std::string solid_bar(double fraction, int width) {
+  const int eighths = filled(fraction, width * 8);
+  return repeated("█", eighths / 8) + kEighths[static_cast<std::size_t>(eighths % 8)];
+}
+
+std::string shaded_bar(double fraction, int width) {
+  return repeated("░", filled(fraction, width));
+}
+
+}  // namespace stepsim
