@@ -7,8 +7,8 @@ namespace stepsim::cpu {
 struct Moment {
   double wall = 0;
   double cpu = 0;  ///< it ran
-  double waiting =
-      0;  ///< it could have run, but its core was another's; 0 where Linux does not tell
+  /// time the thread could have run, but its core worked for another; 0 where Linux does not tell
+  double waiting = 0;
 };
 
 Moment now();

@@ -10,8 +10,8 @@
 namespace stepsim {
 namespace {
 
-constexpr std::size_t kLongestWord =
-    64;  // a longer word is no typing error; keeps the cost bounded
+// A longer word is no typing error; the bound keeps the cost small.
+constexpr std::size_t kLongestWord = 64;
 constexpr std::size_t kLeastBeginning = 4;  // of a name, that is no accident
 constexpr std::size_t kLongestList = 16;    // choices that a proposal still lists in full
 

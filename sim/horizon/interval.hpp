@@ -17,8 +17,8 @@ namespace stepsim {
 /// section 3). Undisturbed, durable checkpoints follow each other L apart; a failure comes before
 /// that with probability 1 - e^(-l L). So by renewal theory the mean is
 ///
-///     (1 - e^(-l L)) / l + (1 - e^(-l L)) (e^(l (R + X)) - 1) / l = (1 - e^(-l L)) e^(l (R + X)) /
-///     l.
+///     (1 - e^(-l L)) / l + (1 - e^(-l L)) (e^(l (R + X)) - 1) / l
+///         = (1 - e^(-l L)) e^(l (R + X)) / l.
 ///
 /// A checkpoint that blocks until it is durable has L = X = steps + checkpoint, which leaves Daly's
 /// complete model, e^(l R) (e^(l L) - 1) / l. One that is written beside the steps has

@@ -75,7 +75,6 @@ struct CollectiveAlgorithm {
 };
 
 // --- what algorithms are made of
-// --------------------------------------------------------------------------------------------------
 
 /// What a pipelined algorithm puts on the links, and the steps of it that follow each other.
 struct Load {
@@ -115,7 +114,6 @@ BytesPerSecond node_rate(const Cluster& cluster);
 Seconds uncontended(const Phases& phases);
 
 // --- the choice
-// --------------------------------------------------------------------------------------------------
 
 /// Who does a collective.
 struct Decision {

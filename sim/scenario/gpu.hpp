@@ -128,8 +128,8 @@ struct GemmProfile {
   double unaligned_even = 1;           ///< compute time where 16-bit rows are even, but not of 16 B
   double unaligned_odd = 1;            ///< likewise of an odd number of elements
   bool block_scaling = false;  ///< fp8: blocks of 32 elements have scales of their own (MXFP8)
-  double weight_gradient =
-      1;  ///< time of a weight-gradient GEMM that accumulates, over a forward one
+  /// time of a weight-gradient GEMM that accumulates, over the time of a forward GEMM
+  double weight_gradient = 1;
   ConvolutionProfile convolution;
   GemmRange range;
   bool operator==(const GemmProfile&) const = default;
@@ -166,8 +166,8 @@ struct AttentionProfile {
   double last_tile = 0;           ///< causal: queries of the tile that ends a forward pass alone
   FlopsPerSecond full_plateau;    ///< the same without a causal mask
   double full_half_sequence = 0;  ///< likewise
-  double backward_rate =
-      0.8;  ///< rate of the backward kernel over the forward one (2.5 times the FLOPs)
+  /// rate of the backward kernel over the rate of the forward one (2.5 times the FLOPs)
+  double backward_rate = 0.8;
   Seconds overhead;
   AttentionRange range;
   bool operator==(const AttentionProfile&) const = default;

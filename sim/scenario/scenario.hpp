@@ -213,8 +213,8 @@ struct Training {
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;  ///< precision fp8
   std::optional<AmaxReduction> reduce_amax;      ///< absent: all, where there is anything to reduce
   bool fp8_parameters = false;  ///< those of linear layers, which sharded optimizers gather
-  Precision gradients =
-      Precision::bf16;  ///< type that gradients are kept and reduced in; default: as precision
+  /// type that gradients are kept and reduced in; default: as precision
+  Precision gradients = Precision::bf16;
   bool fused_accumulation = true;  ///< weight-gradient GEMMs add to the gradients themselves
   std::vector<GradientPass> per_micro_batch;  ///< passes over gradients before they are added
   bool fp32_batch_norms = false;   ///< their gradients are reduced apart from narrower ones
@@ -314,8 +314,8 @@ struct DataParallel {
   bool overlap_param_gather = false;  ///< beside the next step's forward passes (Megatron-LM)
   bool align_param_gather = false;    ///< asked for at the same time by all stages of a pipeline
   // zero3 only:
-  bool forward_prefetch =
-      true;  ///< the host asks for the next block before it launches the current one
+  /// the host asks for the next block before it launches the current one
+  bool forward_prefetch = true;
   Prefetch backward_prefetch = Prefetch::pre;
   bool limit_all_gathers = false;  ///< the host waits until at most two blocks are gathered (FSDP1)
   bool limit_reduce_scatters = false;  ///< compute waits for the last block's reduction (FSDP2)

@@ -6,10 +6,9 @@
 // `wait_cause`; before the blocker arrived its own blocker answers. What nobody answers for is a
 // launch gap.
 //
-//   compute   ####............####        gap of the second span, blocked by the all-reduce:
-//   data        [wait|in flight]          after the first #: wait_cause until its start, cause
-//   until its
-//                                         end, launch_gap from there to the second #
+//   compute   ####............####    the gap of the second span, blocked by the all-reduce:
+//   data        [wait|in flight]      wait_cause until the all-reduce starts, cause until it ends,
+//                                     launch_gap from there to the second span
 #pragma once
 
 #include "sim/timeline/timeline.hpp"

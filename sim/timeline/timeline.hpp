@@ -84,9 +84,9 @@ struct Span {
   std::uint16_t row = 0;             ///< index into RankTimeline::rows
   std::uint16_t step = 0;
   Cause cause = Cause::forward;  ///< of the time between start and end
-  Cause wait_cause =
-      Cause::sync_wait;  ///< of the time between arrival and start, when somebody waits for it
-  bool sends = false;    ///< point-to-point: this end sends
+  /// cause of the time between arrival and start, when somebody waits for it
+  Cause wait_cause = Cause::sync_wait;
+  bool sends = false;  ///< point-to-point: this end sends
 };
 
 /// Memory of a rank from `time` on.

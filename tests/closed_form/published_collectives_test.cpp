@@ -66,7 +66,6 @@ class Bench {
 };
 
 // --- one node
-// --------------------------------------------------------------------------------------------------
 
 struct HeldOut {
   const char* gpu;
@@ -135,7 +134,6 @@ std::string node_of(const HeldOut& row) {
 }
 
 // --- one rack
-// --------------------------------------------------------------------------------------------------
 
 struct RackRow {
   std::string gpu;
@@ -169,7 +167,6 @@ std::vector<RackRow> rack_rows() {
 }
 
 // --- two nodes
-// --------------------------------------------------------------------------------------------------
 
 struct Measured {
   double bytes, us;
@@ -237,7 +234,6 @@ std::vector<System> systems() {
 }
 
 // --- later sources
-// --------------------------------------------------------------------------------------------------
 
 std::vector<Measured> later(const std::string& system) {
   std::ifstream file(std::string(source_folder()) + "/calib/measured/node_all_reduces.csv");

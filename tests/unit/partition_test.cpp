@@ -140,9 +140,10 @@ TEST_CASE("a receive that waits for its sender is a bubble, then a transfer") {
 }
 
 TEST_CASE("two queued all-reduces answer one after the other, and a third row before them") {
-  // tensor  ..[0.5 ---- 2]                       backward of the compute span that ends at 1 is
-  // hidden in part data         . [2 wait 3][3 ---- 5]          joined late by another rank data [5
-  // - 8]   queued behind the first: arrival 5
+  // compute  [0 - 1]                            ends in the middle of the tensor row's span
+  // tensor     [0.5 - 2]
+  // data              [2 wait 3][3 - 5]         joined late by another rank
+  // data                               [5 - 8]  queued behind the first: arrival 5
   OneRank one;
   one.add({.start = 0, .end = 1, .row = kCompute, .cause = Cause::backward});
   const auto tensor =

@@ -16,8 +16,8 @@ namespace {
 
 using namespace stepsim::literals;
 
-constexpr Bytes kLargeTensor =
-    64_MiB;  // judgement: a micro-batch's activations; smaller ones may stay in L2
+// A tensor as large as a micro-batch's activations, by judgement: smaller ones may stay in L2.
+constexpr Bytes kLargeTensor = 64_MiB;
 
 /// With what a norm reads once more and a softmax twice (sim/ops/layer), where rows are known.
 MemoryBound kernel_of(const calib::MemoryPoint& point) {

@@ -26,15 +26,14 @@ struct Dragonfly {
   int router_of(int node) const { return node / nodes_per_router; }  ///< counted through
   int group_of(int router) const { return router / routers; }
 
-  // --- within groups: of each router to the others, in order
+  // --- within groups: from each router to the others, in order
   int local_links() const { return groups * routers * (routers - 1); }
   LinkId local(int from, int to) const {
     const int a = from % routers, b = to % routers;
     return static_cast<LinkId>(from * (routers - 1) + (b < a ? b : b - 1));
   }
 
-  // --- between groups: of each group to the next, the one after it, ...; the parallel ones
-  // together
+  // --- between groups: from each group to the next, the one after it, ...; parallel links together
   int links_between() const {
     return groups > 1 ? std::max(1, routers * global_links / (groups - 1)) : 0;
   }

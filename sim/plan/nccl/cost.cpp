@@ -63,7 +63,6 @@ double Terms::steps() const {
 }
 
 // --- latency
-// --------------------------------------------------------------------------------------------------
 
 double Terms::base() const {
   const bool old_tree = c_.version <= NcclVersion::v2_20 && is(Algorithm::tree);
@@ -131,7 +130,6 @@ double Terms::latency(Bytes bytes) const {
 }
 
 // --- bandwidth
-// --------------------------------------------------------------------------------------------------
 
 double Terms::nvls_channel() const {
   const double per_node = c_.ranks_per_node();

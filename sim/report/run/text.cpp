@@ -24,8 +24,8 @@ constexpr int kShare = 10;         ///< width of a percentage in a column
 constexpr int kNarrowest = 72;     ///< the columns need this much
 constexpr int kWidest = 100;       ///< a longer line is slower to read
 constexpr double kSmall = 0.0005;  ///< smaller shares print as 0.0 %
-constexpr std::size_t kCauseLines =
-    9;  ///< more causes than these would not leave room for the rest
+/// More causes than that would leave no room for the rest of the report.
+constexpr std::size_t kCauseLines = 9;
 
 constexpr std::size_t kSides = 3;  ///< of the calibrated range that are named
 

@@ -86,7 +86,6 @@ void MapReader::group(std::string_view key, std::string_view,
 }
 
 // --- sources
-// --------------------------------------------------------------------------------------------------
 
 void MapReader::sources(std::string_view) {
   const Entry* entry = take_required("sources", required(), "<map>");
@@ -147,7 +146,6 @@ std::optional<Tree> MapReader::unlike(const Tree& variants, const Entry& entry,
 }
 
 // --- parts
-// ----------------------------------------------------------------------------------------------------
 
 std::optional<Resolved> MapReader::resolve(std::string_view key, const Kind& kind) {
   const Entry* entry = take_required(key, required(), "<name>");
@@ -248,7 +246,6 @@ void MapReader::expectations(std::string_view key, std::vector<Expectation>& exp
 }
 
 // --- parts of suites
-// ------------------------------------------------------------------------------------------------
 
 void MapReader::verbatim(std::string_view key, Tree& value, const Rules& rules, std::string_view) {
   const Entry* entry = take_required(key, rules, "<map>");
@@ -298,7 +295,6 @@ void MapReader::phrases(std::string_view key, std::vector<NamedPhrase>& phrases,
 }
 
 // --- strictness
-// -----------------------------------------------------------------------------------------------
 
 void MapReader::finish() {
   if (!is_usable_) return;

@@ -49,8 +49,8 @@ void MapWriter::expectations(std::string_view key, std::vector<Expectation>& exp
 }
 
 std::string to_yaml(const Scenario& scenario) {
-  Scenario copy =
-      scenario;  // descriptions are shared with the reader and take what they describe by reference
+  // Descriptions are shared with the reader and take what they describe by reference.
+  Scenario copy = scenario;
   MapWriter io;
   describe(io, copy);
   return io.text();

@@ -29,13 +29,11 @@ struct SampleTime {
 };
 
 // --- text
-// ---------------------------------------------------------------------------------------------------
 inline void read_scalar(const std::string& text, std::string& value) { value = text; }
 std::string write_scalar(const std::string& value);
 inline std::string wanted(const std::string&) { return "a text"; }
 
 // --- switches
-// -----------------------------------------------------------------------------------------------
 void read_scalar(const std::string& text, bool& value);
 template <std::same_as<bool> T>
 std::string write_scalar(T value) {
@@ -44,7 +42,6 @@ std::string write_scalar(T value) {
 inline std::string wanted(bool) { return "true or false"; }
 
 // --- numbers
-// ------------------------------------------------------------------------------------------------
 void read_scalar(const std::string& text, int& value);
 void read_scalar(const std::string& text, std::int64_t& value);
 void read_scalar(const std::string& text, std::uint64_t& value);
@@ -55,7 +52,6 @@ inline std::string wanted(Integer auto) { return "an integer"; }
 inline std::string wanted(double) { return "a number"; }
 
 // --- quantities
-// ---------------------------------------------------------------------------------------------
 template <int S, int B, int F>
 void read_scalar(const std::string& text, Quantity<S, B, F>& value) {
   value = Quantity<S, B, F>{read_quantity(text, dimension_of(value))};
@@ -84,7 +80,6 @@ std::string write_scalar(const Horizon& value);
 inline std::string wanted(const Horizon&) { return "a time or a number of steps"; }
 
 // --- extents
-// ---------------------------------------------------------------------------------------------
 /// "128 to 32768", "4 KiB to 1 GiB".
 template <class T>
 void read_scalar(const std::string& text, Extent<T>& value) {
@@ -106,7 +101,6 @@ std::string wanted(const Extent<T>& value) {
 }
 
 // --- choices
-// ------------------------------------------------------------------------------------------------
 template <Named E>
 std::string wanted(E) {
   return one_of(names_of<E>());
@@ -131,7 +125,6 @@ std::string write_scalar(const RankOrder& value);
 inline std::string wanted(const RankOrder&) { return "an order such as tp-cp-ep-dp-pp"; }
 
 // --- magnitudes, for ranges; words and switches have none
-// -----------------------------------------------------
 inline double magnitude(Integer auto value) { return static_cast<double>(value); }
 inline double magnitude(double value) { return value; }
 inline double magnitude(SampleTime value) { return value.time.seconds(); }

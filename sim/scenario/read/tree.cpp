@@ -16,8 +16,8 @@
 namespace stepsim {
 namespace {
 
-constexpr std::size_t kHeavyText =
-    256;  // bytes of text that count as one more value (aliases copy them)
+// Bytes of text that count as one more value, because aliases copy them.
+constexpr std::size_t kHeavyText = 256;
 
 /// What stops a parse, thrown out of the event handler.
 struct Refusal {

@@ -43,8 +43,8 @@ struct Entry {
 };
 
 inline constexpr std::size_t kDeepest = 64;  ///< maps and lists within each other
-inline constexpr std::size_t kMostValues =
-    20'000;  ///< of one text, aliases counted as often as they are used
+/// The most values of one text; an alias counts as often as it is used.
+inline constexpr std::size_t kMostValues = 20'000;
 
 /// Parses one document. Mistakes of syntax go to `problems` (spoiling `path`), and the result is
 /// empty.
