@@ -1,4 +1,4 @@
-// A number and a unit.
+// Reads a duration as a number and a unit.
 #include "sim/core/duration.hpp"
 
 #include <charconv>
@@ -19,7 +19,7 @@ namespace {
 constexpr double kDay = 86'400;
 constexpr double kMost = 1e6 * 365.25 * kDay;
 
-/// Those of a scenario, and `d`.
+/// Seconds of each unit: the units of scenarios, and days and weeks.
 const std::map<std::string, double>& units() {
   static const std::map<std::string, double> kUnits = {
       {"ns", 1e-9},   {"us", 1e-6},       {"ms", 1e-3},       {"s", 1},

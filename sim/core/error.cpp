@@ -1,4 +1,4 @@
-// How a diagnostic looks on a terminal.
+// Writes a diagnostic as a terminal shows it.
 #include "sim/core/error.hpp"
 
 #include <algorithm>

@@ -20,13 +20,13 @@ enum class ExitCode : int {
   internal = 70,           ///< a defect of stepsim itself
 };
 
-/// One mistake in one place. Lines and columns count from 1; 0 means "no position".
+/// One mistake in one place of the input. Lines and columns count from 1; 0 means "no position".
 struct Diagnostic {
   std::string file;  ///< as the user named it; or "--set path=value" for an override
   int line = 0;
   int column = 0;
   std::string message;      ///< what is wrong, in a sentence, with the offending text
-  std::string source_line;  ///< the text of that line, for the caret; may be empty
+  std::string source_line;  ///< the text of the line, for the caret; may be empty
   std::string proposal;     ///< what to do instead ("did you mean 'bandwidth'?"); may be empty
 };
 

@@ -1,7 +1,4 @@
-// A short fingerprint of a text, to say which input a result came from.
-//
-// FNV-1a, 64 bits (G. Fowler, L. C. Noll, K.-P. Vo; RFC 9923). It tells versions of a file apart;
-// it is no protection against somebody who wants two texts to collide.
+// A short fingerprint of a text, which says from which input a result came.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +7,7 @@
 
 namespace stepsim {
 
-/// 16 lower-case hexadecimal digits.
+/// The fingerprint as 16 lower-case hexadecimal digits.
 inline std::string fnv1a_hex(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;  // offset basis
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// A handler of nlohmann's parser that knows how far it has read.
+// Reads JSON with a handler for nlohmann's parser that knows how far the parser has read.
 #include "sim/core/json_tree.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using JsonKind = JsonTree::Kind;
 
 constexpr std::size_t kDeepest = 16;  // a file of measurements has four levels
 
-/// Hands out characters and counts them, for the parser does not tell where it is.
+/// Hands out characters and counts them, because the parser does not tell where it is.
 class CountedText {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -45,7 +45,7 @@ class CountedText {
   std::size_t* count_;
 };
 
-/// Lines and columns of offsets that come in rising order.
+/// Turns offsets into lines and columns; the offsets come in rising order.
 class Ruler {
  public:
   explicit Ruler(const std::string& text) : text_(text) {}
@@ -65,8 +65,9 @@ class Ruler {
   int line_ = 1;
 };
 
-/// "unexpected end of input" of "[json...] parse error at line 1, column 5: syntax error while
-/// parsing value - unexpected end of input; last read: '...'".
+/// The reason alone, such as "unexpected end of input", from a message of the library: "[json...]
+/// parse error at line 1, column 5: syntax error while parsing value - unexpected end of input;
+/// last read: '...'".
 std::string reason_of(const nlohmann::detail::exception& error) {
   std::string text = error.what();
   const std::size_t dash = text.find(" - ");
@@ -133,7 +134,7 @@ class Handler : public nlohmann::json_sax<Json> {
   }
 
  private:
-  /// Where the value or name begins that was just read: after what lies between two of them.
+  /// The place where the value or name begins that was just read: behind what separates two values.
   Place begin() {
     const std::string& text = source_->text;
     std::size_t at = std::min(end_, text.size());
@@ -185,7 +186,7 @@ class Handler : public nlohmann::json_sax<Json> {
   Problems& problems_;
   Ruler ruler_;
   std::size_t count_ = 0;  ///< characters that the parser has taken
-  std::size_t end_ = 0;    ///< of the value before; after a number one further
+  std::size_t end_ = 0;    ///< end of the value before; one further after a number
   bool failed_ = false;
   JsonTree root_;
   std::vector<JsonTree*> open_;  ///< an item is finished before the next one moves its list

@@ -1,4 +1,4 @@
-// JSON with the place of every value, so that messages can point.
+// JSON with the place of every value, so that messages can point at it.
 #pragma once
 
 #include <memory>
@@ -17,13 +17,13 @@ struct JsonTree {
   struct Member;
 
   Kind kind = Kind::null;
-  std::string text;  ///< of a scalar: a text without its quotes, a number as it is written
+  std::string text;  ///< text of a scalar: a string without its quotes, a number as it is written
   Place place;
   std::vector<JsonTree> items;
   std::vector<Member> members;
 
   bool is(Kind other) const { return kind == other; }
-  /// The first member of that name.
+  /// The first member called `name`, or nullptr.
   const JsonTree* find(const std::string& name) const;
 };
 
@@ -33,7 +33,8 @@ struct JsonTree::Member {
   JsonTree value;
 };
 
-/// Nothing where it is no JSON, which is reported; so is a name that a map has twice.
+/// Parses a text. Reports what is no JSON, and a name that a map has twice, to `problems`; returns
+/// nothing then.
 std::optional<JsonTree> parse_json(const std::shared_ptr<const Source>& source, Problems& problems);
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// Collecting and ordering diagnostics.
+// Collects and orders diagnostics.
 #include "sim/core/problems.hpp"
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 namespace stepsim {
 namespace {
 
-constexpr std::size_t kMostShown = 100;  // more mistakes than that are one mistake: the wrong file
+constexpr std::size_t kMostShown = 100;  // A file with more mistakes than that is the wrong file.
 
-/// Whether `outer` is `inner` or one of the maps that hold it.
+/// Whether `outer` is `inner`, or a map that holds it.
 bool holds(std::string_view outer, std::string_view inner) {
   return inner.starts_with(outer) &&
          (inner.size() == outer.size() || inner[outer.size()] == '.' || inner[outer.size()] == '[');

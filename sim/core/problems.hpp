@@ -1,4 +1,4 @@
-// Every mistake of one load, collected so that one run shows all there is to mend.
+// All mistakes of one load, collected so that one run shows everything there is to mend.
 #pragma once
 
 #include <functional>
@@ -12,29 +12,29 @@
 
 namespace stepsim {
 
-/// The first 100 are kept, the others counted.
+/// A list of mistakes. It keeps the first 100 and counts the rest.
 class Problems {
  public:
-  /// `path` is the dotted key that the mistake spoils ("parallelism.tensor"); "" when it is none in
-  /// particular.
+  /// Adds a mistake. `path` is the dotted key that it spoils ("parallelism.tensor"); "" when it
+  /// spoils none in particular.
   void add(const Place& place, const std::string& path, std::string message,
            std::string proposal = "");
 
-  /// Whether a mistake was found in this key, in one that holds it or in one that it holds.
+  /// Whether a mistake was found in the key `path`, in a map that holds it or in a key inside it.
   bool spoiled(std::string_view path) const;
 
-  /// Mistakes in this file come first.
+  /// Lists the mistakes of `file` before those of other files.
   void put_first(const std::string& file) { files_.insert(files_.begin(), file); }
 
   bool empty() const { return found_.empty(); }
 
-  /// Throws UserError with all mistakes, file by file and line by line, when there are any.
+  /// Throws UserError with all mistakes, by file and by line, when there are any.
   void throw_if_any() const;
 
  private:
   std::vector<Diagnostic> found_;
   std::size_t left_out_ = 0;
-  std::vector<std::string> files_;  ///< in the order in which they were first cited
+  std::vector<std::string> files_;  ///< files in the order in which a mistake first cited them
   std::set<std::string, std::less<>> paths_;
 };
 

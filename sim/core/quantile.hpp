@@ -7,8 +7,8 @@
 
 namespace stepsim {
 
-/// By linear interpolation between order statistics (definition 7 of Hyndman and Fan 1996, which
-/// NumPy and R use), `share` in [0, 1]. REQUIRES: sorted, not empty.
+/// The quantile `share`, in [0, 1], by linear interpolation between order statistics (definition 7
+/// of Hyndman and Fan 1996, which NumPy and R use). REQUIRES: sorted, not empty.
 template <class T>
 T interpolated_quantile(const std::vector<T>& sorted, double share) {
   const double place = share * static_cast<double>(sorted.size() - 1);

@@ -19,7 +19,7 @@ class Registry {
  public:
   static const std::vector<const T*>& all() { return entries(); }
 
-  /// The choice of that name, or nullptr.
+  /// The choice called `name`, or nullptr.
   static const T* find(std::string_view name) {
     for (const T* entry : entries()) {
       if (entry->name == name) return entry;

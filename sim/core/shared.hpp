@@ -7,7 +7,7 @@
 
 namespace stepsim {
 
-/// Of a vector, or what is read like one.
+/// A constant vector, or another container with the same reading access, that copies share.
 template <class T>
 class Shared {
  public:
@@ -20,7 +20,7 @@ class Shared {
   auto begin() const { return value_->begin(); }
   auto end() const { return value_->end(); }
 
-  /// Whether it is the same one, not only an equal one.
+  /// Whether both hold the same object, not only equal values.
   bool is(const Shared& other) const { return value_ == other.value_; }
 
  private:

@@ -1,4 +1,4 @@
-// Quotes for a shell.
+// Puts a word into quotes where a shell needs them.
 #include "sim/core/shell_word.hpp"
 
 namespace stepsim {

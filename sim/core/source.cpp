@@ -1,4 +1,4 @@
-// Reading files, and telling text from what is not text.
+// Reads files, and tells text from what is not text.
 #include "sim/core/source.hpp"
 
 #include <algorithm>
@@ -61,7 +61,8 @@ std::shared_ptr<const Source> read_source(const std::string& path, std::size_t m
   if (std::filesystem::is_directory(path, ignored)) throw fail("it is a folder");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw fail(std::strerror(errno));
-  // In pieces: a buffer for the largest file would stay with every small one, 64 MiB a table.
+  // The text grows piece by piece: a buffer for the largest file would stay with every small one,
+  // 64 MiB a table.
   std::string text, piece(std::min(most + 1, kPiece), '\0');
   while (in && text.size() <= most) {
     in.read(piece.data(),

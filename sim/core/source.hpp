@@ -9,9 +9,9 @@ namespace stepsim {
 /// A text with the name that messages cite and the folder that relative paths in it start from.
 struct Source {
   std::string name;    ///< path as the user gave it, or "--set path=value"
-  std::string folder;  ///< "" is the current folder
+  std::string folder;  ///< folder of the file; "" is the current one
   std::string text;
-  bool is_override = false;  ///< its places have no line; with a column they get a caret
+  bool is_override = false;  ///< true: places in it have no line; one with a column gets a caret
 
   /// Line `number` (from 1) without its end; empty when there is no such line.
   std::string line(int number) const;
@@ -24,14 +24,14 @@ struct Place {
   int column = 0;
 };
 
-/// Far above any scenario or profile (a few KiB), and small enough that a wrong file is refused at
-/// once.
+/// The largest scenario or profile that is read: far above any real one (a few KiB), and small
+/// enough to refuse a wrong file at once.
 inline constexpr std::size_t kLargestFile = 1 << 20;
-/// Measurements: some 200 bytes a point.
+/// The largest file of measurements that is read; a point takes some 200 bytes.
 inline constexpr std::size_t kLargestMeasurements = 64 << 20;
 
-/// Reads a file; of a longer one `most` bytes and one more. Throws IoError when it cannot be read
-/// or is a folder.
+/// Reads a file, and one byte more than `most` of a longer one, which shows that it is longer.
+/// Throws IoError when the file cannot be read or is a folder.
 std::shared_ptr<const Source> read_source(const std::string& path, std::size_t most = kLargestFile);
 
 /// The folder part of a path; "" when it has none.
@@ -43,11 +43,11 @@ std::string joined(const std::string& folder, const std::string& name);
 /// "'text'" with control characters escaped and long texts cut, for use inside a sentence.
 std::string quoted(const std::string& text);
 
-/// The line and column of the byte at that offset.
+/// The line and column of the byte at `offset`.
 Place place_at(const std::shared_ptr<const Source>& source, std::size_t offset);
 
-/// Offset of the first byte that is not text (a control character, or not UTF-8); npos when all is
-/// well.
+/// The offset of the first byte that is not text (a control character, or not UTF-8); npos where
+/// all is text.
 std::size_t first_non_text(const std::string& text);
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// The edit distance behind "did you mean".
+// Computes the edit distance behind "did you mean".
 #include "sim/core/suggest.hpp"
 
 #include <algorithm>
@@ -12,15 +12,17 @@ namespace {
 
 // A longer word is no typing error; the bound keeps the cost small.
 constexpr std::size_t kLongestWord = 64;
-constexpr std::size_t kLeastBeginning = 4;  // of a name, that is no accident
-constexpr std::size_t kLongestList = 16;    // choices that a proposal still lists in full
+// a name that begins with so many letters of the word does so by no accident
+constexpr std::size_t kLeastBeginning = 4;
+constexpr std::size_t kLongestList = 16;  // choices that a proposal still lists in full
 
 char folded(char c) {
   return c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
-/// A word of some length is more often unfinished than misspelt: the shortest that begins with it
-/// and goes on with a part of its own, `resnext101-32x8d` of `resnext101`.
+/// The shortest candidate that begins with `word` and goes on with a part of its own, as
+/// `resnext101-32x8d` does with `resnext101`: a word of some length is more often unfinished than
+/// misspelt.
 std::optional<std::string> begun(std::string_view word,
                                  const std::vector<std::string>& candidates) {
   const auto begins = [&](const std::string& candidate) {
@@ -37,7 +39,7 @@ std::optional<std::string> begun(std::string_view word,
 
 }  // namespace
 
-// Optimal string alignment: three rows of the usual table, the third for swapped neighbours.
+// Optimal string alignment keeps three rows of the usual table, the third for swapped neighbours.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;

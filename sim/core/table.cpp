@@ -1,4 +1,4 @@
-// Lines to rows.
+// Turns lines of text into rows of a table.
 #include "sim/core/table.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void read_columns(const std::vector<Cell>& head, int line,
   }
 }
 
-/// Whether it can be read; if not, why.
+/// Whether the source is text that can be read as a table; reports why where it is not.
 bool is_readable(const std::shared_ptr<const Source>& source, Problems& problems) {
   const std::string& text = source->text;
   if (text.size() > kLargestMeasurements) {

@@ -1,4 +1,4 @@
-// A table of texts, each with its place.
+// A table of texts, each cell with its place.
 #pragma once
 
 #include <memory>
@@ -17,20 +17,20 @@ struct TableCell {
 
 struct TableRow {
   Place place;
-  std::vector<TableCell> cells;  ///< one for each column
+  std::vector<TableCell> cells;  ///< as many cells as the table has columns
 };
 
 struct Table {
-  Place head;  ///< of the columns' names
+  Place head;  ///< place of the line with the columns' names
   std::vector<std::string> columns;
   std::vector<TableRow> rows;
 
-  /// columns.size() when there is none of that name.
+  /// The index of the column with that name; columns.size() when there is none.
   std::size_t index_of(const std::string& column) const;
 };
 
-/// Reads separated values: a line with the columns' names, then one line a row; lines that begin
-/// with '#' are for people. What is wrong goes to the problems, and its row is left out.
+/// Reads separated values: a line with the columns' names, then one line a row. Lines that begin
+/// with '#' are for people. A row with a mistake is left out, and the mistake goes to `problems`.
 Table read_table(const std::shared_ptr<const Source>& source, Problems& problems);
 
 }  // namespace stepsim

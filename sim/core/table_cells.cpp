@@ -1,4 +1,4 @@
-// Lines, quotes and separators.
+// Cuts text into lines and lines into cells, at separators outside quotes.
 #include "sim/core/table_cells.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A table cut into lines, and a line at its separators.
+// A table cut into lines, and a line cut at its separators.
 #pragma once
 
 #include <string>
@@ -6,26 +6,27 @@
 
 namespace stepsim {
 
-/// A value of a line and its column, from 1.
+/// One value of a line, and the column (from 1) where it begins.
 struct Cell {
   std::string text;
   int column = 1;
-  bool is_open = false;  ///< its quote does not end
+  bool is_open = false;  ///< true: the quote around it does not end
 };
 
-/// A line of a text, without its end.
+/// One line of a text, without its end.
 struct Line {
-  int number = 0;  ///< from 1
+  int number = 0;  ///< counted from 1
   std::string text;
 };
 
-/// Those that are not blank. A mark of the byte order, as Excel writes it, is left out.
+/// The lines that are not blank. The byte order mark that Excel writes is left out.
 std::vector<Line> lines_of(const std::string& text);
 
-/// RFC 4180: a value may stand in quotes, a quote in it twice. Blanks around a value go.
+/// The cells of a line. A value may stand in quotes, and a quote inside them twice (RFC 4180).
+/// Blanks around a value are dropped.
 std::vector<Cell> cells_of(const std::string& line, char separator);
 
-/// Comma, else tab, else semicolon: by the line with the columns' names.
+/// The separator of a table by the line with its columns' names: comma, else tab, else semicolon.
 char separator_of(const std::string& head);
 
 }  // namespace stepsim

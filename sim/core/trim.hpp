@@ -11,7 +11,7 @@ inline std::string trimmed(const std::string& text, const char* blanks = " \t\r\
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-/// With spaces instead of line breaks, none at the end.
+/// The text with spaces instead of line breaks, and none at the end.
 inline std::string on_one_line(std::string text) {
   for (char& c : text) c = c == '\n' || c == '\r' ? ' ' : c;
   return trimmed(text);

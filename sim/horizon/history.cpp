@@ -1,4 +1,4 @@
-// A run as a walk through time: what is not durable yet is kept apart from what is.
+// Walks one history through time, and keeps what is not yet durable apart from what is.
 #include "sim/horizon/history.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ Seconds five_digits(double seconds) {
   return Seconds{std::round(seconds / unit) * unit};
 }
 
-/// Work that a failure would undo.
+/// Work since the last durable checkpoint, which a failure would undo.
 struct Unsaved {
   double useful = 0, checkpoints = 0;
   std::int64_t steps = 0;
@@ -59,7 +59,7 @@ class Walk {
     next_failure_ = rate > 0 ? now_ - std::log(uniform) / rate : kNever;
   }
 
-  /// Lets that time pass, in `spent`; false where a failure comes first.
+  /// Lets `time` pass and adds it to `spent`; false where a failure comes first.
   bool pass(double time, double& spent) {
     const double until = std::min(now_ + time, end_);
     const bool fails = next_failure_ < until;
@@ -74,7 +74,7 @@ class Walk {
     return !fails;
   }
 
-  /// A walk that no machine can finish is the user's mistake; better said than met.
+  /// Refuses a walk that no machine can finish: that is the user's mistake, better said than met.
   void count(std::int64_t events) const {
     if (events <= kMostEvents) return;
     throw UserError(
@@ -82,7 +82,7 @@ class Walk {
         "shorten it");
   }
 
-  /// What was being written is durable.
+  /// The checkpoint that was being written is durable now: no failure undoes its steps any more.
   void settle() {
     commit(writing_);
     durable_at_ = kNever;
@@ -95,7 +95,8 @@ class Walk {
     saved = {};
   }
 
-  /// One step, and the checkpoint behind it where it is due.
+  /// Takes one step, and the checkpoint behind it where one is due; false where a failure comes
+  /// first.
   bool work() {
     const auto number = static_cast<std::uint64_t>(drawn_steps_);
     count(++drawn_steps_);
@@ -104,7 +105,7 @@ class Walk {
     const double each = travel_.steps[drawn].seconds();
     const double from = now_;
     if (!pass(each * static_cast<double>(steps), running_.useful)) return false;
-    // At the end of the horizon a step is cut off.
+    // A step that the end of the horizon cuts off does not count as done.
     const double within = (end_ - from) / each;
     const std::int64_t whole =
         within >= static_cast<double>(steps) ? steps : static_cast<std::int64_t>(within);
@@ -114,17 +115,17 @@ class Walk {
     return !due || save(drawn);
   }
 
-  /// No more than until the next checkpoint, and the end.
+  /// The number of steps to take together: not beyond the next checkpoint, nor beyond the end.
   std::int64_t together() const {
     std::int64_t steps = std::min(travel_.at_once, goal_ - this->steps());
     if (travel_.every > 0) steps = std::min(steps, travel_.every - running_.steps);
     return steps;
   }
 
-  /// Behind that step.
+  /// Takes the checkpoint behind the step that was drawn; false where a failure comes first.
   bool save(std::size_t drawn) {
     const double asked = now_;
-    // The buffers of the last one have to be free.
+    // A checkpoint starts when the write of the one before it has freed the buffers.
     if (durable_at_ < kNever) {
       if (!pass(durable_at_ - now_, running_.checkpoints)) return false;
       settle();
@@ -164,7 +165,7 @@ class Walk {
   History history_;
   double now_ = 0;
   double next_failure_ = kNever;
-  double durable_at_ = kNever;  ///< what is being written
+  double durable_at_ = kNever;  ///< when the checkpoint in writing is durable
   Unsaved writing_, running_;
   std::int64_t drawn_failures_ = 0, drawn_steps_ = 0;
 };

@@ -11,28 +11,33 @@
 
 namespace stepsim {
 
-/// What histories draw from.
+/// What a history is drawn from: the steps, checkpoints and failures of a run, and its horizon.
 struct Travel {
-  std::vector<Seconds> steps;  ///< simulated ones without checkpoints; each step is one of them
+  /// simulated, without checkpoints; each step of a history is one of them
+  std::vector<Seconds> steps;
   CheckpointTimes checkpoint;
   std::int64_t every = 0;  ///< steps between checkpoints; 0: none, a failure undoes everything
   Failures failures;
   Horizon horizon;
-  std::int64_t at_once = 1;  ///< steps that are drawn together: of a long run more, to draw less
+  std::int64_t at_once = 1;  ///< steps that share one draw; more in a long run, to draw less often
 };
 
 struct History {
   TimeSpent time;          ///< seconds
-  std::int64_t steps = 0;  ///< that survive, or have not been undone yet
+  std::int64_t steps = 0;  ///< steps that survive, or that no failure has undone yet
   std::int64_t failures = 0;
-  std::vector<std::int64_t> plain;    ///< how often each step was run, also those undone,
-  std::vector<std::int64_t> blocked;  ///< and how often with a checkpoint at its end,
-  /// and how often one that took so long, as it waited for the write before; to five digits.
+  /// How often each simulated step was run with no checkpoint behind it; undone steps count, too.
+  std::vector<std::int64_t> plain;
+  /// How often each simulated step was run with a checkpoint behind it.
+  std::vector<std::int64_t> blocked;
+  /// How often a step with its checkpoint took so long because the checkpoint had to wait for the
+  /// write of the one before; the times are rounded to five digits.
   std::map<Seconds, std::int64_t> waited;
 };
 
-/// Numbers are drawn by the key alone. REQUIRES: steps that take time; a horizon of time or of
-/// steps. Throws UserError where it would take more than kMostEvents steps or failures.
+/// Draws one history. The same key gives the same history. REQUIRES: steps that take time; a
+/// horizon of time or of steps. Throws UserError where it would take more than kMostEvents steps or
+/// failures.
 History draw_history(const Travel& travel, RandomKey key);
 inline constexpr std::int64_t kMostEvents = 100'000'000;
 

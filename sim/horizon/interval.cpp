@@ -7,7 +7,7 @@
 namespace stepsim {
 namespace {
 
-/// The undisturbed times of interval.hpp.
+/// The times L and X of interval.hpp, in which no failure happens.
 struct Undisturbed {
   Seconds between;    ///< L
   Seconds recovered;  ///< X
@@ -32,7 +32,7 @@ double log_per_step(const Journey& j, std::int64_t every) {
   return log_expected(j, every) - std::log(static_cast<double>(every));
 }
 
-/// What a checkpoint takes from the training.
+/// The time that one checkpoint takes from the training.
 double cost(const Journey& j) { return (j.checkpoint.blocking + j.checkpoint.slowdown).seconds(); }
 
 }  // namespace
@@ -44,10 +44,10 @@ Seconds expected_interval(const Journey& journey, std::int64_t every) {
 TimeSpent expected_shares(const Journey& j, std::int64_t every) {
   const Seconds between = expected_interval(j, every);
   const Failures& f = j.failures;
-  // Not yet failed after so long.
+  // The probability that no failure comes within `time`.
   const auto goes_on = [&](Seconds time) { return std::exp(-f.rate.base() * time.seconds()); };
   const double detected = goes_on(f.detection), restarted = goes_on(f.detection + f.restart);
-  // Only an interval without a failure was slowed by the checkpoint before it, or waited for it.
+  // A checkpoint slows or delays only an interval in which no failure happens.
   const Seconds steps = j.step * static_cast<double>(every);
   const Seconds apart = undisturbed(j, every).between;
   const Seconds disturbed = apart - steps - j.checkpoint.blocking;
@@ -62,7 +62,8 @@ TimeSpent expected_shares(const Journey& j, std::int64_t every) {
 
 std::optional<std::int64_t> best_interval(const Journey& journey) {
   if (journey.failures.rate.base() <= 0) return std::nullopt;
-  // Past the mean time between failures it rises: its derivative there is that of e^x / x at 1.
+  // The time per step rises beyond the mean time between failures: its derivative there is that of
+  // e^x / x at 1.
   std::int64_t low = 1;
   auto high = static_cast<std::int64_t>(std::ceil(1 / (journey.failures.rate * journey.step)) + 1);
   while (low < high) {

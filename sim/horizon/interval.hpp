@@ -1,4 +1,4 @@
-// What to expect of checkpoints every so many steps, and how many are best.
+// The time to expect with a checkpoint every so many steps, and the number of steps that is best.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +26,21 @@ namespace stepsim {
 /// X = steps + durable. Infinite where it is beyond what a double holds.
 Seconds expected_interval(const Journey& journey, std::int64_t every);
 
-/// Shares of the time, in the long run. Each failure begins a recovery, which the next one
-/// cuts short: in a recovery of R are 1 - e^(-l R) of all time.
+/// The expected shares of the time of a long run. Each failure begins a recovery, which the next
+/// failure cuts short: recoveries of R take 1 - e^(-l R) of all time.
 TimeSpent expected_shares(const Journey& journey, std::int64_t every);
 
-/// The steps between checkpoints for which the expected time is shortest: exact, for the time per
-/// step falls up to it and rises behind. Absent where nothing fails: none is best.
+/// The steps between checkpoints for which the expected time is shortest. It is exact, for the time
+/// per step falls up to it and rises behind. Absent where nothing fails: no checkpoint is best.
 std::optional<std::int64_t> best_interval(const Journey& journey);
 
-/// First order: sqrt(2 d M) between checkpoints that cost d, with M the mean time between failures
-/// (Young 1974, "A first order approximation to the optimum checkpoint interval", Communications
-/// of the ACM 17). REQUIRES: failures.
+/// The first-order optimum, sqrt(2 d M) between checkpoints that cost d, with M the mean time
+/// between failures (Young 1974, "A first order approximation to the optimum checkpoint interval",
+/// Communications of the ACM 17). REQUIRES: failures.
 Seconds young_interval(const Journey& journey);
 
-/// Higher order: sqrt(2 d M) (1 + sqrt(d / 2M) / 3 + (d / 2M) / 9) - d below d = 2 M, else M
-/// (Daly 2006, equation 37). REQUIRES: failures.
+/// The higher-order optimum, sqrt(2 d M) (1 + sqrt(d / 2M) / 3 + (d / 2M) / 9) - d below d = 2 M,
+/// else M (Daly 2006, equation 37). REQUIRES: failures.
 Seconds daly_interval(const Journey& journey);
 
 }  // namespace stepsim

@@ -26,27 +26,27 @@ inline Seconds undisturbed_interval(Seconds steps, const CheckpointTimes& checkp
   return std::max(steps + disturbed, checkpoint.durable);
 }
 
-/// What interrupts a run, and what follows. Failures come at a constant rate, always: during
-/// steps, checkpoints and recovery, too.
+/// What interrupts a run, and what follows. Failures come at a constant rate at any time: in steps,
+/// in checkpoints and in recovery.
 struct Failures {
-  PerSecond rate;  ///< of the whole job: one over its mean time between failures
+  PerSecond rate;  ///< rate of failures of the whole job: one over its mean time between failures
   Seconds detection, restart;
-  Seconds reload;  ///< of the last durable checkpoint
+  Seconds reload;  ///< time to load the last durable checkpoint again
   Seconds recovery() const { return detection + restart + reload; }
 };
 
-/// Training that repeats: steps, and after every so many a checkpoint.
+/// Training that repeats: steps, with a checkpoint after every so many.
 struct Journey {
-  Seconds step;  ///< the mean
+  Seconds step;  ///< mean time of a step
   CheckpointTimes checkpoint;
   Failures failures;
 };
 
-/// Where the time of a run goes: its parts sum to the time. As seconds, or as shares of 1.
+/// Where the time of a run goes: in seconds, or in shares of 1. The parts sum to the whole.
 struct TimeSpent {
-  double useful = 0;       ///< steps whose result survives: of 1, this is the goodput
-  double checkpoints = 0;  ///< blocking and slowdown of those that survive
-  double lost = 0;         ///< work that a failure undid, and checkpoints with it
+  double useful = 0;       ///< steps whose result survives; as a share of 1, this is the goodput
+  double checkpoints = 0;  ///< blocking and slowdown of the checkpoints that survive
+  double lost = 0;         ///< work that a failure undid, with the checkpoints in it
   double detection = 0, restart = 0, reload = 0;
   double total() const { return useful + checkpoints + lost + detection + restart + reload; }
   TimeSpent over(double time) const {

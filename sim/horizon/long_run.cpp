@@ -1,4 +1,4 @@
-// Means over histories, percentiles over steps.
+// Takes means over histories and percentiles over steps.
 #include "sim/horizon/long_run.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace stepsim {
 namespace {
 
-/// How often steps took how long.
+/// How many steps took how long.
 class StepTimes {
  public:
   void add(const Travel& travel, const History& history) {
@@ -18,7 +18,7 @@ class StepTimes {
     }
     for (const auto& [time, times] : history.waited) add(time, times);
   }
-  /// The least time that at least that share of all steps kept within.
+  /// The shortest time within which at least `share` of all steps stayed.
   Seconds quantile(double share) const {
     auto left = static_cast<double>(count_) * share;
     for (const auto& [time, times] : counts_) {
@@ -47,7 +47,7 @@ void add(TimeSpent& sum, const TimeSpent& part, double weight) {
   sum.reload += weight * part.reload;
 }
 
-/// What renewal theory says of the same run.
+/// Adds what renewal theory says about the run whose histories were drawn.
 void add_theory(LongRun& run, Seconds step) {
   const Journey journey{step, run.checkpoint, run.failures};
   if (run.every == 0) return;

@@ -1,4 +1,4 @@
-// To JSON and back.
+// Writes axes to JSON and reads them back.
 #include "sim/store/axes_text.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Axes and settings as texts of JSON, which SQLite's functions read.
+// Axes and settings as JSON texts, which SQLite's functions can read.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace stepsim {
 
-/// [{"keys": ["training.micro_batch"], "values": [["1"], ["2"]]}]
+/// The axes as a text: [{"keys": ["training.micro_batch"], "values": [["1"], ["2"]]}].
 std::string axes_text(const std::vector<SweepAxis>& axes);
-/// Throws IoError for another text.
+/// The axes that such a text holds. Throws IoError where it holds none.
 std::vector<SweepAxis> axes_of(const std::string& text);
 
-/// What the point sets: {"training.micro_batch": "2"}
+/// The keys that a point sets, as a text: {"training.micro_batch": "2"}.
 std::string settings_text(const std::vector<SweepAxis>& axes, std::int64_t point);
 
 }  // namespace stepsim

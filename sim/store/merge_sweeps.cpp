@@ -1,4 +1,4 @@
-// Point by point: what is there already has to say the same.
+// Merges files point by point: a point that is there already has to say what the new one says.
 #include "sim/store/merge_sweeps.hpp"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Relative. Machines differ in the last bits of what libm rounds; no point is off by more.
+/// The relative difference up to which two results are one: machines differ in the last bits of
+/// what libm rounds, and no point is off by more.
 constexpr double kSame = 1e-9;
 
 bool are_same(double a, double b) {
@@ -27,7 +28,7 @@ bool are_same(double a, double b) {
 }
 
 bool are_same(const PointNumbers& a, const PointNumbers& b) {
-  for (std::size_t i = 0; i < kCauses; ++i) {  // a part is as exact as the whole
+  for (std::size_t i = 0; i < kCauses; ++i) {  // a part counts as exact as the whole is
     if (std::abs(a.breakdown[i] - b.breakdown[i]) > kSame * a.step.seconds()) return false;
   }
   return are_same(a.step.seconds(), b.step.seconds()) && are_same(a.mfu, b.mfu) &&
@@ -43,7 +44,7 @@ bool are_same(const Outcome& a, const Outcome& b) {
   return are_same(*a.numbers, *b.numbers);
 }
 
-/// "ok, 0.0225 s", "refused: 3 does not divide 8".
+/// An outcome in a few words: "ok, 0.0225 s", "refused: 3 does not divide 8".
 std::string title_of(const Outcome& outcome) {
   std::string text = name_of(outcome.state);
   if (outcome.numbers) text += fmt::format(", {:.9g} s", outcome.numbers->step.seconds());
@@ -61,7 +62,7 @@ std::string settings_of(const std::vector<SweepAxis>& axes, std::int64_t point) 
   return text;
 }
 
-/// A file that a failed merge should not leave behind.
+/// A new file, which a failed merge does not leave behind.
 class NewFile {
  public:
   explicit NewFile(std::string path) : path_(std::move(path)), is_new_(!fs::exists(path_)) {}
@@ -101,9 +102,9 @@ class Merge {
  private:
   struct Known {
     SweepRecord record;
-    std::string file;  ///< that had it first
+    std::string file;  ///< the first file that had the sweep
     std::int64_t files = 0;
-    std::vector<std::string> builds;  ///< that simulated points of it, sorted
+    std::vector<std::string> builds;  ///< builds that simulated points of the sweep, sorted
   };
 
   void add_file(std::size_t i) {
@@ -121,7 +122,8 @@ class Merge {
     }
   }
 
-  /// What `known` had comes from the same as what the file has; then all of it does.
+  /// Refuses a file whose axes, profiles or builds are not those of the sweep as `known`; adds its
+  /// builds to `known`.
   void check(Known& known, const SweepRecord& record, const std::string& file,
              const std::vector<std::string>& builds) const {
     const auto refuse = [&](const std::string& what) {
@@ -157,7 +159,7 @@ class Merge {
                                 title_of(point.outcome), from_[file]));
   }
 
-  /// Which file before that one has the point.
+  /// Which file before the file `file` has the point.
   std::string owner_of(std::int64_t point, const SweepRecord& record, std::size_t file) const {
     for (std::size_t i = 0; i < file; ++i) {
       if (fs::equivalent(from_[i], into_)) continue;
@@ -191,7 +193,8 @@ class Merge {
 
 std::vector<MergedSweep> merge_sweeps(const std::string& into, const std::vector<std::string>& from,
                                       bool any_build) {
-  for (const std::string& path : from) SweepStore::reader(path);  // said before anything is made
+  // a file that cannot be used is said before anything is made
+  for (const std::string& path : from) SweepStore::reader(path);
   NewFile file(into);
   std::vector<MergedSweep> all;
   {

@@ -1,4 +1,4 @@
-// Files of the same sweeps, united: the parts that several machines did.
+// Merges files of the same sweeps: the parts that several machines simulated.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace stepsim {
 
-/// What a sweep has now.
+/// What a sweep has after a merge.
 struct MergedSweep {
   std::int64_t view = 0;  ///< the number N of `sweep_N`
   SweepRecord record;
-  std::int64_t done = 0;   ///< points
-  std::int64_t files = 0;  ///< that had points of it
+  std::int64_t done = 0;   ///< points that are done
+  std::int64_t files = 0;  ///< files that had points of the sweep
 };
 
-/// Adds what `from` have to `into`, which is made where it is missing and may be among them.
-/// Returns all that it has then. Throws, and leaves `into` as it was: IoError when a file cannot be
-/// used; UserError when one is no file of sweeps, when a sweep was simulated with other profiles,
-/// or by different builds unless `any_build` says that it may, and when two files disagree about a
-/// point.
+/// Adds the sweeps of the files `from` to the file `into`, which is made where it is missing and
+/// may be among them. Returns all sweeps that `into` has then. Throws, and leaves `into` as it was:
+/// IoError when a file cannot be used; UserError when one is no file of sweeps, when a sweep was
+/// simulated with other profiles, when it was simulated by different builds and not `any_build`,
+/// and when two files disagree about a point.
 std::vector<MergedSweep> merge_sweeps(const std::string& into, const std::vector<std::string>& from,
                                       bool any_build = false);
 

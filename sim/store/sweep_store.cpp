@@ -1,4 +1,4 @@
-// What a sweep puts into its file, and what reports ask of it.
+// Writes what a sweep puts into its file, and answers what reports ask about it.
 #include "sim/store/sweep_store.hpp"
 
 #include <chrono>
@@ -54,8 +54,8 @@ SweepStore SweepStore::reader(const std::string& path) {
   if (!std::filesystem::exists(path))
     throw IoError(fmt::format("cannot read '{}': No such file or directory", path));
   try {
-    // One that was killed while it wrote has left what only a writer can undo. SQLite itself reads
-    // what it may not write.
+    // A reader opens the file for writing: a program that was killed while it wrote has left what
+    // only a writer can undo. SQLite itself opens a file that it may not write for reading alone.
     auto file = std::make_unique<File>(path, SQLite::OPEN_READWRITE);
     file->check_schema();
     if (!file->database.tableExists("sweeps"))
@@ -70,7 +70,7 @@ SweepStore SweepStore::reader(const std::string& path) {
 bool SweepStore::is_read_only(const std::string& path) {
   std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (folder.empty()) folder = ".";
-  // SQLite writes its journal beside the file.
+  // The folder counts, too, because SQLite writes its journal beside the file.
   const auto cannot = [](const std::string& name) {
     return faccessat(AT_FDCWD, name.c_str(), W_OK, AT_EACCESS) != 0;
   };
@@ -83,7 +83,8 @@ SweepStore::SweepStore(SweepStore&& other) noexcept = default;
 SweepStore::~SweepStore() {
   try {
     if (file_) file_->commit();
-  } catch (const SQLite::Exception&) {  // said by the `flush` before, or not to be helped
+    // the `flush` before has reported it, or nothing can be done
+  } catch (const SQLite::Exception&) {
   }
 }
 
@@ -166,7 +167,7 @@ std::optional<SweepPoint> SweepStore::settled_like(const std::string& scenario) 
       find.reset();
       find.bind(1, file_->sweep);
       find.bind(2, scenario);
-      while (!like && find.executeStep()) {  // few points share a scenario
+      while (!like && find.executeStep()) {  // the search is short, for few points share a scenario
         const auto state = point_state_of(find.getColumn(1).getString());
         if (state && is_settled(*state)) like = find.getColumn(0).getInt64();
       }
@@ -275,7 +276,7 @@ void SweepStore::save() {
       file_->commit();
     } catch (const SQLite::Exception& error) {
       if (error.getErrorCode() != SQLITE_BUSY) throw;
-      file_->last_commit = Clock::now();  // what waits stays in the transaction
+      file_->last_commit = Clock::now();  // the points that wait stay in the transaction
     }
     file_->database.setBusyTimeout(File::kBusyMs);
   });

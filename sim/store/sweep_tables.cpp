@@ -1,4 +1,4 @@
-// The tables of a file of sweeps in SQL.
+// The SQL tables of a file of sweeps.
 #include "sim/store/sweep_tables.hpp"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace stepsim {
 namespace {
 
 constexpr const char* kSchema = "stepsim.sweep/3";
-/// They do not say which build simulated a point.
+/// Schemas of earlier versions, which do not say which build simulated a point.
 constexpr std::array<std::string_view, 2> kOldSchemas{"stepsim.sweep/1", "stepsim.sweep/2"};
 
-/// An SQL name of any characters.
+/// An SQL name that may have any characters.
 std::string name_in_sql(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) result.append(c == '"' ? 2 : 1, c);
@@ -36,9 +36,10 @@ std::vector<std::string> states_in_sql() {
   return names;
 }
 
-constexpr int kFirstNumber = 5;  ///< of the columns that `File::select` selects
+/// index of the first number in the columns that `File::select` selects
+constexpr int kFirstNumber = 5;
 
-/// Of a row that `File::select` selects; NULL is 0.
+/// The numbers of a row that `File::select` selects; NULL is 0.
 PointNumbers numbers_at(const SQLite::Statement& row) {
   std::vector<double> values;
   for (int i = kFirstNumber; i < row.getColumnCount(); ++i)

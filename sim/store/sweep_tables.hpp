@@ -1,5 +1,5 @@
 // An open file of sweeps, for the store alone: its tables, through SQLiteCpp, and whether what they
-// hold can be.
+// hold can be true.
 #pragma once
 
 #include <chrono>
@@ -22,16 +22,16 @@ namespace stepsim {
 
 struct SweepStore::File {
   using Clock = std::chrono::steady_clock;
-  static constexpr int kBusyMs = 10'000;  ///< to wait for another program that writes
+  static constexpr int kBusyMs = 10'000;  ///< how long to wait for another program that writes
 
   std::string path;
-  std::optional<WriterLock> lock;  ///< of a file that is written
+  std::optional<WriterLock> lock;  ///< only where the file is opened to write
   SQLite::Database database;
-  std::int64_t sweep = 0;    ///< the chosen one
-  std::int64_t checked = 0;  ///< the one whose points are known to be sound
+  std::int64_t sweep = 0;    ///< the chosen sweep
+  std::int64_t checked = 0;  ///< the sweep whose points are known to be sound
   std::vector<SweepAxis> axes;
   std::optional<SQLite::Transaction> open;
-  bool holds = false;  ///< until `flush`
+  bool holds = false;  ///< true: nothing is committed before `flush`
   std::optional<SQLite::Statement> insert, find, find_like;
   Clock::time_point last_commit = Clock::now();
 
@@ -43,7 +43,8 @@ struct SweepStore::File {
                                             : std::nullopt;
   }
 
-  /// Calls SQLite; what it cannot do is an IoError that names the file.
+  /// Runs `work`, which calls SQLite. Throws IoError, which names the file, for what SQLite cannot
+  /// do.
   template <class Work>
   auto guarded(Work&& work) const {
     try {
@@ -57,7 +58,7 @@ struct SweepStore::File {
 
   void make_tables();
 
-  /// Of a file that is there, whether it is one of ours.
+  /// Throws UserError where the existing file is no file of sweeps.
   void check_schema();
 
   void begin() {
@@ -71,19 +72,19 @@ struct SweepStore::File {
     last_commit = Clock::now();
   }
 
-  /// For users of SQL: the varied keys as columns.
+  /// Makes the view of the chosen sweep, which shows users of SQL its varied keys as columns.
   void make_view();
 
   SweepPoint point_at(const SQLite::Statement& row) const;
 
-  /// Of the chosen sweep. A program that wrote such a point, or a hand that changed it, may have
-  /// changed others too: none is believed.
+  /// Throws IoError where a point of the chosen sweep cannot be. A program that wrote such a point,
+  /// or a hand that changed it, may have changed other points, too, so that none is believed.
   void check_points();
 
-  /// What is asked for every point.
+  /// Prepares the statements that run for every point.
   void prepare();
 
-  /// Nothing for a point that is not done.
+  /// The state of a point; nothing where it is not done.
   std::optional<PointState> state_of(std::int64_t point);
 
   std::string select(const std::string& rest) const;

@@ -1,4 +1,4 @@
-// flock, with some patience.
+// Takes the lock with flock, and waits a little where it is taken.
 #include "sim/store/writer_lock.hpp"
 
 #include <cerrno>
@@ -17,7 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kPatience{2000};  ///< copies of a killed program die
+/// how long the copies of a killed program take to die
+constexpr std::chrono::milliseconds kPatience{2000};
 constexpr useconds_t kBetweenTries_us = 50'000;
 
 }  // namespace

@@ -1,15 +1,15 @@
-// One program at a time writes a file of results.
+// A lock on a file of results, so that one program at a time writes it.
 #pragma once
 
 #include <string>
 
 namespace stepsim {
 
-/// While it lives no other stepsim has a lock of that file. It must outlive the database: closing a
-/// file gives up the locks of SQLite, too (POSIX).
+/// While a WriterLock lives, no other stepsim has a lock of its file. It must outlive the database,
+/// because closing a file gives up SQLite's locks as well (POSIX).
 class WriterLock {
  public:
-  /// Throws UserError where another one keeps it.
+  /// Takes the lock of the file. Throws UserError where another program keeps it.
   explicit WriterLock(const std::string& path);
   ~WriterLock();
   WriterLock(WriterLock&& other) noexcept;

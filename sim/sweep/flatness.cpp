@@ -1,4 +1,4 @@
-// Walking from the best value to both sides.
+// Finds a flat range by walking from the best value to both sides.
 #include "sim/sweep/flatness.hpp"
 
 namespace stepsim {

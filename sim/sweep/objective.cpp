@@ -1,4 +1,4 @@
-// The objectives.
+// The list of objectives.
 #include "sim/sweep/objective.hpp"
 
 #include <array>

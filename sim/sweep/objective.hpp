@@ -9,7 +9,7 @@
 
 namespace stepsim {
 
-/// What is looked for: writers ask for it where its words or units are its own.
+/// What is looked for. Writers ask for it where an objective has words or units of its own.
 enum class Aim : std::uint8_t {
   step_time,
   mfu,
@@ -22,17 +22,18 @@ enum class Aim : std::uint8_t {
 
 struct Objective {
   Aim aim;
-  const char* name;    ///< as --objective has it, and the column of results: "step_time"
-  const char* column;  ///< "step_time_s"
-  const char* title;   ///< "step time"
+  const char* name;    ///< name in --objective: "step_time"
+  const char* column;  ///< column of results: "step_time_s"
+  const char* title;   ///< title in reports: "step time"
   bool is_less_better;
-  double (*value)(const PointNumbers& numbers);  ///< in base units; not above 0: it has none
+  /// the number in base units; a point has none where it is not above 0
+  double (*value)(const PointNumbers& numbers);
   bool better(double a, double b) const { return is_less_better ? a < b : a > b; }
 };
 
 std::span<const Objective> objectives();
 
-/// Throws UserError for another name.
+/// The objective with that name. Throws UserError where there is none.
 const Objective& objective_of(const std::string& name);
 
 }  // namespace stepsim

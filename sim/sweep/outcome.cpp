@@ -1,4 +1,4 @@
-// Names of what can become of a point.
+// The names of what can become of a point.
 #include "sim/sweep/outcome.hpp"
 
 #include <array>

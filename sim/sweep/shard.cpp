@@ -1,4 +1,4 @@
-// "i/n" to a part of the points.
+// Reads "i/n" as a part of the points.
 #include "sim/sweep/shard.hpp"
 
 #include <filesystem>

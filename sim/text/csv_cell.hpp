@@ -1,11 +1,11 @@
-// A text as a cell of CSV.
+// Writes a text as a cell of CSV.
 #pragma once
 
 #include <string>
 
 namespace stepsim {
 
-/// Quoted as RFC 4180 asks for, where it does.
+/// The text, in quotes where RFC 4180 asks for them.
 inline std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result = "\"";

@@ -12,7 +12,7 @@
 
 namespace stepsim {
 
-/// The number's text; empty when it is not finite.
+/// The text of a number; empty when the number is not finite.
 inline std::string digits(double value) {
   if (!std::isfinite(value)) return {};
   const double sound = std::abs(value) < 1 ? std::round(value * 1e12) / 1e12 : value;

@@ -1,4 +1,4 @@
-// Saving a file whole or not at all: written under a temporary name, then renamed.
+// Saves a file whole or not at all: writes it under a temporary name, then renames it.
 #include "sim/text/file.hpp"
 
 #include <array>
@@ -27,8 +27,8 @@ namespace {
                   reason != 0 ? std::strerror(reason) : "the disk took only a part of it"));
 }
 
-/// While it lives, a signal that ends the program first removes the file. One may live inside
-/// another.
+/// While an Unfinished lives, a signal that ends the program removes its file first. One Unfinished
+/// may live inside another.
 class Unfinished {
  public:
   explicit Unfinished(const std::string& path) : path_(path.c_str()), outer_(innermost_) {
@@ -51,7 +51,8 @@ class Unfinished {
  private:
   static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
 
-  /// The signal has its default action again and is sent anew: the shell learns what happened.
+  /// Removes all unfinished files, then sends the signal anew with its default action, so that the
+  /// shell learns what happened.
   static void remove_and_end(int signal) {
     for (const Unfinished* one = innermost_; one != nullptr; one = one->outer_) unlink(one->path_);
     raise(signal);
@@ -63,8 +64,8 @@ class Unfinished {
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
-/// A stream buffer that compresses into a file. The header of the file has no time in it, so that
-/// equal contents are equal bytes.
+/// A stream buffer that compresses into a file. The header has no time in it, so that equal
+/// contents give equal bytes.
 class GzipBuffer : public std::streambuf {
  public:
   explicit GzipBuffer(const std::string& path)
@@ -77,7 +78,7 @@ class GzipBuffer : public std::streambuf {
 
   bool is_open() const { return file_ != nullptr; }
 
-  /// Writes the rest; true when every byte arrived.
+  /// Writes the rest and closes the file; true when every byte arrived.
   bool close() {
     if (file_ == nullptr) return false;
     const bool written = drain();
@@ -106,7 +107,8 @@ class GzipBuffer : public std::streambuf {
   std::vector<char> pending_;
 };
 
-/// Errors name the file that was asked for, not the one that is written in its stead.
+/// Writes the file `path`. Errors cite `named`, the file that was asked for, instead of the
+/// temporary one.
 void write_plain(const std::string& path, const std::string& named,
                  const std::function<void(std::ostream&)>& write) {
   std::ofstream out(path, std::ios::binary);
@@ -125,7 +127,7 @@ void write_gzip(const std::string& path, const std::string& named,
   if (!buffer.close() || !out) fail("write", named);
 }
 
-/// A link leads to the file that is replaced.
+/// The file that is to be replaced: where `named` is a link, what it leads to.
 std::string replaced_file(const std::string& named) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -133,8 +135,8 @@ std::string replaced_file(const std::string& named) {
   return leads_on ? fs::canonical(named).string() : named;
 }
 
-/// Whether a new file can be made there; errno says why not. One without a name does not show,
-/// where the file system has such.
+/// Whether a new file can be made in `folder`; errno says why not. Where the file system has files
+/// without a name, the test makes such a one, which nobody sees.
 bool takes_files(const std::string& folder, const std::string& temporary) {
   int file = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   if (file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
@@ -146,12 +148,13 @@ bool takes_files(const std::string& folder, const std::string& temporary) {
   return file >= 0;
 }
 
-/// Whether they are, or would be, one regular file.
+/// Whether both paths are, or would be, one regular file.
 bool are_one_file(const std::string& a, const std::string& b) {
   namespace fs = std::filesystem;
   if (a.empty() || b.empty()) return false;
   std::error_code ignored;
-  if (fs::exists(a, ignored) && !fs::is_regular_file(a, ignored)) return false;  // a device
+  // a device is no regular file
+  if (fs::exists(a, ignored) && !fs::is_regular_file(a, ignored)) return false;
   if (fs::equivalent(a, b, ignored)) return true;
   const fs::path first = fs::weakly_canonical(fs::absolute(a, ignored), ignored);
   return !first.empty() && first == fs::weakly_canonical(fs::absolute(b, ignored), ignored);
@@ -163,7 +166,7 @@ void save_file(const std::string& named, const std::function<void(std::ostream&)
   namespace fs = std::filesystem;
   std::error_code ignored;
   const auto writer = named.ends_with(".gz") ? write_gzip : write_plain;
-  // A device or a pipe is written to, never replaced.
+  // Writes to a device or a pipe directly: renaming would replace it.
   if (fs::exists(named, ignored) && !fs::is_regular_file(named, ignored)) {
     errno = 0;
     return writer(named, named, write);
@@ -219,7 +222,8 @@ void check_writable(const std::string& named) {
     errno = EISDIR;
     fail("write", named);
   }
-  if (fs::exists(named, ignored) && !fs::is_regular_file(named, ignored)) return;  // a device
+  // a device takes what is written
+  if (fs::exists(named, ignored) && !fs::is_regular_file(named, ignored)) return;
   const std::string path = replaced_file(named);
   const fs::path folder = fs::path(path).parent_path();
   const std::string where = folder.empty() ? "." : folder.string();

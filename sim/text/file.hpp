@@ -1,4 +1,4 @@
-// Saving a file whole or not at all: written under a temporary name, then renamed.
+// Saves a file whole or not at all: writes it under a temporary name, then renames it.
 #pragma once
 
 #include <functional>
@@ -15,25 +15,27 @@ namespace stepsim {
 /// IoError that says what was attempted on which file, and lets pass what `write` throws.
 void save_file(const std::string& path, const std::function<void(std::ostream&)>& write);
 
-/// The same for text that is there already.
+/// Saves a text that exists already, whole or not at all, with the errors of a file that a function
+/// writes.
 void save_file(const std::string& path, std::string_view text);
 
 struct FileText {
   std::string path, text;
 };
-/// All of them or none: each is written whole under its temporary name before the first is renamed.
+/// Saves all files or none: each is written whole under its temporary name before the first is
+/// renamed.
 void save_files(const std::vector<FileText>& files);
 
-/// Throws IoError where the file's folder takes no file, or the path is a folder: said before work
-/// whose result would be lost.
+/// Throws IoError where the file's folder takes no file, or the path is a folder. Callers ask
+/// before they begin work whose result would be lost.
 void check_writable(const std::string& path);
 
-/// A file of the command line: what it is for, as in "--svg", and its path; empty: there is none.
+/// A file named on the command line: its role, as in "--svg", and its path; empty: there is none.
 struct NamedFile {
   std::string role, path;
 };
-/// Throws UserError where two of `written` are one file, or one is among `read`: it would be lost.
-/// Devices may be written twice.
+/// Throws UserError where two of `written` are one file, or where one of them is among `read`,
+/// because a file would be lost. Devices may be written twice.
 void check_apart(const std::vector<NamedFile>& written, const std::vector<NamedFile>& read);
 
 }  // namespace stepsim

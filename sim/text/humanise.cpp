@@ -21,8 +21,8 @@ constexpr std::array kByteUnits{Unit{0x1p0, "B"},    Unit{0x1p10, "KiB"}, Unit{0
 constexpr std::array kCountUnits{Unit{1, ""}, Unit{1e3, "k "}, Unit{1e6, "M "}, Unit{1e9, "G "},
                                  Unit{1e12, "T "}};
 
-/// The smallest unit in which three digits are enough; the first one for 0, the last one for the
-/// rest.
+/// The smallest unit in which three digits are enough: the first unit for 0, the last for values
+/// above all.
 Unit fitting(std::span<const Unit> units, double value) {
   for (const Unit& unit : units) {
     if (std::abs(value) < 999.5 * unit.size) return unit;
@@ -30,8 +30,8 @@ Unit fitting(std::span<const Unit> units, double value) {
   return units.back();
 }
 
-/// Decimals that leave a number with so many digits in all; at the limits it is the rounded number
-/// that counts.
+/// The number of decimals that leaves `digits` digits in all; at a limit the rounded number
+/// decides.
 int decimals_for(double value, int digits) {
   int decimals = digits - 1;
   double limit = 10;

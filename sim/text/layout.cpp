@@ -10,7 +10,7 @@
 namespace stepsim {
 namespace {
 
-/// Select Graphic Rendition parameters of ECMA-48.
+/// The Select Graphic Rendition parameter of ECMA-48 for a paint.
 int code_of(Paint paint) {
   switch (paint) {
     case Paint::bold:
@@ -35,7 +35,7 @@ std::string repeated(std::string_view text, int times) {
   return result;
 }
 
-/// Of `steps` bar steps, as many as the fraction fills, but one at least above zero.
+/// How many of `steps` bar steps a fraction fills: at least one above zero.
 int filled(double fraction, int steps) {
   if (!(fraction > 0)) return 0;
   const double whole = std::round(std::min(fraction, 1.0) * steps);

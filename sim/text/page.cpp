@@ -1,4 +1,4 @@
-// Labels at the left, texts beside them.
+// Writes labels at the left and texts beside them.
 #include "sim/text/page.hpp"
 
 #include <algorithm>

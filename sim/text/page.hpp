@@ -13,17 +13,18 @@ class Page {
  protected:
   static constexpr int kLabel = 15;  ///< width of the labels at the left
 
-  /// As wide as the style says, within what its columns need and what is quick to read.
+  /// A page as wide as the style says, but no narrower than its columns need and no wider than is
+  /// quick to read.
   Page(Style style, int narrowest, int widest);
 
   void line(std::string_view text = "") { out_.append(text).append("\n"); }
   std::string bold(std::string_view text) const { return painted(style_, Paint::bold, text); }
   std::string dim(std::string_view text) const { return painted(style_, Paint::dim, text); }
 
-  /// A label and a text that wraps beside it.
+  /// Adds a label and a text that wraps beside it.
   void paragraph(std::string_view label, std::string_view text, Paint paint = Paint::bold,
                  int width = kLabel);
-  /// A label, and lines that stand as they are beside it.
+  /// Adds a label, and beside it lines that are not wrapped.
   void labelled(std::string_view label, const std::vector<std::string>& lines,
                 Paint paint = Paint::bold, int width = kLabel);
 

@@ -1,4 +1,4 @@
-// What was measured, drawn again: each value is as likely as the others.
+// The empirical distribution: measured values are drawn again, each as likely as the others.
 #include <algorithm>
 #include <numeric>
 
@@ -8,7 +8,7 @@
 namespace stepsim {
 namespace {
 
-/// Values in any unit: they are scaled to the mean.
+/// The values may have any unit, for they are scaled to the mean.
 Quantile of(const Spread& spread) {
   std::vector<double> values = spread.values;
   std::sort(values.begin(), values.end());

@@ -1,4 +1,4 @@
-// A least value, and an exponential tail above it: mostly on time, sometimes late.
+// The exponential distribution: a least value and a tail above it, mostly on time, sometimes late.
 #include <cmath>
 
 #include "sim/core/distribution.hpp"
@@ -7,7 +7,7 @@
 namespace stepsim {
 namespace {
 
-/// The tail's mean is its standard deviation; the least value is what remains of the mean.
+/// The mean of the tail is its standard deviation; the least value is what remains of the mean.
 Quantile of(const Spread& spread) {
   const double tail = spread.mean * spread.sigma;
   const double least = spread.mean - tail;

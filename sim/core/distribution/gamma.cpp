@@ -1,4 +1,4 @@
-// Gamma: the wait for several independent things; between exponential and normal.
+// The gamma distribution: the wait for several independent things, between exponential and normal.
 #include <boost/math/distributions/gamma.hpp>
 
 #include "sim/core/distribution.hpp"
@@ -7,7 +7,7 @@
 namespace stepsim {
 namespace {
 
-/// Its mean is shape x scale, its variance shape x scale^2.
+/// A gamma distribution has the mean shape x scale and the variance shape x scale^2.
 Quantile of(const Spread& spread) {
   const double shape = 1 / (spread.sigma * spread.sigma);
   const boost::math::gamma_distribution<> draws(shape, spread.mean / shape);

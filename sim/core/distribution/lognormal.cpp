@@ -1,4 +1,4 @@
-// Lognormal: the product of many small factors; skewed to the right, never negative.
+// The lognormal distribution: the product of many small factors, skewed right and never negative.
 #include <cmath>
 
 #include <boost/math/distributions/lognormal.hpp>
@@ -9,7 +9,8 @@
 namespace stepsim {
 namespace {
 
-/// Its mean is exp(m + s^2 / 2), and its variance over the mean's square exp(s^2) - 1.
+/// With a logarithm of mean m and deviation s, the mean is exp(m + s^2 / 2), and the variance over
+/// the square of the mean is exp(s^2) - 1.
 Quantile of(const Spread& spread) {
   const double s2 = std::log1p(spread.sigma * spread.sigma);
   const boost::math::lognormal_distribution<> draws(std::log(spread.mean) - s2 / 2, std::sqrt(s2));

@@ -1,4 +1,4 @@
-// Normal, cut off at zero and at twice its mean, which leaves the mean where it is.
+// The normal distribution, cut off at zero and at twice its mean, which leaves the mean in place.
 #include <boost/math/distributions/normal.hpp>
 
 #include "sim/core/distribution.hpp"

@@ -1,4 +1,4 @@
-// Uniform: anything within sqrt(3) standard deviations of the mean.
+// The uniform distribution: anything within sqrt(3) standard deviations of the mean.
 #include <cmath>
 #include <numbers>
 
