@@ -1,4 +1,4 @@
-// Kernel times: GEMMs by their model, a saturating rate for attention, bytes for the rest.
+// Computes kernel times: GEMMs by their model, attention by a saturating rate, the rest by bytes.
 #include "sim/cluster/kernel_time.hpp"
 
 #include <algorithm>
@@ -15,8 +15,9 @@
 namespace stepsim {
 namespace {
 
-/// Tensor cores are fed with 16 B at once, or in more and smaller loads: cuBLAS has kernels for
-/// rows of multiples of 8 elements, of 2, which 4 and 6 share, and of 1.
+/// Factor on the compute time of a GEMM with unaligned rows. Tensor cores are fed with 16 B at
+/// once, or in more and smaller loads: cuBLAS has kernels for rows of multiples of 8 elements, of 2
+/// (which 4 and 6 share), and of 1.
 double unaligned(const Gemm& gemm, const GemmProfile& p) {
   if (bytes_per_element(gemm.precision) != 2 || gemm.alignment >= kAlignedElements) return 1;
   return gemm.alignment > 1 ? p.unaligned_even : p.unaligned_odd;
@@ -32,9 +33,10 @@ Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
           (gemm.grouped ? grouped : 1));
 }
 
-/// Strided convolutions leave out the zeros between the gradients of their outputs. Groups are a
-/// batch, a GEMM each, and have no Winograd transform, which pays by the channels that share it:
-/// assumptions, for no kernel of theirs was measured.
+/// The shape of a convolution's implicit GEMM. Strided convolutions leave out the zeros between the
+/// gradients of their outputs. Groups count as a batch, a GEMM each, and have no Winograd
+/// transform, which pays by the channels that share it: assumptions, because no kernel with groups
+/// was measured.
 GemmShape implicit_gemm(const Convolution& c) {
   const auto batch = static_cast<double>(c.batch), groups = static_cast<double>(c.groups);
   const double in = static_cast<double>(c.in_channels) / groups,
@@ -66,14 +68,16 @@ double over_gemm(const Convolution& c, const ConvolutionProfile& p) {
   throw InternalError("a convolution without a pass");
 }
 
-// Joins compute and memory time. Chosen by hand on single kernels, the fp16 shapes of DeepBench's
-// cuDNN runs on a V100 (baidu-research/DeepBench@da81ba7): with 12, which V100's GEMMs come to,
-// they are 1 point further off. No search was made, and no other GPU's kernels were looked at; the
-// factors of calib/README.md are fitted over it.
+// The roundness with which a convolution's compute and memory time are joined. It was chosen by
+// hand on single kernels, the fp16 shapes of DeepBench's cuDNN runs on a V100
+// (baidu-research/DeepBench@da81ba7): with 12, the roundness of V100's GEMMs, they are 1 point
+// further off. No search was made, and no other GPU's kernels were looked at; the factors of
+// calib/README.md are fitted over it.
 constexpr double kConvolutionRoundness = 2;
 
-/// On tensor cores images move at the rate of element-wise kernels, and what tiles take to start
-/// and to end is in the factors: that of GEMMs is fitted to deeper ones.
+/// The GEMM profile for convolutions on tensor cores. Images move at the rate of element-wise
+/// kernels. The convolution factors hold what tiles take to start and to end, for the GEMM's
+/// constants are fitted to deeper products.
 GemmProfile on_tensor_cores(GemmProfile p, const GpuProfile& gpu) {
   if (auto* tiled = std::get_if<TiledGemm>(&p.form)) tiled->prologue_k = 0;
   p.memory_efficiency = gpu.memory_kernels.elementwise / gpu.memory_bandwidth;
@@ -85,8 +89,8 @@ Seconds time_of(const Convolution& c, const GpuProfile& gpu) {
   const GemmProfile& gemm = gemm_profile(gpu, c.computed());
   const bool tensor_cores = gemm.precision != Precision::fp32;
   const GemmProfile p = tensor_cores ? on_tensor_cores(gemm, gpu) : gemm;
-  // The gradient of the input is not split there: on a V100 it takes the same time for 8 and for
-  // 16 images of 7 x 7 pixels.
+  // The gradient of the input is not split: on a V100 it takes the same time for 8 and for 16
+  // images of 7 x 7 pixels.
   const GemmKernel kernel{.shape = implicit_gemm(c),
                           .bytes = c.bytes().bytes(),
                           .tiles = tensor_cores ? TileSet::convolution : TileSet::gemm,
@@ -94,8 +98,9 @@ Seconds time_of(const Convolution& c, const GpuProfile& gpu) {
   return gemm_seconds(kernel, p, gemm_device(gpu)) * (p.sustained * over_gemm(c, p.convolution));
 }
 
-/// Tiles of queries that see all keys take twice as long as the average one, and however few heads
-/// there are, one of them is the last to end. Backward, tiles are of keys and their order is free.
+/// The time that the last tile adds. Forward, tiles of queries that see all keys take twice as long
+/// as the average tile, and one of them ends last, however few heads there are. Backward, tiles are
+/// of keys and their order is free.
 Seconds last_tile(const FusedAttention& attention, const GpuProfile& gpu,
                   const AttentionProfile& p) {
   if (attention.backward || !attention.causal) return Seconds{0};
@@ -114,7 +119,7 @@ Seconds time_of(const FusedAttention& attention, const GpuProfile& gpu) {
   return p.overhead + attention.flops() / rate + last_tile(attention, gpu, p);
 }
 
-/// The longest row of that class that is read once; 0: any.
+/// The longest row of a memory class that is read only once; 0: rows of any length are.
 Bytes kept_row(const MemoryProfile& p, MemoryRate rate) {
   if (!p.kept_row) return Bytes{};
   if (rate == MemoryRate::norm) return p.kept_row->norm;

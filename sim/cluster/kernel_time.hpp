@@ -1,9 +1,9 @@
-// How long one kernel takes on one GPU: work x profile -> seconds.
+// The time that one kernel takes on one GPU: work x profile -> seconds.
 //
-// GEMM: the model that the profile names (sim/cluster/gemm/), times `sustained`, a weight
-// gradient's also times `weight_gradient`, those of experts times `grouped`. Where 16-bit rows are
-// not multiples of 16 B its compute time takes `unaligned_even` or `unaligned_odd` times as long,
-// and what it moves takes as long as before.
+// GEMM: the model that the profile names (sim/cluster/gemm/), times `sustained`; a weight gradient
+// also times `weight_gradient`, a product of experts times `grouped`. Where 16-bit rows are not
+// multiples of 16 B, compute takes `unaligned_even` or `unaligned_odd` times as long, and moving
+// bytes takes no longer.
 // Convolution: the GEMM of its implicit shape, whose bytes are those of the images, times the
 // profile's `convolution`: for B images with P x P pixels in and Q x Q out, C channels in and K
 // out, R x R taps and stride s, m x n x k is BQQ x K x CRR forward, BPP x C x KRR/ss for the
@@ -12,12 +12,12 @@
 // or larger, the input's gradient is not split, prologue_k is 0, roundness 2, and bytes move at the
 // rate of element-wise kernels.
 // Fused attention: FLOPs / (plateau * s / (s + s_half)) with s keys; under a causal mask the half
-// that it leaves is counted, without one plateau and s_half are others; backward at its own
-// rate. Causal and forward, the last tile comes on top: 2 * rows * s * (d_qk + d_v) / (plateau /
-// SMs). Memory bound: sqrt(latency^2 + (bytes / rate)^2). Norms and softmax come back to a row that
-// they have read. The rows of all thread blocks together have to fit the caches till then: those
-// longer than the profile's `kept_row` begin to be read from memory again, those twice as long all
-// are (calib/README.md, "Kernels that move bytes").
+// that the mask leaves is counted; without a mask, plateau and s_half have other values; backward
+// has a rate of its own. In a causal forward pass the last tile comes on top: 2 * rows * s * (d_qk
+// + d_v) / (plateau / SMs). Memory bound: sqrt(latency^2 + (bytes / rate)^2). Norms and softmax
+// come back to a row that they have read. The rows of all thread blocks together have to fit the
+// caches till then: those longer than the profile's `kept_row` begin to be read from memory again,
+// those twice as long all are (calib/README.md, "Kernels that move bytes").
 #pragma once
 
 #include "sim/core/quantity.hpp"
@@ -26,18 +26,20 @@
 
 namespace stepsim {
 
-/// Seconds of that kernel in a stream of training kernels. Throws InternalError when the profile
+/// The seconds of a kernel in a stream of training kernels. Throws InternalError when the profile
 /// lacks the precision or the attention kernel; the scenario reader has checked both.
 Seconds kernel_time(const Work& work, const GpuProfile& gpu);
 
-/// What it reads and writes, with what of rows is no longer in the caches when it comes back.
+/// The bytes that a kernel reads and writes, counting again the part of its rows that has left the
+/// caches when it comes back to them.
 Bytes bytes_moved(const MemoryBound& kernel, const MemoryProfile& profile);
 
-/// The constants for GEMMs of a precision. Throws InternalError when the profile lacks it.
+/// The profile's constants for GEMMs of a precision. Throws InternalError when the profile lacks
+/// it.
 const GemmProfile& gemm_profile(const GpuProfile& gpu, Precision precision);
 
-/// The kernel's constants for the head dimension, or for the nearest one that was measured. Throws
-/// InternalError when the profile lacks the kernel.
+/// The profile's constants of an attention kernel for the head dimension, or for the nearest one
+/// that was measured. Throws InternalError when the profile lacks the kernel.
 const AttentionProfile& attention_profile(const GpuProfile& gpu, const FusedAttention& attention);
 
 /// The peak that MFU is measured against.

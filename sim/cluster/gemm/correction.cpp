@@ -1,4 +1,4 @@
-// Tables that are linear between knots.
+// Interpolates in tables that are linear between knots.
 #include "sim/cluster/gemm/correction.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct ShapeAxis {
 };
 using Axes = std::vector<ShapeAxis>;
 
-/// Within what was measured.
+/// The shape, with each dimension moved to the nearest size that was measured.
 GemmShape within_knots(const GemmShape& g) {
   const auto within = [](double size, std::span<const double> knots) {
     return std::clamp(size, std::exp2(knots.front()), std::exp2(knots.back()));
@@ -31,7 +31,7 @@ GemmShape within_knots(const GemmShape& g) {
   return {within(g.m, kRows), within(g.n, kColumns), within(g.k, kDepths)};
 }
 
-/// The axes of all tables, with what that product has on them.
+/// The axes of all tables, with the product's position on them.
 std::vector<Axes> tables(const GemmShape& shape, double sms) {
   const GemmShape g = within_knots(shape);
   const double m = std::log2(g.m), n = std::log2(g.n), k = std::log2(g.k);
@@ -59,7 +59,7 @@ std::size_t size_of(const Axes& axes) {
   return size;
 }
 
-/// The entries around a point of the table that begins at `first`.
+/// Adds the entries around a point of the table that begins at `first`.
 void add_weights(const Axes& axes, std::size_t first, std::vector<EntryWeight>& weights) {
   std::vector<EntryWeight> here = {{0, 1}};
   for (const ShapeAxis& axis : axes) {

@@ -1,4 +1,4 @@
-// What the models of matrix products share: the device, the join, the choice by form.
+// What the models of matrix products share: the device, the join of times, the choice by form.
 #include "sim/cluster/gemm/gemm.hpp"
 
 #include <cmath>

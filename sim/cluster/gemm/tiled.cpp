@@ -1,4 +1,4 @@
-// Tiles, waves and splits of k.
+// Chooses tiles, waves and splits of k.
 #include "sim/cluster/gemm/tiled.hpp"
 
 #include <algorithm>
@@ -15,21 +15,21 @@ struct Tile {
   double m, n;
 };
 
-// The largest tile of all architectures, whose cost is the unit.
+// The largest tile that all architectures have; its cost is the unit.
 constexpr double kReference = 256 * 128, kReferenceEdges = 256 + 128;
-// As names of cuBLAS's kernels have them (gemm_bf16_128x256); which ones it chooses from is not
-// published: judgement. The last one exists from Blackwell on.
+// Tiles in the names of cuBLAS's kernels (gemm_bf16_128x256). Which of them it chooses from is not
+// published: judgement. The last tile exists from Blackwell on.
 constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
                                Tile{128, 64},  Tile{64, 128},  Tile{64, 64},
                                Tile{256, 64},  Tile{64, 256},  Tile{256, 256}};
-// cuDNN's convolutions on tensor cores: NVIDIA/apex apex/pyprof/README.md has 784 x 1 and 784 x 2
-// blocks for 200704 pixels and 64 and 256 channels.
+// Tiles of cuDNN's convolutions on tensor cores: NVIDIA/apex apex/pyprof/README.md has 784 x 1 and
+// 784 x 2 blocks for 200704 pixels and 64 and 256 channels.
 constexpr std::array kConvolutionTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128},
                                           Tile{256, 64}, Tile{64, 256}};
-// Judgement: dense where a slice more or less is a large share.
+// Splits of k that are tried; by judgement dense where one slice more or less is a large share.
 constexpr std::array<double, 10> kSplits = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24};
-// Elements of k that a slice of a split costs at least. A floor, not a limit on splits: were a
-// split allowed only from some k on, a GEMM would get faster where k reaches it.
+// The least number of elements of k that a slice costs. It is a floor on the cost, not a limit on
+// splits: were a split allowed only from some k on, a GEMM would get faster where k reaches it.
 constexpr double kLeastSlice = 64;
 
 std::span<const Tile> tiles_of(TileSet set, const GemmDevice& device) {
@@ -43,7 +43,8 @@ double area_of(Tile tile, double edge) {
          (kReference + edge * kReferenceEdges);
 }
 
-/// Tiles that one SM works through, one after another or side by side; `exact` of them an SM.
+/// The tiles that one SM works through, one after another or side by side, where `exact` of them
+/// come to each SM.
 double waves(double exact, Tile tile, const TiledGemm& form) {
   const double elements = tile.m * tile.n;
   const double together = std::clamp(std::floor(kReference / elements), 1.0, 4.0);
@@ -58,7 +59,7 @@ double waves(double exact, Tile tile, const TiledGemm& form) {
 
 using OfSplits = std::array<double, kSplits.size()>;
 
-/// Elements of output that the busiest SM computes, with the best tiles for each split.
+/// The elements of output that the busiest SM computes, with the best tiles for each split.
 OfSplits least_areas(const GemmKernel& kernel, const TiledGemm& form, const GemmDevice& device) {
   const GemmShape& g = kernel.shape;
   OfSplits least;

@@ -18,7 +18,7 @@ void append(Phases& phases, const Phases& more) {
 }
 
 Phases inside(CollectiveOp op, const CollectiveJob& job) {
-  // A gather inside a node runs once for the share of every node.
+  // The gather inside a node runs once for the share of every node.
   return inside_node(op, job.request.bytes, job.group.ranks_per_node(), job);
 }
 
@@ -40,7 +40,8 @@ Phases hierarchical_phases(const CollectiveJob& job) {
   return phases;
 }
 
-/// Its parts follow each other; what holds most of them stands for all.
+/// The most channels of any part: the parts follow each other, and the one with most stands for
+/// all.
 int hierarchical_channels(const CollectiveJob& job) {
   const GroupShape& group = job.group;
   const auto part = job.request.op == CollectiveOp::all_gather ? CollectiveOp::all_gather

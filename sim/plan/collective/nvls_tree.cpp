@@ -1,8 +1,8 @@
 // NVLS inside nodes, a double binary tree between them.
 //
 // NVIDIA/nccl src/device/all_reduce.h (NVLS_TREE): NVSwitch reduces S to one GPU for each NIC,
-// these climb the trees, and NVSwitch multicasts the result: S (1 + 1/k) out of and into each of k
-// GPUs of a node; between nodes as in tree.cpp.
+// those GPUs climb the trees, and NVSwitch multicasts the result: S (1 + 1/k) out of and into each
+// of k GPUs of a node; between nodes as in tree.cpp.
 #include "sim/core/registry.hpp"
 #include "sim/plan/collective.hpp"
 

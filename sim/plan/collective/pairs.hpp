@@ -5,13 +5,13 @@
 
 namespace stepsim {
 
-/// All pairs of a node exchange `bytes` a rank.
+/// The phase in which all pairs of a node exchange `bytes` a rank.
 Phase pairs_inside(const CollectiveJob& job, Bytes bytes);
 
-/// Every NIC sends what its node's ranks have for other nodes.
+/// The flow between nodes: every NIC sends what the ranks of its node have for other nodes.
 PhaseFlow pairs_between(const CollectiveJob& job);
 
-/// Channels of messages between pairs.
+/// The channels on which messages between pairs run.
 int pair_channels(const CollectiveJob& job);
 
 }  // namespace stepsim

@@ -44,7 +44,7 @@ namespace {
 Phases all_to_all(const CollectiveJob& job) {
   Phase phase = pairs_inside(job, job.request.bytes / job.group.nodes);
   if (job.group.nodes == 1) return {phase};
-  // Both start together; the latencies of the part inside pass beside those between nodes.
+  // The parts inside and between nodes start together, and the latencies inside pass meanwhile.
   phase.latency = std::max(job.cluster.inter_node->latency, phase.latency);
   phase.flows.push_back(pairs_between(job));
   return {phase};

@@ -15,7 +15,7 @@ Phases ring_phases(const CollectiveJob& job) {
   Load load;
   load.steps_between = turns * (group.nodes - 1);
   load.steps_inside = turns * (group.ranks - group.nodes);
-  // Between nodes each ring leaves a node once: of its steps k - 1 in k stay inside.
+  // A ring leaves each node once, so that k - 1 in k of its steps stay inside a node of k ranks.
   load.inside = group.nodes == 1 ? carried : carried * (1 - 1.0 / group.ranks_per_node());
   if (group.nodes > 1) load.between = carried / group.nics;
   return one_phase(job, load);

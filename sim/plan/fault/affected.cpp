@@ -1,4 +1,4 @@
-// Members of faults.
+// Finds the ranks that a fault touches.
 #include "sim/plan/fault/affected.hpp"
 
 #include <algorithm>

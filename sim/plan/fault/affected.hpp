@@ -1,4 +1,4 @@
-// Which ranks a fault is given to, and how slow that makes each of them.
+// Which ranks a fault touches, and how slow it makes each of them.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,17 @@
 
 namespace stepsim {
 
-/// Which of the runs that differ in what is random, and what is left out of it.
+/// Which run of those that differ in what is random, and what is left out of it.
 struct PlanOptions {
   static constexpr int kNoCheckpoint = -1;
   int replica = 0;
-  std::vector<int> healthy;                  ///< ranks that `faults.slow_gpus` do not touch, sorted
-  std::optional<int> checkpoint_after = {};  ///< the step, from 0, that alone a checkpoint follows;
-                                             ///< kNoCheckpoint: none; absent: those that are due
+  std::vector<int> healthy;  ///< sorted ranks that `faults.slow_gpus` do not touch
+  /// the one step, from 0, that a checkpoint follows; kNoCheckpoint: none does; absent: those that
+  /// are due
+  std::optional<int> checkpoint_after = {};
 };
 
-/// What each use of random numbers is drawn for: parts of a key.
+/// What random numbers are drawn for; each use is a part of a key.
 enum class Drawn : std::uint64_t {
   slow_gpus,
   slow_links,
@@ -28,23 +29,26 @@ enum class Drawn : std::uint64_t {
   histories
 };
 
-/// The key of that use in that replica.
+/// The key of one use in one replica.
 RandomKey key_of(const Run& run, int replica, Drawn what);
 
-/// Sorted. A fraction is drawn by the key: as many as it makes of the candidates, rounded.
+/// The ranks that `who` means, sorted. Where it is a fraction of the candidates, the key draws as
+/// many, rounded.
 std::vector<int> affected_ranks(const Affected& who, const Cluster& cluster, RandomKey key);
 
-/// That many of the candidates, as the key has it; in their order.
+/// `fraction` of the candidates, rounded to whole ones and drawn by the key; in the order of the
+/// candidates.
 std::vector<int> drawn(const std::vector<int>& candidates, double fraction, RandomKey key);
 
-/// How a rank is slower than others.
+/// How much slower one rank is than the others.
 struct Slowness {
-  double factor = 1;  ///< of the time of its kernels
+  double factor = 1;  ///< factor on the time of its kernels
   double delay = 0;   ///< seconds that its host stalls at the start of each step
   auto operator<=>(const Slowness&) const = default;
 };
 
-/// Of each rank: the product of the factors and the sum of the delays that it is given.
+/// The slowness of each rank: the product of all factors and the sum of all delays that it is
+/// given.
 std::vector<Slowness> slowness_of_ranks(const Scenario& scenario, const PlanOptions& options);
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// Links by name and NIC, draws by rank and group.
+// Finds links by name and NIC, and draws ranks and groups.
 #include "sim/plan/fault/faults.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace stepsim {
 namespace {
 
-/// Both directions of a link have the same ends.
+/// The two ends of a cable, which the links of both directions share.
 using Cable = std::pair<std::string, std::string>;
 Cable cable_of(const Network& network, LinkId link) {
   const auto [from, to] = network.ends_of(link);
@@ -32,7 +32,7 @@ void append(std::vector<LinkId>& links, const std::vector<LinkId>& more) {
   links.insert(links.end(), more.begin(), more.end());
 }
 
-/// Both directions of the NICs that are meant; of all of them where nothing is listed.
+/// The links, in both directions, of the NICs that `slow` lists; of all NICs where it lists none.
 std::vector<LinkId> nic_links(const SlowLinks& slow, const Network& network) {
   const auto is_listed = [](const std::vector<int>& list, int member) {
     return std::find(list.begin(), list.end(), member) != list.end();
@@ -109,7 +109,7 @@ Draws draws_of(const Jitter& jitter, RandomKey key) {
           {}};
 }
 
-/// Which ranks are meant, as a flag for each.
+/// Which ranks the jitter touches: a flag for each rank.
 std::vector<bool> touched_ranks(const Jitter& jitter, const Cluster& cluster, RandomKey key) {
   std::vector<bool> touched(static_cast<std::size_t>(cluster.gpus()), false);
   for (const int rank : affected_ranks(jitter.who, cluster, key))

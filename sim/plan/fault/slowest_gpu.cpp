@@ -1,4 +1,4 @@
-// The expected pace of the slowest GPU of a job.
+// Computes the expected pace of the slowest GPU of a job.
 #include "sim/plan/fault/slowest_gpu.hpp"
 
 #include "sim/core/expected_maximum.hpp"

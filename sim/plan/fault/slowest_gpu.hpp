@@ -6,8 +6,9 @@
 // 2208.11035, section V). With a standard deviation s of the times of one kernel over the GPUs, the
 // slowest of n takes 1 + s * m(n) times the mean on average, m the mean of the maximum of n normal
 // draws. Every rank is given that pace: the ranks of a tensor-parallel group wait for each other in
-// each layer, the stages of a pipeline in each micro-batch, the replicas in each step. Of a bubble
-// it is a little too much, for while a pipeline fills, a stage other than the slowest may be on.
+// each layer, the stages of a pipeline in each micro-batch, the replicas in each step. For a bubble
+// that pace is a little too slow, because another stage than the slowest may run while a pipeline
+// fills.
 #pragma once
 
 #include "sim/ops/work.hpp"
@@ -15,13 +16,14 @@
 
 namespace stepsim {
 
-/// Standard deviation of the speed of the scenario's GPUs, of their mean: `faults.gpu_spread`, or
-/// else the profile's; none where a jitter of kernels that lasts a run draws it for all ranks.
+/// The standard deviation of the speed of the scenario's GPUs, as a share of their mean:
+/// `faults.gpu_spread`, or else the profile's. It is 0 where a jitter of kernels that lasts a whole
+/// run draws the speed of each rank.
 double gpu_spread(const Scenario& scenario);
 
-/// Time of that kernel on the slowest GPU of the job over the time on a mean one, at least 1.
+/// The time of a kernel on the slowest GPU of the job, over its time on a mean GPU; at least 1.
 struct Pace {
-  double compute = 1;  ///< of kernels whose clock follows their power
+  double compute = 1;  ///< factor for kernels whose clock follows their power
   double of(const Work& work) const {
     return std::holds_alternative<MemoryBound>(work) ? 1 : compute;
   }

@@ -1,4 +1,4 @@
-// Checkpoints after steps.
+// Writes checkpoints after steps as tasks.
 #include "sim/plan/input/checkpoint.hpp"
 
 #include "sim/plan/input/checkpoint_lanes.hpp"
@@ -7,7 +7,7 @@
 namespace stepsim {
 namespace {
 
-constexpr Bytes kJoinBytes{8};  // "done", from everybody to everybody
+constexpr Bytes kJoinBytes{8};  // a message "done" from everybody to everybody
 
 bool is_first(const Plan& plan, int rank, Channel channel) {
   const int group =
@@ -48,7 +48,8 @@ TaskIndex CheckpointRows::task(TaskKind kind, const char* name, std::uint16_t ro
   return launched ? writer.launch(task, after, writer.launch_seconds()) : writer.add(task, after);
 }
 
-/// One rank can write only what it has.
+/// Gathers the parameters and the state on the rank that writes, for a rank can write only what it
+/// has.
 std::vector<TaskIndex> CheckpointRows::gather(const std::vector<TaskIndex>& after) {
   Workshop& shop = rows_.shop();
   std::vector<TaskIndex> gathered = after;
@@ -99,7 +100,7 @@ void CheckpointRows::write() {
   const CheckpointPart part = checkpoint_part(shop.scenario, shop.graph, rows_.shape());
   ProgramWriter& writer = rows_.writer();
   if (row_ == 0) row_ = writer.add_row("checkpoint", RowKind::copy);
-  // The host may be ahead: what is saved has to be there.
+  // The host may be ahead of the GPU: what is saved has to be there.
   std::vector<TaskIndex> ready = gather({writer.program().step_ends.back()});
   if (part.staged > Bytes{0}) ready = {copy(part.staged, ready)};
   ready = {rows_.wait_on_host("wait for the copy", ready)};

@@ -16,18 +16,18 @@
 
 namespace stepsim {
 
-/// By step, warm-up included: whether a checkpoint follows it. None does where the measured steps
-/// are no whole number of periods.
+/// Whether a checkpoint follows each step, warm-up steps included. None does where the measured
+/// steps are no whole number of periods.
 std::vector<bool> steps_that_save(const Scenario& scenario, const PlanOptions& options);
 
-/// Whether the rank writes its dense parameters, and its experts.
+/// Whether the rank writes its dense parameters, and whether it writes its experts.
 std::array<bool, 2> writes_of(const Plan& plan, const Scenario& scenario, int rank);
 
 class CheckpointRows {
  public:
   explicit CheckpointRows(RankRows& rows) : rows_(rows) {}
 
-  /// After a step, whose end it puts off.
+  /// Adds a checkpoint after the last step, whose end waits for it.
   void write();
 
  private:
@@ -39,9 +39,10 @@ class CheckpointRows {
   void join(Channel channel, const GroupShape& group, std::optional<std::uint32_t>& operation);
 
   RankRows& rows_;
-  std::uint16_t row_ = 0, writing_row_ = 0;                   ///< 0 (the host's): none yet
-  std::array<std::optional<std::uint32_t>, 2> gathers_ = {};  ///< by ParameterGroup
-  std::optional<std::uint32_t> data_, across_, model_;        ///< joins
+  std::uint16_t row_ = 0, writing_row_ = 0;  ///< 0 (the host's row): there is none yet
+  std::array<std::optional<std::uint32_t>, 2> gathers_ = {};  ///< indexed by ParameterGroup
+  /// the collectives in which ranks wait for each other
+  std::optional<std::uint32_t> data_, across_, model_;
 };
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// Lanes of checkpoints.
+// Adds the lanes of checkpoints.
 #include "sim/plan/input/checkpoint_lanes.hpp"
 
 #include "sim/plan/input/input_lanes.hpp"

@@ -6,11 +6,11 @@
 
 namespace stepsim {
 
-/// At which a GPU copies to its host's memory.
+/// The rate at which a GPU copies to the memory of its host.
 BytesPerSecond staging_rate(const Scenario& scenario);
 
-/// Adds the lanes of all ranks. `data`: the links of data.storage, which checkpoints use, too,
-/// where they have no storage of their own. REQUIRES: a checkpoint; all programs are there.
+/// Adds the checkpoint lanes of all ranks. `data` are the links of data.storage; checkpoints use
+/// them where they have no storage of their own. REQUIRES: a checkpoint; all programs are there.
 void add_checkpoint_lanes(Plan& plan, const Scenario& scenario, const SharedLinks& data);
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// The DataLoader as edges.
+// Writes the DataLoader as edges.
 #include "sim/plan/input/input.hpp"
 
 #include <algorithm>

@@ -21,19 +21,21 @@ class InputRows {
  public:
   InputRows(Workshop& shop, ProgramWriter& writer, std::uint16_t host_row);
 
-  /// The training loop asks for its next batch. Returns the copy that compute must wait for.
+  /// Adds the tasks by which the training loop asks for its next batch. Returns the copy that
+  /// compute must wait for.
   TaskIndex fetch(int micro_batch);
 
-  /// After the last step: batches that workers were asked for, and nobody waits for.
+  /// Adds, after the last step, the loading of batches that workers were asked for and nobody waits
+  /// for.
   void leave();
 
-  /// Of each batch, once it is copied.
+  /// Time on the GPU for each batch, once it is copied.
   Seconds gpu_time() const { return cost_.gpu; }
 
  private:
-  /// From the request of a batch until it is ready to be delivered.
+  /// Adds the tasks from the request of a batch until it is ready to be delivered.
   TaskIndex load(std::vector<TaskIndex> after, int micro_batch);
-  /// What a worker waits for before that batch.
+  /// What a worker waits for before it starts on a batch.
   TaskIndex asked_for(std::size_t batch) const;
   std::size_t in_flight() const {
     return static_cast<std::size_t>(input_.workers) * static_cast<std::size_t>(input_.prefetch);
@@ -49,15 +51,15 @@ class InputRows {
   Workshop& shop_;
   ProgramWriter& writer_;
   const Input& input_;
-  const std::size_t epoch_batches_;  ///< 0: epochs never end
+  const std::size_t epoch_batches_;  ///< batches of one epoch; 0: epochs never end
   int epoch_;
   BatchCost cost_;
   std::uint16_t host_row_;
   std::uint16_t copy_row_;
   std::uint16_t pin_row_ = 0;
   std::vector<std::uint16_t> loader_rows_;
-  std::vector<TaskIndex> delivered_;          ///< by batch of the epoch
-  TaskIndex began_ = ProgramWriter::kNoTask;  ///< the epoch
+  std::vector<TaskIndex> delivered_;          ///< the delivery of each batch of the epoch
+  TaskIndex began_ = ProgramWriter::kNoTask;  ///< the begin of the epoch
 };
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// Sums over a batch, and the integral behind the hits of a page cache.
+// Sums costs over a batch, and integrates the hits of a page cache.
 #include "sim/plan/input/input_cost.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace stepsim {
 namespace {
 
-/// How often the product of two numbers, each uniform between r and 1, is at least t.
+/// The probability that the product of two numbers, each uniform between r and 1, is at least t.
 double product_reaches(double t, double r) {
   if (t <= r * r) return 1;
   if (t >= 1) return 0;
@@ -19,7 +19,7 @@ double product_reaches(double t, double r) {
 double lru_hits(double capacity, int nodes, int epoch) {
   const double r = 1 - 1.0 / nodes;
   double hits = 0;
-  double others = 1;  // (1 - 1/n)^(k-1): nobody dealt the sample here in the epochs between
+  double others = 1;  // (1 - 1/n)^(k-1): no epoch in between dealt the sample to this node
   for (int k = 1; k <= epoch && 1 - capacity < others; ++k) {
     hits += others / nodes * product_reaches((1 - capacity) / others, r);
     others *= r;

@@ -1,4 +1,4 @@
-// What a batch costs a loader: bytes from storage and page cache, waiting, CPU and GPU time.
+// What a batch costs its loader: bytes from storage and page cache, waiting, CPU and GPU time.
 #pragma once
 
 #include "sim/core/quantity.hpp"
@@ -6,33 +6,33 @@
 
 namespace stepsim {
 
-/// Of one micro-batch of one rank.
+/// The costs of one micro-batch of one rank.
 struct BatchCost {
   Bytes stored;     ///< read from storage
   Bytes cached;     ///< read from the page cache
-  Seconds waiting;  ///< for storage to answer, read after read
-  Seconds cpu;      ///< of one worker
-  Seconds gpu;      ///< before the first kernel
-  Bytes pinned;     ///< copied by the pin thread, and to the GPU
+  Seconds waiting;  ///< time until storage answers, read after read
+  Seconds cpu;      ///< CPU time of one worker
+  Seconds gpu;      ///< GPU time before the first kernel
+  Bytes pinned;     ///< bytes that the pin thread copies, and that are copied to the GPU
 };
 
-/// `epoch`: 0 reads everything for the first time.
+/// The costs of a batch in an epoch. Epoch 0 reads everything for the first time.
 BatchCost batch_cost(const Scenario& scenario, int epoch);
 
-/// Share of the samples that a node finds in its page cache.
+/// The share of the samples that a node finds in its page cache.
 ///
 /// Each epoch deals a new permutation of the data set to the nodes (PyTorch's DistributedSampler).
-/// `capacity`: of the cache, over the data set.
+/// `capacity` is the size of the cache over that of the data set.
 ///
 /// keep: after e epochs a node has seen 1 - (1 - 1/n)^e of the data set, and holds that much or its
 /// capacity.
 /// lru: a sample that comes at u of one epoch and next at v of the k-th after it (0 <= u, v < 1) is
-/// still there when the different ones in between are no more than fit: when
+/// still there when no more different samples come in between than fit, which is when
 /// (1 - (1-u)/n) (1 - 1/n)^(k-1) (1 - v/n) >= 1 - capacity. On one node that is
-/// u (1 - v) >= 1 - c, which holds for c + (1-c) ln(1-c) of all.
+/// u (1 - v) >= 1 - c, which holds for c + (1-c) ln(1-c) of all samples.
 double cache_hits(CachePolicy policy, double capacity, int nodes, int epoch);
 
-/// Steps of one epoch; 0: it does not end. The last batch, if it is short, is dropped.
+/// Steps of one epoch; 0: it does not end. A short last batch is dropped.
 std::int64_t steps_per_epoch(const Scenario& scenario);
 
 }  // namespace stepsim

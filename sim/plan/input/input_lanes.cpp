@@ -1,4 +1,4 @@
-// Which links a rank's loaders and copies cross, and whether they fit into their node.
+// Finds which links a rank's loaders and copies cross, and whether they fit into their node.
 #include "sim/plan/input/input_lanes.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace stepsim {
 namespace {
 
-/// Loading ranks of each node.
+/// The number of ranks of each node that load.
 std::vector<int> loaders_by_node(const Plan& plan, const Scenario& scenario) {
   std::vector<int> loaders(static_cast<std::size_t>(scenario.cluster.nodes), 0);
   for (int rank = 0; rank < scenario.cluster.gpus(); ++rank) {
@@ -21,7 +21,7 @@ std::vector<int> loaders_by_node(const Plan& plan, const Scenario& scenario) {
   return loaders;
 }
 
-/// Samples that workers hold at a time: a batch of each that is in flight.
+/// Batches that a worker, or a rank without workers, holds at a time.
 double batches_held(const Input& d) { return d.workers > 0 ? d.prefetch : 1; }
 
 void check_memory(const Plan& plan, const Scenario& scenario) {
@@ -56,7 +56,8 @@ void limit(Plan& plan, Lane lane, BytesPerSecond rate) {
   plan.lane_rates[static_cast<std::size_t>(lane)] = rate;
 }
 
-/// From the host a copy enters the GPU's slot where traffic of its NIC does.
+/// Adds the lanes of copies: from the host a copy enters the GPU's slot where traffic of its NIC
+/// does.
 void add_copies(Plan& plan, const Scenario& scenario) {
   if (!shares_slot(plan.network, scenario.cluster)) return;
   for (std::size_t rank = 0; rank < plan.program_of.size(); ++rank) {

@@ -6,14 +6,14 @@
 
 namespace stepsim {
 
-/// Whether copies to the GPU pass links that traffic of NICs passes, too.
+/// Whether copies to the GPU cross links that traffic of NICs crosses, too.
 bool shares_slot(const Network& network, const Cluster& cluster);
 
-/// Of copies to the GPU.
+/// The rate of copies to the GPU.
 BytesPerSecond copy_rate(const Scenario& scenario);
 
-/// Adds the links, the lanes of all ranks that load, and how samples vary. REQUIRES: all programs
-/// are written. Returns the links. Throws UserError when the loaders of a node need more memory
+/// Adds the links, the lanes of all ranks that load, and how samples vary; returns the links.
+/// REQUIRES: all programs are written. Throws UserError when the loaders of a node need more memory
 /// than it has.
 InputLinks add_input(Plan& plan, const Scenario& scenario, const PlanOptions& options);
 

@@ -1,4 +1,4 @@
-// Bytes of checkpoints from the memory model.
+// Counts bytes of checkpoints by the memory model.
 #include "sim/plan/memory/checkpoint_bytes.hpp"
 
 #include "sim/plan/memory/memory.hpp"
@@ -8,10 +8,10 @@
 namespace stepsim {
 namespace {
 
-/// Per parameter.
+/// Bytes that a checkpoint holds of one parameter.
 double saved_bytes(const Scenario& s) { return s.training.element() + optimizer_bytes(s.training); }
 
-/// Of one rank.
+/// Bytes of one rank's embedding tables.
 Bytes tables(const OpGraph& graph, const std::vector<std::size_t>& chain) {
   Bytes sum;
   for (const std::size_t index : chain) sum += graph.blocks[index].tables();
@@ -25,8 +25,8 @@ Bytes tables_of_all(const OpGraph& graph, int holders) {
   return tables(graph, first) + tables(graph, others) * (holders - 1);
 }
 
-/// Of one rank. A word embedding that the head uses, too, is saved where the model begins, not
-/// again on a last stage that holds a copy of it.
+/// The parameters that one rank of a stage saves. A word embedding that the head also uses is saved
+/// where the model begins, and not again on a last stage that holds a copy of it.
 StageParameters saved_parameters(const Scenario& s, const OpGraph& graph, int stage) {
   StageParameters p = stage_parameters(s, graph, stage);
   const Placement placement = placement_of(s);
@@ -35,7 +35,8 @@ StageParameters saved_parameters(const Scenario& s, const OpGraph& graph, int st
   return p;
 }
 
-/// Of all that any rank has, the first too.
+/// Bytes of a checkpoint of everything that any rank has, rank 0 included where it alone holds
+/// more.
 Bytes derived_bytes(const Scenario& s, const OpGraph& graph) {
   if (!graph.first_chain.empty() && !graph.of_first) return derived_bytes(s, graph_of_first(graph));
   double parameters = 0;
@@ -56,7 +57,7 @@ Bytes checkpoint_bytes(const Scenario& s, const OpGraph& graph) {
 
 CheckpointPart checkpoint_part(const Scenario& s, const OpGraph& graph, const StageShape& shape) {
   const StageParameters p = saved_parameters(s, graph, shape.stage);
-  // In shards, all that hold the same parameters write as much of them each.
+  // In a sharded checkpoint all ranks that hold the same parameters write equal parts of them.
   const bool sharded = s.checkpoint->sharded;
   const double dense = sharded ? p.dense / replicas(s) : shape.writes[0] ? p.dense : 0;
   const double experts = sharded           ? p.experts * s.parallelism.expert.degree / replicas(s)

@@ -1,4 +1,4 @@
-// Memory by stage and category.
+// Sums memory by stage and category.
 #include "sim/plan/memory/memory.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace stepsim {
 namespace {
 
-/// Sharded gradients of an interleaved stage: whole for the chunk that runs and the one being
-/// reduced.
+/// Sharded gradients of an interleaved stage that are whole for a time: those of the chunk that
+/// runs and of the one that is being reduced.
 Bytes whole_gradients(const Scenario& scenario, double parameters) {
   const int chunks = scenario.parallelism.pipeline.chunks;
   if (!strategy_of(scenario.parallelism.data.sharding).shards_gradients || chunks == 1 ||
@@ -29,7 +29,7 @@ Bytes embedding_tables(const OpGraph& graph) {
   return sum;
 }
 
-/// Copies of weights by rows and by columns: of all, or of the two blocks that are gathered.
+/// Copies of weights by rows and by columns: of all blocks, or of two where blocks are gathered.
 Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
   const Fp8Scaling scaling = scenario.training.fp8_scaling;
   const int copies = fp8_copies(scaling, scenario.cluster.gpu.architecture);
@@ -47,7 +47,7 @@ Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
   return Bytes{fp8_bytes(scaling) * (gathers ? std::min(all, 2 * largest) : all)};
 }
 
-/// Of a block's frozen weights, those that there are in fp8 alone.
+/// Elements of a block's frozen weights that exist in fp8 alone.
 double frozen_in_fp8(const Training& training, const Block& block) {
   return training.fp8_parameters ? block.frozen_quantised() : 0;
 }
@@ -76,9 +76,9 @@ double frozen_share(const Scenario& scenario) {
   return share(strategy.shards_parameters, sharing_ranks(scenario));
 }
 
-/// ZeRO-3 holds two gathered blocks and one block of whole gradients, and what forward does not
-/// give up: parameters that are too small to be sharded, and blocks that backward does not gather
-/// again. Frozen weights that come in fp8 are, of two blocks, among the fp8 copies.
+/// ZeRO-3 holds two gathered blocks and one block of whole gradients, and besides what forward does
+/// not give up: parameters that are too small to be sharded, and blocks that backward does not
+/// gather again. Frozen weights of two blocks that come in fp8 are among the fp8 copies.
 Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph) {
   if (!strategy_of(scenario.parallelism.data.sharding).shards_parameters || replicas(scenario) == 1)
     return Bytes{0};
@@ -141,7 +141,7 @@ StateBytes state_bytes(const Scenario& scenario, const StageParameters& p) {
   const DataParallel& data = scenario.parallelism.data;
   const auto each = [&](int replicas) {
     BytesPerParameter bytes = bytes_per_parameter(scenario.training, data.sharding, replicas);
-    // Gradients that micro-batches add up before they are reduced are whole.
+    // Gradients that several micro-batches add up before they are reduced are whole.
     if (data.no_sync && scenario.micro_batches() > 1) bytes.gradients = gradient_bytes(scenario);
     return bytes;
   };
@@ -157,7 +157,7 @@ StateBytes gpu_state(const Scenario& scenario, const StageParameters& parameters
   const DataParallel& data = scenario.parallelism.data;
   if (!data.offload_optimizer) return state;
   state.optimizer = 0;
-  // Sharded gradients leave bucket by bucket: one is being reduced, one copied.
+  // Sharded gradients leave bucket by bucket: one bucket is being reduced, one copied.
   if (strategy_of(data.sharding).shards_gradients && data.overlap)
     state.gradients = std::min(state.gradients, 2 * data.bucket.bytes());
   return state;
@@ -201,7 +201,7 @@ StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int 
   const Bytes allocated = memory.allocated();
   memory.categories.push_back(
       {"fragmentation", kFragmentation * allocated, MemoryOwner::allocator});
-  // One large allocation each, which nothing comes between.
+  // Tables are one large allocation each, which nothing comes between.
   if (const Bytes tables = embedding_tables(graph); tables > Bytes{0})
     memory.categories.push_back({"embeddings", tables});
   memory.categories.push_back(

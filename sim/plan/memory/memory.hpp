@@ -15,15 +15,15 @@
 
 namespace stepsim {
 
-/// Where a category's bytes lie. PyTorch's counters (torch.cuda.max_memory_allocated) know of
+/// Where the bytes of a category lie. PyTorch's counters (torch.cuda.max_memory_allocated) know of
 /// tensors only.
 enum class MemoryOwner { tensors, allocator, others };
 
 struct MemoryCategory {
-  std::string name;  ///< "optimizer"
+  std::string name;  ///< name in reports: "optimizer"
   Bytes bytes;
   MemoryOwner owner = MemoryOwner::tensors;
-  bool varies = false;  ///< taken and freed by passes
+  bool varies = false;  ///< true: passes take and free it
 };
 
 /// Memory of one pipeline stage at its peak, by category; the categories sum to the total.
@@ -32,25 +32,26 @@ struct StageMemory {
   std::vector<MemoryCategory> categories;
   PeakMoment peak;
   Bytes total() const;
-  Bytes allocated() const;  ///< by tensors
-  Bytes needed() const;     ///< all but what PyTorch's allocator keeps for later
+  Bytes allocated() const;  ///< bytes that tensors take
+  Bytes needed() const;     ///< all bytes but those that PyTorch's allocator keeps for later
   Bytes of(MemoryOwner owner) const;
 };
 
-/// Bytes that parameters, gradients and optimizer state take, per parameter of a rank's share of
-/// the model.
+/// Bytes of parameters, gradients and optimizer state for each parameter of a rank's share of the
+/// model.
 struct BytesPerParameter {
   double parameters = 0, gradients = 0, optimizer = 0;
   double total() const { return parameters + gradients + optimizer; }
 };
 BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int replicas);
 
-/// Parameter elements of one rank of a stage, and among how many ranks a copy can be shared out.
+/// Parameter elements of one rank of a stage, and the number of ranks among which a copy can be
+/// shared out.
 struct StageParameters {
   double dense = 0, experts = 0;  ///< experts: only where expert parallelism deals them out
   int replicas = 1, expert_replicas = 1;
   double total() const { return dense + experts; }
-  /// What a rank keeps where that is sharded over the replicas.
+  /// Elements that a rank keeps of something that is sharded over the replicas, or is not.
   double kept(bool sharded) const;
   double of(bool expert) const { return expert ? experts : dense; }
 };
@@ -58,32 +59,32 @@ StageParameters stage_parameters(const Scenario& scenario, const OpGraph& graph,
 StageParameters chunk_parameters(const Scenario& scenario, const OpGraph& graph, int stage,
                                  int chunk);
 
-/// Parameters, gradients and optimizer state of one rank of a stage. Gradients that micro-batches
-/// add up before they are reduced (no_sync) are whole, whatever is sharded.
+/// Bytes of parameters, gradients and optimizer state of one rank of a stage. Gradients that
+/// several micro-batches add up before they are reduced (no_sync) are whole, whatever is sharded.
 struct StateBytes {
   double parameters = 0, gradients = 0, optimizer = 0;
   double total() const { return parameters + gradients + optimizer; }
 };
 StateBytes state_bytes(const Scenario& scenario, const StageParameters& parameters);
-/// Of it, what is on the GPU: not the state of an offloaded optimizer, nor the gradients that have
-/// left for it.
+/// The state bytes that are on the GPU: not the state of an offloaded optimizer, nor the gradients
+/// that have left for it.
 StateBytes gpu_state(const Scenario& scenario, const StageParameters& parameters);
 
-/// A block's weights that are not trained, whole. Those that are kept in fp8 alone are among its
-/// fp8 copies, unless these are gathered of shards.
+/// Bytes of a block's weights that are not trained, whole. Weights that are kept in fp8 alone count
+/// among the block's fp8 copies, unless the copies are gathered from shards.
 Bytes frozen_bytes(const Scenario& scenario, const Block& block);
-/// What a rank has of them.
+/// The share of the frozen weights that one rank keeps.
 double frozen_share(const Scenario& scenario);
 
-/// Blocks whose parameters are gathered while a pass runs, and one block of whole gradients:
-/// ZeRO 3.
+/// Bytes of the blocks whose parameters ZeRO-3 gathers while a pass runs, and of one block of whole
+/// gradients.
 Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph);
 
-/// What a stage holds all the time: everything but what its passes take and free.
+/// Bytes that a stage holds all the time: everything but what its passes take and free.
 Bytes resident_bytes(const Scenario& scenario, const OpGraph& graph, int stage);
 
 StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int stage);
-/// Of the rank that needs most, where they are not alike.
+/// The memory of each stage at its peak; where its ranks differ, of the rank that needs most.
 std::vector<StageMemory> memory_by_stage(const Scenario& scenario, const OpGraph& graph);
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// Placeholders, buckets and communicators.
+// Counts placeholders, buckets and communicators.
 #include "sim/plan/memory/memory_buffers.hpp"
 
 #include <algorithm>

@@ -6,18 +6,19 @@
 
 namespace stepsim {
 
-/// Share of the allocated peak that PyTorch's caching allocator holds besides: the median of
-/// max_memory_reserved over max_memory_allocated, less 1, of eight Megatron-LM runs on 8 B200, 3 to
-/// 7 % (MooreThreads/SimuMax@4dcaae5 docs/b200/b200_release_v1.2_summary.json, Llama and DeepSeek
-/// rows with 4 micro-batches).
+/// The share of the allocated peak that PyTorch's caching allocator holds besides the peak: the
+/// median of max_memory_reserved over max_memory_allocated, less 1, of eight Megatron-LM runs on 8
+/// B200, 3 to 7 % (MooreThreads/SimuMax@4dcaae5 docs/b200/b200_release_v1.2_summary.json, Llama and
+/// DeepSeek rows with 4 micro-batches).
 inline constexpr double kFragmentation = 0.047;
 
-/// Empty gradients, one for each shape of weight on the stage (Training::transformer_impl).
+/// Bytes of empty gradients, one for each shape of weight on the stage
+/// (Training::transformer_impl).
 Bytes placeholder_bytes(const Scenario& scenario, const OpGraph& graph, int stage);
 
-/// Copies of gradients on their way to other ranks. Gradients that stay whole are reduced in place
-/// (NVIDIA/Megatron-LM megatron/core/distributed/param_and_grad_buffer.py); sharded ones pass
-/// through a bucket, and through a second one when reduction and backward overlap
+/// Bytes of copies of gradients on their way to other ranks. Gradients that stay whole are reduced
+/// in place (NVIDIA/Megatron-LM megatron/core/distributed/param_and_grad_buffer.py); sharded ones
+/// pass through a bucket, and through a second one when reduction and backward overlap
 /// (deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py, ipg_buffer). PyTorch's DDP
 /// copies all gradients into buckets and back unless told otherwise
 /// (gradient_as_bucket_view=False).

@@ -1,4 +1,4 @@
-// Memory along the order of a schedule.
+// Follows memory along the order of a schedule.
 #include "sim/plan/memory/memory_walk.hpp"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ PassMemory& of(ChunkMemory& memory, PassKind kind) {
 
 Working kept_for_weights(const Block& block) { return {.activations = block.kept_for_weights()}; }
 
-/// A span that is repeated as one keeps what enters its first block.
+/// What the forward pass of a span saves. A span that is recomputed as one keeps what enters its
+/// first block.
 Working saved_by(const OpGraph& graph, const Blocks& blocks, const RecomputeSpan& span) {
   Working saved;
   const std::size_t end = span.how.kind == Recompute::full ? span.begin + 1 : span.end;
@@ -37,8 +38,8 @@ PassMemory forward(const OpGraph& graph, const Blocks& blocks, const Recomputati
   return pass;
 }
 
-/// While block i of the span runs backward: its own peak, and where the span is repeated as one all
-/// that the blocks before it keep.
+/// The peak while block i of the span runs backward: its own, and where the span is recomputed as
+/// one, all that the blocks before it keep.
 BlockPeak peak_in(const OpGraph& graph, const Blocks& blocks, const RecomputeSpan& span,
                   std::size_t i) {
   const Block& block = graph.blocks[blocks[i]];
@@ -53,7 +54,7 @@ BlockPeak peak_in(const OpGraph& graph, const Blocks& blocks, const RecomputeSpa
   return peak;
 }
 
-/// `whole`: weight gradients are part of it.
+/// A backward pass. `whole` says that weight gradients are part of it.
 PassMemory backward(const OpGraph& graph, const Blocks& blocks, const Recomputation& recompute,
                     bool whole) {
   PassMemory pass;

@@ -1,8 +1,8 @@
 // What a stage's passes take and free, and the moment at which it holds the most.
 //
-// A walk along the schedule's order: no clock is needed, since a stage runs its passes one after
-// the other. The recorder puts the same changes on the clock (sim/engine/recorder.cpp), so that the
-// memory curve of a simulation peaks at the figure that is found here.
+// The walk goes along the schedule's order. It needs no clock, because a stage runs its passes one
+// after the other. The recorder puts the same changes on the clock (sim/engine/recorder.cpp), so
+// that the memory curve of a simulation peaks at the figure that is found here.
 #pragma once
 
 #include <array>
@@ -17,15 +17,15 @@ namespace stepsim {
 
 /// One pass of one chunk and micro-batch, relative to what was held when it began.
 struct PassMemory {
-  Working most;           ///< at its worst moment
-  Working leaves;         ///< when it is done; negative where it frees
-  std::string block, op;  ///< where the worst moment is; a forward pass has it at its end
+  Working most;           ///< what it holds at its worst moment
+  Working leaves;         ///< what remains when it is done; negative where it frees
+  std::string block, op;  ///< where its worst moment is; a forward pass has it at its end
 };
 
-/// By PassKind. A forward pass leaves what its blocks save. Backward passes free it block by block
-/// and hold the working set of the one that runs. After a split backward's first half what its
-/// second half needs remains: the inputs of the layers with parameters and the gradients of their
-/// outputs (Qi et al. 2023, table 1), recomputed or not.
+/// The memory of a chunk's passes, by PassKind. A forward pass leaves what its blocks save.
+/// Backward passes free it block by block and hold the working set of the block that runs. After
+/// the first half of a split backward, what the second half needs remains: the inputs of the layers
+/// with parameters and the gradients of their outputs (Qi et al. 2023, table 1), recomputed or not.
 using ChunkMemory = std::array<PassMemory, kPassKinds>;
 ChunkMemory chunk_memory(const Scenario& scenario, const OpGraph& graph, int stage, int chunk);
 

@@ -1,4 +1,4 @@
-// Channels as ncclTopoPostset doubles them and topoGetAlgoInfo takes them away again.
+// Doubles channels as ncclTopoPostset does, and takes them away again as topoGetAlgoInfo does.
 #include "sim/plan/nccl/channels.hpp"
 
 #include <algorithm>
@@ -10,16 +10,17 @@
 namespace stepsim::nccl {
 namespace {
 
-/// MAXCHANNELS
+/// The most channels of a communicator (MAXCHANNELS).
 int limit_of_channels(const Communicator& c) { return c.version == NcclVersion::v2_4 ? 16 : 64; }
 
-/// Multicast through NVSwitch needs no more (NVLS_NCHANNELS_SM90 and its successors).
+/// The most channels that multicast through NVSwitch needs (NVLS_NCHANNELS_SM90 and its
+/// successors).
 int multicast_channels(const Communicator& c) {
   if (c.architecture < Architecture::blackwell) return 16;
   return c.nodes == 1 ? 24 : 32;
 }
 
-/// Of rings, trees and all that runs over their channels.
+/// The channels of rings, trees and everything that runs over their channels.
 int communicator_channels(const Communicator& c) {
   const Graph ring = graph_of(c, Algorithm::ring);
   int channels = 2 * std::min(ring.channels, graph_of(c, Algorithm::tree).channels);
@@ -33,8 +34,9 @@ int communicator_channels(const Communicator& c) {
   return std::clamp(channels, 1, limit_of_channels(c));
 }
 
-/// Threads of a block (NCCL_SIMPLE_MAX_NTHREADS, NCCL_LL_MAX_NTHREADS, NCCL_LL128_MAX_NTHREADS)
-/// times the least bytes of each; LL's grow with a ring.
+/// The least bytes for which a channel is worth while: the threads of a block
+/// (NCCL_SIMPLE_MAX_NTHREADS, NCCL_LL_MAX_NTHREADS, NCCL_LL128_MAX_NTHREADS) times the least bytes
+/// of each; those of LL grow with a ring.
 Bytes least_bytes(const Communicator& c, Algorithm algorithm, Protocol protocol) {
   switch (protocol) {
     case Protocol::ll:

@@ -1,7 +1,8 @@
 // NCCL's tables of latencies and bandwidth limits, by version.
 //
-// NVIDIA/nccl src/graph/tuning.cc at v2.30.7; what v2.20 (2.20.3) and v2.27 have otherwise stands
-// beside it. Microseconds and GB/s, as there. Rows of Algorithm; columns LL, LL128, Simple.
+// NVIDIA/nccl src/graph/tuning.cc at v2.30.7; constants of v2.20 (2.20.3) and v2.27 that differ
+// stand beside it. Units are NCCL's: microseconds and GB/s. A table has a row for each Algorithm,
+// and columns for LL, LL128 and Simple.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@
 
 namespace stepsim::nccl {
 
-/// In the order in which NCCL lists them.
+/// The algorithms, in the order in which NCCL lists them.
 enum class Algorithm { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
 inline constexpr std::array kAlgorithms{Algorithm::tree,
                                         Algorithm::ring,
@@ -30,7 +31,7 @@ constexpr std::size_t index_of(E choice) {
 using ByProtocol = std::array<double, 3>;
 using LatencyTable = std::array<ByProtocol, 7>;
 
-/// Of every collective, whatever its size and group.
+/// Latency of every collective, whatever its size and group.
 inline constexpr LatencyTable kBaseLatency{{{6.8, 14.0, 8.4},
                                             {6.6, 14.0, 8.4},
                                             {0, 0, 0},
@@ -38,7 +39,7 @@ inline constexpr LatencyTable kBaseLatency{{{6.8, 14.0, 8.4},
                                             {0, 0, 0},
                                             {0, 0, 0},
                                             {8.0, 8.0, 8.0}}};
-/// Of one step over NVLink, over PCIe and over the network.
+/// Latencies of one step over NVLink, over PCIe and over the network.
 inline constexpr LatencyTable kNvlinkLatency{{{0.6, 1.25, 4.0},
                                               {0.6, 1.9, 3.4},
                                               {0, 0, 3.7},
@@ -61,26 +62,27 @@ inline constexpr LatencyTable kNetworkLatency{{{5.0, 8.5, 14.0},
                                                {0, 0, 20.9},
                                                {0, 0, 14.0}}};
 
-/// A Simple hop of rings and trees over InfiniBand, as the table has it.
+/// A hop of the Simple protocol in rings and trees over InfiniBand, as kNetworkLatency has it.
 inline constexpr Seconds kSimpleHop = 14_us;
 
-/// Simple steps of a tree before v2.23, NVLS steps of v2.20, NVLS trees over the network up to
-/// v2.27.
+/// Older latencies of a step: Simple steps of a tree before v2.23, NVLS steps of v2.20, and NVLS
+/// trees over the network up to v2.27.
 inline constexpr double kOldTreeStep = 28.0;
 inline constexpr double kOldNvlsStep = 23.0;
 inline constexpr double kOldNvlsTreeHop = 14.0;
 
-/// Channels of NVLS, and GPUs of a node among which it gathers and scatters, at most
+/// The most channels of NVLS, and the most GPUs of a node among which NVLS gathers and scatters
 /// (NCCL_MAX_NVLS_ARITY in src/include/device.h; 8 up to v2.20, which knows no larger nodes).
 inline constexpr int kMostHeads = 32;
 
-/// Rows of Architecture; columns one node, two, more.
+/// A bandwidth limit for each Architecture (rows), for one node, two nodes and more (columns).
 using LimitTable = std::array<std::array<double, 3>, 4>;
 
-/// All channels together. Between nodes the row is the CPU's: Intel the first, AMD the second.
+/// Limit of all LL channels together. Between nodes the row is the CPU's: Intel the first, AMD the
+/// second.
 inline constexpr LimitTable kLlLimit{
     {{39.0, 39.0, 20.4}, {87.7, 22.5, 19.0}, {141.0, 45.0, 35.0}, {282.0, 90.0, 70.0}}};
-/// Of one channel each.
+/// Limits of one channel each.
 inline constexpr LimitTable kRingLl128Limit{
     {{20.0, 20.0, 20.0}, {20.0, 20.0, 20.0}, {36.7, 36.7, 36.7}, {40.0, 40.0, 40.0}}};
 inline constexpr LimitTable kTreeLl128Limit{
@@ -90,11 +92,11 @@ inline constexpr LimitTable kTreeLimit{
 inline constexpr LimitTable kNvlsTreeLimit{
     {{0, 0, 0}, {0, 0, 0}, {0, 57.7, 45.5}, {0, 96.0, 80.0}}};
 
-/// Share of a link that multicast through NVSwitch reaches, by Architecture.
+/// The share of a link's bandwidth that multicast through NVSwitch reaches, by Architecture.
 inline constexpr std::array kNvlsEfficiency{0.0, 0.0, 0.85, 0.74};
 
-/// "Trees are not perfectly sticking to the model": bandwidth by message size, 64 B doubled 0 to 23
-/// times.
+/// The share of the bandwidth that a tree reaches, by message size, 64 B doubled 0 to 23 times:
+/// "Trees are not perfectly sticking to the model".
 inline constexpr std::array<std::array<double, 24>, 3> kTreeCorrection{
     {{1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5,
       0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0},

@@ -1,4 +1,4 @@
-// Latency and bandwidth of a candidate, term by term as in ncclTopoTuneModel.
+// Computes latency and bandwidth of a candidate, term by term as ncclTopoTuneModel does.
 #include "sim/plan/nccl/cost.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 int log2_down(double x) { return x < 1 ? -1 : std::bit_width(static_cast<std::uint64_t>(x)) - 1; }
 
-/// One candidate's terms; microseconds and GB/s, as NCCL has them.
+/// The terms of one candidate, in microseconds and GB/s as NCCL has them.
 class Terms {
  public:
   Terms(const Communicator& c, CollectiveOp op, Algorithm a, Protocol p)
@@ -56,7 +56,7 @@ class Terms {
   Graph graph_;
 };
 
-/// Messages of a ring that follow each other.
+/// The number of messages of a ring that follow each other.
 double Terms::steps() const {
   if (all_reduce()) return 2 * (c_.ranks - 1);
   return gathers_or_scatters() ? c_.ranks - 1 : c_.ranks;
@@ -77,8 +77,8 @@ double Terms::step_inside() const {
   return at(c_.nvlink ? kNvlinkLatency : kPcieLatency);
 }
 
-/// One step over the network. The plugin's latency counts twice where data has to be flushed to the
-/// GPU, and with one GPU a node nothing hides the hop: then it is a tree's.
+/// The latency of one step over the network. The plugin's latency counts twice where data has to be
+/// flushed to the GPU. With one GPU a node nothing hides the hop, so that it counts as a tree's.
 double Terms::hop() const {
   const double reported = c_.network_latency.microseconds() * (is(Protocol::simple) ? 2 : 1);
   if (c_.version <= NcclVersion::v2_20 && is(Algorithm::tree) && is(Protocol::simple))
@@ -91,14 +91,14 @@ double Terms::hop() const {
 }
 
 double Terms::ring_latency() const {
-  if (!all_reduce() && !gathers_or_scatters())  // broadcast and reduce: a pipelined chain
+  if (!all_reduce() && !gathers_or_scatters())  // broadcasts and reductions are a pipelined chain
     return c_.nodes == 1 ? step_inside() : hop();
   const double turns = all_reduce() ? 2 : 1;
-  // v2.20 counts a hop into every node, also into the first.
+  // Version 2.20 counts a hop into every node, also into the first.
   const double hops = c_.nodes == 1                                      ? 0
                       : c_.version <= NcclVersion::v2_20 && all_reduce() ? turns * c_.nodes
                                                                          : turns * (c_.nodes - 1);
-  // Posting to the network costs each step 1 us (Intel), three times with Simple.
+  // Posting to the network costs 1 us a step (Intel), and three times as much with Simple.
   const double post = c_.nodes == 1 ? 0 : is(Protocol::simple) ? 3 : 1;
   return (steps() - hops) * std::max(step_inside(), post) + hops * hop();
 }
@@ -115,7 +115,7 @@ double Terms::latency(Bytes bytes) const {
     }
     case Algorithm::tree:
       return base() + 2 * (others * step_inside() + levels * hop());
-    case Algorithm::collnet_direct:  // 0.4 us for each peer that it serves
+    case Algorithm::collnet_direct:  // 0.4 us for each peer that a GPU serves
       return base() + 2 * (std::min(1.0, others) * step_inside() + others * 0.4) + hop();
     case Algorithm::collnet_chain:
       return base() + 2 * others * step_inside() + hop();
@@ -146,8 +146,8 @@ double Terms::nvls_channel() const {
   return std::min({inside, between, tree ? at(kNvlsTreeLimit) : between});
 }
 
-/// NVSwitch gathers for the heads, the network's switches reduce. More GPUs than channels serve
-/// each head in turn.
+/// The bandwidth when NVSwitch gathers for the heads and the network's switches reduce. Where there
+/// are more GPUs than channels, heads are served in turn.
 double Terms::collnet_direct() const {
   const double per_node = c_.ranks_per_node();
   if (gathers_or_scatters()) {
@@ -171,7 +171,7 @@ double Terms::bus_bandwidth() const {
 }
 
 double Terms::ll_limit() const {
-  if (c_.nodes > 1) return kLlLimit[0][scale()];  // Intel CPUs
+  if (c_.nodes > 1) return kLlLimit[0][scale()];  // the limit with Intel CPUs
   const bool old = c_.version <= NcclVersion::v2_20;
   const Architecture row = old ? std::min(c_.architecture, Architecture::ampere) : c_.architecture;
   return kLlLimit[index_of(row)][0];
@@ -225,7 +225,7 @@ double Terms::bandwidth(Bytes bytes) const {
   return bus;
 }
 
-/// NCCL 2.4, which has no costs.
+/// The choice of NCCL 2.4, which compares sizes instead of costs.
 std::optional<Candidate> by_thresholds(const Communicator& c, CollectiveOp op, Bytes bytes,
                                        std::optional<Algorithm> algorithm,
                                        std::optional<Protocol> protocol) {

@@ -1,4 +1,4 @@
-// The outcome of NCCL's graph search on symmetric nodes, in closed form.
+// Computes what NCCL's graph search finds on symmetric nodes, in closed form.
 #include "sim/plan/nccl/graph.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace stepsim::nccl {
 namespace {
 
-// Speeds that the search tries, GB/s of one channel (src/graph/search.cc).
+// The speeds that the search tries, in GB/s of one channel (src/graph/search.cc).
 constexpr double kInsideAmpere[] = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
 constexpr double kInsideHopper[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
 constexpr double kInsideBlackwell[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
@@ -29,18 +29,19 @@ std::span<const double> speeds_between(Architecture a) {
   return kBetweenAmpere;
 }
 
-/// Of one search; they may be split and are doubled afterwards (MAXCHANNELS is 64).
+/// The most channels of one search. They may be split and are doubled afterwards (MAXCHANNELS is
+/// 64).
 constexpr int kMostChannels = 16;
 
-/// The first speed that is not above `most`; the list's last when all are.
+/// The first speed that is not above `most`, or the last of the list where all are.
 double speed_up_to(double most, std::span<const double> speeds) {
   const auto fits = std::find_if(speeds.begin(), speeds.end(),
                                  [&](double speed) { return speed <= most * (1 + 1e-9); });
   return fits == speeds.end() ? speeds.back() : *fits;
 }
 
-/// What NCCL counts of a GPU's links in one direction, GB/s: 20, 20, 20.6 and 40.1 for an NVLink of
-/// 25, 25, 25 and 50 (src/graph/topo.h), 12 for a PCIe 3 x16 of 15.75.
+/// The rate of a GPU's links in one direction that NCCL counts with, in GB/s: 20, 20, 20.6 and 40.1
+/// for an NVLink of 25, 25, 25 and 50 (src/graph/topo.h), 12 for a PCIe 3 x16 of 15.75.
 double counted(const Communicator& c) {
   const double rate = c.link.bytes_per_second() / 1e9;
   if (!c.nvlink) return rate * 12 / 15.75;
@@ -49,14 +50,15 @@ double counted(const Communicator& c) {
   return rate * 20 / 25;
 }
 
-/// Half the speed in twice as many channels, where one is fast (ncclTopoDupChannels).
+/// Splits fast channels: half the speed in twice as many channels (ncclTopoDupChannels).
 Graph split(Graph graph, Architecture architecture) {
   const bool many = architecture >= Architecture::hopper && graph.inside < 50 && graph.channels > 4;
   if (graph.inside < 25 || many) return graph;
   return {graph.channels * 2, graph.inside / 2, graph.between / 2};
 }
 
-/// Rings and trees of one node: the speed that fills the links best, the faster one of equals.
+/// The channels of rings and trees in one node: the speed that fills the links best, the faster one
+/// of equals.
 Graph inside_node(const Communicator& c) {
   Graph best;
   for (const double speed : speeds_inside(c.architecture)) {
@@ -69,8 +71,8 @@ Graph inside_node(const Communicator& c) {
   return split(best, c.architecture);
 }
 
-/// NVLS: a GPU is the head of one channel, as far as there are channels, and carries all of them,
-/// its own twice.
+/// The channels of NVLS: a GPU is the head of one channel, as long as there are channels, and
+/// carries all channels, its own twice.
 Graph multicast(const Communicator& c, int gpus) {
   const int heads = std::min(gpus, kMostHeads);
   for (const double speed : speeds_inside(c.architecture)) {
@@ -83,18 +85,18 @@ Graph between_nodes(const Communicator& c, Algorithm algorithm) {
   const std::span<const double> speeds = speeds_between(c.architecture);
   const double nic = c.nic.bytes_per_second() / 1e9;
   const double between = speed_up_to(nic, speeds);
-  // A NIC twice as fast as the fastest channel has two of them.
+  // A NIC that is twice as fast as the fastest channel has two channels.
   const int channels = std::max(c.nics, 1) * std::max(1, static_cast<int>(nic / speeds.front()));
   if (c.ranks_per_node() == 1) {
     const Graph graph{channels, between, between};
     return algorithm == Algorithm::pat ? graph : split(graph, c.architecture);
   }
-  const double room = counted(c) / channels;  // of one channel inside the node
+  const double room = counted(c) / channels;  // what one channel can have inside the node
   if (algorithm == Algorithm::ring) {
     const double speed = std::min(between, room);
     return split({channels, speed, speed}, c.architecture);
   }
-  // Trees and CollNet carry more inside than between: up to twice as much.
+  // Trees and CollNet carry up to twice as much inside a node as between nodes.
   const Graph graph{
       channels, std::max(speed_up_to(std::min(room, 2 * between), speeds), std::min(room, between)),
       between};

@@ -1,4 +1,4 @@
-// The conditions of each algorithm, as sentences.
+// Writes the conditions of each algorithm as sentences.
 #include "sim/plan/nccl/refusal.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace {
 
 bool is_multicast(Algorithm a) { return a == Algorithm::nvls || a == Algorithm::nvls_tree; }
 
-/// What it makes, where that is not this.
+/// The ops that the algorithm makes, as the end of a sentence, where `op` is not one of them.
 std::string other_op(CollectiveOp op, Algorithm algorithm) {
   const bool all_reduce = op == CollectiveOp::all_reduce;
   switch (algorithm) {

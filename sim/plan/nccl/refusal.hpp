@@ -13,14 +13,15 @@
 
 namespace stepsim::nccl {
 
-/// What the GPUs, the network or the release lack, whatever the group.
+/// What the GPUs, the network or the release lack for the algorithm, in any group.
 std::string lacking(const Communicator& communicator, Algorithm algorithm);
 
-/// Against the algorithm with that protocol.
+/// What speaks against the algorithm with that protocol.
 std::string protocol_refusal(const Communicator& communicator, Algorithm algorithm,
                              Protocol protocol);
 
-/// That, and what the op and the shape of the group have against it.
+/// Why NCCL does not consider the algorithm: what is lacking in any group (see lacking), or what
+/// the op and the shape of the group have against it.
 std::string refusal(const Communicator& communicator, CollectiveOp op, Algorithm algorithm);
 
 }  // namespace stepsim::nccl

@@ -1,4 +1,4 @@
-// ncclTreeThreshold and getKernelInfo of v2.4.8.
+// Decides as ncclTreeThreshold and getKernelInfo of v2.4.8 do.
 #include "sim/plan/nccl/thresholds.hpp"
 
 #include <algorithm>
@@ -11,24 +11,25 @@
 namespace stepsim::nccl::thresholds {
 namespace {
 
-constexpr double kLeastThreads = 64, kMostThreads = 256;  // of a block, NCCL_LL_{MIN,MAX}_NTHREADS
-constexpr double kBytesBeforeMore = 8;                    // of a thread, NCCL_LL_CHANNEL_THRESHOLD
+// threads of an LL block, NCCL_LL_{MIN,MAX}_NTHREADS
+constexpr double kLeastThreads = 64, kMostThreads = 256;
+constexpr double kBytesBeforeMore = 8;  // of one thread, NCCL_LL_CHANNEL_THRESHOLD
 
-/// Of a thread, before Simple takes over: NCCL_THREAD_THRESHOLD of GPUs since Volta, twice with
-/// several nodes, four times that in trees.
+/// The bytes of one thread from which Simple takes over from LL: NCCL_THREAD_THRESHOLD of GPUs
+/// since Volta, twice as many with several nodes, four times that in trees.
 double bytes_before_simple(const Communicator& c, Algorithm a) {
   return 64.0 * (c.nodes > 1 ? 2 : 1) * (a == Algorithm::tree ? 4 : 1);
 }
 
-/// Into which a turn of the algorithm cuts the message (getLoopInfo): a ring has one a rank, but
-/// broadcasts and reduces are chains.
+/// The chunks into which one turn of the algorithm cuts the message (getLoopInfo): a ring has one a
+/// rank, but its broadcasts and reductions are chains.
 double chunks_of_turn(const Communicator& c, CollectiveOp op, Algorithm a) {
   const bool chain = op == CollectiveOp::broadcast || op == CollectiveOp::reduce;
   return a == Algorithm::tree || chain ? 1 : c.ranks;
 }
 
 struct LlKernel {
-  double threads = kLeastThreads;  ///< of a block
+  double threads = kLeastThreads;  ///< threads of one block
   double channels = 1;
 };
 
@@ -46,7 +47,7 @@ LlKernel of_ll(const Communicator& c, CollectiveOp op, Algorithm a, Bytes bytes)
 
 Bytes of_tree(const Communicator& c) {
   if (c.nodes < 2) return Bytes{0};
-  // Bytes a microsecond, and microseconds.
+  // Rates are in bytes a microsecond, latencies in microseconds.
   const double ring = 5000.0 * (c.nvlink ? most_channels(c, Algorithm::ring) : 1);
   const double tree = c.nvlink ? ring * 3 / 4 * (c.nodes == 2 ? 2 : 1) : ring * 2 / 3;
   const int levels = std::bit_width(static_cast<unsigned>(c.nodes)) - 1;

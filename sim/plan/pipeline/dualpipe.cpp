@@ -23,7 +23,7 @@ int both_ways(const PipelineShape& shape, int stage, int chunk) {
 }
 
 /// Writes the passes of one stage. `near` is the direction whose input comes from the nearer end of
-/// the pipeline, `far` the other.
+/// the pipeline, `far` the one from the other end.
 class Writer {
  public:
   Writer(const PipelineShape& shape, int stage)
@@ -43,7 +43,7 @@ class Writer {
     forward(forward_way);
     backward(backward_way, false, true);
   }
-  /// The weight gradients that have waited longest.
+  /// Adds the weight gradients that have waited longest.
   void weight_gradient() { actions_.push_back(later_[taken_++]); }
 
   std::vector<Action> take() { return std::move(actions_); }
@@ -60,7 +60,8 @@ class Writer {
   std::size_t taken_ = 0;
 };
 
-/// `outer`: how many stages of its half lie between the stage and the middle; `inner`: the end.
+/// The warm-up. `outer` is how many stages of its half lie between the stage and the middle,
+/// `inner` how many lie between it and the end.
 void warm_up(Writer& w, int outer, int inner) {
   for (int i = 0; i < 2 * outer; ++i) w.forward(w.near());
   for (int i = 0; i < inner; ++i) {
@@ -90,7 +91,8 @@ void steady(Writer& w, int outer, int passes) {
   }
 }
 
-/// Input gradients only from the middle on, so that there are weight gradients to end with.
+/// The end of the order. From the middle on it computes input gradients only, so that there are
+/// weight gradients to end with.
 void cool_down(Writer& w, int outer, int inner) {
   for (int i = 0; i < 2 * inner; ++i) w.backward(i % 2 == 0 ? w.far() : w.near(), i >= inner);
   for (int i = 0; i < outer; ++i) {

@@ -3,8 +3,8 @@
 // Narayanan et al. 2019 (PipeDream-Flush); order as in NVIDIA/Megatron-LM
 // megatron/core/pipeline_parallel/schedules.py. Bubble (p-1)(F+B) as GPipe, but stage r holds the
 // activations of min(p-r, m) micro-batches only. One stage can pair each backward pass with the
-// forward pass of the next micro-batch; of several each pair would wait for two hops, a way there
-// and back, so that Megatron-LM refuses it, too.
+// forward pass of the next micro-batch; with several stages each pair would wait for two hops, a
+// way there and back, so that Megatron-LM refuses pairs, too.
 #include <algorithm>
 
 #include "sim/core/registry.hpp"

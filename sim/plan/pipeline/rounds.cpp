@@ -6,7 +6,7 @@
 namespace stepsim {
 namespace {
 
-/// The i-th pass of a direction: chunk by chunk within a round.
+/// The i-th pass of a direction: a round goes chunk by chunk.
 Action pass(const PipelineShape& shape, int size, PassKind kind, int i) {
   const int round = size * shape.chunks;
   const int chunk = i % round / size;
@@ -18,7 +18,7 @@ Action pass(const PipelineShape& shape, int size, PassKind kind, int i) {
 
 std::vector<Action> order_in_rounds(const PipelineShape& shape, int stage, int size) {
   const int total = shape.micro_batches * shape.chunks;
-  const int ahead = shape.pairs ? 1 : 0;  // of a pair neither pass needs the other
+  const int ahead = shape.pairs ? 1 : 0;  // neither pass of a pair needs the other
   const int warm_up =
       std::min(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * size + ahead, total);
   std::vector<Action> actions;

@@ -6,8 +6,8 @@
 
 namespace stepsim {
 
-/// Passes walk the chunks in rounds of `size` micro-batches, backward through the chunks in
-/// reverse; warm-up 2(p-r-1) + (v-1) size passes, one more for pairs. REQUIRES: size divides the
+/// The order in rounds of `size` micro-batches: passes walk the chunks, backward passes in reverse;
+/// warm-up 2(p-r-1) + (v-1) size passes, one more for pairs. REQUIRES: size divides the
 /// micro-batches.
 std::vector<Action> order_in_rounds(const PipelineShape& shape, int stage, int size);
 

@@ -32,7 +32,7 @@ class Writer {
   int done(PassKind kind, int chunk) const {
     return next_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(chunk)];
   }
-  /// What was written, without the passes of micro-batches that do not exist.
+  /// The passes that were written, without those of micro-batches that do not exist.
   std::vector<Action> take(int micro_batches) {
     std::erase_if(actions_, [&](const Action& a) { return a.micro_batch >= micro_batches; });
     return std::move(actions_);

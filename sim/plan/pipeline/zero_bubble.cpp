@@ -1,4 +1,4 @@
-// One forward, one input gradient, and weight gradients where there would be a bubble.
+// Writes one forward pass, one input gradient, and weight gradients where a bubble would be.
 #include "sim/plan/pipeline/zero_bubble.hpp"
 
 #include <algorithm>

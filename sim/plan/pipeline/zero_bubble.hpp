@@ -5,8 +5,9 @@
 
 namespace stepsim {
 
-/// After depth (p-1-r) forward passes: forward, input gradients and, depth r passes behind them,
-/// weight gradients. What a later stage delays is what an earlier one has warmed up more.
+/// The order of a stage: depth (p-1-r) forward passes, then forward passes, input gradients and,
+/// depth r passes behind them, weight gradients. A delay at a later stage is met by more warm-up at
+/// an earlier one.
 std::vector<Action> zero_bubble_order(const PipelineShape& shape, int stage, int depth);
 
 }  // namespace stepsim

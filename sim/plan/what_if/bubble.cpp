@@ -1,4 +1,4 @@
-// The pipeline: without a bubble, and in another order.
+// Changes of the pipeline: no bubble, and other orders.
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
@@ -30,7 +30,7 @@ std::vector<Change> changes(const Scenario& scenario) {
     changes.push_back(
         {.settings = {fmt::format("parallelism.pipeline.schedule={}", schedule->name),
                       fmt::format("parallelism.pipeline.chunks={}", needs.least_chunks)}});
-    // With more chunks that is the default.
+    // With more chunks, transfers overlap by default.
     if (needs.overlaps && needs.least_chunks == 1)
       changes.back().settings.emplace_back("parallelism.pipeline.overlap_p2p=true");
   }

@@ -1,4 +1,4 @@
-// Checkpoints: free, and written in other ways.
+// Changes of checkpoints: free, and written in other ways.
 #include "sim/core/registry.hpp"
 #include "sim/plan/what_if.hpp"
 
@@ -11,7 +11,7 @@ const Registered<Limit> checkpoint{{
     .waits = "for checkpoints",
     .world = "with checkpoints written in no time",
     .causes = {Cause::checkpoint},
-    // Among the steps that are simulated there has to be one.
+    // A checkpoint among the simulated steps is needed to make it free.
     .applies = [](const Scenario& s) { return s.simulates_checkpoints(); },
     .plan = with_free_checkpoints,
     .proposals = {"checkpoints"},

@@ -1,4 +1,4 @@
-// How ranks communicate: what is hidden under compute, in which pieces, by which algorithm.
+// Changes of communication: what is hidden under compute, in which pieces, by which algorithm.
 #include <array>
 #include <cmath>
 #include <variant>
@@ -19,8 +19,8 @@ void set(std::vector<Change>& changes, bool worth_it, const std::string& setting
   if (worth_it) changes.push_back({.settings = {setting}});
 }
 
-/// That setting, which makes the data parallelism `other`, without what is about gathers that there
-/// are not any more.
+/// The change by a setting that makes the data parallelism `other`; where `other` gathers no
+/// longer, settings about gathers go.
 Change without_idle_gathers(const Scenario& scenario, const std::string& setting,
                             const DataParallel& other) {
   DataParallel sound = other;
@@ -34,7 +34,7 @@ Change without_idle_gathers(const Scenario& scenario, const std::string& setting
   return change;
 }
 
-/// A switch of `parallelism.data` that says when something is done, and not what.
+/// A switch of `parallelism.data` that decides when something is done, and not what.
 struct TimingSwitch {
   const char* name;
   bool DataParallel::*value;
@@ -44,8 +44,8 @@ struct TimingSwitch {
 bool always(const DataParallel&) { return true; }
 bool gathers_ahead(const DataParallel& data) { return data.sharding == Sharding::zero3; }
 
-/// What is worth a try in either position: what runs beside compute takes SMs from it, and what all
-/// stages do at once nobody has to wait for.
+/// The switches that are worth a try in either position: what runs beside compute takes SMs from
+/// it, and nobody waits for what all stages do at once.
 constexpr std::array kTimingSwitches{
     TimingSwitch{"overlap", &DataParallel::overlap, always},
     TimingSwitch{"no_sync", &DataParallel::no_sync, always},
@@ -89,7 +89,7 @@ std::vector<Change> switches(const Scenario& scenario) {
   return changes;
 }
 
-/// In whole units, as people write it in a shell.
+/// A size in whole units, as people write it in a shell.
 std::string written(Bytes size) {
   const double bytes = std::round(size.bytes());
   if (std::fmod(bytes, 0x1p20) == 0) return fmt::format("{:.0f}MiB", bytes / 0x1p20);
@@ -112,7 +112,7 @@ Change resharded(const Scenario& scenario, Sharding sharding) {
       scenario, fmt::format("parallelism.data.sharding={}", name_of(sharding)), other);
 }
 
-/// Half of the tensor ranks; of one, without what is about several.
+/// A change to half of the tensor ranks; where one rank remains, settings about several go.
 Change half_tensor(const Parallelism& split) {
   Change change{.settings = {fmt::format("parallelism.tensor={}", split.tensor / 2)}};
   if (split.tensor > 2) return change;
@@ -122,7 +122,7 @@ Change half_tensor(const Parallelism& split) {
   return change;
 }
 
-/// Splits that need less communication and more memory, or the other way round.
+/// Changes to splits that need less communication and more memory, or the other way round.
 std::vector<Change> other_splits(const Scenario& scenario) {
   const Parallelism& split = scenario.parallelism;
   std::vector<Change> changes;
@@ -145,7 +145,8 @@ std::vector<Change> other_splits(const Scenario& scenario) {
   return changes;
 }
 
-/// Experts over more ranks or fewer: less memory and more to exchange, or the other way round.
+/// Changes to experts over more ranks or fewer: less memory and more to exchange, or the other way
+/// round.
 std::vector<Change> expert_degrees(const Scenario& scenario) {
   const auto* model = std::get_if<Transformer>(&scenario.model.shape);
   std::vector<Change> changes;
@@ -159,7 +160,7 @@ std::vector<Change> expert_degrees(const Scenario& scenario) {
   return changes;
 }
 
-/// Instead of the choices that NCCL makes by size.
+/// Changes to one algorithm for all sizes, instead of NCCL's choices by size.
 std::vector<Change> algorithms(const Scenario& scenario) {
   if (scenario.replicas() == 1 && scenario.parallelism.tensor == 1) return {};
   const Collectives& now = scenario.collectives;

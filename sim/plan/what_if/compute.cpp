@@ -1,4 +1,5 @@
-// The GPUs' own work: faster, equally fast, less of it again, in larger or smaller pieces.
+// Changes of the GPUs' own work: faster, equally fast, less recomputed, in larger or smaller
+// pieces.
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
@@ -16,7 +17,7 @@ std::vector<Change> faster(const Scenario&) {
 
 std::vector<Change> alike(const Scenario& scenario) {
   if (pace_of_slowest(scenario).compute <= 1) return {};
-  // Factors of slow GPUs multiply the pace that all have.
+  // The factors of slow GPUs multiply the pace that all GPUs have.
   return {{.title = scenario.faults.slow_gpus.empty()
                         ? "all GPUs as fast as the mean one"
                         : "all GPUs as fast as the mean one, slow ones times their factors",
@@ -41,10 +42,10 @@ std::vector<Change> other_attention(const Scenario& scenario) {
   return changes;
 }
 
-/// A vocabulary whose logits fill whole loads of the tensor cores.
+/// A change to a vocabulary whose logits fill whole loads of the tensor cores.
 std::vector<Change> padded_vocabulary(const Scenario& scenario) {
   const auto* model = std::get_if<Transformer>(&scenario.model.shape);
-  // As Megatron-LM's make-vocab-size-divisible-by has it.
+  // Megatron-LM pads with make-vocab-size-divisible-by.
   if (model == nullptr || model->vision || scenario.training.vocabulary_multiple ||
       scenario.parallelism.tensor > 1 ||
       alignment_of(model->vocabulary, model->hidden) >= kAlignedElements)
@@ -52,7 +53,7 @@ std::vector<Change> padded_vocabulary(const Scenario& scenario) {
   return {{.settings = {"training.vocabulary_multiple=128"}}};
 }
 
-/// The same global batch in other pieces.
+/// Changes to other micro-batches of an unchanged global batch.
 std::vector<Change> other_micro_batches(const Scenario& scenario) {
   std::vector<Change> changes;
   const std::int64_t now = scenario.training.micro_batch;

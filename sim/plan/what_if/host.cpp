@@ -1,4 +1,4 @@
-// The host's own work: free, left out, or done in step.
+// Changes of the host's own work: free, left out, or done in step.
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
@@ -8,7 +8,7 @@
 namespace stepsim {
 namespace {
 
-/// Host rows spend no time on that.
+/// The plan whose host rows spend no time on `cause`.
 Plan without(Plan plan, Cause cause) {
   for (Program& program : plan.programs) {
     for (Task& task : program.tasks) {
@@ -30,7 +30,7 @@ const Registered<Limit> cpu_work{{
     .proposals = {"host work"},
 }};
 
-/// The same work where all that it is is the time of a read.
+/// The limit for host work that consists of nothing but a read.
 const Registered<Limit> sync{{
     .name = "host_sync",
     .bound = "held up by reading values back",

@@ -1,4 +1,4 @@
-// The input pipeline: free, and with more of what it is made of.
+// Changes of the input pipeline: free, and with more of what it is made of.
 #include <optional>
 #include <string>
 #include <variant>
@@ -48,7 +48,9 @@ std::vector<Change> faster_storage(const Scenario& scenario) {
   return changes;
 }
 
-/// Pixels that are copied as fp32 (torchvision.transforms.ToTensor) can be widened on the GPU.
+/// The setting that copies pixels as bytes, for the GPU can widen what
+/// torchvision.transforms.ToTensor makes fp32 on the CPU. Absent where no pixels are copied as
+/// fp32.
 std::optional<std::string> narrow_pixels(const Scenario& scenario) {
   const auto* resnet = std::get_if<ResNet>(&scenario.model.shape);
   const auto* t = std::get_if<Transformer>(&scenario.model.shape);

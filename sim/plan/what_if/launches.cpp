@@ -1,4 +1,4 @@
-// The host that launches kernels: free, with fewer launches, with fewer kernels.
+// Changes of the host that launches kernels: free, with fewer launches, with fewer kernels.
 #include "sim/core/registry.hpp"
 #include "sim/plan/what_if.hpp"
 
@@ -16,7 +16,8 @@ const Registered<Limit> launches{{
     .proposals = {"host", "micro-batches"},
 }};
 
-/// Compiled code calls no modules.
+/// The settings, and what has to go with them where calls are counted: compiled code calls no
+/// modules.
 std::vector<std::string> with(const Scenario& scenario, std::vector<std::string> settings) {
   if (scenario.host.counts_calls()) settings.emplace_back("host.pace=launches");
   return settings;

@@ -1,4 +1,4 @@
-// Memory: what makes a scenario fit that does not. Where it fits these only take time.
+// Changes of memory, which make a scenario fit that does not. Where it fits they only take time.
 #include "sim/plan/memory/memory.hpp"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ bool fits(const Scenario& scenario) {
   });
 }
 
-/// More tensor ranks, up to those of a node; twice as many are among the other splits.
+/// Adds changes to more tensor ranks, up to those of a node; twice as many are among the other
+/// splits.
 void add_tensor_ranks(std::vector<Change>& changes, const Scenario& scenario) {
   const Parallelism& split = scenario.parallelism;
   for (int ranks = 2 * split.tensor; ranks <= scenario.cluster.gpus_per_node; ranks *= 2) {

@@ -1,4 +1,4 @@
-// The network: free, and with links twice as fast.
+// Changes of the network: free, and with links twice as fast.
 #include "sim/core/registry.hpp"
 #include "sim/plan/what_if.hpp"
 
