@@ -1,5 +1,5 @@
-// Maximum flow from what the NICs of one half are plugged into to that of the other (push and
-// relabel: Goldberg and Tarjan 1986, in Boost.Graph).
+// Computes a maximum flow from the switches that the NICs of one half are plugged into to those of
+// the other (push and relabel: Goldberg and Tarjan 1986, in Boost.Graph).
 #include "sim/cluster/bisection.hpp"
 
 #include <map>
@@ -59,7 +59,7 @@ BytesPerSecond bisection(const Network& network) {
       halves.join(halves.vertex(from), halves.vertex(to), capacity);
       continue;
     }
-    // A NIC: up from the first half, down to the second.
+    // A NIC counts up in the first half, and down in the second.
     const bool is_up = network.is_up(link);
     const bool is_first = network.port_at(link).node < cluster.nodes / 2;
     if (is_up && is_first) halves.join(first, halves.vertex(to), capacity);

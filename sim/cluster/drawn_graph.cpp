@@ -1,4 +1,4 @@
-// Reading of drawn graphs, and whether they hang together.
+// Reads drawn graphs, and finds whether they hang together.
 #include "sim/cluster/drawn_graph.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kNoRange = "'{}' is no range that counts up, or more than 100000 names";
 constexpr std::size_t kMostEdges = 10'000'000;  // far above any machine, and fits in memory
 
-/// Each vertex points towards the representative of its component.
+/// A union-find structure: each vertex points towards the representative of its component.
 class Components {
  public:
   explicit Components(std::size_t count) : towards_(count) {
@@ -105,7 +105,7 @@ std::vector<DrawnGraph::Vertex> DrawnGraph::resolve(const std::string& text,
       if (!switches.empty()) proposal += fmt::format(", {}", contracted(switches));
     }
     object(key, fmt::format("there is no '{}' to link", name), proposal);
-    return {};  // the others of a range are as wrong
+    return {};  // one mistake is enough: the other names of a range are as wrong
   }
   return found;
 }
@@ -115,7 +115,8 @@ void DrawnGraph::add_links(const GraphLink& link, const std::string& key) {
   const auto to = resolve(link.to, key + ".to");
   if (edges_.size() + 2 * from.size() * to.size() > kMostEdges)
     return object(key, fmt::format("more than {} links", kMostEdges));
-  if (link.from == link.to && from.size() > 1) {  // each with each
+  // a range that is linked to itself: each name with each other
+  if (link.from == link.to && from.size() > 1) {
     for (std::size_t i = 0; i < from.size(); ++i) {
       for (std::size_t k = i + 1; k < to.size(); ++k) add_cable(from[i], to[k], link, key);
     }
@@ -127,7 +128,7 @@ void DrawnGraph::add_links(const GraphLink& link, const std::string& key) {
 }
 
 void DrawnGraph::add_cable(Vertex from, Vertex to, const GraphLink& link, const std::string& key) {
-  // Of a range one mistake says enough.
+  // One mistake says enough about all links of a range.
   if (!objections_.empty() && objections_.back().path == key) return;
   if (from == to) return object(key, fmt::format("a link from {} to itself", names_[from]));
   if (!cables_.insert(std::minmax(from, to)).second)
@@ -166,8 +167,8 @@ std::vector<int> DrawnGraph::components(std::size_t forwarding) const {
   return result;
 }
 
-/// The components that an end can send through; links between two ends are components of their own,
-/// with negative numbers.
+/// The components that an end can send through. A link between two ends is a component of its own,
+/// with a negative number.
 std::vector<int> DrawnGraph::touched(Vertex end, std::size_t forwarding,
                                      const std::vector<int>& component) const {
   if (!has_links(end)) return {};
@@ -181,7 +182,7 @@ std::vector<int> DrawnGraph::touched(Vertex end, std::size_t forwarding,
 }
 
 void DrawnGraph::require_routes(const std::vector<Vertex>& ends, std::size_t forwarding) {
-  if (!objections_.empty()) return;  // links may be missing for that reason
+  if (!objections_.empty()) return;  // a mistake may be the reason why links are missing
   const std::vector<int> component = components(forwarding);
   std::map<std::vector<int>, std::vector<std::string>> alike;
   for (const Vertex end : ends) alike[touched(end, forwarding, component)].push_back(names_[end]);

@@ -14,10 +14,10 @@
 
 namespace stepsim {
 
-/// What links may name besides switches.
+/// The ends that links may name besides switches.
 struct GraphEnds {
-  std::vector<std::string> names;  ///< "node 0", "node 0 nic 0", ...
-  std::string title;               ///< of all of them, for messages: "node 0..15"
+  std::vector<std::string> names;  ///< names of all ends: "node 0", "node 0 nic 0", ...
+  std::string title;               ///< all names in short, for messages: "node 0..15"
 };
 
 class DrawnGraph {
@@ -28,26 +28,26 @@ class DrawnGraph {
     BytesPerSecond width;
   };
 
-  /// `key` is that of the map with `switches` and `links`. What is wrong becomes an objection, and
-  /// is left out.
+  /// Reads a drawing. `key` is the key of the map that has `switches` and `links`. A mistake
+  /// becomes an objection, and what has it is left out.
   DrawnGraph(GraphEnds ends, const std::vector<std::string>& switches,
              const std::vector<GraphLink>& links, std::string key);
 
   const std::vector<Objection>& objections() const { return objections_; }
-  /// By vertex: the ends, then the switches.
+  /// Names by vertex: first the ends, then the switches.
   const std::vector<std::string>& names() const { return names_; }
   std::optional<Vertex> find(const std::string& name) const;
   bool is_switch(Vertex vertex) const { return vertex >= ends_; }
   bool has_links(Vertex vertex) const { return linked_[vertex]; }
-  /// By link: each cable has two, one after the other.
+  /// Directed edges by link: each cable has two, one after the other.
   const std::vector<Edge>& edges() const { return edges_; }
-  /// "leaf0 to spine"
+  /// The name of a link: "leaf0 to spine".
   std::string name_of(LinkId link) const;
 
-  /// Of the ends the first `forwarding` pass traffic on, as switches do.
+  /// The graph for routes. The first `forwarding` ends pass traffic on, as switches do.
   LinkGraph routes(std::size_t forwarding) const;
 
-  /// Adds an objection unless there is a route between each two of the ends.
+  /// Adds an objection unless there is a route between every two of the ends.
   void require_routes(const std::vector<Vertex>& ends, std::size_t forwarding);
 
  private:
@@ -69,7 +69,7 @@ class DrawnGraph {
   std::vector<Edge> edges_;
   std::vector<std::vector<LinkId>> out_;
   std::vector<bool> linked_;
-  std::set<std::pair<Vertex, Vertex>> cables_;  ///< lower vertex first
+  std::set<std::pair<Vertex, Vertex>> cables_;  ///< cables by their vertices, the lower one first
   std::vector<Objection> objections_;
 };
 

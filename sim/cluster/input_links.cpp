@@ -1,4 +1,4 @@
-// What limits a node's loaders, and all loaders together.
+// Adds links for what limits the loaders of a node, and all loaders together.
 #include "sim/cluster/input_links.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace stepsim {
 namespace {
 
-/// Adds links; none where the limit is 0.
+/// Adds links to a network; none where the limit is 0.
 class Limits {
  public:
   Limits(Network& network, SharedLinks& links) : network_(network), links_(links) {}
@@ -42,7 +42,7 @@ bool moves_bytes(const Storage& storage) {
 bool shares_cores(const Scenario& scenario) {
   const Host& host = scenario.host;
   if (!host.cores) return false;
-  // The process of a GPU is its own loader where there are no workers.
+  // Without workers the process of a GPU is its own loader.
   const double workers = scenario.data->workers > 0 ? scenario.data->workers : 1;
   return (host.threads + workers) * scenario.cluster.gpus_per_node > *host.cores;
 }

@@ -1,4 +1,4 @@
-// Best routes by Dijkstra's algorithm, once for each forwarding vertex that is a destination.
+// Finds best routes by Dijkstra's algorithm, once for each forwarding vertex that is a destination.
 #include "sim/cluster/link_graph.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace stepsim {
 namespace {
 
-/// How far something is: less is better.
+/// How far a vertex is from a destination: less is better.
 struct Reach {
   int hops = std::numeric_limits<int>::max();
   double width = 0;
@@ -25,7 +25,7 @@ Reach extended(const Reach& way, double width) {
 }
 constexpr Reach kHere{0, std::numeric_limits<double>::infinity()};
 
-/// Between forwarding vertices, against the direction of the links.
+/// The links between forwarding vertices, against their direction.
 using Reversed =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
                           boost::property<boost::edge_weight_t, double>>;
@@ -35,10 +35,10 @@ struct Edge {
   double width;
 };
 
-/// Where a route enters or leaves the part that forwards.
+/// The place where a route enters or leaves the part of the graph that forwards.
 struct Access {
   LinkGraph::Vertex at;
-  std::optional<LinkId> over;  ///< nullopt: the vertex itself forwards
+  std::optional<LinkId> over;  ///< the link that leads there; absent: the vertex itself forwards
 };
 
 }  // namespace
@@ -48,7 +48,8 @@ struct LinkGraph::Impl {
   std::vector<Edge> edges;
   std::vector<std::vector<LinkId>> out, in;
   Reversed reversed;
-  mutable std::unordered_map<Vertex, std::vector<Reach>> reaches;  ///< by destination
+  /// reach of every vertex, by destination
+  mutable std::unordered_map<Vertex, std::vector<Reach>> reaches;
 
   const std::vector<Reach>& reach_of(Vertex destination) const {
     const auto known = reaches.find(destination);
@@ -83,7 +84,8 @@ struct LinkGraph::Impl {
     return best;
   }
 
-  /// From a forwarding vertex to another; `choice` picks among equals, digit by digit.
+  /// Appends the route from one forwarding vertex to another; `choice` picks among equals, digit by
+  /// digit.
   void walk(Vertex from, Vertex to, std::size_t& choice, std::vector<LinkId>& route) const {
     const std::vector<Reach>& reach = reach_of(to);
     for (Vertex at = from; at != to;) {
@@ -101,7 +103,7 @@ struct LinkGraph::Impl {
     }
   }
 
-  /// All pairs of entrance and exit whose route is as good as the best.
+  /// All pairs of an entrance and an exit whose route is as good as the best.
   std::vector<std::pair<Access, Access>> best_ways(Vertex from, Vertex to) const {
     std::vector<std::pair<Access, Access>> best;
     Reach shortest;

@@ -18,18 +18,18 @@ class LinkGraph {
   using Vertex = std::uint32_t;
 
   LinkGraph();
-  /// A vertex that does not forward (a NIC, say) only begins and ends routes. Vertices count from
-  /// 0.
+  /// Adds a vertex. One that does not forward (a NIC, say) only begins and ends routes. Vertices
+  /// count from 0.
   Vertex add_vertex(bool forwards);
-  /// One direction. Links count from 0, too. REQUIRES: width > 0.
+  /// Adds a link in one direction. Links count from 0. REQUIRES: width > 0.
   LinkId add_link(Vertex from, Vertex to, BytesPerSecond width);
 
-  /// The links from one vertex to another in order; nullopt when there is no way. `choice` is the
+  /// The links from one vertex to another in order; absent when there is no way. `choice` is the
   /// number of the destination.
   std::optional<std::vector<LinkId>> route(Vertex from, Vertex to, std::size_t choice = 0) const;
 
   BytesPerSecond width(LinkId link) const;
-  /// The slowest link of a route.
+  /// The width of the slowest link of a route.
   BytesPerSecond width(const std::vector<LinkId>& route) const;
 
  private:

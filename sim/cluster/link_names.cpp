@@ -1,4 +1,4 @@
-// Patterns of link names.
+// Matches patterns with the names of links.
 #include "sim/cluster/link_names.hpp"
 
 #include <map>
@@ -11,7 +11,8 @@
 namespace stepsim {
 
 bool matches(std::string_view pattern, std::string_view text) {
-  // The last * and what it stands for so far: where the rest does not fit, it takes one more.
+  // `star` is the last * of the pattern, which stands for what was taken so far: where the rest
+  // does not fit, it takes one more character.
   std::size_t p = 0, t = 0, star = std::string_view::npos, taken = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -57,7 +58,8 @@ std::vector<LinkLoad> background_of(const Network& network) {
 }
 
 std::vector<Objection> link_name_objections(const Scenario& scenario) {
-  std::vector<std::pair<std::string, std::string>> patterns;  // where, and what it says
+  // the key of each pattern, and the pattern
+  std::vector<std::pair<std::string, std::string>> patterns;
   for (std::size_t i = 0; i < scenario.cluster.background.size(); ++i) {
     patterns.emplace_back(fmt::format("cluster.background[{}].links", i),
                           scenario.cluster.background[i].links);

@@ -9,27 +9,27 @@
 
 namespace stepsim {
 
-/// Whether the pattern is the text, a * standing for any text.
+/// Whether the pattern matches the text; a * stands for any text.
 bool matches(std::string_view pattern, std::string_view text);
 
-/// All links whose name matches, in order.
+/// All links whose name matches the pattern, in order.
 std::vector<LinkId> links_named(const std::string& pattern, const Network& network);
 
-/// What somebody may have meant who wrote a pattern that matches nothing: "did you mean 'leaf 3
+/// What somebody who wrote a pattern that matches nothing may have meant: "did you mean 'leaf 3
 /// up'?", or where to look.
 std::string proposal_for(const std::string& pattern, const Network& network);
 
-/// Others' load of one link.
+/// The load that others put on one link.
 struct LinkLoad {
   LinkId link = 0;
   BytesPerSecond rate;
 };
 
-/// The cluster's `background`, link by link; what several entries say of one adds up.
+/// The cluster's `background` by link; the loads of several entries on one link add up.
 std::vector<LinkLoad> background_of(const Network& network);
 
-/// Entries of `background` and `faults.slow_links` that name no link of the scenario, whose cluster
-/// must be sound.
+/// The entries of `background` and `faults.slow_links` that name no link of the scenario. REQUIRES:
+/// a sound cluster.
 std::vector<Objection> link_name_objections(const Scenario& scenario);
 
 }  // namespace stepsim

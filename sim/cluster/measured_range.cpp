@@ -1,4 +1,4 @@
-// A kernel's sizes against the range of its constants.
+// Compares a kernel's sizes with the range of its constants.
 #include "sim/cluster/measured_range.hpp"
 
 #include <cstdint>
@@ -53,7 +53,7 @@ std::string exit_of(const MemoryBound& kernel, const GpuProfile& gpu) {
                                      : "memory-bound kernel > " + text_of(range->most);
 }
 
-/// Those that were measured have one group.
+/// Where a convolution leaves what was measured: all convolutions that were have one group.
 std::string exit_of(const Convolution& convolution, const GpuProfile&) {
   return convolution.groups > 1 ? "convolution in groups" : "";
 }

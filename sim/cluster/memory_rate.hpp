@@ -12,11 +12,11 @@ namespace stepsim {
 
 struct MemoryClass {
   MemoryRate kind;
-  const char* name;  ///< its key in profiles
+  const char* name;  ///< key in profiles
   BytesPerSecond MemoryProfile::*rate;
 };
 
-/// In the order of MemoryRate.
+/// The memory classes, in the order of MemoryRate.
 inline constexpr MemoryClass kMemoryClasses[] = {
     {MemoryRate::elementwise, "elementwise", &MemoryProfile::elementwise},
     {MemoryRate::norm, "norm", &MemoryProfile::norm},

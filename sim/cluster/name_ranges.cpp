@@ -1,4 +1,4 @@
-// Writing ranges out, and together again.
+// Writes ranges out as names, and names back as ranges.
 #include "sim/cluster/name_ranges.hpp"
 
 #include <limits>
@@ -10,13 +10,13 @@ namespace stepsim {
 namespace {
 
 struct Range {
-  std::size_t begin, end;  ///< in the text
+  std::size_t begin, end;  ///< where the range stands in the text
   long first, last;
 };
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The first "A..B" of the text.
+/// The first range "A..B" of a text.
 std::optional<Range> find_range(const std::string& text) {
   const std::size_t dots = text.find("..");
   if (dots == std::string::npos) return std::nullopt;
@@ -26,11 +26,12 @@ std::optional<Range> find_range(const std::string& text) {
   if (begin == dots || end == dots + 2) return std::nullopt;
   constexpr std::size_t kMostDigits = 9;
   if (dots - begin > kMostDigits || end - dots - 2 > kMostDigits)
-    return Range{begin, end, 0, std::numeric_limits<int>::max()};  // longer than any
+    // a number too long to read is larger than any
+    return Range{begin, end, 0, std::numeric_limits<int>::max()};
   return Range{begin, end, std::stol(text.substr(begin)), std::stol(text.substr(dots + 2))};
 }
 
-/// "node 3" as "node " and 3; nullopt without a number at the end.
+/// "node 3" as "node " and 3; absent without a number at the end.
 std::optional<std::pair<std::string, long>> numbered(const std::string& name) {
   std::size_t digits = name.size();
   while (digits > 0 && is_digit(name[digits - 1])) --digits;

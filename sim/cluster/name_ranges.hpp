@@ -7,11 +7,11 @@
 
 namespace stepsim {
 
-/// The names that a text with ranges stands for, in order; nullopt when a range counts down, or
-/// when they are more than 100 000.
+/// The names that a text with ranges stands for, in order; absent when a range counts down, or when
+/// there are more than 100 000 names.
 std::optional<std::vector<std::string>> expanded(const std::string& text);
 
-/// The other way round: "node 0..3, spine".
+/// Names in short, with ranges where they count on: "node 0..3, spine".
 std::string contracted(const std::vector<std::string>& names);
 
 }  // namespace stepsim

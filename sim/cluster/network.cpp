@@ -1,4 +1,4 @@
-// Links and routes of a cluster.
+// Lays out the links and routes of a cluster.
 #include "sim/cluster/network.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,8 @@
 namespace stepsim {
 namespace {
 
-/// The registered topology of that name, which has nothing against the cluster.
+/// The registered topology called `name`. Throws UserError where it is unknown or does not fit the
+/// cluster.
 template <class T>
 const T& fitting(const std::string& name, const Cluster& cluster) {
   const T* topology = Registry<T>::find(name);
@@ -20,7 +21,8 @@ const T& fitting(const std::string& name, const Cluster& cluster) {
   return *topology;
 }
 
-// From NIC to NIC below one switch. There is a route for each pair of ranks that exchange.
+// The links of a route from NIC to NIC below one switch. There is a route for each pair of ranks
+// that exchange.
 constexpr std::size_t kUsualRoute = 2;
 
 void append(std::vector<LinkId>& route, const std::vector<LinkId>& more) {

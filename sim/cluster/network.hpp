@@ -1,5 +1,5 @@
-// The cluster's network as links and routes: those inside each node, NICs, the switch links that a
-// topology adds, and what is added besides: storage.
+// The cluster's network as links and routes: links inside each node, NICs, the switch links that a
+// topology adds, and links that others add, such as those of storage.
 //
 // A GPU reaches other nodes through NIC `gpu * nics / gpus_per_node` of its node. Nodes are alike:
 // their links have the same numbers, one node after the other.
@@ -17,55 +17,58 @@ namespace stepsim {
 
 /// One direction of something that transfers share.
 struct Link {
-  BytesPerSecond bandwidth;  ///< payload that it carries
+  BytesPerSecond bandwidth;  ///< payload that the link carries
   bool operator==(const Link&) const = default;
 };
 
 class Network {
  public:
-  /// Keeps a pointer to the cluster. Throws UserError when a topology is unknown or does not fit.
+  /// Lays out the links of a cluster and keeps a pointer to it. Throws UserError when a topology is
+  /// unknown or does not fit.
   explicit Network(const Cluster& cluster);
 
   const std::vector<Link>& links() const { return links_; }
   void set_bandwidth(LinkId link, BytesPerSecond bandwidth) { links_[link].bandwidth = bandwidth; }
-  /// "node 3 nic 5 up"; made when asked for.
+  /// The name of a link, made when asked for: "node 3 nic 5 up".
   std::string name_of(LinkId link) const;
-  /// What the link leads from and to: "node 3 nic 5", "leaf 1". One side of a NIC's link is what
-  /// its cable is plugged into.
+  /// What a link leads from and to: "node 3 nic 5", "leaf 1". One side of a NIC's link is what its
+  /// cable is plugged into.
   std::pair<std::string, std::string> ends_of(LinkId link) const;
 
-  /// "node 3 nic 5"
+  /// The name of a port: "node 3 nic 5".
   static std::string name_of(Port port);
-  /// Links inside nodes come first, then those of NICs, of switches, and storage.
+  /// The first link of a NIC. Links inside nodes come first, then those of NICs, of switches, and
+  /// storage.
   LinkId first_nic() const { return nics_; }
   LinkId first_switch() const { return switches_; }
-  /// Of a NIC's link: the NIC, and whether the link leads out of it.
+  /// The NIC that a NIC's link belongs to; `is_up` says whether the link leads out of it.
   Port port_at(LinkId link) const;
   bool is_up(LinkId link) const { return (link - nics_) % 2 == 0; }
 
   int node_of(int rank) const { return rank / cluster_->gpus_per_node; }
   Port port_of(int rank) const;
-  /// The links from one rank to another: inside a node its own, else by way of their NICs.
+  /// The links from one rank to another: inside a node the node's own, else through their NICs.
   std::vector<LinkId> route(int from_rank, int to_rank) const;
-  /// The same for two ranks of one node.
+  /// The links from one rank to another of the same node.
   std::vector<LinkId> inside(int from_rank, int to_rank) const;
-  /// From NIC to NIC; empty inside a node.
+  /// The links from NIC to NIC; empty inside a node.
   std::vector<LinkId> route(Port from, Port to) const;
-  /// Appends it.
+  /// Appends the links from NIC to NIC to `route`.
   void add_route(Port from, Port to, std::vector<LinkId>& route) const;
-  /// Between a rank and its NIC, inside its node; empty where no other traffic could be.
+  /// The links between a rank and its NIC, inside its node; empty where no other traffic can be on
+  /// them.
   std::vector<LinkId> to_nic(int rank) const;
   std::vector<LinkId> from_nic(int rank) const;
-  /// The rings over ranks of one node, of which there are at least two; their `gpus` are ranks.
+  /// The rings over ranks of one node; their `gpus` are ranks. REQUIRES: at least two ranks.
   std::vector<Ring> rings(const std::vector<int>& ranks) const;
-  /// Numbers of the regions of the fabric that hold the node (Wiring::regions).
+  /// The numbers of the fabric's regions that hold the node (Wiring::regions).
   std::vector<int> regions(int node) const;
 
   /// The link by which the rank's NIC receives. REQUIRES: the cluster has NICs.
   LinkId nic_in(int rank) const { return nic(port_of(rank), false); }
-  /// The one by which it sends.
+  /// The link by which the rank's NIC sends. REQUIRES: the cluster has NICs.
   LinkId nic_out(int rank) const { return nic(port_of(rank), true); }
-  /// A link that no route crosses: of storage, of cores.
+  /// A link that no route crosses, such as one of storage or of cores.
   struct Added {
     std::string name, from, to;
   };
@@ -77,7 +80,7 @@ class Network {
  private:
   void add_fabric(const Fabric& fabric);
   LinkId nic(Port port, bool up) const;
-  /// Links of a node as those of this one.
+  /// The links of one node, as numbers of the links of `node`.
   std::vector<LinkId> of_node(int node, std::vector<LinkId> links) const;
   LinkId links_of_node() const { return static_cast<LinkId>(node_.capacities.size()); }
 
@@ -85,9 +88,9 @@ class Network {
   NodeWiring node_;
   Wiring fabric_;
   std::vector<Link> links_;
-  LinkId nics_ = 0;  ///< where the links of that kind begin
+  LinkId nics_ = 0;  ///< where the links of NICs begin; `switches_` is where those of switches do
   LinkId switches_ = 0;
-  std::vector<Added> added_;  ///< the last ones
+  std::vector<Added> added_;  ///< the last of the links
 };
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// Routes and rings of drawn nodes.
+// Finds routes and rings of drawn nodes.
 #include "sim/cluster/node_graph.hpp"
 
 #include <memory>
@@ -13,7 +13,7 @@
 namespace stepsim {
 namespace {
 
-/// Vertices: GPUs, then NICs, then switches.
+/// The ends of a node's drawing: vertices count GPUs, then NICs, then switches.
 GraphEnds ends_of(const Cluster& cluster) {
   GraphEnds ends;
   const auto add = [&](const char* what, int count) {
@@ -29,7 +29,7 @@ DrawnGraph graph_of(const NodeDrawing& drawing, const Cluster& cluster) {
   return {ends_of(cluster), drawing.switches, drawing.links, "cluster.node_topology"};
 }
 
-/// What the functions of the wiring share.
+/// What the functions of one wiring share.
 struct Node {
   DrawnGraph graph;
   LinkGraph among_gpus, over_switches;

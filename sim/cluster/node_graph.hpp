@@ -8,21 +8,21 @@
 
 namespace stepsim {
 
-/// Links join "gpu 0..7", "nic 0..3" and switches, which also stand for CPUs.
+/// A drawing of a node. Links join "gpu 0..7", "nic 0..3" and switches, which also stand for CPUs.
 struct NodeDrawing {
   std::vector<std::string> switches;
   std::vector<GraphLink> links;
 };
 
-/// GPUs pass on what GPUs send to each other, over the fewest links, then the widest; what goes to
-/// a NIC only crosses switches. A NIC without a link is not looked at.
-/// REQUIRES: no objections to the drawing.
+/// The wiring of a drawn node. GPUs pass on what GPUs send to each other, over the fewest links,
+/// then the widest; what goes to a NIC crosses switches only. A NIC without a link is not looked
+/// at. REQUIRES: no objections to the drawing.
 NodeWiring wiring_of(const NodeDrawing& drawing, const Cluster& cluster);
 
 /// What is wrong with a drawing that the scenario states.
 std::vector<Objection> objections_to(const NodeDrawing& drawing, const Cluster& cluster);
 
-/// The first GPU that uses the NIC: built-in drawings put both below one switch.
+/// The first GPU that uses a NIC: built-in drawings put both below one switch.
 int first_gpu_of(int nic, const Cluster& cluster);
 
 }  // namespace stepsim

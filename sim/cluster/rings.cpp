@@ -1,4 +1,4 @@
-// Search for rings: a widest Hamiltonian cycle by backtracking, bounded in steps.
+// Searches for rings: a widest Hamiltonian cycle by backtracking, bounded in steps.
 //
 // NCCL's search (NVIDIA/nccl src/graph/search.cc) also looks for as many channels as the links
 // carry, at one speed for all; here each ring has the width that its links allow.
@@ -13,10 +13,11 @@ namespace {
 
 using Widths = std::vector<std::vector<double>>;
 
-constexpr int kMostSteps = 100'000;  // per cycle that is looked for; nodes have few GPUs
-constexpr double kLeast = 0.25;      // a narrower ring than that share of the first is not worth it
+constexpr int kMostSteps = 100'000;  // steps for one cycle; nodes have few GPUs
+// a ring that has less than this share of the first one's width is not worth it
+constexpr double kLeast = 0.25;
 
-/// Looks for a cycle through all GPUs over links of at least a width.
+/// A search for a cycle through all GPUs over links of at least one width.
 class CycleSearch {
  public:
   CycleSearch(const Widths& widths, double least) : widths_(widths), least_(least) {
@@ -57,7 +58,7 @@ struct Cycle {
   std::vector<std::size_t> path;
 };
 
-/// The widest cycle; width 0 when there is none.
+/// The widest cycle; its width is 0 when there is none.
 Cycle widest_cycle(const Widths& widths) {
   std::set<double, std::greater<>> levels;
   for (const auto& row : widths) levels.insert(row.begin(), row.end());
@@ -73,7 +74,8 @@ void take(Widths& widths, const Cycle& cycle) {
   for (std::size_t i = 0; i < cycle.path.size(); ++i) {
     const std::size_t a = cycle.path[i], b = cycle.path[(i + 1) % cycle.path.size()];
     widths[a][b] -= cycle.width;
-    if (cycle.path.size() > 2) widths[b][a] -= cycle.width;  // else it comes by there as well
+    // a ring of two comes by here a second time
+    if (cycle.path.size() > 2) widths[b][a] -= cycle.width;
   }
 }
 

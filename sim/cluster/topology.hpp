@@ -20,7 +20,7 @@ namespace stepsim {
 
 using LinkId = std::uint32_t;
 
-/// A place where a transfer enters or leaves the fabric.
+/// A place where a transfer enters or leaves the fabric: a NIC of a node.
 struct Port {
   int node = 0;
   int nic = 0;
@@ -29,32 +29,32 @@ struct Port {
 /// A topology laid out for one cluster. Links count from 0 and have one direction each.
 struct Wiring {
   std::vector<BytesPerSecond> capacities;  ///< payload of each link
-  /// What users call the link: "leaf 3 up".
+  /// The name that users call a link: "leaf 3 up".
   std::function<std::string(LinkId)> name_of = nullptr;
-  /// What it leads from and to: "leaf 3", "spine".
+  /// What a link leads from and to: "leaf 3", "spine".
   std::function<std::pair<std::string, std::string>(LinkId)> ends_of = nullptr;
-  /// What the port's cable is plugged into: "leaf 3"; or what links call the port: "node 3".
+  /// What a port's cable is plugged into: "leaf 3"; or what links call the port: "node 3".
   std::function<std::string(Port)> switch_of = nullptr;
-  /// Appends the links from one port to another of another node, in order.
+  /// Appends the links from one port to another node's port, in order.
   std::function<void(Port from, Port to, std::vector<LinkId>& route)> route = nullptr;
-  /// Numbers of the regions that hold the node, from the smallest: of its leaf, of its pod. Regions
-  /// are of neighbouring nodes, and what leaves one crosses the same links wherever in a larger one
-  /// it goes; all nodes have as many. {}: no levels.
+  /// The numbers of the regions that hold a node, from the smallest: the one of its leaf, the one
+  /// of its pod. A region is of neighbouring nodes. What leaves it crosses the same links wherever
+  /// in a larger region it goes. All nodes have equally many; {}: there are no levels.
   std::function<std::vector<int>(int node)> regions = nullptr;
 };
 
 struct Topology {
   std::string_view name;
   std::string_view description;
-  /// Which it reads of the keys in describe_topology (sim/scenario/describe/describe_cluster.hpp).
+  /// The keys in describe_topology (sim/scenario/describe/describe_cluster.hpp) that it reads.
   std::vector<std::string> keys;
-  /// What does not fit; nullptr: everything does. Called with clusters whose keys are sound.
+  /// What does not fit the cluster; nullptr: everything does. REQUIRES: keys that are sound.
   std::vector<Objection> (*objections)(const Cluster& cluster) = nullptr;
-  /// REQUIRES: no objections.
+  /// Lays out the links for a cluster. REQUIRES: no objections.
   Wiring (*lay_out)(const Cluster& cluster);
 };
 
-/// Payload of one NIC.
+/// The payload of one NIC.
 inline BytesPerSecond nic_payload(const Fabric& fabric) {
   return fabric.bandwidth * fabric.efficiency;
 }

@@ -1,4 +1,4 @@
-// Rows by their job, their ways by what is predicted of them.
+// Gathers rows by their job, and ways by what is predicted of them.
 #include "sim/validation/choices.hpp"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace {
 /// One way to do a job, and the first of its rows.
 struct Way {
   std::size_t row = 0;
-  double predicted = 0, measured = 0;  ///< seconds
+  double predicted = 0, measured = 0;  ///< seconds of a step, the mean of the way's rows
 };
 
-/// Of rows of one job, in the order of their predictions.
+/// The ways in which the rows of one job were done, in the order of their predictions.
 std::vector<Way> ways_of(const std::vector<std::size_t>& members,
                          const std::vector<ValidationRow>& rows) {
   std::map<double, std::vector<std::size_t>> alike;

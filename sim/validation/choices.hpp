@@ -16,7 +16,8 @@ namespace stepsim {
 
 struct ValidationRow;
 
-/// By how much the slower of two ways was measured to be slower: 0.02 is 2 %. The last has no end.
+/// The classes of pairs of ways, by how much slower the slower way was measured: each value begins
+/// a class (0.02 is 2 %), and the last class has no end.
 inline constexpr std::array kPairsFrom{0.0, 0.02, 0.05, 0.1};
 
 struct PairOrder {
@@ -25,29 +26,31 @@ struct PairOrder {
 
 /// A choice by prediction, and what it would have cost.
 struct Choice {
-  std::size_t chosen = 0, best = 0;  ///< rows: predicted to be the fastest, and measured
-  double loss = 0;                   ///< measured time of the chosen over the best's, less one
+  /// two rows: the one predicted to be the fastest, and the one measured to be
+  std::size_t chosen = 0, best = 0;
+  double loss = 0;  ///< measured time of the chosen row over that of the best, less one
 };
 
 struct Choices {
-  int jobs = 0;           ///< that were done in two ways or more
-  int ways = 0;           ///< of all jobs
-  int fastest = 0;        ///< jobs whose way that is predicted to be the fastest was it
-  double loss = 0;        ///< mean over jobs; of ways that are predicted alike, their mean
-  double blind_loss = 0;  ///< the same of a way taken blindly, each as likely
+  int jobs = 0;     ///< jobs that were done in two ways or more
+  int ways = 0;     ///< ways of all jobs together
+  int fastest = 0;  ///< jobs where the way that is predicted to be the fastest is the fastest
+  /// mean loss of the jobs; where several ways are predicted alike, the mean of their losses counts
+  double loss = 0;
+  double blind_loss = 0;  ///< mean loss where every way of a job is as likely to be chosen
   Choice worst;           ///< the choice with the largest loss
-  std::array<PairOrder, kPairsFrom.size()> pairs;  ///< of ways of one job, by `kPairsFrom`
+  std::array<PairOrder, kPairsFrom.size()> pairs;  ///< pairs of ways of one job, by `kPairsFrom`
 };
 
-/// Of the rows with a prediction, of each suite by itself; without those that are known not to be
-/// met unless `with_known`. Runs that are predicted alike were done in one way, measured again:
-/// they count as one, with the mean of their times.
+/// The choices that predictions make among the rows with a prediction, each suite by itself. Rows
+/// that are known not to be met are left out unless `with_known`. Runs that are predicted alike
+/// were done in one way and measured again: they count as one, with the mean of their times.
 Choices choices_of(const std::vector<ValidationRow>& rows, bool with_known);
 
-/// Of one suite, or of none in particular.
+/// The choices as a suite's record keeps them; `suite` is empty for no suite in particular.
 RecordedChoices recorded(const std::string& suite, bool with_known, const Choices& choices);
 
-/// Of all those suites together, each job as much as another.
+/// The choices of all suites together; each job counts as much as another.
 RecordedChoices sum_of(const std::vector<RecordedChoices>& choices);
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// Means and quantiles of absolute values.
+// Takes means and quantiles of absolute values.
 #include "sim/validation/errors.hpp"
 
 #include <algorithm>

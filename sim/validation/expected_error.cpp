@@ -1,4 +1,4 @@
-// Widening from a run's own kind to all that can be compared with it.
+// Widens the kind of runs from a run's own to all that can be compared with it.
 #include "sim/validation/expected_error.hpp"
 
 #include <algorithm>
@@ -25,20 +25,20 @@ const std::vector<std::vector<Trait>>& widening() {
 }
 
 bool is_like(const RunTraits& a, const RunTraits& b, const std::vector<Trait>& shared) {
-  // Of two devices without tensor cores one says nothing of the other, nor of GPUs.
+  // The errors of one device without tensor cores say nothing about another one, nor about GPUs.
   if ((a.generation == kNoGeneration || b.generation == kNoGeneration) && a.gpu != b.gpu)
     return false;
   return std::all_of(shared.begin(), shared.end(),
                      [&](const Trait trait) { return a.*trait == b.*trait; });
 }
 
-/// Numbers that do not count the same.
+/// Numbers that count differently.
 using Weighted = std::vector<std::pair<double, double>>;  // value and weight
 
-/// The least value that with all below it has that share of the weight: one of the values, as
-/// definition 1 of Hyndman and Fan 1996 where all weigh the same. How to go between two values that
-/// weigh differently is not settled, so this is not interpolated_quantile() of
-/// sim/core/quantile.hpp. REQUIRES: not empty.
+/// The least value that has at least `share` of the weight together with all values below it. It is
+/// one of the values, as definition 1 of Hyndman and Fan 1996 where all weights are equal. How to
+/// go between two values that weigh differently is not settled, so this is not
+/// interpolated_quantile() of sim/core/quantile.hpp. REQUIRES: not empty.
 double weighted_quantile(Weighted values, double share) {
   std::sort(values.begin(), values.end());
   double all = 0, below = 0;

@@ -1,4 +1,4 @@
-// Limits and records.
+// Compares with limits and with records.
 #include "sim/validation/judgement.hpp"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ RecordedErrors record_of(const std::string& suite, const std::string& name,
 
 int not_fitting(const RecordedErrors& group) { return group.not_fitting.value_or(0); }
 
-/// What survives being written with two decimals of a per cent.
+/// The part of an error that survives being written with two decimals of a per cent.
 double rounded(double share) { return std::round(share * 1e4) / 1e4; }
 
 }  // namespace
@@ -52,7 +52,7 @@ double rounded(double share) { return std::round(share * 1e4) / 1e4; }
 std::vector<SuiteLimit> limits_of(const Score& score, const Tolerance& tolerance) {
   const Errors& e = score.expected;
   std::vector<SuiteLimit> list;
-  if (e.count == 0) return list;  // nothing to judge
+  if (e.count == 0) return list;  // without errors there is nothing to judge
   const auto add = [&](const char* name, std::optional<double> limit, double actual) {
     if (limit) list.push_back({name, *limit, actual});
   };
@@ -93,7 +93,7 @@ std::vector<Breach> breaches_of(const std::vector<ValidationRow>& rows, const Sc
 std::vector<RecordedErrors> recorded(const std::string& suite, const Score& score) {
   std::vector<RecordedErrors> list;
   const auto add = [&](const std::string& name, const std::string& value, const Errors& errors) {
-    // No row of it was predicted: there are no errors that a later version could be worse than.
+    // A suite without a predicted row has no errors that a later version could be worse than.
     if (errors.count > 0) list.push_back(record_of(suite, name, value, errors));
   };
   add("", "", score.all);

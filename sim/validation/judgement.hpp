@@ -13,40 +13,42 @@ namespace stepsim {
 struct Breach {
   std::string suite;
   std::string sentence;
-  std::string file;  ///< empty: the suite as a whole
+  std::string file;  ///< file of the row; empty: the breach is about the suite as a whole
   int line = 0;
-  std::string limit = {};  ///< "median": of the suite as a whole
+  std::string limit = {};  ///< the limit that the suite as a whole breaks: "median"
 };
 
-/// Each limit that is stated, of the rows that are expected to be met. `row` is the largest error.
+/// The limits that a suite states, for the rows that are expected to be met. `row` is the largest
+/// error.
 std::vector<SuiteLimit> limits_of(const Score& score, const Tolerance& tolerance);
 
-/// Rows that have no prediction or break the limit of a row, and limits of the whole that are
-/// broken. Rows that are known do neither. `is_whole`: false for a part of a suite's rows, of which
-/// only rows are judged.
+/// The rows that have no prediction or break the limit of a row, and the limits of the whole suite
+/// that are broken. Rows that are known not to be met break nothing. `is_whole` is false for a part
+/// of a suite's rows, of which only rows are judged.
 std::vector<Breach> breaches_of(const std::vector<ValidationRow>& rows, const Score& score,
                                 const Tolerance& tolerance, bool is_whole);
 
-/// What a suite's score leaves in the record: errors of all rows, also of those that are known.
+/// What a suite's score leaves in the record: errors of all rows, those that are known not to be
+/// met among them.
 std::vector<RecordedErrors> recorded(const std::string& suite, const Score& score);
 
-/// A group may get worse by 0.3 points and a twentieth of its mean, which is what a change of the
-/// kernels' constants by less than their own error does (judgement). Groups that the record does
-/// not have are breaches too, and so are more rows of a suite that are predicted not to fit in
-/// memory.
+/// The groups that got worse than the record. A group may get worse by 0.3 points and a twentieth
+/// of its mean, as it does when the kernels' constants change by less than their own error
+/// (judgement). Groups that the record does not have are breaches too, and so are more rows of a
+/// suite that are predicted not to fit in memory.
 inline constexpr double kMarginPoints = 0.003, kMarginShare = 0.05;
 std::vector<Breach> worse_than(const std::vector<RecordedErrors>& record,
                                const std::vector<RecordedErrors>& now);
 
-/// The same of choices: what they lose may grow by the same 0.3 points.
+/// The suites whose choices lose more than in the record; the loss may grow by 0.3 points.
 std::vector<Breach> worse_than(const std::vector<RecordedChoices>& record,
                                const std::vector<RecordedChoices>& now);
 
-/// One line for each group whose mean is another than in the record; empty when none is.
+/// One line for each group whose mean differs from the record; empty when none does.
 std::string difference(const std::vector<RecordedErrors>& record,
                        const std::vector<RecordedErrors>& now);
 
-/// `record` with what its suites are now; suites that were not scored stay.
+/// `record`, with the suites in `now` replaced; suites that were not scored stay.
 std::vector<RecordedErrors> updated(const std::vector<RecordedErrors>& record,
                                     const std::vector<RecordedErrors>& now);
 
@@ -54,12 +56,14 @@ std::vector<RecordedErrors> updated(const std::vector<RecordedErrors>& record,
 std::string difference(const std::vector<RecordedChoices>& record,
                        const std::vector<RecordedChoices>& now);
 
-/// As `updated` of errors, for choices; of `scored`, suites of which there may be none now.
+/// `record`, with the choices of the suites `scored` replaced by those in `now`, which may have
+/// none for a suite.
 std::vector<RecordedChoices> updated(const std::vector<RecordedChoices>& record,
                                      const std::vector<RecordedChoices>& now,
                                      const std::vector<std::string>& scored);
 
-/// Both of a suite's score, or none where no job was measured in two ways.
+/// The choices of a suite's score, with and without the rows that are known not to be met; empty
+/// where no job was measured in two ways.
 std::vector<RecordedChoices> recorded_choices(const std::string& suite, const Score& score);
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// Pairs within suites.
+// Makes pairs of runs within suites.
 #include "sim/validation/pair_errors.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
-/// Of one suite.
+/// The runs of one suite on both sides of a pair.
 struct Sides {
   std::vector<Run> first, second;
 };

@@ -1,4 +1,4 @@
-// Rows gathered by kind, and one record against another.
+// Gathers rows by kind, and compares one record with another.
 #include "sim/validation/recorded_runs.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace stepsim {
 namespace {
 
-/// What tells one entry from another.
+/// The key that tells one entry of the record from another.
 using Kind = std::tuple<std::string, RunTraits, std::string>;
 using Kinds = std::map<Kind, std::vector<double>>;
 
@@ -44,7 +44,7 @@ std::string title_of(const Kind& kind) {
                      known.empty() ? "" : ", known");
 }
 
-/// As the record writes it.
+/// A mean error as the record writes it.
 std::string mean_of(const std::vector<double>& errors) {
   return fmt::format("{:.2f} %", 100 * errors_of(errors).mean);
 }

@@ -1,4 +1,4 @@
-// What validated rows leave in the record of runs.
+// The record of runs: what validated rows leave in it.
 #pragma once
 
 #include <string>
@@ -9,15 +9,16 @@
 
 namespace stepsim {
 
-/// The rows that have a prediction, by suite, traits and why they are known. Sorted.
+/// The entries of the rows that have a prediction, by suite, traits and the reason for which they
+/// are known. Sorted.
 std::vector<RecordedRuns> recorded_runs(const std::vector<ValidationRow>& rows);
 
-/// `record` with what its suites are now; suites that were not scored stay. Sorted.
+/// `record`, with the suites in `now` replaced; suites that were not scored stay. Sorted.
 std::vector<RecordedRuns> updated(const std::vector<RecordedRuns>& record,
                                   const std::vector<RecordedRuns>& now);
 
-/// One line for each kind of run whose mean or number is another than in the record; empty when
-/// none is.
+/// One line for each kind of run whose mean or number differs from the record; empty when none
+/// does.
 std::string difference(const std::vector<RecordedRuns>& record,
                        const std::vector<RecordedRuns>& now);
 

@@ -1,4 +1,4 @@
-// One function a trait.
+// Finds each trait by one function.
 #include "sim/validation/run_traits.hpp"
 
 #include <algorithm>
@@ -10,14 +10,15 @@
 namespace stepsim {
 namespace {
 
-/// CPUs, and GPUs of before, have no product in tiles.
+/// Whether the GPU has tensor cores: CPUs and older GPUs have no products in tiles.
 bool has_tensor_cores(const GpuProfile& gpu) {
   return std::any_of(gpu.gemm.begin(), gpu.gemm.end(), [](const GemmProfile& gemm) {
     return std::holds_alternative<TiledGemm>(gemm.form);
   });
 }
 
-/// a100 of a100-80, and of a profile that `calibrate fit` called a100-sxm4-80gb.
+/// The family of a GPU: a100 for a100-80, and for a profile that `calibrate fit` called
+/// a100-sxm4-80gb.
 std::string family_of(const GpuProfile& gpu) {
   std::string name = gpu.name.substr(0, gpu.name.find('-'));
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -39,8 +40,8 @@ const char* generation_of(const GpuProfile& gpu) {
   return "";
 }
 
-/// Of a model with adapters most of what a step does to weights is left out, and small kernels
-/// stand in its place: its errors are others than those of the model by itself.
+/// The kind of a model. A model with adapters is a kind of its own: a step leaves out most of what
+/// it does to weights, and small kernels stand in its place, so that its errors are others.
 const char* kind_of(const Scenario& scenario) {
   const bool has_adapters = scenario.training.lora.has_value();
   return std::visit(Overloaded{[&](const Transformer& t) {
@@ -54,9 +55,10 @@ const char* kind_of(const Scenario& scenario) {
                     scenario.model.shape);
 }
 
-/// Tokens x hidden^2 of a layer on a GPU up to which the host may set the pace. Its products, 24
-/// FLOPs for each, take 0.8 ms forward on an A100 and three times that again and backward; vTrain's
-/// layers of one node take 2.8 to 5 ms for all of it, however small they are.
+/// The tokens x hidden^2 of a layer on one GPU up to which the host may set the pace. Such a
+/// layer's products, 24 FLOPs for each, take 0.8 ms forward on an A100, and three times as long
+/// recomputed and backward; vTrain's layers of one node take 2.8 to 5 ms for all of them, however
+/// small they are.
 constexpr std::int64_t kSmallLayer = std::int64_t{1} << 33;
 
 const char* layers_of(const Scenario& scenario) {

@@ -1,4 +1,4 @@
-// What kind of run a scenario is, as far as errors of predictions go by it.
+// The traits of a scenario by which errors of predictions differ.
 #pragma once
 
 #include "sim/scenario/scenario.hpp"

@@ -1,4 +1,4 @@
-// Means, quantiles, groups, and what stands out.
+// Takes means, quantiles and groups, and finds what stands out.
 #include "sim/validation/score.hpp"
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 namespace stepsim {
 namespace {
 
-/// A part of a step that is this much larger than in the median row stands out. Judgement: half of
-/// the errors that one asks about.
+/// A part of a step stands out where its share is so much larger than in the median row. Judgement:
+/// half of the errors that one asks about.
 constexpr double kStandsOut = 0.05;
-/// Above it allocators begin to try again (the rows of docs/accuracy.md that are named for it need
-/// 93 % and more). Judgement.
+/// The share of memory above which allocators begin to try again. Judgement: the rows of
+/// docs/accuracy.md that are named for it need 93 % and more.
 constexpr double kNearlyFull = 0.9;
 
 std::optional<double> number_of(const std::string& text) {
@@ -45,7 +45,7 @@ std::vector<Members> groups_of(const std::vector<ValidationRow>& rows) {
       if (row.known.empty()) found->expected.push_back(row.error());
     }
   }
-  // Values that are numbers ascend, others stay in their order.
+  // Values that are numbers ascend; other values stay in their order.
   const auto rank = [&](const Members& group) {
     return std::find(names.begin(), names.end(), group.name) - names.begin();
   };

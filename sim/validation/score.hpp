@@ -1,4 +1,4 @@
-// How far predictions are from measurements: errors of rows, of groups of them, of suites.
+// How far predictions are from measurements: errors of rows, of groups of rows, of suites.
 //
 // An error is predicted / measured - 1, so that it is positive where a prediction is too slow.
 #pragma once
@@ -19,58 +19,59 @@ namespace stepsim {
 /// What a simulation says about a run.
 struct Prediction {
   Seconds step;
-  CauseSeconds breakdown{};  ///< of the slowest stage; sums to `step`
-  double memory_share = 0;   ///< peak over capacity
+  CauseSeconds breakdown{};  ///< time of a step on the slowest stage, by cause; sums to `step`
+  double memory_share = 0;   ///< peak memory over capacity
 };
 
 /// A measured run and what became of it.
 struct ValidationRow {
   std::string suite;
   std::string label;
-  std::string file;  ///< where it stands
+  std::string file;  ///< file that has the row
   int line = 0;
-  std::optional<Seconds> measured;  ///< absent: not readable, and then nothing is predicted
+  std::optional<Seconds> measured;  ///< absent: the row cannot be read, and nothing is predicted
   std::optional<Prediction> predicted;
-  std::string reason;  ///< why there is no prediction
-  std::string known;   ///< why it is not expected to be met; empty: it is
-  std::vector<std::pair<std::string, std::string>> groups;  ///< name and value
-  RunTraits traits;                                         ///< where there is a prediction
-  std::string job;                                          ///< of sim/scenario/job.hpp, likewise
+  std::string reason;  ///< why there is no prediction; empty: there is one
+  std::string known;   ///< why the row is not expected to be met; empty: it is
+  std::vector<std::pair<std::string, std::string>> groups;  ///< pairs of name and value
+  RunTraits traits;                                         ///< set where there is a prediction
+  std::string job;  ///< the job (sim/scenario/job.hpp), set where there is a prediction
 
-  /// It ran, so that it fitted: where it is predicted not to, the prediction of its memory is
-  /// wrong.
+  /// Whether the prediction says that the run does not fit in memory. The run was measured, so that
+  /// it did fit: the prediction of its memory is wrong.
   bool is_refused_by_memory() const { return predicted && predicted->memory_share > 1; }
-  /// REQUIRES: a prediction.
+  /// The relative error of the prediction. REQUIRES: a prediction.
   double error() const { return predicted->step / *measured - 1; }
 };
 
-/// Rows that share a value: "gpu" and "a100-80".
+/// The errors of the rows that share a value, such as "a100-80" of "gpu".
 struct GroupScore {
   std::string name, value;
   Errors all, expected;  ///< `expected`: without rows that are known not to be met
 };
 
-/// A limit, and whether it was kept.
+/// A limit of a suite, and whether it was kept.
 struct SuiteLimit {
-  std::string name;  ///< "median"
+  std::string name;  ///< name of the limit: "median"
   double limit = 0, actual = 0;
   bool holds() const { return actual <= limit; }
 };
 
 struct Score {
   Errors all, expected;
-  Choices choices, expected_choices;     ///< as `all` and `expected`
-  std::vector<GroupScore> groups;        ///< by name as suites have them, by value in its order
-  std::vector<std::size_t> worst;        ///< rows by their absolute error, the largest first
+  /// choices over the rows of `all`, and over those of `expected`
+  Choices choices, expected_choices;
+  std::vector<GroupScore> groups;  ///< in the suite's order of names and, for each name, of values
+  std::vector<std::size_t> worst;  ///< rows by their absolute error, the largest first
   std::vector<std::size_t> unpredicted;  ///< rows without a prediction
   std::vector<std::size_t> not_fitting;  ///< rows that are predicted not to fit in memory
 };
 
-/// The score of those rows, and at most `worst` of the worst.
+/// The score of the rows; it names at most `worst` of the worst.
 Score score_of(const std::vector<ValidationRow>& rows, std::size_t worst = 10);
 
-/// What stands out in a row's breakdown beside those of the others: "pipeline bubble 21 % of the
-/// step (median row 3 %)"; else its largest part. REQUIRES: a prediction.
+/// The part of a row's breakdown that stands out beside the other rows: "pipeline bubble 21 % of
+/// the step (median row 3 %)"; its largest part where none does. REQUIRES: a prediction.
 std::string likely_cause(const ValidationRow& row, const std::vector<ValidationRow>& others);
 
 }  // namespace stepsim

@@ -19,7 +19,7 @@ struct SuiteResult {
 
 struct Validation {
   std::vector<SuiteResult> suites;
-  std::vector<ValidationRow> rows;  ///< of all suites
+  std::vector<ValidationRow> rows;  ///< rows of all suites
   Score total;
   std::vector<Breach> breaches;
 };

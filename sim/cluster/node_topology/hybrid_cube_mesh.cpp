@@ -22,8 +22,8 @@ constexpr Joined kMesh[] = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2
                             {1, 5, 2}, {2, 3, 2}, {2, 6, 1}, {3, 7, 1}, {4, 5, 1}, {4, 6, 1},
                             {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}};
 
-// What NCCL expects of a PCIe 3 x16 slot and between two Broadwell Xeons: PCI_BW and BDW_QPI_BW in
-// NVIDIA/nccl v2.30.7 src/graph/topo.h.
+// The bandwidths that NCCL expects of a PCIe 3 x16 slot and between two Broadwell Xeons: PCI_BW and
+// BDW_QPI_BW in NVIDIA/nccl v2.30.7 src/graph/topo.h.
 constexpr BytesPerSecond kPcie3 = 12_GBps;
 constexpr BytesPerSecond kSockets = 6_GBps;
 

@@ -13,8 +13,8 @@ namespace {
 // A DGX-1 has two GPUs and a NIC below each switch (NVIDIA WP-08437-002, figure 4).
 constexpr int kGpusPerSwitch = 2;
 constexpr int kSockets = 2;
-// What NCCL expects of a PCIe 3 x16 slot, and between two Sapphire Rapids Xeons: PCI_BW and
-// SPR_QPI_BW in NVIDIA/nccl v2.30.7 src/graph/topo.h (10 GB/s for Skylake, 16 for AMD).
+// The bandwidths that NCCL expects of a PCIe 3 x16 slot and between two Sapphire Rapids Xeons:
+// PCI_BW and SPR_QPI_BW in NVIDIA/nccl v2.30.7 src/graph/topo.h (10 GB/s for Skylake, 16 for AMD).
 constexpr BytesPerSecond kPcie3 = 12_GBps;
 constexpr BytesPerSecond kSocketBandwidth = 22_GBps;
 

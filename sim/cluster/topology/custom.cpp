@@ -14,7 +14,7 @@
 namespace stepsim {
 namespace {
 
-/// Vertices: all nodes, then the NICs of all nodes, then switches.
+/// The ends of the drawing: vertices count all nodes, then the NICs of all nodes, then switches.
 GraphEnds ends_of(const Cluster& cluster) {
   const int nodes = cluster.nodes, nics = cluster.inter_node->nics_per_node;
   GraphEnds ends;
@@ -56,11 +56,11 @@ std::vector<Objection> objections(const Cluster& cluster) {
   return graph.objections();
 }
 
-/// What the functions of the wiring share.
+/// What the functions of one wiring share.
 struct Drawing {
   DrawnGraph graph;
   LinkGraph routes;
-  std::vector<LinkGraph::Vertex> vertices;  ///< by port
+  std::vector<LinkGraph::Vertex> vertices;  ///< the vertex of each port
   int nics;
 
   std::size_t number(Port port) const {

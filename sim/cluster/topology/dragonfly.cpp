@@ -19,11 +19,12 @@ namespace {
 
 constexpr std::int64_t kMostLinks = 10'000'000;  // far above any machine, and fits in memory
 
-/// Links within groups come first, then those between groups.
+/// A dragonfly's numbers. Links within groups come first, then those between groups.
 struct Dragonfly {
-  int nodes_per_router, routers, global_links, groups;  ///< routers: of a group
+  int nodes_per_router, routers, global_links, groups;  ///< `routers` is the number in one group
 
-  int router_of(int node) const { return node / nodes_per_router; }  ///< counted through
+  /// routers count through all groups
+  int router_of(int node) const { return node / nodes_per_router; }
   int group_of(int router) const { return router / routers; }
 
   // --- within groups: from each router to the others, in order
@@ -42,7 +43,7 @@ struct Dragonfly {
     const int place = from * (groups - 1) + distance(from, to);
     return static_cast<LinkId>(local_links() + place * links_between() + which);
   }
-  /// The router, counted through, that the group's link `which` to the other one hangs on.
+  /// The router, counted through all groups, that has the link `which` from `group` to `other`.
   int gateway(int group, int other, int which) const {
     const int cable = which * (groups - 1) + distance(group, other);
     return group * routers + std::min(cable / global_links, routers - 1);
@@ -73,7 +74,8 @@ struct Dragonfly {
     return fmt::format("group {} router {}", group_of(router), router % routers);
   }
   struct Ends {
-    int from, to, which;  ///< routers, counted through; or groups and which of their links
+    /// routers, counted through all groups, or groups and which of their links
+    int from, to, which;
     bool is_local;
   };
   Ends ends(LinkId link) const {

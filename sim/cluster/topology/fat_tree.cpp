@@ -13,12 +13,12 @@ namespace {
 
 struct Tree {
   int nodes_per_leaf, leaves;
-  int leaves_per_pod, pods;  ///< pods: 0 without a third level
+  int leaves_per_pod, pods;  ///< `pods` is 0 without a third level
 
   int leaf_of(int node) const { return node / nodes_per_leaf; }
   int pod_of(int leaf) const { return leaf / leaves_per_pod; }
   int switches() const { return leaves + pods; }
-  /// Leaves first, then pods.
+  /// The name of a switch below the top: leaves count first, then pods.
   std::string name(int which) const {
     return which < leaves ? fmt::format("leaf {}", which) : fmt::format("pod {}", which - leaves);
   }

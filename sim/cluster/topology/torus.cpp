@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view kAxes = "xyz";
 
-/// Nodes count along x first. Each node has two links a dimension: towards higher coordinates, then
-/// towards lower ones.
+/// A torus of nodes that count along x first. Each node has two links a dimension: towards higher
+/// coordinates, then towards lower ones.
 struct Torus {
   std::vector<int> sizes;
 
