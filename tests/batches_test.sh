@@ -1,0 +1,48 @@
+#!/bin/bash
+# Checks sim/batches.awk: sources that would take a name from each other must not be compiled as one file.
+set -euo pipefail
+awk_script=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/sim/batches.awk
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+cd "$tree"
+
+expect() {  # SIZE EXPECTED SOURCE...
+  local found
+  found=$(awk -v size="$1" -f "$awk_script" "${@:3}")
+  [[ $found == "$2" ]] || { printf 'expected:\n%s\nfound:\n%s\n' "$2" "$found"; exit 1; }
+}
+
+cat >a.cpp <<'EOF'
+#include "sim/core/trim.hpp"
+namespace stepsim {
+namespace {
+
+// trimmed is a word, and so is "other_text".
+std::string_view own_text(std::string_view text) { return text; }
+constexpr int kOwn = 1;
+using Own = int;
+
+}  // namespace
+
+int answer() { return kOwn; }
+
+}  // namespace stepsim
+EOF
+cat >b.cpp <<'EOF'
+namespace stepsim {
+int other(const Thing& thing) { return thing.own_text() + thing->kOwn + answer(); }  // own_text
+}  // namespace stepsim
+EOF
+echo 'int more() { return 1; }' >c.cpp
+expect 12 'a.cpp b.cpp c.cpp' a.cpp b.cpp c.cpp
+expect 2 'a.cpp b.cpp' a.cpp b.cpp c.cpp
+expect 1 '' a.cpp b.cpp c.cpp
+
+# Each kind of private name, used by another source or defined in both.
+for word in 'own_text("")' kOwn 'Own(1)'; do
+  echo "int used() { return $word; }" >d.cpp
+  expect 12 'a.cpp c.cpp' a.cpp d.cpp c.cpp
+  expect 12 'd.cpp c.cpp' d.cpp a.cpp c.cpp
+done
+cp a.cpp e.cpp
+expect 12 'a.cpp c.cpp' a.cpp e.cpp c.cpp
