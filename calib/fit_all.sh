@@ -1,45 +1,49 @@
 #!/bin/bash
 # Fits the published tables that the shipped profiles rest on, and prints how far off each fit and
-# each shipped profile is, as the tables of docs/accuracy.md. Usage: calib/fit_all.sh TABLES_FOLDER [OUTPUT_FOLDER]
+# each shipped profile is, in the form of the tables of docs/accuracy.md. Usage: calib/fit_all.sh
+# TABLES_FOLDER [OUTPUT_FOLDER]
 #
 # TABLES_FOLDER has tables that were extracted from the sources that the profiles name, one file for
-# each, as CSV with the columns that are named below. Here they get the heads that `stepsim calibrate
-# fit` asks for (docs/calibration.md); they do not say their GPU, for --base does. The profiles are
-# written to calib/ in OUTPUT_FOLDER (default: a new one), and nothing in the repository changes.
+# each, as CSV with the columns that are named below. This script gives them the heads that `stepsim
+# calibrate fit` asks for (docs/calibration.md); they do not say their GPU, for --base does. The
+# profiles are written to calib/ in OUTPUT_FOLDER (default: a new one), and nothing in the
+# repository changes.
 set -euo pipefail
 tables=$(cd "$1" && pwd)
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 out=${2:-$(mktemp -d)}
 mkdir -p "$out/calib/gpus" "$out/calib/links"
 out=$(cd "$out" && pwd)
-export STEPSIM_LIBRARY=$out  # profiles that were fitted here can be bases, too
+export STEPSIM_LIBRARY=$out  # profiles that are fitted here can be bases of later ones
 
-# table NAME HEAD...: the rows on standard input under a head.
+# table NAME HEAD...: writes the rows on standard input under a head.
 table() {
   local name=$1
   shift
   { printf '# %s\n' "$@"; cat; } >"$out/$name.csv"
 }
 
-# The rows of a table whose COLUMN has that VALUE; the column's name stays for the reader.
+# rows COLUMN VALUE: the rows of a table whose COLUMN has that VALUE; the columns' names stay for
+# the reader.
 rows() { awk -F, -v column="$2" -v value="$3" '
   NR == 1 { for (i = 1; i <= NF; ++i) if ($i == column) at = i; print; next }
   $at == value' "$tables/$1"; }
 
-# attention NAME KERNEL TABLE CACHE: forward passes of inference engines.
+# attention NAME KERNEL TABLE CACHE: a table of forward passes of inference engines.
 attention() {
   table "$1" kind=attention "kernel=$2" "cache_write=$4" pass=forward column.sequence=seq \
     column.heads=heads_q column.kv_heads=heads_kv ignore=pass,kernel,tflops,source <"$tables/$3"
 }
 
-# collectives NAME TABLE
+# collectives NAME TABLE: a table of collectives.
 collectives() {
   rows "$2" dtype half | table "$1" kind=collective column.op=collective \
     ignore=nodes,algbw_gbytes_s,busbw_gbytes_s,source
 }
 
-# The ops of NeuSight, vidur and cuDNN's benchmarks as those of docs/calibration.md; of a point that is
-# there several times (for several models, say) the first.
+# memory_rows TABLE: ops of NeuSight, vidur and cuDNN's benchmarks under the names of
+# docs/calibration.md; a point that is there several times (for several models, say) counts once, by
+# its first row.
 memory_rows() { awk -F, -v OFS=, '
   BEGIN {
     split("add_fwd add mul_fwd add add add relu_fwd copy tanh_fwd copy layernorm_fwd norm " \
@@ -47,15 +51,16 @@ memory_rows() { awk -F, -v OFS=, '
     for (i = 1; i in words; i += 2) known[words[i]] = words[i + 1]
   }
   NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; print; next }
-  # Eager PyTorch of one kernel at a time: below 64 MiB, NeuSight timed its host.
+  # NeuSight ran eager PyTorch, one kernel at a time: below 64 MiB it timed its host.
   $at["op"] in known && ($at["source"] !~ /neusight/ || $at["bytes_moved"] >= 67108864) {
     $at["op"] = known[$at["op"]]
     if (!seen[$at["op"], $at["dtype"], $at["rows"], $at["cols"]]++) print
   }' "$tables/$1"; }
 
-# The m, n, k, layout and time of GEMMs of at least so many rows and columns; of a product that is
-# there several times the first. A layout is that of the file, or of DeepBench's column-major matrices,
-# in which m and n have changed places; SimuMax's gradients are those that are added to fp32 ones.
+# gemm_rows TABLE ROWS COLUMNS: m, n, k, layout and time of GEMMs of at least so many rows and
+# columns; a product that is there several times counts once, by its first row. A layout is the one
+# of the file, or that of DeepBench's column-major matrices, in which m and n have changed places;
+# SimuMax's gradients are those that are added to fp32 ones.
 gemm_rows() { awk -F, -v OFS=, -v rows="$2" -v columns="$3" '
   NR == 1 {
     for (i = 1; i <= NF; ++i) at[$i] = i
@@ -70,11 +75,12 @@ gemm_rows() { awk -F, -v OFS=, -v rows="$2" -v columns="$3" '
   m < rows || n < columns || k < columns || accumulate == "true" && $at["out_dtype"] != "fp32" { next }
   !seen[m, n, k, layout]++ { print m, n, k, layout, accumulate, $at["time_us"] }' "$tables/$1"; }
 
-# gemm NAME TABLE DTYPE [HEAD...]: all products; tests on other tables keep to the sizes of the first.
+# gemm NAME TABLE DTYPE [HEAD...]: a table of all products. Tests on other tables keep to the sizes
+# of the first one.
 gemm() { gemm_rows "$2" 1 1 | table "$1" kind=gemm "dtype=$3" "${@:4}"; }
 large_gemm() { gemm_rows "$2" 128 512 | table "$1" kind=gemm "dtype=$3" "${@:4}"; }
 
-# calibrate NAME BASE TABLE...: the report as Markdown.
+# calibrate NAME BASE TABLE...: prints the report as Markdown.
 calibrate() {
   local name=$1 base=$2 files=() link=() table
   shift 2
@@ -86,20 +92,22 @@ calibrate() {
     "${link[@]}" --format markdown
 }
 
-# fit NAME BASE TABLE...: a row of the first table for each family.
+# fit NAME BASE TABLE...: prints a row of the first table for each family.
 fit() { calibrate "$@" | tail -n +3 | sed "s/^/| $1 /"; }
 
-# A fitted profile without its correction, as NAME-form.
+# bare_form NAME: writes a fitted profile without its correction, as NAME-form.
 bare_form() {
   awk '/^    correction:$/ { inside = 1; next } inside && /^      / { next } { inside = 0; print }' \
     "$out/calib/gpus/$1.yaml" | sed "s/^name: .*/name: $1-form/" >"$out/calib/gpus/$1-form.yaml"
 }
 
-# Points, and how far the profile is off in the mean, of each family of a table.
+# errors_by BASE TABLE: points, and how far the profile is off in the mean, for each family of a
+# table.
 errors_by() { calibrate other "$1" "$2" | awk -F' *[|] *' 'NR > 2 { print $2 "|" $3 "|" $8 }'; }
 
-# other_table GPU NAME LABEL TABLE [SUSTAINED]: a row of the second table for each family: what the fit
-# NAME is off on a table of another laboratory, and with its factor for running models.
+# other_table GPU NAME LABEL TABLE [SUSTAINED]: prints a row of the second table for each family:
+# how far the fit NAME is off on a table of another laboratory, and how far with its factor for
+# running models.
 other_table() {
   local form full sustained=
   form=$(errors_by "$2-form" "$4")
@@ -125,7 +133,7 @@ fit nvlink3 a100-80 a100-collectives
 fit nvlink4 h100 h100-collectives h200-collectives
 fit nvlink5 b200 b200-collectives
 
-# memory NAME TABLE IGNORED [HEAD]
+# memory NAME TABLE IGNORED [HEAD]: a table of kernels that move bytes.
 memory() {
   memory_rows "$2" | table "$1" kind=memory column.columns=cols column.bytes=bytes_moved "ignore=$3" "${@:4}"
 }
@@ -140,8 +148,8 @@ fit a100-80-neusight a100-80 a100-80-neusight
 fit a100-vidur a100-80 a100-vidur
 fit h100-vidur h100 h100-vidur
 
-# DeepBench's ResNet and Vision shapes, those of more channels than a picture has; of a shape that is
-# there twice the first.
+# deepbench_convolutions TABLE: DeepBench's ResNet and Vision shapes with more channels than a
+# picture has; a shape that is there twice counts once, by its first row.
 deepbench_convolutions() { awk -F, '
   NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; print; next }
   ($at["app"] == "Resnet" || $at["app"] == "Vision") && $at["c_in"] > 3 {
@@ -150,7 +158,7 @@ deepbench_convolutions() { awk -F, '
     if (!seen[shape]++) print
   }' "$tables/$1"; }
 
-# convolutions NAME TABLE
+# convolutions NAME TABLE: a table of convolutions.
 convolutions() {
   deepbench_convolutions "$2" | sed 's/,fp\(16\|32\)-[a-z]*,/,fp\1,/' | table "$1" kind=convolution \
     column.channels=c_in column.filters=c_out column.height=in_h column.width=in_w \
@@ -217,7 +225,8 @@ large_gemm h100-gemm-vllm h100-sxm_gemm_bf16_aic-vllm0.24.0.csv bf16
 large_gemm h200-gemm-vllm h200-sxm_gemm_bf16_aic-vllm0.24.0.csv bf16
 large_gemm b200-gemm-vllm b200-sxm_gemm_bf16_aic-vllm0.24.0.csv bf16
 large_gemm gb200-gemm-vllm gb200_gemm_bf16_aic-vllm0.24.0.csv bf16
-# Kernels of training, and of a running model: once as they are, once as what `sustained` is for.
+# Kernels of training, and those of a running model: once as they are, once as what `sustained` is
+# for.
 for state in short sustained; do
   head=sustained=$([[ $state == sustained ]] && echo true || echo false)
   large_gemm a100-simumax-$state a100-pcie_gemm_bf16_simumax.csv bf16 "$head"

@@ -8,16 +8,18 @@
 namespace stepsim::cpu {
 namespace {
 
-/// Judgement: when a set has its turn again, all of a cache has been replaced even where it does
-/// not replace the oldest first.
+/// The arena has so many times the size of the cache. Judgement: when a set has its turn again, all
+/// of a cache has been replaced, even where it does not replace the oldest first.
 constexpr std::int64_t kTimesCache = 3;
-/// The largest measurement has 64 MiB. Judgement: each of several ranks has as much as kMost, which
-/// small machines still have; a cache of more than that stays warm in part.
+/// The least and the most bytes of an arena. The largest measurement has 64 MiB. Judgement: each of
+/// several ranks takes up to kMost, which small machines still have; a larger cache stays warm in
+/// part.
 constexpr std::int64_t kLeast = std::int64_t{96} << 20, kMost = std::int64_t{512} << 20;
-/// Judgement: of sets of some KiB, so many are beyond any first and second cache.
+/// The most sets of buffers. Judgement: so many sets of some KiB lie beyond any first and second
+/// cache.
 constexpr std::size_t kMostSets = 1024;
 
-/// xorshift64 (Marsaglia 2003, Xorshift RNGs).
+/// The random generator xorshift64 (Marsaglia 2003, Xorshift RNGs).
 class Random {
  public:
   float next() {

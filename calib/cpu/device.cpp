@@ -1,4 +1,4 @@
-// Reads what /proc and sysconf say of this CPU.
+// Reads what /proc and sysconf say about this CPU.
 #include "calib/cpu/device.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace stepsim::cpu {
 namespace {
 
-/// Where the caches are not described: larger than most.
+/// The cache size where caches are not described: larger than most.
 constexpr std::int64_t kUsualCache = std::int64_t{32} << 20;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What this machine says of its CPU.
+// What this machine says about its CPU.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace stepsim::cpu {
 
-/// One core as a device, of `ranks` at work. What cannot be read is 0, or "CPU".
+/// One core as a device, where `ranks` cores are at work. What cannot be read is 0, or "CPU".
 calib::DeviceFacts read_device(int ranks);
 
-/// Of the largest cache, which all cores of a socket share on most machines.
+/// The bytes of the largest cache, which all cores of a socket share on most machines.
 std::int64_t last_cache_bytes();
 
 }  // namespace stepsim::cpu

@@ -1,4 +1,4 @@
-// Products of fp32 matrices by OpenBLAS.
+// Multiplies fp32 matrices by OpenBLAS.
 #include "calib/cpu/gemm.hpp"
 
 #include <cblas.h>

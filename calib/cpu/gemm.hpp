@@ -17,14 +17,15 @@ struct Product {
   std::int64_t m, n, k;
 };
 
-/// C = A B, or C += A B.
+/// Computes C = A B, or C += A B where `accumulate`.
 void multiply(Pass pass, const Product& shape, const float* a, const float* b, float* c,
               bool accumulate);
 
-/// Each thread that multiplies does so alone. Once, before the first product.
+/// Makes OpenBLAS multiply on the calling thread alone. To be called once, before the first
+/// product.
 void use_one_thread();
 
-/// "OpenBLAS 0.3.21 ... SkylakeX ...", as the library says.
+/// The version as the library says it: "OpenBLAS 0.3.21 ... SkylakeX ...".
 std::string blas_version();
 
 }  // namespace stepsim::cpu

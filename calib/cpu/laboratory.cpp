@@ -1,4 +1,4 @@
-// Which kind of point is measured by which function.
+// Calls the function that measures a kind of point.
 #include "calib/cpu/laboratory.hpp"
 
 #include "calib/harness/not_offered.hpp"

@@ -1,4 +1,4 @@
-// Measures points on this CPU; all ranks at the same time.
+// Measures points on this CPU, on all ranks at the same time.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace stepsim::cpu {
 
-/// What a measurement works with.
+/// What a measurement works with: ranks, memory, and a folder.
 struct Bench {
   const Ranks& ranks;
   Arena& arena;
-  std::string folder;  ///< where files are written that are read again
+  std::string folder;  ///< folder for files that are written and then read
 };
 
 calib::Measured measure(const calib::GemmPoint& point, const Bench& bench);
@@ -24,7 +24,8 @@ calib::Measured measure(const calib::OverlapPoint& point, const Bench& bench);
 calib::Measured measure(const calib::FileReadPoint& point, const Bench& bench);
 calib::Measured measure(const calib::DecodePoint& point, const Bench& bench);
 
-/// Throws NotOffered on all ranks, or on none. REQUIRES: called for the same points on all ranks.
+/// Measures a point. Throws NotOffered on all ranks, or on none. REQUIRES: called for the same
+/// points on all ranks.
 calib::Measured measure(const calib::Point& point, const Bench& bench);
 
 }  // namespace stepsim::cpu

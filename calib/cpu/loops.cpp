@@ -33,7 +33,7 @@ void clear(float* x, std::size_t count) { std::memset(x, 0, count * sizeof(float
 
 double squared_error(const float* output, const float* target, float* difference,
                      std::size_t count) {
-  constexpr std::size_t kLanes = 16;  // sums that do not wait for one another
+  constexpr std::size_t kLanes = 16;  // sums in parallel, which do not wait for one another
   std::array<float, kLanes> sums = {};
   double total = 0;
   for (std::size_t begin = 0; begin < count; begin += 1024) {

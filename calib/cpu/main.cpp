@@ -47,7 +47,8 @@ std::int64_t bytes_for(const HarnessOptions& options) {
   return options.working_set.value_or(beyond_cache(last_cache_bytes()));
 }
 
-/// Its own file, of as many ranks and the same working set.
+/// Begins the file of measurements, or resumes it: a file of as many ranks and an equal working
+/// set.
 Measurements begin_or_resume(const HarnessOptions& options, const Ranks& ranks) {
   const DeviceFacts device = read_device(ranks.size());
   const Versions now = versions(options, ranks);
@@ -95,12 +96,12 @@ void follow(const std::vector<Point>& points, const Bench& bench) {
     try {
       (void)measure(points.at(static_cast<std::size_t>(number)), bench);
     } catch (const NotOffered&) {
-      continue;  // rank 0 knows it, too, and says so
+      continue;  // rank 0 knows it, and says so
     }
   }
 }
 
-/// What every rank does.
+/// The part of every rank: rank 0 leads, the others follow.
 HarnessExit take_part(const HarnessOptions& options, const Ranks& ranks) {
   const std::vector<Point> points = points_for(ranks.size(), bytes_for(options));
   if (options.list) {
@@ -108,7 +109,7 @@ HarnessExit take_part(const HarnessOptions& options, const Ranks& ranks) {
       if (ranks.rank() == 0 && options.wants(point)) std::cout << identity(point) << "\n";
     return HarnessExit::ok;
   }
-  stop_soon();  // all ranks: mpirun passes signals on to each
+  stop_soon();  // stops all ranks: mpirun passes signals on to each
   Arena arena(bytes_for(options));
   const std::string folder =
       options.folder.empty() ? std::filesystem::temp_directory_path().string() : options.folder;
@@ -118,7 +119,7 @@ HarnessExit take_part(const HarnessOptions& options, const Ranks& ranks) {
   return HarnessExit::ok;
 }
 
-/// A rank that stops early says why before it ends the others.
+/// Runs the program. A rank that stops early says why before it ends the others.
 HarnessExit answer(int argc, char** argv) {
   const auto options = parse_options({argv + 1, argv + argc}, std::cout, kProgram);
   if (!options) return HarnessExit::ok;

@@ -1,4 +1,4 @@
-// What a loader's worker does for a sample: reads a file, decodes a picture.
+// Measures what a loader's worker does for a sample: it reads a file and decodes a picture.
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -36,7 +36,7 @@ class File {
   int file_;
 };
 
-/// Files of so many bytes in a folder that goes with them.
+/// Files of so many bytes each, in a folder that is removed with them.
 class Files {
  public:
   Files(const std::string& folder, std::int64_t bytes)

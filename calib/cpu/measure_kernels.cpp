@@ -1,4 +1,4 @@
-// Products by OpenBLAS and loops over memory, on operands that are not in the cache.
+// Measures products by OpenBLAS and loops over memory, on operands that are not in the cache.
 #include "calib/cpu/gemm.hpp"
 #include "calib/cpu/laboratory.hpp"
 #include "calib/cpu/loops.hpp"

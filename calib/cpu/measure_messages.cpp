@@ -19,8 +19,8 @@ std::int64_t floats_of(std::int64_t bytes) {
   return std::max<std::int64_t>(bytes / static_cast<std::int64_t>(sizeof(float)), 1);
 }
 
-/// In place, so that the numbers of a set grow with each turn, in the end to infinity; a sum takes
-/// as long with these (only numbers near zero, which there are none of, would be slower).
+/// Sums over the ranks in place. The numbers of a set grow with each turn, in the end to infinity,
+/// which a sum takes as long with; only numbers near zero would be slower, and there are none.
 void all_reduce(const Ranks& ranks, float* values, std::size_t count) {
   AllReduces reductions(ranks);
   reductions.start(values, count);
@@ -56,7 +56,7 @@ calib::Measured measure(const calib::OverlapPoint& point, const Bench& bench) {
   };
   const calib::Timing products = time_alone(bench.ranks, product);
   const calib::Timing sums = time_together(bench.ranks, sum);
-  // As many products as take as long as the sum.
+  // A row has as many products as take the time of the sum.
   const int row = std::max(
       1, static_cast<int>(std::lround(bench.ranks.of_first(sums.seconds / products.seconds))));
   const calib::Timing both = time_together(bench.ranks, [&](int turn) {

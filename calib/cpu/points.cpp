@@ -13,7 +13,7 @@ using namespace calib;
 
 using Points = std::vector<Point>;
 
-/// Forward and the two gradients of a linear layer; weight gradients are added up.
+/// Adds the forward pass and the two gradients of a linear layer; weight gradients are added up.
 void add_passes(Points& points, std::int64_t tokens, std::int64_t out, std::int64_t in) {
   points.push_back(GemmPoint{Dtype::fp32, Transpose::TN, tokens, out, in});
   points.push_back(GemmPoint{Dtype::fp32, Transpose::NN, tokens, in, out});
@@ -26,7 +26,7 @@ Points gemms() {
     for (const std::int64_t tokens : {8, 32, 128, 512}) {
       if (width * tokens <= 2048 * 128) add_passes(points, tokens, width, width);
     }
-  // The layers of a small transformer.
+  // Layers of a small transformer.
   for (const std::int64_t hidden : {256, 512}) {
     add_passes(points, 256, 4 * hidden, hidden);
     add_passes(points, 256, hidden, 4 * hidden);
@@ -35,7 +35,7 @@ Points gemms() {
   return points;
 }
 
-/// 64 KiB to 16 MiB a tensor.
+/// Kernels over tensors of 64 KiB to 16 MiB.
 Points memory_kernels() {
   Points points;
   for (const MemoryOp op :

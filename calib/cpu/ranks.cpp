@@ -1,4 +1,4 @@
-// MPI, and what is left of it for a lone process.
+// Calls MPI, and does what a lone process needs in its place.
 #include "calib/cpu/ranks.hpp"
 
 #include <cstdlib>
@@ -15,9 +15,9 @@
 namespace stepsim::cpu {
 namespace {
 
-/// Elements of one call: MPI counts by int.
+/// The elements of one call, because MPI counts by int.
 constexpr std::size_t kMost = std::size_t{1} << 30;
-/// Exit code where an exception leaves Ranks: that of a failure, as elsewhere in stepsim.
+/// The exit code where an exception leaves Ranks: 70, a failure, as elsewhere in stepsim.
 constexpr int kUnsaid = 70;
 
 void check(int status, const char* call) {
@@ -35,8 +35,8 @@ double reduced(double value, MPI_Op op) {
   return value;
 }
 
-/// Each rank on a core of its own, where there are enough: two on one core would spend their time
-/// looking for what only the other can send.
+/// Keeps each rank to a core of its own, where there are enough: two ranks on one core would spend
+/// their time looking for what only the other can send.
 void keep_to_one_core(int rank, int size) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -47,13 +47,14 @@ void keep_to_one_core(int rank, int size) {
     cpu_set_t own;
     CPU_ZERO(&own);
     CPU_SET(core, &own);
-    (void)sched_setaffinity(0, sizeof own, &own);  // where it is refused, Linux chooses
+    (void)sched_setaffinity(0, sizeof own, &own);  // where it is refused, Linux chooses the core
     return;
   }
 }
 
-/// MPI takes a buffer for each sum. By default malloc gives large ones back to Linux, and the pages
-/// of the next one are cleared anew, which takes longer than to sum them (mallopt(3)).
+/// Makes malloc keep freed memory. MPI takes a buffer for each sum. By default malloc gives large
+/// buffers back to Linux, and the pages of the next one are cleared anew, which takes longer than
+/// to sum them (mallopt(3)).
 void keep_freed_memory() {
   (void)mallopt(M_MMAP_MAX, 0);
   (void)mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());

@@ -7,10 +7,11 @@
 
 namespace stepsim::cpu {
 
-/// MPI from construction to destruction; not used at all where mpirun started nothing, since a lone
-/// process needs none of it. One at a time, on the thread that made it. Several ranks keep to a
-/// core each, with the threads that they start later. What goes wrong on one rank is caught and
-/// said while this lives, and then given up: an exception that leaves it ends all ranks unsaid.
+/// MPI from construction to destruction. A lone process needs no MPI and does not call it: that is
+/// one which mpirun did not start. There is one Ranks at a time, used on the thread that made it.
+/// Several ranks keep to a core each, with the threads that they start later. What goes wrong on
+/// one rank is to be caught and said while this lives, and then given up: an exception that leaves
+/// it ends all ranks unsaid.
 class Ranks {
  public:
   Ranks(int& argc, char**& argv);
@@ -20,26 +21,26 @@ class Ranks {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// Which of the ranks on this machine, and how many these are.
+  /// The rank's number among the ranks on this machine, and how many there are.
   struct Here {
     int rank = 0, size = 1;
   };
   Here here() const;
 
   /// Ends the other ranks, which would wait for this one, and this one too where there are others;
-  /// mpirun exits with that code. Returns where nobody waits.
+  /// mpirun exits with `code`. Returns where nobody waits.
   void give_up(int code) const;
 
   void barrier() const;
-  /// Of all ranks, on all ranks.
+  /// The largest value of all ranks, on all ranks.
   double largest(double value) const;
   double smallest(double value) const;
   double mean(double value) const;
-  /// What rank 0 has, on all ranks.
+  /// The value of rank 0, on all ranks.
   double of_first(double value) const;
   void of_first(void* bytes, std::size_t count) const;
 
-  /// The library that sends, or empty.
+  /// The version of the library that sends; empty for a lone process.
   std::string version() const;
 
  private:
@@ -47,8 +48,8 @@ class Ranks {
   bool started_ = false;
 };
 
-/// Sums of arrays over all ranks that go on while others compute: nobody but the calling thread
-/// moves them, whenever it calls progress() or finish(). A core does one thing at a time.
+/// Sums of arrays over all ranks that go on while others compute. Only the calling thread moves
+/// them, whenever it calls progress() or finish(): a core does one thing at a time.
 class AllReduces {
  public:
   explicit AllReduces(const Ranks& ranks);
@@ -56,7 +57,8 @@ class AllReduces {
   AllReduces(const AllReduces&) = delete;
   AllReduces& operator=(const AllReduces&) = delete;
 
-  /// In place. REQUIRES: the same order and counts on all ranks; values stay until finish().
+  /// Begins a sum in place. REQUIRES: equal order and counts on all ranks; `values` stay until
+  /// finish().
   void start(float* values, std::size_t count);
   void progress();
   void finish();

@@ -1,4 +1,4 @@
-// How many calls make a sample, and how many samples a measurement.
+// Chooses how many calls make a sample, and how many samples a measurement.
 #include "calib/cpu/sampler.hpp"
 
 #include <algorithm>
@@ -12,18 +12,19 @@ namespace {
 
 using calib::Timing;
 
-/// Samples of at least half a millisecond, which is a thousand times what reading the clocks takes;
-/// 0.06 s of them, between 7 and 60. Judgement: a quartile of seven is still one of them, and all
-/// points together take less than a minute.
+/// The length of a sample and of all samples, in seconds, and their number. A sample has at least
+/// half a millisecond, a thousand times what reading the clocks takes; 7 to 60 samples fill 0.06 s.
+/// Judgement: a quartile of seven is still one of them, and all points together take less than a
+/// minute.
 constexpr double kSample = 0.5e-3, kAll = 0.06;
 constexpr double kFewest = 7, kMost = 60, kMostCalls = 10000;
-/// Seconds on the clock for samples that the ranks take together. Judgement: ten times kAll, since
-/// those in which a rank had to wait do not count.
+/// The seconds on the clock for samples that ranks take together. Judgement: ten times kAll,
+/// because samples in which a rank had to wait do not count.
 constexpr double kMostTogether = 0.6;
 
 struct Sample {
-  double seconds = 0;      ///< of each call
-  bool disturbed = false;  ///< somebody else had the core for a while
+  double seconds = 0;      ///< seconds of each call
+  bool disturbed = false;  ///< true: somebody else had the core for a while
 };
 
 class Series {
@@ -46,7 +47,7 @@ struct Counts {
   int calls, samples;
 };
 
-/// By the fastest of five calls of any rank, the first of which warmed up pages and caches.
+/// The counts by the fastest of five calls on any rank; the first call warms up pages and caches.
 Counts counts_for(const Ranks& ranks, Series& series) {
   double rough = 1e9;
   for (int i = 0; i < 5; ++i) {
@@ -79,7 +80,7 @@ Timing time_together(const Ranks& ranks, const Once& once) {
   const Counts counts = counts_for(ranks, series);
   std::vector<double> undisturbed, all;
   const Moment start = now();
-  // On a busy machine more of them, until enough had both cores to themselves.
+  // On a busy machine more samples are taken, until enough had all cores to themselves.
   while (static_cast<int>(undisturbed.size()) < counts.samples &&
          ranks.of_first((now() - start).wall) < kMostTogether) {
     ranks.barrier();
@@ -90,7 +91,8 @@ Timing time_together(const Ranks& ranks, const Once& once) {
   }
   const bool enough = static_cast<double>(undisturbed.size()) >= kFewest / 2;
   if (enough) return calib::summarise(undisturbed);
-  // Those that were disturbed least: what others took can only have made it longer.
+  // The samples that were disturbed least are kept: what others took can only have made a sample
+  // longer.
   const double limit = calib::quantile(all, 0.25);
   std::erase_if(all, [&](double seconds) { return seconds > limit; });
   return calib::summarise(all);

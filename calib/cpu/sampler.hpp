@@ -8,16 +8,17 @@
 
 namespace stepsim::cpu {
 
-/// Runs it once; `turn` counts up, for those that take turns with their buffers.
+/// Runs the measured thing once. `turn` counts up, for things that take turns with their buffers.
 using Once = std::function<void(int turn)>;
 
-/// Each rank by itself, all of them at work: the mean over the ranks of the median, and of the
-/// percentiles. Seconds a call, without waiting for a core that others have (stopwatch.hpp).
+/// The times of ranks that work at the same time, each by itself: the mean over the ranks of the
+/// median and of the percentiles. Seconds of a call, without waiting for a core that others have
+/// (stopwatch.hpp).
 calib::Timing time_alone(const Ranks& ranks, const Once& once);
 
-/// What the ranks do together: each sample begins at a barrier and is that of the rank which was
-/// disturbed least. Only samples count in which no rank had to wait for a core; where there are
-/// hardly any, the fastest quarter of all.
+/// The times of what the ranks do together, in seconds of a call. Each sample begins at a barrier,
+/// and the rank that was disturbed least gives its time. Samples in which a rank had to wait for a
+/// core do not count; where hardly any remain, the fastest quarter of all does.
 calib::Timing time_together(const Ranks& ranks, const Once& once);
 
 }  // namespace stepsim::cpu

@@ -1,4 +1,4 @@
-// The clocks of Linux, and its book of who waited for a core.
+// Reads the clocks of Linux, and its book of who waited for a core.
 #include "calib/cpu/stopwatch.hpp"
 
 #include <array>
@@ -17,8 +17,9 @@ double seconds(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// The second number of /proc/thread-self/schedstat (Documentation/scheduler/sched-stats.rst):
-/// nanoseconds in which the thread waited for a core.
+/// Reads the second number of /proc/thread-self/schedstat
+/// (Documentation/scheduler/sched-stats.rst): the nanoseconds in which the thread waited for a
+/// core.
 class Book {
  public:
   Book() : file_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
@@ -44,7 +45,8 @@ class Book {
 
 Moment now() {
   thread_local const Book book;
-  // All three of one moment: not with a wait between them.
+  // Reads all three clocks again where the thread waited between them, so that they tell one
+  // moment.
   for (;;) {
     const double waited = book.waited();
     const Moment moment{seconds(CLOCK_MONOTONIC), seconds(CLOCK_THREAD_CPUTIME_ID), waited};

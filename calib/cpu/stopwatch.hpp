@@ -1,12 +1,12 @@
-// Time on a machine that others use, too.
+// Time on a machine that others use at the same time.
 #pragma once
 
 namespace stepsim::cpu {
 
-/// Of the calling thread, in seconds since some moment.
+/// The clocks of the calling thread, in seconds since some moment.
 struct Moment {
   double wall = 0;
-  double cpu = 0;  ///< it ran
+  double cpu = 0;  ///< time that the thread ran
   /// time the thread could have run, but its core worked for another; 0 where Linux does not tell
   double waiting = 0;
 };
@@ -15,7 +15,7 @@ Moment now();
 
 struct Elapsed {
   double wall = 0, cpu = 0, waiting = 0;
-  /// What it would have taken had nobody else wanted its core.
+  /// The time that the work would have taken had nobody else wanted the thread's core.
   double undisturbed() const { return wall - waiting; }
 };
 

@@ -1,4 +1,4 @@
-// What a failed call of the CUDA runtime means.
+// Turns a failed call of the CUDA runtime into an exception.
 #include "calib/cuda/check.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@ namespace stepsim::calib::cuda {
 
 void check(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
-  (void)cudaGetLastError();  // else the next call would report this one again
+  (void)cudaGetLastError();  // clears the error, which the next call would report again
   const std::string text = fmt::format("{}: {}", call, cudaGetErrorString(status));
   if (status == cudaErrorMemoryAllocation) throw NotOffered(text);
   throw CudaFailure(text);

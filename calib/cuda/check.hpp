@@ -1,4 +1,4 @@
-// Return codes of CUDA and its libraries become exceptions.
+// Turns return codes of CUDA and its libraries into exceptions.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace stepsim::calib::cuda {
 
-/// After it the process can do nothing more on the GPU.
+/// A failure after which the process can do nothing more on the GPU.
 class CudaFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,4 +1,4 @@
-// Collectives by NCCL: every sample is that of the GPU which took longest.
+// Measures collectives by NCCL: every sample is the time of the GPU that took longest.
 #include <algorithm>
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace stepsim::calib::cuda {
 namespace {
 
-/// One GPU's part. `rough` is shared by all, so that they agree on how many to run.
+/// The samples of one GPU. All GPUs share `rough`, so that they agree on how many launches to run.
 std::vector<double> samples_of(const CollectivePoint& point, const Member& member, Team& team,
                                std::vector<double>& rough) {
   constexpr int kFirst = 5, kMostInner = 200;
@@ -30,7 +30,7 @@ std::vector<double> samples_of(const CollectivePoint& point, const Member& membe
     stream.wait();
     return seconds_between(begin, end) / count;
   };
-  (void)seconds_of(1);  // connects
+  (void)seconds_of(1);  // connects the ranks
   rough[static_cast<std::size_t>(member.rank)] = seconds_of(kFirst);
   team.meet();
   const Repetition repetition = repetition_for(*std::max_element(rough.begin(), rough.end()), 1);

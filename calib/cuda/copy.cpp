@@ -1,5 +1,5 @@
-// Copies between host and GPU: pinned memory by the GPU's clock, pageable memory by the host's,
-// which takes part in them.
+// Measures copies between host and GPU: pinned memory by the GPU's clock, pageable memory by the
+// host's, because the host takes part in such copies.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -31,7 +31,8 @@ Timing time_one_way(Direction direction, std::size_t bytes) {
       settings);
 }
 
-/// A second stream has the copies back; the first waits for it at the end of a batch.
+/// Times copies in both directions at once. A second stream has the copies back; the first waits
+/// for it at the end of a batch.
 Timing time_both_ways(std::size_t bytes) {
   const DeviceBuffer to(bytes), from(bytes);
   const PinnedBuffer source(bytes), target(bytes);
@@ -71,7 +72,7 @@ Timing time_pageable(Direction direction, std::size_t bytes) {
   copy();
   const double begin = now();
   copy();
-  // Each copy is a sample; `inner` only says how many of them make one of a millisecond.
+  // Each copy is a sample; `inner` only says how many copies last a millisecond.
   const Repetition repetition = repetition_for(now() - begin, 1);
   std::vector<double> seconds;
   for (int i = 0; i < std::min(repetition.inner * repetition.repeats, 500); ++i) {

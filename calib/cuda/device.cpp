@@ -1,4 +1,4 @@
-// Properties of the GPU, from the runtime's attributes.
+// Reads properties of the GPU from the runtime's attributes.
 #include "calib/cuda/device.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::int64_t attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-/// 13000 -> "13.0", as CUDA numbers its versions.
+/// A version as CUDA writes it: "13.0" for 13000.
 std::string cuda_version(int number) {
   return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
 }
@@ -66,7 +66,7 @@ DeviceFacts read_device(int device, const Nvml& nvml) {
   facts.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
   facts.l2_bytes = properties.l2CacheSize;
   facts.memory_bus_bits = properties.memoryBusWidth;
-  // In kHz. The driver may allow a higher clock than the runtime says.
+  // Clock rates are in kHz. The driver may allow a higher clock than the runtime says.
   facts.max_sm_clock_hz =
       std::max(1e3 * static_cast<double>(attribute(cudaDevAttrClockRate, device)),
                nvml.max_sm_clock_hz().value_or(0));

@@ -8,18 +8,18 @@
 
 namespace stepsim::calib::cuda {
 
-/// Empty when GPU number `device` can be used, else a sentence.
+/// Why GPU number `device` cannot be used, in a sentence; empty when it can.
 std::string why_no_device(int device);
 
-/// "0000:1b:00.0", for NVML.
+/// The address of the GPU by which NVML knows it: "0000:1b:00.0".
 std::string bus_id_of(int device);
 
 DeviceFacts read_device(int device, const Nvml& nvml);
 
-/// Of the driver and each library that takes part.
+/// The versions of the driver and of each library that takes part.
 Versions read_versions(const Nvml& nvml);
 
-/// Bytes of the current device that nobody has taken yet.
+/// The bytes of the current device that nobody has taken yet.
 std::int64_t free_memory();
 
 }  // namespace stepsim::calib::cuda

@@ -1,4 +1,4 @@
-// Matrix products, in a burst or when the clock has settled.
+// Measures matrix products, in a burst or when the clock has settled.
 #include "calib/cuda/device.hpp"
 #include "calib/cuda/matmul.hpp"
 #include "calib/cuda/measure.hpp"
@@ -8,7 +8,8 @@
 namespace stepsim::calib::cuda {
 
 Measured measure_gemm(const GemmPoint& point, const DeviceFacts& device) {
-  // Power limits act within a second or two; the clock follows the temperature more slowly.
+  // The seconds of warm-up. Power limits act within a second or two; the clock follows the
+  // temperature more slowly.
   constexpr double kSettled = 5, kBurst = 0.05;
   StopwatchSettings settings;
   settings.turns = turns_for(footprint_of(point), device.l2_bytes, free_memory());

@@ -1,4 +1,4 @@
-// Allocation, and time between events.
+// Allocates memory, and takes time between events.
 #include "calib/cuda/handles.hpp"
 
 namespace stepsim::calib::cuda {

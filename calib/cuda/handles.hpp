@@ -10,7 +10,7 @@
 
 namespace stepsim::calib::cuda {
 
-/// Memory of the current device.
+/// A buffer in the memory of the current device.
 class DeviceBuffer {
  public:
   explicit DeviceBuffer(std::size_t bytes);
@@ -23,7 +23,7 @@ class DeviceBuffer {
   std::unique_ptr<char, Free> memory_;
 };
 
-/// Memory of the host that the GPU reads without help.
+/// A buffer in memory of the host that the GPU reads by itself.
 class PinnedBuffer {
  public:
   explicit PinnedBuffer(std::size_t bytes);
@@ -66,10 +66,10 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Seconds between two events that have both happened; negative when `end` was first.
+/// The seconds between two events that have both happened; negative when `end` was first.
 double seconds_between(const Event& begin, const Event& end);
 
-/// Work on `stream` that comes from now on waits for `event`.
+/// Makes work that is put on `stream` from now on wait for `event`.
 void wait_for(cudaStream_t stream, const Event& event);
 
 }  // namespace stepsim::calib::cuda

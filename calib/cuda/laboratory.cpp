@@ -1,4 +1,4 @@
-// Which kind of point is measured by which function.
+// Calls the function that measures a kind of point.
 #include "calib/cuda/laboratory.hpp"
 
 #include "calib/cuda/device.hpp"

@@ -1,4 +1,4 @@
-// Everything that measuring on one GPU needs: give it a point, it measures.
+// Everything that measuring on one GPU needs: it measures the point that it is given.
 #pragma once
 
 #include "calib/cuda/nvml.hpp"
@@ -11,14 +11,14 @@ namespace stepsim::calib::cuda {
 
 class Laboratory {
  public:
-  /// REQUIRES: why_no_device(device) is empty.
+  /// Makes a laboratory on one GPU. REQUIRES: why_no_device(device) is empty.
   explicit Laboratory(int device);
 
   const DeviceFacts& device() const { return facts_; }
   Versions versions() const;
   static Libraries libraries();
 
-  /// Throws NotOffered, and CudaFailure when the GPU can no longer be used.
+  /// Measures a point. Throws NotOffered, and CudaFailure when the GPU can no longer be used.
   Measured measure(const Point& point);
 
  private:

@@ -1,4 +1,4 @@
-// What launches cost, and how many of them the queue holds.
+// Measures what launches cost, and how many of them the queue holds.
 #include <algorithm>
 #include <vector>
 
@@ -12,7 +12,8 @@
 namespace stepsim::calib::cuda {
 namespace {
 
-/// Fewer than any driver's queue holds, so that the host does not wait for the GPU.
+/// Launches in a row: fewer than any driver's queue holds, so that the host does not wait for the
+/// GPU.
 constexpr int kRow = 200;
 constexpr int kSamples = 50;
 
@@ -20,7 +21,7 @@ void launch_row(cudaStream_t stream, int count) {
   for (int i = 0; i < count; ++i) launch_empty(stream);
 }
 
-/// `work` by the host's clock, over and over; each sample divided by `count`.
+/// Times `work` by the host's clock over and over; each sample is divided by `count`.
 template <class Work>
 Timing time_on_host(const Stream& stream, int count, Work work) {
   const Budget::Clock now = Budget::steady_clock();
@@ -29,7 +30,7 @@ Timing time_on_host(const Stream& stream, int count, Work work) {
     stream.wait();
     const double begin = now();
     work();
-    if (i >= 0) seconds.push_back((now() - begin) / count);  // the first one warms up
+    if (i >= 0) seconds.push_back((now() - begin) / count);  // the first sample warms up
   }
   stream.wait();
   return summarise(seconds);
@@ -50,8 +51,8 @@ Timing time_launch(LaunchCost cost) {
   });
 }
 
-/// Behind a kernel that keeps the GPU for so long that a host which waits for it is told from one
-/// that was merely interrupted.
+/// Counts launches until the host has to wait. They queue behind a kernel that keeps the GPU for so
+/// long that waiting for it is told from a mere interruption.
 int launches_until_blocked(const Stream& stream) {
   constexpr double kBusy = 0.5, kBlocked = 0.1;
   constexpr int kMost = 50'000;
@@ -74,7 +75,8 @@ Measured measure_launch(const LaunchPoint& point) {
 }
 
 Measured measure_queue() {
-  constexpr int kTries = 3;  // a host that is interrupted sees a shorter queue, never a longer one
+  // the largest count wins: an interrupted host sees a shorter queue, never a longer one
+  constexpr int kTries = 3;
   const Stream stream;
   launch_row(stream, 1);
   Measured measured;

@@ -1,4 +1,4 @@
-// Kernels that compute nothing.
+// Kernels that compute nothing: one that is empty, and one that waits.
 #include "calib/cuda/check.hpp"
 #include "calib/cuda/kernels.hpp"
 

@@ -1,4 +1,4 @@
-// Loops over floats: each thread takes every so-many-th element.
+// Loops over floats: each thread takes every n-th element, with n threads in all.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,8 @@ namespace stepsim::calib::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-/// Judgement: eight for each SM of the largest GPUs keep its memory busy.
+/// The most blocks of a loop. Judgement: eight for each SM of the largest GPUs keep a GPU's memory
+/// busy.
 constexpr std::size_t kMostBlocks = 8 * 160;
 
 unsigned blocks_for(std::size_t count) {
@@ -125,7 +126,7 @@ void squared_error_backward(const float* output, const float* target, float* gra
 
 void adam(const AdamArrays& state, float learning_rate, int step, std::size_t count,
           cudaStream_t stream) {
-  // As cpu::adam (calib/cpu/loops.cpp).
+  // Constants of cpu::adam (calib/cpu/loops.cpp).
   constexpr float kBeta1 = 0.9F, kBeta2 = 0.999F, kEpsilon = 1e-8F;
   const float bias1 = 1 - std::pow(kBeta1, static_cast<float>(step));
   const float bias2 = 1 - std::pow(kBeta2, static_cast<float>(step));

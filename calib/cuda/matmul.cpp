@@ -1,4 +1,4 @@
-// Operands of random numbers for a product.
+// Makes operands of random numbers for a product.
 #include "calib/cuda/matmul.hpp"
 
 #include "calib/cuda/kernels.hpp"
@@ -12,7 +12,7 @@ std::size_t padded(std::int64_t bytes) {
   return (static_cast<std::size_t>(bytes) + 255) / 256 * 256;
 }
 
-/// The sizes of the operands in elements, of all products of a batch.
+/// The sizes of the operands in elements, for all products of a batch together.
 struct Sizes {
   std::int64_t weights, input, result;
 };

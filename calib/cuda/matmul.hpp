@@ -9,18 +9,19 @@
 
 namespace stepsim::calib::cuda {
 
-/// One shape (product.hpp), ready to be launched over `turns` sets of operands on the current
-/// device.
+/// A product of one shape (product.hpp), ready to be launched over `turns` sets of operands on the
+/// current device.
 class Matmul {
  public:
-  /// Throws NotOffered when cuBLASLt has no algorithm for it or the memory does not suffice.
+  /// Makes the operands. Throws NotOffered when cuBLASLt has no algorithm for the shape or the
+  /// memory does not suffice.
   Matmul(const GemmPoint& point, int turns);
   ~Matmul();
   Matmul(const Matmul&) = delete;
   Matmul& operator=(const Matmul&) = delete;
 
   void enqueue(cudaStream_t stream, int turn) const;
-  /// Turn after turn.
+  /// Launches that take turns with the sets of operands.
   Batch batch() const;
 
  private:

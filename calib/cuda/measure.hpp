@@ -1,5 +1,5 @@
-// How each kind of point is measured on the current device; one file each. All throw NotOffered and
-// CudaFailure.
+// Functions that measure one kind of point each on the current device; each has a file of its own.
+// All functions throw NotOffered and CudaFailure.
 #pragma once
 
 #include "sim/calibrate/measurement/device_facts.hpp"

@@ -1,4 +1,4 @@
-// Kernels that move bytes.
+// Measures kernels that move bytes.
 #include <vector>
 
 #include "calib/cuda/device.hpp"
@@ -12,14 +12,15 @@
 namespace stepsim::calib::cuda {
 namespace {
 
-/// The four tensors of the point at most, in one piece of memory.
+/// A set of buffers: the point's tensors, four at most, in one piece of memory.
 struct Set {
   std::int64_t elements, tensor_bytes;
   int tensors;
   std::int64_t bytes() const { return tensors * tensor_bytes; }
 };
 
-/// What a set holds: each tensor is a multiple of 256 bytes, and a mask no larger than a tensor.
+/// The layout of a set: each tensor is a multiple of 256 bytes, and a mask is no larger than a
+/// tensor.
 Set set_of(const MemoryPoint& point) {
   const std::int64_t elements = point.rows * point.columns;
   const std::int64_t bytes = (elements * element_bytes(point.dtype) + 255) / 256 * 256;
@@ -50,7 +51,8 @@ void fill(const MemoryPoint& point, const Set& set, const MemoryBuffers& buffers
   for (void* tensor :
        {buffers.in, buffers.second, buffers.parameter, buffers.gradient, buffers.first_moment})
     if (tensor != nullptr) fill_random(tensor, point.dtype, set.elements, seed++, nullptr);
-  if (buffers.second_moment != nullptr)  // not negative: it is a mean of squares
+  // the second moment is a mean of squares, so that it is not negative
+  if (buffers.second_moment != nullptr)
     check(cudaMemset(buffers.second_moment, 0, static_cast<std::size_t>(set.tensor_bytes)),
           "cudaMemset");
 }

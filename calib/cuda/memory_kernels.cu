@@ -1,5 +1,5 @@
-// Kernels that move bytes, 16 at a time: element-wise ones stride over the tensor, those of rows
-// keep a row in the registers of a block, so that each byte is read and written once.
+// Kernels that move bytes, 16 at a time. Element-wise kernels stride over the tensor; kernels over
+// rows keep a row in the registers of a block. Each byte is read and written once.
 #include <algorithm>
 
 #include <cuda_bf16.h>
@@ -12,7 +12,7 @@ namespace stepsim::calib::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-/// 16-byte pieces of a row that a thread holds.
+/// The 16-byte pieces of a row that one thread holds.
 constexpr int kPieces = 4;
 constexpr int kMostThreads = 512;
 
@@ -21,14 +21,14 @@ __device__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
 __device__ void set(float& out, float x) { out = x; }
 __device__ void set(__nv_bfloat16& out, float x) { out = __float2bfloat16(x); }
 
-/// 16 bytes of elements.
+/// Elements that fill 16 bytes.
 template <class T>
 struct alignas(16) Piece {
   static constexpr int kSize = 16 / sizeof(T);
   T at[kSize];
 };
 
-/// A byte for each element of a piece.
+/// One byte for each element of a piece.
 template <class T>
 struct alignas(Piece<T>::kSize) Mask {
   std::uint8_t at[Piece<T>::kSize];
@@ -54,7 +54,7 @@ __global__ void add(const Piece<T>* a, const Piece<T>* b, Piece<T>* out, std::in
   }
 }
 
-/// Adds or takes the maximum over a block; every thread gets the result.
+/// Joins a value of each thread over a block, as a sum or a maximum; every thread gets the result.
 template <class Join>
 __device__ float over_block(float value, Join join, float neutral) {
   __shared__ float of_warp[32];
@@ -90,7 +90,7 @@ __global__ void sum(const Piece<T>* in, float* out, std::int64_t pieces) {
   if (threadIdx.x == 0) out[blockIdx.x] = total;
 }
 
-/// A hash of two rounds in place of Philox's ten, so that memory stays the limit.
+/// Drops elements by a hash of two rounds in place of Philox's ten, so that memory stays the limit.
 template <class T>
 __global__ void dropout(const Piece<T>* in, Piece<T>* out, Mask<T>* mask, std::int64_t pieces) {
   constexpr float kKeep = 0.9f;
@@ -110,7 +110,7 @@ __global__ void dropout(const Piece<T>* in, Piece<T>* out, Mask<T>* mask, std::i
   }
 }
 
-/// (x - mean) / deviation of each row.
+/// Computes (x - mean) / deviation for each row.
 template <class T>
 __global__ void norm(const Piece<T>* in, Piece<T>* out, int row_pieces) {
   const Piece<T>* row = in + static_cast<std::int64_t>(blockIdx.x) * row_pieces;
@@ -174,7 +174,8 @@ __global__ void softmax(const Piece<T>* in, Piece<T>* out, int row_pieces) {
   }
 }
 
-/// In one pass: whoever meets a larger element scales what it has summed up.
+/// Computes the logarithm of the sum of exponentials in one pass: a thread that meets a larger
+/// element scales what it has summed up.
 template <class T>
 __global__ void log_sum_exp(const Piece<T>* in, float* out, int row_pieces) {
   const Piece<T>* row = in + static_cast<std::int64_t>(blockIdx.x) * row_pieces;
@@ -193,7 +194,8 @@ __global__ void log_sum_exp(const Piece<T>* in, float* out, int row_pieces) {
   if (threadIdx.x == 0) out[blockIdx.x] = overall + __logf(total);
 }
 
-/// Kingma and Ba 2015, algorithm 1, with the step's corrections left out: they are constants.
+/// Updates by Adam (Kingma and Ba 2015, algorithm 1). The step's corrections are left out, because
+/// they are constants.
 __global__ void adam(float4* parameter, const float4* gradient, float4* first, float4* second,
                      std::int64_t pieces) {
   constexpr float kBeta1 = 0.9f, kBeta2 = 0.95f, kRate = 1e-6f, kEpsilon = 1e-8f;
@@ -219,7 +221,7 @@ unsigned blocks_for(std::int64_t pieces) {
   return static_cast<unsigned>(std::min<std::int64_t>((pieces + kThreads - 1) / kThreads, 65535));
 }
 
-/// A warp at least, and as few as hold the row.
+/// The threads for a row: a warp at least, and as few as hold the row.
 unsigned threads_for(std::int64_t row_pieces) {
   return static_cast<unsigned>(std::min<std::int64_t>((row_pieces + 31) / 32 * 32, kMostThreads));
 }

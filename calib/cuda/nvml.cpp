@@ -1,4 +1,4 @@
-// NVML's functions by name. Their signatures are those of its API reference (docs.nvidia.com,
+// Loads NVML's functions by name. Their signatures are those of its API reference (docs.nvidia.com,
 // "NVML API Reference Guide"): all return 0 for success, clocks are in MHz, power in mW.
 #include "calib/cuda/nvml.hpp"
 

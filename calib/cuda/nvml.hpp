@@ -12,15 +12,16 @@ namespace stepsim::calib::cuda {
 
 class Nvml {
  public:
-  /// `bus_id` as from cudaDeviceGetPCIBusId. Everything is unknown when NVML is not there.
+  /// Opens NVML for the GPU at `bus_id`, as cudaDeviceGetPCIBusId writes it. Everything is unknown
+  /// when NVML is not there.
   explicit Nvml(const std::string& bus_id);
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  std::optional<double> sm_clock_hz() const;      ///< now
-  std::optional<double> max_sm_clock_hz() const;  ///< that it may rise to
-  std::optional<double> power_w() const;          ///< now, averaged by the driver
+  std::optional<double> sm_clock_hz() const;      ///< clock at this moment
+  std::optional<double> max_sm_clock_hz() const;  ///< the highest clock that the GPU may rise to
+  std::optional<double> power_w() const;          ///< power at this moment, averaged by the driver
   std::optional<double> power_limit_w() const;
   std::optional<std::string> driver_version() const;
 

@@ -1,4 +1,4 @@
-// One thing beside another: rows of each on streams of their own, of which the row that is not
+// Measures one thing beside another: a row of each runs on a stream of its own. The row that is not
 // timed begins first and ends last.
 #include <algorithm>
 #include <cmath>
@@ -14,10 +14,10 @@ namespace stepsim::calib::cuda {
 namespace {
 
 constexpr int kSamples = 10;
-/// Turns of the GEMM: several, so that it does not find its operands in the cache.
+/// The sets of operands of the GEMM: several, so that it does not find its operands in the cache.
 constexpr int kTurns = 4;
 
-/// All that the two need, on one GPU.
+/// What the timed thing and the one beside it need on one GPU.
 class Bench {
  public:
   Bench(const OverlapPoint& point, const Member& member)
@@ -64,7 +64,7 @@ class Bench {
   PinnedBuffer host_;
 };
 
-/// What the GPUs have to agree on: the slowest one's times.
+/// Rough times of all GPUs, from which they agree on the slowest one's.
 struct Rough {
   std::vector<double> timed, beside;
 };
@@ -74,7 +74,7 @@ class Experiment {
   Experiment(const OverlapPoint& point, const Member& member, Team& team)
       : point_(point), team_(team), bench_(point, member) {}
 
-  /// Samples alone, then as many beside the other.
+  /// Takes samples of the timed thing alone, then as many beside the other.
   std::vector<double> samples(Rough& rough, int rank) {
     constexpr int kFirst = 3;
     constexpr double kRow = 5e-3, kCover = 3;
@@ -86,7 +86,8 @@ class Experiment {
     const double timed = *std::max_element(rough.timed.begin(), rough.timed.end());
     const double beside = *std::min_element(rough.beside.begin(), rough.beside.end());
     const int row = static_cast<int>(std::clamp(std::ceil(kRow / timed), 2.0, 200.0));
-    // Three times as long as the timed row takes alone, for that one becomes slower.
+    // The row beside lasts three times as long as the timed row takes alone, because the timed row
+    // becomes slower.
     const int cover = static_cast<int>(std::ceil(kCover * row * timed / beside)) + 2;
     std::vector<double> samples;
     for (int i = 0; i < kSamples; ++i) samples.push_back(alone(point_.timed, row));

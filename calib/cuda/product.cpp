@@ -1,7 +1,8 @@
 // Descriptors and the algorithm of a matrix product.
 //
-// cuBLAS counts columns first. A row-major C[m,n] is its n x m matrix, the product of an n x k one
-// (our B, the weights) and a k x m one (our A); the letters of `Transpose` belong to these two.
+// cuBLAS counts columns first. A row-major C[m,n] is an n x m matrix to cuBLAS, the product of an n
+// x k matrix (our B, the weights) and a k x m matrix (our A). The letters of `Transpose` belong to
+// these two.
 #include "calib/cuda/product.hpp"
 
 #include <bit>
@@ -113,7 +114,7 @@ struct Product::Operation {
     set(CUBLASLT_MATMUL_DESC_TRANSA, &of_weights, sizeof of_weights);
     set(CUBLASLT_MATMUL_DESC_TRANSB, &of_input, sizeof of_input);
     if (p.dtype != Dtype::fp8) return;
-    const std::int8_t fast = 1;  // as Transformer Engine runs forward passes
+    const std::int8_t fast = 1;  // Transformer Engine runs forward passes with fast accumulation
     set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast);
   }
 

@@ -1,4 +1,4 @@
-// Random data: a hash of each element's place.
+// Makes random data: a hash of each element's place.
 #include <algorithm>
 
 #include <cuda_bf16.h>
@@ -11,14 +11,15 @@
 namespace stepsim::calib::cuda {
 namespace {
 
-/// SplitMix64's mixing (Steele, Lea and Flood 2014, figure 17).
+/// The mixing function of SplitMix64 (Steele, Lea and Flood 2014, figure 17).
 __device__ std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
 
-/// The sum of four uniform numbers (Irwin and Hall) has mean 2 and variance 1/3.
+/// A number of about a normal distribution: the sum of four uniform numbers (Irwin and Hall) has
+/// mean 2 and variance 1/3.
 __device__ float about_normal(std::uint64_t bits) {
   float sum = 0;
   for (int i = 0; i < 4; ++i) sum += static_cast<float>((bits >> (16 * i)) & 0xffff) / 65536.0f;

@@ -1,4 +1,4 @@
-// Warm-up, capture and sampling.
+// Warms up, captures a graph and takes samples.
 #include "calib/cuda/stopwatch.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace stepsim::calib::cuda {
 namespace {
 
-/// A batch that is launched as a whole, by one call.
+/// A batch that one call launches as a whole.
 class Graph {
  public:
   Graph(const Batch& batch, int count, cudaStream_t stream) {
@@ -42,7 +42,7 @@ class Graph {
   cudaGraphExec_t executable_ = nullptr;
 };
 
-/// The first launch loads code; the three after it say roughly how long one takes.
+/// The rough seconds of a launch: the first launch loads code, and the three after it are timed.
 double rough_seconds(const Batch& batch, const Stream& stream) {
   constexpr int kLaunches = 3;
   Event begin, end;
@@ -79,7 +79,8 @@ Timing time_batch(const Batch& batch, const StopwatchSettings& settings) {
     }
   };
   warm_up(sample, stream, settings.warm_up_s);
-  // All are enqueued before the first ends, so that the GPU has no time to rest between them.
+  // All launches are enqueued before the first ends, so that the GPU has no time to rest between
+  // them.
   std::vector<Event> events(static_cast<std::size_t>(repetition.repeats) + 1);
   events.front().record(stream);
   for (std::size_t i = 1; i < events.size(); ++i) {

@@ -13,17 +13,17 @@ namespace stepsim::calib::cuda {
 using Batch = std::function<void(cudaStream_t stream, int count)>;
 
 enum class Through {
-  graph,    ///< the GPU starts one after the other by itself: as busy a stream as there can be
-  launches  ///< the host launches each
+  graph,    ///< the GPU starts launch after launch by itself: as busy a stream as there can be
+  launches  ///< the host launches each kernel
 };
 
 struct StopwatchSettings {
   int turns = 1;  ///< sets of buffers, each of which is used in every sample
   Through through = Through::graph;
-  double warm_up_s = 0.05;  ///< clocks need some of it to rise
+  double warm_up_s = 0.05;  ///< seconds of warm-up, in which clocks rise
 };
 
-/// Seconds of one launch in a row of many.
+/// The seconds of one launch in a row of many.
 Timing time_batch(const Batch& batch, const StopwatchSettings& settings);
 
 }  // namespace stepsim::calib::cuda

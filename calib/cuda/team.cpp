@@ -1,4 +1,4 @@
-// Threads, communicators and NCCL's calls.
+// Runs threads, makes communicators and calls NCCL.
 #include "calib/cuda/team.hpp"
 
 #include <barrier>
@@ -56,7 +56,7 @@ void Team::abort(const std::vector<ncclComm*>& communicators) {
 
 void enqueue_collective(Collective op, const Member& member, const DeviceBuffer& send,
                         const DeviceBuffer& receive, std::int64_t bytes, cudaStream_t stream) {
-  const auto count = static_cast<std::size_t>(bytes / 2);  // bf16
+  const auto count = static_cast<std::size_t>(bytes / 2);  // elements of bf16
   const auto size = static_cast<std::size_t>(member.size);
   const std::size_t part = count / size;
   ncclComm* comm = member.communicator;

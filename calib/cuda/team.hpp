@@ -1,4 +1,5 @@
-// Several GPUs of this machine that work together, a host thread each, as nccl-tests' -t runs them.
+// Several GPUs of this machine that work together, with a host thread each, as nccl-tests' -t runs
+// them.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@ struct ncclComm;
 
 namespace stepsim::calib::cuda {
 
-/// One GPU's place in a team, on the thread that has it as its current device.
+/// The place of one GPU in a team, on the thread that has it as its current device.
 struct Member {
   int rank = 0, size = 1;
   ncclComm* communicator = nullptr;  ///< null in a team of one
@@ -21,7 +22,8 @@ struct Member {
 
 class Team {
  public:
-  /// `first` is the GPU of a team of one; larger ones take those after it, and begin again at 0.
+  /// A team whose first GPU is number `first`. Further members are the GPUs after it, and begin
+  /// again at 0.
   Team(int first, int gpus) : first_(first), gpus_(gpus) {}
   ~Team();
   Team(const Team&) = delete;
@@ -32,12 +34,13 @@ class Team {
   std::vector<std::vector<double>> run(
       int size, const std::function<std::vector<double>(const Member&)>& work);
 
-  /// Returns when each of `size` members has called it. Not to be called after a failure.
+  /// Returns when each of `size` members has called it. REQUIRES: no member has failed.
   void meet();
 
  private:
   const std::vector<ncclComm*>& communicators(int size);
-  /// Else kernels that wait for a member that failed would wait for ever.
+  /// Aborts all communicators, because kernels that wait for a member that failed would wait for
+  /// ever.
   static void abort(const std::vector<ncclComm*>& communicators);
 
   int first_, gpus_;

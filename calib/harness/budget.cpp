@@ -1,4 +1,4 @@
-// Time since a campaign began, and how it is shown.
+// Counts the time since a campaign began, and writes it for people.
 #include "calib/harness/budget.hpp"
 
 #include <chrono>

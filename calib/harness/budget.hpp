@@ -7,10 +7,10 @@
 
 namespace stepsim::calib {
 
-/// "2:41", "1:02:03".
+/// A time as on a clock: "2:41", "1:02:03".
 std::string clock_text(double seconds);
 
-/// Counts from its construction by a clock in seconds, which tests replace.
+/// A budget that counts from its construction, by a clock in seconds that tests replace.
 class Budget {
  public:
   using Clock = std::function<double()>;

@@ -1,4 +1,4 @@
-// Which points are measured, and the loop over them.
+// Selects the points to measure, and loops over them.
 #include "calib/harness/campaign.hpp"
 
 #include <set>
@@ -22,7 +22,7 @@ Record measure_one(const Point& point, const DeviceFacts& device, const Surround
   }
 }
 
-/// In the place of an earlier record of the same point, if there is one.
+/// Puts a record in the place of an earlier record of the same point, or at the end.
 void put(std::vector<Record>& records, Record record) {
   const std::string name = identity(record.point);
   for (Record& earlier : records) {
@@ -33,7 +33,7 @@ void put(std::vector<Record>& records, Record record) {
   records.push_back(std::move(record));
 }
 
-/// Saves what there is every two seconds of the budget's clock.
+/// Saves the measurements every two seconds of the budget's clock.
 class Saver {
  public:
   Saver(const Surroundings& here, const Measurements& measurements, const Budget& budget)

@@ -18,27 +18,29 @@ namespace stepsim::calib {
 
 /// What a campaign works with; a test brings its own.
 struct Surroundings {
-  std::function<Measured(const Point&)> measure;            ///< throws NotOffered
-  std::function<void(const Measurements&)> save;            ///< to disk
-  std::function<void(const std::string&)> say;              ///< a line for the user
-  const volatile std::sig_atomic_t* interrupted = nullptr;  ///< not 0: stop after this point
+  std::function<Measured(const Point&)> measure;  ///< measures a point; throws NotOffered
+  std::function<void(const Measurements&)> save;  ///< writes to disk
+  std::function<void(const std::string&)> say;    ///< prints a line for the user
+  /// not 0: the campaign stops after this point
+  const volatile std::sig_atomic_t* interrupted = nullptr;
 };
 
 struct Selection {
   std::vector<Point> to_measure;
-  std::map<std::string, std::size_t> left_out;  ///< reason -> points
-  std::size_t already = 0;                      ///< points that the file has
+  std::map<std::string, std::size_t> left_out;  ///< the number of points left out, by reason
+  std::size_t already = 0;                      ///< points that the file has already
 };
 
-/// Of `points` those that the device can do and that are not in `earlier`; with `again`, also
-/// those that were skipped there.
+/// The points that the device can do and that `earlier` does not have; with `again`, also points
+/// that were skipped there.
 Selection select(const std::vector<Point>& points, const Measurements& earlier,
                  const DeviceFacts& device, const Libraries& libraries, bool again);
 
 enum class Ending { complete, out_of_time, interrupted };
 
-/// Adds a record to `measurements` for each point. Saves every two seconds of the budget's clock
-/// and at the end, also when an exception ends it. An implausible result becomes a skipped record.
+/// Measures the points and adds a record to `measurements` for each. Saves every two seconds of the
+/// budget's clock and at the end, also when an exception ends it. An implausible result becomes a
+/// skipped record.
 Ending run_campaign(const std::vector<Point>& to_measure, Measurements& measurements,
                     const Surroundings& surroundings, const Budget& budget, Progress& progress);
 

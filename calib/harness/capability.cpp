@@ -1,4 +1,5 @@
-// Reasons to leave a point out: too few devices, a library, a type or memory that is missing.
+// Finds reasons to leave a point out: too few devices, or a library, a type or memory that is
+// missing.
 #include "calib/harness/capability.hpp"
 
 #include <fmt/format.h>
@@ -9,8 +10,8 @@
 namespace stepsim::calib {
 namespace {
 
-/// A part of the memory stays free for contexts, workspaces and libraries. Judgement: they have
-/// some GiB, a fifth of small GPUs.
+/// The share of the memory that points may use; the rest stays free for contexts, workspaces and
+/// libraries. Judgement: those take some GiB, which is a fifth of small GPUs.
 constexpr double kUsableMemory = 0.8;
 
 template <class Value>
@@ -22,7 +23,8 @@ Value field_or(const Point& point, const char* wanted, Value otherwise) {
   return otherwise;
 }
 
-/// An unknown architecture may have it; the library will say.
+/// Whether the device has no arithmetic in a type. An unknown architecture may have it: the library
+/// will say.
 bool lacks(const DeviceFacts& device, Dtype dtype) {
   const bool known =
       flops_per_cycle(device.compute_major, device.compute_minor, Dtype::fp32).has_value();
@@ -33,7 +35,8 @@ bool needs_nccl(const Point& point) {
   return kind_of(point) == Kind::collective || field_or<std::int64_t>(point, "gpus", 1) > 1;
 }
 
-/// Kernels that move bytes and copies of bits do not need arithmetic in their type.
+/// Whether the point computes in its type. Kernels that move bytes and copies of bits need no
+/// arithmetic in it.
 bool computes(const Point& point) {
   return kind_of(point) == Kind::gemm || kind_of(point) == Kind::attention ||
          kind_of(point) == Kind::overlap;

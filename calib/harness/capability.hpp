@@ -8,13 +8,13 @@
 
 namespace stepsim::calib {
 
-/// What the harness was built with, beside cuBLASLt.
+/// The libraries that the harness was built with, beside cuBLASLt.
 struct Libraries {
-  bool collectives = false;  ///< NCCL
+  bool collectives = false;  ///< true: NCCL is there
 };
 
-/// Empty, or a short reason that many points share: "they need 8 GPUs, here 4", "larger than the
-/// memory".
+/// Why a point is left out, as a short reason that many points share: "they need 8 GPUs, here 4",
+/// "larger than the memory". Empty where it is not left out.
 std::string why_left_out(const Point& point, const DeviceFacts& device, const Libraries& libraries);
 
 }  // namespace stepsim::calib

@@ -16,7 +16,8 @@
 namespace stepsim::calib {
 namespace {
 
-/// Smaller ones have hardly a point left, larger ones are beyond any cache.
+/// The least and the most bytes of a working set: smaller ones have hardly a point left, larger
+/// ones are beyond any cache.
 constexpr std::int64_t kLeastWorkingSet = std::int64_t{1} << 20,
                        kMostWorkingSet = std::int64_t{4} << 30;
 

@@ -30,7 +30,7 @@ std::vector<std::vector<Point>> gemms_by_dtype() {
 
 std::vector<Point> interleave(std::vector<std::vector<Point>> lists) {
   struct Turn {
-    double place;  ///< in [0, 1): how far its list has come
+    double place;  ///< how far the list of the point has come, in [0, 1)
     std::size_t list, index;
   };
   std::vector<Turn> turns;

@@ -7,8 +7,8 @@
 
 namespace stepsim::calib {
 
-// One file of points/ each. What a GPU lacks (a precision, memory, other GPUs) is left out later,
-// by capability.hpp.
+// Each list has a file in points/. capability.hpp later leaves out points for which a GPU lacks
+// something: a precision, memory, other GPUs.
 std::vector<Point> gemm_points();
 std::vector<Point> memory_points();
 std::vector<Point> attention_points();
@@ -18,12 +18,13 @@ std::vector<Point> copy_points();
 std::vector<Point> overlap_points();
 std::vector<Point> collective_points();
 
-/// All of them, in an order whose every beginning is a small version of the whole: each kind, and
-/// of GEMMs each precision, is shuffled (always in the same way) and takes its turns in proportion
+/// All points, in an order whose every beginning is a small version of the whole: each kind, and
+/// each precision of GEMMs, is shuffled (always in the same way) and takes its turns in proportion
 /// to its size. A measurement that runs out of time has seen some of everything.
 std::vector<Point> all_points();
 
-/// The same order for any points.
+/// The points of several lists in the order of all_points: every beginning is a small version of
+/// the whole.
 std::vector<Point> interleave(std::vector<std::vector<Point>> lists);
 
 }  // namespace stepsim::calib

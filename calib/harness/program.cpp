@@ -18,7 +18,7 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// Its first word tells programs whether all is there.
+/// How the campaign ended, in a line. The first word tells programs whether all is there.
 std::string ending_text(Ending ending, std::size_t done, std::size_t all, const std::string& file) {
   if (ending == Ending::complete) return "complete: " + file;
   return fmt::format("{}: {} of {} points are in {}, the same call goes on from there",

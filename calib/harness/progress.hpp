@@ -14,7 +14,7 @@ struct Position {
   std::string point;  ///< identity of the point that comes next
 };
 
-/// "[####......] 412/1030  2:41 of 10:00  gemm dtype=bf16 ...", cut to `width` characters.
+/// The line "[####......] 412/1030  2:41 of 10:00  gemm dtype=bf16 ...", cut to `width` characters.
 std::string progress_text(const Position& position, std::size_t width);
 
 /// Redraws one line on a terminal; elsewhere prints a line whenever another tenth is done.

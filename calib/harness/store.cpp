@@ -16,7 +16,7 @@ namespace stepsim::calib {
 
 void replace_file(const std::string& path, const std::string& text) {
   const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  errno = 0;  // a stream that fails may leave it as it was
+  errno = 0;  // errno may keep its value when a stream fails
   std::ofstream out(temporary, std::ios::binary);
   out << text;
   out.close();

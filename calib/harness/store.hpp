@@ -8,10 +8,11 @@
 
 namespace stepsim::calib {
 
-/// Writes to a temporary name beside it and renames. Throws IoError.
+/// Writes the text to a temporary name beside the file and renames it. Throws IoError.
 void replace_file(const std::string& path, const std::string& text);
 
-/// Nothing when there is no such file. Throws UserError as parse_measurements does, and IoError.
+/// The measurements in the file; absent when there is no file. Throws UserError as
+/// parse_measurements does, and IoError.
 std::optional<Measurements> load_measurements(const std::string& path);
 
 /// Throws UserError when the file holds measurements of another GPU than this one.

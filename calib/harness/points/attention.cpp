@@ -6,7 +6,7 @@
 namespace stepsim::calib {
 
 std::vector<Point> attention_points() {
-  // 16384 tokens and a hidden size of 2048, as in the charts of FlashAttention
+  // 16384 tokens and a hidden size of 2048 are those of FlashAttention's charts
   // (Dao-AILab/flash-attention, README.md), so that the two can be compared.
   constexpr std::int64_t kTokens = 16384, kHidden = 2048;
   std::vector<Point> points;

@@ -21,7 +21,8 @@ std::vector<Layer> layers(std::int64_t hidden, std::int64_t tensor) {
           {hidden, 4 * hidden / tensor}};
 }
 
-/// GPT-2 medium, 1.3B, 7B, 70B and GPT-3, split as they commonly are.
+/// Hidden sizes and tensor ranks of GPT-2 medium, 1.3B, 7B, 70B and GPT-3, split as they commonly
+/// are.
 constexpr std::array<std::pair<std::int64_t, std::int64_t>, 9> kWidths = {{
     {1024, 1},
     {2048, 1},
@@ -36,7 +37,7 @@ constexpr std::array<std::pair<std::int64_t, std::int64_t>, 9> kWidths = {{
 
 constexpr std::array<std::int64_t, 3> kTokens = {1024, 4096, 16384};
 
-/// Forward, and the two gradients of the same layer (see Transpose).
+/// The forward pass of a layer and its two gradients (see Transpose).
 std::vector<Point> passes(Dtype dtype, std::int64_t tokens, Layer layer) {
   return {
       GemmPoint{dtype, Transpose::TN, tokens, layer.out, layer.in},
@@ -56,16 +57,16 @@ void add_layers(std::vector<Point>& points) {
         append(points, passes(Dtype::bf16, tokens, layer));
         points.push_back(GemmPoint{Dtype::fp8, Transpose::TN, tokens, layer.out, layer.in});
       }
-      // Fused accumulation into an fp32 gradient, as Megatron-LM does it.
+      // Megatron-LM accumulates into an fp32 gradient in a fused kernel.
       points.push_back(GemmPoint{Dtype::bf16, Transpose::NT, layer.out, layer.in, 4096, 1, true});
     }
   }
-  // A vocabulary's head: wide, and odd.
+  // The head of a vocabulary is wide, and its width is odd.
   for (const std::int64_t tokens : kTokens)
     append(points, passes(Dtype::bf16, tokens, {50257, 4096}));
 }
 
-/// From less than one tile a GPU to many waves.
+/// Adds a grid from less than one tile a GPU to many waves.
 void add_grid(std::vector<Point>& points, Dtype dtype) {
   for (std::int64_t m = 128; m <= 8192; m *= 4)
     for (std::int64_t n = 512; n <= 16384; n *= 4)
@@ -73,7 +74,8 @@ void add_grid(std::vector<Point>& points, Dtype dtype) {
         points.push_back(GemmPoint{dtype, Transpose::TN, m, n, k});
 }
 
-/// The experts of a layer in one kernel, and the scores and context of attention that is not fused.
+/// Adds batched products: the experts of a layer in one kernel, and the scores and the context of
+/// attention that is not fused.
 void add_batched(std::vector<Point>& points) {
   for (const std::int64_t rows : {128, 512, 2048})
     for (const std::int64_t experts : {8, 32})
@@ -84,7 +86,7 @@ void add_batched(std::vector<Point>& points) {
   }
 }
 
-/// The same kernels when the clock has settled.
+/// Adds kernels that are measured when the clock has settled.
 void add_sustained(std::vector<Point>& points) {
   for (const Dtype dtype : {Dtype::bf16, Dtype::fp16, Dtype::tf32, Dtype::fp32, Dtype::fp8})
     for (const std::int64_t size : {4096, 8192})
@@ -92,7 +94,7 @@ void add_sustained(std::vector<Point>& points) {
         points.push_back(GemmPoint{dtype, Transpose::TN, size, size, size, 1, false, sustained});
 }
 
-/// A point that two of the parts above contain is measured once.
+/// The points without repetition: a point that two of the lists contain is measured once.
 std::vector<Point> without_repetition(const std::vector<Point>& points) {
   std::vector<Point> once;
   std::set<std::string> seen;

@@ -1,4 +1,4 @@
-// What a kernel costs before it does anything.
+// Points that measure what a kernel costs before it does anything.
 #include "calib/harness/points.hpp"
 
 namespace stepsim::calib {

@@ -9,7 +9,7 @@ MemoryPoint memory_point(MemoryOp op, Dtype dtype, std::int64_t rows, std::int64
   return {op, dtype, rows, columns, memory_bytes(op, dtype, rows, columns)};
 }
 
-/// 16 thousand to half a billion elements, in rows as wide as hidden states.
+/// Adds sizes from 16 thousand to half a billion elements, in rows as wide as hidden states.
 void add_sizes(std::vector<Point>& points, MemoryOp op, Dtype dtype, std::int64_t columns) {
   for (std::int64_t elements = std::int64_t{1} << 14; elements <= std::int64_t{1} << 29;
        elements *= 4) {
