@@ -1,9 +1,10 @@
 # Deals sources to batches that are compiled as one file each: prints a line of names for each batch of two or more.
 #
-# Usage: awk -v size=N -f batches.awk SOURCE...
+# Usage: awk -v size=N -f batches.awk HEADER... SOURCE...
 # A source's private names, those that it defines in its unnamed namespace, must be no words of the others in its batch:
 # most would not compile, but an overload would be called in silence. A source goes into the first batch that has room
-# and in which nobody minds it. A word behind `.`, `->` or `::` is a member, which is nobody's private name.
+# and in which nobody minds it. A word behind `.`, `->` or `::` is a member, which is nobody's private name. A source
+# whose private name is a type or a constant of some header stays alone: the header may be read behind it.
 
 function note_private(line,   name) {
   sub(/^template <[^>]*> */, "", line)
@@ -36,11 +37,23 @@ function minds(one, other,   names, count, i) {
   return 0
 }
 
+function hides_public_name(source,   names, count, i) {
+  count = split(privates[source], names, " ")
+  for (i = 1; i <= count; ++i) if (names[i] in is_public) return 1
+  return 0
+}
+
 function fits(source, batch,   others, count, i) {
   count = split(batches[batch], others, " ")
   if (count >= size) return 0
   for (i = 1; i <= count; ++i) if (minds(source, others[i]) || minds(others[i], source)) return 0
   return 1
+}
+
+FILENAME ~ /\.hpp$/ {
+  if (/^(struct|class|enum class|using) +[A-Za-z_0-9]+/) is_public[$1 == "enum" ? $3 : $2]
+  if (/^(inline )?constexpr / && match($0, /k[A-Z][A-Za-z0-9]*/)) is_public[substr($0, RSTART, RLENGTH)]
+  next
 }
 
 FNR == 1 { inside = in_raw_string = 0; sources[++source_count] = FILENAME }
@@ -55,6 +68,7 @@ inside && /^[A-Za-z]/ { note_private($0) }
 
 END {
   for (i = 1; i <= source_count; ++i) {
+    if (hides_public_name(sources[i])) continue
     for (batch = 1; batch <= batch_count && !fits(sources[i], batch); ++batch) {}
     if (batch > batch_count) ++batch_count
     batches[batch] = batches[batch] " " sources[i]

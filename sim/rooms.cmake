@@ -41,6 +41,8 @@ function(link_rooms target)
   endforeach()
 endfunction()
 
+file(GLOB_RECURSE STEPSIM_HEADERS CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/sim/*.hpp)
+
 # add_sources(TARGET SOURCE ...): with STEPSIM_UNITY, several sources are compiled as one file
 # (docs/decisions/017-sources-compiled-together.md). Two sources that share a private name are put into two batches,
 # which is worked out again when a source has changed.
@@ -50,7 +52,8 @@ function(add_sources target)
     return()
   endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/sim/batches.awk)
-  execute_process(COMMAND awk -v size=${STEPSIM_BATCH_SIZE} -f ${CMAKE_SOURCE_DIR}/sim/batches.awk ${ARGN}
+  execute_process(COMMAND awk -v size=${STEPSIM_BATCH_SIZE} -f ${CMAKE_SOURCE_DIR}/sim/batches.awk
+      ${STEPSIM_HEADERS} ${ARGN}
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE batches COMMAND_ERROR_IS_FATAL ANY
     OUTPUT_STRIP_TRAILING_WHITESPACE)
   string(REPLACE "\n" ";" batches "${batches}")

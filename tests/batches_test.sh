@@ -46,3 +46,9 @@ for word in 'own_text("")' kOwn 'Own(1)'; do
 done
 cp a.cpp e.cpp
 expect 12 'a.cpp c.cpp' a.cpp e.cpp c.cpp
+
+# A private name that is a type or a constant of a header, which may be read behind the source.
+for line in 'struct Own {};' 'inline constexpr std::array kOwn<int> = {1};'; do
+  echo "$line" >own.hpp
+  expect 12 'b.cpp c.cpp' own.hpp a.cpp b.cpp c.cpp
+done
