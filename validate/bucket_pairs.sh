@@ -1,8 +1,8 @@
 #!/bin/bash
-# Whether small buckets cost what they did: pairs of rows of PyTorch's DDP benchmark that differ in
-# nothing but the size of their buckets, 1 MB and 25 MB. Prints how much longer the step with small
-# ones takes, as the benchmark prints it and as predicted; fails where the sign is wrong in more than
-# one pair of ten.
+# Checks whether small buckets cost what they were measured to cost: takes pairs of rows of
+# PyTorch's DDP benchmark that differ in nothing but the size of their buckets, 1 MB and 25 MB.
+# Prints how much longer the step with small buckets takes, as the benchmark prints it and as
+# predicted; fails where the sign is wrong in more than one pair of ten.
 # Usage: bucket_pairs.sh PROGRAM
 set -euo pipefail
 program=$(realpath "$1")

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Scores the suites on other tables with the same columns: for each validate/suites/NAME.yaml the file
-# FOLDER/NAME.csv, where there is one, or the one that NAME=FILE names. Prints one line a suite.
-# Usage: tables.sh PROGRAM FOLDER [NAME=FILE...]
+# Scores the suites on other tables that have the suites' columns: for each
+# validate/suites/NAME.yaml it takes FOLDER/NAME.csv, where there is one, or the FILE that NAME=FILE
+# names. Prints one line a suite. Usage: tables.sh PROGRAM FOLDER [NAME=FILE...]
 set -euo pipefail
 program=$1 folder=$2
 shift 2

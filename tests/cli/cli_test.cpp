@@ -664,7 +664,7 @@ TEST_CASE("Ctrl-C during a validation prints the rows that are done, and exits w
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 3);
   CHECK(rest.find("interrupted: ") != std::string::npos);
-  CHECK_FALSE(fs::exists(record));  // of a part nothing is recorded
+  CHECK_FALSE(fs::exists(record));  // no part of a suite is recorded
   const Json validation = Json::parse(text_of(out));
   CHECK(validation["count"] >= 1);
   CHECK(validation["count"] < 5000);

@@ -7,7 +7,7 @@ export library command=()
 # shellcheck source=tests/cli/checks.sh
 source "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 
-# Its changes take seconds, of which the first are over after the time of one.
+# The changes of this scenario take seconds, and the first ones are over after the time of one.
 scenario=$library/scenarios/gpt3-175b-1024xa100.yaml
 for format in table json; do
   set -m

@@ -28,7 +28,7 @@ for words in "sweep scenario.yaml --vary training.micro_batch=1,2" "search scena
   [[ ! -e scenario.sweep.db ]] || fail "Ctrl-C while it reads: there is a file of results"
 done
 
-# Others know nothing before their end: the signal ends them.
+# Other commands know nothing before their end: the signal ends them.
 for words in "run scenario.yaml" "show plan scenario.yaml" "check scenario.yaml"; do
   interrupted "$words" 130
 done

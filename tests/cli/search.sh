@@ -132,7 +132,7 @@ expect "failures" 0 "${training[@]}" --deadline "$hours h" --format json
 [[ $(of_sizes "d['best_gpus'], d['sizes'][1]['in_time'], d['sizes'][1]['goodput'] < 0.95") == \
    "(32, False, True)" ]] || fail "failures do not count"
 
-# They count where no checkpoint is stated, too.
+# Failures count where no checkpoint is stated, too.
 sed '/^checkpoint/d' train.yaml >fails.yaml
 expect "failures alone" 0 fails.yaml --gpus 8..32 "${plain[@]}" --tokens 2e10 --deadline 30d --format json
 [[ $(of_sizes "all(s['goodput'] < 1 for s in d['sizes'])") == True ]] || fail "failures alone do not count"
@@ -209,7 +209,8 @@ sleep 0.5
 kill -TERM "$search"
 wait "$search" || code=$?
 ((code == 3)) || fail "interrupted before the first size: exits with $code"
-# Of several sizes, most of the time in the middle of their trainings: a second and a half each.
+# A search of several sizes spends most of the time in the middle of their trainings: a second and a
+# half each.
 sed -i 's/every: 500/every: 5/; s/200 h/10 h/; s/restart: 1 h/restart: 1 min/' train.yaml
 for after in 0.5 1 2; do
   interrupted "$after" train.yaml --gpus 8..128 "${plain[@]}" --only micro_batch=8 --tokens 1e13

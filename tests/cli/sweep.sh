@@ -106,7 +106,7 @@ expect "alike, in two parts" 0 "${alike[@]}" --db two.db --shard 1/2
 expect "alike, in two parts" 0 "${alike[@]}" --db two.db --shard 2/2 --resume --format csv
 cmp -s out alone.csv || fail "parts change what points alike have"
 
-# Another build: a file says which one it is of.
+# A file says which build its points are of; these are of another one.
 python3 - <<'END'
 import sqlite3
 with sqlite3.connect("alike.db") as file: file.execute("UPDATE points SET build = '0.0.1 older'")

@@ -48,7 +48,7 @@ expect "some parts" 0 "$program" merge some.db "${parts[@]:1}"
 expect "the rest is simulated" 0 "${sweep[@]}" --db some.db --resume
 same "the rest is simulated"
 
-# Another part's points are not forgotten.
+# A file does not forget the points of another part.
 expect "a part, in a file with another one's" 2 "${sweep[@]}" --shard 4/4 --db "${parts[0]}"
 has "a part, in a file with another one's" "--resume goes on, --restart begins anew" err
 

@@ -18,7 +18,7 @@ using namespace stepsim;
 
 namespace {
 
-constexpr Seconds kForward = 3_ms, kBackward = 7_ms;  // of one layer
+constexpr Seconds kForward = 3_ms, kBackward = 7_ms;  // passes of one layer
 constexpr double kBoth = 10e-3;
 
 Experiment pipeline(const std::string& schedule, int p, int m, int v, bool overlap_p2p) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kLaunches[] = {0, 1e-6, 5e-6, 10e-6, 40e-6};
 
-/// One GPU whose only layer is a chain of n kernels of 10 us forward, and another backward.
+/// A GPU whose only layer is a chain of n kernels of 10 us forward, and n more backward.
 Experiment kernels(int n, double launch) {
   Scenario scenario = on_paper(R"(
 model: {name: m, kind: mlp, layers: 1, width: 1}

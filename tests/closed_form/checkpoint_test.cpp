@@ -45,7 +45,7 @@ Experiment with(const Setting& s) {
   return {std::move(scenario), paper_graph(paper_layer(1_ms, 3_ms, 1), 1)};
 }
 
-/// Of all steps, the warm-up of one included.
+/// Seconds of every step, the one of the warm-up included.
 std::vector<double> steps(const Setting& s) {
   const Timeline timeline = with(s).run().timeline;
   std::vector<double> result;
@@ -152,7 +152,8 @@ TEST_CASE("a checkpoint on the storage of the data slows its loaders") {
   CHECK(free[10] == about(10e-3));
   CHECK(taken[310] == about(20e-3));
   double lost = 0;
-  for (std::size_t i = 0; i < 599; ++i) lost += taken[i] - free[i];  // of the first of two
+  // steps that the first of two checkpoints delays
+  for (std::size_t i = 0; i < 599; ++i) lost += taken[i] - free[i];
   // The copy of 100 ms lets the loader get one batch ahead.
   CHECK(std::abs(lost - (Z / 1e9 + Z / H)) < 11e-3);
   // On a storage of its own it slows nobody.
@@ -163,7 +164,7 @@ TEST_CASE("a checkpoint on the storage of the data slows its loaders") {
 }
 
 TEST_CASE("checkpoints among the steps that are simulated are measured in whole intervals") {
-  // The first one, whose copy waits for no write, belongs to the warm-up.
+  // The first checkpoint, whose copy waits for no write, belongs to the warm-up.
   const auto run = [](int every) {
     Scenario scenario = on_paper(fmt::format(
         "model: {{name: m, kind: mlp, layers: 1, width: 1}}\n"

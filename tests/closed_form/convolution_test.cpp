@@ -75,7 +75,7 @@ TEST_CASE("a 1x1 convolution is a GEMM") {
 
 TEST_CASE("groups are so many convolutions of their share of the channels, in one kernel") {
   Convolution c = wide(3, 1);
-  c.groups = 2;  // whose 256 of the outputs still fill tiles
+  c.groups = 2;  // 256 outputs of each group still fill tiles
   const double flops = 2 * B * P * P * K * (C / 2) * 9;
   const double bytes = 2 * (B * P * P * (C + K) + C / 2 * K * 9);
   CHECK(c.flops().flops() == flops);

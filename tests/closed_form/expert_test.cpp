@@ -247,7 +247,7 @@ TEST_CASE("kernels leave to an exchange the SMs that are set aside for it") {
     const Operation& operation = e.plan.operations[found->work];
     return std::pair(operation.held_sms, operation.reserved_sms);
   };
-  const double sms = 108;  // of an A100
+  const double sms = 108;  // SMs of an A100
   CHECK(reserved("expert: {degree: 8, dispatcher: deepep}") == std::pair(0.0, 20 / sms));
   CHECK(reserved("expert: {degree: 8, dispatcher: deepep, sms: 24}") == std::pair(0.0, 24 / sms));
   CHECK(reserved("expert: {degree: 8, sms: 8}") == std::pair(0.0, 8 / sms));

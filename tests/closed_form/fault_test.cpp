@@ -46,7 +46,7 @@ host: {{launch: 0 us}}
       paper_graph(paper_layer(Seconds{kForward}, Seconds{kBackward}, kElements), kLayers));
 }
 
-/// Of all steps, folded; the same unfolded.
+/// Seconds of a step, folded; checks that unfolding gives equal seconds.
 double step_of(const Experiment& experiment) {
   const double folded = experiment.step_seconds();
   CHECK(folded == nine_digits(experiment.step_seconds({.fold = false})));

@@ -23,7 +23,7 @@ using namespace stepsim;
 
 namespace {
 
-/// One sequence on one GPU; memory does not matter here.
+/// A scenario of one sequence on one GPU, whose memory does not matter.
 Scenario one_gpu(const std::string& model, const std::string& convention, int sequence,
                  const std::string& training = "") {
   return scenario_of(fmt::format(R"(
@@ -125,7 +125,7 @@ TEST_CASE("6N takes the parameters that a token goes through") {
   CHECK(active("deepseek-v2") == within(0.03, 21e9));      // arXiv 2405.04434, abstract
   CHECK(active("deepseek-v3") == within(0.03, 37e9));      // arXiv 2412.19437, abstract
   CHECK(active("qwen3-30b-a3b") == within(0.02, 3.3e9));   // arXiv 2505.09388, table 2
-  CHECK(active("qwen3-235b-a22b") == within(0.02, 22e9));  // likewise
+  CHECK(active("qwen3-235b-a22b") == within(0.02, 22e9));  // arXiv 2505.09388, table 2
   CHECK(a_token("mixtral-8x7b", "6nd", 4096) == nine_digits(6 * active("mixtral-8x7b")));
   CHECK(active("llama3-8b") == 8'030'261'248);
 }

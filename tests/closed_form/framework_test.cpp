@@ -143,7 +143,7 @@ TEST_CASE("without bucket views each gradient is copied to its bucket and back")
   const auto from = copies(copied, "gradient from bucket");
   CHECK(to.size() == kLayers);
   CHECK(from.size() == kLayers);
-  // Both read and write each element once.
+  // Copying to the bucket and back each reads and writes every element once.
   CHECK(to == from);
   CHECK(to == copies(views, "average gradients"));
   CHECK(reduced(copied.plan) == reduced(views.plan));
@@ -293,7 +293,7 @@ run: {{steps: 1, warmup: 1}}
       CAPTURE(stages);
       CAPTURE(data);
       const Experiment experiment = both_ways(stages, data);
-      CHECK(experiment.step_seconds() > 0);  // it completes
+      CHECK(experiment.step_seconds() > 0);  // the step completes
       for (int stage = 0; stage < stages / 2; ++stage) {
         const int each = 8 / stages;
         CHECK(reduced(experiment.plan, 1, stage * each) ==

@@ -59,7 +59,7 @@ inline Scenario on_paper(const std::string& yaml) {
 /// A kernel that takes that long on the paper GPU.
 inline Launch lasting(Seconds time) { return {"kernel", MemoryBound{time * kPaperRate}}; }
 
-/// One layer of one op; `elements` gradients are complete when its backward pass is.
+/// A layer of one op; its `elements` gradients are complete when its backward pass is.
 inline Block paper_layer(Seconds forward, Seconds backward, double elements = 0) {
   Op op;
   op.name = "op";
@@ -74,7 +74,7 @@ inline Block paper_layer(Seconds forward, Seconds backward, double elements = 0)
   return block;
 }
 
-/// That many equal layers and nothing around them; no bytes pass between layers.
+/// A graph of `layers` equal layers and nothing around them; no bytes pass between layers.
 inline OpGraph paper_graph(Block layer, int layers) {
   OpGraph graph;
   graph.blocks.push_back(std::move(layer));
@@ -82,7 +82,8 @@ inline OpGraph paper_graph(Block layer, int layers) {
   return graph;
 }
 
-/// One scenario laid out, ready to run. Stays where it is: the plan points into the scenario.
+/// A scenario laid out, ready to run. It stays where it is, because the plan points into the
+/// scenario.
 class Experiment {
  public:
   explicit Experiment(const std::string& yaml) : Experiment(scenario_of(yaml)) {}

@@ -135,7 +135,7 @@ TEST_CASE("a pass is compiled again in every third step, and in no other") {
                    .warmup = 1,
                    .steps = 6};
   };
-  // Of the steps 1 to 6, counted from 0, 2 and 5 are the third of three.
+  // Steps count from 0: steps 2 and 5 of the measured steps 1 to 6 are the third of three.
   const auto check = [&](const char* keys, double longer) {
     const std::vector<double> measured = steps(recompiled(keys));
     for (std::size_t i = 0; i < measured.size(); ++i)

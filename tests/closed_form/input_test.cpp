@@ -32,7 +32,7 @@ struct Setting {
   std::string data;  ///< without sample_size
   int nodes = 1, gpus = 1;
   int warmup = 16, steps = 16;
-  std::string layout = "";  ///< of the nodes
+  std::string layout = "";  ///< layout of the nodes
   std::string host = "";
 };
 
@@ -164,7 +164,7 @@ TEST_CASE(
   }
   CHECK(cache_hits(CachePolicy::lru, 0.5, 1, 0) == 0);
   CHECK(cache_hits(CachePolicy::lru, 1, 1, 1) == 1);
-  // One of two nodes has seen 1 - 1/2^e of the data set after e epochs.
+  // With two nodes, each has seen 1 - 1/2^e of the data set after e epochs.
   CHECK(cache_hits(CachePolicy::keep, 1, 2, 1) == nine_digits(0.5));
   CHECK(cache_hits(CachePolicy::keep, 1, 2, 2) == nine_digits(0.75));
   // Dealt anew among many nodes a sample comes by chance: all policies find what they hold.
@@ -301,7 +301,7 @@ TEST_CASE("samples that differ take their draws, each rank its own, whatever is 
       CHECK(span.end - span.start == doctest::Approx(is_slow ? 15e-3 : 5e-3).epsilon(1e-9));
     }
   }
-  CHECK(slow > 20);  // of 80; fewer hardly ever
+  CHECK(slow > 20);  // of 80 loads; fewer are slow hardly ever
   CHECK(slow < 60);
   Scenario other = experiment.scenario;
   other.run.seed = 1;

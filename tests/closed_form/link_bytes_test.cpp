@@ -38,7 +38,7 @@ std::map<std::string, double> bytes_on_links(const Plan& plan, const Group& grou
   return bytes;
 }
 
-/// Of a collective of all ranks.
+/// The bytes on each link in a collective of all ranks.
 std::map<std::string, double> of_all_ranks(const std::string& on, const std::string& split,
                                            Channel channel, CollectiveOp op, double bytes,
                                            const std::string& algorithm) {

@@ -20,9 +20,9 @@ constexpr double kGpus = 8;
 
 struct Loaders {
   double batch = 256;  ///< images of a GPU
-  int workers = 8;     ///< of all GPUs
+  int workers = 8;     ///< workers of all GPUs together
   double sample_size = 500e3;
-  double rate = 250e6;  ///< of one worker
+  double rate = 250e6;  ///< bytes a second of one worker
   double interval() const { return batch * sample_size / rate / (workers / kGpus); }
 };
 
@@ -98,7 +98,7 @@ TEST_CASE("a loader of 16,621 images a second explains why eight GPUs are 6.72 t
   CHECK(images_per_second(8, "fp16", "nhwc") / images_per_second(1, "fp16", "nhwc") > 7.9);
   Scenario limited = scenario_with({});
   limited.data->decode_rate.reset();
-  limited.data->decode = Seconds{8 / 16'621.0};  // one worker of each GPU
+  limited.data->decode = Seconds{8 / 16'621.0};  // each GPU has one worker
   const double delivered = Experiment(std::move(limited)).metrics().samples_per_s;
   CHECK(delivered == nine_digits(16'621));
   CHECK(delivered / 2470 == doctest::Approx(6.72).epsilon(0.002));

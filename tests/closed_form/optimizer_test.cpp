@@ -168,7 +168,7 @@ TEST_CASE("used gradients are cleared as one, one by one, or not at all") {
 }
 
 TEST_CASE("an offloaded update waits for gradients, the CPU and weights, one after the other") {
-  // One GPU: all 4 million gradients of 2 B leave after the backward pass, the CPU moves 28 B of
+  // On one GPU all 4 million gradients of 2 B leave after the backward pass, the CPU moves 28 B of
   // Adam, 2 B of new weights and, for fp16, 8 B to unscale; 2 B of weights come back.
   const double n = 4 * kParameters;
   const double expected = 4 * 30e-6 + n * 2 / 1e9 + n * (28 + 2 + 8) / 10e9 + n * 2 / 1e9;

@@ -23,7 +23,7 @@ namespace {
 struct Case {
   std::string schedule = "1f1b";
   int stages = 1, chunks = 1, micro_batches = 4, parts = 1;
-  int layers = 2;  ///< of a part
+  int layers = 2;  ///< layers of one part
   std::optional<bool> overlap{};
 };
 
@@ -60,7 +60,7 @@ run: {{steps: 2, warmup: 2}}
 
 struct Measured {
   double step = 0;  ///< milliseconds
-  double busy = 0;  ///< of kernels, mean of all ranks
+  double busy = 0;  ///< seconds that kernels run, the mean of all ranks
 };
 
 Measured measured(const Case& c, double component, double exchange) {

@@ -159,8 +159,8 @@ TEST_CASE("a look costs the launches that the host had done before") {
 }
 
 TEST_CASE("a layer may have hundreds of buckets: what waits for a row waits for its last task") {
-  // One operation whose 2 GB are 400 tensors, each a bucket of 25 us, of which one is asked for
-  // ahead: the other layers, too, wait for 399 of theirs.
+  // The 2 GB of one operation are 400 tensors, each a bucket of 25 us, of which one is asked for
+  // ahead. Each of the other layers waits for 399 buckets of its own as well.
   constexpr int kTensors = 400;
   Op op;
   op.name = "op";

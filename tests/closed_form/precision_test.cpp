@@ -131,7 +131,7 @@ TEST_CASE("tensor ranks agree once on the largest value of the input of queries,
     }
     return count;
   };
-  CHECK(agreed("") == 2);  // and on that of the MLP
+  CHECK(agreed("") == 2);  // the second one agrees on the scale of the MLP
   CHECK(agreed(", fused_qkv: false") == 2);
 }
 

@@ -71,7 +71,7 @@ struct HeldOut {
   const char* gpu;
   CollectiveOp op;
   int ranks;
-  double us[4];  ///< of 128 KiB, 2, 32 and 512 MiB
+  double us[4];  ///< microseconds of 128 KiB, 2, 32 and 512 MiB
 };
 
 constexpr double kSizes[] = {0x1p17, 0x1p21, 0x1p25, 0x1p29};

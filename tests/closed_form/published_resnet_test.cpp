@@ -43,7 +43,7 @@ TEST_CASE("ResNet-50 on one GPU is met within 10 %, and within 5 % on average") 
   for (const Published& row : kRows) {
     CAPTURE(row.cluster);
     CAPTURE(row.precision);
-    const double error = row.per_second / images_per_second(row) - 1;  // of the step
+    const double error = row.per_second / images_per_second(row) - 1;  // relative error of the step
     CAPTURE(error);
     CHECK(std::abs(error) <= 0.10);
     sum += std::abs(error);

@@ -42,7 +42,7 @@ run: {{steps: 1, warmup: 0}}
 
 constexpr double T = 8e6, G = 20e6;  // bytes
 
-/// One layer with one tensor-parallel all-reduce forward, and gradients.
+/// A layer with one tensor-parallel all-reduce forward, and gradients.
 OpGraph one_layer() {
   Op op;
   op.name = "op";

@@ -31,7 +31,7 @@ std::string dlrm(const std::string& parallelism = "", const std::string& cluster
          "\n"
          "training: {global_batch: 4096, micro_batch: 512, precision: fp16, optimizer: sgd,\n"
          "           gradient_clipping: false}\n"
-         "host: {launch: 1 us}\n"  // so that it is not what the exchange waits for
+         "host: {launch: 1 us}\n"  // short enough that the exchange does not wait for launches
          "parallelism: {" +
          parallelism + "}\n";
 }
@@ -138,7 +138,7 @@ TEST_CASE("a fused interaction reads its vectors once forward, and writes their 
   const double vectors = b * (tables + 1) * d * e;
   const double out = b * (d + (tables + 1) * tables / 2) * e;
   const char* fused = ", fused_interaction: true";
-  // Beside it the vectors are joined and split.
+  // Without the fused kernel the vectors are joined and split besides.
   CHECK(bytes(fused, false) == 3 * vectors + out);
   CHECK(bytes(fused, true) == 4 * vectors + out + b * d * e + 3 * b * d * e);
 }

@@ -37,8 +37,7 @@ run: {{steps: 1, warmup: 0}}
                                  model, gpus, recompute, parallelism));
 }
 
-/// Of eight layers alone that only keep things, in units of s b h: what is kept, and the most that
-/// comes back.
+/// What eight layers keep that do nothing else, and the most that comes back, in units of s b h.
 struct Activations {
   explicit Activations(const Scenario& scenario) {
     Block layer = build(scenario).blocks.at(1);

@@ -298,7 +298,7 @@ TEST_CASE("the last stage of a V hands its result to itself, the first has input
   CHECK(placement.next({3, 1}) == StagePlace{2, 1});
   CHECK_FALSE(placement.next({0, 1}));
   CHECK(placement.needs_batch({0, 0}));
-  CHECK_FALSE(placement.needs_batch({0, 1}));  // its labels came with the input
+  CHECK_FALSE(placement.needs_batch({0, 1}));  // the labels of the last part came with the input
   CHECK_FALSE(placement.needs_batch({3, 1}));
 }
 

@@ -19,7 +19,7 @@ constexpr double kSpread = 0.02;
 constexpr double kMoving = 30e-3;
 constexpr std::int64_t kEdge = 20'000;
 
-/// One layer of a GEMM and of kernels that move bytes.
+/// A layer of a GEMM and of kernels that move bytes.
 Block mixed_layer() {
   Op op;
   op.name = "op";

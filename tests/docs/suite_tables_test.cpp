@@ -84,7 +84,7 @@ std::string readme_table() {
   return text;
 }
 
-/// Of all suites together.
+/// The headline of all suites together.
 std::string headline() {
   Both all, alone;  // alone: without models of experts
   std::set<std::string> suites;
@@ -260,7 +260,8 @@ std::string text_of_file(const fs::path& path) {
   return std::string{std::istreambuf_iterator<char>(in), {}};
 }
 
-/// That what stands between the marks of that name is what was made; writes it if asked to.
+/// Checks that the text between the marks called `name` is `made`; writes it if STEPSIM_UPDATE asks
+/// for that.
 void check_made(const char* document, const std::string& name, const std::string& made,
                 const std::string& record = "recorded_runs.csv") {
   const fs::path path = fs::path(source_folder()) / document;

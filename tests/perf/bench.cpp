@@ -88,7 +88,7 @@ Child run(const Case& c) {
 
 std::string millions(double count) { return fmt::format("{:.2f} M", count / 1e6); }
 
-/// One row; whether the limits hold.
+/// Prints the row of a case. Returns whether its limits hold.
 bool report(const Case& c, const Child& child) {
   const Json engine = Json::parse(child.out)["engine"];
   const double simulate = engine["stages_s"]["simulate"];

@@ -168,7 +168,8 @@ TEST_CASE("nodes and fabrics of all kinds fold exactly") {
 
 TEST_CASE("ranks that send over a leaf's up-link are another class than those that stay below it") {
   CHECK(fold_text(six_nodes("topology: rail"), true).ranks.size() == 2);
-  // One stage a leaf: all transfers between stages cross, all others stay below.
+  // With one stage a leaf, all transfers between stages cross leaves, and all others stay below
+  // one.
   CHECK(fold_text(six_nodes("topology: fat_tree, nodes_per_leaf: 3"), true).ranks.size() == 2);
   // 0 sends to 3 below the first leaf, 1 and 2 to 4 and 5 over the spine.
   CHECK(fold_text(six_nodes("topology: fat_tree, nodes_per_leaf: 4"), true).ranks.size() == 4);

@@ -19,8 +19,8 @@ namespace {
 const Library kLibrary{{source_folder()}};
 constexpr int kPairs = 3000;
 constexpr double kShare = 0.03, kSeconds = 0.33e-6;
-constexpr double kSlack = 0.01;  // of the conditions of sim/calibrate/fit/gemm_correction.cpp
-// Of a precision's pairs: docs/decisions/010-gemm-model.md.
+constexpr double kSlack = 0.01;  // slack of the conditions of sim/calibrate/fit/gemm_correction.cpp
+// The share of a precision's pairs that may offend: docs/decisions/010-gemm-model.md.
 constexpr double kMostOffenders = 0.0025;
 
 bool is_corrected(const GemmProfile& profile) {

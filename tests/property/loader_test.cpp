@@ -11,7 +11,8 @@ using namespace stepsim;
 
 namespace {
 
-/// One of the settings that a user could choose; round numbers, so that ends may coincide.
+/// Settings that a user could choose, drawn by a seed; numbers are round, so that ends may
+/// coincide.
 class RandomLoader {
  public:
   explicit RandomLoader(unsigned seed) : random_(seed) {
@@ -66,7 +67,7 @@ class RandomLoader {
   std::mt19937 random_;
 };
 
-/// One layer of forward time only, and an optimizer.
+/// A scenario of one layer, which takes forward time only, and an optimizer.
 Experiment experiment_of(const RandomLoader& loader) {
   constexpr double kElements = 1e9, kBytes = 50;  // as in closed_form/prefetch_test.cpp
   const double elements = loader.s.optimizer > 0 ? kElements : 0;
@@ -88,7 +89,7 @@ TEST_CASE("a thousand loaders deliver when plain queues do") {
     CAPTURE(loader.text());
     const std::vector<double> expected = PlainQueues(loader.s).run();
     const Experiment experiment = experiment_of(loader);
-    // Only what shares depends on SimGrid's clock.
+    // Only what loaders share depends on SimGrid's clock.
     const bool shares = loader.s.bandwidth > 0 || loader.s.cores > 0;
     const std::vector<double> found = shares ? step_ends_in_own_process(experiment.plan, {})
                                              : experiment.run().timeline.step_ends;
@@ -104,7 +105,7 @@ TEST_CASE("the gaps of a thousand loaders are those of plain queues") {
   for (unsigned seed = 1000; seed < 2000; ++seed) {
     RandomLoader loader(seed);
     loader.s.bandwidth = loader.s.cores = 0;
-    QueueSetting fed = loader.s;  // the same without input
+    QueueSetting fed = loader.s;  // the loader's setting without input
     fed.cpu = fed.waiting = fed.pin = fed.copy = fed.start = 0;
     CAPTURE(seed);
     CAPTURE(loader.text());

@@ -20,12 +20,12 @@ using namespace stepsim;
 
 namespace {
 
-/// One replica, and no long run: what comes next is about the step.
+/// A scenario of one replica and no long run, because what comes next is about the step.
 ScenarioArgument argument_of(const std::filesystem::path& file) {
   return {file.string(), {"run.replicas=1", "run.horizon=null", "reliability=null", "expect=null"}};
 }
 
-/// Those of "--set a=1 --set b=2: 433 ms (-46.5 %)".
+/// The settings "a=1" and "b=2" of "--set a=1 --set b=2: 433 ms (-46.5 %)".
 std::vector<std::string> settings_in(const std::string& next) {
   std::vector<std::string> settings;
   std::istringstream words(next);

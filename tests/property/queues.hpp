@@ -19,14 +19,14 @@ struct QueueSetting {
   int epoch_steps = 0;  ///< 0: one epoch
   bool persistent = false;
   bool blocking = false;     ///< the loop waits for its copies
-  double start = 0;          ///< of a worker
-  double bytes = 0;          ///< of a batch
-  double bandwidth = 0;      ///< of storage; 0: no reading
-  double waiting = 0;        ///< for storage, of a batch
-  double cpu = 0;            ///< of a batch
-  double cores = 0;          ///< that workers share; 0: one each
-  double pin = 0, copy = 0;  ///< of a batch
-  double compute = 0;        ///< of a batch
+  double start = 0;          ///< seconds until a worker has started
+  double bytes = 0;          ///< bytes of a batch
+  double bandwidth = 0;      ///< bytes a second of storage; 0: nothing is read
+  double waiting = 0;        ///< seconds until storage answers for a batch
+  double cpu = 0;            ///< seconds of a worker for a batch
+  double cores = 0;          ///< cores that workers share; 0: one each
+  double pin = 0, copy = 0;  ///< seconds for a batch
+  double compute = 0;        ///< seconds for a batch
   double optimizer = 0;
 };
 

@@ -88,7 +88,8 @@ class RandomScenario {
     gpus_ = pick_.between(1, 8);
     mlp_ = pick_.between(0, 3) == 0;
     stack_ = mlp_ ? "" : pick_stack_.one_of({"gpt", "gpt", "gpt", "bert", "vit", "t5"});
-    const bool both = stack_ == "t5";  // one stage, dense, each rank with whole sequences
+    // encoder and decoder: one stage, dense, each rank with whole sequences
+    const bool both = stack_ == "t5";
     const int total = nodes_ * gpus_;
     const bool apart = contention_ || nodes_ == 1;  // anything goes: it contends, or shares nothing
     tensor_ = mlp_ ? 1 : apart ? pick_.divisor_of(total, 8) : pick_.divisor_of(gpus_, 8);

@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Of a step: transfers that meet are rounded to parts of a byte, from step to step otherwise.
+/// The share of a step up to which steps are equal: transfers that meet are rounded to parts of a
+/// byte, in each step in another way.
 constexpr double kExact = 1e-6;
 constexpr int kScenarios = 200;
 constexpr int kMostGpus = 1100;  // plans of more take long
@@ -45,7 +46,8 @@ std::vector<TaskWords> tasks_of(const Plan& plan, const Program& program, std::u
   std::vector<TaskWords> tasks;
   for (const Task& task : program.tasks) {
     if (task.step != step) continue;
-    const bool is_chain = task.kind == TaskKind::chain;  // that of an optimizer is one a step
+    // an optimizer has a chain of its own for each step
+    const bool is_chain = task.kind == TaskKind::chain;
     tasks.emplace_back(task.kind, task.name, is_chain ? 0 : task.work, task.row, task.micro_batch,
                        task.channel, is_chain ? plan.chains[task.work].compute : task.amount,
                        task.launch_offset, task.needs);

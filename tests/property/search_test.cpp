@@ -91,7 +91,7 @@ const std::string kEarlyStop =
     "training: {sequence_length: 512, global_batch: 32, recompute: {kind: full, early_stop: true}}"
     "\n";
 
-/// Whose defaults follow from what is sharded.
+/// A scenario of a framework whose defaults follow from what is sharded.
 std::string of_framework(const std::string& framework) {
   return "framework: " + framework +
          "\nmodel: {name: small, layers: 4, hidden: 1024, heads: 8, vocabulary: 8192}\n" +
@@ -120,7 +120,7 @@ const std::string kScan =
     "model: {name: small, layers: 8, hidden: 2048, heads: 16, vocabulary: 8192}\n" + kOneNode +
     "training: {sequence_length: 1024, global_batch: 8, attention: flash2, scan_layers: true}\n";
 
-/// The same that ZeRO 3 gathers ahead.
+/// A loop like kScan whose parameters ZeRO-3 gathers ahead.
 const std::string kLoop = kScan +
                           "parallelism: {data: {sharding: zero3, forward_prefetch: true, "
                           "backward_prefetch: pre, loop_copies: true}}\n";
@@ -306,8 +306,8 @@ TEST_CASE("no strategy is faster than its bound or needs less memory") {
 }
 
 TEST_CASE("the order of passes gives the bubble that schedules are known for") {
-  // Of p stages and m micro-batches, each the same, 1F1B takes (m + p - 1) (F + B)
-  // (arXiv 2104.04473, section 2.2.1), v chunks a stage m (F + B) + (p - 1) (F + B) / v.
+  // With p equal stages and m micro-batches, 1F1B takes (m + p - 1) (F + B) (arXiv 2104.04473,
+  // section 2.2.1), and with v chunks a stage m (F + B) + (p - 1) (F + B) / v.
   const std::vector<PartTimes> parts(4, {.forward = 1, .backward = 2});
   const auto ends = [&](const char* name, int chunks, const std::vector<PartTimes>& times) {
     const PipelineShape shape{.stages = 4, .micro_batches = 8, .chunks = chunks};

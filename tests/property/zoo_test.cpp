@@ -34,7 +34,8 @@ int draws() {
   return stated == nullptr ? 100 : std::atoi(stated);
 }
 
-/// Others are split over data alone, and folded in fold_test.cpp.
+/// Whether a model has layers. Models without are split over data alone, and folded in
+/// fold_test.cpp.
 bool has_layers(const std::string& name) {
   const Model model = load_model(name, Library{{source_folder()}});
   return std::visit(

@@ -11,7 +11,7 @@ using namespace stepsim;
 
 namespace {
 
-constexpr double kTokens = 2 * 1024;  // of a micro-batch
+constexpr double kTokens = 2 * 1024;  // tokens of a micro-batch
 
 const Op& attention_of(const OpGraph& graph) {
   for (const Op* op : graph.blocks.at(1).order()) {

@@ -51,8 +51,10 @@ TEST_CASE("norms: rate, longest row that is read once, and launches that no prof
   const MemoryProfile mine = parse_gpu(made.gpu_text, "mine.yaml").memory_kernels;
   CHECK(mine.norm / truth.norm == doctest::Approx(1).epsilon(kNoise));
   CHECK(mine.kept_row->norm / truth.kept_row->norm == doctest::Approx(1).epsilon(0.1));
-  CHECK(mine.latency == load_gpu("h100", shipped()).memory_kernels.latency);  // of kernels alone
-  CHECK(family(made, "memory norm").errors.mean < 2 * kNoise);  // of the points, and of half's fit
+  // the base's, for no point tells it
+  CHECK(mine.latency == load_gpu("h100", shipped()).memory_kernels.latency);
+  // noise of the points, and of the fit to half of them
+  CHECK(family(made, "memory norm").errors.mean < 2 * kNoise);
   CHECK(family(made, "memory norm").remark.find("not in the profile: 3") != std::string::npos);
 }
 
@@ -72,7 +74,8 @@ TEST_CASE("convolutions: factors over GEMMs, of each pass, so that sums come out
   CHECK(factors.input_gradient == of_base.input_gradient);
   CHECK(gemm_profile(mine, Precision::bf16).convolution ==
         gemm_profile(base, Precision::bf16).convolution);
-  CHECK(family(made, "convolution fp16 forward").errors.mean < 2 * kNoise);  // likewise
+  // noise of the points, and of the fit to half of them
+  CHECK(family(made, "convolution fp16 forward").errors.mean < 2 * kNoise);
   CHECK_FALSE(family(made, "gemm fp16").fitted);
 }
 

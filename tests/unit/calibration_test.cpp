@@ -76,7 +76,8 @@ TEST_CASE("attention: what no point shows is neither in the report nor called fi
   const auto source = [&](const std::string& key) {
     const std::size_t entry = made.gpu_text.find("fitted to bench.json");
     REQUIRE(entry != std::string::npos);
-    std::size_t at = made.gpu_text.find("source: attention-");  // of the entry that was fitted
+    // place of the entry that was fitted
+    std::size_t at = made.gpu_text.find("source: attention-");
     at = made.gpu_text.rfind("kernel: ", at);
     at = made.gpu_text.find(" " + key + ": ", at);
     const std::size_t from = made.gpu_text.find("source: ", at) + 8;

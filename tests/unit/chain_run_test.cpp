@@ -34,8 +34,8 @@ TEST_CASE("a chain that starts beside a collective runs at the speed of the SMs 
 }
 
 TEST_CASE("a running kernel's end moves when a collective starts and stops beside it") {
-  // One kernel of 1 s. A collective runs beside it from 0.2 to 0.6: in these 0.4 s it does 0.3 s of
-  // work, so that it ends at 1.1 and has lost 0.1 s.
+  // A collective runs beside a kernel of 1 s from 0.2 to 0.6. In these 0.4 s the kernel does 0.3 s
+  // of work, so that it ends at 1.1 and has lost 0.1 s.
   const Chain chain = gemms(1);
   ChainRun run(chain, 0, 0, true);
   run.advance(0.2, kNothing);

@@ -20,8 +20,8 @@ ValidationRow way(const std::string& job, double measured, double predicted,
   return row;
 }
 
-/// Of the first job the second best is chosen, which loses 4 %; of the second the best; the third
-/// was done in one way.
+/// Rows of three jobs. In the first job the second best way is chosen, which loses 4 %; in the
+/// second the best; the third job was done in one way.
 std::vector<ValidationRow> three_jobs() {
   return {way("a", 100, 99), way("a", 104, 98), way("a", 150, 140),
           way("b", 10, 12),  way("b", 11, 13),  way("c", 7, 7)};

@@ -174,7 +174,8 @@ TEST_CASE("a T5 decoder layer reduces three outputs forward and four inputs back
   const OpGraph graph = graph_of("t5-base", "sequence_length: 512", "tensor: 4");
   const Block& decoder = block_named(graph, "decoder layer");
   CHECK(collectives(decoder, true, CollectiveOp::all_reduce) == 3);
-  // Of its own tokens, of the cross attention's queries, of the source, of the MLP.
+  // The four inputs are its own tokens, the queries of the cross attention, the source, and the
+  // MLP's.
   CHECK(collectives(decoder, false, CollectiveOp::all_reduce) == 4);
   CHECK(collectives(block_named(graph, "encoder layer"), false, CollectiveOp::all_reduce) == 2);
 }
@@ -257,7 +258,8 @@ TEST_CASE("gradients that GEMMs do not accumulate are added by kernels of their 
 }
 
 TEST_CASE("what is done to the gradients of each micro-batch passes over all weights") {
-  // Of an element kept in fp32: cast from 16 bits, scaled back, searched, a norm and a product.
+  // An element kept in fp32 is cast from 16 bits, scaled back, searched, and passes a norm and a
+  // product.
   const auto each = [](const std::string& passes) {
     const std::string base = "sequence_length: 64, fused_accumulation: false, gradients: fp32";
     const auto bytes = [&](const std::string& more) {
@@ -306,7 +308,7 @@ TEST_CASE("the gradient of a table that the head shares is passed over once") {
 }
 
 TEST_CASE("parts in fp32 move twice the bytes, and casts of six bytes an element besides") {
-  // Of an encoder's layer with dropout, tokens x width elements of 2 bytes, masks of one.
+  // In an encoder's layer with dropout, tokens x width elements have 2 bytes, and masks one.
   const double all = b * 64 * 256;
   const auto bytes_of = [](const std::string& parts) {
     const OpGraph graph =
@@ -343,7 +345,7 @@ TEST_CASE("what is composed has a kernel for each elementary operation, which mo
     double bytes = 0;
     int kernels = 0;
   };
-  const double all = 2 * b * 64 * 256;  // of 2 bytes
+  const double all = 2 * b * 64 * 256;  // elements of 2 bytes
   const auto moved = [](const std::string& composed) {
     const OpGraph graph =
         graph_of("{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000, causal: false}",

@@ -120,7 +120,7 @@ TEST_CASE("rows that are known are counted apart, also where there are no others
   CHECK(error.known == 7);
   CHECK(error.rows == 9);
   CHECK(error.p90 == doctest::Approx(0.1));
-  CHECK_FALSE(error.band);  // of nine runs a tenth is none
+  CHECK_FALSE(error.band);  // a tenth of nine runs is no run
   CHECK(expected_error(mine, {runs[0]}).known == 7);
   CHECK(expected_error(mine, {runs[0]}).rows == 0);
 }

@@ -26,7 +26,7 @@ struct Planted {
   const char* next;   ///< what the next thing to try has in it
 };
 
-// One transformer of 12 layers on eight A100 for most of them.
+// Most cases plant something into a transformer of 12 layers on eight A100.
 constexpr Planted kPlanted[] = {
     {"a loader whose workers decode too slowly",
      R"(
@@ -395,10 +395,11 @@ data: {{sample_size: 110 KB, decode: 8 ms, workers: {}{}}}
   CHECK(twelve.find("no number of workers") == std::string::npos);
   CHECK(twelve.find(" would fill it, but for ") != std::string::npos);
   CHECK(twelve.ends_with(" ms of copies to the GPU"));
-  // Of 20 times the decoding not even the most that are tried are enough; that is all that is said.
+  // With 20 times the decoding, not even the most workers that are tried are enough; more is not
+  // said.
   CHECK(verdict(12, ", decode_rate: 700 KB/s").ends_with("; not even 48 would fill it"));
   CHECK(verdict(48, ", decode_rate: 700 KB/s").ends_with("; more were not tried"));
-  // Nor are as many as a node has memory for.
+  // As many workers as a node has memory for are not enough either.
   const std::string scarce = verdict(12, ", worker_memory: 1 GiB, host_memory: 160 GiB");
   CAPTURE(scarce);
   CHECK(scarce.find("no number of workers") == std::string::npos);

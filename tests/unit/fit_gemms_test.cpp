@@ -20,7 +20,7 @@ GemmProfile& gemm_of(GpuProfile& gpu, Precision precision) {
   throw std::runtime_error("no such precision");
 }
 
-/// Of what models have: multiples of 8, all products above 0.001 TFLOP.
+/// A product as models have it: multiples of 8, above 0.001 TFLOP.
 Gemm shape(std::uint64_t number, Precision precision) {
   const RandomKey key = RandomKey(3).with(number);
   const auto size = [&](std::uint64_t part, double low, double high) {
@@ -79,7 +79,7 @@ TEST_CASE("GEMMs: each precision takes the times of the profile that made its po
   Bench bench = slow_bench();
   add_gemms(bench, Precision::bf16, 120);
   add_gemms(bench, Precision::fp8, 80, {.quantised_bytes = 5});
-  add_gemms(bench, Precision::fp16, 10);  // too few
+  add_gemms(bench, Precision::fp16, 10);  // too few products to fit
   const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
   GpuProfile mine = parse_gpu(made.gpu_text, "mine.yaml");
   CHECK(error_of(mine, bench, Precision::bf16) < kNoise);

@@ -14,8 +14,8 @@ using namespace stepsim;
 namespace {
 
 constexpr double b = 2, s = 64, h = 256, heads = 4, f = 512;
-constexpr double kActivation = 2 * b * s * h;      // in bf16
-constexpr double kMask = b * s * h;                // of dropout on it, one byte each
+constexpr double kActivation = 2 * b * s * h;  // in bf16
+constexpr double kMask = b * s * h;  // masks of dropout on an activation, one byte an element
 constexpr double kScores = 2 * b * heads * s * s;  // in bf16
 constexpr double kScoreMask = kScores / 2;
 
@@ -65,8 +65,9 @@ TEST_CASE("a GPT layer runs 9 element-wise kernels forward, 17 unfused, 5 compil
   const Traffic fused = traffic(gpt("fused"), true);
   CHECK(fused.kernels == 9);
   CHECK(fused.bytes == (10 + 6 + 2) * kActivation + 2 * kMask + 2 * F + 3.5 * kScores + kScoreMask);
-  // Also biases of two rows (2 A each) and of the MLP (2 F); dropout (2 A each) and sums (3 A each)
-  // by themselves; softmax in fp32, of which S is half: cast 3 S, mask 4 S, softmax 4 S, cast 3 S.
+  // Without fusion come biases of two rows (2 A each) and of the MLP (2 F); dropout (2 A each) and
+  // sums (3 A each) by themselves; softmax in fp32, of which S is half: cast 3 S, mask 4 S, softmax
+  // 4 S, cast 3 S.
   const Traffic none = traffic(gpt("none"), true);
   CHECK(none.kernels == 17);
   CHECK(none.bytes == (4 + 6 + 2 + 2 * (2 + 2 + 3)) * kActivation + 2 * kMask + 4 * F +
@@ -115,7 +116,7 @@ training: {{sequence_length: 64, global_batch: {}, micro_batch: {}, {}}}
   CHECK(ten.kernels == twenty.kernels + 4);
   CHECK(2 * ten.bytes - twenty.bytes == doctest::Approx(2 * more * scores(10, 1)));
   CHECK(softmax("12", "1", "precision: fp16").kernels == twenty.kernels);
-  // The same library is called for all shapes by Transformer Engine; a compiler makes its own.
+  // Transformer Engine calls one library for all shapes; a compiler makes kernels of its own.
   CHECK(softmax("10", "1", "transformer_impl: transformer_engine").kernels == ten.kernels);
   CHECK(softmax("10", "1", "fusion: compiled").kernels ==
         softmax("10", "2", "fusion: compiled").kernels);

@@ -92,12 +92,12 @@ int kernels_of(const Op& op) {
   return kernels;
 }
 
-/// Of the operator that launches the kernel, on a CPU.
+/// The time of the operator that launches the kernel, on a CPU.
 Seconds operator_time(const Launch& launch, const HostCalls& calls, HostPass pass) {
   const auto* memory = std::get_if<MemoryBound>(&launch.work);
   const bool norm = memory != nullptr &&
                     (memory->rate == MemoryRate::norm || memory->rate == MemoryRate::softmax);
-  // One call has the gradients of a norm's input and of its weights.
+  // A single call has the gradients of a norm's input and of its weights.
   if (norm && launch.for_weights && pass == HostPass::backward) return {};
   const HostCost& cost = memory == nullptr ? host_cost::product
                          : norm            ? host_cost::norm
@@ -106,7 +106,7 @@ Seconds operator_time(const Launch& launch, const HostCalls& calls, HostPass pas
   return pass == HostPass::backward ? cost.backward : cost.forward;
 }
 
-/// Of all that a layer's pass asks of the host, but for launches.
+/// The seconds of everything that a layer's pass asks of the host, but for launches.
 double seconds_of(const Block& block, HostPass pass) {
   Seconds sum;
   for (const Op* op : block.order()) {

@@ -257,7 +257,7 @@ TEST_CASE("every model type that is offered can be read with nothing but its nam
   for (const std::string& type : huggingface_model_types()) {
     CAPTURE(type);
     types += (types.empty() ? "" : ", ") + type;
-    // Of this class alone a token's experts have no default.
+    // The experts of a token have no default in this class alone.
     const std::string rest = type == "deepseek_v2" ? ", \"num_experts_per_tok\": 6" : "";
     CHECK(parameters_of("{\"model_type\": \"" + type + "\"" + rest + "}") > 50'000'000);
   }

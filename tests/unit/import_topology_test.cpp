@@ -151,7 +151,7 @@ TEST_CASE("a node without NVLinks is drawn as far as the table tells") {
   CHECK(cluster.node_topology.kind == "custom");
   CHECK(network.inside(0, 1).size() == 2);  // the switch
   CHECK(network.inside(0, 2).size() == 4);  // two switches and the CPU
-  CHECK(network.inside(0, 7).size() == 5);  // and the other one
+  CHECK(network.inside(0, 7).size() == 5);  // two switches, the CPU and the other CPU
   CHECK(network.to_nic(5).size() == 3);
   CHECK(network.links()[network.inside(0, 1)[0]].bandwidth == 12_GBps);
 }

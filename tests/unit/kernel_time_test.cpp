@@ -21,7 +21,7 @@ double time_of(const Work& work, const GpuProfile& gpu) { return kernel_time(wor
 GpuProfile tiled_gpu() {
   GpuProfile gpu = paper_gpu();
   tiles_of(gpu).tile_edge = 1e9;  // smaller tiles than 256 x 128 have more edge
-  tiles_of(gpu).lone_tile = 2;    // and fill half of an SM
+  tiles_of(gpu).lone_tile = 2;    // smaller tiles fill half of an SM
   return gpu;
 }
 
@@ -199,7 +199,7 @@ TEST_CASE(
   work.causal = false;
   CHECK(work.flops().flops() == 2 * causal);
   CHECK(time_of(work, gpu) == nine_digits(2 * causal / 100e12));
-  work.keys = 3072;  // of another sequence
+  work.keys = 3072;  // keys of another sequence
   CHECK(time_of(work, gpu) == nine_digits(6 * causal / 150e12));
 }
 
@@ -271,7 +271,7 @@ struct MeasuredGemm {
   double seconds = 0;
 };
 
-/// Those of 0.05 TFLOP and more.
+/// XLA's measured products of 0.05 TFLOP and more.
 std::vector<MeasuredGemm> products_of_xla(const std::string& gpu, Precision precision) {
   std::ifstream file(std::string(source_folder()) + "/calib/measured/gemm_xla.csv");
   const std::string head = gpu + "," + name_of(precision) + ",";

@@ -147,7 +147,7 @@ TEST_CASE("the line about checkpoints agrees with the steps that have them") {
           doctest::Approx(m.step_time.seconds()).epsilon(1e-3));
     CHECK(m.breakdown[static_cast<std::size_t>(Cause::checkpoint)] / m.step_time.seconds() ==
           doctest::Approx(m.checkpoint->fraction()).epsilon(1e-3));
-    // The same where the measured steps have none.
+    // The shares agree where the measured steps have no checkpoint, too.
     const Trip bare(text(std::string(checkpoint) + "storage: {bandwidth: 2 GB/s}",
                          "run: {steps: 11, warmup: 1}\n"));
     if (bare.scenario.simulates_checkpoints()) continue;

@@ -203,7 +203,7 @@ TEST_CASE("adapters of queries, keys and values keep what they read once") {
     const Block layer = with(targets);
     const double count = layer.parameters() / (r * 2 * h);
     CHECK(layer.saved(Recompute::none) == one + Bytes{2 * T * r * (count - 1)});
-    // It is the norm's output, which recompute of norms drops.
+    // The adapters' input is the norm's output, which recompute of norms drops.
     CHECK(layer.saved(norms) == layer.saved(Recompute::none) - Bytes{2 * T * h});
   }
   // Weight gradients that come later need it once as well.

@@ -89,7 +89,7 @@ TEST_CASE("a GEMM above the peak is refused with both numbers") {
 
 TEST_CASE("Winograd's algorithm has a quarter of a convolution's products") {
   ConvolutionPoint point{Dtype::fp32, ConvolutionPart::forward, 64, 256, 56, 56, 256, 3, 3, 1, 1};
-  const double flops = 2.0 * 64 * 56 * 56 * 256 * 256 * 9;  // of 66.9 TFLOP/s, which h100() has
+  const double flops = 2.0 * 64 * 56 * 56 * 256 * 256 * 9;  // h100() has 66.9 TFLOP/s
   CHECK(why_implausible(point, took(flops / 200e12), h100()).empty());
   CHECK(!why_implausible(point, took(flops / 300e12), h100()).empty());
   point.stride = 2;

@@ -73,8 +73,8 @@ TEST_CASE("channels are those that logs of NCCL print") {
   CHECK(logged(kH100) == Logged{24, 16, 32});
   CHECK(logged(dgx(Architecture::hopper, 16, 2)) == Logged{16, 16, 16});
   CHECK(logged(kB200) == Logged{32, 24, 32});
-  // One node of A100; two with eight adapters; with four as well (NVIDIA/nccl issue 1453 has three
-  // nodes of H100 with eight: "Channel 00/16").
+  // Channels of one node of A100, of two with eight adapters, and of two with four (NVIDIA/nccl
+  // issue 1453 has three nodes of H100 with eight: "Channel 00/16").
   CHECK(logged(kA100) == Logged{24, kNone, 32});
   CHECK(logged(dgx(Architecture::ampere, 16, 2)) == Logged{16, kNone, 16});
   CHECK(logged(dgx(Architecture::hopper, 24, 3)) == Logged{16, 16, 16});

@@ -65,7 +65,7 @@ Collected collectives(const Block& block, bool forward) {
   for (const Op* op : block.order()) {
     for (const Item& item : forward ? op->forward : op->backward) {
       if (const auto* start = std::get_if<StartCollective>(&item)) {
-        CHECK(result.joined);  // one at a time
+        CHECK(result.joined);  // collectives start one at a time
         result.kinds.push_back(start->op);
         result.bytes += start->bytes.bytes();
         result.joined = false;
@@ -90,7 +90,7 @@ double gradients_of(const Op& op) {
 
 }  // namespace
 
-/// Of the products whose name begins so, in both passes of a whole model.
+/// The products whose name begins so, in both passes of a whole model.
 std::vector<Gemm> gemms_of(const OpGraph& graph, const std::string& name) {
   std::vector<Gemm> found;
   for (const Block& block : graph.blocks) {
@@ -221,7 +221,7 @@ TEST_CASE("a step computes 72 b s l h^2 (1 + s/6h + V/12lh) model FLOPs a micro-
   // Korthikanti et al. 2022, appendix A. Eight replicas, one micro-batch each.
   const double micro_batch = 72 * b * s * l * h * h * (1 + s / (6 * h) + V / (12 * l * h));
   CHECK(graph_of(gpt()).model_flops.flops() == nine_digits(8 * micro_batch));
-  const OpGraph split = graph_of(gpt("", "tensor: 8"));  // one replica, eight micro-batches
+  const OpGraph split = graph_of(gpt("", "tensor: 8"));  // a replica takes eight micro-batches
   CHECK(split.model_flops.flops() == nine_digits(8 * micro_batch));
 }
 

@@ -15,7 +15,8 @@ using namespace stepsim;
 
 namespace {
 
-using Milliseconds = std::map<std::string, double>;  // of a step, by the table's groups
+// milliseconds of a step, by the table's groups
+using Milliseconds = std::map<std::string, double>;
 
 Milliseconds measured(const std::string& run) {
   constexpr double kSteps = 10;

@@ -145,8 +145,9 @@ TEST_CASE("batch norm passes over the images three times forward and five times 
   const OpGraph graph = graph_of(resnet("base: resnet50"));
   const Op& norm = *graph.blocks[2].order()[1];
   const double one = kFp16 * kImages * 56 * 56 * 64;
-  CHECK(memory_bytes(norm.forward) == 3 * one + 2 * one);   // and the ReLU in place
-  CHECK(memory_bytes(norm.backward) == 5 * one + 3 * one);  // its output and gradient, and one out
+  CHECK(memory_bytes(norm.forward) == 3 * one + 2 * one);  // three passes, and the ReLU in place
+  // five, and the ReLU: its output and gradient in, one out
+  CHECK(memory_bytes(norm.backward) == 5 * one + 3 * one);
   const Op& last = *graph.blocks[2].order()[5];
   CHECK(memory_bytes(last.forward, "addition") == 3 * 4 * one);
 }
@@ -177,7 +178,7 @@ TEST_CASE("norms that convolutions take in have no forward pass but the one with
   // The sums are known: image and residual are read once, the sum is written, with a bit each.
   CHECK(memory_bytes(ops[5]->forward) == 3 * kFp16 * wide + wide / 8 + statistics(256));
   CHECK(memory_bytes(ops[5]->backward) == (5 + 1) * kFp16 * wide + wide / 8);
-  // Neither the images between convolutions nor their bits are kept.
+  // The images between convolutions are not kept, nor are their bits.
   CHECK(taken.blocks[2].saved(Recompute::none).bytes() ==
         fused.blocks[2].saved(Recompute::none).bytes() - 2 * (kFp16 + 1.0 / 8) * narrow);
   // Where the shortcut has a norm of its own both are normalised with the addition.
@@ -194,7 +195,7 @@ TEST_CASE("layout nchw transposes input and output of each kernel on tensor core
   const double images = kFp16 * kImages * 56 * 56 * (256 + 64);
   CHECK(memory_bytes(conv.forward, "transposes") == 2 * images);
   CHECK(memory_bytes(conv.backward, "transposes") == 2 * 2 * images);
-  // That of an image pads its three channels to four on the way.
+  // The convolution of an image pads its three channels to four on the way.
   const double read = kImages * 224 * 224 * 3, padded = kImages * 224 * 224 * 4;
   const double out = kImages * 112 * 112 * 64;
   const Op& stem = *graph.blocks[0].order()[0];

@@ -44,7 +44,7 @@ TEST_CASE("the interval holds the true mean as often as it promises") {
   for (std::uint64_t sample = 0; sample < kSamples; ++sample) {
     std::vector<Seconds> values;
     for (std::uint64_t i = 0; i < kSize; ++i) {
-      double sum = 0;  // of twelve uniform numbers: nearly normal, mean 6
+      double sum = 0;  // the sum of twelve uniform numbers: nearly normal, mean 6
       for (std::uint64_t k = 0; k < 12; ++k) sum += key.with(sample).with(i).with(k).uniform();
       values.emplace_back(sum);
     }

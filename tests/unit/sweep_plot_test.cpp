@@ -20,7 +20,8 @@ struct Seen {
     REQUIRE(document.load_string(svg.c_str()));
   }
 
-  /// Of all depths, with that class among theirs, or of any class.
+  /// The elements called `name`, at any depth, that have the class `klass`; of any class where it
+  /// is empty.
   std::vector<pugi::xml_node> all(const std::string& name, const std::string& klass = "") const {
     std::vector<pugi::xml_node> nodes;
     const std::string path =
@@ -290,7 +291,7 @@ TEST_CASE("of three axes each has a part through the best point, but for those o
   CHECK(seen.all("rect", "best").size() == 1);
   CHECK(seen.says("Best: 20.0 ms at micro_batch 1, sharding ddp, nodes 4, tensor 1."));
   CHECK_FALSE(seen.says("cluster.nodes"));
-  // One axis of results for all: the same value has the same height in each.
+  // All panels share an axis of results, so that equal values have equal heights.
   const auto rings = seen.all("circle", "ring");
   REQUIRE(rings.size() == 2);
   const auto frames = seen.all("rect", "frame");

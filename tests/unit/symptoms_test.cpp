@@ -71,8 +71,8 @@ training: {sequence_length: 512, global_batch: 256, micro_batch: 8}
 }
 
 TEST_CASE("a gap at every N-th batch with N workers: a shallow prefetch") {
-  // One batch a step. Workers start together and take 10 times a step each: four batches come at
-  // once, the GPU is done with them long before the next four.
+  // A step takes one batch. Workers start together and take 10 times a step each: four batches come
+  // at once, the GPU is done with them long before the next four.
   const auto symptoms = symptoms_in(std::string(kSmall) +
                                     "data: {sample_size: 1 MB, decode: 100 ms, workers: 4, "
                                     "prefetch: 1}\nrun: {steps: 16, warmup: 8}\n");

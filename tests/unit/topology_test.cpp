@@ -181,9 +181,9 @@ TEST_CASE("a dragonfly takes at most a local, a global and a local link") {
   for (int to = 0; to < 72; ++to) {
     if (to != 0) ++hops[between(network, 0, to).size()];
   }
-  // One more on its router, six on the three others of its group. Its router's two cables lead to
-  // one router each in two groups (2 x 2 nodes, and 2 x 6 one local link on); six groups hang on
-  // other routers: there 2 nodes each are at the cable's end and 6 one link further.
+  // One more node is on node 0's router, six are on the three others of its group. The router's two
+  // cables lead to one router each in two groups (2 x 2 nodes, and 2 x 6 one local link on); six
+  // groups hang on other routers: there 2 nodes each are at the cable's end and 6 one link further.
   CHECK(hops.at(0) == 1);
   CHECK(hops.at(1) == 6 + 2 * 2);
   CHECK(hops.at(2) == 2 * 6 + 6 * 2);

@@ -1,4 +1,4 @@
-// Pictures of waves and grain, compressed and decoded by libjpeg-turbo.
+// Makes pictures of waves and grain, and compresses and decodes them by libjpeg-turbo.
 #include "validate/loader/jpeg_files.hpp"
 
 #include <cmath>
@@ -19,7 +19,8 @@ using Codec = std::unique_ptr<void, int (*)(tjhandle)>;
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
 
-/// Waves that each picture has its own of, and grain, so that it has about the bytes of a photo.
+/// A picture of waves, which differ from picture to picture, and grain, so that it has about the
+/// bytes of a photo.
 Pixels picture(int seed, int width, int height) {
   Pixels pixels;
   std::uint32_t state = static_cast<std::uint32_t>(seed) * 2654435761U + 1;

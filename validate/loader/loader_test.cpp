@@ -1,9 +1,10 @@
-// Measured against predicted: a real loader of real JPEG files, and the same as a scenario.
+// Compares a real loader of real JPEG files with its prediction as a scenario.
 //
 // What one worker needs for a batch, and how many cores the machine has for several of them at a
 // time, is measured around each setting. From these two numbers and the setting itself stepsim
 // predicts its throughput and its pattern of gaps. STEPSIM_LOADER_LIMIT is how far off a setting
-// may be (0.1 on a machine with nothing else to do; without it 0.5), the best of four tries.
+// may be in the best of four tries (0.1 on a machine with nothing else to do; 0.5 where it is not
+// set).
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr int kBatch = 4, kBatches = 32, kWarmup = 8;
 constexpr int kMeasured = kBatches - kWarmup;
-constexpr int kTries = 4;         // others may run on this machine, too
+constexpr int kTries = 4;         // others may run on this machine at the same time
 constexpr double kPattern = 0.3;  // real workers do not keep their distance exactly
 
 double limit() {
@@ -32,11 +33,11 @@ double limit() {
 }
 
 struct Machine {
-  double batch = 0;  ///< seconds of one worker
-  double cores = 0;  ///< workers that as many of them are worth
+  double batch = 0;  ///< seconds that one worker needs for a batch
+  double cores = 0;  ///< lone workers that several workers at a time are worth
 };
 
-/// Both from loaders whose loop takes no time.
+/// Measures both numbers of a Machine with loaders whose loop takes no time.
 Machine measure_machine(const std::function<void(std::size_t)>& load) {
   const int threads = static_cast<int>(std::max(2U, std::thread::hardware_concurrency()));
   const auto seconds = [&](int workers, int batches) {
@@ -50,7 +51,8 @@ Machine measure_machine(const std::function<void(std::size_t)>& load) {
   return machine;
 }
 
-/// Times of the steps after the warm-up, and what of them is waiting, by step modulo the workers.
+/// The times of the steps after the warm-up, and the part of them that is waiting, by step modulo
+/// the workers.
 struct Steps {
   double mean = 0;
   std::vector<double> waits;
@@ -114,10 +116,11 @@ Outcome try_setting(RealSetting setting, double step_over_batch,
 
 struct Case {
   int workers, prefetch;
-  double step;  ///< over the time of a batch in one worker
+  double step;  ///< time of a step over the time of a batch in one worker
 };
 
-/// Starved and fed, serial and parallel, with fewer and more workers than most machines have cores.
+/// Cases that starve and that are fed, serial and parallel, with fewer and more workers than most
+/// machines have cores.
 constexpr Case kCases[] = {{0, 2, 0.5}, {0, 2, 2}, {1, 1, 0.3}, {1, 2, 0.7},
                            {1, 2, 1.5}, {1, 4, 3}, {2, 1, 0.2}, {2, 2, 0.4},
                            {2, 2, 0.8}, {2, 4, 2}, {3, 2, 0.2}, {4, 2, 0.3}};

@@ -1,4 +1,4 @@
-// Threads and queues of the real loader.
+// Runs the threads and the queues of the real loader.
 #include "validate/loader/real_loader.hpp"
 
 #include <chrono>
@@ -84,7 +84,8 @@ class RealLoader::Threads {
 
   RealSetting setting_;
   std::function<void(std::size_t)> load_;
-  std::vector<Queue<std::optional<int>>> asked_;  // by worker; nothing: it ends
+  // one queue for each worker; an empty item ends the worker
+  std::vector<Queue<std::optional<int>>> asked_;
   Queue<int> results_;
   std::set<int> arrived_;
   std::vector<std::thread> threads_;

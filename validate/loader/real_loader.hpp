@@ -1,9 +1,9 @@
 // A real loader: threads that read and decode files, queues, and a loop that takes batches.
 //
-// As PyTorch's DataLoader (torch/utils/data/dataloader.py): a queue of batch numbers for each
-// worker, one queue of results, batches handed over in order, and a new number for a worker
-// whenever one is. The loop sleeps for a step after each batch, as a host does that waits for its
-// GPU.
+// It works as PyTorch's DataLoader does (torch/utils/data/dataloader.py): each worker has a queue
+// of batch numbers, there is one queue of results, batches are handed over in order, and with each
+// a worker gets a new number. The loop sleeps for a step after each batch, as a host does that
+// waits for its GPU.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@ namespace stepsim {
 struct RealSetting {
   int workers = 1;  ///< 0: the loop loads by itself
   int prefetch = 2;
-  int batch = 4;  ///< samples
+  int batch = 4;  ///< samples of a batch
   int batches = 30;
-  double step = 0;  ///< seconds that each batch is computed for
+  double step = 0;  ///< seconds for which each batch is computed
 };
 
-/// The loader alone. `load` reads and decodes the sample with that number, on any thread; workers
-/// begin at once.
+/// The loader without the loop. `load` reads and decodes the sample with that number, on any
+/// thread. Workers begin at once.
 class RealLoader {
  public:
   RealLoader(const RealSetting& setting, std::function<void(std::size_t sample)> load);
@@ -29,8 +29,8 @@ class RealLoader {
   RealLoader(const RealLoader&) = delete;
   RealLoader& operator=(const RealLoader&) = delete;
 
-  /// Waits for the next batch, or loads it. What `load` keeps of a batch has to outlive those in
-  /// flight: a new batch is asked for here, workers x prefetch behind this one.
+  /// Waits for the next batch, or loads it. What `load` keeps of a batch has to outlive the batches
+  /// in flight: this call asks for a new batch, workers x prefetch behind the one that it returns.
   void next();
 
  private:
@@ -38,7 +38,8 @@ class RealLoader {
   std::unique_ptr<Threads> threads_;
 };
 
-/// When each step ended, in seconds since the first batch was asked for.
+/// Runs a loop over the loader. Returns when each step ended, in seconds since the first batch was
+/// asked for.
 std::vector<double> run_real(const RealSetting& setting,
                              const std::function<void(std::size_t sample)>& load);
 

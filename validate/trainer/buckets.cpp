@@ -1,4 +1,4 @@
-// Gradients gather in a bucket, which is summed over the ranks when it is full.
+// Gathers gradients in a bucket, which is summed over the ranks when it is full.
 #include "validate/trainer/buckets.hpp"
 
 namespace stepsim::trainer {

@@ -1,8 +1,8 @@
 // Gradient buckets: averaged over the ranks as soon as enough gradients are complete.
 //
-// As in PyTorch's DistributedDataParallel (torch/csrc/distributed/c10d/reducer.cpp): a bucket is
-// full when its gradients reach its size, and is divided by the number of ranks before it is
-// summed.
+// Buckets work as in PyTorch's DistributedDataParallel (torch/csrc/distributed/c10d/reducer.cpp): a
+// bucket is full when its gradients reach its size, and is divided by the number of ranks before it
+// is summed.
 #pragma once
 
 #include <span>
@@ -16,11 +16,12 @@ class Buckets {
   Buckets(Device& device, int ranks, double bucket_bytes)
       : device_(device), size_(ranks), bucket_bytes_(bucket_bytes) {}
 
-  /// REQUIRES: right behind the gradients of the last call.
+  /// Adds gradients that are complete. REQUIRES: they lie right behind the gradients of the last
+  /// call.
   void add(std::span<float> gradients);
-  /// Moves what is under way.
+  /// Moves the sums that are under way.
   void progress() { device_.progress(); }
-  /// The last bucket, and the end of all.
+  /// Sums the last bucket, and waits for all sums.
   void finish();
 
  private:

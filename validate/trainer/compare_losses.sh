@@ -1,15 +1,15 @@
 #!/bin/bash
-# Checks that a trainer comes to another one's losses; exits with 77 where it has no device.
-# Usage: compare_losses.sh PROGRAM OTHER
+# Checks that a trainer comes to the losses of another trainer; exits with 77 where it has no
+# device. Usage: compare_losses.sh PROGRAM OTHER
 set -euo pipefail
 
-# losses PROGRAM WIDTH: of the first step and of the last.
+# losses PROGRAM WIDTH: prints the losses of the first step and of the last.
 losses() {
   "$1" --layers 3 --width "$2" --batch 16 --steps 40 | awk -F, 'NR == 2 { print $10, $11 }'
 }
 
-# Layers of 51 x 51 begin at multiples of 4 bytes alone. What may differ is rounding, as between one
-# rank and two (trainer_test.cpp).
+# Layers of 51 x 51 begin at multiples of 4 bytes, and of nothing larger. Losses may differ by
+# rounding, as between one rank and two (trainer_test.cpp).
 for width in 48 51; do
   code=0
   other=$(losses "$2" "$width") || code=$?

@@ -1,4 +1,5 @@
-// A core of this machine: the kernels of calib/cpu, one after the other, and MPI between them.
+// Trains on a core of this machine: the kernels of calib/cpu run one after the other, and MPI
+// between them.
 #include <algorithm>
 #include <new>
 
@@ -9,7 +10,7 @@
 namespace stepsim::trainer {
 namespace {
 
-/// As the vectors of AVX-512.
+/// The alignment of AVX-512's vectors.
 constexpr std::align_val_t kAlignment{64};
 
 class CpuDevice : public Device {

@@ -1,4 +1,4 @@
-// A GPU: cuBLASLt and the kernels of calib/cuda on one stream, NCCL on another.
+// Trains on a GPU: cuBLASLt and the kernels of calib/cuda run on one stream, NCCL on another.
 #include <map>
 #include <stdexcept>
 #include <tuple>
@@ -23,7 +23,7 @@ using calib::cuda::DeviceBuffer;
 using calib::cuda::Event;
 using calib::cuda::Stream;
 
-/// Sums over the ranks by NCCL, which has its kernels run beside others.
+/// Sums over the ranks by NCCL, whose kernels run beside others.
 class Sums {
  public:
 #ifdef STEPSIM_NCCL
@@ -63,7 +63,7 @@ class Sums {
   Sums& operator=(const Sums&) = delete;
 };
 
-/// A GPU for each rank of this machine. Before the first stream is made.
+/// Chooses a GPU for each rank of this machine. To be called before the first stream is made.
 int use_device_of(const cpu::Ranks& ranks) {
   int count = 0;
   check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
@@ -96,12 +96,13 @@ class CudaDevice : public Device {
         sums_(ranks) {}
 
   double free_bytes() const override { return static_cast<double>(calib::cuda::free_memory()); }
-  double bytes_beside(double) const override { return 0; }  // all is taken when it was made
+  // the device took everything when it was made
+  double bytes_beside(double) const override { return 0; }
 
   Floats allocate(std::size_t count) override {
     const auto buffer = std::make_shared<DeviceBuffer>(count * sizeof(float));
     check(cudaMemset(buffer->data(), 0, count * sizeof(float)), "cudaMemset");
-    // cudaMemset may end later than it returns, and streams do not wait for it.
+    // Waits, because cudaMemset may end later than it returns, and streams do not wait for it.
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     return {{buffer, reinterpret_cast<float*>(buffer->data())}, count};
   }
@@ -162,7 +163,7 @@ class CudaDevice : public Device {
     calib::cuda::wait_for(communication_, ready_);
     sums_.start(values, count, communication_);
   }
-  void progress() override {}  // the GPU moves them
+  void progress() override {}  // the GPU moves the sums by itself
   void finish_sums() override {
     summed_.record(communication_);
     calib::cuda::wait_for(compute_, summed_);
@@ -183,11 +184,11 @@ class CudaDevice : public Device {
     return *product;
   }
 
-  [[maybe_unused]] int device_;  // first: streams are of the device that is in use
+  [[maybe_unused]] int device_;  // first member: streams belong to the device that is in use
   Stream compute_, communication_;
   Event ready_, summed_;
   DeviceBuffer error_sum_;
-  DeviceBuffer workspace_;  // of all products, which run one after the other
+  DeviceBuffer workspace_;  // shared by all products, which run one after the other
   std::map<Key, std::unique_ptr<calib::cuda::Product>> products_;
   Sums sums_;
 };

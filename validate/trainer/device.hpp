@@ -1,7 +1,7 @@
 // What a model lives on: memory, kernels over it, and sums over the ranks.
 //
-// One implementation a program: cpu_device.cpp (OpenBLAS, loops, MPI) or cuda_device.cpp (cuBLASLt,
-// CUDA, NCCL). Everything else of the trainer is the same.
+// Each program has one implementation: cpu_device.cpp (OpenBLAS, loops, MPI) or cuda_device.cpp
+// (cuBLASLt, CUDA, NCCL). The rest of the trainer is common to both.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace stepsim::trainer {
 
-/// Memory of a device.
+/// Memory of a device, as floats.
 class Floats {
  public:
   Floats() = default;
@@ -30,35 +30,36 @@ class Floats {
   std::size_t size_ = 0;
 };
 
-/// What a device cannot be asked to do; what() is the reason.
+/// Thrown for what a device cannot do; what() is the reason.
 class Refusal : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Kernels run in the order of their calls, and may still run when these return. Pointers are to
-/// memory of the device, where nothing else is said.
+/// A device. Kernels run in the order of their calls, and may still run when the calls return.
+/// Pointers are to memory of the device, where nothing else is said.
 class Device {
  public:
   virtual ~Device() = default;
 
-  /// Of its memory, which the rank may still take; 0: unknown.
+  /// The bytes of the device's memory that the rank may still take; 0: unknown.
   virtual double free_bytes() const = 0;
-  /// Of its memory, what a training takes beside allocate() when the host keeps that many bytes.
+  /// The bytes of the device's memory that a training takes beside allocate() when the host keeps
+  /// `host_bytes`.
   virtual double bytes_beside(double host_bytes) const = 0;
 
-  /// Zeros.
+  /// Allocates floats that are 0.
   virtual Floats allocate(std::size_t count) = 0;
-  /// From the host's memory, which may be used again when it returns.
+  /// Copies from the host's memory, which may be used again when this returns.
   virtual void upload(const float* from, float* to, std::size_t count) = 0;
-  /// To the host's memory, when all before it is done.
+  /// Copies to the host's memory, when all kernels before it are done.
   virtual void download(const float* from, float* to, std::size_t count) = 0;
   virtual void wait() = 0;
 
-  /// As cpu::multiply.
+  /// Multiplies as cpu::multiply does.
   virtual void multiply(cpu::Pass pass, const cpu::Product& shape, const float* a, const float* b,
                         float* c, bool accumulate) = 0;
-  /// As the loops of that name (calib/cpu/loops.hpp).
+  /// Runs the loop that has this name in calib/cpu/loops.hpp, and so do the functions below.
   virtual void relu(const float* x, float* y, std::size_t count) = 0;
   virtual void relu_backward(const float* x, const float* output_gradient, float* input_gradient,
                              std::size_t count) = 0;
@@ -70,26 +71,26 @@ class Device {
                                       float factor, std::size_t count) = 0;
   virtual void adam(const cpu::AdamState& state, float learning_rate, int step,
                     std::size_t count) = 0;
-  /// What the last squared_error() summed; waits for it.
+  /// The sum of the last squared_error(); waits for it.
   virtual double error_sum() = 0;
 
-  /// Sums over all ranks, in place, once the kernels before it are done, beside those after it.
-  /// REQUIRES: the same order and counts on all ranks; nothing touches the values until
-  /// finish_sums().
+  /// Begins a sum over all ranks, in place. It runs once the kernels before it are done, beside
+  /// those after it. REQUIRES: equal order and counts on all ranks; nothing touches the values
+  /// until finish_sums().
   virtual void start_sum(float* values, std::size_t count) = 0;
-  /// To be called between kernels: where the caller itself moves the sums, it does so here.
+  /// To be called between kernels: where the caller itself moves the sums, it does so in this call.
   virtual void progress() = 0;
-  /// Kernels after it see all sums.
+  /// Makes kernels after this call see all sums.
   virtual void finish_sums() = 0;
 };
 
-/// The one that this program was built for. Throws Refusal where this machine has too few.
+/// The device for which this program was built. Throws Refusal where this machine has too few.
 std::unique_ptr<Device> make_device(const cpu::Ranks& ranks);
 
-/// Empty, or why there is none on this machine, as a sentence.
+/// Why there is no device on this machine, in a sentence; empty where there is one.
 std::string why_no_device();
 
-/// "stepsim-train", and what it trains on.
+/// The program's name, "stepsim-train" for one, and what it trains on.
 extern const char* const kProgramName;
 extern const char* const kDeviceName;
 

@@ -62,16 +62,16 @@ void read_picture_size(Wishes& wishes) {
     throw CLI::ValidationError("--pictures", "'" + wishes.picture_size + "' is not like 320x240");
 }
 
-/// Where an Mlp lives: weights, gradients and Adam's moments; activations, the target, and what
-/// the backward pass works on.
+/// The bytes of a model on its device: weights, gradients and Adam's moments; activations, the
+/// target, and what the backward pass works on.
 double model_bytes(const Shape& shape) {
   const auto layers = static_cast<double>(shape.layers), width = static_cast<double>(shape.width);
   const double tensor = static_cast<double>(shape.batch) * width;
   return sizeof(float) * (4 * layers * width * width + (2 * layers + 1 + 4) * tensor);
 }
 
-/// In the host's memory: a copy of the weights, when they are drawn and compared; batches, of which
-/// random ones have a target each, and pictures one for all.
+/// The bytes in the host's memory: a copy of the weights, when they are drawn and compared; and
+/// batches, of which random ones have a target each, and pictures one for all.
 double host_bytes(const Wishes& wishes) {
   const Shape& shape = wishes.setting.shape;
   const Pictures& p = wishes.pictures;
@@ -117,8 +117,8 @@ std::unique_ptr<Batches> batches_for(const Wishes& wishes, const cpu::Ranks& ran
 #endif
 }
 
-/// Sorted means of as many steps in a row as there are workers: these hand over a batch each, then
-/// the next one each, and a time in between is of none of them.
+/// Sorted means over as many steps in a row as there are workers. Workers hand over a batch each,
+/// then the next one each, so that the time of a single step is no worker's.
 std::vector<double> step_times(const std::vector<double>& steps, int workers) {
   const auto row = static_cast<std::size_t>(std::max(workers, 1));
   std::vector<double> means;
@@ -149,7 +149,7 @@ void print(const Wishes& wishes, const cpu::Ranks& ranks, const Outcome& o) {
   fmt::print("\n");
 }
 
-/// Empty, or what went wrong in training itself.
+/// What went wrong in training itself; empty where nothing did.
 std::string fault_of(const Outcome& outcome) {
   if (!outcome.agree) return "the ranks have different weights";
   if (!(outcome.last_loss < outcome.first_loss))
@@ -169,11 +169,12 @@ int train_and_print(const Wishes& wishes, const cpu::Ranks& ranks) {
   return fault.empty() ? 0 : kWrong;
 }
 
-/// A rank that cannot go on says why before it ends the others.
+/// Trains, on every rank. A rank that cannot go on says why before it ends the others.
 int run(const Wishes& wishes, int argc, char** argv) {
   const cpu::Ranks ranks(argc, argv);
   const auto give_up = [&](const std::exception& error, int code) {
-    std::cerr << fmt::format("{}: {}\n", kProgramName, error.what());  // one piece, of all ranks
+    // in one piece, because all ranks write
+    std::cerr << fmt::format("{}: {}\n", kProgramName, error.what());
     ranks.give_up(code);
     return code;
   };

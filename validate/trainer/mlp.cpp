@@ -1,4 +1,4 @@
-// Forward, backward and update as calls of the device's kernels.
+// Runs forward, backward and update as calls of the device's kernels.
 #include "validate/trainer/mlp.hpp"
 
 #include <cmath>
@@ -56,7 +56,8 @@ void Mlp::backward(const std::function<void(std::span<float>)>& completed,
     between();
     device_.relu_backward(linears_[l].data(), gradient_.data(), gradient_.data(), size);
     between();
-    // Of the first layer, too: what stands before it is left out, not absent.
+    // The first layer computes an input gradient, too: what stands before it is left out, not
+    // absent.
     device_.multiply(Pass::input_gradient, {shape_.batch, shape_.width, shape_.width},
                      gradient_.data(), of_layer(weights_, layer).data(), other_gradient_.data(),
                      false);

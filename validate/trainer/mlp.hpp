@@ -22,24 +22,25 @@ struct Shape {
 
 class Mlp {
  public:
-  /// Weights from a normal distribution of variance 2 / width (He et al. 2015), the same for the
-  /// same seed.
+  /// Draws weights from a normal distribution of variance 2 / width (He et al. 2015); equal seeds
+  /// give equal weights.
   Mlp(Device& device, const Shape& shape, std::uint64_t seed);
 
   std::size_t batch_size() const { return static_cast<std::size_t>(shape_.batch * shape_.width); }
 
-  /// REQUIRES: input and target of batch_size() elements, in the host's memory.
+  /// Runs a forward pass. REQUIRES: input and target of batch_size() elements, in the host's
+  /// memory.
   void forward(std::span<const float> input, std::span<const float> target);
   /// The mean squared error of the last forward(); waits for it.
   double loss();
-  /// Adds to the gradients. Calls `completed` with those of a layer as soon as it has them, and
-  /// `between` after every kernel.
+  /// Runs a backward pass, which adds to the gradients. Calls `completed` with the gradients of a
+  /// layer as soon as it has them, and `between` after every kernel.
   void backward(const std::function<void(std::span<float>)>& completed,
                 const std::function<void()>& between);
-  /// Adam, then the gradients are zero again.
+  /// Updates the weights by Adam, then sets the gradients to zero.
   void update(float learning_rate);
 
-  /// In the device's memory.
+  /// The weights, in the device's memory.
   std::span<float> weights() { return weights_.all(); }
   std::span<float> gradients() { return gradients_.all(); }
 
@@ -50,8 +51,8 @@ class Mlp {
   Shape shape_;
   int steps_ = 0;
   Floats weights_, gradients_, first_moment_, second_moment_;
-  std::vector<Floats> inputs_;   // of each layer; the last one is the output
-  std::vector<Floats> linears_;  // what each activation is of
+  std::vector<Floats> inputs_;   // input of each layer; the last one is the output of the model
+  std::vector<Floats> linears_;  // output of each linear layer, before its activation
   Floats target_, difference_, gradient_, other_gradient_;
 };
 

@@ -1,4 +1,5 @@
-// JPEG files read and decoded by the workers of a real loader, their first pixels as samples.
+// Makes batches of JPEG files that the workers of a real loader read and decode; their first pixels
+// are the samples.
 #include "validate/loader/jpeg_files.hpp"
 #include "validate/loader/real_loader.hpp"
 #include "validate/trainer/batches.hpp"
@@ -41,10 +42,11 @@ class PictureBatches : public Batches {
 
   std::size_t width_, batch_;
   JpegFiles files_;
-  std::vector<std::vector<float>> slots_;  // of the batches in flight and the one that is taken
+  // samples of the batches in flight, and of the batch that is taken
+  std::vector<std::vector<float>> slots_;
   std::vector<float> target_;
   std::size_t taken_ = 0;
-  std::unique_ptr<RealLoader> loader_;  // last: its threads end first
+  std::unique_ptr<RealLoader> loader_;  // the last member, so that its threads end first
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Batches of numbers that are drawn once and then used again and again.
+// Makes batches of numbers that are drawn once and then used again and again.
 #include <algorithm>
 #include <array>
 #include <random>
@@ -17,7 +17,7 @@ class RandomBatches : public Batches {
         const std::int64_t sample =
             (static_cast<std::int64_t>(turn) * ranks + rank) * shape.batch + i;
         std::minstd_rand random(static_cast<unsigned>(sample + 1));
-        random.discard(3);  // its first numbers are near the seed
+        random.discard(3);  // the first numbers of the generator are near its seed
         std::uniform_real_distribution<float> uniform(0, 1);
         for (std::size_t j = 0; j < width; ++j) inputs_[turn].push_back(uniform(random));
       }

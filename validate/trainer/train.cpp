@@ -1,4 +1,4 @@
-// Steps of training, each with its times.
+// Trains for some steps, and takes the time of each.
 #include "validate/trainer/train.hpp"
 
 #include <cmath>
@@ -18,7 +18,8 @@ void train_step(const Setting& setting, Mlp& model, Buckets& buckets, Batches& b
   model.update(setting.learning_rate);
 }
 
-/// Bit for bit, since all of them summed the same numbers.
+/// Whether all ranks have the same weights, bit for bit, because all of them summed the same
+/// numbers.
 bool same_on_all(const cpu::Ranks& ranks, Device& device, std::span<const float> of_device) {
   std::vector<float> weights(of_device.size());
   device.download(of_device.data(), weights.data(), weights.size());
@@ -50,7 +51,8 @@ Outcome train(const Setting& setting, const cpu::Ranks& ranks, Device& device, B
     outcome.undisturbed.push_back(taken.undisturbed());
   }
   outcome.last_loss = model.loss();
-  // While one rank has no core the others wait for it, and take that for their own time.
+  // While one rank has no core the others wait for it, and take that time for their own: the
+  // smallest of a step's times is the one without.
   for (double& seconds : outcome.wall) seconds = ranks.smallest(seconds);
   for (double& seconds : outcome.undisturbed) seconds = ranks.smallest(seconds);
   outcome.first_loss = ranks.mean(outcome.first_loss);

@@ -16,11 +16,12 @@ struct Setting {
   float learning_rate = 1e-3F;
 };
 
-/// Of the steps behind the warm-up; of several ranks each number is that of the one that was
-/// disturbed least.
+/// What the steps behind the warm-up came to. With several ranks, each number is that of the rank
+/// that was disturbed least.
 struct Outcome {
-  std::vector<double> wall;         ///< seconds of each step
-  std::vector<double> undisturbed;  ///< the same without waiting for a core that others had
+  std::vector<double> wall;  ///< seconds of each step
+  /// seconds of each step, without waiting for a core that others had
+  std::vector<double> undisturbed;
   double first_loss = 0, last_loss = 0;
   bool agree = true;  ///< all ranks have the same weights at the end
 };

@@ -1,4 +1,5 @@
-// The trainer learns, its gradients are derivatives, and ranks together do what one does alone.
+// Tests that the trainer learns, that its gradients are derivatives, and that ranks together do
+// what one does alone.
 #include <cstdlib>
 
 #include <doctest/doctest.h>
@@ -28,7 +29,7 @@ std::string train_with(const std::string& options, int ranks) {
 
 void nothing() {}
 
-/// Of this process, whose memory is the host's.
+/// The device of this process, whose memory is the host's.
 std::unique_ptr<trainer::Device> lone_device() {
   int argc = 0;
   char** argv = nullptr;

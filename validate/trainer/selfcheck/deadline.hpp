@@ -6,7 +6,7 @@
 
 namespace stepsim::selfcheck {
 
-/// The time was not enough, which says nothing of the predictions.
+/// Thrown when the time was not enough, which says nothing about the predictions.
 class OutOfTime : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -15,7 +15,7 @@ class OutOfTime : public std::runtime_error {
 class Deadline {
  public:
   explicit Deadline(std::chrono::seconds from_now) : end_(Clock::now() + from_now) {}
-  /// Seconds that are left. Throws OutOfTime where none are.
+  /// The seconds that are left. Throws OutOfTime where none are.
   double left() const {
     const double seconds = std::chrono::duration<double>(end_ - Clock::now()).count();
     if (seconds <= 0) throw OutOfTime("this machine is too slow for the time that it has");

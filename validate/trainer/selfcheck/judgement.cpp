@@ -1,4 +1,4 @@
-// Medians over passes, and pairs of rows.
+// Takes medians over passes, and compares pairs of rows.
 #include "validate/trainer/selfcheck/judgement.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ double median(std::vector<double> values) {
   return interpolated_quantile(values, 0.5);
 }
 
-/// Of each pass.
+/// A number of each pass.
 template <class Of>
 std::vector<double> each(const Row& row, Of of) {
   std::vector<double> values;
@@ -26,7 +26,7 @@ std::vector<double> each(const Row& row, Of of) {
 }
 
 struct Pair {
-  double measured;  ///< seconds of the second over those of the first: the median of the passes
+  double measured;  ///< seconds of the second row over those of the first: the median of the passes
   double predicted;
   bool decided;
 };

@@ -10,17 +10,19 @@
 
 namespace stepsim::selfcheck {
 
-/// A setting in one pass over the grid: seconds of a step.
+/// One setting in one pass over the grid: seconds of a step.
 struct Try {
   double measured, predicted;
 };
 
 struct Row {
   Setting setting;
-  std::vector<Try> tries;  ///< one a pass, in order; REQUIRES: not empty, as many as other rows
+  /// one for each pass, in order; REQUIRES: not empty, as many as other rows
+  std::vector<Try> tries;
 };
 
-/// Medians over the passes; of the error, of what each pass is off.
+/// The median of a row's passes: of the measured seconds, of the predicted ones, or of what each
+/// pass is off.
 double measured_seconds(const Row& row);
 double predicted_seconds(const Row& row);
 double error_of(const Row& row);
@@ -29,26 +31,28 @@ Errors errors_of(const std::vector<Row>& rows);
 
 /// Rows that differ in one thing alone.
 struct Family {
-  std::string what;  ///< "bucket" or "workers"
+  std::string what;  ///< the one thing: "bucket" or "workers"
   std::vector<Row> rows;
 };
 std::vector<Family> families_of(const std::vector<Row>& rows);
 
-/// Of two rows of a family that were trained in the same passes, which is faster: by median, of the
-/// measured ratios, which others who use the machine disturb less than they do the times.
+/// Which of two rows is faster, over all pairs of rows of a family that were trained in the same
+/// passes. The median of the measured ratios decides, which others who use the machine disturb less
+/// than they do the times.
 struct Order {
-  int pairs = 0;    ///< all of the family
-  int decided = 0;  ///< above the noise: the same row is faster in all passes, and by kDistinct in
-                    ///< the median
-  int right = 0;    ///< and predicted to be
+  int pairs = 0;  ///< all pairs of the family
+  /// pairs above the noise: one row is faster in all passes, and by kDistinct in the median
+  int decided = 0;
+  int right = 0;  ///< decided pairs whose faster row is predicted to be faster
 };
-/// Judgement: medians of two runs on one machine differed by 3 %.
+/// The least difference that counts. Judgement: medians of two runs on one machine differed by 3 %.
 constexpr double kDistinct = 0.03;
 Order order_of(const Family& family);
-/// What the setting that is predicted to be the fastest takes, over the fastest, less one.
+/// The time of the setting that is predicted to be the fastest over the time of the fastest, less
+/// one.
 double regret_of(const Family& family);
 
-/// "1 MiB < 4 MiB < 12 MiB": from the fastest to the slowest.
+/// The order of a family from the fastest to the slowest: "1 MiB < 4 MiB < 12 MiB".
 std::string ranking_text(const Family& family, double (*seconds)(const Row&));
 
 }  // namespace stepsim::selfcheck

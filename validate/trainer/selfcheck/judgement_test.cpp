@@ -1,4 +1,4 @@
-// Medians, errors and orders of made-up measurements, and the time for them.
+// Tests medians, errors and orders of made-up measurements, and the time for them.
 #include "validate/trainer/selfcheck/judgement.hpp"
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace {
 
 Row row_of(Setting setting, std::vector<Try> tries) { return {setting, std::move(tries)}; }
 
-/// Three passes, measured as given and predicted alike in all.
+/// A row of three passes, measured as given and predicted alike in all.
 Row bucket_row(int kib, std::vector<double> measured, double predicted) {
   Row row{{2, 8, 512, 64, kib}, {}};
   for (const double seconds : measured) row.tries.push_back({seconds, predicted});
@@ -55,15 +55,15 @@ TEST_CASE("a family differs in one thing, and has more than one row") {
 }
 
 TEST_CASE("pairs are compared pass by pass, and those within the noise are not judged") {
-  // Times drift by half from pass to pass, the second is 10 % slower in each. The third is faster
-  // than the first in one pass and slower in others.
+  // Times drift by half from pass to pass. The second row is 10 % slower than the first in each
+  // pass, the third is faster in one pass and slower in others.
   const Family family{
       "bucket",
       {bucket_row(1024, {1.0, 1.5, 1.2}, 1.0), bucket_row(2048, {1.1, 1.65, 1.32}, 1.2),
        bucket_row(4096, {1.05, 1.6, 1.1}, 0.9)}};
   const Order order = order_of(family);
   CHECK(order.pairs == 3);
-  CHECK(order.decided == 2);  // 1024 against 2048, and 2048 against 4096
+  CHECK(order.decided == 2);  // the pairs 1024 and 2048, and 2048 and 4096
   CHECK(order.right == 2);
   CHECK(ranking_text(family, measured_seconds) == "4 MiB < 1 MiB < 2 MiB");
   CHECK(ranking_text(family, predicted_seconds) == "4 MiB < 1 MiB < 2 MiB");
@@ -92,7 +92,7 @@ TEST_CASE("the grid has what it is to vary") {
 }
 
 TEST_CASE("the working set is the state of Adam and the activations") {
-  // 4 layers of 512 x 512: four times 4 MiB; 15 tensors of 64 x 512.
+  // 4 layers of 512 x 512 are four times 4 MiB; besides there are 15 tensors of 64 x 512.
   CHECK(working_set_bytes({1, 4, 512, 64}) == 16 * 1048576 + 15 * 131072);
 }
 

@@ -1,4 +1,4 @@
-// Calls of stepsim calibrate cpu and of stepsim run.
+// Calls stepsim calibrate cpu and stepsim run.
 #include "validate/trainer/selfcheck/library.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void Library::calibrate(const Use& use, double budget_s, const Deadline& deadlin
       return calibrate_once(use, budget);
     } catch (const std::runtime_error& error) {
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-      if (taken.count() < budget) throw;  // it was not for want of time
+      if (taken.count() < budget) throw;  // the calibration failed with time left
       std::cerr << error.what() << "\n";
     }
   }
@@ -94,7 +94,7 @@ bool Library::has(const Setting& setting) const {
   return setting.ranks == 1 || fs::exists(folder_ / "calib" / "links" / (name + ".yaml"));
 }
 
-// The calibrated scenario, without its data, the last key, where the setting has none.
+// Takes the calibrated scenario; `data`, the last key, goes where the setting has no workers.
 double Library::simulate(const Setting& s, double threads) const {
   std::string scenario = text_of(folder_ / "scenarios" / (use_for(s).name() + ".yaml"));
   if (!s.loads()) scenario.resize(std::min(scenario.size(), scenario.find("\ndata:")));
@@ -118,7 +118,7 @@ double Library::predict(const Setting& s) const {
   Setting alone = s;
   alone.workers = -1;
   const double computing = simulate(alone, 1);
-  // Two rounds: the share is that of a step which the share made longer.
+  // Simulates twice, because a step that the share makes longer has a smaller share.
   double step = simulate(s, 0);
   for (int round = 0; round < 2; ++round) step = simulate(s, std::min(1.0, computing / step));
   return step;

@@ -1,10 +1,10 @@
-// Measured against predicted: real trainings on this CPU, and the same as scenarios.
+// Compares real trainings on this CPU with their predictions as scenarios.
 //
 // In each of two rounds it calibrates (stepsim calibrate cpu) for some working sets, then goes over
-// the grid twice: trains each setting (stepsim-train) and simulates it (stepsim run). What
-// counts of a setting is the median of its passes; two settings are compared pass by pass, so that
-// what others do on this machine meanwhile meets both. Nothing is fitted to a step. With --short
-// six settings, one round, in a minute.
+// the grid twice: trains each setting (stepsim-train) and simulates it (stepsim run). What counts
+// of a setting is the median of its passes; two settings are compared pass by pass, so that what
+// others do on this machine meanwhile meets both. Nothing is fitted to a step. With --short there
+// are six settings and one round, which take a minute.
 //
 // Prints a table, the errors, and which buckets and how many workers are fastest. Exit codes: 0
 // where the mean error is below the lower limit and the orders of buckets and of workers are right;
@@ -36,18 +36,20 @@
 namespace stepsim::selfcheck {
 namespace {
 
-/// How much of it.
+/// How much is checked, and for how long.
 struct Extent {
   std::vector<Setting> grid;
-  int rounds, passes;  ///< a calibration a round, passes of each
+  int rounds, passes;  ///< rounds: a calibration each; passes: of each round
   Calibration calibration;
-  std::chrono::seconds most;  ///< for all; ctest's time-outs are longer (validate/CMakeLists.txt)
+  /// time for everything; ctest's time-outs are longer (validate/CMakeLists.txt)
+  std::chrono::seconds most;
   Limits limits;
 };
 
-/// Judgement: quiet machines came to 5 to 10 %; 0.5 does not fail a busy one by chance. A few
-/// settings on the coarse profile of a third of the points are off by half as much again.
-/// Judgement: on two cores the two take four minutes and one.
+/// The full check and the short one. Judgement: quiet machines came to 5 to 10 %; 0.5 does not fail
+/// a busy one by chance. The few settings of the short check, on the coarse profile of a third of
+/// the points, are off by half as much again. On two cores the full check takes four minutes, the
+/// short one a minute (judgement).
 Extent full_extent() {
   return {full_grid(), 2, 2, {{16, 32, 64}, 150}, std::chrono::minutes(12), {0.15, 0.5}};
 }
@@ -68,7 +70,7 @@ Exit codes: 0 passed: the mean error is within its limit, and orders are right
 STEPSIM_SELFCHECK_LIMIT=0.15 states the limit, STEPSIM_SELFCHECK_BUDGET=90s the time of a calibration.
 )";
 
-/// What the environment says in the place of the extent's own.
+/// What the environment says in the place of the extent's own numbers.
 struct Wishes {
   std::optional<double> limit, budget_s;
 };
@@ -90,8 +92,8 @@ Wishes wishes() {
   return result;
 }
 
-/// Seconds of a step, without what the trainer waited for a core. A loader's steps are more, until
-/// the batches are taken that it has loaded before the first.
+/// The measured seconds of a step, without the time that the trainer waited for a core. With a
+/// loader there are more steps: those of the warm-up take the batches loaded before the first.
 double train(const Setting& s, double time_limit_s) {
   const std::string ranks =
       s.ranks == 1 ? "" : fmt::format("mpirun --oversubscribe --bind-to none -n {} ", s.ranks);
@@ -119,7 +121,7 @@ void pass_over(std::vector<Row>& rows, const std::vector<double>& predicted,
     try {
       rows[i].tries.push_back({train(rows[i].setting, left), predicted[i]});
     } catch (const std::runtime_error&) {
-      (void)deadline.left();  // where it was for want of time
+      (void)deadline.left();  // rethrows as OutOfTime where the time ran out
       throw;
     }
   }
@@ -159,7 +161,7 @@ void print(const std::vector<Row>& rows) {
   }
 }
 
-/// Whether all orders that stand out of the noise are right.
+/// Prints the orders. Returns whether all orders that stand out of the noise are right.
 bool print_orders(const std::vector<Row>& rows) {
   fmt::print("\nFrom the fastest to the slowest\n");
   Order all;
@@ -211,7 +213,7 @@ int main(int argc, char** argv) {
     std::cerr << stepsim::selfcheck::kUsage;
     return 2;
   }
-  // As one does in containers; Open MPI asks twice.
+  // Allows root, as containers do; Open MPI asks for both variables.
   setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
   setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
   try {

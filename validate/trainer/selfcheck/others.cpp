@@ -1,4 +1,4 @@
-// Reads what Linux counts (proc(5), /proc/stat; getrusage(2)).
+// Reads the times that Linux counts (proc(5), /proc/stat; getrusage(2)).
 #include "validate/trainer/selfcheck/others.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ CoreTime core_time() {
   CoreTime time;
   file >> cpu;
   double ticks = 0;
-  // user nice system idle iowait irq softirq steal
+  // The fields are user nice system idle iowait irq softirq steal.
   for (int field = 0; field < 8 && file >> ticks; ++field) {
     time.all += ticks;
     if (field != 3 && field != 4) time.used += ticks;
@@ -26,7 +26,7 @@ CoreTime core_time() {
   return {time.all / second, time.used / second};
 }
 
-/// Of this process and of those that it waited for.
+/// CPU seconds of this process and of the processes that it waited for.
 double own_seconds() {
   double seconds = 0;
   for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {

@@ -1,19 +1,19 @@
-// Who else used this machine's cores meanwhile.
+// How much others used this machine's cores in the meantime.
 #pragma once
 
 namespace stepsim::selfcheck {
 
-/// Seconds of all cores since the machine started: all of them, and those that somebody used, other
-/// machines on the same host among them; both 0 where Linux does not tell.
+/// Seconds of all cores since the machine started: all seconds, and those that somebody used, other
+/// machines on the host among them; both 0 where Linux does not tell.
 struct CoreTime {
   double all = 0, used = 0;
 };
 
-/// Which share of the cores others had since it was made.
+/// The share of the cores that others had since an Others was made.
 class Others {
  public:
   Others();
-  /// 1 where Linux does not tell.
+  /// The share from 0 to 1; 1 where Linux does not tell.
   double share() const;
 
  private:

@@ -1,4 +1,4 @@
-// Pipes, and the two formats as far as they are needed.
+// Opens pipes, and reads the two formats as far as they are needed.
 #include "validate/trainer/selfcheck/programs.hpp"
 
 #include <array>

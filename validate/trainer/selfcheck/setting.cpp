@@ -1,4 +1,4 @@
-// The grids, and what is computed of a setting.
+// Lists the grids, and computes what a setting needs.
 #include "validate/trainer/selfcheck/setting.hpp"
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ void add_buckets(std::vector<Setting>& grid, Setting setting, const std::vector<
 
 }  // namespace
 
-// Buckets from one layer's gradients to those of all layers, since a layer's are never divided.
-// Loaders from too slow to fast enough.
+// Buckets go from one layer's gradients to those of all layers, because a layer's gradients are
+// never divided. Loaders go from too slow to fast enough.
 std::vector<Setting> full_grid() {
   std::vector<Setting> grid{{1, 8, 1024, 64},  {1, 4, 512, 64},  {1, 4, 512, 256},
                             {1, 12, 256, 128}, {1, 16, 256, 32}, {1, 4, 1024, 256},
@@ -48,8 +48,8 @@ std::vector<Setting> short_grid() {
 double working_set_bytes(const Setting& s) {
   const double layers = s.layers, width = s.width, tensor = width * s.batch;
   constexpr double kFloat = 4;
-  // As Mlp holds them (mlp.hpp): inputs and linears of the layers, the last output, the target, the
-  // difference and two gradients; a batch and its targets lie elsewhere.
+  // Counts what an Mlp holds (mlp.hpp): inputs and linears of the layers, the last output, the
+  // target, the difference and two gradients; a batch and its targets lie elsewhere.
   return kFloat * (4 * layers * width * width + (2 * layers + 1 + 4 + 2) * tensor);
 }
 

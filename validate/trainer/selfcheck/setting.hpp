@@ -9,7 +9,7 @@ namespace stepsim::selfcheck {
 struct Setting {
   int ranks, layers, width, batch;
   int bucket_kib = 4096;
-  int workers = -1;  ///< that decode pictures; -1: numbers that are there from the start
+  int workers = -1;  ///< workers that decode pictures; -1: numbers that are there from the start
 
   bool loads() const { return workers >= 0; }
   bool operator==(const Setting&) const = default;
@@ -19,11 +19,11 @@ struct Setting {
 std::vector<Setting> full_grid();
 std::vector<Setting> short_grid();
 
-/// What a step of one rank comes back to in every step: weights, gradients and Adam's moments,
+/// The bytes that one rank comes back to in every step: weights, gradients and Adam's moments,
 /// activations and their gradients, a batch and its targets.
 double working_set_bytes(const Setting& setting);
 
-/// "2 MiB", "256 KiB".
+/// The size of a setting's bucket: "2 MiB", "256 KiB".
 std::string bucket_text(const Setting& setting);
 
 }  // namespace stepsim::selfcheck

@@ -1,4 +1,4 @@
-// Passed, failed, or skipped, and why.
+// Decides between passed, failed and skipped, and says why.
 #include "validate/trainer/selfcheck/verdict.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ std::string errors_text(const Errors& errors, double limit) {
                      errors.mean * 100, limit * 100, errors.median * 100, errors.max * 100);
 }
 
-/// Why it has not passed. REQUIRES: it has not.
+/// Why a selfcheck has not passed. REQUIRES: it has not.
 std::string fault_text(bool is_within, bool in_order) {
   if (is_within) return "an order that stands out of the noise is predicted wrong";
   return in_order ? "the mean error is above its limit"

@@ -7,10 +7,10 @@
 
 namespace stepsim::selfcheck {
 
-/// As ctest is told (SKIP_RETURN_CODE).
+/// Exit codes as ctest knows them (SKIP_RETURN_CODE).
 inline constexpr int kPassed = 0, kFailed = 1, kSkipped = 77;
 
-/// Of the mean error: on a machine with nothing else to do, and on one that others use.
+/// Limits of the mean error: on a machine with nothing else to do, and on one that others use.
 struct Limits {
   double quiet, busy;
 };
@@ -20,12 +20,12 @@ struct Verdict {
   std::string text;  ///< lines, each with its end
 };
 
-/// `others`: the share of the cores' time that others had. Judgement: what an idle system does by
-/// itself is below.
+/// The verdict of a selfcheck. `others` is the share of the cores' time that others had; up to
+/// kQuiet the machine counts as quiet. Judgement: what an idle system does by itself stays below.
 inline constexpr double kQuiet = 0.03;
 Verdict verdict_of(const Errors& errors, const Limits& limits, bool in_order, double others);
 
-/// "skipped: <why> (exit code 77: ...)", a line.
+/// The line that says why a check is skipped: "skipped: <why> (exit code 77: ...)".
 std::string skipped_text(const std::string& why);
 
 }  // namespace stepsim::selfcheck
