@@ -261,7 +261,7 @@ TEST_CASE("every model type that is offered can be read with nothing but its nam
     const std::string rest = type == "deepseek_v2" ? ", \"num_experts_per_tok\": 6" : "";
     CHECK(parameters_of("{\"model_type\": \"" + type + "\"" + rest + "}") > 50'000'000);
   }
-  std::ifstream docs(std::string(source_folder()) + "/docs/scenario.md");
+  std::ifstream docs(std::string(source_folder()) + "/docs/models.md");
   const std::string text{std::istreambuf_iterator<char>(docs), {}};
   CHECK(text.find("Its `model_type` is one of\n" + types + ".") != std::string::npos);
 }

@@ -1,6 +1,5 @@
 // A scenario as a whole: defaults, names and bases, overrides, and that writing and reading are
 // inverse.
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <variant>
@@ -11,7 +10,6 @@
 #include "sim/core/error.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/load.hpp"
-#include "sim/scenario/read/doc_writer.hpp"
 #include "tests/source_folder.hpp"
 
 using namespace stepsim;
@@ -316,19 +314,4 @@ TEST_CASE("the example of docs/scenario.md is a scenario") {
   const auto from = text.find("```yaml\n") + 8;
   const std::string example = text.substr(from, text.find("```", from) - from);
   CHECK(parse_scenario(example, "example.yaml", {{kRoot.string()}}).cluster.gpus() == 1024);
-}
-
-TEST_CASE("docs/scenario.md holds the tables that the reader declares") {
-  const fs::path path = kRoot / "docs/scenario.md";
-  const std::string begin =
-      "<!-- tables: made from the reader's declarations; "
-      "renew with STEPSIM_UPDATE=1 build/tests/unit_scenario -->\n\n";
-  const std::string text = text_of(path);
-  const auto at = text.find(begin);
-  REQUIRE(at != std::string::npos);
-  if (std::getenv("STEPSIM_UPDATE") != nullptr) {
-    std::ofstream(path) << text.substr(0, at + begin.size()) << scenario_reference();
-  }
-  const bool is_fresh = text_of(path).substr(at + begin.size()) == scenario_reference();
-  CHECK_MESSAGE(is_fresh, "a key has changed: STEPSIM_UPDATE=1 build/tests/unit_scenario");
 }

@@ -2,11 +2,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include <doctest/doctest.h>
 
-#include "sim/scenario/read/doc_writer.hpp"
 #include "sim/scenario/suite/error_record.hpp"
 #include "sim/scenario/suite/load_suite.hpp"
 #include "sim/scenario/suite/run_record_file.hpp"
@@ -336,22 +334,4 @@ TEST_CASE("the committed record of runs has the rows and means of the committed 
     CHECK(rows == group.rows);
     CHECK(sum / rows == doctest::Approx(group.mean).epsilon(1e-3));
   }
-}
-
-TEST_CASE("docs/validation.md holds the table that the reader declares") {
-  const fs::path path = fs::path(source_folder()) / "docs/validation.md";
-  const std::string begin =
-      "<!-- table: made from the reader's declarations; "
-      "renew with STEPSIM_UPDATE=1 build/tests/unit_suite -->\n\n";
-  const auto text_of_file = [&] {
-    std::ifstream in(path, std::ios::binary);
-    return std::string{std::istreambuf_iterator<char>(in), {}};
-  };
-  const std::string text = text_of_file();
-  const auto at = text.find(begin);
-  REQUIRE(at != std::string::npos);
-  if (std::getenv("STEPSIM_UPDATE") != nullptr)
-    std::ofstream(path) << text.substr(0, at + begin.size()) << suite_reference();
-  const bool is_fresh = text_of_file().substr(at + begin.size()) == suite_reference();
-  CHECK_MESSAGE(is_fresh, "a key has changed: STEPSIM_UPDATE=1 build/tests/unit_suite");
 }

@@ -1,4 +1,4 @@
-// The reference of the scenario format as Markdown.
+// What the documents say of every key, from the readers' own declarations.
 #include "sim/scenario/read/doc_writer.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +17,33 @@ DocWriter described(T value, bool is_profile = false, const std::string& prefix 
   return io;
 }
 
-std::string section_text(std::string_view title, std::string_view lead, const DocWriter& io) {
-  return fmt::format("## {}\n\n{}\n\n{}\n", title, lead, io.table());
+KeyPage page(std::string file, std::string title, std::string lead, const DocWriter& io) {
+  return {std::move(file), std::move(title), std::move(lead), io.rows()};
+}
+
+/// A page for the keys at the top of a scenario, and one for each map among them.
+std::vector<KeyPage> scenario_pages() {
+  std::vector<KeyPage> pages{{.file = "top",
+                              .title = "Scenario",
+                              .lead = "The keys at the top of a scenario. Each map has a page.",
+                              .rows = {}}};
+  std::string meaning;
+  const DocWriter io = described(Scenario{});
+  for (const DocWriter::Row& row : io.rows()) {
+    const auto dot = row.path.find('.');
+    const std::string map = row.path.substr(0, dot);
+    if (dot == std::string::npos) {
+      pages.front().rows.push_back(row);
+      meaning = row.meaning;
+      continue;
+    }
+    if (pages.back().file != map) {
+      pages.push_back(
+          {.file = map, .title = map, .lead = fmt::format("`{}`: {}.", map, meaning), .rows = {}});
+    }
+    pages.back().rows.push_back(row);
+  }
+  return pages;
 }
 
 }  // namespace
@@ -59,34 +84,32 @@ void DocWriter::expectations(std::string_view key, std::vector<Expectation>&,
   }
 }
 
-std::string DocWriter::table() const {
-  std::string text = "| key | type | default | meaning |\n|---|---|---|---|\n";
-  for (const Row& row : rows_) {
-    text += fmt::format("| `{}` | {} | {} | {} |\n", row.path, row.type, row.preset, row.meaning);
-  }
-  return text;
+std::vector<KeyPage> key_pages() {
+  std::vector<KeyPage> pages = scenario_pages();
+  for (const KeyPage& one : {
+           page("transformer", "Transformer", "A file of `models/`, or the map below `model`.",
+                described(Model{.shape = Transformer{}})),
+           page("mlp", "MLP", "A model with `kind: mlp`.", described(Model{.shape = Mlp{}})),
+           page("resnet", "ResNet", "A model with `kind: resnet`.",
+                described(Model{.shape = ResNet{}})),
+           page("dlrm", "DLRM", "A model with `kind: dlrm`.", described(Model{.shape = Dlrm{}})),
+           page("cluster", "Cluster",
+                "A file of `scenarios/clusters/`, or the map below `cluster`.",
+                described(Cluster{})),
+           page("gpu", "GPU profile",
+                "A file of `calib/gpus/`. \"With source\" means a map such as "
+                "`{value: 312 TFLOP/s, source: datasheet}`.",
+                described(GpuProfile{}, true)),
+           page("gemm-smooth", "Smooth GEMM",
+                "The map `gemm.<precision>` of a GPU profile with `model: smooth`.",
+                described(GemmProfile{.form = SmoothGemm{}}, true)),
+           page("link", "Link profile", "A file of `calib/links/`.",
+                described(LinkProfile{}, true)),
+           page("suite", "Validation suite", "A file of `validate/suites/`.", described(Suite{})),
+       })
+    pages.push_back(one);
+  return pages;
 }
-
-std::string scenario_reference() {
-  return section_text("Scenario", "`stepsim run <file>` reads this map.", described(Scenario{})) +
-         section_text("Transformer", "A file of `models/`, or the map below `model`.",
-                      described(Model{.shape = Transformer{}})) +
-         section_text("MLP", "The same with `kind: mlp`.", described(Model{.shape = Mlp{}})) +
-         section_text("ResNet", "The same with `kind: resnet`.",
-                      described(Model{.shape = ResNet{}})) +
-         section_text("DLRM", "The same with `kind: dlrm`.", described(Model{.shape = Dlrm{}})) +
-         section_text("Cluster", "A file of `scenarios/clusters/`, or the map below `cluster`.",
-                      described(Cluster{})) +
-         section_text("GPU profile",
-                      "A file of `calib/gpus/`. \"With source\" means a map such as "
-                      "`{value: 312 TFLOP/s, source: datasheet}`.",
-                      described(GpuProfile{}, true)) +
-         section_text("Smooth GEMM", "The map `gemm.<precision>` with `model: smooth`.",
-                      described(GemmProfile{.form = SmoothGemm{}}, true)) +
-         section_text("Link profile", "A file of `calib/links/`.", described(LinkProfile{}, true));
-}
-
-std::string suite_reference() { return described(Suite{}).table(); }
 
 const std::vector<std::string>& scenario_paths() {
   static const std::vector<std::string> paths = [] {

@@ -1,4 +1,4 @@
-// Makes tables of all keys from the readers' own declarations.
+// Collects all keys, with type, default and meaning, from the readers' own declarations.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,6 @@
 #include "sim/scenario/suite/suite.hpp"
 
 namespace stepsim {
-
-/// The tables of docs/scenario.md: scenario, models, clusters, profiles.
-std::string scenario_reference();
-
-/// The table of docs/validation.md: suites.
-std::string suite_reference();
 
 /// Every path of a scenario, those of models of all kinds, of clusters and links among them.
 const std::vector<std::string>& scenario_paths();
@@ -41,7 +35,6 @@ class DocWriter {
       : is_profile_(is_profile), prefix_(std::move(prefix)) {}
 
   const std::vector<Row>& rows() const { return rows_; }
-  std::string table() const;
 
   bool is_profile() const { return is_profile_; }
   bool stated(std::string_view) const { return false; }
@@ -152,5 +145,16 @@ class DocWriter {
   std::string fallback_;
   std::vector<Row> rows_;
 };
+
+/// One page of docs/scenario/: the keys of one map.
+struct KeyPage {
+  std::string file;  ///< its name, without ".md"
+  std::string title;
+  std::string lead;  ///< which map it is, a sentence
+  std::vector<DocWriter::Row> rows;
+};
+
+/// All pages: the maps of a scenario, kinds of models, clusters, profiles and suites.
+std::vector<KeyPage> key_pages();
 
 }  // namespace stepsim
