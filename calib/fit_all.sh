@@ -1,6 +1,6 @@
 #!/bin/bash
 # Fits the published tables that the shipped profiles rest on, and prints how far off each fit and
-# each shipped profile is, in the form of the tables of docs/accuracy.md. Usage: calib/fit_all.sh
+# each shipped profile is, in the form of the tables of docs/accuracy/kernels.md. Usage: calib/fit_all.sh
 # TABLES_FOLDER [OUTPUT_FOLDER]
 #
 # TABLES_FOLDER has tables that were extracted from the sources that the profiles name, one file for

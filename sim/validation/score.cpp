@@ -15,7 +15,7 @@ namespace {
 /// half of the errors that one asks about.
 constexpr double kStandsOut = 0.05;
 /// The share of memory above which allocators begin to try again. Judgement: the rows of
-/// docs/accuracy.md that are named for it need 93 % and more.
+/// docs/accuracy/mpt.md that are named for it need 93 % and more.
 constexpr double kNearlyFull = 0.9;
 
 std::optional<double> number_of(const std::string& text) {

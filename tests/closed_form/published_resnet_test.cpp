@@ -2,7 +2,7 @@
 // PyTorch/Classification/ConvNets/resnet50v1.5/README.md, "Training performance results".
 //
 // One GPU asks for few enough images that its loader may keep up; eight in fp16 do not
-// (docs/accuracy.md). 256 images in fp16 and TF32, 128 in fp32; fp16 with channels last.
+// (docs/accuracy/vision.md). 256 images in fp16 and TF32, 128 in fp32; fp16 with channels last.
 #include <cmath>
 
 #include "tests/closed_form/harness.hpp"

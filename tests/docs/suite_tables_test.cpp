@@ -66,26 +66,20 @@ std::map<std::string, Both> by_suite() {
   return all;
 }
 
-std::string readme_table() {
-  std::string text =
-      "| measured | rows | mean error | median | largest | mean without rows known to be off |\n"
-      "|---|---|---|---|---|---|\n";
-  const auto errors = by_suite();
+/// What each suite has measured, a line or two each.
+std::string title_list() {
+  std::string text;
   for (const auto& [name, suite] : suites()) {
-    const Both& both = errors.at(name);
-    const Errors e = errors_of(both.all), without = errors_of(both.expected);
-    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", cell(suite.title), e.count,
-                        error_text(e.mean), error_text(e.median), error_text(e.max),
-                        without.count == e.count ? ""
-                        : without.count == 0
-                            ? "all are known"
-                            : fmt::format("{}, {} rows", error_text(without.mean), without.count));
+    std::string item;
+    for (const std::string& line : wrap(fmt::format("`{}`: {}", name, suite.title), 116))
+      item += (item.empty() ? "- " : "  ") + line + "\n";
+    text += item;
   }
   return text;
 }
 
-/// The headline of all suites together.
-std::string headline() {
+/// The errors of all suites together; the deviations are told at that path.
+std::string headline(const std::string& deviations) {
   Both all, alone;  // alone: without models of experts
   std::set<std::string> suites;
   for (const RecordedRuns& run : record()) {
@@ -99,12 +93,12 @@ std::string headline() {
   const std::string text = fmt::format(
       "**{} measured runs of {} suites: median error {}, 90th percentile {}, mean {}, bias {}.** "
       "Without models of experts these are {}, {}, {} and {} of {}. {} more runs, {:.0f} % of all, "
-      "are known to be off and not counted ([validate/DEVIATIONS.md](validate/DEVIATIONS.md) says "
-      "why); with them the median is {} and the mean {}.",
+      "are known to be off and not counted ([DEVIATIONS.md]({}) says why); with them the median is "
+      "{} and the mean {}.",
       expected.count, suites.size(), error_text(expected.median), error_text(expected.p90),
       error_text(expected.mean), signed_error(expected.bias), error_text(dense.median),
       error_text(dense.p90), error_text(dense.mean), signed_error(dense.bias), dense.count, known,
-      100.0 * static_cast<double>(known) / static_cast<double>(every.count),
+      100.0 * static_cast<double>(known) / static_cast<double>(every.count), deviations,
       error_text(every.median), error_text(every.mean));
   std::string lines;
   for (const std::string& line : wrap(text, 118)) lines += line + "\n";
@@ -122,7 +116,8 @@ std::string suite_table() {
   std::string text =
       "| suite | rows | mean | median | 90th | largest | bias |\n|---|---|---|---|---|---|---|\n";
   for (const auto& [name, both] : by_suite()) {
-    text += line_of(fmt::format("[{0}](../validate/suites/{0}.yaml)", name), errors_of(both.all));
+    text +=
+        line_of(fmt::format("[{0}](../../validate/suites/{0}.yaml)", name), errors_of(both.all));
     if (both.expected.size() < both.all.size())
       text +=
           line_of(fmt::format("without {} that are known", both.all.size() - both.expected.size()),
@@ -155,6 +150,22 @@ std::string kind_table() {
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", model,
                         layers.substr(0, layers.find(' ')), gpu, precision, e.count, numbers, known,
                         fmt::join(kind.suites, ", "));
+  }
+  return text;
+}
+
+/// Errors by kind of model and GPU alone.
+std::string short_kind_table() {
+  std::map<std::pair<std::string, std::string>, Both> kinds;
+  for (const RecordedRuns& run : record()) kinds[{run.traits.model, run.traits.gpu}].add(run);
+  std::string text =
+      "| model | GPU | rows | mean | 90th | bias | known besides "
+      "|\n|---|---|---|---|---|---|---|\n";
+  for (const auto& [key, both] : kinds) {
+    const Errors e = errors_of(both.expected);
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", key.first, key.second, e.count,
+                        error_text(e.mean), error_text(e.p90), signed_error(e.bias),
+                        both.all.size() - both.expected.size());
   }
   return text;
 }
@@ -293,9 +304,11 @@ TEST_CASE("the first paragraph says how far off predictions are, as it is record
 }
 
 TEST_CASE("documents have the suites' errors as they are recorded") {
-  check_made("README.md", "headline", headline());
-  check_made("README.md", "suites", readme_table());
-  check_made("docs/accuracy.md", "suites", suite_table());
+  check_made("README.md", "headline", headline("validate/DEVIATIONS.md"));
+  check_made("docs/accuracy.md", "headline", headline("../validate/DEVIATIONS.md"));
+  check_made("docs/accuracy.md", "kinds", short_kind_table());
+  check_made("docs/accuracy/suites.md", "titles", title_list(), "suites");
+  check_made("docs/accuracy/suites.md", "suites", suite_table());
   check_made("docs/validation.md", "band", band_sentences());
   check_made("validate/DEVIATIONS.md", "kinds", kind_table());
   check_made("validate/DEVIATIONS.md", "known", known_table());
@@ -306,6 +319,6 @@ TEST_CASE("documents say how many runs are predicted not to fit, as it is record
 }
 
 TEST_CASE("documents say what choices by prediction lose, as it is recorded") {
-  check_made("README.md", "choices", choice_sentences(), "recorded.yaml");
-  check_made("docs/accuracy.md", "choices", choice_table(), "recorded.yaml");
+  check_made("docs/accuracy.md", "choices", choice_sentences(), "recorded.yaml");
+  check_made("docs/accuracy/suites.md", "choices", choice_table(), "recorded.yaml");
 }
