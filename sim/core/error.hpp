@@ -10,7 +10,7 @@
 
 namespace stepsim {
 
-/// Exit codes of the program; documented in --help and README.
+/// Exit codes of the program; documented in docs/commands.md.
 enum class ExitCode : int {
   ok = 0,
   expectation_failed = 1,  ///< an `expect` of the scenario, or a tolerance, does not hold
