@@ -1,4 +1,4 @@
-// The sizes at which NCCL's choice changes: where two costs cross, and as a table in the docs.
+// The sizes at which NCCL's choice changes: where two costs cross, and as a list in the docs.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -52,27 +52,26 @@ std::string choices(CollectiveOp op, const GroupShape& group, const Cluster& clu
   return text + now;
 }
 
-std::string tables() {
+/// One group of ranks; gathers and scatters have the same choices.
+std::string choices_of(const std::string& ranks, const GroupShape& group, const Cluster& cluster) {
+  const std::string gather = choices(CollectiveOp::all_gather, group, cluster);
+  CHECK(gather == choices(CollectiveOp::reduce_scatter, group, cluster));
+  return fmt::format("- {}\n  - all-reduce: {}\n  - all-gather, reduce-scatter: {}\n", ranks,
+                     choices(CollectiveOp::all_reduce, group, cluster), gather);
+}
+
+std::string lists() {
   std::string text;
   for (const System& system : kSystems) {
     const Cluster cluster = load_cluster(system.cluster, kLibrary);
     const int nics = cluster.inter_node->nics_per_node;
-    text += fmt::format("### {}\n\n| ranks | all-reduce | all-gather | reduce-scatter |\n",
-                        system.title);
-    text += "|---|---|---|---|\n";
-    const auto row = [&](const std::string& ranks, const GroupShape& group) {
-      text += fmt::format("| {} |", ranks);
-      for (const CollectiveOp op :
-           {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter})
-        text += fmt::format(" {} |", choices(op, group, cluster));
-      text += '\n';
-    };
+    text += fmt::format("### {}\n\n", system.title);
     for (const int gpus : {2, 4, 8})
-      row(fmt::format("{} of a node", gpus), {gpus, 1, std::min(gpus, nics)});
+      text +=
+          choices_of(fmt::format("{} of a node", gpus), {gpus, 1, std::min(gpus, nics)}, cluster);
     for (const int nodes : {2, 4, 16})
-      row(fmt::format("{} nodes of 8", nodes), {nodes * 8, nodes, nics});
-    row("16 nodes, one each", {16, 16, 1});
-    text += '\n';
+      text += choices_of(fmt::format("{} nodes of 8", nodes), {nodes * 8, nodes, nics}, cluster);
+    text += choices_of("16 nodes, one each", {16, 16, 1}, cluster) + '\n';
   }
   return text;
 }
@@ -106,13 +105,13 @@ TEST_CASE("a choice changes where its cost meets that of the next one") {
 TEST_CASE("docs/collectives.md holds the sizes at which the choice changes") {
   const fs::path path = fs::path(source_folder()) / "docs/collectives.md";
   const std::string begin =
-      "<!-- tables: made from the cost model; renew with STEPSIM_UPDATE=1 build/tests/unit_plan "
+      "<!-- choices: made from the cost model; renew with STEPSIM_UPDATE=1 build/tests/unit_plan "
       "-->\n\n";
   const std::string text = text_of(path);
   const auto at = text.find(begin);
   REQUIRE(at != std::string::npos);
   if (std::getenv("STEPSIM_UPDATE") != nullptr)
-    std::ofstream(path) << text.substr(0, at + begin.size()) << tables();
-  const bool is_fresh = text_of(path).substr(at + begin.size()) == tables();
+    std::ofstream(path) << text.substr(0, at + begin.size()) << lists();
+  const bool is_fresh = text_of(path).substr(at + begin.size()) == lists();
   CHECK_MESSAGE(is_fresh, "a choice has changed: STEPSIM_UPDATE=1 build/tests/unit_plan");
 }
