@@ -1,4 +1,4 @@
-// Sizes against each other.
+// Compares sizes with each other.
 #include <algorithm>
 #include <array>
 
@@ -12,7 +12,7 @@
 namespace stepsim {
 namespace {
 
-/// Less is better.
+/// A number of a size by which sizes are compared; less is better.
 struct SizeObjective {
   const char* name;
   double (*value)(const CapacityPoint& point, const CapacityReport& report);
@@ -59,7 +59,8 @@ void rank_sizes(CapacityReport& report) {
   const SizeObjective& objective = *find(report.objective);
   std::vector<SizeCosts> costs;
   std::vector<std::size_t> fitting;
-  // A step is not to be compared with a training: where one was interrupted its size is left out.
+  // A step cannot be compared with a training: where one training was interrupted its size is left
+  // out.
   const bool has_runs =
       std::any_of(report.points.begin(), report.points.end(),
                   [](const CapacityPoint& point) { return point.run().has_value(); });

@@ -1,4 +1,4 @@
-// A search for programs: schema stepsim.search/1.
+// Writes a search for programs: schema stepsim.search/1.
 #include <fmt/format.h>
 
 #include "sim/report/json_number.hpp"
