@@ -142,12 +142,6 @@ inline constexpr std::array kNames<CrossEntropy> = {
     std::pair{std::string_view("xentropy"), CrossEntropy::xentropy},
     std::pair{std::string_view("transformer_engine"), CrossEntropy::transformer_engine}};
 template <>
-inline constexpr std::array kNames<Sharding> = {
-    std::pair{std::string_view("ddp"), Sharding::ddp},
-    std::pair{std::string_view("zero1"), Sharding::zero1},
-    std::pair{std::string_view("zero2"), Sharding::zero2},
-    std::pair{std::string_view("zero3"), Sharding::zero3}};
-template <>
 inline constexpr std::array kNames<Axis> = {std::pair{std::string_view("tp"), Axis::tensor},
                                             std::pair{std::string_view("cp"), Axis::context},
                                             std::pair{std::string_view("ep"), Axis::expert},

@@ -97,8 +97,7 @@ class BlockCoster {
     cost.experts = block.expert_parameters();
     cost.dense = block.parameters() - cost.experts;
     cost.frozen = frozen_bytes(scenario_, block).bytes();
-    if (strategy_of(scenario_.parallelism.data.sharding).shards_parameters)
-      add_gathers(cost, block);
+    if (scenario_.parallelism.data.sharding.shards_parameters) add_gathers(cost, block);
     return cost;
   }
 
@@ -242,7 +241,7 @@ ModelCosts model_costs(const Scenario& scenario, const Recomputation& stated,
     costs.before.push_back(costs.before.back());
     costs.before.back() += costs.blocks[block];
   }
-  if (strategy_of(scenario.parallelism.data.sharding).shards_parameters)
+  if (scenario.parallelism.data.sharding.shards_parameters)
     costs.gathered = gathered_bytes(scenario, costs.graph).bytes();
   add_transfers(costs, scenario);
   return costs;

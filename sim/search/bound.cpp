@@ -8,7 +8,6 @@
 #include "sim/ops/frozen.hpp"
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/memory/memory_buffers.hpp"
-#include "sim/plan/sharding.hpp"
 #include "sim/search/end_costs.hpp"
 #include "sim/search/stage_costs.hpp"
 
@@ -27,7 +26,7 @@ class StrategyBound {
         facts_(facts),
         stages_(stages),
         ends_(ends),
-        sharding_(strategy_of(strategy.sharding)),
+        sharding_(*strategy.sharding),
         passes_(static_cast<double>(scenario.micro_batches()) / strategy.schedule->needs.copies) {}
 
   Bound bound() const {
@@ -121,7 +120,7 @@ class StrategyBound {
   const ScheduleFacts& facts_;
   const std::vector<StageCost>& stages_;
   const std::vector<EndCost>& ends_;
-  const ShardingStrategy& sharding_;
+  const Sharding& sharding_;
   double passes_;  ///< of each chunk of a stage
 };
 
@@ -153,7 +152,7 @@ struct Bounds::Known {
   const ModelCosts& model_of(const Strategy& s, const SplitShapes& shapes, Size& size) {
     const auto* t = std::get_if<Transformer>(&scenario.model.shape);
     const bool experts = t != nullptr && t->experts;
-    const bool gathers = s.sharding == Sharding::zero3;
+    const bool gathers = s.sharding->shards_parameters;
     std::vector<GroupShape> groups;
     for (const StageShape& g : shapes.groups)
       groups.insert(groups.end(), {g.tensor, g.context, g.expert});
@@ -221,7 +220,7 @@ struct Bounds::Known {
   Strategy stages_key;
   const ModelCosts* stages_model = nullptr;
   using EndKey =
-      std::tuple<int, std::tuple<int, int, int>, int, int, const Schedule*, Sharding, bool>;
+      std::tuple<int, std::tuple<int, int, int>, int, int, const Schedule*, const Sharding*, bool>;
   std::map<EndKey, std::vector<EndCost>> ends;
 };
 

@@ -21,7 +21,7 @@ class Ends {
       : s_(scenario),
         strategy_(strategy),
         shape_(shape),
-        sharding_(strategy_of(strategy.sharding)),
+        sharding_(*strategy.sharding),
         shop_{scenario, graph, scratch, Names(scratch.names)} {
     reduces_ = shape.data.ranks > 1 && !sharding_.shards_parameters;
   }
@@ -80,7 +80,7 @@ class Ends {
   const Scenario& s_;
   const Strategy& strategy_;
   const StageShape& shape_;
-  const ShardingStrategy& sharding_;
+  const Sharding& sharding_;
   Workshop shop_;
   bool reduces_ = false;
 };

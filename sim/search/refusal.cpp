@@ -105,7 +105,7 @@ bool recompute_fits(const Scenario& base, const Strategy& v) {
   if (v.recompute == Recompute::selective) return t != nullptr;
   if (v.recompute == Recompute::none) return true;
   if (std::holds_alternative<Dlrm>(base.model.shape)) return false;
-  return v.recomputed_layers == 0 || v.sharding != Sharding::zero3;
+  return v.recomputed_layers == 0 || !v.sharding->shards_parameters;
 }
 
 }  // namespace
@@ -117,14 +117,14 @@ bool frame_fits(const Scenario& scenario, const Strategy& frame) {
 }
 
 bool variant_fits(const Scenario& base, const Strategy& v) {
-  if (v.stages > 1 && v.sharding == Sharding::zero3) return false;
-  if (v.stages > 1 && v.sharding == Sharding::zero2 && !v.schedule->needs.takes_turns) return false;
-  if (v.sharding == Sharding::zero3 && base.parallelism.expert.overlap.value_or(false))
+  if (v.stages > 1 && v.sharding->shards_parameters) return false;
+  if (v.stages > 1 && v.sharding->shards_gradients && !v.schedule->needs.takes_turns) return false;
+  if (v.sharding->shards_parameters && base.parallelism.expert.overlap.value_or(false))
     return false;
-  if (base.training.fp8_parameters && !has_fp8_parameters(base.training, v.sharding)) return false;
+  if (base.training.fp8_parameters && !has_fp8_parameters(base.training, *v.sharding)) return false;
   const bool on_one = base.parallelism.bottom_mlp == BottomMlp::first;
   const bool whole = on_one || optimizer_rule(base.training).whole_tensors;
-  if (v.sharding != Sharding::ddp && whole) return false;
+  if (v.sharding->shards() > 0 && whole) return false;
   return recompute_fits(base, v);
 }
 

@@ -108,14 +108,13 @@ class Restriction {
     for (const std::string& word : words) values.push_back(word == "true");
   }
 
-  void shardings(std::vector<Sharding>& values) const {
-    std::vector<std::string> known, words;
-    for (const auto& [name, sharding] : kNames<Sharding>) known.emplace_back(name);
-    this->words(words, known);
-    values.clear();
-    for (const auto& [name, sharding] : kNames<Sharding>) {
-      if (std::find(words.begin(), words.end(), name) != words.end()) values.push_back(sharding);
-    }
+  void shardings(std::vector<const Sharding*>& values) const {
+    std::vector<std::string> words;
+    this->words(words, Registry<Sharding>::names());
+    values = Registry<Sharding>::all();
+    std::erase_if(values, [&](const Sharding* sharding) {
+      return std::find(words.begin(), words.end(), sharding->name) == words.end();
+    });
   }
 
   void sizes(std::vector<double>& values) const {
@@ -297,15 +296,15 @@ class Walk {
   template <class Visit>
   void for_replicas(Strategy s, Visit visit) const {
     if (s.replicas() * s.schedule->needs.copies == 1) {
-      s.sharding = Sharding::ddp;
+      s.sharding = &sharding_named("ddp");
       s.overlap = base_.scenario.parallelism.data.overlap;
       return visit(s);
     }
-    for (const Sharding sharding : axes_.sharding) {
+    for (const Sharding* sharding : axes_.sharding) {
       s.sharding = sharding;
       for (const bool overlap : axes_.overlap) {
         s.overlap = overlap;
-        const bool buckets = overlap && sharding != Sharding::zero3;
+        const bool buckets = overlap && !sharding->shards_parameters;
         s.bucket = 0;
         if (!buckets) {
           visit(s);
@@ -352,7 +351,7 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
   axes.sequence = {false};
   if (transformer != nullptr) axes.sequence.push_back(true);
   axes.recompute = {"none", "selective", "full", "layers"};
-  axes.sharding = {Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::zero3};
+  axes.sharding = Registry<Sharding>::all();
   axes.overlap = {false, true};
   const double own = s.parallelism.data.bucket.bytes();
   for (const double bucket : kBuckets) {

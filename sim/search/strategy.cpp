@@ -43,7 +43,7 @@ bool counts_elements(const Strategy& strategy, const SearchBase& base) {
 void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& base) {
   const DataParallel& original = base.scenario.parallelism.data;
   const auto& framework = base.scenario.framework;
-  data.sharding = strategy.sharding;
+  data.sharding = *strategy.sharding;
   data.overlap = strategy.overlap;
   data.overlap_param_gather = original.overlap_param_gather;
   data.align_param_gather = original.align_param_gather;
@@ -56,8 +56,8 @@ void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& ba
   data.copy_out |= default_data(framework).copy_out && original.copy_out;
   const bool broadcasts = base.stated.broadcast_buffers ? original.broadcast_buffers
                                                         : default_data(framework).broadcast_buffers;
-  data.broadcast_buffers = broadcasts && strategy.sharding == Sharding::ddp;
-  if (!base.stated.no_sync) data.no_sync = default_no_sync(framework, strategy.sharding);
+  data.broadcast_buffers = broadcasts && strategy.sharding->shards() == 0;
+  if (!base.stated.no_sync) data.no_sync = default_no_sync(framework, *strategy.sharding);
   if (base.stated.degree) data.degree = strategy.data();
   data.shard_degree.reset();
   const bool as_it_is = strategy.bucket == 0;
@@ -126,7 +126,7 @@ Strategy own_strategy(const Scenario& scenario) {
           .sequence = p.sequence,
           .recompute = recompute.kind,
           .recomputed_layers = some ? recompute.layers : 0,
-          .sharding = p.data.sharding,
+          .sharding = &sharding_named(p.data.sharding.name),
           .overlap = p.data.overlap,
           .bucket = 0};
 }
@@ -185,7 +185,7 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   if (changed.training.recompute != s.training.recompute)
     settings.add("training.recompute", recompute_setting(changed.training.recompute));
   if (q.data.sharding != p.data.sharding)
-    settings.add("parallelism.data.sharding", std::string(name_of(q.data.sharding)));
+    settings.add("parallelism.data.sharding", std::string(q.data.sharding.name));
   // What frameworks overlap depends on what is sharded.
   if (q.data.overlap != p.data.overlap || (s.framework && !base.stated.overlap))
     settings.add("parallelism.data.overlap", q.data.overlap ? "true" : "false");
@@ -220,7 +220,7 @@ std::string choices_text(const Strategy& s) {
     text += fmt::format(" of {} layer{} a chunk", s.recomputed_layers,
                         s.recomputed_layers == 1 ? "" : "s");
   if (s.replicas() == 1) return text;
-  text += fmt::format(", {}{}", name_of(s.sharding), s.overlap ? " overlapped" : "");
+  text += fmt::format(", {}{}", s.sharding->name, s.overlap ? " overlapped" : "");
   if (s.bucket > 0) text += fmt::format(" in {} MiB", s.bucket / (1 << 20));
   return text;
 }

@@ -33,7 +33,7 @@ struct Strategy {
   bool sequence = false;
   Recompute recompute = Recompute::none;
   std::int64_t recomputed_layers = 0;  ///< full: of each chunk, the first ones; 0: all
-  Sharding sharding = Sharding::ddp;
+  const Sharding* sharding = nullptr;
   bool overlap = true;
   double bucket = 0;  ///< bytes; 0: as the scenario has it
   bool operator==(const Strategy&) const = default;

@@ -10,7 +10,6 @@
 
 #include "sim/plan/group/group_streams.hpp"
 #include "sim/plan/schedule.hpp"
-#include "sim/plan/sharding.hpp"
 #include "sim/scenario/rank_order.hpp"
 
 namespace stepsim {
@@ -175,7 +174,7 @@ class GroupMaker {
       }
     }
     std::vector<Channel> on_shares{channels.reduce};
-    if (strategy_of(scenario_.parallelism.data.sharding).shards_optimizer)
+    if (scenario_.parallelism.data.sharding.shards_optimizer)
       on_shares.push_back(channels.gather);
     for (const auto& of_stages : sharing)
       add_in_order(on_shares, node_by_node(of_stages), Moves::rings);

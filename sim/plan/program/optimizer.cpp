@@ -54,7 +54,7 @@ std::vector<std::vector<Kernel>> gradient_checks(Workshop& shop, Bytes gradients
 
 bool copies_gradients(const Scenario& scenario) {
   const DataParallel& data = scenario.parallelism.data;
-  return !data.bucket_views && data.sharding == Sharding::ddp;
+  return !data.bucket_views && data.sharding.shards() == 0;
 }
 
 std::vector<Kernel> norm_kernels(Workshop& shop, double elements) {
@@ -132,7 +132,7 @@ QuantisedElements quantised_elements(const Scenario& scenario, const OpGraph& gr
 
 std::vector<Kernel> quantise_kernels(Workshop& shop, double elements) {
   const Scenario& scenario = shop.scenario;
-  const bool in_passes = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
+  const bool in_passes = scenario.parallelism.data.sharding.shards_parameters;
   if (elements == 0 || in_passes) return {};
   const Fp8Scaling scaling = scenario.training.fp8_scaling;
   const int copies = fp8_copies(scaling, scenario.cluster.gpu.architecture);

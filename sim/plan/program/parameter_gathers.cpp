@@ -19,7 +19,7 @@ double gradient_elements(const Op& op) {
 
 bool gathers_beside_forward(const Scenario& scenario, const StageShape& shape) {
   const DataParallel& data = scenario.parallelism.data;
-  const ShardingStrategy& strategy = strategy_of(data.sharding);
+  const Sharding& strategy = data.sharding;
   return data.overlap_param_gather && data.overlap && strategy.shards_optimizer &&
          !strategy.shards_parameters && shape.data.ranks > 1;
 }

@@ -228,7 +228,7 @@ void run_loop_backward(PassWriter& writer, const Workshop& shop, const StageShap
 }  // namespace
 
 bool shards_parameters(const Workshop& shop, const StageShape& shape) {
-  return strategy_of(shop.scenario.parallelism.data.sharding).shards_parameters &&
+  return shop.scenario.parallelism.data.sharding.shards_parameters &&
          shape.data.ranks > 1;
 }
 

@@ -62,7 +62,7 @@ class StageWriter {
         shape_(shape),
         scenario_(shop.scenario),
         pipeline_(shop.scenario.parallelism.pipeline),
-        strategy_(strategy_of(shop.scenario.parallelism.data.sharding)),
+        strategy_(shop.scenario.parallelism.data.sharding),
         schedule_(schedule_of(shop.scenario)),
         placement_(placement_of(shop.scenario)),
         actions_(schedule_.order(shape_of(shop.scenario), shape.stage)),
@@ -408,7 +408,7 @@ class StageWriter {
   const StageShape& shape_;
   const Scenario& scenario_;
   const Pipeline& pipeline_;
-  const ShardingStrategy& strategy_;
+  const Sharding& strategy_;
   const Schedule& schedule_;
   const Placement placement_;
   const std::vector<Action> actions_;

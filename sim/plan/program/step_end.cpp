@@ -34,7 +34,7 @@ GradientReduction::GradientReduction(RankRows& rows, const StageParameters& para
 
 bool reduces_alone(const Scenario& scenario, const StageShape& shape) {
   const DataParallel& data = scenario.parallelism.data;
-  return shape.data.ranks > 1 && !data.overlap && !strategy_of(data.sharding).shards_parameters;
+  return shape.data.ranks > 1 && !data.overlap && !data.sharding.shards_parameters;
 }
 
 void wait_for_reductions(RankRows& rows) {
@@ -101,7 +101,7 @@ StepEnd::StepEnd(RankRows& rows, Offload& offload)
       offload_(offload),
       scenario_(rows.shop().scenario),
       shape_(rows.shape()),
-      strategy_(strategy_of(scenario_.parallelism.data.sharding)),
+      strategy_(scenario_.parallelism.data.sharding),
       parameters_(stage_parameters(scenario_, rows.shop().graph, shape_.stage)),
       tensors_(elements_of_tensors(rows.shop(), shape_.stage, strategy_.shards_optimizer)),
       gradients_(elements_of_tensors(rows.shop(), shape_.stage, strategy_.shards_gradients)),

@@ -59,7 +59,7 @@ class StepEnd {
   Offload& offload_;
   const Scenario& scenario_;
   const StageShape& shape_;
-  const ShardingStrategy& strategy_;
+  const Sharding& strategy_;
   StageParameters parameters_;
   const std::vector<double> tensors_;    ///< elements of each that is updated
   const std::vector<double> gradients_;  ///< likewise of their gradients, that this rank keeps

@@ -89,28 +89,28 @@ void Checker::check_cluster() const {
 
 void Checker::check_sharding() const {
   if (!sound({"parallelism.data.sharding", "parallelism.pipeline.stages"})) return;
-  const Sharding sharding = p.data.sharding;
-  if (p.data.broadcast_buffers && sharding != Sharding::ddp) {
+  const Sharding& sharding = p.data.sharding;
+  if (p.data.broadcast_buffers && sharding.shards() > 0) {
     report("parallelism.data.broadcast_buffers",
-           fmt::format("broadcast_buffers is about ddp, but sharding is {}", name_of(sharding)),
+           fmt::format("broadcast_buffers is about ddp, but sharding is {}", sharding.name),
            "leave it out");
   }
   if (p.pipeline.stages == 1) return;
-  if (sharding == Sharding::zero3) {
+  if (sharding.shards_parameters) {
     report("parallelism.data.sharding",
-           fmt::format("zero3 with {} pipeline stages is not modelled: every micro-batch would "
-                       "gather the parameters again",
-                       p.pipeline.stages),
+           fmt::format("{} with {} pipeline stages is not modelled: every micro-batch would gather "
+                       "the parameters again",
+                       sharding.name, p.pipeline.stages),
            "use zero1, or one stage");
   }
   const ScheduleNeeds* needs = needs_of(s, known_);
   const bool takes_turns = needs == nullptr ? p.pipeline.chunks > 1 : needs->takes_turns;
-  if (sharding == Sharding::zero2 && !takes_turns) {
+  if (sharding.shards_gradients && !sharding.shards_parameters && !takes_turns) {
     report(
         "parallelism.data.sharding",
-        fmt::format("zero2 with {} pipeline stages {} would reduce the gradients again after every "
+        fmt::format("{} with {} pipeline stages {} would reduce the gradients again after every "
                     "micro-batch",
-                    p.pipeline.stages,
+                    sharding.name, p.pipeline.stages,
                     p.pipeline.chunks == 1 ? "of one chunk" : "and " + p.pipeline.schedule),
         "use zero1, or an interleaved schedule, which reduces after each group of micro-batches");
   }
@@ -121,7 +121,7 @@ void Checker::check_shard_degree() const {
       !sound({"parallelism.data.sharding", "parallelism.data.shard_degree"}))
     return;
   const int degree = *p.data.shard_degree;
-  if (p.data.sharding == Sharding::ddp) {
+  if (p.data.sharding.shards() == 0) {
     report("parallelism.data.shard_degree",
            fmt::format("shard_degree {}, but ddp shards nothing", degree),
            "state sharding: zero1, zero2 or zero3");
@@ -270,7 +270,7 @@ void Checker::check_fp32_parts() const {
 /// Products that add to gradients find them in one buffer. What zero3 keeps are sums over ranks,
 /// which no product makes.
 void Checker::check_used_gradients() const {
-  const bool by_kernels = !s.training.fused_accumulation || p.data.sharding == Sharding::zero3;
+  const bool by_kernels = !s.training.fused_accumulation || p.data.sharding.shards_parameters;
   if (by_kernels || !s.training.finds_gradients() || !stated("training.used_gradients") ||
       !sound({"training.fused_accumulation", "parallelism.data.sharding"}))
     return;
@@ -293,11 +293,13 @@ void Checker::check_gradients() const {
         "themselves",
         "state fused_accumulation: false");
   }
-  if (sound({"parallelism.data.sharding"}) && p.data.sharding == Sharding::zero3) {
-    report("training.per_micro_batch",
-           "per_micro_batch is about gradients that are kept whole, but zero3 reduces each "
-           "micro-batch's at once",
-           "leave it out, or state another sharding");
+  if (sound({"parallelism.data.sharding"}) && p.data.sharding.shards_parameters) {
+    report(
+        "training.per_micro_batch",
+        fmt::format("per_micro_batch is about gradients that are kept whole, but {} reduces each "
+                    "micro-batch's at once",
+                    p.data.sharding.name),
+        "leave it out, or state another sharding");
   }
 }
 

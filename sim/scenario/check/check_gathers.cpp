@@ -13,10 +13,10 @@ namespace {
 /// use_distributed_optimizer and overlap_grad_reduce).
 void check_beside_forward(const DataParallel& data, const KeyReports& keys) {
   const char* key = "parallelism.data.overlap_param_gather";
-  if (!gathers_updates(data.sharding)) {
+  if (!data.sharding.gathers_updates()) {
     keys.report(key,
                 fmt::format("overlap_param_gather is about zero1 and zero2, but sharding is {}",
-                            name_of(data.sharding)),
+                            data.sharding.name),
                 "leave it out");
   } else if (!data.overlap) {
     keys.report(key,
@@ -43,7 +43,7 @@ void check_gathers(const Scenario& s, const KeyReports& keys) {
   }
   if (sound.copy_out != data.copy_out && !default_data(s.framework).copy_out) {
     keys.report("parallelism.data.copy_out",
-                fmt::format("copy_out is about zero3, but sharding is {}", name_of(data.sharding)),
+                fmt::format("copy_out is about zero3, but sharding is {}", data.sharding.name),
                 "leave it out");
   }
   const bool prefetches = data.forward_prefetch && data.backward_prefetch != Prefetch::none;
@@ -56,9 +56,9 @@ void check_gathers(const Scenario& s, const KeyReports& keys) {
       !default_data(s.framework).all_reduce_gradients) {
     keys.report("parallelism.data.all_reduce_gradients",
                 fmt::format("all_reduce_gradients is about zero1 without shard_degree, but {}",
-                            data.sharding == Sharding::zero1
+                            data.sharding.may_reduce_whole()
                                 ? "shard_degree is stated"
-                                : fmt::format("sharding is {}", name_of(data.sharding))),
+                                : fmt::format("sharding is {}", data.sharding.name)),
                 "leave it out");
   }
 }

@@ -8,11 +8,6 @@
 
 namespace stepsim {
 
-/// Whether parameters are gathered whole once their shards were updated.
-constexpr bool gathers_updates(Sharding sharding) {
-  return sharding == Sharding::zero1 || sharding == Sharding::zero2;
-}
-
 /// A switch of `parallelism.data` that only some shardings have.
 struct GatherKey {
   const char* name;
@@ -23,16 +18,16 @@ struct GatherKey {
 /// All of them; one that depends on another comes after it.
 inline constexpr std::array kGatherKeys{
     GatherKey{"overlap_param_gather", &DataParallel::overlap_param_gather,
-              [](const DataParallel& d) { return gathers_updates(d.sharding) && d.overlap; }},
+              [](const DataParallel& d) { return d.sharding.gathers_updates() && d.overlap; }},
     GatherKey{"align_param_gather", &DataParallel::align_param_gather,
               [](const DataParallel& d) { return d.overlap_param_gather; }},
     GatherKey{"copy_out", &DataParallel::copy_out,
-              [](const DataParallel& d) { return d.sharding == Sharding::zero3; }},
+              [](const DataParallel& d) { return d.sharding.shards_parameters; }},
     GatherKey{"loop_copies", &DataParallel::loop_copies,
-              [](const DataParallel& d) { return d.sharding == Sharding::zero3 && d.overlap; }},
+              [](const DataParallel& d) { return d.sharding.shards_parameters && d.overlap; }},
     GatherKey{
         "all_reduce_gradients", &DataParallel::all_reduce_gradients,
-        [](const DataParallel& d) { return d.sharding == Sharding::zero1 && !d.shard_degree; }},
+        [](const DataParallel& d) { return d.sharding.may_reduce_whole() && !d.shard_degree; }},
 };
 
 /// Takes back what is about gathers and reductions that there are not.

@@ -95,7 +95,7 @@ void check_queue(const Scenario& s, const KeyReports& keys) {
 void check_gradient_reads(const Scenario& s, const KeyReports& keys) {
   if (!keys.sound({"parallelism"}) || !s.host.graph()) return;
   const DataParallel& data = s.parallelism.data;
-  const bool reduces = s.data_parallel() > 1 && data.sharding != Sharding::zero3;
+  const bool reduces = s.data_parallel() > 1 && !data.sharding.shards_parameters;
   if (!data.check_for_nan_in_grad || !reduces) return;
   keys.report("parallelism.data.check_for_nan_in_grad",
               "the host reads norms within a pass, but mode is graph, where a pass is one launch",

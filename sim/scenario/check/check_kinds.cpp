@@ -131,11 +131,11 @@ void check_bottom_mlp(const Scenario& s, const KeyReports& keys) {
                 "each rank has rows of all tables, but bottom_mlp: first leaves tables to others",
                 "state embedding: table");
   }
-  if (keys.sound({"parallelism.data.sharding"}) && p.data.sharding != Sharding::ddp) {
+  if (keys.sound({"parallelism.data.sharding"}) && p.data.sharding.shards() > 0) {
     keys.report("parallelism.data.sharding",
                 fmt::format("{} shares out what all ranks hold, but bottom_mlp: first puts the "
                             "bottom MLP on one",
-                            name_of(p.data.sharding)),
+                            p.data.sharding.name),
                 "state sharding: ddp");
   }
 }

@@ -80,10 +80,10 @@ void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReport
   keys.check_name("training.optimizer", s.training.optimizer, names, "an optimizer");
   for (const KnownOptimizer& optimizer : known.optimizers) {
     if (optimizer.name != s.training.optimizer) continue;
-    if (optimizer.whole_tensors && s.parallelism.data.sharding != Sharding::ddp) {
+    if (optimizer.whole_tensors && s.parallelism.data.sharding.shards() > 0) {
       keys.report("training.optimizer",
                   fmt::format("{} needs the norms of whole tensors, but {} gives each rank a part",
-                              optimizer.name, name_of(s.parallelism.data.sharding)),
+                              optimizer.name, s.parallelism.data.sharding.name),
                   "use sharding: ddp");
     }
     if (!has_kernels(optimizer, s.training.optimizer_kernels)) {

@@ -108,10 +108,11 @@ void check_overlap(const Scenario& s, const KnownNames& known, const KeyReports&
   if (needs == nullptr) return;
   if (p.expert.degree == 1)
     return keys.report(path, "with expert degree 1 there are no exchanges to overlap");
-  if (p.data.sharding == Sharding::zero3) {
+  if (p.data.sharding.shards_parameters) {
     return keys.report(path,
-                       "zero3 gathers the blocks of one pass at a time: its passes do not "
-                       "run in pairs");
+                       fmt::format("{} gathers the blocks of one pass at a time: its passes do not "
+                                   "run in pairs",
+                                   p.data.sharding.name));
   }
   if (can_join(needs->joins, p.pipeline.stages)) return;
   keys.report(

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/scenario/check/check_gathers.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -19,8 +18,8 @@ bool scales_blocks(const GpuProfile& gpu) {
 
 }  // namespace
 
-bool has_fp8_parameters(const Training& training, Sharding sharding) {
-  return gathers_updates(sharding) || sharding == Sharding::zero3 || training.lora;
+bool has_fp8_parameters(const Training& training, const Sharding& sharding) {
+  return sharding.shards_optimizer || sharding.shards_parameters || training.lora;
 }
 
 std::vector<Objection> precision_objections(const Scenario& scenario) {

@@ -120,11 +120,13 @@ class Objections {
              "use groups of one layer");
     }
     const bool each_alone = r_.method == RecomputeMethod::uniform && r_.layers == 1;
-    if (!each_alone && s_.parallelism.data.sharding == Sharding::zero3) {
-      object(r_.layers > 1 ? "layers" : "method",
-             "zero3 gathers layers one by one: recompute in groups or of some layers alone is not "
-             "modelled with it",
-             "use \"recompute: full\"");
+    if (!each_alone && s_.parallelism.data.sharding.shards_parameters) {
+      object(
+          r_.layers > 1 ? "layers" : "method",
+          fmt::format("{} gathers layers one by one: recompute in groups or of some layers alone "
+                      "is not modelled with it",
+                      s_.parallelism.data.sharding.name),
+          "use \"recompute: full\"");
     }
     for (const std::int64_t of_part : layers) {
       const bool fits =

@@ -286,7 +286,7 @@ void describe(Io& io, DataParallel& d) {
       "averaging", d.averaging, any,
       "what a kernel divides by the number of ranks: a bucket (PyTorch 1.4), or each gradient, "
       "while it is copied where it is; collective: the reduction averages (average_in_collective)");
-  io.fallback(d.broadcast_buffers, preset.broadcast_buffers && d.sharding == Sharding::ddp,
+  io.fallback(d.broadcast_buffers, preset.broadcast_buffers && d.sharding.shards() == 0,
               "false, or the framework's with ddp");
   io.field("broadcast_buffers", d.broadcast_buffers, any,
            "ddp: before each step's first pass all get rank 0's running statistics of batch norms, "
