@@ -53,7 +53,10 @@ std::vector<std::int64_t> dealt_layers(std::int64_t layers, int parts);
 /// The strategy that the scenario itself has, as far as a strategy can say it.
 Strategy own_strategy(const Scenario& scenario);
 
-/// The scenario with that strategy. `scenario` begins as base.scenario and may have had any other
+/// What the strategy computes again: modules and other details are the base's where its kind is.
+Recomputation recomputation_of(const Strategy& strategy, const SearchBase& base);
+
+/// Gives the scenario that strategy. `scenario` begins as base.scenario and may have had any other
 /// strategy since.
 void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase& base);
 

@@ -8,7 +8,7 @@
 #include "sim/core/registry.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/what_if.hpp"
-#include "sim/scenario/check/check_gathers.hpp"
+#include "sim/scenario/check/gather_keys.hpp"
 #include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/names.hpp"
 

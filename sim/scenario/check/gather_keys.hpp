@@ -1,10 +1,9 @@
-// Which keys of gathers of parameters, and of reductions, go with what is sharded.
+// Which switches of gathers of parameters, and of reductions, go with what is sharded.
 #pragma once
 
 #include <array>
 
-#include "sim/scenario/check/key_reports.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/data_parallel.hpp"
 
 namespace stepsim {
 
@@ -34,8 +33,5 @@ inline constexpr std::array kGatherKeys{
 constexpr void drop_idle_gathers(DataParallel& data) {
   for (const GatherKey& key : kGatherKeys) data.*key.value &= key.applies(data);
 }
-
-/// Reports what would be taken back, but for what the framework has by itself.
-void check_gathers(const Scenario& scenario, const KeyReports& keys);
 
 }  // namespace stepsim
