@@ -22,17 +22,17 @@ struct GraphLink {
 struct Fabric {
   std::string topology = "rail";      ///< a name of `stepsim list topologies`
   int nics_per_node = 0;              ///< default: one per GPU
-  BytesPerSecond bandwidth;           ///< of one NIC, per direction
+  BytesPerSecond bandwidth;           ///< each NIC's, per direction
   double efficiency = 1;              ///< payload of a large transfer over bandwidth
-  Seconds latency;                    ///< of one hop between two nodes, software included
-  Seconds plugin_latency;             ///< of a hop, added: what NCCL's network plugin reports
+  Seconds latency;                    ///< between two nodes, per hop, software included
+  Seconds plugin_latency;             ///< added per hop: what NCCL's network plugin reports
   bool sharp = false;                 ///< the switches reduce
   int nodes_per_leaf = 0;             ///< fat_tree: nodes below a leaf; rail: of a pod; 0: all
   std::optional<int> leaves_per_pod;  ///< fat_tree: a third level above so many leaves
   std::vector<double> oversubscription{1};  ///< bandwidth below over above, per level from below
   std::optional<int> nodes_per_router;      ///< dragonfly; absent: 1
   std::optional<int> routers_per_group;     ///< dragonfly
-  std::optional<int> global_links;          ///< dragonfly: of each router; absent: half the group
+  std::optional<int> global_links;          ///< dragonfly: per router; absent: half the group
   std::vector<int> sizes;                   ///< torus: nodes along x, y, z
   std::optional<BytesPerSecond> link_bandwidth;    ///< dragonfly, torus; absent: as bandwidth
   std::optional<BytesPerSecond> global_bandwidth;  ///< dragonfly; absent: as link_bandwidth
@@ -46,7 +46,7 @@ struct NodeLayout {
   std::string kind = "nvswitch";                 ///< a name of `stepsim list node-topologies`
   std::optional<int> gpus_per_switch;            ///< pcie; absent: 2
   std::optional<int> sockets;                    ///< pcie; absent: 2, where there are two switches
-  std::optional<BytesPerSecond> pcie_bandwidth;  ///< of a x16 slot or up-link
+  std::optional<BytesPerSecond> pcie_bandwidth;  ///< a x16 slot's or up-link's
   std::optional<BytesPerSecond> socket_bandwidth;  ///< between two sockets
   std::vector<std::string> switches;               ///< custom
   std::vector<GraphLink> links;                    ///< custom

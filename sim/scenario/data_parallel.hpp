@@ -17,15 +17,14 @@ enum class Prefetch { pre, post, none };
 /// those outside the layers (embedding and head), none.
 enum class Reshard { all, layers, none };
 
-/// Whose gradients fill buckets first: those that backward completes first, or those of the model's
-/// front.
+/// Which gradients fill buckets first: what backward completes first, or the model's front.
 enum class BucketOrder { backward, forward };
 
 /// What a kernel divides by the number of ranks: a bucket, or one gradient, as part of its copy to
 /// the bucket where it is copied; collective: no kernel does, for the reduction averages (ncclAvg).
 enum class Averaging { bucket, gradient, collective };
 
-/// The same model on different samples.
+/// How ranks train one model on different samples.
 struct DataParallel {
   Sharding sharding;          ///< a name of `stepsim list shardings`
   std::optional<int> degree;  ///< when stated it is checked against the cluster
@@ -33,10 +32,10 @@ struct DataParallel {
   std::optional<int> shard_degree;
   Bytes bucket;                  ///< gradient bucket; default 25 MiB
   Bytes first_bucket;            ///< default: 1 MiB, or bucket where bucket is stated (PyTorch DDP)
-  std::optional<Seconds> cycle;  ///< of the thread that starts reductions; absent: at once
+  std::optional<Seconds> cycle;  ///< a thread starts reductions so often; absent: at once
   bool overlap = true;           ///< reduce gradients beside the backward pass
   bool offload_optimizer = false;  ///< the CPU keeps its state and updates (ZeRO-Offload)
-  bool rebuild_buckets = false;    ///< one bucket in the first step, then the others (PyTorch DDP)
+  bool rebuild_buckets = false;    ///< the first step has one bucket for all (PyTorch DDP)
   bool bucket_views = true;        ///< gradients are computed in their buckets, not copied there
   BucketOrder bucket_order = BucketOrder::backward;
   Averaging averaging = Averaging::bucket;  ///< default: gradient without bucket_views
@@ -46,7 +45,7 @@ struct DataParallel {
   bool check_for_nan_in_grad = false;  ///< the host looks at each bucket's norm (Megatron-LM)
   bool all_reduce_gradients = false;   ///< zero1: ranks get all gradients, not a share (DeepSpeed)
   // Where updated parameters are gathered (zero1, zero2):
-  bool overlap_param_gather = false;  ///< beside the next step's forward passes (Megatron-LM)
+  bool overlap_param_gather = false;  ///< gather beside the next forward passes (Megatron-LM)
   bool align_param_gather = false;    ///< all stages of a pipeline gather at the same time
   // Where parameters are sharded (zero3):
   bool forward_prefetch = true;  ///< the host asks for the next block before it launches this one

@@ -55,7 +55,7 @@ void report_useless(const KnownTopology& topology, const std::vector<KnownTopolo
 struct Part {
   const std::vector<KnownTopology>& known;
   std::string path;  ///< "cluster.inter_node."
-  std::string key;   ///< of the topology's name
+  std::string key;   ///< which key has the topology's name
   std::string_view title;
 };
 

@@ -14,7 +14,7 @@ struct GatherKey {
   bool (*applies)(const DataParallel& data);
 };
 
-/// All of them; one that depends on another comes after it.
+/// All such switches; one that depends on another comes after it.
 inline constexpr std::array kGatherKeys{
     GatherKey{"overlap_param_gather", &DataParallel::overlap_param_gather,
               [](const DataParallel& d) { return d.sharding.gathers_updates() && d.overlap; }},

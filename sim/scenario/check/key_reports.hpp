@@ -19,7 +19,7 @@
 namespace stepsim {
 
 struct BrokenRule {
-  std::string_view path;      ///< of the key that one would change
+  std::string_view path;      ///< leads to the key that one would change
   std::string_view proposal;  ///< what to do instead; may be empty
 };
 

@@ -39,7 +39,7 @@ double bucket_elements(Framework framework, int data_parallel);
 /// Sizes the buckets that are left at 0 B, once gradient type and data-parallel degree are known.
 void size_buckets(Scenario& scenario);
 
-/// One default of one framework.
+/// A key that a framework has another default for.
 struct FrameworkPreset {
   Framework framework;
   std::string path;    ///< "parallelism.data.overlap"
