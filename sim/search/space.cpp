@@ -23,9 +23,9 @@ namespace {
 /// Tensor parallelism pays inside a node, where its all-reduces have fast links (arXiv 2104.04473,
 /// section 3.4); one node more shows whether the answer lies at that border.
 constexpr int kTensorNodes = 2;
-/// As the scenario has it; four times the 25 MiB of PyTorch's DistributedDataParallel
-/// (bucket_cap_mb); and as large as Megatron-LM's for 100 replicas: a million elements each
-/// (distributed_data_parallel.py, bucket_size), in FP32.
+/// Sizes to search: as the scenario has it; four times the 25 MiB of PyTorch's
+/// DistributedDataParallel (bucket_cap_mb); and as large as Megatron-LM's for 100 replicas: a
+/// million elements each (distributed_data_parallel.py, bucket_size), in FP32.
 constexpr double kMiB = 1 << 20;
 constexpr double kBuckets[] = {0, 100 * kMiB, 400 * kMiB};
 
@@ -189,10 +189,10 @@ struct Exchange {
   const Sharding* sharding = nullptr;
   bool overlap = false;
   bool has_buckets = false;
-  bool fits = false;  ///< beside the split
+  bool fits = false;  ///< breaks no rule beside the split
 };
 
-/// As the scenario has it.
+/// Buckets are as the scenario has them where there is no choice.
 const std::vector<double> kOneBucket{0};
 
 class Walk {
@@ -325,7 +325,7 @@ class Walk {
       if (word == "selective") all.emplace_back(Recompute::selective, 0);
       if (word == "full") all.emplace_back(Recompute::full, 0);
       if (word != "layers") continue;
-      // So many that the smallest part has them, and fewer than the largest has: else it is full.
+      // Layers that the smallest part has, and fewer than the largest has: else recompute is full.
       const auto parts = dealt_layers(layers_, frame.parts());
       if (parts.empty()) continue;
       const std::int64_t most = *std::max_element(parts.begin(), parts.end()) - 1;
@@ -336,7 +336,7 @@ class Walk {
     return all;
   }
 
-  /// All of them, where data parallelism has any.
+  /// All exchanges, where data parallelism has any.
   std::vector<Exchange> exchanges_of(const Strategy& frame) const {
     if (frame.replicas() * frame.schedule->needs.copies == 1)
       return {{.sharding = frame.sharding, .overlap = base_.scenario.parallelism.data.overlap}};

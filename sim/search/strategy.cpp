@@ -98,13 +98,17 @@ std::vector<std::int64_t> dealt_layers(std::int64_t layers, int parts) {
   return list;
 }
 
-Recomputation recomputation_of(const Strategy& strategy, const SearchBase& base) {
-  const Recomputation& original = base.scenario.training.recompute;
-  Recomputation result(strategy.recompute);
-  if (strategy.recompute == original.kind) {
-    result.modules = original.modules;
-    result.early_stop = original.early_stop;
+Recomputation recomputation_of(Recompute kind, const Recomputation& stated) {
+  Recomputation result(kind);
+  if (kind != Recompute::none && kind == stated.kind) {
+    result.modules = stated.modules;
+    result.early_stop = stated.early_stop;
   }
+  return result;
+}
+
+Recomputation recomputation_of(const Strategy& strategy, const SearchBase& base) {
+  Recomputation result = recomputation_of(strategy.recompute, base.scenario.training.recompute);
   if (strategy.recomputed_layers > 0) {
     result.method = RecomputeMethod::block;
     result.layers = strategy.recomputed_layers;

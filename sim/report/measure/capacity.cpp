@@ -7,7 +7,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/report/search/capacity_report.hpp"
-#include "sim/search/front.hpp"
+#include "sim/search/pareto_front.hpp"
 
 namespace stepsim {
 namespace {
@@ -76,7 +76,7 @@ void rank_sizes(CapacityReport& report) {
     if (report.deadline && !in_time(point, *report.deadline).value_or(false)) continue;
     if (!report.best || better(*report.best)) report.best = i;
   }
-  const std::vector<bool> on = on_front(costs);
+  const std::vector<bool> on = on_pareto_front(costs);
   for (std::size_t i = 0; i < fitting.size(); ++i) report.points[fitting[i]].on_front = on[i];
 }
 

@@ -10,18 +10,18 @@
 
 namespace stepsim {
 
-/// Seconds, at least.
-struct EndCost {
+/// The least seconds that each part of a step's end takes.
+struct StepEndCost {
   double reduce = 0;        ///< where nothing overlaps it
-  double reduce_chunk = 0;  ///< overlapped: of the parameters of the chunk that is done last
+  double reduce_chunk = 0;  ///< overlapped: for the chunk that is done last
   double norm = 0;          ///< until the stage knows its part of it
-  double update = 0;        ///< and has its parameters
+  double update = 0;        ///< until the stage has its new parameters
 };
 
-/// By stage; those of equal parameters are alike. They do not depend on micro-batches.
-std::vector<EndCost> end_costs(const Scenario& scenario, const Strategy& strategy,
-                               const OpGraph& graph, const std::vector<StageCost>& stages,
-                               const SplitShapes& shapes, Plan& scratch);
+/// Costs by stage; stages of equal parameters have equal ones. They do not depend on micro-batches.
+std::vector<StepEndCost> step_end_costs(const Scenario& scenario, const Strategy& strategy,
+                                        const OpGraph& graph, const std::vector<StageCost>& stages,
+                                        const SplitShapes& shapes, Plan& scratch);
 
 /// The stage's parameters, and who shares them.
 StageParameters parameters_of(const Scenario& scenario, const Strategy& strategy, double dense,

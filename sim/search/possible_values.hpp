@@ -1,4 +1,4 @@
-// Why restricted axes leave no strategy.
+// What would be possible where restricted axes leave no strategy.
 #pragma once
 
 #include <string>
@@ -10,6 +10,6 @@ namespace stepsim {
 
 /// Says of each axis that has none of the values which `whole` has, the axes without restrictions,
 /// what would be possible: "tensor can be 1, 2, 4, 8". Empty: they all have some.
-std::string nothing_left(const Axes& whole, const Axes& restricted);
+std::string possible_values(const Axes& whole, const Axes& restricted);
 
 }  // namespace stepsim

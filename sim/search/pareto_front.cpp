@@ -1,5 +1,5 @@
 // Every pair is compared.
-#include "sim/search/front.hpp"
+#include "sim/search/pareto_front.hpp"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ bool dominates(const SizeCosts& a, const SizeCosts& b) {
 
 }  // namespace
 
-std::vector<bool> on_front(const std::vector<SizeCosts>& sizes) {
+std::vector<bool> on_pareto_front(const std::vector<SizeCosts>& sizes) {
   std::vector<bool> on;
   for (const SizeCosts& size : sizes) {
     on.push_back(std::none_of(sizes.begin(), sizes.end(),

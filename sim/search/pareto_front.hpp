@@ -13,7 +13,7 @@ struct SizeCosts {
   double cost = 0;  ///< dollars or GPU time
 };
 
-/// For each, whether it is on the Pareto front of the three.
-std::vector<bool> on_front(const std::vector<SizeCosts>& sizes);
+/// Whether each size is on the Pareto front of the three.
+std::vector<bool> on_pareto_front(const std::vector<SizeCosts>& sizes);
 
 }  // namespace stepsim

@@ -1,5 +1,5 @@
 // The planner's kernels and collectives of a step's end.
-#include "sim/search/end_costs.hpp"
+#include "sim/search/step_end_costs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,8 +26,8 @@ class Ends {
     reduces_ = shape.data.ranks > 1 && !sharding_.shards_parameters;
   }
 
-  EndCost of(const StageCost& stage) {
-    EndCost end;
+  StepEndCost of(const StageCost& stage) {
+    StepEndCost end;
     const StageParameters p = parameters_of(s_, strategy_, stage.dense, stage.experts);
     const DataParallel& data = s_.parallelism.data;
     if (reduces_ && data.overlap) {
@@ -65,7 +65,8 @@ class Ends {
     return std::min(training.element(), fp8_bytes(training.fp8_scaling));
   }
 
-  /// Of the dense parameters and the experts', whose collectives run beside each other.
+  /// Seconds of the longer one of two collectives that run beside each other: the dense parameters'
+  /// and the experts'.
   double longest(CollectiveOp op, double bytes_each, const StageParameters& p) const {
     double most = 0;
     for (const ParameterGroup& group : parameter_groups(shape_)) {
@@ -89,7 +90,7 @@ std::array<double, 4> key_of(const StageCost& stage) {
   return {stage.dense, stage.experts, stage.chunk_dense, stage.chunk_experts};
 }
 
-EndCost less_of(const EndCost& a, const EndCost& b) {
+StepEndCost less_of(const StepEndCost& a, const StepEndCost& b) {
   return {std::min(a.reduce, b.reduce), std::min(a.reduce_chunk, b.reduce_chunk),
           std::min(a.norm, b.norm), std::min(a.update, b.update)};
 }
@@ -103,21 +104,21 @@ StageParameters parameters_of(const Scenario& scenario, const Strategy& strategy
   return {dense, experts, sharing, sharing / strategy.expert};
 }
 
-std::vector<EndCost> end_costs(const Scenario& scenario, const Strategy& strategy,
-                               const OpGraph& graph, const std::vector<StageCost>& stages,
-                               const SplitShapes& shapes, Plan& scratch) {
+std::vector<StepEndCost> step_end_costs(const Scenario& scenario, const Strategy& strategy,
+                                        const OpGraph& graph, const std::vector<StageCost>& stages,
+                                        const SplitShapes& shapes, Plan& scratch) {
   scratch.names.clear();
-  std::map<std::array<double, 4>, EndCost> known;
+  std::map<std::array<double, 4>, StepEndCost> known;
   for (const StageShape& shape : shapes.groups) {
     Ends ends(scenario, strategy, graph, shape, scratch);
     for (const StageCost& stage : stages) {
       const auto [place, is_new] = known.try_emplace(key_of(stage));
       if (!is_new && shapes.groups.size() == 1) continue;
-      const EndCost cost = ends.of(stage);
+      const StepEndCost cost = ends.of(stage);
       place->second = is_new ? cost : less_of(place->second, cost);
     }
   }
-  std::vector<EndCost> all;
+  std::vector<StepEndCost> all;
   for (const StageCost& stage : stages) all.push_back(known.at(key_of(stage)));
   return all;
 }

@@ -1,12 +1,12 @@
-// The scenario without its ways, as text.
-#include "sim/scenario/job.hpp"
+// The scenario without its ways to do the job, as text.
+#include "sim/scenario/job_fingerprint.hpp"
 
 #include "sim/core/hash.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {
 
-std::string job_of(const Scenario& scenario) {
+std::string job_fingerprint(const Scenario& scenario) {
   Scenario job = scenario;
   job.name.clear();
   job.description.clear();

@@ -13,15 +13,17 @@
 
 namespace stepsim {
 
-/// One micro-batch through a part of the model; seconds.
+/// Seconds of one micro-batch through a part of the model.
 struct PartTimes {
   double forward = 0, backward = 0, input_gradient = 0, weight_gradient = 0;
-  LastWaits waits;  ///< of these times
-  double hop = 0;   ///< of a message to the next part or back
+  LastWaits waits;  ///< what passes wait for at their ends, in these times
+  double hop = 0;   ///< a message to the next part or back
 };
 
-/// By stage, seconds after the first pass may begin. Empty: the stages wait for each other.
-std::vector<double> pass_ends(const Schedule& schedule, const PipelineShape& shape,
-                              const Pipeline& pipeline, const std::vector<PartTimes>& parts);
+/// Finish times by stage, in seconds after the first pass may begin. Empty: the stages wait for
+/// each other.
+std::vector<double> stage_finish_times(const Schedule& schedule, const PipelineShape& shape,
+                                       const Pipeline& pipeline,
+                                       const std::vector<PartTimes>& parts);
 
 }  // namespace stepsim

@@ -1,5 +1,5 @@
 // Degrees against those that divide.
-#include "sim/search/nothing_left.hpp"
+#include "sim/search/possible_values.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace stepsim {
 namespace {
 
-/// More than these are not read.
+/// People do not read more than these.
 constexpr std::size_t kNamed = 16;
 
 template <class Value>
@@ -26,7 +26,7 @@ void add(std::string& text, const char* axis, const std::vector<Value>& whole,
 
 }  // namespace
 
-std::string nothing_left(const Axes& whole, const Axes& restricted) {
+std::string possible_values(const Axes& whole, const Axes& restricted) {
   std::string text;
   add(text, "tensor", whole.tensor, restricted.tensor);
   add(text, "context", whole.context, restricted.context);

@@ -1,5 +1,5 @@
 // Each stage goes on as far as its inputs are known, and wakes those that wait for its results.
-#include "sim/search/pass_ends.hpp"
+#include "sim/search/stage_finish_times.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -130,8 +130,9 @@ class Clocks {
 
 }  // namespace
 
-std::vector<double> pass_ends(const Schedule& schedule, const PipelineShape& shape,
-                              const Pipeline& pipeline, const std::vector<PartTimes>& parts) {
+std::vector<double> stage_finish_times(const Schedule& schedule, const PipelineShape& shape,
+                                       const Pipeline& pipeline,
+                                       const std::vector<PartTimes>& parts) {
   return Clocks(schedule, shape, pipeline, parts).ends();
 }
 
