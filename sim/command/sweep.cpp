@@ -133,7 +133,7 @@ void check_objective(const Sweep& sweep, std::int64_t first) {
   Scenario scenario;
   try {
     scenario = scenario_of(sweep, first, known_names());
-  } catch (const UserError&) {  // another point may be fine
+  } catch (const UserError&) {  // the scenario of another point may be fine
     return;
   }
   const Aim aim = objective_of(sweep.objective).aim;

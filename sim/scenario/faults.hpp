@@ -23,7 +23,7 @@ struct Affected {
 struct SlowGpus {
   Affected who;
   double factor = 1;  ///< time of their kernels over that of others
-  Seconds delay;      ///< their hosts stall that long at the start of each step
+  Seconds delay;      ///< time for which their hosts stall at the start of each step
   bool operator==(const SlowGpus&) const = default;
 };
 

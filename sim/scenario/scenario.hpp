@@ -24,7 +24,7 @@
 
 namespace stepsim {
 
-/// Whose defaults a scenario starts from (sim/scenario/describe/frameworks.hpp).
+/// The framework whose defaults a scenario starts from (sim/scenario/describe/frameworks.hpp).
 enum class Framework { pytorch_ddp, pytorch_fsdp1, pytorch_fsdp2, megatron, deepspeed };
 
 /// What is simulated.
@@ -85,7 +85,7 @@ struct Scenario {
   std::optional<Cost> cost;
   Run run;
   std::vector<Expectation> expect;
-  std::string hash;  ///< of the resolved scenario
+  std::string hash;  ///< hash of the resolved scenario
 
   /// Tokens of a sample's (source) sequence or image; 0 for feature vectors.
   std::int64_t sequence_length() const {

@@ -12,7 +12,8 @@ namespace stepsim {
 Scenario scenario_of_tree(const Tree& tree, const Place& start, const std::string& name,
                           const KnownNames& known, Reading& reading);
 
-/// The same before its keys are checked against each other; mistakes stay in `reading`.
+/// The scenario of a tree before its keys are checked against each other; mistakes stay in
+/// `reading`.
 Scenario unchecked_scenario(const Tree& tree, const Place& start, const std::string& name,
                             Reading& reading);
 

@@ -16,7 +16,8 @@ struct Sharding {
   std::string_view name = "ddp";
   std::string_view description;
   bool shards_optimizer = false;
-  bool shards_gradients = false;    ///< hence they are reduced after every micro-batch
+  /// true: each rank has a share of the gradients, which are reduced after every micro-batch
+  bool shards_gradients = false;
   bool shards_parameters = false;   ///< each block is gathered before its passes
   bool scatters_gradients = false;  ///< a reduction leaves each rank its share, else all of them
 

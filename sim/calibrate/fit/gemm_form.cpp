@@ -65,7 +65,7 @@ Knobs knobs_of(const GemmProfile& profile) {
 constexpr int kEvaluations = 1200;
 constexpr std::size_t kSamples = 1000;  // samples that are looked at
 
-/// Evenly spread over the list, so that all sizes remain.
+/// A part of the samples, evenly spread over the list, so that all sizes remain.
 Samples thinned(const Samples& samples) {
   if (samples.size() <= kSamples) return samples;
   Samples kept;
