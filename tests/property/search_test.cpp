@@ -102,6 +102,23 @@ const std::string kPictures =
     "framework: pytorch-ddp\nmodel: resnet50\n" + kOneNode +
     "training: {global_batch: 256, precision: fp16, optimizer: momentum}\n";
 
+/// Rules about what strategies vary, which hold for the scenario as it stands.
+const std::string kWholeLogits =
+    "model: {name: small, layers: 4, hidden: 2048, heads: 16, vocabulary: 8192}\n" + kOneNode +
+    "training: {sequence_length: 1024, global_batch: 8, attention: flash2, cross_entropy: torch}\n"
+    "parallelism: {tensor: 2, sequence: true, dtensor: true}\n";
+
+const std::string kFoundGradients =
+    "model: {name: small, layers: 4, hidden: 2048, heads: 16, vocabulary: 8192}\n" + kOneNode +
+    "training: {sequence_length: 1024, global_batch: 8, attention: flash2, "
+    "used_gradients: clear_tensors}\n"
+    "parallelism: {data: {sharding: zero3}}\n";
+
+const std::string kNormsApart =
+    "model: resnet50\n" + kOneNode +
+    "training: {global_batch: 256, precision: fp16, optimizer: momentum, fp32_batch_norms: true}\n"
+    "parallelism: {data: {overlap: false}}\n";
+
 const std::string kAllReduced =
     "model: {name: small, layers: 4, hidden: 2048, heads: 16, vocabulary: 8192}\n" + kOneNode +
     "training: {sequence_length: 1024, global_batch: 8, attention: flash2}\n"
@@ -246,6 +263,9 @@ TEST_CASE("the search finds strategies to fit together exactly where the reader 
                                   kMegatron,
                                   kMlp,
                                   kPictures,
+                                  kWholeLogits,
+                                  kFoundGradients,
+                                  kNormsApart,
                                   kAllReduced,
                                   kFp8,
                                   kGathersFp8,
@@ -311,8 +331,8 @@ TEST_CASE("the order of passes gives the bubble that schedules are known for") {
   const std::vector<PartTimes> parts(4, {.forward = 1, .backward = 2});
   const auto ends = [&](const char* name, int chunks, const std::vector<PartTimes>& times) {
     const PipelineShape shape{.stages = 4, .micro_batches = 8, .chunks = chunks};
-    return stage_finish_times(*Registry<Schedule>::find(name), shape, {.stages = 4, .overlap_p2p = true},
-                     times);
+    return stage_finish_times(*Registry<Schedule>::find(name), shape,
+                              {.stages = 4, .overlap_p2p = true}, times);
   };
   CHECK(ends("1f1b", 1, parts).front() == doctest::Approx((8 + 3) * 3.0));
   CHECK(ends("gpipe", 1, parts).front() == doctest::Approx((8 + 3) * 3.0));
