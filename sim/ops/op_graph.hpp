@@ -39,10 +39,6 @@ inline constexpr CollectiveOp kCollectiveOps[] = {
     CollectiveOp::shift};
 const char* name_of(CollectiveOp op);
 
-/// Which of a rank's groups a pass communicates in.
-enum class PassGroup { tensor, context, expert, tables };
-const char* name_of(PassGroup group);
-
 /// Launch a kernel.
 struct Launch {
   std::string name;
@@ -56,7 +52,7 @@ struct Launch {
 struct StartCollective {
   CollectiveOp op = CollectiveOp::all_reduce;
   Bytes bytes;
-  PassGroup group = PassGroup::tensor;
+  Axis axis;                 ///< along which the ranks differ that take part
   bool for_weights = false;  ///< backward: only gradients of parameters need it
 };
 

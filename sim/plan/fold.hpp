@@ -28,7 +28,7 @@ struct FoldedStream {
 };
 
 struct FoldedGroup {
-  Channel channel = Channel::tensor;
+  Channel channel{};
   std::size_t group = 0;  ///< the representative
   int members = 0;        ///< simulated ranks that must arrive
   std::array<std::vector<FoldedStream>, kPatterns> streams{};

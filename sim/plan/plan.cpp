@@ -24,12 +24,6 @@
 namespace stepsim {
 namespace {
 
-const Group* group_of(const Plan& plan, int rank, Channel channel) {
-  const int group =
-      plan.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(channel)];
-  return group < 0 ? nullptr : &plan.groups[static_cast<std::size_t>(group)];
-}
-
 /// What tells ranks apart, in few words: 16,384 of them are told apart for each point of a sweep.
 struct ProgramKey {
   int groups = 0;  ///< of the same shapes
@@ -57,65 +51,22 @@ int collects_early(const Scenario& scenario, int rank) {
 
 /// Everything that the program of a rank depends on; ranks of equal shape share one program.
 StageShape shape_of(const Plan& plan, const ProgramKey& key, int rank) {
-  const auto shape = [&](Channel channel) {
-    const Group* group = group_of(plan, rank, channel);
-    return group == nullptr ? GroupShape{} : group->shape;
-  };
   StageShape result{.stage = key.stage,
                     .loads = key.loads,
                     .writes = key.writes,
-                    .tensor = shape(Channel::tensor),
-                    .context = shape(Channel::context),
-                    .expert = shape(Channel::expert),
-                    .tables = shape(Channel::tables),
-                    .amax = shape(Channel::amax),
-                    .data = shape(Channel::data),
-                    .data_across = shape(Channel::data_across),
-                    .expert_data = shape(Channel::expert_data),
-                    .expert_across = shape(Channel::expert_across),
-                    .model = shape(Channel::model),
-                    .embedding = shape(Channel::embedding),
                     .slow = key.slow,
                     .collects_early = key.collects_early};
-  for (std::size_t i = 0; i < result.between_nodes.size(); ++i) {
-    result.between_nodes[i] = shape(transfer_channel(i)).nodes > 1;
+  const auto& groups = plan.group_of[static_cast<std::size_t>(rank)];
+  for (std::size_t channel = 0; channel < kChannels; ++channel) {
+    if (groups[channel] < 0) continue;
+    const GroupShape& shape = plan.groups[static_cast<std::size_t>(groups[channel])].shape;
+    if (channel < kCollectiveChannels) {
+      result.groups[channel] = shape;
+    } else {
+      result.between_nodes[channel - kCollectiveChannels] = shape.nodes > 1;
+    }
   }
   return result;
-}
-
-/// Of a channel itself, and of the ranks that it joins.
-struct ChannelNames {
-  const char *own, *group;
-};
-
-/// In the order of Channel.
-constexpr ChannelNames kChannelNames[] = {
-    {"tensor", "tensor"},
-    {"context", "context"},
-    {"expert", "expert"},
-    {"tables", "tables"},
-    {"amax", "data"},
-    {"data", "data"},
-    {"data gather", "data"},
-    {"data across", "data"},
-    {"expert data", "data"},
-    {"expert gather", "data"},
-    {"expert across", "data"},
-    {"model", "pipeline"},
-    {"embedding", "pipeline"},
-    {"send forward", "pipeline"},
-    {"receive forward", "pipeline"},
-    {"send backward", "pipeline"},
-    {"receive backward", "pipeline"},
-    {"send forward up", "pipeline"},
-    {"receive forward up", "pipeline"},
-    {"send backward up", "pipeline"},
-    {"receive backward up", "pipeline"},
-};
-static_assert(std::size(kChannelNames) == kChannels);
-
-const ChannelNames& names_of(Channel channel) {
-  return kChannelNames[static_cast<std::size_t>(channel)];
 }
 
 /// As soon as it shows: each stage has a program at least, of about as many tasks as those before.
@@ -166,10 +117,6 @@ void add_programs(Workshop& shop, const Shared<std::vector<int>>& kinds,
 }
 
 }  // namespace
-
-const char* name_of(Channel channel) { return names_of(channel).own; }
-
-const char* group_name_of(Channel channel) { return names_of(channel).group; }
 
 void check_groups(const Scenario& scenario, const OpGraph& graph) {
   Plan plan(scenario.cluster);

@@ -22,6 +22,7 @@
 #include "sim/core/shared.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/fault/affected.hpp"
+#include "sim/plan/group/channel.hpp"
 #include "sim/plan/group/link_windows.hpp"
 #include "sim/timeline/timeline.hpp"
 
@@ -94,54 +95,6 @@ constexpr std::uint32_t read_work(Lane lane, std::size_t reader) {
   return static_cast<std::uint32_t>(reader * kLanes + static_cast<std::size_t>(lane));
 }
 
-/// What a group is for. Each channel is a row of its own on a rank, as each communicator has its
-/// own stream.
-enum class Channel : std::uint8_t {
-  tensor,
-  context,
-  expert,
-  tables,         ///< the data-parallel ranks, which hold a model's embedding tables together
-  amax,           ///< tensor, context and data ranks of a stage: they agree on scales of fp8
-  data,           ///< all ranks that hold the same dense parameters: data x context; of them
-                  ///< those that share one copy, where there are several (shard_degree)
-  data_gather,    ///< the same ranks, on a second stream (parameter gathers)
-  data_across,    ///< ranks that hold the same shard of those copies
-  expert_data,    ///< ranks that hold the same experts, likewise
-  expert_gather,  ///< the same ranks, on a second stream
-  expert_across,  ///< ranks that hold the same shard of the same experts
-  model,          ///< all tensor and pipeline ranks of one replica (gradient norm)
-  embedding,      ///< first and last stage, where both hold the word embedding
-  // From stage to stage around the pipeline: an activation to the next, its gradient back.
-  send_forward,
-  receive_forward,
-  send_backward,
-  receive_backward,
-  // The same for parts of the model that lie the other way round.
-  send_forward_up,
-  receive_forward_up,
-  send_backward_up,
-  receive_backward_up,
-  count_
-};
-inline constexpr std::size_t kChannels = static_cast<std::size_t>(Channel::count_);
-inline constexpr std::size_t kTransferChannels =
-    kChannels - static_cast<std::size_t>(Channel::send_forward);
-/// Channels between two stages, numbered from 0; senders are even, their receivers one more.
-constexpr bool is_transfer(Channel channel) { return channel >= Channel::send_forward; }
-constexpr std::size_t transfer_index(Channel channel) {
-  return static_cast<std::size_t>(channel) - static_cast<std::size_t>(Channel::send_forward);
-}
-constexpr Channel transfer_channel(std::size_t index) {
-  return static_cast<Channel>(static_cast<std::size_t>(Channel::send_forward) + index);
-}
-constexpr bool sends(Channel channel) {
-  return is_transfer(channel) && transfer_index(channel) % 2 == 0;
-}
-const char* name_of(Channel channel);
-/// The group that a report counts the channel's traffic under: tensor, context, expert,
-/// tables, data or pipeline.
-const char* group_name_of(Channel channel);
-
 using TaskIndex = std::uint32_t;
 inline constexpr std::uint32_t kNotLaunched =
     0xffffffff;  ///< epoch of a task that no host launches
@@ -158,7 +111,7 @@ struct Task {
   std::uint16_t step = 0;
   std::uint8_t needs = 0;  ///< edges into it
   TaskKind kind = TaskKind::chain;
-  Channel channel = Channel::tensor;
+  Channel channel{};
   Cause cause = Cause::forward;         ///< what waiting for it, once started, is called
   Cause wait_cause = Cause::sync_wait;  ///< what waiting for it to start is called
   bool varies = false;                  ///< its amount is multiplied by the plan's sample draws
@@ -197,8 +150,8 @@ struct Stream {
 
 /// Ranks that communicate together, and the links that the patterns of their operations use.
 struct Group {
-  Channel channel = Channel::tensor;  ///< point-to-point groups: the sender's
-  std::vector<int> ranks;             ///< point-to-point: sender, receiver
+  Channel channel{};       ///< point-to-point groups: the sender's
+  std::vector<int> ranks;  ///< point-to-point: sender, receiver
   GroupShape shape;
   std::array<std::vector<Stream>, kPatterns> streams{};  ///< by pattern; of those in use
 };

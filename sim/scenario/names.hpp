@@ -148,12 +148,6 @@ inline constexpr std::array kNames<Sharding> = {
     std::pair{std::string_view("zero2"), Sharding::zero2},
     std::pair{std::string_view("zero3"), Sharding::zero3}};
 template <>
-inline constexpr std::array kNames<Axis> = {std::pair{std::string_view("tp"), Axis::tensor},
-                                            std::pair{std::string_view("cp"), Axis::context},
-                                            std::pair{std::string_view("ep"), Axis::expert},
-                                            std::pair{std::string_view("dp"), Axis::data},
-                                            std::pair{std::string_view("pp"), Axis::pipeline}};
-template <>
 inline constexpr std::array kNames<ContextKind> = {
     std::pair{std::string_view("ring"), ContextKind::ring},
     std::pair{std::string_view("all_gather"), ContextKind::all_gather},

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/parallel_axis.hpp"
 #include "sim/core/quantity.hpp"
 #include "sim/scenario/checkpoint.hpp"
 #include "sim/scenario/cost.hpp"
@@ -362,12 +363,9 @@ struct ExpertParallel {
   bool operator==(const ExpertParallel&) const = default;
 };
 
-/// What ranks are split by.
-enum class Axis { tensor, context, expert, data, pipeline };
-
 /// Which dimension neighbouring ranks differ in: the fastest first. Those left out have one rank.
 struct RankOrder {
-  std::vector<Axis> axes = {Axis::tensor, Axis::context, Axis::expert, Axis::data, Axis::pipeline};
+  std::vector<Axis> axes{kOrderedAxes.begin(), kOrderedAxes.end()};
   bool operator==(const RankOrder&) const = default;
 };
 

@@ -7,6 +7,7 @@
 #include "sim/plan/collective.hpp"
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/program/pass_writer.hpp"
+#include "sim/plan/program/tensor_ranks.hpp"
 
 namespace stepsim {
 namespace {
@@ -38,7 +39,7 @@ class RowClock {
   void pass(const StartPiece& piece) {
     double& free = free_[static_cast<std::size_t>(piece.channel)];
     free = std::max(free, now_.seconds);
-    if (!hidden_ || piece.channel != Channel::expert)
+    if (!hidden_ || piece.channel != channel_along(Axis::expert))
       free += uncontended(plan_.operations[piece.operation].phases).seconds();
     ends_.resize(std::max(ends_.size(), static_cast<std::size_t>(piece.slot) + 1), 0.0);
     ends_[static_cast<std::size_t>(piece.slot)] = free;
@@ -71,7 +72,7 @@ class BlockCoster {
         shop_{scenario, graph, scratch, Names(scratch.names)} {
     scratch.operations.clear();
     // Passes as without sharding; what is gathered for them is counted apart.
-    alone_.data = alone_.expert_data = {};
+    alone_.of(Channel::data) = alone_.of(Channel::expert_data) = {};
   }
 
   BlockCost of(const Block& block) {
@@ -174,7 +175,7 @@ double collecting(const Scenario& s, BlockCoster& coster, const OpGraph& graph,
   const Parallelism& p = s.parallelism;
   const bool in_parts = p.tensor > 1 && !p.sequence && p.pipeline.scatter_gather;
   if (p.pipeline.stages == 1 || !in_parts) return 0;
-  return coster.seconds_of(CollectiveOp::all_gather, graph.boundary, shape.tensor);
+  return coster.seconds_of(CollectiveOp::all_gather, graph.boundary, tensor_ranks(shape));
 }
 
 void keep_less(RowTime& time, const RowTime& other) {

@@ -23,7 +23,7 @@ class Ends {
         shape_(shape),
         sharding_(strategy_of(strategy.sharding)),
         shop_{scenario, graph, scratch, Names(scratch.names)} {
-    reduces_ = shape.data.ranks > 1 && !sharding_.shards_parameters;
+    reduces_ = shape.of(Channel::data).ranks > 1 && !sharding_.shards_parameters;
   }
 
   EndCost of(const StageCost& stage) {

@@ -10,6 +10,7 @@
 #include "sim/scenario/check/check_pipeline.hpp"
 #include "sim/scenario/check/check_precision.hpp"
 #include "sim/scenario/check/dispatch_objections.hpp"
+#include "sim/scenario/rank_order.hpp"
 
 namespace stepsim {
 namespace {
@@ -79,15 +80,9 @@ bool model_fits(const Scenario& s) {
 }
 
 bool order_fits(const Scenario& s) {
-  const Parallelism& p = s.parallelism;
-  const auto& order = p.order.axes;
-  const std::pair<Axis, int> degrees[] = {{Axis::tensor, p.tensor},
-                                          {Axis::context, p.context.degree},
-                                          {Axis::expert, p.expert.degree},
-                                          {Axis::data, s.data_parallel()},
-                                          {Axis::pipeline, p.pipeline.stages}};
-  return std::all_of(std::begin(degrees), std::end(degrees), [&](const auto& degree) {
-    return degree.second == 1 || std::find(order.begin(), order.end(), degree.first) != order.end();
+  const auto& order = s.parallelism.order.axes;
+  return std::all_of(kOrderedAxes.begin(), kOrderedAxes.end(), [&](Axis axis) {
+    return degree_of(axis, s) == 1 || std::find(order.begin(), order.end(), axis) != order.end();
   });
 }
 

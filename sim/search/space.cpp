@@ -148,21 +148,13 @@ class Restriction {
 
 const std::vector<std::string> kRecomputes{"none", "selective", "full", "layers"};
 
-/// How `--only` reads the values of an axis.
+/// How `--only` reads the values of what is no degree.
 struct RestrictedAxis {
   std::string_view name;
   void (*restrict)(const Restriction& words, Axes& axes);
 };
 
 constexpr std::array kRestricted = {
-    RestrictedAxis{"tensor",
-                   [](const Restriction& words, Axes& axes) { words.numbers(axes.tensor); }},
-    RestrictedAxis{"context",
-                   [](const Restriction& words, Axes& axes) { words.numbers(axes.context); }},
-    RestrictedAxis{"expert",
-                   [](const Restriction& words, Axes& axes) { words.numbers(axes.expert); }},
-    RestrictedAxis{"pipeline",
-                   [](const Restriction& words, Axes& axes) { words.numbers(axes.pipeline); }},
     RestrictedAxis{"schedule",
                    [](const Restriction& words, Axes& axes) {
                      words.words(axes.schedule, Registry<Schedule>::names());
@@ -364,6 +356,10 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
 void restrict_axis(Axes& axes, const std::string& only) {
   const Restriction restriction(only);
   std::vector<std::string> names;
+  for (const SearchedDegree& degree : kSearchedDegrees) {
+    if (restriction.axis() == name_of(degree.axis)) return restriction.numbers(axes.*degree.values);
+    names.emplace_back(name_of(degree.axis));
+  }
   for (const RestrictedAxis& axis : kRestricted) {
     if (axis.name == restriction.axis()) return axis.restrict(restriction, axes);
     names.emplace_back(axis.name);

@@ -9,8 +9,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "sim/core/parallel_axis.hpp"
 
 namespace stepsim {
 
@@ -20,30 +23,31 @@ enum class Cause : std::uint8_t {
   recompute,
   backward,
   optimizer,
-  contention,          ///< compute that is slower because a collective holds SMs
-  stall,               ///< the host of a slow GPU does nothing (faults.slow_gpus)
-  exposed_tensor,      ///< waiting for a tensor-parallel collective in flight
-  exposed_context,     ///< waiting for a context-parallel exchange in flight
-  exposed_expert,      ///< waiting for an expert-parallel all-to-all in flight
-  exposed_tables,      ///< waiting for vectors of embedding tables in flight
-  exposed_data,        ///< waiting for a data-parallel collective in flight
-  exposed_pipeline,    ///< waiting for activations or gradients in flight between stages
-  pipeline_bubble,     ///< waiting for another stage to produce
-  sync_wait,           ///< waiting for another rank to join a collective
-  batch_wait,          ///< waiting for the input pipeline
-  h2d,                 ///< waiting for a copy of the batch to the GPU
-  cpu_work,            ///< waiting for a loss or metrics on the CPU
-  recompilation,       ///< waiting for a pass to be compiled again
-  garbage_collection,  ///< waiting for Python's collector
-  checkpoint,          ///< waiting for a checkpoint to be copied or written
-  launch_gap,          ///< waiting for the host to launch the next kernel
+  contention,     ///< compute that is slower because a collective holds SMs
+  stall,          ///< the host of a slow GPU does nothing (faults.slow_gpus)
+  exposed_first,  ///< waiting for what is in flight along the first axis; one for each axis
+  pipeline_bubble = exposed_first + kAxes,  ///< waiting for another stage to produce
+  sync_wait,                                ///< waiting for another rank to join a collective
+  batch_wait,                               ///< waiting for the input pipeline
+  h2d,                                      ///< waiting for a copy of the batch to the GPU
+  cpu_work,                                 ///< waiting for a loss or metrics on the CPU
+  recompilation,                            ///< waiting for a pass to be compiled again
+  garbage_collection,                       ///< waiting for Python's collector
+  checkpoint,                               ///< waiting for a checkpoint to be copied or written
+  launch_gap,                               ///< waiting for the host to launch the next kernel
   count_,
 };
 inline constexpr std::size_t kCauses = static_cast<std::size_t>(Cause::count_);
 
-/// `exposed_tensor`, as JSON keys spell it.
+/// Waiting for a collective, an exchange or a transfer that is in flight along that axis.
+constexpr Cause exposed(Axis axis) {
+  return static_cast<Cause>(static_cast<std::size_t>(Cause::exposed_first) +
+                            static_cast<std::size_t>(axis));
+}
+
+/// `launch_gap`, as JSON keys spell it.
 const char* name_of(Cause cause);
-/// "exposed tensor-parallel communication", as a person reads it.
+/// "waiting for kernel launches", as a person reads it.
 const char* title_of(Cause cause);
 
 using CauseSeconds = std::array<double, kCauses>;
@@ -59,10 +63,9 @@ inline constexpr std::uint32_t kInRange = 0xffffffff;  ///< the name of no side
 enum class RowKind : std::uint8_t { compute, host, communication, copy, loader, storage };
 
 struct Row {
-  std::string name;  ///< "compute", "tensor", "loader 3"
+  std::string name;  ///< "compute", "data gather", "loader 3"
   RowKind kind = RowKind::compute;
-  std::string
-      group;  ///< communication: tensor, context, expert, tables, data, pipeline; else empty
+  std::optional<Axis> axis{};  ///< communication: what reports count it under
 };
 
 inline constexpr std::int32_t kNoSpan = -1;

@@ -38,7 +38,9 @@ struct Bench {
 
   Content content(PassKind pass, Reduction reduction = Reduction::none) {
     Workshop shop{scenario, graph, plan, Names(plan.names)};
-    const StageShape shape{.tensor = {2, 1, 1}, .data = {4, 1, 1}};
+    StageShape shape;
+    shape.of(channel_along(Axis::tensor)) = {2, 1, 1};
+    shape.of(Channel::data) = {4, 1, 1};
     const auto blocks = blocks_of(scenario, graph, 0, 0);
     Content content;
     for (const Piece& piece : segment_of(shop, shape, blocks, pass, reduction)) {

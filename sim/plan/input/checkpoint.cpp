@@ -82,8 +82,8 @@ TaskIndex CheckpointRows::save(Bytes size, const std::vector<TaskIndex>& after) 
               false);
 }
 
-void CheckpointRows::join(Channel channel, const GroupShape& group,
-                          std::optional<std::uint32_t>& operation) {
+void CheckpointRows::join(Channel channel, std::optional<std::uint32_t>& operation) {
+  const GroupShape& group = rows_.shape().of(channel);
   if (group.ranks == 1) return;
   if (!operation) {
     Workshop& shop = rows_.shop();
@@ -108,9 +108,9 @@ void CheckpointRows::write() {
     const TaskIndex written = save(part.written, ready);
     if (shop.scenario.checkpoint->mode == CheckpointMode::sync) rows_.wait_for(written);
   }
-  join(Channel::data, rows_.shape().data, data_);
-  join(Channel::data_across, rows_.shape().data_across, across_);
-  join(Channel::model, rows_.shape().model, model_);
+  join(Channel::data, data_);
+  join(Channel::data_across, across_);
+  join(Channel::model, model_);
   writer.program().step_ends.back() = rows_.wait_on_host("end of checkpoint", rows_.take_waits());
 }
 

@@ -21,7 +21,7 @@ bool gathers_beside_forward(const Scenario& scenario, const StageShape& shape) {
   const DataParallel& data = scenario.parallelism.data;
   const ShardingStrategy& strategy = strategy_of(data.sharding);
   return data.overlap_param_gather && data.overlap && strategy.shards_optimizer &&
-         !strategy.shards_parameters && shape.data.ranks > 1;
+         !strategy.shards_parameters && shape.of(Channel::data).ranks > 1;
 }
 
 ParameterGather when_gathered(const Parallelism& split) {

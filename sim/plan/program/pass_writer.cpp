@@ -70,21 +70,15 @@ void PassWriter::add(const Launch& launch, Cause cause) {
 }
 
 void PassWriter::add(const StartCollective& collective, Cause) {
-  switch (collective.group) {
-    case PassGroup::tensor:
-      open_slot_ = start(Channel::tensor, collective.op, collective.bytes, shape_.tensor);
-      return;
-    case PassGroup::context:
-      open_slot_ = start(Channel::context, collective.op, collective.bytes, shape_.context);
-      return;
-    case PassGroup::expert:
-      close_chain();
-      open_slot_ = start(Channel::expert, exchange(shop_, collective.bytes, shape_.expert));
-      return turn();
-    case PassGroup::tables:
-      open_slot_ = start(Channel::tables, collective.op, collective.bytes, shape_.tables);
-      return;
+  const Channel channel = channel_along(collective.axis);
+  const GroupShape& group = shape_.of(channel);
+  if (collective.axis != Axis::expert) {
+    open_slot_ = start(channel, collective.op, collective.bytes, group);
+    return;
   }
+  close_chain();
+  open_slot_ = start(channel, exchange(shop_, collective.bytes, group));
+  turn();
 }
 
 void PassWriter::add(const GradientReady& gradient, Cause) {
@@ -105,14 +99,11 @@ void PassWriter::add(const GradientReady& gradient, Cause) {
 }
 
 void PassWriter::reduce_amax(std::size_t layers) {
-  const AmaxReduction among = shop_.scenario.training.amax_reduction();
-  if (among == AmaxReduction::none) return;
-  const bool all = among == AmaxReduction::all;
-  const GroupShape& group = all ? shape_.amax : shape_.tensor;
-  if (group.ranks == 1) return;
+  const auto channel = channel_among(shop_.scenario.training.amax_reduction());
+  if (!channel || shape_.of(*channel).ranks == 1) return;
   // So few bytes that only their latency counts: three numbers of each of four linear layers.
   const Bytes bytes{4.0 * 3 * 4 * static_cast<double>(layers)};
-  wait(start(all ? Channel::amax : Channel::tensor, CollectiveOp::all_reduce, bytes, group));
+  wait(start(*channel, CollectiveOp::all_reduce, bytes, shape_.of(*channel)));
 }
 
 void PassWriter::flush(Bucket& bucket) {

@@ -14,7 +14,7 @@ class ProgramWriter {
   /// `launch`: host time of one launch.
   ProgramWriter(int stage, Seconds launch) : launch_(launch.seconds()) { program_.stage = stage; }
 
-  std::uint16_t add_row(const std::string& name, RowKind kind, const std::string& group = "");
+  std::uint16_t add_row(const std::string& name, RowKind kind, std::optional<Axis> axis = {});
 
   /// Appends a task to its row; it waits for the row's previous task and for `after`.
   TaskIndex add(Task task, const std::vector<TaskIndex>& after = {});

@@ -12,22 +12,7 @@ namespace {
 
 constexpr std::uint16_t kNoRow = 0xffff;
 
-bool between_stages(Channel channel) { return channel >= Channel::model; }
-
-Cause exposed(Channel channel) {
-  if (channel == Channel::tensor) return Cause::exposed_tensor;
-  if (channel == Channel::context) return Cause::exposed_context;
-  if (channel == Channel::expert) return Cause::exposed_expert;
-  if (channel == Channel::tables) return Cause::exposed_tables;
-  return between_stages(channel) ? Cause::exposed_pipeline : Cause::exposed_data;
-}
-
-/// Between all ranks that hold the same parameters.
-bool among_holders(Channel channel) {
-  return channel >= Channel::data && channel <= Channel::expert_across;
-}
-
-/// Of a chain's kernels; a launch that blocks comes before it.
+/// The first kernel of the chain that is no launch: one that blocks comes before it.
 const Kernel& first_work(const Chain& chain) {
   return chain.kernels[chain.kernels.front().is_launch() ? 1 : 0];
 }
@@ -107,27 +92,24 @@ std::uint32_t RankRows::span_name(std::uint32_t index) {
 std::uint16_t RankRows::row_of(Channel channel) {
   std::uint16_t& row = rows_[static_cast<std::size_t>(channel)];
   if (row == kNoRow)
-    row = writer_.add_row(name_of(channel), RowKind::communication,
-                          group_name_of(counted_as(channel)));
+    row = writer_.add_row(name_of(channel), RowKind::communication, counted_along(channel));
   return row;
 }
 
-/// Without a pipeline all ranks of a replica are tensor ranks, and nothing waits for a stage.
-Channel RankRows::counted_as(Channel channel) const {
-  const bool one_stage = shop_.scenario.parallelism.pipeline.stages == 1;
-  return channel == Channel::model && one_stage ? Channel::tensor : channel;
+Axis RankRows::counted_along(Channel channel) const {
+  return axis_of(channel, shop_.scenario.parallelism.pipeline.stages);
 }
 
 TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
                                 const std::vector<TaskIndex>& after) {
-  return communicate(
-      channel, operation, after,
-      between_stages(counted_as(channel)) ? Cause::pipeline_bubble : Cause::sync_wait);
+  const bool between_stages = counted_along(channel) == Axis::pipeline;
+  return communicate(channel, operation, after,
+                     between_stages ? Cause::pipeline_bubble : Cause::sync_wait);
 }
 
 TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
                                 const std::vector<TaskIndex>& after, Cause wait_cause) {
-  return communicate(channel, operation, after, wait_cause, exposed(counted_as(channel)));
+  return communicate(channel, operation, after, wait_cause, exposed(counted_along(channel)));
 }
 
 TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
@@ -140,14 +122,14 @@ TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
   task.work = operation;
   task.name = shop_.plan.operations[operation].name;
   // Other holders of the parameters may need or reduce them with other micro-batches.
-  task.micro_batch = has_copies_ && among_holders(channel) ? -1 : micro_batch_;
+  task.micro_batch = has_copies_ && is_among_holders(channel) ? -1 : micro_batch_;
   task.cause = cause;
   task.wait_cause = wait_cause;
   const double call = host_published::collective.seconds() * published_scale(shop_.scenario);
   const TaskIndex launched =
       writer_.launch(task, after, launch_time(shop_.scenario).seconds() + call);
   // Two stages that each waited for what they send would wait for one another.
-  if (shop_.scenario.host.blocking() && !between_stages(channel))
+  if (shop_.scenario.host.blocking() && axis_of(channel) != Axis::pipeline)
     wait_on_host("blocking launch", {launched});
   return launched;
 }
@@ -163,7 +145,7 @@ std::vector<TaskIndex> RankRows::wait_for_cycle(std::vector<TaskIndex> after) {
   turn.row = cycle_;
   turn.name = shop_.name("wait for the cycle");
   turn.micro_batch = has_copies_ ? -1 : micro_batch_;
-  turn.cause = turn.wait_cause = Cause::exposed_data;
+  turn.cause = turn.wait_cause = exposed(Axis::data);
   turn.amount = cycle->seconds() / 2;
   return {writer_.add(turn, after)};
 }

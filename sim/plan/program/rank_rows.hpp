@@ -78,7 +78,7 @@ class RankRows {
   /// The host stops before it launches that many kernels, while too many are in the queue.
   void wait_for_queue(int kernels);
   std::uint16_t row_of(Channel channel);
-  Channel counted_as(Channel channel) const;
+  Axis counted_along(Channel channel) const;
   std::uint32_t span_name(std::uint32_t chain);
 
   Workshop& shop_;

@@ -83,10 +83,10 @@ std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& grap
 }
 
 std::array<ParameterGroup, 2> parameter_groups(const StageShape& shape) {
-  return {ParameterGroup{Channel::data, Channel::data_gather, Channel::data_across, shape.data,
-                         shape.data_across, false},
+  return {ParameterGroup{Channel::data, Channel::data_gather, Channel::data_across,
+                         shape.of(Channel::data), shape.of(Channel::data_across), false},
           ParameterGroup{Channel::expert_data, Channel::expert_gather, Channel::expert_across,
-                         shape.expert_data, shape.expert_across, true}};
+                         shape.of(Channel::expert_data), shape.of(Channel::expert_across), true}};
 }
 
 std::uint32_t add_collective(Workshop& shop, CollectiveOp op, Bytes bytes,
@@ -221,7 +221,7 @@ StageShape shape_of_passes(StageShape shape) {
   shape.stage = 0;
   shape.loads = false;
   shape.writes = {};
-  shape.model = shape.embedding = {};
+  shape.of(Channel::model) = shape.of(Channel::embedding) = {};
   shape.between_nodes = {};
   shape.collects_early = 0;
   return shape;

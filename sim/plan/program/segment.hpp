@@ -30,7 +30,7 @@ struct ChainPiece {
 };
 /// Starts when the compute row has reached this point; waits refer to it by its slot.
 struct StartPiece {
-  Channel channel = Channel::tensor;
+  Channel channel{};
   std::uint32_t operation = 0;
   int slot = 0;
   bool beside_block = false;  ///< needs only what came before the gathered block that runs
@@ -70,11 +70,12 @@ struct StageShape {
   int stage = 0;
   bool loads = false;            ///< reads input itself
   std::array<bool, 2> writes{};  ///< checkpoints of its dense parameters, of its experts
-  GroupShape tensor, context, expert, tables, amax, data, data_across, expert_data, expert_across,
-      model, embedding;
-  std::array<bool, kTransferChannels> between_nodes{};  ///< of the transfer channels
+  std::array<GroupShape, kCollectiveChannels> groups{};  ///< by channel; of one rank: it has none
+  std::array<bool, kTransferChannels> between_nodes{};   ///< of the transfer channels
   Slowness slow{};
   int collects_early = 0;  ///< steps before others that its Python collects garbage
+  const GroupShape& of(Channel channel) const { return groups[static_cast<std::size_t>(channel)]; }
+  GroupShape& of(Channel channel) { return groups[static_cast<std::size_t>(channel)]; }
   auto operator<=>(const StageShape&) const = default;
 };
 

@@ -229,7 +229,7 @@ void run_loop_backward(PassWriter& writer, const Workshop& shop, const StageShap
 
 bool shards_parameters(const Workshop& shop, const StageShape& shape) {
   return strategy_of(shop.scenario.parallelism.data.sharding).shards_parameters &&
-         shape.data.ranks > 1;
+         shape.of(Channel::data).ranks > 1;
 }
 
 double gathered_elements(const Scenario& scenario, const Op& op) {

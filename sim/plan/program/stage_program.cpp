@@ -55,6 +55,12 @@ void check_size(const Scenario& scenario, double passes, std::size_t pieces) {
       passes, steps, pieces, tasks, kMostTasks));
 }
 
+/// Bytes of a micro-batch on the GPU.
+Bytes batch_bytes(const Scenario& scenario) {
+  if (!scenario.data) return Bytes{};
+  return scenario.data->device_bytes * static_cast<double>(scenario.training.micro_batch);
+}
+
 class StageWriter {
  public:
   StageWriter(Workshop& shop, const StageShape& shape)
@@ -76,7 +82,8 @@ class StageWriter {
         end_(rows_, offload_),
         statistics_(rows_),
         host_(rows_, placement_, actions_),
-        checkpoint_(rows_) {
+        checkpoint_(rows_),
+        broadcast_(rows_, batch_bytes(shop.scenario), "broadcast of the batch") {
     compile();
   }
 
@@ -139,7 +146,7 @@ class StageWriter {
   Reduction reduction(int chunk) const {
     const DataParallel& data = scenario_.parallelism.data;
     const bool within_pass = data.overlap || strategy_.shards_parameters;
-    if (!within_pass || (shape_.data.ranks == 1 && !copies_gradients(scenario_)))
+    if (!within_pass || (shape_.of(Channel::data).ranks == 1 && !copies_gradients(scenario_)))
       return Reduction::none;
     // By part, which those who reduce together all hold, be it as another chunk of another stage.
     const bool later = placement_.part({shape_.stage, chunk}) > 0;
@@ -379,9 +386,7 @@ class StageWriter {
   void fetch_batch() {
     TaskIndex batch = input_ ? input_->fetch(rows_.micro_batch()) : kNoTask;
     if (input_ && input_->gpu_time() > Seconds{0}) batch = decode_on_gpu(batch);
-    if (shape_.tensor.ranks > 1) {
-      batch = rows_.communicate(Channel::tensor, broadcast_operation(), {batch}, Cause::batch_wait);
-    }
+    if (tensor_ranks(shape_).ranks > 1) batch = broadcast_.after(batch, Cause::batch_wait);
     rows_.wait_for(batch);
   }
 
@@ -392,16 +397,6 @@ class StageWriter {
                           .memory_bound = false,
                           .cause = Cause::batch_wait}});
     return rows_.computed();
-  }
-
-  /// A ring broadcast carries what a gather of the same bytes does.
-  std::uint32_t broadcast_operation() {
-    if (broadcast_) return *broadcast_;
-    const Bytes bytes =
-        scenario_.data->device_bytes * static_cast<double>(scenario_.training.micro_batch);
-    broadcast_ = add_collective(shop_, CollectiveOp::all_gather, bytes, shape_.tensor);
-    shop_.plan.operations[*broadcast_].name = shop_.name("broadcast of the batch");
-    return *broadcast_;
   }
 
   Workshop& shop_;
@@ -428,7 +423,7 @@ class StageWriter {
   std::vector<ChunkPasses> chunks_;
   std::optional<InputRows> input_;
   std::vector<TaskIndex> slots_;
-  std::optional<std::uint32_t> broadcast_;
+  TensorRanksGather broadcast_;  ///< of the batch: a ring carries what a gather of it does
   /// What the gathered block that runs had to wait for, and the one before it.
   std::array<std::vector<TaskIndex>, 2> before_block_;
   bool first_step_ = false;

@@ -34,7 +34,8 @@ GradientReduction::GradientReduction(RankRows& rows, const StageParameters& para
 
 bool reduces_alone(const Scenario& scenario, const StageShape& shape) {
   const DataParallel& data = scenario.parallelism.data;
-  return shape.data.ranks > 1 && !data.overlap && !strategy_of(data.sharding).shards_parameters;
+  return shape.of(Channel::data).ranks > 1 && !data.overlap &&
+         !strategy_of(data.sharding).shards_parameters;
 }
 
 void wait_for_reductions(RankRows& rows) {
@@ -115,7 +116,7 @@ void StepEnd::write() {
   if (reduces) reduction_.start();
   wait_for_reductions(rows_);
   if (reduces) reduction_.unpack();
-  if (shape_.embedding.ranks > 1) reduce_embedding();
+  if (shape_.of(Channel::embedding).ranks > 1) reduce_embedding();
   const double elements = parameters_.kept(strategy_.shards_optimizer);
   rows_.write_kernels(norm_kernels(rows_.shop(), elements));
   if (scenario_.training.gradient_clipping) agree_on_norm();
@@ -130,7 +131,8 @@ void StepEnd::write() {
     rows_.write_kernels(std::move(update));
   }
   const bool beside_forward = gathers_beside_forward(scenario_, shape_);
-  if (shape_.data.ranks > 1 && strategy_.shards_optimizer && !beside_forward) gather_parameters();
+  if (shape_.of(Channel::data).ranks > 1 && strategy_.shards_optimizer && !beside_forward)
+    gather_parameters();
   rows_.write_kernels(quantise_kernels(rows_.shop(), elements_to_quantise(beside_forward)));
 }
 
@@ -151,8 +153,8 @@ double StepEnd::elements_to_quantise(bool beside_forward) const {
 void StepEnd::reduce_embedding() {
   if (!embedding_) {
     const Bytes gradients{rows_.shop().graph.tied_elements * gradient_bytes(scenario_)};
-    embedding_ =
-        add_collective(rows_.shop(), CollectiveOp::all_reduce, gradients, shape_.embedding);
+    embedding_ = add_collective(rows_.shop(), CollectiveOp::all_reduce, gradients,
+                                shape_.of(Channel::embedding));
   }
   rows_.wait_for(rows_.communicate(Channel::embedding, *embedding_, rows_.reached()));
 }
@@ -189,16 +191,14 @@ void StepEnd::gather_parameters() {
 
 /// All ranks that hold a part of the model sum their squared norms, which also joins all stages.
 void StepEnd::agree_on_norm() {
-  if (strategy_.shards_optimizer && shape_.data.ranks > 1) {
-    sum_norm(Channel::data, shape_.data, data_norm_);
-  } else if (shape_.expert.ranks > 1) {
-    sum_norm(Channel::expert, shape_.expert, data_norm_);
-  }
-  if (shape_.model.ranks > 1) sum_norm(Channel::model, shape_.model, model_norm_);
+  const bool in_shards = strategy_.shards_optimizer && shape_.of(Channel::data).ranks > 1;
+  sum_norm(in_shards ? Channel::data : channel_along(Axis::expert), data_norm_);
+  sum_norm(Channel::model, model_norm_);
 }
 
-void StepEnd::sum_norm(Channel channel, const GroupShape& group,
-                       std::optional<std::uint32_t>& operation) {
+void StepEnd::sum_norm(Channel channel, std::optional<std::uint32_t>& operation) {
+  const GroupShape& group = shape_.of(channel);
+  if (group.ranks == 1) return;
   if (!operation)
     operation = add_collective(rows_.shop(), CollectiveOp::all_reduce, kNormBytes, group);
   rows_.wait_for(rows_.communicate(channel, *operation, {rows_.computed()}));

@@ -53,7 +53,7 @@ class StepEnd {
   void reduce_embedding();
   void gather_parameters();
   void agree_on_norm();
-  void sum_norm(Channel channel, const GroupShape& group, std::optional<std::uint32_t>& operation);
+  void sum_norm(Channel channel, std::optional<std::uint32_t>& operation);
 
   RankRows& rows_;
   Offload& offload_;

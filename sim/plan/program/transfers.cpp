@@ -10,7 +10,8 @@ Transfers::Transfers(RankRows& rows, const Placement& placement)
       placement_(placement),
       scenario_(rows.shop().scenario),
       pipeline_(scenario_.parallelism.pipeline),
-      shape_(rows.shape()) {}
+      shape_(rows.shape()),
+      gather_(rows, rows.shop().graph.boundary) {}
 
 Bytes Transfers::message() const {
   const Parallelism& split = scenario_.parallelism;
@@ -78,10 +79,7 @@ TaskIndex Transfers::gathered(TaskIndex received, int micro_batch) {
   const bool is_whole = split.tensor == 1 || split.sequence || !pipeline_.scatter_gather;
   if (received == RankRows::kNoTask || is_whole) return received;
   rows_.set_micro_batch(micro_batch);
-  Workshop& shop = rows_.shop();
-  if (!gather_)
-    gather_ = add_collective(shop, CollectiveOp::all_gather, shop.graph.boundary, shape_.tensor);
-  return rows_.communicate(Channel::tensor, *gather_, {received});
+  return gather_.after(received, Cause::sync_wait);
 }
 
 }  // namespace stepsim
