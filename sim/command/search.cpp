@@ -203,7 +203,7 @@ class SearchCommand {
       : options_(options),
         notes_(notes),
         base_(search_base(options.scenario)),
-        runs_(options, base_),
+        runs_(options, base_, cache_),
         sizes_(sizes_of(options, base_.scenario.cluster)),
         steps_(steps_of(options, base_.scenario)),
         deadline_(deadline_of(options, steps_)),
@@ -372,6 +372,7 @@ class SearchCommand {
   const SearchOptions& options_;
   std::ostream& notes_;
   SearchBase base_;
+  PlanCache cache_;
   SearchRuns runs_;
   std::vector<int> sizes_;
   std::optional<std::int64_t> steps_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/command/command.hpp"
+#include "sim/plan/plan_cache.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/report/search/search_report.hpp"
 #include "sim/search/best_first.hpp"
@@ -22,7 +23,7 @@ class SearchRuns {
  public:
   using Until = std::optional<std::chrono::steady_clock::time_point>;
 
-  SearchRuns(const SearchOptions& options, const SearchBase& base);
+  SearchRuns(const SearchOptions& options, const SearchBase& base, PlanCache& cache);
 
   /// Each as `stepsim run --set ...` would; nothing for those that an interrupt or the end of the
   /// time came before.
@@ -47,6 +48,7 @@ class SearchRuns {
 
   const SearchOptions& options_;
   const SearchBase& base_;
+  PlanCache& cache_;  ///< a strategy mostly has the groups of the one before
   int jobs_ = 1;
   ForkLimits limits_;
 };

@@ -125,7 +125,7 @@ void check_groups(const Scenario& scenario, const OpGraph& graph) {
 }
 
 Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions& options) {
-  Plan plan(scenario.cluster);
+  Plan plan(scenario.cluster, options.cache);
   plan.warmup = scenario.run.warmup;
   plan.steps = scenario.run.warmup + scenario.run.steps;
   const auto kinds = add_groups(plan, scenario, graph);

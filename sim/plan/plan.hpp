@@ -189,7 +189,8 @@ struct SampleDraws {
 };
 
 struct Plan {
-  explicit Plan(const Cluster& cluster) : network(cluster) {}
+  explicit Plan(const Cluster& cluster, PlanCache* kept = nullptr)
+      : network(cluster), cache(kept) {}
   Network network;
   std::vector<std::string> names;
   std::vector<Chain> chains;
@@ -208,6 +209,7 @@ struct Plan {
   std::array<std::optional<BytesPerSecond>, kLanes> lane_rates;  ///< of one reader at most
   int steps = 0;                                                 ///< warm-up included
   int warmup = 0;
+  PlanCache* cache = nullptr;  ///< what its caller keeps from plan to plan (plan_cache.hpp)
 
   const Program& program(int rank) const {
     return programs[static_cast<std::size_t>(program_of[static_cast<std::size_t>(rank)])];

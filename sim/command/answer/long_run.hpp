@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/ops/op_graph.hpp"
+#include "sim/plan/fault/affected.hpp"
 #include "sim/report/measure/metrics.hpp"
 
 namespace stepsim {
@@ -13,16 +14,16 @@ namespace stepsim {
 /// Simulates a checkpoint after the first measured step, and the same steps without it: the
 /// difference is what it costs. Jitter is left out of both. Absent where no checkpoint is written.
 std::optional<CheckpointCost> checkpoint_cost(const Scenario& scenario, const OpGraph& graph,
-                                              int replica);
+                                              const PlanOptions& options);
 
 /// Measured steps without a checkpoint among them: those of the timeline, or of another simulation
 /// where checkpoints were due in it.
 std::vector<Seconds> steps_to_draw(const Scenario& scenario, const OpGraph& graph,
-                                   const Timeline& timeline, int replica, bool fold);
+                                   const Timeline& timeline, const PlanOptions& options, bool fold);
 
-/// The run that run.horizon asks for. `timeline`: of that replica. REQUIRES: run.horizon; the
-/// metrics have their checkpoint and replicas.
+/// The run that run.horizon asks for. `timeline`: of the options' replica. REQUIRES: run.horizon;
+/// the metrics have their checkpoint and replicas.
 LongRun far(const Metrics& metrics, const Scenario& scenario, const OpGraph& graph,
-            const Timeline& timeline, int replica, bool fold);
+            const Timeline& timeline, const PlanOptions& options, bool fold);
 
 }  // namespace stepsim

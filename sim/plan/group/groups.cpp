@@ -8,18 +8,11 @@
 #include <set>
 
 #include "sim/plan/group/members.hpp"
+#include "sim/plan/plan_cache.hpp"
 #include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 namespace {
-
-/// All that groups depend on, besides the routes of the cluster.
-struct GroupInputs {
-  Scenario split;  ///< of its keys, those that say who has which part of the model
-  Placement placement;
-  bool holds_embedding_twice;
-  bool operator==(const GroupInputs&) const = default;
-};
 
 GroupInputs inputs_of(const Scenario& scenario, const OpGraph& graph) {
   Scenario split;
@@ -244,24 +237,18 @@ std::vector<int> kinds_of(const Groups& groups) {
 }  // namespace
 
 Shared<std::vector<int>> add_groups(Plan& plan, const Scenario& scenario, const OpGraph& graph) {
-  // Points of a sweep that differ in other keys have the groups of the one before, and copies of
-  // the process find them there: a tenth of the instructions of a point on 16,384 GPUs.
-  struct Known {
-    GroupInputs inputs;
-    Shared<std::vector<Group>> all;
-    Shared<Plan::GroupOf> of_rank;
-    Shared<std::vector<int>> kinds;
-  };
-  static std::optional<Known> last;
+  std::optional<KnownGroups> own;
+  std::optional<KnownGroups>& known = plan.cache != nullptr ? plan.cache->groups : own;
   GroupInputs inputs = inputs_of(scenario, graph);
-  if (!last || last->inputs != inputs) {
+  if (!known || known->inputs != inputs) {
     Groups made = GroupMaker(plan.network, inputs).take();
     std::vector<int> kinds = kinds_of(made);
-    last = Known{std::move(inputs), std::move(made.all), std::move(made.of_rank), std::move(kinds)};
+    known = KnownGroups{std::move(inputs), std::move(made.all), std::move(made.of_rank),
+                        std::move(kinds)};
   }
-  plan.groups = last->all;
-  plan.group_of = last->of_rank;
-  return last->kinds;
+  plan.groups = known->all;
+  plan.group_of = known->of_rank;
+  return known->kinds;
 }
 
 }  // namespace stepsim
