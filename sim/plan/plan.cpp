@@ -16,9 +16,11 @@
 #include "sim/plan/input/checkpoint.hpp"
 #include "sim/plan/input/checkpoint_lanes.hpp"
 #include "sim/plan/input/input_lanes.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/program/plan_draft.hpp"
 #include "sim/plan/program/stage_program.hpp"
+#include "sim/plan/program/stage_shape.hpp"
 #include "sim/plan/program/task_limit.hpp"
+#include "sim/plan/schedule.hpp"
 #include "sim/scenario/rank_order.hpp"
 
 namespace stepsim {
@@ -83,20 +85,21 @@ void check_size(const Scenario& scenario, const std::vector<Program>& programs) 
       count, tasks / there, tasks / there * count, kMostTasks));
 }
 
-int program_of(Workshop& shop, std::map<StageShape, int>& programs, const StageShape& shape) {
-  const auto [entry, is_new] = programs.emplace(shape, static_cast<int>(shop.plan.programs.size()));
+int program_of(PlanDraft& draft, std::map<StageShape, int>& programs, const StageShape& shape) {
+  const auto [entry, is_new] =
+      programs.emplace(shape, static_cast<int>(draft.plan.programs.size()));
   if (is_new) {
-    shop.plan.programs.push_back(stage_program(shop, entry->first));
-    check_size(shop.scenario, shop.plan.programs);
+    draft.plan.programs.push_back(stage_program(draft, entry->first));
+    check_size(draft.scenario, draft.plan.programs);
   }
   return entry->second;
 }
 
-/// Those of the ranks after the ones that have a program, up to `end`, which run the shop's graph.
-void add_programs(Workshop& shop, const Shared<std::vector<int>>& kinds,
+/// Those of the ranks after the ones that have a program, up to `end`, which run the draft's graph.
+void add_programs(PlanDraft& draft, const Shared<std::vector<int>>& kinds,
                   const std::vector<Slowness>& slowness, int end) {
-  const Scenario& scenario = shop.scenario;
-  Plan& plan = shop.plan;
+  const Scenario& scenario = draft.scenario;
+  Plan& plan = draft.plan;
   const Placement placement = placement_of(scenario);
   const RankOrdering order(scenario);
   std::map<StageShape, int> programs;
@@ -110,7 +113,7 @@ void add_programs(Workshop& shop, const Shared<std::vector<int>>& kinds,
     if (last == known.end() || last->first != key) {  // neighbours mostly are alike
       bool is_new = false;
       std::tie(last, is_new) = known.emplace(key, 0);
-      if (is_new) last->second = program_of(shop, programs, shape_of(plan, key, rank));
+      if (is_new) last->second = program_of(draft, programs, shape_of(plan, key, rank));
     }
     plan.program_of.push_back(last->second);
   }
@@ -134,11 +137,11 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   const std::vector<Slowness> slowness = slowness_of_ranks(scenario, options);
   if (!graph.first_chain.empty()) {
     const OpGraph first = graph_of_first(graph);
-    Workshop shop{scenario, first, plan, Names(plan.names), saves};
-    add_programs(shop, kinds, slowness, 1);
+    PlanDraft draft{.scenario = scenario, .graph = first, .plan = plan, .saves = saves};
+    add_programs(draft, kinds, slowness, 1);
   }
-  Workshop shop{scenario, graph, plan, Names(plan.names), saves};
-  add_programs(shop, kinds, slowness, scenario.cluster.gpus());
+  PlanDraft draft{.scenario = scenario, .graph = graph, .plan = plan, .saves = saves};
+  add_programs(draft, kinds, slowness, scenario.cluster.gpus());
   InputLinks links;
   if (scenario.data) links = add_input(plan, scenario, options);
   if (std::find(saves.begin(), saves.end(), true) != saves.end())

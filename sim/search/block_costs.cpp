@@ -6,8 +6,10 @@
 #include "sim/ops/working_set.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/memory/memory.hpp"
-#include "sim/plan/program/pass_writer.hpp"
+#include "sim/plan/pass/completed_gradients.hpp"
+#include "sim/plan/pass/pass_writer.hpp"
 #include "sim/plan/program/tensor_ranks.hpp"
+#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 namespace {
@@ -69,7 +71,7 @@ class BlockCoster {
         stated_(stated),
         shape_(shape),
         alone_(shape),
-        shop_{scenario, graph, scratch, Names(scratch.names)} {
+        draft_{scenario, graph, scratch} {
     scratch.operations.clear();
     // Passes as without sharding; what is gathered for them is counted apart.
     alone_.of(Channel::data) = alone_.of(Channel::expert_data) = {};
@@ -142,10 +144,10 @@ class BlockCoster {
 
   template <class Write>
   RowTime timed_pass(Write write) {
-    shop_.plan.chains.clear();  // operations stay: the workshop knows them by their numbers
-    PassWriter writer(shop_, alone_);
+    draft_.plan.chains.clear();  // operations stay: the workshop knows them by their numbers
+    PassWriter writer(draft_, alone_);
     write(writer);
-    RowClock clock(shop_.plan, shop_.pairs);
+    RowClock clock(draft_.plan, draft_.pairs);
     const RowTime time = clock.run(writer.finish());
     waited_ = clock.waited();
     return time;
@@ -155,7 +157,7 @@ class BlockCoster {
   const Recomputation& stated_;
   const StageShape& shape_;
   StageShape alone_;
-  Workshop shop_;
+  PlanDraft draft_;
   double waited_ = 0;  ///< at the end of the last pass that was timed
 };
 

@@ -9,7 +9,7 @@
 //   asked for one ahead        the first gather alone is exposed
 #include <fmt/format.h>
 
-#include "sim/plan/program/parameter_gathers.hpp"
+#include "sim/plan/pass/parameter_gathers.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;

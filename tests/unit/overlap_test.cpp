@@ -1,5 +1,5 @@
 // Turns of two passes, and where the experts of a token are.
-#include "sim/plan/program/overlap.hpp"
+#include "sim/plan/pass/overlap.hpp"
 
 #include <cmath>
 #include <cstdint>

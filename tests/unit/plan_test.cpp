@@ -9,7 +9,7 @@
 #include "sim/core/error.hpp"
 #include "sim/plan/group/groups.hpp"
 #include "sim/plan/program/program_writer.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/what_if.hpp"
 #include "sim/scenario/rank_order.hpp"
 #include "tests/closed_form/harness.hpp"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/plan/memory/checkpoint_bytes.hpp"
+#include "sim/plan/pass/parameter_group.hpp"
 #include "sim/plan/program/rank_rows.hpp"
 
 namespace stepsim {

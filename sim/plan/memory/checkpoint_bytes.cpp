@@ -4,6 +4,7 @@
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/schedule.hpp"
+#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 namespace {

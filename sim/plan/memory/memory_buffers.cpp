@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/plan/pass/completed_gradients.hpp"
 #include "sim/plan/program/optimizer.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/sharding.hpp"
 

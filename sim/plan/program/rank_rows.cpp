@@ -4,7 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/plan/program/host_pace.hpp"
+#include "sim/plan/group/members.hpp"
+#include "sim/plan/pass/chains.hpp"
+#include "sim/plan/pass/host_pace.hpp"
+#include "sim/plan/program/launch_time.hpp"
+#include "sim/plan/program/plan_draft.hpp"
+#include "sim/plan/program/stage_shape.hpp"
 #include "sim/plan/schedule.hpp"
 
 namespace stepsim {
@@ -19,11 +24,11 @@ const Kernel& first_work(const Chain& chain) {
 
 }  // namespace
 
-RankRows::RankRows(Workshop& shop, const StageShape& shape)
-    : shop_(shop),
+RankRows::RankRows(PlanDraft& draft, const StageShape& shape)
+    : draft_(draft),
       shape_(shape),
-      writer_(shape.stage, shop.scenario.host.launch * cpu_slowdown(shop.scenario)),
-      has_copies_(schedule_of(shop.scenario).needs.copies > 1) {
+      writer_(shape.stage, draft.scenario.host.launch * cpu_slowdown(draft.scenario)),
+      has_copies_(schedule_of(draft.scenario).needs.copies > 1) {
   host_ = writer_.add_row("host", RowKind::host);
   compute_ = writer_.add_row("compute", RowKind::compute);
   rows_.fill(kNoRow);
@@ -34,7 +39,7 @@ RankRows::RankRows(Workshop& shop, const StageShape& shape)
 constexpr int kQueueSlack = 8;
 
 void RankRows::wait_for_queue(int kernels) {
-  const Host& host = shop_.scenario.host;
+  const Host& host = draft_.scenario.host;
   if (!host.queue_depth || host.graph()) return;
   if (queued_ + kernels > *host.queue_depth && !queue_.empty()) {
     const int most = *host.queue_depth - *host.queue_depth / kQueueSlack;
@@ -52,7 +57,7 @@ void RankRows::wait_for_queue(int kernels) {
 }
 
 void RankRows::write_chain(std::uint32_t index) {
-  const Chain& chain = shop_.plan.chains[index];
+  const Chain& chain = draft_.plan.chains[index];
   const auto kernels = static_cast<int>(chain.kernels.size());
   wait_for_queue(kernels);
   Task task;
@@ -64,27 +69,27 @@ void RankRows::write_chain(std::uint32_t index) {
   task.cause = first_work(chain).cause;
   const TaskIndex launched = writer_.launch(task, waits_, 0, chain.launch);
   waits_.clear();
-  if (shop_.scenario.host.blocking()) wait_on_host("blocking launch", {launched});
-  if (!shop_.scenario.host.queue_depth) return;
+  if (draft_.scenario.host.blocking()) wait_on_host("blocking launch", {launched});
+  if (!draft_.scenario.host.queue_depth) return;
   queue_.emplace_back(launched, kernels);
   queued_ += kernels;
 }
 
 void RankRows::write_kernels(std::vector<Kernel> kernels) {
   if (kernels.empty()) return;
-  write_chain(add_launched_chain(shop_, std::move(kernels), shape_.slow.factor));
+  write_chain(add_launched_chain(draft_, std::move(kernels), shape_.slow.factor));
 }
 
 /// "qkv .. projection": a chain is called by its ends.
 std::uint32_t RankRows::span_name(std::uint32_t index) {
   constexpr std::uint32_t kNone = 0xffffffff;
-  std::vector<std::uint32_t>& known = shop_.span_names;
-  known.resize(shop_.plan.chains.size(), kNone);
+  std::vector<std::uint32_t>& known = draft_.span_names;
+  known.resize(draft_.plan.chains.size(), kNone);
   if (known[index] == kNone) {
-    const Chain& chain = shop_.plan.chains[index];
-    const std::string first = shop_.plan.names[first_work(chain).name];
-    const std::string last = shop_.plan.names[chain.kernels.back().name];
-    known[index] = shop_.name(first == last ? first : first + " .. " + last);
+    const Chain& chain = draft_.plan.chains[index];
+    const std::string first = draft_.plan.names[first_work(chain).name];
+    const std::string last = draft_.plan.names[chain.kernels.back().name];
+    known[index] = draft_.name(first == last ? first : first + " .. " + last);
   }
   return known[index];
 }
@@ -97,7 +102,7 @@ std::uint16_t RankRows::row_of(Channel channel) {
 }
 
 Axis RankRows::counted_along(Channel channel) const {
-  return axis_of(channel, shop_.scenario.parallelism.pipeline.stages);
+  return axis_of(channel, draft_.scenario.parallelism.pipeline.stages);
 }
 
 TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
@@ -120,16 +125,16 @@ TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
   task.channel = channel;
   task.row = row_of(channel);
   task.work = operation;
-  task.name = shop_.plan.operations[operation].name;
+  task.name = draft_.plan.operations[operation].name;
   // Other holders of the parameters may need or reduce them with other micro-batches.
   task.micro_batch = has_copies_ && is_among_holders(channel) ? -1 : micro_batch_;
   task.cause = cause;
   task.wait_cause = wait_cause;
-  const double call = host_published::collective.seconds() * published_scale(shop_.scenario);
+  const double call = host_published::collective.seconds() * published_scale(draft_.scenario);
   const TaskIndex launched =
-      writer_.launch(task, after, launch_time(shop_.scenario).seconds() + call);
+      writer_.launch(task, after, launch_time(draft_.scenario).seconds() + call);
   // Two stages that each waited for what they send would wait for one another.
-  if (shop_.scenario.host.blocking() && axis_of(channel) != Axis::pipeline)
+  if (draft_.scenario.host.blocking() && axis_of(channel) != Axis::pipeline)
     wait_on_host("blocking launch", {launched});
   return launched;
 }
@@ -137,13 +142,13 @@ TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
 /// A thread of Horovod's looks for gradients that all ranks have, once in a cycle
 /// (horovod/horovod horovod/common/operations.cc, RunLoopOnce): half of one passes on average.
 std::vector<TaskIndex> RankRows::wait_for_cycle(std::vector<TaskIndex> after) {
-  const auto& cycle = shop_.scenario.parallelism.data.cycle;
+  const auto& cycle = draft_.scenario.parallelism.data.cycle;
   if (!cycle) return after;
   if (cycle_ == 0) cycle_ = writer_.add_row("cycle", RowKind::copy);
   Task turn;
   turn.kind = TaskKind::timer;
   turn.row = cycle_;
-  turn.name = shop_.name("wait for the cycle");
+  turn.name = draft_.name("wait for the cycle");
   turn.micro_batch = has_copies_ ? -1 : micro_batch_;
   turn.cause = turn.wait_cause = exposed(Axis::data);
   turn.amount = cycle->seconds() / 2;
@@ -157,7 +162,7 @@ TaskIndex RankRows::wait_on_host(const std::string& name, const std::vector<Task
   }
   Task wait;
   wait.row = host_;
-  wait.name = shop_.name(name);
+  wait.name = draft_.name(name);
   wait.micro_batch = micro_batch_;
   wait.cause = wait.wait_cause = Cause::launch_gap;
   return writer_.wait_on_host(wait, after);
@@ -167,7 +172,7 @@ void RankRows::write_on_host(const std::string& name, Seconds time, Cause cause)
   Task work;
   work.kind = TaskKind::timer;
   work.row = host_;
-  work.name = shop_.name(name);
+  work.name = draft_.name(name);
   work.micro_batch = micro_batch_;
   work.cause = work.wait_cause = cause;
   work.amount = time.seconds();
@@ -187,7 +192,7 @@ TaskIndex RankRows::mark(const char* name, const std::vector<TaskIndex>& after) 
   Task point;
   point.kind = TaskKind::timer;
   point.row = compute_;
-  point.name = shop_.name(name);
+  point.name = draft_.name(name);
   point.micro_batch = micro_batch_;
   return writer_.add(point, after);
 }

@@ -9,16 +9,17 @@
 #include <utility>
 #include <vector>
 
+#include "sim/plan/program/plan_draft.hpp"
 #include "sim/plan/program/program_writer.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/program/stage_shape.hpp"
 
 namespace stepsim {
 
 class RankRows {
  public:
-  RankRows(Workshop& shop, const StageShape& shape);
+  RankRows(PlanDraft& draft, const StageShape& shape);
 
-  Workshop& shop() { return shop_; }
+  PlanDraft& draft() { return draft_; }
   const StageShape& shape() const { return shape_; }
   ProgramWriter& writer() { return writer_; }
   std::uint16_t host() const { return host_; }
@@ -81,7 +82,7 @@ class RankRows {
   Axis counted_along(Channel channel) const;
   std::uint32_t span_name(std::uint32_t chain);
 
-  Workshop& shop_;
+  PlanDraft& draft_;
   const StageShape& shape_;
   ProgramWriter writer_;
   const bool has_copies_;

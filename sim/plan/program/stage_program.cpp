@@ -13,17 +13,25 @@
 #include "sim/plan/input/checkpoint.hpp"
 #include "sim/plan/input/input.hpp"
 #include "sim/plan/memory/memory.hpp"
+#include "sim/plan/pass/operations.hpp"
+#include "sim/plan/pass/overlap.hpp"
+#include "sim/plan/pass/parameter_gathers.hpp"
+#include "sim/plan/pass/piece.hpp"
+#include "sim/plan/pass/segment.hpp"
+#include "sim/plan/pass/segment_key.hpp"
 #include "sim/plan/program/host_thread.hpp"
 #include "sim/plan/program/optimizer.hpp"
-#include "sim/plan/program/overlap.hpp"
-#include "sim/plan/program/parameter_gathers.hpp"
 #include "sim/plan/program/passes.hpp"
+#include "sim/plan/program/plan_draft.hpp"
 #include "sim/plan/program/rank_rows.hpp"
 #include "sim/plan/program/running_statistics.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
+#include "sim/plan/program/stage_shape.hpp"
 #include "sim/plan/program/step_end.hpp"
 #include "sim/plan/program/task_limit.hpp"
 #include "sim/plan/program/transfers.hpp"
 #include "sim/plan/schedule.hpp"
+#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 namespace {
@@ -63,19 +71,19 @@ Bytes batch_bytes(const Scenario& scenario) {
 
 class StageWriter {
  public:
-  StageWriter(Workshop& shop, const StageShape& shape)
-      : shop_(shop),
+  StageWriter(PlanDraft& draft, const StageShape& shape)
+      : draft_(draft),
         shape_(shape),
-        scenario_(shop.scenario),
-        pipeline_(shop.scenario.parallelism.pipeline),
-        strategy_(strategy_of(shop.scenario.parallelism.data.sharding)),
-        schedule_(schedule_of(shop.scenario)),
-        placement_(placement_of(shop.scenario)),
-        actions_(schedule_.order(shape_of(shop.scenario), shape.stage)),
-        reduces_(reductions(actions_, shop.scenario.parallelism)),
-        gathers_(gathers_beside_forward(shop.scenario, shape)),
-        gather_(when_gathered(shop.scenario.parallelism)),
-        rows_(shop, shape),
+        scenario_(draft.scenario),
+        pipeline_(draft.scenario.parallelism.pipeline),
+        strategy_(strategy_of(draft.scenario.parallelism.data.sharding)),
+        schedule_(schedule_of(draft.scenario)),
+        placement_(placement_of(draft.scenario)),
+        actions_(schedule_.order(shape_of(draft.scenario), shape.stage)),
+        reduces_(reductions(actions_, draft.scenario.parallelism)),
+        gathers_(gathers_beside_forward(draft.scenario, shape)),
+        gather_(when_gathered(draft.scenario.parallelism)),
+        rows_(draft, shape),
         writer_(rows_.writer()),
         transfers_(rows_, placement_),
         offload_(rows_),
@@ -83,13 +91,13 @@ class StageWriter {
         statistics_(rows_),
         host_(rows_, placement_, actions_),
         checkpoint_(rows_),
-        broadcast_(rows_, batch_bytes(shop.scenario), "broadcast of the batch") {
+        broadcast_(rows_, batch_bytes(draft.scenario), "broadcast of the batch") {
     compile();
   }
 
   Program write() {
     check_pieces();
-    if (shape_.loads) input_.emplace(shop_, writer_, rows_.host());
+    if (shape_.loads) input_.emplace(draft_, writer_, rows_.host());
     const int steps = scenario_.run.warmup + scenario_.run.steps;
     for (int step = 0; step < steps; ++step) {
       if (step == 1) writer_.expect(static_cast<std::size_t>(steps));
@@ -101,7 +109,7 @@ class StageWriter {
       write_passes();
       end_.write();
       host_.end_step();
-      if (shop_.saves[static_cast<std::size_t>(step)]) checkpoint_.write();
+      if (draft_.saves[static_cast<std::size_t>(step)]) checkpoint_.write();
     }
     if (input_) input_->leave();
     return writer_.finish();
@@ -112,26 +120,27 @@ class StageWriter {
 
   void compile() {
     for (int chunk = 0; chunk < pipeline_.chunks; ++chunk) chunks_.push_back(compiled(chunk));
-    writer_.program().resident_bytes = resident_bytes(scenario_, shop_.graph, shape_.stage).bytes();
+    writer_.program().resident_bytes =
+        resident_bytes(scenario_, draft_.graph, shape_.stage).bytes();
   }
 
   ChunkPasses compiled(int chunk) {
-    const auto blocks = blocks_of(scenario_, shop_.graph, shape_.stage, chunk);
+    const auto blocks = blocks_of(scenario_, draft_.graph, shape_.stage, chunk);
     ChunkPasses passes{
-        .memory = chunk_memory(scenario_, shop_.graph, shape_.stage, chunk),
-        .reduction = {rows_, chunk_parameters(scenario_, shop_.graph, shape_.stage, chunk)}};
+        .memory = chunk_memory(scenario_, draft_.graph, shape_.stage, chunk),
+        .reduction = {rows_, chunk_parameters(scenario_, draft_.graph, shape_.stage, chunk)}};
     for (const Action& action : actions_) {
       const auto kind = static_cast<std::size_t>(action.pass);
       Segment& segment = passes.segments[kind];
       if (action.chunk != chunk || !segment.empty()) continue;
       const auto compile = [&](Reduction how) {
-        return segment_of(shop_, shape_, blocks, action.pass, how);
+        return segment_of(draft_, shape_, blocks, action.pass, how);
       };
       segment = compile(Reduction::none);
       if (action.pass == PassKind::forward && gathers_) {
-        passes.buckets = parameter_buckets(shop_, shape_, blocks, reduction(chunk));
+        passes.buckets = parameter_buckets(draft_, shape_, blocks, reduction(chunk));
         passes.gathering_segment =
-            segment_of(shop_, shape_, blocks, action.pass, reduction(chunk), gather_);
+            segment_of(draft_, shape_, blocks, action.pass, reduction(chunk), gather_);
       }
       if (!completes_gradients(action.pass)) continue;
       const Reduction how = reduction(chunk);
@@ -170,7 +179,7 @@ class StageWriter {
     ChunkPasses& chunk = chunks_[static_cast<std::size_t>(index)];
     for (const ParameterBucket& bucket : chunk.buckets) {
       const std::uint32_t operation = pass_collective(
-          shop_, CollectiveOp::all_gather, bucket.bytes(scenario_.training), bucket.group.shape);
+          draft_, CollectiveOp::all_gather, bucket.bytes(scenario_.training), bucket.group.shape);
       chunk.asked.push_back(rows_.communicate(bucket.group.gather, operation, rows_.reached()));
     }
   }
@@ -223,7 +232,7 @@ class StageWriter {
       if (pipeline_.overlap_p2p && i + 1 < units.size()) next = post_receives(units[i + 1]);
       for (std::size_t k = 0; k < received.size(); ++k)
         rows_.wait_for(transfers_.gathered(received[k], passes[k].micro_batch));
-      if (shop_.pairs && passes.size() == 2 && passes.back().joined) {
+      if (draft_.pairs && passes.size() == 2 && passes.back().joined) {
         write_pair(passes.front(), passes.back());
       } else {
         for (const Action& action : passes) write_pass(action);
@@ -392,14 +401,14 @@ class StageWriter {
 
   TaskIndex decode_on_gpu(TaskIndex batch) {
     rows_.wait_for(batch);
-    rows_.write_kernels({{.name = shop_.name("decode"),
+    rows_.write_kernels({{.name = draft_.name("decode"),
                           .seconds = input_->gpu_time().seconds(),
                           .memory_bound = false,
                           .cause = Cause::batch_wait}});
     return rows_.computed();
   }
 
-  Workshop& shop_;
+  PlanDraft& draft_;
   const StageShape& shape_;
   const Scenario& scenario_;
   const Pipeline& pipeline_;
@@ -431,11 +440,11 @@ class StageWriter {
 
 }  // namespace
 
-Program stage_program(Workshop& shop, const StageShape& shape) {
+Program stage_program(PlanDraft& draft, const StageShape& shape) {
   // Forward and backward at least; the order of too many would not fit in memory either.
-  const Pipeline& pipeline = shop.scenario.parallelism.pipeline;
-  check_size(shop.scenario, 2.0 * shop.scenario.micro_batches() * pipeline.chunks, 1);
-  return StageWriter(shop, shape).write();
+  const Pipeline& pipeline = draft.scenario.parallelism.pipeline;
+  check_size(draft.scenario, 2.0 * draft.scenario.micro_batches() * pipeline.chunks, 1);
+  return StageWriter(draft, shape).write();
 }
 
 }  // namespace stepsim

@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "sim/plan/memory/memory.hpp"
+#include "sim/plan/pass/parameter_group.hpp"
 #include "sim/plan/program/offload.hpp"
 #include "sim/plan/program/rank_rows.hpp"
+#include "sim/plan/program/stage_shape.hpp"
 #include "sim/plan/sharding.hpp"
 
 namespace stepsim {

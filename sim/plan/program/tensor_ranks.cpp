@@ -1,6 +1,10 @@
 // One all-gather on the tensor ranks' channel.
 #include "sim/plan/program/tensor_ranks.hpp"
 
+#include "sim/plan/pass/operations.hpp"
+#include "sim/plan/program/plan_draft.hpp"
+#include "sim/plan/program/stage_shape.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -12,10 +16,10 @@ const GroupShape& tensor_ranks(const StageShape& shape) { return shape.of(kChann
 
 TaskIndex TensorRanksGather::after(TaskIndex received, Cause wait_cause) {
   if (!operation_) {
-    Workshop& shop = rows_.shop();
+    PlanDraft& draft = rows_.draft();
     operation_ =
-        add_collective(shop, CollectiveOp::all_gather, bytes_, tensor_ranks(rows_.shape()));
-    if (!name_.empty()) shop.plan.operations[*operation_].name = shop.name(name_);
+        add_collective(draft, CollectiveOp::all_gather, bytes_, tensor_ranks(rows_.shape()));
+    if (!name_.empty()) draft.plan.operations[*operation_].name = draft.name(name_);
   }
   return rows_.communicate(kChannel, *operation_, {received}, wait_cause);
 }

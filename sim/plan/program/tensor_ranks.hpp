@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/plan/program/rank_rows.hpp"
+#include "sim/plan/program/stage_shape.hpp"
 
 namespace stepsim {
 

@@ -2,21 +2,22 @@
 #include "sim/plan/program/transfers.hpp"
 
 #include "sim/plan/group/groups.hpp"
+#include "sim/plan/program/plan_draft.hpp"
 
 namespace stepsim {
 
 Transfers::Transfers(RankRows& rows, const Placement& placement)
     : rows_(rows),
       placement_(placement),
-      scenario_(rows.shop().scenario),
+      scenario_(rows.draft().scenario),
       pipeline_(scenario_.parallelism.pipeline),
       shape_(rows.shape()),
-      gather_(rows, rows.shop().graph.boundary) {}
+      gather_(rows, rows.draft().graph.boundary) {}
 
 Bytes Transfers::message() const {
   const Parallelism& split = scenario_.parallelism;
   const bool shared = split.sequence || pipeline_.scatter_gather;
-  return rows_.shop().graph.boundary / (shared ? split.tensor : 1);
+  return rows_.draft().graph.boundary / (shared ? split.tensor : 1);
 }
 
 std::uint32_t Transfers::operation(Channel channel) {
@@ -31,10 +32,10 @@ std::uint32_t Transfers::operation(Channel channel) {
     phase.flows.push_back(
         {Pattern::neighbours, message(), between ? nic_rate(cluster) : node_rate(cluster)});
   }
-  Workshop& shop = rows_.shop();
-  shop.plan.operations.push_back(
-      {.name = shop.name(name_of(channel)), .phases = {phase}, .bytes = message()});
-  operation = static_cast<std::uint32_t>(shop.plan.operations.size() - 1);
+  PlanDraft& draft = rows_.draft();
+  draft.plan.operations.push_back(
+      {.name = draft.name(name_of(channel)), .phases = {phase}, .bytes = message()});
+  operation = static_cast<std::uint32_t>(draft.plan.operations.size() - 1);
   return *operation;
 }
 

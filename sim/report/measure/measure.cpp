@@ -11,7 +11,7 @@
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/version.hpp"
-#include "sim/plan/program/recompute.hpp"
+#include "sim/plan/pass/recompute.hpp"
 #include "sim/text/humanise.hpp"
 #include "sim/timeline/busy.hpp"
 #include "sim/timeline/critical_path.hpp"

@@ -1,8 +1,10 @@
 // Alternating between two segments.
-#include "sim/plan/program/overlap.hpp"
+#include "sim/plan/pass/overlap.hpp"
 
 #include <algorithm>
 #include <variant>
+
+#include "sim/plan/pass/piece.hpp"
 
 namespace stepsim {
 namespace {

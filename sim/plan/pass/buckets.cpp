@@ -1,5 +1,5 @@
 // Where buckets end.
-#include "sim/plan/program/buckets.hpp"
+#include "sim/plan/pass/buckets.hpp"
 
 #include <algorithm>
 

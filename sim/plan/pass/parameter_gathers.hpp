@@ -8,7 +8,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "sim/plan/program/pass_writer.hpp"
+#include "sim/plan/pass/parameter_group.hpp"
+#include "sim/plan/pass/pass_writer.hpp"
+#include "sim/plan/pass/segment_key.hpp"
+#include "sim/plan/program/plan_draft.hpp"
+#include "sim/plan/program/stage_shape.hpp"
 
 namespace stepsim {
 
@@ -31,7 +35,7 @@ struct ParameterBucket {
 
 /// Those of the chunk that others hold shards of: what forward needs first comes first, experts'
 /// after all others. `reduction`: how its gradients are reduced.
-std::vector<ParameterBucket> parameter_buckets(const Workshop& shop, const StageShape& shape,
+std::vector<ParameterBucket> parameter_buckets(const PlanDraft& draft, const StageShape& shape,
                                                const std::vector<std::size_t>& blocks,
                                                Reduction reduction);
 
@@ -39,7 +43,7 @@ std::vector<ParameterBucket> parameter_buckets(const Workshop& shop, const Stage
 class ParameterArrivals {
  public:
   /// Where they were asked for before the pass, bucket i has slot i of the segment.
-  ParameterArrivals(PassWriter& writer, Workshop& shop, std::vector<ParameterBucket> buckets,
+  ParameterArrivals(PassWriter& writer, PlanDraft& draft, std::vector<ParameterBucket> buckets,
                     ParameterGather gather);
 
   /// What comes next is that op.
@@ -50,7 +54,7 @@ class ParameterArrivals {
   void ask(std::size_t bucket);
 
   PassWriter& writer_;
-  Workshop& shop_;
+  PlanDraft& draft_;
   std::vector<ParameterBucket> buckets_;
   ParameterGather gather_;
   std::vector<int> slots_;            ///< of buckets that have been asked for; -1: not yet

@@ -6,19 +6,25 @@
 #include <functional>
 #include <vector>
 
-#include "sim/plan/program/host_pace.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/pass/chains.hpp"
+#include "sim/plan/pass/host_pace.hpp"
+#include "sim/plan/pass/parameter_group.hpp"
+#include "sim/plan/pass/piece.hpp"
+#include "sim/plan/pass/segment_key.hpp"
+#include "sim/plan/program/plan_draft.hpp"
+#include "sim/plan/program/stage_shape.hpp"
+#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 
 /// Writes the pieces of one pass, kernel by kernel.
 class PassWriter {
  public:
-  PassWriter(Workshop& shop, const StageShape& shape)
-      : shop_(shop),
+  PassWriter(PlanDraft& draft, const StageShape& shape)
+      : draft_(draft),
         shape_(shape),
-        gradient_op_(gradient_reduction(shop.scenario.parallelism.data)),
-        host_(shop.scenario),
+        gradient_op_(gradient_reduction(draft.scenario.parallelism.data)),
+        host_(draft.scenario),
         open_{Bucket{parameter_groups(shape)[0]}, Bucket{parameter_groups(shape)[1]}} {}
 
   void run(const Items& items, Cause cause, PassKind pass);
@@ -28,7 +34,7 @@ class PassWriter {
 
   /// A kernel that only moves gradients or parameters.
   void move(const char* name, Bytes bytes, Cause cause = Cause::backward) {
-    kernels_.push_back(timed(shop_, name, MemoryBound{bytes, MemoryRate::optimizer}, cause));
+    kernels_.push_back(timed(draft_, name, MemoryBound{bytes, MemoryRate::optimizer}, cause));
     kernels_.back().host = host_.take();
   }
 
@@ -102,7 +108,7 @@ class PassWriter {
   void add(const StartCollective& collective, Cause);
 
   void turn() {
-    if (!shop_.pairs) return;
+    if (!draft_.pairs) return;
     close_chain();
     segment_.emplace_back(TurnPiece{});
     turned_ = true;
@@ -128,12 +134,12 @@ class PassWriter {
   void check(Bytes gradients);
 
   bool averages(Averaging averaging) const {
-    return shop_.scenario.parallelism.data.averaging == averaging;
+    return draft_.scenario.parallelism.data.averaging == averaging;
   }
 
   void close_chain();
 
-  Workshop& shop_;
+  PlanDraft& draft_;
   const StageShape& shape_;
   CollectiveOp gradient_op_;  ///< what reduces gradients
   HostPaceMeter host_;

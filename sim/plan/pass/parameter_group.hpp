@@ -1,0 +1,22 @@
+// Parameters that the same ranks hold, and the groups that reduce and gather them.
+#pragma once
+
+#include <array>
+
+#include "sim/plan/program/stage_shape.hpp"
+
+namespace stepsim {
+
+/// The parameters of a rank's experts, or all others.
+struct ParameterGroup {
+  Channel reduce, gather, across;
+  GroupShape shape;       ///< ranks that share one copy of what is sharded
+  GroupShape same_shard;  ///< those that hold the same shard of its copies
+  bool expert;
+  bool is_alone() const { return shape.ranks == 1 && same_shard.ranks == 1; }
+};
+
+/// All others, then experts.
+std::array<ParameterGroup, 2> parameter_groups(const StageShape& shape);
+
+}  // namespace stepsim
