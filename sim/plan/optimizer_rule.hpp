@@ -27,7 +27,7 @@ struct OptimizerRule {
   std::string_view name;
   std::string_view description;
   int moments = 0;             ///< tensors of state as large as the parameters
-  double moment_bytes = 0;     ///< of an element of one; 0: as the weights that are updated
+  double moment_bytes = 0;     ///< a parameter's in one moment; 0: as many as its weight
   double scale_bytes = 0;      ///< scales of narrow moments, a parameter
   bool whole_tensors = false;  ///< needs norms of whole tensors, so that no rank may have a part
   std::vector<UpdateSweep> fused;  ///< one kernel does as much as it can
@@ -43,9 +43,9 @@ std::vector<KnownOptimizer> known_optimizers();
 bool keeps_master_weights(const Training& training);
 /// Whether the update itself reads narrow gradients and writes narrow weights.
 bool casts_in_update(const Training& training);
-/// Of a parameter: state and master weights.
+/// Bytes of state and master weights, a parameter.
 double optimizer_bytes(const Training& training);
-/// Moved by one sweep, a parameter.
+/// Bytes that one sweep moves, a parameter.
 double sweep_bytes(const UpdateSweep& sweep, const Training& training);
 /// The kernels of an update, as training.optimizer_kernels says.
 std::vector<UpdateSweep> sweeps_of(const Training& training);

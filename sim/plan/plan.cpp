@@ -28,7 +28,7 @@ namespace {
 
 /// What tells ranks apart, in few words: 16,384 of them are told apart for each point of a sweep.
 struct ProgramKey {
-  int groups = 0;  ///< of the same shapes
+  int groups = 0;  ///< the number of the shapes of its groups
   int stage = 0;
   bool loads = false;
   std::array<bool, 2> writes{};
@@ -71,7 +71,8 @@ StageShape shape_of(const Plan& plan, const ProgramKey& key, int rank) {
   return result;
 }
 
-/// As soon as it shows: each stage has a program at least, of about as many tasks as those before.
+/// Throws UserError as soon as it shows that the plan has too many tasks: each stage has a program
+/// at least, of about as many tasks as those before.
 void check_size(const Scenario& scenario, const std::vector<Program>& programs) {
   double tasks = 0;
   for (const Program& program : programs) tasks += static_cast<double>(program.tasks.size());
@@ -95,7 +96,7 @@ int program_of(PlanDraft& draft, std::map<StageShape, int>& programs, const Stag
   return entry->second;
 }
 
-/// Those of the ranks after the ones that have a program, up to `end`, which run the draft's graph.
+/// Adds programs of the ranks from the first that has none up to `end`; they run the draft's graph.
 void add_programs(PlanDraft& draft, const Shared<std::vector<int>>& kinds,
                   const std::vector<Slowness>& slowness, int end) {
   const Scenario& scenario = draft.scenario;

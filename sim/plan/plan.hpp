@@ -34,8 +34,8 @@ struct Kernel {
   bool memory_bound = false;  ///< slowed by HBM traffic beside it, not by SMs taken
   double contention = 1;      ///< time beside a collective over what the SMs that it leaves explain
   Cause cause = Cause::forward;
-  double host = 0;        ///< the host's time before its launch, besides those of the chain
-  double host_until = 0;  ///< that of the chain's kernels up to this one
+  double host = 0;        ///< the host's time before its launch, besides that of launches
+  double host_until = 0;  ///< the sum of `host` of the chain's kernels up to this one
   std::uint32_t outside = kInRange;  ///< index into Plan::names: the end of the range of the GPU's
                                      ///< constants that it has left
   /// The host's time and not the GPU's: a launch that blocks.
@@ -50,7 +50,7 @@ struct Chain {
   double compute = 0;      ///< GPU time when the host is ahead
   double launched = 0;     ///< time from the first launch to the end when the GPU is idle
   CauseSeconds mix{};      ///< compute by cause
-  std::vector<OutsideSeconds> outside;  ///< of compute, in kernels outside the measured range
+  std::vector<OutsideSeconds> outside;  ///< parts of compute in kernels outside the measured range
   double first_launch() const { return launch_each + kernels.front().host; }
 };
 
@@ -63,7 +63,7 @@ struct Operation {
   Phases phases;
   Bytes bytes;              ///< payload, for the report
   double held_sms = 0;      ///< share of the GPU's SMs that its kernel holds from arrival to end
-  double reserved_sms = 0;  ///< the same, where kernels beside it are launched for the other SMs
+  double reserved_sms = 0;  ///< share of SMs that it holds and kernels beside it leave alone
   double memory_share = 0;  ///< share of the memory bandwidth that it uses while it moves data
   double device_share = 0;  ///< share of all of the device's time that it takes while it moves data
 };
@@ -83,7 +83,7 @@ enum class Lane : std::uint8_t {
   page_cache,
   cores,           ///< CPU time; its bytes are parts of a core's second (input_links.hpp)
   host_to_device,  ///< copies of batches, where they share a PCIe slot with a NIC's traffic
-  device_to_host,  ///< of checkpoints, likewise
+  device_to_host,  ///< copies of checkpoints, where they share it, too
   checkpoint,      ///< writing them
   count_
 };
@@ -144,7 +144,7 @@ struct Program {
 /// A fluid over many links that moves at one rate on all of them: a pipeline advances as fast as
 /// its slowest hop. A link stands as often as it is crossed.
 struct Stream {
-  double share = 1;  ///< of the flow's bytes and rate
+  double share = 1;  ///< its part of the flow's bytes and rate
   std::vector<LinkId> links;
 };
 
@@ -153,7 +153,7 @@ struct Group {
   Channel channel{};       ///< point-to-point groups: the sender's
   std::vector<int> ranks;  ///< point-to-point: sender, receiver
   GroupShape shape;
-  std::array<std::vector<Stream>, kPatterns> streams{};  ///< by pattern; of those in use
+  std::array<std::vector<Stream>, kPatterns> streams{};  ///< by pattern; empty: not in use
 };
 
 /// Durations of the tasks of some ranks, or of the operations of some groups, are multiplied by
@@ -164,7 +164,7 @@ struct Draws {
   DrawPer per = DrawPer::call;
   std::vector<bool> touched;  ///< by rank, or by group
 
-  /// Of a member's call with that number, in that step.
+  /// The factor for a member's call with that number in that step.
   double operator()(std::size_t member, int step, std::uint64_t call) const {
     RandomKey of = key.with(member);
     if (per != DrawPer::run) of = of.with(static_cast<std::uint64_t>(step));
@@ -177,7 +177,7 @@ struct Draws {
 struct SampleDraws {
   Quantile quantile;
   RandomKey key;
-  int samples = 1;  ///< of a batch
+  int samples = 1;  ///< in a batch
 
   double operator()(std::size_t rank, TaskIndex task) const {
     const RandomKey of = key.with(rank).with(task);
@@ -200,13 +200,13 @@ struct Plan {
   using GroupOf = std::vector<std::array<int, kChannels>>;
   Shared<std::vector<Group>> groups;
   Shared<GroupOf> group_of;                 ///< [rank][channel]; -1: none
-  std::vector<LinkWindow> windows;          ///< of links that are slow for a while
+  std::vector<LinkWindow> windows;          ///< when links are slow
   std::optional<Draws> kernel_draws;        ///< by rank
   std::optional<Draws> collective_draws;    ///< by group
-  std::optional<SampleDraws> sample_draws;  ///< of all ranks that load
+  std::optional<SampleDraws> sample_draws;  ///< on each rank that loads
   using Lanes = std::array<std::vector<LinkId>, kLanes>;
   std::vector<Lanes> lanes;  ///< by rank; empty: no rank has any
-  std::array<std::optional<BytesPerSecond>, kLanes> lane_rates;  ///< of one reader at most
+  std::array<std::optional<BytesPerSecond>, kLanes> lane_rates;  ///< the most that one reader gets
   int steps = 0;                                                 ///< warm-up included
   int warmup = 0;
   PlanCache* cache = nullptr;  ///< what its caller keeps from plan to plan (plan_cache.hpp)

@@ -24,7 +24,7 @@ struct ShardingStrategy {
 
 const ShardingStrategy& strategy_of(Sharding kind);
 
-/// As the strategy has it, or whole where the framework's zero1 does so.
+/// How gradients are reduced: as the strategy says, or whole where the framework's zero1 does so.
 CollectiveOp gradient_reduction(const DataParallel& data);
 
 /// Share of a full copy that one of n ranks keeps.

@@ -12,7 +12,7 @@ struct CauseWords {
   const char *name, *title;
 };
 
-/// Those of waiting along an axis stand in kAxisWords.
+/// Causes but for waiting along an axis, which stand in kAxisWords.
 constexpr CauseWords kWords[] = {
     {Cause::forward, "forward", "forward"},
     {Cause::recompute, "recompute", "recompute"},

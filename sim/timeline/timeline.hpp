@@ -52,7 +52,7 @@ const char* title_of(Cause cause);
 
 using CauseSeconds = std::array<double, kCauses>;
 
-/// Of some kernels, the time of those whose size was never measured, all on one side.
+/// Time of kernels whose size was never measured, all on one side of the measured range.
 struct OutsideSeconds {
   std::uint32_t name = 0;  ///< index into Timeline::names: "GEMM k < 256"
   double seconds = 0;
@@ -77,16 +77,16 @@ struct Span {
   std::uint32_t name = 0;          ///< index into Timeline::names
   std::int32_t blocker = kNoSpan;  ///< index into the same rank's spans
   std::int32_t mix = -1;  ///< >= 0: the work is Timeline::mixes[mix], the rest of it launch gaps
-  double pace = 1;        ///< with a mix: its times are that many times as long
+  double pace = 1;        ///< with a mix: how many times as long its times are
   std::int32_t micro_batch = -1;     ///< -1: belongs to the whole step
   std::uint32_t message = 0;         ///< point-to-point: same number at both ends; 0: none
   std::uint32_t operation = 0;       ///< communication: same number at all members; 0: none
-  std::uint32_t outside = kInRange;  ///< of one kernel: index into Timeline::names, as in a mix
+  std::uint32_t outside = kInRange;  ///< one kernel: its side, an index into Timeline::names
   double contention = 0;             ///< compute: time lost to collectives beside it
   double bytes = 0;                  ///< communication and copies: payload of this rank
   std::uint16_t row = 0;             ///< index into RankTimeline::rows
   std::uint16_t step = 0;
-  Cause cause = Cause::forward;  ///< of the time between start and end
+  Cause cause = Cause::forward;  ///< names the time between start and end
   /// cause of the time between arrival and start, when somebody waits for it
   Cause wait_cause = Cause::sync_wait;
   bool sends = false;  ///< point-to-point: this end sends
@@ -111,7 +111,7 @@ struct RankTimeline {
 struct Timeline {
   std::vector<std::string> names;
   std::vector<CauseSeconds> mixes;
-  std::vector<std::vector<OutsideSeconds>> outside;  ///< of each mix
+  std::vector<std::vector<OutsideSeconds>> outside;  ///< by mix
   std::vector<RankTimeline> ranks;
   std::vector<double> step_ends;  ///< when the last rank finished each step, warm-up included
   int warmup = 0;                 ///< steps at the front that are not measured

@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/engine/simulate.hpp"
-#include "sim/plan/like_steps.hpp"
+#include "sim/plan/steps_alike.hpp"
 #include "tests/property/random_scenario.hpp"
 
 using namespace stepsim;

@@ -8,7 +8,7 @@
 #include "sim/core/hash.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/like_steps.hpp"
+#include "sim/plan/steps_alike.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/report/measure/measure.hpp"
 #include "sim/sweep/point_columns.hpp"

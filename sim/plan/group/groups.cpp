@@ -193,7 +193,7 @@ class GroupMaker {
     add_in_order(channels, std::move(ranks), moves);
   }
 
-  /// The same ranks may have several channels, each a group of its own.
+  /// One group for each of the channels, all of the same ranks in this order.
   void add_in_order(const std::vector<Channel>& channels, Ranks ranks, Moves moves) {
     if (ranks.size() < 2) return;
     Group group{.channel = channels.front(), .ranks = std::move(ranks)};

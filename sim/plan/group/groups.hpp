@@ -10,7 +10,7 @@ namespace stepsim {
 
 /// All that groups depend on, besides the routes of the cluster.
 struct GroupInputs {
-  Scenario split;  ///< of its keys, those that say who has which part of the model
+  Scenario split;  ///< only keys that say who has which part of the model
   Placement placement;
   bool holds_embedding_twice = false;
   bool operator==(const GroupInputs&) const = default;

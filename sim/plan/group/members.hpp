@@ -29,7 +29,7 @@ struct Split {
 /// The groups of one channel that the passes of a stage use.
 struct StageGroups {
   Channel channel;
-  /// Of all groups in order of their number; those of one rank are none.
+  /// The ranks of each group, in order of the groups' numbers; one rank alone is no group.
   std::vector<Ranks> (*groups)(const Split& split, int stage);
   Moves (*moves)(const Scenario& scenario);  ///< what their operations are made of
 };

@@ -27,14 +27,14 @@ ParameterGather when_gathered(const Parallelism& split);
 /// The parameters of a bucket.
 struct ParameterBucket {
   ParameterGroup group;
-  std::size_t tensors = 0;  ///< in the order in which forward passes need them
+  std::size_t tensors = 0;  ///< how many, in the order in which forward passes need them
   double elements = 0;
-  double quantised = 0;  ///< of them, those that are gathered in fp8
+  double quantised = 0;  ///< elements that are gathered in fp8
   Bytes bytes(const Training& training) const;
 };
 
-/// Those of the chunk that others hold shards of: what forward needs first comes first, experts'
-/// after all others. `reduction`: how its gradients are reduced.
+/// Buckets of the chunk's parameters that other ranks hold shards of: what forward needs first
+/// comes first, experts' after all others. `reduction`: how the chunk's gradients are reduced.
 std::vector<ParameterBucket> parameter_buckets(const PlanDraft& draft, const StageShape& shape,
                                                const std::vector<std::size_t>& blocks,
                                                Reduction reduction);
@@ -57,7 +57,7 @@ class ParameterArrivals {
   PlanDraft& draft_;
   std::vector<ParameterBucket> buckets_;
   ParameterGather gather_;
-  std::vector<int> slots_;            ///< of buckets that have been asked for; -1: not yet
+  std::vector<int> slots_;            ///< by bucket; -1: it has not been asked for yet
   std::array<std::size_t, 2> next_;   ///< bucket of others' parameters, of experts'
   std::array<std::size_t, 2> there_;  ///< tensors in buckets before that
   std::array<std::size_t, 2> needed_ = {};

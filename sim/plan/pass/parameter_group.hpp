@@ -11,7 +11,7 @@ namespace stepsim {
 struct ParameterGroup {
   Channel reduce, gather, across;
   GroupShape shape;       ///< ranks that share one copy of what is sharded
-  GroupShape same_shard;  ///< those that hold the same shard of its copies
+  GroupShape same_shard;  ///< ranks that hold the same shard of its copies
   bool expert;
   bool is_alone() const { return shape.ranks == 1 && same_shard.ranks == 1; }
 };

@@ -40,13 +40,14 @@ class PassWriter {
 
   int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
             bool beside_block = false);
-  /// After what has closed the chain.
+  /// Starts an operation of the plan; the chain before it has been closed.
   int start(Channel channel, std::uint32_t operation, bool beside_block = false);
 
   /// The first slots of the segment are those of collectives that were started before it.
   void take_slots(int slots) { slots_ = slots; }
 
-  /// Of a reduction: where each rank has its shard of a copy's sum, and where it has that of all.
+  /// Slots of a reduction: behind `scattered` each rank has its shard of a copy's sum, behind
+  /// `reduced` its shard of the sum of all.
   struct ReductionSlots {
     int scattered, reduced;
   };
@@ -101,7 +102,7 @@ class PassWriter {
   }
 
  private:
-  /// Of the graph, by whose address its time is known.
+  /// A launch of the graph: its time is known by its address.
   void add(const Launch& launch, Cause cause);
   void add(Launch&& launch, Cause cause) = delete;
 
@@ -120,9 +121,9 @@ class PassWriter {
 
   struct Bucket {
     ParameterGroup group;
-    std::vector<bool> ends{};        ///< by the number of the gradient
+    std::vector<bool> ends{};        ///< whether one ends, by number of gradient
     std::size_t completed = 0;       ///< gradients, of all buckets
-    std::vector<Bytes> gradients{};  ///< that it holds
+    std::vector<Bytes> gradients{};  ///< those that it holds
   };
   struct Reduced {
     int slot;  ///< -1: there is nobody to reduce with

@@ -22,7 +22,7 @@ double elements_of(const Block& block, const ParameterGroup& group) {
   return group.expert ? experts : block.parameters() - experts;
 }
 
-/// This rank's part of weights that are gathered in fp8, `quantised` of whose elements are.
+/// Casts this rank's part of weights that are gathered in fp8; `quantised`: elements that are.
 void cast_share(PassWriter& writer, const Training& training, double quantised,
                 const ParameterGroup& group, Cause cause) {
   if (!training.fp8_parameters || quantised == 0) return;
@@ -117,7 +117,7 @@ class GatheredPass {
   Cause cause_;
   const DataParallel& data_;
   Prefetch prefetch_;
-  std::vector<std::vector<int>> slots_;  ///< of each block; none where it is here already
+  std::vector<std::vector<int>> slots_;  ///< by block; none where it is here already
 };
 
 /// Whether a block that forward gathered is not there any more in backward.
@@ -129,7 +129,7 @@ bool was_resharded(const PlanDraft& draft, const Block& block) {
 /// What FSDP does with a block's gradients before they are scattered: they become one flat tensor
 /// (backward of the views into the gathered parameters), of the type in which they are reduced, and
 /// are divided by a part of the ranks (pytorch/pytorch torch/distributed/fsdp/_runtime_utils.py,
-/// _reduce_grad). DeepSpeed's ZeRO 3 copies and divides likewise. What XLA scatters is what the
+/// _reduce_grad). DeepSpeed's ZeRO 3 copies and divides, too. What XLA scatters is what the
 /// product put out (openxla/xla xla/service/reduce_scatter_creator.h), of a loss that is a mean;
 /// but where a loop hands it to its next iteration to be reduced there it is copied, as parameters
 /// are.

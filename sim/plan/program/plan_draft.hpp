@@ -26,11 +26,12 @@ struct PlanDraft {
   std::vector<bool> saves{};                            ///< by step: whether a checkpoint follows
   std::map<SegmentKey, Segment> segments{};             ///< passes that have been compiled
   std::vector<std::uint32_t> span_names{};              ///< by chain; see RankRows
-  std::unordered_map<const Launch*, Kernel> kernels{};  ///< of the graph's launches
+  std::unordered_map<const Launch*, Kernel> kernels{};  ///< by launch of the graph
   Pace pace = pace_of_slowest(scenario);
   std::map<std::tuple<CollectiveOp, Bytes, GroupShape>, std::uint32_t> pass_operations{};
-  std::map<std::pair<Bytes, GroupShape>, std::uint32_t> exchanges{};  ///< of tokens
-  bool pairs = overlaps_exchanges(scenario);                          ///< segments have turns
+  std::map<std::pair<Bytes, GroupShape>, std::uint32_t>
+      exchanges{};                            ///< operations that move tokens
+  bool pairs = overlaps_exchanges(scenario);  ///< segments have turns
 };
 
 }  // namespace stepsim

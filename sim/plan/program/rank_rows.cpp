@@ -34,8 +34,8 @@ RankRows::RankRows(PlanDraft& draft, const StageShape& shape)
   rows_.fill(kNoRow);
 }
 
-/// Of the depth that is let run empty before the host goes on: so that it does not stop at each
-/// chain.
+/// One part in so many of the launch queue runs empty before the host goes on, so that it does not
+/// stop at each chain.
 constexpr int kQueueSlack = 8;
 
 void RankRows::wait_for_queue(int kernels) {

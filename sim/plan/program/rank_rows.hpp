@@ -24,12 +24,12 @@ class RankRows {
   ProgramWriter& writer() { return writer_; }
   std::uint16_t host() const { return host_; }
 
-  /// Of the tasks that are written from here on; -1: they belong to the whole step.
+  /// Tasks that are written from here on are the micro-batch's; -1: they are the whole step's.
   void set_micro_batch(std::int32_t micro_batch) { micro_batch_ = micro_batch; }
   std::int32_t micro_batch() const { return micro_batch_; }
 
   void write_chain(std::uint32_t chain);
-  /// Nothing where there are no kernels.
+  /// Writes them as one chain; without kernels none.
   void write_kernels(std::vector<Kernel> kernels);
 
   /// On the group that the rank has for the channel. `wait_cause`: what waiting for the other
@@ -48,7 +48,7 @@ class RankRows {
 
   /// The host stops until these are done.
   TaskIndex wait_on_host(const std::string& name, const std::vector<TaskIndex>& after);
-  /// It reads what has been computed.
+  /// The host stops until all that has been launched is computed, and reads it.
   void read_on_host() { wait_on_host("read a value", {computed()}); }
 
   /// The host works, or stalls, for that long and launches nothing; what it does follows what it

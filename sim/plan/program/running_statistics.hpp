@@ -26,7 +26,7 @@ class RunningStatistics {
   std::vector<Kernel> copies() const;
 
   RankRows& rows_;
-  std::vector<double> channels_;  ///< of each norm
+  std::vector<double> channels_;  ///< channels of each norm
   Bytes moments_, counts_;
   std::vector<std::uint32_t> operations_;
 };

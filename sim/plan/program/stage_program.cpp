@@ -40,15 +40,15 @@ constexpr TaskIndex kNoTask = ProgramWriter::kNoTask;
 
 /// One chunk of the stage, compiled.
 struct ChunkPasses {
-  std::array<Segment, kPassKinds> segments;           ///< by kind; of those that the order has
-  std::array<Segment, kPassKinds> reducing_segments;  ///< those that also reduce gradients
-  std::array<Segment, kPassKinds> first_segments;     ///< likewise, in the first step of all
+  std::array<Segment, kPassKinds> segments;           ///< by kind; empty: the order has none
+  std::array<Segment, kPassKinds> reducing_segments;  ///< passes that also reduce gradients
+  std::array<Segment, kPassKinds> first_segments;  ///< passes that reduce in the first step of all
   Segment gathering_segment;  ///< the first forward pass of a step, if it waits for parameters
-  std::vector<ParameterBucket> buckets;  ///< of these parameters
+  std::vector<ParameterBucket> buckets;  ///< parameters that it waits for
   std::vector<TaskIndex> asked;          ///< their gathers, where they were started before it
-  bool gathered = false;                 ///< in this step
+  bool gathered = false;                 ///< whether they have been, in this step
   ChunkMemory memory;
-  GradientReduction reduction;  ///< of the chunk alone
+  GradientReduction reduction;  ///< of this chunk's gradients alone
 };
 
 /// `passes` of a step, each of at least `pieces` tasks. A plan that no machine can hold is the
@@ -321,8 +321,8 @@ class StageWriter {
     return {action, chunk, segment, reduces, {}};
   }
 
-  /// Of passes whose tasks begin with `first`. Their memory is that of one after the other, at most
-  /// what they hold together.
+  /// What follows passes whose tasks begin with `first`. They hold memory one after the other, at
+  /// most what they need together.
   void end(std::initializer_list<const Running*> passes, TaskIndex first) {
     for (const Running* pass : passes) {
       rows_.set_micro_batch(pass->action.micro_batch);

@@ -15,8 +15,9 @@ struct StageShape {
   int stage = 0;
   bool loads = false;            ///< reads input itself
   std::array<bool, 2> writes{};  ///< checkpoints: of dense parameters, of experts
-  std::array<GroupShape, kCollectiveChannels> groups{};  ///< by channel; of one rank: it has none
-  std::array<bool, kTransferChannels> between_nodes{};   ///< by transfer channel
+  std::array<GroupShape, kCollectiveChannels>
+      groups{};  ///< by channel; one rank: it has no such group
+  std::array<bool, kTransferChannels> between_nodes{};  ///< by transfer channel
   Slowness slow{};
   int collects_early = 0;  ///< steps before others that its Python collects garbage
   const GroupShape& of(Channel channel) const { return groups[static_cast<std::size_t>(channel)]; }

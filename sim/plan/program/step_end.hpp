@@ -29,7 +29,7 @@ class GradientReduction {
  private:
   RankRows* rows_;
   StageParameters parameters_;
-  double apart_;  ///< of them, those that are reduced in fp32 behind the others
+  double apart_;  ///< gradients that are reduced in fp32 behind the others
   std::array<std::optional<std::uint32_t>, 2> operations_ = {},
                                               across_ = {};  ///< by ParameterGroup
   std::optional<std::uint32_t> apart_operation_ = {};
@@ -45,7 +45,7 @@ class StepEnd {
  public:
   StepEnd(RankRows& rows, Offload& offload);
 
-  /// All but the host's wait for it.
+  /// Writes all of it but the host's wait for it.
   void write();
 
  private:
@@ -63,8 +63,8 @@ class StepEnd {
   const StageShape& shape_;
   const ShardingStrategy& strategy_;
   StageParameters parameters_;
-  const std::vector<double> tensors_;    ///< elements of each that is updated
-  const std::vector<double> gradients_;  ///< likewise of their gradients, that this rank keeps
+  const std::vector<double> tensors_;    ///< elements of each tensor that is updated
+  const std::vector<double> gradients_;  ///< elements of each gradient that this rank keeps
   GradientReduction reduction_;
   std::array<std::optional<std::uint32_t>, 2> regather_ = {};  ///< by ParameterGroup
   std::optional<std::uint32_t> embedding_, data_norm_, model_norm_;

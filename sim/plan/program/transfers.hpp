@@ -42,7 +42,7 @@ class Transfers {
   const Pipeline& pipeline_;
   const StageShape& shape_;
   std::array<std::optional<std::uint32_t>, kTransferChannels> operations_;
-  TensorRanksGather gather_;  ///< of a message that comes in parts
+  TensorRanksGather gather_;  ///< gathers a message that comes in parts
 };
 
 }  // namespace stepsim
