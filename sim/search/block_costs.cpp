@@ -6,7 +6,7 @@
 #include "sim/ops/working_set.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/memory/memory.hpp"
-#include "sim/plan/pass/completed_gradients.hpp"
+#include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/pass_writer.hpp"
 #include "sim/plan/program/tensor_ranks.hpp"
 #include "sim/plan/sharding.hpp"

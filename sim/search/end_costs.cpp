@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/plan/memory/memory.hpp"
-#include "sim/plan/pass/completed_gradients.hpp"
+#include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/parameter_gathers.hpp"
 #include "sim/plan/program/optimizer.hpp"
 #include "sim/plan/sharding.hpp"

@@ -14,6 +14,8 @@
 namespace stepsim {
 namespace {
 
+/// Keys of parallelism are compared unless they are left out here: one too many costs time, one too
+/// few would be another plan's groups.
 GroupInputs inputs_of(const Scenario& scenario, const OpGraph& graph) {
   Scenario split;
   split.cluster = scenario.cluster;
@@ -21,16 +23,12 @@ GroupInputs inputs_of(const Scenario& scenario, const OpGraph& graph) {
   split.training.precision = scenario.training.precision;
   split.training.fp8_scaling = scenario.training.fp8_scaling;
   split.training.reduce_amax = scenario.training.reduce_amax;
-  const Parallelism& from = scenario.parallelism;
-  Parallelism& to = split.parallelism;
-  to.order = from.order;
-  to.tensor = from.tensor;
-  to.context = from.context;
-  to.expert = from.expert;
-  to.embedding = from.embedding;
-  to.pipeline = from.pipeline;
-  to.data.sharding = from.data.sharding;
-  to.data.shard_degree = from.data.shard_degree;
+  split.parallelism = scenario.parallelism;
+  split.parallelism.sequence = false;
+  const DataParallel& from = scenario.parallelism.data;
+  split.parallelism.data = {};
+  split.parallelism.data.sharding = from.sharding;
+  split.parallelism.data.shard_degree = from.shard_degree;
   return {split, placement_of(scenario), graph.tied_elements > 0};
 }
 

@@ -4,8 +4,6 @@
 #include "sim/plan/input/checkpoint_lanes.hpp"
 #include "sim/plan/input/input_lanes.hpp"
 #include "sim/plan/pass/operations.hpp"
-#include "sim/plan/pass/parameter_group.hpp"
-#include "sim/plan/program/plan_draft.hpp"
 
 namespace stepsim {
 namespace {

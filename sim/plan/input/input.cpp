@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "sim/plan/input/input_lanes.hpp"
-#include "sim/plan/program/plan_draft.hpp"
 
 namespace stepsim {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "sim/plan/pass/completed_gradients.hpp"
+#include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/program/optimizer.hpp"
 #include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/schedule.hpp"

@@ -14,7 +14,6 @@
 #include "sim/ops/token_routes.hpp"
 #include "sim/plan/group/resources.hpp"
 #include "sim/plan/pass/operations.hpp"
-#include "sim/plan/program/plan_draft.hpp"
 
 namespace stepsim {
 namespace {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <variant>
 
-#include "sim/plan/pass/piece.hpp"
-
 namespace stepsim {
 namespace {
 

@@ -8,11 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "sim/plan/pass/parameter_group.hpp"
 #include "sim/plan/pass/pass_writer.hpp"
-#include "sim/plan/pass/segment_key.hpp"
-#include "sim/plan/program/plan_draft.hpp"
-#include "sim/plan/program/stage_shape.hpp"
 
 namespace stepsim {
 

@@ -7,13 +7,9 @@
 #include <variant>
 
 #include "sim/plan/group/members.hpp"
-#include "sim/plan/pass/chains.hpp"
-#include "sim/plan/pass/completed_gradients.hpp"
+#include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/exchange.hpp"
 #include "sim/plan/pass/operations.hpp"
-#include "sim/plan/pass/parameter_group.hpp"
-#include "sim/plan/pass/piece.hpp"
-#include "sim/plan/pass/segment_key.hpp"
 #include "sim/plan/program/optimizer.hpp"
 
 namespace stepsim {

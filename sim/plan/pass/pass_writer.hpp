@@ -9,10 +9,6 @@
 #include "sim/plan/pass/chains.hpp"
 #include "sim/plan/pass/host_pace.hpp"
 #include "sim/plan/pass/parameter_group.hpp"
-#include "sim/plan/pass/piece.hpp"
-#include "sim/plan/pass/segment_key.hpp"
-#include "sim/plan/program/plan_draft.hpp"
-#include "sim/plan/program/stage_shape.hpp"
 #include "sim/plan/sharding.hpp"
 
 namespace stepsim {

@@ -1,7 +1,7 @@
 // Compiling passes into segments.
 #include "sim/plan/pass/segment.hpp"
 
-#include "sim/plan/pass/completed_gradients.hpp"
+#include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/parameter_gathers.hpp"
 #include "sim/plan/pass/recompute.hpp"
 #include "sim/plan/pass/sharded_pass.hpp"

@@ -5,12 +5,8 @@
 #include <map>
 #include <numeric>
 
-#include "sim/plan/pass/completed_gradients.hpp"
+#include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/gathered_parameters.hpp"
-#include "sim/plan/pass/parameter_group.hpp"
-#include "sim/plan/pass/segment_key.hpp"
-#include "sim/plan/program/plan_draft.hpp"
-#include "sim/plan/program/stage_shape.hpp"
 #include "sim/plan/sharding.hpp"
 
 namespace stepsim {

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/plan/pass/chains.hpp"
-#include "sim/plan/pass/completed_gradients.hpp"
+#include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/parameter_group.hpp"
 #include "sim/plan/program/launch_time.hpp"
 #include "sim/plan/program/optimizer.hpp"

@@ -12,9 +12,8 @@
 
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
+#include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/chains.hpp"
-#include "sim/plan/pass/completed_gradients.hpp"
-#include "sim/plan/program/plan_draft.hpp"
 #include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/sharding.hpp"
 

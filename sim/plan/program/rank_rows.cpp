@@ -8,8 +8,6 @@
 #include "sim/plan/pass/chains.hpp"
 #include "sim/plan/pass/host_pace.hpp"
 #include "sim/plan/program/launch_time.hpp"
-#include "sim/plan/program/plan_draft.hpp"
-#include "sim/plan/program/stage_shape.hpp"
 #include "sim/plan/schedule.hpp"
 
 namespace stepsim {

@@ -11,7 +11,6 @@
 
 #include "sim/plan/program/plan_draft.hpp"
 #include "sim/plan/program/program_writer.hpp"
-#include "sim/plan/program/stage_shape.hpp"
 
 namespace stepsim {
 

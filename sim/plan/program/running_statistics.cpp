@@ -6,7 +6,6 @@
 #include "sim/plan/pass/chains.hpp"
 #include "sim/plan/pass/operations.hpp"
 #include "sim/plan/pass/parameter_group.hpp"
-#include "sim/plan/program/plan_draft.hpp"
 #include "sim/plan/program/stage_blocks.hpp"
 
 namespace stepsim {
@@ -47,14 +46,12 @@ void RunningStatistics::write() {
   const auto groups = parameter_groups(rows_.shape());
   const ParameterGroup& group = groups.front();
   if (group.shape.ranks > 1) {
-    if (operations_.empty()) {
-      for (const Bytes bytes : {moments_, counts_})
-        operations_.push_back(
-            add_collective(rows_.draft(), CollectiveOp::broadcast, bytes, group.shape));
-    }
     const std::vector<TaskIndex> joined{rows_.computed()};
-    for (const std::uint32_t operation : operations_)
-      rows_.wait_for(rows_.communicate(group.reduce, operation, joined));
+    for (const Bytes bytes : {moments_, counts_}) {
+      const std::uint32_t broadcast =
+          pass_collective(rows_.draft(), CollectiveOp::broadcast, bytes, group.shape);
+      rows_.wait_for(rows_.communicate(group.reduce, broadcast, joined));
+    }
   }
   rows_.write_kernels(copies());
 }

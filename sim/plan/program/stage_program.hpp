@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sim/plan/program/plan_draft.hpp"
-#include "sim/plan/program/stage_shape.hpp"
 
 namespace stepsim {
 

@@ -3,16 +3,13 @@
 
 #include <numeric>
 
-#include "sim/plan/pass/completed_gradients.hpp"
+#include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/gathered_parameters.hpp"
 #include "sim/plan/pass/host_pace.hpp"
 #include "sim/plan/pass/operations.hpp"
 #include "sim/plan/pass/parameter_gathers.hpp"
-#include "sim/plan/pass/parameter_group.hpp"
 #include "sim/plan/program/optimizer.hpp"
-#include "sim/plan/program/plan_draft.hpp"
 #include "sim/plan/program/stage_blocks.hpp"
-#include "sim/plan/program/stage_shape.hpp"
 #include "sim/plan/sharding.hpp"
 
 namespace stepsim {
@@ -77,24 +74,14 @@ std::vector<TaskIndex> GradientReduction::start() {
     const double apart = group.expert ? 0 : apart_;
     const Bytes bytes{(parameters_.of(group.expert) - apart) * gradient_bytes(draft.scenario)};
     if (group.is_alone() || bytes == Bytes{0}) continue;
-    auto& operation = operations_[group.expert ? 1 : 0];
-    auto& across = across_[group.expert ? 1 : 0];
     std::vector<TaskIndex> before = gradients;
-    if (group.shape.ranks > 1) {
-      if (!operation) operation = add_collective(draft, reduce, bytes, group.shape);
-      before = {rows_->communicate(group.reduce, *operation, before)};
-    }
-    if (group.shape.ranks > 1 && apart > 0) {
-      if (!apart_operation_)
-        apart_operation_ = add_collective(draft, reduce, Bytes{apart * kFp32}, group.shape);
-      before = {rows_->communicate(group.reduce, *apart_operation_, before)};
-    }
-    if (group.same_shard.ranks > 1) {
-      if (!across)
-        across = add_collective(draft, CollectiveOp::all_reduce, bytes / group.shape.ranks,
-                                group.same_shard);
-      before = {rows_->communicate(group.across, *across, before)};
-    }
+    const auto then = [&](Channel channel, CollectiveOp op, Bytes size, const GroupShape& shape) {
+      if (shape.ranks > 1 && size > Bytes{0})
+        before = {rows_->communicate(channel, pass_collective(draft, op, size, shape), before)};
+    };
+    then(group.reduce, reduce, bytes, group.shape);
+    then(group.reduce, reduce, Bytes{apart * kFp32}, group.shape);
+    then(group.across, CollectiveOp::all_reduce, bytes / group.shape.ranks, group.same_shard);
     tasks.push_back(before.front());
   }
   return tasks;
@@ -160,12 +147,10 @@ double StepEnd::elements_to_quantise(bool beside_forward) const {
 /// the optimizer is sharded, after those of the replicas (NVIDIA/Megatron-LM
 /// megatron/core/distributed/finalize_model_grads.py _allreduce_word_embedding_grads).
 void StepEnd::reduce_embedding() {
-  if (!embedding_) {
-    const Bytes gradients{rows_.draft().graph.tied_elements * gradient_bytes(scenario_)};
-    embedding_ = add_collective(rows_.draft(), CollectiveOp::all_reduce, gradients,
-                                shape_.of(Channel::embedding));
-  }
-  rows_.wait_for(rows_.communicate(Channel::embedding, *embedding_, rows_.reached()));
+  const Bytes gradients{rows_.draft().graph.tied_elements * gradient_bytes(scenario_)};
+  const std::uint32_t sum = pass_collective(rows_.draft(), CollectiveOp::all_reduce, gradients,
+                                            shape_.of(Channel::embedding));
+  rows_.wait_for(rows_.communicate(Channel::embedding, sum, rows_.reached()));
 }
 
 /// What was updated in shards and does not wait for its block to be gathered.
@@ -191,26 +176,25 @@ void StepEnd::gather_parameters() {
   for (const ParameterGroup& group : parameter_groups(shape_)) {
     const Bytes weights = bytes_to_gather(group.expert);
     if (group.shape.ranks == 1 || weights == Bytes{0}) continue;
-    auto& operation = regather_[group.expert ? 1 : 0];
-    if (!operation)
-      operation = add_collective(rows_.draft(), CollectiveOp::all_gather, weights, group.shape);
-    rows_.wait_for(rows_.communicate(group.gather, *operation, {updated}));
+    const std::uint32_t gather =
+        pass_collective(rows_.draft(), CollectiveOp::all_gather, weights, group.shape);
+    rows_.wait_for(rows_.communicate(group.gather, gather, {updated}));
   }
 }
 
 /// All ranks that hold a part of the model sum their squared norms, which also joins all stages.
 void StepEnd::agree_on_norm() {
   const bool in_shards = strategy_.shards_optimizer && shape_.of(Channel::data).ranks > 1;
-  sum_norm(in_shards ? Channel::data : channel_along(Axis::expert), data_norm_);
-  sum_norm(Channel::model, model_norm_);
+  sum_norm(in_shards ? Channel::data : channel_along(Axis::expert));
+  sum_norm(Channel::model);
 }
 
-void StepEnd::sum_norm(Channel channel, std::optional<std::uint32_t>& operation) {
+void StepEnd::sum_norm(Channel channel) {
   const GroupShape& group = shape_.of(channel);
   if (group.ranks == 1) return;
-  if (!operation)
-    operation = add_collective(rows_.draft(), CollectiveOp::all_reduce, kNormBytes, group);
-  rows_.wait_for(rows_.communicate(channel, *operation, {rows_.computed()}));
+  const std::uint32_t sum =
+      pass_collective(rows_.draft(), CollectiveOp::all_reduce, kNormBytes, group);
+  rows_.wait_for(rows_.communicate(channel, sum, {rows_.computed()}));
 }
 
 }  // namespace stepsim

@@ -9,7 +9,6 @@
 #include "sim/plan/pass/parameter_group.hpp"
 #include "sim/plan/program/offload.hpp"
 #include "sim/plan/program/rank_rows.hpp"
-#include "sim/plan/program/stage_shape.hpp"
 #include "sim/plan/sharding.hpp"
 
 namespace stepsim {
@@ -30,9 +29,6 @@ class GradientReduction {
   RankRows* rows_;
   StageParameters parameters_;
   double apart_;  ///< gradients that are reduced in fp32 behind the others
-  std::array<std::optional<std::uint32_t>, 2> operations_ = {},
-                                              across_ = {};  ///< by ParameterGroup
-  std::optional<std::uint32_t> apart_operation_ = {};
 };
 
 /// Whether gradients are reduced by themselves, while nothing is computed.
@@ -55,7 +51,7 @@ class StepEnd {
   void reduce_embedding();
   void gather_parameters();
   void agree_on_norm();
-  void sum_norm(Channel channel, std::optional<std::uint32_t>& operation);
+  void sum_norm(Channel channel);
 
   RankRows& rows_;
   Offload& offload_;
@@ -66,8 +62,6 @@ class StepEnd {
   const std::vector<double> tensors_;    ///< elements of each tensor that is updated
   const std::vector<double> gradients_;  ///< elements of each gradient that this rank keeps
   GradientReduction reduction_;
-  std::array<std::optional<std::uint32_t>, 2> regather_ = {};  ///< by ParameterGroup
-  std::optional<std::uint32_t> embedding_, data_norm_, model_norm_;
 };
 
 }  // namespace stepsim

@@ -2,8 +2,6 @@
 #include "sim/plan/program/tensor_ranks.hpp"
 
 #include "sim/plan/pass/operations.hpp"
-#include "sim/plan/program/plan_draft.hpp"
-#include "sim/plan/program/stage_shape.hpp"
 
 namespace stepsim {
 namespace {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "sim/plan/program/rank_rows.hpp"
-#include "sim/plan/program/stage_shape.hpp"
 
 namespace stepsim {
 

@@ -2,7 +2,6 @@
 #include "sim/plan/program/transfers.hpp"
 
 #include "sim/plan/group/groups.hpp"
-#include "sim/plan/program/plan_draft.hpp"
 
 namespace stepsim {
 

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "sim/plan/program/stage_shape.hpp"
 #include "sim/plan/program/tensor_ranks.hpp"
 #include "sim/plan/schedule.hpp"
 
