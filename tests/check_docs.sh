@@ -1,6 +1,6 @@
 #!/bin/bash
-# Checks the documents themselves: no line over 120 characters, and every relative link leads to a file and a heading.
-# Usage: check_docs.sh [ROOT]
+# Checks the documents themselves: no line over 120 characters, every relative link leads to a file and a heading, and
+# every file of `sim/` that is named is there. Usage: check_docs.sh [ROOT]
 #
 # Markdown cannot wrap the row of a table, so that those of a few reference tables may be longer.
 set -euo pipefail
@@ -64,5 +64,12 @@ for document in "${documents[@]}"; do
     }
   }')
 done
+
+# Words in capitals stand for any name.
+while IFS=: read -r document line path; do
+  path=${path//\`/}
+  [[ -e $path || $path =~ [A-Z]{2} ]] || refuse "$document:$line: no such file: $path"
+done < <(grep -noE '`sim/[A-Za-z0-9_./-]+`' /dev/null "${documents[@]}" || true)
+
 echo "${#documents[@]} documents, $offences offences"
 ((offences == 0 && ${#documents[@]} > 0))

@@ -4,17 +4,18 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-mkdir "$folder/docs"
+mkdir "$folder/docs" "$folder/sim"
+touch "$folder/sim/a.hpp"
 
 long=$(printf 'x%.0s' {1..121})
-printf '# A page\n\n## What it is, `and` why\n\n[here](#what-it-is-and-why), [there](docs/b.md#b)\n' >"$folder/a.md"
+printf '# A page\n\n## What it is, `and` why\n\n`sim/a.hpp`, `sim/ROOM/b.hpp`, [here](#what-it-is-and-why), [there](docs/b.md#b)\n' >"$folder/a.md"
 printf '# B\n\n%s\n\n[up](../a.md#a-page), [out](https://example.org/#x)\n\n```sh\n# [no](link)\n```\n' "${long#x}" \
   >"$folder/docs/b.md"
 "$here/check_docs.sh" "$folder" >"$folder/out" || { cat "$folder/out"; exit 1; }
 diff <(echo "2 documents, 0 offences") "$folder/out"
 
 printf '%s\n\n| %s |\n\n[a](c.md)\n[b](../a.md#b)\n' "$long" "$long" >"$folder/docs/c.md"
-printf '[d](e.md) and [f](../a.md)\n' >"$folder/docs/d.md"
+printf '[d](e.md) and [f](../a.md), `sim/c.hpp`\n' >"$folder/docs/d.md"
 if "$here/check_docs.sh" "$folder" >"$folder/out"; then
   echo "wrong documents were accepted"
   exit 1
@@ -24,5 +25,6 @@ docs/c.md:1: longer than 120 characters
 docs/c.md:3: longer than 120 characters
 docs/c.md:6: no such heading: ../a.md#b
 docs/d.md:1: nothing at the link's end: e.md
-4 documents, 4 offences
+docs/d.md:1: no such file: sim/c.hpp
+4 documents, 5 offences
 END

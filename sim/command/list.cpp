@@ -14,10 +14,10 @@
 #include "sim/plan/collective.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/schedule.hpp"
-#include "sim/plan/sharding.hpp"
 #include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/scenario/names.hpp"
+#include "sim/scenario/sharding.hpp"
 #include "sim/text/humanise.hpp"
 
 namespace stepsim {
@@ -103,7 +103,7 @@ constexpr Listing kListings[] = {
     {"optimizers", registered<OptimizerRule>},
     {"node-topologies", registered<NodeTopology>},
     {"schedules", registered<Schedule>},
-    {"shardings", registered<ShardingStrategy>},
+    {"shardings", registered<Sharding>},
     {"topologies", registered<Topology>},
 };
 

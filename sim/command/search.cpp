@@ -16,7 +16,7 @@
 #include "sim/process/interrupt.hpp"
 #include "sim/report/search/capacity_report.hpp"
 #include "sim/scenario/sweep/axis_values.hpp"
-#include "sim/search/nothing_left.hpp"
+#include "sim/search/possible_values.hpp"
 #include "sim/text/file.hpp"
 #include "sim/text/humanise.hpp"
 
@@ -306,7 +306,7 @@ class SearchCommand {
   void check_some_are_left() const {
     std::string text;
     for (const int gpus : sizes_) {
-      text = nothing_left(axes_of(base_, {gpus}), axes_of_size(gpus));
+      text = possible_values(axes_of(base_, {gpus}), axes_of_size(gpus));
       if (text.empty()) return;
     }
     throw UserError(fmt::format("{}: on {} GPUs {}", only_text(), grouped(sizes_.back()), text));

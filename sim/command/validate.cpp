@@ -22,7 +22,7 @@
 #include "sim/process/forked.hpp"
 #include "sim/report/measure/measure.hpp"
 #include "sim/report/validation.hpp"
-#include "sim/scenario/job.hpp"
+#include "sim/scenario/job_fingerprint.hpp"
 #include "sim/scenario/suite/error_record.hpp"
 #include "sim/scenario/suite/load_suite.hpp"
 #include "sim/scenario/suite/run_record_file.hpp"
@@ -124,7 +124,7 @@ std::string predicted(const Suite& suite, const MeasuredRun& run, PlanCache& cac
     const RunTraits traits = traits_of(scenario);
     return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", text_of(numbers), traits.gpu,
                        traits.generation, traits.model, traits.layers, traits.precision,
-                       job_of(scenario));
+                       job_fingerprint(scenario));
   } catch (const UserError& error) {
     throw UserError(sentence_of(error));
   }

@@ -51,12 +51,12 @@ Pass pass_of(const Scenario& s) {
   pass.linear = s.training.precision;
   pass.fp8_scaling = s.training.fp8_scaling;
   pass.fp8_copies = fp8_copies(s.training.fp8_scaling, s.cluster.gpu.architecture);
-  pass.recast_weights = s.parallelism.data.sharding == Sharding::zero3;
+  pass.recast_weights = s.parallelism.data.sharding.shards_parameters;
   pass.gathers_fp8 = pass.recast_weights && s.training.fp8_parameters;
   pass.gradients = s.training.gradients;
   pass.adds_gradients = !s.training.fused_accumulation &&
                         (s.micro_batches() > 1 || s.training.finds_gradients()) &&
-                        s.parallelism.data.sharding != Sharding::zero3;
+                        !s.parallelism.data.sharding.shards_parameters;
   pass.vocabulary_multiple =
       s.training.vocabulary_multiple.value_or(s.parallelism.tensor > 1 ? 128 : 1);
   pass.composed = s.training.composed;
@@ -71,7 +71,7 @@ Pass pass_of(const Scenario& s) {
   pass.loss_metrics = s.training.loss_metrics;
   pass.transformer_engine = s.training.transformer_impl == TransformerImpl::transformer_engine;
   pass.keeps_placeholders = pass.transformer_engine;
-  pass.gathers_parameters = s.parallelism.data.sharding == Sharding::zero3;
+  pass.gathers_parameters = s.parallelism.data.sharding.shards_parameters;
   pass.frozen = s.training.lora.has_value();
   pass.transposes_weights = transposes_frozen(s);
   return pass;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kFp32 = 4;
 
-/// Bytes of one of the weights that are updated.
+/// Bytes of a weight that is updated.
 double weight_bytes(const Training& training) {
   return keeps_master_weights(training) ? kFp32 : training.element();
 }

@@ -14,26 +14,28 @@
 
 namespace stepsim {
 
-/// One kernel over all parameters: how many times it reads or writes each of these an element.
+/// A kernel over all parameters: how many times it reads or writes each of these for an element.
 struct UpdateSweep {
   std::string_view name;
   int gradients = 0, weights = 0, moments = 0;
   int temporaries = 0;  ///< buffers as wide as the weights
   int copies = 0;       ///< weights as passes use them
-  bool decays = false;  ///< only where weights decay
+  bool decays = false;  ///< true: it runs only where weights decay
 };
 
 struct OptimizerRule {
   std::string_view name;
   std::string_view description;
-  int moments = 0;             ///< tensors of state as large as the parameters
-  double moment_bytes = 0;     ///< a parameter's in one moment; 0: as many as its weight
+  int moments = 0;  ///< tensors of state as large as the parameters
+  /// bytes of an element of one moment; 0: as of the weights that are updated
+  double moment_bytes = 0;
   double scale_bytes = 0;      ///< scales of narrow moments, a parameter
   bool whole_tensors = false;  ///< needs norms of whole tensors, so that no rank may have a part
   std::vector<UpdateSweep> fused;  ///< one kernel does as much as it can
-  std::vector<UpdateSweep>
-      foreach_op;  ///< one kernel an operation of the formula; empty: not to be had
-  std::vector<UpdateSweep> composed;  ///< one an elementary operation; empty: not to be had
+  /// a kernel for each operation of the formula; empty: there are none
+  std::vector<UpdateSweep> foreach_op;
+  /// a kernel for each elementary operation; empty: there are none
+  std::vector<UpdateSweep> composed;
 };
 
 /// Throws UserError for an unknown name.
@@ -43,7 +45,7 @@ std::vector<KnownOptimizer> known_optimizers();
 bool keeps_master_weights(const Training& training);
 /// Whether the update itself reads narrow gradients and writes narrow weights.
 bool casts_in_update(const Training& training);
-/// Bytes of state and master weights, a parameter.
+/// Bytes of a parameter's optimizer state and master weight.
 double optimizer_bytes(const Training& training);
 /// Bytes that one sweep moves, a parameter.
 double sweep_bytes(const UpdateSweep& sweep, const Training& training);

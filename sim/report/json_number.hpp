@@ -14,7 +14,7 @@ namespace stepsim {
 
 using Json = nlohmann::ordered_json;
 
-/// null when it is not finite.
+/// A number; null when it is not finite.
 inline Json number(double value) {
   const std::string text = digits(value);
   if (text.empty()) return nullptr;
@@ -23,7 +23,7 @@ inline Json number(double value) {
   return rounded;
 }
 
-/// Bytes are whole numbers wherever a reader may count on it.
+/// A size in bytes: a whole number wherever a reader may count on that.
 inline Json number(Bytes size) {
   const double bytes = size.bytes();
   if (!std::isfinite(bytes) || std::abs(bytes) > 0x1p53) return number(bytes);

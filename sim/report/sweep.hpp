@@ -18,60 +18,65 @@ namespace stepsim {
 
 /// The points that differ from the best one in one axis only, in the order of that axis' values.
 struct AxisSlice {
-  std::vector<std::optional<Outcome>> outcomes;  ///< one for each value; nothing: not simulated
-  std::vector<std::size_t> order;  ///< the values' places, rising where they are numbers
-  std::optional<FlatRange>
-      flat;  ///< of places in `order`; nothing: the axis holds words, or links keys
+  /// one for each value; absent: the point was not simulated
+  std::vector<std::optional<Outcome>> outcomes;
+  std::vector<std::size_t> order;  ///< places of the values, rising where they are numbers
+  /// range of places in `order`; absent: the axis holds words, or links keys
+  std::optional<FlatRange> flat;
 };
 
-/// The points that were asked for, where that is a part of all.
+/// The points that were asked for, where they are a part of all.
 struct SweepShard {
   std::int64_t part = 1, of = 1;  ///< counted from 1
   std::int64_t points = 0;
 };
 
 struct SweepAnswer {
-  std::string name;  ///< of the scenario
+  std::string name;  ///< name of the scenario
   std::vector<SweepAxis> axes;
   std::int64_t grid = 0;    ///< points that the axes span
-  std::int64_t wanted = 0;  ///< of them, after conditions and draws
+  std::int64_t wanted = 0;  ///< points of the grid that are left by conditions and draws
   std::int64_t done = 0;
   std::int64_t ok = 0;
-  std::int64_t alike = 0;            ///< whose scenario another one before them has, too
-  std::optional<SweepShard> shard;   ///< nothing: all were asked for, or all are done
-  std::vector<StateExample> others;  ///< states that are not ok, and how many have them
+  std::int64_t alike = 0;            ///< points whose scenario a point before them has, too
+  std::optional<SweepShard> shard;   ///< absent: all points were asked for, or all are done
+  std::vector<StateExample> others;  ///< states that are not ok, and how many points have them
   const Objective* objective = nullptr;
   bool has_tokens = true;  ///< false: costs are of a million samples
   std::string unequal;     ///< why the objective is no fair measure of these points; empty: it is
-  std::vector<SweepPoint> best;   ///< the best of those that are ok, best first
-  std::vector<AxisSlice> slices;  ///< one for each axis, through the best point; empty: none is ok
-  std::vector<SweepPoint> all;    ///< of one or two axes of few values: every point; else empty
-  std::string store;              ///< the file that keeps them
-  std::int64_t view = 0;          ///< its view sweep_N
+  std::vector<SweepPoint> best;  ///< the best of the points that are ok, best first
+  /// one for each axis, through the best point; empty: no point is ok
+  std::vector<AxisSlice> slices;
+  /// every point where there are one or two axes of few values; else empty
+  std::vector<SweepPoint> all;
+  std::string store;      ///< path of the file that keeps the points
+  std::int64_t view = 0;  ///< number N of the view sweep_N in it
 };
 
-/// "tensor 8, micro_batch 2": what a point sets, by the last words of the keys.
+/// What a point sets, by the last words of the keys: "tensor 8, micro_batch 2".
 std::string point_title(const std::vector<SweepAxis>& axes, std::int64_t point);
-/// The last word of a key, or more of it where another axis ends in the same.
+/// The last word of an axis' key, or more of it where another axis ends in that word.
 std::string axis_title(const std::vector<SweepAxis>& axes, std::size_t axis);
-/// "22.5 ms", "44.2 %", "61.0 GiB", "1.32 $": a value of the objective.
+/// A value of the objective as text: "22.5 ms", "44.2 %", "61.0 GiB", "1.32 $".
 std::string objective_text(const Objective& objective, double value);
-/// How far from the best, of it: "+12.3 %", "-4.1 %"; "best" for itself.
+/// How far a value is from the best, as a share of it: "+12.3 %", "-4.1 %"; "best" for the best
+/// itself.
 std::string distance_text(double value, double best);
-/// "25 MiB; anything from 15 MiB to 60 MiB is within 1 %"; empty where nothing can be said.
+/// How much an axis matters: "25 MiB; anything from 15 MiB to 60 MiB is within 1 %"; empty where
+/// nothing can be said.
 std::string flatness_sentence(const SweepAnswer& answer, std::size_t axis);
 
-/// For a terminal.
+/// The answer for a terminal.
 std::string sweep_text(const SweepAnswer& answer, const Style& style);
 
-/// Calls with every point, in the order of the grid.
+/// Calls a function with every point, in the order of the grid.
 using EachPoint = std::function<void(const std::function<void(const SweepPoint&)>&)>;
-/// Schema stepsim.sweep_result/1; points are written as they come.
+/// Writes the answer as JSON of schema stepsim.sweep_result/1; points are written as they come.
 void write_sweep_json(const SweepAnswer& answer, const EachPoint& each, std::ostream& out);
-/// One line a point.
+/// Writes the answer as CSV, one line a point.
 void write_sweep_csv(const SweepAnswer& answer, const EachPoint& each, std::ostream& out);
-/// A picture (SVG) of the objective: a line over one axis, a map over two, slices through the best
-/// point over more.
+/// The answer as a picture (SVG) of the objective: a line over one axis, a map over two, slices
+/// through the best point over more.
 std::string sweep_plot(const SweepAnswer& answer);
 
 }  // namespace stepsim

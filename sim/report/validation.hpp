@@ -1,4 +1,5 @@
-// Writers of a validation, one for each reader: a person, a program, a CI server, a document.
+// Writers of a validation, one for each kind of reader: a person, a program, a CI server, a
+// document.
 #pragma once
 
 #include <string>
@@ -10,24 +11,24 @@ namespace stepsim {
 
 struct ValidationTable {
   Style style{.width = 100};
-  bool rows = true;     ///< every row, not the worst alone
-  bool causes = false;  ///< the breakdown of each row
+  bool rows = true;     ///< true: every row, not the worst alone
+  bool causes = false;  ///< true: the breakdown of each row as well
 };
 
-/// For a terminal, at most 100 columns.
+/// The validation for a terminal, in at most 100 columns.
 std::string validation_text(const Validation& validation, const ValidationTable& options);
-/// Schema stepsim.validation/1.
+/// The validation as JSON of schema stepsim.validation/1.
 std::string validation_json(const Validation& validation);
-/// One line a row.
+/// The validation as CSV, one line a row.
 std::string validation_csv(const Validation& validation);
-/// JUnit XML, one case a row and one a limit.
+/// The validation as JUnit XML, a case for each row and for each limit.
 std::string validation_junit(const Validation& validation);
-/// Annotations of GitHub's checks (`::error file=...`), one a breach.
+/// The validation as annotations of GitHub's checks (`::error file=...`), one for each breach.
 std::string validation_github(const Validation& validation);
-/// Tables for a document.
+/// The validation as tables for a document.
 std::string validation_markdown(const Validation& validation);
-/// A picture (SVG): predicted over measured, logarithmic; suites, or groups of a lone one, by
-/// marks.
+/// The validation as a picture (SVG): predicted over measured times, logarithmic. Marks tell suites
+/// apart, or the groups of a lone suite.
 std::string validation_scatter(const Validation& validation);
 
 }  // namespace stepsim

@@ -11,8 +11,9 @@
 namespace stepsim {
 namespace {
 
-/// Of some ranks that hold the same dense parameters, those of each group and node. A group has one
-/// rank of each share of the experts: the first ones are one group, the second ones the next.
+/// How many of the holders, which have the same dense parameters, each group has on each node. A
+/// group has one rank of each share of the experts: the first ones are one group, the second ones
+/// the next.
 std::map<std::pair<int, int>, int> ranks_by_node(const std::vector<int>& holders,
                                                  const Scenario& scenario) {
   std::vector<int> groups(static_cast<std::size_t>(scenario.parallelism.expert.degree), 0);

@@ -7,8 +7,8 @@
 
 namespace stepsim {
 
-/// Of each group of them, which has equally many ranks on each of its nodes; nothing where nodes or
-/// groups differ. REQUIRES: the degrees divide the ranks.
+/// Nodes that each group of ranks lies on which together have all experts; nothing where groups
+/// differ, or have more ranks on some nodes than on others. REQUIRES: the degrees divide the ranks.
 std::optional<int> nodes_of_experts(const Scenario& scenario);
 
 }  // namespace stepsim

@@ -10,8 +10,8 @@
 
 namespace stepsim {
 
-/// Ranks that something happens to: those listed and those of the nodes listed, or all where
-/// neither is; of these a share that is drawn at random.
+/// Ranks that something happens to: the listed ones and all of the listed nodes, or all where
+/// nothing is listed; with `fraction` a share of them, drawn at random.
 struct Affected {
   std::vector<int> ranks, nodes;
   std::optional<double> fraction;
@@ -19,15 +19,16 @@ struct Affected {
   bool operator==(const Affected&) const = default;
 };
 
+/// GPUs that compute slowly, or whose hosts stall.
 struct SlowGpus {
   Affected who;
-  double factor = 1;  ///< time of its kernels over that of others
-  Seconds delay;      ///< its host stalls that long at the start of each step
+  double factor = 1;  ///< time of their kernels over that of others
+  Seconds delay;      ///< their hosts stall that long at the start of each step
   bool operator==(const SlowGpus&) const = default;
 };
 
-/// Links by name and NICs by their ranks and nodes, or all NICs where nothing is listed; of these a
-/// share that is drawn at random.
+/// Links by name and NICs by their ranks and nodes, or all NICs where nothing is listed; with a
+/// fraction a share of them, drawn at random.
 struct SlowLinks {
   std::vector<std::string> links;  ///< `*` stands for anything
   Affected who;
@@ -50,12 +51,13 @@ struct Jitter {
   bool operator==(const Jitter&) const = default;
 };
 
+/// All that is slow or varies.
 struct Faults {
   std::vector<SlowGpus> slow_gpus;
   std::vector<SlowLinks> slow_links;
   std::optional<Jitter> kernels;      ///< drawn by each rank for itself
   std::optional<Jitter> collectives;  ///< drawn by each group
-  std::optional<double> gpu_spread;   ///< instead of the GPU profile's; 0: all equally fast
+  std::optional<double> gpu_spread;   ///< absent: the GPU profile's; 0: all equally fast
   bool random() const;                ///< whether another seed gives another run
   bool operator==(const Faults&) const = default;
 };

@@ -60,11 +60,12 @@ struct GemmRange {
   bool operator==(const GemmRange&) const = default;
 };
 
-/// Sizes of the other kernels, likewise.
+/// Sizes that kernels which only move bytes were measured with.
 struct MemoryRange {
   std::optional<Extent<Bytes>> bytes;
   bool operator==(const MemoryRange&) const = default;
 };
+/// Sizes that a fused attention kernel was measured with.
 struct AttentionRange {
   std::optional<Extent<std::int64_t>> sequence;  ///< tokens of the keys
   bool operator==(const AttentionRange&) const = default;
@@ -75,7 +76,7 @@ struct ConvolutionProfile {
   double forward = 1;
   double input_gradient = 1;
   double weight_gradient = 1;
-  double winograd = 0;  ///< instead of these for 3x3 filters of stride 1; 0: not used
+  double winograd = 0;  ///< all three for 3x3 filters of stride 1; 0: not used
   bool operator==(const ConvolutionProfile&) const = default;
 };
 
@@ -105,8 +106,8 @@ struct TiledGemm {
 /// CPUs and GPUs without tensor cores: rates that saturate (sim/cluster/gemm/smooth.hpp).
 struct SmoothGemm {
   double half_m = 0;  ///< rows at which half of the efficiency is reached
-  double half_n = 0;  ///< columns, likewise
-  double half_k = 0;  ///< likewise
+  double half_n = 0;  ///< columns at which half of the efficiency is reached
+  double half_k = 0;  ///< length of the sums at which half of the efficiency is reached
   bool operator==(const SmoothGemm&) const = default;
 };
 
@@ -117,16 +118,16 @@ enum class GemmModel { tiled, smooth };
 struct GemmProfile {
   Precision precision = Precision::bf16;
   FlopsPerSecond peak;           ///< datasheet, dense
-  double efficiency = 1;         ///< of peak, in the main loop of a short kernel
-  double memory_efficiency = 1;  ///< of the datasheet memory bandwidth
+  double efficiency = 1;         ///< share of peak in the main loop of a short kernel
+  double memory_efficiency = 1;  ///< share of the datasheet memory bandwidth
   Seconds overhead;              ///< fixed cost of a kernel
   double roundness = 4;          ///< exponent p that joins compute and memory time
   std::variant<TiledGemm, SmoothGemm> form;
   double sustained = 1;  ///< time in a stream of training kernels over time in a short benchmark
   double grouped = 1;    ///< time of experts' grouped GEMMs over a batched one of the same shapes
-  double grouped_weight_gradient = 1;  ///< the same for their weight gradients
+  double grouped_weight_gradient = 1;  ///< as grouped, for the experts' weight gradients
   double unaligned_even = 1;           ///< compute time where 16-bit rows are even, but not of 16 B
-  double unaligned_odd = 1;            ///< likewise of an odd number of elements
+  double unaligned_odd = 1;            ///< compute time where 16-bit rows are odd
   bool block_scaling = false;  ///< fp8: blocks of 32 elements have scales of their own (MXFP8)
   /// time of a weight-gradient GEMM that accumulates, over the time of a forward GEMM
   double weight_gradient = 1;
@@ -164,8 +165,8 @@ struct AttentionProfile {
   FlopsPerSecond plateau;         ///< forward, at long sequences
   double half_sequence = 0;       ///< tokens at which the rate is half of the plateau
   double last_tile = 0;           ///< causal: queries of the tile that ends a forward pass alone
-  FlopsPerSecond full_plateau;    ///< the same without a causal mask
-  double full_half_sequence = 0;  ///< likewise
+  FlopsPerSecond full_plateau;    ///< plateau without a causal mask
+  double full_half_sequence = 0;  ///< half_sequence without a causal mask
   /// rate of the backward kernel over the rate of the forward one (2.5 times the FLOPs)
   double backward_rate = 0.8;
   Seconds overhead;
@@ -176,27 +177,29 @@ struct AttentionProfile {
 /// NVIDIA's generations of data-centre GPUs, in order; NCCL's constants go by them.
 enum class Architecture { volta, ampere, hopper, blackwell };
 
+/// A GPU by its constants; one file of calib/gpus/.
 struct GpuProfile {
   std::string name;
   std::string description;
   Architecture architecture = Architecture::ampere;
   int sms = 0;
   Bytes memory;                     ///< capacity
-  Bytes context;                    ///< of CUDA, with the kernels that are loaded
+  Bytes context;                    ///< what CUDA takes, with the kernels that are loaded
   Bytes communicator;               ///< buffers of one NCCL communicator
-  Bytes workspace;                  ///< of cuBLAS, as frameworks allocate it
+  Bytes workspace;                  ///< what frameworks allocate for cuBLAS
   BytesPerSecond memory_bandwidth;  ///< datasheet
-  double communication_share = 0;   ///< of a device that moves messages itself, as a core does:
-                                    ///< share of its time that a collective takes from kernels
-  BytesPerSecond copy_pinned;       ///< host to device
+  /// share of a device's time that a collective takes from kernels, where it moves messages itself,
+  /// as a core does
+  double communication_share = 0;
+  BytesPerSecond copy_pinned;  ///< host to device
   BytesPerSecond copy_pageable;
-  double spread = 0;  ///< of the speed of such GPUs under load: standard deviation over mean
-  double gemm_contention = 1;     ///< time of a GEMM beside a collective over what the SMs that the
-                                  ///< collective leaves explain
-  std::vector<GemmProfile> gemm;  ///< one per precision that the GPU has
+  double spread = 0;  ///< standard deviation over mean of the speed of such GPUs under load
+  /// time of a GEMM beside a collective, over what the SMs that the collective leaves explain
+  double gemm_contention = 1;
+  std::vector<GemmProfile> gemm;  ///< for each precision that the GPU has
   MemoryProfile memory_kernels;
   std::vector<AttentionProfile> attention;
-  std::string hash;     ///< of the file's text, and of the changes
+  std::string hash;     ///< hashes the file's text and the changes
   std::string changes;  ///< by the scenario, as YAML: "memory: 40 GiB"; empty: none
   bool operator==(const GpuProfile&) const = default;
 };
@@ -231,11 +234,11 @@ struct LinkProfile {
   std::string name;
   BytesPerSecond bandwidth;  ///< per GPU and direction
   double efficiency = 1;     ///< payload that a transfer reaches, of bandwidth
-  Seconds latency;           ///< of one transfer or one ring step
+  Seconds latency;           ///< until a transfer or a ring step begins to arrive
   std::vector<CollectiveLine> all_reduce, all_gather, reduce_scatter,
       all_to_all;             ///< measured; or alpha-beta
   double two_node_trees = 1;  ///< rate of trees over two nodes, of what NCCL expects of them
-  std::string hash;           ///< of the file's text, and of the changes; empty when inline
+  std::string hash;           ///< hashes the file's text and the changes; empty when inline
   std::string changes;        ///< by the scenario, as YAML: "bandwidth: 100 GB/s"; empty: none
   bool operator==(const LinkProfile&) const = default;
 };

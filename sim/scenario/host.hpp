@@ -31,11 +31,12 @@ constexpr Seconds default_launch(HostMode mode) {
 /// What is counted where something happens every so many times.
 enum class Per { step, micro_batch };
 
-/// Likewise, of reads: a pass is one that a stage makes, of a micro-batch and chunk.
+/// What is counted where the host reads every so many times. A pass is one that a stage makes, of a
+/// micro-batch and chunk.
 enum class ReadPer { step, micro_batch, pass };
 
-/// The part of a step that something follows. Batch: what takes one for a forward pass of the
-/// model's first or last part; input: likewise, of every part.
+/// The part of a step that something follows. Batch: taking one for a forward pass of the model's
+/// first or last part; input: taking what a forward pass of any part begins with.
 enum class HostAfter { batch, input, forward, backward, step };
 
 /// Passes that are compiled apart.
@@ -48,11 +49,11 @@ enum class NewShape { steps, last_batch };
 struct Sync {
   int every = 1;
   ReadPer per = ReadPer::step;
-  Seconds time;  ///< of the copy, once the GPU is done; default: 6 us where `sync` is stated
+  Seconds time;  ///< the copy takes, once the GPU is done; default: 6 us where `sync` is stated
   bool operator==(const Sync&) const = default;
 };
 
-/// Loss or metrics on the CPU.
+/// Work of the CPU in the loop: loss, metrics.
 struct CpuWork {
   std::string name = "CPU work";
   HostAfter after = HostAfter::forward;
@@ -81,19 +82,20 @@ struct GarbageCollection {
   bool operator==(const GarbageCollection&) const = default;
 };
 
+/// The CPUs of a node, and how the loop uses them.
 struct Host {
   HostMode mode = HostMode::eager;
   HostPace pace = HostPace::launches;
-  double speed = 1;                ///< of a core, over the one that calls were measured on
+  double speed = 1;                ///< a core's, over the one that calls were measured on
   Seconds launch;                  ///< CPU time to launch one kernel, or one graph
   std::optional<int> queue_depth;  ///< kernels launched and not started; absent: no limit
   std::optional<Sync> sync;  ///< absent: the end of each step is waited for, which costs nothing
   std::vector<CpuWork> cpu_work;
   std::optional<Recompilation> recompilation;
   std::optional<GarbageCollection> garbage_collection;
-  std::optional<double> cores;    ///< of a node; absent: threads never wait for one
-  double threads = 1;             ///< of each GPU's process that are busy
-  BytesPerSecond optimizer_rate;  ///< of an offloaded update on a node's CPUs, its ranks together
+  std::optional<double> cores;    ///< in a node; absent: threads never wait for one
+  double threads = 1;             ///< busy ones in each GPU's process
+  BytesPerSecond optimizer_rate;  ///< an offloaded update's, on all CPUs of a node
 
   bool graph() const { return mode == HostMode::graph; }
   bool counts_calls() const { return pace == HostPace::calls; }
@@ -101,8 +103,8 @@ struct Host {
   bool operator==(const Host&) const = default;
 };
 
-/// Whether what happens every `every` steps (or micro-batches), at the end of each such stretch,
-/// happens in that one, counted from 0.
+/// Whether something that ends each stretch of `every` steps (or micro-batches) happens in this
+/// one, counted from 0.
 constexpr bool is_due(int index, int every) { return (index + 1) % every == 0; }
 
 }  // namespace stepsim

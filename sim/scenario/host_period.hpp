@@ -15,12 +15,13 @@ inline std::int64_t recompilation_period(const Scenario& s) {
   return s.data && s.training.global_batch > 0 ? s.data->samples / s.training.global_batch : 0;
 }
 
-/// Steps that `every` of these take; `micro_batches` are those of a step.
+/// Steps after which an event that comes every `every` steps or micro-batches meets the start of a
+/// step again. A step has `micro_batches`.
 inline std::int64_t steps_of(std::int64_t every, Per per, std::int64_t micro_batches) {
   return per == Per::step ? every : every / std::gcd(every, micro_batches);
 }
 
-/// Passes are counted anew in each step.
+/// Steps after which the host's reads come again. Passes are counted anew in each step.
 inline std::int64_t steps_of(const Sync& sync, std::int64_t micro_batches) {
   if (sync.per == ReadPer::pass) return 1;
   return steps_of(sync.every, sync.per == ReadPer::step ? Per::step : Per::micro_batch,

@@ -74,7 +74,7 @@ Scenario read_scenario(const std::shared_ptr<const Source>& source, const Librar
   return scenario_of_tree(tree, {source, 1, 1}, stem_of(source->name), known, reading);
 }
 
-/// One part of a scenario by itself: the value of a map with that one key.
+/// Reads a part of a scenario by itself: the value of a map with that one key.
 template <class Part>
 Part load_part(const char* key, const std::string& name, const Library& library,
                void (*check)(const Part&, Reading&) = nullptr) {

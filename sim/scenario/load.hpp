@@ -34,7 +34,7 @@ std::vector<std::string> library_warnings();
 /// A convention of FLOPs as the checks know it.
 struct KnownConvention {
   std::string name;
-  bool any_model = false;  ///< also for models that are no transformer
+  bool any_model = false;  ///< counts models that are no transformer, too
 };
 
 /// An optimizer as the checks know it.
@@ -48,7 +48,7 @@ struct KnownOptimizer {
 /// A way of joining nodes, or the GPUs of a node, as the checks know it.
 struct KnownTopology {
   std::string name;
-  std::vector<std::string> keys;  ///< that it reads, of those that only some topologies do
+  std::vector<std::string> keys;  ///< what it reads and not all topologies do
   std::vector<Objection> (*objections)(const Cluster& cluster) = nullptr;  ///< nullptr: none
 };
 
@@ -69,7 +69,8 @@ struct KnownNames {
 Scenario load_scenario(const std::string& path, const std::vector<Override>& overrides = {},
                        const KnownNames& known = {});
 
-/// The same from text; `file` is the name that errors cite.
+/// Reads and checks a scenario from text; `file` is the name that errors cite. Throws as
+/// load_scenario does.
 Scenario parse_scenario(const std::string& text, const std::string& file, const Library& library,
                         const std::vector<Override>& overrides = {}, const KnownNames& known = {});
 

@@ -27,8 +27,8 @@ struct Experts {
 struct LatentAttention {
   std::int64_t query_rank = 0;  ///< width of the queries' narrow layer; 0: none
   std::int64_t kv_rank = 0;     ///< width of the narrow layer of keys and values
-  std::int64_t nope_dim = 0;    ///< of a head's queries and keys, without positions
-  std::int64_t rope_dim = 0;    ///< of a head's queries and keys, rotary
+  std::int64_t nope_dim = 0;    ///< width of a head's queries and keys without positions
+  std::int64_t rope_dim = 0;    ///< width of the rotary part
   std::int64_t value_dim = 0;
   std::int64_t key_dim() const { return nope_dim + rope_dim; }
   bool operator==(const LatentAttention&) const = default;
@@ -38,7 +38,7 @@ struct LatentAttention {
 /// images cut into square patches, one token each, behind a class token that is classified.
 struct Vision {
   std::int64_t image = 224;  ///< pixels of an edge
-  std::int64_t patch = 16;   ///< likewise
+  std::int64_t patch = 16;   ///< pixels of a patch's edge
   std::int64_t channels = 3;
   std::int64_t classes = 1000;
   std::int64_t patches() const { return (image / patch) * (image / patch); }
@@ -59,17 +59,17 @@ struct MaskedHead {
 /// experts.
 struct Transformer {
   std::int64_t layers = 0;
-  std::int64_t encoder_layers = 0;  ///< before them, whose output each of them attends to; 0: none
+  std::int64_t encoder_layers = 0;  ///< their output every layer attends to; 0: none
   std::int64_t hidden = 0;
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;  ///< grouped-query attention when fewer than heads; default: heads
   std::int64_t head_dim = 0;  ///< default: hidden / heads
   std::int64_t ffn = 0;       ///< inner width of the MLP; default: 4 * hidden
   std::int64_t vocabulary = 0;
-  std::int64_t positions = 0;           ///< rows of a learned position table; 0: none (rotary)
-  std::int64_t relative_positions = 0;  ///< buckets of a learned bias on attention scores, by
-                                        ///< distance (T5), instead of either; 0: none
-  bool alibi = false;  ///< a constant bias on attention scores, by distance, instead of either
+  std::int64_t positions = 0;  ///< rows of a learned position table; 0: none (rotary)
+  /// buckets of a learned bias on attention scores, by distance (T5), instead of positions; 0: none
+  std::int64_t relative_positions = 0;
+  bool alibi = false;  ///< a constant bias on attention scores, by distance, instead of positions
   std::int64_t token_types = 0;  ///< rows of a table of sentences (BERT); 0: none
   bool causal = true;            ///< tokens attend to those before them only (an encoder's: to all)
   bool post_norm = false;        ///< norms behind the residual sums and the embedding, not before
@@ -81,9 +81,9 @@ struct Transformer {
   bool tied_embeddings = true;  ///< the output head shares the embedding's weights
   bool dropout = true;          ///< attention and hidden dropout
   std::optional<Experts> experts;
-  std::optional<LatentAttention> mla;  ///< instead of heads of queries, keys and values
-  std::optional<Vision> vision;        ///< instead of a vocabulary
-  std::optional<MaskedHead> masked;    ///< instead of the next token's logits
+  std::optional<LatentAttention> mla;  ///< replaces heads of queries, keys and values
+  std::optional<Vision> vision;        ///< replaces the vocabulary
+  std::optional<MaskedHead> masked;    ///< replaces the next token's logits
   bool rotary() const { return positions == 0 && relative_positions == 0 && !alibi && !mla; }
   bool operator==(const Transformer&) const = default;
 };
@@ -102,15 +102,15 @@ enum class Layout { nhwc, nchw };
 /// A residual network of bottleneck blocks (He et al. 2015, arXiv 1512.03385, table 1),
 /// variant 1.5: the 3x3 convolution of a block has the stride. Stage i has a width of 64 * 2^i.
 struct ResNet {
-  std::vector<std::int64_t> blocks{3, 4, 6, 3};  ///< of each stage
+  std::vector<std::int64_t> blocks{3, 4, 6, 3};  ///< per stage
   std::int64_t image = 224;                      ///< pixels of an edge
-  std::int64_t channels = 3;                     ///< of the image as the GPU has it
+  std::int64_t channels = 3;                     ///< an image's as the GPU has it
   std::int64_t classes = 1000;
-  std::int64_t groups = 1;        ///< of the 3x3 convolutions' channels (ResNeXt)
+  std::int64_t groups = 1;        ///< parts of the 3x3 convolutions' channels (ResNeXt)
   std::int64_t group_width = 64;  ///< channels of one in the first stage; each stage doubles them
   Layout layout = Layout::nhwc;
   bool fused_norm = false;             ///< batch norm, addition and ReLU in one kernel
-  bool norms_in_convolutions = false;  ///< of blocks: taken into the convolutions around them
+  bool norms_in_convolutions = false;  ///< convolutions take in the norms around them
   bool operator==(const ResNet&) const = default;
 };
 
@@ -126,7 +126,7 @@ struct Dlrm {
   std::vector<std::int64_t> top{1024, 1024, 512, 256, 1};  ///< widths
   Precision table_precision = Precision::fp32;
   bool fused_interaction = false;  ///< one kernel multiplies all pairs, triangle and joins included
-  bool sparse_gradients = false;   ///< of tables are tensors, which another kernel adds to rows
+  bool sparse_gradients = false;   ///< tables' are tensors, which another kernel adds to rows
   bool fused_lookup = true;        ///< casts rows to the type of activations, and back
   /// What enters the top MLP: the dense vector, and the products of all pairs of vectors.
   std::int64_t interactions() const {
@@ -136,6 +136,7 @@ struct Dlrm {
   bool operator==(const Dlrm&) const = default;
 };
 
+/// What is trained.
 struct Model {
   std::string name;
   std::variant<Transformer, Mlp, ResNet, Dlrm> shape;

@@ -13,12 +13,13 @@
 
 namespace stepsim {
 
+/// Where a rank stands in the split.
 struct RankPlace {
   int tensor = 0, context = 0, data = 0, stage = 0;
   bool operator==(const RankPlace&) const = default;
 };
 
-/// The numbering of a scenario's ranks, for who asks for many.
+/// The numbering of a scenario's ranks, worked out once for many questions.
 class RankOrdering {
  public:
   explicit RankOrdering(const Scenario& scenario);
@@ -46,11 +47,11 @@ class RankOrdering {
 /// How many parts that axis splits into: one of kOrderedAxes.
 int degree_of(Axis axis, const Scenario& scenario);
 
-/// For who asks for few.
+/// The rank at a place, where only few are asked for: each call works the numbering out.
 int rank_at(RankPlace place, const Scenario& scenario);
 
-/// All that hold the same dense parameters: every context and data index of that tensor index and
-/// stage, in order of rank.
+/// All ranks that hold the same dense parameters: every context and data index of that tensor index
+/// and stage, in order of rank.
 std::vector<int> holders_of(int tensor, int stage, const Scenario& scenario);
 
 /// Which of the expert-parallel ranks the `i`-th of holders_of is.

@@ -1,17 +1,18 @@
-// What a pipeline schedule asks of the split; the schedules say it, the checks of a scenario read
-// it.
+// What a pipeline schedule asks of the split: schedules say it, the checks of a scenario read it.
 #pragma once
 
 #include <string>
 
 namespace stepsim {
 
+/// No schedule runs more chunks per stage than this.
 inline constexpr int kMostChunks = 1024;
 
 /// Whether a forward and a backward pass of the steady state run as one: never, where that is asked
 /// for (of one stage, or of any number), or always.
 enum class Joins { never, one_stage, asked, always };
 
+/// What a schedule asks of stages, chunks and transfers.
 struct ScheduleNeeds {
   int least_chunks = 1;  ///< model chunks per stage
   int most_chunks = 1;

@@ -26,13 +26,13 @@ struct Candidate {
   Bound bound;
   std::int64_t number = 0;  ///< in the order of the walk: ties go to the first
   Strategy strategy;
-  bool is_refined = false;  ///< its bound
+  bool is_refined = false;  ///< the bound is a closer one
 };
 
 bool comes_before(const Candidate& a, const Candidate& b) {
   return std::tuple(a.bound.step, a.number) < std::tuple(b.bound.step, b.number);
 }
-/// For heaps, whose front comes first.
+/// Orders heaps, whose front comes first.
 bool comes_after(const Candidate& a, const Candidate& b) { return comes_before(b, a); }
 
 class Search {
@@ -219,7 +219,7 @@ class Search {
     }
   }
 
-  /// Those that failed might have been the best, where their bounds do not say otherwise.
+  /// Strategies that failed might have been the best, where their bounds do not say otherwise.
   void count_open() {
     for (const Seconds bound : open_) counts().open += !best() || bound < *best() ? 1 : 0;
     result_.counts = counts_;

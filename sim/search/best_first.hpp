@@ -22,11 +22,12 @@ namespace stepsim {
 /// What simulating a strategy came to.
 struct StrategyOutcome {
   std::string refusal;  ///< by the reader or the planner; then there is nothing else
-  /// Why there is no answer: stages that wait for each other, a crash, a limit. Likewise.
+  /// Why there is no answer: stages that wait for each other, a crash, a limit; then there is
+  /// nothing else.
   std::string failure;
   bool is_open = false;    ///< with a failure: it might have an answer all the same
   bool is_defect = false;  ///< with a failure: it is a mistake of stepsim itself
-  Bytes peak;              ///< of the stage that needs most
+  Bytes peak;              ///< what the stage that needs most holds
   bool fits = true;        ///< false: it was not simulated
   Seconds step;
   double mfu = 0;
@@ -37,13 +38,13 @@ struct TriedStrategy {
   Bound bound;
   StrategyOutcome outcome;
   bool is_own = false;  ///< the scenario as it stands
-  /// As far as is known.
+  /// The most that is known of its memory.
   Bytes needed() const { return std::max(bound.memory, outcome.peak); }
 };
 
 struct SearchLimits {
   int simulations = 0;                ///< at most
-  std::function<bool()> enough;       ///< no more bounds; empty: never
+  std::function<bool()> enough;       ///< no more bounds are wanted; empty: never
   std::function<bool()> expired;      ///< no more simulations; empty: never
   std::function<bool()> interrupted;  ///< nothing more at all; empty: never
   std::size_t keep = 0;
@@ -53,18 +54,18 @@ struct SearchLimits {
 };
 
 struct SearchCounts {
-  std::int64_t considered = 0;  ///< all of the space
-  std::int64_t refused = 0;     ///< do not fit together: divisors, schedules, shardings
+  std::int64_t considered = 0;  ///< all strategies of the space
+  std::int64_t refused = 0;     ///< break a rule: divisors, schedules, shardings
   std::int64_t too_large = 0;   ///< cannot fit in memory
   std::int64_t pruned = 0;      ///< cannot be faster than the best
   std::int64_t simulated = 0;
-  std::int64_t no_memory = 0;  ///< looked at, and do not fit
-  std::int64_t left = 0;       ///< neither simulated nor pruned
-  std::int64_t failed = 0;     ///< tried, without an answer
-  std::int64_t defects = 0;    ///< of these, by a mistake of stepsim itself
-  /// Of these, those that might have one, and be faster than the best.
+  std::int64_t no_memory = 0;  ///< were looked at, and do not fit in memory
+  std::int64_t left = 0;       ///< were neither simulated nor pruned
+  std::int64_t failed = 0;     ///< were tried, without an answer
+  std::int64_t defects = 0;    ///< failed by a mistake of stepsim itself
+  /// Failed, and might have an answer that is faster than the best.
   std::int64_t open = 0;
-  std::int64_t below_bound = 0;  ///< of those simulated: faster than their bounds, which is wrong
+  std::int64_t below_bound = 0;  ///< were simulated faster than their bounds, which is wrong
   bool has_defect() const { return defects > 0 || below_bound > 0; }
 };
 
@@ -73,12 +74,12 @@ enum class SearchEnd : std::uint8_t { complete, simulations, expired, interrupte
 
 struct SearchOutcome {
   SearchCounts counts;
-  std::vector<TriedStrategy> ranked;      ///< those that fit, the fastest first
+  std::vector<TriedStrategy> ranked;      ///< what fits, the fastest first
   std::optional<TriedStrategy> smallest;  ///< the least memory bound, where nothing fits
-  std::optional<TriedStrategy> failed;    ///< the first one
+  std::optional<TriedStrategy> failed;    ///< what failed first
   SearchEnd end = SearchEnd::complete;
   bool is_whole = true;  ///< every strategy has been looked at
-  std::string refusal;   ///< the first one of the reader, which none of the conditions foresaw
+  std::string refusal;   ///< what the reader or the planner refused first, and no rule foresaw
   Seconds least_left{std::numeric_limits<double>::infinity()};  ///< lowest bound that is left
   bool interrupted() const { return end == SearchEnd::interrupted; }
   bool proven() const {
@@ -86,8 +87,8 @@ struct SearchOutcome {
   }
 };
 
-/// Simulates strategies: an outcome for each, or nothing for those that an interrupt or the end of
-/// the time came before.
+/// Simulates strategies: an outcome for each, or nothing where an interrupt or the end of the time
+/// came before.
 using SimulateStrategies = std::function<std::vector<std::optional<StrategyOutcome>>(
     const std::vector<TriedStrategy>& batch)>;
 

@@ -9,7 +9,6 @@
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/pass_writer.hpp"
 #include "sim/plan/program/tensor_ranks.hpp"
-#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 namespace {
@@ -27,7 +26,7 @@ class RowClock {
     return now_;
   }
 
-  /// Since the last kernel.
+  /// Seconds since the last kernel.
   double waited() const { return now_.seconds - computed_; }
 
  private:
@@ -47,7 +46,7 @@ class RowClock {
     ends_[static_cast<std::size_t>(piece.slot)] = free;
   }
   void pass(const WaitPiece& piece) {
-    if (static_cast<std::size_t>(piece.slot) >= ends_.size()) return;  // another block's
+    if (static_cast<std::size_t>(piece.slot) >= ends_.size()) return;  // it began in another block
     now_.seconds = std::max(now_.seconds, ends_[static_cast<std::size_t>(piece.slot)]);
   }
   void pass(const BlockPiece&) {}
@@ -89,9 +88,9 @@ class BlockCoster {
     cost.input_gradient = backward(PassKind::input_gradient);
     cost.waits.input_gradient = waited_;
     cost.weight_gradient = backward(PassKind::weight_gradient);
-    for (const Again again : {Again::none, Again::selective, Again::full}) {
-      const Recomputation how = recomputation(again);
-      const std::size_t i = index_of(again);
+    for (const Recompute kind : {Recompute::none, Recompute::selective, Recompute::full}) {
+      const Recomputation how = recomputation_of(kind, stated_);
+      const std::size_t i = index_of(kind);
       cost.saved[i] = saved_by(block, how).total().bytes();
       cost.peak[i] = backward_peak(block, how).held.total().bytes();
       cost.again[i] = repeated(block, how);
@@ -100,8 +99,7 @@ class BlockCoster {
     cost.experts = block.expert_parameters();
     cost.dense = block.parameters() - cost.experts;
     cost.frozen = frozen_bytes(scenario_, block).bytes();
-    if (strategy_of(scenario_.parallelism.data.sharding).shards_parameters)
-      add_gathers(cost, block);
+    if (scenario_.parallelism.data.sharding.shards_parameters) add_gathers(cost, block);
     return cost;
   }
 
@@ -112,17 +110,6 @@ class BlockCoster {
   }
 
  private:
-  /// As a strategy has it (set_strategy), whichever of them is asked for first.
-  Recomputation recomputation(Again again) const {
-    if (again == Again::none) return Recompute::none;
-    Recomputation how(again == Again::full ? Recompute::full : Recompute::selective);
-    if (stated_.kind == how.kind) {
-      how.modules = stated_.modules;
-      how.early_stop = stated_.early_stop;
-    }
-    return how;
-  }
-
   RowTime repeated(const Block& block, const Recomputation& how) {
     return timed_pass([&](PassWriter& w) {
       for (const Op* op : block.recomputed(how))
@@ -171,7 +158,7 @@ void add_transfers(ModelCosts& costs, const Scenario& s) {
     costs.far_transfer = (s.cluster.inter_node->latency + message / nic_rate(s.cluster)).seconds();
 }
 
-/// Of a message that comes in parts.
+/// Seconds to put a message together that comes in parts.
 double collecting(const Scenario& s, BlockCoster& coster, const OpGraph& graph,
                   const StageShape& shape) {
   const Parallelism& p = s.parallelism;
@@ -184,13 +171,13 @@ void keep_less(RowTime& time, const RowTime& other) {
   time.seconds = std::min(time.seconds, other.seconds);
 }
 
-/// The less of each time, the most of each wait; bytes are the same on all ranks.
+/// Keeps the less of each time and the most of each wait; bytes are the same on all ranks.
 void keep_less(BlockCost& cost, const BlockCost& other) {
   keep_less(cost.forward, other.forward);
   keep_less(cost.backward, other.backward);
   keep_less(cost.input_gradient, other.input_gradient);
   keep_less(cost.weight_gradient, other.weight_gradient);
-  for (std::size_t i = 0; i < kAgain; ++i) keep_less(cost.again[i], other.again[i]);
+  for (std::size_t i = 0; i < kRecomputes; ++i) keep_less(cost.again[i], other.again[i]);
   cost.waits.forward = std::max(cost.waits.forward, other.waits.forward);
   cost.waits.backward = std::max(cost.waits.backward, other.waits.backward);
   cost.waits.input_gradient = std::max(cost.waits.input_gradient, other.waits.input_gradient);
@@ -205,7 +192,7 @@ BlockCost& BlockCost::operator+=(const BlockCost& other) {
   backward += other.backward;
   input_gradient += other.input_gradient;
   weight_gradient += other.weight_gradient;
-  for (std::size_t i = 0; i < kAgain; ++i) {
+  for (std::size_t i = 0; i < kRecomputes; ++i) {
     again[i] += other.again[i];
     saved[i] += other.saved[i];
     peak[i] = std::max(peak[i], other.peak[i]);
@@ -245,7 +232,7 @@ ModelCosts model_costs(const Scenario& scenario, const Recomputation& stated,
     costs.before.push_back(costs.before.back());
     costs.before.back() += costs.blocks[block];
   }
-  if (strategy_of(scenario.parallelism.data.sharding).shards_parameters)
+  if (scenario.parallelism.data.sharding.shards_parameters)
     costs.gathered = gathered_bytes(scenario, costs.graph).bytes();
   add_transfers(costs, scenario);
   return costs;

@@ -19,10 +19,9 @@
 
 namespace stepsim {
 
-/// How much of a block is computed again.
-enum class Again : std::uint8_t { none, selective, full };
-inline constexpr std::size_t kAgain = 3;
-constexpr std::size_t index_of(Again again) { return static_cast<std::size_t>(again); }
+/// Costs of a block are kept for each way to recompute it.
+inline constexpr std::size_t kRecomputes = 3;
+constexpr std::size_t index_of(Recompute recompute) { return static_cast<std::size_t>(recompute); }
 
 /// Seconds of the compute row, and launches of the host.
 struct RowTime {
@@ -44,36 +43,35 @@ struct LastWaits {
   double forward = 0, backward = 0, input_gradient = 0;
 };
 
+/// What one block costs a rank.
 struct BlockCost {
   LastWaits waits;
   RowTime forward, backward, input_gradient, weight_gradient;
-  std::array<RowTime, kAgain> again;   ///< before the backward pass
-  std::array<double, kAgain> saved{};  ///< bytes, from forward to backward
-  std::array<double, kAgain> peak{};   ///< bytes while it runs backward, what it saved included
-  double kept_for_weights = 0;         ///< bytes
-  double dense = 0, experts = 0;       ///< parameters of a rank that are trained
-  double frozen = 0;                   ///< bytes of the others, whole
-  double gather = 0, scatter = 0;      ///< zero3: seconds on the links, a pass
+  std::array<RowTime, kRecomputes> again;   ///< what is computed again before the backward pass
+  std::array<double, kRecomputes> saved{};  ///< bytes, from forward to backward
+  std::array<double, kRecomputes> peak{};  ///< bytes while it runs backward, what it saved included
+  double kept_for_weights = 0;             ///< bytes
+  double dense = 0, experts = 0;           ///< parameters of a rank that are trained
+  double frozen = 0;                       ///< bytes of parameters that are not trained, whole
+  double gather = 0, scatter = 0;          ///< sharded parameters: seconds on the links, a pass
   BlockCost& operator+=(const BlockCost& other);
 };
 
-/// A model on one kind of rank. Sums of costs along the chain are differences of `before`.
+/// What a model costs one kind of rank. Sums of costs along the chain are differences of `before`.
 struct ModelCosts {
   OpGraph graph;
   std::vector<BlockCost> blocks;          ///< by index into graph.blocks
-  std::vector<BlockCost> before;          ///< by place in graph.chain: sum of those before it
-  std::vector<std::size_t> layers;        ///< their places in the chain
-  double gathered = 0;                    ///< zero3: bytes of blocks that are gathered
-  double transfer = 0, far_transfer = 0;  ///< seconds from stage to stage, inside and between
-                                          ///< nodes
+  std::vector<BlockCost> before;          ///< by place in graph.chain: sum of all blocks before it
+  std::vector<std::size_t> layers;        ///< places of the layers in the chain
+  double gathered = 0;                    ///< sharded parameters: bytes of blocks that are gathered
+  double transfer = 0, far_transfer = 0;  ///< seconds to the next stage, in and between nodes
   double collect = 0;                     ///< seconds to put a received message together
 };
 
 /// Seconds of the row for a segment of that plan.
 RowTime row_time(const Plan& plan, const Segment& segment);
 
-/// Costs of the scenario as it stands, of each way to recompute: that of `stated` with its modules
-/// and its early stop, and the others as they are by default.
+/// Costs of the scenario as it stands, for each way to recompute (recomputation_of).
 ModelCosts model_costs(const Scenario& scenario, const Recomputation& stated,
                        const SplitShapes& shapes, Plan& scratch);
 

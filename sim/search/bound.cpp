@@ -8,31 +8,30 @@
 #include "sim/ops/frozen.hpp"
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/memory/memory_buffers.hpp"
-#include "sim/plan/sharding.hpp"
-#include "sim/search/end_costs.hpp"
 #include "sim/search/stage_costs.hpp"
+#include "sim/search/step_end_costs.hpp"
 
 namespace stepsim {
 namespace {
 
-/// One strategy, with all that its bound is made of.
+/// A strategy, with all that its bound is made of.
 class StrategyBound {
  public:
   StrategyBound(const Scenario& scenario, const Strategy& strategy, const ModelCosts& model,
                 const ScheduleFacts& facts, const std::vector<StageCost>& stages,
-                const std::vector<EndCost>& ends)
+                const std::vector<StepEndCost>& ends)
       : s_(scenario),
         strategy_(strategy),
         model_(model),
         facts_(facts),
         stages_(stages),
         ends_(ends),
-        sharding_(strategy_of(strategy.sharding)),
+        sharding_(*strategy.sharding),
         passes_(static_cast<double>(scenario.micro_batches()) / strategy.schedule->needs.copies) {}
 
   Bound bound() const {
     double step = 0, memory = 0, least_update = ends_.front().update;
-    for (const EndCost& end : ends_) least_update = std::min(least_update, end.update);
+    for (const StepEndCost& end : ends_) least_update = std::min(least_update, end.update);
     const double outside = outside_passes();
     for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
       step = std::max(step, stage_time(stage, least_update));
@@ -41,11 +40,12 @@ class StrategyBound {
     return {Seconds{step}, Bytes{memory}};
   }
 
-  /// The same with what the order of passes comes to. `last`: seconds by stage until the last one.
+  /// A closer bound, with what the order of passes comes to. `last`: seconds by stage until it is
+  /// done with its passes.
   Bound with_order(const std::vector<double>& last) const {
     Bound closer = bound();
     double least_update = ends_.front().update;
-    for (const EndCost& end : ends_) least_update = std::min(least_update, end.update);
+    for (const StepEndCost& end : ends_) least_update = std::min(least_update, end.update);
     for (std::size_t stage = 0; stage < last.size(); ++stage)
       closer.step = std::max(closer.step,
                              Seconds{last[stage] + tail(stage) + ends_[stage].norm + least_update});
@@ -58,13 +58,13 @@ class StrategyBound {
  private:
   /// Gradients of the chunk that is done last begin to be reduced with its last backward.
   double tail(std::size_t stage) const {
-    const EndCost& end = ends_[stage];
+    const StepEndCost& end = ends_[stage];
     return end.reduce + std::max(end.reduce_chunk - stages_[stage].first_chunk, 0.0);
   }
 
   double stage_time(std::size_t stage, double least_update) const {
     const StageCost& cost = stages_[stage];
-    const EndCost& end = ends_[stage];
+    const StepEndCost& end = ends_[stage];
     const double links = link_time(cost);
     const bool meets = s_.training.gradient_clipping;
     double passes = passes_ * (cost.forward + cost.backward + cost.idle);
@@ -77,25 +77,26 @@ class StrategyBound {
     return meets || stages_.size() == 1 ? least : least - lag(cost) / s_.run.steps;
   }
 
-  /// Stages that nothing joins at the end of a step: the last of them may be so much later than
-  /// this one when the first measured step begins, and no later at the end.
+  /// How much later than this stage another one may be when the first measured step begins, and no
+  /// later at the end, where nothing joins stages at the end of a step.
   double lag(const StageCost& cost) const {
     double longest = 0;
     for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
-      const EndCost& end = ends_[stage];
+      const StepEndCost& end = ends_[stage];
       const double later = facts_.splits ? passes_ * stages_[stage].backward : 0;
       longest = std::max(longest, later + tail(stage) + end.norm + end.update);
     }
     return cost.drain + longest;
   }
 
-  /// Links of a data-parallel rank: gathers of zero3, and scatters where each micro-batch has one.
+  /// Seconds on the links of a data-parallel rank: gathers of sharded parameters, and scatters
+  /// where each micro-batch has one.
   double link_time(const StageCost& cost) const {
     if (!sharding_.shards_parameters) return 0;
     return std::max(cost.gather, s_.parallelism.data.no_sync ? 0 : cost.scatter);
   }
 
-  /// Where gradients are reduced between passes, all but the last time.
+  /// Seconds of reductions between passes: all but the last one.
   double repeated_reductions(std::size_t stage) const {
     const DataParallel& data = s_.parallelism.data;
     if (data.no_sync || data.overlap || sharding_.shards_parameters) return 0;
@@ -120,9 +121,9 @@ class StrategyBound {
   const ModelCosts& model_;
   const ScheduleFacts& facts_;
   const std::vector<StageCost>& stages_;
-  const std::vector<EndCost>& ends_;
-  const ShardingStrategy& sharding_;
-  double passes_;  ///< of each chunk of a stage
+  const std::vector<StepEndCost>& ends_;
+  const Sharding& sharding_;
+  double passes_;  ///< how often each chunk of a stage runs
 };
 
 /// A cluster of one size.
@@ -153,7 +154,7 @@ struct Bounds::Known {
   const ModelCosts& model_of(const Strategy& s, const SplitShapes& shapes, Size& size) {
     const auto* t = std::get_if<Transformer>(&scenario.model.shape);
     const bool experts = t != nullptr && t->experts;
-    const bool gathers = s.sharding == Sharding::zero3;
+    const bool gathers = s.sharding->shards_parameters;
     std::vector<GroupShape> groups;
     for (const StageShape& g : shapes.groups)
       groups.insert(groups.end(), g.groups.begin(), g.groups.begin() + kPassAxes);
@@ -172,7 +173,7 @@ struct Bounds::Known {
     return *costs;
   }
 
-  /// Those of the strategy asked for last are kept: variants of a frame come one after the other.
+  /// Keeps the costs of the last strategy: variants of a frame come one after the other.
   const std::vector<StageCost>& stages_of(const Strategy& s, const ModelCosts& model,
                                           const ScheduleFacts& facts, const SplitShapes& shapes) {
     Strategy key = s;
@@ -187,12 +188,13 @@ struct Bounds::Known {
     return stages;
   }
 
-  const std::vector<EndCost>& ends_of(const Strategy& s, const ModelCosts& model,
-                                      const SplitShapes& shapes, Size& size) {
+  const std::vector<StepEndCost>& ends_of(const Strategy& s, const ModelCosts& model,
+                                          const SplitShapes& shapes, Size& size) {
     const auto key = std::tuple(s.gpus, std::tuple(s.tensor, s.context, s.expert), s.stages,
                                 s.chunks, s.schedule, s.sharding, s.overlap);
     auto& known = ends[key];
-    if (known.empty()) known = end_costs(scenario, s, model.graph, stages, shapes, size.scratch);
+    if (known.empty())
+      known = step_end_costs(scenario, s, model.graph, stages, shapes, size.scratch);
     return known;
   }
 
@@ -221,8 +223,8 @@ struct Bounds::Known {
   Strategy stages_key;
   const ModelCosts* stages_model = nullptr;
   using EndKey =
-      std::tuple<int, std::tuple<int, int, int>, int, int, const Schedule*, Sharding, bool>;
-  std::map<EndKey, std::vector<EndCost>> ends;
+      std::tuple<int, std::tuple<int, int, int>, int, int, const Schedule*, const Sharding*, bool>;
+  std::map<EndKey, std::vector<StepEndCost>> ends;
 };
 
 Bounds::Bounds(const SearchBase& base) : known_(std::make_unique<Known>(base)) {}
@@ -237,8 +239,8 @@ Bound Bounds::refined(const Strategy& strategy) {
   return known_->with_parts(strategy, [&](const StrategyBound& bound, const auto& parts) {
     const Scenario& scenario = known_->scenario;
     if (!bound.joins()) return bound.bound();
-    return bound.with_order(
-        pass_ends(*strategy.schedule, shape_of(scenario), scenario.parallelism.pipeline, parts()));
+    return bound.with_order(stage_finish_times(*strategy.schedule, shape_of(scenario),
+                                               scenario.parallelism.pipeline, parts()));
   });
 }
 

@@ -18,12 +18,13 @@
 
 namespace stepsim {
 
+/// What a strategy takes at least.
 struct Bound {
   Seconds step;
-  Bytes memory;  ///< of the stage that needs most
+  Bytes memory;  ///< what the stage that needs most holds
 };
 
-/// Bounds of strategies, with all that they share kept.
+/// Finds bounds of strategies, and keeps what strategies share.
 class Bounds {
  public:
   explicit Bounds(const SearchBase& base);
@@ -33,7 +34,8 @@ class Bounds {
 
   /// REQUIRES: the reader accepts the strategy.
   Bound of(const Strategy& strategy);
-  /// A closer one, which takes longer: with the order of all passes (pass_ends.hpp).
+  /// A closer bound, which takes longer to find: with the order of all passes
+  /// (stage_finish_times.hpp).
   Bound refined(const Strategy& strategy);
 
  private:

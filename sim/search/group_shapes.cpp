@@ -1,4 +1,4 @@
-// One group of each kind and stage.
+// Groups of each kind, one for each stage.
 #include "sim/search/group_shapes.hpp"
 
 #include <algorithm>

@@ -11,14 +11,15 @@
 
 namespace stepsim {
 
-/// Of the first tensor rank of the first replica.
+/// Groups of the first tensor rank of the first replica.
 struct SplitShapes {
-  /// Groups of each kind, by stage; those of equal stages stand once. Where nodes do not hold whole
-  /// groups there are several, and a bound is the least that any of them makes possible.
+  /// Groups of each kind, by stage; stages of equal groups stand once. Where nodes do not hold
+  /// whole groups there are several, and a bound is the least that any of them makes possible.
   std::vector<StageShape> groups;
-  std::vector<bool> hop_out;  ///< by stage: whether the next one is on another node
+  std::vector<bool> hop_out;  ///< by stage: whether the next stage is on another node
 };
 
+/// Finds groups, and keeps them for strategies that split alike.
 class GroupShapes {
  public:
   explicit GroupShapes(const Network& network) : network_(network) {}

@@ -8,7 +8,7 @@
 namespace stepsim {
 namespace {
 
-/// Activations go with the pass that needs them for gradients of inputs.
+/// Most passes in flight. Activations go with the pass that needs them for gradients of inputs.
 int in_flight(const std::vector<Action>& order) {
   int now = 0, most = 0;
   for (const Action& action : order) {

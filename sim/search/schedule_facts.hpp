@@ -11,17 +11,19 @@
 
 namespace stepsim {
 
+/// What follows from a schedule and a shape of the pipeline.
 struct ScheduleFacts {
   std::vector<std::vector<int>> parts;  ///< by stage, in order of chunk
   std::vector<int> stage;               ///< by part of the first copy
-  std::vector<int> in_flight;           ///< by stage: passes between forward and the backward that
-                                        ///< frees their activations, at most
-  std::vector<bool> last_in_flight;     ///< by stage: whether the last part is among its chunks
-  bool splits = false;                  ///< some backward pass is
-  bool all_split = false;               ///< and all are
-  int reductions = 1;                   ///< of a chunk in a step, without no_sync
+  /// by stage: most passes between forward and the backward that frees their activations
+  std::vector<int> in_flight;
+  std::vector<bool> last_in_flight;  ///< by stage: whether the last part is among its chunks
+  bool splits = false;               ///< some backward pass is split
+  bool all_split = false;            ///< every backward pass is split
+  int reductions = 1;                ///< how often a chunk reduces in a step, without no_sync
 };
 
+/// Reads facts off schedules, and keeps them.
 class FactsOfSchedules {
  public:
   const ScheduleFacts& of(const Schedule& schedule, const PipelineShape& shape);

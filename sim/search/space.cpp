@@ -12,10 +12,10 @@
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/core/suggest.hpp"
-#include "sim/scenario/check/check_pipeline.hpp"
+#include "sim/plan/known_names.hpp"
+#include "sim/scenario/check/check.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/read/scalar.hpp"
-#include "sim/search/refusal.hpp"
 
 namespace stepsim {
 namespace {
@@ -23,9 +23,9 @@ namespace {
 /// Tensor parallelism pays inside a node, where its all-reduces have fast links (arXiv 2104.04473,
 /// section 3.4); one node more shows whether the answer lies at that border.
 constexpr int kTensorNodes = 2;
-/// As the scenario has it; four times the 25 MiB of PyTorch's DistributedDataParallel
-/// (bucket_cap_mb); and as large as Megatron-LM's for 100 replicas: a million elements each
-/// (distributed_data_parallel.py, bucket_size), in FP32.
+/// Sizes to search: as the scenario has it; four times the 25 MiB of PyTorch's
+/// DistributedDataParallel (bucket_cap_mb); and as large as Megatron-LM's for 100 replicas: a
+/// million elements each (distributed_data_parallel.py, bucket_size), in FP32.
 constexpr double kMiB = 1 << 20;
 constexpr double kBuckets[] = {0, 100 * kMiB, 400 * kMiB};
 
@@ -108,14 +108,13 @@ class Restriction {
     for (const std::string& word : words) values.push_back(word == "true");
   }
 
-  void shardings(std::vector<Sharding>& values) const {
-    std::vector<std::string> known, words;
-    for (const auto& [name, sharding] : kNames<Sharding>) known.emplace_back(name);
-    this->words(words, known);
-    values.clear();
-    for (const auto& [name, sharding] : kNames<Sharding>) {
-      if (std::find(words.begin(), words.end(), name) != words.end()) values.push_back(sharding);
-    }
+  void shardings(std::vector<const Sharding*>& values) const {
+    std::vector<std::string> words;
+    this->words(words, Registry<Sharding>::names());
+    values = Registry<Sharding>::all();
+    std::erase_if(values, [&](const Sharding* sharding) {
+      return std::find(words.begin(), words.end(), sharding->name) == words.end();
+    });
   }
 
   void sizes(std::vector<double>& values) const {
@@ -177,6 +176,17 @@ constexpr std::array kRestricted = {
 
 // --- the walk
 
+/// A way to exchange gradients and parameters among data-parallel ranks.
+struct Exchange {
+  const Sharding* sharding = nullptr;
+  bool overlap = false;
+  bool has_buckets = false;
+  bool fits = false;  ///< breaks no rule beside the split
+};
+
+/// Buckets are as the scenario has them where there is no choice.
+const std::vector<double> kOneBucket{0};
+
 class Walk {
  public:
   Walk(const Axes& axes, const SearchBase& base,
@@ -186,6 +196,7 @@ class Walk {
         visit_(visit),
         options_(options),
         layers_(layers_of(base.scenario.model)),
+        known_(known_names()),
         scenario_(base.scenario) {}
 
   void all() {
@@ -194,7 +205,11 @@ class Walk {
         for (const int context : axes_.context) {
           for (const int stages : axes_.pipeline) {
             if (gpus % (std::int64_t{tensor} * context * stages) != 0) continue;
-            Strategy split{.gpus = gpus, .tensor = tensor, .context = context, .stages = stages};
+            Strategy split{.gpus = gpus,
+                           .tensor = tensor,
+                           .context = context,
+                           .stages = stages,
+                           .sharding = &sharding_named("ddp")};
             with_pipeline(split);
           }
         }
@@ -247,24 +262,52 @@ class Walk {
            axes_.schedule.end();
   }
 
+  /// Asks the rules once about the split, once about each exchange, and once about each way of
+  /// recomputing beside it: not once about each variant.
   FrameVariants variants_of(const Strategy& frame) {
     FrameVariants result{.frame = frame, .variants = {}};
     set_strategy(scenario_, frame, base_);
-    const bool fits = frame_fits(scenario_, frame);
+    const bool fits = is_sound(Choice::split);
+    std::vector<Exchange> exchanges = exchanges_of(frame);
+    if (fits) {
+      for (Exchange& exchange : exchanges) {
+        set(exchange);
+        exchange.fits = is_sound(Choice::sharding);
+      }
+    }
     for (const auto& [recompute, layers] : recomputes(frame)) {
       Strategy s = frame;
       s.recompute = recompute;
       s.recomputed_layers = layers;
-      for_replicas(s, [&](const Strategy& variant) {
-        if (!fits || !variant_fits(base_.scenario, variant)) {
-          ++result.refused;
-          if (options_.keep_refused) result.refused_ones.push_back(variant);
-        } else {
-          result.variants.push_back(variant);
-        }
-      });
+      if (fits) scenario_.training.recompute = recomputation_of(s, base_);
+      for (const Exchange& exchange : exchanges) {
+        if (exchange.fits) set(exchange);
+        add(s, exchange, exchange.fits && is_sound(Choice::recompute), result);
+      }
     }
     return result;
+  }
+
+  bool is_sound(Choice choice) const { return fits(scenario_, known_, choice); }
+
+  void set(const Exchange& exchange) {
+    scenario_.parallelism.data.sharding = *exchange.sharding;
+    scenario_.parallelism.data.overlap = exchange.overlap;
+  }
+
+  /// The strategies that exchange gradients like that, one for each size of bucket.
+  void add(Strategy s, const Exchange& exchange, bool fits, FrameVariants& result) const {
+    s.sharding = exchange.sharding;
+    s.overlap = exchange.overlap;
+    for (const double bucket : exchange.has_buckets ? axes_.bucket : kOneBucket) {
+      s.bucket = bucket == base_.scenario.parallelism.data.bucket.bytes() ? 0 : bucket;
+      if (fits) {
+        result.variants.push_back(s);
+        continue;
+      }
+      ++result.refused;
+      if (options_.keep_refused) result.refused_ones.push_back(s);
+    }
   }
 
   std::vector<std::pair<Recompute, std::int64_t>> recomputes(const Strategy& frame) const {
@@ -274,7 +317,7 @@ class Walk {
       if (word == "selective") all.emplace_back(Recompute::selective, 0);
       if (word == "full") all.emplace_back(Recompute::full, 0);
       if (word != "layers") continue;
-      // So many that the smallest part has them, and fewer than the largest has: else it is full.
+      // Layers that the smallest part has, and fewer than the largest has: else recompute is full.
       const auto parts = dealt_layers(layers_, frame.parts());
       if (parts.empty()) continue;
       const std::int64_t most = *std::max_element(parts.begin(), parts.end()) - 1;
@@ -285,30 +328,16 @@ class Walk {
     return all;
   }
 
-  /// What data parallelism does, where there is any.
-  template <class Visit>
-  void for_replicas(Strategy s, Visit visit) const {
-    if (s.replicas() * s.schedule->needs.copies == 1) {
-      s.sharding = Sharding::ddp;
-      s.overlap = base_.scenario.parallelism.data.overlap;
-      return visit(s);
+  /// All exchanges, where data parallelism has any.
+  std::vector<Exchange> exchanges_of(const Strategy& frame) const {
+    if (frame.replicas() * frame.schedule->needs.copies == 1)
+      return {{.sharding = frame.sharding, .overlap = base_.scenario.parallelism.data.overlap}};
+    std::vector<Exchange> all;
+    for (const Sharding* sharding : axes_.sharding) {
+      for (const bool overlap : axes_.overlap)
+        all.push_back({sharding, overlap, overlap && !sharding->shards_parameters});
     }
-    for (const Sharding sharding : axes_.sharding) {
-      s.sharding = sharding;
-      for (const bool overlap : axes_.overlap) {
-        s.overlap = overlap;
-        const bool buckets = overlap && sharding != Sharding::zero3;
-        s.bucket = 0;
-        if (!buckets) {
-          visit(s);
-          continue;
-        }
-        for (const double bucket : axes_.bucket) {
-          s.bucket = bucket == base_.scenario.parallelism.data.bucket.bytes() ? 0 : bucket;
-          visit(s);
-        }
-      }
-    }
+    return all;
   }
 
   const Axes& axes_;
@@ -316,7 +345,8 @@ class Walk {
   const std::function<void(const FrameVariants&)>& visit_;
   const WalkOptions& options_;
   std::int64_t layers_;
-  Scenario scenario_;
+  KnownNames known_;
+  Scenario scenario_;  ///< has the strategy that the rules are asked about
 };
 
 }  // namespace
@@ -344,7 +374,7 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
   axes.sequence = {false};
   if (transformer != nullptr) axes.sequence.push_back(true);
   axes.recompute = {"none", "selective", "full", "layers"};
-  axes.sharding = {Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::zero3};
+  axes.sharding = Registry<Sharding>::all();
   axes.overlap = {false, true};
   const double own = s.parallelism.data.bucket.bytes();
   for (const double bucket : kBuckets) {

@@ -15,14 +15,14 @@
 
 namespace stepsim {
 
-/// Values by axis. Degrees that do not divide the GPUs are left out when the space is walked.
+/// The values of each axis. A walk leaves out degrees that do not divide the GPUs.
 struct Axes {
   std::vector<int> gpus, tensor, context, expert, pipeline, chunks;
   std::vector<std::string> schedule;
   std::vector<std::int64_t> micro_batch;
   std::vector<bool> sequence;
   std::vector<std::string> recompute;  ///< none, selective, full; layers: of some layers
-  std::vector<Sharding> sharding;
+  std::vector<const Sharding*> sharding;
   std::vector<bool> overlap;
   std::vector<double> bucket;  ///< bytes; 0: as the scenario has it
 };
@@ -46,14 +46,15 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus);
 /// Restricts an axis to values: "tensor=1,2,4". Throws UserError where it is not understood.
 void restrict_axis(Axes& axes, const std::string& only);
 
-/// A frame and its variants; those that the reader would refuse are left out and counted.
+/// A frame and its variants. What breaks a rule is left out and counted.
 struct FrameVariants {
   Strategy frame;
   std::vector<Strategy> variants;
   std::int64_t refused = 0;
-  std::vector<Strategy> refused_ones;  ///< where they are wanted
+  std::vector<Strategy> refused_ones;  ///< what was left out, where that is wanted
 };
 
+/// What a walk keeps, and when it ends.
 struct WalkOptions {
   bool keep_refused = false;
   std::function<bool()> stops;  ///< asked now and then; empty: never

@@ -11,16 +11,11 @@ struct PartCost {
   BlockCost cost;
   RowTime again;
   double saved = 0;
-  double above = 0;  ///< of its backward pass, on top of what all its blocks saved
+  double above = 0;  ///< what its backward pass holds on top of what all its blocks saved
   LastWaits waits;
   RowTime backward() const { return again + cost.backward; }
   RowTime input_gradient() const { return again + cost.input_gradient; }
 };
-
-Again again_of(Recompute recompute) {
-  if (recompute == Recompute::none) return Again::none;
-  return recompute == Recompute::selective ? Again::selective : Again::full;
-}
 
 BlockCost between(const ModelCosts& model, std::size_t begin, std::size_t end) {
   const BlockCost &a = model.before[begin], &b = model.before[end];
@@ -29,7 +24,7 @@ BlockCost between(const ModelCosts& model, std::size_t begin, std::size_t end) {
   cost.backward = b.backward - a.backward;
   cost.input_gradient = b.input_gradient - a.input_gradient;
   cost.weight_gradient = b.weight_gradient - a.weight_gradient;
-  for (std::size_t i = 0; i < kAgain; ++i) {
+  for (std::size_t i = 0; i < kRecomputes; ++i) {
     cost.again[i] = b.again[i] - a.again[i];
     cost.saved[i] = b.saved[i] - a.saved[i];
   }
@@ -43,12 +38,13 @@ BlockCost between(const ModelCosts& model, std::size_t begin, std::size_t end) {
 
 /// The moment at which the last block of the part that is a layer, or the head after it, runs
 /// backward.
-double above_saved(const ModelCosts& model, std::size_t begin, std::size_t end, Again again) {
+double above_saved(const ModelCosts& model, std::size_t begin, std::size_t end,
+                   Recompute recompute) {
   double above = 0, freed = 0;
   for (std::size_t i = end; i-- > begin;) {
     const std::size_t block = model.graph.chain[i];
     const bool is_layer = model.graph.blocks[block].recomputable;
-    const std::size_t how = index_of(is_layer ? again : Again::none);
+    const std::size_t how = index_of(is_layer ? recompute : Recompute::none);
     const BlockCost& cost = model.blocks[block];
     above = std::max(above, cost.peak[how] - cost.saved[how] - freed);
     freed += cost.saved[how];
@@ -57,11 +53,10 @@ double above_saved(const ModelCosts& model, std::size_t begin, std::size_t end, 
   return above;
 }
 
-/// The part has `count` layers, from the `first` on; head and embedding lie outside.
+/// Costs of a part that has `count` layers, from the `first` on; head and embedding lie outside.
 PartCost part_of(const ModelCosts& model, const Strategy& s, std::size_t begin, std::size_t end,
                  std::size_t first, std::size_t count) {
-  const Again again = again_of(s.recompute);
-  const std::size_t how = index_of(again), all = index_of(Again::none);
+  const std::size_t how = index_of(s.recompute), all = index_of(Recompute::none);
   PartCost part{.cost = between(model, begin, end)};
   // Layers beyond the first ones keep everything.
   const bool some = s.recomputed_layers > 0;
@@ -73,7 +68,7 @@ PartCost part_of(const ModelCosts& model, const Strategy& s, std::size_t begin, 
     part.again = repeated.again[how];
     part.saved += repeated.saved[how] - repeated.saved[all];
   }
-  part.above = above_saved(model, begin, end, some ? Again::none : again);
+  part.above = above_saved(model, begin, end, some ? Recompute::none : s.recompute);
   // Backward passes end with the first block.
   part.waits = model.blocks[model.graph.chain[begin]].waits;
   part.waits.forward = model.blocks[model.graph.chain[end - 1]].waits.forward;
@@ -184,7 +179,7 @@ class Stages {
     stage.experts += part.cost.experts;
     stage.saved = std::min(stage.saved, part.saved);
     stage.above = std::min(stage.above, part.above);
-    // Its waits hold the first hop to it already.
+    // The stage's waits have the first hop to it already.
     const double own_hop = index > 0 && wait > 0 ? hop(index - 1) : 0;
     stage.fill = std::min(stage.fill, fill_[index] - own_hop);
     stage.drain = std::min(stage.drain, drain_[index]);
@@ -197,7 +192,7 @@ class Stages {
     return (far ? model_.far_transfer : model_.transfer) + model_.collect;
   }
 
-  /// What the stage before waits for.
+  /// Seconds of backward that the stage before waits for.
   double backward_chain(const PartCost& part) const {
     const double whole = part.backward().seconds;
     return facts_.splits ? std::min(whole, part.input_gradient().seconds) : whole;

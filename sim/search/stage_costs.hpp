@@ -5,36 +5,36 @@
 #include <vector>
 
 #include "sim/search/block_costs.hpp"
-#include "sim/search/pass_ends.hpp"
 #include "sim/search/schedule_facts.hpp"
+#include "sim/search/stage_finish_times.hpp"
 #include "sim/search/strategy.hpp"
 
 namespace stepsim {
 
-/// One stage, for a micro-batch through all of its chunks; seconds and bytes.
+/// What a micro-batch costs one stage, through all of its chunks: seconds and bytes.
 struct StageCost {
   double forward = 0, backward = 0;
-  double input = 0;                ///< of backward, what the stage before waits for
-  double wait = 0;                 ///< for transfers that the compute row waits for
-  double idle = 0;                 ///< of it, what nothing else can fill
-  double launches = 0;             ///< of the host
+  double input = 0;                ///< the part of backward that the stage before waits for
+  double wait = 0;                 ///< transfers that the compute row waits for
+  double idle = 0;                 ///< the part of `wait` that nothing else can fill
+  double launches = 0;             ///< the host's
   double fill = 0;                 ///< until the first micro-batch arrives
-  double drain = 0;                ///< from its last gradient to that of the model's input
-  double first_chunk = 0;          ///< of a micro-batch's passes, the backward that ends the step
-  double gather = 0, scatter = 0;  ///< zero3: of the links
+  double drain = 0;                ///< from its last gradient to the gradient of the model's input
+  double first_chunk = 0;          ///< the backward pass that ends the step
+  double gather = 0, scatter = 0;  ///< sharded parameters: seconds on the links
   double saved = 0;                ///< bytes of a chunk's pass in flight, at least
   double above = 0;                ///< bytes of a backward pass on top of that, at least
   double dense = 0, experts = 0;   ///< parameters that are trained
-  double frozen = 0;               ///< bytes of the others, whole
-  double chunk_dense = 0, chunk_experts = 0;  ///< of the first chunk
+  double frozen = 0;               ///< bytes of parameters that are not trained, whole
+  double chunk_dense = 0, chunk_experts = 0;  ///< trained parameters of the first chunk
 };
 
-/// By stage. `shapes`: of the strategy's groups; the scenario has the strategy.
+/// Costs by stage. `shapes` has the strategy's groups; the scenario has the strategy.
 std::vector<StageCost> stage_costs(const Scenario& scenario, const Strategy& strategy,
                                    const ModelCosts& model, const ScheduleFacts& facts,
                                    const SplitShapes& shapes);
 
-/// By part of the model, likewise.
+/// Times by part of the model. REQUIRES: as stage_costs.
 std::vector<PartTimes> part_times(const Scenario& scenario, const Strategy& strategy,
                                   const ModelCosts& model, const ScheduleFacts& facts,
                                   const SplitShapes& shapes);

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/registry.hpp"
-#include "sim/scenario/check/check_gathers.hpp"
-#include "sim/scenario/check/check_pipeline.hpp"
+#include "sim/scenario/check/check.hpp"
+#include "sim/scenario/check/gather_keys.hpp"
 #include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/describe/run_defaults.hpp"
 #include "sim/scenario/names.hpp"
@@ -20,19 +20,6 @@ std::vector<std::int64_t> stated_layers(const Strategy& strategy, const Scenario
   return dealt_layers(layers, strategy.parts());
 }
 
-Recomputation recomputation(const Strategy& strategy, const Recomputation& base) {
-  Recomputation result(strategy.recompute);
-  if (strategy.recompute == base.kind) {
-    result.modules = base.modules;
-    result.early_stop = base.early_stop;
-  }
-  if (strategy.recomputed_layers > 0) {
-    result.method = RecomputeMethod::block;
-    result.layers = strategy.recomputed_layers;
-  }
-  return result;
-}
-
 /// Whether the framework sizes its buckets by the split.
 bool counts_elements(const Strategy& strategy, const SearchBase& base) {
   const auto& framework = base.scenario.framework;
@@ -43,7 +30,8 @@ bool counts_elements(const Strategy& strategy, const SearchBase& base) {
 void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& base) {
   const DataParallel& original = base.scenario.parallelism.data;
   const auto& framework = base.scenario.framework;
-  data.sharding = strategy.sharding;
+  const DataParallel preset = default_data(framework);
+  data.sharding = *strategy.sharding;
   data.overlap = strategy.overlap;
   data.overlap_param_gather = original.overlap_param_gather;
   data.align_param_gather = original.align_param_gather;
@@ -51,13 +39,12 @@ void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& ba
   data.loop_copies = original.loop_copies;
   data.all_reduce_gradients = original.all_reduce_gradients;
   drop_idle_gathers(data);
-  data.all_reduce_gradients |=
-      default_data(framework).all_reduce_gradients && original.all_reduce_gradients;
-  data.copy_out |= default_data(framework).copy_out && original.copy_out;
-  const bool broadcasts = base.stated.broadcast_buffers ? original.broadcast_buffers
-                                                        : default_data(framework).broadcast_buffers;
-  data.broadcast_buffers = broadcasts && strategy.sharding == Sharding::ddp;
-  if (!base.stated.no_sync) data.no_sync = default_no_sync(framework, strategy.sharding);
+  data.all_reduce_gradients |= preset.all_reduce_gradients && original.all_reduce_gradients;
+  data.copy_out |= preset.copy_out && original.copy_out;
+  const bool broadcasts =
+      base.stated.broadcast_buffers ? original.broadcast_buffers : preset.broadcast_buffers;
+  data.broadcast_buffers = broadcasts && strategy.sharding->shards() == 0;
+  if (!base.stated.no_sync) data.no_sync = default_no_sync(framework, *strategy.sharding);
   if (base.stated.degree) data.degree = strategy.data();
   data.shard_degree.reset();
   const bool as_it_is = strategy.bucket == 0;
@@ -111,6 +98,24 @@ std::vector<std::int64_t> dealt_layers(std::int64_t layers, int parts) {
   return list;
 }
 
+Recomputation recomputation_of(Recompute kind, const Recomputation& stated) {
+  Recomputation result(kind);
+  if (kind != Recompute::none && kind == stated.kind) {
+    result.modules = stated.modules;
+    result.early_stop = stated.early_stop;
+  }
+  return result;
+}
+
+Recomputation recomputation_of(const Strategy& strategy, const SearchBase& base) {
+  Recomputation result = recomputation_of(strategy.recompute, base.scenario.training.recompute);
+  if (strategy.recomputed_layers > 0) {
+    result.method = RecomputeMethod::block;
+    result.layers = strategy.recomputed_layers;
+  }
+  return result;
+}
+
 Strategy own_strategy(const Scenario& scenario) {
   const Parallelism& p = scenario.parallelism;
   const Recomputation& recompute = scenario.training.recompute;
@@ -126,7 +131,7 @@ Strategy own_strategy(const Scenario& scenario) {
           .sequence = p.sequence,
           .recompute = recompute.kind,
           .recomputed_layers = some ? recompute.layers : 0,
-          .sharding = p.data.sharding,
+          .sharding = &sharding_named(p.data.sharding.name),
           .overlap = p.data.overlap,
           .bucket = 0};
 }
@@ -151,7 +156,7 @@ void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase
   }
   p.pipeline.layers = stated_layers(strategy, scenario);
   scenario.training.micro_batch = strategy.micro_batch;
-  scenario.training.recompute = recomputation(strategy, base.scenario.training.recompute);
+  scenario.training.recompute = recomputation_of(strategy, base);
   set_data(p.data, strategy, base);
   if (counts_elements(strategy, base)) size_buckets(scenario);
   if (base.stated.steps && base.stated.warmup) return;
@@ -185,7 +190,7 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   if (changed.training.recompute != s.training.recompute)
     settings.add("training.recompute", recompute_setting(changed.training.recompute));
   if (q.data.sharding != p.data.sharding)
-    settings.add("parallelism.data.sharding", std::string(name_of(q.data.sharding)));
+    settings.add("parallelism.data.sharding", std::string(q.data.sharding.name));
   // What frameworks overlap depends on what is sharded.
   if (q.data.overlap != p.data.overlap || (s.framework && !base.stated.overlap))
     settings.add("parallelism.data.overlap", q.data.overlap ? "true" : "false");
@@ -220,7 +225,7 @@ std::string choices_text(const Strategy& s) {
     text += fmt::format(" of {} layer{} a chunk", s.recomputed_layers,
                         s.recomputed_layers == 1 ? "" : "s");
   if (s.replicas() == 1) return text;
-  text += fmt::format(", {}{}", name_of(s.sharding), s.overlap ? " overlapped" : "");
+  text += fmt::format(", {}{}", s.sharding->name, s.overlap ? " overlapped" : "");
   if (s.bucket > 0) text += fmt::format(" in {} MiB", s.bucket / (1 << 20));
   return text;
 }

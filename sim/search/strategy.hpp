@@ -10,7 +10,7 @@
 
 namespace stepsim {
 
-/// Keys that the scenario states itself, of those whose defaults follow from a strategy.
+/// Which keys the scenario states itself, where their defaults follow from a strategy.
 struct StatedKeys {
   bool overlap_p2p = false, batch_p2p_sync = false, no_sync = false, overlap = false,
        bucket = false, first_bucket = false;
@@ -18,7 +18,7 @@ struct StatedKeys {
   bool steps = false, warmup = false;
 };
 
-/// What strategies are strategies for. What they do not set stays as it is here.
+/// The scenario that is searched. What strategies do not set stays as it is here.
 struct SearchBase {
   Scenario scenario;
   StatedKeys stated;
@@ -33,7 +33,7 @@ struct Strategy {
   bool sequence = false;
   Recompute recompute = Recompute::none;
   std::int64_t recomputed_layers = 0;  ///< full: of each chunk, the first ones; 0: all
-  Sharding sharding = Sharding::ddp;
+  const Sharding* sharding = nullptr;
   bool overlap = true;
   double bucket = 0;  ///< bytes; 0: as the scenario has it
   bool operator==(const Strategy&) const = default;
@@ -53,7 +53,12 @@ std::vector<std::int64_t> dealt_layers(std::int64_t layers, int parts);
 /// The strategy that the scenario itself has, as far as a strategy can say it.
 Strategy own_strategy(const Scenario& scenario);
 
-/// The scenario with that strategy. `scenario` begins as base.scenario and may have had any other
+/// Recompute of that kind, with the details of `stated` where its kind is the same, and by default
+/// elsewhere.
+Recomputation recomputation_of(Recompute kind, const Recomputation& stated);
+Recomputation recomputation_of(const Strategy& strategy, const SearchBase& base);
+
+/// Gives the scenario that strategy. `scenario` begins as base.scenario and may have had any other
 /// strategy since.
 void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase& base);
 
@@ -62,7 +67,7 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
 
 /// "tensor 8 x pipeline 16 x data 8, interleaved 2, micro-batch 1, recompute 3 layers, zero1".
 std::string strategy_text(const Strategy& strategy);
-/// Of it, degrees alone, and all the rest.
+/// The degrees of such a text, and all the rest of it.
 std::string degrees_text(const Strategy& strategy);
 std::string choices_text(const Strategy& strategy);
 

@@ -35,7 +35,7 @@ struct ValidationRow {
   std::string known;   ///< why the row is not expected to be met; empty: it is
   std::vector<std::pair<std::string, std::string>> groups;  ///< pairs of name and value
   RunTraits traits;                                         ///< set where there is a prediction
-  std::string job;  ///< the job (sim/scenario/job.hpp), set where there is a prediction
+  std::string job;  ///< the job (sim/scenario/job_fingerprint.hpp), set where there is a prediction
 
   /// Whether the prediction says that the run does not fit in memory. The run was measured, so that
   /// it did fit: the prediction of its memory is wrong.

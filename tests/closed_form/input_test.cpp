@@ -301,7 +301,7 @@ TEST_CASE("samples that differ take their draws, each rank its own, whatever is 
       CHECK(span.end - span.start == doctest::Approx(is_slow ? 15e-3 : 5e-3).epsilon(1e-9));
     }
   }
-  CHECK(slow > 20);  // of 80 loads; fewer are slow hardly ever
+  CHECK(slow > 20);  // 80 loads in all; fewer are hardly ever slow
   CHECK(slow < 60);
   Scenario other = experiment.scenario;
   other.run.seed = 1;

@@ -51,10 +51,10 @@ TEST_CASE("mixed precision with Adam takes 16, 4+12/N, 2+14/N and 16/N bytes a p
   const Training mixed{.precision = Precision::bf16, .gradients = Precision::bf16};
   for (const int N : {1, 2, 8, 64, 1000}) {
     CAPTURE(N);
-    CHECK(bytes(mixed, Sharding::ddp, N) == nine_digits(16));
-    CHECK(bytes(mixed, Sharding::zero1, N) == nine_digits(4 + 12.0 / N));
-    CHECK(bytes(mixed, Sharding::zero2, N) == nine_digits(2 + 14.0 / N));
-    CHECK(bytes(mixed, Sharding::zero3, N) == nine_digits(16.0 / N));
+    CHECK(bytes(mixed, sharding_named("ddp"), N) == nine_digits(16));
+    CHECK(bytes(mixed, sharding_named("zero1"), N) == nine_digits(4 + 12.0 / N));
+    CHECK(bytes(mixed, sharding_named("zero2"), N) == nine_digits(2 + 14.0 / N));
+    CHECK(bytes(mixed, sharding_named("zero3"), N) == nine_digits(16.0 / N));
   }
 }
 
@@ -62,20 +62,20 @@ TEST_CASE("fp32 gradients take 18, 6+12/N, 2+16/N and 18/N bytes a parameter") {
   const Training wide{.precision = Precision::fp16, .gradients = Precision::fp32};
   for (const int N : {1, 2, 8, 64, 1000}) {
     CAPTURE(N);
-    CHECK(bytes(wide, Sharding::ddp, N) == nine_digits(18));
-    CHECK(bytes(wide, Sharding::zero1, N) == nine_digits(6 + 12.0 / N));
-    CHECK(bytes(wide, Sharding::zero2, N) == nine_digits(2 + 16.0 / N));
-    CHECK(bytes(wide, Sharding::zero3, N) == nine_digits(18.0 / N));
+    CHECK(bytes(wide, sharding_named("ddp"), N) == nine_digits(18));
+    CHECK(bytes(wide, sharding_named("zero1"), N) == nine_digits(6 + 12.0 / N));
+    CHECK(bytes(wide, sharding_named("zero2"), N) == nine_digits(2 + 16.0 / N));
+    CHECK(bytes(wide, sharding_named("zero3"), N) == nine_digits(18.0 / N));
   }
 }
 
 TEST_CASE("fp32 takes 16 bytes a parameter with Adam, 12 with momentum and 8 with SGD") {
   Training fp32{.precision = Precision::fp32, .gradients = Precision::fp32};
-  CHECK(bytes(fp32, Sharding::ddp, 8) == nine_digits(16));
+  CHECK(bytes(fp32, sharding_named("ddp"), 8) == nine_digits(16));
   fp32.optimizer = "momentum";
-  CHECK(bytes(fp32, Sharding::ddp, 8) == nine_digits(12));
+  CHECK(bytes(fp32, sharding_named("ddp"), 8) == nine_digits(12));
   fp32.optimizer = "sgd";
-  CHECK(bytes(fp32, Sharding::ddp, 8) == nine_digits(8));
+  CHECK(bytes(fp32, sharding_named("ddp"), 8) == nine_digits(8));
 }
 
 TEST_CASE("a layer keeps s b h (34 + 5 a s/h) bytes, and 34 s b h with selective recompute") {

@@ -89,7 +89,7 @@ TEST_CASE("only what was updated in shards, and overlaps, is gathered beside for
   other.parallelism.data.overlap = false;
   CHECK_FALSE(gathers_beside_forward(other, shape));
   other.parallelism.data.overlap = true;
-  for (const Sharding sharding : {Sharding::ddp, Sharding::zero3}) {
+  for (const Sharding sharding : {sharding_named("ddp"), sharding_named("zero3")}) {
     other.parallelism.data.sharding = sharding;
     CHECK_FALSE(gathers_beside_forward(other, shape));
   }

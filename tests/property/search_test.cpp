@@ -15,8 +15,8 @@
 #include "sim/process/forked.hpp"
 #include "sim/report/measure/metrics.hpp"
 #include "sim/search/best_first.hpp"
-#include "sim/search/front.hpp"
-#include "sim/search/pass_ends.hpp"
+#include "sim/search/pareto_front.hpp"
+#include "sim/search/stage_finish_times.hpp"
 #include "tests/property/random_scenario.hpp"
 #include "tests/source_folder.hpp"
 
@@ -311,8 +311,8 @@ TEST_CASE("the order of passes gives the bubble that schedules are known for") {
   const std::vector<PartTimes> parts(4, {.forward = 1, .backward = 2});
   const auto ends = [&](const char* name, int chunks, const std::vector<PartTimes>& times) {
     const PipelineShape shape{.stages = 4, .micro_batches = 8, .chunks = chunks};
-    return pass_ends(*Registry<Schedule>::find(name), shape, {.stages = 4, .overlap_p2p = true},
-                     times);
+    return stage_finish_times(*Registry<Schedule>::find(name), shape,
+                              {.stages = 4, .overlap_p2p = true}, times);
   };
   CHECK(ends("1f1b", 1, parts).front() == doctest::Approx((8 + 3) * 3.0));
   CHECK(ends("gpipe", 1, parts).front() == doctest::Approx((8 + 3) * 3.0));
@@ -493,7 +493,7 @@ TEST_CASE("layers are dealt out evenly, or with one less at the ends") {
 
 TEST_CASE("a size is on the front unless another one is as good in all and better in something") {
   const std::vector<SizeCosts> sizes{{8, 10, 80}, {16, 5, 80}, {32, 5, 160}, {64, 2, 128}};
-  CHECK(on_front(sizes) == std::vector<bool>{true, true, false, true});
-  CHECK(on_front({{8, 10, 80}, {8, 10, 80}}) == std::vector<bool>{true, true});
-  CHECK(on_front({}).empty());
+  CHECK(on_pareto_front(sizes) == std::vector<bool>{true, true, false, true});
+  CHECK(on_pareto_front({{8, 10, 80}, {8, 10, 80}}) == std::vector<bool>{true, true});
+  CHECK(on_pareto_front({}).empty());
 }

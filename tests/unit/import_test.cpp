@@ -188,7 +188,7 @@ TEST_CASE("the split, the virtual stages and the switches arrive") {
   CHECK(s.parallelism.pipeline.chunks == 2);
   CHECK(s.parallelism.pipeline.schedule == "interleaved");
   CHECK(s.parallelism.pipeline.overlap_p2p);
-  CHECK(s.parallelism.data.sharding == Sharding::zero1);
+  CHECK(s.parallelism.data.sharding == sharding_named("zero1"));
   CHECK(s.parallelism.data.overlap);
   CHECK(s.training.recompute == Recompute::selective);
   CHECK_FALSE(s.training.gradient_clipping);
@@ -368,7 +368,7 @@ TEST_CASE("options about gathers that Megatron-LM has not are not mapped") {
           "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
           "--overlap-grad-reduce --overlap-param-gather --align-param-gather")
           .parallelism.data;
-  CHECK(fsdp.sharding == Sharding::zero3);
+  CHECK(fsdp.sharding == sharding_named("zero3"));
   CHECK_FALSE(fsdp.overlap_param_gather);
 }
 
@@ -433,7 +433,7 @@ TEST_CASE("DeepSpeed's buckets count elements, and floats are numbers") {
   CHECK(s.training.global_batch == 2 * 4 * 8);
   CHECK(s.training.precision == Precision::bf16);
   CHECK(s.training.gradient_clipping);
-  CHECK(s.parallelism.data.sharding == Sharding::zero2);
+  CHECK(s.parallelism.data.sharding == sharding_named("zero2"));
   CHECK(s.parallelism.data.bucket.bytes() == 2e8 * 2);
   CHECK(s.parallelism.data.overlap);
   CHECK_FALSE(s.parallelism.data.no_sync);
@@ -527,7 +527,7 @@ TEST_CASE("what DeepSpeed's file does not say is DeepSpeed's default") {
                          .scenario;
   CHECK(s.training.precision == Precision::fp32);
   CHECK_FALSE(s.training.gradient_clipping);
-  CHECK(s.parallelism.data.sharding == Sharding::zero3);
+  CHECK(s.parallelism.data.sharding == sharding_named("zero3"));
   CHECK(s.parallelism.data.overlap);  // overlap_comm where it is not set
   CHECK(s.parallelism.data.persistence_threshold == 100'000);
   CHECK(of_deepspeed(R"({"train_batch_size": 8, "zero_optimization": {"stage": 3,

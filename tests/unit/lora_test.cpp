@@ -312,12 +312,12 @@ TEST_CASE("fp8 weights that are kept by rows are read and written once more a ba
   CHECK(first_backward().name == "mlp down weight transpose");
   CHECK(std::get<MemoryBound>(first_backward().work).bytes == Bytes{2 * h * ffn});
   // What zero3 gathers lies by rows as well, and is turned no more often.
-  scenario.parallelism.data.sharding = Sharding::zero3;
+  scenario.parallelism.data.sharding = sharding_named("zero3");
   CHECK(first_backward().name == "mlp down weight transpose");
   const Op sharded = op_named(layer_in(build(scenario)), "mlp down");
   CHECK(names(sharded.forward).count("mlp down weight transpose") == 0);
   CHECK(names(sharded.backward).count("mlp down weight transpose") == 1);
-  scenario.parallelism.data.sharding = Sharding::ddp;
+  scenario.parallelism.data.sharding = sharding_named("ddp");
   // Blackwell multiplies them as they lie.
   scenario.cluster.gpu.architecture = Architecture::blackwell;
   CHECK(first_backward().name == "mlp down gradient cast");

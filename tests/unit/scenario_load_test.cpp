@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/scenario/job.hpp"
+#include "sim/scenario/job_fingerprint.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
 
@@ -300,13 +300,13 @@ TEST_CASE("the library of a scenario is the environment, its parents and the sou
 }
 
 TEST_CASE("a job stays the same whatever the way to do it, and nothing else") {
-  const std::string job = job_of(parse(kMinimal));
+  const std::string job = job_fingerprint(parse(kMinimal));
   for (const char* way : {"parallelism.tensor=2", "training.micro_batch=2",
                           "training.recompute=full", "parallelism.data.sharding=zero3"})
-    CHECK_MESSAGE(job_of(parse(kMinimal, {parse_override(way)})) == job, way);
+    CHECK_MESSAGE(job_fingerprint(parse(kMinimal, {parse_override(way)})) == job, way);
   for (const char* other : {"training.global_batch=128", "training.sequence_length=256",
                             "cluster.nodes=2", "training.precision=fp16"})
-    CHECK_MESSAGE(job_of(parse(kMinimal, {parse_override(other)})) != job, other);
+    CHECK_MESSAGE(job_fingerprint(parse(kMinimal, {parse_override(other)})) != job, other);
 }
 
 TEST_CASE("the example of docs/scenario.md is a scenario") {

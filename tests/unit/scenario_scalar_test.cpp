@@ -159,7 +159,7 @@ TEST_CASE("an extent is two sizes, the lesser first") {
 
 TEST_CASE("choices are words, and near ones are proposed") {
   CHECK(read<Precision>("bf16") == Precision::bf16);
-  CHECK(write_scalar(Sharding::zero3) == "zero3");
+  CHECK(write_scalar(sharding_named("zero3")) == "zero3");
   CHECK(mistake_in<Precision>("BF16").proposal == "did you mean 'bf16'?");
   CHECK(mistake_in<ContextKind>("rings").proposal == "did you mean 'ring'?");
   CHECK(mistake_in<RecomputeMethod>("lion").message == "'lion' is not uniform or block");

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kBatch = 4, kBatches = 32, kWarmup = 8;
 constexpr int kMeasured = kBatches - kWarmup;
-constexpr int kTries = 4;         // others may run on this machine at the same time
+constexpr int kTries = 4;         // other programs may run on this machine at the same time
 constexpr double kPattern = 0.3;  // real workers do not keep their distance exactly
 
 double limit() {

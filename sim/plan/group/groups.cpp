@@ -9,7 +9,6 @@
 
 #include "sim/plan/group/members.hpp"
 #include "sim/plan/plan_cache.hpp"
-#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 namespace {
@@ -118,8 +117,7 @@ class GroupMaker {
       }
     }
     std::vector<Channel> on_shares{channels.reduce};
-    if (strategy_of(scenario_.parallelism.data.sharding).shards_optimizer)
-      on_shares.push_back(channels.gather);
+    if (scenario_.parallelism.data.sharding.shards_optimizer) on_shares.push_back(channels.gather);
     for (const auto& of_stages : sharing)
       add_in_order(on_shares, node_by_node(of_stages), Moves::rings);
     for (auto& ranks : same_shard)

@@ -4,7 +4,6 @@
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/schedule.hpp"
-#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 namespace {
@@ -73,7 +72,7 @@ CheckpointPart checkpoint_part(const Scenario& s, const OpGraph& graph, const St
 }
 
 Bytes gathered_for_checkpoint(const Scenario& s, const OpGraph& graph, int stage, bool expert) {
-  const ShardingStrategy& strategy = strategy_of(s.parallelism.data.sharding);
+  const Sharding& strategy = s.parallelism.data.sharding;
   const double each = (strategy.shards_parameters ? s.training.element() : 0) +
                       (strategy.shards_optimizer ? optimizer_bytes(s.training) : 0);
   return Bytes{stage_parameters(s, graph, stage).of(expert) * each};

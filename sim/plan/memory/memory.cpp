@@ -20,7 +20,7 @@ namespace {
 /// runs and of the one that is being reduced.
 Bytes whole_gradients(const Scenario& scenario, double parameters) {
   const int chunks = scenario.parallelism.pipeline.chunks;
-  if (!strategy_of(scenario.parallelism.data.sharding).shards_gradients || chunks == 1 ||
+  if (!scenario.parallelism.data.sharding.shards_gradients || chunks == 1 ||
       replicas(scenario) == 1)
     return Bytes{0};
   return Bytes{parameters * gradient_bytes(scenario) * std::min(2.0 / chunks, 1.0)};
@@ -46,7 +46,7 @@ Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
       largest = std::max(largest, copied);
     }
   }
-  const bool gathers = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
+  const bool gathers = scenario.parallelism.data.sharding.shards_parameters;
   return Bytes{fp8_bytes(scaling) * (gathers ? std::min(all, 2 * largest) : all)};
 }
 
@@ -68,14 +68,14 @@ Bytes frozen_weights(const Scenario& scenario, const OpGraph& graph, int stage) 
 
 Bytes frozen_bytes(const Scenario& scenario, const Block& block) {
   const Training& training = scenario.training;
-  const bool gathers = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
+  const bool gathers = scenario.parallelism.data.sharding.shards_parameters;
   const double in_fp8 = frozen_in_fp8(training, block);
   return Bytes{(block.frozen_parameters() - in_fp8) * training.element() +
                (gathers ? in_fp8 * fp8_bytes(training.fp8_scaling) : 0)};
 }
 
 double frozen_share(const Scenario& scenario) {
-  const ShardingStrategy& strategy = strategy_of(scenario.parallelism.data.sharding);
+  const Sharding& strategy = scenario.parallelism.data.sharding;
   return share(strategy.shards_parameters, sharing_ranks(scenario));
 }
 
@@ -83,7 +83,7 @@ double frozen_share(const Scenario& scenario) {
 /// not give up: parameters that are too small to be sharded, and blocks that backward does not
 /// gather again. Frozen weights of two blocks that come in fp8 are among the fp8 copies.
 Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph) {
-  if (!strategy_of(scenario.parallelism.data.sharding).shards_parameters || replicas(scenario) == 1)
+  if (!scenario.parallelism.data.sharding.shards_parameters || replicas(scenario) == 1)
     return Bytes{0};
   const Reshard reshard = scenario.parallelism.data.reshard_after_forward;
   double largest = 0, largest_passing = 0, kept = 0, kept_in_fp8 = 0;
@@ -106,11 +106,11 @@ Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph) {
                largest * gradient_bytes(scenario)};
 }
 
-BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int replicas) {
-  const ShardingStrategy& strategy = strategy_of(sharding);
-  return {training.element() * share(strategy.shards_parameters, replicas),
-          bytes_per_element(training.gradients) * share(strategy.shards_gradients, replicas),
-          optimizer_bytes(training) * share(strategy.shards_optimizer, replicas)};
+BytesPerParameter bytes_per_parameter(const Training& training, const Sharding& sharding,
+                                      int replicas) {
+  return {training.element() * share(sharding.shards_parameters, replicas),
+          bytes_per_element(training.gradients) * share(sharding.shards_gradients, replicas),
+          optimizer_bytes(training) * share(sharding.shards_optimizer, replicas)};
 }
 
 double StageParameters::kept(bool sharded) const {
@@ -161,7 +161,7 @@ StateBytes gpu_state(const Scenario& scenario, const StageParameters& parameters
   if (!data.offload_optimizer) return state;
   state.optimizer = 0;
   // Sharded gradients leave bucket by bucket: one bucket is being reduced, one copied.
-  if (strategy_of(data.sharding).shards_gradients && data.overlap)
+  if (data.sharding.shards_gradients && data.overlap)
     state.gradients = std::min(state.gradients, 2 * data.bucket.bytes());
   return state;
 }

@@ -43,7 +43,8 @@ struct BytesPerParameter {
   double parameters = 0, gradients = 0, optimizer = 0;
   double total() const { return parameters + gradients + optimizer; }
 };
-BytesPerParameter bytes_per_parameter(const Training& training, Sharding sharding, int replicas);
+BytesPerParameter bytes_per_parameter(const Training& training, const Sharding& sharding,
+                                      int replicas);
 
 /// Parameter elements of one rank of a stage, and the number of ranks among which a copy can be
 /// shared out.

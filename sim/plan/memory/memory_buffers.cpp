@@ -8,7 +8,6 @@
 #include "sim/plan/program/optimizer.hpp"
 #include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/schedule.hpp"
-#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 
@@ -27,7 +26,7 @@ Bytes placeholder_bytes(const Scenario& scenario, const OpGraph& graph, int stag
 
 Bytes bucket_bytes(const Scenario& scenario, double parameters) {
   const DataParallel& data = scenario.parallelism.data;
-  const ShardingStrategy& strategy = strategy_of(data.sharding);
+  const Sharding& strategy = data.sharding;
   const Bytes all{parameters * gradient_bytes(scenario)};
   if (copies_gradients(scenario)) return all;
   if (replicas(scenario) == 1) return Bytes{0};

@@ -13,7 +13,7 @@ namespace {
 
 // threads of an LL block, NCCL_LL_{MIN,MAX}_NTHREADS
 constexpr double kLeastThreads = 64, kMostThreads = 256;
-constexpr double kBytesBeforeMore = 8;  // of one thread, NCCL_LL_CHANNEL_THRESHOLD
+constexpr double kBytesBeforeMore = 8;  // bytes of one thread, NCCL_LL_CHANNEL_THRESHOLD
 
 /// The bytes of one thread from which Simple takes over from LL: NCCL_THREAD_THRESHOLD of GPUs
 /// since Volta, twice as many with several nodes, four times that in trees.

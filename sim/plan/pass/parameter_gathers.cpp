@@ -6,7 +6,6 @@
 
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/gathered_parameters.hpp"
-#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 namespace {
@@ -23,7 +22,7 @@ double gradient_elements(const Op& op) {
 
 bool gathers_beside_forward(const Scenario& scenario, const StageShape& shape) {
   const DataParallel& data = scenario.parallelism.data;
-  const ShardingStrategy& strategy = strategy_of(data.sharding);
+  const Sharding& strategy = data.sharding;
   return data.overlap_param_gather && data.overlap && strategy.shards_optimizer &&
          !strategy.shards_parameters && shape.of(Channel::data).ranks > 1;
 }

@@ -7,7 +7,6 @@
 
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/gathered_parameters.hpp"
-#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 namespace {
@@ -232,7 +231,7 @@ void run_loop_backward(PassWriter& writer, const PlanDraft& draft, const StageSh
 }  // namespace
 
 bool shards_parameters(const PlanDraft& draft, const StageShape& shape) {
-  return strategy_of(draft.scenario.parallelism.data.sharding).shards_parameters &&
+  return draft.scenario.parallelism.data.sharding.shards_parameters &&
          shape.of(Channel::data).ranks > 1;
 }
 

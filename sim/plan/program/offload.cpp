@@ -26,7 +26,7 @@ TaskIndex Offload::timed(std::uint16_t& row, const char* name, Seconds time,
 void Offload::after(Channel channel, std::uint32_t operation, TaskIndex task) {
   const Scenario& scenario = rows_.draft().scenario;
   if (!scenario.parallelism.data.offload_optimizer) return;
-  const bool sharded = strategy_of(scenario.parallelism.data.sharding).shards_optimizer;
+  const bool sharded = scenario.parallelism.data.sharding.shards_optimizer;
   for (const ParameterGroup& group : parameter_groups(rows_.shape())) {
     const bool across = group.same_shard.ranks > 1;
     if (channel != (across ? group.across : group.reduce)) continue;

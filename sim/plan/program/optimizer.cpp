@@ -58,7 +58,7 @@ std::vector<std::vector<Kernel>> gradient_checks(PlanDraft& draft, Bytes gradien
 
 bool copies_gradients(const Scenario& scenario) {
   const DataParallel& data = scenario.parallelism.data;
-  return !data.bucket_views && data.sharding == Sharding::ddp;
+  return !data.bucket_views && data.sharding.shards() == 0;
 }
 
 std::vector<Kernel> norm_kernels(PlanDraft& draft, double elements) {
@@ -136,7 +136,7 @@ QuantisedElements quantised_elements(const Scenario& scenario, const OpGraph& gr
 
 std::vector<Kernel> quantise_kernels(PlanDraft& draft, double elements) {
   const Scenario& scenario = draft.scenario;
-  const bool in_passes = strategy_of(scenario.parallelism.data.sharding).shards_parameters;
+  const bool in_passes = scenario.parallelism.data.sharding.shards_parameters;
   if (elements == 0 || in_passes) return {};
   const Fp8Scaling scaling = scenario.training.fp8_scaling;
   const int copies = fp8_copies(scaling, scenario.cluster.gpu.architecture);

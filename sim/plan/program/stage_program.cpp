@@ -27,7 +27,6 @@
 #include "sim/plan/program/task_limit.hpp"
 #include "sim/plan/program/transfers.hpp"
 #include "sim/plan/schedule.hpp"
-#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 namespace {
@@ -72,7 +71,7 @@ class StageWriter {
         shape_(shape),
         scenario_(draft.scenario),
         pipeline_(draft.scenario.parallelism.pipeline),
-        strategy_(strategy_of(draft.scenario.parallelism.data.sharding)),
+        strategy_(draft.scenario.parallelism.data.sharding),
         schedule_(schedule_of(draft.scenario)),
         placement_(placement_of(draft.scenario)),
         actions_(schedule_.order(shape_of(draft.scenario), shape.stage)),
@@ -408,7 +407,7 @@ class StageWriter {
   const StageShape& shape_;
   const Scenario& scenario_;
   const Pipeline& pipeline_;
-  const ShardingStrategy& strategy_;
+  const Sharding& strategy_;
   const Schedule& schedule_;
   const Placement placement_;
   const std::vector<Action> actions_;

@@ -40,8 +40,7 @@ GradientReduction::GradientReduction(RankRows& rows, const StageParameters& para
 
 bool reduces_alone(const Scenario& scenario, const StageShape& shape) {
   const DataParallel& data = scenario.parallelism.data;
-  return shape.of(Channel::data).ranks > 1 && !data.overlap &&
-         !strategy_of(data.sharding).shards_parameters;
+  return shape.of(Channel::data).ranks > 1 && !data.overlap && !data.sharding.shards_parameters;
 }
 
 void wait_for_reductions(RankRows& rows) {
@@ -98,7 +97,7 @@ StepEnd::StepEnd(RankRows& rows, Offload& offload)
       offload_(offload),
       scenario_(rows.draft().scenario),
       shape_(rows.shape()),
-      strategy_(strategy_of(scenario_.parallelism.data.sharding)),
+      strategy_(scenario_.parallelism.data.sharding),
       parameters_(stage_parameters(scenario_, rows.draft().graph, shape_.stage)),
       tensors_(elements_of_tensors(rows.draft(), shape_.stage, strategy_.shards_optimizer)),
       gradients_(elements_of_tensors(rows.draft(), shape_.stage, strategy_.shards_gradients)),

@@ -9,7 +9,6 @@
 #include "sim/plan/pass/parameter_group.hpp"
 #include "sim/plan/program/offload.hpp"
 #include "sim/plan/program/rank_rows.hpp"
-#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 
@@ -57,7 +56,7 @@ class StepEnd {
   Offload& offload_;
   const Scenario& scenario_;
   const StageShape& shape_;
-  const ShardingStrategy& strategy_;
+  const Sharding& strategy_;
   StageParameters parameters_;
   const std::vector<double> tensors_;    ///< elements of each tensor that is updated
   const std::vector<double> gradients_;  ///< elements of each gradient that this rank keeps

@@ -8,7 +8,7 @@
 #include "sim/core/registry.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/what_if.hpp"
-#include "sim/scenario/check/check_gathers.hpp"
+#include "sim/scenario/check/gather_keys.hpp"
 #include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/names.hpp"
 
@@ -42,7 +42,7 @@ struct TimingSwitch {
 };
 
 bool always(const DataParallel&) { return true; }
-bool gathers_ahead(const DataParallel& data) { return data.sharding == Sharding::zero3; }
+bool gathers_ahead(const DataParallel& data) { return data.sharding.shards_parameters; }
 
 /// The switches that are worth a try in either position: what runs beside compute takes SMs from
 /// it, and nobody waits for what all stages do at once.
@@ -50,7 +50,7 @@ constexpr std::array kTimingSwitches{
     TimingSwitch{"overlap", &DataParallel::overlap, always},
     TimingSwitch{"no_sync", &DataParallel::no_sync, always},
     TimingSwitch{"overlap_param_gather", &DataParallel::overlap_param_gather,
-                 [](const DataParallel& d) { return gathers_updates(d.sharding) && d.overlap; }},
+                 [](const DataParallel& d) { return d.sharding.gathers_updates() && d.overlap; }},
     TimingSwitch{"align_param_gather", &DataParallel::align_param_gather,
                  [](const DataParallel& d) { return d.overlap_param_gather; }},
     TimingSwitch{"forward_prefetch", &DataParallel::forward_prefetch, gathers_ahead},
@@ -60,7 +60,7 @@ constexpr std::array kTimingSwitches{
 
 std::vector<Change> data_switches(const Scenario& scenario) {
   const DataParallel& data = scenario.parallelism.data;
-  const bool gathers = data.sharding == Sharding::zero3;
+  const bool gathers = data.sharding.shards_parameters;
   std::vector<Change> changes;
   for (const TimingSwitch& each : kTimingSwitches) {
     if (!each.applies(data)) continue;
@@ -98,18 +98,18 @@ std::string written(Bytes size) {
 
 std::vector<Change> buckets(const Scenario& scenario) {
   const DataParallel& data = scenario.parallelism.data;
-  if (scenario.data_parallel() == 1 || data.sharding == Sharding::zero3) return {};
+  if (scenario.data_parallel() == 1 || data.sharding.shards_parameters) return {};
   std::vector<Change> changes;
   for (const double factor : {0.25, 0.5, 2.0, 4.0})
     set(changes, true, "parallelism.data.bucket=" + written(data.bucket * factor));
   return changes;
 }
 
-Change resharded(const Scenario& scenario, Sharding sharding) {
+Change resharded(const Scenario& scenario, const Sharding& sharding) {
   DataParallel other = scenario.parallelism.data;
   other.sharding = sharding;
-  return without_idle_gathers(
-      scenario, fmt::format("parallelism.data.sharding={}", name_of(sharding)), other);
+  return without_idle_gathers(scenario, fmt::format("parallelism.data.sharding={}", sharding.name),
+                              other);
 }
 
 /// A change to half of the tensor ranks; where one rank remains, settings about several go.
@@ -130,16 +130,17 @@ std::vector<Change> other_splits(const Scenario& scenario) {
   set(changes, 2 * split.tensor <= scenario.cluster.gpus_per_node,
       fmt::format("parallelism.tensor={}", 2 * split.tensor));
   if (scenario.data_parallel() == 1) return changes;
-  const Sharding sharding = split.data.sharding;
-  for (const Sharding less : {Sharding::zero2, Sharding::zero1, Sharding::ddp}) {
-    if (sharding > less) changes.push_back(resharded(scenario, less));
+  const Sharding& sharding = split.data.sharding;
+  const auto& all = Registry<Sharding>::all();
+  for (auto less = all.rbegin(); less != all.rend(); ++less) {
+    if ((*less)->shards() < sharding.shards()) changes.push_back(resharded(scenario, **less));
   }
-  for (const Sharding more : {Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
-    if (sharding < more) changes.push_back(resharded(scenario, more));
+  for (const Sharding* more : all) {
+    if (more->shards() > sharding.shards()) changes.push_back(resharded(scenario, *more));
   }
   const int inside = scenario.cluster.gpus_per_node / split.tensor;
   set(changes,
-      sharding != Sharding::ddp && !split.data.shard_degree && !split.data.all_reduce_gradients &&
+      sharding.shards() > 0 && !split.data.shard_degree && !split.data.all_reduce_gradients &&
           inside > 1 && inside < scenario.data_parallel(),
       fmt::format("parallelism.data.shard_degree={}", inside));
   return changes;

@@ -39,10 +39,10 @@ std::vector<Change> changes(const Scenario& scenario) {
   if (kind == Recompute::none) changes.push_back({.settings = {"training.recompute=selective"}});
   if (kind != Recompute::full) changes.push_back({.settings = {"training.recompute=full"}});
   add_tensor_ranks(changes, scenario);
-  if (shards && data.sharding != Sharding::zero3 && kind != Recompute::full) {
+  if (shards && !data.sharding.shards_parameters && kind != Recompute::full) {
     changes.push_back({.settings = {"parallelism.data.sharding=zero3", "training.recompute=full"}});
   }
-  if (shards && data.sharding == Sharding::zero3 && data.reshard_after_forward != Reshard::all)
+  if (shards && data.sharding.shards_parameters && data.reshard_after_forward != Reshard::all)
     changes.push_back({.settings = {"parallelism.data.reshard_after_forward=all"}});
   if (!data.offload_optimizer)
     changes.push_back({.settings = {"parallelism.data.offload_optimizer=true"}});

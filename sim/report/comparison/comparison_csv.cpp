@@ -1,4 +1,4 @@
-// A comparison as CSV: one line a number. Base SI units.
+// Writes a comparison as CSV: one line a number, in base SI units.
 #include "sim/report/comparison/comparison_report.hpp"
 #include "sim/text/csv_cell.hpp"
 #include "sim/text/digits.hpp"
@@ -35,7 +35,7 @@ class Csv {
     line(cells);
   }
 
-  /// The same of each result.
+  /// Adds the line of a number of each result.
   template <class Of>
   void answer(const std::string& name, const std::string& unit, const Of& of) {
     Numbers values;
@@ -73,7 +73,8 @@ void add_answers(Csv& csv) {
              [](const Facts& r) { return r.cost ? r.cost->per_million_tokens : Value(); });
 }
 
-/// In the order of the first difference; for as much work as the first does.
+/// Adds the causes in the order of the first difference; times are for as much work as the first
+/// run does.
 void add_causes(const Comparison& c, Csv& csv) {
   for (const CauseDifference& cause : c.differences.front().causes) {
     Numbers values{cause.before.seconds()};

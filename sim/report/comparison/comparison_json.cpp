@@ -1,4 +1,4 @@
-// A comparison as JSON. Base SI units, each key says its unit.
+// Writes a comparison as JSON. Values are in base SI units, and each key says its unit.
 #include "sim/report/comparison/comparison_report.hpp"
 #include "sim/report/json_number.hpp"
 
@@ -71,7 +71,7 @@ Json test_of(const Difference& difference) {
   return {{"replicas", {test.first, test.second}},
           {"standard_error_s", number(test.error)},
           {"degrees_of_freedom", number(test.degrees)},
-          {"p_value", test.p},  // not rounded: it may be far below any decimals
+          {"p_value", test.p},  // not rounded, because it may lie far below any number of decimals
           {"significant", test.is_significant()},
           {"visible_s", number(test.visible)}};
 }

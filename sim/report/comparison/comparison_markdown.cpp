@@ -1,4 +1,4 @@
-// A comparison as Markdown, for a pull request.
+// Writes a comparison as Markdown, for a pull request.
 #include <fmt/format.h>
 
 #include "sim/report/comparison/comparison_report.hpp"
@@ -6,7 +6,7 @@
 namespace stepsim {
 namespace {
 
-/// What would end a cell or begin markup is taken as it is.
+/// The text for a cell: characters that would end the cell or begin markup are escaped.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {

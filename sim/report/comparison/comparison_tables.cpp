@@ -1,4 +1,4 @@
-// The tables of a comparison, as texts.
+// Makes the tables of a comparison, as texts.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -12,8 +12,8 @@
 namespace stepsim {
 namespace {
 
-constexpr double kSmall = 0.0005;       // of a step: less prints as 0.0 %
-constexpr std::size_t kHashDigits = 8;  // of 16: enough to tell two apart
+constexpr double kSmall = 0.0005;       // share of a step: less prints as 0.0 %
+constexpr std::size_t kHashDigits = 8;  // digits of 16, enough to tell two hashes apart
 
 using Values = std::vector<std::optional<double>>;
 using ValueOf = std::function<std::optional<double>(const ResultFacts&)>;
@@ -29,7 +29,7 @@ std::vector<std::string> labels_of(const Comparison& c) {
 
 bool is_pair(const Comparison& c) { return c.runs.size() == 2; }
 
-/// "+1.5 ms"; no sign before what rounds to nothing.
+/// A difference with its sign: "+1.5 ms"; without a sign where it rounds to nothing.
 std::string with_sign(double value, const TextOf& text) {
   const std::string magnitude = text(std::abs(value));
   return magnitude == text(0) ? magnitude : (value < 0 ? "-" : "+") + magnitude;
@@ -39,12 +39,12 @@ std::string points(double fraction) { return fmt::format("{:.1f} points", 100 * 
 
 std::string signed_percent(double fraction) { return with_sign(fraction, percent); }
 
-/// The rows of what is measured.
+/// The rows of the answer table.
 class AnswerRows {
  public:
   explicit AnswerRows(const Comparison& comparison) : c_(comparison) {}
 
-  /// A row of what all or some of them have.
+  /// Adds a row of a number that all or some of the runs have.
   void add(const std::string& title, const Values& values, Better better, const TextOf& text,
            const TextOf& difference = {}) {
     TextRow row{.title = title, .cells = {}, .best = best_of(values, better)};
@@ -66,7 +66,7 @@ class AnswerRows {
   std::vector<TextRow> take() { return std::move(rows_); }
 
  private:
-  /// Of those that fit in memory, if any does.
+  /// The index of the best run among those that fit in memory, if any does; else among all.
   int best_of(const Values& values, Better better) const {
     if (better == Better::neither) return -1;
     int best = -1;
@@ -119,7 +119,7 @@ double largest(const Values& values) {
   return most;
 }
 
-/// Step, means of replicas, and the time for the same work where steps differ in that.
+/// Adds the step, the mean of replicas, and the time for equal work where steps differ in work.
 void add_times(const Comparison& c, AnswerRows& rows) {
   const Values steps = rows.values([](const ResultFacts& r) { return r.step_time.seconds(); });
   Values means = rows.values([](const ResultFacts& r) {
@@ -206,7 +206,7 @@ void add_cost(AnswerRows& rows) {
   }
 }
 
-/// What a verdict begins with: "compute-bound".
+/// Adds the words that verdicts begin with: "compute-bound".
 void add_verdicts(const Comparison& c, AnswerRows& rows) {
   std::vector<std::string> words;
   for (const Contender& run : c.runs)
@@ -215,7 +215,7 @@ void add_verdicts(const Comparison& c, AnswerRows& rows) {
   if (!std::all_of(words.begin(), words.end(), is_first)) rows.add_words("Verdict", words);
 }
 
-/// "-": has no such key; "?": its keys are not known.
+/// The values of a key: "-" where a run has no such key, "?" where its keys are not known.
 std::vector<std::string> key_texts(const Comparison& c, const InputDifference& difference) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < c.runs.size(); ++i)
@@ -237,7 +237,8 @@ TextRow hash_row(const InputDifference& difference) {
   return row;
 }
 
-/// The names of "model" of "model.layers", where models of different names are compared.
+/// The names of the part that a key belongs to ("model" for "model.layers"), where the part's names
+/// differ.
 const InputDifference* names_of_part(const Comparison& c, const std::string& key) {
   for (const std::string part : {"model", "cluster"}) {
     if (!key.starts_with(part + ".")) continue;
@@ -247,7 +248,8 @@ const InputDifference* names_of_part(const Comparison& c, const std::string& key
   return nullptr;
 }
 
-/// Whether it is not the same in two of one name: their name does not say it.
+/// Whether a key differs between two runs whose part has one name, so that the name does not say
+/// it.
 bool differs_in_one_name(const Comparison& c, const InputDifference& names,
                          const InputDifference& difference) {
   for (std::size_t i = 0; i < c.runs.size(); ++i) {
@@ -293,7 +295,7 @@ class CauseRows {
     return column_for(most);
   }
 
-  /// By the largest difference of any of them.
+  /// The names of the causes, ordered by the largest difference of any run.
   std::vector<std::string> order() const {
     std::vector<std::pair<double, std::string>> named;
     for (const Difference& difference : c_.differences) {
@@ -315,7 +317,7 @@ class CauseRows {
     return names;
   }
 
-  /// In the first, and in the others for its work.
+  /// The seconds of a cause in the first run, and in the others for the work of the first.
   std::vector<Seconds> values_of(const std::string& name) const {
     std::vector<Seconds> values(c_.runs.size());
     for (std::size_t i = 0; i < c_.differences.size(); ++i) {

@@ -1,4 +1,4 @@
-// A comparison on a terminal.
+// Writes a comparison for a terminal.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,8 +10,8 @@ namespace stepsim {
 namespace {
 
 constexpr int kNarrowest = 80, kWidest = 120;
-constexpr int kGap = 2;     ///< between columns
-constexpr int kIndent = 2;  ///< of rows below their title
+constexpr int kGap = 2;     ///< blanks between columns
+constexpr int kIndent = 2;  ///< blanks by which rows are indented below their title
 
 class Screen : Page {
  public:
@@ -26,7 +26,7 @@ class Screen : Page {
     table(input_table(c_));
     table(answer_table(c_));
     table(cause_table(c_));
-    out_.pop_back();  // the empty line behind the last table
+    out_.pop_back();  // takes off the empty line behind the last table
     return out_;
   }
 
@@ -42,7 +42,8 @@ class Screen : Page {
     line();
   }
 
-  /// As many columns beside each other as fit, the others below; the first is in all.
+  /// Writes a table: as many columns beside each other as fit, the others below; the first column
+  /// is repeated.
   void table(const TextTable& all) {
     if (all.rows.empty()) return;
     const std::vector<int> widths = widths_of(all);
@@ -85,7 +86,7 @@ class Screen : Page {
     return row.is_sum ? painted(style_, Paint::bold, text) : text;
   }
 
-  /// Of more than two, the best one is marked.
+  /// The mark of a cell: the best of more than two runs is marked.
   std::string mark(const TextRow& row, std::size_t i) const {
     const bool marked = c_.runs.size() > 2 && row.best == static_cast<int>(i);
     return (marked ? "* " : "") + row.cells[i];
@@ -97,7 +98,7 @@ class Screen : Page {
                        [&](std::size_t i) { return width_of(mark(row, i)) > widths[i]; });
   }
 
-  /// A line for each value.
+  /// Writes a row with a line for each value.
   void long_row(const TextRow& row, const std::vector<std::string>& columns,
                 const std::vector<std::size_t>& shown) {
     line(std::string(kIndent, ' ') + row.title);
@@ -111,14 +112,15 @@ class Screen : Page {
     }
   }
 
-  /// Of the rows' titles with their indent.
+  /// The width of the rows' titles with their indent.
   static int title_width(const TextTable& all) {
     int width = width_of(all.title);
     for (const TextRow& row : all.rows) width = std::max(width, kIndent + width_of(row.title));
     return width;
   }
 
-  /// Of each column what its cells need, but no more than the first two columns can have together.
+  /// The widths of the columns: what the cells of each need, but no more than the first two columns
+  /// can have together.
   std::vector<int> widths_of(const TextTable& all) const {
     const int most = (style_.width - title_width(all)) / 2 - kGap;
     std::vector<int> widths;

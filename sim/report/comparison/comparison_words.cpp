@@ -1,4 +1,4 @@
-// What a comparison says in sentences.
+// Says in sentences what a comparison shows.
 #include <algorithm>
 #include <cmath>
 
@@ -13,35 +13,37 @@
 namespace stepsim {
 namespace {
 
-constexpr double kSame = 1e-9;    // relative: what the digits of a result tell apart
-constexpr double kMost = 0.5;     // of a difference: a cause of so much explains it alone
-constexpr double kNotable = 0.2;  // of a difference: what goes the other way and is said
+constexpr double kSame = 1e-9;    // relative difference up to which the digits of results are equal
+constexpr double kMost = 0.5;     // a cause with this share of a difference explains it alone
+constexpr double kNotable = 0.2;  // a cause that goes the other way is said from this share on
 
 std::string p_text(double p) { return p < 1e-4 ? "p < 0.0001" : fmt::format("p = {:.2g}", p); }
 
-/// "20 replicas", "1 and 20 replicas".
+/// The numbers of replicas: "20 replicas", "1 and 20 replicas".
 std::string replicas_text(const Welch& test) {
   if (test.first == test.second) return fmt::format("{} replicas", test.first);
   return fmt::format("{} and {} replicas", test.first, test.second);
 }
 
-/// "is 3.1 % faster"; "takes 2.62 times as long", for 162 % slower is hard to picture.
+/// A change in words: "is 3.1 % faster"; "takes 2.62 times as long", for 162 % slower is hard to
+/// picture.
 std::string comparative(double fraction) {
   if (fraction >= 1) return fmt::format("takes {} times as long", three_digits(1 + fraction));
   return fmt::format("is {} {}", percent(std::abs(fraction)), fraction < 0 ? "faster" : "slower");
 }
 
-/// "less waiting for kernel launches (-11.5 ms)".
+/// A cause in words: "less waiting for kernel launches (-11.5 ms)".
 std::string cause_text(const CauseDifference& cause, const Column& column) {
   const double seconds = cause.difference().seconds();
   return fmt::format("{} {} ({}{})", seconds < 0 ? "less" : "more", title_of_cause(cause.cause),
                      seconds < 0 ? "-" : "+", column.text(std::abs(seconds)));
 }
 
-/// "mostly less forward (-1 ms)", and what goes the other way.
+/// The reasons of a difference: "mostly less forward (-1 ms)", and the causes that go the other
+/// way.
 std::string reasons_text(const Difference& difference, const Column& column) {
   const double total = difference.of_causes().seconds();
-  // Of replicas the steps in the middle need not differ as the means do.
+  // With replicas, the steps in the middle need not differ as the means do.
   if (total == 0 || (total < 0) != (difference.now < difference.before)) return "";
   std::vector<std::string> with, against;
   double explained = 0;
@@ -60,7 +62,7 @@ std::string reasons_text(const Difference& difference, const Column& column) {
   return text;
 }
 
-/// "16.20 ms a step, not 28.06 ms".
+/// Both steps: "16.20 ms a step, not 28.06 ms".
 std::string times_text(const Comparison& c, const Difference& d, const Column& column) {
   const std::string now = column.text(d.now.seconds()), before = column.text(d.before.seconds());
   if (d.scale == 1) return fmt::format("{} a step, not {}", now, before);
@@ -95,7 +97,7 @@ Remark remark_of(const Comparison& c, std::size_t i) {
           d.fraction() < 0 ? Remark::Tone::good : Remark::Tone::bad};
 }
 
-/// "A, B and C".
+/// A list of labels: "A, B and C".
 std::string all_of(const std::vector<std::string>& labels) {
   if (labels.size() == 1) return labels.front();
   const std::vector<std::string> front(labels.begin(), labels.end() - 1);
@@ -115,10 +117,11 @@ void add_memory(const Comparison& c, std::vector<Remark>& remarks) {
                      Remark::Tone::bad});
 }
 
-/// Those whose differences are judged by the same pairs of measured runs.
+/// The runs whose differences are judged by one set of pairs of measured runs.
 struct SamePairs {
   const PairErrors* pairs;
-  std::vector<std::string> shares;  ///< "as that of B had the right sign in 81 % of them"
+  /// what the pairs say of each run: "as that of B had the right sign in 81 % of them"
+  std::vector<std::string> shares;
 };
 
 std::vector<SamePairs> by_pairs(const Comparison& c, const std::vector<std::size_t>& runs) {
@@ -139,7 +142,7 @@ std::vector<SamePairs> by_pairs(const Comparison& c, const std::vector<std::size
   return groups;
 }
 
-/// How far differences can be believed.
+/// How far the differences of a group can be believed.
 std::string pairs_text(const SamePairs& group) {
   return fmt::format(
       "in pairs of measured runs like these, both of one source, the predicted ratio of the steps "
@@ -149,7 +152,8 @@ std::string pairs_text(const SamePairs& group) {
       group.pairs->suites);
 }
 
-/// Where there are too few pairs: differences that are smaller than steps are usually off by.
+/// The sentence where there are too few pairs: differences that are smaller than the errors of
+/// steps.
 std::string errors_text(const Comparison& c, std::size_t i, double median) {
   return fmt::format(
       "{} differs from A by less than steps are usually off by ({}, median of measured runs like "
@@ -176,7 +180,7 @@ void add_error(const Comparison& c, std::vector<Remark>& remarks) {
   }
 }
 
-/// Those whose steps do not do the same kind of work as the first one's.
+/// Adds a remark on the runs whose steps do another kind of work than the first one's.
 void add_work(const Comparison& c, std::vector<Remark>& remarks) {
   std::vector<std::string> others;
   const bool tokens = c.runs.front().result.tokens_per_s.has_value();
@@ -190,7 +194,7 @@ void add_work(const Comparison& c, std::vector<Remark>& remarks) {
        Remark::Tone::bad});
 }
 
-/// What of the question is not known, or not the same kind of thing.
+/// Adds what is not known about the inputs, or cannot be compared.
 void add_inputs(const Comparison& c, std::vector<Remark>& remarks) {
   if (c.inputs.empty() && c.hashes.empty()) {
     remarks.push_back({"Input", "no input differs"});

@@ -1,4 +1,4 @@
-// Sizes against each other.
+// Compares sizes with each other.
 #include <algorithm>
 #include <array>
 
@@ -7,12 +7,12 @@
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/report/search/capacity_report.hpp"
-#include "sim/search/front.hpp"
+#include "sim/search/pareto_front.hpp"
 
 namespace stepsim {
 namespace {
 
-/// Less is better.
+/// A number of a size by which sizes are compared; less is better.
 struct SizeObjective {
   const char* name;
   double (*value)(const CapacityPoint& point, const CapacityReport& report);
@@ -59,7 +59,8 @@ void rank_sizes(CapacityReport& report) {
   const SizeObjective& objective = *find(report.objective);
   std::vector<SizeCosts> costs;
   std::vector<std::size_t> fitting;
-  // A step is not to be compared with a training: where one was interrupted its size is left out.
+  // A step cannot be compared with a training: where one training was interrupted its size is left
+  // out.
   const bool has_runs =
       std::any_of(report.points.begin(), report.points.end(),
                   [](const CapacityPoint& point) { return point.run().has_value(); });
@@ -75,7 +76,7 @@ void rank_sizes(CapacityReport& report) {
     if (report.deadline && !in_time(point, *report.deadline).value_or(false)) continue;
     if (!report.best || better(*report.best)) report.best = i;
   }
-  const std::vector<bool> on = on_front(costs);
+  const std::vector<bool> on = on_pareto_front(costs);
   for (std::size_t i = 0; i < fitting.size(); ++i) report.points[fitting[i]].on_front = on[i];
 }
 

@@ -1,4 +1,4 @@
-// Comparing values; words are elsewhere (comparison_words.cpp).
+// Compares values; the words are elsewhere (comparison_words.cpp).
 #include "sim/report/measure/comparison.hpp"
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 namespace stepsim {
 namespace {
 
-/// Twelve digits of a result (digits.hpp), with room for their products.
+/// The relative difference up to which values are equal: twelve digits of a result (digits.hpp),
+/// with room for their products.
 constexpr double kSame = 1e-9;
 
 using Values = std::vector<std::optional<std::string>>;
@@ -20,7 +21,7 @@ bool is_same(const Values& values) {
                      [&](const auto& value) { return value == values.front(); });
 }
 
-/// The keys of all, each behind the one that it follows in the first scenario that has it.
+/// The keys of all runs, each behind the key that it follows in the first scenario that has it.
 std::vector<std::string> keys_in_order(const std::vector<Contender>& runs) {
   std::vector<std::string> order;
   std::set<std::string> known;
@@ -43,7 +44,7 @@ std::optional<std::string> value_of(const Contender& run, const std::string& key
   return std::nullopt;
 }
 
-/// Of those whose keys are known.
+/// The differences in keys among the runs whose keys are known.
 std::vector<InputDifference> input_differences(const std::vector<Contender>& runs) {
   std::vector<InputDifference> differences;
   for (const std::string& key : keys_in_order(runs)) {
@@ -63,8 +64,8 @@ std::optional<std::string> hash_of(const Contender& run, const std::string& what
   return std::nullopt;
 }
 
-/// Where two have something of that name, and it is not the same. Scenarios are told apart by their
-/// keys, unless those of one are not known.
+/// The names for which two runs have different hashes. Scenarios are told apart by their keys,
+/// unless the keys of one are not known.
 std::vector<InputDifference> hash_differences(const std::vector<Contender>& runs) {
   const bool by_hash =
       std::any_of(runs.begin(), runs.end(), [](const Contender& run) { return run.keys.empty(); });
@@ -89,8 +90,8 @@ std::vector<InputDifference> hash_differences(const std::vector<Contender>& runs
   return differences;
 }
 
-/// How many steps of `other` do what one of `first` does: 1 where they are alike, or not of one
-/// kind.
+/// How many steps of `other` do the work of one step of `first`: 1 where the steps are alike, or
+/// not of one kind.
 double scale_of(const ResultFacts& first, const ResultFacts& other) {
   if (first.tokens_per_s.has_value() != other.tokens_per_s.has_value()) return 1;
   const auto work = [](const ResultFacts& of) {
@@ -117,7 +118,8 @@ std::vector<CauseDifference> cause_differences(const ResultFacts& first, const R
   return causes;
 }
 
-/// One run is a sample of one, where the other has several.
+/// The sample of a result's steps. Where another result has several replicas, a single run is a
+/// sample of one.
 std::vector<Seconds> sample_of(const ResultFacts& result, double scale) {
   std::vector<Seconds> sample = result.replicas;
   if (sample.empty()) sample.push_back(result.step_time);

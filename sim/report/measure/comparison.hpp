@@ -1,7 +1,7 @@
 // Answers side by side: what differs in what was asked, and what in the answer, cause by cause.
 //
-// All is compared with the first of them. Where a step of another trains on more or fewer tokens
-// (samples, where neither has tokens), its time is that for as many as the first one's step has.
+// Every answer is compared with the first. Where its step trains on more or fewer tokens (samples,
+// where neither has tokens) than the first one's, its time is scaled to as many.
 #pragma once
 
 #include <optional>
@@ -16,16 +16,17 @@
 
 namespace stepsim {
 
-/// Of a result (schema stepsim.result/1), what is compared.
+/// The facts of a result (schema stepsim.result/1) that are compared.
 struct ResultFacts {
-  std::string scenario;  ///< its name
-  Seconds step_time;     ///< of the replica in the middle, where there are several
+  std::string scenario;  ///< name of the scenario
+  Seconds step_time;     ///< the step; with several replicas, the step of the one in the middle
   double samples_per_s = 0;
   std::optional<double> tokens_per_s;
   std::optional<int> gpus;
   double model_tflops_per_gpu = 0, mfu = 0, hfu = 0;
   std::string flop_convention;
-  std::vector<std::pair<std::string, Seconds>> causes;  ///< by name; sum to step_time
+  /// seconds by name of the cause; they sum to step_time
+  std::vector<std::pair<std::string, Seconds>> causes;
   struct Memory {
     Bytes peak, capacity;
     bool fits = true;
@@ -35,20 +36,21 @@ struct ResultFacts {
     double per_hour = 0, per_million_samples = 0;
     std::optional<double> per_million_tokens;
   };
-  std::optional<Cost> cost;  ///< in dollars
+  std::optional<Cost> cost;  ///< dollars
   std::vector<Seconds> replicas;
   struct Error {
     int rows = 0;
     double median = 0;
-    RunKind kind;  ///< of these runs
+    RunKind kind;  ///< the kind of the measured runs
   };
   std::optional<Error> expected_error;  ///< absent: no measured run is like it
   std::string verdict;
   std::string version;
-  std::vector<std::pair<std::string, std::string>> hashes;  ///< "gpu h100" and its profile's hash
-  std::string yaml;  ///< its scenario with every default; empty: an earlier version left it out
+  /// pairs such as "gpu h100" and the hash of that profile
+  std::vector<std::pair<std::string, std::string>> hashes;
+  std::string yaml;  ///< the scenario with every default; empty: an earlier version left it out
 
-  /// The mean of the replicas, or the step.
+  /// The mean step of the replicas, or the step where there is one run.
   Seconds mean() const;
 };
 
@@ -56,23 +58,23 @@ struct ComparedKey {
   std::string key, value;
 };
 
-/// One of the answers, and what it answers.
+/// One of the answers that are compared, and the question that it answers.
 struct Contender {
-  std::string label;                  ///< A, B, ...
-  std::string file;                   ///< as the user named it
+  std::string label;                  ///< letter by which reports call it: A, B, ...
+  std::string file;                   ///< path as the user named it
   std::vector<std::string> settings;  ///< --set: path=value on top of the file
-  std::vector<std::string> changes;   ///< --vs: likewise, on top of the first one
-  bool is_result = false;             ///< the file is one
-  /// Of its scenario, those that bear on the answer; empty: not known.
+  std::vector<std::string> changes;   ///< --vs: path=value on top of the first contender
+  bool is_result = false;             ///< true: the file is a result
+  /// The keys of its scenario that bear on the answer; empty: they are not known.
   std::vector<ComparedKey> keys;
   ResultFacts result;
 };
 
-/// A key whose value is not the same everywhere; nothing: that one has no such key, or no keys are
-/// known.
+/// A key whose value differs between contenders. A value is absent where a contender has no such
+/// key, or its keys are not known.
 struct InputDifference {
   std::string key;
-  std::vector<std::optional<std::string>> values;  ///< one each, in their order
+  std::vector<std::optional<std::string>> values;  ///< one value for each contender, in their order
 };
 
 struct CauseDifference {
@@ -81,26 +83,29 @@ struct CauseDifference {
   Seconds difference() const { return now - before; }
 };
 
-/// Of one of them from the first.
+/// The difference of one contender from the first.
 struct Difference {
-  /// Its steps count that many times: so many do what one of the first does. 1: as they are.
+  /// How many of the contender's steps do the work of one step of the first; its times are
+  /// multiplied by that.
   double scale = 1;
-  Seconds before, now;                  ///< the steps, means of replicas
-  std::vector<CauseDifference> causes;  ///< of the steps in the middle; the largest first
-  std::optional<Welch> test;            ///< absent: neither has replicas
-  std::optional<PairErrors> pairs;      ///< of measured runs like the two; absent: too few
+  Seconds before, now;  ///< the steps, as means of replicas
+  /// differences of the steps in the middle, by cause; the largest first
+  std::vector<CauseDifference> causes;
+  std::optional<Welch> test;        ///< absent: neither contender has replicas
+  std::optional<PairErrors> pairs;  ///< pairs of measured runs like the two; absent: too few
 
-  /// Of the first one's step: -0.2 is 20 % less.
+  /// The difference as a share of the first one's step: -0.2 is 20 % less.
   double fraction() const { return now / before - 1; }
-  /// Of the steps in the middle; the causes' differences sum to it.
+  /// The difference of the steps in the middle; the causes' differences sum to it.
   Seconds of_causes() const;
 };
 
-/// What the first one, a baseline, makes of the second.
+/// What comes out when the first of two contenders is a baseline for the second.
 struct BaselineJudgement {
-  double tolerance = 0;     ///< 0.02 is 2 %
-  bool is_slower = false;   ///< by more than the tolerance, and so on
-  bool needs_more = false;  ///< memory
+  double tolerance = 0;  ///< a share: 0.02 is 2 %
+  /// true: slower by more than the tolerance; the flags below mean as much
+  bool is_slower = false;
+  bool needs_more = false;  ///< true: it needs more memory by more than the tolerance
   bool fits_no_more = false;
   bool is_faster = false, needs_less = false;
   bool is_met() const { return !is_slower && !needs_more && !fits_no_more; }
@@ -110,21 +115,22 @@ struct BaselineJudgement {
 struct Comparison {
   std::vector<Contender> runs;
   std::vector<InputDifference> inputs;  ///< in the order of a scenario's keys
-  std::vector<InputDifference> hashes;  ///< of profiles of one name; of scenarios without keys
-  std::vector<Difference> differences;  ///< of all but the first
+  /// profiles that have one name and different contents; scenarios whose keys are not known
+  std::vector<InputDifference> hashes;
+  std::vector<Difference> differences;  ///< one for each contender but the first
   std::optional<BaselineJudgement> baseline;
 };
 
-/// Labels them; `measured` are the runs that predictions were compared with. REQUIRES: two at
-/// least.
+/// Labels the runs and compares them. `measured` are the runs that predictions were compared with.
+/// REQUIRES: two runs at least.
 Comparison compare(std::vector<Contender> runs, const std::vector<RecordedRuns>& measured = {});
 
-/// The step (for as much work), the peak of memory where both have one, and whether it fits. Of
-/// replicas only what is significant counts as slower or faster. REQUIRES: two of them, the
-/// baseline first.
+/// Judges the second run by the first: the step (for as much work), the peak of memory where both
+/// have one, and whether it fits. With replicas, only a significant difference counts as slower or
+/// faster. REQUIRES: two runs, the baseline first.
 BaselineJudgement judge_baseline(const Comparison& comparison, double tolerance);
 
-/// "A" to "Z".
+/// The letter of a contender: "A" to "Z".
 std::string label_of(std::size_t index);
 inline constexpr std::size_t kMostCompared = 26;
 

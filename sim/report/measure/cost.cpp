@@ -1,4 +1,4 @@
-// Prices of steps, days, tokens and waits.
+// Computes prices of steps, days, tokens and waits.
 #include "sim/report/measure/cost.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Summing up the critical path, and the verdict of an explanation.
+// Sums up the critical path, and writes the verdict of an explanation.
 #include "sim/report/measure/explain.hpp"
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 namespace stepsim {
 namespace {
 
-constexpr double kWorthTrying = 0.001;  // saved by a setting
-constexpr double kWorthSaying = 0.05;   // of a long run
-constexpr double kMoreGoodput = 0.005;  // of all time, by another interval
-constexpr double kAlike = 1e-4;         // of a step: settings that differ by less are as good
+constexpr double kWorthTrying = 0.001;  // share of a step that a setting has to save
+constexpr double kWorthSaying = 0.05;   // share of a long run
+constexpr double kMoreGoodput = 0.005;  // share of all time that another interval has to save
+constexpr double kAlike = 1e-4;  // settings whose steps differ by a smaller share are as good
 
-/// Of a result without memory nothing is known to be too large.
+/// Whether a run fits in memory; a result without memory says nothing against it.
 bool is_within_memory(const Metrics& m) { return m.memory.stages.empty() || m.memory.fits(); }
 
-/// Shorter, or as short with fewer keys.
+/// Whether a change makes the step shorter than another one does, or as short with fewer keys.
 bool is_better(const ChangeOutcome& a, const ChangeOutcome& b) {
   if (a.settings.size() == b.settings.size()) return a.step < b.step;
   const double margin = a.settings.size() < b.settings.size() ? kAlike : -kAlike;
@@ -47,7 +47,7 @@ std::string data_bound(const LoaderNeed& need, const Metrics& m) {
   return text;
 }
 
-/// What a long run says beside its steps, where checkpoints and lost work take much of it.
+/// Adds what a long run says beside its steps, where checkpoints and lost work take much of it.
 void add_long_run(Verdict& verdict, const LongRun& run, bool step_helped) {
   const double spent = run.shares.checkpoints + run.shares.lost;
   if (spent <= kWorthSaying) return;
@@ -124,7 +124,7 @@ Verdict verdict_of(const Explanation& explanation) {
   const ChangeOutcome* best = best_setting(m, explanation.changes);
   Verdict verdict = m.verdict;
   if (!verdict.is_fault) {
-    // A loader that costs more than the other limits need not be what the step is bound by.
+    // A step need not be bound by its loader because the loader costs more than the other limits.
     if (explanation.loader && verdict.limit == "input")
       verdict.sentence = data_bound(*explanation.loader, m);
     if (best != nullptr) {

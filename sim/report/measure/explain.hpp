@@ -12,81 +12,85 @@
 
 namespace stepsim {
 
-/// Equal segments of the critical path, of a mean step.
+/// Equal segments of the critical path of a mean step, taken together.
 struct PathPiece {
   int rank = 0, stage = 0;
   Cause cause = Cause::forward;
   std::string task;
-  int times = 0;    ///< in all measured steps
-  Seconds seconds;  ///< a step
+  int times = 0;    ///< number of segments in all measured steps
+  Seconds seconds;  ///< seconds of a step
 };
 
-/// The critical path of a mean step; the pieces sum to it, the longest first.
+/// The critical path of a mean step. The pieces sum to it; the longest comes first.
 struct PathSummary {
   std::vector<PathPiece> pieces;
-  std::vector<PathSegment> last_step;  ///< in order of time
-  std::vector<int> ranks;              ///< of the segments, by their index
+  std::vector<PathSegment> last_step;  ///< segments in order of time
+  std::vector<int> ranks;              ///< ranks by the index that segments have
 };
 
-/// What kind of change: nothing to wait for at all, other hardware, another value of a key.
+/// The kind of a change: nothing to wait for at all, other hardware, or another value of a key.
 enum class ChangeKind { limit, hardware, setting };
 
-/// How collectives slow compute down in a changed step, where that makes it longer than the
-/// scenario's.
+/// How much more collectives slow compute down in a changed step than in the scenario's.
 struct MoreContention {
-  Seconds more;                        ///< a step, on the slowest stage
-  double held_now = 0, held_then = 0;  ///< share of a GPU's SMs, by the collective that holds most
+  Seconds more;  ///< seconds of a step, on the slowest stage
+  /// share of a GPU's SMs that the collective holds which holds most
+  double held_now = 0, held_then = 0;
 };
 
 /// A counterfactual and its simulated step.
 struct ChangeOutcome {
   ChangeKind kind = ChangeKind::limit;
-  std::string title;                  ///< "GPUs twice as fast", "data.workers=16"
-  std::vector<std::string> settings;  ///< for --set
+  std::string title;                  ///< title: "GPUs twice as fast", "data.workers=16"
+  std::vector<std::string> settings;  ///< settings for --set
   Seconds step;
-  Bytes peak;                                  ///< of the GPU that needs most
-  bool fits = true;                            ///< in memory
-  std::optional<MoreContention> contention{};  ///< hardware that makes a step longer by it
+  Bytes peak;        ///< memory of the GPU that needs most
+  bool fits = true;  ///< whether it fits in memory
+  /// set where better hardware makes the step longer by more contention
+  std::optional<MoreContention> contention{};
 };
 
 /// How many loader workers keep the GPUs busy.
 struct LoaderNeed {
-  int workers = 0;              ///< of one replica, as they are
-  double delivered = 0;         ///< samples a second that a replica gets
-  double taken = 0;             ///< that it takes from infinitely fast workers
-  Seconds copies{};             ///< of a step with those, waiting for copies to the GPU
-  std::optional<int> enough{};  ///< the fewest beyond which more do not help
-  int most = 0;  ///< with nothing enough: so many were tried, and more might help; 0: none would
+  int workers = 0;       ///< workers of one replica, as the scenario has them
+  double delivered = 0;  ///< samples a second that a replica gets
+  double taken = 0;      ///< samples a second that a replica takes from infinitely fast workers
+  Seconds copies{};  ///< time of a step with such workers in which it waits for copies to the GPU
+  std::optional<int> enough{};  ///< the fewest workers beyond which more do not help
+  /// where no number is enough: the most that were tried, beyond which more might help; 0: none
+  /// would
+  int most = 0;
 };
 
 struct Explanation {
   Metrics metrics;
   PathSummary path;
-  std::vector<ChangeOutcome> changes;  ///< the best of each kind first
-  std::optional<LoaderNeed> loader;    ///< where waiting for input is what costs most
+  std::vector<ChangeOutcome> changes;  ///< the best of each kind comes first
+  std::optional<LoaderNeed> loader;    ///< set where waiting for input costs most
   std::vector<Symptom> symptoms;
   Verdict verdict;
-  bool is_interrupted = false;  ///< changes are missing, and so is the verdict
+  bool is_interrupted = false;  ///< true: changes are missing, and so is the verdict
 };
 
 PathSummary summary_of_path(const Timeline& timeline);
 
-/// The best of the settings that fit in memory, or nullptr when none saves anything; where the
-/// scenario itself does not fit, the fastest that does, or nullptr when none does.
+/// The best of the settings that fit in memory, or nullptr when none saves anything. Where the
+/// scenario itself does not fit, it is the fastest setting that does, or nullptr when none does.
 const ChangeOutcome* best_setting(const Metrics& metrics,
                                   const std::vector<ChangeOutcome>& changes);
 
-/// "--set training.micro_batch=2: 433 ms (-46.5 %)"; what it needs, where that is the point of it.
+/// The setting as a text: "--set training.micro_batch=2: 433 ms (-46.5 %)"; with the memory that it
+/// needs, where that is the point of it.
 std::string next_setting(const Metrics& metrics, const ChangeOutcome& best);
 
-/// The verdict of the run, with the numbers of the loader where that is to blame, and the best
-/// setting that fits as the next thing to try, unless a fault has to be mended first. Where
-/// checkpoints and lost work take much of a long run, what would be better for that.
+/// The verdict of the run. It has the numbers of the loader where the loader is to blame. The best
+/// setting that fits is the next thing to try, unless a fault has to be mended first. Where
+/// checkpoints and lost work take much of a long run, it says what would be better for that.
 Verdict verdict_of(const Explanation& explanation);
 
 std::string to_table(const Explanation& explanation, const Style& style);
 
-/// One object of schema "stepsim.explanation/1", as to_json of a result.
+/// The explanation as one object of schema "stepsim.explanation/1", in the form of a result's JSON.
 std::string to_json(const Explanation& explanation);
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// Steps, rates, breakdown, communication and memory of a run.
+// Measures steps, rates, breakdown, communication and memory of a run.
 #include "sim/report/measure/measure.hpp"
 
 #include <algorithm>
@@ -34,10 +34,10 @@ double work_in(const CauseSeconds& causes) {
   return sum;
 }
 
-/// What a rank takes for itself, whatever the others do.
+/// The time that a rank takes for itself, whatever the others do.
 double pace_of(const CauseSeconds& causes) { return work_in(causes) + of(causes, Cause::stall); }
 
-/// The measured window.
+/// The measured window, in seconds of simulated time.
 struct Window {
   double from, to;
   int steps;
@@ -49,7 +49,7 @@ Window window_of(const Timeline& timeline) {
           timeline.measured_steps()};
 }
 
-/// What each rank's measured steps were spent on, in order of the ranks.
+/// What the measured steps of each rank were spent on, in order of the ranks.
 std::vector<CauseSeconds> causes_by_rank(const Timeline& timeline, Window window) {
   std::vector<CauseSeconds> causes;
   for (const RankTimeline& rank : timeline.ranks)
@@ -93,7 +93,7 @@ std::vector<OutsideRange> outside_range(const Timeline& timeline, const RankTime
   return sides;
 }
 
-/// Of a mean rank.
+/// The causes of a mean rank.
 CauseSeconds mean_causes(const Timeline& timeline, const std::vector<CauseSeconds>& by_rank,
                          Window window) {
   CauseSeconds mean{};
@@ -107,7 +107,7 @@ CauseSeconds mean_causes(const Timeline& timeline, const std::vector<CauseSecond
   return mean;
 }
 
-/// Of the critical path of a mean step.
+/// The causes on the critical path of a mean step.
 CauseSeconds critical_causes(const Timeline& timeline) {
   CauseSeconds mean{};
   for (auto step = static_cast<std::size_t>(timeline.warmup); step < timeline.step_ends.size();
@@ -118,7 +118,7 @@ CauseSeconds critical_causes(const Timeline& timeline) {
   return mean;
 }
 
-/// The rank that waits longest for its input; ranks that do not load wait for it in other ways.
+/// The longest wait of a rank for its input. Ranks that do not load wait for it in other ways.
 double worst_stall(const std::vector<CauseSeconds>& by_rank, Window window) {
   double worst = 0;
   for (const CauseSeconds& causes : by_rank)
@@ -173,7 +173,8 @@ void add_communication(Metrics& m, const Slowest& slowest, Window window) {
   m.overlap_efficiency = overlap_efficiency(work_in(slowest.causes), all, under_compute);
 }
 
-/// Experts and shards are dealt over ranks that the product counts already.
+/// The split as a text. Experts and shards are left out, because they are dealt over ranks that the
+/// product counts already.
 std::string split_of(const Scenario& s) {
   const Parallelism& p = s.parallelism;
   std::string text = fmt::format("tensor {}", p.tensor);
@@ -185,7 +186,8 @@ std::string split_of(const Scenario& s) {
                             s.micro_batches() == 1 ? "" : "es", s.training.micro_batch);
 }
 
-/// When a rank of the stage first holds the most in the first measured step, since that began.
+/// When a rank of the stage first holds the most in the first measured step, counted from the
+/// step's begin.
 Seconds peak_time(const Timeline& timeline, int stage) {
   const double start = timeline.step_start(static_cast<std::size_t>(timeline.warmup));
   for (const RankTimeline& rank : timeline.ranks) {
@@ -215,7 +217,7 @@ void add_identity(Metrics& m, const Scenario& s) {
   }
 }
 
-/// A figure that a scenario may expect something of.
+/// A figure for which a scenario may state an expectation.
 struct Figured {
   std::string_view key;
   double (*value)(const Metrics& m);

@@ -8,17 +8,17 @@
 
 namespace stepsim {
 
-/// Everything but the verdict. Rates and fractions are over the measured steps; the breakdown is
-/// that of the stage whose compute row waits least, which is the one that sets the pace.
+/// All metrics of a run except the verdict. Rates and fractions are over the measured steps. The
+/// breakdown is that of the stage whose compute row waits least, because that stage sets the pace.
 Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation& simulation);
 
-/// How long each measured step took.
+/// The time of each measured step.
 std::vector<Seconds> step_times(const Timeline& timeline);
 
-/// The mean of the measured steps.
+/// The mean time of the measured steps.
 Seconds mean_step(const Timeline& timeline);
 
-/// The scenario's expectations against the result.
+/// Compares the scenario's expectations with the result.
 std::vector<ExpectationOutcome> judge(const Scenario& scenario, const Metrics& metrics);
 
 }  // namespace stepsim

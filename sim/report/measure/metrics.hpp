@@ -22,7 +22,7 @@ namespace stepsim {
 struct Memory {
   std::vector<StageMemory> stages;
   Bytes capacity;
-  Seconds peak_time;  ///< of the worst stage's peak, since its step began
+  Seconds peak_time;  ///< when the worst stage peaks, counted from the begin of its step
   int chunks = 1;     ///< parts of the model on each stage
   const StageMemory& worst() const {
     const StageMemory* most = &stages.front();
@@ -31,8 +31,8 @@ struct Memory {
     }
     return *most;
   }
-  /// Without the fragments, which PyTorch gives back when memory runs out (pytorch/pytorch
-  /// c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks).
+  /// Whether the model fits without the cached fragments, which PyTorch gives back when memory runs
+  /// out (pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks).
   bool fits() const { return worst().needed() <= capacity; }
   bool tight() const { return fits() && worst().total() > capacity; }
 };
@@ -49,71 +49,73 @@ struct GroupCommunication {
 struct Verdict {
   std::string sentence;   ///< "network-bound: the GPUs wait 40 % of the step for the network; ..."
   std::string next{};     ///< the next thing to try
-  bool is_fault = false;  ///< something is broken: mending it comes first
-  std::string limit{};    ///< name of what the step is bound by; empty: compute, or a fault
+  bool is_fault = false;  ///< true: something is broken, and mending it comes first
+  std::string limit{};  ///< name of the limit that the step is bound by; empty: compute, or a fault
 };
 
 /// Ranks that behave alike and are later than their peers.
 struct Straggler {
   std::vector<int> ranks;
   int stage = 0;
-  Seconds late;       ///< a step, beyond the median rank of their stage
-  Seconds stall;      ///< of it, their hosts stall
+  Seconds late;       ///< how much later a step is than that of the median rank of their stage
+  Seconds stall;      ///< the part of late in which their hosts stall
   double factor = 1;  ///< time of their kernels over that of the median rank
 };
 
 /// Kernels of a size that the GPU's constants were never measured at.
 struct OutsideRange {
-  std::string side;  ///< "GEMM k < 256"
-  Seconds time;      ///< of a mean step of the slowest stage, its kernels' time undisturbed
+  std::string side;  ///< where the range was left: "GEMM k < 256"
+  Seconds time;      ///< undisturbed time of the kernels in a mean step of the slowest stage
 };
 
-/// What a kind of fault costs.
+/// What one kind of fault costs.
 struct FaultCost {
-  std::string key;    ///< slow_gpus, slow_links, jitter
-  std::string title;  ///< slow GPUs, ...
-  Seconds without;    ///< the step without any of them
+  std::string key;    ///< key of the fault: slow_gpus, slow_links, jitter
+  std::string title;  ///< title in reports: slow GPUs, ...
+  Seconds without;    ///< the step without faults of that kind
 };
 
-/// Runs that differ in what is random.
+/// Replicas: runs that differ in what is random.
 struct Replicas {
   int asked = 0;
-  std::vector<Seconds> steps;                 ///< the mean step of each that was done, in order
-  std::vector<std::vector<Seconds>> samples;  ///< steps without checkpoints of each; only where a
-                                              ///< long run is made of them
-  Statistics statistics;                      ///< of these
-  int median = 0;  ///< the replica in the middle, whose numbers the rest of a report has
+  std::vector<Seconds> steps;  ///< the mean step of each replica that was done, in order
+  /// steps without checkpoints of each replica; only where a long run is made of them
+  std::vector<std::vector<Seconds>> samples;
+  Statistics statistics;  ///< statistics of the mean steps
+  int median = 0;  ///< index of the replica in the middle; the rest of a report has its numbers
 
   bool is_interrupted() const { return static_cast<int>(steps.size()) < asked; }
 };
 
-/// What one checkpoint is, and costs.
+/// What one checkpoint is, and what it costs.
 struct CheckpointCost {
-  std::int64_t every = 0;  ///< steps
+  std::int64_t every = 0;  ///< steps from one checkpoint to the next
   bool async = false;
-  Bytes size;  ///< of all ranks together
+  Bytes size;  ///< bytes of all ranks together
   CheckpointTimes times;
-  Seconds step;  ///< without jitter and checkpoints
-  /// A step with its share of a checkpoint, in a run without failures.
+  Seconds step;  ///< a step without jitter and checkpoints
+  /// The time of a step with its share of a checkpoint, in a run without failures.
   Seconds shared_step() const {
     return undisturbed_interval(step * static_cast<double>(every), times) /
            static_cast<double>(every);
   }
-  /// Of the time of a run without failures; at least 0.
+  /// The share of the time that checkpoints take in a run without failures; at least 0.
   double fraction() const { return std::max(1 - step / shared_step(), 0.0); }
 };
 
-/// Where wall time went; printed with --stats only.
+/// Where wall time went in this program; printed with --stats only.
 struct RunStats {
   double wall_s = 0;
   double peak_rss_bytes = 0;
-  std::vector<std::pair<std::string, double>> stages_s;  ///< load, build, plan, simulate, measure
+  /// seconds to load, build, plan, simulate, measure
+  std::vector<std::pair<std::string, double>> stages_s;
 };
 
 struct Provenance {
   std::string version;
-  std::vector<std::pair<std::string, std::string>> hashes;  ///< scenario, GPU profile, link profile
-  std::string scenario;  ///< as YAML with every default; empty: the caller does not say
+  /// hashes of the scenario, the GPU profile and the link profile
+  std::vector<std::pair<std::string, std::string>> hashes;
+  std::string scenario;  ///< YAML with every default; empty: the caller does not say
 };
 
 struct Metrics {
@@ -122,8 +124,8 @@ struct Metrics {
   int gpus = 0, nodes = 0;
   std::string split;                ///< "tensor 8 x pipeline 8 x data 16, 96 micro-batches of 1"
   std::string attention;            ///< unfused, flash2, ...; empty: the model has none
-  bool has_tokens = true;           ///< false: samples only
-  std::string samples = "samples";  ///< what a sample is: images
+  bool has_tokens = true;           ///< false: the model has samples only
+  std::string samples = "samples";  ///< word for samples, such as images
   Seconds step_time;                ///< mean of the measured steps
   std::vector<Seconds> steps;
   double tokens_per_s = 0, samples_per_s = 0, tokens_per_s_per_gpu = 0;
@@ -131,19 +133,20 @@ struct Metrics {
   double mfu = 0, hfu = 0;
   std::string flop_convention;
   int slowest_stage = 0;
-  CauseSeconds breakdown{};  ///< of a mean step of the slowest stage; sums to step_time
-  CauseSeconds critical{};   ///< of a mean step's critical path, across ranks; sums to step_time
-  CauseSeconds all_ranks{};  ///< the mean of all ranks; sums to step_time
+  CauseSeconds breakdown{};  ///< a mean step of the slowest stage, by cause; sums to step_time
+  /// critical path of a mean step, across ranks, by cause; sums to step_time
+  CauseSeconds critical{};
+  CauseSeconds all_ranks{};  ///< mean of all ranks, by cause; sums to step_time
   double bubble_fraction = 0, data_stall_fraction = 0, overlap_efficiency = 0;
   std::vector<GroupCommunication> communication;
   Memory memory;
-  std::optional<Replicas> replicas;          ///< absent: there is one run
-  std::optional<CheckpointCost> checkpoint;  ///< absent: none is written
+  std::optional<Replicas> replicas;          ///< absent: there is a single run
+  std::optional<CheckpointCost> checkpoint;  ///< absent: no checkpoint is written
   std::optional<LongRun> long_run;           ///< absent: run.horizon is not stated
-  std::vector<OutsideRange> outside_range;   ///< the longest first
+  std::vector<OutsideRange> outside_range;   ///< the longest comes first
   std::vector<FaultCost> fault_costs;
-  std::vector<Straggler> stragglers;  ///< the latest first
-  Seconds without_stragglers;         ///< the step if these were as fast as their peers
+  std::vector<Straggler> stragglers;  ///< the latest come first
+  Seconds without_stragglers;         ///< the step if the stragglers were as fast as their peers
   std::optional<RunCost> cost;        ///< absent: the scenario has no price
   Verdict verdict;
   std::optional<ExpectedError> expected_error;  ///< absent: no record of measured runs was found
@@ -151,15 +154,16 @@ struct Metrics {
   Provenance provenance;
 };
 
-/// "tensor 8 x pipeline 8 x data 16, 96 micro-batches of 1, attention flash2", for a header.
+/// The split and the attention for a header: "tensor 8 x pipeline 8 x data 16, 96 micro-batches of
+/// 1, attention flash2".
 inline std::string split_and_attention(const Metrics& metrics) {
   return metrics.split + (metrics.attention.empty() ? "" : ", attention " + metrics.attention);
 }
 
-/// One `expect` of the scenario against the result.
+/// An `expect` of the scenario, compared with the result.
 struct ExpectationOutcome {
-  std::string text;    ///< as written: "step_time <= 4.6 s"
-  std::string actual;  ///< "4.41 s"
+  std::string text;    ///< text as written: "step_time <= 4.6 s"
+  std::string actual;  ///< value of the result: "4.41 s"
   bool holds = true;
 };
 

@@ -1,4 +1,4 @@
-// Mean, order statistics and Student's t.
+// Computes means, order statistics and Student's t.
 #include "sim/report/measure/statistics.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Finding stragglers by their peers, and saying who they are.
+// Finds stragglers by their peers, and says who they are.
 #include "sim/report/measure/straggler.hpp"
 
 #include <algorithm>
@@ -15,19 +15,19 @@ namespace stepsim {
 namespace {
 
 constexpr double kDeviations = 6;
-constexpr double kSigmaOfMedianDeviation = 1.4826;  // of a normal distribution: 1 / quantile(3/4)
-constexpr double kWorthSaying = 1e-3;               // of the step
+constexpr double kSigmaOfMedianDeviation = 1.4826;  // for a normal distribution: 1 / quantile(3/4)
+constexpr double kWorthSaying = 1e-3;               // share of a step
 constexpr std::size_t kNamed = 4;
 
-/// A class of ranks, and what a step of each takes for itself.
+/// A class of ranks, and the time that a step takes each of them for itself.
 struct Pace {
   const RankTimeline* rank;
   double own, stall;
   int count() const { return std::max(1, static_cast<int>(rank->members.size())); }
 };
 
-/// Work of the span: without launch gaps, and without what collectives beside it cost, which
-/// depends on others.
+/// The work of a span: without launch gaps, and without what collectives beside it cost, because
+/// that depends on others.
 double work_of(const Span& span, const Timeline& timeline) {
   if (span.mix < 0) return span.end - span.start - span.contention;
   const CauseSeconds& mix = timeline.mixes[static_cast<std::size_t>(span.mix)];
@@ -46,7 +46,7 @@ Pace pace_of(const Timeline& timeline, const RankTimeline& rank) {
   return pace;
 }
 
-/// The median over ranks of a number that is the same for each rank of a class.
+/// The median over ranks of a number that all ranks of a class share.
 double median(std::vector<std::pair<double, int>> values) {
   std::sort(values.begin(), values.end());
   int ranks = 0, passed = 0;
@@ -58,7 +58,7 @@ double median(std::vector<std::pair<double, int>> values) {
   return 0;
 }
 
-/// Adds those of one stage.
+/// Adds the stragglers of one stage.
 void add_stragglers(std::vector<Straggler>& found, const std::vector<Pace>& peers, double step) {
   std::vector<std::pair<double, int>> own, stalls, deviations;
   for (const Pace& pace : peers) own.emplace_back(pace.own, pace.count());
@@ -78,7 +78,7 @@ void add_stragglers(std::vector<Straggler>& found, const std::vector<Pace>& peer
   }
 }
 
-/// "ranks 5, 13 and 2 more"
+/// The ranks in words: "ranks 5, 13 and 2 more".
 std::string named(const std::vector<int>& ranks, int gpus_per_node) {
   const auto place = [&](int rank) {
     return fmt::format("node {}, GPU {}", rank / gpus_per_node, rank % gpus_per_node);
@@ -93,7 +93,7 @@ std::string named(const std::vector<int>& ranks, int gpus_per_node) {
   return fmt::format("ranks {}{}", fmt::join(shown, ", "), rest);
 }
 
-/// What makes it late.
+/// What makes a straggler late, in words.
 std::string reason(const Straggler& worst, bool alone) {
   const char* whose = alone ? "its" : "their";
   if (worst.stall * 2 > worst.late) return fmt::format("{} host stalls", whose);

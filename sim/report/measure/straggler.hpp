@@ -10,16 +10,17 @@
 
 namespace stepsim {
 
-/// Ranks that take longer for their own work (kernels, and stalls of their host) than the median
-/// rank of their stage, by more than chance explains: by over 6 standard deviations, estimated from
-/// the median deviation, and by over 0.1 % of a step. The latest first. Where all ranks of a stage
-/// are slow none of them is a straggler.
+/// The ranks that take longer for their own work (kernels, and stalls of their host) than the
+/// median rank of their stage, by more than chance explains: by over 6 standard deviations,
+/// estimated from the median deviation, and by over 0.1 % of a step. The latest come first. Where
+/// all ranks of a stage are slow, none of them is a straggler.
 std::vector<Straggler> stragglers_of(const Timeline& timeline);
 
-/// Their ranks, sorted.
+/// The ranks of all stragglers, sorted.
 std::vector<int> ranks_of(const std::vector<Straggler>& stragglers);
 
-/// "rank 5 (node 0, GPU 5) is 50.0 ms a step late: ...". REQUIRES: there are stragglers.
+/// The sentence "rank 5 (node 0, GPU 5) is 50.0 ms a step late: ...". REQUIRES: there are
+/// stragglers.
 std::string straggler_sentence(const Metrics& metrics);
 
 }  // namespace stepsim

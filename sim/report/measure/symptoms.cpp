@@ -1,4 +1,4 @@
-// Idle stretches of a compute row, and rules about them.
+// Finds idle stretches of a compute row, and applies rules to them.
 #include "sim/report/measure/symptoms.hpp"
 
 #include <algorithm>
@@ -17,9 +17,9 @@
 namespace stepsim {
 namespace {
 
-constexpr double kWorthSaying = 0.05;  // of the measured steps
-constexpr double kSpike = 1.1;         // over the median step
-constexpr double kOneInN = 0.8;        // of the waits for batches fall on every N-th
+constexpr double kWorthSaying = 0.05;  // share of the measured steps
+constexpr double kSpike = 1.1;         // factor on the median step
+constexpr double kOneInN = 0.8;  // share of the waits for batches that fall on every N-th batch
 
 double of(const CauseSeconds& causes, Cause cause) {
   return causes[static_cast<std::size_t>(cause)];
@@ -28,16 +28,16 @@ double waiting_for_input(const CauseSeconds& causes) {
   return of(causes, Cause::batch_wait) + of(causes, Cause::h2d);
 }
 
-/// The compute row is idle between two of its spans; `causes` sum to it.
+/// A stretch in which the compute row is idle between two of its spans; `causes` sum to it.
 struct Gap {
   double from, to;
-  const Span* before;  ///< null: the first of the window
+  const Span* before;  ///< null: it is the first gap of the window
   const Span* after;
   CauseSeconds causes;
   double seconds() const { return to - from; }
 };
 
-/// One rank's measured steps.
+/// The measured steps of one rank.
 struct View {
   const Timeline& timeline;
   const Metrics& metrics;
@@ -45,14 +45,14 @@ struct View {
   double from, to;
   std::vector<const Span*> compute;
   std::vector<Gap> gaps;
-  std::vector<const Span*> host, loaders;  // what works there
-  std::vector<const Span*> reads;          // of the host's: values (host.sync)
+  std::vector<const Span*> host, loaders;  // spans of the host's work, and of the loaders'
+  std::vector<const Span*> reads;          // spans in which the host reads values (host.sync)
 
   double share(double seconds) const { return seconds / (to - from); }
   Seconds per_step(double seconds) const { return Seconds{seconds / timeline.measured_steps()}; }
 };
 
-/// Seconds of these spans within the gap.
+/// The seconds that some spans take within the gap.
 double busy_in(const Gap& gap, const std::vector<const Span*>& spans) {
   double sum = 0;
   for (const Span* span : spans)
@@ -123,7 +123,7 @@ double own_work_of_host(const CauseSeconds& causes) {
          of(causes, Cause::garbage_collection);
 }
 
-/// What the CPU does, by which of its own causes the waits have most of.
+/// What the CPU probably does: the cause of its own work that the waits have most of.
 const char* suspect_on_host(const CauseSeconds& waits) {
   const double loss = of(waits, Cause::cpu_work);
   const double compiles = of(waits, Cause::recompilation);
@@ -133,7 +133,7 @@ const char* suspect_on_host(const CauseSeconds& waits) {
   return compiles >= collects ? "a recompilation" : "Python's garbage collection";
 }
 
-/// Gaps, before a backward pass or elsewhere, in which the CPU works.
+/// The gaps, before a backward pass or elsewhere, in which the CPU works.
 std::optional<Symptom> host_at_work(const View& view, bool in_middle, Symptom found) {
   double idle = 0, working = 0, reading = 0;
   CauseSeconds waits{};
@@ -165,7 +165,7 @@ std::optional<Symptom> busy_host(const View& view) {
       {"busy_host", "the GPU is idle while the CPU that feeds it does something else", "", ""});
 }
 
-/// Work of other ranks' hosts is on the critical path; this rank does not work on it itself.
+/// Work of other ranks' hosts is on the critical path, and this rank does none of it.
 std::optional<Symptom> others_pause(const View& view) {
   CauseSeconds elsewhere{}, own{};
   for (const Span* span : view.host) {
@@ -205,7 +205,7 @@ std::optional<Symptom> starvation(const View& view) {
                  view.per_step(idle)};
 }
 
-/// From the end of the last backward kernel to the end of the step.
+/// The time from the end of the last backward kernel to the end of the step.
 std::optional<Symptom> long_tail(const View& view) {
   double tail = 0;
   for (auto step = static_cast<std::size_t>(view.timeline.warmup);
@@ -219,7 +219,7 @@ std::optional<Symptom> long_tail(const View& view) {
     tail +=
         of(partition(view.timeline, view.rank, std::min(last->end, end), end), exposed(Axis::data));
   }
-  // Gradients that others are late with are not what the step waits for.
+  // The step does not wait for gradients that others are late with.
   const double awaited = of(view.metrics.critical, exposed(Axis::data));
   if (view.share(tail) < kWorthSaying) return {};
   if (awaited < kWorthSaying * view.metrics.step_time.seconds()) return {};
@@ -228,7 +228,7 @@ std::optional<Symptom> long_tail(const View& view) {
                  view.per_step(tail)};
 }
 
-/// The cause that a step has more of than a mean step.
+/// The cause of which a step has more than a mean step does.
 Cause what_grows(const View& view, std::size_t step) {
   const CauseSeconds here = partition(view.timeline, view.rank, view.timeline.step_start(step),
                                       view.timeline.step_ends[step]);
@@ -287,11 +287,11 @@ std::optional<Symptom> slow_rank(const View& view) {
                  straggler_sentence(m), "a straggler", m.step_time - m.without_stragglers};
 }
 
-/// Waits for a batch, by the place of the batch among the workers.
+/// The waits for a batch, by the place of the batch among the workers.
 std::optional<Symptom> shallow_prefetch(const View& view) {
   const auto workers = static_cast<std::size_t>(workers_of(view.rank));
   if (workers < 2) return {};
-  int batches = 0;  // a step
+  int batches = 0;  // batches of one step
   for (const Span& span : view.rank.spans) batches = std::max(batches, span.micro_batch + 1);
   std::vector<double> waits(workers);
   for (const Gap& gap : view.gaps) {

@@ -13,20 +13,20 @@
 namespace stepsim {
 
 struct Symptom {
-  std::string name;      ///< "late_start", as JSON spells it
-  std::string title;     ///< "the GPU is idle before the first kernel"
-  std::string evidence;  ///< how much of what was seen
-  std::string suspect;   ///< what it usually means
-  Seconds seconds{};     ///< of a mean step; 0: it has no length
+  std::string name;      ///< name as JSON spells it: "late_start"
+  std::string title;     ///< title: "the GPU is idle before the first kernel"
+  std::string evidence;  ///< how much of it was seen
+  std::string suspect;   ///< what the symptom usually means
+  Seconds seconds{};     ///< seconds of a mean step; 0: the symptom has no length
 };
 
-/// Those that take at least 5 % of the measured steps, in this order:
+/// The symptoms that take at least 5 % of the measured steps, in this order:
 ///   late_start       idle before a step's first kernel: input, or its copy to the GPU
 ///   loss_gap         idle between forward and backward while the CPU works: a loss on the CPU, a
 ///                    recompilation
-///   busy_host        idle elsewhere while the CPU works on something of its own: the same, or
-///                    garbage collection
-///   others_pause     the critical path has such work of other ranks' hosts
+///   busy_host        idle elsewhere while the CPU works on something of its own: a loss, a
+///                    recompilation or garbage collection
+///   others_pause     the critical path has work of other ranks' hosts
 ///   starvation       idle while the CPU is idle, too: no batch is there
 ///   long_tail        gradients are still on their way after backward: the all-reduce, its buckets,
 ///                    the topology

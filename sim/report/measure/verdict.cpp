@@ -1,4 +1,4 @@
-// What the step is bound by, the best counterfactual, and which settings might help.
+// Decides what the step is bound by, and which settings might help.
 #include "sim/report/measure/verdict.hpp"
 
 #include <algorithm>
@@ -13,8 +13,9 @@ namespace stepsim {
 namespace {
 
 constexpr double kWorthSaying = 0.05;  // share of the step below which waiting is not the story
-constexpr double kHeldUp = 0.25;       // saved without pauses: compute is not the story
-constexpr double kSmall = 0.005;       // rounds to 0 %
+// share that is saved without pauses, from which compute is not the story
+constexpr double kHeldUp = 0.25;
+constexpr double kSmall = 0.005;  // a share below it rounds to 0 %
 
 double sum(const CauseSeconds& seconds, const std::vector<Cause>& causes) {
   double sum = 0;
@@ -22,12 +23,12 @@ double sum(const CauseSeconds& seconds, const std::vector<Cause>& causes) {
   return sum;
 }
 
-/// Of the slowest stage's step.
+/// The share of the slowest stage's step that some causes take.
 double share(const Metrics& m, const std::vector<Cause>& causes) {
   return sum(m.breakdown, causes) / m.step_time.seconds();
 }
 
-/// "the GPUs of stage 7", or of all where there is one.
+/// The GPUs in words: "the GPUs of stage 7", or all of them where there is one stage.
 std::string gpus_of(const Metrics& m) {
   return m.memory.stages.size() > 1 ? fmt::format("the GPUs of stage {}", m.slowest_stage)
                                     : "the GPUs";
@@ -39,7 +40,7 @@ const LimitOutcome* best_of(const std::vector<LimitOutcome>& limits) {
   return best == limits.end() ? nullptr : &*best;
 }
 
-/// Waiting for a host's own work is doing nothing: it hides behind no work, of whichever rank.
+/// Whether a limit is a pause: a host's own work, during which the GPUs wait and do nothing.
 bool is_pause(const Limit& limit) {
   return std::all_of(limit.causes.begin(), limit.causes.end(), [](Cause cause) {
     return cause == Cause::cpu_work || cause == Cause::recompilation ||
@@ -47,7 +48,8 @@ bool is_pause(const Limit& limit) {
   });
 }
 
-/// What stops all work for so long that it is to blame, however much the rest of the step computes.
+/// The pause that stops all work for so long that it is to blame, however much the rest of the step
+/// computes.
 const LimitOutcome* pause(const Metrics& m, const std::vector<LimitOutcome>& limits) {
   const LimitOutcome* best = nullptr;
   for (const LimitOutcome& outcome : limits) {
@@ -57,13 +59,13 @@ const LimitOutcome* pause(const Metrics& m, const std::vector<LimitOutcome>& lim
   return best;
 }
 
-/// What the GPUs' own work costs against that limit.
+/// The time that counts for the GPUs' own work when it is compared with a limit.
 double own_against(const Metrics& m, const LimitOutcome& best, double own) {
   const bool is_bubble = best.limit->causes == std::vector{Cause::pipeline_bubble};
   return is_bubble ? own - saving(m, best.step) : own;
 }
 
-/// What the step is bound by, or nullptr for the GPUs' own work.
+/// The limit that the step is bound by, or nullptr for the GPUs' own work.
 const LimitOutcome* binding(const Metrics& m, const std::vector<LimitOutcome>& limits,
                             Seconds without_compute) {
   if (const LimitOutcome* stop = pause(m, limits)) return stop;
@@ -75,19 +77,21 @@ const LimitOutcome* binding(const Metrics& m, const std::vector<LimitOutcome>& l
 
 std::string bound(const Metrics& m, const LimitOutcome* by) {
   if (by == nullptr) {
-    // What collectives slow kernels by is theirs.
+    // The time by which collectives slow kernels down counts for the collectives.
     return fmt::format(
         "compute-bound: {} compute {:.0f} % of the step", gpus_of(m),
         100 * share(m, {Cause::forward, Cause::recompute, Cause::backward, Cause::optimizer}));
   }
   double waits = share(m, by->limit->causes);
-  // Other ranks may stop while the slowest one only waits for them: the simulation knows.
+  // The slowest rank may only wait while others pause: the simulated step knows how much that
+  // costs.
   if (is_pause(*by->limit)) waits = std::max(waits, saving(m, by->step));
   return fmt::format("{}: {} wait {:.0f} % of the step {}", by->limit->bound, gpus_of(m),
                      100 * waits, by->limit->waits);
 }
 
-/// Faults come first: they can be mended without a change to the scenario.
+/// The verdict about a fault. Faults come first, because they can be mended without a change to the
+/// scenario.
 std::optional<Verdict> fault_verdict(const Metrics& m) {
   if (!m.stragglers.empty() && 1 - m.without_stragglers / m.step_time >= kWorthSaying) {
     return Verdict{"straggler: " + straggler_sentence(m),
@@ -138,7 +142,7 @@ std::vector<std::string_view> promising(const Metrics& m, const std::vector<Limi
       if (std::find(all.begin(), all.end(), family) == all.end()) all.push_back(family);
     }
   };
-  // What cannot run has to fit before it can be fast.
+  // A scenario that cannot run has to fit before it can be fast.
   if (!m.memory.fits()) add({"split", "experts", "memory"});
   add(is_first ? limited : own);
   add(is_first ? own : limited);

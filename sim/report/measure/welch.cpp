@@ -1,4 +1,4 @@
-// Welch's t-test, by Boost.Math's distribution of t.
+// Computes Welch's t-test by Boost.Math's distribution of t.
 #include "sim/report/measure/welch.hpp"
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 using StudentsT = boost::math::students_t_distribution<>;
 
-/// Of a mean: the variance of its sample over the number of values.
+/// The variance of a mean: that of its sample over the number of values.
 struct MeanVariance {
   double variance = 0;
   double degrees = 0;
@@ -22,7 +22,7 @@ MeanVariance mean_variance(const Statistics& sample) {
   return {std::pow(sample.sigma.seconds(), 2) / sample.count, sample.count - 1.0};
 }
 
-/// Variance and degrees of freedom of the difference of two means.
+/// The variance and the degrees of freedom of the difference of two means.
 MeanVariance variance_of_difference(const Statistics& first, const Statistics& second) {
   if (first.count == 1 || second.count == 1) {
     const Statistics& many = first.count == 1 ? second : first;
@@ -56,7 +56,7 @@ std::optional<Welch> welch(const std::vector<Seconds>& first, const std::vector<
   const StudentsT t(of.degrees);
   const double score = std::abs(test.difference / test.error);
   test.p = 2 * boost::math::cdf(boost::math::complement(t, score));
-  // Bloom 1995, "Minimum detectable effects", Evaluation Review 19:547.
+  // The visible difference by Bloom 1995, "Minimum detectable effects", Evaluation Review 19:547.
   test.visible = test.error * (boost::math::quantile(t, 1 - kSignificance / 2) +
                                boost::math::quantile(t, kPower));
   return test;

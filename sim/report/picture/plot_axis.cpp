@@ -1,4 +1,4 @@
-// Axes of pictures: scales, round values, and labels that do not touch.
+// Finds scales, round values, and labels that do not touch.
 #include "sim/report/picture/plot_axis.hpp"
 
 #include <algorithm>
@@ -12,18 +12,22 @@
 namespace stepsim {
 namespace {
 
-constexpr double kLogAlong = 20;     ///< a wider range of an axis is logarithmic
-constexpr double kLogResults = 8;    ///< a wider range of results is
-constexpr double kFromZero = 0.4;    ///< with less than this of the most, an axis begins at 0
-constexpr double kLeastSpan = 0.05;  ///< of the most: differences of 0.1 % shall not look large
-constexpr double kRoom = 0.18, kMargin = 0.05;  ///< beside the best, and the worst, of the span
+constexpr double kLogAlong = 20;   ///< an axis with a wider range is logarithmic
+constexpr double kLogResults = 8;  ///< an axis of results with a wider range is logarithmic
+/// an axis begins at 0 where the least value is below this share of the most
+constexpr double kFromZero = 0.4;
+/// least span as a share of the most: differences of 0.1 % shall not look large
+constexpr double kLeastSpan = 0.05;
+/// shares of the span left free beside the best, and beside the worst value
+constexpr double kRoom = 0.18, kMargin = 0.05;
 constexpr double kRounding = 1e-9;
-constexpr int kSteps = 5;              ///< about so many round values
-constexpr double kGap = 10;            ///< pixels between labels
-constexpr double kFewerDigits = 0.7;   ///< a label: rounder numbers, for which some are left out
-constexpr std::size_t kEnough = 4;     ///< round labels: no other ones between them
+constexpr int kSteps = 5;    ///< about so many round values on an axis
+constexpr double kGap = 10;  ///< pixels between labels
+/// digits of a label that a larger stride has to save, for it leaves labels out
+constexpr double kFewerDigits = 0.7;
+constexpr std::size_t kEnough = 4;  ///< with so many round labels, no other ones stand between them
 constexpr std::size_t kLastRound = 3;  ///< the rank of 3, 4, 6 ... times a power of ten
-/// Of a letter's size; digits of DejaVu Sans, a wide face, have 0.636.
+/// The width of a letter as a share of its size; digits of DejaVu Sans, a wide face, have 0.636.
 constexpr double kLetter = 0.6 * 13;
 
 bool is_geometric(const std::vector<double>& values) {
@@ -34,7 +38,7 @@ bool is_geometric(const std::vector<double>& values) {
   return true;
 }
 
-/// The next of 1, 2, 5, 10, 20 ...
+/// The least of 1, 2, 5, 10, 20 ... that is not below `least`.
 double round_step(double least) {
   const double decade = std::pow(10, std::floor(std::log10(least)));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -46,7 +50,7 @@ double step_of(const PlotScale& scale, double unit) {
   return round_step((scale.high - scale.low) / unit / kSteps) * unit;
 }
 
-/// Digits of its number without zeros at its ends: of "100 MiB" one.
+/// The digits of a text's number without zeros at its ends: one of "100 MiB".
 std::size_t digits_of(const std::string& text) {
   std::string digits;
   for (const char c : text) {
@@ -89,7 +93,8 @@ double number_in(const std::string& text) {
   return number;
 }
 
-/// Digits of a label; less where the labels are what one would count: 20, 40, 60, not 10, 30, 50.
+/// The mean digits of a label; less where the labels are those that one would count: 20, 40, 60,
+/// not 10, 30, 50.
 double roughness(const std::vector<PlotLabel>& labels, const std::vector<std::size_t>& places) {
   double digits = 0;
   bool counted = places.size() > 1;
@@ -104,14 +109,14 @@ double roughness(const std::vector<PlotLabel>& labels, const std::vector<std::si
   return digits / static_cast<double>(places.size()) - (counted ? 1 : 0);
 }
 
-/// 2, 3, 4, 5, 10, 20, 30 ...
+/// The stride after `stride` in 2, 3, 4, 5, 10, 20, 30 ...
 double next_stride(double stride) {
   const double decade = std::pow(10, std::floor(std::log10(stride)));
   return stride < 5 * decade ? stride + decade : 10 * decade;
 }
 
-/// Every second, third, tenth, twentieth ... label: the least stride that fits, or the next one
-/// where that has clearly rounder numbers.
+/// The places of every second, third, tenth, twentieth ... label: the least stride that fits, or
+/// the next one where its numbers are clearly rounder.
 std::vector<std::size_t> every_few(const std::vector<PlotLabel>& labels) {
   std::vector<std::size_t> best;
   double least = 1e9;
@@ -119,7 +124,7 @@ std::vector<std::size_t> every_few(const std::vector<PlotLabel>& labels) {
   for (double step = 2; fitting < 2; step = next_stride(step)) {
     const auto stride = static_cast<std::size_t>(step);
     if (stride >= labels.size() && !best.empty()) break;
-    const double limit = least - kFewerDigits;  // what a larger stride has to reach
+    const double limit = least - kFewerDigits;  // digits that a larger stride has to come below
     bool fits = false;
     for (std::size_t first = 0; first < std::min(stride, labels.size()); ++first) {
       auto places = every(stride, first, labels.size());
@@ -135,7 +140,7 @@ std::vector<std::size_t> every_few(const std::vector<PlotLabel>& labels) {
   return best;
 }
 
-/// Powers of ten first, then 5 and 2 of them, then what has few digits.
+/// The rank of a label: powers of ten first, then 5 and 2 times those, then labels with few digits.
 std::size_t rank_of(const std::string& text) {
   const std::size_t digits = digits_of(text), lead = text.find_first_of("123456789");
   if (digits != 1) return 2 + digits;
@@ -200,7 +205,7 @@ std::vector<double> round_values(const PlotScale& scale, double unit) {
   if (!scale.is_log) {
     const double step = step_of(scale, unit);
     for (double i = std::ceil(scale.low / step - kRounding); i * step <= high; ++i)
-      values.push_back(i * step + 0.0);  // not -0
+      values.push_back(i * step + 0.0);  // turns -0 into 0
     return values;
   }
   const double decades = std::log10(scale.high / scale.low);

@@ -1,4 +1,4 @@
-// Shapes in pixels around a point, and the SVG of one.
+// Draws shapes in pixels around a point.
 #include "sim/report/picture/plot_mark.hpp"
 
 #include <array>
@@ -10,7 +10,8 @@
 namespace stepsim {
 namespace {
 
-/// Of about the area of a circle of 3.5 pixels, and closed, so that each can be hollow.
+/// The outlines of marks. Each has about the area of a circle of 3.5 pixels and is closed, so that
+/// it can be hollow.
 constexpr std::array kOutlines{
     "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z",                            // circle
     "m-3.2-3.2h6.4v6.4h-6.4z",                                                 // square

@@ -8,16 +8,17 @@ namespace stepsim {
 
 struct PlotMark {
   const char* colour;
-  const char* outline;  ///< a path (SVG) from the mark's centre on, closed
+  const char* outline;  ///< a closed path (SVG) from the centre of the mark on
 };
 
-/// So many kinds have a mark of their own: colours times shapes.
+/// The number of kinds that have a mark of their own: colours times shapes.
 inline constexpr std::size_t kPlotMarks = 48;
 
-/// That of the i-th kind; they begin again behind the last. The first six differ by colour alone.
+/// The mark of the i-th kind; marks begin again behind the last. The first six differ by colour
+/// alone.
 PlotMark plot_mark(std::size_t i);
 
-/// A mark at a place; hollow or not, and what is said of it under the pointer.
+/// A mark at a place, hollow or not; `title` is shown under the pointer.
 std::string svg_mark(double x, double y, const PlotMark& mark, bool is_hollow,
                      const std::string& title = "");
 

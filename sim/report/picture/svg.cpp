@@ -1,4 +1,4 @@
-// Pieces of pictures (SVG): the head with its styles, words, frames.
+// Writes pieces of pictures (SVG): the head with its styles, words, frames.
 #include "sim/report/picture/svg.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The result as CSV: one row of scalars.
+// Writes the result as CSV: one row of scalars.
 #include "sim/report/run/csv.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void add_breakdown(std::vector<Cell>& cells, const CauseSeconds& seconds) {
   }
 }
 
-/// The columns stay the same when a run does not communicate along an axis.
+/// Adds cells of each axis, so that the columns stay when a run does not communicate along one.
 void add_communication(std::vector<Cell>& cells, const std::vector<GroupCommunication>& groups) {
   for (const Axis axis : kAllAxes) {
     if (!words_of(axis).in_each_row) continue;
@@ -57,7 +57,7 @@ void add_replicas(std::vector<Cell>& cells, const std::optional<Replicas>& repli
   cells.push_back({"replicas_most_s", of(s.most)});
 }
 
-/// Every column and its value, in order: the one place that knows the columns.
+/// All columns and their values, in order: the one place that knows the columns.
 std::vector<Cell> cells_of(const Metrics& m) {
   const auto of_tokens = [&](double value) { return m.has_tokens ? digits(value) : std::string{}; };
   std::vector<Cell> cells{

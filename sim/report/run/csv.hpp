@@ -1,5 +1,5 @@
-// The result as CSV: one row of scalars, for tables of many runs. Base SI units, each column says
-// its unit.
+// The result as CSV: one row of scalars, for tables of many runs. Values are in base SI units, and
+// each column says its unit.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace stepsim {
 
-/// The names of the columns; the same for every result. Ends with a newline.
+/// The names of the columns, which are equal for every result. Ends with a newline.
 std::string csv_header();
 
-/// The values in that order; empty where one does not apply. Ends with a newline.
+/// The values in the order of csv_header(); empty where one does not apply. Ends with a newline.
 std::string csv_row(const Metrics& metrics);
 
-/// Header and row.
+/// The header and the row of a result.
 std::string to_csv(const Metrics& metrics);
 
 }  // namespace stepsim

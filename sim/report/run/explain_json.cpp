@@ -1,4 +1,4 @@
-// An explanation as JSON.
+// Writes an explanation as JSON.
 #include <nlohmann/json.hpp>
 
 #include "sim/report/json_number.hpp"

@@ -1,4 +1,4 @@
-// An explanation as a screen of text.
+// Writes an explanation as a screen of text.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 constexpr int kTitle = 46, kTime = 10, kShare = 10;
 constexpr int kNarrowest = 80, kWidest = 100;
 constexpr std::size_t kPieces = 10, kListed = 4;
-constexpr double kSmall = 0.0005;  // prints as 0.0 %
+constexpr double kSmall = 0.0005;  // a smaller share prints as 0.0 %
 
 struct Kind {
   ChangeKind kind;
@@ -135,7 +135,7 @@ class Screen : Page {
     if (change.contention) note(*change.contention);
   }
 
-  /// Why hardware that is better makes a step longer.
+  /// Writes why better hardware makes a step longer.
   void note(const MoreContention& c) {
     std::string text = fmt::format("{} takes {} more", title_of(Cause::contention),
                                    column_.text(c.more.seconds()));
@@ -158,7 +158,7 @@ class Screen : Page {
     if (!e_.symptoms.empty()) line();
   }
 
-  /// ", 2,764.80 $ a month".
+  /// What a symptom costs: ", 2,764.80 $ a month".
   std::string price(const Symptom& symptom) const {
     const auto& cost = e_.metrics.cost;
     if (!cost || symptom.seconds <= Seconds{}) return "";

@@ -1,4 +1,4 @@
-// A sentence from counts.
+// Makes a sentence from counts.
 #include "sim/report/run/fit_words.hpp"
 
 #include <fmt/format.h>

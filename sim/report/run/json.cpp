@@ -1,4 +1,4 @@
-// The result as JSON: what programs read.
+// Writes the result as JSON: what programs read.
 #include "sim/report/run/json.hpp"
 
 #include "sim/report/json_number.hpp"
@@ -87,7 +87,7 @@ Json faults_of(const Metrics& m) {
       {"step_without_stragglers_s", m.stragglers.empty() ? Json() : number(m.without_stragglers)}};
 }
 
-/// null without a price.
+/// The cost; null without a price.
 Json cost_of(const std::optional<RunCost>& cost, bool has_tokens) {
   if (!cost) return nullptr;
   return {{"per_hour_dollars", number(cost->per_hour)},
@@ -109,7 +109,8 @@ Json outside_range_of(const Metrics& m) {
   return list;
 }
 
-/// null without a record; of no run like this one only counts are stated.
+/// The expected error; null without a record. Where no run is like this one, only counts are
+/// stated.
 Json expected_error_of(const Metrics& m) {
   if (!m.expected_error) return nullptr;
   const ExpectedError& e = *m.expected_error;
@@ -198,8 +199,8 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"engine", engine_of(m.engine, stats)},
       {"provenance", provenance_of(m.provenance)},
   };
-  // A name in a scenario may hold bytes that are not UTF-8; they do not stop a result from being
-  // written.
+  // Bytes of a scenario's name that are not UTF-8 are replaced: they do not stop a result from
+  // being written.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,4 +1,4 @@
-// The result as JSON: what programs read. Base SI units, each key says its unit.
+// The result as JSON, which programs read. Values are in base SI units, and each key says its unit.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace stepsim {
 
-/// One object of schema "stepsim.result/1", indented by 2, with a newline at the end. Every key is
-/// always there; what does not apply or is not finite is null. With `stats` (may be null) the
-/// engine object also says how long the run took on this machine; without it equal inputs give
-/// equal bytes.
+/// The result as an object of schema "stepsim.result/1", indented by 2, with a newline at the end.
+/// Every key is always there; what does not apply or is not finite is null. With `stats` (may be
+/// null) the engine object also says how long the run took on this machine; without it equal inputs
+/// give equal bytes.
 std::string to_json(const Metrics& metrics, const std::vector<ExpectationOutcome>& expectations,
                     const RunStats* stats);
 

@@ -1,4 +1,4 @@
-// Sentences of the statistics.
+// Writes sentences about the statistics.
 #include "sim/report/run/likely_error_text.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ std::string suites_text(const ExpectedError& error) {
                      error.worst_suite, error_text(error.worst_mean));
 }
 
-/// "80 % of 112 measured runs like this one would take 3.9 s to 4.4 s".
+/// The band in words: "80 % of 112 measured runs like this one would take 3.9 s to 4.4 s".
 std::string band_text(const ExpectedError& error, Seconds predicted) {
   const std::string runs = fmt::format("{} measured run{} like this one", grouped(error.rows),
                                        error.rows == 1 ? "" : "s");

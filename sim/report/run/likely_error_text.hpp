@@ -8,7 +8,7 @@
 
 namespace stepsim {
 
-/// "median 4.1 %, 90th percentile 9.0 %, bias -1.0 %, ...": one paragraph.
+/// A paragraph of statistics: "median 4.1 %, 90th percentile 9.0 %, bias -1.0 %, ...".
 std::string likely_error_text(const ExpectedError& error, Seconds predicted);
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// Checkpoints and long runs for programs.
+// Writes checkpoints and long runs for programs.
 #include "sim/report/run/long_run_json.hpp"
 
 namespace stepsim {

@@ -6,7 +6,7 @@
 
 namespace stepsim {
 
-/// null where there is none.
+/// The checkpoint and the long run of a result; null where there is none.
 Json checkpoint_json(const Metrics& metrics);
 Json long_run_json(const Metrics& metrics);
 

@@ -1,4 +1,4 @@
-// Sentences about checkpoints and long runs.
+// Writes sentences about checkpoints and long runs.
 #include "sim/report/run/long_run_text.hpp"
 
 #include <cmath>
@@ -23,9 +23,9 @@ std::string span_text(Seconds time) {
 
 namespace {
 
-constexpr double kCalm = 1.001;  // more than two simulations of the same steps differ by
+constexpr double kCalm = 1.001;  // factor by which two simulations of one step may differ
 
-/// "1 history", "3 histories".
+/// A number with its word: "1 history", "3 histories".
 std::string counted(double count, const char* one, const char* many) {
   const std::int64_t whole = std::llround(count);
   return grouped(whole) + ' ' + (whole == 1 ? one : many);
@@ -84,7 +84,7 @@ std::string best_text(const Metrics& m) {
                      then == now ? " as with the present interval" : " instead of " + now);
 }
 
-/// What the parts of the run's time that are not useful cost.
+/// The cost of those parts of the run's time that are not useful.
 std::string cost_text(const Metrics& m) {
   const LongRun& run = *m.long_run;
   const double hours = run.wall.seconds() / 3600;

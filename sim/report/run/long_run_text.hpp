@@ -8,13 +8,13 @@
 
 namespace stepsim {
 
-/// "53.2 s", "14.6 min", "3.25 h", "12 days": longer than steps.
+/// A time longer than a step as text: "53.2 s", "14.6 min", "3.25 h", "12 days".
 std::string span_text(Seconds time);
 
-/// REQUIRES: a checkpoint.
+/// A sentence about checkpoints. REQUIRES: a checkpoint.
 std::string checkpoint_text(const Metrics& metrics);
 
-/// Paragraphs. REQUIRES: a long run.
+/// Paragraphs about the long run. REQUIRES: a long run.
 std::vector<std::string> long_run_text(const Metrics& metrics);
 
 }  // namespace stepsim

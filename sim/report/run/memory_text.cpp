@@ -1,4 +1,4 @@
-// Peaks and categories as text.
+// Writes peaks and categories as text.
 #include "sim/report/run/memory_text.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace stepsim {
 
 namespace {
 
-constexpr std::size_t kNamed = 6;  // more would not leave room for the rest of the screen
+constexpr std::size_t kNamed = 6;  // more categories would leave no room for the rest of the screen
 
 }  // namespace
 

@@ -7,25 +7,26 @@
 
 namespace stepsim {
 
-/// "the backward of micro-batch 3"; with the chunk where a stage has several.
+/// When the peak is: "the backward of micro-batch 3"; with the chunk where a stage has several.
 std::string moment_of(const PeakMoment& peak, bool chunks);
-/// "swiglu of layer", "the end of layer".
+/// Where the peak is: "swiglu of layer", "the end of layer".
 std::string place_of(const PeakMoment& peak);
 
-/// "optimizer 30.5, activations 20.3, others 1.1": the largest first, in the unit of the total.
+/// The categories of a stage: "optimizer 30.5, activations 20.3, others 1.1". The largest comes
+/// first; all have the unit of the total.
 std::string categories_of(const StageMemory& stage);
 
-/// Of a GPU's memory: what allocators do when there is little left is not modelled, and from here
-/// on some steps took much longer. From the rows that validate/DEVIATIONS.md has under "Full
-/// memory".
+/// The share of a GPU's memory from which some steps took much longer, because allocators do things
+/// that are not modelled when little is left. Source: the rows that validate/DEVIATIONS.md has
+/// under "Full memory".
 inline constexpr double kNearlyFull = 0.93;
 inline constexpr const char* kFullMemoryFact =
     "two of 27 measured runs at 93 % and more took about 30 % longer than predicted "
     "(validate/DEVIATIONS.md)";
 
 inline bool is_nearly_full(Bytes used, Bytes capacity) { return used >= capacity * kNearlyFull; }
-/// "fills 98 % of the memory: two of 27 measured runs ..."; empty below that. What is above the
-/// capacity fits once cached fragments are given back, and fills all of it.
+/// The warning "fills 98 % of the memory: two of 27 measured runs ..."; empty below kNearlyFull.
+/// What is above the capacity fits once cached fragments are given back, and then fills all of it.
 std::string full_memory_text(Bytes used, Bytes capacity);
 
 }  // namespace stepsim

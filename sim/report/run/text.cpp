@@ -1,4 +1,5 @@
-// The result as one screen of text: what, how fast, where the time goes, what to do about it.
+// Writes the result as one screen of text: what, how fast, where the time goes, what to do about
+// it.
 #include "sim/report/run/text.hpp"
 
 #include <algorithm>
@@ -16,20 +17,20 @@
 namespace stepsim {
 namespace {
 
-constexpr int kNumber = 5;         ///< width of a number of three digits
-constexpr int kUnit = 13;          ///< width of its unit and the space behind
-constexpr int kTitle = 37;         ///< width of the longest title of a cause
-constexpr int kTime = 10;          ///< width of a time or a size in a column
-constexpr int kShare = 10;         ///< width of a percentage in a column
-constexpr int kNarrowest = 72;     ///< the columns need this much
+constexpr int kNumber = 5;  ///< width of a number of three digits
+constexpr int kUnit = 13;   ///< width of the unit behind a number, and of the space behind the unit
+constexpr int kTitle = 37;  ///< width of the longest title of a cause
+constexpr int kTime = 10;   ///< width of a time or a size in a column
+constexpr int kShare = 10;  ///< width of a percentage in a column
+constexpr int kNarrowest = 72;     ///< width that the columns need
 constexpr int kWidest = 100;       ///< a longer line is slower to read
 constexpr double kSmall = 0.0005;  ///< smaller shares print as 0.0 %
 /// More causes than that would leave no room for the rest of the report.
 constexpr std::size_t kCauseLines = 9;
 
-constexpr std::size_t kSides = 3;  ///< of the calibrated range that are named
+constexpr std::size_t kSides = 3;  ///< sides of the calibrated range that are named
 
-/// One screen while it is written.
+/// A screen while it is written.
 class Screen : Page {
  public:
   Screen(const Metrics& metrics, Style style)
@@ -53,7 +54,7 @@ class Screen : Page {
   }
 
  private:
-  /// A label, an aligned number with its unit, and details behind.
+  /// Adds a label, an aligned number with its unit, and details behind.
   void figure(std::string_view label, const Figure& value, const std::string& details) {
     const std::string number = pad_left(value.number, kNumber);
     const int indent = kLabel + kNumber + 1 + kUnit;
@@ -109,8 +110,8 @@ class Screen : Page {
                           column_.text(s.least.seconds()), column_.text(s.most.seconds())));
   }
 
-  /// How many steps were measured and how far they lie apart; first of all, whether they could be
-  /// run.
+  /// How many steps were measured and how far they lie apart. Where they could not be run, it says
+  /// that first.
   std::string spread() const {
     if (!m_.memory.stages.empty() && !m_.memory.fits()) return "if it fitted in memory: see below";
     if (m_.steps.empty()) return "";
@@ -145,7 +146,7 @@ class Screen : Page {
     line();
   }
 
-  /// The largest causes, in the order of the enum; the others are one line together.
+  /// The largest causes, in the order of the enum; the others share one line.
   std::vector<std::size_t> shown_causes() const {
     std::vector<std::size_t> shown;
     for (std::size_t i = 0; i < kCauses; ++i) {
@@ -248,7 +249,7 @@ class Screen : Page {
     for (std::size_t i = 0; i < std::min(m_.outside_range.size(), kSides); ++i) {
       const OutsideRange& side = m_.outside_range[i];
       sides += (sides.empty() ? "" : ", ") + side.side;
-      // Of one side the sentence begins with it.
+      // The sentence begins with the side where there is only one.
       if (m_.outside_range.size() > 1)
         sides += fmt::format(" ({})", percent(side.time / m_.step_time));
     }
@@ -258,7 +259,7 @@ class Screen : Page {
     line();
   }
 
-  /// What the verdict does not say already.
+  /// Adds what the verdict does not say already.
   void faults() {
     const bool known = m_.verdict.sentence.starts_with("straggler");
     if (!m_.stragglers.empty() && !known) paragraph("Straggler", straggler_sentence(m_));
@@ -309,7 +310,7 @@ class Screen : Page {
   }
 
   const Metrics& m_;
-  Column column_;  ///< every time that is part of the step
+  Column column_;  ///< unit of every time that is part of the step
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The result as one screen of text: what a person reads after a run.
+// The result as one screen of text, which a person reads after a run.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace stepsim {
 
-/// At most 40 lines of `style.width` columns in all ordinary cases (a long list of expectations
-/// adds lines); ends with a newline. Times, sizes and rates have three digits; the breakdown has
-/// one unit throughout.
+/// The screen: at most 40 lines of `style.width` columns in all ordinary cases (a long list of
+/// expectations adds lines). It ends with a newline. Times, sizes and rates have three digits; the
+/// breakdown has one unit throughout.
 std::string to_table(const Metrics& metrics, const std::vector<ExpectationOutcome>& expectations,
                      const Style& style);
 

@@ -1,4 +1,4 @@
-// The timeline as Chrome trace JSON: every event is written as soon as it is known.
+// Writes the timeline as Chrome trace JSON: every event is written as soon as it is known.
 #include "sim/report/run/trace.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace stepsim {
 namespace {
 
-/// Microseconds with three decimals.
+/// Nanoseconds as microseconds with three decimals.
 std::string micros(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
 std::string escaped(std::string_view text) {
@@ -32,8 +32,7 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-/// Threads of a rank from top to bottom, as rows: the host drives compute, compute drives
-/// communication.
+/// The rows of a rank from top to bottom: the host drives compute, compute drives communication.
 std::vector<std::size_t> rows_from_top(const RankTimeline& rank) {
   constexpr std::array kOrder{RowKind::host, RowKind::compute, RowKind::communication,
                               RowKind::copy, RowKind::loader,  RowKind::storage};
@@ -90,7 +89,7 @@ class Writer {
     buffer_.clear();
   }
 
-  /// Each event is a line of its own.
+  /// Begins an event, on a line of its own.
   void next_event() {
     put("{}\n", first_ ? "" : ",");
     first_ = false;
@@ -113,8 +112,8 @@ class Writer {
         pid, tid, tid);
   }
 
-  /// The steps as slices of a process of their own, above the ranks and with a number that no rank
-  /// here has.
+  /// Writes the steps as slices of a process of their own, above the ranks and with a number that
+  /// no rank here has.
   void steps() {
     int pid = 0;
     for (const RankTimeline& rank : timeline_.ranks) pid = std::max(pid, rank.rank + 1);
@@ -169,7 +168,7 @@ class Writer {
     if (span.mix >= 0) mix(timeline_.mixes[static_cast<std::size_t>(span.mix)]);
   }
 
-  /// What a span of many kernels is made of.
+  /// Writes what a span of many kernels is made of.
   void mix(const CauseSeconds& seconds) {
     for (std::size_t i = 0; i < kCauses; ++i) {
       if (seconds[i] > 0)

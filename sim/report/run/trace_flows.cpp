@@ -1,5 +1,5 @@
-// Spans as slices of whole nanoseconds, and the arrows between slices that are two ends of one
-// message.
+// Makes slices of whole nanoseconds from spans, and finds the arrows between slices that are two
+// ends of one message.
 #include "sim/report/run/trace_flows.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ const FlowLeg* Flows::at(const Span& span) const {
   return found == legs_.end() ? nullptr : &found->second;
 }
 
-/// A leg must lie strictly inside its slice, so a slice of less than 2 ns has none.
+/// A leg must lie strictly inside its slice, so that a slice of less than 2 ns has none.
 void Flows::collect(const RankTimeline& rank, std::vector<End>& ends) const {
   const std::vector<Slice> slices = slices_of(rank);
   for (std::size_t i = 0; i < slices.size(); ++i) {
@@ -50,7 +50,7 @@ void Flows::collect(const RankTimeline& rank, std::vector<End>& ends) const {
   }
 }
 
-/// Neighbours in order that are the two ends of one message become a flow.
+/// Neighbours in the order that are the two ends of one message become a flow.
 void Flows::join(const std::vector<End>& ends) {
   std::uint64_t next_id = 1;
   for (std::size_t i = 0; i + 1 < ends.size(); ++i) {

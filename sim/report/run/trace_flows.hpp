@@ -18,18 +18,19 @@ struct Slice {
   std::int64_t end = 0;
 };
 
-/// The slices of all spans of a rank; on a row each starts where the one before it ended, or later.
+/// The slices of all spans of a rank; on a row, each starts where the one before it ended, or
+/// later.
 std::vector<Slice> slices_of(const RankTimeline& rank);
 
-/// One end of an arrow: a moment strictly inside the slice of a span.
+/// An end of an arrow: a moment strictly inside the slice of a span.
 struct FlowLeg {
   std::uint64_t id = 0;
-  std::int64_t at = 0;  ///< ns
+  std::int64_t at = 0;  ///< nanoseconds
   bool sends = false;
 };
 
-/// Arrows from sends to receives, found by step and message number. An arrow has both its ends
-/// among these ranks and points forward in time; a message without one has no leg.
+/// The arrows from sends to receives, found by step and message number. An arrow has both its ends
+/// among the given ranks and points forward in time; a message without an arrow has no leg.
 class Flows {
  public:
   explicit Flows(const std::vector<const RankTimeline*>& ranks);

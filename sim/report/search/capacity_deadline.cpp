@@ -1,4 +1,4 @@
-// A deadline and the sizes that meet it, in words.
+// Says in words which sizes meet a deadline.
 #include <algorithm>
 #include <vector>
 
@@ -15,7 +15,7 @@ namespace {
 
 std::string gpus_text(const CapacityPoint& point) { return grouped(point.search.gpus) + " GPUs"; }
 
-/// "25.5 days, goodput 97.1 %, 97,885.72 $"
+/// A training in words: "25.5 days, goodput 97.1 %, 97,885.72 $".
 std::string run_text(const CapacityPoint& point, const CapacityReport& report) {
   std::string text = span_text(point.run()->wall);
   if (point.run()->goodput) text += fmt::format(", goodput {}", percent(*point.run()->goodput));
@@ -26,7 +26,7 @@ std::string run_text(const CapacityPoint& point, const CapacityReport& report) {
 
 using Known = std::vector<const CapacityPoint*>;
 
-/// `known` are in rising order of GPUs.
+/// Which of the sizes are in time, in words. REQUIRES: `known` in rising order of GPUs.
 std::string who_is_in_time(const CapacityReport& report, const Known& known) {
   const auto meets = [&](const CapacityPoint* point) { return *in_time(*point, *report.deadline); };
   const auto fewest = std::find_if(known.begin(), known.end(), meets);

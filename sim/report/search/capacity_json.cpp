@@ -1,4 +1,4 @@
-// A plan of capacity for programs: schema stepsim.capacity/1.
+// Writes a plan of capacity for programs: schema stepsim.capacity/1.
 #include <fmt/format.h>
 
 #include "sim/report/json_number.hpp"

@@ -1,4 +1,4 @@
-// Time over GPUs as a picture: a mark for each size, the front as a line through those worth
+// Draws time over GPUs: a mark for each size, and the front as a line through the sizes worth
 // having.
 #include <algorithm>
 #include <utility>
@@ -16,8 +16,8 @@ namespace stepsim {
 namespace {
 
 constexpr double kWidth = 720, kHeight = 460;
-constexpr double kLeft = 80, kRight = 24, kTop = 56, kBottom = 52;  // around the frame
-constexpr double kInset = 30;  ///< from the frame to the first and the last mark
+constexpr double kLeft = 80, kRight = 24, kTop = 56, kBottom = 52;  // pixels around the frame
+constexpr double kInset = 30;  ///< pixels from the frame to the first and the last mark
 constexpr double kDay = 24 * 3600;
 constexpr const char* kStyles =
     ".line { fill: none; stroke: #0072b2; stroke-width: 1.5 }\n"
@@ -26,13 +26,14 @@ constexpr const char* kStyles =
     ".deadline { stroke: #d55e00; stroke-width: 1; stroke-dasharray: 6 4 }\n"
     ".small { font-size: 11px }\n"
     ".title { font-weight: bold }\n";
-/// The blue and the red of lines are too dark there.
+/// Styles for dark pages, on which the blue and the red of lines would be too dark.
 constexpr const char* kDarkStyles =
     ".line { stroke: #56b4e9 } .dot { fill: #56b4e9 }\n"
     "  .beside, .deadline { stroke: #e69f00 }";
-constexpr double kSmall = 11.0 / 13;  ///< a letter of small words, of one that text_width takes
-constexpr double kDot = 4;            ///< its radius
-constexpr int kSteps = 32;            ///< in which a line is looked at
+/// width of a letter of small words over that of a letter that text_width counts
+constexpr double kSmall = 11.0 / 13;
+constexpr double kDot = 4;  ///< radius of a mark in pixels
+constexpr int kSteps = 32;  ///< points of a line at which it is looked at
 
 struct Box {
   double left = 0, top = 0, right = 0, bottom = 0;
@@ -145,7 +146,8 @@ class Picture {
                                : humanise(cost_of(point, r_), "GPU hours").text();
   }
 
-  /// Beside the marks, those of the front first; one that finds no room stands in its title alone.
+  /// Writes costs beside the marks, those of the front first. A cost that finds no room stands in
+  /// the title of its mark alone.
   void costs() {
     for (const bool on_front : {true, false}) {
       for (const CapacityPoint* point : points_)
@@ -157,7 +159,7 @@ class Picture {
     const double x = x_.at(point.search.gpus), y = y_.at(time_of(point));
     const std::string text = cost_text(point);
     const double width = text_width(text) * kSmall, half = width / 2;
-    // The line falls to the right: above it there is the most room.
+    // The line falls to the right, so that there is most room above it.
     const std::pair<double, double> centres[] = {{x + half + 4, y - 9},  {x, y - 12},
                                                  {x - half - 4, y + 11}, {x, y + 14},
                                                  {x + half + 8, y},      {x - half - 8, y}};
@@ -198,7 +200,7 @@ class Picture {
   bool has_run_ = false;
   double unit_ = 1;
   PlotScale x_, y_;
-  std::vector<Box> taken_;  ///< by marks and words inside the frame
+  std::vector<Box> taken_;  ///< boxes of marks and words inside the frame
   std::string out_;
 };
 

@@ -1,4 +1,4 @@
-// A plan of capacity as a screen of text.
+// Writes a plan of capacity as a screen of text.
 #include <algorithm>
 #include <cmath>
 
@@ -88,7 +88,7 @@ class Screen : Page {
     return has_run_ ? grouped(std::llround(cost)) : three_digits(cost * 3600);
   }
 
-  /// Throughput of a GPU over that of the smallest size.
+  /// The throughput of a GPU over that of a GPU at the smallest size.
   double scaling(const CapacityPoint& point) const {
     return smallest_->best()->step.seconds() * smallest_->search.gpus /
            (point.best()->step.seconds() * point.search.gpus);
@@ -118,7 +118,7 @@ class Screen : Page {
 
   int span_width() const { return r_.deadline ? kSpan + kMark : kSpan; }
 
-  /// With a mark of whether that is in time.
+  /// The time of the training, with a mark that says whether it is in time.
   std::string span_of(const CapacityPoint& point) const {
     if (!point.run()) return "";
     const std::string span = span_text(point.run()->wall);

@@ -1,4 +1,4 @@
-// Sentences from counts.
+// Makes sentences from counts.
 #include "sim/report/search/choice_words.hpp"
 
 #include <fmt/format.h>

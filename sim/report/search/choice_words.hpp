@@ -7,7 +7,8 @@
 
 namespace stepsim {
 
-/// Of rows that are expected to be met, and of all; empty where nothing was done in two ways.
+/// Sentences about the rows that are expected to be met, and about all rows; empty where no job was
+/// done in two ways.
 std::string choice_words(const RecordedChoices& expected, const RecordedChoices& all);
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// A search for programs: schema stepsim.search/1.
+// Writes a search for programs: schema stepsim.search/1.
 #include <fmt/format.h>
 
 #include "sim/report/json_number.hpp"
@@ -19,7 +19,7 @@ Json strategy_json(const Strategy& s) {
   json["sequence"] = s.sequence;
   json["recompute"] = std::string(name_of(s.recompute));
   json["recompute_layers"] = s.recomputed_layers > 0 ? Json(s.recomputed_layers) : Json(nullptr);
-  json["sharding"] = std::string(name_of(s.sharding));
+  json["sharding"] = s.sharding->name;
   json["overlap"] = s.overlap;
   json["bucket_bytes"] = s.bucket > 0 ? number(Bytes{s.bucket}) : Json(nullptr);
   return json;
@@ -92,7 +92,7 @@ std::string search_csv(const SearchReport& r) {
                     s.gpus, s.tensor, s.context, s.expert, s.stages, s.data(), s.schedule->name,
                     s.chunks, s.micro_batch, s.sequence, name_of(s.recompute),
                     s.recomputed_layers > 0 ? fmt::to_string(s.recomputed_layers) : "",
-                    name_of(s.sharding), s.overlap, s.bucket > 0 ? digits(s.bucket) : "",
+                    s.sharding->name, s.overlap, s.bucket > 0 ? digits(s.bucket) : "",
                     digits(t.outcome.step.seconds()), digits(t.bound.step.seconds()),
                     digits(t.outcome.mfu), digits(t.outcome.peak.bytes()), csv_cell(r.commands[i]));
   }

@@ -1,4 +1,4 @@
-// A search as a screen of text.
+// Writes a search as a screen of text.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,13 +18,13 @@ namespace {
 constexpr int kRank = 4, kTime = 10, kAgainst = 10, kSize = 11, kShare = 8, kGap = 2;
 constexpr int kNarrowest = 80, kWidest = 110;
 constexpr std::size_t kNamed = 3;
-constexpr double kSmall = 0.002;  // of a step: not worth naming
-/// Steps that many times as long as the best leave it too few digits in their unit.
+constexpr double kSmall = 0.002;  // a smaller share of a step is not worth naming
+/// A step so many times as long as the best leaves the best too few digits in their unit.
 constexpr double kFarApart = 100;
-constexpr double kTimes = 10;     // as long: said as a factor
-constexpr double kAlike = 1.001;  // times of steps whose difference no prediction means
+constexpr double kTimes = 10;     // a step so many times as long is said as a factor
+constexpr double kAlike = 1.001;  // a factor between steps that no prediction can tell apart
 
-/// In order of time; those that print alike in order of memory.
+/// The ranking in order of time; steps that print alike are in order of memory.
 std::vector<TriedStrategy> by_time_and_memory(std::vector<TriedStrategy> ranked,
                                               const StepColumn& column) {
   for (auto first = ranked.begin(); first != ranked.end();) {

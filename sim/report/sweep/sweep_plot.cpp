@@ -1,4 +1,4 @@
-// A sweep's answer as a picture: which parts it has, and the words around them.
+// Draws a sweep's answer: which parts the picture has, and the words around them.
 #include "sim/report/sweep/sweep_plot.hpp"
 
 #include <algorithm>
@@ -14,10 +14,11 @@
 namespace stepsim {
 namespace {
 
-constexpr double kWidth = 760, kEdge = 16;  // of the page, and beside what it holds
+constexpr double kWidth = 760, kEdge = 16;  // width of the page, and room beside what it holds
 constexpr double kLine = 18, kTitleLine = 22, kPart = 360, kSmallPart = 236, kGap = 14;
-constexpr double kHalf = (kWidth - 2 * kEdge - kGap) / 2;  ///< of two parts beside each other
-/// A letter of prose takes less than one of text_width, which are digits and capitals.
+/// width of a part that has another one beside it
+constexpr double kHalf = (kWidth - 2 * kEdge - kGap) / 2;
+/// The width of a letter of prose, which is less than that of text_width's digits and capitals.
 constexpr double kProse = 6.8, kSmallProse = 6.3;
 constexpr const char* kNoBreak = "\u00a0";  ///< a blank at which no line ends
 
@@ -104,8 +105,8 @@ class Page {
     }
   }
 
-  /// Those of more than one value; two beside each other, each with its words below it. All lines
-  /// have the same axis of results, which shows what matters most.
+  /// Draws the slices of axes with more than one value, two beside each other, each with its words
+  /// below it. All have one axis of results, which shows what matters most.
   void slices() {
     words(fmt::format("Best: {} at {}.", objective_text(*a_.objective, best_result(a_)),
                       point_title(a_.axes, a_.best.front().point)),
@@ -129,7 +130,7 @@ class Page {
     }
   }
 
-  /// Where it ends.
+  /// Draws a slice. Returns where it ends.
   double slice(std::size_t axis, double x, double y, const std::vector<double>& results) {
     const PlotPart part = along(axis, {x, y, kHalf, kSmallPart}, results);
     out_ += part.svg;

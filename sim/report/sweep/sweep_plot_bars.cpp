@@ -1,4 +1,4 @@
-// A sweep's objective along an axis of words: bars.
+// Draws a sweep's objective along an axis of words: bars.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ class Bars {
     const Outcome* outcome = nullptr;
   };
 
-  /// What stands behind a bar.
+  /// The words behind a bar.
   std::string behind(const Row& row, double value) const {
     const double best = best_result(a_);
     const bool fits = is_ok(*a_.objective, *row.outcome);

@@ -1,4 +1,4 @@
-// A sweep's objective along an axis of numbers: a line with a mark for each point.
+// Draws a sweep's objective along an axis of numbers: a line with a mark for each point.
 #include <algorithm>
 #include <cmath>
 
@@ -11,17 +11,17 @@
 namespace stepsim {
 namespace {
 
-constexpr double kLeft = 76, kRight = 16, kTop = 24, kBottom = 44;  // around the frame
-constexpr double kInset = 14;  ///< from the frame to the first and the last point
-constexpr double kStrip = 26;  ///< at the top, for points without a value
+constexpr double kLeft = 76, kRight = 16, kTop = 24, kBottom = 44;  // pixels around the frame
+constexpr double kInset = 14;  ///< pixels from the frame to the first and the last point
+constexpr double kStrip = 26;  ///< height of the strip at the top for points without a value
 constexpr double kStripMiddle = 10;
-constexpr double kLeastForWords = 240;  ///< of the frame's height, for words at the best
+constexpr double kLeastForWords = 240;  ///< height of a frame from which the best point has words
 constexpr std::size_t kLongestLabel = 16;
 
 struct Dot {
   std::string title;
   double number = 0;
-  const Outcome* outcome = nullptr;  ///< none: not simulated
+  const Outcome* outcome = nullptr;  ///< null: the point was not simulated
   std::optional<double> result;
 };
 
@@ -67,7 +67,7 @@ class Line {
   double bottom() const { return frame_.y + frame_.height; }
   double right() const { return frame_.x + frame_.width; }
 
-  /// The range that is as good, a mark wide at least.
+  /// Draws the range that is as good as the best, a mark wide at least.
   void flat() {
     const auto& range = a_.slices[axis_].flat;
     if (!range) return;
@@ -113,8 +113,8 @@ class Line {
     return fmt::format("{:.1f} {:.1f}", x_.at(dot.number), y_.at(*dot.result));
   }
 
-  /// Between neighbours: solid where both are ok, broken where one is hollow, none beside one
-  /// without a value. What was not simulated is passed over.
+  /// Draws segments between neighbours: solid where both are ok, broken where one is hollow, none
+  /// beside a point without a value. Points that were not simulated are passed over.
   void segments() {
     const Dot* before = nullptr;
     std::string solid, broken;
@@ -154,7 +154,8 @@ class Line {
     }
   }
 
-  /// Its words stand beyond the mark as seen from worse ones; a small part has no room for them.
+  /// Marks the best point. Its words stand beyond the mark, away from worse points; a small part
+  /// has no room for them.
   void best() {
     const auto& range = a_.slices[axis_].flat;
     if (!range) return;

@@ -1,4 +1,4 @@
-// A sweep over two axes: a map, coloured by how much worse each point is than the best.
+// Draws a sweep over two axes: a map, coloured by how much worse each point is than the best.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kTop = 20, kRight = 16, kAxisName = 24;
 constexpr double kWidestCell = 96, kHighestCell = 34, kLowestCell = 9, kHighest = 560;
-constexpr double kLetterHeight = 15;  ///< of a line of small text
-constexpr double kSmall = 12.0 / 13;  ///< of the letters that text_width counts
+constexpr double kLetterHeight = 15;  ///< height of a line of small text
+constexpr double kSmall = 12.0 / 13;  ///< size of small letters over those that text_width counts
 constexpr std::size_t kLongestLabel = 18;
 
 class Map {
@@ -63,7 +63,7 @@ class Map {
     frame_.height = std::round(rows() * height);
   }
 
-  /// Numbers rise upwards, words are read downwards.
+  /// The row of a value: numbers rise upwards, words are read downwards.
   std::size_t row_of(std::size_t rank) const {
     return holds_numbers(a_.axes[1]) ? titles_[1].size() - 1 - rank : rank;
   }
@@ -72,7 +72,7 @@ class Map {
     return begin + size * (static_cast<double>(i) + 0.5) / static_cast<double>(count);
   }
 
-  /// Edges are whole pixels, so that no seams show between cells.
+  /// The box of a cell. Its edges are whole pixels, so that no seams show between cells.
   PlotBox cell_at(std::size_t column, std::size_t rank) const {
     const auto edge = [](double begin, double size, double count, std::size_t i) {
       return std::round(begin + size * static_cast<double>(i) / count);
@@ -102,10 +102,11 @@ class Map {
     bottom_ = y + 16;
     std::vector<std::size_t> shown = readable(labels);
     const bool turned = shown.size() < labels.size() && !holds_numbers(a_.axes[0]);
-    if (turned) {  // every word is wanted
+    if (turned) {  // turned labels show every word
       for (PlotLabel& label : labels) label.width = kLetterHeight - 8;
       shown = readable(labels);
-      bottom_ = y + 12 + widest * 0.65;  // of 45 degrees, and words take less
+      // labels turn by 45 degrees, and words take less room than digits
+      bottom_ = y + 12 + widest * 0.65;
     }
     for (const std::size_t i : shown) {
       const double x = labels[i].at;
@@ -183,7 +184,7 @@ class Map {
                                   shades()[i].dark_words ? "#000" : "#fff"));
   }
 
-  /// Black around white, which stands out on every shade.
+  /// Marks the best cell: black around white, which stands out on every shade.
   void best() {
     const PlotBox box = cell_of(a_.best.front().point);
     out_ += rect(box, "fill=\"none\" stroke=\"#000\" stroke-width=\"5\"");
@@ -236,10 +237,10 @@ class Map {
   const Objective& objective_;
   PlotBox box_, frame_;
   std::array<std::vector<std::string>, 2> titles_;  ///< in the order of the picture
-  std::array<std::vector<std::size_t>, 2> ranks_;   ///< where in that order a value is
+  std::array<std::vector<std::size_t>, 2> ranks_;   ///< the place of each value in that order
   ResultUnit unit_;
   bool has_words_ = false, some_large_ = false;
-  std::size_t used_ = 0;  ///< the darkest shade
+  std::size_t used_ = 0;  ///< index of the darkest shade
   std::vector<const Outcome*> failures_;
   double bottom_ = 0;
   std::string out_;

@@ -1,4 +1,5 @@
-// What a sweep's picture says of a point: its value in a unit that all share, or why it has none.
+// Says what a point of a sweep's picture came to: its value in a unit that all share, or why it has
+// none.
 #include <array>
 
 #include <fmt/format.h>
@@ -106,8 +107,8 @@ double best_result(const SweepAnswer& answer) {
   return answer.objective->value(*answer.best.front().outcome.numbers);
 }
 
-// Blue for what was found, green for what is as good, vermilion for the best; lighter ones of the
-// same palette on dark pages.
+// The colours are blue for what was found, green for what is as good as the best, vermilion for the
+// best, and lighter ones of one palette on dark pages.
 const char* const kSweepStyles =
     ".title { font-size: 16px; font-weight: bold }\n"
     ".bold { font-weight: bold }\n"

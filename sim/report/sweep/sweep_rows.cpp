@@ -1,4 +1,4 @@
-// A sweep's answer for programs: JSON and CSV, written point by point.
+// Writes a sweep's answer for programs: JSON and CSV, point by point.
 #include <algorithm>
 
 #include <fmt/format.h>

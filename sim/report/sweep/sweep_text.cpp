@@ -29,7 +29,7 @@ std::string longest_wait(const PointNumbers& numbers) {
   return fmt::format("{} {}", title_of(static_cast<Cause>(most)), percent(share));
 }
 
-/// Of those that fit: once PyTorch has given its fragments back.
+/// Whether a point that fits does so only once PyTorch has given its fragments back.
 bool is_tight(const PointNumbers& numbers) { return numbers.peak > numbers.capacity; }
 
 class Screen : Page {

@@ -12,7 +12,7 @@
 namespace stepsim {
 namespace {
 
-/// Its last `words` words, with their dots.
+/// The last `words` words of a path, with their dots.
 std::string tail(const std::string& path, int words) {
   std::size_t at = path.size();
   for (int i = 0; i < words && at != std::string::npos && at > 0; ++i) at = path.rfind('.', at - 1);
@@ -46,7 +46,7 @@ bool makes_no_difference(const AxisSlice& slice, const Objective& objective) {
   return most - least <= kSame * most;
 }
 
-/// Of the values beside the best one.
+/// The values beside the best one.
 struct Neighbours {
   int ok = 0, missing = 0;
 };

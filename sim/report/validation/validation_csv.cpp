@@ -1,4 +1,4 @@
-// A validation as CSV: one line a row.
+// Writes a validation as CSV: one line a row.
 #include "sim/report/validation.hpp"
 #include "sim/text/csv_cell.hpp"
 #include "sim/text/digits.hpp"

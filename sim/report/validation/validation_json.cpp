@@ -1,4 +1,4 @@
-// A validation as JSON: what programs read.
+// Writes a validation as JSON: what programs read.
 #include "sim/report/json_number.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/report/validation/validation_words.hpp"

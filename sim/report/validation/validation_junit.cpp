@@ -1,4 +1,4 @@
-// A validation as JUnit XML, and as annotations of GitHub's checks: what CI servers read.
+// Writes a validation as JUnit XML, and as annotations of GitHub's checks: what CI servers read.
 #include <sstream>
 
 #include <pugixml.hpp>
@@ -27,7 +27,7 @@ void add_failure(Xml& one, const Breach& breach) {
   one.append_child("failure").append_attribute("message") = breach.sentence.c_str();
 }
 
-/// A case of its suite; true when it failed.
+/// Adds a row as a case of its suite. Returns whether it failed.
 bool add_row(Xml& suite, const ValidationRow& row, const Validation& validation) {
   Xml one = add_case(suite, row.suite, row.label);
   one.append_attribute("file") = row.file.c_str();
@@ -46,7 +46,7 @@ bool add_row(Xml& suite, const ValidationRow& row, const Validation& validation)
   return false;
 }
 
-/// That of a limit of a suite as a whole; nullptr: it holds.
+/// The breach of a limit of a suite as a whole; nullptr where the limit holds.
 const Breach* breach_of(const Validation& validation, const std::string& suite,
                         const std::string& limit) {
   for (const Breach& breach : validation.breaches)
@@ -63,7 +63,7 @@ void add_suite(Xml& all, const SuiteResult& result, const Validation& validation
     failures += add_row(suite, row, validation) ? 1 : 0;
   }
   for (const SuiteLimit& limit : result.limits) {
-    if (limit.name == "row") continue;  // each row is a case
+    if (limit.name == "row") continue;  // a row has a case of its own
     ++tests;
     Xml one = add_case(suite, result.name, "limit of " + limit.name);
     const Breach* breach = breach_of(validation, result.name, limit.name);
@@ -82,8 +82,8 @@ void add_suite(Xml& all, const SuiteResult& result, const Validation& validation
   suite.append_attribute("failures") = failures;
 }
 
-/// What GitHub's commands want escaped, in properties more than in messages
-/// (actions/toolkit packages/core/src/command.ts).
+/// A text with those characters escaped that GitHub's commands ask for, in properties more than in
+/// messages (actions/toolkit packages/core/src/command.ts).
 std::string escaped(const std::string& text, bool is_property) {
   std::string result;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// A validation as tables of a Markdown document.
+// Writes a validation as tables of a Markdown document.
 #include "sim/report/search/choice_words.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/report/validation/validation_words.hpp"
@@ -6,7 +6,7 @@
 namespace stepsim {
 namespace {
 
-/// Within a cell.
+/// The text with the characters escaped that would end a cell.
 std::string cell(const std::string& text) {
   std::string result;
   for (const char c : text) result += c == '|' ? std::string("\\|") : std::string(1, c);

@@ -1,4 +1,4 @@
-// Predicted over measured step times as a picture: SVG that is readable on light and dark pages.
+// Draws predicted over measured step times: SVG that is readable on light and dark pages.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,19 +12,20 @@ namespace stepsim {
 namespace {
 
 constexpr double kHeight = 620;
-constexpr double kLeft = 70, kTop = 40, kSide = 500;  // of the square that holds the points
-constexpr double kLegend = kLeft + kSide + 18;        // where the marks of its first column are
-constexpr std::size_t kLegendRows = 25;               // beside the square
+constexpr double kLeft = 70, kTop = 40, kSide = 500;  // pixels of the square that holds the points
+constexpr double kLegend = kLeft + kSide + 18;        // x of the marks in the legend's first column
+constexpr std::size_t kLegendRows = 25;  // rows of the legend, which stands beside the square
 constexpr double kRow = 20;
-// Of a letter of 13 pixels sans-serif, wide ones among them; a legend's words are short.
+// The mean width of a letter of 13 pixels sans-serif, wide letters among them; a legend's words are
+// short.
 constexpr double kLetter = 7.5;
 
-/// Decades of seconds, the same on both axes.
+/// The decades of seconds that both axes show.
 struct Axes {
-  double low = 0, high = 1;  ///< logarithms
+  double low = 0, high = 1;  ///< logarithms of the ends
 
   double along(double seconds) const { return (std::log10(seconds) - low) / (high - low) * kSide; }
-  /// For words at 1, 2 and 5 of each, of which "200 ms" is 50 pixels wide.
+  /// Whether words at 1, 2 and 5 of each decade have room; "200 ms" is 50 pixels wide.
   bool has_room_within_decades() const { return std::log10(2) / (high - low) * kSide >= 50; }
   double x(double seconds) const { return kLeft + along(seconds); }
   double y(double seconds) const { return kTop + kSide - along(seconds); }
@@ -44,12 +45,12 @@ Axes axes_of(const std::vector<ValidationRow>& rows) {
   return {std::log10(least) - margin, std::log10(most) + margin};
 }
 
-/// What marks tell apart: suites, or the first group of a lone one.
+/// What marks tell apart: suites, or the values of the first group of a lone suite.
 std::string family_of(const ValidationRow& row, bool many) {
   return many || row.groups.empty() ? row.suite : row.groups.front().second;
 }
 
-/// Words in columns beside the square, as many as they need.
+/// Words in columns beside the square, as many columns as they need.
 struct Legend {
   std::vector<std::string> words;
 
@@ -60,12 +61,12 @@ struct Legend {
     for (const std::string& one : words) letters = std::max(letters, width_of(one));
     return kLetter * letters + 30;
   }
-  /// Of the mark before the i-th of the words.
+  /// The x of the mark before the i-th of the words.
   double x(std::size_t i) const {
     return kLegend + column_width() * static_cast<double>(i / rows());
   }
   double y(std::size_t i) const { return kTop + 8 + kRow * static_cast<double>(i % rows()); }
-  /// Where it ends.
+  /// The x where the legend ends.
   double right() const { return kLegend + column_width() * static_cast<double>(columns()); }
 };
 
@@ -126,7 +127,7 @@ class Picture {
     words(kLeft, kTop - 14, "start", "predicted step; dashed: 10 % more and less than measured");
   }
 
-  /// predicted = factor x measured, as far as it is in the square.
+  /// Draws the line predicted = factor x measured, as far as it is in the square.
   void line(double factor, const char* style) {
     const double shift = std::log10(factor);
     const double from = std::max(axes_.low, axes_.low - shift);
@@ -141,7 +142,8 @@ class Picture {
     return plot_mark(static_cast<std::size_t>(at));
   }
 
-  /// Rows with a prediction; those of many below those of few, which they would hide.
+  /// The rows with a prediction, in the order in which they are drawn: rows of large families below
+  /// those of small ones, which they would hide.
   std::vector<std::size_t> in_drawing_order() const {
     std::map<std::string, int> members;
     for (const ValidationRow& row : rows_) ++members[family_of(row, many_)];

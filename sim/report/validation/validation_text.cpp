@@ -1,4 +1,4 @@
-// A validation as tables for a terminal.
+// Writes a validation as tables for a terminal.
 #include <algorithm>
 #include <functional>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kLabel = 50, kNumber = 9;
 
-/// In at most that many columns.
+/// The text in at most `width` columns, cut where it is longer.
 std::string cut(const std::string& text, int width) {
   if (width_of(text) <= width) return pad_right(text, width);
   std::string result;
@@ -84,7 +84,7 @@ class Writer {
     line();
   }
 
-  /// The breakdown in lines of its own, what is below a per mille left out.
+  /// Writes the breakdown in lines of its own; causes below a per mille are left out.
   void causes(const Prediction& predicted) {
     std::string text;
     for (std::size_t i = 0; i < kCauses; ++i) {
@@ -109,7 +109,7 @@ class Writer {
     line(text + pad_left(errors.count > 0 ? signed_error(errors.bias) : "-", kNumber));
   }
 
-  /// With and without rows that are known.
+  /// Writes the statistics of all rows, and of those without the rows that are known not to be met.
   void whole(const std::string& title, const Score& score) {
     statistics(title, score.all);
     if (score.expected.count < score.all.count)

@@ -13,22 +13,22 @@
 
 namespace stepsim {
 
-/// "3.97 s"; four digits, for errors of 1 % are looked at.
+/// A time in four digits, because errors of 1 % are looked at: "3.970 s".
 inline std::string time_text(Seconds time) {
   const Column column = column_for(time);
   return column.text(time.seconds());
 }
-/// "-" where a row has none.
+/// A time in four digits, or "-" where a row has none.
 inline std::string time_text(const std::optional<Seconds>& time) {
   return time ? time_text(*time) : "-";
 }
-/// What is said of a row beside its error: why it is known, or what stands out.
+/// The remark on a row beside its error: why it is known, or what stands out.
 inline std::string remark_of(const ValidationRow& row, const std::vector<ValidationRow>& others) {
   if (!row.predicted) return row.known.empty() ? row.reason : "known: " + row.known;
   return row.known.empty() ? likely_cause(row, others) : "known: " + row.known;
 }
 
-/// Of all suites; empty where all rows are predicted to fit.
+/// How many rows of all suites are predicted not to fit in memory; empty where all fit.
 inline std::string fit_words(const Validation& validation) {
   std::vector<std::pair<std::string, int>> not_fitting;
   for (const SuiteResult& suite : validation.suites)

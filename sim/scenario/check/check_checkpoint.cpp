@@ -1,5 +1,5 @@
 // Checkpoints need somewhere to be written to, and failures a run that is long enough for them.
-#include "sim/scenario/check/check_checkpoint.hpp"
+#include "sim/scenario/check/check.hpp"
 
 namespace stepsim {
 namespace {
@@ -9,44 +9,41 @@ constexpr BytesPerSecond kNone{0};
 void check_stated(const Scenario& s, const CheckpointStorage& storage, const KeyReports& keys) {
   const bool fabric = storage.through == StoragePath::fabric;
   if (fabric && keys.sound({"cluster"}) && !s.cluster.inter_node) {
-    keys.report("checkpoint.storage.through",
-                "through is fabric, but the cluster has no inter_node that writes could leave by",
-                "use own");
+    keys.report({"checkpoint.storage.through", "use own"},
+                "through is fabric, but the cluster has no inter_node that writes could leave by");
     return;
   }
   if (fabric || storage.bandwidth > kNone || storage.shared_bandwidth > kNone) return;
-  keys.report("checkpoint.storage",
+  keys.report({"checkpoint.storage", "state checkpoint.storage.bandwidth"},
               "nothing says how fast checkpoints are written: neither bandwidth nor "
-              "shared_bandwidth is stated",
-              "state checkpoint.storage.bandwidth");
+              "shared_bandwidth is stated");
 }
 
 }  // namespace
 
 void check_checkpoint(const Scenario& s, const KeyReports& keys) {
   if (s.reliability && !s.run.horizon && keys.sound({"reliability", "run.horizon"})) {
-    keys.report("reliability", "reliability is stated, but no run is long enough to be interrupted",
-                "state run.horizon, as in \"7 days\"");
+    keys.report({"reliability", "state run.horizon, as in \"7 days\""},
+                "reliability is stated, but no run is long enough to be interrupted");
   }
   for (const Expectation& expectation : s.expect) {
     if (expectation.key != "goodput" || s.run.horizon) continue;
-    keys.report("expect.goodput", "goodput is that of a long run, but nothing says how long",
-                "state run.horizon, as in \"7 days\"");
+    keys.report({"expect.goodput", "state run.horizon, as in \"7 days\""},
+                "goodput is that of a long run, but nothing says how long");
   }
   if (!s.checkpoint || !keys.sound({"checkpoint", "data"})) return;
   if (s.checkpoint->storage) return check_stated(s, *s.checkpoint->storage, keys);
   if (!s.data) {
-    keys.report("checkpoint",
-                "nothing says where checkpoints are written to: there is no data.storage to share",
-                "state checkpoint.storage, as in {bandwidth: <number> GB/s}");
+    keys.report({"checkpoint", "state checkpoint.storage, as in {bandwidth: <number> GB/s}"},
+                "nothing says where checkpoints are written to: there is no data.storage to share");
     return;
   }
   const Storage& shared = s.data->storage;
   const bool limited = shared.bandwidth > kNone || shared.shared_bandwidth > kNone;
   if (limited || shared.through == StoragePath::fabric) return;
-  keys.report("checkpoint",
-              "data.storage, which checkpoints are written to, has no bandwidth: it moves no bytes",
-              "state checkpoint.storage, as in {bandwidth: <number> GB/s}");
+  keys.report(
+      {"checkpoint", "state checkpoint.storage, as in {bandwidth: <number> GB/s}"},
+      "data.storage, which checkpoints are written to, has no bandwidth: it moves no bytes");
 }
 
 }  // namespace stepsim

@@ -1,12 +1,11 @@
 // The sentences about faults.
-#include "sim/scenario/check/check_faults.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
+#include "sim/scenario/check/check.hpp"
 
 namespace stepsim {
 namespace {
@@ -17,8 +16,8 @@ void check_members(const std::string& path, const char* title, const std::vector
   const auto beyond =
       std::find_if(members.begin(), members.end(), [&](int member) { return member >= count; });
   if (beyond == members.end()) return;
-  keys.report(path, fmt::format("{} {}, but the cluster has {} {}, from 0 on", title, *beyond,
-                                count, counted));
+  keys.report({path}, "{} {}, but the cluster has {} {}, from 0 on", title, *beyond, count,
+              counted);
 }
 
 /// How many ranks are meant before a fraction is drawn of them.
@@ -39,9 +38,8 @@ void check_affected(const std::string& path, const Affected& who, const Cluster&
   check_members(path + ".nodes", "node", who.nodes, cluster.nodes, "nodes", keys);
   const int ranks = candidates(who, cluster);
   if (!who.fraction || std::llround(*who.fraction * ranks) > 0) return;
-  keys.report(path + ".fraction",
-              fmt::format("{:g} % of {} GPUs is none", 100 * *who.fraction, ranks),
-              fmt::format("state at least {:.2g} %", 100.0 / ranks));
+  keys.report({path + ".fraction", fmt::format("state at least {:.2g} %", 100.0 / ranks)},
+              "{:g} % of {} GPUs is none", 100 * *who.fraction, ranks);
 }
 
 void check_slow_gpus(const Scenario& s, const KeyReports& keys) {
@@ -49,11 +47,11 @@ void check_slow_gpus(const Scenario& s, const KeyReports& keys) {
     const SlowGpus& slow = s.faults.slow_gpus[i];
     const std::string path = fmt::format("faults.slow_gpus[{}]", i);
     if (slow.who.all()) {
-      keys.report(path, "it is not said which GPUs are slow",
-                  "state ranks, nodes or fraction; 100 % is all of them");
+      keys.report({path, "state ranks, nodes or fraction; 100 % is all of them"},
+                  "it is not said which GPUs are slow");
     }
     if (slow.factor == 1 && slow.delay == Seconds{0})
-      keys.report(path, "nothing makes these GPUs slow", "state factor or delay");
+      keys.report({path, "state factor or delay"}, "nothing makes these GPUs slow");
     check_affected(path, slow.who, s.cluster, keys);
   }
 }
@@ -64,30 +62,26 @@ constexpr Seconds kLeastPeriod = 100_us;
 
 void check_window(const std::string& path, const SlowLinks& slow, const KeyReports& keys) {
   if (slow.until && *slow.until <= slow.from) {
-    keys.report(path + ".until", fmt::format("until {:g} s is not after from {:g} s",
-                                             slow.until->seconds(), slow.from.seconds()));
+    keys.report({path + ".until"}, "until {:g} s is not after from {:g} s", slow.until->seconds(),
+                slow.from.seconds());
   }
   if (!slow.until && slow.factor == 0) {
-    keys.report(path + ".factor", "a link that is down for good: the step would never end",
-                "state until");
+    keys.report({path + ".factor", "state until"},
+                "a link that is down for good: the step would never end");
   }
   if (slow.factor > 0 && slow.factor < kLeastLeft) {
-    keys.report(path + ".factor",
-                fmt::format("factor {:g} leaves next to nothing of the link", slow.factor),
-                "state at least 1e-6, or 0 and until for a link that is down");
+    keys.report({path + ".factor", "state at least 1e-6, or 0 and until for a link that is down"},
+                "factor {:g} leaves next to nothing of the link", slow.factor);
   }
   if (!slow.period) return;
   if (*slow.period < kLeastPeriod) {
-    keys.report(
-        path + ".period",
-        fmt::format("a link that flaps every {:g} s is slow on average", slow.period->seconds()),
-        "state at least 100 us, or that average as factor");
+    keys.report({path + ".period", "state at least 100 us, or that average as factor"},
+                "a link that flaps every {:g} s is slow on average", slow.period->seconds());
   } else if (!slow.until) {
-    keys.report(path + ".period", "a link that is slow for good cannot flap", "state until");
+    keys.report({path + ".period", "state until"}, "a link that is slow for good cannot flap");
   } else if (*slow.period <= *slow.until - slow.from) {
-    keys.report(path + ".period",
-                fmt::format("windows of {:g} s every {:g} s leave nothing between them",
-                            (*slow.until - slow.from).seconds(), slow.period->seconds()));
+    keys.report({path + ".period"}, "windows of {:g} s every {:g} s leave nothing between them",
+                (*slow.until - slow.from).seconds(), slow.period->seconds());
   }
 }
 
@@ -96,8 +90,8 @@ void check_slow_links(const Scenario& s, const KeyReports& keys) {
     const SlowLinks& slow = s.faults.slow_links[i];
     const std::string path = fmt::format("faults.slow_links[{}]", i);
     if (slow.links.empty() && slow.who.all()) {
-      keys.report(path, "it is not said which links are slow",
-                  "state links, or ranks, nodes or fraction for NICs");
+      keys.report({path, "state links, or ranks, nodes or fraction for NICs"},
+                  "it is not said which links are slow");
     }
     check_members(path + ".ranks", "rank", slow.who.ranks, s.cluster.gpus(), "GPUs", keys);
     check_members(path + ".nodes", "node", slow.who.nodes, s.cluster.nodes, "nodes", keys);
@@ -120,24 +114,22 @@ void check_distribution(const std::string& at, const std::string& name, const Sp
   const Distribution* distribution = Registry<Distribution>::find(name);
   if (distribution == nullptr) return;
   if (distribution->takes_sigma && spread.sigma <= 0) {
-    keys.report(at + ".sigma", fmt::format("{} needs a sigma", distribution->name),
-                "state the standard deviation, as in \"sigma: 5 %\"");
+    keys.report({at + ".sigma", "state the standard deviation, as in \"sigma: 5 %\""},
+                "{} needs a sigma", distribution->name);
   }
   if (distribution->takes_sigma && !spread.values.empty())
-    keys.report(at + ".values", fmt::format("{} takes no values", distribution->name),
-                "use distribution: empirical");
+    keys.report({at + ".values", "use distribution: empirical"}, "{} takes no values",
+                distribution->name);
   if (!distribution->takes_sigma && spread.values.empty())
-    keys.report(at + ".values", fmt::format("{} needs values", distribution->name),
-                "state what was measured, as in \"values: [0.98, 1, 1.07]\"");
+    keys.report({at + ".values", "state what was measured, as in \"values: [0.98, 1, 1.07]\""},
+                "{} needs values", distribution->name);
   if (!distribution->takes_sigma && spread.sigma > 0)
-    keys.report(at + ".sigma",
-                fmt::format("{} has the deviation of its values", distribution->name));
+    keys.report({at + ".sigma"}, "{} has the deviation of its values", distribution->name);
   if (distribution->most_sigma > 0 && spread.sigma > distribution->most_sigma) {
-    keys.report(at + ".sigma",
-                fmt::format("with sigma {:g} %, {} durations would be negative", 100 * spread.sigma,
-                            distribution->name),
-                fmt::format("state at most {:.3g} %, or use lognormal or gamma",
-                            100 * distribution->most_sigma));
+    keys.report({at + ".sigma", fmt::format("state at most {:.3g} %, or use lognormal or gamma",
+                                            100 * distribution->most_sigma)},
+                "with sigma {:g} %, {} durations would be negative", 100 * spread.sigma,
+                distribution->name);
   }
 }
 
@@ -150,9 +142,8 @@ void check_faults(const Scenario& s, const KeyReports& keys) {
     check_jitter("faults.jitter.collectives", *s.faults.collectives, s.cluster, keys);
   const bool random = s.faults.random() || (s.data && s.data->variation);
   if (s.run.replicas > 1 && !random && keys.sound({"run.replicas"})) {
-    keys.report("run.replicas",
-                fmt::format("{} replicas would all be alike: nothing is random", s.run.replicas),
-                "state faults.jitter, or a fraction, or data.variation");
+    keys.report({"run.replicas", "state faults.jitter, or a fraction, or data.variation"},
+                "{} replicas would all be alike: nothing is random", s.run.replicas);
   }
 }
 

@@ -1,8 +1,7 @@
 // Keys of host that do not fit together, or that no simulated step would show.
-#include "sim/scenario/check/check_host.hpp"
-
 #include <fmt/format.h>
 
+#include "sim/scenario/check/check.hpp"
 #include "sim/scenario/host_period.hpp"
 #include "sim/scenario/names.hpp"
 
@@ -18,12 +17,10 @@ bool is_seen(const Run& run, std::int64_t steps) {
 void check_seen(const Scenario& s, const std::string& path, std::int64_t steps,
                 const KeyReports& keys) {
   if (steps <= 0 || is_seen(s.run, steps)) return;
-  keys.report(
-      path,
-      fmt::format("it happens every {} steps, which none of the {} measured ones after {} of "
-                  "warm-up would show",
-                  steps, s.run.steps, s.run.warmup),
-      fmt::format("state run.steps: {}, or leave it out", steps));
+  keys.report({path, fmt::format("state run.steps: {}, or leave it out", steps)},
+              "it happens every {} steps, which none of the {} measured ones after {} of "
+              "warm-up would show",
+              steps, s.run.steps, s.run.warmup);
 }
 
 std::int64_t micro_batches(const Scenario& s, const KeyReports& keys) {
@@ -38,11 +35,11 @@ void check_cpu_work(const Scenario& s, const KeyReports& keys) {
     const CpuWork& work = s.host.cpu_work[i];
     const std::string path = fmt::format("host.cpu_work[{}]", i);
     if (!work.waits && (work.to_host > Bytes{0} || work.to_gpu > Bytes{0})) {
-      keys.report(path, "what is copied has to be waited for, but waits is false",
-                  "leave to_host and to_gpu out, or waits");
+      keys.report({path, "leave to_host and to_gpu out, or waits"},
+                  "what is copied has to be waited for, but waits is false");
     }
     if (work.after == HostAfter::step && work.per == Per::micro_batch) {
-      keys.report(path, "work after the step has no micro-batch", "use per: step");
+      keys.report({path, "use per: step"}, "work after the step has no micro-batch");
     }
     check_seen(s, path, steps_of(work.every, work.per, micro_batches(s, keys)), keys);
   }
@@ -52,22 +49,21 @@ void check_recompilation(const Scenario& s, const KeyReports& keys) {
   if (!s.host.recompilation) return;
   const char* path = "host.recompilation";
   if (s.host.mode == HostMode::eager || s.host.blocking())
-    keys.report(path, fmt::format("mode is {}, which compiles nothing", name_of(s.host.mode)),
-                "state host.mode: compiled");
+    keys.report({path, "state host.mode: compiled"}, "mode is {}, which compiles nothing",
+                name_of(s.host.mode));
   if (s.host.recompilation->when == NewShape::last_batch) {
     if (s.host.recompilation->every != 1)
-      keys.report("host.recompilation.every", "when is last_batch: an epoch says how often");
+      keys.report({"host.recompilation.every"}, "when is last_batch: an epoch says how often");
     if (!s.data || s.data->samples == 0) {
-      return keys.report(path, "when is last_batch, but nothing says how long an epoch is",
-                         "state data.samples");
+      return keys.report({path, "state data.samples"},
+                         "when is last_batch, but nothing says how long an epoch is");
     }
     if (s.training.global_batch > 0 && s.data->samples % s.training.global_batch == 0) {
-      keys.report(path,
-                  fmt::format("when is last_batch, but none is short: {} samples an epoch are {} "
-                              "batches of {}",
-                              s.data->samples, s.data->samples / s.training.global_batch,
-                              s.training.global_batch),
-                  "leave it out");
+      keys.report({path, "leave it out"},
+                  "when is last_batch, but none is short: {} samples an epoch are {} "
+                  "batches of {}",
+                  s.data->samples, s.data->samples / s.training.global_batch,
+                  s.training.global_batch);
     }
   }
   check_seen(s, path, recompilation_period(s), keys);
@@ -76,36 +72,24 @@ void check_recompilation(const Scenario& s, const KeyReports& keys) {
 void check_pace(const Scenario& s, const KeyReports& keys) {
   if (s.host.counts_calls()) {
     if (s.host.mode == HostMode::compiled || s.host.graph())
-      keys.report(
-          "host.pace",
-          fmt::format("mode is {}, which calls none of PyTorch's modules", name_of(s.host.mode)),
-          "state host.mode: eager");
+      keys.report({"host.pace", "state host.mode: eager"},
+                  "mode is {}, which calls none of PyTorch's modules", name_of(s.host.mode));
   } else if (s.host.speed != Host{}.speed) {
-    keys.report("host.speed", "it is that of calls, but pace is launches",
-                "state host.pace: calls");
+    keys.report({"host.speed", "state host.pace: calls"},
+                "it is that of calls, but pace is launches");
   }
 }
 
 void check_queue(const Scenario& s, const KeyReports& keys) {
   if (!s.host.queue_depth || !s.host.blocking()) return;
-  keys.report("host.queue_depth", "mode is blocking, where no kernel waits behind another",
-              "leave it out");
-}
-
-void check_gradient_reads(const Scenario& s, const KeyReports& keys) {
-  if (!keys.sound({"parallelism"}) || !s.host.graph()) return;
-  const DataParallel& data = s.parallelism.data;
-  const bool reduces = s.data_parallel() > 1 && data.sharding != Sharding::zero3;
-  if (!data.check_for_nan_in_grad || !reduces) return;
-  keys.report("parallelism.data.check_for_nan_in_grad",
-              "the host reads norms within a pass, but mode is graph, where a pass is one launch",
-              "state false");
+  keys.report({"host.queue_depth", "leave it out"},
+              "mode is blocking, where no kernel waits behind another");
 }
 
 void check_threads(const Scenario& s, const KeyReports& keys) {
   if (s.host.threads != Host{}.threads && !s.host.cores) {
-    keys.report("host.threads", "threads share cores, but nothing says how many a node has",
-                "state host.cores");
+    keys.report({"host.threads", "state host.cores"},
+                "threads share cores, but nothing says how many a node has");
   }
 }
 
@@ -116,7 +100,6 @@ void check_host(const Scenario& s, const KeyReports& keys) {
   check_pace(s, keys);
   check_queue(s, keys);
   check_threads(s, keys);
-  check_gradient_reads(s, keys);
   if (!keys.sound({"run"})) return;
   check_cpu_work(s, keys);
   check_recompilation(s, keys);

@@ -1,9 +1,7 @@
 // Keys of data that do not fit together, or fit no cluster.
-#include "sim/scenario/check/check_input.hpp"
-
 #include <fmt/format.h>
 
-#include "sim/scenario/check/check_faults.hpp"
+#include "sim/scenario/check/check.hpp"
 
 namespace stepsim {
 namespace {
@@ -13,15 +11,13 @@ void check_storage(const Scenario& s, const KeyReports& keys) {
   const BytesPerSecond none{0};
   if (storage.stream_bandwidth > none && storage.bandwidth == none &&
       storage.shared_bandwidth == none) {
-    keys.report("data.storage.stream_bandwidth",
-                "stream_bandwidth limits one read, but nothing says what all reads together get",
-                "state data.storage.bandwidth");
+    keys.report({"data.storage.stream_bandwidth", "state data.storage.bandwidth"},
+                "stream_bandwidth limits one read, but nothing says what all reads together get");
   }
   if (storage.through == StoragePath::fabric && keys.sound({"cluster"}) && !s.cluster.inter_node) {
     keys.report(
-        "data.storage.through",
-        "through is fabric, but the cluster has no inter_node that reads could come through",
-        "use own");
+        {"data.storage.through", "use own"},
+        "through is fabric, but the cluster has no inter_node that reads could come through");
   }
 }
 
@@ -29,35 +25,34 @@ void check_epochs(const Scenario& s, const KeyReports& keys) {
   const Input& d = *s.data;
   if (d.samples == 0) {
     if (d.storage.page_cache > Bytes{0}) {
-      keys.report("data.storage.page_cache",
-                  "page_cache keeps what earlier epochs read, but nothing says how long one is",
-                  "state data.samples");
+      keys.report({"data.storage.page_cache", "state data.samples"},
+                  "page_cache keeps what earlier epochs read, but nothing says how long one is");
     }
     if (d.first_epoch > 0) {
-      keys.report("data.first_epoch",
-                  fmt::format("first_epoch is {}, but nothing says how long one is", d.first_epoch),
-                  "state data.samples");
+      keys.report({"data.first_epoch", "state data.samples"},
+                  "first_epoch is {}, but nothing says how long one is", d.first_epoch);
     }
     return;
   }
   if (!keys.sound({"training.global_batch"}) || d.samples >= s.training.global_batch) return;
-  keys.report("data.samples", fmt::format("an epoch of {} samples has no whole step of {}",
-                                          d.samples, s.training.global_batch));
+  keys.report({"data.samples"}, "an epoch of {} samples has no whole step of {}", d.samples,
+              s.training.global_batch);
 }
 
 void check_workers(const Scenario& s, const KeyReports& keys) {
   const Input& d = *s.data;
   if (d.pin_bandwidth && !d.pinned) {
-    keys.report("data.pin_bandwidth", "pin_bandwidth is stated, but pinned is false: nothing pins");
+    keys.report({"data.pin_bandwidth"},
+                "pin_bandwidth is stated, but pinned is false: nothing pins");
   }
   const Host& host = s.host;
   if (!host.cores || !keys.sound({"cluster", "host"})) return;
   const double busy = host.threads * s.cluster.gpus_per_node;
   if (busy < *host.cores) return;
-  keys.report("host.cores",
-              fmt::format("{} GPUs per node x threads {} = {:g}: no core of {:g} is left to loader "
-                          "workers",
-                          s.cluster.gpus_per_node, host.threads, busy, *host.cores));
+  keys.report({"host.cores"},
+              "{} GPUs per node x threads {} = {:g}: no core of {:g} is left to loader "
+              "workers",
+              s.cluster.gpus_per_node, host.threads, busy, *host.cores);
 }
 
 }  // namespace

@@ -1,11 +1,9 @@
 // What is known, and what each name asks for.
-#include "sim/scenario/check/check_names.hpp"
-
 #include <algorithm>
 
 #include <fmt/ranges.h>
 
-#include "sim/scenario/check/check_pipeline.hpp"
+#include "sim/scenario/check/check.hpp"
 
 namespace stepsim {
 namespace {
@@ -54,10 +52,8 @@ void check_flops(const Scenario& s, const KnownNames& known, const KeyReports& k
   const bool fits =
       std::find(of_any_model.begin(), of_any_model.end(), s.run.flops) != of_any_model.end();
   if (!is_known || fits || std::holds_alternative<Transformer>(s.model.shape)) return;
-  keys.report(
-      "run.flops",
-      fmt::format("{} counts a transformer's FLOPs, but '{}' is none", s.run.flops, s.model.name),
-      fmt::format("use {}", fmt::join(of_any_model, " or ")));
+  keys.report({"run.flops", fmt::format("use {}", fmt::join(of_any_model, " or "))},
+              "{} counts a transformer's FLOPs, but '{}' is none", s.run.flops, s.model.name);
 }
 
 bool has_kernels(const KnownOptimizer& optimizer, OptimizerKernels kernels) {
@@ -73,47 +69,52 @@ bool has_kernels(const KnownOptimizer& optimizer, OptimizerKernels kernels) {
   return false;
 }
 
-void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
-  if (known.optimizers.empty() || !keys.sound({"training.optimizer"})) return;
-  std::vector<std::string> names;
-  for (const KnownOptimizer& optimizer : known.optimizers) names.push_back(optimizer.name);
-  keys.check_name("training.optimizer", s.training.optimizer, names, "an optimizer");
-  for (const KnownOptimizer& optimizer : known.optimizers) {
-    if (optimizer.name != s.training.optimizer) continue;
-    if (optimizer.whole_tensors && s.parallelism.data.sharding != Sharding::ddp) {
-      keys.report("training.optimizer",
-                  fmt::format("{} needs the norms of whole tensors, but {} gives each rank a part",
-                              optimizer.name, name_of(s.parallelism.data.sharding)),
-                  "use sharding: ddp");
-    }
-    if (!has_kernels(optimizer, s.training.optimizer_kernels)) {
-      keys.report(
-          "training.optimizer_kernels",
-          fmt::format("{} has fused kernels{}, not {}", optimizer.name,
-                      optimizer.has_foreach ? ", foreach and per_tensor ones only" : " only",
-                      name_of(s.training.optimizer_kernels)),
-          "use fused");
-    }
+/// What a known optimizer asks of the sharding and of its kernels.
+void check_known_optimizer(const Scenario& s, const KnownOptimizer& optimizer,
+                           const KeyReports& keys) {
+  const Sharding& sharding = s.parallelism.data.sharding;
+  if (optimizer.whole_tensors && sharding.shards() > 0) {
+    keys.report({"training.optimizer", "use sharding: ddp"},
+                "{} needs the norms of whole tensors, but {} gives each rank a part",
+                optimizer.name, sharding.name);
   }
-  if (s.training.casts_in_update && (s.training.optimizer_kernels != OptimizerKernels::fused ||
-                                     s.parallelism.data.offload_optimizer)) {
-    keys.report("training.casts_in_update", "only a fused update on the GPU casts in its kernel",
-                "use optimizer_kernels: fused, or leave it out");
-  }
-  if (s.parallelism.data.offload_optimizer &&
-      s.training.optimizer_kernels != OptimizerKernels::fused) {
-    keys.report("training.optimizer_kernels", "an offloaded optimizer has no kernels on the GPU",
-                "use fused");
-  }
+  if (has_kernels(optimizer, s.training.optimizer_kernels)) return;
+  keys.report({"training.optimizer_kernels", "use fused"}, "{} has fused kernels{}, not {}",
+              optimizer.name,
+              optimizer.has_foreach ? ", foreach and per_tensor ones only" : " only",
+              name_of(s.training.optimizer_kernels));
 }
 
 }  // namespace
+
+void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+  if (known.optimizers.empty() || !keys.sound({"training.optimizer"})) return;
+  const auto optimizer =
+      std::find_if(known.optimizers.begin(), known.optimizers.end(),
+                   [&](const KnownOptimizer& each) { return each.name == s.training.optimizer; });
+  if (optimizer != known.optimizers.end()) {
+    check_known_optimizer(s, *optimizer, keys);
+  } else {
+    std::vector<std::string> names;
+    for (const KnownOptimizer& each : known.optimizers) names.push_back(each.name);
+    keys.check_name("training.optimizer", s.training.optimizer, names, "an optimizer");
+  }
+  if (s.training.casts_in_update && (s.training.optimizer_kernels != OptimizerKernels::fused ||
+                                     s.parallelism.data.offload_optimizer)) {
+    keys.report({"training.casts_in_update", "use optimizer_kernels: fused, or leave it out"},
+                "only a fused update on the GPU casts in its kernel");
+  }
+  if (s.parallelism.data.offload_optimizer &&
+      s.training.optimizer_kernels != OptimizerKernels::fused) {
+    keys.report({"training.optimizer_kernels", "use fused"},
+                "an offloaded optimizer has no kernels on the GPU");
+  }
+}
 
 void check_names(const Scenario& scenario, const KnownNames& known, const KeyReports& keys) {
   check_registered(scenario, known, keys);
   check_lines(scenario, known, keys);
   check_flops(scenario, known, keys);
-  check_optimizer(scenario, known, keys);
 }
 
 }  // namespace stepsim

@@ -1,12 +1,10 @@
 // Layers over the parts of a pipeline, and the schedule's own conditions.
-#include "sim/scenario/check/check_pipeline.hpp"
-
 #include <algorithm>
 #include <numeric>
 
 #include <fmt/ranges.h>
 
-#include "sim/scenario/check/check_split.hpp"
+#include "sim/scenario/check/check.hpp"
 
 namespace stepsim {
 namespace {
@@ -22,14 +20,13 @@ void check_uneven(const Scenario& s, const KnownNames& known, const KeyReports& 
             ? fmt::format("stages {} x chunks {} = {}", p.pipeline.stages, p.pipeline.chunks, parts)
             : fmt::format("{} with {} stages cuts the model into {} parts", p.pipeline.schedule,
                           p.pipeline.stages, parts);
-    return keys.report("parallelism.pipeline.layers",
-                       fmt::format("pipeline.layers has {} entries, but {}", list.size(), wanted));
+    return keys.report({"parallelism.pipeline.layers"}, "pipeline.layers has {} entries, but {}",
+                       list.size(), wanted);
   }
   const std::int64_t sum = std::accumulate(list.begin(), list.end(), std::int64_t{0});
   if (sum == layers_of(s.model)) return;
-  keys.report("parallelism.pipeline.layers",
-              fmt::format("pipeline.layers sums to {}, but the model has {} layers", sum,
-                          layers_of(s.model)));
+  keys.report({"parallelism.pipeline.layers"},
+              "pipeline.layers sums to {}, but the model has {} layers", sum, layers_of(s.model));
 }
 
 void check_layers(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
@@ -47,10 +44,10 @@ void check_layers(const Scenario& s, const KnownNames& known, const KeyReports& 
                                   ? fmt::format("stages {}", p.pipeline.stages)
                                   : fmt::format("stages {} x chunks {} = {}", p.pipeline.stages,
                                                 parts_per_stage(s, known), parts);
-  keys.report(keys.stated("parallelism.pipeline.stages") ? "parallelism.pipeline.stages"
-                                                         : "parallelism.pipeline.chunks",
-              fmt::format("{} do not divide {} layers", product, layers_of(s.model)),
-              layers_of(s.model) > parts ? "state pipeline.layers to split unevenly" : "");
+  keys.report({keys.stated("parallelism.pipeline.stages") ? "parallelism.pipeline.stages"
+                                                          : "parallelism.pipeline.chunks",
+               layers_of(s.model) > parts ? "state pipeline.layers to split unevenly" : ""},
+              "{} do not divide {} layers", product, layers_of(s.model));
 }
 
 void check_schedule(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
@@ -63,42 +60,42 @@ void check_schedule(const Scenario& s, const KnownNames& known, const KeyReports
   const ScheduleNeeds& needs = *stated;
   const Pipeline& pipeline = p.pipeline;
   if (needs.least_chunks > 1 && (pipeline.chunks < needs.least_chunks || pipeline.stages < 2)) {
-    return keys.report(
-        "parallelism.pipeline.schedule",
-        fmt::format("{} needs at least 2 stages and {} chunks, but there are {} and {}",
-                    pipeline.schedule, needs.least_chunks, pipeline.stages, pipeline.chunks));
+    return keys.report({"parallelism.pipeline.schedule"},
+                       "{} needs at least 2 stages and {} chunks, but there are {} and {}",
+                       pipeline.schedule, needs.least_chunks, pipeline.stages, pipeline.chunks);
   }
   if (pipeline.chunks > needs.most_chunks) {
-    return keys.report("parallelism.pipeline.chunks",
-                       fmt::format("chunks {}, but schedule {} runs {} per stage", pipeline.chunks,
-                                   pipeline.schedule, needs.most_chunks),
-                       fmt::format("schedules with {}: {}", pipeline.chunks,
-                                   fmt::join(schedules_with(known, pipeline.chunks), ", ")));
+    return keys.report({"parallelism.pipeline.chunks",
+                        fmt::format("schedules with {}: {}", pipeline.chunks,
+                                    fmt::join(schedules_with(known, pipeline.chunks), ", "))},
+                       "chunks {}, but schedule {} runs {} per stage", pipeline.chunks,
+                       pipeline.schedule, needs.most_chunks);
   }
   if (needs.overlaps && !pipeline.overlap_p2p && keys.sound({"parallelism.pipeline.overlap_p2p"})) {
-    keys.report(
-        "parallelism.pipeline.overlap_p2p",
-        fmt::format("{} sends and receives beside compute: without overlap_p2p: true its stages "
-                    "would wait for each other",
-                    pipeline.schedule));
+    keys.report({"parallelism.pipeline.overlap_p2p"},
+                "{} sends and receives beside compute: without overlap_p2p: true its stages "
+                "would wait for each other",
+                pipeline.schedule);
   }
   if (pipeline.batch_p2p_sync && pipeline.overlap_p2p &&
       keys.sound({"parallelism.pipeline.overlap_p2p", "parallelism.pipeline.batch_p2p_sync"})) {
-    keys.report("parallelism.pipeline.batch_p2p_sync",
-                "batch_p2p_sync waits for transfers behind each pass, and overlap_p2p has them "
-                "beside the next one",
-                "state overlap_p2p: false, or leave it out");
+    keys.report(
+        {"parallelism.pipeline.batch_p2p_sync", "state overlap_p2p: false, or leave it out"},
+        "batch_p2p_sync waits for transfers behind each pass, and overlap_p2p has them "
+        "beside the next one");
   }
   if (needs.objection == nullptr || !splits(s, keys) ||
       !keys.sound({"training.global_batch", "training.micro_batch"}))
     return;
   const std::string objection = needs.objection(pipeline.stages, s.micro_batches());
   if (objection.empty()) return;
-  keys.report("parallelism.pipeline.schedule", pipeline.schedule + " " + objection);
+  keys.report({"parallelism.pipeline.schedule"}, "{} {}", pipeline.schedule, objection);
 }
 
+}  // namespace
+
 /// Exchanges of tokens are hidden in pairs of passes, of which neither needs the other.
-void check_overlap(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+void check_pairs(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
   const char* const path = "parallelism.expert.overlap";
   const Parallelism& p = s.parallelism;
   if (!keys.sound({"parallelism.expert", "parallelism.pipeline", "parallelism.data.sharding"}) ||
@@ -107,21 +104,18 @@ void check_overlap(const Scenario& s, const KnownNames& known, const KeyReports&
   const ScheduleNeeds* needs = needs_of(s, known);
   if (needs == nullptr) return;
   if (p.expert.degree == 1)
-    return keys.report(path, "with expert degree 1 there are no exchanges to overlap");
-  if (p.data.sharding == Sharding::zero3) {
-    return keys.report(path,
-                       "zero3 gathers the blocks of one pass at a time: its passes do not "
-                       "run in pairs");
+    return keys.report({path}, "with expert degree 1 there are no exchanges to overlap");
+  if (p.data.sharding.shards_parameters) {
+    return keys.report({path},
+                       "{} gathers the blocks of one pass at a time: its passes do not "
+                       "run in pairs",
+                       p.data.sharding.name);
   }
   if (can_join(needs->joins, p.pipeline.stages)) return;
-  keys.report(
-      path,
-      fmt::format("{} with {} stages has no pairs of passes that do not wait for each other",
-                  p.pipeline.schedule, p.pipeline.stages),
-      "use dualpipe, interleaved, or one stage with 1f1b");
+  keys.report({path, "use dualpipe, interleaved, or one stage with 1f1b"},
+              "{} with {} stages has no pairs of passes that do not wait for each other",
+              p.pipeline.schedule, p.pipeline.stages);
 }
-
-}  // namespace
 
 std::int64_t layers_of(const Model& model) {
   if (const auto* r = std::get_if<ResNet>(&model.shape))
@@ -154,7 +148,6 @@ int parts_per_stage(const Scenario& s, const KnownNames& known) {
 void check_pipeline(const Scenario& scenario, const KnownNames& known, const KeyReports& keys) {
   check_layers(scenario, known, keys);
   check_schedule(scenario, known, keys);
-  check_overlap(scenario, known, keys);
 }
 
 }  // namespace stepsim

@@ -1,11 +1,9 @@
 // The sentences about types of numbers.
-#include "sim/scenario/check/check_precision.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "sim/scenario/check/check_gathers.hpp"
+#include "sim/scenario/check/check.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -19,50 +17,42 @@ bool scales_blocks(const GpuProfile& gpu) {
 
 }  // namespace
 
-bool has_fp8_parameters(const Training& training, Sharding sharding) {
-  return gathers_updates(sharding) || sharding == Sharding::zero3 || training.lora;
-}
-
-std::vector<Objection> precision_objections(const Scenario& scenario) {
+void check_precision(const Scenario& scenario, const KeyReports& keys) {
+  if (!keys.sound({"training.precision", "training.gradients", "training.fp8_scaling", "cluster"}))
+    return;
   const Training& t = scenario.training;
   const GpuProfile& gpu = scenario.cluster.gpu;
-  std::vector<Objection> found;
   if (t.gradients == Precision::fp8)
-    found.push_back(
-        {"training.gradients", "gradients are not added up in fp8", "use bf16 or fp32"});
+    keys.report({"training.gradients", "use bf16 or fp32"}, "gradients are not added up in fp8");
   if (t.precision != Precision::fp8 && t.fp8_scaling != Fp8Scaling::delayed) {
-    found.push_back({"training.fp8_scaling",
-                     fmt::format("fp8_scaling is {}, but precision is {}", name_of(t.fp8_scaling),
-                                 name_of(t.precision)),
-                     "state \"precision: fp8\""});
+    keys.report({"training.fp8_scaling", "state \"precision: fp8\""},
+                "fp8_scaling is {}, but precision is {}", name_of(t.fp8_scaling),
+                name_of(t.precision));
   }
   if (t.reduce_amax && (t.precision != Precision::fp8 || t.fp8_scaling != Fp8Scaling::delayed)) {
-    found.push_back({"training.reduce_amax",
-                     "reduce_amax is about scales from earlier steps, which fp8 with delayed "
-                     "scaling has",
-                     "leave it out, or state \"precision: fp8\""});
+    keys.report({"training.reduce_amax", "leave it out, or state \"precision: fp8\""},
+                "reduce_amax is about scales from earlier steps, which fp8 with delayed "
+                "scaling has");
   }
-  const bool holds = has_fp8_parameters(t, scenario.parallelism.data.sharding);
+  const Sharding& sharding = scenario.parallelism.data.sharding;
+  const bool holds = sharding.shards_optimizer || sharding.shards_parameters || t.lora;
   if (t.fp8_parameters && (t.precision != Precision::fp8 || !holds)) {
-    found.push_back(
+    keys.report(
         {"training.fp8_parameters",
-         "fp8_parameters are those that zero1, zero2 and zero3 gather where precision is fp8",
-         "leave it out, or state \"precision: fp8\" and \"sharding: zero1\""});
+         "leave it out, or state \"precision: fp8\" and \"sharding: zero1\""},
+        "fp8_parameters are those that zero1, zero2 and zero3 gather where precision is fp8");
   }
   if (t.precision == Precision::fp8 && t.fp8_scaling == Fp8Scaling::mxfp8 && !scales_blocks(gpu)) {
-    found.push_back({"training.fp8_scaling",
-                     fmt::format("GPU profile '{}' has no products of blocks with scales of their "
-                                 "own, as mxfp8 needs",
-                                 gpu.name),
-                     "use delayed or current"});
+    keys.report({"training.fp8_scaling", "use delayed or current"},
+                "GPU profile '{}' has no products of blocks with scales of their "
+                "own, as mxfp8 needs",
+                gpu.name);
   }
   if (t.cublas < kCublasOfAnyAlignment && gpu.architecture != Architecture::volta) {
-    found.push_back(
-        {"training.cublas",
-         fmt::format("cuBLAS {} does not know the GPU of profile '{}'", t.cublas, gpu.name),
-         fmt::format("leave it out, or state {}", kCublasOfAnyAlignment)});
+    keys.report(
+        {"training.cublas", fmt::format("leave it out, or state {}", kCublasOfAnyAlignment)},
+        "cuBLAS {} does not know the GPU of profile '{}'", t.cublas, gpu.name);
   }
-  return found;
 }
 
 }  // namespace stepsim

@@ -1,16 +1,13 @@
 // The sentences about recompute.
-#include "sim/scenario/check/check_recompute.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "sim/scenario/check/check.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
 namespace {
-
-const std::string kKey = "training.recompute";
 
 /// Seven products: queries, keys, values, the projection behind attention, gate, up and down.
 bool has_seven_matmuls(const Scenario& s, const Transformer& t) {
@@ -40,65 +37,61 @@ bool has_module(const Transformer& t, RecomputeModule module) {
   return false;
 }
 
-class Objections {
+class RecomputeRules {
  public:
-  explicit Objections(const Scenario& scenario) : s_(scenario), r_(scenario.training.recompute) {}
+  RecomputeRules(const Scenario& scenario, const KnownNames& known, const KeyReports& keys)
+      : s_(scenario), known_(known), keys_(keys), r_(scenario.training.recompute) {}
 
-  std::vector<Objection> all(const std::vector<std::int64_t>& layers) {
+  void check() const {
     check_kind();
     if (r_.kind == Recompute::selective) check_modules();
-    if (r_.kind == Recompute::full) check_layers(layers);
-    return std::move(found_);
+    if (r_.kind == Recompute::full) check_layers();
   }
 
  private:
-  void object(const std::string& key, const std::string& message, const std::string& proposal) {
-    found_.push_back({kKey + "." + key, message, proposal});
-  }
-
   /// Keys that say nothing with that kind.
-  void check_kind() {
+  void check_kind() const {
     const Recomputation preset;
     if (r_.kind != Recompute::selective && r_.modules != preset.modules) {
-      object("modules",
-             fmt::format("modules are for selective recompute, but kind is {}", name_of(r_.kind)),
-             "state \"kind: selective\"");
+      keys_.report({"training.recompute.modules", "state \"kind: selective\""},
+                   "modules are for selective recompute, but kind is {}", name_of(r_.kind));
     }
     if (r_.kind == Recompute::full) return;
     if (r_.method != preset.method || r_.layers != preset.layers) {
-      object(
-          r_.method != preset.method ? "method" : "layers",
-          fmt::format("method and layers are for full recompute, but kind is {}", name_of(r_.kind)),
-          "state \"kind: full\"");
+      keys_.report(
+          {r_.method != preset.method ? "training.recompute.method" : "training.recompute.layers",
+           "state \"kind: full\""},
+          "method and layers are for full recompute, but kind is {}", name_of(r_.kind));
     }
     if (r_.early_stop) {
-      object("early_stop",
-             fmt::format("early_stop is for full recompute, but kind is {}", name_of(r_.kind)),
-             "state \"kind: full\"");
+      keys_.report({"training.recompute.early_stop", "state \"kind: full\""},
+                   "early_stop is for full recompute, but kind is {}", name_of(r_.kind));
     }
   }
 
-  void check_every_second(const Transformer& t) {
+  void check_every_second(const Transformer& t) const {
     if (r_.modules.size() > 1)
-      object("modules", "every_second_matmul has all that the other modules have",
-             "state it alone");
+      keys_.report({"training.recompute.modules", "state it alone"},
+                   "every_second_matmul has all that the other modules have");
     if (!has_seven_matmuls(s_, t))
-      object("modules",
-             "every_second_matmul is for layers of seven products and a fused attention: queries, "
-             "keys, values, projection, gate, up and down",
-             "state a gated model without experts, \"fused_qkv: false\" and a kernel of attention");
+      keys_.report(
+          {"training.recompute.modules",
+           "state a gated model without experts, \"fused_qkv: false\" and a kernel of attention"},
+          "every_second_matmul is for layers of seven products and a fused attention: queries, "
+          "keys, values, projection, gate, up and down");
   }
 
-  void check_modules() {
+  void check_modules() const {
     const auto* t = std::get_if<Transformer>(&s_.model.shape);
     if (t == nullptr) return;  // said by the model's own check
     if (r_.modules.empty())
-      object("modules", "selective recompute without modules computes nothing again",
-             "state modules, or \"kind: none\"");
+      keys_.report({"training.recompute.modules", "state modules, or \"kind: none\""},
+                   "selective recompute without modules computes nothing again");
     for (const RecomputeModule module : r_.modules) {
       if (module == RecomputeModule::every_second_matmul) check_every_second(*t);
       if (has_module(*t, module)) continue;
-      object("modules", fmt::format("'{}' has no {}", s_.model.name, name_of(module)), "");
+      keys_.report({"training.recompute.modules"}, "'{}' has no {}", s_.model.name,
+                   name_of(module));
     }
     using enum RecomputeModule;
     for (const auto& [whole, part] : {std::pair{moe, moe_act},
@@ -106,50 +99,77 @@ class Objections {
                                       {attention, core_attention},
                                       {mlp, mlp_up}}) {
       if (r_.repeats(whole) && r_.repeats(part))
-        object("modules",
-               fmt::format("{} and {}: the second is part of the first", name_of(whole),
-                           name_of(part)),
-               "state one of the two");
+        keys_.report({"training.recompute.modules", "state one of the two"},
+                     "{} and {}: the second is part of the first", name_of(whole), name_of(part));
     }
   }
 
-  void check_layers(const std::vector<std::int64_t>& layers) {
+  void check_layers() const {
     if (r_.early_stop && r_.method == RecomputeMethod::uniform && r_.layers > 1) {
-      object("early_stop",
-             fmt::format("early_stop in groups of {} layers is not modelled", r_.layers),
-             "use groups of one layer");
+      keys_.report({"training.recompute.early_stop", "use groups of one layer"},
+                   "early_stop in groups of {} layers is not modelled", r_.layers);
     }
     const bool each_alone = r_.method == RecomputeMethod::uniform && r_.layers == 1;
-    if (!each_alone && s_.parallelism.data.sharding == Sharding::zero3) {
-      object(r_.layers > 1 ? "layers" : "method",
-             "zero3 gathers layers one by one: recompute in groups or of some layers alone is not "
-             "modelled with it",
-             "use \"recompute: full\"");
+    if (!each_alone && s_.parallelism.data.sharding.shards_parameters) {
+      keys_.report({r_.layers > 1 ? "training.recompute.layers" : "training.recompute.method",
+                    "use \"recompute: full\""},
+                   "{} gathers layers one by one: recompute in groups or of some layers alone is "
+                   "not modelled with it",
+                   s_.parallelism.data.sharding.name);
     }
-    for (const std::int64_t of_part : layers) {
-      const bool fits =
-          r_.method == RecomputeMethod::block ? r_.layers <= of_part : of_part % r_.layers == 0;
-      if (fits) continue;
-      return object(
-          "layers",
-          r_.method == RecomputeMethod::block
-              ? fmt::format("layers {} are more than the {} of a stage's chunk", r_.layers, of_part)
-              : fmt::format("groups of {} layers do not divide the {} of a stage's chunk",
-                            r_.layers, of_part),
-          "");
+    if (!keys_.sound({"parallelism.pipeline"})) return;
+    const Pipeline& pipeline = s_.parallelism.pipeline;
+    const std::int64_t parts = std::int64_t{pipeline.stages} * parts_per_stage(s_, known_);
+    if (pipeline.layers.empty() && layers_of(s_.model) % parts == 0)
+      check_part(layers_of(s_.model) / parts);
+    for (const std::int64_t of_part : pipeline.layers) {
+      if (!check_part(of_part)) return;
     }
+  }
+
+  /// Whether the layers fit those of one part of the model.
+  bool check_part(std::int64_t of_part) const {
+    const bool is_block = r_.method == RecomputeMethod::block;
+    if (is_block ? r_.layers <= of_part : of_part % r_.layers == 0) return true;
+    if (is_block) {
+      keys_.report({"training.recompute.layers"},
+                   "layers {} are more than the {} of a stage's chunk", r_.layers, of_part);
+    } else {
+      keys_.report({"training.recompute.layers"},
+                   "groups of {} layers do not divide the {} of a stage's chunk", r_.layers,
+                   of_part);
+    }
+    return false;
   }
 
   const Scenario& s_;
+  const KnownNames& known_;
+  const KeyReports& keys_;
   const Recomputation& r_;
-  std::vector<Objection> found_;
 };
+
+/// What models without attention, or without activations to speak of, cannot compute again.
+void check_kind_of_model(const Scenario& s, const KeyReports& keys) {
+  const Recompute kind = s.training.recompute.kind;
+  if (std::holds_alternative<Transformer>(s.model.shape)) return;
+  if (kind == Recompute::selective) {
+    keys.report({"training.recompute", "use none or full"},
+                "selective recompute is about attention, which {} has not",
+                title_without_tokens(s.model));
+  }
+  if (kind == Recompute::full && std::holds_alternative<Dlrm>(s.model.shape)) {
+    keys.report({"training.recompute"},
+                "a DLRM is not recomputed: its memory is in its tables, not in activations");
+  }
+}
 
 }  // namespace
 
-std::vector<Objection> recompute_objections(const Scenario& scenario,
-                                            const std::vector<std::int64_t>& layers) {
-  return Objections(scenario).all(layers);
+void check_recompute(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+  if (!keys.sound({"training.recompute", "model"})) return;
+  check_kind_of_model(s, keys);
+  if (keys.sound({"training.recompute", "parallelism.data.sharding"}))
+    RecomputeRules(s, known, keys).check();
 }
 
 }  // namespace stepsim

@@ -1,11 +1,10 @@
 // Products of degrees against GPUs and batch.
-#include "sim/scenario/check/check_split.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "sim/scenario/check/check.hpp"
 #include "sim/scenario/rank_order.hpp"
 
 namespace stepsim {
@@ -29,15 +28,14 @@ void check_product(const Scenario& s, const KeyReports& keys) {
   if (p.data.degree) {
     const std::int64_t product = std::int64_t{model_ranks(p)} * *p.data.degree;
     if (product == gpus) return;
-    keys.report("parallelism.data.degree",
-                fmt::format("{} x data {} = {}, but the cluster has {} GPUs", split_text(p),
-                            *p.data.degree, product, gpus));
+    keys.report({"parallelism.data.degree"}, "{} x data {} = {}, but the cluster has {} GPUs",
+                split_text(p), *p.data.degree, product, gpus);
   } else if (gpus % model_ranks(p) != 0) {
-    keys.report(p.pipeline.stages > 1 ? "parallelism.pipeline.stages"
-                : p.tensor > 1        ? "parallelism.tensor"
-                                      : "parallelism.context.degree",
-                fmt::format("{} = {} does not divide the cluster's {} GPUs", split_text(p),
-                            model_ranks(p), gpus));
+    keys.report({p.pipeline.stages > 1 ? "parallelism.pipeline.stages"
+                 : p.tensor > 1        ? "parallelism.tensor"
+                                       : "parallelism.context.degree"},
+                "{} = {} does not divide the cluster's {} GPUs", split_text(p), model_ranks(p),
+                gpus);
   }
 }
 
@@ -48,10 +46,9 @@ void check_order(const Scenario& s, const KeyReports& keys) {
   for (const Axis axis : kOrderedAxes) {
     const int degree = degree_of(axis, s);
     if (degree == 1 || std::find(order.begin(), order.end(), axis) != order.end()) continue;
-    keys.report("parallelism.order",
-                fmt::format("order {} leaves out {}, which splits into {}", write_scalar(p.order),
-                            words_of(axis).order, degree),
-                fmt::format("the default is {}", write_scalar(RankOrder{})));
+    keys.report({"parallelism.order", fmt::format("the default is {}", write_scalar(RankOrder{}))},
+                "order {} leaves out {}, which splits into {}", write_scalar(p.order),
+                words_of(axis).order, degree);
   }
 }
 
@@ -59,16 +56,15 @@ void check_batch(const Scenario& s, const KeyReports& keys) {
   if (!splits(s, keys) || !keys.sound({"training.global_batch", "training.micro_batch"})) return;
   const std::int64_t pass = s.training.micro_batch * s.data_parallel();
   if (s.training.global_batch % pass == 0) return;
-  keys.report(
-      "training.global_batch",
-      fmt::format("micro_batch {} x data {} = {} does not divide global_batch {}",
-                  s.training.micro_batch, s.data_parallel(), pass, s.training.global_batch));
+  keys.report({"training.global_batch"},
+              "micro_batch {} x data {} = {} does not divide global_batch {}",
+              s.training.micro_batch, s.data_parallel(), pass, s.training.global_batch);
 }
 
 void check_dtensor(const Parallelism& p, const KeyReports& keys) {
   if (!p.dtensor || p.tensor > 1 || !keys.sound({"parallelism.tensor"})) return;
-  keys.report("parallelism.dtensor", "dtensor is about tensor parallelism, but tensor is 1",
-              "leave it out");
+  keys.report({"parallelism.dtensor", "leave it out"},
+              "dtensor is about tensor parallelism, but tensor is 1");
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // Topologies: their names, keys that they have no use for, and what they object to themselves.
-#include "sim/scenario/check/check_topology.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include <fmt/ranges.h>
+
+#include "sim/scenario/check/check.hpp"
 
 namespace stepsim {
 namespace {
@@ -47,15 +47,15 @@ void report_useless(const KnownTopology& topology, const std::vector<KnownTopolo
     for (const KnownTopology& other : all) {
       if (reads(other, key)) readers.push_back(other.name);
     }
-    keys.report(part + key, fmt::format("{} has no use for {}, which is for {}", topology.name, key,
-                                        fmt::join(readers, " and ")));
+    keys.report({part + key}, "{} has no use for {}, which is for {}", topology.name, key,
+                fmt::join(readers, " and "));
   }
 }
 
 struct Part {
   const std::vector<KnownTopology>& known;
   std::string path;  ///< "cluster.inter_node."
-  std::string key;   ///< of the topology's name
+  std::string key;   ///< which key has the topology's name
   std::string_view title;
 };
 
@@ -83,8 +83,7 @@ void check(const Part& part, const std::string& name, const Special& stated, con
     for (Objection& objection : topology.objections(cluster)) {
       if (keys.sound({objection.path.c_str()})) news.push_back(std::move(objection));
     }
-    for (const Objection& objection : news)
-      keys.report(objection.path, objection.message, objection.proposal);
+    keys.report(news);
   }
 }
 
@@ -100,8 +99,7 @@ void check_topology(const Cluster& cluster, const KnownNames& known, const KeyRe
 
 void check_link_names(const Scenario& scenario, const KnownNames& known, const KeyReports& keys) {
   if (known.link_names == nullptr || !keys.sound({"cluster", "data.storage"})) return;
-  for (const Objection& objection : known.link_names(scenario))
-    keys.report(objection.path, objection.message, objection.proposal);
+  keys.report(known.link_names(scenario));
 }
 
 }  // namespace stepsim

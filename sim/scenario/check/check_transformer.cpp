@@ -1,14 +1,11 @@
 // The sentences about transformers.
-#include "sim/scenario/check/check_transformer.hpp"
-
 #include <algorithm>
 #include <initializer_list>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "sim/scenario/check/check_split.hpp"
-#include "sim/scenario/check/dispatch_objections.hpp"
+#include "sim/scenario/check/check.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -18,26 +15,23 @@ namespace {
 
 void check_heads(const Transformer& t, const KeyReports& keys) {
   if (t.kv_heads > t.heads || t.heads % t.kv_heads != 0) {
-    keys.report("model.kv_heads",
-                fmt::format("kv_heads {} does not divide heads {}", t.kv_heads, t.heads));
+    keys.report({"model.kv_heads"}, "kv_heads {} does not divide heads {}", t.kv_heads, t.heads);
   }
   if (!t.mla && !keys.stated("model.head_dim") && t.hidden % t.heads != 0) {
-    keys.report("model.heads", fmt::format("heads {} do not divide hidden {}", t.heads, t.hidden),
-                "state head_dim if that is meant");
+    keys.report({"model.heads", "state head_dim if that is meant"},
+                "heads {} do not divide hidden {}", t.heads, t.hidden);
   }
 }
 
 void check_expert_shape(const Transformer& t, const KeyReports& keys) {
   const Experts& e = *t.experts;
   if (e.top_k > e.count) {
-    keys.report("model.experts.top_k",
-                fmt::format("top_k {} is more than the {} experts", e.top_k, e.count));
+    keys.report({"model.experts.top_k"}, "top_k {} is more than the {} experts", e.top_k, e.count);
   }
   if (e.dense_layers >= t.layers) {
-    keys.report("model.experts.dense_layers",
-                fmt::format("dense_layers {} leave none of {} layers for experts", e.dense_layers,
-                            t.layers),
-                "state fewer dense_layers, or \"experts: ~\" for a dense model");
+    keys.report({"model.experts.dense_layers",
+                 "state fewer dense_layers, or \"experts: ~\" for a dense model"},
+                "dense_layers {} leave none of {} layers for experts", e.dense_layers, t.layers);
   }
 }
 
@@ -45,21 +39,18 @@ void check_expert_shape(const Transformer& t, const KeyReports& keys) {
 void check_apart(const KeyReports& keys, const std::string& part,
                  std::initializer_list<std::pair<const char*, bool>> parts, const char* reason) {
   for (const auto& [key, present] : parts) {
-    if (present)
-      keys.report(std::string("model.") + key, fmt::format("{} beside {}: {}", key, part, reason));
+    if (present) keys.report({std::string("model.") + key}, "{} beside {}: {}", key, part, reason);
   }
 }
 
 void check_vision(const Transformer& t, const KeyReports& keys) {
   const Vision& v = *t.vision;
   if (v.image % v.patch != 0) {
-    keys.report("model.vision.patch",
-                fmt::format("patch {} does not divide image {}", v.patch, v.image));
+    keys.report({"model.vision.patch"}, "patch {} does not divide image {}", v.patch, v.image);
   } else if (t.positions != v.tokens()) {
-    keys.report("model.positions",
-                fmt::format("positions {}, but an image has {} tokens: {} patches and the class",
-                            t.positions, v.tokens(), v.patches()),
-                "leave them out");
+    keys.report({"model.positions", "leave them out"},
+                "positions {}, but an image has {} tokens: {} patches and the class", t.positions,
+                v.tokens(), v.patches());
   }
   check_apart(keys, "vision",
               {{"vocabulary", t.vocabulary > 0},
@@ -75,8 +66,7 @@ void check_tensor(const Scenario& s, const Transformer& t, const KeyReports& key
   const int tensor = s.parallelism.tensor;
   const auto divides = [&](const char* key, std::int64_t value) {
     if (value % tensor == 0) return;
-    keys.report("parallelism.tensor",
-                fmt::format("tensor {} does not divide {} {}", tensor, key, value));
+    keys.report({"parallelism.tensor"}, "tensor {} does not divide {} {}", tensor, key, value);
   };
   divides("heads", t.heads);
   divides("hidden", t.hidden);
@@ -84,35 +74,31 @@ void check_tensor(const Scenario& s, const Transformer& t, const KeyReports& key
   const bool whole = loss == CrossEntropy::torch || loss == CrossEntropy::xentropy;
   if (tensor > 1 && whole && !s.parallelism.dtensor) {
     keys.report(
-        "training.cross_entropy",
-        fmt::format("cross_entropy {} needs all logits of a token, but tensor {} splits them",
-                    name_of(loss), tensor),
-        "state megatron or transformer_engine, or parallelism.dtensor, which gathers them");
+        {"training.cross_entropy",
+         "state megatron or transformer_engine, or parallelism.dtensor, which gathers them"},
+        "cross_entropy {} needs all logits of a token, but tensor {} splits them", name_of(loss),
+        tensor);
   }
   if (!t.experts || t.experts->dense_layers > 0) divides("ffn", t.ffn);
   // Fewer key and value heads than ranks are replicated.
   if (!t.mla && t.kv_heads % tensor != 0 && tensor % t.kv_heads != 0) {
-    keys.report(
-        "parallelism.tensor",
-        fmt::format("tensor {} and kv_heads {} do not divide each other", tensor, t.kv_heads));
+    keys.report({"parallelism.tensor"}, "tensor {} and kv_heads {} do not divide each other",
+                tensor, t.kv_heads);
   }
 }
 
 void check_fused_qkv(const Scenario& s, const Transformer& t, const KeyReports& keys) {
   if (s.training.fused_qkv) return;
   if (t.mla) {
-    keys.report("training.fused_qkv",
+    keys.report({"training.fused_qkv", "leave it out"},
                 "fused_qkv is about queries, keys and values of one input, "
-                "but the model has latent attention (mla)",
-                "leave it out");
+                "but the model has latent attention (mla)");
   }
   if (s.parallelism.tensor > 1 && t.encoder_layers > 0) {
-    keys.report(
-        "training.fused_qkv",
-        fmt::format("fused_qkv false: what layers of the encoder's output gather for each other is "
-                    "not modelled, but tensor is {}",
-                    s.parallelism.tensor),
-        "leave it out, or state tensor 1");
+    keys.report({"training.fused_qkv", "leave it out, or state tensor 1"},
+                "fused_qkv false: what layers of the encoder's output gather for each other is "
+                "not modelled, but tensor is {}",
+                s.parallelism.tensor);
   }
 }
 
@@ -122,32 +108,29 @@ void check_context(const Scenario& s, const Transformer& t, const KeyReports& ke
   const std::int64_t length = s.sequence_length();
   const std::int64_t parts = p.sequence ? n * p.tensor : n;
   if (t.encoder_layers > 0 || t.relative_positions > 0) {
-    return keys.report("parallelism.context.degree",
-                       fmt::format("context {} of a model with {} is not modelled", n,
-                                   t.encoder_layers > 0 ? "encoder_layers" : "relative_positions"),
-                       "use tensor or data parallelism");
+    return keys.report({"parallelism.context.degree", "use tensor or data parallelism"},
+                       "context {} of a model with {} is not modelled", n,
+                       t.encoder_layers > 0 ? "encoder_layers" : "relative_positions");
   }
   if (p.context.kind == ContextKind::all_to_all) {
     const std::int64_t heads = t.heads / p.tensor;
     const std::int64_t kv_heads = t.mla ? heads : std::max<std::int64_t>(t.kv_heads / p.tensor, 1);
     if (heads % n != 0 || kv_heads % n != 0) {
-      keys.report("parallelism.context.degree",
-                  fmt::format("context {} does not divide the {} heads and {} key-value heads of a "
-                              "tensor rank, as kind all_to_all needs",
-                              n, heads, kv_heads),
-                  "use kind: ring");
+      keys.report({"parallelism.context.degree", "use kind: ring"},
+                  "context {} does not divide the {} heads and {} key-value heads of a "
+                  "tensor rank, as kind all_to_all needs",
+                  n, heads, kv_heads);
     }
   }
   if (length % (2 * parts) != 0) {
-    keys.report("parallelism.context.degree",
-                fmt::format("{} does not split into 2 x {} equal parts",
-                            t.vision ? fmt::format("an image of {} tokens", length)
-                                     : fmt::format("sequence_length {}", length),
-                            parts));
+    keys.report({"parallelism.context.degree"}, "{} does not split into 2 x {} equal parts",
+                t.vision ? fmt::format("an image of {} tokens", length)
+                         : fmt::format("sequence_length {}", length),
+                parts);
   }
   if (keys.sound({"training.attention"}) && !is_fused_attention(s.training.attention)) {
-    keys.report("training.attention", "context parallelism needs a fused attention kernel",
-                "state a kernel of the GPU's profile");
+    keys.report({"training.attention", "state a kernel of the GPU's profile"},
+                "context parallelism needs a fused attention kernel");
   }
 }
 
@@ -155,14 +138,14 @@ void check_sequence_parallel(const Scenario& s, const KeyReports& keys) {
   const Parallelism& p = s.parallelism;
   if (!p.sequence || !keys.sound({"parallelism.tensor", "parallelism.sequence"})) return;
   if (p.tensor == 1) {
-    return keys.report("parallelism.sequence",
+    return keys.report({"parallelism.sequence"},
                        "sequence parallel needs tensor parallel, but tensor is 1");
   }
   const auto divides = [&](const char* what, std::int64_t length) {
     if (length % p.tensor == 0) return;
-    keys.report("parallelism.sequence",
-                fmt::format("tensor {} does not divide {} {}, as sequence parallel needs", p.tensor,
-                            what, length));
+    keys.report({"parallelism.sequence"},
+                "tensor {} does not divide {} {}, as sequence parallel needs", p.tensor, what,
+                length);
   };
   const auto* t = std::get_if<Transformer>(&s.model.shape);
   divides(t->vision ? "an image's tokens," : "sequence_length", s.sequence_length());
@@ -177,55 +160,51 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
   const Experts& e = *t.experts;
   if (keys.sound({"parallelism.tensor", "parallelism.sequence"}) && p.tensor > 1) {
     if (!p.sequence) {
-      keys.report("parallelism.tensor",
+      keys.report({"parallelism.tensor", "add \"sequence: true\""},
                   "experts with tensor parallelism need sequence parallelism: each rank routes its "
-                  "own tokens",
-                  "add \"sequence: true\"");
+                  "own tokens");
     }
     if (e.ffn % p.tensor != 0 || e.shared_ffn % p.tensor != 0) {
-      keys.report("parallelism.tensor",
-                  fmt::format("tensor {} does not divide the experts' widths, {} and {} shared",
-                              p.tensor, e.ffn, e.shared_ffn));
+      keys.report({"parallelism.tensor"},
+                  "tensor {} does not divide the experts' widths, {} and {} shared", p.tensor,
+                  e.ffn, e.shared_ffn);
     }
   }
   const int degree = p.expert.degree;
   if (keys.sound({"parallelism.expert.degree"}) && e.count % degree != 0) {
-    keys.report("parallelism.expert.degree",
-                fmt::format("expert degree {} does not divide {} experts", degree, e.count));
+    keys.report({"parallelism.expert.degree"}, "expert degree {} does not divide {} experts",
+                degree, e.count);
   }
   if (keys.sound({"parallelism.expert.degree"}) && splits(s, keys) && s.replicas() % degree != 0) {
-    keys.report("parallelism.expert.degree",
-                fmt::format("expert degree {} does not divide context {} x data {} = {}", degree,
-                            p.context.degree, s.data_parallel(), s.replicas()));
+    keys.report({"parallelism.expert.degree"},
+                "expert degree {} does not divide context {} x data {} = {}", degree,
+                p.context.degree, s.data_parallel(), s.replicas());
   }
   const double all = static_cast<double>(e.count) / static_cast<double>(e.top_k);
   if (keys.sound({"parallelism.expert.capacity"}) && p.expert.capacity.value_or(0) > all) {
-    keys.report(
-        "parallelism.expert.capacity",
-        fmt::format("capacity {}, but an expert gets at most {} times its share: all tokens",
-                    *p.expert.capacity, all));
+    keys.report({"parallelism.expert.capacity"},
+                "capacity {}, but an expert gets at most {} times its share: all tokens",
+                *p.expert.capacity, all);
   }
   if (keys.sound({"parallelism.expert.capacity", "parallelism.expert.imbalance"}) &&
       p.expert.capacity && p.expert.imbalance > 1) {
-    keys.report("parallelism.expert.imbalance",
-                fmt::format("with a capacity all experts get the same number of tokens, but "
-                            "imbalance is {}",
-                            p.expert.imbalance),
-                "state one of the two");
+    keys.report({"parallelism.expert.imbalance", "state one of the two"},
+                "with a capacity all experts get the same number of tokens, but "
+                "imbalance is {}",
+                p.expert.imbalance);
   } else if (keys.sound({"parallelism.expert.degree", "parallelism.expert.imbalance"}) &&
              p.expert.imbalance > degree) {
-    keys.report("parallelism.expert.imbalance",
-                fmt::format("imbalance {}, but with expert degree {} the busiest rank gets at most "
-                            "{} times the average: all tokens",
-                            p.expert.imbalance, degree, degree));
+    keys.report({"parallelism.expert.imbalance"},
+                "imbalance {}, but with expert degree {} the busiest rank gets at most "
+                "{} times the average: all tokens",
+                p.expert.imbalance, degree, degree);
   }
   if (!splits(s, keys) ||
       !keys.sound({"parallelism.order", "parallelism.expert.degree",
                    "parallelism.expert.dispatcher", "parallelism.expert.nodes",
                    "parallelism.expert.fp8_dispatch", "parallelism.expert.sms"}))
     return;
-  for (const Objection& objection : dispatch_objections(s, e))
-    keys.report(objection.path, objection.message, objection.proposal);
+  check_dispatch(s, e, keys);
 }
 
 // --- training
@@ -234,30 +213,27 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
 bool check_lengths(const Scenario& s, const Transformer& t, const KeyReports& keys) {
   const Training& training = s.training;
   if (training.decoder_sequence_length > 0 && t.encoder_layers == 0) {
-    keys.report("training.decoder_sequence_length",
-                "the model has no encoder_layers, hence one sequence a sample",
-                "state sequence_length alone");
+    keys.report({"training.decoder_sequence_length", "state sequence_length alone"},
+                "the model has no encoder_layers, hence one sequence a sample");
   }
   if (t.vision) {
     if (training.sequence_length > 0) {
-      keys.report("training.sequence_length",
-                  fmt::format("sequence_length {}, but the model makes {} tokens of an image",
-                              training.sequence_length, t.vision->tokens()),
-                  "leave it out");
+      keys.report({"training.sequence_length", "leave it out"},
+                  "sequence_length {}, but the model makes {} tokens of an image",
+                  training.sequence_length, t.vision->tokens());
     }
     return true;
   }
   if (training.sequence_length == 0) {
-    keys.report(keys.stated("training.sequence_length") ? "training.sequence_length" : "training",
-                "a transformer needs training.sequence_length",
-                "add \"sequence_length: <integer>\"");
+    keys.report({keys.stated("training.sequence_length") ? "training.sequence_length" : "training",
+                 "add \"sequence_length: <integer>\""},
+                "a transformer needs training.sequence_length");
     return false;
   }
   const auto fits = [&](const char* key, std::int64_t length) {
     if (t.positions == 0 || length <= t.positions) return;
-    keys.report(
-        std::string("training.") + key,
-        fmt::format("{} {} is longer than the model's {} positions", key, length, t.positions));
+    keys.report({std::string("training.") + key}, "{} {} is longer than the model's {} positions",
+                key, length, t.positions);
   };
   fits("sequence_length", training.sequence_length);
   fits("decoder_sequence_length", training.decoder_sequence_length);
@@ -269,18 +245,15 @@ void check_pipeline(const Scenario& s, const Transformer& t, const KeyReports& k
   if (stages == 1 || !keys.sound({"parallelism.pipeline.stages"})) return;
   if (t.encoder_layers == 0) {
     if (t.relative_positions == 0) return;
-    return keys.report("parallelism.pipeline.stages",
-                       fmt::format("{} pipeline stages of a model with relative_positions are not "
-                                   "modelled: every stage would need the bias",
-                                   stages),
-                       "use tensor and data parallelism");
+    return keys.report({"parallelism.pipeline.stages", "use tensor and data parallelism"},
+                       "{} pipeline stages of a model with relative_positions are not "
+                       "modelled: every stage would need the bias",
+                       stages);
   }
-  keys.report(
-      "parallelism.pipeline.stages",
-      fmt::format("{} pipeline stages of {} encoder and {} decoder layers are not modelled: "
-                  "every decoder stage would need the encoder's output",
-                  stages, t.encoder_layers, t.layers),
-      "use tensor and data parallelism");
+  keys.report({"parallelism.pipeline.stages", "use tensor and data parallelism"},
+              "{} pipeline stages of {} encoder and {} decoder layers are not modelled: "
+              "every decoder stage would need the encoder's output",
+              stages, t.encoder_layers, t.layers);
 }
 
 /// FlashAttention's kernels take no bias on the scores (Dao-AILab/flash-attention,
@@ -290,10 +263,9 @@ void check_bias(const Scenario& s, const Transformer& t, const KeyReports& keys)
   if (t.relative_positions == 0 || !kernel.starts_with("flash") ||
       !keys.sound({"training.attention"}))
     return;
-  keys.report("training.attention",
-              fmt::format("{} takes no bias on the scores, but the model has {} relative_positions",
-                          kernel, t.relative_positions),
-              "use unfused or cudnn");
+  keys.report({"training.attention", "use unfused or cudnn"},
+              "{} takes no bias on the scores, but the model has {} relative_positions", kernel,
+              t.relative_positions);
 }
 
 }  // namespace

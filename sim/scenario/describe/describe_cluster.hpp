@@ -109,7 +109,7 @@ void describe(Io& io, GemmProfile& g) {
   io.fallback(g.grouped_weight_gradient, 1.19, "1.19");
   io.constant("grouped_weight_gradient", g.grouped_weight_gradient, positive,
               "the same for their weight gradients");
-  // Those of the A100, for GPUs without measured ones.
+  // GPUs that nobody measured have the A100's constants.
   io.fallback(g.unaligned_even, 1.46, "1.46");
   io.constant("unaligned_even", g.unaligned_even, between(1, 100),
               "compute time of a GEMM of 16-bit elements whose rows are not multiples of 8, over "

@@ -18,7 +18,7 @@ bool is_pytorch(std::optional<Framework> framework) {
 
 DataParallel fully_sharded() {
   DataParallel data;
-  data.sharding = Sharding::zero3;
+  data.sharding = sharding_named("zero3");
   data.forward_prefetch = false;
   data.reshard_after_forward = Reshard::layers;
   return data;
@@ -233,13 +233,13 @@ bool default_batch_p2p_sync(std::optional<Framework> framework, bool overlap_p2p
   return framework == Framework::megatron && !overlap_p2p;
 }
 
-bool default_overlap(std::optional<Framework> framework, Sharding sharding) {
+bool default_overlap(std::optional<Framework> framework, const Sharding& sharding) {
   if (framework == Framework::megatron) return false;
-  return framework != Framework::deepspeed || sharding == Sharding::zero3;
+  return framework != Framework::deepspeed || sharding.shards_parameters;
 }
 
-bool default_no_sync(std::optional<Framework> framework, Sharding sharding) {
-  return !is_pytorch(framework) && (sharding == Sharding::ddp || sharding == Sharding::zero1);
+bool default_no_sync(std::optional<Framework> framework, const Sharding& sharding) {
+  return !is_pytorch(framework) && !sharding.shards_gradients && !sharding.shards_parameters;
 }
 
 double bucket_elements(Framework framework, int data_parallel) {

@@ -30,8 +30,8 @@ UsedGradients default_used_gradients(std::optional<Framework> framework);
 std::optional<std::int64_t> default_vocabulary_multiple(std::optional<Framework> framework);
 /// Megatron-LM's transfers that are not overlapped are batched.
 bool default_batch_p2p_sync(std::optional<Framework> framework, bool overlap_p2p);
-bool default_overlap(std::optional<Framework> framework, Sharding sharding);
-bool default_no_sync(std::optional<Framework> framework, Sharding sharding);
+bool default_overlap(std::optional<Framework> framework, const Sharding& sharding);
+bool default_no_sync(std::optional<Framework> framework, const Sharding& sharding);
 
 /// Elements of a bucket of Megatron-LM and DeepSpeed, which count parameters, not bytes.
 double bucket_elements(Framework framework, int data_parallel);
@@ -39,7 +39,7 @@ double bucket_elements(Framework framework, int data_parallel);
 /// Sizes the buckets that are left at 0 B, once gradient type and data-parallel degree are known.
 void size_buckets(Scenario& scenario);
 
-/// One default of one framework.
+/// A key that a framework has another default for.
 struct FrameworkPreset {
   Framework framework;
   std::string path;    ///< "parallelism.data.overlap"

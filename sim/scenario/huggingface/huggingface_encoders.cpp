@@ -92,7 +92,7 @@ void t5_of_huggingface(Translation& t) {
   t.set("gated_mlp", gated ? "true" : "false");
   t.set("dropout", t.drops("dropout_rate", "0.1") ? "true" : "false");
   if (!t.flag("is_encoder_decoder", true)) t.note("is_encoder_decoder: both stacks are simulated");
-  t.find({"n_positions"});  // of the tokenizer: positions are relative
+  t.find({"n_positions"});  // belongs to the tokenizer: positions are relative
 }
 
 }  // namespace stepsim

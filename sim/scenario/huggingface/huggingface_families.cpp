@@ -1,4 +1,5 @@
-// One function a family of decoders, after its configuration class, and the list of all families.
+// Translates each family of decoders by one function, named after its configuration class; lists
+// all families.
 #include "sim/scenario/huggingface/huggingface_families.hpp"
 
 #include <algorithm>
@@ -119,7 +120,7 @@ void qwen3(Translation& t) {
   dense_mlp(t, d);
   grouped_heads(t, "32");
   t.copy("head_dim", {"head_dim"}, "128");
-  t.set("qk_norm", "true");  // likewise
+  t.set("qk_norm", "true");  // in the code, not in the config
   biases(t);
   note_window(t, true);
 }
@@ -161,7 +162,7 @@ void qwen3_moe(Translation& t) {
   const Defaults d{"2048", "24", "32", "6144", "151936"};
   shared_with_llama(t, d);
   const std::int64_t dense = leading_layers(t, "mlp_only_layers");
-  t.find({"intermediate_size"});  // of no layer where none is dense
+  t.find({"intermediate_size"});  // no layer's width where no layer is dense
   if (dense > 0) dense_mlp(t, d);
   grouped_heads(t, "4");
   t.copy_if_there("head_dim", {"head_dim"});

@@ -112,6 +112,15 @@ std::string write_scalar(const Horizon& value) {
   return value.steps > 0 ? fmt::format("{} steps", value.steps) : write_scalar(value.time);
 }
 
+void read_scalar(const std::string& text, Sharding& value) {
+  const Sharding* sharding = Registry<Sharding>::find(text);
+  if (sharding == nullptr) {
+    throw Mistake{quoted(text) + " is not " + wanted(value),
+                  closest(text, Registry<Sharding>::names())};
+  }
+  value = *sharding;
+}
+
 namespace {
 
 Axis axis_of(const std::string& word) {

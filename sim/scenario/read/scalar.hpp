@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/registry.hpp"
 #include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/scenario/names.hpp"
@@ -118,6 +119,11 @@ template <Named E>
 std::string write_scalar(E value) {
   return name_of(value);
 }
+
+/// A name of `stepsim list shardings`.
+void read_scalar(const std::string& text, Sharding& value);
+inline std::string write_scalar(const Sharding& value) { return std::string(value.name); }
+inline std::string wanted(const Sharding&) { return one_of(Registry<Sharding>::names()); }
 
 /// Names of dimensions, joined: "tp-cp-ep-dp-pp".
 void read_scalar(const std::string& text, RankOrder& value);

@@ -16,7 +16,8 @@ namespace stepsim {
 
 namespace {
 
-/// Of two for the same rows only the first would be compared with. `key` is what an entry is of.
+/// Reports entries that are there twice, because a comparison would see the first alone. `key`
+/// tells which rows an entry is of.
 template <class Entry, class Key>
 void refuse_doubled(const std::vector<Entry>& entries, const std::string& list, const Key& key,
                     Reading& reading) {

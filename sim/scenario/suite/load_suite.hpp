@@ -11,7 +11,7 @@ namespace stepsim {
 
 struct SuiteRequest {
   std::string path;
-  std::string table;   ///< instead of the suite's own; empty: that
+  std::string table;   ///< a table in place of the suite's own; empty: the suite's own
   std::string filter;  ///< condition over columns, groups and `suite`; empty: all rows
 };
 

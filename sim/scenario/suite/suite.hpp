@@ -20,7 +20,7 @@ namespace stepsim {
 /// An expression over the columns of a table, as it is written.
 struct Phrase {
   std::string text;
-  Place place;  ///< of its first character
+  Place place;  ///< place of the first character
   /// What its values stand for; empty: for themselves.
   std::vector<std::pair<std::string, std::string>> values;
   std::optional<std::string> otherwise;  ///< what all others stand for; absent: a mistake
@@ -28,7 +28,7 @@ struct Phrase {
 
 struct NamedPhrase {
   std::string name;
-  Place place;  ///< of the name
+  Place place;  ///< place of the name
   Phrase phrase;
 };
 
@@ -62,7 +62,7 @@ struct Suite {
 /// A row of a suite's table, ready to be predicted.
 struct MeasuredRun {
   std::string label;
-  Place place;                                                ///< of the row
+  Place place;                                                ///< place of the row
   std::optional<Seconds> measured;                            ///< a step; absent: not readable
   std::vector<std::pair<std::string, std::string>> settings;  ///< scenario path and value
   std::vector<std::pair<std::string, std::string>> groups;    ///< name and value

@@ -13,11 +13,11 @@ namespace stepsim {
 /// The condition as a phrase of the command line.
 Phrase filter_phrase(const std::string& filter);
 
-/// What it may name, each once: the groups, `suite`, and the columns of the table.
+/// The names that a filter may use, each once: the groups, `suite`, and the columns of the table.
 std::vector<std::string> filter_names(const Suite& suite, const Table& table);
 
-/// What it reads and these names do not have, in alphabetical order; none where it does not parse,
-/// which runs_of() says.
+/// The names that a filter reads and `names` does not have, in alphabetical order; empty where the
+/// filter does not parse, which runs_of() reports.
 std::vector<std::string> names_lacking(const std::string& filter,
                                        const std::vector<std::string>& names);
 

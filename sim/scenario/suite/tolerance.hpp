@@ -25,7 +25,7 @@ struct RecordedErrors {
 /// (sim/validation/choices.hpp).
 struct RecordedChoices {
   std::string suite;
-  bool with_known = false;  ///< also rows that are known not to be met
+  bool with_known = false;  ///< true: rows that are known not to be met count, too
   int jobs = 0, ways = 0, fastest = 0;
   double loss = 0, blind_loss = 0, largest_loss = 0;
   std::vector<int> pairs, in_order;  ///< by how far apart they were measured
@@ -33,7 +33,7 @@ struct RecordedChoices {
 
 struct ErrorRecord {
   std::vector<RecordedErrors> groups;
-  std::vector<RecordedChoices> choices;  ///< of suites that have any
+  std::vector<RecordedChoices> choices;  ///< entries of the suites that have any
 };
 
 }  // namespace stepsim

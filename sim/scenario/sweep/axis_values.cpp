@@ -63,7 +63,7 @@ std::optional<KnownUnit> unit_of(const std::string& name) {
   return std::nullopt;
 }
 
-/// One end of a range, or its step.
+/// A number that ends a range, or its step.
 struct End {
   double value = 0;
   std::string unit;
@@ -171,7 +171,7 @@ void add_one(std::vector<std::string> texts, const Place& place, SweepAxis& axis
 
 bool is_range(const std::string& text) { return text.find("..") != std::string::npos; }
 
-/// One item of a list: a value, or a range where one key varies.
+/// Adds an item of a list: a value, or a range where one key varies.
 void add_item(const std::string& item, const Place& place, SweepAxis& axis, Problems& problems,
               UsualStep usual = UsualStep::counts) {
   if (axis.paths.size() > 1) return add_one(split(item, ':'), place, axis, problems);

@@ -102,7 +102,7 @@ void read_file(const std::shared_ptr<const Source>& source, const Tree& tree, Sw
   sweep.objective = file.objective;
 }
 
-/// One of the command line, in place of one of the file with the same keys.
+/// Adds an axis of the command line, in place of an axis of the file with equal keys.
 void add_axis(SweepAxis axis, Sweep& sweep) {
   const auto same = [&](const SweepAxis& other) { return other.paths == axis.paths; };
   const auto found = std::find_if(sweep.axes.begin(), sweep.axes.end(), same);
@@ -162,7 +162,8 @@ std::vector<Diagnostic> mistakes_of(const Sweep& sweep,
   }
 }
 
-/// Of those, what is about a value of the axis, said where that value stands.
+/// Reports those of the mistakes that are about a value of the axis, at the place where that value
+/// stands.
 void report_value(const SweepAxis& axis, const AxisValue& value,
                   const std::vector<Diagnostic>& mistakes, std::set<std::string>& said,
                   Problems& problems) {
@@ -240,7 +241,8 @@ Sweep load_sweep(const SweepRequest& request) {
 
 std::string identity_of(const Sweep& sweep) {
   std::string text = sweep.name + canonical(sweep.scenario);
-  const auto add = [&](char kind, const std::string& part) {  // its length, for parts hold anything
+  // the length comes first, because parts may hold any character
+  const auto add = [&](char kind, const std::string& part) {
     text += fmt::format("{}{}:{}", kind, part.size(), part);
   };
   for (const SweepAxis& axis : sweep.axes) {

@@ -11,10 +11,10 @@
 namespace stepsim {
 
 struct SweepRequest {
-  std::string path;                 ///< of a scenario, or of a file with `axes`
-  std::vector<Override> overrides;  ///< of the scenario
+  std::string path;                 ///< path of a scenario, or of a file with `axes`
+  std::vector<Override> overrides;  ///< overrides of the scenario
   std::vector<std::string> vary;    ///< "path=values"; replaces an axis of the same keys
-  std::vector<std::string> where;   ///< further conditions
+  std::vector<std::string> where;   ///< conditions besides those of the file
   std::int64_t random = 0;          ///< 0: as the file says
   std::uint64_t seed = 0;           ///< 0: as the file says
   std::string objective;            ///< empty: as the file says

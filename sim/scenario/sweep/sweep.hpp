@@ -14,7 +14,7 @@
 
 namespace stepsim {
 
-/// So many points of the grid, drawn without order.
+/// A number of points that are drawn from the grid without order.
 struct RandomPoints {
   std::int64_t points = 0;
   std::uint64_t seed = 1;

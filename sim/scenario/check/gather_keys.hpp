@@ -1,0 +1,37 @@
+// Which switches of gathers of parameters, and of reductions, go with what is sharded.
+#pragma once
+
+#include <array>
+
+#include "sim/scenario/data_parallel.hpp"
+
+namespace stepsim {
+
+/// A switch of `parallelism.data` that only some shardings have.
+struct GatherKey {
+  const char* name;
+  bool DataParallel::*value;
+  bool (*applies)(const DataParallel& data);
+};
+
+/// All such switches; one that depends on another comes after it.
+inline constexpr std::array kGatherKeys{
+    GatherKey{"overlap_param_gather", &DataParallel::overlap_param_gather,
+              [](const DataParallel& d) { return d.sharding.gathers_updates() && d.overlap; }},
+    GatherKey{"align_param_gather", &DataParallel::align_param_gather,
+              [](const DataParallel& d) { return d.overlap_param_gather; }},
+    GatherKey{"copy_out", &DataParallel::copy_out,
+              [](const DataParallel& d) { return d.sharding.shards_parameters; }},
+    GatherKey{"loop_copies", &DataParallel::loop_copies,
+              [](const DataParallel& d) { return d.sharding.shards_parameters && d.overlap; }},
+    GatherKey{
+        "all_reduce_gradients", &DataParallel::all_reduce_gradients,
+        [](const DataParallel& d) { return d.sharding.may_reduce_whole() && !d.shard_degree; }},
+};
+
+/// Takes back what is about gathers and reductions that there are not.
+constexpr void drop_idle_gathers(DataParallel& data) {
+  for (const GatherKey& key : kGatherKeys) data.*key.value &= key.applies(data);
+}
+
+}  // namespace stepsim

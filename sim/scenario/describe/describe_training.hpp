@@ -1,0 +1,208 @@
+// Keys of `training`.
+#pragma once
+
+#include "sim/scenario/describe/frameworks.hpp"
+#include "sim/scenario/read/rules.hpp"
+#include "sim/scenario/read/scalar.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+template <class Io>
+void describe(Io& io, Recomputation& r) {
+  io.field("kind", r.kind, any, "selective: modules of each layer; full: whole layers");
+  io.fallback(r.modules, r.modules, "[core_attention]");
+  io.field(
+      "modules", r.modules, any,
+      "selective: what is computed again; Megatron-LM's --recompute-modules, attention with the "
+      "product and the sum behind it, an MLP but for its last product (mlp_up), or torchtitan's "
+      "selective_ac_option op, which keeps attention and every second matrix product");
+  io.field("method", r.method, any,
+           "full: uniform: all layers, in groups; block: the first layers of each chunk");
+  io.field("layers", r.layers, between(1, 1e5),
+           "full: of a group, whose first input alone is kept; or of each chunk");
+  io.field("early_stop", r.early_stop, any,
+           "full: ends with the last tensor that backward needs, before the layer's last GEMM, as "
+           "PyTorch's checkpoint does from 2.1 on");
+}
+
+template <class Io>
+void describe(Io& io, Lora& l) {
+  io.field("rank", l.rank, required(between(1, 65536)),
+           "of an adapter's two matrices; NeMo's dim, PEFT's r");
+  io.fallback(l.target_modules, l.target_modules,
+              "[linear_qkv, linear_proj, linear_fc1, linear_fc2]");
+  io.field("target_modules", l.target_modules, any,
+           "linear layers that have an adapter, named as in NeMo: linear_qkv, by one adapter or, "
+           "with fused_qkv false, by one for each of the three; linear_q, linear_k and linear_v, "
+           "PEFT's q_proj, k_proj and v_proj, for fused_qkv false; linear_proj behind attention; "
+           "linear_fc1 and linear_fc2 of the MLP");
+  io.field("dropout", l.dropout, any, "of an adapter's input");
+  io.field("all_to_all", l.all_to_all, any,
+           "with sequence parallelism outputs of adapters beside linear_proj and linear_fc2 come "
+           "to their tokens' ranks by an all-to-all, NeMo's a2a_experimental; false: all ranks "
+           "gather them and keep their part");
+}
+
+/// Lengths and batches.
+template <class Io>
+void describe_batches(Io& io, Training& t) {
+  io.field("sequence_length", t.sequence_length, between(0, 1e8),
+           "tokens per sequence; required for transformers of text");
+  io.field("decoder_sequence_length", t.decoder_sequence_length, between(0, 1e8),
+           "tokens per target sequence of an encoder-decoder model; 0: as sequence_length");
+  io.field("global_batch", t.global_batch, required(large_count),
+           "sequences or samples per step, all ranks together");
+  io.field("micro_batch", t.micro_batch, between(1, 1e6),
+           "sequences or samples per pass of one rank");
+}
+
+/// Types of numbers, and how gradients are added up.
+template <class Io>
+void describe_numbers(Io& io, Training& t) {
+  io.field(
+      "precision", t.precision, any,
+      "type of the GEMMs, which the GPU's profile must have; fp8: of linear layers, the rest is "
+      "bf16");
+  io.field(
+      "fp8_scaling", t.fp8_scaling, any,
+      "where fp8 tensors have their scales from: earlier steps, themselves, or each block of 32 "
+      "elements");
+  io.field("reduce_amax", t.reduce_amax, any,
+           "delayed scaling: tensor-, context- and data-parallel ranks agree on scales after each "
+           "pass, as Transformer Engine's do, or only tensor-parallel ones, or none; absent: all");
+  io.field(
+      "fp8_parameters", t.fp8_parameters, any,
+      "those of linear layers are updated and gathered in fp8 by zero1 and zero2, as Megatron-"
+      "LM's --fp8-param-gather; by zero3 each rank casts its share and fp8 is gathered, as XLA's "
+      "collective quantizer makes of it; memory is counted as without. With lora: frozen ones are "
+      "kept in fp8 alone, also by ddp, and transposed in each backward pass where products need "
+      "that");
+  io.fallback(t.gradients, default_gradients(io.framework(), storage_of(t.precision)),
+              "as precision, bf16 with fp8; or the framework's");
+  io.field("gradients", t.gradients, any, "type that gradients are kept and reduced in");
+  io.fallback(t.fused_accumulation, default_fused_accumulation(io.framework()),
+              "true, or the framework's");
+  io.field("fused_accumulation", t.fused_accumulation, any,
+           "weight-gradient GEMMs add to the gradients of earlier micro-batches, as Megatron-LM's "
+           "gradient_accumulation_fusion; false: a kernel of its own does");
+  io.fallback(t.per_micro_batch, t.per_micro_batch, "none");
+  io.field(
+      "per_micro_batch", t.per_micro_batch, any,
+      "what is done to the gradients of each micro-batch before they are added, and not once a "
+      "step: scaled back, searched for infinities, clipped by their norm");
+  io.field("fp32_batch_norms", t.fp32_batch_norms, any,
+           "parameters of batch norms stay fp32 where gradients are narrower, so that theirs are "
+           "reduced by a collective of their own, as Horovod joins those of one type; not with "
+           "overlap. Their other traffic is counted as that of the rest");
+}
+
+/// The update, and what becomes of gradients behind it.
+template <class Io>
+void describe_optimizer(Io& io, Training& t) {
+  io.field("master_weights", t.master_weights, any,
+           "the optimizer keeps fp32 copies of 16-bit parameters");
+  io.field("optimizer", t.optimizer, any, "a name of `stepsim list optimizers`");
+  io.field("optimizer_kernels", t.optimizer_kernels, any,
+           "fused: as few as possible for all parameters; foreach: one an operation; per_tensor: "
+           "one an operation and tensor; composed: one an elementary operation and tensor, as in "
+           "TensorFlow without XLA");
+  io.field(
+      "casts_in_update", t.casts_in_update, any,
+      "optimizer_kernels fused: the update reads 16-bit gradients, scales them back and writes "
+      "16-bit weights in its kernel, as MXNet's multi-precision updates and Apex's FusedSGD; "
+      "false: kernels of their own do");
+  io.field(
+      "weight_decay", t.weight_decay, any,
+      "weights decay, which is a kernel of its own where those of the optimizer are not fused");
+  io.fallback(t.used_gradients, default_used_gradients(io.framework()),
+              "clear_buffer, or the framework's");
+  io.field("used_gradients", t.used_gradients, any,
+           "what becomes of them after the update: clear_buffer: one kernel clears all; "
+           "clear_tensors: one a tensor does, as PyTorch's zero_grad() before 2.0; free: they are "
+           "freed, as since; keep: nothing. Where they are not cleared as one or freed, even the "
+           "first micro-batch of a step adds to them");
+  io.field("gradient_clipping", t.gradient_clipping, any,
+           "by global norm: one small all-reduce over all model ranks");
+}
+
+/// How operations become kernels.
+template <class Io>
+void describe_kernels(Io& io, Training& t) {
+  io.section("recompute", "kind", t.recompute,
+             "activations computed again in the backward pass; a word is its kind");
+  io.field("fusion", t.fusion, any,
+           "element-wise kernels: none, one an operation; fused, as Megatron-LM's; compiled, as "
+           "torch.compile's; xla, as XLA's on GPUs");
+  io.field("bias_dropout_fusion", t.bias_dropout_fusion, any,
+           "fusion fused: bias, dropout and residual sum are one kernel; false: one each, as by "
+           "Megatron-LM's --no-bias-dropout-fusion, and where PyTorch's legacy fuser meets PyTorch "
+           "1.11 or later");
+  io.fallback(t.composed, t.composed, "none");
+  io.field("composed", t.composed, any,
+           "operations that are written in elementary ones, each of which is a kernel, as in "
+           "TensorFlow without XLA; fusion none only");
+  io.fallback(t.scalar_loads, t.scalar_loads, "none");
+  io.field("scalar_loads", t.scalar_loads, any,
+           "kernels that load 16-bit tensors one element at a time, as libraries' did until about "
+           "2020, and take up to twice as long; not those that are compiled");
+  io.fallback(t.fp32_parts, t.fp32_parts, "none");
+  io.field("fp32_parts", t.fp32_parts, any,
+           "what works in fp32 where precision is of 16 bits, between casts from them and back, as "
+           "automatic mixed precision has it");
+  io.field("attention", t.attention, any,
+           "unfused, as Megatron-LM's; eager, with copies of queries, keys, values and the result, "
+           "as Hugging Face's; or a kernel that the GPU has: `stepsim list attention`");
+  io.field(
+      "fused_qkv", t.fused_qkv, any,
+      "queries, keys and values by one linear layer, as in Megatron-LM; false: by one each, as "
+      "in Hugging Face's models, whose three input gradients are summed");
+  io.field(
+      "cublas", t.cublas, between(9, 99),
+      "major version; before 11 products of 16-bit rows of even widths that are not multiples of "
+      "8 elements run without tensor cores, as in fp32");
+  io.field("transformer_impl", t.transformer_impl, any,
+           "whose linear layers, as in Megatron-LM; those of Transformer Engine keep an empty "
+           "gradient for each shape of weight");
+}
+
+/// Tables, logits and the loss, and a loop over layers.
+template <class Io>
+void describe_ends(Io& io, Training& t) {
+  io.fallback(t.vocabulary_multiple, default_vocabulary_multiple(io.framework()),
+              "the framework's, or 128 with tensor parallelism, else 1");
+  io.field("vocabulary_multiple", t.vocabulary_multiple, between(1, 65536),
+           "tables and logits have a multiple of so many rows on each tensor rank, as by "
+           "Megatron-LM's make-vocab-size-divisible-by");
+  io.field("embedding_lookup", t.embedding_lookup, any,
+           "of tokens and positions: by index, or as products of one-hot vectors with the tables, "
+           "as Pax has by default");
+  io.field(
+      "cross_entropy", t.cross_entropy, any,
+      "whose kernels compute the loss: Megatron-LM's unfused ones, PyTorch's, the fused ones "
+      "of Apex and flash-attn, or those of Transformer Engine; PyTorch's and the fused ones need "
+      "whole tokens: where ranks split the vocabulary, parallelism.dtensor gathers the logits");
+  io.field("loss_metrics", t.loss_metrics, between(0, 16),
+           "losses computed again after each forward pass, to be reported (Composer: 2)");
+  io.field("eager_loss", t.eager_loss, any,
+           "fusion compiled: the loss is not, as where torch.compile has each layer alone, and as "
+           "where tensor ranks split the vocabulary in any case");
+  io.field("scan_layers", t.scan_layers, any,
+           "a loop runs equal layers, as JAX's lax.scan: outputs of products and of a fused "
+           "attention that backward needs are copied into an array over all layers, and out of it");
+  io.section("lora", t.lora, Lora{},
+             "adapters alone are trained: weights are frozen, have no gradients and no optimizer "
+             "state; the embedding and the first adapted layer's input need no gradient; a "
+             "checkpoint has the adapters. Absent: all weights are trained");
+}
+
+template <class Io>
+void describe(Io& io, Training& t) {
+  describe_batches(io, t);
+  describe_numbers(io, t);
+  describe_optimizer(io, t);
+  describe_kernels(io, t);
+  describe_ends(io, t);
+}
+
+}  // namespace stepsim

@@ -1,0 +1,129 @@
+// How a model is trained: batches, types of numbers, the optimizer, and whose kernels run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/quantity.hpp"
+#include "sim/scenario/fp8.hpp"
+#include "sim/scenario/gpu.hpp"
+#include "sim/scenario/lora.hpp"
+#include "sim/scenario/recompute.hpp"
+
+namespace stepsim {
+
+/// Which element-wise operations share a kernel; sim/ops/layer/ says what each moves.
+enum class Fusion {
+  none,      ///< one kernel an operation, as eager PyTorch and Megatron-LM without its fusions
+  fused,     ///< hand-written kernels, as in Megatron-LM, Apex and TransformerEngine
+  compiled,  ///< torch.compile: norms with what stands before them, too
+  xla        ///< XLA: chains that end at each reduction, behind which their inputs are read again
+};
+
+/// Kernels that move bytes and not weights, by what they compute.
+enum class MovingKernels { elementwise, dropout, norm, softmax };
+
+/// How an optimizer's formula becomes kernels: as few as possible for all parameters at once; one
+/// an operation; one an operation and parameter tensor; or one a tensor and elementary operation,
+/// as graphs of TensorFlow have it, whose results are assigned at last.
+enum class OptimizerKernels { fused, foreach_op, per_tensor, composed };
+
+/// What becomes of gradients after the update: a kernel clears the buffer that holds them all
+/// (Megatron-LM); one a tensor clears it (PyTorch's zero_grad(set_to_none=False), its default
+/// before 2.0); they are freed (set_to_none=True); nothing, so that later steps add to them.
+enum class UsedGradients { clear_buffer, clear_tensors, free, keep };
+
+/// Whose kernels compute the loss; bytes and sources: sim/ops/layer/output_head.cpp.
+enum class CrossEntropy { megatron, torch, xentropy, transformer_engine };
+
+/// Whose linear layers run. Transformer Engine's keep an empty gradient for each shape of weight
+/// (NVIDIA/TransformerEngine transformer_engine/pytorch/module/base.py, get_dummy_wgrad), others
+/// make a new one each time (NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py).
+enum class TransformerImpl { local, transformer_engine };
+
+/// Two kinds of attention are batched GEMMs and a softmax: Megatron-LM's, whose tensors need no
+/// copies, and Hugging Face's eager attention, which moves the heads to the front and back.
+inline constexpr const char* kUnfusedAttention = "unfused";
+inline constexpr const char* kEagerAttention = "eager";
+inline bool is_fused_attention(const std::string& kernel) {
+  return kernel != kUnfusedAttention && kernel != kEagerAttention;
+}
+
+/// Parts of a layer that mixed precision may leave in fp32.
+enum class LayerPart { activation, residual, norm, softmax };
+
+/// Operations that may have no kernel of their own, but one for each elementary operation that they
+/// are written in.
+enum class ComposedOperation { activation, dropout, norm, softmax };
+
+/// A pass over the gradients: it takes them out of the loss's scale, looks for infinities, or adds
+/// up their norm.
+enum class GradientPass { unscale, check, clip };
+
+/// How rows of the tables of tokens and positions are found: by their indices, or as products of
+/// one-hot vectors with the tables (google/praxis praxis/layers/embedding_softmax.py,
+/// lookup_style).
+enum class EmbeddingLookup { index, matmul };
+
+/// The first major version of cuBLAS whose kernels for tensor cores take rows of any length.
+inline constexpr int kCublasOfAnyAlignment = 11;
+
+/// How the model is trained.
+struct Training {
+  std::int64_t sequence_length = 0;          ///< tokens per sequence; 0 for models without one
+  std::int64_t decoder_sequence_length = 0;  ///< of encoder-decoder models; 0: sequence_length
+  std::int64_t global_batch = 0;             ///< sequences or samples per step, all ranks together
+  std::int64_t micro_batch = 1;              ///< sequences or samples per pass of one rank
+  Precision precision = Precision::bf16;
+  Fp8Scaling fp8_scaling = Fp8Scaling::delayed;  ///< precision fp8
+  std::optional<AmaxReduction> reduce_amax;      ///< absent: all, where there is anything to reduce
+  bool fp8_parameters = false;  ///< those of linear layers, which sharded optimizers gather
+  /// type that gradients are kept and reduced in; default: as precision
+  Precision gradients = Precision::bf16;
+  bool fused_accumulation = true;  ///< weight-gradient GEMMs add to the gradients themselves
+  std::vector<GradientPass> per_micro_batch;  ///< passes over gradients before they are added
+  bool fp32_batch_norms = false;   ///< their gradients are reduced apart from narrower ones
+  bool master_weights = true;      ///< fp32 copies of parameters that are narrower
+  std::string optimizer = "adam";  ///< a name of `stepsim list optimizers`
+  OptimizerKernels optimizer_kernels = OptimizerKernels::fused;
+  bool casts_in_update = false;  ///< its kernels read narrow gradients and write narrow weights
+  bool weight_decay = true;      ///< a kernel of its own where kernels are not fused
+  UsedGradients used_gradients = UsedGradients::clear_buffer;
+  bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
+  Recomputation recompute;
+  Fusion fusion = Fusion::fused;
+  bool bias_dropout_fusion = true;  ///< fusion fused: of bias, dropout and residual too
+  /// Rows of the vocabulary are padded to a multiple of so many on each tensor rank; absent: of 128
+  /// where they are split over ranks.
+  std::optional<std::int64_t> vocabulary_multiple;
+  std::vector<ComposedOperation> composed;  ///< one kernel for each elementary operation
+  std::vector<MovingKernels> scalar_loads;  ///< load 16-bit tensors one element at a time
+  std::vector<LayerPart> fp32_parts;        ///< work in fp32, between casts from 16 bits and back
+  /// unfused, eager, or an attention kernel of the GPU's profile
+  std::string attention = kUnfusedAttention;
+  bool fused_qkv = true;  ///< queries, keys and values by one linear layer
+  TransformerImpl transformer_impl = TransformerImpl::local;
+  EmbeddingLookup embedding_lookup = EmbeddingLookup::index;
+  int cublas = kCublasOfAnyAlignment;  ///< major version
+  CrossEntropy cross_entropy = CrossEntropy::megatron;
+  int loss_metrics = 0;      ///< losses computed again after each forward pass, to be reported
+  bool scan_layers = false;  ///< one loop runs equal layers, as JAX's lax.scan
+  bool eager_loss = false;   ///< fusion compiled: of the layers alone
+  std::optional<Lora> lora;  ///< absent: all weights are trained
+  /// Bytes of a parameter or an activation.
+  double element() const { return bytes_per_element(storage_of(precision)); }
+  /// Which ranks agree on scales; none where no scale comes from earlier steps.
+  AmaxReduction amax_reduction() const {
+    const bool delayed = precision == Precision::fp8 && fp8_scaling == Fp8Scaling::delayed;
+    return delayed ? reduce_amax.value_or(AmaxReduction::all) : AmaxReduction::none;
+  }
+  /// Whether even the first micro-batch finds gradients of an operation's tensor to add to.
+  bool finds_gradients() const {
+    return used_gradients == UsedGradients::clear_tensors || used_gradients == UsedGradients::keep;
+  }
+  bool operator==(const Training&) const = default;
+};
+
+}  // namespace stepsim

@@ -1,0 +1,15 @@
+// What would be possible where restricted axes leave no strategy.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/search/space.hpp"
+
+namespace stepsim {
+
+/// Says of each axis that has none of the values which `whole` has, the axes without restrictions,
+/// what would be possible: "tensor can be 1, 2, 4, 8". Empty: they all have some.
+std::string possible_values(const Axes& whole, const Axes& restricted);
+
+}  // namespace stepsim
