@@ -22,11 +22,11 @@ std::int64_t last_cache_bytes() {
   return largest > 0 ? largest : kUsualCache;
 }
 
-calib::DeviceFacts read_device(int ranks) {
+DeviceFacts read_device(int ranks) {
   std::ifstream file("/proc/cpuinfo");
   std::ostringstream text;
   text << file.rdbuf();
-  calib::DeviceFacts device;
+  DeviceFacts device;
   const std::string model = cpu_model(text.str());
   device.name = model.empty() ? "CPU" : model;
   device.sms = 1;

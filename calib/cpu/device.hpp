@@ -8,7 +8,7 @@
 namespace stepsim::cpu {
 
 /// One core as a device, where `ranks` cores are at work. What cannot be read is 0, or "CPU".
-calib::DeviceFacts read_device(int ranks);
+DeviceFacts read_device(int ranks);
 
 /// The bytes of the largest cache, which all cores of a socket share on most machines.
 std::int64_t last_cache_bytes();

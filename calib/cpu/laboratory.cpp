@@ -9,12 +9,10 @@ namespace {
 struct Dispatch {
   const Bench& bench;
   template <class Point>
-  calib::Measured operator()(const Point& point) const {
-    if constexpr (std::is_same_v<Point, calib::AttentionPoint> ||
-                  std::is_same_v<Point, calib::ConvolutionPoint> ||
-                  std::is_same_v<Point, calib::LaunchPoint> ||
-                  std::is_same_v<Point, calib::QueuePoint> ||
-                  std::is_same_v<Point, calib::CopyPoint>) {
+  Measured operator()(const Point& point) const {
+    if constexpr (std::is_same_v<Point, AttentionPoint> ||
+                  std::is_same_v<Point, ConvolutionPoint> || std::is_same_v<Point, LaunchPoint> ||
+                  std::is_same_v<Point, QueuePoint> || std::is_same_v<Point, CopyPoint>) {
       throw calib::NotOffered("a CPU has no such thing");
     } else {
       return measure(point, bench);
@@ -24,7 +22,7 @@ struct Dispatch {
 
 }  // namespace
 
-calib::Measured measure(const calib::Point& point, const Bench& bench) {
+Measured measure(const Point& point, const Bench& bench) {
   return std::visit(Dispatch{bench}, point);
 }
 

@@ -6,7 +6,7 @@
 #include "calib/cpu/arena.hpp"
 #include "calib/cpu/ranks.hpp"
 #include "sim/calibrate/measurement/device_facts.hpp"
-#include "sim/calibrate/measurement/record.hpp"
+#include "sim/calibrate/measurement/point_record.hpp"
 
 namespace stepsim::cpu {
 
@@ -17,15 +17,15 @@ struct Bench {
   std::string folder;  ///< folder for files that are written and then read
 };
 
-calib::Measured measure(const calib::GemmPoint& point, const Bench& bench);
-calib::Measured measure(const calib::MemoryPoint& point, const Bench& bench);
-calib::Measured measure(const calib::CollectivePoint& point, const Bench& bench);
-calib::Measured measure(const calib::OverlapPoint& point, const Bench& bench);
-calib::Measured measure(const calib::FileReadPoint& point, const Bench& bench);
-calib::Measured measure(const calib::DecodePoint& point, const Bench& bench);
+Measured measure(const GemmPoint& point, const Bench& bench);
+Measured measure(const MemoryOpPoint& point, const Bench& bench);
+Measured measure(const CollectivePoint& point, const Bench& bench);
+Measured measure(const OverlapPoint& point, const Bench& bench);
+Measured measure(const FileReadPoint& point, const Bench& bench);
+Measured measure(const DecodePoint& point, const Bench& bench);
 
 /// Measures a point. Throws NotOffered on all ranks, or on none. REQUIRES: called for the same
 /// points on all ranks.
-calib::Measured measure(const calib::Point& point, const Bench& bench);
+Measured measure(const Point& point, const Bench& bench);
 
 }  // namespace stepsim::cpu

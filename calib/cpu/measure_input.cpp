@@ -82,22 +82,20 @@ class Files {
 
 }  // namespace
 
-calib::Measured measure(const calib::FileReadPoint& point, const Bench& bench) {
-  if (point.cache != calib::PageCache::warm)
-    throw NotOffered("only files that are in the page cache");
+Measured measure(const FileReadPoint& point, const Bench& bench) {
+  if (point.cache != PageCache::warm) throw NotOffered("only files that are in the page cache");
   Files files(bench.folder, point.bytes);
-  calib::Measured measured;
+  Measured measured;
   measured.timing = time_alone(bench.ranks, [&](int turn) { files.read(turn); });
   return measured;
 }
 
-calib::Measured measure([[maybe_unused]] const calib::DecodePoint& point,
-                        [[maybe_unused]] const Bench& bench) {
+Measured measure([[maybe_unused]] const DecodePoint& point, [[maybe_unused]] const Bench& bench) {
 #ifdef STEPSIM_PICTURES
   const JpegFiles files(kFiles, static_cast<int>(point.width), static_cast<int>(point.height));
   std::vector<std::vector<unsigned char>> bytes;
   for (std::size_t i = 0; i < kFiles; ++i) bytes.push_back(files.read(i));
-  calib::Measured measured;
+  Measured measured;
   measured.timing = time_alone(bench.ranks, [&](int turn) {
     (void)JpegFiles::decode(bytes[static_cast<std::size_t>(turn % kFiles)]);
   });

@@ -8,15 +8,13 @@
 namespace stepsim::cpu {
 namespace {
 
-using calib::MemoryOp;
-
-Pass pass_of(calib::Transpose transpose) {
+Pass pass_of(Transpose transpose) {
   switch (transpose) {
-    case calib::Transpose::TN:
+    case Transpose::TN:
       return Pass::forward;
-    case calib::Transpose::NN:
+    case Transpose::NN:
       return Pass::input_gradient;
-    case calib::Transpose::NT:
+    case Transpose::NT:
       return Pass::weight_gradient;
   }
   return Pass::forward;
@@ -58,12 +56,12 @@ void run(MemoryOp op, float* set, std::size_t count, int turn) {
 
 }  // namespace
 
-calib::Measured measure(const calib::GemmPoint& point, const Bench& bench) {
-  if (point.dtype != calib::Dtype::fp32 || point.batch != 1 || point.sustained)
+Measured measure(const GemmPoint& point, const Bench& bench) {
+  if (point.dtype != Precision::fp32 || point.batch != 1 || point.sustained)
     throw calib::NotOffered("only single products of fp32");
   const std::int64_t a = point.m * point.k, b = point.k * point.n, c = point.m * point.n;
   bench.arena.deal(a + b + c);
-  calib::Measured measured;
+  Measured measured;
   measured.timing = time_alone(bench.ranks, [&](int turn) {
     float* const set = bench.arena.set(turn).data();
     multiply(pass_of(point.transpose), {point.m, point.n, point.k}, set, set + a, set + a + b,
@@ -72,12 +70,12 @@ calib::Measured measure(const calib::GemmPoint& point, const Bench& bench) {
   return measured;
 }
 
-calib::Measured measure(const calib::MemoryPoint& point, const Bench& bench) {
+Measured measure(const MemoryOpPoint& point, const Bench& bench) {
   const std::int64_t elements = point.rows * point.columns;
   const int tensors = tensors_of(point.op);
-  if (point.dtype != calib::Dtype::fp32) throw calib::NotOffered("only fp32");
+  if (point.dtype != Precision::fp32) throw calib::NotOffered("only fp32");
   bench.arena.deal(tensors * elements);
-  calib::Measured measured;
+  Measured measured;
   measured.timing = time_alone(bench.ranks, [&](int turn) {
     run(point.op, bench.arena.set(turn).data(), static_cast<std::size_t>(elements), turn);
   });

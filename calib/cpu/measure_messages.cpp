@@ -29,19 +29,19 @@ void all_reduce(const Ranks& ranks, float* values, std::size_t count) {
 
 }  // namespace
 
-calib::Measured measure(const calib::CollectivePoint& point, const Bench& bench) {
+Measured measure(const CollectivePoint& point, const Bench& bench) {
   check_ranks(point.gpus, bench.ranks);
-  if (point.op != calib::Collective::all_reduce) throw calib::NotOffered("only all_reduce");
+  if (point.op != CollectiveOp::all_reduce) throw calib::NotOffered("only all_reduce");
   const std::int64_t floats = floats_of(point.bytes);
   const auto count = static_cast<std::size_t>(floats);
-  calib::Measured measured;
+  Measured measured;
   bench.arena.deal(floats);
   measured.timing = time_together(
       bench.ranks, [&](int turn) { all_reduce(bench.ranks, bench.arena.set(turn).data(), count); });
   return measured;
 }
 
-calib::Measured measure(const calib::OverlapPoint& point, const Bench& bench) {
+Measured measure(const OverlapPoint& point, const Bench& bench) {
   check_ranks(point.gpus, bench.ranks);
   const std::int64_t a = point.m * point.k, b = point.k * point.n, c = point.m * point.n;
   const std::int64_t floats = floats_of(point.bytes);
@@ -54,12 +54,12 @@ calib::Measured measure(const calib::OverlapPoint& point, const Bench& bench) {
   const auto sum = [&](int turn) {
     all_reduce(bench.ranks, bench.arena.set(turn).data() + a + b + c, count);
   };
-  const calib::Timing products = time_alone(bench.ranks, product);
-  const calib::Timing sums = time_together(bench.ranks, sum);
+  const Timing products = time_alone(bench.ranks, product);
+  const Timing sums = time_together(bench.ranks, sum);
   // A row has as many products as take the time of the sum.
   const int row = std::max(
       1, static_cast<int>(std::lround(bench.ranks.of_first(sums.seconds / products.seconds))));
-  const calib::Timing both = time_together(bench.ranks, [&](int turn) {
+  const Timing both = time_together(bench.ranks, [&](int turn) {
     AllReduces reductions(bench.ranks);
     reductions.start(bench.arena.set(turn).data() + a + b + c, count);
     for (int i = 0; i < row; ++i) {
@@ -68,9 +68,9 @@ calib::Measured measure(const calib::OverlapPoint& point, const Bench& bench) {
     }
     reductions.finish();
   });
-  const bool of_products = point.timed == calib::Activity::gemm;
+  const bool of_products = point.timed == Activity::gemm;
   const double share = of_products ? row : 1;
-  calib::Measured measured;
+  Measured measured;
   measured.timing = {both.seconds / share, both.p10 / share, both.p90 / share, both.repeats};
   measured.alone_seconds = of_products ? products.seconds : sums.seconds;
   measured.products = row;

@@ -15,9 +15,9 @@ using Points = std::vector<Point>;
 
 /// Adds the forward pass and the two gradients of a linear layer; weight gradients are added up.
 void add_passes(Points& points, std::int64_t tokens, std::int64_t out, std::int64_t in) {
-  points.push_back(GemmPoint{Dtype::fp32, Transpose::TN, tokens, out, in});
-  points.push_back(GemmPoint{Dtype::fp32, Transpose::NN, tokens, in, out});
-  points.push_back(GemmPoint{Dtype::fp32, Transpose::NT, out, in, tokens, 1, true});
+  points.push_back(GemmPoint{Precision::fp32, Transpose::TN, tokens, out, in});
+  points.push_back(GemmPoint{Precision::fp32, Transpose::NN, tokens, in, out});
+  points.push_back(GemmPoint{Precision::fp32, Transpose::NT, out, in, tokens, 1, true});
 }
 
 Points gemms() {
@@ -41,24 +41,24 @@ Points memory_kernels() {
   for (const MemoryOp op :
        {MemoryOp::copy, MemoryOp::add, MemoryOp::relu, MemoryOp::squared_error, MemoryOp::adam})
     for (std::int64_t rows = 16; rows <= 4096; rows *= 4)
-      points.push_back(
-          MemoryPoint{op, Dtype::fp32, rows, 1024, memory_bytes(op, Dtype::fp32, rows, 1024)});
+      points.push_back(MemoryOpPoint{op, Precision::fp32, rows, 1024,
+                                     memory_bytes(op, Precision::fp32, rows, 1024)});
   return points;
 }
 
 Points collectives(int ranks) {
   Points points;
   for (std::int64_t bytes = 1024; bytes <= std::int64_t{64} << 20; bytes *= 4)
-    points.push_back(CollectivePoint{Collective::all_reduce, Dtype::fp32, ranks, bytes});
+    points.push_back(CollectivePoint{CollectiveOp::all_reduce, Precision::fp32, ranks, bytes});
   return points;
 }
 
 Points overlaps(int ranks, std::int64_t bytes) {
   const std::int64_t tensor = std::min(std::int64_t{16} << 20, bytes / 4);
-  return {OverlapPoint{Activity::gemm, Activity::all_reduce, Dtype::fp32, 64, 1024, 1024, tensor,
-                       ranks},
-          OverlapPoint{Activity::all_reduce, Activity::gemm, Dtype::fp32, 64, 1024, 1024, tensor,
-                       ranks}};
+  return {OverlapPoint{Activity::gemm, Activity::all_reduce, Precision::fp32, 64, 1024, 1024,
+                       tensor, ranks},
+          OverlapPoint{Activity::all_reduce, Activity::gemm, Precision::fp32, 64, 1024, 1024,
+                       tensor, ranks}};
 }
 
 Points file_reads() {

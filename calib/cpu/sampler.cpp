@@ -10,8 +10,6 @@
 namespace stepsim::cpu {
 namespace {
 
-using calib::Timing;
-
 /// The length of a sample and of all samples, in seconds, and their number. A sample has at least
 /// half a millisecond, a thousand times what reading the clocks takes; 7 to 60 samples fill 0.06 s.
 /// Judgement: a quartile of seven is still one of them, and all points together take less than a
@@ -70,7 +68,7 @@ Timing time_alone(const Ranks& ranks, const Once& once) {
   std::vector<double> samples;
   ranks.barrier();
   for (int i = 0; i < counts.samples; ++i) samples.push_back(series.sample(counts.calls).seconds);
-  Timing timing = calib::summarise(samples);
+  Timing timing = summarise(samples);
   for (double* value : {&timing.seconds, &timing.p10, &timing.p90}) *value = ranks.mean(*value);
   return timing;
 }
@@ -90,12 +88,12 @@ Timing time_together(const Ranks& ranks, const Once& once) {
     if (!was_disturbed) undisturbed.push_back(all.back());
   }
   const bool enough = static_cast<double>(undisturbed.size()) >= kFewest / 2;
-  if (enough) return calib::summarise(undisturbed);
+  if (enough) return summarise(undisturbed);
   // The samples that were disturbed least are kept: what others took can only have made a sample
   // longer.
-  const double limit = calib::quantile(all, 0.25);
+  const double limit = quantile(all, 0.25);
   std::erase_if(all, [&](double seconds) { return seconds > limit; });
-  return calib::summarise(all);
+  return summarise(all);
 }
 
 }  // namespace stepsim::cpu

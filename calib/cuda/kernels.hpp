@@ -6,14 +6,14 @@
 
 #include <cuda_runtime_api.h>
 
-#include "sim/calibrate/measurement/word.hpp"
+#include "sim/calibrate/measurement/point_words.hpp"
 
 namespace stepsim::calib::cuda {
 
 /// Fills memory with numbers of about a normal distribution with mean 0 and deviation 1, which
 /// differ by `seed`. Zeros or constants would not do: fewer bits flip, the chip draws less power
 /// and clocks higher than it does with the data of a training.
-void fill_random(void* memory, Dtype dtype, std::int64_t elements, std::uint64_t seed,
+void fill_random(void* memory, Precision dtype, std::int64_t elements, std::uint64_t seed,
                  cudaStream_t stream);
 
 /// The buffers of a kernel that moves bytes; buffers that an operation does not need may be null.
@@ -30,7 +30,7 @@ struct MemoryBuffers {
 
 /// Launches a kernel that moves bytes. `dtype` is bf16 or fp32 (adam: fp32), `columns` a multiple
 /// of 8, and a row of norm and softmax at most 32 KiB. Throws NotOffered for other sizes and types.
-void launch_memory(MemoryOp op, Dtype dtype, const MemoryBuffers& buffers, std::int64_t rows,
+void launch_memory(MemoryOp op, Precision dtype, const MemoryBuffers& buffers, std::int64_t rows,
                    std::int64_t columns, cudaStream_t stream);
 
 /// Launches one thread that does nothing.

@@ -12,7 +12,7 @@ struct Dispatch {
   const DeviceFacts& device;
   Team& team;
   Measured operator()(const GemmPoint& point) const { return measure_gemm(point, device); }
-  Measured operator()(const MemoryPoint& point) const { return measure_memory(point, device); }
+  Measured operator()(const MemoryOpPoint& point) const { return measure_memory(point, device); }
   Measured operator()(const AttentionPoint&) const {
     throw NotOffered("the harness cannot measure attention yet");
   }

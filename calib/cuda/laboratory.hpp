@@ -5,7 +5,7 @@
 #include "calib/cuda/team.hpp"
 #include "calib/harness/capability.hpp"
 #include "sim/calibrate/measurement/device_facts.hpp"
-#include "sim/calibrate/measurement/record.hpp"
+#include "sim/calibrate/measurement/point_record.hpp"
 
 namespace stepsim::calib::cuda {
 

@@ -22,7 +22,7 @@ Sizes sizes_of(const GemmPoint& p) {
 }
 
 std::int64_t result_element(const GemmPoint& p) {
-  return p.accumulate ? 4 : p.dtype == Dtype::fp8 ? 2 : element_bytes(p.dtype);
+  return p.accumulate ? 4 : p.dtype == Precision::fp8 ? 2 : element_bytes(p.dtype);
 }
 
 }  // namespace
@@ -41,9 +41,9 @@ struct Matmul::Operation {
 
   void fill(const GemmPoint& p, int turns) const {
     const Sizes sizes = sizes_of(p);
-    const Dtype of_result = p.accumulate            ? Dtype::fp32
-                            : p.dtype == Dtype::fp8 ? Dtype::bf16
-                                                    : p.dtype;
+    const Precision of_result = p.accumulate                ? Precision::fp32
+                                : p.dtype == Precision::fp8 ? Precision::bf16
+                                                            : p.dtype;
     for (int turn = 0; turn < turns; ++turn) {
       const auto seed = static_cast<std::uint64_t>(3 * turn);
       char* set = operands.data() + static_cast<std::size_t>(turn) * set_bytes();

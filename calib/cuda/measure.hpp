@@ -3,14 +3,14 @@
 #pragma once
 
 #include "sim/calibrate/measurement/device_facts.hpp"
-#include "sim/calibrate/measurement/record.hpp"
+#include "sim/calibrate/measurement/point_record.hpp"
 
 namespace stepsim::calib::cuda {
 
 class Team;
 
 Measured measure_gemm(const GemmPoint& point, const DeviceFacts& device);
-Measured measure_memory(const MemoryPoint& point, const DeviceFacts& device);
+Measured measure_memory(const MemoryOpPoint& point, const DeviceFacts& device);
 Measured measure_launch(const LaunchPoint& point);
 Measured measure_queue();
 Measured measure_copy(const CopyPoint& point);

@@ -21,7 +21,7 @@ struct Set {
 
 /// The layout of a set: each tensor is a multiple of 256 bytes, and a mask is no larger than a
 /// tensor.
-Set set_of(const MemoryPoint& point) {
+Set set_of(const MemoryOpPoint& point) {
   const std::int64_t elements = point.rows * point.columns;
   const std::int64_t bytes = (elements * element_bytes(point.dtype) + 255) / 256 * 256;
   const bool four = point.op == MemoryOp::adam;
@@ -29,7 +29,7 @@ Set set_of(const MemoryPoint& point) {
   return {elements, bytes, four ? 4 : three ? 3 : 2};
 }
 
-MemoryBuffers place(const MemoryPoint& point, const Set& set, char* memory) {
+MemoryBuffers place(const MemoryOpPoint& point, const Set& set, char* memory) {
   const auto tensor = [&](int index) { return memory + index * set.tensor_bytes; };
   MemoryBuffers buffers;
   if (point.op == MemoryOp::adam) {
@@ -46,7 +46,7 @@ MemoryBuffers place(const MemoryPoint& point, const Set& set, char* memory) {
   return buffers;
 }
 
-void fill(const MemoryPoint& point, const Set& set, const MemoryBuffers& buffers,
+void fill(const MemoryOpPoint& point, const Set& set, const MemoryBuffers& buffers,
           std::uint64_t seed) {
   for (void* tensor :
        {buffers.in, buffers.second, buffers.parameter, buffers.gradient, buffers.first_moment})
@@ -59,7 +59,7 @@ void fill(const MemoryPoint& point, const Set& set, const MemoryBuffers& buffers
 
 }  // namespace
 
-Measured measure_memory(const MemoryPoint& point, const DeviceFacts& device) {
+Measured measure_memory(const MemoryOpPoint& point, const DeviceFacts& device) {
   const Set set = set_of(point);
   StopwatchSettings settings;
   settings.turns = turns_for(set.bytes(), device.l2_bytes, free_memory());

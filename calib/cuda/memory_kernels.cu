@@ -288,12 +288,12 @@ void launch_as(MemoryOp op, const MemoryBuffers& buffers, std::int64_t rows, std
 
 }  // namespace
 
-void launch_memory(MemoryOp op, Dtype dtype, const MemoryBuffers& buffers, std::int64_t rows,
+void launch_memory(MemoryOp op, Precision dtype, const MemoryBuffers& buffers, std::int64_t rows,
                    std::int64_t columns, cudaStream_t stream) {
   if (columns % 8 != 0) throw NotOffered("the rows are not a multiple of 16 bytes");
-  if (dtype == Dtype::bf16 && op != MemoryOp::adam) {
+  if (dtype == Precision::bf16 && op != MemoryOp::adam) {
     launch_as<__nv_bfloat16>(op, buffers, rows, columns, stream);
-  } else if (dtype == Dtype::fp32) {
+  } else if (dtype == Precision::fp32) {
     launch_as<float>(op, buffers, rows, columns, stream);
   } else {
     throw NotOffered("the harness has no such kernel");

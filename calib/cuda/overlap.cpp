@@ -45,7 +45,8 @@ class Bench {
           copy(there_.data(), here_.data(), cudaMemcpyDeviceToDevice, stream);
           break;
         case Activity::all_reduce:
-          enqueue_collective(Collective::all_reduce, member_, here_, there_, point_.bytes, stream);
+          enqueue_collective(CollectiveOp::all_reduce, member_, here_, there_, point_.bytes,
+                             stream);
           break;
       }
     }

@@ -33,15 +33,15 @@ struct Types {
 Types types_of(const GemmPoint& point) {
   const auto result = [&](cudaDataType usual) { return point.accumulate ? CUDA_R_32F : usual; };
   switch (point.dtype) {
-    case Dtype::bf16:
+    case Precision::bf16:
       return {CUDA_R_16BF, result(CUDA_R_16BF), CUBLAS_COMPUTE_32F};
-    case Dtype::fp16:
+    case Precision::fp16:
       return {CUDA_R_16F, result(CUDA_R_16F), CUBLAS_COMPUTE_32F};
-    case Dtype::tf32:
+    case Precision::tf32:
       return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
-    case Dtype::fp32:
+    case Precision::fp32:
       return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Dtype::fp8:
+    case Precision::fp8:
       return {CUDA_R_8F_E4M3, result(CUDA_R_16BF), CUBLAS_COMPUTE_32F};
   }
   throw NotOffered("the harness does not know this precision");
@@ -113,7 +113,7 @@ struct Product::Operation {
     const cublasOperation_t of_input = transposed_input(p) ? CUBLAS_OP_T : CUBLAS_OP_N;
     set(CUBLASLT_MATMUL_DESC_TRANSA, &of_weights, sizeof of_weights);
     set(CUBLASLT_MATMUL_DESC_TRANSB, &of_input, sizeof of_input);
-    if (p.dtype != Dtype::fp8) return;
+    if (p.dtype != Precision::fp8) return;
     const std::int8_t fast = 1;  // Transformer Engine runs forward passes with fast accumulation
     set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast);
   }

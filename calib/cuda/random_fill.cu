@@ -44,20 +44,20 @@ void fill_as(void* memory, std::int64_t elements, std::uint64_t seed, cudaStream
 
 }  // namespace
 
-void fill_random(void* memory, Dtype dtype, std::int64_t elements, std::uint64_t seed,
+void fill_random(void* memory, Precision dtype, std::int64_t elements, std::uint64_t seed,
                  cudaStream_t stream) {
   switch (dtype) {
-    case Dtype::bf16:
+    case Precision::bf16:
       fill_as<__nv_bfloat16>(memory, elements, seed, stream);
       break;
-    case Dtype::fp16:
+    case Precision::fp16:
       fill_as<__half>(memory, elements, seed, stream);
       break;
-    case Dtype::tf32:
-    case Dtype::fp32:
+    case Precision::tf32:
+    case Precision::fp32:
       fill_as<float>(memory, elements, seed, stream);
       break;
-    case Dtype::fp8:
+    case Precision::fp8:
       fill_as<__nv_fp8_e4m3>(memory, elements, seed, stream);
       break;
   }

@@ -54,28 +54,28 @@ void Team::abort(const std::vector<ncclComm*>& communicators) {
     if (communicator != nullptr) (void)ncclCommAbort(communicator);
 }
 
-void enqueue_collective(Collective op, const Member& member, const DeviceBuffer& send,
+void enqueue_collective(CollectiveOp op, const Member& member, const DeviceBuffer& send,
                         const DeviceBuffer& receive, std::int64_t bytes, cudaStream_t stream) {
   const auto count = static_cast<std::size_t>(bytes / 2);  // elements of bf16
   const auto size = static_cast<std::size_t>(member.size);
   const std::size_t part = count / size;
   ncclComm* comm = member.communicator;
   switch (op) {
-    case Collective::all_reduce:
+    case CollectiveOp::all_reduce:
       return check(
           ncclAllReduce(send.data(), receive.data(), count, ncclBfloat16, ncclSum, comm, stream),
           "ncclAllReduce");
-    case Collective::all_gather:
+    case CollectiveOp::all_gather:
       return check(ncclAllGather(send.data(), receive.data(), part, ncclBfloat16, comm, stream),
                    "ncclAllGather");
-    case Collective::reduce_scatter:
+    case CollectiveOp::reduce_scatter:
       return check(
           ncclReduceScatter(send.data(), receive.data(), part, ncclBfloat16, ncclSum, comm, stream),
           "ncclReduceScatter");
-    case Collective::broadcast:
+    case CollectiveOp::broadcast:
       return check(ncclBroadcast(send.data(), receive.data(), count, ncclBfloat16, 0, comm, stream),
                    "ncclBroadcast");
-    case Collective::all_to_all:
+    case CollectiveOp::all_to_all:
       check(ncclGroupStart(), "ncclGroupStart");
       for (std::size_t peer = 0; peer < size; ++peer) {
         const std::size_t place = 2 * peer * part;
@@ -87,7 +87,7 @@ void enqueue_collective(Collective op, const Member& member, const DeviceBuffer&
               "ncclRecv");
       }
       return check(ncclGroupEnd(), "ncclGroupEnd");
-    case Collective::shift:
+    case CollectiveOp::shift:
       check(ncclGroupStart(), "ncclGroupStart");
       check(
           ncclSend(send.data(), count, ncclBfloat16, (member.rank + 1) % member.size, comm, stream),
@@ -104,7 +104,7 @@ void enqueue_collective(Collective op, const Member& member, const DeviceBuffer&
 Team::~Team() = default;
 const std::vector<ncclComm*>& Team::communicators(int) { throw NotOffered("built without NCCL"); }
 void Team::abort(const std::vector<ncclComm*>&) {}
-void enqueue_collective(Collective, const Member&, const DeviceBuffer&, const DeviceBuffer&,
+void enqueue_collective(CollectiveOp, const Member&, const DeviceBuffer&, const DeviceBuffer&,
                         std::int64_t, cudaStream_t) {
   throw NotOffered("built without NCCL");
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "calib/cuda/handles.hpp"
-#include "sim/calibrate/measurement/word.hpp"
+#include "sim/calibrate/measurement/point_words.hpp"
 
 struct ncclComm;
 
@@ -51,7 +51,7 @@ class Team {
 
 /// Enqueues one collective of `bytes` (nccl-tests size) in bf16. `send` and `receive` have room for
 /// `bytes` each.
-void enqueue_collective(Collective op, const Member& member, const DeviceBuffer& send,
+void enqueue_collective(CollectiveOp op, const Member& member, const DeviceBuffer& send,
                         const DeviceBuffer& receive, std::int64_t bytes, cudaStream_t stream);
 
 }  // namespace stepsim::calib::cuda

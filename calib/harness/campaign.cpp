@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSecondsBetweenSaves = 2;
 
-Record measure_one(const Point& point, const DeviceFacts& device, const Surroundings& here) {
+PointRecord measure_one(const Point& point, const DeviceFacts& device, const Surroundings& here) {
   try {
     const Measured measured = here.measure(point);
     const std::string fault = why_implausible(point, measured, device);
@@ -23,9 +23,9 @@ Record measure_one(const Point& point, const DeviceFacts& device, const Surround
 }
 
 /// Puts a record in the place of an earlier record of the same point, or at the end.
-void put(std::vector<Record>& records, Record record) {
+void put(std::vector<PointRecord>& records, PointRecord record) {
   const std::string name = identity(record.point);
-  for (Record& earlier : records) {
+  for (PointRecord& earlier : records) {
     if (earlier.skipped.empty() || identity(earlier.point) != name) continue;
     earlier = std::move(record);
     return;
@@ -59,7 +59,7 @@ Ending measure_all(const std::vector<Point>& to_measure, Measurements& measureme
     if (budget.spent()) return Ending::out_of_time;
     const std::string name = identity(to_measure[i]);
     progress.show({i, to_measure.size(), budget.elapsed(), budget.limit(), name});
-    Record record = measure_one(to_measure[i], measurements.device, here);
+    PointRecord record = measure_one(to_measure[i], measurements.device, here);
     if (!record.skipped.empty()) {
       progress.clear();
       here.say(fmt::format("skipped {}: {}", name, record.skipped));
@@ -75,7 +75,7 @@ Ending measure_all(const std::vector<Point>& to_measure, Measurements& measureme
 Selection select(const std::vector<Point>& points, const Measurements& earlier,
                  const DeviceFacts& device, const Libraries& libraries, bool again) {
   std::set<std::string> known;
-  for (const Record& record : earlier.records)
+  for (const PointRecord& record : earlier.records)
     if (record.skipped.empty() || !again) known.insert(identity(record.point));
   Selection selection;
   for (const Point& point : points) {

@@ -25,21 +25,21 @@ Value field_or(const Point& point, const char* wanted, Value otherwise) {
 
 /// Whether the device has no arithmetic in a type. An unknown architecture may have it: the library
 /// will say.
-bool lacks(const DeviceFacts& device, Dtype dtype) {
+bool lacks(const DeviceFacts& device, Precision dtype) {
   const bool known =
-      flops_per_cycle(device.compute_major, device.compute_minor, Dtype::fp32).has_value();
+      flops_per_cycle(device.compute_major, device.compute_minor, Precision::fp32).has_value();
   return known && !flops_per_cycle(device.compute_major, device.compute_minor, dtype);
 }
 
 bool needs_nccl(const Point& point) {
-  return kind_of(point) == Kind::collective || field_or<std::int64_t>(point, "gpus", 1) > 1;
+  return kind_of(point) == PointKind::collective || field_or<std::int64_t>(point, "gpus", 1) > 1;
 }
 
 /// Whether the point computes in its type. Kernels that move bytes and copies of bits need no
 /// arithmetic in it.
 bool computes(const Point& point) {
-  return kind_of(point) == Kind::gemm || kind_of(point) == Kind::attention ||
-         kind_of(point) == Kind::overlap;
+  return kind_of(point) == PointKind::gemm || kind_of(point) == PointKind::attention ||
+         kind_of(point) == PointKind::overlap;
 }
 
 }  // namespace
@@ -49,8 +49,8 @@ std::string why_left_out(const Point& point, const DeviceFacts& device,
   const auto gpus = field_or<std::int64_t>(point, "gpus", 1);
   if (gpus > device.gpus) return fmt::format("they need {} GPUs, here {}", gpus, device.gpus);
   if (needs_nccl(point) && !libraries.collectives) return "built without NCCL";
-  if (kind_of(point) == Kind::attention) return "no program here measures attention yet";
-  const auto dtype = field_or(point, "dtype", Dtype::fp32);
+  if (kind_of(point) == PointKind::attention) return "no program here measures attention yet";
+  const auto dtype = field_or(point, "dtype", Precision::fp32);
   if (computes(point) && lacks(device, dtype))
     return fmt::format("no {} on compute capability {}.{}", name_of(dtype), device.compute_major,
                        device.compute_minor);

@@ -33,10 +33,10 @@ std::string footer(const HarnessProgram& program) {
       program.name, program.example);
 }
 
-Kind parse_kind(const std::string& text) {
-  if (const auto kind = find_word<Kind>(text)) return *kind;
-  throw UserError(
-      fmt::format("--only: unknown kind '{}', {}", text, did_you_mean(text, names<Kind>())));
+PointKind parse_kind(const std::string& text) {
+  if (const auto kind = find_measured<PointKind>(text)) return *kind;
+  throw UserError(fmt::format("--only: unknown kind '{}', {}", text,
+                              did_you_mean(text, measured_names<PointKind>())));
 }
 
 }  // namespace
@@ -55,7 +55,8 @@ std::optional<HarnessOptions> parse_options(const std::vector<std::string>& argu
   app.set_version_flag("--version", kVersion);
   app.add_flag("--list", options.list,
                fmt::format("print the points in their order; needs no {}", program.device));
-  app.add_option("--only", only, fmt::format("kinds: {}", fmt::join(names<Kind>(), ",")))
+  app.add_option("--only", only,
+                 fmt::format("kinds: {}", fmt::join(measured_names<PointKind>(), ",")))
       ->delimiter(',');
   app.add_option("--budget", budget, "stop after this time: 90s, 10 min, 1.5h")->expected(1, 2);
   if (program.numbered) {

@@ -22,7 +22,7 @@ enum class HarnessExit : int {
 };
 
 struct HarnessOptions {
-  std::vector<Kind> only;  ///< kinds to measure; empty: all
+  std::vector<PointKind> only;  ///< kinds to measure; empty: all
   std::optional<double> budget_s;
   int device = 0;
   std::string output = "measurements.json";

@@ -20,9 +20,9 @@ void shuffle(std::vector<Point>& points) {
 }
 
 std::vector<std::vector<Point>> gemms_by_dtype() {
-  std::vector<std::vector<Point>> lists(names<Dtype>().size());
+  std::vector<std::vector<Point>> lists(kMeasured<Precision>.size());
   for (const Point& point : gemm_points())
-    lists[static_cast<std::size_t>(std::get<GemmPoint>(point).dtype)].push_back(point);
+    lists[MeasuredOrder::place_of(std::get<GemmPoint>(point).dtype)].push_back(point);
   return lists;
 }
 

@@ -35,7 +35,7 @@ def costs_of(parts, values):
     one = costs["elementwise"]
     costs["scripted"] = [of["scripted"][i] - one[i] for i in (FORWARD, NO_GRAPH)]
     costs["scripted"].append(of["scripted"][BACKWARD] - node - one[BACKWARD])
-    # It runs a view, without a graph at first, and with one again.
+    # A checkpoint runs a view, without a graph at first, and with one again.
     view = costs["view"]
     again = view[FORWARD] + view[BACKWARD] + node
     whole = of["checkpoint"]

@@ -87,7 +87,7 @@ def count(layer, x, functions, written):
         hook.remove()
     nodes = nodes_of(output)
     called = sum(nodes[function.__name__ + "Backward"] for function in functions)
-    accumulated = nodes["torch::autograd::AccumulateGrad"] - 1  # that of x itself
+    accumulated = nodes["torch::autograd::AccumulateGrad"] - 1  # one node is that of x itself
     gradient = torch.ones_like(output)
     with noting(functions, inside), Watch(lambda: bool(inside)) as backward:
         output.backward(gradient)

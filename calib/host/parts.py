@@ -11,7 +11,8 @@ import torch
 import torch.nn.functional as F
 
 SIDE = 2
-WEIGHTS = 64  # that a part takes turns with, so that gradients meet no earlier one in a pass
+# Sets of weights that a part takes turns with, so that gradients meet no earlier one in a pass.
+WEIGHTS = 64
 
 
 class Part(NamedTuple):

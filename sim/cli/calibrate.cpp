@@ -1,4 +1,6 @@
 // The options of `stepsim calibrate`.
+#include "sim/command/calibrate.hpp"
+
 #include <iostream>
 #include <memory>
 
@@ -26,8 +28,7 @@ void add_fit(CLI::App& calibrate, Action& chosen) {
                   "what the profile calls the GPU; default: as its driver does");
   fit->add_option("--seed", kept->seed, "of the half of the points that errors are of")
       ->check(positive());
-  fit->add_option("--format", kept->format, "table, markdown or json")
-      ->check(one_of_these({"table", "markdown", "json"}));
+  add_format(*fit, kept->format, {"table", "markdown", "json"});
   fit->add_flag("--force", kept->force, "also replace files that somebody has changed");
   fit->callback(
       [kept, &chosen] { chosen = [kept] { return stepsim::calibrate_fit(*kept, std::cout); }; });
@@ -51,8 +52,7 @@ void add_cpu(CLI::App& calibrate, Action& chosen) {
       ->check(CLI::Range(1, 1024));
   cpu->add_option("--working-set", kept->working_set,
                   "bytes that a training works on, like 16MiB; default: more than caches hold");
-  cpu->add_option("--format", kept->format, "table or json")
-      ->check(one_of_these({"table", "json"}));
+  add_format(*cpu, kept->format, {"table", "json"});
   cpu->add_flag("--force", kept->force, "also replace files that somebody has changed");
   cpu->callback([kept, &chosen] {
     chosen = [kept] { return stepsim::calibrate_cpu(*kept, std::cout, std::cerr); };

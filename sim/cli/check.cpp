@@ -1,4 +1,6 @@
 // The options of `stepsim check`.
+#include "sim/command/check.hpp"
+
 #include <iostream>
 #include <memory>
 

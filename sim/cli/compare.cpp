@@ -1,4 +1,6 @@
 // The options of `stepsim compare`.
+#include "sim/command/compare.hpp"
+
 #include <iostream>
 #include <memory>
 
@@ -35,15 +37,10 @@ void add_compare(CLI::App& app, Action& chosen) {
       ->add_option("--tolerance", options.tolerance,
                    "by how much step time and memory may be worse: 2%")
       ->check(not_empty());
-  compare->add_option("--format", options.format, "table, json, csv or markdown")
-      ->check(one_of_these({"table", "json", "csv", "markdown"}));
-  compare
-      ->add_option("--jobs", options.jobs,
-                   "simulations at the same time; default: as many as cores")
-      ->check(CLI::Range(1, 4096));
+  add_format(*compare, options.format, {"table", "json", "csv", "markdown"});
+  add_jobs(*compare, options.jobs, "simulations at the same time; default: as many as cores");
   compare->callback([kept, &chosen] {
-    kept->colour = wants_colour();
-    kept->progress = shows_progress();
+    kept->screen = screen_here();
     chosen = [kept] { return stepsim::compare(*kept, std::cout, std::cerr); };
   });
 }

@@ -1,4 +1,6 @@
 // The options of `stepsim explain`.
+#include "sim/command/explain.hpp"
+
 #include <iostream>
 #include <memory>
 
@@ -14,11 +16,9 @@ void add_explain(CLI::App& app, Action& chosen) {
       "Exit codes: 0 done, 2 bad input, 3 interrupted: what is known by then is printed.\n\n"
       "Example: stepsim explain scenarios/gpt3-175b-1024xa100.yaml");
   add_scenario(*explain, kept->scenario);
-  explain->add_option("--format", kept->format, "table or json")
-      ->check(one_of_these({"table", "json"}));
+  add_format(*explain, kept->format, {"table", "json"});
   explain->callback([kept, &chosen] {
-    kept->colour = wants_colour();
-    kept->progress = shows_progress();
+    kept->screen = screen_here();
     chosen = [kept] { return stepsim::explain(*kept, std::cout); };
   });
 }

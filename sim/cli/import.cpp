@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "sim/cli/options.hpp"
+#include "sim/import/import_options.hpp"
 
 namespace stepsim {
 namespace {

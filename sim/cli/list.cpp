@@ -1,4 +1,6 @@
 // The options of `stepsim list`.
+#include "sim/command/list.hpp"
+
 #include <iostream>
 #include <memory>
 #include <string>

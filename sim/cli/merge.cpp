@@ -1,4 +1,6 @@
 // The options of `stepsim merge`.
+#include "sim/command/merge.hpp"
+
 #include <iostream>
 #include <memory>
 

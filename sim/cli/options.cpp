@@ -14,12 +14,26 @@
 
 namespace stepsim {
 
+namespace {
+
 bool wants_colour() {
   const char* term = std::getenv("TERM");
   if (was_launched_for_mpi()) return false;  // mpirun's pipes look like terminals
   return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && term != nullptr &&
          std::string(term) != "dumb";
 }
+
+}  // namespace
+
+void add_format(CLI::App& app, std::string& format, const std::vector<std::string>& words) {
+  app.add_option("--format", format, one_of(words))->check(one_of_these(words));
+}
+
+void add_jobs(CLI::App& app, int& jobs, const std::string& text) {
+  app.add_option("--jobs", jobs, text)->check(CLI::Range(1, 4096));
+}
+
+Screen screen_here() { return {.colour = wants_colour(), .progress = isatty(STDERR_FILENO) != 0}; }
 
 CLI::Validator one_of_these(const std::vector<std::string>& words) {
   const auto refuse = [words](const std::string& text) {
@@ -49,7 +63,5 @@ void add_scenario(CLI::App& app, ScenarioArgument& argument) {
       ->take_all()
       ->allow_extra_args(false);
 }
-
-bool shows_progress() { return isatty(STDERR_FILENO) != 0; }
 
 }  // namespace stepsim

@@ -8,7 +8,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "sim/command/command.hpp"
+#include "sim/core/error.hpp"
+#include "sim/plan/scenario_argument.hpp"
+#include "sim/text/layout.hpp"
 
 namespace stepsim {
 
@@ -28,10 +30,9 @@ void add_validate(CLI::App& app, Action& chosen);
 void add_sweep(CLI::App& app, Action& chosen);
 void add_merge(CLI::App& app, Action& chosen);
 
-/// Whether standard output is a terminal that shows colours, and nobody said NO_COLOR.
-bool wants_colour();
-/// Whether somebody watches standard error.
-bool shows_progress();
+/// Colours where standard output is a terminal that shows them and nobody said NO_COLOR; progress
+/// where standard error is a terminal.
+Screen screen_here();
 
 /// Accepts these words only, and proposes the nearest one.
 CLI::Validator one_of_these(const std::vector<std::string>& words);
@@ -43,5 +44,9 @@ CLI::Validator positive();
 
 /// The scenario's file and `--set`.
 void add_scenario(CLI::App& app, ScenarioArgument& argument);
+/// `--format`, which is one of these words.
+void add_format(CLI::App& app, std::string& format, const std::vector<std::string>& words);
+/// `--jobs`, which `text` explains.
+void add_jobs(CLI::App& app, int& jobs, const std::string& text);
 
 }  // namespace stepsim

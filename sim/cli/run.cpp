@@ -1,4 +1,6 @@
 // The options of `stepsim run`.
+#include "sim/command/run.hpp"
+
 #include <iostream>
 #include <memory>
 
@@ -11,22 +13,18 @@ void add_run(CLI::App& app, Action& chosen) {
   const auto fold = std::make_shared<std::string>("auto");
   CLI::App* run = app.add_subcommand("run", "simulate a scenario and print the answer");
   add_scenario(*run, kept->scenario);
-  run->add_option("--format", kept->format, "table, json or csv")
-      ->check(one_of_these({"table", "json", "csv"}));
+  add_format(*run, kept->format, {"table", "json", "csv"});
   run->add_option("--trace", kept->trace, "write a Chrome trace (.json or .json.gz) for Perfetto")
       ->check([](const std::string& file) {
         return file.empty() ? "a file name, in .json or .json.gz, is missing" : "";
       });
   run->add_option("--fold", *fold, "auto: simulate one rank of each kind; off: every rank")
       ->check(one_of_these({"auto", "off"}));
-  run->add_option("--jobs", kept->jobs,
-                  "replicas at the same time (run.replicas); default: as many as cores")
-      ->check(CLI::Range(1, 4096));
+  add_jobs(*run, kept->jobs, "replicas at the same time (run.replicas); default: as many as cores");
   run->add_flag("--stats", kept->stats, "also print wall time and memory of the simulation itself");
   run->callback([kept, fold, &chosen] {
     kept->fold = *fold == "auto";
-    kept->colour = wants_colour();
-    kept->progress = shows_progress();
+    kept->screen = screen_here();
     chosen = [kept] { return stepsim::run(*kept, std::cout, std::cerr); };
   });
 }

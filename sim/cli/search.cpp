@@ -1,4 +1,6 @@
 // The options of `stepsim search`.
+#include "sim/command/search.hpp"
+
 #include <iostream>
 #include <memory>
 
@@ -42,15 +44,12 @@ void add_search(CLI::App& app, Action& chosen) {
       ->add_option("--strategy-timeout", options.strategy_timeout,
                    "time that a simulation may take; default: 10min")
       ->check(not_empty());
-  search->add_option("--format", options.format, "table, json or csv")
-      ->check(one_of_these({"table", "json", "csv"}));
+  add_format(*search, options.format, {"table", "json", "csv"});
   search->add_option("-o,--output", options.output, "write the scenario with the best strategy")
       ->check(not_empty());
-  search->add_option("--jobs", options.jobs, "simulations at the same time; default: cores")
-      ->check(CLI::Range(1, 4096));
+  add_jobs(*search, options.jobs, "simulations at the same time; default: cores");
   search->callback([kept, &chosen] {
-    kept->colour = wants_colour();
-    kept->progress = shows_progress();
+    kept->screen = screen_here();
     chosen = [kept] { return stepsim::search(*kept, std::cout, std::cerr); };
   });
 }

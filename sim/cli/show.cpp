@@ -1,4 +1,6 @@
 // The options of `stepsim show`.
+#include "sim/command/show.hpp"
+
 #include <iostream>
 #include <memory>
 

@@ -1,4 +1,6 @@
 // The options of `stepsim sweep`.
+#include "sim/command/sweep.hpp"
+
 #include <iostream>
 #include <memory>
 
@@ -34,8 +36,7 @@ void add_sweep(CLI::App& app, Action& chosen) {
                     "tokens_per_s_per_gpu, memory or cost");
   sweep->add_option("--top", options.top, "best points that are listed; default: 10")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}));
-  sweep->add_option("--format", options.format, "table, json or csv")
-      ->check(one_of_these({"table", "json", "csv"}));
+  add_format(*sweep, options.format, {"table", "json", "csv"});
   sweep->add_option("--svg", options.svg, "write a picture of the objective")->check(not_empty());
   sweep
       ->add_option("--db", options.store,
@@ -48,11 +49,9 @@ void add_sweep(CLI::App& app, Action& chosen) {
       ->excludes(resume);
   sweep->add_flag("--any-build", options.any_build,
                   "keep points that another build of stepsim has simulated");
-  sweep
-      ->add_option("--jobs", options.jobs,
-                   "points at the same time; default: as many as cores, of several ranks (mpirun, "
-                   "srun) 1 each")
-      ->check(CLI::Range(1, 4096));
+  add_jobs(*sweep, options.jobs,
+           "points at the same time; default: as many as cores, of several ranks (mpirun, "
+           "srun) 1 each");
   sweep
       ->add_option("--shard", options.shard,
                    "2/8: the second of eight parts of the points; stepsim merge unites their files")
@@ -62,8 +61,7 @@ void add_sweep(CLI::App& app, Action& chosen) {
   sweep->add_option("--point-memory", options.point_memory,
                     "memory that the simulation of a point may take, like 2GiB");
   sweep->callback([kept, &chosen] {
-    kept->colour = wants_colour();
-    kept->progress = shows_progress();
+    kept->screen = screen_here();
     kept->build = kBuildIdentity;
     chosen = [kept] { return stepsim::sweep(*kept, std::cout, std::cerr); };
   });

@@ -1,4 +1,6 @@
 // The options of `stepsim validate`.
+#include "sim/command/validate.hpp"
+
 #include <iostream>
 #include <memory>
 
@@ -23,10 +25,8 @@ void add_validate(CLI::App& app, Action& chosen) {
                    "condition over columns and groups, as in 'gpus > 8'; "
                    "a suite without such a column has no rows then")
       ->check(not_empty());
-  validate->add_option("--format", options.format, "table, json, csv, junit, github or markdown")
-      ->check(one_of_these({"table", "json", "csv", "junit", "github", "markdown"}));
-  validate->add_option("--jobs", options.jobs, "rows at the same time; default: as many as cores")
-      ->check(CLI::Range(1, 4096));
+  add_format(*validate, options.format, {"table", "json", "csv", "junit", "github", "markdown"});
+  add_jobs(*validate, options.jobs, "rows at the same time; default: as many as cores");
   validate->add_flag("--rows", options.rows, "table: every row, of several suites too");
   validate->add_flag("--causes", options.causes, "table: the breakdown of each row");
   validate->add_option("--svg", options.svg, "write a picture: predicted over measured")
@@ -42,8 +42,7 @@ void add_validate(CLI::App& app, Action& chosen) {
       ->check(not_empty())
       ->excludes(baseline);
   validate->callback([kept, &chosen] {
-    kept->colour = wants_colour();
-    kept->progress = shows_progress();
+    kept->screen = screen_here();
     chosen = [kept] { return stepsim::validate(*kept, std::cout, std::cerr); };
   });
 }

@@ -56,7 +56,7 @@ std::string no_option(const std::string& word, const CLI::App& command) {
                      near ? fmt::format("did you mean '--{}'?", *near) : "--help lists them");
 }
 
-/// One that no option takes: another command, or one word too many.
+/// What is wrong with a word that no option takes: another command, or one word too many.
 std::string no_word(const std::string& word, const CLI::App& command) {
   const std::vector<std::string> names = names_of_commands(command);
   if (names.empty()) return fmt::format("one word too many for {}: '{}'", title_of(command), word);

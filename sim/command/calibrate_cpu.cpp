@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "sim/calibrate/measurement/read_measurements.hpp"
+#include "sim/calibrate/profile/check_files_together.hpp"
 #include "sim/calibrate/profile/cpu_profile.hpp"
-#include "sim/calibrate/profile/tried_library.hpp"
-#include "sim/command/command.hpp"
-#include "sim/command/written_file.hpp"
+#include "sim/command/calibrate.hpp"
+#include "sim/command/sealed_file.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
@@ -70,7 +70,8 @@ std::string measuring_program() {
 
 int cores_here() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
 
-/// As many as are wanted, or two; one where a core or mpirun is missing for a second.
+/// The ranks to measure with: as many as are wanted, or two; one where a core or mpirun is missing
+/// for a second.
 int ranks_for(const CalibrateCpuOptions& options, std::ostream& notes) {
   const int cores = cores_here();
   const int wanted = options.ranks.value_or(std::min(cores, 2));
@@ -126,17 +127,17 @@ void make_folders(const Places& places) {
 
 MeasuredFile read_measured(const std::string& name) {
   Problems problems;
-  MeasuredFile file = calib::read_measurements(read_source(name, kLargestMeasurements), problems);
+  MeasuredFile file = read_measurements(read_source(name, kLargestMeasurements), problems);
   problems.throw_if_any();
   return file;
 }
 
-Calibration as_calibration(const CpuProfile& made, const calib::Measurements& measured) {
+Calibration as_calibration(const CpuProfile& made, const Measurements& measured) {
   Calibration calibration;
   calibration.device = measured.device.name;
   calibration.points = static_cast<int>(
       std::count_if(measured.records.begin(), measured.records.end(),
-                    [](const calib::Record& record) { return record.skipped.empty(); }));
+                    [](const PointRecord& record) { return record.skipped.empty(); }));
   calibration.families = made.families;
   return calibration;
 }
@@ -176,7 +177,7 @@ ExitCode calibrate_cpu(const CalibrateCpuOptions& options, std::ostream& out, st
   const CpuProfile made = cpu_profile(measured, places.name, cores_here());
   const Calibration calibration = as_calibration(made, measured.content);
   const std::vector<FileText> files = files_of(made, places);
-  try_library(files, places.root.string());
+  check_files_together(files, places.root.string());
   save_files(files);
   const bool is_table = options.format != "json";
   out << (is_table ? calibration_text(calibration) + "\n" : calibration_json(calibration));

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "sim/calibrate/profile/calibration.hpp"
-#include "sim/command/command.hpp"
-#include "sim/command/written_file.hpp"
+#include "sim/command/calibrate.hpp"
+#include "sim/command/sealed_file.hpp"
 #include "sim/core/source.hpp"
 #include "sim/text/file.hpp"
 
@@ -42,7 +42,7 @@ void check_outputs(const CalibrateFitOptions& options) {
     throw UserError(fmt::format("-o and --link are one file, {}", options.output));
 }
 
-// Judgement: of two machines that are alike, times of three digits are equal in one row of fifty.
+// Judgement: where two machines are alike, times of three digits are equal in one row of fifty.
 constexpr double kShareOfCopy = 0.1;
 
 /// A row that another file has as well, with its time.
@@ -57,10 +57,10 @@ std::map<std::string, std::vector<SharedRow>> shared_rows(const MeasuredFile& fi
                                                           std::map<std::string, Place>& seen) {
   std::map<std::string, std::vector<SharedRow>> shared;
   for (std::size_t i = 0; i < file.places.size(); ++i) {
-    const calib::Record& record = file.content.records[i];
+    const PointRecord& record = file.content.records[i];
     if (!record.skipped.empty()) continue;
     const std::string name =
-        fmt::format("{} seconds={}", calib::identity(record.point), record.measured.timing.seconds);
+        fmt::format("{} seconds={}", identity(record.point), record.measured.timing.seconds);
     const auto [first, is_new] = seen.emplace(name, file.places[i]);
     if (!is_new && first->second.source != file.places[i].source)
       shared[first->second.source->name].push_back({file.places[i], name, first->second});
@@ -84,8 +84,8 @@ std::string how_to_use(const CalibrateFitOptions& options) {
                          : " --set cluster.intra_node=" + fs::path(options.link).stem().string());
 }
 
-/// A file and its copy: the same points would be on both sides of a fit that keeps half of them
-/// apart. Machines that are alike may have measured the same points, mostly in other times.
+/// Refuses a file and its copy: the same points would be on both sides of a fit that keeps half of
+/// them apart. Machines that are alike may have measured the same points, mostly in other times.
 void check_copies_of_files(const std::vector<MeasuredFile>& files, Problems& problems) {
   std::map<std::string, Place> seen;
   for (const MeasuredFile& file : files) {
@@ -107,7 +107,7 @@ std::vector<MeasuredFile> read_all(const std::vector<std::string>& names) {
   Problems problems;
   std::vector<MeasuredFile> files;
   for (const std::string& name : names)
-    files.push_back(calib::read_measurements(read_source(name, kLargestMeasurements), problems));
+    files.push_back(read_measurements(read_source(name, kLargestMeasurements), problems));
   check_copies_of_files(files, problems);
   problems.throw_if_any();
   return files;
@@ -126,7 +126,8 @@ ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out) {
   std::vector<std::string> outputs{options.output};
   if (!options.link.empty()) outputs.push_back(options.link);
   refuse_to_replace(outputs, kCommand, options.force);
-  const Calibration made = calibrate(read_all(options.measurements), request);
+  const Calibration made =
+      calibrate(read_all(options.measurements), request, library_for("scenario.yaml"));
   std::vector<FileText> profiles{{options.output, sealed(made.gpu_text, kCommand)}};
   if (made.link_text) profiles.push_back({options.link, sealed(*made.link_text, kCommand)});
   save_files(profiles);

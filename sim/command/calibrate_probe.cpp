@@ -7,12 +7,12 @@
 #include <fmt/ranges.h>
 
 #include "sim/calibrate/profile/nearest_gpu.hpp"
-#include "sim/command/command.hpp"
-#include "sim/command/written_file.hpp"
+#include "sim/command/calibrate.hpp"
+#include "sim/command/sealed_file.hpp"
 #include "sim/core/error.hpp"
 #include "sim/import/node/device_table.hpp"
+#include "sim/import/node/known_gpu.hpp"
 #include "sim/import/node/probe_machine.hpp"
-#include "sim/import/node/seen_gpu.hpp"
 #include "sim/text/humanise.hpp"
 
 namespace stepsim {
@@ -124,7 +124,7 @@ DeviceTable table_of(const ProbedMachine& machine) {
 }
 
 /// NICs that are used, of which neither the matrix nor their NUMA node tells where they are.
-std::vector<std::string> unplaced_nics(const ProbedMachine& machine, const SeenNode& node) {
+std::vector<std::string> unplaced_nics(const ProbedMachine& machine, const ObservedNode& node) {
   std::vector<std::string> names;
   if (machine.matrix != nullptr || machine.cpu.numa_nodes == 1) return names;
   const auto most = std::max_element(node.nic_rates.begin(), node.nic_rates.end());
@@ -134,8 +134,8 @@ std::vector<std::string> unplaced_nics(const ProbedMachine& machine, const SeenN
   return names;
 }
 
-/// Rates of the node's NICs; of one that is down as of one that is not there.
-void set_rates(const ProbedMachine& machine, SeenNode& node) {
+/// Sets the rates of the node's NICs; a NIC that is down counts as one that is not there.
+void set_rates(const ProbedMachine& machine, ObservedNode& node) {
   BytesPerSecond most;
   for (const std::string& name : node.nics) {
     const auto found = std::find_if(machine.nics.begin(), machine.nics.end(),
@@ -149,7 +149,7 @@ void set_rates(const ProbedMachine& machine, SeenNode& node) {
 }
 
 /// The widest and fastest slot of any GPU; NCCL's figure for it.
-void set_slot(const ProbedMachine& machine, SeenNode& node) {
+void set_slot(const ProbedMachine& machine, ObservedNode& node) {
   const ProbedGpu* best = nullptr;
   const auto payload = [](const ProbedGpu& gpu) { return pcie_payload(gpu.pcie, gpu.lanes); };
   for (const ProbedGpu& gpu : machine.gpus)
@@ -164,10 +164,10 @@ void set_slot(const ProbedMachine& machine, SeenNode& node) {
 /// A card has no NVSwitch, whatever its chip is used for elsewhere.
 bool is_card(const ProbedGpu& gpu) { return gpu.name.find("PCI") != std::string::npos; }
 
-void set_gpu(const ProbedMachine& machine, SeenNode& node) {
+void set_gpu(const ProbedMachine& machine, ObservedNode& node) {
   const ProbedGpu& first = machine.gpus.front();
-  const calib::DeviceFacts facts{.name = first.name,
-                                 .memory_bytes = static_cast<std::int64_t>(first.memory.bytes())};
+  const DeviceFacts facts{.name = first.name,
+                          .memory_bytes = static_cast<std::int64_t>(first.memory.bytes())};
   node.gpu = first.name.empty() ? "" : nearest_profile(facts, library_for("cluster.yaml"));
   node.gpu_from = fmt::format("{}: {}", machine.gpus_from, kind_text(first));
   if (!node.gpu.empty() && is_card(first))
@@ -177,7 +177,7 @@ void set_gpu(const ProbedMachine& machine, SeenNode& node) {
   for (const ProbedGpu& gpu : machine.gpus) kinds.insert(kind_text(gpu));
   if (kinds.size() > 1)
     node.notes.push_back("GPUs are of several kinds; in this file all are as the first");
-  const SeenGpu* known = seen_gpu(node.gpu);
+  const KnownGpu* known = known_gpu(node.gpu);
   if (machine.matrix != nullptr || known == nullptr || known->link.empty() || is_card(first) ||
       machine.gpus.size() < 2)
     return;
@@ -186,18 +186,18 @@ void set_gpu(const ProbedMachine& machine, SeenNode& node) {
 }
 
 /// A GPU with a name that no profile has is another one than those that are known.
-void refuse_unknown_gpu(const ProbedMachine& machine, const SeenNode& node,
+void refuse_unknown_gpu(const ProbedMachine& machine, const ObservedNode& node,
                         const std::string& stated) {
   const std::string& name = machine.gpus.front().name;
   if (!stated.empty() || !node.gpu.empty() || name.empty()) return;
   throw UserError(fmt::format(
       "no profile is of a GPU like '{}': name one with --gpu ({}), or make one with `stepsim "
       "calibrate fit`",
-      plain(name), fmt::join(seen_gpus(), ", ")));
+      plain(name), fmt::join(known_gpus(), ", ")));
 }
 
-SeenNode node_of(const ProbedMachine& machine, const std::string& where) {
-  SeenNode node = table_of(machine).node(fmt::format("{} by {}", where, kCommand));
+ObservedNode node_of(const ProbedMachine& machine, const std::string& where) {
+  ObservedNode node = table_of(machine).node(fmt::format("{} by {}", where, kCommand));
   node.notes = seen_text(machine);
   node.nvlinks_from = "NV# of `nvidia-smi topo -m`";
   set_rates(machine, node);
@@ -225,7 +225,7 @@ ExitCode calibrate_probe(const CalibrateProbeOptions& options, std::ostream& out
     throw SimulationError(fmt::format(
         "no GPU found in {}: no cluster is written; `stepsim calibrate cpu` describes a CPU",
         files.text()));
-  const SeenNode node = node_of(machine, files.text());
+  const ObservedNode node = node_of(machine, files.text());
   refuse_unknown_gpu(machine, node, options.gpu);
   const std::string text = sealed(cluster_text(node, options.gpu), kCommand);
   check_cluster(text, static_cast<int>(machine.gpus.size()),

@@ -1,9 +1,10 @@
 // stepsim check: is the scenario right?
+#include "sim/command/check.hpp"
+
 #include <ostream>
 
 #include <fmt/format.h>
 
-#include "sim/command/command.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/plan/plan.hpp"

@@ -1,4 +1,6 @@
 // stepsim compare: scenarios and results -> results -> what differs.
+#include "sim/command/compare.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
@@ -11,7 +13,6 @@
 
 #include "sim/command/answer/answer.hpp"
 #include "sim/command/answer/read_result.hpp"
-#include "sim/command/command.hpp"
 #include "sim/core/shell_word.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/process/forked.hpp"
@@ -28,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One of those that are compared, before its result is known.
+/// A scenario or result that is compared, before its result is known.
 struct Candidate {
   Contender contender;
   Scenario scenario;  ///< where contender.is_result is false
@@ -40,7 +41,7 @@ std::vector<Override> overrides_of(const std::vector<std::string>& texts) {
   return overrides;
 }
 
-/// Those that bear on the answer.
+/// The keys that bear on the answer.
 std::vector<ComparedKey> compared_keys(const std::vector<KeyValue>& all) {
   std::vector<ComparedKey> keys;
   for (const KeyValue& key : all) {
@@ -50,7 +51,7 @@ std::vector<ComparedKey> compared_keys(const std::vector<KeyValue>& all) {
   return keys;
 }
 
-/// `changes`: those of --vs, which come after those of --set.
+/// `changes` are those of --vs, which come after those of --set.
 Candidate scenario_candidate(const Source& source, const CompareOptions& options,
                              const std::vector<std::string>& changes) {
   std::vector<Override> overrides = overrides_of(options.overrides);
@@ -70,7 +71,7 @@ std::string option_text(const std::vector<std::string>& changes) {
   return fmt::format("--vs {}", fmt::join(changes, " "));
 }
 
-/// The same scenario with changes. As it is it has no mistakes, so that those in the file come of
+/// The scenario with changes. Without them it has no mistakes, so that mistakes in the file come of
 /// the changes, too.
 Candidate variant_of(const Source& source, const CompareOptions& options,
                      const std::vector<std::string>& changes) {
@@ -229,7 +230,7 @@ const std::string* value_of(const Contender& of, const std::string& key) {
   return nullptr;
 }
 
-/// Of another model or cluster: a wrong file. REQUIRES: the baseline first.
+/// Refuses a baseline of another model or cluster: a wrong file. REQUIRES: the baseline first.
 void check_baseline_of(const Candidate& baseline, const Candidate& now) {
   std::vector<std::string> apart;
   for (const char* part : {"model", "cluster"}) {
@@ -254,7 +255,7 @@ std::string answer_text(const Candidate& candidate, int jobs) {
     return fmt::format("{}{}: {}", contender.file, changes, error.what());
   };
   try {
-    std::ostringstream notes;  // what they say stands in the result
+    std::ostringstream notes;  // the notes of copies stand in the result
     const Answer answer =
         answer_of(candidate.scenario, library_for(contender.file), {.jobs = jobs}, notes);
     return to_json(answer.metrics, answer.outcomes, nullptr);
@@ -302,7 +303,7 @@ std::string formatted(const CompareOptions& options, const Comparison& compariso
   if (options.format == "json") return comparison_json(comparison);
   if (options.format == "csv") return comparison_csv(comparison);
   if (options.format == "markdown") return comparison_markdown(comparison);
-  return comparison_text(comparison, {.colour = options.colour, .width = options.width});
+  return comparison_text(comparison, options.screen);
 }
 
 /// How the baseline becomes what was compared with it.
@@ -340,7 +341,7 @@ ExitCode compare(const CompareOptions& options, std::ostream& out, std::ostream&
   if (!options.baseline.empty()) check_baseline_of(candidates[0], candidates[1]);
   say_notes(candidates, notes);
   {
-    const Patience patience(options.progress);
+    const Patience patience(options.screen.progress);
     patience.begins("simulating");
     simulate_all(candidates, options.jobs);
   }

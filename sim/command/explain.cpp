@@ -1,8 +1,9 @@
 // stepsim explain: where the step goes, and what each change would save.
+#include "sim/command/explain.hpp"
+
 #include <ostream>
 
 #include "sim/command/answer/what_if.hpp"
-#include "sim/command/command.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/interrupt.hpp"
 #include "sim/process/patience.hpp"
@@ -10,16 +11,15 @@
 namespace stepsim {
 
 ExitCode explain(const ExplainOptions& options, std::ostream& out) {
-  const Scenario scenario = load(options.scenario);
-  const InterruptNoted noted;  // also while it prints
-  Patience patience(options.progress);
+  const Library library = library_for(options.scenario.path);
+  const Scenario scenario = load(options.scenario, library);
+  const InterruptNoted noted;  // Ctrl-C is noted also while it prints
+  Patience patience(options.screen.progress);
   patience.begins("simulating the step and each change of it");
-  const Explanation explanation =
-      explain(scenario, [&](const auto& settings) { return load(options.scenario, settings); });
+  const Explanation explanation = explain(
+      scenario, [&](const auto& settings) { return load(options.scenario, settings, library); });
   patience.end();
-  out << (options.format == "json"
-              ? to_json(explanation)
-              : to_table(explanation, {.colour = options.colour, .width = options.width}));
+  out << (options.format == "json" ? to_json(explanation) : to_table(explanation, options.screen));
   return explanation.is_interrupted ? ExitCode::incomplete : ExitCode::ok;
 }
 

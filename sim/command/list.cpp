@@ -1,4 +1,6 @@
 // stepsim list: every name that a scenario may use.
+#include "sim/command/list.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <ostream>
@@ -6,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "sim/cluster/network.hpp"
-#include "sim/command/command.hpp"
 #include "sim/core/distribution.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/ops/blocks.hpp"

@@ -1,9 +1,10 @@
 // stepsim merge: files of the parts of a sweep -> one file with all of them.
+#include "sim/command/merge.hpp"
+
 #include <ostream>
 
 #include <fmt/format.h>
 
-#include "sim/command/command.hpp"
 #include "sim/store/merge_sweeps.hpp"
 #include "sim/text/humanise.hpp"
 

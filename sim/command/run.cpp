@@ -1,4 +1,6 @@
 // stepsim run: a scenario and its answer, as a report.
+#include "sim/command/run.hpp"
+
 #include <chrono>
 #include <filesystem>
 #include <ostream>
@@ -7,7 +9,6 @@
 #include <sys/resource.h>
 
 #include "sim/command/answer/answer.hpp"
-#include "sim/command/command.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/patience.hpp"
 #include "sim/report/run/csv.hpp"
@@ -57,7 +58,7 @@ std::string formatted(const RunOptions& options, const Metrics& metrics,
                       const std::vector<ExpectationOutcome>& outcomes, const RunStats& stats) {
   if (options.format == "json") return to_json(metrics, outcomes, options.stats ? &stats : nullptr);
   if (options.format == "csv") return to_csv(metrics);
-  return to_table(metrics, outcomes, {.colour = options.colour, .width = options.width});
+  return to_table(metrics, outcomes, options.screen);
 }
 
 std::string stats_line(const RunStats& stats) {
@@ -85,9 +86,10 @@ void check_trace(const RunOptions& options) {
 
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) {
   StopWatch watch;
-  Patience patience(options.progress);
+  Patience patience(options.screen.progress);
   if (!options.trace.empty()) check_trace(options);
-  const Scenario scenario = load(options.scenario);
+  const Library library = library_for(options.scenario.path);
+  const Scenario scenario = load(options.scenario, library);
   for (const std::string& note : scenario.model.notes)
     notes << fmt::format("note: model {}: {}\n", scenario.model.name, note);
   const auto lap = [&](const char* stage) {
@@ -95,14 +97,14 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
     patience.begins(after(stage, scenario));
   };
   lap("load");
-  const Answer answer =
-      answer_of(scenario, library_for(options.scenario.path),
-                {.fold = options.fold,
-                 .jobs = options.jobs,
-                 .kernels = !options.trace.empty(),
-                 .reread = [&](const auto& settings) { return load(options.scenario, settings); },
-                 .lap = lap},
-                notes);
+  const Answer answer = answer_of(
+      scenario, library,
+      {.fold = options.fold,
+       .jobs = options.jobs,
+       .kernels = !options.trace.empty(),
+       .reread = [&](const auto& settings) { return load(options.scenario, settings, library); },
+       .lap = lap},
+      notes);
   if (!options.trace.empty()) {
     save_trace(options.trace, answer.simulation.timeline);
     watch.lap("trace");

@@ -1,4 +1,6 @@
 // stepsim search: the best strategy for a scenario, on its own number of GPUs or on several.
+#include "sim/command/search.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -14,6 +16,7 @@
 #include "sim/core/shell_word.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/interrupt.hpp"
+#include "sim/process/progress.hpp"
 #include "sim/report/search/capacity_report.hpp"
 #include "sim/scenario/sweep/axis_values.hpp"
 #include "sim/search/possible_values.hpp"
@@ -73,7 +76,7 @@ double tokens_per_step(const Scenario& s) {
   return static_cast<double>(s.training.global_batch * (s.sequence_length() + s.target_length()));
 }
 
-/// Of the training: those of --tokens, or of run.horizon.
+/// The steps of the training: those of --tokens, or of run.horizon.
 std::optional<std::int64_t> steps_of(const SearchOptions& options, const Scenario& s) {
   if (options.tokens.empty()) {
     const bool has = s.run.horizon && s.run.horizon->steps > 0;
@@ -95,7 +98,7 @@ std::optional<std::int64_t> steps_of(const SearchOptions& options, const Scenari
   return static_cast<std::int64_t>(std::ceil(tokens / tokens_per_step(s)));
 }
 
-/// Of the training, whose length has to be known.
+/// The deadline of the training, whose length has to be known.
 std::optional<Seconds> deadline_of(const SearchOptions& options,
                                    const std::optional<std::int64_t>& steps) {
   if (options.deadline.empty()) return std::nullopt;
@@ -146,7 +149,7 @@ void check_for_one_size(const SearchOptions& options) {
 
 // --- the search
 
-/// Of a time budget, for bounds: what is left simulates the best of those that have one.
+/// The share of a time budget for bounds: what is left simulates the best of those that have one.
 constexpr double kBounding = 0.5;
 
 /// The time that a search may take.
@@ -172,38 +175,21 @@ class Budget {
   Clock::time_point begin_ = Clock::now();
 };
 
-/// One line that is written again and again.
-class ProgressLine {
- public:
-  ProgressLine(bool is_on, int gpus, std::ostream& notes)
-      : is_on_(is_on), gpus_(gpus), notes_(notes) {}
-  ~ProgressLine() {
-    if (is_on_) notes_ << "\r\33[K" << std::flush;
-  }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void operator()(const SearchProgress& now) const {
-    if (!is_on_) return;
-    notes_ << fmt::format("\r\33[K{} GPUs: {} strategies, {} simulated", grouped(gpus_),
-                          grouped(now.considered), now.simulated);
-    if (now.best) notes_ << ", best " << humanise(*now.best).text();
-    notes_ << std::flush;
-  }
-
- private:
-  bool is_on_;
-  int gpus_;
-  std::ostream& notes_;
-};
+std::string progress_text(int gpus, const SearchProgress& now) {
+  std::string text = fmt::format("{} GPUs: {} strategies, {} simulated", grouped(gpus),
+                                 grouped(now.considered), now.simulated);
+  if (now.best) text += ", best " + humanise(*now.best).text();
+  return text;
+}
 
 class SearchCommand {
  public:
   SearchCommand(const SearchOptions& options, std::ostream& notes)
       : options_(options),
         notes_(notes),
-        base_(search_base(options.scenario)),
-        runs_(options, base_, cache_),
+        library_(library_for(options.scenario.path)),
+        base_(search_base(options.scenario, library_)),
+        runs_(options, base_, library_, cache_),
         sizes_(sizes_of(options, base_.scenario.cluster)),
         steps_(steps_of(options, base_.scenario)),
         deadline_(deadline_of(options, steps_)),
@@ -286,7 +272,7 @@ class SearchCommand {
   /// The best as a scenario of its own.
   void write(const SearchReport& report) const {
     if (options_.output.empty() || report.listed.empty()) return;
-    save_file(options_.output, to_yaml(load(runs_.argument_of(report.listed.front()))));
+    save_file(options_.output, to_yaml(load(runs_.argument_of(report.listed.front()), library_)));
     notes_ << fmt::format("{}: written; stepsim run {}\n", options_.output, options_.output);
   }
 
@@ -302,7 +288,7 @@ class SearchCommand {
     }
   }
 
-  /// --only with values that no size can have.
+  /// Refuses --only with values that no size can have.
   void check_some_are_left() const {
     std::string text;
     for (const int gpus : sizes_) {
@@ -358,11 +344,11 @@ class SearchCommand {
                         .capacity = base_.scenario.cluster.gpu.memory,
                         .own = {}};
     if (own && own->fits) limits.own = TriedStrategy{own_strategy(base_.scenario), {}, *own, true};
-    const ProgressLine progress(options_.progress, gpus, notes_);
+    const ProgressLine progress(notes_, options_.screen.progress);
     SearchOutcome outcome = search(
         axes_of_size(gpus), base_, limits,
         [&](const std::vector<TriedStrategy>& batch) { return runs_.of(batch, budget.end()); },
-        [&](const SearchProgress& now) { progress(now); });
+        [&](const SearchProgress& now) { progress.show(progress_text(gpus, now)); });
     if (outcome.ranked.empty() && !outcome.refusal.empty()) throw UserError(outcome.refusal);
     if (sizes_.size() == 1 && !options_.only.empty() && none_fit_together(outcome))
       throw UserError(nothing_fits_text());
@@ -371,6 +357,7 @@ class SearchCommand {
 
   const SearchOptions& options_;
   std::ostream& notes_;
+  Library library_;
   SearchBase base_;
   PlanCache cache_;
   SearchRuns runs_;
@@ -383,13 +370,13 @@ class SearchCommand {
 std::string formatted(const SearchOptions& options, const SearchReport& report) {
   if (options.format == "json") return search_json(report);
   if (options.format == "csv") return search_csv(report);
-  return search_text(report, {.colour = options.colour, .width = options.width});
+  return search_text(report, options.screen);
 }
 
 std::string formatted(const SearchOptions& options, const CapacityReport& report) {
   if (options.format == "json") return capacity_json(report);
   if (options.format == "csv") return capacity_csv(report);
-  return capacity_text(report, {.colour = options.colour, .width = options.width});
+  return capacity_text(report, options.screen);
 }
 
 bool is_incomplete(const SearchReport& report) {
@@ -422,7 +409,7 @@ ExitCode code_of(const CapacityReport& report) {
 
 ExitCode search(const SearchOptions& options, std::ostream& out, std::ostream& notes) {
   SearchCommand command(options, notes);
-  const InterruptNoted noted;  // of all searches and of what follows them
+  const InterruptNoted noted;  // notes Ctrl-C in all searches and in what follows them
   if (command.sizes().size() == 1) {
     const SearchReport report = command.report(command.sizes().front());
     out << formatted(options, report);

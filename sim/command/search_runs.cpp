@@ -77,14 +77,15 @@ std::string long_run_of(const Scenario& scenario) {
   const Simulation simulation = simulate(make_plan(scenario, graph, options));
   Metrics metrics = measure(scenario, graph, simulation);
   metrics.checkpoint = checkpoint_cost(scenario, graph, options);
-  const LongRun run = far(metrics, scenario, graph, simulation.timeline, options, true);
+  const LongRun run =
+      simulate_long_run(metrics, scenario, graph, simulation.timeline, options, true);
   return text_of({run.wall.seconds(), run.shares.useful});
 }
 
 }  // namespace
 
-SearchBase search_base(const ScenarioArgument& argument) {
-  SearchBase base{.scenario = load(argument), .stated = {}};
+SearchBase search_base(const ScenarioArgument& argument, const Library& library) {
+  SearchBase base{.scenario = load(argument, library), .stated = {}};
   std::vector<Override> overrides;
   for (const std::string& text : argument.overrides) overrides.push_back(parse_override(text));
   const auto keys = stated_keys(argument.path, overrides);
@@ -103,8 +104,9 @@ SearchBase search_base(const ScenarioArgument& argument) {
   return base;
 }
 
-SearchRuns::SearchRuns(const SearchOptions& options, const SearchBase& base, PlanCache& cache)
-    : options_(options), base_(base), cache_(cache) {
+SearchRuns::SearchRuns(const SearchOptions& options, const SearchBase& base, const Library& library,
+                       PlanCache& cache)
+    : options_(options), base_(base), library_(library), cache_(cache) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   jobs_ = options.jobs > 0 ? options.jobs : std::max(cores, 1);
   limits_.seconds = duration_of("--strategy-timeout", options.strategy_timeout);
@@ -135,7 +137,7 @@ std::vector<std::optional<StrategyOutcome>> SearchRuns::of(const std::vector<Tri
 std::string SearchRuns::answer_of(const Strategy& strategy) const {
   Scenario scenario;
   try {
-    scenario = load(with(options_.scenario, settings_of(strategy, base_)));
+    scenario = load(options_.scenario, settings_of(strategy, base_), library_);
   } catch (const UserError& error) {
     return std::string(kRefused) + error.what();
   }
@@ -170,7 +172,7 @@ ScenarioArgument SearchRuns::argument_of(const TriedStrategy& tried) const {
 }
 
 std::optional<SearchReason> SearchRuns::reason_of(const TriedStrategy& best) const {
-  const Scenario scenario = load(argument_of(best));
+  const Scenario scenario = load(argument_of(best), library_);
   const auto answers = run_forked(2, jobs_, [&](int index) {
     const CauseSeconds causes = breakdown_of(index == 0 ? base_.scenario : scenario);
     return text_of(std::vector<double>(causes.begin(), causes.end()));
@@ -198,7 +200,7 @@ std::optional<TrainedRun> SearchRuns::trained(const TriedStrategy& best, std::in
                  .goodput = {}};
   if (!s.checkpoint && !s.reliability) return run;
   const Scenario scenario =
-      load(with(argument_of(best), {fmt::format("run.horizon={} steps", steps)}));
+      load(argument_of(best), {fmt::format("run.horizon={} steps", steps)}, library_);
   const auto answer = run_forked(1, 1, [&](int) { return long_run_of(scenario); }).front();
   if (!answer) return std::nullopt;
   const std::vector<double> numbers = numbers_of(*answer);

@@ -8,29 +8,33 @@
 #include <string>
 #include <vector>
 
-#include "sim/command/command.hpp"
+#include "sim/command/search.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/report/search/search_report.hpp"
+#include "sim/scenario/load.hpp"
 #include "sim/search/best_first.hpp"
 
 namespace stepsim {
 
 /// The scenario, and which of its keys it states.
-SearchBase search_base(const ScenarioArgument& argument);
+SearchBase search_base(const ScenarioArgument& argument, const Library& library);
 
 class SearchRuns {
  public:
   using Until = std::optional<std::chrono::steady_clock::time_point>;
 
-  SearchRuns(const SearchOptions& options, const SearchBase& base, PlanCache& cache);
+  /// REQUIRES: all of these live as long as it does.
+  SearchRuns(const SearchOptions& options, const SearchBase& base, const Library& library,
+             PlanCache& cache);
 
   /// Each as `stepsim run --set ...` would; nothing for those that an interrupt or the end of the
   /// time came before.
   std::vector<std::optional<StrategyOutcome>> of(const std::vector<TriedStrategy>& batch,
                                                  const Until& until) const;
 
-  /// The scenario as it stands; nothing: likewise. Throws UserError where the planner refuses.
+  /// The scenario as it stands; nothing: an interrupt or the end of the time came before. Throws
+  /// UserError where the planner refuses.
   std::optional<StrategyOutcome> own(const Until& until) const;
 
   /// What `stepsim run` takes to run it.
@@ -38,7 +42,7 @@ class SearchRuns {
 
   std::optional<SearchReason> reason_of(const TriedStrategy& best) const;
 
-  /// So many steps, with checkpoints and failures where the scenario states either.
+  /// A training of so many steps, with checkpoints and failures where the scenario states either.
   std::optional<TrainedRun> trained(const TriedStrategy& best, std::int64_t steps) const;
 
  private:
@@ -48,6 +52,7 @@ class SearchRuns {
 
   const SearchOptions& options_;
   const SearchBase& base_;
+  const Library& library_;
   PlanCache& cache_;  ///< a strategy mostly has the groups of the one before
   int jobs_ = 1;
   ForkLimits limits_;

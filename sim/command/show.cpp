@@ -1,11 +1,12 @@
 // stepsim show: the values between the scenario and the answer, as text.
+#include "sim/command/show.hpp"
+
 #include <algorithm>
 #include <ostream>
 
 #include <fmt/format.h>
 
 #include "sim/cluster/input_links.hpp"
-#include "sim/command/command.hpp"
 #include "sim/command/show_cluster.hpp"
 #include "sim/command/show_collective.hpp"
 #include "sim/engine/simulate.hpp"
@@ -97,7 +98,7 @@ std::string describe(const Plan& plan, const Task& task) {
   return "";
 }
 
-/// The first step of every program; the others repeat it.
+/// Prints the first step of every program; further steps repeat it.
 void show_plan(const Scenario& scenario, std::ostream& out) {
   const Plan plan = make_plan(scenario, build(scenario));
   for (std::size_t p = 0; p < plan.programs.size(); ++p) {

@@ -12,7 +12,8 @@ namespace stepsim {
 /// between the two halves of the cluster.
 void show_links(const std::string& title, const Network& network, std::ostream& out);
 
-/// The same as a graph for Graphviz. Of many nodes it has a few, and one of them from inside.
+/// The links as a graph for Graphviz. A cluster of many nodes is drawn as a few of them, one seen
+/// from inside.
 void draw_links(const std::string& title, const Network& network, std::ostream& out);
 
 }  // namespace stepsim

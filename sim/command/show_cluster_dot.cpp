@@ -1,7 +1,7 @@
 // The picture of a cluster's links, in the language of Graphviz.
 //
-// All nodes are alike: the first is drawn from inside, of the others a box. Of many nodes only a
-// few are drawn, two of each of the first regions, and of the links those between them.
+// All nodes are alike: the first is drawn from inside, each other one as a box. Where there are
+// many nodes only a few are drawn, two of each of the first regions, and the links between them.
 #include <algorithm>
 #include <map>
 #include <ostream>
@@ -16,14 +16,14 @@ namespace stepsim {
 namespace {
 
 constexpr std::size_t kAllOf = 16;    // nodes: so many are drawn one and all
-constexpr std::size_t kWithout = 8;   // of a fabric without regions, so many of more
+constexpr std::size_t kWithout = 8;   // nodes that are drawn of a larger fabric without regions
 constexpr std::size_t kOfRegion = 2;  // nodes of a leaf, leaves of a pod, ...
 
 /// The first few of each region, and regions that are among the first few of theirs.
 std::vector<int> drawn_nodes(const Network& network) {
   const int nodes = network.cluster().nodes;
   std::vector<int> drawn;
-  std::map<std::pair<std::size_t, int>, std::set<int>> parts;  // that are drawn, of each region
+  std::map<std::pair<std::size_t, int>, std::set<int>> parts;  // nodes that are drawn, by region
   for (int node = 0; node < nodes; ++node) {
     std::vector<int> chain = network.regions(node);
     const std::size_t most = nodes <= static_cast<int>(kAllOf) ? kAllOf
@@ -97,7 +97,7 @@ class Picture {
     out_ << "  }\n";
   }
 
-  /// Those of the first node and of all NICs here, and what lies between them.
+  /// The links of the first node and of all NICs here, and what lies between them.
   std::set<LinkId> drawn_links() const {
     const Cluster& cluster = network_.cluster();
     std::set<LinkId> links;

@@ -31,13 +31,10 @@ std::string dashed(std::string name) {
 }
 
 CollectiveOp op_named(const std::string& name) {
-  std::vector<std::string> names;
-  for (const CollectiveOp op : kCollectiveOps) {
-    if (name == name_of(op)) return op;
-    names.emplace_back(name_of(op));
-  }
-  throw UserError(
-      fmt::format("--op: '{}' is not a collective, {}", name, did_you_mean(name, names)));
+  for (const auto& [known, op] : kNames<CollectiveOp>)
+    if (name == known) return op;
+  throw UserError(fmt::format("--op: '{}' is not a collective, {}", name,
+                              did_you_mean(name, names_of<CollectiveOp>())));
 }
 
 Bytes size_of(const std::string& text) {
@@ -76,7 +73,7 @@ int group_named(const Plan& plan, const std::string& name, CollectiveOp op) {
                               name, fmt::join(names, ", ")));
 }
 
-/// One line of the answer.
+/// A line of the answer.
 struct Row {
   std::string algorithm;
   Protocol protocol = Protocol::simple;
@@ -135,7 +132,8 @@ class Answer {
         row.simulated = simulated({algorithm, one.protocol, ""});
         row.chosen = is_chosen(*algorithm, one.protocol);
       } else {
-        // One line for what has the same against all protocols, none for those that it has not.
+        // What has the same against all protocols gets one line; the protocols that it has not get
+        // none.
         row.refusal = nccl::refusal(communicator, request_.op, one.algorithm);
         if (row.refusal.empty() || one.protocol != Protocol::simple) continue;
       }

@@ -3,7 +3,7 @@
 
 #include <iosfwd>
 
-#include "sim/command/command.hpp"
+#include "sim/command/show.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {

@@ -1,5 +1,5 @@
 // stepsim sweep: a scenario along axes -> outcomes in a file -> the best of them, and how flat.
-#include "sim/report/sweep.hpp"
+#include "sim/command/sweep.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -10,8 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/command/answer/simulated_point.hpp"
-#include "sim/command/command.hpp"
-#include "sim/command/due_points.hpp"
+#include "sim/command/pending_points.hpp"
 #include "sim/command/sweep_answer.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/core/hash.hpp"
@@ -24,6 +23,7 @@
 #include "sim/process/forked.hpp"
 #include "sim/process/progress.hpp"
 #include "sim/process/ranks.hpp"
+#include "sim/report/sweep.hpp"
 #include "sim/scenario/read/scalar.hpp"
 #include "sim/scenario/sweep/load_sweep.hpp"
 #include "sim/scenario/sweep/sweep_points.hpp"
@@ -34,7 +34,8 @@
 namespace stepsim {
 namespace {
 
-constexpr std::int64_t kTriedScenarios = 100;  ///< of an axis, to see which profiles they read
+// Values of an axis that are tried, to see which profiles they read.
+constexpr std::int64_t kTriedScenarios = 100;
 
 double memory_limit(const std::string& text) {
   try {
@@ -117,7 +118,7 @@ void warm_up(const Sweep& sweep, std::int64_t point, PlanCache& cache) {
   try {
     const Scenario scenario = scenario_of(sweep, point, known_names());
     fold_plan(make_plan(scenario, build(scenario), {.cache = &cache}), true);
-  } catch (const std::exception&) {  // its copy will say so
+  } catch (const std::exception&) {  // the copy that simulates the point will say so
   }
 }
 
@@ -148,14 +149,14 @@ void check_objective(const Sweep& sweep, std::int64_t first) {
                                 .proposal = "--objective samples_per_s is of its samples"}});
 }
 
-/// What is to be done: the same on all ranks.
+/// What is to be done, which is the same on all ranks.
 struct Job {
   Sweep sweep;
   PointList points;
   Shard shard;
   SweepRecord record;
   ForkLimits limits;
-  std::string build;  ///< of this program
+  std::string build;  ///< identity of this program
 };
 
 Job job_of(const SweepOptions& options) {
@@ -246,16 +247,15 @@ void choose(SweepStore& store, const Job& job, const SweepOptions& options, std:
                          options.store);
 }
 
-/// One that may not be written is read: a sweep that is done can be printed.
+/// A store that may not be written is read: a sweep that is done can be printed.
 SweepStore opened(const std::string& path) {
   return SweepStore::is_read_only(path) ? SweepStore::reader(path) : SweepStore(path);
 }
 
-/// How a rank does a point. By default a lone process does as many at a time as there are cores; of
-/// several ranks each does one.
-/// What `due` has read already need not be read again.
+/// How a rank does a point. By default a lone process does as many at a time as there are cores;
+/// where there are several ranks each does one. What `due` has read already need not be read again.
 RankWork work_of(const Job& job, const SweepOptions& options, const Ranks& ranks, PlanCache& cache,
-                 const DuePoints* due = nullptr) {
+                 const PendingPoints* due = nullptr) {
   const auto work = [&job, &cache, due](std::int64_t point) {
     try {
       if (const Scenario* resolved = due != nullptr ? due->resolved(point) : nullptr)
@@ -290,18 +290,18 @@ ExitCode follow(Ranks& ranks, const SweepOptions& options) {
 /// Simulates every point that is not done yet; false where it was interrupted.
 bool run_points(const Job& job, const SweepOptions& options, Ranks& ranks, SweepStore& store,
                 std::ostream& notes) {
-  std::optional<Progress> progress;
+  std::optional<PointsProgress> progress;
   const std::function<void()> on_done = [&] { progress->step(); };
-  DuePoints due(job.sweep, job.points, job.shard, store, job.build, on_done);
+  PendingPoints due(job.sweep, job.points, job.shard, store, job.build, on_done);
   const std::int64_t left = due.left();
-  progress.emplace(notes, left, options.progress);
+  progress.emplace(notes, left, options.screen.progress);
   PlanCache cache;
   if (left > 0) warm_up(job.sweep, job.points[0], cache);
   const bool whole =
       ranks.lead([&] { return due.next(); }, work_of(job, options, ranks, cache, &due),
                  [&](const Ended& ended) { due.keep(ended.index, outcome_of_copy(ended)); },
                  [&] { store.save(); });
-  progress->end();
+  progress.reset();
   store.flush();
   return whole;
 }
@@ -311,7 +311,7 @@ void print(const SweepAnswer& answer, const SweepOptions& options, const SweepSt
   const EachPoint each = [&](const auto& visit) { store.each(visit); };
   if (options.format == "json") return write_sweep_json(answer, each, out);
   if (options.format == "csv") return write_sweep_csv(answer, each, out);
-  out << sweep_text(answer, {options.colour, options.width});
+  out << sweep_text(answer, options.screen);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // What a sweep's file says of it, ready to be printed.
 #pragma once
 
-#include "sim/command/command.hpp"
+#include "sim/command/sweep.hpp"
 #include "sim/report/sweep.hpp"
 #include "sim/scenario/sweep/sweep_points.hpp"
 #include "sim/store/sweep_store.hpp"

@@ -1,4 +1,6 @@
 // stepsim validate: suites of measured runs -> predictions -> scores.
+#include "sim/command/validate.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -13,13 +15,13 @@
 #include <unistd.h>
 
 #include "sim/command/answer/simulated_point.hpp"
-#include "sim/command/command.hpp"
 #include "sim/core/trim.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/process/forked.hpp"
+#include "sim/process/progress.hpp"
 #include "sim/report/measure/measure.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/scenario/job_fingerprint.hpp"
@@ -175,12 +177,10 @@ std::vector<Forked> run_all(const std::vector<Job>& jobs, const ValidateOptions&
     const Job& job = jobs[static_cast<std::size_t>(i)];
     return job.run->refusal.empty() ? predicted(job.suite->suite, *job.run, cache) : std::string();
   };
-  const auto show = [&](int ended) {
-    notes << fmt::format("\r{} of {} rows{}", ended, count, ended == count ? "\r\033[K" : "")
-          << std::flush;
-  };
+  const ProgressLine line(notes, options.screen.progress);
+  const auto show = [&](int ended) { line.show(fmt::format("{} of {} rows", ended, count)); };
   const int at_a_time = options.jobs > 0 ? options.jobs : cores;
-  return try_forked(count, at_a_time, work, options.progress ? show : std::function<void(int)>());
+  return try_forked(count, at_a_time, work, show);
 }
 
 SuiteResult result_of(const LoadedSuite& loaded) {
@@ -335,7 +335,7 @@ std::string formatted(const ValidateOptions& options, const Validation& validati
   if (options.format == "junit") return validation_junit(validation);
   if (options.format == "github") return validation_github(validation);
   if (options.format == "markdown") return validation_markdown(validation);
-  return validation_text(validation, {.style = {options.colour, 100},
+  return validation_text(validation, {.screen = {.colour = options.screen.colour, .width = 100},
                                       .rows = options.rows || validation.suites.size() == 1,
                                       .causes = options.causes});
 }

@@ -261,7 +261,7 @@ class DeepspeedImport {
     // Fewer ranks than a node has are a smaller node.
     if (all && options_.nodes == 0 && needed < machine_.gpus_per_node)
       machine_.gpus_per_node = static_cast<int>(needed);
-    // Of numbers that cannot be read it says nothing how they fit together.
+    // Numbers that cannot be read do not show how they fit together.
     if (problems_.empty()) check_batch(stated_steps);
   }
 

@@ -18,7 +18,7 @@
 namespace stepsim {
 namespace {
 
-/// One import, section by section.
+/// An import, section by section.
 class MegatronImport {
  public:
   MegatronImport(MegatronOptions& options, const ImportOptions& import)

@@ -8,7 +8,7 @@
 
 namespace stepsim {
 
-/// One 0 or 1 for each layer; nothing where the text is no such pattern, or one of more than 10,000
+/// A 0 or 1 for each layer; nothing where the text is no such pattern, or one of more than 10,000
 /// layers.
 std::optional<std::vector<int>> layer_pattern(std::string_view text);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Entries = std::vector<std::string>;
 
-/// One kind of layer, or a part of it, that no model here has.
+/// Refuses a kind of layer, or a part of one, that no model here has.
 void refuse_other_models(MegatronOptions& o) {
   for (const char* name :
        {"encoder-num-layers", "experimental-attention-variant", "hybrid-layer-pattern",

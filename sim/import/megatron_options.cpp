@@ -252,7 +252,7 @@ void MegatronOptions::note_the_rest(Draft& draft) const {
   }
 }
 
-/// One on the command line replaces the script's by intention.
+/// Notes options of the script that the command line replaces by intention.
 void MegatronOptions::note_replaced(Draft& draft) const {
   for (const auto& [name, option] : replaced_) {
     const Option& last = options_.find(name)->second;

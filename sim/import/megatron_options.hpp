@@ -16,8 +16,8 @@ namespace stepsim {
 
 class MegatronOptions {
  public:
-  /// Names are without the leading dashes, underscores as dashes; of options given twice the last
-  /// one wins.
+  /// Names are without the leading dashes, underscores as dashes; where an option is given twice
+  /// the last one wins.
   explicit MegatronOptions(const std::vector<ShellWord>& words);
 
   bool has(std::string_view name);
@@ -27,13 +27,13 @@ class MegatronOptions {
   std::vector<std::string> list(std::string_view name);
   /// Throws UserError where the word is not a whole number from 0 to 1e12.
   std::int64_t integer(std::string_view name, std::int64_t preset);
-  /// Likewise, and where it is 0.
+  /// Throws UserError where the option is no whole number, and where it is 0.
   std::int64_t positive(std::string_view name, std::int64_t preset);
-  /// Likewise, and where the option is absent.
+  /// Throws UserError where the option is no whole number above 0, and where it is absent.
   std::int64_t required(std::string_view name);
   /// Throws UserError outside 1 to `most`; `preset` may lie there.
   std::int64_t up_to(std::int64_t most, std::string_view name, std::int64_t preset);
-  /// Of a split, 1 where the option is absent. Throws UserError outside 1 to 10,000.
+  /// A degree of a split, 1 where the option is absent. Throws UserError outside 1 to 10,000.
   std::int64_t degree(std::string_view name);
   /// Throws UserError with the place of the option's value, which a script has.
   [[noreturn]] void refuse(std::string_view name, const std::string& message,
@@ -50,8 +50,8 @@ class MegatronOptions {
  private:
   struct Option {
     std::vector<std::string> values;
-    Place place;        ///< of its name
-    Place value_place;  ///< of its first value
+    Place place;        ///< place of its name
+    Place value_place;  ///< place of its first value
   };
 
   void note_replaced(Draft& draft) const;

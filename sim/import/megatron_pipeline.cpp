@@ -35,8 +35,8 @@ Cut cut_of(MegatronOptions& o) {
   return cut;
 }
 
-/// Layers of each stage; empty where they are dealt out evenly. Those that are not stated share the
-/// rest.
+/// The layers of each stage; empty where they are dealt out evenly. Stages that are not stated
+/// share the rest.
 std::vector<std::int64_t> layers_of_stages(MegatronOptions& o, const Cut& cut) {
   const bool first = o.has("decoder-first-pipeline-num-layers");
   const bool last = o.has("decoder-last-pipeline-num-layers");
@@ -58,7 +58,7 @@ std::vector<std::int64_t> layers_of_stages(MegatronOptions& o, const Cut& cut) {
   return layers;
 }
 
-/// Of each part of the model, in its order.
+/// The layers of each part of the model, in its order.
 std::vector<std::int64_t> layers_of_parts(MegatronOptions& o, const Cut& cut) {
   const auto stages = layers_of_stages(o, cut);
   std::vector<std::int64_t> parts;

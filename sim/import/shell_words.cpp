@@ -257,7 +257,7 @@ class ScriptReader {
   Script script_;
   std::map<std::string, std::vector<Value>> variables_;
   std::set<std::string> noted_;
-  Place launch_;  ///< of the first program; line 0: none yet
+  Place launch_;  ///< place of the first program; line 0: none yet
   int command_ = 0;
   bool is_first_ = true;  ///< the next word is its command's first
   bool prints_ = false, has_launcher_ = false, has_program_ = false;  ///< the command

@@ -147,26 +147,6 @@ void add_totals(OpGraph& graph, const Scenario& s) {
 
 }  // namespace
 
-const char* name_of(CollectiveOp op) {
-  switch (op) {
-    case CollectiveOp::all_reduce:
-      return "all_reduce";
-    case CollectiveOp::all_gather:
-      return "all_gather";
-    case CollectiveOp::reduce_scatter:
-      return "reduce_scatter";
-    case CollectiveOp::broadcast:
-      return "broadcast";
-    case CollectiveOp::reduce:
-      return "reduce";
-    case CollectiveOp::all_to_all:
-      return "all_to_all";
-    case CollectiveOp::shift:
-      return "shift";
-  }
-  return "";
-}
-
 OpDag::Vertex OpDag::add(Op op, const std::vector<Vertex>& inputs) {
   const Vertex vertex = ops.size();
   ops.push_back(std::move(op));

@@ -22,23 +22,6 @@
 
 namespace stepsim {
 
-/// `broadcast` and `reduce`: one rank has the message, or gets it. `shift`: each rank passes its
-/// bytes to the next one in a ring.
-enum class CollectiveOp {
-  all_reduce,
-  all_gather,
-  reduce_scatter,
-  broadcast,
-  reduce,
-  all_to_all,
-  shift
-};
-inline constexpr CollectiveOp kCollectiveOps[] = {
-    CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
-    CollectiveOp::broadcast,  CollectiveOp::reduce,     CollectiveOp::all_to_all,
-    CollectiveOp::shift};
-const char* name_of(CollectiveOp op);
-
 /// Launch a kernel.
 struct Launch {
   std::string name;

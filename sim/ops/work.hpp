@@ -58,8 +58,6 @@ struct FusedAttention {
   }
 };
 
-enum class ConvolutionPass { forward, input_gradient, weight_gradient };
-
 /// A convolution of square images with a square filter of odd width, padded by half of it, as an
 /// implicit GEMM (NVIDIA/cutlass media/docs/cpp/implicit_gemm_convolution.md).
 struct Convolution {

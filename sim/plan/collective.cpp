@@ -74,8 +74,8 @@ class Chooser {
 
  private:
   [[noreturn]] void refuse(const std::string& reason) const {
-    const char* op = name_of(request_.op);
-    throw UserError(fmt::format("collectives.{}: {} {}", op, choice_.algorithm, reason));
+    throw UserError(
+        fmt::format("collectives.{}: {} {}", name_of(request_.op), choice_.algorithm, reason));
   }
 
   /// What no group of this cluster could change.

@@ -8,7 +8,10 @@
 namespace stepsim {
 
 Scenario load(const ScenarioArgument& argument);
-/// With these on top of what the command line sets.
-Scenario load(ScenarioArgument argument, const std::vector<std::string>& settings);
+/// Loads it with a library that is kept for more scenarios (library_for(argument.path)).
+Scenario load(const ScenarioArgument& argument, const Library& library);
+/// Loads it with these settings on top of what the command line sets.
+Scenario load(ScenarioArgument argument, const std::vector<std::string>& settings,
+              const Library& library);
 
 }  // namespace stepsim

@@ -30,7 +30,8 @@ constexpr std::chrono::seconds kGrace{3};
 
 using Clock = std::chrono::steady_clock;
 
-/// Only calls that are safe between fork and exec. What it prints goes to the file `out`.
+/// Makes this copy of the process the program, by calls that are safe between fork and exec alone.
+/// What it prints goes to the file `out`.
 [[noreturn]] void become(char* const* words, char* const* variables, int out) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody would wait for it where this process is killed
   const int nothing = open("/dev/null", O_RDONLY);
@@ -89,7 +90,7 @@ void end(pid_t child, int& status) {
   waitpid(child, &status, 0);
 }
 
-/// Its exit code, before the date.
+/// The exit code of a child that has to end before the date.
 int end_of(pid_t child, const std::string& program, Clock::time_point date, Seconds limit) {
   int status = 0;
   if (!ends_before(child, date, status)) {

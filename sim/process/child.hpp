@@ -1,4 +1,4 @@
-// Another program, run and waited for.
+// Runs another program and waits for it.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace stepsim {
 
 struct ChildOutput {
-  int code = 0;      ///< its exit code; 128 and the signal where it was killed
-  std::string text;  ///< what it printed to standard output
+  int code = 0;      ///< exit code of the program; 128 and the signal where it was killed
+  std::string text;  ///< what the program printed to standard output
 };
 
 /// Runs the program at words[0] (a path, or a name on PATH) with nothing to read; what it prints to

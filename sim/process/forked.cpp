@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/process/copies.hpp"
+#include "sim/process/forked_copies.hpp"
 
 namespace stepsim {
 namespace {
@@ -31,7 +31,7 @@ std::function<std::optional<std::int64_t>()> counting(int count) {
   };
 }
 
-/// Of a copy; in a copy itself it is told on as what it is.
+/// Thrown where a copy has run out of memory; in a copy itself it is told on as what it is.
 struct OutOfMemory : std::bad_alloc {
   const char* what() const noexcept override { return "the machine has no more memory"; }
 };
@@ -73,7 +73,7 @@ bool stream_forked(const std::function<NextPiece()>& next, int jobs, const ForkL
                    const std::function<void(Ended)>& on_end,
                    const std::function<void()>& on_pause) {
   const InterruptNoted noted;
-  Copies copies(noted, limits, work, on_end);
+  ForkedCopies copies(noted, limits, work, on_end);
   const auto at_a_time = static_cast<std::size_t>(std::max(jobs, 1));
   bool has_more = true;
   const auto is_over = [&] {

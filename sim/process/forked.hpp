@@ -24,8 +24,8 @@ struct Forked {
   std::string error;  ///< why there is no result; empty: there is one
 };
 
-/// The same where one failure does not end the others: a copy that throws or crashes has an error.
-/// `on_end` is called after each with the number of those that ended.
+/// Calls `work` as run_forked does, but one failure does not end the others: a copy that throws or
+/// crashes has an error. `on_end` is called after each with the number of those that ended.
 std::vector<Forked> try_forked(int count, int jobs, const std::function<std::string(int)>& work,
                                const std::function<void(int)>& on_end = {});
 
@@ -36,7 +36,7 @@ enum class Ending : std::uint8_t {
   simulation_error,
   io_error,
   internal_error,
-  out_of_memory,  ///< it asked for more than it may have
+  out_of_memory,  ///< the copy asked for more than it may have
   timed_out,
   crashed  ///< by a signal, or without an answer
 };
@@ -50,8 +50,8 @@ struct Ended {
 /// What a piece of work may take; 0: as much as it likes.
 struct ForkLimits {
   double seconds = 0;
-  double bytes = 0;  ///< of address space, beyond what this process has now
-  /// Of all of them together: what is under way then is given up.
+  double bytes = 0;  ///< bytes of address space, beyond what this process has now
+  /// When all of them together have to end: what is under way then is given up.
   std::optional<std::chrono::steady_clock::time_point> until;
 };
 
@@ -70,11 +70,11 @@ struct NextPiece {
   }
 };
 
-/// The same for work of any number: `next` says what is to be done, until it says nothing more, and
-/// `on_end` is called with each answer as it comes, and `on_pause` now and then, at the latest half
-/// a second after the last call. A `next` that takes long comes back now and then, so that signals
-/// and limits are seen to. Nothing is kept. Returns false where Ctrl-C or SIGTERM came, or
-/// the time for all was over, before the end; what was under way then is given up.
+/// Does work of any number in forked copies: `next` says what is to be done, until it says nothing
+/// more, and `on_end` is called with each answer as it comes, and `on_pause` now and then, at the
+/// latest half a second after the last call. A `next` that takes long comes back now and then, so
+/// that signals and limits are seen to. Nothing is kept. Returns false where Ctrl-C or SIGTERM
+/// came, or the time for all was over, before the end; what was under way then is given up.
 bool stream_forked(const std::function<NextPiece()>& next, int jobs, const ForkLimits& limits,
                    const std::function<std::string(std::int64_t)>& work,
                    const std::function<void(Ended)>& on_end,

@@ -22,7 +22,7 @@ class InterruptNoted {
   static bool came();
   /// As if one came: it ended a copy of this process, which had it first.
   static void note();
-  /// As it was before: for a copy, which the signals end.
+  /// Handles signals as before: for a copy, which they end.
   void restore() const;
 
  private:

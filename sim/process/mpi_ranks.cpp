@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
-#include "sim/process/copies.hpp"
+#include "sim/process/forked_copies.hpp"
 #include "sim/process/launcher.hpp"
 #include "sim/process/ranks.hpp"
 
@@ -29,11 +29,11 @@ constexpr std::chrono::seconds kGrace{60}, kGraceAfterSignal{2};
 
 enum Tag : int {
   // to rank 0
-  ready,        ///< its task; it may have work
+  ready,        ///< the rank's task; it may have work
   ended,        ///< a piece
   refused,      ///< why it cannot do its part
   interrupted,  ///< a signal came
-  left,         ///< its last word
+  left,         ///< the rank's last word
   // from rank 0
   piece,  ///< the number of one
   stop
@@ -225,7 +225,7 @@ class Lead {
   const RankWork& work_;
   const std::function<void(Ended)>& on_end_;
   const InterruptNoted noted_;
-  Copies copies_;
+  ForkedCopies copies_;
   std::vector<int> free_;  ///< pieces that each rank may still have
   int at_a_time_;
   std::int64_t under_way_ = 0;  ///< pieces that the others have
@@ -252,7 +252,7 @@ void Ranks::follow(const RankWork& work) {
     Messages::send(0, ended, text_of(one));
   };
   const InterruptNoted noted;
-  Copies copies(noted, work.limits, work.work, on_end);
+  ForkedCopies copies(noted, work.limits, work.work, on_end);
   Messages::send(0, ready, host_name() + "\n" + work.task);
   bool said = false;
   while (!messages_->stopped) {

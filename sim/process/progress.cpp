@@ -18,23 +18,18 @@ std::string time_text(double seconds) {
 
 }  // namespace
 
-void Progress::step() {
+void PointsProgress::step() {
   ++done_;
   const auto now = Clock::now();
-  if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
+  if (!line_.shown() || now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
   const double so_far = std::chrono::duration<double>(now - begin_).count();
   const double left = so_far / static_cast<double>(done_) * static_cast<double>(all_ - done_);
   const int cells = static_cast<int>(kCells * done_ / std::max<std::int64_t>(all_, 1));
   std::string bar;
   for (int i = 0; i < kCells; ++i) bar += i < cells ? "█" : "░";
-  notes_ << fmt::format("\r{} {} of {} points, {:.0f} a second, {} left \033[K", bar, done_, all_,
-                        static_cast<double>(done_) / std::max(so_far, 1e-3), time_text(left))
-         << std::flush;
-}
-
-void Progress::end() {
-  if (shown_) notes_ << "\r\033[K" << std::flush;
+  line_.show(fmt::format("{} {} of {} points, {:.0f} a second, {} left ", bar, done_, all_,
+                         static_cast<double>(done_) / std::max(so_far, 1e-3), time_text(left)));
 }
 
 }  // namespace stepsim

@@ -17,7 +17,7 @@ namespace stepsim {
 
 /// How a rank does a piece of work: each in a copy of its process, `jobs` at a time.
 struct RankWork {
-  std::string task;  ///< a fingerprint of all that results depend on; the same on all ranks
+  std::string task;  ///< fingerprint of all that results depend on; equal on all ranks
   int jobs = 1;
   ForkLimits limits;
   std::function<std::string(std::int64_t)> work;

@@ -67,7 +67,7 @@ std::string distance_text(double value, double best);
 std::string flatness_sentence(const SweepAnswer& answer, std::size_t axis);
 
 /// The answer for a terminal.
-std::string sweep_text(const SweepAnswer& answer, const Style& style);
+std::string sweep_text(const SweepAnswer& answer, const Screen& screen);
 
 /// Calls a function with every point, in the order of the grid.
 using EachPoint = std::function<void(const std::function<void(const SweepPoint&)>&)>;

@@ -10,7 +10,7 @@
 namespace stepsim {
 
 struct ValidationTable {
-  Style style{.width = 100};
+  Screen screen{.width = 100};
   bool rows = true;     ///< true: every row, not the worst alone
   bool causes = false;  ///< true: the breakdown of each row as well
 };

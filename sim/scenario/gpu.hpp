@@ -14,25 +14,9 @@
 #include <vector>
 
 #include "sim/core/quantity.hpp"
+#include "sim/scenario/kinds.hpp"
 
 namespace stepsim {
-
-enum class Precision { fp32, tf32, fp16, bf16, fp8 };
-
-/// Bytes of one element as a kernel reads it (tf32 is stored as fp32).
-constexpr double bytes_per_element(Precision p) {
-  switch (p) {
-    case Precision::fp32:
-    case Precision::tf32:
-      return 4;
-    case Precision::fp16:
-    case Precision::bf16:
-      return 2;
-    case Precision::fp8:
-      return 1;
-  }
-  return 0;
-}
 
 /// The type that parameters and activations are kept in: fp8 is for the operands of linear layers
 /// alone (NVIDIA/TransformerEngine's autocast).

@@ -13,6 +13,7 @@
 #include "sim/scenario/describe/describe.hpp"
 #include "sim/scenario/read/map_reader.hpp"
 #include "sim/scenario/read/override.hpp"
+#include "sim/scenario/read/parsed_file.hpp"
 #include "sim/scenario/scenario_of_tree.hpp"
 #include "sim/scenario/sweep/sweep_file.hpp"
 
@@ -122,7 +123,7 @@ bool is_library(const fs::path& folder) {
 }  // namespace
 
 Library library_for(const std::string& scenario_path) {
-  Library library;
+  Library library{.roots = {}, .parsed = std::make_shared<ParsedFiles>()};
   for (const std::string& folder : folders_of_environment()) add_root(library, folder);
   std::error_code ignored;
   const fs::path start = fs::absolute(scenario_path, ignored).parent_path();

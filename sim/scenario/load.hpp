@@ -1,6 +1,7 @@
 // From files to values: load a scenario, a model, a GPU or a link by path or name.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,17 @@ struct Override {
 /// Splits `path=value`. Throws UserError when there is no '='.
 Override parse_override(const std::string& text);
 
-/// Where named files are looked up: the folders that hold models/, calib/ and scenarios/.
+class ParsedFiles;
+
+/// Where named files are looked up. Whoever loads several scenarios keeps one library for all.
 struct Library {
-  std::vector<std::string> roots;
+  std::vector<std::string> roots;  ///< the folders that hold models/, calib/ and scenarios/
+  /// The files that were read with this library or a copy of it, parsed once; one thread at a time.
+  /// nullptr: each file is parsed whenever it is read.
+  std::shared_ptr<ParsedFiles> parsed{};
 };
 
-/// The roots for a scenario at that path: $STEPSIM_LIBRARY when set, the scenario's folder and its
+/// The library for a scenario at that path: $STEPSIM_LIBRARY when set, the scenario's folder and its
 /// parents that hold a models/ folder, and the source tree that the program was built from.
 Library library_for(const std::string& scenario_path);
 

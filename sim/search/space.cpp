@@ -2,7 +2,6 @@
 #include "sim/search/space.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -153,26 +152,29 @@ struct RestrictedAxis {
   void (*restrict)(const Restriction& words, Axes& axes);
 };
 
-constexpr std::array kRestricted = {
-    RestrictedAxis{"schedule",
-                   [](const Restriction& words, Axes& axes) {
-                     words.words(axes.schedule, Registry<Schedule>::names());
-                   }},
-    RestrictedAxis{"chunks",
-                   [](const Restriction& words, Axes& axes) { words.numbers(axes.chunks); }},
-    RestrictedAxis{"micro_batch",
-                   [](const Restriction& words, Axes& axes) { words.numbers(axes.micro_batch); }},
-    RestrictedAxis{"sequence",
-                   [](const Restriction& words, Axes& axes) { words.flags(axes.sequence); }},
-    RestrictedAxis{"recompute", [](const Restriction& words,
-                                   Axes& axes) { words.words(axes.recompute, kRecomputes); }},
-    RestrictedAxis{"sharding",
-                   [](const Restriction& words, Axes& axes) { words.shardings(axes.sharding); }},
-    RestrictedAxis{"overlap",
-                   [](const Restriction& words, Axes& axes) { words.flags(axes.overlap); }},
-    RestrictedAxis{"bucket",
-                   [](const Restriction& words, Axes& axes) { words.sizes(axes.bucket); }},
-};
+template <auto Values>
+void numbers(const Restriction& words, Axes& axes) {
+  words.numbers(axes.*Values);
+}
+template <auto Values>
+void flags(const Restriction& words, Axes& axes) {
+  words.flags(axes.*Values);
+}
+void schedules(const Restriction& words, Axes& axes) {
+  words.words(axes.schedule, Registry<Schedule>::names());
+}
+void recomputes(const Restriction& words, Axes& axes) { words.words(axes.recompute, kRecomputes); }
+void shardings(const Restriction& words, Axes& axes) { words.shardings(axes.sharding); }
+void sizes(const Restriction& words, Axes& axes) { words.sizes(axes.bucket); }
+
+constexpr RestrictedAxis kRestricted[] = {{"schedule", schedules},
+                                          {"chunks", numbers<&Axes::chunks>},
+                                          {"micro_batch", numbers<&Axes::micro_batch>},
+                                          {"sequence", flags<&Axes::sequence>},
+                                          {"recompute", recomputes},
+                                          {"sharding", shardings},
+                                          {"overlap", flags<&Axes::overlap>},
+                                          {"bucket", sizes}};
 
 // --- the walk
 

@@ -10,16 +10,18 @@
 
 namespace stepsim {
 
-/// How a terminal wants its text. The caller finds out; a pipe or a file wants no colour.
-struct Style {
+/// Where a command prints. Its caller looks: a pipe or a file wants no colour, and nobody watches
+/// it.
+struct Screen {
   bool colour = false;
-  int width = 80;
+  int width = 80;         ///< columns
+  bool progress = false;  ///< somebody watches the notes: they may say how far the command is
 };
 
 enum class Paint { bold, dim, red, green, yellow };
 
-/// The text with the escape codes of `paint` (SGR), or unchanged when the style has no colour.
-std::string painted(const Style& style, Paint paint, std::string_view text);
+/// The text with the escape codes of `paint` (SGR), or unchanged when the screen has no colour.
+std::string painted(const Screen& screen, Paint paint, std::string_view text);
 
 int width_of(std::string_view text);
 std::string pad_left(std::string_view text, int width);  ///< aligned right

@@ -13,13 +13,13 @@ class Page {
  protected:
   static constexpr int kLabel = 15;  ///< width of the labels at the left
 
-  /// A page as wide as the style says, but no narrower than its columns need and no wider than is
+  /// A page as wide as the screen, but no narrower than its columns need and no wider than is
   /// quick to read.
-  Page(Style style, int narrowest, int widest);
+  Page(Screen screen, int narrowest, int widest);
 
   void line(std::string_view text = "") { out_.append(text).append("\n"); }
-  std::string bold(std::string_view text) const { return painted(style_, Paint::bold, text); }
-  std::string dim(std::string_view text) const { return painted(style_, Paint::dim, text); }
+  std::string bold(std::string_view text) const { return painted(screen_, Paint::bold, text); }
+  std::string dim(std::string_view text) const { return painted(screen_, Paint::dim, text); }
 
   /// Adds a label and a text that wraps beside it.
   void paragraph(std::string_view label, std::string_view text, Paint paint = Paint::bold,
@@ -28,7 +28,7 @@ class Page {
   void labelled(std::string_view label, const std::vector<std::string>& lines,
                 Paint paint = Paint::bold, int width = kLabel);
 
-  Style style_;
+  Screen screen_;
   std::string out_;
 };
 

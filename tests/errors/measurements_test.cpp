@@ -36,7 +36,7 @@ std::vector<fs::path> all_cases() {
 std::string said_of(const fs::path& path) {
   const auto source = std::make_shared<Source>(Source{path.filename().string(), "", text_of(path)});
   Problems problems;
-  (void)calib::read_measurements(source, problems);
+  (void)read_measurements(source, problems);
   try {
     problems.throw_if_any();
   } catch (const UserError& error) {
@@ -66,7 +66,7 @@ TEST_CASE("cutting a good file anywhere gives a message, or a smaller file, and 
   for (std::size_t length = 0; length < text.size(); ++length) {
     const auto source = std::make_shared<Source>(Source{"x.csv", "", text.substr(0, length)});
     Problems problems;
-    const auto file = calib::read_measurements(source, problems);
+    const auto file = read_measurements(source, problems);
     CHECK(file.places.size() <= 2);
     CHECK(file.places.size() == file.content.records.size());
   }

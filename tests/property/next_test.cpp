@@ -42,17 +42,18 @@ std::vector<std::string> settings_in(const std::string& next) {
 /// where a fault comes first, or no setting helps.
 std::string both_steps(const std::filesystem::path& file) {
   const ScenarioArgument argument = argument_of(file);
+  const Library library = library_for(argument.path);
   std::ostringstream notes;
-  const Answer answer =
-      answer_of(load(argument), Library{{source_folder()}},
-                {.jobs = 1, .reread = [&](const auto& s) { return load(argument, s); }}, notes);
+  const Answer answer = answer_of(
+      load(argument, library), library,
+      {.jobs = 1, .reread = [&](const auto& s) { return load(argument, s, library); }}, notes);
   const Verdict& verdict = answer.metrics.verdict;
   if (verdict.is_fault) return "";
   const std::vector<std::string> settings = settings_in(verdict.next);
   if (settings.empty() != verdict.next.starts_with("none of"))
     throw InternalError("Next: " + verdict.next);
   if (settings.empty()) return "";
-  const Scenario changed = load(argument, settings);
+  const Scenario changed = load(argument, settings, library);
   const OpGraph graph = build(changed);
   const Memory memory{memory_by_stage(changed, graph), changed.cluster.gpu.memory, Seconds{}};
   return text_of({answer.metrics.step_time.seconds(), step_of(make_plan(changed, graph)).seconds(),

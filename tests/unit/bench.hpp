@@ -21,7 +21,11 @@ inline double normal(RandomKey key) {
          std::cos(6.283185307179586 * key.with(2).uniform());
 }
 
-inline Library shipped() { return library_for("scenario.yaml"); }
+/// The library of all tests: its profiles are parsed once.
+inline const Library& shipped() {
+  static const Library library = library_for("scenario.yaml");
+  return library;
+}
 
 class Bench {
  public:
@@ -36,19 +40,19 @@ class Bench {
   GpuProfile& gpu() { return gpu_; }
   std::vector<MeasuredFile> files() const { return {file_}; }
 
-  void add(const calib::Point& point, Seconds true_time, bool with_launch = false) {
+  void add(const Point& point, Seconds true_time, bool with_launch = false) {
     const double seconds =
         true_time.seconds() *
         std::exp(kNoise * normal(RandomKey(7).with(file_.content.records.size())));
-    calib::Record record{point, {}, ""};
+    PointRecord record{point, {}, ""};
     record.measured.timing = {seconds, seconds, seconds, 10};
     record.measured.with_launch = with_launch;
     file_.content.records.push_back(record);
   }
 
-  void add_memory(calib::MemoryOp op, MemoryRate kind) {
+  void add_memory(MemoryOp op, MemoryRate kind) {
     for (std::int64_t bytes = 1 << 14; bytes <= 1 << 30; bytes *= 2)
-      add(calib::MemoryPoint{op, calib::Dtype::bf16, 1, bytes / 4, bytes},
+      add(MemoryOpPoint{op, Precision::bf16, 1, bytes / 4, bytes},
           kernel_time(MemoryBound{Bytes{static_cast<double>(bytes)}, kind}, gpu_));
   }
 
@@ -64,11 +68,10 @@ class Bench {
                                   .backward = backward,
                                   .causal = causal};
         const std::int64_t kv_heads = cache > 0 && heads > 8 ? 4 : heads;
-        add(calib::AttentionPoint{calib::Dtype::bf16,
-                                  backward ? calib::AttentionPass::backward
-                                           : calib::AttentionPass::forward,
-                                  causal, work.batch, heads, kv_heads, sequence, 128,
-                                  calib::AttentionKernel::flash3, cache > 0},
+        add(AttentionPoint{Precision::bf16,
+                           backward ? AttentionPass::backward : AttentionPass::forward, causal,
+                           work.batch, heads, kv_heads, sequence, 128, AttentionKernel::flash3,
+                           cache > 0},
             kernel_time(work, gpu_) +
                 Seconds{cache * 2 * 2 *
                         static_cast<double>(work.batch * kv_heads * sequence * 128)});
@@ -82,7 +85,7 @@ class Bench {
 };
 
 inline GpuProfile fitted(const Bench& bench) {
-  return parse_gpu(calibrate(bench.files(), {.gpu = "mine"}).gpu_text, "mine.yaml");
+  return parse_gpu(calibrate(bench.files(), {.gpu = "mine"}, shipped()).gpu_text, "mine.yaml");
 }
 
 inline const FamilyReport& family(const Calibration& made, const std::string& name) {

@@ -56,8 +56,8 @@ std::string choices(CollectiveOp op, const GroupShape& group, const Cluster& clu
 std::string choices_of(const std::string& ranks, const GroupShape& group, const Cluster& cluster) {
   const std::string gather = choices(CollectiveOp::all_gather, group, cluster);
   CHECK(gather == choices(CollectiveOp::reduce_scatter, group, cluster));
-  return fmt::format("- {}\n  - all-reduce: {}\n  - all-gather, reduce-scatter: {}\n", ranks,
-                     choices(CollectiveOp::all_reduce, group, cluster), gather);
+  return fmt::format("- {0}, all-reduce:\n  {1}\n- {0}, all-gather and reduce-scatter:\n  {2}\n",
+                     ranks, choices(CollectiveOp::all_reduce, group, cluster), gather);
 }
 
 std::string lists() {

@@ -202,7 +202,7 @@ TEST_CASE("every algorithm costs more for more bytes, and no less than a hop") {
   cluster.inter_node->sharp = true;
   for (const CollectiveAlgorithm* algorithm : Registry<CollectiveAlgorithm>::all()) {
     CAPTURE(std::string(algorithm->name));
-    for (const CollectiveOp op : kCollectiveOps) {
+    for (const auto& [name, op] : kNames<CollectiveOp>) {
       if (!algorithm->makes(op)) continue;
       const GroupShape group =
           algorithm->name == "pat" ? GroupShape{2, 2, 1} : GroupShape{16, 2, 8};

@@ -9,7 +9,7 @@
 
 #include "sim/calibrate/fit/smooth_gemm.hpp"
 #include "sim/calibrate/measurement/memory_bytes.hpp"
-#include "sim/command/command.hpp"
+#include "sim/command/calibrate.hpp"
 #include "sim/core/error.hpp"
 #include "sim/process/child.hpp"
 #include "sim/scenario/load.hpp"
@@ -18,58 +18,50 @@ using namespace stepsim;
 
 namespace {
 
-calib::Measured taking(double seconds) {
-  calib::Measured measured;
+Measured taking(double seconds) {
+  Measured measured;
   measured.timing = {seconds, seconds, seconds, 10};
   return measured;
 }
 
 /// 100 GFLOP/s that saturate in m, n and k; weight gradients take 1.2 times as long.
-double product_seconds(const calib::GemmPoint& p) {
+double product_seconds(const GemmPoint& p) {
   const auto part = [](std::int64_t size, double half) { return static_cast<double>(size) + half; };
   const double work = 2 * part(p.m, 12) * part(p.n, 6) * part(p.k, 8);
-  return (work / 100e9 + 2e-6) * (p.transpose == calib::Transpose::NT ? 1.2 : 1);
+  return (work / 100e9 + 2e-6) * (p.transpose == Transpose::NT ? 1.2 : 1);
 }
 
-void add_products(calib::Measurements& all) {
+void add_products(Measurements& all) {
   for (const std::int64_t width : {128, 256, 512, 1024})
     for (const std::int64_t tokens : {8, 64, 512})
-      for (const auto transpose :
-           {calib::Transpose::TN, calib::Transpose::NN, calib::Transpose::NT}) {
-        const bool turned = transpose == calib::Transpose::NT;
-        const calib::GemmPoint point{calib::Dtype::fp32,
-                                     transpose,
-                                     turned ? width : tokens,
-                                     width,
-                                     turned ? tokens : width,
-                                     1,
-                                     turned};
+      for (const auto transpose : {Transpose::TN, Transpose::NN, Transpose::NT}) {
+        const bool turned = transpose == Transpose::NT;
+        const GemmPoint point{
+            Precision::fp32, transpose, turned ? width : tokens, width, turned ? tokens : width, 1,
+            turned};
         all.records.push_back({point, taking(product_seconds(point)), ""});
       }
 }
 
-void add_loops(calib::Measurements& all) {
-  using calib::MemoryOp;
+void add_loops(Measurements& all) {
   for (const auto& [op, rate] : {std::pair{MemoryOp::copy, 30e9}, std::pair{MemoryOp::adam, 40e9},
                                  std::pair{MemoryOp::squared_error, 20e9}})
     for (std::int64_t rows = 16; rows <= 4096; rows *= 4) {
-      const std::int64_t bytes = calib::memory_bytes(op, calib::Dtype::fp32, rows, 1024);
-      all.records.push_back({calib::MemoryPoint{op, calib::Dtype::fp32, rows, 1024, bytes},
+      const std::int64_t bytes = memory_bytes(op, Precision::fp32, rows, 1024);
+      all.records.push_back({MemoryOpPoint{op, Precision::fp32, rows, 1024, bytes},
                              taking(static_cast<double>(bytes) / rate), ""});
     }
 }
 
 /// Sums of two ranks in 20 us + bytes / 4 GB/s; 3.2 ms alone beside five products of 0.64 ms take
 /// 5.76 ms in all, of which 2.56 ms, 0.8 of 3.2, are the sum's.
-void add_messages(calib::Measurements& all) {
-  using calib::Activity;
+void add_messages(Measurements& all) {
   for (std::int64_t bytes = 1024; bytes <= std::int64_t{64} << 20; bytes *= 4)
-    all.records.push_back(
-        {calib::CollectivePoint{calib::Collective::all_reduce, calib::Dtype::fp32, 2, bytes},
-         taking(20e-6 + static_cast<double>(bytes) / 4e9), ""});
-  calib::OverlapPoint overlap{
-      Activity::gemm, Activity::all_reduce, calib::Dtype::fp32, 64, 1024, 1024, 1 << 24, 2};
-  calib::Measured measured = taking(5.76e-3 / 5);
+    all.records.push_back({CollectivePoint{CollectiveOp::all_reduce, Precision::fp32, 2, bytes},
+                           taking(20e-6 + static_cast<double>(bytes) / 4e9), ""});
+  OverlapPoint overlap{
+      Activity::gemm, Activity::all_reduce, Precision::fp32, 64, 1024, 1024, 1 << 24, 2};
+  Measured measured = taking(5.76e-3 / 5);
   measured.alone_seconds = 0.64e-3;
   measured.products = 5;
   all.records.push_back({overlap, measured, ""});
@@ -80,8 +72,8 @@ void add_messages(calib::Measurements& all) {
   all.records.push_back({overlap, measured, ""});
 }
 
-calib::Measurements machine() {
-  calib::Measurements all;
+Measurements machine() {
+  Measurements all;
   all.device.name = "Example CPU";
   all.device.sms = 1;
   all.device.memory_bytes = std::int64_t{16} << 30;
@@ -90,13 +82,13 @@ calib::Measurements machine() {
   add_products(all);
   add_loops(all);
   add_messages(all);
-  all.records.push_back({calib::FileReadPoint{calib::PageCache::warm, 1 << 14}, taking(9e-6), ""});
-  all.records.push_back({calib::FileReadPoint{calib::PageCache::warm, 1 << 20}, taking(99e-6), ""});
-  all.records.push_back({calib::DecodePoint{calib::Codec::jpeg, 320, 240}, taking(250e-6), ""});
+  all.records.push_back({FileReadPoint{PageCache::warm, 1 << 14}, taking(9e-6), ""});
+  all.records.push_back({FileReadPoint{PageCache::warm, 1 << 20}, taking(99e-6), ""});
+  all.records.push_back({DecodePoint{Codec::jpeg, 320, 240}, taking(250e-6), ""});
   return all;
 }
 
-CpuProfile profile_of(const calib::Measurements& all) {
+CpuProfile profile_of(const Measurements& all) {
   return cpu_profile({"folder/example.json", all}, "example", 4);
 }
 
@@ -115,7 +107,7 @@ TEST_CASE("a CPU's profile has the rates that its measurements were made with") 
   REQUIRE(core.gemm.size() == 1);
   CHECK(core.gemm[0].weight_gradient == doctest::Approx(1.2).epsilon(0.02));
   const fit::Model model = fit::smooth_gemm_model(core.gemm[0], core.memory_bandwidth);
-  const calib::GemmPoint unseen{calib::Dtype::fp32, calib::Transpose::TN, 200, 700, 300};
+  const GemmPoint unseen{Precision::fp32, Transpose::TN, 200, 700, 300};
   Gemm gemm;
   gemm.m = 200;
   gemm.n = 700;
@@ -151,21 +143,21 @@ TEST_CASE("what was not measured is not said, and not made up") {
   CHECK(table.find("7 points of Example CPU\n") == 0);
   CHECK(table.find("base: of") == std::string::npos);
   // Reads that take as long as their bytes: no latency.
-  calib::Measurements all = machine();
-  for (calib::Record& record : all.records)
-    if (const auto* read = std::get_if<calib::FileReadPoint>(&record.point))
+  Measurements all = machine();
+  for (PointRecord& record : all.records)
+    if (const auto* read = std::get_if<FileReadPoint>(&record.point))
       record.measured = taking(static_cast<double>(read->bytes) / 10e9);
   CHECK(profile_of(all).scenario_text.find("storage: {bandwidth: 10 GB/s}\n") != std::string::npos);
-  std::erase_if(all.records, [](const calib::Record& record) {
-    return calib::kind_of(record.point) == calib::Kind::file_read;
+  std::erase_if(all.records, [](const PointRecord& record) {
+    return kind_of(record.point) == PointKind::file_read;
   });
   CHECK(profile_of(all).scenario_text.find("\ndata:") == std::string::npos);
 }
 
 TEST_CASE("the range of messages is the one that was measured") {
-  calib::Measurements all = machine();
-  std::erase_if(all.records, [](const calib::Record& record) {
-    const auto* point = std::get_if<calib::CollectivePoint>(&record.point);
+  Measurements all = machine();
+  std::erase_if(all.records, [](const PointRecord& record) {
+    const auto* point = std::get_if<CollectivePoint>(&record.point);
     return point != nullptr && point->bytes > 1 << 20;
   });
   const CpuProfile made = profile_of(all);
@@ -184,18 +176,17 @@ TEST_CASE("a scenario leaves a core to its loader, or has none") {
 }
 
 TEST_CASE("one rank has no link, and a profile wants products and loops") {
-  calib::Measurements alone = machine();
-  std::erase_if(alone.records, [](const calib::Record& record) {
-    const calib::Kind kind = calib::kind_of(record.point);
-    return kind == calib::Kind::collective || kind == calib::Kind::overlap;
+  Measurements alone = machine();
+  std::erase_if(alone.records, [](const PointRecord& record) {
+    const PointKind kind = kind_of(record.point);
+    return kind == PointKind::collective || kind == PointKind::overlap;
   });
   const CpuProfile made = profile_of(alone);
   CHECK(made.link_text.empty());
   CHECK(made.cluster_text.find("gpus_per_node: 1\n") != std::string::npos);
   CHECK(made.cluster_text.find("intra_node") == std::string::npos);
-  std::erase_if(alone.records, [](const calib::Record& record) {
-    return calib::kind_of(record.point) == calib::Kind::gemm;
-  });
+  std::erase_if(alone.records,
+                [](const PointRecord& record) { return kind_of(record.point) == PointKind::gemm; });
   CHECK_THROWS_WITH_AS(profile_of(alone),
                        "too little was measured: 0 products of matrices, of which a fit needs 8; "
                        "the same call goes on from there, with more time by --budget",
@@ -226,10 +217,9 @@ TEST_CASE("variables are the child's alone, in the place of those of the same na
 TEST_CASE("sums whose times do not grow are an error at the place of the largest one") {
   MeasuredFile file{"example.json", machine()};
   const auto source = std::make_shared<const Source>(Source{.name = "example.json"});
-  for (calib::Record& record : file.content.records) {
+  for (PointRecord& record : file.content.records) {
     file.places.push_back({source, static_cast<int>(file.places.size()) + 1, 1});
-    if (std::holds_alternative<calib::CollectivePoint>(record.point))
-      record.measured = taking(1e-4);
+    if (std::holds_alternative<CollectivePoint>(record.point)) record.measured = taking(1e-4);
   }
   CHECK_THROWS_WITH_AS(cpu_profile(file, "example", 4),
                        "example.json:60:1: all-reduce: 4096 bytes take 0.0001 s, and 67108864 take "
@@ -239,11 +229,11 @@ TEST_CASE("sums whose times do not grow are an error at the place of the largest
 }
 
 TEST_CASE("what an all-reduce costs is of the products that ran beside it") {
-  calib::Measurements all = machine();
+  Measurements all = machine();
   // Each record chose its number: 4 of 0.64 ms and 2.56 ms of the sum take 5.12 ms.
-  for (calib::Record& record : all.records) {
-    const auto* point = std::get_if<calib::OverlapPoint>(&record.point);
-    if (point == nullptr || point->timed != calib::Activity::gemm) continue;
+  for (PointRecord& record : all.records) {
+    const auto* point = std::get_if<OverlapPoint>(&record.point);
+    if (point == nullptr || point->timed != Activity::gemm) continue;
     record.measured.timing = taking(5.12e-3 / 4).timing;
     record.measured.products = 4;
   }

@@ -11,9 +11,6 @@ using namespace stepsim;
 
 namespace {
 
-using calib::Dtype;
-using calib::Transpose;
-
 GemmProfile& gemm_of(GpuProfile& gpu, Precision precision) {
   for (GemmProfile& one : gpu.gemm)
     if (one.precision == precision) return one;
@@ -50,9 +47,9 @@ Bench slow_bench() {
 }
 
 /// `count` rows like `row`, each `factor` times what the profile has, and `quantised` beside it.
-void add_gemms(Bench& bench, Precision precision, int count, calib::GemmPoint row = {},
+void add_gemms(Bench& bench, Precision precision, int count, GemmPoint row = {},
                double factor = 1) {
-  row.dtype = *calib::find_word<Dtype>(name_of(precision));
+  row.dtype = precision;
   for (int i = 0; i < count; ++i) {
     const Gemm gemm = shape(static_cast<std::uint64_t>(i), precision);
     row.m = gemm.m, row.n = gemm.n, row.k = gemm.k;
@@ -80,7 +77,7 @@ TEST_CASE("GEMMs: each precision takes the times of the profile that made its po
   add_gemms(bench, Precision::bf16, 120);
   add_gemms(bench, Precision::fp8, 80, {.quantised_bytes = 5});
   add_gemms(bench, Precision::fp16, 10);  // too few products to fit
-  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"}, shipped());
   GpuProfile mine = parse_gpu(made.gpu_text, "mine.yaml");
   CHECK(error_of(mine, bench, Precision::bf16) < kNoise);
   CHECK(error_of(mine, bench, Precision::fp8) < kNoise);
@@ -108,7 +105,7 @@ TEST_CASE("GEMMs of another layout are told beside the fit, and give factors") {
   add_gemms(bench, Precision::bf16, 12, {.transpose = Transpose::NN}, 1.5);
   add_gemms(bench, Precision::bf16, 12, {.transpose = Transpose::NT, .accumulate = true}, 1.3);
   add_gemms(bench, Precision::bf16, 4, {.sustained = true}, 1.2);
-  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"}, shipped());
   GpuProfile mine = parse_gpu(made.gpu_text, "mine.yaml");
   const GemmProfile& bf16 = gemm_of(mine, Precision::bf16);
   CHECK(bf16.weight_gradient == doctest::Approx(1.3).epsilon(kNoise));
@@ -123,8 +120,7 @@ TEST_CASE("GEMMs of another layout are told beside the fit, and give factors") {
 }
 
 TEST_CASE("GEMMs: the gradient's factor of sustained rows comes on top of that of sustained ones") {
-  const calib::GemmPoint gradients{
-      .transpose = Transpose::NT, .accumulate = true, .sustained = true};
+  const GemmPoint gradients{.transpose = Transpose::NT, .accumulate = true, .sustained = true};
   Bench both = slow_bench();
   add_gemms(both, Precision::bf16, 120);
   add_gemms(both, Precision::bf16, 12, {.sustained = true}, 1.2);
@@ -145,7 +141,7 @@ TEST_CASE("GEMMs of one layout that are few are fitted together with the others"
   add_gemms(bench, Precision::bf16, 40);
   add_gemms(bench, Precision::bf16, 40, {.transpose = Transpose::NN}, 1.1);
   add_gemms(bench, Precision::bf16, 12, {.transpose = Transpose::NT, .accumulate = true}, 1.3);
-  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"}, shipped());
   CHECK(family(made, "gemm bf16").errors.points == 80);
   GpuProfile mine = parse_gpu(made.gpu_text, "mine.yaml");
   CHECK(gemm_of(mine, Precision::bf16).weight_gradient ==
@@ -155,7 +151,7 @@ TEST_CASE("GEMMs of one layout that are few are fitted together with the others"
 TEST_CASE("GEMMs: what the base has alike in two precisions stays alike") {
   Bench bench = slow_bench();
   add_gemms(bench, Precision::bf16, 40);
-  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"}, shipped());
   GpuProfile mine = parse_gpu(made.gpu_text, "mine.yaml");
   CHECK(family(made, "gemm fp16").remark == "as bf16, as h100 has it");
   CHECK(gemm_of(mine, Precision::fp16).efficiency == gemm_of(mine, Precision::bf16).efficiency);
@@ -169,11 +165,11 @@ TEST_CASE("GEMMs: a base with the smooth form is fitted in that form, other prec
   add_gemms(bench, Precision::fp32, 60);
   auto files = bench.files();
   for (int i = 0; i < 40; ++i) {
-    calib::Record record{calib::GemmPoint{Dtype::bf16, Transpose::TN, 128 + i, 128, 128}, {}, ""};
+    PointRecord record{GemmPoint{Precision::bf16, Transpose::TN, 128 + i, 128, 128}, {}, ""};
     record.measured.timing = {1e-5, 1e-5, 1e-5, 1};
     files.front().content.records.push_back(record);
   }
-  const Calibration made = calibrate(files, {.gpu = "mine", .base = "v100"});
+  const Calibration made = calibrate(files, {.gpu = "mine", .base = "v100"}, shipped());
   GpuProfile mine = parse_gpu(made.gpu_text, "mine.yaml");
   CHECK(error_of(mine, bench, Precision::fp32) < kNoise);
   CHECK(family(made, "gemm bf16").remark == "40 points left out: v100 has no bf16");
@@ -182,8 +178,8 @@ TEST_CASE("GEMMs: a base with the smooth form is fitted in that form, other prec
 TEST_CASE("GEMMs of gradients alone give no constants, and that is said") {
   Bench bench("h100");
   add_gemms(bench, Precision::bf16, 40, {.transpose = Transpose::NT, .accumulate = true});
-  bench.add_memory(calib::MemoryOp::copy, MemoryRate::elementwise);
-  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  bench.add_memory(MemoryOp::copy, MemoryRate::elementwise);
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"}, shipped());
   CHECK(family(made, "gemm bf16").remark ==
         "as h100: 40 points, of no kind of plain product as many as 36");
   CHECK(family(made, "gemm fp16").remark == "as h100, not measured");
@@ -192,7 +188,7 @@ TEST_CASE("GEMMs of gradients alone give no constants, and that is said") {
 TEST_CASE("GEMMs of sustained runs alone give constants without that factor") {
   Bench bench = slow_bench();
   add_gemms(bench, Precision::bf16, 40, {.sustained = true}, 1.1);
-  const Calibration made = calibrate(bench.files(), {.gpu = "mine"});
+  const Calibration made = calibrate(bench.files(), {.gpu = "mine"}, shipped());
   GpuProfile mine = parse_gpu(made.gpu_text, "mine.yaml");
   CHECK(gemm_of(mine, Precision::bf16).sustained == 1);
   CHECK(family(made, "gemm bf16, sustained").errors.mean < 2 * kNoise);

@@ -191,7 +191,7 @@ TEST_CASE("the command line") {
   const auto options = parse({"--only", "gemm,copy", "--budget", "10", "min", "--device", "1", "-o",
                               "my.json", "--retry"});
   REQUIRE(options);
-  CHECK(options->only == std::vector<Kind>{Kind::gemm, Kind::copy});
+  CHECK(options->only == std::vector<PointKind>{PointKind::gemm, PointKind::copy});
   CHECK(*options->budget_s == 600);
   CHECK(options->device == 1);
   CHECK(options->output == "my.json");

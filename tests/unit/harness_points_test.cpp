@@ -13,8 +13,8 @@ using namespace stepsim::calib;
 
 namespace {
 
-std::set<Kind> kinds_of(const std::vector<Point>& points) {
-  std::set<Kind> kinds;
+std::set<PointKind> kinds_of(const std::vector<Point>& points) {
+  std::set<PointKind> kinds;
   for (const Point& point : points) kinds.insert(kind_of(point));
   return kinds;
 }
@@ -51,7 +51,7 @@ TEST_CASE("no point is there twice, and all have sizes") {
 }
 
 TEST_CASE("GEMMs come in every precision and as all three passes of a layer") {
-  std::set<Dtype> dtypes;
+  std::set<Precision> dtypes;
   std::set<Transpose> transposes;
   bool accumulates = false, settles = false;
   for (const Point& point : gemm_points()) {
@@ -61,17 +61,17 @@ TEST_CASE("GEMMs come in every precision and as all three passes of a layer") {
     accumulates |= gemm.accumulate;
     settles |= gemm.sustained;
   }
-  CHECK(dtypes.size() == names<Dtype>().size());
-  CHECK(transposes.size() == names<Transpose>().size());
+  CHECK(dtypes.size() == measured_names<Precision>().size());
+  CHECK(transposes.size() == measured_names<Transpose>().size());
   CHECK(accumulates);
   CHECK(settles);
 }
 
 TEST_CASE("the passes of a layer do the same work") {
   // 4096 tokens through a layer of 8192 inputs and 10240 outputs.
-  const GemmPoint forward{Dtype::bf16, Transpose::TN, 4096, 10240, 8192};
-  const GemmPoint input{Dtype::bf16, Transpose::NN, 4096, 8192, 10240};
-  const GemmPoint weights{Dtype::bf16, Transpose::NT, 10240, 8192, 4096};
+  const GemmPoint forward{Precision::bf16, Transpose::TN, 4096, 10240, 8192};
+  const GemmPoint input{Precision::bf16, Transpose::NN, 4096, 8192, 10240};
+  const GemmPoint weights{Precision::bf16, Transpose::NT, 10240, 8192, 4096};
   CHECK(flops_of(forward) == 2.0 * 4096 * 10240 * 8192);
   CHECK(flops_of(input) == flops_of(forward));
   CHECK(flops_of(weights) == flops_of(forward));
@@ -82,10 +82,10 @@ TEST_CASE("the first twentieth of the list has some of everything") {
   const std::vector<Point> beginning(points.begin(),
                                      points.begin() + static_cast<long>(points.size() / 20));
   CHECK(kinds_of(beginning) == kinds_of(points));
-  std::set<Dtype> dtypes;
+  std::set<Precision> dtypes;
   for (const Point& point : beginning)
     if (const auto* gemm = std::get_if<GemmPoint>(&point)) dtypes.insert(gemm->dtype);
-  CHECK(dtypes.size() == names<Dtype>().size());
+  CHECK(dtypes.size() == measured_names<Precision>().size());
 }
 
 TEST_CASE("the order is the same every time") {
@@ -102,7 +102,7 @@ TEST_CASE("lists take turns in proportion to their length") {
   launches = {LaunchPoint{LaunchCost::stream}, LaunchPoint{LaunchCost::graph}};
   std::string order;
   for (const Point& point : interleave({copies, launches}))
-    order += kind_of(point) == Kind::copy ? 'c' : 'l';
+    order += kind_of(point) == PointKind::copy ? 'c' : 'l';
   CHECK(order == "clcclc");
 }
 
@@ -110,22 +110,22 @@ TEST_CASE("an identity names every field") {
   CHECK(identity(CopyPoint{Direction::d2h, HostMemory::pageable, 4096}) ==
         "copy direction=d2h host=pageable bytes=4096");
   CHECK(identity(QueuePoint{}) == "queue");
-  CHECK(kind_of(blank_point(Kind::collective)) == Kind::collective);
-  CHECK(kind_of(blank_point(Kind::gemm)) == Kind::gemm);
+  CHECK(kind_of(blank_point(PointKind::collective)) == PointKind::collective);
+  CHECK(kind_of(blank_point(PointKind::gemm)) == PointKind::gemm);
 }
 
 TEST_CASE("what a kernel has to move is counted by hand") {
   // 1024 rows of 4096 bf16: a tensor of 8 MiB.
   const std::int64_t tensor = std::int64_t{8} << 20, elements = 1024 * 4096;
-  CHECK(memory_bytes(MemoryOp::copy, Dtype::bf16, 1024, 4096) == 2 * tensor);
-  CHECK(memory_bytes(MemoryOp::add, Dtype::bf16, 1024, 4096) == 3 * tensor);
-  CHECK(memory_bytes(MemoryOp::dropout, Dtype::bf16, 1024, 4096) == 2 * tensor + elements);
-  CHECK(memory_bytes(MemoryOp::cross_entropy, Dtype::bf16, 1024, 4096) == tensor + 4 * 1024);
-  CHECK(memory_bytes(MemoryOp::adam, Dtype::fp32, 1024, 4096) == 28 * elements);
+  CHECK(memory_bytes(MemoryOp::copy, Precision::bf16, 1024, 4096) == 2 * tensor);
+  CHECK(memory_bytes(MemoryOp::add, Precision::bf16, 1024, 4096) == 3 * tensor);
+  CHECK(memory_bytes(MemoryOp::dropout, Precision::bf16, 1024, 4096) == 2 * tensor + elements);
+  CHECK(memory_bytes(MemoryOp::cross_entropy, Precision::bf16, 1024, 4096) == tensor + 4 * 1024);
+  CHECK(memory_bytes(MemoryOp::adam, Precision::fp32, 1024, 4096) == 28 * elements);
 }
 
 TEST_CASE("causal attention is counted by its half, and backward as two and a half") {
-  AttentionPoint point{Dtype::bf16, AttentionPass::forward, false, 2, 8, 8, 1024, 64};
+  AttentionPoint point{Precision::bf16, AttentionPass::forward, false, 2, 8, 8, 1024, 64};
   const double full = 4.0 * 2 * 8 * 64 * 1024 * 1024;
   CHECK(flops_of(point) == full);
   point.causal = true;
@@ -135,27 +135,27 @@ TEST_CASE("causal attention is counted by its half, and backward as two and a ha
 }
 
 TEST_CASE("collectives need their GPUs and NCCL") {
-  const Point all_reduce = CollectivePoint{Collective::all_reduce, Dtype::bf16, 4, 1024};
+  const Point all_reduce = CollectivePoint{CollectiveOp::all_reduce, Precision::bf16, 4, 1024};
   CHECK(why_left_out(all_reduce, h100(4), {.collectives = true}).empty());
   CHECK(why_left_out(all_reduce, h100(2), {.collectives = true}) == "they need 4 GPUs, here 2");
   CHECK(why_left_out(all_reduce, h100(4), {}) == "built without NCCL");
 }
 
 TEST_CASE("a GPU is not asked for what it lacks") {
-  const Point fp8 = GemmPoint{Dtype::fp8, Transpose::TN, 128, 512, 512};
+  const Point fp8 = GemmPoint{Precision::fp8, Transpose::TN, 128, 512, 512};
   CHECK(why_left_out(fp8, h100(1), {}).empty());
   CHECK(why_left_out(fp8, v100(), {}) == "no fp8 on compute capability 7.0");
-  const Point large = GemmPoint{Dtype::fp32, Transpose::TN, 65536, 65536, 16384};
+  const Point large = GemmPoint{Precision::fp32, Transpose::TN, 65536, 65536, 16384};
   CHECK(why_left_out(large, h100(1), {}).empty());
   CHECK(why_left_out(large, v100(), {}) == "larger than the memory");
   // bf16 is copied everywhere, and multiplied from Ampere on.
-  CHECK(why_left_out(MemoryPoint{MemoryOp::copy, Dtype::bf16, 1, 8, 32}, v100(), {}).empty());
-  CHECK(why_left_out(GemmPoint{Dtype::bf16, Transpose::TN, 128, 512, 512}, v100(), {}) ==
+  CHECK(why_left_out(MemoryOpPoint{MemoryOp::copy, Precision::bf16, 1, 8, 32}, v100(), {}).empty());
+  CHECK(why_left_out(GemmPoint{Precision::bf16, Transpose::TN, 128, 512, 512}, v100(), {}) ==
         "no bf16 on compute capability 7.0");
 }
 
 TEST_CASE("a GPU that is not known may try everything") {
   DeviceFacts future = h100(1);
   future.compute_major = 99;
-  CHECK(why_left_out(GemmPoint{Dtype::fp8, Transpose::TN, 128, 512, 512}, future, {}).empty());
+  CHECK(why_left_out(GemmPoint{Precision::fp8, Transpose::TN, 128, 512, 512}, future, {}).empty());
 }

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "sim/command/command.hpp"
 #include "sim/core/shell_word.hpp"
+#include "sim/import/import_options.hpp"
 #include "sim/import/layer_pattern.hpp"
 #include "sim/import/shell_words.hpp"
 #include "sim/scenario/load.hpp"

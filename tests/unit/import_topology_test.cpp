@@ -9,7 +9,7 @@
 
 #include "sim/cluster/network.hpp"
 #include "sim/core/error.hpp"
-#include "sim/import/node/seen_node.hpp"
+#include "sim/import/node/observed_node.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
 #include "tests/unit/written_cluster.hpp"

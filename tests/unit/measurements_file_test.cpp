@@ -5,7 +5,6 @@
 #include "sim/core/error.hpp"
 
 using namespace stepsim;
-using namespace stepsim::calib;
 
 namespace {
 
@@ -19,15 +18,16 @@ Measurements sample() {
   all.device.gpus = 8;
   all.software = {{"cuda_runtime", "13.0"}, {"driver", "580.65.06"}};
   all.started = "2026-01-31T12:00:00Z";
-  Record gemm{GemmPoint{Dtype::bf16, Transpose::NT, 4096, 1024, 512, 1, true}, {}, ""};
+  PointRecord gemm{GemmPoint{Precision::bf16, Transpose::NT, 4096, 1024, 512, 1, true}, {}, ""};
   gemm.measured.timing = {12.5e-6, 12.25e-6, 13e-6, 50};
   gemm.measured.sm_clock_hz = 1.755e9;
-  Record overlap{OverlapPoint{Activity::gemm, Activity::h2d, Dtype::bf16, 8, 8, 8, 64, 1}, {}, ""};
+  PointRecord overlap{
+      OverlapPoint{Activity::gemm, Activity::h2d, Precision::bf16, 8, 8, 8, 64, 1}, {}, ""};
   overlap.measured.timing = {2e-3, 1.9e-3, 2.1e-3, 10};
   overlap.measured.alone_seconds = 1.5e-3;
-  Record queue{QueuePoint{}, {}, ""};
+  PointRecord queue{QueuePoint{}, {}, ""};
   queue.measured.launches = 1022;
-  Record skipped{CopyPoint{Direction::both, HostMemory::pinned, 4096}, {}, "a \"reason\""};
+  PointRecord skipped{CopyPoint{Direction::both, HostMemory::pinned, 4096}, {}, "a \"reason\""};
   all.records = {gemm, overlap, queue, skipped};
   return all;
 }

@@ -4,8 +4,6 @@
 #include "sim/calibrate/measurement/peak.hpp"
 #include "sim/calibrate/measurement/plausible.hpp"
 
-using namespace stepsim::calib;
-
 namespace {
 
 /// As the runtime describes it: 5120 bits at 2.619 GHz, 132 SMs at up to 1.98 GHz.
@@ -56,28 +54,28 @@ TEST_CASE("a sample of several GPUs is that of the slowest") {
 
 TEST_CASE("SMs times clock times FLOPs a cycle is the datasheet's peak") {
   // The clocks are those for which the datasheets give their peaks.
-  CHECK(*peak_flops_per_s(chip(7, 80, 1.53e9), Dtype::fp16) ==
+  CHECK(*peak_flops_per_s(chip(7, 80, 1.53e9), Precision::fp16) ==
         doctest::Approx(125e12).epsilon(0.01));
-  CHECK(*peak_flops_per_s(chip(8, 108, 1.41e9), Dtype::bf16) ==
+  CHECK(*peak_flops_per_s(chip(8, 108, 1.41e9), Precision::bf16) ==
         doctest::Approx(312e12).epsilon(0.01));
-  CHECK(*peak_flops_per_s(chip(8, 108, 1.41e9), Dtype::tf32) ==
+  CHECK(*peak_flops_per_s(chip(8, 108, 1.41e9), Precision::tf32) ==
         doctest::Approx(156e12).epsilon(0.01));
-  CHECK(*peak_flops_per_s(chip(8, 108, 1.41e9), Dtype::fp32) ==
+  CHECK(*peak_flops_per_s(chip(8, 108, 1.41e9), Precision::fp32) ==
         doctest::Approx(19.5e12).epsilon(0.01));
-  CHECK(*peak_flops_per_s(chip(9, 132, 1.83e9), Dtype::bf16) ==
+  CHECK(*peak_flops_per_s(chip(9, 132, 1.83e9), Precision::bf16) ==
         doctest::Approx(989.4e12).epsilon(0.01));
-  CHECK(*peak_flops_per_s(chip(9, 132, 1.83e9), Dtype::fp8) ==
+  CHECK(*peak_flops_per_s(chip(9, 132, 1.83e9), Precision::fp8) ==
         doctest::Approx(1979e12).epsilon(0.01));
-  CHECK(*peak_flops_per_s(chip(10, 148, 1.86e9), Dtype::bf16) ==
+  CHECK(*peak_flops_per_s(chip(10, 148, 1.86e9), Precision::bf16) ==
         doctest::Approx(2250e12).epsilon(0.01));
-  CHECK(!peak_flops_per_s(chip(7, 80, 1.53e9), Dtype::bf16));
-  CHECK(!peak_flops_per_s(chip(99, 80, 1.53e9), Dtype::bf16));
+  CHECK(!peak_flops_per_s(chip(7, 80, 1.53e9), Precision::bf16));
+  CHECK(!peak_flops_per_s(chip(99, 80, 1.53e9), Precision::bf16));
   CHECK(*peak_bytes_per_s(h100()) == doctest::Approx(3.35e12).epsilon(0.01));
 }
 
 TEST_CASE("a GEMM above the peak is refused with both numbers") {
   // 8192^3 x 2 = 1.0995 TFLOP; the peak at 1.98 GHz is 132 x 1.98e9 x 4096 = 1070.5 TFLOP/s.
-  const GemmPoint gemm{Dtype::bf16, Transpose::TN, 8192, 8192, 8192};
+  const GemmPoint gemm{Precision::bf16, Transpose::TN, 8192, 8192, 8192};
   CHECK(why_implausible(gemm, took(1.6e-3), h100()).empty());
   CHECK(why_implausible(gemm, took(1.0e-3), h100()) ==
         "1099.5 TFLOP/s is above the bf16 peak of 1070.5 TFLOP/s");
@@ -88,7 +86,8 @@ TEST_CASE("a GEMM above the peak is refused with both numbers") {
 }
 
 TEST_CASE("Winograd's algorithm has a quarter of a convolution's products") {
-  ConvolutionPoint point{Dtype::fp32, ConvolutionPart::forward, 64, 256, 56, 56, 256, 3, 3, 1, 1};
+  ConvolutionPoint point{
+      Precision::fp32, ConvolutionPass::forward, 64, 256, 56, 56, 256, 3, 3, 1, 1};
   const double flops = 2.0 * 64 * 56 * 56 * 256 * 256 * 9;  // h100() has 66.9 TFLOP/s
   CHECK(why_implausible(point, took(flops / 200e12), h100()).empty());
   CHECK(!why_implausible(point, took(flops / 300e12), h100()).empty());
@@ -98,7 +97,7 @@ TEST_CASE("Winograd's algorithm has a quarter of a convolution's products") {
 
 TEST_CASE("bytes that come out of the cache are no bandwidth of the memory") {
   const std::int64_t mib = std::int64_t{1} << 20;
-  MemoryPoint copy{MemoryOp::copy, Dtype::bf16, 1, 8, 16 * mib};
+  MemoryOpPoint copy{MemoryOp::copy, Precision::bf16, 1, 8, 16 * mib};
   CHECK(why_implausible(copy, took(1e-6), h100()).empty());  // 16.8 TB/s, from the L2 cache
   copy.bytes = 1024 * mib;
   CHECK(why_implausible(copy, took(400e-6), h100()).empty());

@@ -5,7 +5,6 @@
 #include "sim/core/error.hpp"
 
 using namespace stepsim;
-using namespace stepsim::calib;
 
 namespace {
 
@@ -44,7 +43,7 @@ TEST_CASE("a table of another program: constants, renamed columns, units and oth
                                  "collective,n,dtype,bytes_mib,time_ms,busbw,comment\n"
                                  "alltoall,8,half,1,0.25,3,\"a, b\"\n");
   REQUIRE(file.content.records.size() == 1);
-  const Record& record = file.content.records[0];
+  const PointRecord& record = file.content.records[0];
   CHECK(identity(record.point) == "collective op=all_to_all dtype=fp16 gpus=8 bytes=1048576");
   CHECK(record.measured.timing.seconds == doctest::Approx(0.25e-3));
   CHECK(record.measured.timing.p90 == record.measured.timing.seconds);
@@ -63,7 +62,7 @@ TEST_CASE("convolutions in cuDNN's words: square and unpadded where nothing is s
         "convolution dtype=fp16 pass=forward batch=8 channels=64 height=56 width=56 filters=128 "
         "filter_height=1 filter_width=1 stride=1 pad=0");
   CHECK(std::get<ConvolutionPoint>(file.content.records[1].point).pass ==
-        ConvolutionPart::weight_gradient);
+        ConvolutionPass::weight_gradient);
 }
 
 TEST_CASE("a filter has to fit the image with its pad") {
@@ -89,7 +88,7 @@ TEST_CASE("columns that are not told follow from bytes, rows and the kernel's te
   const auto columns = [](const std::string& head, const std::string& row) {
     const MeasuredFile file =
         read("x.csv", "# kind=memory\n" + head + ",time_us\n" + row + ",80\n");
-    return std::get<MemoryPoint>(file.content.records.at(0).point).columns;
+    return std::get<MemoryOpPoint>(file.content.records.at(0).point).columns;
   };
   CHECK(columns("op,dtype,bytes", "copy,half,4096") == 1024);
   CHECK(columns("op,dtype,bytes", "adam,fp32,28672") == 1024);

@@ -8,10 +8,11 @@
 
 #include "sim/calibrate/profile/nearest_gpu.hpp"
 #include "sim/cluster/network.hpp"
-#include "sim/command/command.hpp"
-#include "sim/command/written_file.hpp"
+#include "sim/command/calibrate.hpp"
+#include "sim/command/sealed_file.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
+#include "sim/import/import_options.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
@@ -294,7 +295,7 @@ TEST_CASE("a cluster file is replaced as long as nobody changed it") {
 TEST_CASE("a driver's name leads to a profile") {
   const Library library{{source_folder()}};
   const auto profile = [&](const std::string& name, double gib) {
-    calib::DeviceFacts device{.name = name};
+    DeviceFacts device{.name = name};
     device.memory_bytes = static_cast<std::int64_t>(gib * 0x1p30);
     return nearest_profile(device, library);
   };

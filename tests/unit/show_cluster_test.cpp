@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/command/command.hpp"
+#include "sim/command/show.hpp"
 #include "sim/core/error.hpp"
 
 using namespace stepsim;

@@ -22,8 +22,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-std::string table(const Metrics& metrics, Style style = {}) {
-  return to_table(metrics, sample_expectations(), style);
+std::string table(const Metrics& metrics, Screen screen = {}) {
+  return to_table(metrics, sample_expectations(), screen);
 }
 
 bool has(const std::string& text, const std::string& part) {

@@ -75,14 +75,14 @@ int use_device_of(const cpu::Ranks& ranks) {
   return here.rank;
 }
 
-calib::Transpose transpose_of(cpu::Pass pass) {
+Transpose transpose_of(cpu::Pass pass) {
   switch (pass) {
     case cpu::Pass::forward:
-      return calib::Transpose::TN;
+      return Transpose::TN;
     case cpu::Pass::input_gradient:
-      return calib::Transpose::NN;
+      return Transpose::NN;
     case cpu::Pass::weight_gradient:
-      return calib::Transpose::NT;
+      return Transpose::NT;
   }
   throw std::logic_error("a pass without a layout");
 }
@@ -178,8 +178,7 @@ class CudaDevice : public Device {
     auto& product = products_[Key{pass, shape.m, shape.n, shape.k, accumulate, alignments}];
     if (!product)
       product = std::make_unique<calib::cuda::Product>(
-          calib::GemmPoint{calib::Dtype::fp32, transpose_of(pass), shape.m, shape.n, shape.k, 1,
-                           accumulate},
+          GemmPoint{Precision::fp32, transpose_of(pass), shape.m, shape.n, shape.k, 1, accumulate},
           alignments);
     return *product;
   }

@@ -15,13 +15,13 @@ std::vector<Point> attention_points() {
       for (const std::int64_t head_dim : {64, 128})
         for (std::int64_t sequence = 512; sequence <= kTokens; sequence *= 2) {
           const std::int64_t heads = kHidden / head_dim;
-          points.push_back(AttentionPoint{Dtype::bf16, pass, causal, kTokens / sequence, heads,
+          points.push_back(AttentionPoint{Precision::bf16, pass, causal, kTokens / sequence, heads,
                                           heads, sequence, head_dim});
         }
     // A micro-batch of one sequence with grouped queries, split by tensor parallelism.
     for (const std::int64_t heads : {8, 16, 32, 64})
       for (std::int64_t sequence = 1024; sequence <= 32768; sequence *= 2)
-        points.push_back(AttentionPoint{Dtype::bf16, pass, true, 1, heads,
+        points.push_back(AttentionPoint{Precision::bf16, pass, true, 1, heads,
                                         std::max<std::int64_t>(heads / 8, 1), sequence, 128});
   }
   return points;

@@ -5,10 +5,10 @@ namespace stepsim::calib {
 
 std::vector<Point> collective_points() {
   std::vector<Point> points;
-  for (std::size_t op = 0; op < names<Collective>().size(); ++op)
+  for (const CollectiveOp op : kMeasured<CollectiveOp>)
     for (const std::int64_t gpus : {2, 4, 8})
       for (std::int64_t bytes = 4096; bytes <= std::int64_t{1} << 30; bytes *= 2)
-        points.push_back(CollectivePoint{static_cast<Collective>(op), Dtype::bf16, gpus, bytes});
+        points.push_back(CollectivePoint{op, Precision::bf16, gpus, bytes});
   return points;
 }
 

@@ -38,7 +38,7 @@ constexpr std::array<std::pair<std::int64_t, std::int64_t>, 9> kWidths = {{
 constexpr std::array<std::int64_t, 3> kTokens = {1024, 4096, 16384};
 
 /// The forward pass of a layer and its two gradients (see Transpose).
-std::vector<Point> passes(Dtype dtype, std::int64_t tokens, Layer layer) {
+std::vector<Point> passes(Precision dtype, std::int64_t tokens, Layer layer) {
   return {
       GemmPoint{dtype, Transpose::TN, tokens, layer.out, layer.in},
       GemmPoint{dtype, Transpose::NN, tokens, layer.in, layer.out},
@@ -54,20 +54,21 @@ void add_layers(std::vector<Point>& points) {
   for (const auto& [hidden, tensor] : kWidths) {
     for (const Layer layer : layers(hidden, tensor)) {
       for (const std::int64_t tokens : kTokens) {
-        append(points, passes(Dtype::bf16, tokens, layer));
-        points.push_back(GemmPoint{Dtype::fp8, Transpose::TN, tokens, layer.out, layer.in});
+        append(points, passes(Precision::bf16, tokens, layer));
+        points.push_back(GemmPoint{Precision::fp8, Transpose::TN, tokens, layer.out, layer.in});
       }
       // Megatron-LM accumulates into an fp32 gradient in a fused kernel.
-      points.push_back(GemmPoint{Dtype::bf16, Transpose::NT, layer.out, layer.in, 4096, 1, true});
+      points.push_back(
+          GemmPoint{Precision::bf16, Transpose::NT, layer.out, layer.in, 4096, 1, true});
     }
   }
   // The head of a vocabulary is wide, and its width is odd.
   for (const std::int64_t tokens : kTokens)
-    append(points, passes(Dtype::bf16, tokens, {50257, 4096}));
+    append(points, passes(Precision::bf16, tokens, {50257, 4096}));
 }
 
 /// Adds a grid from less than one tile a GPU to many waves.
-void add_grid(std::vector<Point>& points, Dtype dtype) {
+void add_grid(std::vector<Point>& points, Precision dtype) {
   for (std::int64_t m = 128; m <= 8192; m *= 4)
     for (std::int64_t n = 512; n <= 16384; n *= 4)
       for (std::int64_t k = 128; k <= 16384; k *= 4)
@@ -79,16 +80,16 @@ void add_grid(std::vector<Point>& points, Dtype dtype) {
 void add_batched(std::vector<Point>& points) {
   for (const std::int64_t rows : {128, 512, 2048})
     for (const std::int64_t experts : {8, 32})
-      points.push_back(GemmPoint{Dtype::bf16, Transpose::TN, rows, 2048, 4096, experts});
+      points.push_back(GemmPoint{Precision::bf16, Transpose::TN, rows, 2048, 4096, experts});
   for (const std::int64_t sequence : {512, 1024, 2048}) {
-    points.push_back(GemmPoint{Dtype::bf16, Transpose::TN, sequence, sequence, 64, 64});
-    points.push_back(GemmPoint{Dtype::bf16, Transpose::NN, sequence, 64, sequence, 64});
+    points.push_back(GemmPoint{Precision::bf16, Transpose::TN, sequence, sequence, 64, 64});
+    points.push_back(GemmPoint{Precision::bf16, Transpose::NN, sequence, 64, sequence, 64});
   }
 }
 
 /// Adds kernels that are measured when the clock has settled.
 void add_sustained(std::vector<Point>& points) {
-  for (const Dtype dtype : {Dtype::bf16, Dtype::fp16, Dtype::tf32, Dtype::fp32, Dtype::fp8})
+  for (const Precision dtype : kMeasured<Precision>)
     for (const std::int64_t size : {4096, 8192})
       for (const bool sustained : {false, true})
         points.push_back(GemmPoint{dtype, Transpose::TN, size, size, size, 1, false, sustained});
@@ -108,8 +109,7 @@ std::vector<Point> without_repetition(const std::vector<Point>& points) {
 std::vector<Point> gemm_points() {
   std::vector<Point> points;
   add_layers(points);
-  for (const Dtype dtype : {Dtype::bf16, Dtype::fp16, Dtype::tf32, Dtype::fp32, Dtype::fp8})
-    add_grid(points, dtype);
+  for (const Precision dtype : kMeasured<Precision>) add_grid(points, dtype);
   add_batched(points);
   add_sustained(points);
   return without_repetition(points);

@@ -5,12 +5,12 @@
 namespace stepsim::calib {
 namespace {
 
-MemoryPoint memory_point(MemoryOp op, Dtype dtype, std::int64_t rows, std::int64_t columns) {
+MemoryOpPoint memory_point(MemoryOp op, Precision dtype, std::int64_t rows, std::int64_t columns) {
   return {op, dtype, rows, columns, memory_bytes(op, dtype, rows, columns)};
 }
 
 /// Adds sizes from 16 thousand to half a billion elements, in rows as wide as hidden states.
-void add_sizes(std::vector<Point>& points, MemoryOp op, Dtype dtype, std::int64_t columns) {
+void add_sizes(std::vector<Point>& points, MemoryOp op, Precision dtype, std::int64_t columns) {
   for (std::int64_t elements = std::int64_t{1} << 14; elements <= std::int64_t{1} << 29;
        elements *= 4) {
     if (elements >= columns) points.push_back(memory_point(op, dtype, elements / columns, columns));
@@ -22,14 +22,15 @@ void add_sizes(std::vector<Point>& points, MemoryOp op, Dtype dtype, std::int64_
 std::vector<Point> memory_points() {
   std::vector<Point> points;
   for (const MemoryOp op : {MemoryOp::copy, MemoryOp::add, MemoryOp::sum, MemoryOp::dropout})
-    for (const Dtype dtype : {Dtype::bf16, Dtype::fp32}) add_sizes(points, op, dtype, 4096);
+    for (const Precision dtype : {Precision::bf16, Precision::fp32})
+      add_sizes(points, op, dtype, 4096);
   for (const MemoryOp op : {MemoryOp::norm, MemoryOp::softmax})
-    for (const Dtype dtype : {Dtype::bf16, Dtype::fp32})
+    for (const Precision dtype : {Precision::bf16, Precision::fp32})
       for (const std::int64_t columns : {1024, 4096, 8192}) add_sizes(points, op, dtype, columns);
   for (const std::int64_t rows : {512, 2048, 8192})
     for (const std::int64_t vocabulary : {32000, 50304, 128256})
-      points.push_back(memory_point(MemoryOp::cross_entropy, Dtype::bf16, rows, vocabulary));
-  add_sizes(points, MemoryOp::adam, Dtype::fp32, 4096);
+      points.push_back(memory_point(MemoryOp::cross_entropy, Precision::bf16, rows, vocabulary));
+  add_sizes(points, MemoryOp::adam, Precision::fp32, 4096);
   return points;
 }
 

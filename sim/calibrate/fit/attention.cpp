@@ -48,7 +48,7 @@ struct Shown {
   }
 };
 
-/// One constant as a number to search for, and how it is put into a profile.
+/// A constant of the profile as a number to search for, and how it is put into the profile.
 struct Constant {
   Parameter parameter;
   std::function<void(AttentionFit&, double)> set;

@@ -25,7 +25,7 @@ struct AttentionFit {
 AttentionFit fit_attention(const Samples& samples, const AttentionProfile& start, int sms,
                            double cache_seconds_per_byte);
 
-/// Of times as they were measured, with their writes into a cache.
+/// Errors against times as they were measured, with their writes into a cache.
 Errors attention_errors(const AttentionFit& fit, int sms, const Samples& samples);
 
 }  // namespace stepsim::fit

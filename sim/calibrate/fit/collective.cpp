@@ -1,4 +1,4 @@
-// One line a regime, or two.
+// Each regime of sizes gets one line, or two.
 #include "sim/calibrate/fit/collective.hpp"
 
 #include <algorithm>

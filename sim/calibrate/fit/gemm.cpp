@@ -13,7 +13,8 @@
 namespace stepsim::fit {
 namespace {
 
-constexpr double kQuantisingRate = 0.8;  // of the bandwidth; judgement: as element-wise kernels
+// The share of the bandwidth that quantising reaches. Judgement: as element-wise kernels.
+constexpr double kQuantisingRate = 0.8;
 constexpr Flops kLargeFlops{
     0.2e12};  // judgement: queries, keys and values of 4096 tokens, hidden size 4096, have 0.4
 

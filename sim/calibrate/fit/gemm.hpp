@@ -23,12 +23,12 @@ struct GemmOptions {
 
 struct GemmFit {
   GemmProfile profile;  ///< fitted to all samples, with their range; the rest is as in `start`
-  Errors held_out;      ///< of fits to halves, on the other halves
-  Errors bare;          ///< the same without the correction
+  Errors held_out;      ///< errors of fits to halves, on the other halves
+  Errors bare;          ///< `held_out` without the correction
 };
 
-/// Fits the form that `start` has; of its other constants only those that no benchmark of GEMMs
-/// shows have an effect. Deterministic. REQUIRES: samples of Gemm alone, at least kFewestToSplit,
+/// Fits the form that `start` has; among its other constants only those on which benchmarks of
+/// GEMMs have an effect. Deterministic. REQUIRES: samples of Gemm alone, at least kFewestToSplit,
 /// with times greater than 0.
 GemmFit fit_gemm(const Samples& samples, const GemmProfile& start, const GemmDevice& device,
                  const GemmOptions& options = {});

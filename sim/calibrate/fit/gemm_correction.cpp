@@ -22,8 +22,9 @@ constexpr double kSmooth = 0.01, kSmall = 0.03;
 // (tests/property/gemm_monotone_test.cpp).
 constexpr int kRounds = 24, kRoundsOfPairs = 3;  // pairs are drawn anew every so many
 constexpr double kLeastRest = 0.01;              // below which a row counts no more
-constexpr int kPairs = 40'000;                   // of products, one larger in one dimension
-constexpr double kPairWeight = 200;              // of a row's; judgement: conditions come first
+constexpr int kPairs = 40'000;                   // pairs of products, one larger in one dimension
+// The weight of a pair over that of a row. Judgement: conditions come first.
+constexpr double kPairWeight = 200;
 // Tiles quantise m and n: a product that grows by less than so much (logarithm) may be a percent
 // faster. One that is deeper takes longer. Judgement.
 constexpr double kQuantised = 0.25, kSlack = 0.01, kLeastGain = 0.05;
@@ -100,7 +101,7 @@ Pair pair_of(RandomKey key) {
 
 GemmShape shape_of(const Gemm& gemm) { return gemm_kernel(gemm).shape; }
 
-/// That the larger one of a pair takes no less time.
+/// The condition that the larger product of a pair takes no less time.
 Row condition_of(const Pair& pair, const Model& model, double sms) {
   std::map<std::size_t, double> difference;
   for (const EntryWeight& w : correction_weights(shape_of(pair.large), sms))

@@ -61,8 +61,9 @@ Knobs knobs_of(const GemmProfile& profile) {
   return knobs;
 }
 
-constexpr int kEvaluations = 1200;      // of one start; further ones gained less than 0.02 points
-constexpr std::size_t kSamples = 1000;  // that are looked at
+// Evaluations from one start; further ones gained less than 0.02 points.
+constexpr int kEvaluations = 1200;
+constexpr std::size_t kSamples = 1000;  // samples that are looked at
 
 /// Evenly spread over the list, so that all sizes remain.
 Samples thinned(const Samples& samples) {
@@ -72,7 +73,7 @@ Samples thinned(const Samples& samples) {
   return kept;
 }
 
-/// As it will be written, to four digits.
+/// The profile as it will be written, to four digits.
 GemmProfile at(GemmProfile profile, const Knobs& knobs, const std::vector<double>& place) {
   for (std::size_t i = 0; i < knobs.size(); ++i)
     knobs[i].set(profile, rounded(knobs[i].value(place[i])));

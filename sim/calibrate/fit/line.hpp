@@ -19,8 +19,8 @@ struct Message {
 struct Line {
   Seconds latency;
   double seconds_per_byte = 0;
-  /// Of the weighted fit: 1 - residual over variance. Nothing of two sizes or one, which are on any
-  /// line.
+  /// R squared of the weighted fit: 1 - residual over variance. Nothing of two sizes or one, which
+  /// are on any line.
   std::optional<double> r_squared;
   Seconds time(Bytes bytes) const {
     return Seconds{latency.seconds() + seconds_per_byte * bytes.bytes()};

@@ -106,7 +106,7 @@ double mean_log_error(const Groups& groups, const Timer& timer) {
   return sum / static_cast<double>(groups.size());
 }
 
-/// One constant as a number to search for, and where it goes.
+/// A constant of the profile as a number to search for, and where it goes.
 struct Constant {
   Parameter parameter;
   std::function<void(MemoryConstants&, double)> set;

@@ -18,8 +18,9 @@ struct MemoryConstants {
   Seconds latency;
   bool latency_shown = false;  ///< some kernels were short enough to fit it
   std::map<MemoryRate, BytesPerSecond> rates;
-  std::map<MemoryRate, Bytes> kept_rows;   ///< of classes with rows of three lengths or more
-  std::map<MemoryRate, Seconds> launches;  ///< of classes with samples that have one in their time
+  std::map<MemoryRate, Bytes> kept_rows;  ///< for classes with rows of three lengths or more
+  std::map<MemoryRate, Seconds>
+      launches;  ///< for classes with samples that have a launch in their time
 };
 
 /// Least mean |log(modelled / measured)|, which one outlier moves little; the large samples of a
@@ -30,7 +31,7 @@ MemoryConstants fit_memory(const Samples& samples, const MemoryProfile& base);
 /// `base` with these constants.
 MemoryProfile with_constants(MemoryProfile base, const MemoryConstants& constants);
 
-/// Of samples that may have launches in them.
+/// Errors on samples that may have launches in them.
 Errors memory_errors(const MemoryProfile& profile, const std::map<MemoryRate, Seconds>& launches,
                      const Samples& samples);
 

@@ -6,7 +6,7 @@
 
 namespace stepsim::fit {
 
-/// One number to search for.
+/// A number to search for.
 struct Parameter {
   double start = 1;
   double low = 0, high = 1;

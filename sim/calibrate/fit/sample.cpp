@@ -18,7 +18,7 @@ double mean_of(const std::vector<double>& values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
-/// Of sorted values, the one that so many are below.
+/// The value that a share of the sorted values is below.
 double quantile_of(const std::vector<double>& sorted, double share) {
   if (sorted.empty()) return 0;
   const auto place = static_cast<std::size_t>(share * static_cast<double>(sorted.size()));
@@ -53,7 +53,7 @@ Errors errors_of_times(const std::function<Seconds(const TimedWork&)>& model,
 }
 
 bool is_held_out(std::uint64_t seed, std::size_t index) {
-  // One of each two neighbours, so that both halves cover the same range.
+  // Each two neighbours are parted, so that both halves cover the same range.
   const bool second = RandomKey(seed).with(index / 2).uniform() < 0.5;
   return (index % 2 == 1) == second;
 }

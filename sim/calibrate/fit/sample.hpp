@@ -10,7 +10,7 @@
 
 namespace stepsim::fit {
 
-/// One kernel and what it took.
+/// A kernel and what it took.
 struct TimedWork {
   Work work;
   Seconds seconds;
@@ -20,7 +20,7 @@ struct TimedWork {
 };
 using Samples = std::vector<TimedWork>;
 
-/// Of |modelled / measured - 1|, as shares.
+/// Statistics of |modelled / measured - 1|, as shares.
 struct Errors {
   int points = 0;
   double mean = 0, median = 0, p90 = 0;
@@ -33,12 +33,12 @@ using Model = std::function<Seconds(const Work&)>;
 
 /// Zero everywhere for no samples.
 Errors errors_of(const Model& model, const Samples& samples);
-/// The same of a model that looks at more of a sample than its work.
+/// Errors of a model that looks at more of a sample than its work.
 Errors errors_of_times(const std::function<Seconds(const TimedWork&)>& model,
                        const Samples& samples);
 
 /// Whether point `index` of a family is kept from the fit that its error is taken from: every other
-/// one, by lot. The same for the same seed.
+/// one, by lot. Equal seeds keep equal points.
 bool is_held_out(std::uint64_t seed, std::size_t index);
 
 /// The points of one half.

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-namespace stepsim::calib {
+namespace stepsim {
 
 /// Zero or empty where it could not be read.
 struct DeviceFacts {
@@ -23,8 +23,8 @@ struct DeviceFacts {
 /// "cuda_runtime" -> "13.0", "driver" -> "580.65.06", ...
 using Versions = std::map<std::string, std::string>;
 
-/// Among the versions of a CPU's: bytes of the memory in which operands took turns. Absent: it was
-/// larger than the caches.
+/// The key, among the versions of a CPU, of the bytes of memory in which operands took turns.
+/// Absent: the memory was larger than the caches.
 inline constexpr const char* kWorkingSet = "working_set";
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

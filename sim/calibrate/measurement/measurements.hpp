@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "sim/calibrate/measurement/device_facts.hpp"
-#include "sim/calibrate/measurement/record.hpp"
+#include "sim/calibrate/measurement/point_record.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 
 inline constexpr const char* kMeasurementSchema = "stepsim.measurements/1";
 
@@ -15,10 +15,10 @@ struct Measurements {
   DeviceFacts device;
   Versions software;
   std::string started;  ///< UTC, "2026-01-31T12:00:00Z"
-  std::vector<Record> records;
+  std::vector<PointRecord> records;
 };
 
-/// One line a record. Throws InternalError for a number that is not finite.
+/// The file's text, one line a record. Throws InternalError for a number that is not finite.
 std::string to_json(const Measurements& measurements);
 
 /// The inverse. Strict: throws UserError with every mistake and its place in `file`: what is no
@@ -26,4 +26,4 @@ std::string to_json(const Measurements& measurements);
 /// are not positive, and a point that is there twice.
 Measurements parse_measurements(const std::string& text, const std::string& file);
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

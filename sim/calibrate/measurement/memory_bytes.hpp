@@ -3,24 +3,9 @@
 
 #include <cstdint>
 
-#include "sim/calibrate/measurement/word.hpp"
+#include "sim/calibrate/measurement/point_words.hpp"
 
-namespace stepsim::calib {
-
-/// Bytes of one element in memory; tf32 lies there as fp32.
-constexpr std::int64_t element_bytes(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::tf32:
-    case Dtype::fp32:
-      return 4;
-    case Dtype::bf16:
-    case Dtype::fp16:
-      return 2;
-    case Dtype::fp8:
-      return 1;
-  }
-  return 0;
-}
+namespace stepsim {
 
 /// Compulsory reads and writes of `rows` x `columns` elements of `dtype`:
 ///   copy           y = x                                  read 1, write 1 tensor
@@ -33,7 +18,7 @@ constexpr std::int64_t element_bytes(Dtype dtype) {
 ///   adam           fp32 parameter, gradient, two moments  read 4, write 3
 ///   relu           y = max(x, 0)                          read 1, write 1
 ///   squared_error  d = x - y, and the sum of d^2          read 2, write 1
-constexpr std::int64_t memory_bytes(MemoryOp op, Dtype dtype, std::int64_t rows,
+constexpr std::int64_t memory_bytes(MemoryOp op, Precision dtype, std::int64_t rows,
                                     std::int64_t columns) {
   const std::int64_t elements = rows * columns, tensor = elements * element_bytes(dtype);
   switch (op) {
@@ -57,4 +42,4 @@ constexpr std::int64_t memory_bytes(MemoryOp op, Dtype dtype, std::int64_t rows,
   return 0;
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

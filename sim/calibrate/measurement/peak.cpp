@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace stepsim::calib {
+namespace stepsim {
 namespace {
 
 /// 0: the architecture has no such precision.
@@ -25,17 +25,17 @@ constexpr Architecture kArchitectures[] = {
     {12, 0, 1024, 1024, 512, 256, 2048},    // RTX PRO 6000: 504 TFLOP/s of 188 SMs at 2.62 GHz
 };
 
-double rate_of(const Architecture& architecture, Dtype dtype) {
+double rate_of(const Architecture& architecture, Precision dtype) {
   switch (dtype) {
-    case Dtype::bf16:
+    case Precision::bf16:
       return architecture.bf16;
-    case Dtype::fp16:
+    case Precision::fp16:
       return architecture.half;
-    case Dtype::tf32:
+    case Precision::tf32:
       return architecture.tf32;
-    case Dtype::fp32:
+    case Precision::fp32:
       return architecture.fp32;
-    case Dtype::fp8:
+    case Precision::fp8:
       return architecture.fp8;
   }
   return 0;
@@ -43,7 +43,7 @@ double rate_of(const Architecture& architecture, Dtype dtype) {
 
 }  // namespace
 
-std::optional<double> flops_per_cycle(int compute_major, int compute_minor, Dtype dtype) {
+std::optional<double> flops_per_cycle(int compute_major, int compute_minor, Precision dtype) {
   const auto* found = std::find_if(
       std::begin(kArchitectures), std::end(kArchitectures), [&](const Architecture& known) {
         return known.major == compute_major && known.minor == compute_minor;
@@ -54,7 +54,7 @@ std::optional<double> flops_per_cycle(int compute_major, int compute_minor, Dtyp
   return rate;
 }
 
-std::optional<double> peak_flops_per_s(const DeviceFacts& device, Dtype dtype) {
+std::optional<double> peak_flops_per_s(const DeviceFacts& device, Precision dtype) {
   const auto rate = flops_per_cycle(device.compute_major, device.compute_minor, dtype);
   if (!rate || device.max_sm_clock_hz <= 0 || device.sms <= 0) return {};
   return *rate * static_cast<double>(device.sms) * device.max_sm_clock_hz;
@@ -65,4 +65,4 @@ std::optional<double> peak_bytes_per_s(const DeviceFacts& device) {
   return static_cast<double>(device.memory_bus_bits) / 8 * 2 * device.max_memory_clock_hz;
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -8,7 +8,7 @@
 #include "sim/calibrate/measurement/peak.hpp"
 #include "sim/calibrate/measurement/work.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 namespace {
 
 /// Clocks are reported in whole MHz, and events resolve half a microsecond.
@@ -37,9 +37,9 @@ double saved_by_algorithm(const Point& point) {
 std::string compute_fault(const Point& point, double seconds, const DeviceFacts& device) {
   const double flops = flops_of(point) / saved_by_algorithm(point);
   if (flops == 0) return "";
-  Dtype dtype = Dtype::bf16;
+  Precision dtype = Precision::bf16;
   for_each_field(point, [&](const char*, const auto& value) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Dtype>) dtype = value;
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Precision>) dtype = value;
   });
   const auto peak = peak_flops_per_s(device, dtype);
   if (!peak || flops / seconds <= *peak * kSlack) return "";
@@ -71,13 +71,13 @@ std::string overlap_fault(const Measured& measured) {
 
 std::string why_implausible(const Point& point, const Measured& measured,
                             const DeviceFacts& device) {
-  if (kind_of(point) == Kind::queue)
+  if (kind_of(point) == PointKind::queue)
     return measured.launches.value_or(0) > 0 ? "" : "no launch fits into the queue";
   if (auto fault = timing_fault(measured.timing); !fault.empty()) return fault;
   const double fastest = measured.timing.p10;
   if (auto fault = compute_fault(point, fastest, device); !fault.empty()) return fault;
   if (auto fault = memory_fault(point, fastest, device); !fault.empty()) return fault;
-  return kind_of(point) == Kind::overlap ? overlap_fault(measured) : "";
+  return kind_of(point) == PointKind::overlap ? overlap_fault(measured) : "";
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "sim/calibrate/measurement/device_facts.hpp"
-#include "sim/calibrate/measurement/record.hpp"
+#include "sim/calibrate/measurement/point_record.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 
 /// Empty, or a sentence that says which bound it breaks, with both numbers: times that are not
 /// positive and in order, FLOP/s above the peak of the architecture at the highest clock, bytes/s
@@ -15,4 +15,4 @@ namespace stepsim::calib {
 std::string why_implausible(const Point& point, const Measured& measured,
                             const DeviceFacts& device);
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

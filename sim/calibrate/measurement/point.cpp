@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace stepsim::calib {
+namespace stepsim {
 namespace {
 
 template <std::size_t Index = 0>
@@ -27,11 +27,11 @@ std::string text_of(const Value& value) {
 
 }  // namespace
 
-Kind kind_of(const Point& point) {
+PointKind kind_of(const Point& point) {
   return std::visit([](const auto& self) { return std::decay_t<decltype(self)>::kKind; }, point);
 }
 
-Point blank_point(Kind kind) { return blank_of(static_cast<std::size_t>(kind)); }
+Point blank_point(PointKind kind) { return blank_of(static_cast<std::size_t>(kind)); }
 
 std::string identity(const Point& point) {
   std::string text = name_of(kind_of(point));
@@ -41,4 +41,4 @@ std::string identity(const Point& point) {
   return text;
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

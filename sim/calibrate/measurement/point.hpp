@@ -2,7 +2,7 @@
 //
 // Each struct declares its fields once, in `each_field`; the file's columns, the identity of a
 // point and its label follow from that. What a field may hold and what a table need not say of it
-// is in read_row.cpp (bounds, `kDefaults`) and in `is_optional`. Sizes are in bytes or elements as
+// is in read_record.cpp (bounds, `kDefaults`) and in `is_optional`. Sizes are in bytes or elements as
 // their names say.
 #pragma once
 
@@ -13,14 +13,14 @@
 #include <utility>
 #include <variant>
 
-#include "sim/calibrate/measurement/word.hpp"
+#include "sim/calibrate/measurement/point_words.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 
 /// C[m,n] = A[m,k] B[k,n], `batch` times in one kernel.
 struct GemmPoint {
-  static constexpr Kind kKind = Kind::gemm;
-  Dtype dtype = Dtype::bf16;
+  static constexpr PointKind kKind = PointKind::gemm;
+  Precision dtype = Precision::bf16;
   Transpose transpose = Transpose::TN;
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   bool accumulate = false;  ///< C is fp32 and added to, as by fused gradient accumulation
@@ -43,10 +43,10 @@ struct GemmPoint {
 };
 
 /// A kernel that moves bytes: `bytes` are those that it has to read and write.
-struct MemoryPoint {
-  static constexpr Kind kKind = Kind::memory;
+struct MemoryOpPoint {
+  static constexpr PointKind kKind = PointKind::memory;
   MemoryOp op = MemoryOp::copy;
-  Dtype dtype = Dtype::bf16;
+  Precision dtype = Precision::bf16;
   std::int64_t rows = 0, columns = 0, bytes = 0;
 
   template <class Self, class F>
@@ -61,8 +61,8 @@ struct MemoryPoint {
 
 /// Fused attention of `batch` sequences; grouped queries where kv_heads < heads.
 struct AttentionPoint {
-  static constexpr Kind kKind = Kind::attention;
-  Dtype dtype = Dtype::bf16;
+  static constexpr PointKind kKind = PointKind::attention;
+  Precision dtype = Precision::bf16;
   AttentionPass pass = AttentionPass::forward;
   bool causal = true;
   std::int64_t batch = 0, heads = 0, kv_heads = 0, sequence = 0, head_dim = 0;
@@ -86,7 +86,7 @@ struct AttentionPoint {
 
 /// An empty kernel.
 struct LaunchPoint {
-  static constexpr Kind kKind = Kind::launch;
+  static constexpr PointKind kKind = PointKind::launch;
   LaunchCost cost = LaunchCost::stream;
 
   template <class Self, class F>
@@ -97,7 +97,7 @@ struct LaunchPoint {
 
 /// How many launches fit behind a long kernel until the host has to wait.
 struct QueuePoint {
-  static constexpr Kind kKind = Kind::queue;
+  static constexpr PointKind kKind = PointKind::queue;
 
   template <class Self, class F>
   static void each_field(Self&, F&&) {}
@@ -105,7 +105,7 @@ struct QueuePoint {
 
 /// Between the host's memory and the GPU's.
 struct CopyPoint {
-  static constexpr Kind kKind = Kind::copy;
+  static constexpr PointKind kKind = PointKind::copy;
   Direction direction = Direction::h2d;
   HostMemory host = HostMemory::pinned;
   std::int64_t bytes = 0;
@@ -120,11 +120,11 @@ struct CopyPoint {
 
 /// How much slower `timed` is while `beside` runs. The GEMM among them is m x n x k, TN.
 struct OverlapPoint {
-  static constexpr Kind kKind = Kind::overlap;
+  static constexpr PointKind kKind = PointKind::overlap;
   Activity timed = Activity::gemm, beside = Activity::h2d;
-  Dtype dtype = Dtype::bf16;
+  Precision dtype = Precision::bf16;
   std::int64_t m = 0, n = 0, k = 0;
-  std::int64_t bytes = 0;  ///< of the copy or collective
+  std::int64_t bytes = 0;  ///< size of the copy or collective
   std::int64_t gpus = 1;
 
   template <class Self, class F>
@@ -140,11 +140,12 @@ struct OverlapPoint {
   }
 };
 
-/// Among GPUs of this machine. `bytes` as in nccl-tests: of the whole tensor.
+/// A collective among GPUs of this machine. `bytes` are those of the whole tensor, as in
+/// nccl-tests.
 struct CollectivePoint {
-  static constexpr Kind kKind = Kind::collective;
-  Collective op = Collective::all_reduce;
-  Dtype dtype = Dtype::bf16;
+  static constexpr PointKind kKind = PointKind::collective;
+  CollectiveOp op = CollectiveOp::all_reduce;
+  Precision dtype = Precision::bf16;
   std::int64_t gpus = 0, bytes = 0;
 
   template <class Self, class F>
@@ -158,7 +159,7 @@ struct CollectivePoint {
 
 /// A whole file, opened and read by one thread.
 struct FileReadPoint {
-  static constexpr Kind kKind = Kind::file_read;
+  static constexpr PointKind kKind = PointKind::file_read;
   PageCache cache = PageCache::warm;
   std::int64_t bytes = 0;
 
@@ -171,7 +172,7 @@ struct FileReadPoint {
 
 /// A picture of so many pixels from its file in memory, by one thread.
 struct DecodePoint {
-  static constexpr Kind kKind = Kind::decode;
+  static constexpr PointKind kKind = PointKind::decode;
   Codec codec = Codec::jpeg;
   std::int64_t width = 0, height = 0;
 
@@ -185,9 +186,9 @@ struct DecodePoint {
 
 /// `batch` images of height x width pixels, padded by `pad` on all sides, under `filters` filters.
 struct ConvolutionPoint {
-  static constexpr Kind kKind = Kind::convolution;
-  Dtype dtype = Dtype::fp16;
-  ConvolutionPart pass = ConvolutionPart::forward;
+  static constexpr PointKind kKind = PointKind::convolution;
+  Precision dtype = Precision::fp16;
+  ConvolutionPass pass = ConvolutionPass::forward;
   std::int64_t batch = 0, channels = 0, height = 0, width = 0;
   std::int64_t filters = 0, filter_height = 0, filter_width = 0;
   std::int64_t stride = 1, pad = 0;
@@ -211,25 +212,25 @@ struct ConvolutionPoint {
   }
 };
 
-/// In the order of `Kind`.
+/// In the order of `PointKind`.
 using Point =
-    std::variant<GemmPoint, MemoryPoint, AttentionPoint, LaunchPoint, QueuePoint, CopyPoint,
+    std::variant<GemmPoint, MemoryOpPoint, AttentionPoint, LaunchPoint, QueuePoint, CopyPoint,
                  OverlapPoint, CollectivePoint, FileReadPoint, DecodePoint, ConvolutionPoint>;
 
 template <std::size_t... i>
 constexpr bool are_in_order_of_kind(std::index_sequence<i...>) {
-  return ((std::variant_alternative_t<i, Point>::kKind == static_cast<Kind>(i)) && ...);
+  return ((std::variant_alternative_t<i, Point>::kKind == static_cast<PointKind>(i)) && ...);
 }
-static_assert(std::variant_size_v<Point> == std::size(Names<Kind>::all));
+static_assert(std::variant_size_v<Point> == kNames<PointKind>.size());
 static_assert(are_in_order_of_kind(std::make_index_sequence<std::variant_size_v<Point>>{}));
 
-Kind kind_of(const Point& point);
+PointKind kind_of(const Point& point);
 
 /// A point of that kind whose fields are still to be set.
-Point blank_point(Kind kind);
+Point blank_point(PointKind kind);
 
 /// Calls `field(name, value)` for each field in the order of the file; value is a reference to
-/// std::int64_t, bool or one of the enumerations of word.hpp.
+/// std::int64_t, bool or one of the enumerations of point_words.hpp.
 template <class PointOrConst, class F>
 void for_each_field(PointOrConst& point, F&& field) {
   std::visit([&](auto& self) { std::decay_t<decltype(self)>::each_field(self, field); }, point);
@@ -251,4 +252,4 @@ void for_each_told_field(const Point& point, F&& field) {
 /// "gemm dtype=bf16 transpose=TN m=4096 ...": equal for equal points and only for those.
 std::string identity(const Point& point);
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -10,10 +10,10 @@
 
 #include "sim/calibrate/measurement/plausible.hpp"
 #include "sim/calibrate/measurement/read_form.hpp"
-#include "sim/calibrate/measurement/read_row.hpp"
+#include "sim/calibrate/measurement/read_record.hpp"
 #include "sim/core/error.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 namespace {
 
 /// Line and column of a byte.
@@ -83,7 +83,7 @@ void check_twice(const MeasuredFile& file, Problems& problems) {
 
 void check_plausible(const MeasuredFile& file, Problems& problems) {
   for (std::size_t i = 0; i < file.places.size(); ++i) {
-    const Record& record = file.content.records[i];
+    const PointRecord& record = file.content.records[i];
     if (!record.skipped.empty()) continue;
     const std::string fault = why_implausible(record.point, record.measured, file.content.device);
     if (!fault.empty())
@@ -127,8 +127,8 @@ void take_started(const std::string& text, const Place& place, MeasuredFile& fil
   file.content.started = text;
 }
 
-DeviceFacts read_device(const Row& row, bool all, Problems& problems) {
-  RowReader reader(row, problems);
+DeviceFacts read_device(const WrittenRecord& row, bool all, Problems& problems) {
+  FieldReader reader(row, problems);
   DeviceFacts device;
   const auto wanted = [&](const char* name) { return all || reader.has(name); };
   if (wanted("name")) device.name = reader.text("name").value_or("");
@@ -171,4 +171,4 @@ Measurements parse_measurements(const std::string& text, const std::string& file
   return read.content;
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -8,13 +8,13 @@
 #include "sim/calibrate/measurement/measurements.hpp"
 #include "sim/core/problems.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 
 /// A file that was read, and where each record stands in it.
 struct MeasuredFile {
   std::string name;
   Measurements content;
-  std::vector<Place> places;  ///< of the records, one each
+  std::vector<Place> places;  ///< the place of each record
 };
 
 /// By its content: JSON of this schema, JSON or text of nccl-tests, or else a table (CSV); see
@@ -22,4 +22,4 @@ struct MeasuredFile {
 /// cannot be true (why_implausible); what is returned then is not whole.
 MeasuredFile read_measurements(const std::shared_ptr<const Source>& source, Problems& problems);
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

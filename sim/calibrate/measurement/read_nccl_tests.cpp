@@ -13,25 +13,25 @@
 #include <fmt/format.h>
 
 #include "sim/calibrate/measurement/read_form.hpp"
-#include "sim/calibrate/measurement/read_row.hpp"
+#include "sim/calibrate/measurement/read_record.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 namespace {
 
 struct Test {
   const char* program;
-  Collective op;
+  CollectiveOp op;
 };
-constexpr Test kTests[] = {{"all_reduce_perf", Collective::all_reduce},
-                           {"all_gather_perf", Collective::all_gather},
-                           {"reduce_scatter_perf", Collective::reduce_scatter},
-                           {"broadcast_perf", Collective::broadcast},
-                           {"alltoall_perf", Collective::all_to_all},
-                           {"sendrecv_perf", Collective::shift}};
+constexpr Test kTests[] = {{"all_reduce_perf", CollectiveOp::all_reduce},
+                           {"all_gather_perf", CollectiveOp::all_gather},
+                           {"reduce_scatter_perf", CollectiveOp::reduce_scatter},
+                           {"broadcast_perf", CollectiveOp::broadcast},
+                           {"alltoall_perf", CollectiveOp::all_to_all},
+                           {"sendrecv_perf", CollectiveOp::shift}};
 
 constexpr const char* kCutOff = "the file may have been cut off";
 
-std::optional<Collective> op_in(const std::string& text) {
+std::optional<CollectiveOp> op_in(const std::string& text) {
   for (const Test& test : kTests)
     if (text.find(test.program) != std::string::npos) return test.op;
   return {};
@@ -45,15 +45,15 @@ std::string programs() {
 
 /// What the head of a test says.
 struct Head {
-  std::optional<Collective> op;
+  std::optional<CollectiveOp> op;
   int ranks = 0;
   std::set<std::string> hosts;
 };
 
-/// One result, its numbers as texts.
+/// A result, its numbers as texts.
 struct Result {
   Place place;
-  Entry size, type, time, algorithm_bandwidth;
+  WrittenField size, type, time, algorithm_bandwidth;
   std::string wrong;  ///< number of wrong values; "N/A": not checked
 };
 
@@ -88,11 +88,11 @@ class Results {
     if (result.wrong != "0" && result.wrong != "N/A" && !result.wrong.empty())
       return problems_.add(result.place, "", fmt::format("{} values came out wrong", result.wrong),
                            "times of wrong results are none");
-    Row row{result.place,
-            {constant("kind", "collective", result.place),
-             constant("op", name_of(*head.op), result.place),
-             constant("gpus", fmt::format("{}", head.ranks), result.place), result.type,
-             result.size, result.time}};
+    WrittenRecord row{result.place,
+                      {constant("kind", "collective", result.place),
+                       constant("op", name_of(*head.op), result.place),
+                       constant("gpus", fmt::format("{}", head.ranks), result.place), result.type,
+                       result.size, result.time}};
     add_table_defaults(row);
     const auto record = read_record(row, problems_);
     if (!record || !agrees(result, record->measured.timing.seconds)) return;
@@ -101,7 +101,7 @@ class Results {
   }
 
  private:
-  static Entry constant(const char* name, const std::string& text, const Place& place) {
+  static WrittenField constant(const char* name, const std::string& text, const Place& place) {
     return {name, place, text, place};
   }
 
@@ -213,7 +213,7 @@ class TextReader {
     if (!usable_) return;
     const auto entry = [&](const char* name, std::size_t i, double unit = 1) {
       const Place at{source_, number, tokens[i].column};
-      return Entry{name, at, tokens[i].text, at, Written::bare, unit};
+      return WrittenField{name, at, tokens[i].text, at, ValueForm::bare, unit};
     };
     results_.add({place, entry("bytes", 0), entry("dtype", 2), entry("seconds", 5, 1e-6),
                   entry("algbw", 6), tokens.size() > 8 ? tokens[8].text : ""},
@@ -228,9 +228,10 @@ class TextReader {
   bool any_ = false, checked_ = false, usable_ = false;
 };
 
-Entry entry_of(const char* name, const JsonTree* value, const Place& fallback, double unit = 1) {
+WrittenField entry_of(const char* name, const JsonTree* value, const Place& fallback,
+                      double unit = 1) {
   if (value == nullptr) return {name, fallback, "", fallback};
-  return {name, value->place, value->text, value->place, Written::bare, unit};
+  return {name, value->place, value->text, value->place, ValueForm::bare, unit};
 }
 
 Head head_of(const JsonTree& json, const std::string& file, DeviceFacts& device) {
@@ -286,4 +287,4 @@ void read_nccl_json(const JsonTree& json, MeasuredFile& file, Problems& problems
   }
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "sim/calibrate/measurement/read_form.hpp"
-#include "sim/calibrate/measurement/read_row.hpp"
+#include "sim/calibrate/measurement/read_record.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 namespace {
 
 using Form = JsonTree::Kind;
@@ -53,7 +53,7 @@ void read_points(const JsonTree& points, MeasuredFile& file, Problems& problems)
       problems.add(point.place, "", "a point is a map of its fields");
       continue;
     }
-    const auto record = read_record(row_of(point), problems);
+    const auto record = read_record(written_record(point), problems);
     if (!record) continue;
     file.content.records.push_back(*record);
     file.places.push_back(point.place);
@@ -77,11 +77,11 @@ void read_schema_json(const JsonTree& json, MeasuredFile& file, Problems& proble
     return;
   }
   if (const JsonTree* device = parts.take("device", Form::map))
-    file.content.device = read_device(row_of(*device), true, problems);
+    file.content.device = read_device(written_record(*device), true, problems);
   if (const JsonTree* software = parts.take("software", Form::map)) {
-    const Row row = row_of(*software);
-    RowReader versions(row, problems);
-    for (const Entry& entry : row.entries)
+    const WrittenRecord row = written_record(*software);
+    FieldReader versions(row, problems);
+    for (const WrittenField& entry : row.fields)
       file.content.software[entry.name] = versions.text(entry.name).value_or("");
   }
   if (const JsonTree* started = parts.take("started", Form::text))
@@ -91,4 +91,4 @@ void read_schema_json(const JsonTree& json, MeasuredFile& file, Problems& proble
   parts.nothing_else();
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

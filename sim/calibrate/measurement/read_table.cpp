@@ -13,12 +13,12 @@
 #include <fmt/format.h>
 
 #include "sim/calibrate/measurement/read_form.hpp"
-#include "sim/calibrate/measurement/read_row.hpp"
+#include "sim/calibrate/measurement/read_record.hpp"
 #include "sim/calibrate/measurement/table_columns.hpp"
 #include "sim/core/table_cells.hpp"
 #include "sim/core/trim.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 namespace {
 
 std::string in_lower_case(std::string text) {
@@ -65,7 +65,7 @@ class TableReader {
     const int column = static_cast<int>(line.text.find_first_not_of(" \t", from)) + 1;
     const Place place{source_, line.number, column};
     const int at = static_cast<int>(line.text.find_first_not_of(" \t", equals + 1)) + 1;
-    const Entry entry{name, place, value, {source_, line.number, std::max(at, column)}};
+    const WrittenField entry{name, place, value, {source_, line.number, std::max(at, column)}};
     if (name == "schema") {
       if (value != kMeasurementSchema)
         add(entry.place, fmt::format("the schema is {}, this program reads '{}'", quoted(value),
@@ -75,14 +75,14 @@ class TableReader {
     } else if (name.starts_with("software.")) {
       file_.content.software[name.substr(9)] = value;
     } else if (name.starts_with("device.")) {
-      device_.entries.push_back(entry);
-      device_.entries.back().name = name.substr(7);
+      device_.fields.push_back(entry);
+      device_.fields.back().name = name.substr(7);
     } else if (name == "ignore") {
       for (const Cell& cell : cells_of(value, ',')) ignored_.emplace(cell.text, entry.place);
     } else if (name.starts_with("column.")) {
       name_column(name.substr(7), value, place);
     } else if (is_field(name)) {
-      for (const Entry& other : constants_)
+      for (const WrittenField& other : constants_)
         if (other.name == name)
           add(place, fmt::format("'{}' is stated in line {}, too", name, other.place.line),
               "one value holds for every row; several are a column");
@@ -97,7 +97,7 @@ class TableReader {
     if (!is_field(field) && !unit)
       return add(place, fmt::format("unknown field {}", quoted(field)),
                  did_you_mean(field, field_names()));
-    named_[column] = {is_field(field) ? Column{field} : *unit, place};
+    named_[column] = {is_field(field) ? TableColumn{field} : *unit, place};
   }
 
   void finish_head() {
@@ -157,9 +157,9 @@ class TableReader {
 
   /// A bare percentile beside times in other units may be in either.
   bool check_units(const std::vector<Cell>& cells) {
-    const auto times = std::find_if(columns_.begin(), columns_.end(), [](const Column& column) {
-      return column.field == "seconds" && column.unit != 1;
-    });
+    const auto times = std::find_if(
+        columns_.begin(), columns_.end(),
+        [](const TableColumn& column) { return column.field == "seconds" && column.unit != 1; });
     if (times == columns_.end()) return true;
     const std::string& name = cells[static_cast<std::size_t>(times - columns_.begin())].text;
     bool good = true;
@@ -174,11 +174,11 @@ class TableReader {
     return good;
   }
 
-  std::optional<Column> column_of(const std::string& name) const {
-    if (ignored_.count(name) > 0) return Column{};
+  std::optional<TableColumn> column_of(const std::string& name) const {
+    if (ignored_.count(name) > 0) return TableColumn{};
     if (const auto found = named_.find(name); found != named_.end()) return found->second.first;
     const std::string lower = in_lower_case(name);
-    if (is_field(lower)) return Column{lower};
+    if (is_field(lower)) return TableColumn{lower};
     return with_unit(lower);
   }
 
@@ -193,15 +193,15 @@ class TableReader {
           start,
           fmt::format("{} values, but the head has {} columns", cells.size(), columns_.size()),
           line.number == last_line_ ? "the file may have been cut off" : "");
-    Row row{start, {}};
+    WrittenRecord row{start, {}};
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const Place place{source_, line.number, cells[i].column};
       if (!columns_[i].field.empty() && !cells[i].text.empty())
-        row.entries.push_back(
-            {columns_[i].field, place, cells[i].text, place, Written::bare, columns_[i].unit});
+        row.fields.push_back(
+            {columns_[i].field, place, cells[i].text, place, ValueForm::bare, columns_[i].unit});
     }
-    for (const Entry& constant : constants_)
-      if (row.find(constant.name) == nullptr) row.entries.push_back(constant);
+    for (const WrittenField& constant : constants_)
+      if (row.find(constant.name) == nullptr) row.fields.push_back(constant);
     add_table_defaults(row);
     const auto record = read_record(row, problems_);
     if (!record) return;
@@ -212,11 +212,11 @@ class TableReader {
   std::shared_ptr<const Source> source_;
   MeasuredFile& file_;
   Problems& problems_;
-  Row device_;
-  std::vector<Entry> constants_;
-  std::map<std::string, std::pair<Column, Place>> named_;  // by the column's name in the table
+  WrittenRecord device_;
+  std::vector<WrittenField> constants_;
+  std::map<std::string, std::pair<TableColumn, Place>> named_;  // by the column's name in the table
   std::map<std::string, Place> ignored_;
-  std::vector<Column> columns_;
+  std::vector<TableColumn> columns_;
   char separator_ = ',';
   int head_ = 1;  // line of the columns' names
   int last_line_ = 0;
@@ -229,4 +229,4 @@ void read_table(const std::shared_ptr<const Source>& source, MeasuredFile& file,
   TableReader(source, file, problems).read();
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

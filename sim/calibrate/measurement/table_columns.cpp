@@ -7,15 +7,15 @@
 
 #include "sim/calibrate/measurement/point.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 
 const std::vector<std::string>& field_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all{"kind",    "seconds",       "p10",         "p90",
                                  "repeats", "launches",      "skipped",     "sm_clock_hz",
                                  "power_w", "alone_seconds", "with_launch", "products"};
-    for (std::size_t i = 0; i < std::size(Names<Kind>::all); ++i) {
-      const Point blank = blank_point(static_cast<Kind>(i));
+    for (std::size_t i = 0; i < kNames<PointKind>.size(); ++i) {
+      const Point blank = blank_point(static_cast<PointKind>(i));
       for_each_field(blank, [&](const char* name, const auto&) {
         if (std::find(all.begin(), all.end(), name) == all.end()) all.emplace_back(name);
       });
@@ -30,7 +30,7 @@ bool is_field(const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::optional<Column> with_unit(const std::string& name) {
+std::optional<TableColumn> with_unit(const std::string& name) {
   struct Unit {
     const char* suffix;
     double factor;
@@ -45,15 +45,15 @@ std::optional<Column> with_unit(const std::string& name) {
     if (!name.ends_with(unit.suffix)) continue;
     const auto found =
         kTimeNames.find(name.substr(0, name.size() - std::string(unit.suffix).size()));
-    if (found != kTimeNames.end()) return Column{found->second, unit.factor};
+    if (found != kTimeNames.end()) return TableColumn{found->second, unit.factor};
   }
   for (const Unit& unit : kSizes) {
     const std::string base =
         name.substr(0, name.size() - std::min(name.size(), std::string(unit.suffix).size()));
     if (name.ends_with(unit.suffix) && (base == "size" || base == "bytes"))
-      return Column{"bytes", unit.factor};
+      return TableColumn{"bytes", unit.factor};
   }
   return {};
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-namespace stepsim::calib {
+namespace stepsim {
 
 /// What a column holds.
-struct Column {
+struct TableColumn {
   std::string field;  ///< "": it is left out
   double unit = 1;
 };
@@ -18,6 +18,6 @@ const std::vector<std::string>& field_names();
 bool is_field(const std::string& name);
 
 /// A name that ends in its unit: "time_us", "size_bytes", "bytes_mib". Nothing when it does not.
-std::optional<Column> with_unit(const std::string& name);
+std::optional<TableColumn> with_unit(const std::string& name);
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -5,7 +5,7 @@
 
 #include "sim/core/quantile.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 
 double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
@@ -24,4 +24,4 @@ Timing summarise(const std::vector<double>& samples) {
           static_cast<int>(samples.size())};
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

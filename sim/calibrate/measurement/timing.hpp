@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace stepsim::calib {
+namespace stepsim {
 
 /// All in seconds of one kernel, copy or collective.
 struct Timing {
@@ -16,11 +16,11 @@ struct Timing {
 /// in [0, 1]. REQUIRES: values not empty.
 double quantile(std::vector<double> values, double share);
 
-/// Several devices that do the same: of each sample the longest. REQUIRES: at least one device, and
-/// as many samples of each.
+/// The longest time of each sample among several devices that do the same. REQUIRES: at least one
+/// device, and as many samples of each.
 std::vector<double> slowest(const std::vector<std::vector<double>>& of_devices);
 
 /// REQUIRES: samples not empty.
 Timing summarise(const std::vector<double>& samples);
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -4,7 +4,7 @@
 #include "sim/calibrate/measurement/memory_bytes.hpp"
 #include "sim/core/overloaded.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 namespace {
 
 /// Products of sizes, which a file may give as large as it likes.
@@ -16,7 +16,7 @@ double product(Sizes... sizes) {
 double gemm_bytes(const GemmPoint& gemm) {
   const std::int64_t operand = element_bytes(gemm.dtype);
   // fp8 is multiplied into bf16; an fp32 sum is read before it is written.
-  const std::int64_t result = gemm.accumulate ? 8 : gemm.dtype == Dtype::fp8 ? 2 : operand;
+  const std::int64_t result = gemm.accumulate ? 8 : gemm.dtype == Precision::fp8 ? 2 : operand;
   return product(gemm.batch) * (product(operand, gemm.m, gemm.k) +
                                 product(operand, gemm.k, gemm.n) + product(result, gemm.m, gemm.n));
 }
@@ -57,7 +57,7 @@ double convolution_bytes(const ConvolutionPoint& p) {
 double whole_bytes(const Point& point) {
   return std::visit(
       Overloaded{[](const GemmPoint& p) { return gemm_bytes(p); },
-                 [](const MemoryPoint& p) { return product(p.bytes); },
+                 [](const MemoryOpPoint& p) { return product(p.bytes); },
                  [](const AttentionPoint& p) { return attention_bytes(p); },
                  [](const LaunchPoint&) { return 0.0; }, [](const QueuePoint&) { return 0.0; },
                  [](const CopyPoint& p) { return product(p.bytes); },
@@ -99,4 +99,4 @@ std::int64_t footprint_of(const Point& point) {
   return static_cast<std::int64_t>(bytes);
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

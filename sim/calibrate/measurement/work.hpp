@@ -5,18 +5,18 @@
 
 #include "sim/calibrate/measurement/point.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 
-/// Of the kernel that is timed; causal attention counted as the half that it computes, and its
-/// backward pass as 2.5 forward ones (the scores again, and two gradients of each product); of
-/// convolutions those of the products, though Winograd's algorithm has fewer. 0 for what computes
-/// nothing.
+/// FLOPs of the kernel that is timed; causal attention counted as the half that it computes, and
+/// its backward pass as 2.5 forward ones (the scores again, and two gradients of each product); a
+/// convolution as its products, though Winograd's algorithm has fewer. 0 for what computes nothing.
 double flops_of(const Point& point);
 
-/// What it has to read and write, each tensor once; of a copy or collective its message.
+/// Bytes that the kernel has to read and write, each tensor once; the message of a copy or
+/// collective.
 double bytes_of(const Point& point);
 
 /// Memory of the GPU that one turn of it needs, in bytes.
 std::int64_t footprint_of(const Point& point);
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -7,7 +7,7 @@
 #include "sim/calibrate/measurement/measurements.hpp"
 #include "sim/core/error.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -61,7 +61,7 @@ void add_measured(Json& json, const Measured& measured) {
   add("power_w", measured.power_w);
 }
 
-std::string line_of(const Record& record) {
+std::string line_of(const PointRecord& record) {
   Json json = point_json(record.point);
   if (record.skipped.empty()) {
     add_measured(json, record.measured);
@@ -80,11 +80,11 @@ std::string to_json(const Measurements& measurements) {
       kMeasurementSchema, device_json(measurements.device).dump(),
       Json(measurements.software).dump(), Json(measurements.started).dump());
   const char* separator = "\n  ";
-  for (const Record& record : measurements.records) {
+  for (const PointRecord& record : measurements.records) {
     text += separator + line_of(record);
     separator = ",\n  ";
   }
   return text + "\n]}\n";
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

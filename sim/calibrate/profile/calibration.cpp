@@ -10,12 +10,12 @@
 
 #include "sim/calibrate/measurement/peak.hpp"
 #include "sim/calibrate/measurement/work.hpp"
-#include "sim/calibrate/profile/enough_points.hpp"
+#include "sim/calibrate/profile/fittable_points.hpp"
 #include "sim/calibrate/profile/nearest_gpu.hpp"
 #include "sim/calibrate/profile/profile_draft.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
-#include "sim/import/node/seen_gpu.hpp"
+#include "sim/import/node/known_gpu.hpp"
 #include "sim/plan/group/collective_speed.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/scenario/names.hpp"
@@ -35,9 +35,9 @@ std::string few_text(const FewPoints& family) {
                      family.points == 1 ? "" : "s", family.family, family.needed);
 }
 
-std::string why_none_is_near(const calib::DeviceFacts& device) {
+std::string why_none_is_near(const DeviceFacts& device) {
   if (device.name.empty()) return "the measurements do not say of which GPU they are";
-  const std::vector<std::string> known = seen_gpus();
+  const std::vector<std::string> known = known_gpus();
   const bool is_known = std::any_of(known.begin(), known.end(), [&](const std::string& profile) {
     return is_named(device.name, profile);
   });
@@ -49,19 +49,19 @@ std::string why_none_is_near(const calib::DeviceFacts& device) {
       device.name);
 }
 
-std::string base_for(const CalibrationRequest& request, const calib::DeviceFacts& device,
+std::string base_for(const CalibrationRequest& request, const DeviceFacts& device,
                      const Library& library) {
   if (!request.base.empty()) return request.base;
   const std::string nearest = nearest_profile(device, library);
   if (nearest.empty())
     throw UserError(fmt::format(
         "{}, so there is nothing to take the rest from: name a profile with --base ({})",
-        why_none_is_near(device), one_of(seen_gpus())));
+        why_none_is_near(device), one_of(known_gpus())));
   return nearest;
 }
 
-/// Of the files that name one.
-calib::DeviceFacts device_of(const std::vector<MeasuredFile>& files) {
+/// The device of the files that name one; all have to name the same.
+DeviceFacts device_of(const std::vector<MeasuredFile>& files) {
   const MeasuredFile* first = nullptr;
   for (const MeasuredFile& file : files) {
     if (file.content.device.name.empty()) continue;
@@ -71,7 +71,7 @@ calib::DeviceFacts device_of(const std::vector<MeasuredFile>& files) {
                                   first->content.device.name));
     if (first == nullptr) first = &file;
   }
-  return first == nullptr ? calib::DeviceFacts{} : first->content.device;
+  return first == nullptr ? DeviceFacts{} : first->content.device;
 }
 
 /// What can be fitted; throws where that is nothing, as there are too few points of each family.
@@ -86,15 +86,14 @@ Records fittable_records(const std::vector<MeasuredFile>& files, std::vector<Few
   return records;
 }
 
-/// Of the files that have points of that kind.
-ProfileOrigin origin_of(const std::vector<MeasuredFile>& files, calib::Kind kind) {
+/// The origin of constants that are fitted to a kind of points: the files that have such points.
+ProfileOrigin origin_of(const std::vector<MeasuredFile>& files, PointKind kind) {
   std::vector<std::string> names;
   ProfileOrigin origin{.device = device_of(files).name};
   for (const MeasuredFile& file : files) {
     const auto& records = file.content.records;
-    if (std::none_of(records.begin(), records.end(), [&](const calib::Record& record) {
-          return calib::kind_of(record.point) == kind;
-        }))
+    if (std::none_of(records.begin(), records.end(),
+                     [&](const PointRecord& record) { return kind_of(record.point) == kind; }))
       continue;
     names.push_back(file.name.substr(file.name.find_last_of('/') + 1));
     if (origin.date.empty()) origin.date = file.content.started.substr(0, 10);
@@ -103,17 +102,13 @@ ProfileOrigin origin_of(const std::vector<MeasuredFile>& files, calib::Kind kind
   return origin;
 }
 
-calib::Dtype dtype_of(Precision precision) {
-  return *calib::find_word<calib::Dtype>(name_of(precision));
-}
-
 // Judgement: drivers report up to 7 % less or more than datasheets (185 GiB of a GB200's 186 GB),
 // and memories of one chip are further apart (80 and 94 GB of H100).
 constexpr double kSameMemory = 0.1;
 
 /// Whether it is the very GPU of the profile, not another card of its name. What is not known (0)
 /// does not tell them apart.
-bool is_same(const calib::DeviceFacts& device, const GpuProfile& gpu) {
+bool is_same(const DeviceFacts& device, const GpuProfile& gpu) {
   const double memory = static_cast<double>(device.memory_bytes) / gpu.memory.bytes();
   return is_named(device.name, gpu.name) && (device.sms == 0 || device.sms == gpu.sms) &&
          (memory == 0 || std::abs(memory - 1) < kSameMemory);
@@ -121,7 +116,7 @@ bool is_same(const calib::DeviceFacts& device, const GpuProfile& gpu) {
 
 /// SMs and memory as the driver reports them, and of another GPU than the base the bandwidth and
 /// the peaks that follow from its clocks: better than what a relative's datasheet says.
-void take_facts(const calib::DeviceFacts& device, GpuDraft& draft) {
+void take_facts(const DeviceFacts& device, GpuDraft& draft) {
   GpuProfile& gpu = draft.profile;
   const bool is_other = !is_same(device, gpu);
   const auto state = [&](const std::string& path, const std::string& id, const char* how) {
@@ -141,7 +136,7 @@ void take_facts(const calib::DeviceFacts& device, GpuDraft& draft) {
           "derived: width of the memory's bus x clock x 2, as the driver reports them: ");
   }
   for (GemmProfile& gemm : gpu.gemm) {
-    const auto peak = peak_flops_per_s(device, dtype_of(gemm.precision));
+    const auto peak = peak_flops_per_s(device, gemm.precision);
     if (!peak || !is_other) continue;
     gemm.peak = FlopsPerSecond{*peak};
     state(fmt::format("gemm.{}.peak", name_of(gemm.precision)), "device-peaks",
@@ -161,13 +156,9 @@ void report_the_rest(GpuDraft& draft, const std::string& base, const std::vector
       known->remark += ": " + few_text(few_points);
       continue;
     }
-    draft.families.push_back(
-        {.family = few_points.family,
-         .path = few_points.path,
-         .held_out = false,
-         .fitted = false,
-         .remark = few_points.needed == 0 ? few_text(few_points)
-                                          : fmt::format("as {}: {}", base, few_text(few_points))});
+    draft.not_fitted(few_points.family, few_points.path,
+                     few_points.needed == 0 ? few_text(few_points)
+                                            : fmt::format("as {}: {}", base, few_text(few_points)));
   }
   const auto is_fitted = [&](const std::string& path) {
     return std::any_of(draft.families.begin(), draft.families.end(),
@@ -178,11 +169,7 @@ void report_the_rest(GpuDraft& draft, const std::string& base, const std::vector
   };
   const auto add = [&](const std::string& family, const std::string& path) {
     if (is_fitted(path)) return;
-    draft.families.push_back({.family = family,
-                              .path = path,
-                              .held_out = false,
-                              .fitted = false,
-                              .remark = "as " + base + ", not measured"});
+    draft.not_fitted(family, path, "as " + base + ", not measured");
   };
   for (const GemmProfile& gemm : draft.profile.gemm)
     add("gemm " + name_of(gemm.precision), "gemm." + name_of(gemm.precision));
@@ -204,7 +191,7 @@ Cluster node_of(const std::string& base, const Library& library) {
     if (cluster.gpu.name == base && is_measured(cluster.intra_node)) return cluster;
   }
   Cluster cluster{.gpu = load_gpu(base, library), .gpus_per_node = 8};
-  const SeenGpu* known = seen_gpu(base);
+  const KnownGpu* known = known_gpu(base);
   if (known != nullptr && !known->link.empty())
     cluster.intra_node = load_link(std::string(known->link), library);
   return cluster;
@@ -213,27 +200,28 @@ Cluster node_of(const std::string& base, const Library& library) {
 using Files = std::vector<MeasuredFile>;
 
 GpuDraft gpu_draft(const Files& files, const Records& records, const CalibrationRequest& request,
-                   const std::string& base, const std::vector<FewPoints>& few) {
-  const calib::DeviceFacts device = device_of(files);
+                   const std::string& base, const std::vector<FewPoints>& few,
+                   const Library& library) {
+  const DeviceFacts device = device_of(files);
   GpuDraft draft;
-  draft.profile = load_gpu(base, library_for("scenario.yaml"));
+  draft.profile = load_gpu(base, library);
   draft.derive_from(base);
   take_facts(device, draft);
   draft.profile.name = request.gpu;
   const std::string described = request.description.empty() ? device.name : request.description;
   if (!described.empty()) draft.profile.description = described;
-  const auto of = [&](calib::Kind kind) { draft.origin = origin_of(files, kind); };
-  of(calib::Kind::gemm);
+  const auto of = [&](PointKind kind) { draft.origin = origin_of(files, kind); };
+  of(PointKind::gemm);
   fit_gemms(records, request.seed, draft);
-  of(calib::Kind::memory);
+  of(PointKind::memory);
   fit_memory_kernels(records, request.seed, draft);
-  of(calib::Kind::attention);
+  of(PointKind::attention);
   fit_attention_kernels(records, request.seed, draft);
-  of(calib::Kind::convolution);
+  of(PointKind::convolution);
   fit_convolutions(records, request.seed, draft);
-  of(calib::Kind::copy);
-  fit_copies(records, draft);
-  of(calib::Kind::launch);
+  of(PointKind::copy);
+  fit_host_copies(records, draft);
+  of(PointKind::launch);
   fit_launches(records, draft);
   report_the_rest(draft, base, few);
   return draft;
@@ -243,7 +231,7 @@ LinkDraft link_draft(const Files& files, const Records& records, const std::stri
                      const Cluster& node) {
   LinkDraft draft;
   draft.profile = node.intra_node;
-  draft.origin = origin_of(files, calib::Kind::collective);
+  draft.origin = origin_of(files, PointKind::collective);
   draft.derive_from(node.intra_node.name);
   draft.profile.name = name;
   fit_collectives(records, node, draft);
@@ -261,7 +249,7 @@ void check_units(const Files& files, const Calibration& made) {
     if (pace < kOtherUnit && pace > 1 / kOtherUnit) continue;
     const std::string far = pace > 1 ? fmt::format("{:.3g} times as long as", pace)
                                      : fmt::format("{:.3g} times as short as", 1 / pace);
-    problems.add(first_of(files, family.family), "",
+    problems.add(first_point_of(files, family.family), "",
                  fmt::format("{}: its {} times are, in the mean, {} those of {}", family.family,
                              family.errors.points, far, made.base),
                  "a column in other units ends in them: time_us, time_ms");
@@ -270,13 +258,13 @@ void check_units(const Files& files, const Calibration& made) {
 }
 
 /// FLOP/s of the precision that a point computes in, and bytes/s where it does not compute.
-double peak_rate(const calib::Point& point, const GpuProfile& gpu) {
-  if (calib::flops_of(point) == 0) return gpu.memory_bandwidth.bytes_per_second();
+double peak_rate(const Point& point, const GpuProfile& gpu) {
+  if (flops_of(point) == 0) return gpu.memory_bandwidth.bytes_per_second();
   double peak = INFINITY;
-  calib::for_each_field(point, [&](const char*, const auto& value) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, calib::Dtype>) {
+  for_each_field(point, [&](const char*, const auto& value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Precision>) {
       for (const GemmProfile& gemm : gpu.gemm)
-        if (dtype_of(gemm.precision) == value) peak = gemm.peak.flops_per_second();
+        if (gemm.precision == value) peak = gemm.peak.flops_per_second();
     }
   });
   return peak;
@@ -284,11 +272,11 @@ double peak_rate(const calib::Point& point, const GpuProfile& gpu) {
 
 /// Whether a point is faster than the datasheet. Measuring programs look at that themselves, by the
 /// facts that they read.
-bool is_above_peak(const calib::Record& record, const GpuProfile& gpu) {
+bool is_above_peak(const PointRecord& record, const GpuProfile& gpu) {
   // For clocks in whole MHz, as sim/calibrate/measurement/plausible.cpp.
   constexpr double kSlack = 1.02;
   constexpr double kCached = 256e6;  // bytes; more than the last cache of any GPU (B200: 126 MB)
-  const double flops = calib::flops_of(record.point), bytes = calib::bytes_of(record.point);
+  const double flops = flops_of(record.point), bytes = bytes_of(record.point);
   if (!record.skipped.empty() || (flops == 0 && bytes < kCached)) return false;
   const double least = (flops > 0 ? flops : bytes) / peak_rate(record.point, gpu);
   return record.measured.timing.seconds * kSlack < least;
@@ -324,22 +312,22 @@ void check_anything_fitted(const Calibration& made) {
 
 int count_of_collectives(const Records& records) {
   return static_cast<int>(std::count_if(records.begin(), records.end(), [](const auto& record) {
-    return calib::kind_of(record.point) == calib::Kind::collective;
+    return kind_of(record.point) == PointKind::collective;
   }));
 }
 
 }  // namespace
 
-Calibration calibrate(const Files& files, const CalibrationRequest& request) {
-  const Library library = library_for("scenario.yaml");
+Calibration calibrate(const Files& files, const CalibrationRequest& request,
+                      const Library& library) {
   std::vector<FewPoints> few;
   const Records records = fittable_records(files, few);
-  check_points_show(files, few);
-  const calib::DeviceFacts device = device_of(files);
+  check_rates_show(files, few);
+  const DeviceFacts device = device_of(files);
   Calibration made{.base = base_for(request, device, library), .device = device.name};
   made.points = static_cast<int>(records.size());
   check_peaks(files, device.name, load_gpu(made.base, library));
-  const GpuDraft gpu = gpu_draft(files, records, request, made.base, few);
+  const GpuDraft gpu = gpu_draft(files, records, request, made.base, few, library);
   made.gpu_text = profile_yaml(gpu.profile, title_of(device.name, made.base), gpu.sources);
   check_readable(gpu.profile, parse_gpu(made.gpu_text, request.gpu + ".yaml"));
   made.families = gpu.families;

@@ -8,29 +8,28 @@
 
 #include "sim/calibrate/fit/sample.hpp"
 #include "sim/calibrate/measurement/read_measurements.hpp"
+#include "sim/scenario/load.hpp"
 #include "sim/scenario/read/profile_writer.hpp"
 
 namespace stepsim {
 
-using calib::MeasuredFile;
-
 /// What profiles to make of them.
 struct CalibrationRequest {
   std::string gpu;          ///< name of the GPU profile
-  std::string link;         ///< of the link profile; empty: none is made
+  std::string link;         ///< name of the link profile; empty: none is made
   std::string base;         ///< shipped profile for what was not measured; empty: the nearest
-  std::string base_link;    ///< likewise; empty: that of the base's clusters
-  std::string description;  ///< of the GPU; empty: its name as the driver has it
-  std::uint64_t seed = 1;   ///< of the halves that are kept from fits
+  std::string base_link;    ///< shipped link for what was not measured; empty: the base's
+  std::string description;  ///< description of the GPU; empty: its name as the driver has it
+  std::uint64_t seed = 1;   ///< seed of the halves that are kept from fits
 };
 
 /// What became of one family of constants.
 struct FamilyReport {
   std::string family;  ///< "attention flash3, head 128"
-  std::string path;    ///< of its constants in the profile: "attention[3]"
+  std::string path;    ///< where its constants stand in the profile: "attention[3]"
   fit::Errors errors;
   bool held_out = true;                    ///< the errors are of points that the fit did not see
-  std::optional<fit::Errors> base_errors;  ///< of the base's constants, on all points
+  std::optional<fit::Errors> base_errors;  ///< errors of the base's constants, on all points
   bool fitted = true;                      ///< false: as the base, for the reason in `remark`
   std::string range;                       ///< "s 512 to 16384"
   std::string remark;                      ///< constants in words, or why it was not fitted
@@ -39,17 +38,19 @@ struct FamilyReport {
 struct Calibration {
   std::string base, base_link;
   std::string device;  ///< name as its driver has it; may be empty
-  int points = 0;      ///< that were measured, of all files
+  int points = 0;      ///< measured points of all files
   std::string gpu_text;
   std::optional<std::string> link_text;
   int collectives = 0;  ///< points of collectives that no link profile was wanted for
   std::vector<FamilyReport> families;
 };
 
-/// The profiles' texts, which stepsim reads without a complaint. Throws UserError where the
+/// The profiles' texts, which stepsim reads without a complaint; shipped profiles are those of the
+/// library. Throws UserError where the
 /// measurements cannot give a profile: none at all, of several GPUs, of a GPU that is like none
 /// without a base being named, or too few of a family.
-Calibration calibrate(const std::vector<MeasuredFile>& files, const CalibrationRequest& request);
+Calibration calibrate(const std::vector<MeasuredFile>& files, const CalibrationRequest& request,
+                      const Library& library);
 
 /// The table, its fitted families as Markdown, or one JSON document.
 std::string calibration_text(const Calibration& calibration);

@@ -32,9 +32,9 @@ struct Sum {
 std::vector<Sum> sums_of(const MeasuredFile& file) {
   std::vector<Sum> sums;
   for (std::size_t i = 0; i < file.content.records.size(); ++i) {
-    const calib::Record& record = file.content.records[i];
-    const auto* point = std::get_if<calib::CollectivePoint>(&record.point);
-    if (point == nullptr || !record.skipped.empty() || point->op != calib::Collective::all_reduce)
+    const PointRecord& record = file.content.records[i];
+    const auto* point = std::get_if<CollectivePoint>(&record.point);
+    if (point == nullptr || !record.skipped.empty() || point->op != CollectiveOp::all_reduce)
       continue;
     const Bytes bytes{static_cast<double>(point->bytes)};
     if (bytes < kLeastMessage) continue;
@@ -45,7 +45,7 @@ std::vector<Sum> sums_of(const MeasuredFile& file) {
   return sums;
 }
 
-/// Of the smallest and the largest one.
+/// Throws UserError where the largest sum takes no longer than the smallest.
 void check_sums_grow(const MeasuredFile& file) {
   const std::vector<Sum> sums = sums_of(file);
   if (sums.size() < kFewestSums) return;

@@ -21,10 +21,10 @@ namespace {
 
 using namespace stepsim::literals;
 
-/// Reported as large, since steps consist of them. Judgement: a millisecond of a core of 100
-/// GFLOP/s; of smaller products the call is a visible part.
+/// Products that are reported as large, since steps consist of them. Judgement: a millisecond of a
+/// core of 100 GFLOP/s; in smaller products the call is a visible part.
 constexpr Flops kLargeProduct{1e8};
-/// A latency to start the search from. Judgement: that of a call and a loop.
+/// A latency to start the search from. Judgement: a call and a loop take about as long.
 constexpr Seconds kCall{1e-6};
 
 /// What is measured stays in its file.
@@ -32,14 +32,14 @@ constexpr const char* kMoreTime = "the same call goes on from there, with more t
 
 fit::Samples gemm_samples(const Records& records) {
   fit::Samples samples;
-  for_each_point<calib::GemmPoint>(records, [&](const auto& point, const auto& measured) {
-    if (point.dtype != calib::Dtype::fp32) return;
+  for_each_point<GemmPoint>(records, [&](const auto& point, const auto& measured) {
+    if (point.dtype != Precision::fp32) return;
     Gemm gemm;
     gemm.m = point.m;
     gemm.n = point.n;
     gemm.k = point.k;
     gemm.batch = point.batch;
-    gemm.weight_gradient = point.transpose == calib::Transpose::NT;
+    gemm.weight_gradient = point.transpose == Transpose::NT;
     gemm.precision = Precision::fp32;
     samples.push_back({gemm, Seconds{measured.timing.seconds}, gemm.flops() >= kLargeProduct});
   });
@@ -103,14 +103,14 @@ void set_products(const Records& records, std::uint64_t seed, GpuDraft& draft) {
 /// the products (t / p beside g alone) and one that timed the reduction. Nothing where they were
 /// not measured.
 std::optional<double> communication_share(const Records& records) {
-  std::optional<calib::Measured> by_products, by_reduction;
-  for_each_point<calib::OverlapPoint>(records, [&](const auto& point, const auto& measured) {
+  std::optional<Measured> by_products, by_reduction;
+  for_each_point<OverlapPoint>(records, [&](const auto& point, const auto& measured) {
     if (!measured.alone_seconds || !measured.products) return;
-    (point.timed == calib::Activity::gemm ? by_products : by_reduction) = measured;
+    (point.timed == Activity::gemm ? by_products : by_reduction) = measured;
   });
   if (!by_products || !by_reduction) return {};
   const double product = *by_products->alone_seconds, reduction = *by_reduction->alone_seconds;
-  const auto share = [&](const calib::Measured& measured, double together) {
+  const auto share = [&](const Measured& measured, double together) {
     return (together - static_cast<double>(*measured.products) * product) / reduction;
   };
   const double all = by_products->timing.seconds * static_cast<double>(*by_products->products);
@@ -119,7 +119,7 @@ std::optional<double> communication_share(const Records& records) {
   return std::clamp(mean, 0.0, 1.0);
 }
 
-void set_machine(const calib::DeviceFacts& device, std::optional<std::string> working_set,
+void set_machine(const DeviceFacts& device, std::optional<std::string> working_set,
                  const Records& records, GpuDraft& draft) {
   GpuProfile& gpu = draft.profile;
   gpu.description = fmt::format("one core of {}", device.name);
@@ -148,16 +148,16 @@ std::string without_architecture(std::string text) {
 CpuProfile cpu_profile(const MeasuredFile& file, const std::string& name, int cores) {
   constexpr std::uint64_t kSeed = 1;
   Records records;
-  for (const calib::Record& record : file.content.records)
+  for (const PointRecord& record : file.content.records)
     if (record.skipped.empty()) records.push_back(record);
-  const calib::DeviceFacts& device = file.content.device;
+  const DeviceFacts& device = file.content.device;
   const ProfileOrigin origin{file.name.substr(file.name.find_last_of('/') + 1), device.name,
                              file.content.started.substr(0, 10)};
   GpuDraft gpu;
   gpu.origin = origin;
   gpu.profile.name = name;
-  const calib::Versions& software = file.content.software;
-  const auto of_set = software.find(calib::kWorkingSet);
+  const Versions& software = file.content.software;
+  const auto of_set = software.find(kWorkingSet);
   set_machine(device, of_set == software.end() ? std::nullopt : std::optional(of_set->second),
               records, gpu);
   set_memory(records, kSeed, gpu);

@@ -11,12 +11,12 @@ namespace stepsim {
 struct CpuProfile {
   std::string gpu_text;       ///< a core as a device
   std::string link_text;      ///< MPI between processes; empty: a single rank was measured
-  std::string cluster_text;   ///< as many devices as ranks were measured
+  std::string cluster_text;   ///< a node with a device for each measured rank
   std::string scenario_text;  ///< a training to start from; its data, in the end, may be left out
   std::vector<FamilyReport> families;
 };
 
-/// All of them are called `name`; `cores` are those of the machine. Throws UserError where the
+/// Profiles and cluster called `name`, of a machine with so many cores. Throws UserError where the
 /// measurements lack what a training on CPUs needs.
 CpuProfile cpu_profile(const MeasuredFile& file, const std::string& name, int cores);
 

@@ -32,8 +32,8 @@ struct Reading {
 /// Files that were read before; nothing where too few were.
 std::optional<Reading> warm_reads(const Records& records) {
   std::vector<fit::Message> messages;
-  for_each_point<calib::FileReadPoint>(records, [&](const auto& point, const auto& measured) {
-    if (point.cache == calib::PageCache::warm)
+  for_each_point<FileReadPoint>(records, [&](const auto& point, const auto& measured) {
+    if (point.cache == PageCache::warm)
       messages.push_back(
           {Bytes{static_cast<double>(point.bytes)}, Seconds{measured.timing.seconds}});
   });
@@ -45,7 +45,7 @@ std::optional<Reading> warm_reads(const Records& records) {
 
 std::optional<Seconds> decoding(const Records& records) {
   std::optional<Seconds> seconds;
-  for_each_point<calib::DecodePoint>(records, [&](const auto& point, const auto& measured) {
+  for_each_point<DecodePoint>(records, [&](const auto& point, const auto& measured) {
     if (point.width == kPictureWidth && point.height == kPictureHeight)
       seconds = Seconds{measured.timing.seconds};
   });

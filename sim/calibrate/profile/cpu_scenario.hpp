@@ -8,7 +8,8 @@
 
 namespace stepsim {
 
-/// Both the profile of a core and, where the ranks are linked, that of their link have this name.
+/// The text of a cluster whose core profile and, where the ranks are linked, link profile have this
+/// name.
 std::string cpu_cluster_text(const std::string& name, std::int64_t ranks, bool linked,
                              const ProfileOrigin& origin);
 

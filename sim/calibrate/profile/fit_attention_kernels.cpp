@@ -22,23 +22,23 @@ constexpr Flops kLargeAttention{2e10};  // judgement: a layer of a micro-batch d
 /// A kernel of attention and its head size.
 using AttentionKey = std::pair<std::string, int>;
 
-Bytes keys_and_values(const calib::AttentionPoint& point) {
-  return Bytes{2.0 * static_cast<double>(calib::element_bytes(point.dtype)) *
+Bytes keys_and_values(const AttentionPoint& point) {
+  return Bytes{2.0 * static_cast<double>(element_bytes(point.dtype)) *
                static_cast<double>(point.batch) * static_cast<double>(point.sequence) *
                static_cast<double>(point.kv_heads) * static_cast<double>(point.head_dim)};
 }
 
 std::map<AttentionKey, fit::Samples> attention_samples(const Records& records) {
   std::map<AttentionKey, fit::Samples> samples;
-  for_each_point<calib::AttentionPoint>(records, [&](const auto& point, const auto& measured) {
+  for_each_point<AttentionPoint>(records, [&](const auto& point, const auto& measured) {
     if (!is_fitted(point)) return;
-    const std::string kernel = calib::name_of(point.kernel);
+    const std::string kernel = name_of(point.kernel);
     const FusedAttention work{.kernel = kernel,
                               .batch = point.batch,
                               .heads = point.heads,
                               .head_dim = point.head_dim,
                               .sequence = point.sequence,
-                              .backward = point.pass == calib::AttentionPass::backward,
+                              .backward = point.pass == AttentionPass::backward,
                               .causal = point.causal};
     fit::TimedWork sample{work, Seconds{measured.timing.seconds}, work.flops() > kLargeAttention};
     if (point.cache_write) sample.cached = keys_and_values(point);
@@ -47,11 +47,11 @@ std::map<AttentionKey, fit::Samples> attention_samples(const Records& records) {
   return samples;
 }
 
-/// Of which kernels there are samples; what a fit says of others is no measurement.
-struct Measured {
+/// The kernels that samples show; what a fit says of others is no measurement.
+struct MeasuredPasses {
   bool causal = false, full = false, backward = false;
 
-  explicit Measured(const fit::Samples& samples) {
+  explicit MeasuredPasses(const fit::Samples& samples) {
     for (const fit::TimedWork& sample : samples) {
       const FusedAttention& work = std::get<FusedAttention>(sample.work);
       (work.backward ? backward : work.causal ? causal : full) = true;
@@ -93,14 +93,14 @@ fit::Errors attention_errors(const fit::Samples& samples, const fit::AttentionFi
                              const AttentionProfile& start, int sms, double cache,
                              std::uint64_t seed) {
   const fit::Samples seen = fit::half_of(samples, seed, false);
-  if (samples.size() < fit::kFewestToSplit || !Measured(seen).forward())
+  if (samples.size() < fit::kFewestToSplit || !MeasuredPasses(seen).forward())
     return fit::attention_errors(all, sms, samples);
   return fit::attention_errors(fit::fit_attention(seen, start, sms, cache), sms,
                                fit::half_of(samples, seed, true));
 }
 
 /// `cache`: seconds a byte, which the fit was given; 0: no sample has a write of the cache.
-std::string remark_of(const fit::AttentionFit& fit, const Measured& measured, double cache) {
+std::string remark_of(const fit::AttentionFit& fit, const MeasuredPasses& measured, double cache) {
   const AttentionProfile& p = fit.profile;
   std::vector<std::string> parts;
   const auto add_rate = [&](const char* mask, FlopsPerSecond plateau, double half) {
@@ -122,7 +122,7 @@ std::string remark_of(const fit::AttentionFit& fit, const Measured& measured, do
 }
 
 /// Where the constants of an entry come from that its points do not show.
-void state_unmeasured(const Measured& measured, const std::string& path, GpuDraft& draft) {
+void state_unmeasured(const MeasuredPasses& measured, const std::string& path, GpuDraft& draft) {
   const auto derived = [&](const char* key, const char* id, const char* text) {
     draft.state(path + "." + key, id, text);
   };
@@ -145,21 +145,18 @@ void state_unmeasured(const Measured& measured, const std::string& path, GpuDraf
 /// Attention in precisions that a profile has no place for.
 void report_left_out(const Records& records, GpuDraft& draft) {
   std::map<std::string, int> left_out;
-  for_each_point<calib::AttentionPoint>(records, [&](const auto& point, const auto&) {
+  for_each_point<AttentionPoint>(records, [&](const auto& point, const auto&) {
     if (!is_fitted(point))
-      ++left_out[fmt::format("attention {} {}", calib::name_of(point.kernel),
-                             calib::name_of(point.dtype))];
+      ++left_out[fmt::format("attention {} {}", name_of(point.kernel), name_of(point.dtype))];
   });
   for (const auto& [family, points] : left_out) {
-    draft.families.push_back(
-        {.family = family,
-         .held_out = false,
-         .fitted = false,
-         .remark = fmt::format("{} points left out: profiles have attention in 16 bits", points)});
+    draft.not_fitted(family, "",
+                     fmt::format("{} points left out: profiles have attention in 16 bits", points));
   }
 }
 
-/// The same for all: seconds a byte, or 0 where no sample was timed with a write of the cache.
+/// Seconds a byte of writing a cache, alike in all samples; 0 where none was timed with such a
+/// write.
 double shown_cache(const fit::Samples& samples, double cache) {
   const bool any = std::any_of(samples.begin(), samples.end(), [](const fit::TimedWork& sample) {
     return sample.cached > Bytes{};
@@ -170,8 +167,8 @@ double shown_cache(const fit::Samples& samples, double cache) {
 }  // namespace
 
 // Profiles have attention of one precision.
-bool is_fitted(const calib::AttentionPoint& point) {
-  return point.dtype == calib::Dtype::bf16 || point.dtype == calib::Dtype::fp16;
+bool is_fitted(const AttentionPoint& point) {
+  return point.dtype == Precision::bf16 || point.dtype == Precision::fp16;
 }
 
 void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft) {
@@ -180,7 +177,7 @@ void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft&
   // Read and written by a kernel that does nothing else.
   const double cache = 2 / draft.profile.memory_kernels.elementwise.bytes_per_second();
   for (const auto& [key, samples] : attention_samples(records)) {
-    const Measured measured(samples);  // forward passes among them (enough_points.hpp)
+    const MeasuredPasses measured(samples);  // forward passes among them (fittable_points.hpp)
     const std::size_t known = draft.profile.attention.size();
     const std::size_t entry = entry_of(key, draft.profile.attention);
     AttentionProfile& profile = draft.profile.attention[entry];

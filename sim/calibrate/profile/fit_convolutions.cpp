@@ -18,20 +18,8 @@ constexpr Flops kLargeConvolution{
 
 using fit::ConvolutionFactor;
 
-ConvolutionPass pass_of(calib::ConvolutionPart part) {
-  switch (part) {
-    case calib::ConvolutionPart::forward:
-      return ConvolutionPass::forward;
-    case calib::ConvolutionPart::input_gradient:
-      return ConvolutionPass::input_gradient;
-    case calib::ConvolutionPart::weight_gradient:
-      return ConvolutionPass::weight_gradient;
-  }
-  throw InternalError("a measured convolution without a pass");
-}
-
 /// Nothing for shapes that models do not have.
-std::optional<Convolution> convolution_of(const calib::ConvolutionPoint& p, Precision precision) {
+std::optional<Convolution> convolution_of(const ConvolutionPoint& p, Precision precision) {
   const bool square = p.height == p.width && p.filter_height == p.filter_width;
   if (!square || p.filter_height % 2 == 0 || p.pad != p.filter_height / 2) return {};
   const Convolution convolution{.batch = p.batch,
@@ -40,23 +28,24 @@ std::optional<Convolution> convolution_of(const calib::ConvolutionPoint& p, Prec
                                 .image = p.height,
                                 .filter = p.filter_height,
                                 .stride = p.stride,
-                                .pass = pass_of(p.pass),
+                                .pass = p.pass,
                                 .precision = precision};
   if (convolution.computed() != precision) return {};
   return convolution;
 }
 
-struct Measured {
+struct PrecisionSamples {
   fit::Samples samples;
   int left_out = 0;
 };
 
-std::map<Precision, Measured> samples_by_precision(const Records& records, const GpuProfile& gpu) {
-  std::map<Precision, Measured> found;
-  for_each_point<calib::ConvolutionPoint>(records, [&](const auto& point, const auto& measured) {
+std::map<Precision, PrecisionSamples> samples_by_precision(const Records& records,
+                                                           const GpuProfile& gpu) {
+  std::map<Precision, PrecisionSamples> found;
+  for_each_point<ConvolutionPoint>(records, [&](const auto& point, const auto& measured) {
     for (const GemmProfile& gemm : gpu.gemm) {
-      if (name_of(gemm.precision) != calib::name_of(point.dtype)) continue;
-      Measured& of_precision = found[gemm.precision];
+      if (gemm.precision != point.dtype) continue;
+      PrecisionSamples& of_precision = found[gemm.precision];
       const auto convolution = convolution_of(point, gemm.precision);
       if (!convolution) {
         ++of_precision.left_out;
@@ -70,7 +59,7 @@ std::map<Precision, Measured> samples_by_precision(const Records& records, const
 }
 
 struct FactorNames {
-  const char *key, *words;  ///< of the profile, of the report
+  const char *key, *words;  ///< `key` of the profile, `words` of the report
 };
 
 FactorNames names_of(ConvolutionFactor factor) {
@@ -128,8 +117,8 @@ void fit_factor(const fit::Samples& samples, ConvolutionFactor factor, Precision
 
 }  // namespace
 
-bool is_fitted(const calib::ConvolutionPoint& point) {
-  return convolution_of(point, precision_of(point.dtype)).has_value();
+bool is_fitted(const ConvolutionPoint& point) {
+  return convolution_of(point, point.dtype).has_value();
 }
 
 void fit_convolutions(const Records& records, std::uint64_t seed, GpuDraft& draft) {
@@ -140,14 +129,11 @@ void fit_convolutions(const Records& records, std::uint64_t seed, GpuDraft& draf
       if (!samples.empty()) fit_factor(samples, factor, precision, seed, draft);
     }
     if (measured.left_out > 0)
-      draft.families.push_back(
-          {.family = fmt::format("convolution {}", name_of(precision)),
-           .held_out = false,
-           .fitted = false,
-           .remark =
-               fmt::format("{} points left out: profiles are for square images of four channels "
-                           "or more, and filters of odd width, padded by half of it",
-                           measured.left_out)});
+      draft.not_fitted(
+          fmt::format("convolution {}", name_of(precision)), "",
+          fmt::format("{} points left out: profiles are for square images of four channels "
+                      "or more, and filters of odd width, padded by half of it",
+                      measured.left_out));
   }
 }
 

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/calibrate/profile/enough_points.hpp"
+#include "sim/calibrate/profile/fittable_points.hpp"
 #include "sim/calibrate/profile/gemm_groups.hpp"
 #include "sim/scenario/read/scalar.hpp"
 #include "sim/text/humanise.hpp"
@@ -18,16 +18,15 @@
 namespace stepsim {
 namespace {
 
-// A correction needs rows on both sides of most knots. Judgement: five for each of its entries. Of
-// 3000 rows it takes a tenth to a quarter of the error held out (docs/decisions/010-gemm-model.md).
+// A correction needs rows on both sides of most knots. Judgement: five for each of its entries.
+// With 3000 rows it takes a tenth to a quarter of the held-out error
+// (docs/decisions/010-gemm-model.md).
 constexpr std::size_t kRowsOfCorrection =
     5 * (kCorrectionSizes + kCorrectionPadding + kCorrectionWaves);
 // Fewer rows than ten for each constant of the tiled form say less than the layouts differ by, a
 // few percent (calib/README.md). Judgement.
 constexpr std::size_t kRowsOfOneLayout = 120;
-constexpr int kShapesOfRatio = 2;  // as many as the harness measures in both ways
-
-std::string name_of(calib::Dtype dtype) { return calib::name_of(dtype); }
+constexpr int kShapesOfRatio = 2;  // shapes that the harness measures in both ways
 
 /// What one precision has: its groups, and where its constants are.
 struct GemmFamily {
@@ -41,7 +40,7 @@ struct GemmFamily {
 
 /// What constants are fitted to.
 struct Fitted {
-  GemmGroup group;  ///< that the family is called by
+  GemmGroup group;  ///< the group that the family is called by
   bool all_layouts = false;
   fit::Samples samples;
 
@@ -108,7 +107,7 @@ std::string remark_of(const fit::GemmFit& fit, std::size_t rows) {
   return text;
 }
 
-/// Of rows of a group, by the constants as they are now.
+/// The report about rows of a group, by the constants as they are now.
 FamilyReport report_of(const GemmFamily& family, const GemmGroup& group,
                        const fit::Samples& samples, const GemmProfile& profile) {
   FamilyReport report{.family = fmt::format("gemm {}{}", family.dtype, group.suffix()),
@@ -147,7 +146,7 @@ void take_sustained(const GemmFamily& family, const GemmGroup& group, GemmProfil
               "derived: the constants are fitted to sustained runs");
 }
 
-/// The gradient's factor last: that of sustained rows comes on top of `sustained`.
+/// The gradient's factor is taken last: the factor of sustained rows comes on top of `sustained`.
 void take_factors(const GemmFamily& family, const GemmGroup& group, GemmProfile& profile,
                   GpuDraft& draft) {
   take_sustained(family, group, profile, draft);
@@ -176,13 +175,9 @@ void fit_precision(const GemmFamily& family, std::uint64_t seed, GemmProfile& pr
                    GpuDraft& draft) {
   const std::optional<Fitted> rows = rows_to_fit(family.groups);
   if (!rows) {
-    draft.families.push_back(
-        {.family = "gemm " + family.dtype,
-         .path = family.path(),
-         .held_out = false,
-         .fitted = false,
-         .remark = fmt::format("as {}: {} points, of no kind of plain product as many as {}",
-                               draft.base, points_of(family.groups), kFewestGemms)});
+    draft.not_fitted("gemm " + family.dtype, family.path(),
+                     fmt::format("as {}: {} points, of no kind of plain product as many as {}",
+                                 draft.base, points_of(family.groups), kFewestGemms));
     return;
   }
   const fit::GemmFit fit = fitted(*rows, family, seed);
@@ -200,25 +195,18 @@ void fit_precision(const GemmFamily& family, std::uint64_t seed, GemmProfile& pr
 
 /// What the base has alike in two precisions stays alike where one of them was not measured: fp16
 /// and bf16 of tensor cores.
-void follow(const GemmFamily& family, const GemmProfile& fitted,
-            const std::map<calib::Dtype, GemmGroups>& measured, GpuDraft& draft) {
+void follow(const GemmFamily& family, const GemmProfile& fitted, const GroupsByPrecision& measured,
+            GpuDraft& draft) {
   for (GemmProfile& other : draft.profile.gemm) {
     GemmProfile alike = family.base;
     alike.precision = other.precision;
-    const std::string name = stepsim::name_of(other.precision);
-    const bool is_measured = std::any_of(measured.begin(), measured.end(), [&](const auto& one) {
-      return name_of(one.first) == name;
-    });
-    if (is_measured || !(alike == other)) continue;
+    if (measured.contains(other.precision) || !(alike == other)) continue;
     other = fitted;
     other.precision = alike.precision;
+    const std::string name = name_of(other.precision);
     const std::string text = fmt::format("as {}, as {} has it", family.dtype, draft.base);
     draft.state("gemm." + name, "like-" + family.dtype, "derived: not measured; " + text);
-    draft.families.push_back({.family = "gemm " + name,
-                              .path = "gemm." + name,
-                              .held_out = false,
-                              .fitted = false,
-                              .remark = text});
+    draft.not_fitted("gemm " + name, "gemm." + name, text);
   }
 }
 
@@ -228,16 +216,12 @@ void fit_gemms(const Records& records, std::uint64_t seed, GpuDraft& draft) {
   const auto measured = gemm_groups(records);
   for (const auto& [dtype, groups] : measured) {
     auto& all = draft.profile.gemm;
-    const auto profile = std::find_if(all.begin(), all.end(), [&](const GemmProfile& one) {
-      return stepsim::name_of(one.precision) == name_of(dtype);
-    });
+    const auto profile = std::find_if(
+        all.begin(), all.end(), [&](const GemmProfile& one) { return one.precision == dtype; });
     if (profile == all.end()) {
-      draft.families.push_back(
-          {.family = "gemm " + name_of(dtype),
-           .held_out = false,
-           .fitted = false,
-           .remark = fmt::format("{} points left out: {} has no {}", points_of(groups), draft.base,
-                                 name_of(dtype))});
+      draft.not_fitted("gemm " + name_of(dtype), "",
+                       fmt::format("{} points left out: {} has no {}", points_of(groups),
+                                   draft.base, name_of(dtype)));
       continue;
     }
     const GemmFamily family{name_of(dtype), groups, *profile, gemm_device(draft.profile)};

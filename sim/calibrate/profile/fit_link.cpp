@@ -22,23 +22,6 @@ constexpr Bytes kLeastFitted = 4_KiB;   // below, times are those of the launch
 constexpr Bytes kLeastScored = 64_KiB;  // gradients and activations are larger
 constexpr Bytes kLarge = 1_MiB;         // PyTorch DDP's first bucket has that, others more
 
-std::optional<CollectiveOp> op_of(calib::Collective op) {
-  switch (op) {
-    case calib::Collective::all_reduce:
-      return CollectiveOp::all_reduce;
-    case calib::Collective::all_gather:
-      return CollectiveOp::all_gather;
-    case calib::Collective::reduce_scatter:
-      return CollectiveOp::reduce_scatter;
-    case calib::Collective::all_to_all:
-      return CollectiveOp::all_to_all;
-    case calib::Collective::broadcast:
-    case calib::Collective::shift:
-      return {};  // profiles have no lines of them
-  }
-  return {};
-}
-
 std::vector<CollectiveLine>& lines_in(LinkProfile& link, CollectiveOp op) {
   switch (op) {
     case CollectiveOp::all_reduce:
@@ -59,7 +42,7 @@ struct Choice {
   auto operator<=>(const Choice&) const = default;
 };
 
-/// One kind of collective among so many GPUs.
+/// A kind of collective among so many GPUs.
 struct Group {
   CollectiveOp op = CollectiveOp::all_reduce;
   int ranks = 0;
@@ -110,12 +93,10 @@ double busiest(const Group& group, const std::string& algorithm) {
 
 std::map<Group, std::vector<fit::Message>> messages_of(const Records& records) {
   std::map<Group, std::vector<fit::Message>> groups;
-  for_each_point<calib::CollectivePoint>(records, [&](const auto& point, const auto& measured) {
-    const auto op = op_of(point.op);
-    const Bytes bytes{static_cast<double>(point.bytes)};
-    if (op && bytes >= kLeastFitted)
-      groups[{*op, static_cast<int>(point.gpus)}].push_back(
-          {bytes, Seconds{measured.timing.seconds}});
+  for_each_point<CollectivePoint>(records, [&](const auto& point, const auto& measured) {
+    if (is_fitted(point))
+      groups[{point.op, static_cast<int>(point.gpus)}].push_back(
+          {Bytes{static_cast<double>(point.bytes)}, Seconds{measured.timing.seconds}});
   });
   return groups;
 }
@@ -159,7 +140,8 @@ class GroupFit {
     return fitted;
   }
 
-  /// Of the sizes in `only`, each on the lines of its own regime; without those that have none.
+  /// Errors on the sizes in `only`, each by the lines of its own regime; sizes whose regime has no
+  /// line are left out.
   fit::Errors errors(const Lines& lines, const std::vector<Bytes>& only) const {
     fit::Samples samples;
     std::vector<Seconds> modelled;
@@ -217,9 +199,19 @@ std::string remark_of(const Lines& lines) {
 
 }  // namespace
 
-bool is_of_links(calib::Collective op) { return op_of(op).has_value(); }
+bool is_of_links(CollectiveOp op) {
+  switch (op) {
+    case CollectiveOp::all_reduce:
+    case CollectiveOp::all_gather:
+    case CollectiveOp::reduce_scatter:
+    case CollectiveOp::all_to_all:
+      return true;
+    default:
+      return false;
+  }
+}
 
-bool is_fitted(const calib::CollectivePoint& point) {
+bool is_fitted(const CollectivePoint& point) {
   return is_of_links(point.op) && static_cast<double>(point.bytes) >= kLeastFitted.bytes();
 }
 

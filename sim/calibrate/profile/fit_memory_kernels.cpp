@@ -20,21 +20,21 @@ using namespace stepsim::literals;
 constexpr Bytes kLargeTensor = 64_MiB;
 
 /// With what a norm reads once more and a softmax twice (sim/ops/layer), where rows are known.
-MemoryBound kernel_of(const calib::MemoryPoint& point) {
-  const double element = static_cast<double>(calib::element_bytes(point.dtype));
+MemoryBound kernel_of(const MemoryOpPoint& point) {
+  const double element = static_cast<double>(element_bytes(point.dtype));
   const Bytes row{element * static_cast<double>(point.columns)};
   const Bytes tensor = row * static_cast<double>(point.rows);
   MemoryBound kernel{Bytes{static_cast<double>(point.bytes)}, rate_of(point.op)};
   if (point.rows == 1) return kernel;
   kernel.row = row;
-  if (point.op == calib::MemoryOp::norm) kernel.again = tensor;
-  if (point.op == calib::MemoryOp::softmax) kernel.again = tensor * 2;
+  if (point.op == MemoryOp::norm) kernel.again = tensor;
+  if (point.op == MemoryOp::softmax) kernel.again = tensor * 2;
   return kernel;
 }
 
 fit::Samples memory_samples(const Records& records) {
   fit::Samples samples;
-  for_each_point<calib::MemoryPoint>(records, [&](const auto& point, const auto& measured) {
+  for_each_point<MemoryOpPoint>(records, [&](const auto& point, const auto& measured) {
     const MemoryBound kernel = kernel_of(point);
     fit::TimedWork sample{kernel, Seconds{measured.timing.seconds}, kernel.bytes >= kLargeTensor};
     sample.with_launch = measured.with_launch;

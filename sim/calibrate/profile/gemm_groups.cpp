@@ -12,12 +12,12 @@
 namespace stepsim {
 namespace {
 
-GemmGroup group_of(const calib::GemmPoint& point) {
+GemmGroup group_of(const GemmPoint& point) {
   return {point.batch > 1, point.accumulate, point.transpose, point.sustained,
           point.quantised_bytes};
 }
 
-fit::TimedWork sample_of(const calib::GemmPoint& point, Seconds seconds) {
+fit::TimedWork sample_of(const GemmPoint& point, Seconds seconds) {
   Gemm gemm{point.m, point.n, point.k, point.batch};
   gemm.precision = precision_of(point.dtype);
   return {gemm, seconds, fit::is_large(gemm)};
@@ -38,7 +38,7 @@ Ratio mean_of(const std::vector<double>& logarithms) {
   return {static_cast<int>(logarithms.size()), std::exp(sum / count)};
 }
 
-/// Of the shapes that both have.
+/// Adds the ratio of times for each shape that both groups have.
 void add_ratios(const fit::Samples& above, const fit::Samples& below, std::vector<double>& ratios) {
   std::map<Shape, Seconds> times;
   for (const fit::TimedWork& sample : below) times[shape_of(sample)] = sample.seconds;
@@ -51,7 +51,7 @@ void add_ratios(const fit::Samples& above, const fit::Samples& below, std::vecto
 
 std::string GemmGroup::suffix() const {
   std::string text;
-  if (transpose != calib::Transpose::TN) text += fmt::format(", {}", calib::name_of(transpose));
+  if (transpose != Transpose::TN) text += fmt::format(", {}", name_of(transpose));
   if (batched) text += ", batched";
   if (accumulated) text += ", accumulated";
   if (sustained) text += ", sustained";
@@ -59,9 +59,9 @@ std::string GemmGroup::suffix() const {
   return text;
 }
 
-std::map<calib::Dtype, GemmGroups> gemm_groups(const Records& records) {
-  std::map<calib::Dtype, GemmGroups> groups;
-  for_each_point<calib::GemmPoint>(records, [&](const auto& point, const auto& measured) {
+GroupsByPrecision gemm_groups(const Records& records) {
+  GroupsByPrecision groups;
+  for_each_point<GemmPoint>(records, [&](const auto& point, const auto& measured) {
     groups[point.dtype][group_of(point)].push_back(
         sample_of(point, Seconds{measured.timing.seconds}));
   });
@@ -92,7 +92,7 @@ Ratio gradient_over_forward(const GemmGroups& groups, const GemmProfile& profile
                             const GemmDevice& device) {
   std::vector<double> ratios;
   for (const auto& [group, samples] : groups) {
-    if (!group.accumulated || group.batched || group.transpose != calib::Transpose::NT) continue;
+    if (!group.accumulated || group.batched || group.transpose != Transpose::NT) continue;
     GemmGroup forward = group;
     forward.accumulated = false;
     const fit::Model model = group_model(profile, device, forward);

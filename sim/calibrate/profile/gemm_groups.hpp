@@ -16,7 +16,7 @@ namespace stepsim {
 struct GemmGroup {
   bool batched = false;
   bool accumulated = false;
-  calib::Transpose transpose = calib::Transpose::TN;
+  Transpose transpose = Transpose::TN;
   bool sustained = false;
   std::int64_t quantised_bytes = 0;
 
@@ -30,10 +30,11 @@ struct GemmGroup {
 
 using GemmGroups = std::map<GemmGroup, fit::Samples>;
 
-/// Of each precision that was measured.
-std::map<calib::Dtype, GemmGroups> gemm_groups(const Records& records);
+/// The groups of each precision that was measured.
+using GroupsByPrecision = std::map<Precision, GemmGroups, MeasuredOrder>;
+GroupsByPrecision gemm_groups(const Records& records);
 
-/// The same profile with the factors of such kernels in its times.
+/// The profile as a model, with the factors of such kernels in its times.
 fit::Model group_model(const GemmProfile& profile, const GemmDevice& device,
                        const GemmGroup& group);
 

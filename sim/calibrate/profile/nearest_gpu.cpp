@@ -7,7 +7,7 @@
 #include <regex>
 #include <vector>
 
-#include "sim/import/node/seen_gpu.hpp"
+#include "sim/import/node/known_gpu.hpp"
 
 namespace stepsim {
 namespace {
@@ -21,13 +21,13 @@ std::string lower(std::string text) {
 std::string stem_of(const std::string& profile) { return profile.substr(0, profile.find('-')); }
 
 /// Compute capability to generation: CUDA C++ Programming Guide, compute capabilities.
-Architecture architecture_of(const calib::DeviceFacts& device) {
+Architecture architecture_of(const DeviceFacts& device) {
   if (device.compute_major <= 7) return Architecture::volta;
   if (device.compute_major == 8) return Architecture::ampere;
   return device.compute_major == 9 ? Architecture::hopper : Architecture::blackwell;
 }
 
-/// Of those that `suits`, the one whose memory is nearest in size.
+/// The profile nearest in memory among those that suit.
 template <class Suits>
 std::string nearest_memory(const std::vector<GpuProfile>& gpus, double bytes, Suits&& suits) {
   std::string best;
@@ -43,7 +43,7 @@ std::string nearest_memory(const std::vector<GpuProfile>& gpus, double bytes, Su
 
 /// Bytes of the device's memory: as the driver has it, or from its name ("A100-SXM4-80GB"); 0:
 /// unknown. A Grace Hopper's name has the memory of its CPU ("GH200 480GB").
-double memory_of(const calib::DeviceFacts& device) {
+double memory_of(const DeviceFacts& device) {
   if (device.memory_bytes > 0) return static_cast<double>(device.memory_bytes);
   if (device.name.find("GH200") != std::string::npos) return 0;
   std::smatch found;
@@ -67,9 +67,9 @@ bool is_named(const std::string& device, const std::string& profile) {
   return false;
 }
 
-std::string nearest_profile(const calib::DeviceFacts& device, const Library& library) {
+std::string nearest_profile(const DeviceFacts& device, const Library& library) {
   std::vector<GpuProfile> gpus;
-  for (const std::string& name : seen_gpus()) gpus.push_back(load_gpu(name, library));
+  for (const std::string& name : known_gpus()) gpus.push_back(load_gpu(name, library));
   const double memory = memory_of(device);
   const auto has_name = [&](const GpuProfile& gpu) { return is_named(device.name, gpu.name); };
   const bool any_named = std::any_of(gpus.begin(), gpus.end(), has_name);

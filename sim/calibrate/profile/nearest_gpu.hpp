@@ -15,6 +15,6 @@ bool is_named(const std::string& device, const std::string& profile);
 /// The one whose name, else whose generation is that of the device, and of several the nearest in
 /// memory; "": none, or its memory would have to tell and is not known. A compute capability or
 /// memory of 0 is not known; the name may say the memory.
-std::string nearest_profile(const calib::DeviceFacts& device, const Library& library);
+std::string nearest_profile(const DeviceFacts& device, const Library& library);
 
 }  // namespace stepsim

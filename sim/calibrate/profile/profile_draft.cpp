@@ -38,39 +38,23 @@ std::string id_of(const std::string& path) {
   return id;
 }
 
-Precision precision_of(calib::Dtype dtype) {
-  switch (dtype) {
-    case calib::Dtype::bf16:
-      return Precision::bf16;
-    case calib::Dtype::fp16:
-      return Precision::fp16;
-    case calib::Dtype::tf32:
-      return Precision::tf32;
-    case calib::Dtype::fp32:
-      return Precision::fp32;
-    case calib::Dtype::fp8:
-      return Precision::fp8;
-  }
-  throw InternalError("a measured kernel without a precision");
-}
-
-MemoryRate rate_of(calib::MemoryOp op) {
+MemoryRate rate_of(MemoryOp op) {
   switch (op) {
-    case calib::MemoryOp::copy:
-    case calib::MemoryOp::add:
-    case calib::MemoryOp::sum:
-    case calib::MemoryOp::relu:
+    case MemoryOp::copy:
+    case MemoryOp::add:
+    case MemoryOp::sum:
+    case MemoryOp::relu:
       return MemoryRate::elementwise;
-    case calib::MemoryOp::norm:
+    case MemoryOp::norm:
       return MemoryRate::norm;
-    case calib::MemoryOp::softmax:
+    case MemoryOp::softmax:
       return MemoryRate::softmax;
-    case calib::MemoryOp::dropout:
+    case MemoryOp::dropout:
       return MemoryRate::dropout;
-    case calib::MemoryOp::cross_entropy:
-    case calib::MemoryOp::squared_error:
+    case MemoryOp::cross_entropy:
+    case MemoryOp::squared_error:
       return MemoryRate::loss;
-    case calib::MemoryOp::adam:
+    case MemoryOp::adam:
       return MemoryRate::optimizer;
   }
   throw InternalError("a memory-bound kernel without a class");

@@ -38,6 +38,11 @@ struct ProfileDraft {
   void state(const std::string& path, const std::string& id, const std::string& text);
   /// The constants at the report's path are fitted.
   void fitted(FamilyReport report);
+  /// The constants at `path` are as in the base, for the reason in `remark`.
+  void not_fitted(const std::string& family, const std::string& path, const std::string& remark) {
+    families.push_back(
+        {.family = family, .path = path, .held_out = false, .fitted = false, .remark = remark});
+  }
 };
 
 std::string fit_source(const ProfileOrigin& origin, const FamilyReport& report);
@@ -48,7 +53,7 @@ std::string id_of(const std::string& path);
 template <class Profile>
 void check_readable(const Profile& profile, const Profile& again) {
   Profile same = again;
-  same.hash = profile.hash;  // of the text, which is another one
+  same.hash = profile.hash;  // hashes are of texts, and `again` was read from another text
   if (!(same == profile))
     throw InternalError(fmt::format("the profile '{}' is read as another one", profile.name));
 }
@@ -68,11 +73,8 @@ void ProfileDraft<Profile>::fitted(FamilyReport report) {
   families.push_back(std::move(report));
 }
 
-/// What profiles call it.
-Precision precision_of(calib::Dtype dtype);
-
 /// The class of a measured kernel.
-MemoryRate rate_of(calib::MemoryOp op);
+MemoryRate rate_of(MemoryOp op);
 
 /// REQUIRES: at least one size.
 Extent<Bytes> extent_of(const std::vector<Bytes>& sizes);
@@ -81,32 +83,32 @@ std::string size_range(const std::vector<Bytes>& sizes);
 
 using GpuDraft = ProfileDraft<GpuProfile>;
 using LinkDraft = ProfileDraft<LinkProfile>;
-using Records = std::vector<calib::Record>;
+using Records = std::vector<PointRecord>;
 
 /// Each takes its kinds of records and leaves the rest; REQUIRES: none is skipped.
 void fit_gemms(const Records& records, std::uint64_t seed, GpuDraft& draft);
 void fit_memory_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft);
-/// REQUIRES: forward passes of each kernel and head size (enough_points.hpp).
+/// REQUIRES: forward passes of each kernel and head size (fittable_points.hpp).
 void fit_attention_kernels(const Records& records, std::uint64_t seed, GpuDraft& draft);
 /// After GEMMs: their constants are fitted over those.
 void fit_convolutions(const Records& records, std::uint64_t seed, GpuDraft& draft);
-/// REQUIRES: times that grow (enough_points.hpp).
-void fit_copies(const Records& records, GpuDraft& draft);
+/// REQUIRES: times that grow (fittable_points.hpp).
+void fit_host_copies(const Records& records, GpuDraft& draft);
 void fit_launches(const Records& records, GpuDraft& draft);
 /// `node` is the kind of machine that they ran on, by which NCCL chose.
 void fit_collectives(const Records& records, const Cluster& node, LinkDraft& draft);
 
 /// Whether a point is among those that a fit is made of: attention in 16 bits, collectives of 4 KiB
 /// and more that links have lines of, convolutions of shapes that models have.
-bool is_fitted(const calib::AttentionPoint& point);
-bool is_fitted(const calib::CollectivePoint& point);
-bool is_fitted(const calib::ConvolutionPoint& point);
-bool is_of_links(calib::Collective op);
+bool is_fitted(const AttentionPoint& point);
+bool is_fitted(const CollectivePoint& point);
+bool is_fitted(const ConvolutionPoint& point);
+bool is_of_links(CollectiveOp op);
 
 /// The points of one kind of record.
 template <class Point, class F>
 void for_each_point(const Records& records, F&& use) {
-  for (const calib::Record& record : records)
+  for (const PointRecord& record : records)
     if (const auto* point = std::get_if<Point>(&record.point)) use(*point, record.measured);
 }
 

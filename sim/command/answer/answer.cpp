@@ -21,7 +21,7 @@
 namespace stepsim {
 namespace {
 
-/// That of measured runs like it; nothing where no record of any is found.
+/// The error of measured runs like this one; nothing where no record of any is found.
 std::optional<ExpectedError> likely_error(const Library& library, const Scenario& scenario,
                                           std::ostream& notes) {
   const auto runs = measured_runs(library, notes);
@@ -76,7 +76,8 @@ Answer answer_of(const Scenario& scenario, const Library& library, const AnswerO
   // After all else: a write may last for minutes, and SimGrid's clock goes on from run to run.
   metrics.checkpoint = checkpoint_cost(scenario, graph, of_replica);
   if (scenario.run.horizon)
-    metrics.long_run = far(metrics, scenario, graph, timeline, of_replica, options.fold);
+    metrics.long_run =
+        simulate_long_run(metrics, scenario, graph, timeline, of_replica, options.fold);
   metrics.expected_error = likely_error(library, scenario, notes);
   answer.outcomes = judge(scenario, metrics);
   options.lap("measure");

@@ -26,7 +26,7 @@ struct AnswerOptions {
 struct Answer {
   Metrics metrics;
   std::vector<ExpectationOutcome> outcomes;
-  Simulation simulation;  ///< of the replica in the middle
+  Simulation simulation;  ///< the simulation of the replica in the middle
 };
 
 /// The record of measured runs in the library; a broken one is said on `notes`, and nothing, as if

@@ -35,7 +35,7 @@ std::vector<FaultCost> fault_costs(const Scenario& scenario, const OpGraph& grap
   return costs;
 }
 
-/// Those that faults.slow_gpus touches, sorted.
+/// The ranks that faults.slow_gpus touches, sorted.
 std::vector<int> slow_ranks(const Scenario& scenario, int replica) {
   const std::vector<Slowness> slowness = slowness_of_ranks(scenario, {.replica = replica});
   std::vector<int> ranks;

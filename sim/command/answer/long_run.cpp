@@ -17,11 +17,11 @@
 namespace stepsim {
 namespace {
 
-constexpr int kMostSteps = 64;        // of a window that a write has to end in
-constexpr double kSmall = 1e-6;       // of a step: what two simulations differ by anyhow
+constexpr int kMostSteps = 64;        // steps of a window that a write has to end in
+constexpr double kSmall = 1e-6;       // share of a step by which two simulations differ anyhow
 constexpr double kHistories = 100;    // enough for the spread of a goodput
 constexpr double kFewHistories = 30;  // enough for its mean
-constexpr double kDraws = 2e7;        // of all histories: a second or two
+constexpr double kDraws = 2e7;        // draws for all histories: a second or two
 constexpr double kMostDraws = 1e8;    // some seconds
 
 /// Steps with a checkpoint after the first measured one, and without.
@@ -59,8 +59,7 @@ struct Pair {
   }
 };
 
-/// Steps beside the write are slower; those that were not simulated are taken to be like those that
-/// were.
+/// Steps beside the write are slower. What was not simulated is taken to be like what was.
 CheckpointTimes times_of(const Pair& pair) {
   double slowdown = pair.slowdown();
   if (std::abs(slowdown) < kSmall * pair.mean_step()) slowdown = 0;
@@ -77,7 +76,7 @@ bool writes_beside(const Scenario& s) {
   return !c.storage || c.storage->through == StoragePath::fabric;
 }
 
-/// One group of samples for each replica where something is drawn once a run, else one in all.
+/// A group of samples for each replica where something is drawn once a run, else one group in all.
 std::vector<std::vector<Seconds>> worlds_of(const Scenario& s,
                                             std::vector<std::vector<Seconds>> samples) {
   const auto once = [](const std::optional<Jitter>& jitter) {
@@ -133,7 +132,8 @@ std::optional<CheckpointCost> checkpoint_cost(const Scenario& scenario, const Op
   calm.faults.kernels.reset();
   calm.faults.collectives.reset();
   if (scenario.simulates_checkpoints()) {
-    // Its run is as long as it is for their sake; a single one needs less.
+    // The scenario's run is as long as it is for the sake of its checkpoints; the cost of one shows
+    // in a shorter run.
     Scenario without = scenario;
     without.checkpoint.reset();
     const Run usual = run_defaults(without);
@@ -169,8 +169,8 @@ std::vector<Seconds> steps_to_draw(const Scenario& scenario, const OpGraph& grap
   return step_times(timeline);
 }
 
-LongRun far(const Metrics& m, const Scenario& s, const OpGraph& graph, const Timeline& timeline,
-            const PlanOptions& options, bool fold) {
+LongRun simulate_long_run(const Metrics& m, const Scenario& s, const OpGraph& graph,
+                          const Timeline& timeline, const PlanOptions& options, bool fold) {
   std::vector<std::vector<Seconds>> samples;
   if (m.replicas) {
     samples = m.replicas->samples;

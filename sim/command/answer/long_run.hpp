@@ -16,14 +16,14 @@ namespace stepsim {
 std::optional<CheckpointCost> checkpoint_cost(const Scenario& scenario, const OpGraph& graph,
                                               const PlanOptions& options);
 
-/// Measured steps without a checkpoint among them: those of the timeline, or of another simulation
-/// where checkpoints were due in it.
+/// Measured steps without a checkpoint among them: the timeline's, or where checkpoints were due in
+/// it, another simulation's.
 std::vector<Seconds> steps_to_draw(const Scenario& scenario, const OpGraph& graph,
                                    const Timeline& timeline, const PlanOptions& options, bool fold);
 
-/// The run that run.horizon asks for. `timeline`: of the options' replica. REQUIRES: run.horizon;
+/// Draws the run that run.horizon asks for. `timeline` is that of the options' replica. REQUIRES: run.horizon;
 /// the metrics have their checkpoint and replicas.
-LongRun far(const Metrics& metrics, const Scenario& scenario, const OpGraph& graph,
-            const Timeline& timeline, const PlanOptions& options, bool fold);
+LongRun simulate_long_run(const Metrics& metrics, const Scenario& scenario, const OpGraph& graph,
+                          const Timeline& timeline, const PlanOptions& options, bool fold);
 
 }  // namespace stepsim

@@ -10,10 +10,11 @@
 
 namespace stepsim {
 
-/// The best of the promising settings, with its simulated step; or that none of those that were
-/// simulated is any better. Of a scenario that does not fit in memory only settings that make it
-/// fit are simulated. No more are simulated than keep it within two million tasks, about a
-/// second on one core, if each has as many as the step itself: of a larger one none at all.
+/// The best of the promising settings, with its simulated step; or that none that was simulated is
+/// any better. For a scenario that does not fit in memory only settings that make it fit are
+/// simulated. So many are simulated that all of them together stay within two million tasks, about
+/// a second on one core, if each has as many tasks as the step itself: for a larger step none at
+/// all.
 std::string next_setting(const Metrics& metrics, const std::vector<LimitOutcome>& limits,
                          const ChangeBase& base, int jobs);
 

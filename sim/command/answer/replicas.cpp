@@ -1,4 +1,4 @@
-// One forked process a replica.
+// Each replica runs in a forked process of its own.
 #include "sim/command/answer/replicas.hpp"
 
 #include <thread>

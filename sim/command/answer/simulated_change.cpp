@@ -1,4 +1,4 @@
-// One simulation a change, always folded: the answer is the same and it is cheap.
+// Each change is one simulation, always folded: the answer is the same and it is cheap.
 #include "sim/command/answer/simulated_change.hpp"
 
 #include <thread>
@@ -38,7 +38,7 @@ int processes(int jobs) {
   return jobs > 0 ? jobs : static_cast<int>(std::thread::hardware_concurrency());
 }
 
-/// Its step in seconds, its peak in bytes, whether it fits; or nothing.
+/// The changed step in seconds, its peak in bytes, whether it fits; or nothing.
 std::string simulated(const Change& change, const ChangeBase& base) try {
   const Scenario scenario = changed_scenario(change, base);
   const OpGraph graph = build(scenario);

@@ -37,12 +37,12 @@ ChangedRun changed_run(const Change& change, const ChangeBase& base);
 /// stages would wait for each other for ever.
 std::optional<ChangeOutcome> simulate_change(const Change& change, const ChangeBase& base);
 
-/// Those with which the scenario fits in memory, which takes no simulation.
+/// The changes with which the scenario fits in memory, which takes no simulation.
 std::vector<Change> those_that_fit(const std::vector<Change>& changes, const ChangeBase& base,
                                    int jobs = 0);
 
-/// Each in a process of its own, at most `jobs` at a time (0: as many as there are cores). Those
-/// that do not fit the scenario, or that Ctrl-C came before, are left out.
+/// Simulates each change in a process of its own, at most `jobs` at a time (0: as many as there are
+/// cores). Changes that do not fit the scenario, or that Ctrl-C came before, are left out.
 std::vector<ChangeOutcome> simulate_changes(const std::vector<Change>& changes,
                                             const ChangeBase& base, int jobs = 0);
 

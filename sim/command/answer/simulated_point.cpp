@@ -30,7 +30,7 @@ std::string too_large(const Memory& memory) {
                      humanise(worst.total()).text());
 }
 
-/// Of all steps that are asked for.
+/// Metrics of all steps that are asked for.
 Metrics whole(const Scenario& scenario, const OpGraph& graph, PlanCache& cache) {
   int replica = 0;
   if (scenario.run.replicas > 1) replica = run_replicas(scenario, graph, {.jobs = 1}).median;

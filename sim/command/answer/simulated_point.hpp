@@ -1,4 +1,4 @@
-// One point of a sweep: scenario -> op graph -> plan -> timeline -> its numbers.
+// A point of a sweep: scenario -> op graph -> plan -> timeline -> its numbers.
 #pragma once
 
 #include <string>

@@ -19,12 +19,14 @@
 namespace stepsim {
 namespace {
 
-// Of a GPU: eight GPUs with so many each have all threads of two of the largest CPUs.
+// Workers of a GPU: eight GPUs with so many each have all threads of two of the largest CPUs.
 constexpr int kMostWorkers = 48;
 constexpr double kAlike = 1.01;     // steps that differ by less are the same
 constexpr double kLonger = 1.0005;  // steps that print as longer
 constexpr double kMostOf = 0.5;
-constexpr double kFilled = 1.05;  // of a step with infinitely fast workers
+// Workers fill their queue where a step takes at most so many times as long as with infinitely fast
+// workers.
+constexpr double kFilled = 1.05;
 
 Seconds step_of(const Scenario& scenario, PlanCache* cache) {
   const OpGraph graph = build(scenario);
@@ -164,7 +166,7 @@ std::optional<LoaderNeed> loader_need(const ChangeBase& base, const Metrics& met
                   .taken = samples / free.seconds(),
                   .copies = free - best->step};
   find_enough(need, base, free);
-  if (!need.enough && step <= kFilled * free) return {};  // they fill it as they are
+  if (!need.enough && step <= kFilled * free) return {};  // the workers fill it as they are
   return need;
 }
 
@@ -204,7 +206,8 @@ Explanation explain(const Scenario& scenario, const Reread& reread) {
   explanation.symptoms = symptoms_of(simulation.timeline, metrics);
   if (scenario.run.horizon && !InterruptNoted::came()) {
     metrics.checkpoint = checkpoint_cost(scenario, graph, options);
-    metrics.long_run = far(metrics, scenario, graph, simulation.timeline, options, true);
+    metrics.long_run =
+        simulate_long_run(metrics, scenario, graph, simulation.timeline, options, true);
   }
   explanation.is_interrupted = InterruptNoted::came();
   if (!explanation.is_interrupted) explanation.verdict = verdict_of(explanation);

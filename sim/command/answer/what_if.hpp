@@ -7,8 +7,8 @@
 
 namespace stepsim {
 
-/// Limits, hardware, settings, the loader, path, symptoms and verdict; of the first replica where
-/// something is random. After Ctrl-C what is known by then.
+/// Explains a step: limits, hardware, settings, the loader, path, symptoms and verdict; of the
+/// first replica where something is random. After Ctrl-C it has what is known by then.
 Explanation explain(const Scenario& scenario, const Reread& reread);
 
 }  // namespace stepsim

@@ -51,8 +51,8 @@ void DeviceTable::add(const Device& device) {
   nvlinks_.emplace_back(count + 1, 0);
 }
 
-SeenNode DeviceTable::node(const std::string& source) const {
-  SeenNode node{.source = source};
+ObservedNode DeviceTable::node(const std::string& source) const {
+  ObservedNode node{.source = source};
   std::vector<std::size_t> gpus, nics;
   for (std::size_t i = 0; i < devices_.size(); ++i) (devices_[i].is_gpu ? gpus : nics).push_back(i);
   node.gpus = static_cast<int>(gpus.size());
@@ -80,7 +80,7 @@ bool DeviceTable::are_within(std::size_t a, std::size_t b, int level) const {
   return level >= kNumaNode && is_known(devices_[a].numa) && devices_[a].numa == devices_[b].numa;
 }
 
-void DeviceTable::add_tree(SeenNode& node) const {
+void DeviceTable::add_tree(ObservedNode& node) const {
   std::vector<std::string> tops;
   for (std::size_t i = 0; i < devices_.size(); ++i) tops.push_back(end_of(i));
   Groups groups(devices_.size());

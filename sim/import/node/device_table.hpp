@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/import/node/seen_node.hpp"
+#include "sim/import/node/observed_node.hpp"
 
 namespace stepsim {
 
@@ -27,7 +27,7 @@ class DeviceTable {
   /// Behind the others; as far from each as NUMA nodes tell, and beside the first device where it
   /// is not known where it is.
   void add(const Device& device);
-  /// In one direction: of each pair both are set.
+  /// Sets one direction: both have to be set for each pair.
   void set_nvlinks(std::size_t from, std::size_t to, int links) { nvlinks_[from][to] = links; }
   void set_distance(std::size_t from, std::size_t to, int distance) {
     distances_[from][to] = distance;
@@ -35,12 +35,12 @@ class DeviceTable {
 
   /// GPUs and NICs in the order of the table, NVLinks, and a PCIe tree: a vertex for each group of
   /// devices that several meet in, in the end one for each NUMA node.
-  SeenNode node(const std::string& source) const;
+  ObservedNode node(const std::string& source) const;
 
  private:
   std::string end_of(std::size_t device) const;
   bool are_within(std::size_t a, std::size_t b, int level) const;
-  void add_tree(SeenNode& node) const;
+  void add_tree(ObservedNode& node) const;
 
   std::vector<Device> devices_;
   std::vector<std::vector<int>> nvlinks_, distances_;

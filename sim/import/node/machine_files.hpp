@@ -20,7 +20,8 @@ class MachineFiles {
   /// A file of /sys or /proc; nullptr where there is none, or it cannot be read, as the speed of a
   /// network link that is down.
   SourcePtr file(const std::string& path) const;
-  /// Its first line without blanks around it; "" likewise.
+  /// The first line of a file without blanks around it; "" where there is none, or it cannot be
+  /// read.
   std::string line(const std::string& path) const;
   /// What is in a folder, in the order in which people count: mlx5_2, mlx5_10.
   std::vector<std::string> names(const std::string& folder) const;

@@ -201,7 +201,8 @@ class Probe {
     nic.from = port + "rate";
   }
 
-  /// Those of a device, and of none that is there already.
+  /// Reads the network interfaces of devices (virtual ones have none) that are not among the NICs
+  /// yet.
   void read_networks() {
     for (const std::string& name : files_.names(kNetworks)) {
       const std::string folder = fmt::format("{}/{}", kNetworks, name);

@@ -11,8 +11,8 @@
 #include <pugixml.hpp>
 
 #include "sim/core/error.hpp"
-#include "sim/import/node/seen_gpu.hpp"
-#include "sim/import/node/seen_node.hpp"
+#include "sim/import/node/known_gpu.hpp"
+#include "sim/import/node/observed_node.hpp"
 
 namespace stepsim {
 namespace {
@@ -61,7 +61,7 @@ class NcclTopology {
                       .source_line = text.substr(line, text.find('\n', line) - line)}});
   }
 
-  SeenNode read() {
+  ObservedNode read() {
     const pugi::xml_node system = document_.child("system");
     int cpus = 0;
     BytesPerSecond sockets;
@@ -108,7 +108,7 @@ class NcclTopology {
         below(pci, path);
       }
     }
-    add_nics(element, above, {});  // of the CPU itself
+    add_nics(element, above, {});  // the NICs of the CPU itself
   }
 
   void add_gpu(const pugi::xml_node& pci, const std::vector<std::string>& above) {
@@ -117,7 +117,7 @@ class NcclTopology {
     number_[pci.attribute("busid").value()] = static_cast<int>(gpus_.size());
     gpus_.push_back({end, above});
     nvlinks_.push_back(pci.child("gpu"));
-    const SeenGpu* known = seen_gpu_of_sm(pci.child("gpu").attribute("sm").as_int());
+    const KnownGpu* known = known_gpu_of_sm(pci.child("gpu").attribute("sm").as_int());
     if (known == nullptr) return;
     node_.gpu = known->profile;
     node_.gpu_from = fmt::format("sm {}", known->sm);
@@ -172,16 +172,16 @@ class NcclTopology {
 
   std::string file_;
   pugi::xml_document document_;
-  SeenNode node_;
+  ObservedNode node_;
   std::vector<Device> gpus_, nics_;
   std::vector<pugi::xml_node> nvlinks_;  ///< the gpu elements, which hold them
-  std::map<std::string, int> number_;    ///< of a GPU by its bus id
+  std::map<std::string, int> number_;    ///< the number of a GPU by its bus id
   int switches_ = 0;
 };
 
 }  // namespace
 
-SeenNode read_nccl_topology(const std::string& text, const std::string& file) {
+ObservedNode read_nccl_topology(const std::string& text, const std::string& file) {
   return NcclTopology(text, file).read();
 }
 

@@ -155,7 +155,7 @@ DeviceTable read_device_table(const std::string& text, const std::string& file) 
   return TopoMatrix(text, file).read();
 }
 
-SeenNode read_topo_matrix(const std::string& text, const std::string& file) {
+ObservedNode read_topo_matrix(const std::string& text, const std::string& file) {
   return read_device_table(text, file).node("`nvidia-smi topo -m`");
 }
 

@@ -12,9 +12,10 @@
 namespace stepsim {
 
 void check_stated_collectives(const Plan& plan, const Scenario& scenario) {
-  const bool is_stated = std::any_of(
-      std::begin(kCollectiveOps), std::end(kCollectiveOps),
-      [&](CollectiveOp op) { return choice_for(op, scenario.collectives).algorithm != "auto"; });
+  const bool is_stated =
+      std::any_of(kNames<CollectiveOp>.begin(), kNames<CollectiveOp>.end(), [&](const auto& named) {
+        return choice_for(named.second, scenario.collectives).algorithm != "auto";
+      });
   if (!is_stated) return;
   std::map<GroupShape, const Group*> shapes;
   for (const Group& group : plan.groups) {
@@ -22,10 +23,10 @@ void check_stated_collectives(const Plan& plan, const Scenario& scenario) {
   }
   if (shapes.empty()) return;
   std::vector<std::string> refusals;
-  for (const CollectiveOp op : kCollectiveOps) {
+  for (const auto& [name, op] : kNames<CollectiveOp>) {
     const std::string& stated = choice_for(op, scenario.collectives).algorithm;
     if (stated == "auto") continue;
-    const auto refusal = [&](const GroupShape& shape) {
+    const auto refusal = [&, op = op](const GroupShape& shape) {
       return decide({op, 1_MiB}, shape, scenario.cluster, scenario.collectives).refusal;
     };
     try {
@@ -34,9 +35,9 @@ void check_stated_collectives(const Plan& plan, const Scenario& scenario) {
       });
       if (serves) continue;
       const auto& [shape, group] = *shapes.rbegin();
-      refusals.push_back(fmt::format(
-          "collectives.{}: {} serves no group, it {} ({}, {} ranks on {} nodes)", name_of(op),
-          stated, refusal(shape), name_of(group->channel), shape.ranks, shape.nodes));
+      refusals.push_back(
+          fmt::format("collectives.{}: {} serves no group, it {} ({}, {} ranks on {} nodes)", name,
+                      stated, refusal(shape), name_of(group->channel), shape.ranks, shape.nodes));
     } catch (const UserError& never_works) {
       refusals.emplace_back(never_works.what());
     }

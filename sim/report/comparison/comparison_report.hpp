@@ -9,8 +9,8 @@
 
 namespace stepsim {
 
-/// The comparison for a terminal of style.width columns (80 at least).
-std::string comparison_text(const Comparison& comparison, const Style& style);
+/// The comparison for a terminal of screen.width columns (80 at least).
+std::string comparison_text(const Comparison& comparison, const Screen& screen);
 /// The comparison as JSON of schema stepsim.comparison/1.
 std::string comparison_json(const Comparison& comparison);
 /// The comparison as CSV, one line a number: what it is, its unit, and its value in each run.

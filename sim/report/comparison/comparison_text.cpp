@@ -13,10 +13,10 @@ constexpr int kNarrowest = 80, kWidest = 120;
 constexpr int kGap = 2;     ///< blanks between columns
 constexpr int kIndent = 2;  ///< blanks by which rows are indented below their title
 
-class Screen : Page {
+class ComparisonPage : Page {
  public:
-  Screen(const Comparison& comparison, Style style)
-      : Page(style, kNarrowest, kWidest), c_(comparison) {}
+  ComparisonPage(const Comparison& comparison, Screen screen)
+      : Page(screen, kNarrowest, kWidest), c_(comparison) {}
 
   std::string text() {
     for (std::size_t i = 0; i < c_.runs.size(); ++i)
@@ -53,7 +53,7 @@ class Screen : Page {
       int width = title + kGap + widths[0];
       for (; from < widths.size(); ++from) {
         width += kGap + widths[from];
-        if (shown.size() > 1 && width > style_.width) break;
+        if (shown.size() > 1 && width > screen_.width) break;
         shown.push_back(from);
       }
       part_of_table(all, shown, widths, title);
@@ -64,7 +64,7 @@ class Screen : Page {
                      const std::vector<int>& widths, int title) {
     std::string head = pad_right(all.title, title);
     for (const std::size_t i : shown) head += pad_left(all.columns[i], kGap + widths[i]);
-    line(painted(style_, Paint::bold, head));
+    line(painted(screen_, Paint::bold, head));
     for (const TextRow& row : all.rows) {
       if (is_long(row, shown, widths)) {
         long_row(row, all.columns, shown);
@@ -80,10 +80,10 @@ class Screen : Page {
     std::string text = pad_right(std::string(kIndent, ' ') + row.title, title);
     for (const std::size_t i : shown) {
       const std::string cell = pad_left(mark(row, i), kGap + widths[i]);
-      text += row.best == static_cast<int>(i) ? painted(style_, Paint::green, cell) : cell;
+      text += row.best == static_cast<int>(i) ? painted(screen_, Paint::green, cell) : cell;
     }
     text.erase(text.find_last_not_of(' ') + 1);
-    return row.is_sum ? painted(style_, Paint::bold, text) : text;
+    return row.is_sum ? painted(screen_, Paint::bold, text) : text;
   }
 
   /// The mark of a cell: the best of more than two runs is marked.
@@ -105,7 +105,7 @@ class Screen : Page {
     for (const std::size_t i : shown) {
       if (row.cells[i].empty()) continue;
       std::string lead = std::string(2 * kIndent, ' ') + columns[i] + "  ";
-      for (const std::string& part : wrap(row.cells[i], style_.width - width_of(lead))) {
+      for (const std::string& part : wrap(row.cells[i], screen_.width - width_of(lead))) {
         line(lead + part);
         lead = std::string(static_cast<std::size_t>(width_of(lead)), ' ');
       }
@@ -122,7 +122,7 @@ class Screen : Page {
   /// The widths of the columns: what the cells of each need, but no more than the first two columns
   /// can have together.
   std::vector<int> widths_of(const TextTable& all) const {
-    const int most = (style_.width - title_width(all)) / 2 - kGap;
+    const int most = (screen_.width - title_width(all)) / 2 - kGap;
     std::vector<int> widths;
     for (std::size_t i = 0; i < all.columns.size(); ++i) {
       int width = width_of(all.columns[i]);
@@ -140,8 +140,8 @@ class Screen : Page {
 
 }  // namespace
 
-std::string comparison_text(const Comparison& comparison, const Style& style) {
-  return Screen(comparison, style).text();
+std::string comparison_text(const Comparison& comparison, const Screen& screen) {
+  return ComparisonPage(comparison, screen).text();
 }
 
 }  // namespace stepsim

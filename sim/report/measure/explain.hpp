@@ -88,7 +88,7 @@ std::string next_setting(const Metrics& metrics, const ChangeOutcome& best);
 /// checkpoints and lost work take much of a long run, it says what would be better for that.
 Verdict verdict_of(const Explanation& explanation);
 
-std::string to_table(const Explanation& explanation, const Style& style);
+std::string to_table(const Explanation& explanation, const Screen& screen);
 
 /// The explanation as one object of schema "stepsim.explanation/1", in the form of a result's JSON.
 std::string to_json(const Explanation& explanation);

@@ -28,10 +28,10 @@ constexpr std::array kKinds = {
     Kind{ChangeKind::setting, "Other settings (--set)"},
 };
 
-class Screen : Page {
+class ExplanationPage : Page {
  public:
-  Screen(const Explanation& explanation, Style style)
-      : Page(style, kNarrowest, kWidest),
+  ExplanationPage(const Explanation& explanation, Screen screen)
+      : Page(screen, kNarrowest, kWidest),
         e_(explanation),
         column_(column_for(explanation.metrics.step_time)) {}
 
@@ -57,9 +57,9 @@ class Screen : Page {
     for (const std::string& part :
          wrap(fmt::format("{}: {} on {} x {}, {} a step", m.scenario, m.model, grouped(m.gpus),
                           m.gpu, humanise(m.step_time).text()),
-              style_.width))
+              screen_.width))
       line(bold(part));
-    for (const std::string& part : wrap(split_and_attention(m), style_.width)) line(part);
+    for (const std::string& part : wrap(split_and_attention(m), screen_.width)) line(part);
     line();
   }
 
@@ -131,7 +131,7 @@ class Screen : Page {
     if (wide) line("  " + change.title);
     line("  " + pad_right(wide ? "" : change.title, kTitle) +
          pad_left(column_.text(change.step.seconds()), kTime) + pad_left(percent(gain), kShare) +
-         (change.fits ? "" : "  " + painted(style_, Paint::red, "no memory")));
+         (change.fits ? "" : "  " + painted(screen_, Paint::red, "no memory")));
     if (change.contention) note(*change.contention);
   }
 
@@ -142,13 +142,13 @@ class Screen : Page {
     if (c.held_then > c.held_now)
       text += fmt::format(": NCCL opens more channels, which hold {} of the SMs instead of {}",
                           percent(c.held_then), percent(c.held_now));
-    for (const std::string& part : wrap(text, style_.width - 4)) line("    " + part);
+    for (const std::string& part : wrap(text, screen_.width - 4)) line("    " + part);
   }
 
   void no_gain(const std::vector<std::string>& titles) {
     std::string list;
     for (const std::string& title : titles) list += (list.empty() ? "" : ", ") + title;
-    for (const std::string& part : wrap("no gain: " + list, style_.width - 2)) line("  " + part);
+    for (const std::string& part : wrap("no gain: " + list, screen_.width - 2)) line("  " + part);
   }
 
   void symptoms() {
@@ -171,8 +171,8 @@ class Screen : Page {
 
 }  // namespace
 
-std::string to_table(const Explanation& explanation, const Style& style) {
-  return Screen(explanation, style).text();
+std::string to_table(const Explanation& explanation, const Screen& screen) {
+  return ExplanationPage(explanation, screen).text();
 }
 
 }  // namespace stepsim

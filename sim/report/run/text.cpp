@@ -31,10 +31,10 @@ constexpr std::size_t kCauseLines = 9;
 constexpr std::size_t kSides = 3;  ///< sides of the calibrated range that are named
 
 /// A screen while it is written.
-class Screen : Page {
+class RunPage : Page {
  public:
-  Screen(const Metrics& metrics, Style style)
-      : Page(style, kNarrowest, kWidest), m_(metrics), column_(column_for(metrics.step_time)) {}
+  RunPage(const Metrics& metrics, Screen screen)
+      : Page(screen, kNarrowest, kWidest), m_(metrics), column_(column_for(metrics.step_time)) {}
 
   std::string text(const std::vector<ExpectationOutcome>& expectations) {
     header();
@@ -60,7 +60,7 @@ class Screen : Page {
     const int indent = kLabel + kNumber + 1 + kUnit;
     const std::string unit = details.empty() ? value.unit : pad_right(value.unit, kUnit);
     std::string lead = bold(pad_right(label, kLabel) + number) + " " + unit;
-    for (const std::string& part : wrap(details, style_.width - indent)) {
+    for (const std::string& part : wrap(details, screen_.width - indent)) {
       line(lead + part);
       lead = std::string(static_cast<std::size_t>(indent), ' ');
     }
@@ -69,9 +69,9 @@ class Screen : Page {
   void header() {
     const std::string machine = fmt::format("{} on {} x {} ({} node{})", m_.model, grouped(m_.gpus),
                                             m_.gpu, grouped(m_.nodes), m_.nodes == 1 ? "" : "s");
-    for (const std::string& part : wrap(m_.scenario + ": " + machine, style_.width))
+    for (const std::string& part : wrap(m_.scenario + ": " + machine, screen_.width))
       line(bold(part));
-    for (const std::string& part : wrap(split_and_attention(m_), style_.width)) line(part);
+    for (const std::string& part : wrap(split_and_attention(m_), screen_.width)) line(part);
     line();
   }
 
@@ -131,7 +131,7 @@ class Screen : Page {
         fmt::format("Where the step goes on stage {}, the slowest", m_.slowest_stage);
     if (m_.memory.stages.size() < 2) title = "Where the step goes";
     const std::string legend = "█ working  ░ waiting";
-    line(bold(pad_right(title, style_.width - width_of(legend))) + dim(legend));
+    line(bold(pad_right(title, screen_.width - width_of(legend))) + dim(legend));
     const std::vector<std::size_t> shown = shown_causes();
     const double longest = *std::max_element(m_.breakdown.begin(), m_.breakdown.end());
     double rest = std::accumulate(m_.breakdown.begin(), m_.breakdown.end(), 0.0);
@@ -171,9 +171,9 @@ class Screen : Page {
   }
 
   std::string bar(std::size_t cause, double share) const {
-    const int width = style_.width - 2 - kTitle - kTime - kShare - 2;
-    return is_work(cause) ? painted(style_, Paint::green, solid_bar(share, width))
-                          : painted(style_, Paint::yellow, shaded_bar(share, width));
+    const int width = screen_.width - 2 - kTitle - kTime - kShare - 2;
+    return is_work(cause) ? painted(screen_, Paint::green, solid_bar(share, width))
+                          : painted(screen_, Paint::yellow, shaded_bar(share, width));
   }
 
   void communication() {
@@ -288,7 +288,7 @@ class Screen : Page {
     std::string label = "Expected";
     for (const ExpectationOutcome& outcome : expectations) {
       const std::string mark =
-          outcome.holds ? painted(style_, Paint::green, "✓") : painted(style_, Paint::red, "✗");
+          outcome.holds ? painted(screen_, Paint::green, "✓") : painted(screen_, Paint::red, "✗");
       line(bold(pad_right(label, kLabel)) + mark + " " + pad_right(outcome.text, widest) + "   " +
            outcome.actual);
       label.clear();
@@ -316,8 +316,8 @@ class Screen : Page {
 }  // namespace
 
 std::string to_table(const Metrics& metrics, const std::vector<ExpectationOutcome>& expectations,
-                     const Style& style) {
-  return Screen(metrics, style).text(expectations);
+                     const Screen& screen) {
+  return RunPage(metrics, screen).text(expectations);
 }
 
 }  // namespace stepsim

@@ -9,10 +9,10 @@
 
 namespace stepsim {
 
-/// The screen: at most 40 lines of `style.width` columns in all ordinary cases (a long list of
+/// The screen: at most 40 lines of `screen.width` columns in all ordinary cases (a long list of
 /// expectations adds lines). It ends with a newline. Times, sizes and rates have three digits; the
 /// breakdown has one unit throughout.
 std::string to_table(const Metrics& metrics, const std::vector<ExpectationOutcome>& expectations,
-                     const Style& style);
+                     const Screen& screen);
 
 }  // namespace stepsim

@@ -52,7 +52,7 @@ void rank_sizes(CapacityReport& report);
 /// Throws UserError where no objective has that name.
 void check_objective(const std::string& name);
 
-std::string capacity_text(const CapacityReport& report, const Style& style);
+std::string capacity_text(const CapacityReport& report, const Screen& screen);
 std::string capacity_json(const CapacityReport& report);
 std::string capacity_csv(const CapacityReport& report);
 /// A picture of time over GPUs, with the front as a line.

@@ -17,9 +17,10 @@ namespace {
 constexpr int kGpus = 8, kTime = 11, kShare = 9, kSize = 10, kSpan = 12, kMark = 2, kCost = 16;
 constexpr int kNarrowest = 80, kWidest = 110;
 
-class Screen : Page {
+class CapacityPage : Page {
  public:
-  Screen(const CapacityReport& report, Style style) : Page(style, kNarrowest, kWidest), r_(report) {
+  CapacityPage(const CapacityReport& report, Screen screen)
+      : Page(screen, kNarrowest, kWidest), r_(report) {
     for (const CapacityPoint& point : r_.points) {
       if (smallest_ == nullptr && point.best() != nullptr) smallest_ = &point;
       has_run_ |= point.run().has_value();
@@ -48,7 +49,7 @@ class Screen : Page {
       text += run.tokens > 0 ? fmt::format(", {}", humanise(run.tokens, "tokens").text())
                              : fmt::format(", {} steps", grouped(std::llround(run.steps)));
     }
-    for (const std::string& part : wrap(text, style_.width)) line(bold(part));
+    for (const std::string& part : wrap(text, screen_.width)) line(bold(part));
     line();
   }
 
@@ -112,8 +113,8 @@ class Screen : Page {
     line(text + in_column(cost_text(point), kCost));
     const std::string lead(kGpus + 2, ' ');
     for (const std::string& part :
-         wrap(strategy_text(point.search.listed.front().strategy), style_.width - kGpus - 2))
-      line(lead + painted(style_, Paint::dim, part));
+         wrap(strategy_text(point.search.listed.front().strategy), screen_.width - kGpus - 2))
+      line(lead + painted(screen_, Paint::dim, part));
   }
 
   int span_width() const { return r_.deadline ? kSpan + kMark : kSpan; }
@@ -137,8 +138,8 @@ class Screen : Page {
     if (!all || !outcome.smallest) return;
     const std::string lead(kGpus + 2, ' ');
     for (const std::string& part :
-         wrap(closest_text(outcome, search.capacity), style_.width - kGpus - 2))
-      line(lead + painted(style_, Paint::dim, part));
+         wrap(closest_text(outcome, search.capacity), screen_.width - kGpus - 2))
+      line(lead + painted(screen_, Paint::dim, part));
   }
 
   void deadline() {
@@ -151,7 +152,7 @@ class Screen : Page {
     paragraph("Best", fmt::format("{} GPUs, {}{}", grouped(point.search.gpus),
                                   r_.objective == "gpus" ? "the fewest" : "by " + r_.objective,
                                   r_.deadline ? " of those in time" : ""));
-    labelled("Run", shell_lines(point.search.commands.front(), style_.width - kLabel));
+    labelled("Run", shell_lines(point.search.commands.front(), screen_.width - kLabel));
     line();
   }
 
@@ -198,8 +199,8 @@ class Screen : Page {
 
 }  // namespace
 
-std::string capacity_text(const CapacityReport& report, const Style& style) {
-  return Screen(report, style).text();
+std::string capacity_text(const CapacityReport& report, const Screen& screen) {
+  return CapacityPage(report, screen).text();
 }
 
 }  // namespace stepsim

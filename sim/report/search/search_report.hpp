@@ -95,7 +95,7 @@ bool is_tight(const StrategyOutcome& outcome, Bytes capacity);
 std::string tight_text(Bytes capacity);
 std::string nearly_full_text(Bytes capacity);
 
-std::string search_text(const SearchReport& report, const Style& style);
+std::string search_text(const SearchReport& report, const Screen& screen);
 std::string search_json(const SearchReport& report);
 std::string search_csv(const SearchReport& report);
 

@@ -46,10 +46,10 @@ bool differ_in_bucket_alone(Strategy a, const Strategy& b) {
   return a == b;
 }
 
-class Screen : Page {
+class SearchPage : Page {
  public:
-  Screen(const SearchReport& report, Style style)
-      : Page(style, kNarrowest, kWidest),
+  SearchPage(const SearchReport& report, Screen screen)
+      : Page(screen, kNarrowest, kWidest),
         r_(report),
         column_(step_column(report.outcome, report.own)) {}
 
@@ -70,7 +70,7 @@ class Screen : Page {
     for (const std::string& part :
          wrap(fmt::format("{}: {} on {} x {}, {} samples a step", r_.scenario, r_.model,
                           grouped(r_.gpus), r_.gpu, grouped(r_.global_batch)),
-              style_.width))
+              screen_.width))
       line(bold(part));
     line();
   }
@@ -93,7 +93,7 @@ class Screen : Page {
     if (r_.run && r_.deadline)
       paragraph("Deadline", in_time_text(r_.run->wall, *r_.deadline) +
                                 (r_.run->goodput ? "" : kWithoutFailures));
-    labelled("Run", shell_lines(r_.commands.front(), style_.width - kLabel));
+    labelled("Run", shell_lines(r_.commands.front(), screen_.width - kLabel));
     line();
   }
 
@@ -123,7 +123,7 @@ class Screen : Page {
                        in_column(humanise(o.peak).text(), kSize) +
                        in_column(percent(o.mfu), kShare);
     const int used = kRank + kTime + kAgainst + kSize + kShare + kGap;
-    for (const std::string& part : wrap(strategy_text(strategy), style_.width - used)) {
+    for (const std::string& part : wrap(strategy_text(strategy), screen_.width - used)) {
       line(lead + std::string(kGap, ' ') + part);
       lead = std::string(used - kGap, ' ');
     }
@@ -354,8 +354,8 @@ std::string in_time_text(Seconds wall, Seconds deadline) {
                            percent(wall / deadline - 1), span_text(deadline));
 }
 
-std::string search_text(const SearchReport& report, const Style& style) {
-  return Screen(report, style).text();
+std::string search_text(const SearchReport& report, const Screen& screen) {
+  return SearchPage(report, screen).text();
 }
 
 }  // namespace stepsim

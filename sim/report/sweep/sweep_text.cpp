@@ -32,9 +32,10 @@ std::string longest_wait(const PointNumbers& numbers) {
 /// Whether a point that fits does so only once PyTorch has given its fragments back.
 bool is_tight(const PointNumbers& numbers) { return numbers.peak > numbers.capacity; }
 
-class Screen : Page {
+class SweepPage : Page {
  public:
-  Screen(const SweepAnswer& answer, Style style) : Page(style, kNarrowest, kWidest), a_(answer) {}
+  SweepPage(const SweepAnswer& answer, Screen screen)
+      : Page(screen, kNarrowest, kWidest), a_(answer) {}
 
   std::string text() {
     header();
@@ -57,7 +58,7 @@ class Screen : Page {
     for (const SweepAxis& axis : a_.axes)
       grid +=
           fmt::format("{}{} of {}", grid.empty() ? "" : " x ", axis.values.size(), title_of(axis));
-    for (const std::string& part : wrap(fmt::format("{}: {}", a_.name, grid), style_.width))
+    for (const std::string& part : wrap(fmt::format("{}: {}", a_.name, grid), screen_.width))
       line(bold(part));
     std::string counts = fmt::format("{} point{}", grouped(a_.wanted), a_.wanted == 1 ? "" : "s");
     if (a_.shard)
@@ -71,7 +72,7 @@ class Screen : Page {
     if (a_.alike > 0)
       counts += fmt::format("; {} lead{} to the scenario of another", grouped(a_.alike),
                             a_.alike == 1 ? "s" : "");
-    for (const std::string& part : wrap(counts, style_.width)) line(part);
+    for (const std::string& part : wrap(counts, screen_.width)) line(part);
     line();
   }
 
@@ -109,9 +110,9 @@ class Screen : Page {
     if (!p.outcome.numbers) return row(title, width, "  " + std::string(name_of(p.outcome.state)));
     std::string rest = figures(*p.outcome.numbers);
     if (p.outcome.state != PointState::ok)
-      rest += "  " + painted(style_, Paint::red, "does not fit");
+      rest += "  " + painted(screen_, Paint::red, "does not fit");
     else if (is_tight(*p.outcome.numbers))
-      rest += "  " + painted(style_, Paint::yellow, "tight");
+      rest += "  " + painted(screen_, Paint::yellow, "tight");
     row(title, width, rest);
   }
 
@@ -127,7 +128,7 @@ class Screen : Page {
                      [&](const auto* a, const auto* b) { return number(a) < number(b); });
     int width = width_of(axis_title(a_.axes, 0));
     for (const AxisValue& v : axis.values) width = std::max(width, width_of(text_of(v)));
-    width = std::min(width + 2, style_.width - width_of(heads()) - kTight);
+    width = std::min(width + 2, screen_.width - width_of(heads()) - kTight);
     line(bold(pad_right(axis_title(a_.axes, 0), width) + heads()));
     for (const SweepPoint* p : points)
       point(*p, text_of(axis.values[static_cast<std::size_t>(p->point)]), width);
@@ -136,7 +137,7 @@ class Screen : Page {
 
   void best_ones() {
     if (a_.best.empty()) return;
-    const int width = style_.width - width_of(heads()) - kTight;
+    const int width = screen_.width - width_of(heads()) - kTight;
     line(bold(pad_right(fmt::format("The best {}", a_.best.size()), width) + heads()));
     for (const SweepPoint& p : a_.best) point(p, point_title(a_.axes, p.point), width);
     line();
@@ -195,8 +196,8 @@ class Screen : Page {
 
 }  // namespace
 
-std::string sweep_text(const SweepAnswer& answer, const Style& style) {
-  return Screen(answer, style).text();
+std::string sweep_text(const SweepAnswer& answer, const Screen& screen) {
+  return SweepPage(answer, screen).text();
 }
 
 }  // namespace stepsim

@@ -1,10 +1,10 @@
-// Texts of files that a process reads again and again, parsed once.
+// Files that scenarios name again and again, parsed once.
 //
-// Each row of a suite and each point of a sweep names the same profiles, in a copy of the process
-// that inherits what was parsed before. YAML is slow to parse: three quarters of loading a
-// scenario.
+// Each row of a suite and each point of a sweep names the same profiles. YAML is slow to parse: three
+// quarters of loading a scenario. A copy of the process inherits what was parsed before.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,9 +13,18 @@
 
 namespace stepsim {
 
-/// As parse_tree. A file whose text was parsed before and is still the same is not parsed again.
-/// One thread at a time.
-std::optional<Tree> parse_file(const std::shared_ptr<const Source>& source, const std::string& path,
-                               Problems& problems);
+class ParsedFiles {
+ public:
+  /// As parse_tree. A file whose text was parsed before and is still the same is not parsed again.
+  std::optional<Tree> parse(const std::shared_ptr<const Source>& source, const std::string& path,
+                            Problems& problems);
+
+ private:
+  struct Parsed {
+    std::shared_ptr<const Source> source;
+    Tree tree;
+  };
+  std::map<std::string, Parsed> by_name_;
+};
 
 }  // namespace stepsim

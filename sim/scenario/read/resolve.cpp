@@ -110,7 +110,9 @@ std::optional<Resolved> Resolver::read(const Tree& name, const Place& place, con
     return std::nullopt;
   }
   const bool foreign = kind.folder == kModelKind.folder && is_huggingface(*file);
-  auto tree = parse_file(foreign ? as_yaml(*source) : source, path, problems_);
+  const auto text = foreign ? as_yaml(*source) : source;
+  auto tree = library_.parsed ? library_.parsed->parse(text, path, problems_)
+                              : parse_tree(text, path, problems_);
   if (!tree) return std::nullopt;
   const std::string title = fmt::format("{} {}", kind.title, quoted(stem_of(*file)));
   if (!tree->is_map()) {

@@ -271,13 +271,13 @@ LoadedSuite load_suite(const SuiteRequest& request, const KnownNames& known) {
   loaded.runs = runs_of(loaded.suite, table, rules, problems);
   problems.throw_if_any();
   if (!loaded.filter_lacks.empty()) loaded.runs.clear();
+  loaded.suite.library = library_for(loaded.suite.scenario.place.source->name);
   if (rules.is_strict) check_some_row_fits(loaded, known);
   return loaded;
 }
 
 Scenario scenario_of(const Suite& suite, const MeasuredRun& run, const KnownNames& known) {
-  const Library library = library_for(suite.scenario.place.source->name);
-  Reading reading{library, {}, {}};
+  Reading reading{suite.library, {}, {}};
   Tree tree = suite.scenario;
   for (const auto& [path, value] : run.settings)
     set_value(path, tree_of(value, path, run.place, reading.problems), run.place, tree,

@@ -12,6 +12,7 @@
 #include "sim/core/quantity.hpp"
 #include "sim/core/source.hpp"
 #include "sim/core/table.hpp"
+#include "sim/scenario/load.hpp"
 #include "sim/scenario/read/tree.hpp"
 #include "sim/scenario/suite/tolerance.hpp"
 
@@ -48,6 +49,7 @@ struct Suite {
   std::string name, title, source;
   std::vector<std::string> assumptions;
   Tree scenario;                 ///< the base, a map
+  Library library;               ///< in which every row finds what it names
   std::string table;             ///< a file beside the suite; empty: `rows`
   Tree rows;                     ///< a list of maps, or nothing
   Phrase where;                  ///< the rows that are used; empty: all

@@ -147,8 +147,7 @@ void refuse_varied(const Override& change, const std::vector<SweepAxis>& axes, P
 std::vector<Diagnostic> mistakes_of(const Sweep& sweep,
                                     const std::vector<const AxisValue*>& values) {
   const Place& place = sweep.scenario.place;
-  const Library library = library_for(place.source->name);
-  Reading reading{library, {}, {}};
+  Reading reading{sweep.library, {}, {}};
   try {
     Tree tree = sweep.scenario;
     for (std::size_t a = 0; a < values.size(); ++a)
@@ -235,6 +234,7 @@ Sweep load_sweep(const SweepRequest& request) {
   }
   check_axes(sweep, problems);
   problems.throw_if_any();
+  sweep.library = library_for(sweep.scenario.place.source->name);
   check_values(sweep, problems);
   return sweep;
 }

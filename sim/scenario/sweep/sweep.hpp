@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/scenario/load.hpp"
 #include "sim/scenario/read/tree.hpp"
 #include "sim/scenario/suite/suite.hpp"
 #include "sim/scenario/sweep/axis.hpp"
@@ -23,6 +24,7 @@ struct RandomPoints {
 struct Sweep {
   std::string name;  ///< the scenario's
   Tree scenario;     ///< the base, a map, overrides applied
+  Library library;   ///< in which every point finds what it names
   std::vector<SweepAxis> axes;
   std::vector<Phrase> where;  ///< conditions that a point has to meet
   std::optional<RandomPoints> random;

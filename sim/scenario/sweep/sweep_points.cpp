@@ -241,8 +241,7 @@ std::vector<std::pair<std::string, std::string>> settings_of(const std::vector<S
 
 Scenario scenario_of(const Sweep& sweep, std::int64_t point, const KnownNames& known) {
   const Place& start = sweep.scenario.place;
-  const Library library = library_for(start.source->name);
-  Reading reading{library, {}, {}};
+  Reading reading{sweep.library, {}, {}};
   Tree tree = sweep.scenario;
   for (const auto& [path, text] : settings_of(sweep.axes, point))
     apply(Override{path, text}, tree, reading.problems);

@@ -12,22 +12,22 @@
 
 namespace stepsim {
 
-struct SeenNode {
+struct ObservedNode {
   std::string source;  ///< "nvidia-smi topo -m"
   int gpus = 0;
-  std::vector<std::string> nics;          ///< their names there
+  std::vector<std::string> nics;          ///< names of the NICs in the source
   std::vector<std::vector<int>> nvlinks;  ///< from GPU to GPU: links of their own, not by a switch
   int switched = 0;                       ///< NVLinks of each GPU to NVSwitch
   std::vector<std::vector<int>> apart;    ///< from GPU to NIC: larger is farther
 
   /// The PCIe tree: `gpu 0`, `nic 0` (in the order of `nics`) and switches; empty: not known.
   std::vector<std::string> switches;
-  std::vector<GraphLink> pcie;  ///< of bandwidth 0: as the slot of the GPU
+  std::vector<GraphLink> pcie;  ///< links of the tree; bandwidth 0: as the slot of the GPU
   std::vector<std::string> pcie_notes;
 
   std::string gpu;                        ///< a profile; "" where the source does not say
   BytesPerSecond slot;                    ///< payload of a GPU's PCIe slot; 0: not said
-  std::vector<BytesPerSecond> nic_rates;  ///< of each NIC; 0, or none at all: not said
+  std::vector<BytesPerSecond> nic_rates;  ///< rate of each NIC; 0, or none at all: not said
   std::vector<std::string> notes;
 
   /// Where it was seen, for comments; "": as `source` says.
@@ -37,12 +37,12 @@ struct SeenNode {
 /// The YAML of a cluster of such nodes; a comment at each number says where it comes from. `gpu`: a
 /// profile to use instead of the one that was recognised; "": none. Throws UserError when that is
 /// unknown.
-std::string cluster_text(SeenNode node, const std::string& gpu);
+std::string cluster_text(ObservedNode node, const std::string& gpu);
 
 /// Reads that as a scenario would. Throws UserError where it finds a mistake.
 void check_cluster(const std::string& text, int gpus, const std::string& file);
 
-SeenNode read_topo_matrix(const std::string& text, const std::string& file);
-SeenNode read_nccl_topology(const std::string& text, const std::string& file);
+ObservedNode read_topo_matrix(const std::string& text, const std::string& file);
+ObservedNode read_nccl_topology(const std::string& text, const std::string& file);
 
 }  // namespace stepsim

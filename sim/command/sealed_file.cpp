@@ -1,5 +1,5 @@
 // Seals a file by a last line with a hash of what is above it, and looks for that line.
-#include "sim/command/written_file.hpp"
+#include "sim/command/sealed_file.hpp"
 
 #include <filesystem>
 

@@ -1,5 +1,5 @@
 // Scenarios are told apart by their fingerprints.
-#include "sim/command/due_points.hpp"
+#include "sim/command/pending_points.hpp"
 
 #include <utility>
 
@@ -14,9 +14,9 @@ constexpr int kLookedAt = 1000;
 
 }  // namespace
 
-DuePoints::DuePoints(const Sweep& sweep, const PointList& points, const Shard& shard,
-                     SweepStore& store, const std::string& build,
-                     const std::function<void()>& on_done)
+PendingPoints::PendingPoints(const Sweep& sweep, const PointList& points, const Shard& shard,
+                             SweepStore& store, const std::string& build,
+                             const std::function<void()>& on_done)
     : sweep_(sweep),
       points_(points),
       shard_(shard),
@@ -24,13 +24,13 @@ DuePoints::DuePoints(const Sweep& sweep, const PointList& points, const Shard& s
       build_(build),
       on_done_(on_done) {}
 
-std::int64_t DuePoints::left() const {
+std::int64_t PendingPoints::left() const {
   std::int64_t left = 0;
   for (std::int64_t i = 0; i < points_.count(); ++i) left += is_due(i) ? 1 : 0;
   return left;
 }
 
-NextPiece DuePoints::next() {
+NextPiece PendingPoints::next() {
   for (int looked_at = 0; next_ < points_.count(); ++looked_at) {
     if (looked_at == kLookedAt) return NextPiece::later();
     const std::int64_t i = next_++;
@@ -63,12 +63,12 @@ NextPiece DuePoints::next() {
   return {std::nullopt};
 }
 
-const Scenario* DuePoints::resolved(std::int64_t point) const {
+const Scenario* PendingPoints::resolved(std::int64_t point) const {
   const auto found = under_way_.find(point);
   return found != under_way_.end() ? &found->second : nullptr;
 }
 
-void DuePoints::keep(std::int64_t point, const Outcome& outcome) {
+void PendingPoints::keep(std::int64_t point, const Outcome& outcome) {
   const auto found = under_way_.find(point);
   const std::string fingerprint = fingerprint_of(found->second);
   under_way_.erase(found);
@@ -79,11 +79,11 @@ void DuePoints::keep(std::int64_t point, const Outcome& outcome) {
   waiting_.erase(waiting);
 }
 
-bool DuePoints::is_due(std::int64_t i) const {
+bool PendingPoints::is_due(std::int64_t i) const {
   return shard_.has(i) && !store_.has_settled(points_[i]);
 }
 
-void DuePoints::add(const SweepPoint& point) {
+void PendingPoints::add(const SweepPoint& point) {
   store_.add(point);
   on_done_();
 }

@@ -1,5 +1,5 @@
 // Values of a row, each by its rules.
-#include "sim/calibrate/measurement/read_row.hpp"
+#include "sim/calibrate/measurement/read_record.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -12,7 +12,7 @@
 
 #include "sim/calibrate/measurement/memory_bytes.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 namespace {
 
 // Bounds of a time that is none: an empty kernel takes a microsecond, and nobody repeats for hours.
@@ -32,7 +32,8 @@ bool has_unit(const std::string& text) {
   return blank != std::string::npos && number_of(text.substr(0, blank)).has_value();
 }
 
-std::optional<double> read_time(RowReader& reader, const Row& row, const std::string& name) {
+std::optional<double> read_time(FieldReader& reader, const WrittenRecord& row,
+                                const std::string& name) {
   const auto seconds = reader.number(name);
   if (!seconds || (*seconds >= kShortest && *seconds <= kLongest)) return seconds;
   reader.refuse(*row.find(name),
@@ -47,26 +48,26 @@ std::int64_t most_of(std::string_view name) {
   if (name == "gpus") return 1'000'000;
   if (name == "quantised_bytes") return 16;  // passes over the element, at 4 bytes each
   if (name == "pad") return 10'000;
-  return name == "head_dim" ? 10'000 : RowReader::kLargest;
+  return name == "head_dim" ? 10'000 : FieldReader::kLargest;
 }
 
 std::int64_t least_of(const char* name) {
   return is_optional(name) || std::string_view(name) == "pad" ? 0 : 1;
 }
 
-void read_into(RowReader& reader, const char* name, std::int64_t& value) {
+void read_into(FieldReader& reader, const char* name, std::int64_t& value) {
   if (const auto read = reader.integer(name, least_of(name), most_of(name))) value = *read;
 }
-void read_into(RowReader& reader, const char* name, bool& value) {
+void read_into(FieldReader& reader, const char* name, bool& value) {
   if (const auto read = reader.flag(name)) value = *read;
 }
 template <class E>
-void read_into(RowReader& reader, const char* name, E& value) {
+void read_into(FieldReader& reader, const char* name, E& value) {
   if (const auto read = reader.word<E>(name)) value = *read;
 }
 
 /// Where a table has no percentiles, they are the time.
-Timing read_timing(RowReader& reader, const Row& row) {
+Timing read_timing(FieldReader& reader, const WrittenRecord& row) {
   const auto wanted = [&](const char* name) { return !row.may_be_short || reader.has(name); };
   Timing timing;
   timing.seconds = read_time(reader, row, "seconds").value_or(0);
@@ -80,17 +81,17 @@ Timing read_timing(RowReader& reader, const Row& row) {
   return timing;
 }
 
-Measured read_measured(RowReader& reader, const Row& row, Kind kind) {
+Measured read_measured(FieldReader& reader, const WrittenRecord& row, PointKind kind) {
   Measured measured;
-  if (kind == Kind::queue) {
+  if (kind == PointKind::queue) {
     measured.launches = reader.integer("launches", 1);
   } else {
     measured.timing = read_timing(reader, row);
   }
-  if (kind == Kind::overlap) measured.alone_seconds = read_time(reader, row, "alone_seconds");
-  if (kind == Kind::overlap && reader.has("products"))
+  if (kind == PointKind::overlap) measured.alone_seconds = read_time(reader, row, "alone_seconds");
+  if (kind == PointKind::overlap && reader.has("products"))
     measured.products = reader.integer("products", 1);
-  if (kind == Kind::memory && reader.has("with_launch"))
+  if (kind == PointKind::memory && reader.has("with_launch"))
     measured.with_launch = reader.flag("with_launch").value_or(false);
   if (reader.has("sm_clock_hz")) measured.sm_clock_hz = reader.number("sm_clock_hz");
   if (reader.has("power_w")) measured.power_w = reader.number("power_w");
@@ -98,7 +99,7 @@ Measured read_measured(RowReader& reader, const Row& row, Kind kind) {
 }
 
 /// A filter has to fit the image.
-void check_filter(RowReader& reader, const Row& row, const ConvolutionPoint& c) {
+void check_filter(FieldReader& reader, const WrittenRecord& row, const ConvolutionPoint& c) {
   const auto check = [&](const char* name, std::int64_t filter, std::int64_t image) {
     if (reader.good() && filter > image + 2 * c.pad)
       reader.refuse(*row.find(name),
@@ -111,30 +112,30 @@ void check_filter(RowReader& reader, const Row& row, const ConvolutionPoint& c) 
 
 }  // namespace
 
-const Entry* RowReader::take(const std::string& name) {
+const WrittenField* FieldReader::take(const std::string& name) {
   asked_.push_back(name);
-  const Entry* entry = row_.find(name);
+  const WrittenField* entry = row_.find(name);
   if (entry != nullptr) return entry;
   good_ = false;
   problems_.add(row_.place, "", fmt::format("'{}' is missing", name));
   return nullptr;
 }
 
-bool RowReader::offers(const std::string& name) {
+bool FieldReader::offers(const std::string& name) {
   asked_.push_back(name);
   return has(name);
 }
 
-void RowReader::refuse(const Entry& entry, const std::string& message,
-                       const std::string& proposal) {
+void FieldReader::refuse(const WrittenField& entry, const std::string& message,
+                         const std::string& proposal) {
   good_ = false;
   problems_.add(entry.place, "", message, proposal);
 }
 
-std::optional<std::string> RowReader::text(const std::string& name) {
-  const Entry* entry = take(name);
+std::optional<std::string> FieldReader::text(const std::string& name) {
+  const WrittenField* entry = take(name);
   if (entry == nullptr) return {};
-  const bool is_text = entry->written == Written::bare || entry->written == Written::text;
+  const bool is_text = entry->written == ValueForm::bare || entry->written == ValueForm::text;
   const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
   if (!is_text) {
     refuse(*entry, fmt::format("'{}' is {}, not a text", name, entry->text));
@@ -147,10 +148,10 @@ std::optional<std::string> RowReader::text(const std::string& name) {
   return {};
 }
 
-std::optional<double> RowReader::number(const std::string& name, std::optional<double> least) {
-  const Entry* entry = take(name);
+std::optional<double> FieldReader::number(const std::string& name, std::optional<double> least) {
+  const WrittenField* entry = take(name);
   if (entry == nullptr) return {};
-  const bool may_be = entry->written == Written::bare || entry->written == Written::number;
+  const bool may_be = entry->written == ValueForm::bare || entry->written == ValueForm::number;
   const auto value = may_be ? number_of(entry->text) : std::nullopt;
   if (!value) {
     refuse(*entry, fmt::format("'{}' is {}, not a number", name, quoted(entry->text)),
@@ -163,11 +164,11 @@ std::optional<double> RowReader::number(const std::string& name, std::optional<d
   return {};
 }
 
-std::optional<std::int64_t> RowReader::integer(const std::string& name, std::int64_t least,
-                                               std::int64_t most) {
-  const Entry* entry = take(name);
+std::optional<std::int64_t> FieldReader::integer(const std::string& name, std::int64_t least,
+                                                 std::int64_t most) {
+  const WrittenField* entry = take(name);
   if (entry == nullptr) return {};
-  const bool may_be = entry->written == Written::bare || entry->written == Written::number;
+  const bool may_be = entry->written == ValueForm::bare || entry->written == ValueForm::number;
   const auto value = may_be ? number_of(entry->text) : std::nullopt;
   const double scaled = value ? std::round(*value * entry->unit * 1e6) / 1e6 : 0.5;
   if (!value || scaled != std::trunc(scaled) || scaled < static_cast<double>(least)) {
@@ -182,12 +183,12 @@ std::optional<std::int64_t> RowReader::integer(const std::string& name, std::int
   return static_cast<std::int64_t>(scaled);
 }
 
-std::optional<bool> RowReader::flag(const std::string& name) {
-  const Entry* entry = take(name);
+std::optional<bool> FieldReader::flag(const std::string& name) {
+  const WrittenField* entry = take(name);
   if (entry == nullptr) return {};
-  const bool bare = entry->written == Written::bare;
+  const bool bare = entry->written == ValueForm::bare;
   const std::string& text = entry->text;
-  if (bare || entry->written == Written::flag) {
+  if (bare || entry->written == ValueForm::flag) {
     if (text == "true" || (bare && (text == "True" || text == "1"))) return true;
     if (text == "false" || (bare && (text == "False" || text == "0"))) return false;
   }
@@ -195,8 +196,8 @@ std::optional<bool> RowReader::flag(const std::string& name) {
   return {};
 }
 
-void RowReader::nothing_else() {
-  for (const Entry& entry : row_.entries) {
+void FieldReader::nothing_else() {
+  for (const WrittenField& entry : row_.fields) {
     if (std::find(asked_.begin(), asked_.end(), entry.name) != asked_.end()) continue;
     good_ = false;
     problems_.add(entry.name_place, "", fmt::format("unknown key {}", quoted(entry.name)),
@@ -204,7 +205,7 @@ void RowReader::nothing_else() {
   }
 }
 
-std::string RowReader::without_alias(const std::string& word) {
+std::string FieldReader::without_alias(const std::string& word) {
   // nccl-tests' and PyTorch's names of types, nccl-tests' name of an operation, cuDNN's of passes.
   static const std::map<std::string, std::string> kAliases{{"half", "fp16"},
                                                            {"float16", "fp16"},
@@ -224,11 +225,11 @@ std::string RowReader::without_alias(const std::string& word) {
 
 namespace {
 
-void add_plain_defaults(Row& row) {
+void add_plain_defaults(WrittenRecord& row) {
   struct Default {
     const char *kind, *field;
     const char* text;  ///< where `like` is empty
-    const char* like;  ///< another field of the row
+    const char* like;  ///< field of the record that the default is copied from; empty: none
   };
   static constexpr Default kDefaults[] = {
       {"gemm", "transpose", "TN", ""},
@@ -245,60 +246,60 @@ void add_plain_defaults(Row& row) {
       {"convolution", "filter_width", "", "filter_height"},
   };
   row.may_be_short = true;
-  const Entry* stated = row.find("kind");
+  const WrittenField* stated = row.find("kind");
   if (stated == nullptr) return;
   const std::string kind = stated->text;
   for (const auto& [of, field, text, like] : kDefaults) {
     if (kind != of || row.find(field) != nullptr) continue;
-    Entry entry{field, row.place, text, row.place, Written::bare};
+    WrittenField entry{field, row.place, text, row.place, ValueForm::bare};
     if (*like != '\0') {
-      const Entry* other = row.find(like);
+      const WrittenField* other = row.find(like);
       if (other == nullptr) continue;
       entry.text = other->text;
       entry.unit = other->unit;
     }
-    row.entries.push_back(entry);
+    row.fields.push_back(entry);
   }
 }
 
 /// The columns of so many rows of a kernel that moves so many bytes; 1 where something is missing
 /// or wrong, which is said elsewhere.
-std::int64_t columns_of(const Row& row) {
+std::int64_t columns_of(const WrittenRecord& row) {
   const auto number = [&](const char* name) {
-    const Entry* entry = row.find(name);
+    const WrittenField* entry = row.find(name);
     const auto value = entry == nullptr ? std::nullopt : number_of(entry->text);
     return value ? *value * entry->unit : 0;
   };
   const auto word = [&](const char* name) {
-    const Entry* entry = row.find(name);
-    return entry == nullptr ? "" : RowReader::without_alias(entry->text);
+    const WrittenField* entry = row.find(name);
+    return entry == nullptr ? "" : FieldReader::without_alias(entry->text);
   };
-  const auto op = find_word<MemoryOp>(word("op"));
-  const auto dtype = find_word<Dtype>(word("dtype"));
+  const auto op = find_measured<MemoryOp>(word("op"));
+  const auto dtype = find_measured<Precision>(word("dtype"));
   if (!op || !dtype || number("rows") < 1) return 1;
   const auto beside = memory_bytes(*op, *dtype, 1, 0);  // what a row has but once
   const auto element = memory_bytes(*op, *dtype, 1, 1) - beside;
   const double columns = (number("bytes") / number("rows") - static_cast<double>(beside)) /
                          static_cast<double>(element);
   return static_cast<std::int64_t>(
-      std::clamp(std::round(columns), 1.0, static_cast<double>(RowReader::kLargest)));
+      std::clamp(std::round(columns), 1.0, static_cast<double>(FieldReader::kLargest)));
 }
 
 }  // namespace
 
-void add_table_defaults(Row& row) {
+void add_table_defaults(WrittenRecord& row) {
   add_plain_defaults(row);
-  const Entry* kind = row.find("kind");
+  const WrittenField* kind = row.find("kind");
   if (kind == nullptr || kind->text != "memory" || row.find("columns") != nullptr) return;
-  row.entries.push_back(
-      {"columns", row.place, fmt::format("{}", columns_of(row)), row.place, Written::bare});
+  row.fields.push_back(
+      {"columns", row.place, fmt::format("{}", columns_of(row)), row.place, ValueForm::bare});
 }
 
-std::optional<Record> read_record(const Row& row, Problems& problems) {
-  RowReader reader(row, problems);
-  const auto kind = reader.word<Kind>("kind");
+std::optional<PointRecord> read_record(const WrittenRecord& row, Problems& problems) {
+  FieldReader reader(row, problems);
+  const auto kind = reader.word<PointKind>("kind");
   if (!kind) return {};
-  Record record{blank_point(*kind), {}, ""};
+  PointRecord record{blank_point(*kind), {}, ""};
   for_each_field(record.point, [&](const char* name, auto& value) {
     if (!is_optional(name) || reader.offers(name)) read_into(reader, name, value);
   });
@@ -306,7 +307,7 @@ std::optional<Record> read_record(const Row& row, Problems& problems) {
   if (collective != nullptr && collective->gpus == 1)
     reader.refuse(*row.find("gpus"), "'gpus' is 1: a collective has at least two");
   const auto* gemm = std::get_if<GemmPoint>(&record.point);
-  if (gemm != nullptr && gemm->quantised_bytes > 0 && gemm->dtype != Dtype::fp8)
+  if (gemm != nullptr && gemm->quantised_bytes > 0 && gemm->dtype != Precision::fp8)
     reader.refuse(*row.find("quantised_bytes"),
                   fmt::format("'quantised_bytes' is of fp8, not of {}", name_of(gemm->dtype)));
   if (const auto* convolution = std::get_if<ConvolutionPoint>(&record.point))
@@ -323,4 +324,4 @@ std::optional<Record> read_record(const Row& row, Problems& problems) {
   return record;
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -13,19 +13,19 @@ namespace stepsim {
 BytesPerSecond pcie_payload(double gigatransfers, int lanes);
 
 /// What is known of GPUs by their generation.
-struct SeenGpu {
+struct KnownGpu {
   std::string_view profile;
   int sm;                 ///< compute capability times ten
-  int nvlinks;            ///< of one GPU
+  int nvlinks;            ///< NVLinks of one GPU
   double nvlink;          ///< GB/s of one link, of which NCCL expects payload
   double pcie;            ///< GT/s of its slot
   double nic;             ///< Gbit/s of the NICs that its systems have
   std::string_view link;  ///< measured, behind NVSwitch; "": none
 };
 /// nullptr for others.
-const SeenGpu* seen_gpu(std::string_view profile);
-const SeenGpu* seen_gpu_of_sm(int sm);
+const KnownGpu* known_gpu(std::string_view profile);
+const KnownGpu* known_gpu_of_sm(int sm);
 /// The profiles of all.
-std::vector<std::string> seen_gpus();
+std::vector<std::string> known_gpus();
 
 }  // namespace stepsim

@@ -1,34 +1,34 @@
 // Rows of JSON.
-#include "sim/calibrate/measurement/row.hpp"
+#include "sim/calibrate/measurement/written_record.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 namespace {
 
-Written written_as(JsonTree::Kind kind) {
+ValueForm written_as(JsonTree::Kind kind) {
   switch (kind) {
     case JsonTree::Kind::flag:
-      return Written::flag;
+      return ValueForm::flag;
     case JsonTree::Kind::number:
-      return Written::number;
+      return ValueForm::number;
     case JsonTree::Kind::text:
-      return Written::text;
+      return ValueForm::text;
     default:
-      return Written::other;
+      return ValueForm::other;
   }
 }
 
 }  // namespace
 
-Row row_of(const JsonTree& map) {
-  Row row{map.place, {}};
+WrittenRecord written_record(const JsonTree& map) {
+  WrittenRecord row{map.place, {}};
   for (const JsonTree::Member& member : map.members) {
     const JsonTree& value = member.value;
     const std::string shown = value.is(JsonTree::Kind::list)  ? "[...]"
                               : value.is(JsonTree::Kind::map) ? "{...}"
                                                               : value.text;
-    row.entries.push_back({member.name, member.place, shown, value.place, written_as(value.kind)});
+    row.fields.push_back({member.name, member.place, shown, value.place, written_as(value.kind)});
   }
   return row;
 }
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

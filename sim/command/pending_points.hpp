@@ -14,18 +14,18 @@
 
 namespace stepsim {
 
-class DuePoints {
+class PendingPoints {
  public:
   /// `build` is what simulates them. `on_done` is called once for each point that has its outcome.
   /// REQUIRES: all of these live as long as it does.
-  DuePoints(const Sweep& sweep, const PointList& points, const Shard& shard, SweepStore& store,
-            const std::string& build, const std::function<void()>& on_done);
+  PendingPoints(const Sweep& sweep, const PointList& points, const Shard& shard, SweepStore& store,
+                const std::string& build, const std::function<void()>& on_done);
 
   /// Points without an outcome that would stay.
   std::int64_t left() const;
-  /// The next one to simulate. Those of a scenario that has an outcome get it too; those of one
-  /// that is under way wait for it; those that are refused are done. Says "later" after each of
-  /// these, and after a thousand that are done already.
+  /// The next point to simulate. Points of a scenario that has an outcome get it; points of one
+  /// that is under way wait for it; points that are refused are done. Says "later" after each such
+  /// point, and after a thousand that are done already.
   NextPiece next();
   /// What a point that is under way resolves to; nothing: it is under way elsewhere.
   const Scenario* resolved(std::int64_t point) const;

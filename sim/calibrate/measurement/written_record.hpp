@@ -7,33 +7,33 @@
 #include "sim/core/json_tree.hpp"
 #include "sim/core/source.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 
 /// What a value was written as. Tables have `bare` values, which may be anything.
-enum class Written { bare, text, number, flag, other };
+enum class ValueForm { bare, text, number, flag, other };
 
-struct Entry {
+struct WrittenField {
   std::string name;
   Place name_place;
-  std::string text;  ///< of the value, without quotes
+  std::string text;  ///< the value without quotes
   Place place;
-  Written written = Written::bare;
+  ValueForm written = ValueForm::bare;
   double unit = 1;  ///< what a number is multiplied by: 1e-6 in a column of microseconds
 };
 
-struct Row {
+struct WrittenRecord {
   Place place;
-  std::vector<Entry> entries;
+  std::vector<WrittenField> fields;
   bool may_be_short = false;  ///< percentiles and repeats need not be there, as in tables
 
-  const Entry* find(const std::string& name) const {
-    for (const Entry& entry : entries)
+  const WrittenField* find(const std::string& name) const {
+    for (const WrittenField& entry : fields)
       if (entry.name == name) return &entry;
     return nullptr;
   }
 };
 
 /// A map of scalars as a row.
-Row row_of(const JsonTree& map);
+WrittenRecord written_record(const JsonTree& map);
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -1,5 +1,5 @@
 // fork, pipes and poll.
-#include "sim/process/copies.hpp"
+#include "sim/process/forked_copies.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,7 +57,7 @@ void write_all(int file, const std::string& text) {
   }
 }
 
-/// Of this process: what its mappings reach, used or not.
+/// The address space of this process: what its mappings reach, used or not.
 double address_space_bytes() {
   std::ifstream file("/proc/self/statm");
   double pages = 0;
@@ -86,7 +86,7 @@ void limit_memory(double bytes, int pipe) {
   if (bytes <= 0) return;
   answers_to = pipe;
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS}) std::signal(signal, on_crash);
-  // What it says of its own end there is no news: the reason is printed with the point.
+  // What a copy says of its own end is no news: the reason is printed with the point.
   const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nothing >= 0) dup2(nothing, STDERR_FILENO);
   const auto most = static_cast<rlim_t>(address_space_bytes() + bytes);
@@ -97,7 +97,7 @@ void limit_memory(double bytes, int pipe) {
 /// Nobody would hear a copy whose process was killed.
 void die_with(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it was killed before
+  if (getppid() != parent) _exit(1);  // the parent was killed before
 }
 
 std::string crash_text(int signal) {
@@ -112,16 +112,16 @@ double seconds_since(Clock::time_point begin) {
 
 }  // namespace
 
-Copies::Copies(const InterruptNoted& noted, const ForkLimits& limits,
-               const std::function<std::string(std::int64_t)>& work,
-               const std::function<void(Ended)>& on_end)
+ForkedCopies::ForkedCopies(const InterruptNoted& noted, const ForkLimits& limits,
+                           const std::function<std::string(std::int64_t)>& work,
+                           const std::function<void(Ended)>& on_end)
     : noted_(noted), limits_(limits), work_(work), on_end_(on_end) {}
 
-Copies::~Copies() {
+ForkedCopies::~ForkedCopies() {
   for (const Copy& copy : copies_) end(copy);
 }
 
-void Copies::start(std::int64_t index) {
+void ForkedCopies::start(std::int64_t index) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) throw IoError(fmt::format("pipe: {}", std::strerror(errno)));
   const pid_t parent = getpid(), process = fork();
@@ -139,17 +139,17 @@ void Copies::start(std::int64_t index) {
   copies_.push_back({index, process, ends[0], "", Clock::now()});
 }
 
-void Copies::listen(std::chrono::milliseconds most) {
+void ForkedCopies::listen(std::chrono::milliseconds most) {
   hear_all(time_left_ms(most));
   end_late_ones();
 }
 
-void Copies::drain() {
+void ForkedCopies::drain() {
   while (!copies_.empty() && hear_all(0) > 0) continue;
 }
 
 /// Until the first copy is out of time, and no longer than that.
-int Copies::time_left_ms(std::chrono::milliseconds most) const {
+int ForkedCopies::time_left_ms(std::chrono::milliseconds most) const {
   double least = static_cast<double>(most.count());
   for (const Copy& copy : copies_) {
     if (limits_.seconds > 0)
@@ -158,7 +158,7 @@ int Copies::time_left_ms(std::chrono::milliseconds most) const {
   return static_cast<int>(std::clamp(least, 0.0, 1e9));
 }
 
-void Copies::end_late_ones() {
+void ForkedCopies::end_late_ones() {
   for (std::size_t i = copies_.size(); limits_.seconds > 0 && i-- > 0;) {
     if (seconds_since(copies_[i].begin) < limits_.seconds) continue;
     end(copies_[i]);
@@ -167,7 +167,7 @@ void Copies::end_late_ones() {
 }
 
 /// Hears all who have something to say, within that time; how many they were.
-int Copies::hear_all(int milliseconds) {
+int ForkedCopies::hear_all(int milliseconds) {
   std::vector<pollfd> pipes;
   for (const Copy& copy : copies_) pipes.push_back({copy.pipe, POLLIN, 0});
   const int ready = poll(pipes.data(), pipes.size(), milliseconds);
@@ -178,7 +178,7 @@ int Copies::hear_all(int milliseconds) {
   return ready;
 }
 
-void Copies::hear(std::size_t i) {
+void ForkedCopies::hear(std::size_t i) {
   std::array<char, 1 << 16> buffer{};
   const ssize_t got = read(copies_[i].pipe, buffer.data(), buffer.size());
   if (got < 0 && errno == EINTR) return;
@@ -201,18 +201,18 @@ void Copies::hear(std::size_t i) {
   }
 }
 
-std::string Copies::memory_text() const {
+std::string ForkedCopies::memory_text() const {
   if (limits_.bytes <= 0) return "the machine has no more memory";
   return fmt::format("more than {} of memory", humanise(Bytes{limits_.bytes}).text());
 }
 
-void Copies::leave(std::size_t i, Ending how, std::string text) {
+void ForkedCopies::leave(std::size_t i, Ending how, std::string text) {
   Ended ended{copies_[i].index, how, std::move(text)};
   copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
   on_end_(std::move(ended));
 }
 
-void Copies::end(const Copy& copy) {
+void ForkedCopies::end(const Copy& copy) {
   kill(copy.process, SIGKILL);
   waitpid(copy.process, nullptr, 0);
   close(copy.pipe);

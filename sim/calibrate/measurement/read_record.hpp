@@ -6,24 +6,24 @@
 #include <string>
 #include <vector>
 
-#include "sim/calibrate/measurement/record.hpp"
-#include "sim/calibrate/measurement/row.hpp"
+#include "sim/calibrate/measurement/point_record.hpp"
+#include "sim/calibrate/measurement/written_record.hpp"
 #include "sim/core/problems.hpp"
 #include "sim/core/suggest.hpp"
 
-namespace stepsim::calib {
+namespace stepsim {
 
 /// Takes values out of a row by name; what is left over in the end is unknown. A mistake goes to
 /// the problems, and gives nothing.
-class RowReader {
+class FieldReader {
  public:
-  RowReader(const Row& row, Problems& problems) : row_(row), problems_(problems) {}
+  FieldReader(const WrittenRecord& row, Problems& problems) : row_(row), problems_(problems) {}
 
   bool has(const std::string& name) const { return row_.find(name) != nullptr; }
-  /// The same of a name that need not be there, and is proposed for a misspelt one.
+  /// Whether the record has a name that need not be there; a misspelt one is then proposed.
   bool offers(const std::string& name);
   /// Nothing and a problem when it is missing.
-  const Entry* take(const std::string& name);
+  const WrittenField* take(const std::string& name);
 
   std::optional<std::string> text(const std::string& name);
   /// At least `least`, or above 0 where nothing is given.
@@ -33,39 +33,40 @@ class RowReader {
   std::optional<bool> flag(const std::string& name);
   template <class E>
   std::optional<E> word(const std::string& name) {
-    const Entry* entry = take(name);
+    const WrittenField* entry = take(name);
     if (entry == nullptr) return {};
     std::optional<E> found;
-    if (entry->written == Written::bare || entry->written == Written::text)
-      found =
-          find_word<E>(entry->written == Written::bare ? without_alias(entry->text) : entry->text);
+    if (entry->written == ValueForm::bare || entry->written == ValueForm::text)
+      found = find_measured<E>(entry->written == ValueForm::bare ? without_alias(entry->text)
+                                                                 : entry->text);
     if (!found)
       refuse(*entry, "unknown " + name + " " + quoted(entry->text),
-             did_you_mean(entry->text, names<E>()));
+             did_you_mean(entry->text, measured_names<E>()));
     return found;
   }
 
   void nothing_else();
-  void refuse(const Entry& entry, const std::string& message, const std::string& proposal = "");
+  void refuse(const WrittenField& entry, const std::string& message,
+              const std::string& proposal = "");
   bool good() const { return good_; }
 
-  /// Other programs' words: "half" is fp16.
+  /// The word of the format for another program's: "half" is fp16.
   static std::string without_alias(const std::string& word);
 
   static constexpr std::int64_t kLargest = std::int64_t{1}
                                            << 50;  ///< a pebibyte, or as many elements
 
  private:
-  const Row& row_;
+  const WrittenRecord& row_;
   Problems& problems_;
   std::vector<std::string> asked_;
   bool good_ = true;
 };
 
 /// What a table need not say: one kernel at a time, the forward layout, no spread of the times.
-void add_table_defaults(Row& row);
+void add_table_defaults(WrittenRecord& row);
 
 /// Nothing when there was a mistake.
-std::optional<Record> read_record(const Row& row, Problems& problems);
+std::optional<PointRecord> read_record(const WrittenRecord& row, Problems& problems);
 
-}  // namespace stepsim::calib
+}  // namespace stepsim

@@ -1,5 +1,5 @@
 // How many points each family needs, and which of them show nothing.
-#include "sim/calibrate/profile/enough_points.hpp"
+#include "sim/calibrate/profile/fittable_points.hpp"
 
 #include <algorithm>
 #include <map>
@@ -19,22 +19,21 @@ namespace {
 /// A family of constants, as reports call it.
 struct Family {
   std::string name, path;
-  std::set<std::string> constants;  ///< that the point shows; a fit needs as many points
-  int least = 1;                    ///< that a fit needs at least, whatever they show; 0: no fit
-  bool counts = true;               ///< false: the fit leaves the point out, and says so
+  std::set<std::string> constants;  ///< constants that the point shows; a fit needs as many points
+  int least = 1;       ///< points that a fit needs at least, whatever they show; 0: no fit
+  bool counts = true;  ///< false: the fit leaves the point out, and says so
 };
 
 /// Kinds that no constant of a profile is fitted to.
 Family unused(const std::string& name) { return {.name = name, .least = 0}; }
 
-Family family_of(const calib::AttentionPoint& p) {
-  using calib::name_of;
+Family family_of(const AttentionPoint& p) {
   if (!is_fitted(p))
     return {.name = fmt::format("attention {} {}", name_of(p.kernel), name_of(p.dtype)),
             .counts = false};
   Family family{.name = fmt::format("attention {}, head {}", name_of(p.kernel), p.head_dim)};
   family.constants = {"overhead"};
-  if (p.pass == calib::AttentionPass::backward) {
+  if (p.pass == AttentionPass::backward) {
     family.constants.insert("backward_rate");
   } else if (p.causal) {
     family.constants.insert({"plateau", "half_sequence", "last_tile"});
@@ -44,49 +43,47 @@ Family family_of(const calib::AttentionPoint& p) {
   return family;
 }
 
-Family family_of(const calib::MemoryPoint& p) {
+Family family_of(const MemoryOpPoint& p) {
   const char* rate = class_of(rate_of(p.op)).name;
   return {.name = fmt::format("memory {}", rate),
           .path = fmt::format("memory_kernels.{}", rate),
           .constants = {"rate", "latency"}};
 }
 
-Family family_of(const calib::CollectivePoint& p) {
-  using calib::name_of;
+Family family_of(const CollectivePoint& p) {
   if (!is_of_links(p.op)) return unused(fmt::format("{}, {} GPUs", name_of(p.op), p.gpus));
   return {.name = fmt::format("{}, {} GPUs", name_of(p.op), p.gpus),
           .least = 2,
           .counts = is_fitted(p)};
 }
 
-Family family_of(const calib::Point& point) {
-  using calib::name_of;
+Family family_of(const Point& point) {
   return std::visit(
-      Overloaded{[](const calib::GemmPoint& p) -> Family {
+      Overloaded{[](const GemmPoint& p) -> Family {
                    return {.name = fmt::format("gemm {}", name_of(p.dtype)),
                            .path = fmt::format("gemm.{}", name_of(p.dtype)),
                            .least = static_cast<int>(kFewestGemms)};
                  },
-                 [](const calib::ConvolutionPoint& p) -> Family {
+                 [](const ConvolutionPoint& p) -> Family {
                    return {.name = fmt::format("convolution {}", name_of(p.dtype)),
                            .path = fmt::format("gemm.{}.convolution", name_of(p.dtype)),
                            .least = 4,
                            .counts = is_fitted(p)};
                  },
-                 [](const calib::CopyPoint& p) -> Family {
+                 [](const CopyPoint& p) -> Family {
                    return {.name = fmt::format("copy {} {}", name_of(p.direction), name_of(p.host)),
                            .least = 2};
                  },
-                 [](const calib::LaunchPoint& p) -> Family {
+                 [](const LaunchPoint& p) -> Family {
                    return {.name = fmt::format("launch {}", name_of(p.cost))};
                  },
-                 [](const calib::QueuePoint&) { return unused("queue"); },
-                 [](const calib::OverlapPoint&) { return unused("overlap"); },
-                 [](const calib::FileReadPoint&) { return unused("file_read"); },
-                 [](const calib::DecodePoint&) { return unused("decode"); },
-                 [](const calib::MemoryPoint& p) { return family_of(p); },
-                 [](const calib::AttentionPoint& p) { return family_of(p); },
-                 [](const calib::CollectivePoint& p) { return family_of(p); }},
+                 [](const QueuePoint&) { return unused("queue"); },
+                 [](const OverlapPoint&) { return unused("overlap"); },
+                 [](const FileReadPoint&) { return unused("file_read"); },
+                 [](const DecodePoint&) { return unused("decode"); },
+                 [](const MemoryOpPoint& p) { return family_of(p); },
+                 [](const AttentionPoint& p) { return family_of(p); },
+                 [](const CollectivePoint& p) { return family_of(p); }},
       point);
 }
 
@@ -95,7 +92,7 @@ template <class F>
 void for_each_measured(const std::vector<MeasuredFile>& files, F&& use) {
   for (const MeasuredFile& file : files) {
     for (std::size_t i = 0; i < file.content.records.size(); ++i) {
-      const calib::Record& record = file.content.records[i];
+      const PointRecord& record = file.content.records[i];
       if (record.skipped.empty()) use(record, i < file.places.size() ? file.places[i] : Place{});
     }
   }
@@ -105,7 +102,7 @@ void for_each_measured(const std::vector<MeasuredFile>& files, F&& use) {
 std::map<std::string, FewPoints> counted(const std::vector<MeasuredFile>& files) {
   std::map<std::string, FewPoints> counts;
   std::map<std::string, std::set<std::string>> constants;
-  for_each_measured(files, [&](const calib::Record& record, const Place& place) {
+  for_each_measured(files, [&](const PointRecord& record, const Place& place) {
     const Family family = family_of(record.point);
     if (!family.counts) return;
     FewPoints& count =
@@ -123,7 +120,7 @@ std::map<std::string, FewPoints> counted(const std::vector<MeasuredFile>& files)
 struct Copies {
   std::vector<fit::Message> messages;
   fit::Message least, most;
-  Place place;  ///< of the largest
+  Place place;  ///< place of the largest copy
 };
 
 void check_copies(const std::string& family, const Copies& copies, Problems& problems) {
@@ -144,8 +141,8 @@ void check_copies(const std::string& family, const Copies& copies, Problems& pro
 
 std::map<std::string, Copies> copies_of(const std::vector<MeasuredFile>& files) {
   std::map<std::string, Copies> families;
-  for_each_measured(files, [&](const calib::Record& record, const Place& place) {
-    const auto* point = std::get_if<calib::CopyPoint>(&record.point);
+  for_each_measured(files, [&](const PointRecord& record, const Place& place) {
+    const auto* point = std::get_if<CopyPoint>(&record.point);
     if (point == nullptr) return;
     const fit::Message copy{Bytes{static_cast<double>(point->bytes)},
                             Seconds{record.measured.timing.seconds}};
@@ -165,11 +162,11 @@ std::map<std::string, Copies> copies_of(const std::vector<MeasuredFile>& files) 
 std::map<std::string, Place> backward_alone(const std::vector<MeasuredFile>& files) {
   std::map<std::string, Place> first;
   std::set<std::string> forward;
-  for_each_measured(files, [&](const calib::Record& record, const Place& place) {
-    const auto* point = std::get_if<calib::AttentionPoint>(&record.point);
+  for_each_measured(files, [&](const PointRecord& record, const Place& place) {
+    const auto* point = std::get_if<AttentionPoint>(&record.point);
     if (point == nullptr || !is_fitted(*point)) return;
     const std::string family = family_of(record.point).name;
-    if (point->pass == calib::AttentionPass::forward) forward.insert(family);
+    if (point->pass == AttentionPass::forward) forward.insert(family);
     first.emplace(family, place);
   });
   for (const std::string& family : forward) first.erase(family);
@@ -178,11 +175,11 @@ std::map<std::string, Place> backward_alone(const std::vector<MeasuredFile>& fil
 
 }  // namespace
 
-std::vector<calib::Record> fittable(const std::vector<MeasuredFile>& files,
-                                    std::vector<FewPoints>& few) {
+std::vector<PointRecord> fittable(const std::vector<MeasuredFile>& files,
+                                  std::vector<FewPoints>& few) {
   const std::map<std::string, FewPoints> families = counted(files);
-  std::vector<calib::Record> records;
-  for_each_measured(files, [&](const calib::Record& record, const Place&) {
+  std::vector<PointRecord> records;
+  for_each_measured(files, [&](const PointRecord& record, const Place&) {
     const Family family = family_of(record.point);
     const auto of_family = families.find(family.name);
     if (!family.counts || of_family->second.is_enough()) records.push_back(record);
@@ -192,15 +189,15 @@ std::vector<calib::Record> fittable(const std::vector<MeasuredFile>& files,
   return records;
 }
 
-Place first_of(const std::vector<MeasuredFile>& files, const std::string& family) {
+Place first_point_of(const std::vector<MeasuredFile>& files, const std::string& family) {
   Place first;
-  for_each_measured(files, [&](const calib::Record& record, const Place& place) {
+  for_each_measured(files, [&](const PointRecord& record, const Place& place) {
     if (first.source == nullptr && family.starts_with(family_of(record.point).name)) first = place;
   });
   return first;
 }
 
-void check_points_show(const std::vector<MeasuredFile>& files, const std::vector<FewPoints>& few) {
+void check_rates_show(const std::vector<MeasuredFile>& files, const std::vector<FewPoints>& few) {
   Problems problems;
   for (const auto& [family, copies] : copies_of(files)) check_copies(family, copies, problems);
   for (const auto& [family, place] : backward_alone(files)) {

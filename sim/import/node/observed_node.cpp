@@ -1,6 +1,6 @@
 // From a node as it was seen to a cluster file: recognised where it is one of the built-in kinds,
 // drawn where it is not.
-#include "sim/import/node/seen_node.hpp"
+#include "sim/import/node/observed_node.hpp"
 
 #include <algorithm>
 #include <map>
@@ -14,7 +14,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/core/suggest.hpp"
-#include "sim/import/node/seen_gpu.hpp"
+#include "sim/import/node/known_gpu.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/text/humanise.hpp"
@@ -22,8 +22,8 @@
 namespace stepsim {
 namespace {
 
-/// One step of a ring of the Simple protocol over NVLink and over PCIe: hwLat in NVIDIA/nccl
-/// v2.30.7 src/graph/tuning.cc.
+/// The latency of a step of a ring of the Simple protocol over NVLink and over PCIe: hwLat in
+/// NVIDIA/nccl v2.30.7 src/graph/tuning.cc.
 constexpr const char* kNvlinkLatency = "3.4 us";
 constexpr const char* kPcieLatency = "5.7 us";
 
@@ -39,7 +39,7 @@ std::string line(const std::string& text, const std::string& comment) {
 
 class ClusterText {
  public:
-  ClusterText(SeenNode node, const SeenGpu& gpu) : node_(std::move(node)), gpu_(gpu) {}
+  ClusterText(ObservedNode node, const KnownGpu& gpu) : node_(std::move(node)), gpu_(gpu) {}
 
   std::string write() {
     choose_nics();
@@ -67,7 +67,7 @@ class ClusterText {
     return index < node_.nic_rates.size() ? node_.nic_rates[index] : BytesPerSecond{};
   }
 
-  /// Those that are as fast as any: the others are for storage and for people.
+  /// The NICs that are as fast as any: slower ones are for storage and for people.
   std::vector<int> fastest_nics() const {
     BytesPerSecond most;
     for (const BytesPerSecond rate : node_.nic_rates) most = std::max(most, rate);
@@ -77,7 +77,8 @@ class ClusterText {
     return fastest;
   }
 
-  /// One NIC for each of `count` equal blocks of GPUs, each as near as any; {}: there are not.
+  /// A NIC for each of `count` equal blocks of GPUs, each as near as any; {}: there are not so
+  /// many.
   std::vector<int> nics_for(int count, const std::vector<int>& nics) const {
     const int block = node_.gpus / count;
     std::vector<int> chosen;
@@ -94,7 +95,7 @@ class ClusterText {
     return chosen;
   }
 
-  /// As many NICs as divide the GPUs, each the nearest of its GPUs.
+  /// Chooses as many NICs as divide the GPUs, each the nearest of its GPUs.
   void choose_nics() {
     const std::vector<int> nics = fastest_nics();
     for (int count = std::min(node_.gpus, static_cast<int>(nics.size())); count >= 1; --count) {
@@ -174,7 +175,8 @@ class ClusterText {
     if (gpu_.profile != "v100" || node_.gpus != 8) return false;
     Cluster cluster;
     cluster.gpus_per_node = 8;
-    cluster.intra_node.bandwidth = BytesPerSecond{6};  // one a link
+    cluster.intra_node.bandwidth =
+        BytesPerSecond{6};  // six links of 1 B/s each: capacities count links
     const NodeWiring mesh = Registry<NodeTopology>::find("hybrid_cube_mesh")->lay_out(cluster);
     std::map<std::pair<std::string, std::string>, int> links;
     for (LinkId link = 0; link < mesh.capacities.size(); ++link)
@@ -256,22 +258,22 @@ class ClusterText {
            line("  latency: 14 us", "not seen: NVIDIA/nccl v2.30.7 src/graph/tuning.cc, NET");
   }
 
-  SeenNode node_;
-  const SeenGpu& gpu_;
-  std::vector<int> chosen_;  ///< of node_.nics, in the order of the cluster's
+  ObservedNode node_;
+  const KnownGpu& gpu_;
+  std::vector<int> chosen_;  ///< indices in node_.nics, in the order of the cluster's NICs
 };
 
 /// The one that is stated, that was recognised, or that has as many NVLinks.
-const SeenGpu& gpu_for(SeenNode& node, const std::string& stated) {
+const KnownGpu& gpu_for(ObservedNode& node, const std::string& stated) {
   if (!stated.empty()) {
-    const SeenGpu* gpu = seen_gpu(stated);
+    const KnownGpu* gpu = known_gpu(stated);
     if (gpu == nullptr)
       throw UserError(fmt::format("--gpu {}: imports know of no such GPU, {}", stated,
-                                  did_you_mean(stated, seen_gpus())));
+                                  did_you_mean(stated, known_gpus())));
     node.gpu_from = "--gpu" + (node.gpu_from.empty() ? "" : "; " + node.gpu_from);
     return *gpu;
   }
-  if (const SeenGpu* gpu = seen_gpu(node.gpu)) return *gpu;
+  if (const KnownGpu* gpu = known_gpu(node.gpu)) return *gpu;
   int pair = node.switched, sum = node.switched;
   for (const auto& row : node.nvlinks) {
     sum = std::max(sum, std::accumulate(row.begin(), row.end(), 0));
@@ -280,13 +282,13 @@ const SeenGpu& gpu_for(SeenNode& node, const std::string& stated) {
   const char* guess = pair > 12 ? "h100" : pair > 2 || sum == 0 ? "a100-80" : "v100";
   node.gpu_from = fmt::format("not seen: which GPU{}; --gpu says another",
                               node.gpu_from.empty() ? "" : " (" + node.gpu_from + ")");
-  return *seen_gpu(guess);
+  return *known_gpu(guess);
 }
 
 }  // namespace
 
-std::string cluster_text(SeenNode node, const std::string& gpu) {
-  const SeenGpu& known = gpu_for(node, gpu);
+std::string cluster_text(ObservedNode node, const std::string& gpu) {
+  const KnownGpu& known = gpu_for(node, gpu);
   return ClusterText(std::move(node), known).write();
 }
 

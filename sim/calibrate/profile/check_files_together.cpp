@@ -1,5 +1,5 @@
 // A library of some files in a temporary folder, and a scenario that is read from it.
-#include "sim/calibrate/profile/tried_library.hpp"
+#include "sim/calibrate/profile/check_files_together.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -41,7 +41,7 @@ class TemporaryFolder {
 
 }  // namespace
 
-void try_library(const std::vector<FileText>& files, const std::string& root) {
+void check_files_together(const std::vector<FileText>& files, const std::string& root) {
   const TemporaryFolder folder;
   for (const FileText& file : files) {
     const fs::path place = folder.path() / fs::absolute(file.path).lexically_relative(root);

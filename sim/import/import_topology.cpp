@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/command/command.hpp"
 #include "sim/core/source.hpp"
-#include "sim/import/node/seen_node.hpp"
+#include "sim/import/import_options.hpp"
+#include "sim/import/node/observed_node.hpp"
 #include "sim/text/file.hpp"
 
 namespace stepsim {
@@ -25,7 +25,7 @@ ExitCode import_topology(const ImportOptions& options, std::ostream& out) {
   if (std::filesystem::equivalent(options.file, options.output, ignored))
     throw UserError(fmt::format("-o {} would replace the file that is read", options.output));
   const bool is_matrix = options.from == "topo";
-  const SeenNode node =
+  const ObservedNode node =
       (is_matrix ? read_topo_matrix : read_nccl_topology)(text_of(options.file), options.file);
   const std::string text = cluster_text(node, options.gpu);
   const std::string file = options.output.empty() ? "cluster.yaml" : options.output;

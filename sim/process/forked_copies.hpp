@@ -14,17 +14,17 @@
 
 namespace stepsim {
 
-/// The copies that run, and what they have said so far. Those that still run in the end are killed,
-/// and so are those of a process that dies.
-class Copies {
+/// The copies that run, and what they have said so far. Copies that still run in the end are
+/// killed, and so are the copies of a process that dies.
+class ForkedCopies {
  public:
   /// REQUIRES: all of these live as long as it does.
-  Copies(const InterruptNoted& noted, const ForkLimits& limits,
-         const std::function<std::string(std::int64_t)>& work,
-         const std::function<void(Ended)>& on_end);
-  ~Copies();
-  Copies(const Copies&) = delete;
-  Copies& operator=(const Copies&) = delete;
+  ForkedCopies(const InterruptNoted& noted, const ForkLimits& limits,
+               const std::function<std::string(std::int64_t)>& work,
+               const std::function<void(Ended)>& on_end);
+  ~ForkedCopies();
+  ForkedCopies(const ForkedCopies&) = delete;
+  ForkedCopies& operator=(const ForkedCopies&) = delete;
 
   std::size_t running() const { return copies_.size(); }
   void start(std::int64_t index);

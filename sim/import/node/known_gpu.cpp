@@ -1,0 +1,48 @@
+// GPUs by profile and generation.
+#include "sim/import/node/known_gpu.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace stepsim {
+namespace {
+
+// NVLinks of a GPU: datasheets. GB/s of one: SM70_NVLINK_BW, ... in NVIDIA/nccl v2.30.7
+// src/graph/topo.h. Slots and NICs: NVIDIA DGX-1, DGX A100, DGX H100, DGX B200 and DGX GB200
+// user guides, L40S datasheet; the NICs of an L40S: judgement, ConnectX-6 as beside an A100.
+constexpr KnownGpu kGpus[] = {{"v100", 70, 6, 20, 8, 100, ""},
+                              {"a100-80", 80, 12, 20, 16, 200, "nvlink3"},
+                              {"a100-40", 80, 12, 20, 16, 200, "nvlink3"},
+                              {"h100", 90, 18, 20.6, 32, 400, "nvlink4"},
+                              {"h200", 90, 18, 20.6, 32, 400, "nvlink4"},
+                              {"b200", 100, 18, 40.1, 32, 400, "nvlink5"},
+                              {"gb200", 100, 18, 40.1, 32, 400, "nvlink5"},
+                              {"l40s", 89, 0, 0, 16, 200, ""}};
+
+}  // namespace
+
+const KnownGpu* known_gpu(std::string_view profile) {
+  const auto* found = std::find_if(std::begin(kGpus), std::end(kGpus),
+                                   [&](const KnownGpu& gpu) { return gpu.profile == profile; });
+  return found == std::end(kGpus) ? nullptr : found;
+}
+
+const KnownGpu* known_gpu_of_sm(int sm) {
+  const auto* found = std::find_if(std::begin(kGpus), std::end(kGpus),
+                                   [&](const KnownGpu& gpu) { return gpu.sm == sm; });
+  return found == std::end(kGpus) ? nullptr : found;
+}
+
+BytesPerSecond pcie_payload(double gigatransfers, int lanes) {
+  // 8 GT/s over 16 lanes are 12 GB/s to NCCL, and others in proportion (kvDictPciGen in
+  // NVIDIA/nccl v2.30.7 src/graph/topo.cc).
+  return 12_GBps * (gigatransfers / 8 * lanes / 16);
+}
+
+std::vector<std::string> known_gpus() {
+  std::vector<std::string> profiles;
+  for (const KnownGpu& gpu : kGpus) profiles.emplace_back(gpu.profile);
+  return profiles;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,56 @@
+// Kinds of numbers and operations that scenarios, profiles and measurements have in common.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/core/names.hpp"
+
+namespace stepsim {
+
+/// `fp8` is E4M3 in forward passes (NVIDIA/TransformerEngine).
+enum class Precision { fp32, tf32, fp16, bf16, fp8 };
+template <>
+inline constexpr auto kNames<Precision> = names_until(Precision::fp8, "fp32", "tf32", "fp16",
+                                                      "bf16", "fp8");
+
+/// Bytes of one element in memory, as a kernel reads it (tf32 is stored as fp32).
+constexpr std::int64_t element_bytes(Precision p) {
+  switch (p) {
+    case Precision::fp32:
+    case Precision::tf32:
+      return 4;
+    case Precision::fp16:
+    case Precision::bf16:
+      return 2;
+    case Precision::fp8:
+      return 1;
+  }
+  return 0;
+}
+constexpr double bytes_per_element(Precision p) { return static_cast<double>(element_bytes(p)); }
+
+/// `broadcast` and `reduce`: one rank has the message, or gets it. `shift`: each rank passes its
+/// bytes to the next one in a ring.
+enum class CollectiveOp {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  reduce,
+  all_to_all,
+  shift
+};
+template <>
+inline constexpr auto kNames<CollectiveOp> = names_until(CollectiveOp::shift, "all_reduce",
+                                                         "all_gather", "reduce_scatter",
+                                                         "broadcast", "reduce", "all_to_all",
+                                                         "shift");
+
+/// What a convolution computes: its output, or the gradient of its input or of its weights.
+enum class ConvolutionPass { forward, input_gradient, weight_gradient };
+template <>
+inline constexpr auto kNames<ConvolutionPass> = names_until(ConvolutionPass::weight_gradient,
+                                                            "forward", "input_gradient",
+                                                            "weight_gradient");
+
+}  // namespace stepsim
