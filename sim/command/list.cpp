@@ -15,10 +15,10 @@
 #include "sim/plan/collective.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/schedule.hpp"
-#include "sim/scenario/sharding.hpp"
 #include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/scenario/names.hpp"
+#include "sim/scenario/sharding.hpp"
 #include "sim/text/humanise.hpp"
 
 namespace stepsim {

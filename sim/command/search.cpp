@@ -189,7 +189,7 @@ class SearchCommand {
         notes_(notes),
         library_(library_for(options.scenario.path)),
         base_(search_base(options.scenario, library_)),
-        runs_(options, base_, library_),
+        runs_(options, base_, library_, cache_),
         sizes_(sizes_of(options, base_.scenario.cluster)),
         steps_(steps_of(options, base_.scenario)),
         deadline_(deadline_of(options, steps_)),
@@ -359,6 +359,7 @@ class SearchCommand {
   std::ostream& notes_;
   Library library_;
   SearchBase base_;
+  PlanCache cache_;
   SearchRuns runs_;
   std::vector<int> sizes_;
   std::optional<std::int64_t> steps_;

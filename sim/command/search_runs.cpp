@@ -13,7 +13,6 @@
 #include "sim/core/duration.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/load.hpp"
-#include "sim/plan/plan.hpp"
 #include "sim/report/measure/measure.hpp"
 #include "sim/scenario/read/stated.hpp"
 
@@ -28,13 +27,13 @@ ScenarioArgument with(ScenarioArgument argument, const std::vector<std::string>&
 }
 
 /// Seconds of a step, bytes and MFU; the step is 0 where it does not fit.
-std::string simulated(const Scenario& scenario) {
+std::string simulated(const Scenario& scenario, PlanCache& cache) {
   const OpGraph graph = build(scenario);
   const Memory memory{memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
                       scenario.parallelism.pipeline.chunks};
   const double peak = memory.worst().total().bytes();
   if (!memory.fits()) return text_of({0, peak, 0});
-  const Seconds step = step_of(make_plan(scenario, graph));
+  const Seconds step = step_of(make_plan(scenario, graph, {.cache = &cache}));
   const FlopsPerSecond rate = peak_rate(scenario.cluster.gpu, scenario.training.precision);
   const double possible = rate.flops_per_second() * scenario.cluster.gpus() * step.seconds();
   return text_of({step.seconds(), peak, graph.model_flops.flops() / possible});
@@ -73,10 +72,13 @@ CauseSeconds breakdown_of(const Scenario& scenario) {
 /// Wall time and goodput of the run that its horizon asks for.
 std::string long_run_of(const Scenario& scenario) {
   const OpGraph graph = build(scenario);
-  const Simulation simulation = simulate(make_plan(scenario, graph));
+  PlanCache cache;
+  const PlanOptions options{.cache = &cache};
+  const Simulation simulation = simulate(make_plan(scenario, graph, options));
   Metrics metrics = measure(scenario, graph, simulation);
-  metrics.checkpoint = checkpoint_cost(scenario, graph, 0);
-  const LongRun run = simulate_long_run(metrics, scenario, graph, simulation.timeline, 0, true);
+  metrics.checkpoint = checkpoint_cost(scenario, graph, options);
+  const LongRun run =
+      simulate_long_run(metrics, scenario, graph, simulation.timeline, options, true);
   return text_of({run.wall.seconds(), run.shares.useful});
 }
 
@@ -102,8 +104,9 @@ SearchBase search_base(const ScenarioArgument& argument, const Library& library)
   return base;
 }
 
-SearchRuns::SearchRuns(const SearchOptions& options, const SearchBase& base, const Library& library)
-    : options_(options), base_(base), library_(library) {
+SearchRuns::SearchRuns(const SearchOptions& options, const SearchBase& base, const Library& library,
+                       PlanCache& cache)
+    : options_(options), base_(base), library_(library), cache_(cache) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   jobs_ = options.jobs > 0 ? options.jobs : std::max(cores, 1);
   limits_.seconds = duration_of("--strategy-timeout", options.strategy_timeout);
@@ -144,7 +147,7 @@ std::string SearchRuns::answer_of(const Strategy& strategy) const {
   if (!(bounded == scenario))
     throw InternalError("the search and the reader disagree about " + strategy_text(strategy));
   try {
-    return simulated(scenario);
+    return simulated(scenario, cache_);
   } catch (const UserError& error) {
     return std::string(kRefused) + error.what();
   }
@@ -153,7 +156,7 @@ std::string SearchRuns::answer_of(const Strategy& strategy) const {
 std::optional<StrategyOutcome> SearchRuns::own(const Until& until) const {
   const auto answer = [&](int) -> std::string {
     try {
-      return simulated(base_.scenario);
+      return simulated(base_.scenario, cache_);
     } catch (const UserError& error) {
       return std::string(kRefused) + error.what();
     }

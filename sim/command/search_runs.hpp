@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/command/search.hpp"
+#include "sim/plan/plan_cache.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/report/search/search_report.hpp"
 #include "sim/scenario/load.hpp"
@@ -24,7 +25,8 @@ class SearchRuns {
   using Until = std::optional<std::chrono::steady_clock::time_point>;
 
   /// REQUIRES: all of these live as long as it does.
-  SearchRuns(const SearchOptions& options, const SearchBase& base, const Library& library);
+  SearchRuns(const SearchOptions& options, const SearchBase& base, const Library& library,
+             PlanCache& cache);
 
   /// Each as `stepsim run --set ...` would; nothing for those that an interrupt or the end of the
   /// time came before.
@@ -51,6 +53,7 @@ class SearchRuns {
   const SearchOptions& options_;
   const SearchBase& base_;
   const Library& library_;
+  PlanCache& cache_;  ///< a strategy mostly has the groups of the one before
   int jobs_ = 1;
   ForkLimits limits_;
 };

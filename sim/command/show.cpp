@@ -42,8 +42,7 @@ struct ItemText {
   }
   std::string operator()(const StartCollective& c) const {
     return fmt::format("start {:<26} {:.2f} MB",
-                       fmt::format("{} {}", name_of(c.group), name_of(c.op)),
-                       c.bytes.bytes() / 1e6);
+                       fmt::format("{} {}", name_of(c.axis), name_of(c.op)), c.bytes.bytes() / 1e6);
   }
   std::string operator()(const Join&) const { return "wait for it"; }
   std::string operator()(const GradientReady& g) const {

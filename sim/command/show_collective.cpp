@@ -52,7 +52,7 @@ Bytes size_of(const std::string& text) {
 
 /// "data-gather"; all pairs of stages are "pipeline".
 std::string name_of_group(Channel channel) {
-  return dashed(is_transfer(channel) ? group_name_of(channel) : name_of(channel));
+  return dashed(is_transfer(channel) ? name_of(axis_of(channel)) : name_of(channel));
 }
 
 /// The first group of that name.

@@ -19,7 +19,7 @@
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/fold.hpp"
 #include "sim/plan/known_names.hpp"
-#include "sim/plan/plan.hpp"
+#include "sim/plan/plan_cache.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/process/progress.hpp"
 #include "sim/process/ranks.hpp"
@@ -114,10 +114,10 @@ Outcome outcome_of_copy(const Ended& ended) {
 
 /// Does all but the simulation of a point in this process, so that its copies find libraries
 /// linked, files read and memory at hand: a third of a small point's time.
-void warm_up(const Sweep& sweep, std::int64_t point) {
+void warm_up(const Sweep& sweep, std::int64_t point, PlanCache& cache) {
   try {
     const Scenario scenario = scenario_of(sweep, point, known_names());
-    fold_plan(make_plan(scenario, build(scenario)), true);
+    fold_plan(make_plan(scenario, build(scenario), {.cache = &cache}), true);
   } catch (const std::exception&) {  // the copy that simulates the point will say so
   }
 }
@@ -254,13 +254,13 @@ SweepStore opened(const std::string& path) {
 
 /// How a rank does a point. By default a lone process does as many at a time as there are cores;
 /// where there are several ranks each does one. What `due` has read already need not be read again.
-RankWork work_of(const Job& job, const SweepOptions& options, const Ranks& ranks,
+RankWork work_of(const Job& job, const SweepOptions& options, const Ranks& ranks, PlanCache& cache,
                  const PendingPoints* due = nullptr) {
-  const auto work = [&job, due](std::int64_t point) {
+  const auto work = [&job, &cache, due](std::int64_t point) {
     try {
       if (const Scenario* resolved = due != nullptr ? due->resolved(point) : nullptr)
-        return line_of(simulated_point(*resolved));
-      return line_of(simulated_point(scenario_of(job.sweep, point, known_names())));
+        return line_of(simulated_point(*resolved, cache));
+      return line_of(simulated_point(scenario_of(job.sweep, point, known_names()), cache));
     } catch (const UserError& error) {
       throw UserError(sentence_of(error));
     }
@@ -278,8 +278,9 @@ RankWork work_of(const Job& job, const SweepOptions& options, const Ranks& ranks
 ExitCode follow(Ranks& ranks, const SweepOptions& options) {
   try {
     const Job job = job_of(options);
-    warm_up(job.sweep, job.points[0]);
-    ranks.follow(work_of(job, options, ranks));
+    PlanCache cache;
+    warm_up(job.sweep, job.points[0], cache);
+    ranks.follow(work_of(job, options, ranks, cache));
   } catch (const std::exception& error) {
     ranks.refuse(error.what());  // rank 0 says it
   }
@@ -294,9 +295,10 @@ bool run_points(const Job& job, const SweepOptions& options, Ranks& ranks, Sweep
   PendingPoints due(job.sweep, job.points, job.shard, store, job.build, on_done);
   const std::int64_t left = due.left();
   progress.emplace(notes, left, options.screen.progress);
-  if (left > 0) warm_up(job.sweep, job.points[0]);
+  PlanCache cache;
+  if (left > 0) warm_up(job.sweep, job.points[0], cache);
   const bool whole =
-      ranks.lead([&] { return due.next(); }, work_of(job, options, ranks, &due),
+      ranks.lead([&] { return due.next(); }, work_of(job, options, ranks, cache, &due),
                  [&](const Ended& ended) { due.keep(ended.index, outcome_of_copy(ended)); },
                  [&] { store.save(); });
   progress.reset();

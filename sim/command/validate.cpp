@@ -115,11 +115,11 @@ double memory_share(const Memory& memory) {
 
 /// What crosses the pipe: a line with step time, share of memory and breakdown, one a
 /// trait, and what the job is.
-std::string predicted(const Suite& suite, const MeasuredRun& run) {
+std::string predicted(const Suite& suite, const MeasuredRun& run, PlanCache& cache) {
   try {
     const Scenario scenario = scenario_of(suite, run, known_names());
     const OpGraph graph = build(scenario);
-    const Plan plan = make_plan(scenario, graph);
+    const Plan plan = make_plan(scenario, graph, {.cache = &cache});
     const Metrics metrics = measure(scenario, graph, simulate(plan));
     std::vector<double> numbers{metrics.step_time.seconds(), memory_share(metrics.memory)};
     numbers.insert(numbers.end(), metrics.breakdown.begin(), metrics.breakdown.end());
@@ -172,9 +172,10 @@ std::vector<Forked> run_all(const std::vector<Job>& jobs, const ValidateOptions&
                             std::ostream& notes) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int count = static_cast<int>(jobs.size());
+  PlanCache cache;
   const auto work = [&](int i) {
     const Job& job = jobs[static_cast<std::size_t>(i)];
-    return job.run->refusal.empty() ? predicted(job.suite->suite, *job.run) : std::string();
+    return job.run->refusal.empty() ? predicted(job.suite->suite, *job.run, cache) : std::string();
   };
   const ProgressLine line(notes, options.screen.progress);
   const auto show = [&](int ended) { line.show(fmt::format("{} of {} rows", ended, count)); };

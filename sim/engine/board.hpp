@@ -67,7 +67,7 @@ class Board {
   using MovingId = std::uint64_t;
 
   // What happens, in order of date.
-  /// Nothing will happen any more, but that links change.
+  /// Whether nothing will happen any more, but that links change.
   bool idle() const { return agenda_.empty() && moving_.empty(); }
   double next_date() const { return std::min(agenda_.next(), windows_.next()); }
   void pass_next();

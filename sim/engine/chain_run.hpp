@@ -25,7 +25,7 @@ class ChainRun {
   /// Lets time pass until `date` under what was taken since the last call.
   void advance(double date, const Taken& taken);
 
-  /// It has ended at `date`: what rounding left open ends there.
+  /// Ends the chain at `date`, with what rounding left open.
   void finish(double date, const Taken& taken);
 
   bool touched() const { return touched_; }

@@ -67,14 +67,14 @@ class Executor {
   void take(std::uint32_t rank, const Taken& more, double date);
   void release(std::uint32_t rank, const Operation& operation, double date);
   void change_speed(std::uint32_t rank, double date, const Taken& taken);
-  /// Of the task as it is this time.
+  /// The task's amount with what is drawn for this call.
   double amount_of(std::uint32_t rank, TaskIndex task) const;
   void start_read(std::uint32_t rank, TaskIndex task, double date);
   void wait_on_host(std::uint32_t rank, TaskIndex task, double date);
   void arrive(std::uint32_t rank, TaskIndex task, double date);
   void start_operation(std::uint32_t group, double date);
   void start_phase(std::uint32_t group, double date);
-  /// Of one that shares nothing.
+  /// When a phase ends that shares no links.
   double end_of(const Phase& phase, const GroupState& state, double date) const;
   void end_operation(std::uint32_t group, double date);
   void run_phase(std::uint32_t group, double date);

@@ -15,7 +15,7 @@ struct Started {
   double arrival = 0;
   double start = 0;
   std::int32_t blocker = kNoSpan;
-  std::uint32_t operation = 0;       ///< communication: counts them
+  std::uint32_t operation = 0;       ///< communication: its number among operations
   const ChainRun* slowed = nullptr;  ///< chains: how it went, when a collective ran beside it
   const Chain* varied = nullptr;     ///< chains: its kernels, when they had jitter
 };
@@ -25,7 +25,7 @@ class Recorder {
  public:
   Recorder(const Plan& plan, const FoldedRank& rank, bool kernels);
 
-  /// Of the row's task that runs, or runs next: a row has one at a time.
+  /// What is noted of the task that runs on its row, or runs next: a row has one at a time.
   Started& started(TaskIndex task) { return started_[program_.tasks[task].row]; }
   /// Appends the task's spans; returns the index of its last one. `host`: when its launches begin
   /// (chains).

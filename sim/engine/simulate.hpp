@@ -25,7 +25,7 @@ struct SimulateOptions {
 };
 
 struct Simulation {
-  Timeline timeline;  ///< of one rank of each class
+  Timeline timeline;  ///< has one rank of each class
   EngineStats stats;
 };
 

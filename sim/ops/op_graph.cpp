@@ -147,20 +147,6 @@ void add_totals(OpGraph& graph, const Scenario& s) {
 
 }  // namespace
 
-const char* name_of(PassGroup group) {
-  switch (group) {
-    case PassGroup::tensor:
-      return "tensor";
-    case PassGroup::context:
-      return "context";
-    case PassGroup::expert:
-      return "expert";
-    case PassGroup::tables:
-      return "tables";
-  }
-  return "";
-}
-
 OpDag::Vertex OpDag::add(Op op, const std::vector<Vertex>& inputs) {
   const Vertex vertex = ops.size();
   ops.push_back(std::move(op));

@@ -22,10 +22,6 @@
 
 namespace stepsim {
 
-/// Which of a rank's groups a pass communicates in.
-enum class PassGroup { tensor, context, expert, tables };
-const char* name_of(PassGroup group);
-
 /// Launch a kernel.
 struct Launch {
   std::string name;
@@ -39,7 +35,7 @@ struct Launch {
 struct StartCollective {
   CollectiveOp op = CollectiveOp::all_reduce;
   Bytes bytes;
-  PassGroup group = PassGroup::tensor;
+  Axis axis;                 ///< along which the ranks differ that take part
   bool for_weights = false;  ///< backward: only gradients of parameters need it
 };
 

@@ -40,7 +40,7 @@ void add_flow(Phase& phase, const CollectiveJob& job, Pattern pattern, Bytes pay
   phase.flows.push_back({pattern, carried, rate});
 }
 
-/// As if the scenario stated nothing but NCCL's release.
+/// The choices of a scenario that states NCCL's release and nothing else.
 Collectives chosen_by_nccl(const CollectiveJob& job) {
   Collectives collectives;
   collectives.nccl = job.version;

@@ -33,8 +33,8 @@ inline constexpr std::size_t kPatterns = static_cast<std::size_t>(Pattern::count
 
 struct PhaseFlow {
   Pattern pattern = Pattern::inside;
-  Bytes bytes;          ///< that one member (inside, neighbours) or one NIC (between) sends
-  BytesPerSecond rate;  ///< at most; of that member or NIC
+  Bytes bytes;          ///< what one member (inside, neighbours) or one NIC (between) sends
+  BytesPerSecond rate;  ///< the most at which that member or NIC sends
 
   Seconds alone() const { return bytes / rate; }
 };
@@ -57,7 +57,7 @@ struct CollectiveJob {
   const Cluster& cluster;
   NcclVersion version = NcclVersion::v2_30;
   Protocol protocol = Protocol::simple;
-  std::optional<Speed> speed;  ///< of the whole, measured or NCCL's; absent: links alone bound it
+  std::optional<Speed> speed;  ///< measured or NCCL's; absent: links alone bound it
 };
 
 /// One algorithm.
@@ -70,7 +70,7 @@ struct CollectiveAlgorithm {
   /// Why it cannot serve the group, as the end of a sentence; empty: it can. Null: see `nccl`.
   std::string (*refusal)(const CollectiveJob& job);
   Phases (*phases)(const CollectiveJob& job);
-  /// On which it runs, each on one SM. Null: NCCL's, see `nccl`, or without that none.
+  /// How many channels it runs on, each on one SM. Null: NCCL's, see `nccl`, or without that none.
   int (*channels)(const CollectiveJob& job) = nullptr;
 };
 
@@ -80,8 +80,8 @@ struct CollectiveAlgorithm {
 struct Load {
   double steps_inside = 0;   ///< messages between GPUs of a node, one after the other
   double steps_between = 0;  ///< messages between nodes
-  Bytes inside;              ///< that each GPU's link carries in its busier direction
-  Bytes between;             ///< that each NIC carries likewise
+  Bytes inside;              ///< what each GPU's link carries in its busier direction
+  Bytes between;             ///< what each NIC carries in its busier direction
 };
 
 /// One phase with the job's latency and rates. Without a speed of its own it is alpha-beta: the

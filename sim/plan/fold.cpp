@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "sim/cluster/link_names.hpp"
+#include "sim/plan/plan_cache.hpp"
 
 namespace stepsim {
 namespace {
@@ -409,10 +410,6 @@ class Quotient {
   std::vector<bool> varies_;
 };
 
-}  // namespace
-
-namespace {
-
 Folding made(const Plan& plan, bool fold) {
   const std::vector<Flow> flows = flows_of(plan);
   const Refinement refinement(plan, flows);
@@ -428,20 +425,13 @@ bool is_plain(const Plan& plan) {
 }  // namespace
 
 Folding fold_plan(const Plan& plan, bool fold) {
-  if (!fold || !is_plain(plan)) return made(plan, fold);
-  // What-ifs, and points of a sweep that differ in sizes, have the classes of the plan before. The
-  // same groups are those of the same cluster, whose background is the same.
-  struct Known {
-    Shared<std::vector<Group>> groups;
-    std::vector<int> program_of;
-    std::vector<Link> links;
-    Folding folding;
-  };
-  static std::optional<Known> last;
-  const bool is_known = last && last->groups.is(plan.groups) &&
-                        last->program_of == plan.program_of && last->links == plan.network.links();
-  if (!is_known) last = Known{plan.groups, plan.program_of, plan.network.links(), made(plan, true)};
-  return last->folding;
+  if (!fold || !is_plain(plan) || plan.cache == nullptr) return made(plan, fold);
+  std::optional<KnownFolding>& known = plan.cache->folding;
+  const bool is_same = known && known->groups.is(plan.groups) &&
+                       known->program_of == plan.program_of && known->links == plan.network.links();
+  if (!is_same)
+    known = KnownFolding{plan.groups, plan.program_of, plan.network.links(), made(plan, true)};
+  return known->folding;
 }
 
 }  // namespace stepsim

@@ -28,7 +28,7 @@ struct FoldedStream {
 };
 
 struct FoldedGroup {
-  Channel channel = Channel::tensor;
+  Channel channel{};
   std::size_t group = 0;  ///< the representative
   int members = 0;        ///< simulated ranks that must arrive
   std::array<std::vector<FoldedStream>, kPatterns> streams{};
@@ -37,7 +37,7 @@ struct FoldedGroup {
 struct FoldedRank {
   int rank = 0;  ///< the representative
   int multiplicity = 1;
-  std::vector<int> members;                ///< of the class
+  std::vector<int> members;                ///< all ranks of the class
   std::array<int, kChannels> group_of{};   ///< into Folding::groups; -1: none
   std::array<int, kLanes> lanes = none();  ///< its first reader's, into Folding::reads; -1: none
 
@@ -60,7 +60,7 @@ struct Folding {
   std::vector<FoldedGroup> groups;
   std::vector<FoldedStream> reads;  ///< one for each reader of a lane
   std::vector<BytesPerSecond> links;
-  std::vector<LinkWindow> windows;  ///< of links of the quotient
+  std::vector<LinkWindow> windows;  ///< when links of the quotient are slow
   std::vector<FoldedLoad> background;
   int ranks_total = 0;
 };

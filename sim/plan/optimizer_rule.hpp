@@ -47,7 +47,7 @@ bool keeps_master_weights(const Training& training);
 bool casts_in_update(const Training& training);
 /// Bytes of a parameter's optimizer state and master weight.
 double optimizer_bytes(const Training& training);
-/// Moved by one sweep, a parameter.
+/// Bytes that one sweep moves, a parameter.
 double sweep_bytes(const UpdateSweep& sweep, const Training& training);
 /// The kernels of an update, as training.optimizer_kernels says.
 std::vector<UpdateSweep> sweeps_of(const Training& training);

@@ -16,23 +16,17 @@
 #include "sim/plan/input/checkpoint.hpp"
 #include "sim/plan/input/checkpoint_lanes.hpp"
 #include "sim/plan/input/input_lanes.hpp"
-#include "sim/plan/program/segment.hpp"
 #include "sim/plan/program/stage_program.hpp"
 #include "sim/plan/program/task_limit.hpp"
+#include "sim/plan/schedule.hpp"
 #include "sim/scenario/rank_order.hpp"
 
 namespace stepsim {
 namespace {
 
-const Group* group_of(const Plan& plan, int rank, Channel channel) {
-  const int group =
-      plan.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(channel)];
-  return group < 0 ? nullptr : &plan.groups[static_cast<std::size_t>(group)];
-}
-
 /// What tells ranks apart, in few words: 16,384 of them are told apart for each point of a sweep.
 struct ProgramKey {
-  int groups = 0;  ///< of the same shapes
+  int groups = 0;  ///< the number of the shapes of its groups
   int stage = 0;
   bool loads = false;
   std::array<bool, 2> writes{};
@@ -57,68 +51,26 @@ int collects_early(const Scenario& scenario, int rank) {
 
 /// Everything that the program of a rank depends on; ranks of equal shape share one program.
 StageShape shape_of(const Plan& plan, const ProgramKey& key, int rank) {
-  const auto shape = [&](Channel channel) {
-    const Group* group = group_of(plan, rank, channel);
-    return group == nullptr ? GroupShape{} : group->shape;
-  };
   StageShape result{.stage = key.stage,
                     .loads = key.loads,
                     .writes = key.writes,
-                    .tensor = shape(Channel::tensor),
-                    .context = shape(Channel::context),
-                    .expert = shape(Channel::expert),
-                    .tables = shape(Channel::tables),
-                    .amax = shape(Channel::amax),
-                    .data = shape(Channel::data),
-                    .data_across = shape(Channel::data_across),
-                    .expert_data = shape(Channel::expert_data),
-                    .expert_across = shape(Channel::expert_across),
-                    .model = shape(Channel::model),
-                    .embedding = shape(Channel::embedding),
                     .slow = key.slow,
                     .collects_early = key.collects_early};
-  for (std::size_t i = 0; i < result.between_nodes.size(); ++i) {
-    result.between_nodes[i] = shape(transfer_channel(i)).nodes > 1;
+  const auto& groups = plan.group_of[static_cast<std::size_t>(rank)];
+  for (std::size_t channel = 0; channel < kChannels; ++channel) {
+    if (groups[channel] < 0) continue;
+    const GroupShape& shape = plan.groups[static_cast<std::size_t>(groups[channel])].shape;
+    if (channel < kCollectiveChannels) {
+      result.groups[channel] = shape;
+    } else {
+      result.between_nodes[channel - kCollectiveChannels] = shape.nodes > 1;
+    }
   }
   return result;
 }
 
-/// Of a channel itself, and of the ranks that it joins.
-struct ChannelNames {
-  const char *own, *group;
-};
-
-/// In the order of Channel.
-constexpr ChannelNames kChannelNames[] = {
-    {"tensor", "tensor"},
-    {"context", "context"},
-    {"expert", "expert"},
-    {"tables", "tables"},
-    {"amax", "data"},
-    {"data", "data"},
-    {"data gather", "data"},
-    {"data across", "data"},
-    {"expert data", "data"},
-    {"expert gather", "data"},
-    {"expert across", "data"},
-    {"model", "pipeline"},
-    {"embedding", "pipeline"},
-    {"send forward", "pipeline"},
-    {"receive forward", "pipeline"},
-    {"send backward", "pipeline"},
-    {"receive backward", "pipeline"},
-    {"send forward up", "pipeline"},
-    {"receive forward up", "pipeline"},
-    {"send backward up", "pipeline"},
-    {"receive backward up", "pipeline"},
-};
-static_assert(std::size(kChannelNames) == kChannels);
-
-const ChannelNames& names_of(Channel channel) {
-  return kChannelNames[static_cast<std::size_t>(channel)];
-}
-
-/// As soon as it shows: each stage has a program at least, of about as many tasks as those before.
+/// Throws UserError as soon as it shows that the plan has too many tasks: each stage has a program
+/// at least, of about as many tasks as those before.
 void check_size(const Scenario& scenario, const std::vector<Program>& programs) {
   double tasks = 0;
   for (const Program& program : programs) tasks += static_cast<double>(program.tasks.size());
@@ -132,20 +84,21 @@ void check_size(const Scenario& scenario, const std::vector<Program>& programs) 
       count, tasks / there, tasks / there * count, kMostTasks));
 }
 
-int program_of(Workshop& shop, std::map<StageShape, int>& programs, const StageShape& shape) {
-  const auto [entry, is_new] = programs.emplace(shape, static_cast<int>(shop.plan.programs.size()));
+int program_of(PlanDraft& draft, std::map<StageShape, int>& programs, const StageShape& shape) {
+  const auto [entry, is_new] =
+      programs.emplace(shape, static_cast<int>(draft.plan.programs.size()));
   if (is_new) {
-    shop.plan.programs.push_back(stage_program(shop, entry->first));
-    check_size(shop.scenario, shop.plan.programs);
+    draft.plan.programs.push_back(stage_program(draft, entry->first));
+    check_size(draft.scenario, draft.plan.programs);
   }
   return entry->second;
 }
 
-/// Those of the ranks after the ones that have a program, up to `end`, which run the shop's graph.
-void add_programs(Workshop& shop, const Shared<std::vector<int>>& kinds,
+/// Adds programs of the ranks from the first that has none up to `end`; they run the draft's graph.
+void add_programs(PlanDraft& draft, const Shared<std::vector<int>>& kinds,
                   const std::vector<Slowness>& slowness, int end) {
-  const Scenario& scenario = shop.scenario;
-  Plan& plan = shop.plan;
+  const Scenario& scenario = draft.scenario;
+  Plan& plan = draft.plan;
   const Placement placement = placement_of(scenario);
   const RankOrdering order(scenario);
   std::map<StageShape, int> programs;
@@ -159,17 +112,13 @@ void add_programs(Workshop& shop, const Shared<std::vector<int>>& kinds,
     if (last == known.end() || last->first != key) {  // neighbours mostly are alike
       bool is_new = false;
       std::tie(last, is_new) = known.emplace(key, 0);
-      if (is_new) last->second = program_of(shop, programs, shape_of(plan, key, rank));
+      if (is_new) last->second = program_of(draft, programs, shape_of(plan, key, rank));
     }
     plan.program_of.push_back(last->second);
   }
 }
 
 }  // namespace
-
-const char* name_of(Channel channel) { return names_of(channel).own; }
-
-const char* group_name_of(Channel channel) { return names_of(channel).group; }
 
 void check_groups(const Scenario& scenario, const OpGraph& graph) {
   Plan plan(scenario.cluster);
@@ -178,7 +127,7 @@ void check_groups(const Scenario& scenario, const OpGraph& graph) {
 }
 
 Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions& options) {
-  Plan plan(scenario.cluster);
+  Plan plan(scenario.cluster, options.cache);
   plan.warmup = scenario.run.warmup;
   plan.steps = scenario.run.warmup + scenario.run.steps;
   const auto kinds = add_groups(plan, scenario, graph);
@@ -187,11 +136,11 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   const std::vector<Slowness> slowness = slowness_of_ranks(scenario, options);
   if (!graph.first_chain.empty()) {
     const OpGraph first = graph_of_first(graph);
-    Workshop shop{scenario, first, plan, Names(plan.names), saves};
-    add_programs(shop, kinds, slowness, 1);
+    PlanDraft draft{.scenario = scenario, .graph = first, .plan = plan, .saves = saves};
+    add_programs(draft, kinds, slowness, 1);
   }
-  Workshop shop{scenario, graph, plan, Names(plan.names), saves};
-  add_programs(shop, kinds, slowness, scenario.cluster.gpus());
+  PlanDraft draft{.scenario = scenario, .graph = graph, .plan = plan, .saves = saves};
+  add_programs(draft, kinds, slowness, scenario.cluster.gpus());
   InputLinks links;
   if (scenario.data) links = add_input(plan, scenario, options);
   if (std::find(saves.begin(), saves.end(), true) != saves.end())

@@ -22,6 +22,7 @@
 #include "sim/core/shared.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/fault/affected.hpp"
+#include "sim/plan/group/channel.hpp"
 #include "sim/plan/group/link_windows.hpp"
 #include "sim/timeline/timeline.hpp"
 
@@ -33,8 +34,8 @@ struct Kernel {
   bool memory_bound = false;  ///< slowed by HBM traffic beside it, not by SMs taken
   double contention = 1;      ///< time beside a collective over what the SMs that it leaves explain
   Cause cause = Cause::forward;
-  double host = 0;        ///< the host's time before its launch, besides those of the chain
-  double host_until = 0;  ///< that of the chain's kernels up to this one
+  double host = 0;        ///< the host's time before its launch, besides that of launches
+  double host_until = 0;  ///< the sum of `host` of the chain's kernels up to this one
   std::uint32_t outside = kInRange;  ///< index into Plan::names: the end of the range of the GPU's
                                      ///< constants that it has left
   /// The host's time and not the GPU's: a launch that blocks.
@@ -49,7 +50,7 @@ struct Chain {
   double compute = 0;      ///< GPU time when the host is ahead
   double launched = 0;     ///< time from the first launch to the end when the GPU is idle
   CauseSeconds mix{};      ///< compute by cause
-  std::vector<OutsideSeconds> outside;  ///< of compute, in kernels outside the measured range
+  std::vector<OutsideSeconds> outside;  ///< parts of compute in kernels outside the measured range
   double first_launch() const { return launch_each + kernels.front().host; }
 };
 
@@ -62,7 +63,7 @@ struct Operation {
   Phases phases;
   Bytes bytes;              ///< payload, for the report
   double held_sms = 0;      ///< share of the GPU's SMs that its kernel holds from arrival to end
-  double reserved_sms = 0;  ///< the same, where kernels beside it are launched for the other SMs
+  double reserved_sms = 0;  ///< share of SMs that it holds and kernels beside it leave alone
   double memory_share = 0;  ///< share of the memory bandwidth that it uses while it moves data
   double device_share = 0;  ///< share of all of the device's time that it takes while it moves data
 };
@@ -82,7 +83,7 @@ enum class Lane : std::uint8_t {
   page_cache,
   cores,           ///< CPU time; its bytes are parts of a core's second (input_links.hpp)
   host_to_device,  ///< copies of batches, where they share a PCIe slot with a NIC's traffic
-  device_to_host,  ///< of checkpoints, likewise
+  device_to_host,  ///< copies of checkpoints, where they share it, too
   checkpoint,      ///< writing them
   count_
 };
@@ -93,54 +94,6 @@ constexpr bool is_of_loaders(Lane lane) { return lane <= Lane::cores; }
 constexpr std::uint32_t read_work(Lane lane, std::size_t reader) {
   return static_cast<std::uint32_t>(reader * kLanes + static_cast<std::size_t>(lane));
 }
-
-/// What a group is for. Each channel is a row of its own on a rank, as each communicator has its
-/// own stream.
-enum class Channel : std::uint8_t {
-  tensor,
-  context,
-  expert,
-  tables,         ///< the data-parallel ranks, which hold a model's embedding tables together
-  amax,           ///< tensor, context and data ranks of a stage: they agree on scales of fp8
-  data,           ///< all ranks that hold the same dense parameters: data x context; of them
-                  ///< those that share one copy, where there are several (shard_degree)
-  data_gather,    ///< the same ranks, on a second stream (parameter gathers)
-  data_across,    ///< ranks that hold the same shard of those copies
-  expert_data,    ///< ranks that hold the same experts, likewise
-  expert_gather,  ///< the same ranks, on a second stream
-  expert_across,  ///< ranks that hold the same shard of the same experts
-  model,          ///< all tensor and pipeline ranks of one replica (gradient norm)
-  embedding,      ///< first and last stage, where both hold the word embedding
-  // From stage to stage around the pipeline: an activation to the next, its gradient back.
-  send_forward,
-  receive_forward,
-  send_backward,
-  receive_backward,
-  // The same for parts of the model that lie the other way round.
-  send_forward_up,
-  receive_forward_up,
-  send_backward_up,
-  receive_backward_up,
-  count_
-};
-inline constexpr std::size_t kChannels = static_cast<std::size_t>(Channel::count_);
-inline constexpr std::size_t kTransferChannels =
-    kChannels - static_cast<std::size_t>(Channel::send_forward);
-/// Channels between two stages, numbered from 0; senders are even, their receivers one more.
-constexpr bool is_transfer(Channel channel) { return channel >= Channel::send_forward; }
-constexpr std::size_t transfer_index(Channel channel) {
-  return static_cast<std::size_t>(channel) - static_cast<std::size_t>(Channel::send_forward);
-}
-constexpr Channel transfer_channel(std::size_t index) {
-  return static_cast<Channel>(static_cast<std::size_t>(Channel::send_forward) + index);
-}
-constexpr bool sends(Channel channel) {
-  return is_transfer(channel) && transfer_index(channel) % 2 == 0;
-}
-const char* name_of(Channel channel);
-/// The group that a report counts the channel's traffic under: tensor, context, expert,
-/// tables, data or pipeline.
-const char* group_name_of(Channel channel);
 
 using TaskIndex = std::uint32_t;
 inline constexpr std::uint32_t kNotLaunched =
@@ -158,7 +111,7 @@ struct Task {
   std::uint16_t step = 0;
   std::uint8_t needs = 0;  ///< edges into it
   TaskKind kind = TaskKind::chain;
-  Channel channel = Channel::tensor;
+  Channel channel{};
   Cause cause = Cause::forward;         ///< what waiting for it, once started, is called
   Cause wait_cause = Cause::sync_wait;  ///< what waiting for it to start is called
   bool varies = false;                  ///< its amount is multiplied by the plan's sample draws
@@ -191,16 +144,16 @@ struct Program {
 /// A fluid over many links that moves at one rate on all of them: a pipeline advances as fast as
 /// its slowest hop. A link stands as often as it is crossed.
 struct Stream {
-  double share = 1;  ///< of the flow's bytes and rate
+  double share = 1;  ///< its part of the flow's bytes and rate
   std::vector<LinkId> links;
 };
 
 /// Ranks that communicate together, and the links that the patterns of their operations use.
 struct Group {
-  Channel channel = Channel::tensor;  ///< point-to-point groups: the sender's
-  std::vector<int> ranks;             ///< point-to-point: sender, receiver
+  Channel channel{};       ///< point-to-point groups: the sender's
+  std::vector<int> ranks;  ///< point-to-point: sender, receiver
   GroupShape shape;
-  std::array<std::vector<Stream>, kPatterns> streams{};  ///< by pattern; of those in use
+  std::array<std::vector<Stream>, kPatterns> streams{};  ///< by pattern; empty: not in use
 };
 
 /// Durations of the tasks of some ranks, or of the operations of some groups, are multiplied by
@@ -211,7 +164,7 @@ struct Draws {
   DrawPer per = DrawPer::call;
   std::vector<bool> touched;  ///< by rank, or by group
 
-  /// Of a member's call with that number, in that step.
+  /// The factor for a member's call with that number in that step.
   double operator()(std::size_t member, int step, std::uint64_t call) const {
     RandomKey of = key.with(member);
     if (per != DrawPer::run) of = of.with(static_cast<std::uint64_t>(step));
@@ -224,7 +177,7 @@ struct Draws {
 struct SampleDraws {
   Quantile quantile;
   RandomKey key;
-  int samples = 1;  ///< of a batch
+  int samples = 1;  ///< in a batch
 
   double operator()(std::size_t rank, TaskIndex task) const {
     const RandomKey of = key.with(rank).with(task);
@@ -236,7 +189,8 @@ struct SampleDraws {
 };
 
 struct Plan {
-  explicit Plan(const Cluster& cluster) : network(cluster) {}
+  explicit Plan(const Cluster& cluster, PlanCache* kept = nullptr)
+      : network(cluster), cache(kept) {}
   Network network;
   std::vector<std::string> names;
   std::vector<Chain> chains;
@@ -246,15 +200,16 @@ struct Plan {
   using GroupOf = std::vector<std::array<int, kChannels>>;
   Shared<std::vector<Group>> groups;
   Shared<GroupOf> group_of;                 ///< [rank][channel]; -1: none
-  std::vector<LinkWindow> windows;          ///< of links that are slow for a while
+  std::vector<LinkWindow> windows;          ///< when links are slow
   std::optional<Draws> kernel_draws;        ///< by rank
   std::optional<Draws> collective_draws;    ///< by group
-  std::optional<SampleDraws> sample_draws;  ///< of all ranks that load
+  std::optional<SampleDraws> sample_draws;  ///< on each rank that loads
   using Lanes = std::array<std::vector<LinkId>, kLanes>;
   std::vector<Lanes> lanes;  ///< by rank; empty: no rank has any
-  std::array<std::optional<BytesPerSecond>, kLanes> lane_rates;  ///< of one reader at most
+  std::array<std::optional<BytesPerSecond>, kLanes> lane_rates;  ///< the most that one reader gets
   int steps = 0;                                                 ///< warm-up included
   int warmup = 0;
+  PlanCache* cache = nullptr;  ///< what its caller keeps from plan to plan (plan_cache.hpp)
 
   const Program& program(int rank) const {
     return programs[static_cast<std::size_t>(program_of[static_cast<std::size_t>(rank)])];

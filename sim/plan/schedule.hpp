@@ -105,7 +105,7 @@ class Placement {
   std::vector<StagePlace> places_;  ///< by copy, part
 };
 
-/// Of the scenario's pipeline. Throws UserError when its schedule is unknown.
+/// The schedule of the scenario's pipeline. Throws UserError when it is unknown.
 const Schedule& schedule_of(const Scenario& scenario);
 PipelineShape shape_of(const Scenario& scenario);
 /// Whether exchanges of tokens run beside the other pass of joined ones.
@@ -113,7 +113,7 @@ bool overlaps_exchanges(const Scenario& scenario);
 Placement placement_of(const Scenario& scenario);
 /// Ranks that hold each parameter (of one tensor rank's share).
 int replicas(const Scenario& scenario);
-/// Of them, those that share one copy of what is sharded.
+/// Ranks that share one copy of what is sharded.
 int sharing_ranks(const Scenario& scenario);
 
 /// All schedules that are registered, for KnownNames.

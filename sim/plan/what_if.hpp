@@ -32,7 +32,7 @@ struct Change {
   std::string title{};                  ///< "GPUs twice as fast"; settings speak for themselves
   std::vector<std::string> settings{};  ///< "data.workers=16", as --set takes them
   std::function<void(Scenario&)> scenario{};  ///< hardware that no key of its own describes
-  std::function<Plan(Plan)> plan{};           ///< likewise
+  std::function<Plan(Plan)> plan{};           ///< what neither a key nor a scenario says
 };
 
 /// A family of changes. Those that the reader refuses do not fit the scenario and are left out.

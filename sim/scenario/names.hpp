@@ -74,8 +74,6 @@ inline constexpr auto kNames<CrossEntropy> = names_until(CrossEntropy::transform
                                                          "megatron", "torch", "xentropy",
                                                          "transformer_engine");
 template <>
-inline constexpr auto kNames<Axis> = names_until(Axis::pipeline, "tp", "cp", "ep", "dp", "pp");
-template <>
 inline constexpr auto kNames<ContextKind> = names_until(ContextKind::all_to_all, "ring",
                                                         "all_gather", "all_to_all");
 template <>

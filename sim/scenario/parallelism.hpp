@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/parallel_axis.hpp"
 #include "sim/scenario/data_parallel.hpp"
 
 namespace stepsim {
@@ -61,13 +62,10 @@ struct ExpertParallel {
   bool operator==(const ExpertParallel&) const = default;
 };
 
-/// What ranks are split by.
-enum class Axis { tensor, context, expert, data, pipeline };
-
 /// Which dimension neighbouring ranks differ in: the fastest first. A dimension that is left out
 /// has one rank.
 struct RankOrder {
-  std::vector<Axis> axes = {Axis::tensor, Axis::context, Axis::expert, Axis::data, Axis::pipeline};
+  std::vector<Axis> axes{kOrderedAxes.begin(), kOrderedAxes.end()};
   bool operator==(const RankOrder&) const = default;
 };
 

@@ -2,23 +2,43 @@
 #include "sim/scenario/rank_order.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <utility>
 
 namespace stepsim {
-/// Dimensions that the order leaves out have one index; experts have no digit of their own.
+namespace {
+
+struct NumberedAxis {
+  Axis axis;
+  int (*degree)(const Scenario& scenario);
+  int RankPlace::*index;  ///< nothing: it is dealt over ranks that other axes number
+};
+
+constexpr NumberedAxis kNumbered[] = {
+    {Axis::tensor, [](const Scenario& s) { return s.parallelism.tensor; }, &RankPlace::tensor},
+    {Axis::context, [](const Scenario& s) { return s.parallelism.context.degree; },
+     &RankPlace::context},
+    {Axis::expert, [](const Scenario& s) { return s.parallelism.expert.degree; }, nullptr},
+    {Axis::data, [](const Scenario& s) { return s.data_parallel(); }, &RankPlace::data},
+    {Axis::pipeline, [](const Scenario& s) { return s.parallelism.pipeline.stages; },
+     &RankPlace::stage},
+};
+static_assert(std::size(kNumbered) == kOrderedAxes.size(), "an axis has no degree");
+
+const NumberedAxis& numbered(Axis axis) {
+  return *std::find_if(std::begin(kNumbered), std::end(kNumbered),
+                       [&](const NumberedAxis& one) { return one.axis == axis; });
+}
+
+}  // namespace
+
+int degree_of(Axis axis, const Scenario& scenario) { return numbered(axis).degree(scenario); }
+
+/// Dimensions that the order leaves out have one index.
 RankOrdering::RankOrdering(const Scenario& scenario) {
-  const Parallelism& split = scenario.parallelism;
-  const std::array all{
-      Digit{Axis::tensor, split.tensor, &RankPlace::tensor},
-      Digit{Axis::context, split.context.degree, &RankPlace::context},
-      Digit{Axis::data, scenario.data_parallel(), &RankPlace::data},
-      Digit{Axis::pipeline, split.pipeline.stages, &RankPlace::stage},
-  };
-  for (const Axis axis : split.order.axes) {
-    const auto digit =
-        std::find_if(all.begin(), all.end(), [&](const Digit& d) { return d.axis == axis; });
-    if (digit != all.end()) digits_.push_back(*digit);
+  for (const Axis axis : scenario.parallelism.order.axes) {
+    const NumberedAxis& one = numbered(axis);
+    if (one.index != nullptr) digits_.push_back({axis, one.degree(scenario), one.index});
   }
 }
 
@@ -39,6 +59,36 @@ int RankOrdering::rank_at(RankPlace place) const {
     stride *= digit.size;
   }
   return rank;
+}
+
+const RankOrdering::Digit* RankOrdering::digit_of(Axis axis) const {
+  const auto digit = std::find_if(digits_.begin(), digits_.end(),
+                                  [&](const Digit& one) { return one.axis == axis; });
+  return digit == digits_.end() ? nullptr : &*digit;
+}
+
+std::vector<int> RankOrdering::along(Axis axis, RankPlace place) const {
+  const Digit* digit = digit_of(axis);
+  if (digit == nullptr) return {rank_at(place)};
+  std::vector<int> ranks;
+  for (int& i = place.*(digit->index) = 0; i < digit->size; ++i) ranks.push_back(rank_at(place));
+  return ranks;
+}
+
+std::vector<std::vector<int>> RankOrdering::all_along(Axis axis, int stage) const {
+  std::vector<RankPlace> places{{.stage = stage}};
+  for (auto other = kOrderedAxes.rbegin(); other != kOrderedAxes.rend(); ++other) {
+    const Digit* digit = digit_of(*other);
+    if (digit == nullptr || *other == axis || *other == Axis::pipeline) continue;
+    std::vector<RankPlace> more;
+    for (RankPlace place : places) {
+      for (int& i = place.*(digit->index) = 0; i < digit->size; ++i) more.push_back(place);
+    }
+    places = std::move(more);
+  }
+  std::vector<std::vector<int>> groups;
+  for (const RankPlace& place : places) groups.push_back(along(axis, place));
+  return groups;
 }
 
 int rank_at(RankPlace place, const Scenario& scenario) {

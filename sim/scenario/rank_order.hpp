@@ -25,16 +25,27 @@ class RankOrdering {
   explicit RankOrdering(const Scenario& scenario);
   RankPlace place_of(int rank) const;
   int rank_at(RankPlace place) const;
+  /// The ranks that differ from `place` along that axis only, by index; where the axis does not
+  /// number ranks, the one at `place`.
+  std::vector<int> along(Axis axis, RankPlace place) const;
+  /// `along` of each place of a stage that has index 0 on the axis; by data, then context, then
+  /// tensor index.
+  std::vector<std::vector<int>> all_along(Axis axis, int stage) const;
 
  private:
-  /// A dimension that numbers ranks, how many indices it has, and where a place keeps its index.
+  /// How many indices an axis has that numbers ranks, and where a place keeps its index.
   struct Digit {
     Axis axis;
     int size;
     int RankPlace::*index;
   };
+  const Digit* digit_of(Axis axis) const;
+
   std::vector<Digit> digits_;  ///< fastest first
 };
+
+/// How many parts that axis splits into: one of kOrderedAxes.
+int degree_of(Axis axis, const Scenario& scenario);
 
 /// The rank at a place, where only few are asked for: each call works the numbering out.
 int rank_at(RankPlace place, const Scenario& scenario);

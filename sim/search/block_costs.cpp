@@ -6,7 +6,9 @@
 #include "sim/ops/working_set.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/memory/memory.hpp"
-#include "sim/plan/program/pass_writer.hpp"
+#include "sim/plan/pass/buckets.hpp"
+#include "sim/plan/pass/pass_writer.hpp"
+#include "sim/plan/program/tensor_ranks.hpp"
 
 namespace stepsim {
 namespace {
@@ -38,7 +40,7 @@ class RowClock {
   void pass(const StartPiece& piece) {
     double& free = free_[static_cast<std::size_t>(piece.channel)];
     free = std::max(free, now_.seconds);
-    if (!hidden_ || piece.channel != Channel::expert)
+    if (!hidden_ || piece.channel != channel_along(Axis::expert))
       free += uncontended(plan_.operations[piece.operation].phases).seconds();
     ends_.resize(std::max(ends_.size(), static_cast<std::size_t>(piece.slot) + 1), 0.0);
     ends_[static_cast<std::size_t>(piece.slot)] = free;
@@ -68,10 +70,10 @@ class BlockCoster {
         stated_(stated),
         shape_(shape),
         alone_(shape),
-        shop_{scenario, graph, scratch, Names(scratch.names)} {
+        draft_{scenario, graph, scratch} {
     scratch.operations.clear();
-    // Passes are timed as without sharding; what is gathered for them is counted apart.
-    alone_.data = alone_.expert_data = {};
+    // Passes as without sharding; what is gathered for them is counted apart.
+    alone_.of(Channel::data) = alone_.of(Channel::expert_data) = {};
   }
 
   BlockCost of(const Block& block) {
@@ -129,10 +131,10 @@ class BlockCoster {
 
   template <class Write>
   RowTime timed_pass(Write write) {
-    shop_.plan.chains.clear();  // operations stay: the workshop knows them by their numbers
-    PassWriter writer(shop_, alone_);
+    draft_.plan.chains.clear();  // operations stay: the workshop knows them by their numbers
+    PassWriter writer(draft_, alone_);
     write(writer);
-    RowClock clock(shop_.plan, shop_.pairs);
+    RowClock clock(draft_.plan, draft_.pairs);
     const RowTime time = clock.run(writer.finish());
     waited_ = clock.waited();
     return time;
@@ -142,7 +144,7 @@ class BlockCoster {
   const Recomputation& stated_;
   const StageShape& shape_;
   StageShape alone_;
-  Workshop shop_;
+  PlanDraft draft_;
   double waited_ = 0;  ///< at the end of the last pass that was timed
 };
 
@@ -162,7 +164,7 @@ double collecting(const Scenario& s, BlockCoster& coster, const OpGraph& graph,
   const Parallelism& p = s.parallelism;
   const bool in_parts = p.tensor > 1 && !p.sequence && p.pipeline.scatter_gather;
   if (p.pipeline.stages == 1 || !in_parts) return 0;
-  return coster.seconds_of(CollectiveOp::all_gather, graph.boundary, shape.tensor);
+  return coster.seconds_of(CollectiveOp::all_gather, graph.boundary, tensor_ranks(shape));
 }
 
 void keep_less(RowTime& time, const RowTime& other) {

@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/plan/program/plan_draft.hpp"
 #include "sim/search/group_shapes.hpp"
 
 namespace stepsim {

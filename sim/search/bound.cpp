@@ -157,7 +157,7 @@ struct Bounds::Known {
     const bool gathers = s.sharding->shards_parameters;
     std::vector<GroupShape> groups;
     for (const StageShape& g : shapes.groups)
-      groups.insert(groups.end(), {g.tensor, g.context, g.expert});
+      groups.insert(groups.end(), g.groups.begin(), g.groups.begin() + kPassAxes);
     const auto key = std::tuple(
         groups, std::tuple(s.tensor, s.context, s.expert, s.sequence), s.micro_batch, s.stages > 1,
         scenario.micro_batches() > 1, gathers, experts || gathers ? s.replicas() : 0,

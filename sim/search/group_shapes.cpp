@@ -3,15 +3,13 @@
 
 #include <algorithm>
 
-#include "sim/plan/group/group_streams.hpp"
-#include "sim/plan/schedule.hpp"
-#include "sim/scenario/rank_order.hpp"
+#include "sim/plan/group/members.hpp"
 
 namespace stepsim {
 GroupShape GroupShapes::shape_of(std::vector<int> ranks) const {
   if (ranks.size() < 2) return {};
   std::sort(ranks.begin(), ranks.end());
-  Group group{.channel = Channel::tensor, .ranks = std::move(ranks)};
+  Group group{.ranks = std::move(ranks)};
   lay_out(group, network_, Moves::none);
   return group.shape;
 }
@@ -26,35 +24,31 @@ const SplitShapes& GroupShapes::of(const Scenario& scenario, const Strategy& s) 
 SplitShapes GroupShapes::made(const Scenario& s) const {
   const Parallelism& p = s.parallelism;
   const Placement placement = placement_of(s);
+  const Split split{s, RankOrdering(s), placement};
   SplitShapes shapes;
   for (int stage = 0; stage < p.pipeline.stages; ++stage) {
-    std::vector<int> tensor, context, expert, expert_data, model;
-    for (int t = 0; t < p.tensor; ++t) tensor.push_back(rank_at({t, 0, 0, stage}, s));
-    for (int c = 0; c < p.context.degree; ++c) context.push_back(rank_at({0, c, 0, stage}, s));
-    const std::vector<int> own = holders_of(0, stage, s);
-    std::vector<int> data;
+    const bool has_experts = p.expert.degree > 1;
+    Ranks data, expert, expert_data;
     for (const int holder : placement.holders(stage)) {
-      const std::vector<int> ranks = holders_of(0, holder, s);
+      const Ranks ranks = holders_of(0, holder, s);
       data.insert(data.end(), ranks.begin(), ranks.end());
+      if (!has_experts) continue;
+      const Ranks first = holders_by_expert(split, 0, holder).front();
+      expert_data.insert(expert_data.end(), first.begin(), first.end());
     }
-    std::vector<bool> seen(static_cast<std::size_t>(p.expert.degree), false);
-    for (std::size_t i = 0; i < data.size() && p.expert.degree > 1; ++i) {
-      const auto share =
-          static_cast<std::size_t>(expert_index(static_cast<int>(i % own.size()), s));
-      if (!seen[share] && i < own.size()) expert.push_back(own[i]);
-      seen[share] = true;
-      if (share == 0) expert_data.push_back(data[i]);
-    }
-    const StageShape groups{.tensor = shape_of(tensor),
-                            .context = shape_of(context),
-                            .expert = shape_of(expert),
-                            .data = shape_of(data),
-                            .expert_data = shape_of(expert_data)};
+    if (has_experts)
+      for (const Ranks& part : holders_by_expert(split, 0, stage)) expert.push_back(part.front());
+    StageShape groups;
+    for (std::size_t i = 0; i < kPassAxes; ++i)
+      groups.groups[i] = shape_of(split.order.along(static_cast<Axis>(i), {.stage = stage}));
+    groups.of(channel_along(Axis::expert)) = shape_of(expert);
+    groups.of(Channel::data) = shape_of(data);
+    groups.of(Channel::expert_data) = shape_of(expert_data);
     if (std::find(shapes.groups.begin(), shapes.groups.end(), groups) == shapes.groups.end())
       shapes.groups.push_back(groups);
     const int next = (stage + 1) % p.pipeline.stages;
-    shapes.hop_out.push_back(network_.node_of(rank_at({0, 0, 0, stage}, s)) !=
-                             network_.node_of(rank_at({0, 0, 0, next}, s)));
+    shapes.hop_out.push_back(network_.node_of(split.order.rank_at({.stage = stage})) !=
+                             network_.node_of(split.order.rank_at({.stage = next})));
   }
   return shapes;
 }

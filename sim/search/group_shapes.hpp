@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/cluster/network.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/program/stage_shape.hpp"
 #include "sim/search/strategy.hpp"
 
 namespace stepsim {

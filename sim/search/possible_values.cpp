@@ -28,10 +28,8 @@ void add(std::string& text, const char* axis, const std::vector<Value>& whole,
 
 std::string possible_values(const Axes& whole, const Axes& restricted) {
   std::string text;
-  add(text, "tensor", whole.tensor, restricted.tensor);
-  add(text, "context", whole.context, restricted.context);
-  add(text, "expert", whole.expert, restricted.expert);
-  add(text, "pipeline", whole.pipeline, restricted.pipeline);
+  for (const auto& [axis, values, degree] : kSearchedDegrees)
+    add(text, name_of(axis), whole.*values, restricted.*values);
   add(text, "chunks", whole.chunks, restricted.chunks);
   add(text, "micro_batch", whole.micro_batch, restricted.micro_batch);
   return text;

@@ -146,7 +146,7 @@ class Restriction {
 
 const std::vector<std::string> kRecomputes{"none", "selective", "full", "layers"};
 
-/// How `--only` reads the values of an axis.
+/// How `--only` reads the values of what is no degree.
 struct RestrictedAxis {
   std::string_view name;
   void (*restrict)(const Restriction& words, Axes& axes);
@@ -167,11 +167,7 @@ void recomputes(const Restriction& words, Axes& axes) { words.words(axes.recompu
 void shardings(const Restriction& words, Axes& axes) { words.shardings(axes.sharding); }
 void sizes(const Restriction& words, Axes& axes) { words.sizes(axes.bucket); }
 
-constexpr RestrictedAxis kRestricted[] = {{"tensor", numbers<&Axes::tensor>},
-                                          {"context", numbers<&Axes::context>},
-                                          {"expert", numbers<&Axes::expert>},
-                                          {"pipeline", numbers<&Axes::pipeline>},
-                                          {"schedule", schedules},
+constexpr RestrictedAxis kRestricted[] = {{"schedule", schedules},
                                           {"chunks", numbers<&Axes::chunks>},
                                           {"micro_batch", numbers<&Axes::micro_batch>},
                                           {"sequence", flags<&Axes::sequence>},
@@ -392,6 +388,10 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
 void restrict_axis(Axes& axes, const std::string& only) {
   const Restriction restriction(only);
   std::vector<std::string> names;
+  for (const SearchedDegree& degree : kSearchedDegrees) {
+    if (restriction.axis() == name_of(degree.axis)) return restriction.numbers(axes.*degree.values);
+    names.emplace_back(name_of(degree.axis));
+  }
   for (const RestrictedAxis& axis : kRestricted) {
     if (axis.name == restriction.axis()) return axis.restrict(restriction, axes);
     names.emplace_back(axis.name);

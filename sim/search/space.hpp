@@ -27,7 +27,20 @@ struct Axes {
   std::vector<double> bucket;  ///< bytes; 0: as the scenario has it
 };
 
-/// All values that are searched where nobody restricts them.
+/// A degree of a strategy: the axis that it splits, its values and its place in a strategy.
+struct SearchedDegree {
+  Axis axis;
+  std::vector<int> Axes::*values;
+  int Strategy::*degree;
+};
+inline constexpr SearchedDegree kSearchedDegrees[] = {
+    {Axis::tensor, &Axes::tensor, &Strategy::tensor},
+    {Axis::context, &Axes::context, &Strategy::context},
+    {Axis::expert, &Axes::expert, &Strategy::expert},
+    {Axis::pipeline, &Axes::pipeline, &Strategy::stages},
+};
+
+/// Everything that is searched where nobody says otherwise.
 Axes axes_of(const SearchBase& base, const std::vector<int>& gpus);
 
 /// Restricts an axis to values: "tensor=1,2,4". Throws UserError where it is not understood.

@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "sim/plan/memory/memory.hpp"
+#include "sim/plan/pass/buckets.hpp"
+#include "sim/plan/pass/parameter_gathers.hpp"
 #include "sim/plan/program/optimizer.hpp"
-#include "sim/plan/program/parameter_gathers.hpp"
 #include "sim/plan/sharding.hpp"
 
 namespace stepsim {
@@ -22,8 +23,8 @@ class Ends {
         strategy_(strategy),
         shape_(shape),
         sharding_(*strategy.sharding),
-        shop_{scenario, graph, scratch, Names(scratch.names)} {
-    reduces_ = shape.data.ranks > 1 && !sharding_.shards_parameters;
+        draft_{scenario, graph, scratch} {
+    reduces_ = shape.of(Channel::data).ranks > 1 && !sharding_.shards_parameters;
   }
 
   StepEndCost of(const StageCost& stage) {
@@ -37,13 +38,13 @@ class Ends {
     } else if (reduces_) {
       end.reduce = longest(gradient_reduction(data), gradient_bytes(s_), p);
       if (data.averaging != Averaging::collective)
-        end.reduce += averaging_kernel(shop_, p.total()).seconds;
+        end.reduce += averaging_kernel(draft_, p.total()).seconds;
     }
     if (data.offload_optimizer) return end;
     const double elements = p.kept(sharding_.shards_optimizer);
-    end.norm = seconds_of(norm_kernels(shop_, elements));
+    end.norm = seconds_of(norm_kernels(draft_, elements));
     end.update = seconds_of(
-        update_kernels(shop_, elements, {elements}, {p.kept(sharding_.shards_gradients)}));
+        update_kernels(draft_, elements, {elements}, {p.kept(sharding_.shards_gradients)}));
     // What is gathered beside forward passes may cost nothing.
     if (reduces_ && sharding_.shards_optimizer && !gathers_beside_forward(s_, shape_))
       end.update += longest(CollectiveOp::all_gather, gathered_element(), p);
@@ -82,7 +83,7 @@ class Ends {
   const Strategy& strategy_;
   const StageShape& shape_;
   const Sharding& sharding_;
-  Workshop shop_;
+  PlanDraft draft_;
   bool reduces_ = false;
 };
 

@@ -5,6 +5,7 @@
 
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/memory/memory.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/search/group_shapes.hpp"
 #include "sim/search/stage_costs.hpp"
 

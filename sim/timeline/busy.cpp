@@ -30,10 +30,10 @@ std::vector<Interval> union_of(const RankTimeline& rank, double from, double to,
   return backward;
 }
 
-std::vector<Interval> in_flight(const RankTimeline& rank, std::string_view group, double from,
+std::vector<Interval> in_flight(const RankTimeline& rank, std::optional<Axis> axis, double from,
                                 double to) {
   return union_of(rank, from, to, [&](const Row& row) {
-    return row.kind == RowKind::communication && (group.empty() || row.group == group);
+    return row.kind == RowKind::communication && (!axis || row.axis == axis);
   });
 }
 
@@ -55,14 +55,14 @@ double common(const std::vector<Interval>& a, const std::vector<Interval>& b) {
 
 }  // namespace
 
-double busy(const RankTimeline& rank, std::string_view group, double from, double to) {
-  return length(in_flight(rank, group, from, to));
+double busy(const RankTimeline& rank, std::optional<Axis> axis, double from, double to) {
+  return length(in_flight(rank, axis, from, to));
 }
 
-double hidden(const RankTimeline& rank, std::string_view group, double from, double to) {
+double hidden(const RankTimeline& rank, std::optional<Axis> axis, double from, double to) {
   const auto computing =
       union_of(rank, from, to, [](const Row& row) { return row.kind == RowKind::compute; });
-  return common(in_flight(rank, group, from, to), computing);
+  return common(in_flight(rank, axis, from, to), computing);
 }
 
 }  // namespace stepsim

@@ -1,45 +1,45 @@
 // The names of the causes: as JSON keys spell them and as a person reads them.
+#include <iterator>
+
 #include "sim/core/error.hpp"
 #include "sim/timeline/timeline.hpp"
 
 namespace stepsim {
 namespace {
 
-struct Words {
-  const char* name = nullptr;
-  const char* title = nullptr;
+struct CauseWords {
+  Cause cause;
+  const char *name, *title;
 };
 
-/// In the order of the enum.
-constexpr std::array<Words, kCauses> kWords{{
-    {"forward", "forward"},
-    {"recompute", "recompute"},
-    {"backward", "backward"},
-    {"optimizer", "optimizer"},
-    {"contention", "compute slowed by collectives"},
-    {"stall", "stall of a slow GPU's host"},
-    {"exposed_tensor", "exposed tensor-parallel communication"},
-    {"exposed_context", "exposed context-parallel exchanges"},
-    {"exposed_expert", "exposed expert-parallel exchanges"},
-    {"exposed_tables", "exposed exchanges of embeddings"},
-    {"exposed_data", "exposed data-parallel communication"},
-    {"exposed_pipeline", "exposed pipeline communication"},
-    {"pipeline_bubble", "pipeline bubble"},
-    {"sync_wait", "waiting for other ranks to join"},
-    {"batch_wait", "waiting for the input pipeline"},
-    {"h2d", "waiting for the copy to the GPU"},
-    {"cpu_work", "waiting for work of the CPU"},
-    {"recompilation", "waiting for a recompilation"},
-    {"garbage_collection", "waiting for garbage collection"},
-    {"checkpoint", "waiting for a checkpoint"},
-    {"launch_gap", "waiting for kernel launches"},
-}};
-static_assert(kWords.back().name != nullptr, "a cause has no name");
+/// Causes but for waiting along an axis, which stand in kAxisWords.
+constexpr CauseWords kWords[] = {
+    {Cause::forward, "forward", "forward"},
+    {Cause::recompute, "recompute", "recompute"},
+    {Cause::backward, "backward", "backward"},
+    {Cause::optimizer, "optimizer", "optimizer"},
+    {Cause::contention, "contention", "compute slowed by collectives"},
+    {Cause::stall, "stall", "stall of a slow GPU's host"},
+    {Cause::pipeline_bubble, "pipeline_bubble", "pipeline bubble"},
+    {Cause::sync_wait, "sync_wait", "waiting for other ranks to join"},
+    {Cause::batch_wait, "batch_wait", "waiting for the input pipeline"},
+    {Cause::h2d, "h2d", "waiting for the copy to the GPU"},
+    {Cause::cpu_work, "cpu_work", "waiting for work of the CPU"},
+    {Cause::recompilation, "recompilation", "waiting for a recompilation"},
+    {Cause::garbage_collection, "garbage_collection", "waiting for garbage collection"},
+    {Cause::checkpoint, "checkpoint", "waiting for a checkpoint"},
+    {Cause::launch_gap, "launch_gap", "waiting for kernel launches"},
+};
+static_assert(std::size(kWords) + kAxes == kCauses, "a cause has no name");
 
-const Words& words_of(Cause cause) {
-  const auto index = static_cast<std::size_t>(cause);
-  if (index >= kCauses) throw InternalError("a cause outside the enum has no name");
-  return kWords[index];
+CauseWords words_of(Cause cause) {
+  for (const CauseWords& words : kWords) {
+    if (words.cause == cause) return words;
+  }
+  for (const Axis axis : kAllAxes) {
+    if (exposed(axis) == cause) return {cause, words_of(axis).cause, words_of(axis).title};
+  }
+  throw InternalError("a cause outside the enum has no name");
 }
 
 }  // namespace

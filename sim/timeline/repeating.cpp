@@ -30,7 +30,7 @@ class StepEnd {
     }
   }
 
-  /// Nothing of the next step happens before the first host's last wait of this one ends.
+  /// When the first host's last wait of the step ends: nothing of the next step happens before.
   std::optional<double> boundary() const {
     std::optional<double> first;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -41,7 +41,7 @@ class StepEnd {
     return first;
   }
 
-  /// Of what is under way at the boundary.
+  /// When the oldest task began that is under way at the boundary.
   double oldest_begin(double boundary) const {
     double oldest = boundary;
     visit_all([&](std::size_t rank, const Span& span) {

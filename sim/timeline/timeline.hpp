@@ -9,8 +9,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "sim/core/parallel_axis.hpp"
 
 namespace stepsim {
 
@@ -20,35 +23,36 @@ enum class Cause : std::uint8_t {
   recompute,
   backward,
   optimizer,
-  contention,          ///< compute that is slower because a collective holds SMs
-  stall,               ///< the host of a slow GPU does nothing (faults.slow_gpus)
-  exposed_tensor,      ///< waiting for a tensor-parallel collective in flight
-  exposed_context,     ///< waiting for a context-parallel exchange in flight
-  exposed_expert,      ///< waiting for an expert-parallel all-to-all in flight
-  exposed_tables,      ///< waiting for vectors of embedding tables in flight
-  exposed_data,        ///< waiting for a data-parallel collective in flight
-  exposed_pipeline,    ///< waiting for activations or gradients in flight between stages
-  pipeline_bubble,     ///< waiting for another stage to produce
-  sync_wait,           ///< waiting for another rank to join a collective
-  batch_wait,          ///< waiting for the input pipeline
-  h2d,                 ///< waiting for a copy of the batch to the GPU
-  cpu_work,            ///< waiting for a loss or metrics on the CPU
-  recompilation,       ///< waiting for a pass to be compiled again
-  garbage_collection,  ///< waiting for Python's collector
-  checkpoint,          ///< waiting for a checkpoint to be copied or written
-  launch_gap,          ///< waiting for the host to launch the next kernel
+  contention,     ///< compute that is slower because a collective holds SMs
+  stall,          ///< the host of a slow GPU does nothing (faults.slow_gpus)
+  exposed_first,  ///< waiting for what is in flight along the first axis; one for each axis
+  pipeline_bubble = exposed_first + kAxes,  ///< waiting for another stage to produce
+  sync_wait,                                ///< waiting for another rank to join a collective
+  batch_wait,                               ///< waiting for the input pipeline
+  h2d,                                      ///< waiting for a copy of the batch to the GPU
+  cpu_work,                                 ///< waiting for a loss or metrics on the CPU
+  recompilation,                            ///< waiting for a pass to be compiled again
+  garbage_collection,                       ///< waiting for Python's collector
+  checkpoint,                               ///< waiting for a checkpoint to be copied or written
+  launch_gap,                               ///< waiting for the host to launch the next kernel
   count_,
 };
 inline constexpr std::size_t kCauses = static_cast<std::size_t>(Cause::count_);
 
-/// `exposed_tensor`, as JSON keys spell it.
+/// Waiting for a collective, an exchange or a transfer that is in flight along that axis.
+constexpr Cause exposed(Axis axis) {
+  return static_cast<Cause>(static_cast<std::size_t>(Cause::exposed_first) +
+                            static_cast<std::size_t>(axis));
+}
+
+/// `launch_gap`, as JSON keys spell it.
 const char* name_of(Cause cause);
-/// "exposed tensor-parallel communication", as a person reads it.
+/// "waiting for kernel launches", as a person reads it.
 const char* title_of(Cause cause);
 
 using CauseSeconds = std::array<double, kCauses>;
 
-/// Of some kernels, the time of those whose size was never measured, all on one side.
+/// Time of kernels whose size was never measured, all on one side of the measured range.
 struct OutsideSeconds {
   std::uint32_t name = 0;  ///< index into Timeline::names: "GEMM k < 256"
   double seconds = 0;
@@ -59,10 +63,9 @@ inline constexpr std::uint32_t kInRange = 0xffffffff;  ///< the name of no side
 enum class RowKind : std::uint8_t { compute, host, communication, copy, loader, storage };
 
 struct Row {
-  std::string name;  ///< "compute", "tensor", "loader 3"
+  std::string name;  ///< "compute", "data gather", "loader 3"
   RowKind kind = RowKind::compute;
-  std::string
-      group;  ///< communication: tensor, context, expert, tables, data, pipeline; else empty
+  std::optional<Axis> axis{};  ///< communication: what reports count it under
 };
 
 inline constexpr std::int32_t kNoSpan = -1;
@@ -74,16 +77,16 @@ struct Span {
   std::uint32_t name = 0;          ///< index into Timeline::names
   std::int32_t blocker = kNoSpan;  ///< index into the same rank's spans
   std::int32_t mix = -1;  ///< >= 0: the work is Timeline::mixes[mix], the rest of it launch gaps
-  double pace = 1;        ///< with a mix: its times are that many times as long
+  double pace = 1;        ///< with a mix: how many times as long its times are
   std::int32_t micro_batch = -1;     ///< -1: belongs to the whole step
   std::uint32_t message = 0;         ///< point-to-point: same number at both ends; 0: none
   std::uint32_t operation = 0;       ///< communication: same number at all members; 0: none
-  std::uint32_t outside = kInRange;  ///< of one kernel: index into Timeline::names, as in a mix
+  std::uint32_t outside = kInRange;  ///< one kernel: its side, an index into Timeline::names
   double contention = 0;             ///< compute: time lost to collectives beside it
   double bytes = 0;                  ///< communication and copies: payload of this rank
   std::uint16_t row = 0;             ///< index into RankTimeline::rows
   std::uint16_t step = 0;
-  Cause cause = Cause::forward;  ///< of the time between start and end
+  Cause cause = Cause::forward;  ///< names the time between start and end
   /// cause of the time between arrival and start, when somebody waits for it
   Cause wait_cause = Cause::sync_wait;
   bool sends = false;  ///< point-to-point: this end sends
@@ -108,7 +111,7 @@ struct RankTimeline {
 struct Timeline {
   std::vector<std::string> names;
   std::vector<CauseSeconds> mixes;
-  std::vector<std::vector<OutsideSeconds>> outside;  ///< of each mix
+  std::vector<std::vector<OutsideSeconds>> outside;  ///< by mix
   std::vector<RankTimeline> ranks;
   std::vector<double> step_ends;  ///< when the last rank finished each step, warm-up included
   int warmup = 0;                 ///< steps at the front that are not measured

@@ -37,7 +37,7 @@ double of(const Metrics& m, Cause cause) { return m.breakdown[static_cast<std::s
 
 double data_bytes(const Metrics& m) {
   for (const GroupCommunication& group : m.communication) {
-    if (group.group == "data") return group.bytes.bytes();
+    if (group.axis == Axis::data) return group.bytes.bytes();
   }
   return 0;
 }
@@ -64,7 +64,7 @@ TEST_CASE("the breakdown does not depend on how many steps are measured") {
     CAPTURE(cause);
     CHECK(four.breakdown[cause] == doctest::Approx(one.breakdown[cause]).epsilon(1e-6));
   }
-  CHECK(of(one, Cause::exposed_data) > 0);
+  CHECK(of(one, exposed(Axis::data)) > 0);
 }
 
 TEST_CASE("overlap is a share of compute and of communication") {

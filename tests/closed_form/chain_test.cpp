@@ -7,7 +7,6 @@
 // e(n) from idle and compute = n d: the same as kernel by kernel.
 #include <fmt/format.h>
 
-#include "sim/plan/program/segment.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;

@@ -64,7 +64,7 @@ double parameters(const OpGraph& graph, int expert_degree) {
 
 const GroupCommunication& traffic(const Metrics& metrics, const std::string& group) {
   return *std::find_if(metrics.communication.begin(), metrics.communication.end(),
-                       [&](const auto& c) { return c.group == group; });
+                       [&](const auto& c) { return name_of(c.axis) == group; });
 }
 
 }  // namespace
@@ -241,7 +241,8 @@ TEST_CASE("kernels leave to an exchange the SMs that are set aside for it") {
     const Experiment e(moe(1, split));
     const Task* found = nullptr;
     for (const Task& task : e.plan.program(0).tasks) {
-      if (task.kind == TaskKind::communicate && task.channel == Channel::expert) found = &task;
+      if (task.kind == TaskKind::communicate && task.channel == channel_along(Axis::expert))
+        found = &task;
     }
     REQUIRE(found != nullptr);
     const Operation& operation = e.plan.operations[found->work];
@@ -279,7 +280,7 @@ TEST_CASE("gradients of experts are reduced over the ranks that hold them") {
     return e.plan
         .groups[static_cast<std::size_t>(e.plan.group_of[0][static_cast<std::size_t>(channel)])];
   };
-  CHECK(group(Channel::expert).ranks == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(group(channel_along(Axis::expert)).ranks == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
   CHECK(group(Channel::expert_data).ranks == std::vector<int>{0, 8});
   CHECK(group(Channel::data).ranks.size() == 16);
   const double experts = 3 * 2 * 3.0 * 1024 * 512;  // three layers, two experts a rank

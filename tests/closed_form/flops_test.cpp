@@ -15,7 +15,7 @@
 #include "sim/core/error.hpp"
 #include "sim/ops/blocks.hpp"
 #include "sim/ops/flop_convention.hpp"
-#include "sim/plan/program/recompute.hpp"
+#include "sim/plan/pass/recompute.hpp"
 #include "tests/closed_form/harness.hpp"
 #include "tests/source_folder.hpp"
 

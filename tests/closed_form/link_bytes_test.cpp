@@ -93,7 +93,7 @@ TEST_CASE("an all-to-all carries what its ranks have for each other, and not a b
     CAPTURE(N);
     CAPTURE(k);
     const double n = N * k;
-    const auto bytes = of_all_ranks(cluster(N, k, q), experts(N * k), Channel::expert,
+    const auto bytes = of_all_ranks(cluster(N, k, q), experts(N * k), channel_along(Axis::expert),
                                     CollectiveOp::all_to_all, S, "pairwise");
     CHECK(bytes.size() == static_cast<std::size_t>(2 * N * q + 2 * N * k));
     for (const auto& [link, carries] : bytes) {
@@ -108,8 +108,9 @@ TEST_CASE("over a leaf's up-link goes what its nodes have for the others") {
   // Eight nodes of two GPUs, four below each leaf: of an all-to-all half of what a node sends is
   // for the other leaf, 4 nodes x 2 ranks x S/2; of a ring only the last node of a leaf sends up.
   const std::string fabric = ", topology: fat_tree, nodes_per_leaf: 4";
-  const auto pairs = of_all_ranks(cluster(8, 2, 2, fabric), experts(16), Channel::expert,
-                                  CollectiveOp::all_to_all, S, "pairwise");
+  const auto pairs =
+      of_all_ranks(cluster(8, 2, 2, fabric), experts(16), channel_along(Axis::expert),
+                   CollectiveOp::all_to_all, S, "pairwise");
   const auto ring = of_all_ranks(cluster(8, 2, 2, fabric), data_parallel(16), Channel::data,
                                  CollectiveOp::all_gather, S, "ring");
   for (const char* link : {"leaf 0 up", "leaf 1 up", "leaf 0 down", "leaf 1 down"}) {
@@ -125,7 +126,7 @@ TEST_CASE("over a pod's up-links goes what its nodes have for other pods") {
       cluster(
           128, 1, 1,
           ", topology: fat_tree, nodes_per_leaf: 8, leaves_per_pod: 4, oversubscription: [1, 1]"),
-      experts(128), Channel::expert, CollectiveOp::all_to_all, S, "pairwise");
+      experts(128), channel_along(Axis::expert), CollectiveOp::all_to_all, S, "pairwise");
   CHECK(bytes.size() == 128 * 2 + 16 * 2 + 4 * 2);
   CHECK(bytes.at("node 77 nic 0 up") == nine_digits(127 / 128.0 * S));
   CHECK(bytes.at("leaf 5 up") == nine_digits(8 * 120 / 128.0 * S));
@@ -135,7 +136,7 @@ TEST_CASE("over a pod's up-links goes what its nodes have for other pods") {
 
 TEST_CASE("beyond 64 nodes an all-to-all is made of 64 distances that carry the same in all") {
   const int N = 130;
-  const auto bytes = of_all_ranks(cluster(N, 1, 1), experts(N), Channel::expert,
+  const auto bytes = of_all_ranks(cluster(N, 1, 1), experts(N), channel_along(Axis::expert),
                                   CollectiveOp::all_to_all, S, "pairwise");
   for (const auto& [link, carries] : bytes) CHECK(carries == nine_digits((N - 1.0) / N * S));
 }

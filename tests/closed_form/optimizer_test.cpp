@@ -142,9 +142,9 @@ training: {{sequence_length: 64, global_batch: 1, {}}}
                                                     training));
   const Experiment experiment(scenario);
   Plan plan = make_plan(experiment.scenario, experiment.graph);
-  Workshop shop{experiment.scenario, experiment.graph, plan, Names(plan.names)};
-  const std::vector<double> tensors = elements_of_tensors(shop, 0, false);
-  return update_kernels(shop, 1, tensors, tensors).size();
+  PlanDraft draft{experiment.scenario, experiment.graph, plan};
+  const std::vector<double> tensors = elements_of_tensors(draft, 0, false);
+  return update_kernels(draft, 1, tensors, tensors).size();
 }
 
 /// Four matrices with biases and two norms with biases a layer, the embedding, the last norm.

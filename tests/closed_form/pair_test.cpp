@@ -31,7 +31,7 @@ struct Case {
 /// whose bytes move.
 Block layer_of(double component, double exchange) {
   const Launch kernels = lasting(component * 1_ms);
-  const StartCollective start{CollectiveOp::all_to_all, Bytes{2e6 * exchange}, PassGroup::expert};
+  const StartCollective start{CollectiveOp::all_to_all, Bytes{2e6 * exchange}, Axis::expert};
   Op op;
   op.name = "op";
   op.forward = {kernels, start, Join{}, kernels, start, Join{}};

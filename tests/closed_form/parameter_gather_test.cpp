@@ -9,7 +9,7 @@
 //   asked for one ahead        the first gather alone is exposed
 #include <fmt/format.h>
 
-#include "sim/plan/program/parameter_gathers.hpp"
+#include "sim/plan/pass/parameter_gathers.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -83,7 +83,7 @@ TEST_CASE("aligned gathers without chunks are asked for where they are needed") 
 
 TEST_CASE("only what was updated in shards, and overlaps, is gathered beside forward") {
   StageShape shape;
-  shape.data.ranks = 2;
+  shape.of(Channel::data).ranks = 2;
   Scenario other = two_gpus("overlap_param_gather: true").scenario;
   CHECK(gathers_beside_forward(other, shape));
   other.parallelism.data.overlap = false;

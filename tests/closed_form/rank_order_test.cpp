@@ -46,7 +46,8 @@ constexpr double T = 8e6, G = 20e6;  // bytes
 OpGraph one_layer() {
   Op op;
   op.name = "op";
-  op.forward = {lasting(1_ms), StartCollective{CollectiveOp::all_reduce, Bytes{T}}, Join{}};
+  op.forward = {lasting(1_ms), StartCollective{CollectiveOp::all_reduce, Bytes{T}, Axis::tensor},
+                Join{}};
   op.backward = {lasting(2_ms), GradientReady{G / 2}};
   op.parameters = {G / 2};
   Block block{.name = "layer", .dag = {}, .input = Bytes{0}, .recomputable = true};
@@ -97,7 +98,7 @@ TEST_CASE("every order numbers the ranks once, and back") {
 
 TEST_CASE("with pp before dp the stages of a replica are neighbours") {
   const Experiment e(four_nodes("", "order: tp-cp-ep-pp-dp, tensor: 2, pipeline: {stages: 4}"));
-  CHECK(group_of(e.plan, 0, Channel::tensor).ranks == Ranks{0, 1});
+  CHECK(group_of(e.plan, 0, channel_along(Axis::tensor)).ranks == Ranks{0, 1});
   CHECK(group_of(e.plan, 0, Channel::data).ranks == Ranks{0, 8});
   CHECK(group_of(e.plan, 0, Channel::send_forward).ranks == Ranks{0, 2});
   CHECK(group_of(e.plan, 2, Channel::send_forward).ranks == Ranks{2, 4});
@@ -110,7 +111,7 @@ TEST_CASE("experts are dealt to neighbours, over contexts first, where ep comes 
     const Experiment e(four_nodes(kExperts, "order: " + order +
                                                 ", context: {degree: 2}, expert: {degree: 4}, "
                                                 "pipeline: {stages: 2}"));
-    return std::pair{group_of(e.plan, 0, Channel::expert).ranks,
+    return std::pair{group_of(e.plan, 0, channel_along(Axis::expert)).ranks,
                      group_of(e.plan, 0, Channel::expert_data).ranks};
   };
   CHECK(expert_groups("tp-cp-ep-dp-pp") == std::pair{Ranks{0, 1, 2, 3}, Ranks{0, 4}});
@@ -125,6 +126,6 @@ TEST_CASE("a group that is not contiguous in its dimension still goes once throu
   const Group& data = group_of(e.plan, 0, Channel::data);
   CHECK(data.ranks == Ranks{0, 1, 2, 3, 4, 5, 6, 7});
   CHECK(data.shape == GroupShape{8, 2, 4});
-  CHECK(group_of(e.plan, 0, Channel::tensor).ranks == Ranks{0, 8});
-  CHECK(group_of(e.plan, 0, Channel::context).ranks == Ranks{0, 4});
+  CHECK(group_of(e.plan, 0, channel_along(Axis::tensor)).ranks == Ranks{0, 8});
+  CHECK(group_of(e.plan, 0, channel_along(Axis::context)).ranks == Ranks{0, 4});
 }

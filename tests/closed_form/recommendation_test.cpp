@@ -75,7 +75,7 @@ double category(const StageMemory& memory, const std::string& name) {
 
 const GroupCommunication& group(const Metrics& metrics, const std::string& name) {
   for (const GroupCommunication& g : metrics.communication) {
-    if (g.group == name) return g;
+    if (name_of(g.axis) == name) return g;
   }
   throw std::runtime_error("no group " + name);
 }
@@ -88,7 +88,7 @@ TEST_CASE("the vectors of tables are exchanged once forward and once backward") 
   REQUIRE(starts.size() == 2);
   for (const StartCollective& start : starts) {
     CHECK(start.op == CollectiveOp::all_to_all);
-    CHECK(start.group == PassGroup::tables);
+    CHECK(start.axis == Axis::tables);
     CHECK(start.bytes.bytes() == N * b * std::ceil(tables / N) * d * e);
   }
 }

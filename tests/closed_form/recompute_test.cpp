@@ -8,12 +8,14 @@
 //   attention 5 a s/h, and behind it the projection's input, 2, a mask, 1, and the input of the
 //   norm before the MLP, 2; full keeps 2: of L layers in groups of N, 2 L/N, and N (34 + 5 a s/h) -
 //   2 come back at a time; full for N layers alone keeps 2 N + (L - N) (34 + 5 a s/h).
-#include "sim/plan/program/recompute.hpp"
+#include "sim/plan/pass/recompute.hpp"
 
 #include <fmt/format.h>
 
 #include "sim/plan/memory/memory_walk.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/pass/segment.hpp"
+#include "sim/plan/pass/segment_key.hpp"
+#include "sim/plan/program/plan_draft.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -62,9 +64,9 @@ double layers_again(const Scenario& scenario) {
 std::string repeated_kernels(const Scenario& scenario) {
   Experiment experiment(scenario);
   Plan plan = make_plan(experiment.scenario, experiment.graph);
-  Workshop shop{experiment.scenario, experiment.graph, plan, Names(plan.names)};
+  PlanDraft draft{experiment.scenario, experiment.graph, plan};
   const auto first = plan.chains.size();
-  segment_of(shop, {}, {1}, PassKind::backward, Reduction::none);
+  segment_of(draft, {}, {1}, PassKind::backward, Reduction::none);
   std::string names;
   for (std::size_t i = first; i < plan.chains.size(); ++i) {
     for (const Kernel& kernel : plan.chains[i].kernels) {

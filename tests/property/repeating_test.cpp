@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/engine/simulate.hpp"
-#include "sim/plan/like_steps.hpp"
+#include "sim/plan/steps_alike.hpp"
 #include "tests/property/random_scenario.hpp"
 
 using namespace stepsim;
@@ -136,9 +136,9 @@ TEST_CASE("a step by itself repeats nothing") {
 
 TEST_CASE("two steps of one rank are compared from the first that the next can feel") {
   RankTimeline rank;
-  rank.rows = {{"compute", RowKind::compute, ""},
-               {"host", RowKind::host, ""},
-               {"data gather", RowKind::communication, "data"}};
+  rank.rows = {{"compute", RowKind::compute},
+               {"host", RowKind::host},
+               {"data gather", RowKind::communication, Axis::data}};
   const auto span = [](std::uint16_t row, std::uint16_t step, double start, double end) {
     return Span{.arrival = start, .start = start, .end = end, .row = row, .step = step};
   };

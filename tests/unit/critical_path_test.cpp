@@ -11,10 +11,10 @@ enum RowIndex : std::uint16_t { kCompute, kData, kHost, kLoader };
 
 RankTimeline rank_of(std::vector<Span> spans) {
   RankTimeline rank;
-  rank.rows = {{"compute", RowKind::compute, ""},
-               {"data", RowKind::communication, "data"},
-               {"host", RowKind::host, ""},
-               {"loader 0", RowKind::loader, ""}};
+  rank.rows = {{"compute", RowKind::compute},
+               {"data", RowKind::communication, Axis::data},
+               {"host", RowKind::host},
+               {"loader 0", RowKind::loader}};
   rank.spans = std::move(spans);
   return rank;
 }
@@ -68,13 +68,13 @@ TEST_CASE("the path goes through a collective to the rank that came last") {
                 .blocker = 0,
                 .operation = 7,
                 .row = kData,
-                .cause = Cause::exposed_data};
+                .cause = exposed(Axis::data)};
   };
   const Timeline timeline =
       timeline_of({rank_of({compute(0, 2), reduction(2), host_wait(0, 6, 1)}),
                    rank_of({compute(0, 5), reduction(5), host_wait(0, 6, 1)})},
                   6);
-  check(timeline, {{1, Cause::forward, 5}, {0, Cause::exposed_data, 1}});
+  check(timeline, {{1, Cause::forward, 5}, {0, exposed(Axis::data), 1}});
   CHECK(causes_of(critical_path(timeline, 0))[static_cast<std::size_t>(Cause::forward)] == 5);
 }
 
@@ -85,9 +85,9 @@ TEST_CASE("a wait for a rank that nobody recorded stays with the rank that waite
                        .blocker = 0,
                        .operation = 7,
                        .row = kData,
-                       .cause = Cause::exposed_data};
+                       .cause = exposed(Axis::data)};
   check(timeline_of({rank_of({compute(0, 2), reduction, host_wait(0, 6, 1)})}, 6),
-        {{0, Cause::forward, 2}, {0, Cause::sync_wait, 3}, {0, Cause::exposed_data, 1}});
+        {{0, Cause::forward, 2}, {0, Cause::sync_wait, 3}, {0, exposed(Axis::data), 1}});
 }
 
 TEST_CASE(

@@ -194,7 +194,7 @@ TEST_CASE("a step without network, input or launches is never longer, and withou
   const Metrics bare =
       measure(experiment.scenario, experiment.graph,
               simulate(with_free_network(with_free_input(with_free_launches(experiment.plan)))));
-  for (const Cause cause : {Cause::exposed_tensor, Cause::exposed_data, Cause::batch_wait,
+  for (const Cause cause : {exposed(Axis::tensor), exposed(Axis::data), Cause::batch_wait,
                             Cause::h2d, Cause::launch_gap, Cause::contention}) {
     CAPTURE(name_of(cause));
     CHECK(std::abs(bare.breakdown[static_cast<std::size_t>(cause)]) <= 1e-9);

@@ -38,10 +38,10 @@ struct Trip {
     const Simulation simulation = simulate(plan);
     timeline = simulation.timeline;
     metrics = measure(scenario, graph, simulation);
-    metrics.checkpoint = checkpoint_cost(scenario, graph, 0);
+    metrics.checkpoint = checkpoint_cost(scenario, graph, {});
     if (scenario.run.replicas > 1) metrics.replicas = run_replicas(scenario, graph, {});
   }
-  LongRun travel() const { return simulate_long_run(metrics, scenario, graph, timeline, 0, true); }
+  LongRun travel() const { return simulate_long_run(metrics, scenario, graph, timeline, {}, true); }
 };
 
 }  // namespace

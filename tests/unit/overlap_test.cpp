@@ -1,5 +1,5 @@
 // Turns of two passes, and where the experts of a token are.
-#include "sim/plan/program/overlap.hpp"
+#include "sim/plan/pass/overlap.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -19,7 +19,7 @@ Segment with_exchanges(int count) {
   for (int i = 0; i < count; ++i) {
     if (i > 0) segment.emplace_back(WaitPiece{i - 1});
     segment.emplace_back(ChainPiece{});
-    segment.emplace_back(StartPiece{.channel = Channel::expert, .slot = i});
+    segment.emplace_back(StartPiece{.channel = channel_along(Axis::expert), .slot = i});
     segment.emplace_back(TurnPiece{});
   }
   segment.emplace_back(ChainPiece{});

@@ -24,12 +24,12 @@ struct OneRank {
   RankTimeline rank;
 
   OneRank() {
-    rank.rows = {{"compute", RowKind::compute, ""},
-                 {"data", RowKind::communication, "data"},
-                 {"tensor", RowKind::communication, "tensor"},
-                 {"pipeline", RowKind::communication, "pipeline"},
-                 {"host", RowKind::host, ""},
-                 {"loader 0", RowKind::loader, ""}};
+    rank.rows = {{"compute", RowKind::compute},
+                 {"data", RowKind::communication, Axis::data},
+                 {"tensor", RowKind::communication, Axis::tensor},
+                 {"pipeline", RowKind::communication, Axis::pipeline},
+                 {"host", RowKind::host},
+                 {"loader 0", RowKind::loader}};
   }
 
   std::int32_t add(Span span) {
@@ -67,9 +67,9 @@ void check(const OneRank& one, double from, double to,
 
 TEST_CASE("every cause has a name that JSON keys can use and a title for people") {
   CHECK(std::string(name_of(Cause::forward)) == "forward");
-  CHECK(std::string(name_of(Cause::exposed_tensor)) == "exposed_tensor");
+  CHECK(std::string(name_of(exposed(Axis::tensor))) == "exposed_tensor");
   CHECK(std::string(name_of(Cause::launch_gap)) == "launch_gap");
-  CHECK(std::string(title_of(Cause::exposed_tensor)) == "exposed tensor-parallel communication");
+  CHECK(std::string(title_of(exposed(Axis::tensor))) == "exposed tensor-parallel communication");
   for (std::size_t i = 0; i < kCauses; ++i) {
     CHECK_FALSE(std::string(title_of(static_cast<Cause>(i))).empty());
   }
@@ -87,13 +87,13 @@ TEST_CASE("a mix shares its span among causes and the rest of it is launch gaps"
   OneRank one;
   CauseSeconds mix{};
   mix[static_cast<std::size_t>(Cause::forward)] = 3;
-  mix[static_cast<std::size_t>(Cause::exposed_tensor)] = 1;
+  mix[static_cast<std::size_t>(exposed(Axis::tensor))] = 1;
   one.timeline.mixes = {mix};
   one.add({.start = 0, .end = 5, .mix = 0, .row = kCompute});
-  check(one, 0, 5, {{Cause::forward, 3}, {Cause::exposed_tensor, 1}, {Cause::launch_gap, 1}});
+  check(one, 0, 5, {{Cause::forward, 3}, {exposed(Axis::tensor), 1}, {Cause::launch_gap, 1}});
 
   // A window that holds a fifth of the span holds a fifth of each part.
-  check(one, 2, 3, {{Cause::forward, 0.6}, {Cause::exposed_tensor, 0.2}, {Cause::launch_gap, 0.2}});
+  check(one, 2, 3, {{Cause::forward, 0.6}, {exposed(Axis::tensor), 0.2}, {Cause::launch_gap, 0.2}});
 }
 
 TEST_CASE("a mix of zero length names nothing") {
@@ -107,19 +107,19 @@ TEST_CASE("a mix of zero length names nothing") {
 TEST_CASE("an all-reduce is exposed for the part that compute does not hide") {
   OneRank one;
   one.add({.start = 0, .end = 4, .row = kCompute, .cause = Cause::backward});
-  const auto reduce = one.add({.start = 2, .end = 6, .row = kData, .cause = Cause::exposed_data});
+  const auto reduce = one.add({.start = 2, .end = 6, .row = kData, .cause = exposed(Axis::data)});
   one.add({.start = 6, .end = 7, .blocker = reduce, .row = kCompute, .cause = Cause::optimizer});
-  check(one, 0, 7, {{Cause::backward, 4}, {Cause::exposed_data, 2}, {Cause::optimizer, 1}});
+  check(one, 0, 7, {{Cause::backward, 4}, {exposed(Axis::data), 2}, {Cause::optimizer, 1}});
 }
 
 TEST_CASE("a launch after the blocker's end is a launch gap") {
   OneRank one;
   one.add({.start = 0, .end = 4, .row = kCompute, .cause = Cause::backward});
-  const auto reduce = one.add({.start = 2, .end = 6, .row = kData, .cause = Cause::exposed_data});
+  const auto reduce = one.add({.start = 2, .end = 6, .row = kData, .cause = exposed(Axis::data)});
   one.add({.start = 6.5, .end = 7, .blocker = reduce, .row = kCompute, .cause = Cause::optimizer});
   check(one, 0, 7,
         {{Cause::backward, 4},
-         {Cause::exposed_data, 2},
+         {exposed(Axis::data), 2},
          {Cause::launch_gap, 0.5},
          {Cause::optimizer, 0.5}});
 }
@@ -132,11 +132,11 @@ TEST_CASE("a receive that waits for its sender is a bubble, then a transfer") {
                                 .end = 4,
                                 .message = 7,
                                 .row = kPipeline,
-                                .cause = Cause::exposed_pipeline,
+                                .cause = exposed(Axis::pipeline),
                                 .wait_cause = Cause::pipeline_bubble});
   one.compute(4, 5, receive);
   check(one, 0, 5,
-        {{Cause::forward, 2}, {Cause::pipeline_bubble, 2}, {Cause::exposed_pipeline, 1}});
+        {{Cause::forward, 2}, {Cause::pipeline_bubble, 2}, {exposed(Axis::pipeline), 1}});
 }
 
 TEST_CASE("two queued all-reduces answer one after the other, and a third row before them") {
@@ -147,26 +147,26 @@ TEST_CASE("two queued all-reduces answer one after the other, and a third row be
   OneRank one;
   one.add({.start = 0, .end = 1, .row = kCompute, .cause = Cause::backward});
   const auto tensor =
-      one.add({.start = 0.5, .end = 2, .row = kTensor, .cause = Cause::exposed_tensor});
+      one.add({.start = 0.5, .end = 2, .row = kTensor, .cause = exposed(Axis::tensor)});
   const auto first = one.add({.arrival = 2,
                               .start = 3,
                               .end = 5,
                               .blocker = tensor,
                               .row = kData,
-                              .cause = Cause::exposed_data,
+                              .cause = exposed(Axis::data),
                               .wait_cause = Cause::sync_wait});
   const auto second = one.add({.arrival = 5,
                                .start = 5,
                                .end = 8,
                                .blocker = first,
                                .row = kData,
-                               .cause = Cause::exposed_data});
+                               .cause = exposed(Axis::data)});
   one.add({.start = 8, .end = 9, .blocker = second, .row = kCompute, .cause = Cause::optimizer});
   check(one, 0, 9,
         {{Cause::backward, 1},
-         {Cause::exposed_tensor, 1},
+         {exposed(Axis::tensor), 1},
          {Cause::sync_wait, 1},
-         {Cause::exposed_data, 5},
+         {exposed(Axis::data), 5},
          {Cause::optimizer, 1}});
 }
 
@@ -178,9 +178,9 @@ TEST_CASE("a chain that ends at a compute span leaves a launch gap before it") {
                                .end = 2,
                                .blocker = producer,
                                .row = kTensor,
-                               .cause = Cause::exposed_tensor});
+                               .cause = exposed(Axis::tensor)});
   one.compute(2, 3, reduce);
-  check(one, 0, 3, {{Cause::forward, 2}, {Cause::launch_gap, 0.25}, {Cause::exposed_tensor, 0.75}});
+  check(one, 0, 3, {{Cause::forward, 2}, {Cause::launch_gap, 0.25}, {exposed(Axis::tensor), 0.75}});
 }
 
 TEST_CASE("a late batch is a batch wait") {
@@ -199,11 +199,11 @@ TEST_CASE("the window cuts spans, gaps and blockers") {
                                .start = 3,
                                .end = 5,
                                .row = kData,
-                               .cause = Cause::exposed_data,
+                               .cause = exposed(Axis::data),
                                .wait_cause = Cause::sync_wait});
   one.compute(5, 8, reduce);
-  check(one, 1, 6, {{Cause::forward, 2}, {Cause::sync_wait, 1}, {Cause::exposed_data, 2}});
-  check(one, 2.5, 5.5, {{Cause::sync_wait, 0.5}, {Cause::exposed_data, 2}, {Cause::forward, 0.5}});
+  check(one, 1, 6, {{Cause::forward, 2}, {Cause::sync_wait, 1}, {exposed(Axis::data), 2}});
+  check(one, 2.5, 5.5, {{Cause::sync_wait, 0.5}, {exposed(Axis::data), 2}, {Cause::forward, 0.5}});
   check(one, 6, 7, {{Cause::forward, 1}});
   check(one, 2, 2, {});
 }
@@ -252,9 +252,9 @@ TEST_CASE("what the host does after the last compute span has its own name, in s
 TEST_CASE("a step that ends with an all-gather is exposed communication, not a bubble") {
   OneRank one;
   one.add({.start = 0, .end = 2, .row = kCompute, .cause = Cause::optimizer});
-  one.add({.arrival = 2, .start = 2.5, .end = 4, .row = kData, .cause = Cause::exposed_data});
-  check(one, 0, 4, {{Cause::optimizer, 2}, {Cause::sync_wait, 0.5}, {Cause::exposed_data, 1.5}});
-  check(one, 0, 5, {{Cause::optimizer, 2}, {Cause::sync_wait, 1.5}, {Cause::exposed_data, 1.5}});
+  one.add({.arrival = 2, .start = 2.5, .end = 4, .row = kData, .cause = exposed(Axis::data)});
+  check(one, 0, 4, {{Cause::optimizer, 2}, {Cause::sync_wait, 0.5}, {exposed(Axis::data), 1.5}});
+  check(one, 0, 5, {{Cause::optimizer, 2}, {Cause::sync_wait, 1.5}, {exposed(Axis::data), 1.5}});
 }
 
 TEST_CASE("a send that is still in flight does not hold its sender up") {
@@ -264,7 +264,7 @@ TEST_CASE("a send that is still in flight does not hold its sender up") {
            .end = 3,
            .message = 1,
            .row = kPipeline,
-           .cause = Cause::exposed_pipeline,
+           .cause = exposed(Axis::pipeline),
            .sends = true});
   check(one, 0, 4, {{Cause::forward, 2}, {Cause::sync_wait, 2}});
 }
@@ -296,7 +296,7 @@ TEST_CASE("windows side by side sum to the whole on any timeline") {
                          .end = end,
                          .blocker = blocker,
                          .row = kData,
-                         .cause = Cause::exposed_data});
+                         .cause = exposed(Axis::data)});
       now = i % 3 == 0 ? end : arrival;
       if (now == arrival) one.rank.spans.back().end = one.rank.spans.back().start = arrival;
     }
@@ -323,11 +323,11 @@ TEST_CASE("busy time is the union of the spans of one group") {
   one.add({.start = 0, .end = 5.5, .row = kTensor});
   one.add({.start = 4, .end = 6, .row = kData});
   one.add({.start = 8, .end = 9, .row = kCompute});
-  CHECK(busy(one.rank, "data", 0, 10) == doctest::Approx(4));
-  CHECK(busy(one.rank, "data", 1.5, 4.5) == doctest::Approx(2));
-  CHECK(busy(one.rank, "data", 6, 10) == 0);
-  CHECK(busy(one.rank, "tensor", 0, 10) == doctest::Approx(5.5));
-  CHECK(busy(one.rank, "expert", 0, 10) == 0);
+  CHECK(busy(one.rank, Axis::data, 0, 10) == doctest::Approx(4));
+  CHECK(busy(one.rank, Axis::data, 1.5, 4.5) == doctest::Approx(2));
+  CHECK(busy(one.rank, Axis::data, 6, 10) == 0);
+  CHECK(busy(one.rank, Axis::tensor, 0, 10) == doctest::Approx(5.5));
+  CHECK(busy(one.rank, Axis::expert, 0, 10) == 0);
 }
 
 TEST_CASE("15 ms of compute and 20 ms of communication in 24 ms overlap by 73.3 %") {

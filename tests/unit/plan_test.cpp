@@ -9,7 +9,7 @@
 #include "sim/core/error.hpp"
 #include "sim/plan/group/groups.hpp"
 #include "sim/plan/program/program_writer.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/what_if.hpp"
 #include "sim/scenario/rank_order.hpp"
 #include "tests/closed_form/harness.hpp"
@@ -151,7 +151,7 @@ TEST_CASE("ranks are numbered tensor fastest, then context, data, pipeline, and 
 TEST_CASE("a rank belongs to one group for each thing that it does") {
   const Experiment experiment(gpt(2, "tensor: 2, pipeline: {stages: 2}"));
   const Plan& plan = experiment.plan;
-  CHECK(group_of(plan, 3, Channel::tensor).ranks == Ranks{2, 3});
+  CHECK(group_of(plan, 3, channel_along(Axis::tensor)).ranks == Ranks{2, 3});
   CHECK(group_of(plan, 3, Channel::data).ranks == Ranks{1, 3, 5, 7});
   CHECK(group_of(plan, 3, Channel::model).ranks == Ranks{2, 3, 10, 11});
   CHECK(group_of(plan, 3, Channel::send_forward).ranks == Ranks{3, 11});
@@ -164,7 +164,7 @@ TEST_CASE("a rank belongs to one group for each thing that it does") {
 
 TEST_CASE("a group has a ring in each of its nodes, and one between them on all its NICs") {
   const Experiment experiment(gpt(4, "tensor: 4"));  // data: two ranks a node on four nodes
-  const Group& tensor = group_of(experiment.plan, 0, Channel::tensor);
+  const Group& tensor = group_of(experiment.plan, 0, channel_along(Axis::tensor));
   CHECK(tensor.shape.nodes == 1);
   const auto links = [](const Group& group, Pattern pattern) {
     const auto& streams = group.streams[static_cast<std::size_t>(pattern)];

@@ -29,18 +29,18 @@ inline Metrics sample_metrics() {
   set(Cause::recompute, 4.20);
   set(Cause::backward, 10.40);
   set(Cause::optimizer, 0.21);
-  set(Cause::exposed_tensor, 4.10);
-  set(Cause::exposed_data, 0.84);
-  set(Cause::exposed_pipeline, 0.302);
+  set(exposed(Axis::tensor), 4.10);
+  set(exposed(Axis::data), 0.84);
+  set(exposed(Axis::pipeline), 0.302);
   set(Cause::pipeline_bubble, 2.28);
   set(Cause::h2d, 0.0031);
   set(Cause::launch_gap, 0.0149);
   m.bubble_fraction = 2.28 / 27.45;
   m.overlap_efficiency = 0.231;
   m.communication = {
-      {"tensor", Bytes{312 * 0x1p30}, Seconds{5.2}, Seconds{4.1}, Seconds{1.1}},
-      {"data", Bytes{5.2 * 0x1p30}, Seconds{0.93}, Seconds{0.84}, Seconds{0.09}},
-      {"pipeline", Bytes{9 * 0x1p30}, Seconds{0.612}, Seconds{0.302}, Seconds{0.31}}};
+      {Axis::tensor, Bytes{312 * 0x1p30}, Seconds{5.2}, Seconds{4.1}, Seconds{1.1}},
+      {Axis::data, Bytes{5.2 * 0x1p30}, Seconds{0.93}, Seconds{0.84}, Seconds{0.09}},
+      {Axis::pipeline, Bytes{9 * 0x1p30}, Seconds{0.612}, Seconds{0.302}, Seconds{0.31}}};
   m.memory.capacity = Bytes{80 * 0x1p30};
   m.memory.peak_time = Seconds{4.2};
   for (int stage = 0; stage < 2; ++stage) {

@@ -28,7 +28,8 @@ parallelism: {pipeline: {stages: 2}}
 void check_point(const Scenario& scenario) {
   const OpGraph graph = build(scenario);
   const Metrics run = measure(scenario, graph, simulate(make_plan(scenario, graph)));
-  const Outcome point = simulated_point(scenario);
+  PlanCache cache;
+  const Outcome point = simulated_point(scenario, cache);
   REQUIRE(point.numbers.has_value());
   CHECK(point.numbers->step.seconds() == nine_digits(run.step_time.seconds()));
   CHECK(point.numbers->mfu == nine_digits(run.mfu));

@@ -7,7 +7,12 @@
 
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/group/groups.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/pass/piece.hpp"
+#include "sim/plan/pass/segment.hpp"
+#include "sim/plan/pass/segment_key.hpp"
+#include "sim/plan/program/plan_draft.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
+#include "sim/plan/program/stage_shape.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
 
@@ -37,11 +42,13 @@ struct Bench {
         plan(scenario.cluster) {}
 
   Content content(PassKind pass, Reduction reduction = Reduction::none) {
-    Workshop shop{scenario, graph, plan, Names(plan.names)};
-    const StageShape shape{.tensor = {2, 1, 1}, .data = {4, 1, 1}};
+    PlanDraft draft{scenario, graph, plan};
+    StageShape shape;
+    shape.of(channel_along(Axis::tensor)) = {2, 1, 1};
+    shape.of(Channel::data) = {4, 1, 1};
     const auto blocks = blocks_of(scenario, graph, 0, 0);
     Content content;
-    for (const Piece& piece : segment_of(shop, shape, blocks, pass, reduction)) {
+    for (const Piece& piece : segment_of(draft, shape, blocks, pass, reduction)) {
       if (const auto* chain = std::get_if<ChainPiece>(&piece)) add(content, *chain);
       if (const auto* start = std::get_if<StartPiece>(&piece)) {
         const Operation& operation = plan.operations[start->operation];

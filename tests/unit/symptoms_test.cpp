@@ -85,7 +85,7 @@ namespace {
 /// Forward, a gap, backward; the host works in the gap or waits for the forward pass.
 Timeline with_gap(bool host_works) {
   RankTimeline rank;
-  rank.rows = {{"host", RowKind::host, ""}, {"compute", RowKind::compute, ""}};
+  rank.rows = {{"host", RowKind::host}, {"compute", RowKind::compute}};
   const auto span = [&](double start, double end, std::int32_t blocker, std::uint16_t row,
                         Cause cause) {
     rank.spans.push_back({.arrival = start,

@@ -33,9 +33,9 @@ Timeline two_stages() {
   timeline.warmup = 1;
 
   RankTimeline first{.rank = 0, .stage = 0, .multiplicity = 128};
-  first.rows = {{"compute", RowKind::compute, ""},
-                {"pipeline", RowKind::communication, "pipeline"},
-                {"host", RowKind::host, ""}};
+  first.rows = {{"compute", RowKind::compute},
+                {"pipeline", RowKind::communication, Axis::pipeline},
+                {"host", RowKind::host}};
   // 1/3 us apart, so that ends and starts round to different sides.
   first.spans = {
       {.arrival = 0, .start = 0, .end = 1e-6 / 3, .name = 4, .row = 2, .cause = Cause::launch_gap},
@@ -54,7 +54,7 @@ Timeline two_stages() {
        .message = 1,
        .bytes = 4096,
        .row = 1,
-       .cause = Cause::exposed_pipeline,
+       .cause = exposed(Axis::pipeline),
        .sends = true},
       {.arrival = 1e-5, .start = 1e-5 - 4e-10, .end = 2e-5, .name = 3, .row = 0, .step = 0},
       {.arrival = 2e-5,
@@ -75,9 +75,9 @@ Timeline two_stages() {
   first.memory = {{0, 0x1p30}, {1e-5, 1.5 * 0x1p30}};
 
   RankTimeline second{.rank = 512, .stage = 1};
-  second.rows = {{"loader 0", RowKind::loader, ""},
-                 {"pipeline", RowKind::communication, "pipeline"},
-                 {"compute", RowKind::compute, ""}};
+  second.rows = {{"loader 0", RowKind::loader},
+                 {"pipeline", RowKind::communication, Axis::pipeline},
+                 {"compute", RowKind::compute}};
   second.spans = {
       {.arrival = 0,
        .start = 1e-5,
@@ -86,7 +86,7 @@ Timeline two_stages() {
        .message = 1,
        .bytes = 4096,
        .row = 1,
-       .cause = Cause::exposed_pipeline,
+       .cause = exposed(Axis::pipeline),
        .wait_cause = Cause::pipeline_bubble},
       {.arrival = 1.2e-5, .start = 1.2e-5, .end = 2e-5, .name = 0, .blocker = 0, .row = 2},
       {.arrival = 2.6e-5, .start = 2.6e-5, .end = 2.6e-5, .name = 2, .message = 3, .row = 1},

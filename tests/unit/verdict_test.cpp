@@ -22,7 +22,7 @@ Limit limit(std::string_view name, std::string_view waits, std::string_view worl
 }
 
 const Limit kNetwork =
-    limit("network-bound", "for the network", "with a free network", Cause::exposed_tensor);
+    limit("network-bound", "for the network", "with a free network", exposed(Axis::tensor));
 const Limit kBubble =
     limit("bubble-bound", "for other stages", "without a bubble", Cause::pipeline_bubble);
 const Limit kInput = limit("data-bound", "for input", "with a free loader", Cause::batch_wait);
@@ -44,7 +44,7 @@ Metrics result(const std::vector<std::pair<Cause, double>>& breakdown,
 }  // namespace
 
 TEST_CASE("a step of compute is compute-bound, whatever else would save a little") {
-  const auto parts = std::vector{std::pair{Cause::backward, 9.4}, {Cause::exposed_tensor, 0.6}};
+  const auto parts = std::vector{std::pair{Cause::backward, 9.4}, {exposed(Axis::tensor), 0.6}};
   const Metrics m = result(parts, parts);
   const Verdict v = verdict(m, {{&kNetwork, Seconds{9.4}}, {&kInput, Seconds{10}}}, Seconds{0.6});
   CHECK(v.sentence ==
@@ -109,11 +109,11 @@ TEST_CASE("hosts that stop for a quarter of the path are to blame, whichever ran
 
 TEST_CASE("settings about the GPUs' own work come first where recompute costs more than a limit") {
   auto parts = std::vector{
-      std::pair{Cause::backward, 6.0}, {Cause::recompute, 3.0}, {Cause::exposed_tensor, 1.0}};
+      std::pair{Cause::backward, 6.0}, {Cause::recompute, 3.0}, {exposed(Axis::tensor), 1.0}};
   using Families = std::vector<std::string_view>;
   CHECK(promising(result(parts, parts), {{&kNetwork, Seconds{9}}}) ==
         Families{"recompute", "attention", "micro-batches", "vocabulary", "overlap"});
-  parts = std::vector{std::pair{Cause::backward, 9.0}, {Cause::exposed_tensor, 1.0}};
+  parts = std::vector{std::pair{Cause::backward, 9.0}, {exposed(Axis::tensor), 1.0}};
   CHECK(promising(result(parts, parts), {{&kNetwork, Seconds{9}}}) ==
         Families{"overlap", "micro-batches", "recompute", "attention", "vocabulary"});
   CHECK(promising(result(parts, parts), {{&kNetwork, Seconds{10}}}).size() == 4);

@@ -13,7 +13,7 @@
 #include "sim/command/answer/replicas.hpp"
 #include "sim/core/error.hpp"
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/plan.hpp"
+#include "sim/plan/plan_cache.hpp"
 #include "sim/report/measure/measure.hpp"
 #include "sim/scenario/suite/run_record_file.hpp"
 #include "sim/validation/run_traits.hpp"
@@ -50,6 +50,7 @@ Answer answer_of(const Scenario& scenario, const Library& library, const AnswerO
                  std::ostream& notes) {
   const OpGraph graph = build(scenario);
   options.lap("build");
+  PlanCache cache;
   std::optional<Replicas> replicas;
   if (scenario.run.replicas > 1) {
     replicas = run_replicas(scenario, graph, {.fold = options.fold, .jobs = options.jobs});
@@ -59,7 +60,8 @@ Answer answer_of(const Scenario& scenario, const Library& library, const AnswerO
                            replicas->asked);
   }
   const int replica = replicas ? replicas->median : 0;
-  const Plan plan = make_plan(scenario, graph, {.replica = replica});
+  const PlanOptions of_replica{.replica = replica, .cache = &cache};
+  const Plan plan = make_plan(scenario, graph, of_replica);
   options.lap("plan");
   Answer answer{.simulation = simulate(plan, {.fold = options.fold, .kernels = options.kernels})};
   options.lap("simulate");
@@ -72,9 +74,10 @@ Answer answer_of(const Scenario& scenario, const Library& library, const AnswerO
     metrics.verdict.next =
         next_setting(metrics, limits, {scenario, plan, options.reread, replica}, options.jobs);
   // After all else: a write may last for minutes, and SimGrid's clock goes on from run to run.
-  metrics.checkpoint = checkpoint_cost(scenario, graph, replica);
+  metrics.checkpoint = checkpoint_cost(scenario, graph, of_replica);
   if (scenario.run.horizon)
-    metrics.long_run = simulate_long_run(metrics, scenario, graph, timeline, replica, options.fold);
+    metrics.long_run =
+        simulate_long_run(metrics, scenario, graph, timeline, of_replica, options.fold);
   metrics.expected_error = likely_error(library, scenario, notes);
   answer.outcomes = judge(scenario, metrics);
   options.lap("measure");

@@ -14,14 +14,15 @@ Seconds step_of(const Scenario& scenario, const OpGraph& graph, const PlanOption
 }
 
 /// Each kind of fault that the scenario has, and the step without it.
-std::vector<FaultCost> fault_costs(const Scenario& scenario, const OpGraph& graph, int replica,
+std::vector<FaultCost> fault_costs(const Scenario& scenario, const OpGraph& graph,
+                                   const PlanOptions& options,
                                    const std::function<bool()>& is_over) {
   std::vector<FaultCost> costs;
   const auto add = [&](const char* key, const char* title, bool has, auto heal) {
     if (!has || is_over()) return;
     Scenario other = scenario;
     heal(other.faults);
-    costs.push_back({key, title, step_of(other, graph, {.replica = replica})});
+    costs.push_back({key, title, step_of(other, graph, options)});
   };
   const Faults& faults = scenario.faults;
   add("slow_gpus", "slow GPUs", !faults.slow_gpus.empty(), [](Faults& f) { f.slow_gpus.clear(); });
@@ -53,16 +54,17 @@ std::vector<LimitOutcome> add_counterfactuals(Metrics& metrics, const Scenario& 
                                               const Timeline& timeline,
                                               const std::function<bool()>& stop) {
   const auto is_over = [&] { return stop && stop(); };
-  metrics.fault_costs = fault_costs(scenario, graph, replica, is_over);
+  PlanOptions options{.replica = replica, .cache = plan.cache};
+  metrics.fault_costs = fault_costs(scenario, graph, options, is_over);
   if (is_over()) return {};
   metrics.stragglers = stragglers_of(timeline);
   if (!metrics.stragglers.empty()) {
     const std::vector<int> stragglers = ranks_of(metrics.stragglers);
     // Where they are all slow GPUs that there are, their cost is known already.
     const bool known = stragglers == slow_ranks(scenario, replica) && !scenario.faults.kernels;
+    options.healthy = stragglers;
     metrics.without_stragglers =
-        known ? metrics.fault_costs.front().without
-              : step_of(scenario, graph, {.replica = replica, .healthy = stragglers});
+        known ? metrics.fault_costs.front().without : step_of(scenario, graph, options);
   }
   std::vector<LimitOutcome> limits;
   for (const Limit* limit : Registry<Limit>::all()) {

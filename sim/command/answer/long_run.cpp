@@ -28,9 +28,9 @@ constexpr double kMostDraws = 1e8;    // some seconds
 struct Pair {
   Timeline with, without;
 
-  Pair(const Scenario& scenario, const OpGraph& graph, int replica)
-      : with(run(scenario, graph, replica, scenario.run.warmup)),
-        without(run(scenario, graph, replica, PlanOptions::kNoCheckpoint)) {}
+  Pair(const Scenario& scenario, const OpGraph& graph, const PlanOptions& options)
+      : with(run(scenario, graph, options, scenario.run.warmup)),
+        without(run(scenario, graph, options, PlanOptions::kNoCheckpoint)) {}
 
   std::size_t first() const { return static_cast<std::size_t>(without.warmup); }
   double begun() const { return without.step_ends[first()]; }
@@ -51,8 +51,10 @@ struct Pair {
   }
 
  private:
-  static Timeline run(const Scenario& scenario, const OpGraph& graph, int replica, int after) {
-    const Plan plan = make_plan(scenario, graph, {.replica = replica, .checkpoint_after = after});
+  static Timeline run(const Scenario& scenario, const OpGraph& graph, PlanOptions options,
+                      int after) {
+    options.checkpoint_after = after;
+    const Plan plan = make_plan(scenario, graph, options);
     return simulate(plan, {.spans = after >= 0}).timeline;
   }
 };
@@ -124,7 +126,7 @@ void check_horizon(const Horizon& horizon, Seconds step) {
 }  // namespace
 
 std::optional<CheckpointCost> checkpoint_cost(const Scenario& scenario, const OpGraph& graph,
-                                              int replica) {
+                                              const PlanOptions& options) {
   if (!scenario.checkpoint) return std::nullopt;
   Scenario calm = scenario;
   calm.faults.kernels.reset();
@@ -138,7 +140,7 @@ std::optional<CheckpointCost> checkpoint_cost(const Scenario& scenario, const Op
     calm.run.warmup = std::min(calm.run.warmup, usual.warmup);
     calm.run.steps = std::min(calm.run.steps, usual.steps);
   }
-  Pair pair(calm, graph, replica);
+  Pair pair(calm, graph, options);
   // Where the write slows the steps beside it, all of these have to be there; a queue of loaders
   // may hide that from the first ones.
   const double steps = std::ceil(pair.durable() / pair.mean_step()) + 1;
@@ -146,7 +148,7 @@ std::optional<CheckpointCost> checkpoint_cost(const Scenario& scenario, const Op
       writes_beside(scenario) || std::abs(pair.slowdown()) > kSmall * pair.mean_step();
   if (slows && pair.durable() > pair.window()) {
     calm.run.steps = static_cast<int>(std::min<double>(steps, kMostSteps));
-    pair = Pair(calm, graph, replica);
+    pair = Pair(calm, graph, options);
   }
   return CheckpointCost{
       scenario.checkpoint->every, scenario.checkpoint->mode == CheckpointMode::async,
@@ -154,25 +156,26 @@ std::optional<CheckpointCost> checkpoint_cost(const Scenario& scenario, const Op
 }
 
 std::vector<Seconds> steps_to_draw(const Scenario& scenario, const OpGraph& graph,
-                                   const Timeline& timeline, int replica, bool fold) {
+                                   const Timeline& timeline, const PlanOptions& options,
+                                   bool fold) {
   const std::vector<bool> saves = steps_that_save(scenario, {});
   if (std::find(saves.begin(), saves.end(), true) != saves.end()) {
     Scenario without = scenario;
     without.checkpoint.reset();
-    const Plan plan = make_plan(without, graph, {.replica = replica});
+    const Plan plan = make_plan(without, graph, options);
     const Simulation simulation = simulate(plan, {.spans = false, .fold = fold});
-    return steps_to_draw(without, graph, simulation.timeline, replica, fold);
+    return steps_to_draw(without, graph, simulation.timeline, options, fold);
   }
   return step_times(timeline);
 }
 
 LongRun simulate_long_run(const Metrics& m, const Scenario& s, const OpGraph& graph,
-                          const Timeline& timeline, int replica, bool fold) {
+                          const Timeline& timeline, const PlanOptions& options, bool fold) {
   std::vector<std::vector<Seconds>> samples;
   if (m.replicas) {
     samples = m.replicas->samples;
   } else {
-    samples.push_back(steps_to_draw(s, graph, timeline, replica, fold));
+    samples.push_back(steps_to_draw(s, graph, timeline, options, fold));
   }
   Travel travel{.failures = failures_of(s, m.checkpoint), .horizon = *s.run.horizon};
   if (m.checkpoint) {

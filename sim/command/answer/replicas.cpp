@@ -6,7 +6,7 @@
 #include "sim/command/answer/long_run.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
-#include "sim/plan/plan.hpp"
+#include "sim/plan/plan_cache.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/report/measure/measure.hpp"
 
@@ -16,12 +16,14 @@ Replicas run_replicas(const Scenario& scenario, const OpGraph& graph,
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const auto answers =
       run_forked(scenario.run.replicas, options.jobs > 0 ? options.jobs : cores, [&](int replica) {
-        const Plan plan = make_plan(scenario, graph, {.replica = replica});
+        PlanCache cache;
+        const PlanOptions of_replica{.replica = replica, .cache = &cache};
+        const Plan plan = make_plan(scenario, graph, of_replica);
         const auto simulation = simulate(plan, {.spans = false, .fold = options.fold});
         std::vector<double> times{mean_step(simulation.timeline).seconds()};
         if (scenario.run.horizon) {
           for (const Seconds step :
-               steps_to_draw(scenario, graph, simulation.timeline, replica, options.fold))
+               steps_to_draw(scenario, graph, simulation.timeline, of_replica, options.fold))
             times.push_back(step.seconds());
         }
         return text_of(times);

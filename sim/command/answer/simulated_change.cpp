@@ -24,8 +24,9 @@ Scenario changed_scenario(const Change& change, const ChangeBase& base) {
 
 Plan changed_plan(const Change& change, const ChangeBase& base, const Scenario& scenario,
                   const OpGraph& graph) {
-  return change.plan ? change.plan(base.plan)
-                     : make_plan(scenario, graph, {.replica = base.replica});
+  return change.plan
+             ? change.plan(base.plan)
+             : make_plan(scenario, graph, {.replica = base.replica, .cache = base.plan.cache});
 }
 
 Memory memory_of(const Scenario& scenario, const OpGraph& graph) {

@@ -8,8 +8,7 @@
 #include "sim/core/hash.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/like_steps.hpp"
-#include "sim/plan/plan.hpp"
+#include "sim/plan/steps_alike.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/report/measure/measure.hpp"
 #include "sim/sweep/point_columns.hpp"
@@ -32,20 +31,21 @@ std::string too_large(const Memory& memory) {
 }
 
 /// Metrics of all steps that are asked for.
-Metrics whole(const Scenario& scenario, const OpGraph& graph) {
+Metrics whole(const Scenario& scenario, const OpGraph& graph, PlanCache& cache) {
   int replica = 0;
   if (scenario.run.replicas > 1) replica = run_replicas(scenario, graph, {.jobs = 1}).median;
-  const Plan plan = make_plan(scenario, graph, {.replica = replica});
+  const Plan plan = make_plan(scenario, graph, {.replica = replica, .cache = &cache});
   return measure(scenario, graph, simulate(plan));
 }
 
 /// A second step that leaves what the first has left stands for all after it.
-std::optional<Metrics> of_second_step(const Scenario& scenario, const OpGraph& graph) {
+std::optional<Metrics> of_second_step(const Scenario& scenario, const OpGraph& graph,
+                                      PlanCache& cache) {
   const bool is_shorter = scenario.run.warmup + scenario.run.steps > 2;
   if (!is_shorter || scenario.run.warmup == 0 || !steps_are_alike(scenario)) return std::nullopt;
   Scenario two_steps = scenario;
   two_steps.run.warmup = two_steps.run.steps = 1;
-  const Simulation simulation = simulate(make_plan(two_steps, graph));
+  const Simulation simulation = simulate(make_plan(two_steps, graph, {.cache = &cache}));
   if (!last_step_repeats(simulation.timeline)) return std::nullopt;
   return measure(two_steps, graph, simulation);
 }
@@ -70,10 +70,10 @@ Outcome outcome_of(const Metrics& m) {
 
 }  // namespace
 
-Outcome simulated_point(const Scenario& scenario) {
+Outcome simulated_point(const Scenario& scenario, PlanCache& cache) {
   const OpGraph graph = build(scenario);
-  auto metrics = of_second_step(scenario, graph);
-  if (!metrics) metrics = whole(scenario, graph);
+  auto metrics = of_second_step(scenario, graph, cache);
+  if (!metrics) metrics = whole(scenario, graph, cache);
   return outcome_of(*metrics);
 }
 

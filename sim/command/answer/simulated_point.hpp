@@ -4,13 +4,15 @@
 #include <string>
 
 #include "sim/core/error.hpp"
+#include "sim/plan/plan_cache.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/sweep/outcome.hpp"
 
 namespace stepsim {
 
-/// Simulates it. Throws UserError where the planner refuses it.
-Outcome simulated_point(const Scenario& scenario);
+/// Simulates the scenario. `cache`: of the points before it. Throws UserError where the planner
+/// refuses it.
+Outcome simulated_point(const Scenario& scenario, PlanCache& cache);
 
 /// An outcome that has numbers as a line, to cross a pipe, and back. Throws InternalError where it
 /// is no such line.

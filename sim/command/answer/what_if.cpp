@@ -12,6 +12,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/engine/simulate.hpp"
+#include "sim/plan/plan_cache.hpp"
 #include "sim/process/interrupt.hpp"
 #include "sim/report/measure/measure.hpp"
 
@@ -27,9 +28,9 @@ constexpr double kMostOf = 0.5;
 // workers.
 constexpr double kFilled = 1.05;
 
-Seconds step_of(const Scenario& scenario) {
+Seconds step_of(const Scenario& scenario, PlanCache* cache) {
   const OpGraph graph = build(scenario);
-  return step_of(make_plan(scenario, graph));
+  return step_of(make_plan(scenario, graph, {.cache = cache}));
 }
 
 std::vector<Change> all_changes(const Scenario& scenario) {
@@ -95,7 +96,7 @@ class WorkerSteps {
 
   /// Nothing where a node has no memory for them.
   std::optional<Seconds> with(int workers) const try {
-    return step_of(base_.reread({fmt::format("data.workers={}", workers)}));
+    return step_of(base_.reread({fmt::format("data.workers={}", workers)}), base_.plan.cache);
   } catch (const UserError&) {
     return {};
   }
@@ -184,7 +185,9 @@ void add_workers(std::vector<ChangeOutcome>& changes, int workers, const ChangeB
 
 Explanation explain(const Scenario& scenario, const Reread& reread) {
   const OpGraph graph = build(scenario);
-  const Plan plan = make_plan(scenario, graph);
+  PlanCache cache;
+  const PlanOptions options{.cache = &cache};
+  const Plan plan = make_plan(scenario, graph, options);
   const ChangeBase base{scenario, plan, reread};
   const InterruptNoted noted;
   Explanation explanation;
@@ -202,8 +205,9 @@ Explanation explain(const Scenario& scenario, const Reread& reread) {
   explanation.path = summary_of_path(simulation.timeline);
   explanation.symptoms = symptoms_of(simulation.timeline, metrics);
   if (scenario.run.horizon && !InterruptNoted::came()) {
-    metrics.checkpoint = checkpoint_cost(scenario, graph, 0);
-    metrics.long_run = simulate_long_run(metrics, scenario, graph, simulation.timeline, 0, true);
+    metrics.checkpoint = checkpoint_cost(scenario, graph, options);
+    metrics.long_run =
+        simulate_long_run(metrics, scenario, graph, simulation.timeline, options, true);
   }
   explanation.is_interrupted = InterruptNoted::came();
   if (!explanation.is_interrupted) explanation.verdict = verdict_of(explanation);

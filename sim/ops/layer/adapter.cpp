@@ -17,6 +17,8 @@
 // weight gradient (NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py, allreduce_dgrad).
 #include "sim/ops/layer/adapter.hpp"
 
+#include "sim/ops/layer/tensor_collective.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -40,8 +42,7 @@ class AdapterWriter {
     items.emplace_back(memory_bound(name_ + what, moved));
   }
   void exchange(Items& items, CollectiveOp op, Bytes message) const {
-    items.emplace_back(StartCollective{op, message});
-    items.emplace_back(Join{});
+    add_tensor_collective(items, op, message);
   }
 
   void drop_input(std::int64_t tokens) {
@@ -90,8 +91,8 @@ class AdapterWriter {
   void backward_of_b(std::int64_t out) {
     multiply_gradient(" B", lora_.rank, out);
     if (is_split())
-      op_.backward.emplace_back(
-          StartCollective{CollectiveOp::all_reduce, pass_.activation(lora_.rank)});
+      add_tensor_collective(op_.backward, CollectiveOp::all_reduce, pass_.activation(lora_.rank),
+                            true);
     find_weight_gradient(" B", lora_.rank, out);
     if (is_split()) op_.backward.emplace_back(Join{});
   }
@@ -141,7 +142,7 @@ void add_column_backward(AdapterWriter& w, const Lora& lora, const AdapterShape&
   const bool sums = shape.needs_input_gradient && w.is_split() && !pass.sequence_parallel;
   if (shape.needs_input_gradient) w.multiply_gradient(" A", shape.in, share);
   if (sums)
-    w.backward().emplace_back(StartCollective{CollectiveOp::all_reduce, pass.activation(shape.in)});
+    add_tensor_collective(w.backward(), CollectiveOp::all_reduce, pass.activation(shape.in), true);
   w.find_weight_gradient(" A", shape.in, share);
   if (sums) w.backward().emplace_back(Join{});
   if (!shape.needs_input_gradient) return;

@@ -32,7 +32,7 @@ struct Exchange {
   }
 
   static void start(Items& items, CollectiveOp op, double bytes) {
-    items.emplace_back(StartCollective{op, Bytes{bytes}, PassGroup::context});
+    items.emplace_back(StartCollective{op, Bytes{bytes}, Axis::context});
   }
   static void exchange(Items& items, CollectiveOp op, double bytes) {
     start(items, op, bytes);

@@ -10,14 +10,13 @@
 // vectors are written and multiplied with the table, and with the gradients backward, for which
 // they are kept.
 #include "sim/ops/layer/layers.hpp"
+#include "sim/ops/layer/tensor_collective.hpp"
 
 namespace stepsim {
 namespace {
 
 void add_collective(Items& items, const Pass& pass, CollectiveOp op, std::int64_t hidden) {
-  if (pass.tensor == 1) return;
-  items.emplace_back(StartCollective{op, pass.activation(hidden)});
-  items.emplace_back(Join{});
+  if (pass.tensor > 1) add_tensor_collective(items, op, pass.activation(hidden));
 }
 
 /// Whether the item is an element-wise kernel, which then also reads or writes that many bytes.

@@ -58,7 +58,7 @@ double vector_bytes(const Pass& pass, const Dlrm& model) {
 }
 
 void add_exchange(Items& items, CollectiveOp op, double bytes, std::int64_t ranks) {
-  if (ranks > 1) items.emplace_back(StartCollective{op, Bytes{bytes}, PassGroup::tables});
+  if (ranks > 1) items.emplace_back(StartCollective{op, Bytes{bytes}, Axis::tables});
 }
 
 }  // namespace

@@ -32,6 +32,7 @@
 // A bias is added by the matrix product (cuBLASLt epilogue); unfused by a kernel of its own, as in
 // the same file of Megatron-LM. That of a row-split layer is added behind the reduction.
 #include "sim/ops/layer/layers.hpp"
+#include "sim/ops/layer/tensor_collective.hpp"
 
 namespace stepsim {
 namespace {
@@ -103,17 +104,10 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t
   return op;
 }
 
-/// Starts a collective; waits for it at once unless it may hide under the next kernel.
-void add_collective(Items& items, CollectiveOp op, Bytes bytes, bool hidden,
-                    bool for_weights = false) {
-  items.emplace_back(StartCollective{op, bytes, PassGroup::tensor, for_weights});
-  if (!hidden) items.emplace_back(Join{for_weights});
-}
-
 /// Gathers a tensor and waits for it, unless it may hide under the next kernel.
 void add_gather(Items& items, const Pass& pass, const std::string& name, Bytes bytes,
                 bool hidden = false, bool for_weights = false) {
-  add_collective(items, CollectiveOp::all_gather, bytes, hidden, for_weights);
+  add_tensor_collective(items, CollectiveOp::all_gather, bytes, hidden, for_weights);
   if (pass.copies_shards) items.emplace_back(memory_bound(name + " gathered", 2 * bytes.bytes()));
 }
 
@@ -121,9 +115,9 @@ void add_gather(Items& items, const Pass& pass, const std::string& name, Bytes b
 void add_reduction(Items& items, const Pass& pass, const std::string& name, Bytes bytes,
                    bool hidden = false) {
   if (pass.copies_shards) items.emplace_back(memory_bound(name + " to scatter", 2 * bytes.bytes()));
-  add_collective(items,
-                 pass.sequence_parallel ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce,
-                 bytes, hidden);
+  add_tensor_collective(
+      items, pass.sequence_parallel ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce,
+      bytes, hidden);
 }
 
 void add_product(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
@@ -283,10 +277,7 @@ void add_cast(Items& items, const Pass& pass, const std::string& name, double el
   if (pass.fp8_scaling == Fp8Scaling::current) {
     bytes -= kAmaxBytes;
     items.emplace_back(memory_bound(name + " amax", kAmaxBytes * elements));
-    if (is_gathered) {
-      items.emplace_back(StartCollective{CollectiveOp::all_reduce, kScale, PassGroup::tensor});
-      items.emplace_back(Join{});
-    }
+    if (is_gathered) add_tensor_collective(items, CollectiveOp::all_reduce, kScale);
     items.emplace_back(memory_bound(name + " scale", 2 * kScale.bytes()));
   }
   items.emplace_back(memory_bound(name, bytes * elements));

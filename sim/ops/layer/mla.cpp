@@ -5,6 +5,7 @@
 // megatron/core/transformer/multi_latent_attention.py without fused rotary embedding: rotary parts
 // by themselves, then each tensor is joined (one read, one write).
 #include "sim/ops/layer/layers.hpp"
+#include "sim/ops/layer/tensor_collective.hpp"
 
 namespace stepsim {
 namespace {
@@ -24,8 +25,7 @@ struct HeadBytes {
 /// The heads share the rotary part of their keys; each tensor rank has that of its tokens alone.
 void add_shared_keys(Items& items, const Pass& pass, CollectiveOp op, std::int64_t width) {
   if (pass.tensor == 1 || !pass.sequence_parallel) return;
-  items.emplace_back(StartCollective{op, pass.activation(width)});
-  items.emplace_back(Join{});
+  add_tensor_collective(items, op, pass.activation(width));
 }
 
 }  // namespace

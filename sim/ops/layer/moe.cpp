@@ -20,6 +20,7 @@
 #include <cmath>
 
 #include "sim/ops/layer/layers.hpp"
+#include "sim/ops/layer/tensor_collective.hpp"
 #include "sim/ops/token_routes.hpp"
 
 namespace stepsim {
@@ -60,8 +61,8 @@ double row_bytes(const Pass& pass, const ExpertShape& shape) {
   return pass.element() * static_cast<double>(shape.hidden);
 }
 
-void add_exchange(Items& items, CollectiveOp op, double bytes, PassGroup group) {
-  items.emplace_back(StartCollective{op, Bytes{bytes}, group});
+void add_exchange(Items& items, double bytes) {
+  items.emplace_back(StartCollective{CollectiveOp::all_to_all, Bytes{bytes}, Axis::expert});
   items.emplace_back(Join{});
 }
 
@@ -96,7 +97,7 @@ bool sends_once(const Pass& pass) {
 void add_outward_once(Items& items, const Pass& pass, const ExpertShape& shape) {
   const Rows rows(pass, shape);
   const double sent = sent_bytes(pass, shape);
-  add_exchange(items, CollectiveOp::all_to_all, sent * rows.arrived, PassGroup::expert);
+  add_exchange(items, sent * rows.arrived);
   if (rows.local > 1)
     items.emplace_back(memory_bound("expand by expert", sent * (rows.arrived + rows.computed)));
 }
@@ -107,10 +108,9 @@ void add_outward_each(Items& items, const Pass& pass, const ExpertShape& shape,
   const Rows rows(pass, shape);
   const double sent = sent_bytes(pass, shape);
   items.emplace_back(memory_bound(permute, sent * (rows.tokens + rows.sent), MemoryRate::permute));
-  if (pass.expert > 1)
-    add_exchange(items, CollectiveOp::all_to_all, sent * rows.received, PassGroup::expert);
+  if (pass.expert > 1) add_exchange(items, sent * rows.received);
   if (pass.tensor > 1)
-    add_exchange(items, CollectiveOp::all_gather, sent * rows.computed, PassGroup::tensor);
+    add_tensor_collective(items, CollectiveOp::all_gather, Bytes{sent * rows.computed});
   add_sort(items, pass, shape, sent, "sort by expert");
 }
 
@@ -119,7 +119,7 @@ void add_homeward_once(Items& items, const Pass& pass, const ExpertShape& shape)
   const double row = row_bytes(pass, shape);
   if (rows.local > 1)
     items.emplace_back(memory_bound("sum by token", row * (rows.computed + rows.arrived)));
-  add_exchange(items, CollectiveOp::all_to_all, row * rows.arrived, PassGroup::expert);
+  add_exchange(items, row * rows.arrived);
 }
 
 /// From this rank's tokens to the rows of its experts: dispatch forward, combine backward.
@@ -144,9 +144,8 @@ void add_homeward(Items& items, const Pass& pass, const ExpertShape& shape, cons
   const double row = row_bytes(pass, shape);
   add_sort(items, pass, shape, row, "sort by rank");
   if (pass.tensor > 1)
-    add_exchange(items, CollectiveOp::reduce_scatter, row * rows.computed, PassGroup::tensor);
-  if (pass.expert > 1)
-    add_exchange(items, CollectiveOp::all_to_all, row * rows.received, PassGroup::expert);
+    add_tensor_collective(items, CollectiveOp::reduce_scatter, Bytes{row * rows.computed});
+  if (pass.expert > 1) add_exchange(items, row * rows.received);
   items.emplace_back(memory_bound(unpermute, row * (rows.tokens + rows.sent), MemoryRate::permute));
 }
 

@@ -29,6 +29,7 @@
 // torch/distributed/tensor/parallel/style.py, ColwiseParallel with output_layouts=Replicate()).
 #include "sim/core/error.hpp"
 #include "sim/ops/layer/layers.hpp"
+#include "sim/ops/layer/tensor_collective.hpp"
 
 namespace stepsim {
 namespace {
@@ -76,11 +77,9 @@ LossTraffic traffic_of(const Pass& pass) {
 /// Maximum, the labels' logits and the sum of exponentials; or all that ranks must know at once.
 void add_small_exchanges(Items& items, const Pass& pass, int exchanges) {
   if (pass.tensor == 1) return;
-  for (int i = 0; i < exchanges; ++i) {
-    items.emplace_back(
-        StartCollective{CollectiveOp::all_reduce, Bytes{4.0 * static_cast<double>(pass.tokens())}});
-    items.emplace_back(Join{});
-  }
+  const Bytes of_tokens{4.0 * static_cast<double>(pass.tokens())};
+  for (int i = 0; i < exchanges; ++i)
+    add_tensor_collective(items, CollectiveOp::all_reduce, of_tokens);
 }
 
 }  // namespace
@@ -95,8 +94,7 @@ Op output_head(const Pass& pass, const Transformer& model) {
   op.loss = true;
   const Bytes gathered{pass.element() * logits};
   if (gathers) {
-    op.forward.emplace_back(StartCollective{CollectiveOp::all_gather, gathered});
-    op.forward.emplace_back(Join{});
+    add_tensor_collective(op.forward, CollectiveOp::all_gather, gathered);
     op.forward.emplace_back(memory_bound("logits gathered", 2 * gathered.bytes()));
   }
   op.forward.emplace_back(

@@ -6,6 +6,7 @@
 // front, positions. A convolution with a stride of its own width is the same matrix product. Images
 // need no gradient.
 #include "sim/ops/layer/layers.hpp"
+#include "sim/ops/layer/tensor_collective.hpp"
 
 namespace stepsim {
 
@@ -24,10 +25,8 @@ Op patch_embedding(const Pass& pass, const Transformer& model) {
   op.forward.emplace_back(gemm("patches", pass, rows, h, v.patch_values()));
   op.forward.emplace_back(memory_bound("class token", embedded + outer));
   op.forward.emplace_back(memory_bound("position embedding", 3 * outer));
-  if (pass.tensor > 1 && pass.sequence_parallel) {
-    op.backward.emplace_back(StartCollective{CollectiveOp::all_gather, pass.activation(h)});
-    op.backward.emplace_back(Join{});
-  }
+  if (pass.tensor > 1 && pass.sequence_parallel)
+    add_tensor_collective(op.backward, CollectiveOp::all_gather, pass.activation(h));
   // Positions: a sum over the batch.
   op.backward.emplace_back(for_weights(memory_bound("position gradient", outer, MemoryRate::norm)));
   op.backward.emplace_back(gemm("patches wgrad", pass, v.patch_values(), h, rows, true));

@@ -9,6 +9,8 @@
 
 namespace stepsim {
 
+struct PlanCache;
+
 /// Which run of those that differ in what is random, and what is left out of it.
 struct PlanOptions {
   static constexpr int kNoCheckpoint = -1;
@@ -17,6 +19,7 @@ struct PlanOptions {
   /// the one step, from 0, that a checkpoint follows; kNoCheckpoint: none does; absent: those that
   /// are due
   std::optional<int> checkpoint_after = {};
+  PlanCache* cache = nullptr;  ///< what the caller keeps from plan to plan; outlives the plan
 };
 
 /// What random numbers are drawn for; each use is a part of a key.

@@ -23,7 +23,7 @@
 
 namespace stepsim {
 
-/// Of one algorithm and protocol on one group: bytes of nccl-tests over time.
+/// How fast one algorithm and protocol is on one group: bytes of nccl-tests over time.
 struct Speed {
   Seconds latency;
   BytesPerSecond bandwidth;
@@ -43,12 +43,12 @@ std::optional<Speed> speed_of(CollectiveOp op, Bytes bytes, nccl::Algorithm algo
                               Protocol protocol, const GroupShape& group, const Cluster& cluster,
                               NcclVersion version);
 
-/// The same for messages between all pairs inside a node, for which NCCL has no formula: the
-/// link's latency and its rate stand for it.
+/// What messages between all pairs inside a node take. NCCL has no formula for them: the link's
+/// latency and rate stand for it. Nothing where the link was not measured.
 std::optional<Speed> pairwise_speed(Bytes bytes, Protocol protocol, int ranks,
                                     const LinkProfile& link);
 
-/// Measured over expected latency of the link.
+/// The measured latency of the node's link over the one that NCCL expects.
 double latency_factor(const Cluster& cluster, NcclVersion version);
 
 }  // namespace stepsim

@@ -1,28 +1,20 @@
-// Communication groups.
+// Groups of every rank: numbered, and laid out on the cluster.
 #include "sim/plan/group/groups.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 
-#include "sim/plan/group/group_streams.hpp"
-#include "sim/plan/schedule.hpp"
-#include "sim/scenario/rank_order.hpp"
+#include "sim/plan/group/members.hpp"
+#include "sim/plan/plan_cache.hpp"
 
 namespace stepsim {
 namespace {
 
-/// All that groups depend on, besides the routes of the cluster.
-struct GroupInputs {
-  Scenario split;  ///< of its keys, those that say who has which part of the model
-  Placement placement;
-  bool holds_embedding_twice;
-  bool operator==(const GroupInputs&) const = default;
-};
-
+/// Keys of parallelism are compared unless they are left out here: one too many costs time, one too
+/// few would be another plan's groups.
 GroupInputs inputs_of(const Scenario& scenario, const OpGraph& graph) {
   Scenario split;
   split.cluster = scenario.cluster;
@@ -30,16 +22,12 @@ GroupInputs inputs_of(const Scenario& scenario, const OpGraph& graph) {
   split.training.precision = scenario.training.precision;
   split.training.fp8_scaling = scenario.training.fp8_scaling;
   split.training.reduce_amax = scenario.training.reduce_amax;
-  const Parallelism& from = scenario.parallelism;
-  Parallelism& to = split.parallelism;
-  to.order = from.order;
-  to.tensor = from.tensor;
-  to.context = from.context;
-  to.expert = from.expert;
-  to.embedding = from.embedding;
-  to.pipeline = from.pipeline;
-  to.data.sharding = from.data.sharding;
-  to.data.shard_degree = from.data.shard_degree;
+  split.parallelism = scenario.parallelism;
+  split.parallelism.sequence = false;
+  const DataParallel& from = scenario.parallelism.data;
+  split.parallelism.data = {};
+  split.parallelism.data.sharding = from.sharding;
+  split.parallelism.data.shard_degree = from.shard_degree;
   return {split, placement_of(scenario), graph.tied_elements > 0};
 }
 
@@ -53,12 +41,15 @@ class GroupMaker {
   GroupMaker(const Network& network, const GroupInputs& inputs)
       : network_(network),
         scenario_(inputs.split),
-        order_(inputs.split),
-        placement_(inputs.placement) {
+        placement_(inputs.placement),
+        split_{scenario_, RankOrdering(scenario_), placement_} {
     groups_.of_rank.resize(static_cast<std::size_t>(scenario_.cluster.gpus()));
     for (auto& row : groups_.of_rank) row.fill(-1);
     add_all();
-    if (inputs.holds_embedding_twice) add_embedding();
+    if (inputs.holds_embedding_twice) {
+      for (Ranks& ranks : embedding_pairs(split_))
+        add_collective({Channel::embedding}, std::move(ranks), Moves::rings);
+    }
   }
 
   Groups take() { return std::move(groups_); }
@@ -67,10 +58,10 @@ class GroupMaker {
   void add_all() {
     const Parallelism& split = scenario_.parallelism;
     for (int stage = 0; stage < split.pipeline.stages; ++stage) {
-      add_inside_replicas(stage);
-      add_amax(stage);
-      for (int t = 0; t < split.tensor; ++t) add_experts(t, stage);
-      if (std::holds_alternative<Dlrm>(scenario_.model.shape)) add_tables();
+      for (const StageGroups& of_channel : stage_groups()) {
+        for (Ranks& ranks : of_channel.groups(split_, stage))
+          add_collective({of_channel.channel}, std::move(ranks), of_channel.moves(scenario_));
+      }
       const std::vector<int> holders = placement_.holders(stage);
       if (holders.front() != stage) continue;
       for (int t = 0; t < split.tensor; ++t) {
@@ -78,7 +69,9 @@ class GroupMaker {
         add_expert_replicas(t, holders);
       }
     }
-    for (int replica = 0; replica < scenario_.replicas(); ++replica) add_replica(replica);
+    // What all of a replica agree on is a few bytes a step: latency only.
+    for (int replica = 0; replica < scenario_.replicas(); ++replica)
+      add_collective({Channel::model}, ranks_of_replica(split_, replica), Moves::none);
     // Most ranks send an activation and a gradient: far more groups than all others.
     if (split.pipeline.stages > 1)
       groups_.all.reserve(groups_.all.size() + 2 * groups_.of_rank.size());
@@ -87,72 +80,23 @@ class GroupMaker {
     }
   }
 
-  /// The stages that hold the word embedding twice, as table and as head. A stage that holds both
-  /// ends of the model has it once.
-  void add_embedding() {
-    for (const auto& [first, last] : placement_.ends()) {
-      if (placement_.holds(last, 0)) continue;
-      for (int replica = 0; replica < scenario_.replicas(); ++replica) {
-        for (int t = 0; t < scenario_.parallelism.tensor; ++t)
-          add_collective({Channel::embedding},
-                         {replica_rank(t, replica, first), replica_rank(t, replica, last)},
-                         Moves::rings);
-      }
-    }
-  }
-
-  int contexts() const { return scenario_.parallelism.context.degree; }
-
-  /// The rank of that context and data index, numbered together.
-  int replica_rank(int tensor, int replica, int stage) const {
-    return order_.rank_at({tensor, replica % contexts(), replica / contexts(), stage});
-  }
-
-  void add_inside_replicas(int stage) {
-    const int tensors = scenario_.parallelism.tensor;
-    for (int replica = 0; replica < scenario_.replicas(); ++replica) {
-      std::vector<int> ranks;
-      for (int t = 0; t < tensors; ++t) ranks.push_back(replica_rank(t, replica, stage));
-      add_collective({Channel::tensor}, std::move(ranks), Moves::rings);
-    }
-    for (int d = 0; contexts() > 1 && d < scenario_.data_parallel(); ++d) {
-      for (int t = 0; t < tensors; ++t) {
-        std::vector<int> ranks;
-        for (int c = 0; c < contexts(); ++c) ranks.push_back(order_.rank_at({t, c, d, stage}));
-        add_collective({Channel::context}, std::move(ranks), context_moves());
-      }
-    }
-  }
-
-  /// All ranks of a stage, where they agree on the scales of fp8.
-  void add_amax(int stage) {
-    if (scenario_.training.amax_reduction() != AmaxReduction::all) return;
-    std::vector<int> ranks;
-    for (int replica = 0; replica < scenario_.replicas(); ++replica) {
-      for (int t = 0; t < scenario_.parallelism.tensor; ++t)
-        ranks.push_back(replica_rank(t, replica, stage));
-    }
-    // It carries a few kilobytes a pass: latency only.
-    add_collective({Channel::amax}, std::move(ranks), Moves::none);
-  }
-
-  Moves context_moves() const {
-    switch (scenario_.parallelism.context.kind) {
-      case ContextKind::ring:
-        return Moves::neighbours;
-      case ContextKind::all_gather:
-        return Moves::rings;
-      case ContextKind::all_to_all:
-        return Moves::pairs;
-    }
-    return Moves::rings;
-  }
-
-  /// All that hold the same dense parameters, on all stages that have copies of them.
+  /// The ranks that hold the same dense parameters, on all stages that have copies of them.
   void add_replicas(int tensor, const std::vector<int>& stages) {
-    std::vector<std::vector<int>> holders;
+    std::vector<Ranks> holders;
     for (const int stage : stages) holders.push_back(holders_of(tensor, stage, scenario_));
     add_reductions(holders, {Channel::data, Channel::data_gather, Channel::data_across});
+  }
+
+  void add_expert_replicas(int tensor, const std::vector<int>& stages) {
+    const int degree = scenario_.parallelism.expert.degree;
+    if (degree == 1) return;
+    for (int e = 0; e < degree; ++e) {
+      std::vector<Ranks> holders;
+      for (const int stage : stages)
+        holders.push_back(holders_by_expert(split_, tensor, stage)[static_cast<std::size_t>(e)]);
+      add_reductions(holders,
+                     {Channel::expert_data, Channel::expert_gather, Channel::expert_across});
+    }
   }
 
   struct ReductionChannels {
@@ -161,12 +105,11 @@ class GroupMaker {
 
   /// `holders`: of the same parameters, on each stage in order of rank. Neighbours share a copy of
   /// what is sharded; those that hold the same shard are a group, too.
-  void add_reductions(const std::vector<std::vector<int>>& holders, ReductionChannels channels) {
+  void add_reductions(const std::vector<Ranks>& holders, ReductionChannels channels) {
     const auto groups = static_cast<std::size_t>(scenario_.shard_groups());
     const std::size_t size = holders.front().size() / groups;
-    std::vector<std::vector<std::vector<int>>> sharing(
-        groups, std::vector<std::vector<int>>(holders.size()));
-    std::vector<std::vector<int>> same_shard(holders.size() * size);
+    std::vector<std::vector<Ranks>> sharing(groups, std::vector<Ranks>(holders.size()));
+    std::vector<Ranks> same_shard(holders.size() * size);
     for (std::size_t stage = 0; stage < holders.size(); ++stage) {
       for (std::size_t i = 0; i < holders[stage].size(); ++i) {
         sharing[i / size][stage].push_back(holders[stage][i]);
@@ -174,8 +117,7 @@ class GroupMaker {
       }
     }
     std::vector<Channel> on_shares{channels.reduce};
-    if (scenario_.parallelism.data.sharding.shards_optimizer)
-      on_shares.push_back(channels.gather);
+    if (scenario_.parallelism.data.sharding.shards_optimizer) on_shares.push_back(channels.gather);
     for (const auto& of_stages : sharing)
       add_in_order(on_shares, node_by_node(of_stages), Moves::rings);
     for (auto& ranks : same_shard)
@@ -185,7 +127,7 @@ class GroupMaker {
   /// The ranks of several stages in an order in which each stage's nodes take turns: a ring then
   /// passes from stage to stage at every node, not at two, and the nodes stay alike. Where stages
   /// share nodes, in order of rank.
-  std::vector<int> node_by_node(std::vector<std::vector<int>> of_stages) const {
+  Ranks node_by_node(std::vector<Ranks> of_stages) const {
     if (of_stages.size() == 1) {
       std::sort(of_stages.front().begin(), of_stages.front().end());
       return of_stages.front();
@@ -197,12 +139,12 @@ class GroupMaker {
     }
     const bool shared = std::any_of(stages_on.begin(), stages_on.end(),
                                     [](const auto& on) { return on.second.size() > 1; });
-    std::vector<int> ranks;
+    Ranks ranks;
     std::vector<std::size_t> next(of_stages.size(), 0);
     for (bool more = true; more;) {
       more = false;
       for (std::size_t stage = 0; stage < of_stages.size(); ++stage) {
-        const std::vector<int>& own = of_stages[stage];
+        const Ranks& own = of_stages[stage];
         std::size_t& i = next[stage];
         if (i == own.size()) continue;
         const int node = network_.node_of(own[i]);
@@ -214,78 +156,21 @@ class GroupMaker {
     return ranks;
   }
 
-  /// One rank for each share of the experts, in each group.
-  void add_experts(int tensor, int stage) {
-    const int degree = scenario_.parallelism.expert.degree;
-    if (degree == 1) return;
-    const auto shares = by_expert(tensor, stage);
-    for (std::size_t i = 0; i < shares.front().size(); ++i) {
-      std::vector<int> ranks;
-      for (const auto& holders : shares) ranks.push_back(holders[i]);
-      add_collective({Channel::expert}, std::move(ranks), Moves::pairs);
-    }
-  }
-
-  /// Every rank is a data-parallel one.
-  void add_tables() {
-    std::vector<int> ranks(static_cast<std::size_t>(scenario_.cluster.gpus()));
-    std::iota(ranks.begin(), ranks.end(), 0);
-    const bool by_table = scenario_.parallelism.embedding == EmbeddingSplit::table;
-    add_collective({Channel::tables}, std::move(ranks), by_table ? Moves::pairs : Moves::rings);
-  }
-
-  void add_expert_replicas(int tensor, const std::vector<int>& stages) {
-    const int degree = scenario_.parallelism.expert.degree;
-    if (degree == 1) return;
-    for (int e = 0; e < degree; ++e) {
-      std::vector<std::vector<int>> holders;
-      for (const int stage : stages)
-        holders.push_back(by_expert(tensor, stage)[static_cast<std::size_t>(e)]);
-      add_reductions(holders,
-                     {Channel::expert_data, Channel::expert_gather, Channel::expert_across});
-    }
-  }
-
-  /// The ranks that hold each share of the experts.
-  std::vector<std::vector<int>> by_expert(int tensor, int stage) const {
-    std::vector<std::vector<int>> shares(
-        static_cast<std::size_t>(scenario_.parallelism.expert.degree));
-    const std::vector<int> holders = holders_of(tensor, stage, scenario_);
-    for (std::size_t i = 0; i < holders.size(); ++i) {
-      const int share = expert_index(static_cast<int>(i), scenario_);
-      shares[static_cast<std::size_t>(share)].push_back(holders[i]);
-    }
-    return shares;
-  }
-
-  void add_replica(int replica) {
-    std::vector<int> ranks;
-    for (int stage = 0; stage < scenario_.parallelism.pipeline.stages; ++stage) {
-      for (int t = 0; t < scenario_.parallelism.tensor; ++t)
-        ranks.push_back(replica_rank(t, replica, stage));
-    }
-    // It carries a few bytes a step: latency only.
-    add_collective({Channel::model}, std::move(ranks), Moves::none);
-  }
-
   /// From a chunk to the stage that holds the next part, and back.
   void add_transfers(StagePlace place) {
     const auto next = placement_.next(place);
     if (!next || next->stage == place.stage) return;
-    const Channel activation = channel_between(place.stage, next->stage, true);
-    const Channel gradient = channel_between(place.stage, next->stage, false);
+    const int stages = scenario_.parallelism.pipeline.stages;
+    const Channel activation = send_channel(place.stage, next->stage, stages, true);
+    const Channel gradient = send_channel(place.stage, next->stage, stages, false);
     for (int replica = 0; replica < scenario_.replicas(); ++replica) {
       for (int t = 0; t < scenario_.parallelism.tensor; ++t) {
-        const int here = replica_rank(t, replica, place.stage);
-        const int there = replica_rank(t, replica, next->stage);
+        const int here = split_.rank_of(t, replica, place.stage);
+        const int there = split_.rank_of(t, replica, next->stage);
         add_pair(here, there, activation);
         add_pair(there, here, gradient);
       }
     }
-  }
-
-  Channel channel_between(int stage, int next, bool forward) const {
-    return send_channel(stage, next, scenario_.parallelism.pipeline.stages, forward);
   }
 
   void add_pair(int from, int to, Channel send) {
@@ -299,13 +184,13 @@ class GroupMaker {
     groups_.all.push_back(std::move(group));
   }
 
-  void add_collective(const std::vector<Channel>& channels, std::vector<int> ranks, Moves moves) {
+  void add_collective(const std::vector<Channel>& channels, Ranks ranks, Moves moves) {
     std::sort(ranks.begin(), ranks.end());
     add_in_order(channels, std::move(ranks), moves);
   }
 
-  /// The same ranks may have several channels, each a group of its own.
-  void add_in_order(const std::vector<Channel>& channels, std::vector<int> ranks, Moves moves) {
+  /// One group for each of the channels, all of the same ranks in this order.
+  void add_in_order(const std::vector<Channel>& channels, Ranks ranks, Moves moves) {
     if (ranks.size() < 2) return;
     Group group{.channel = channels.front(), .ranks = std::move(ranks)};
     lay_out(group, network_, moves);
@@ -323,14 +208,14 @@ class GroupMaker {
 
   const Network& network_;
   const Scenario& scenario_;
-  const RankOrdering order_;
   const Placement& placement_;
+  const Split split_;
   Groups groups_;
 };
 
 using Shapes = std::array<GroupShape, kChannels>;
 
-/// Of each rank, a number that ranks share whose groups have the same shapes.
+/// A number for each rank, which ranks share whose groups have the same shapes.
 std::vector<int> kinds_of(const Groups& groups) {
   std::map<Shapes, int> known;
   std::vector<int> kinds;
@@ -347,33 +232,19 @@ std::vector<int> kinds_of(const Groups& groups) {
 
 }  // namespace
 
-Channel send_channel(int stage, int next, int stages, bool forward) {
-  const bool around = next == (stage + 1) % stages;
-  if (forward) return around ? Channel::send_forward : Channel::send_forward_up;
-  return around ? Channel::send_backward : Channel::send_backward_up;
-}
-
-Channel receiver_of(Channel send) { return transfer_channel(transfer_index(send) + 1); }
-
 Shared<std::vector<int>> add_groups(Plan& plan, const Scenario& scenario, const OpGraph& graph) {
-  // Points of a sweep that differ in other keys have the groups of the one before, and copies of
-  // the process find them there: a tenth of the instructions of a point on 16,384 GPUs.
-  struct Known {
-    GroupInputs inputs;
-    Shared<std::vector<Group>> all;
-    Shared<Plan::GroupOf> of_rank;
-    Shared<std::vector<int>> kinds;
-  };
-  static std::optional<Known> last;
+  std::optional<KnownGroups> own;
+  std::optional<KnownGroups>& known = plan.cache != nullptr ? plan.cache->groups : own;
   GroupInputs inputs = inputs_of(scenario, graph);
-  if (!last || last->inputs != inputs) {
+  if (!known || known->inputs != inputs) {
     Groups made = GroupMaker(plan.network, inputs).take();
     std::vector<int> kinds = kinds_of(made);
-    last = Known{std::move(inputs), std::move(made.all), std::move(made.of_rank), std::move(kinds)};
+    known = KnownGroups{std::move(inputs), std::move(made.all), std::move(made.of_rank),
+                        std::move(kinds)};
   }
-  plan.groups = last->all;
-  plan.group_of = last->of_rank;
-  return last->kinds;
+  plan.groups = known->all;
+  plan.group_of = known->of_rank;
+  return known->kinds;
 }
 
 }  // namespace stepsim

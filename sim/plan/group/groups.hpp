@@ -1,18 +1,31 @@
 // Who talks to whom: the communication groups of every rank, and where they lie on the cluster.
 #pragma once
 
+#include <vector>
+
 #include "sim/plan/plan.hpp"
+#include "sim/plan/schedule.hpp"
 
 namespace stepsim {
 
-/// The channel on which `stage` sends activations to the stage with the next part, or that one
-/// sends their gradients back.
-Channel send_channel(int stage, int next, int stages, bool forward);
-/// The other end of it.
-Channel receiver_of(Channel send);
+/// All that groups depend on, besides the routes of the cluster.
+struct GroupInputs {
+  Scenario split;  ///< only keys that say who has which part of the model
+  Placement placement;
+  bool holds_embedding_twice = false;
+  bool operator==(const GroupInputs&) const = default;
+};
 
-/// Fills Plan::groups and Plan::group_of for every channel that the scenario uses. Returns a number
-/// for each rank, which ranks share whose groups have the same shapes.
+/// Groups, and what they were made of.
+struct KnownGroups {
+  GroupInputs inputs;
+  Shared<std::vector<Group>> all;
+  Shared<Plan::GroupOf> of_rank;
+  Shared<std::vector<int>> kinds;  ///< a number for each rank; equal: groups of the same shapes
+};
+
+/// Fills Plan::groups and Plan::group_of for every channel that the scenario uses; returns their
+/// kinds of ranks. Those of the plan's cache are taken where they are the same.
 Shared<std::vector<int>> add_groups(Plan& plan, const Scenario& scenario, const OpGraph& graph);
 
 }  // namespace stepsim

@@ -14,7 +14,7 @@ Moves moves_of(CollectiveOp op) {
 
 Program program_of_one(Channel channel) {
   Program program;
-  program.rows = {{name_of(channel), RowKind::communication, group_name_of(channel)}};
+  program.rows = {{name_of(channel), RowKind::communication, axis_of(channel)}};
   Task task;
   task.kind = TaskKind::communicate;
   task.channel = channel;

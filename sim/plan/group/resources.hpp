@@ -15,7 +15,7 @@ namespace stepsim {
 /// Shares of a rank's SMs, memory bandwidth and whole device that operations beside the kernels
 /// take.
 struct Taken {
-  double held_sms = 0;      ///< of which kernels do not know: some of their blocks wait
+  double held_sms = 0;      ///< SMs that kernels do not know to be taken: some blocks wait
   double reserved_sms = 0;  ///< kernels have as many blocks as there are other SMs
   double memory_share = 0;
   double device_share = 0;

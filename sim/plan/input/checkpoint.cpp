@@ -3,6 +3,7 @@
 
 #include "sim/plan/input/checkpoint_lanes.hpp"
 #include "sim/plan/input/input_lanes.hpp"
+#include "sim/plan/pass/operations.hpp"
 
 namespace stepsim {
 namespace {
@@ -40,7 +41,7 @@ TaskIndex CheckpointRows::task(TaskKind kind, const char* name, std::uint16_t ro
   Task task;
   task.kind = kind;
   task.row = row;
-  task.name = rows_.shop().name(name);
+  task.name = rows_.draft().name(name);
   task.cause = task.wait_cause = Cause::checkpoint;
   task.amount = amount;
   task.work = read_work(launched ? Lane::device_to_host : Lane::checkpoint, 0);
@@ -51,15 +52,15 @@ TaskIndex CheckpointRows::task(TaskKind kind, const char* name, std::uint16_t ro
 /// Gathers the parameters and the state on the rank that writes, for a rank can write only what it
 /// has.
 std::vector<TaskIndex> CheckpointRows::gather(const std::vector<TaskIndex>& after) {
-  Workshop& shop = rows_.shop();
+  PlanDraft& draft = rows_.draft();
   std::vector<TaskIndex> gathered = after;
-  if (shop.scenario.checkpoint->sharded) return gathered;
+  if (draft.scenario.checkpoint->sharded) return gathered;
   for (const ParameterGroup& group : parameter_groups(rows_.shape())) {
     const Bytes bytes =
-        gathered_for_checkpoint(shop.scenario, shop.graph, rows_.shape().stage, group.expert);
+        gathered_for_checkpoint(draft.scenario, draft.graph, rows_.shape().stage, group.expert);
     if (group.shape.ranks == 1 || bytes == Bytes{0}) continue;
     auto& operation = gathers_[group.expert ? 1 : 0];
-    if (!operation) operation = add_collective(shop, CollectiveOp::all_gather, bytes, group.shape);
+    if (!operation) operation = add_collective(draft, CollectiveOp::all_gather, bytes, group.shape);
     gathered.push_back(
         rows_.communicate(group.gather, *operation, after, Cause::checkpoint, Cause::checkpoint));
   }
@@ -67,28 +68,28 @@ std::vector<TaskIndex> CheckpointRows::gather(const std::vector<TaskIndex>& afte
 }
 
 TaskIndex CheckpointRows::copy(Bytes size, std::vector<TaskIndex> after) {
-  const Scenario& s = rows_.shop().scenario;
+  const Scenario& s = rows_.draft().scenario;
   if (writing_row_ > 0) after.push_back(rows_.writer().last_on(writing_row_));
-  const bool shares = shares_slot(rows_.shop().plan.network, s.cluster);
+  const bool shares = shares_slot(rows_.draft().plan.network, s.cluster);
   const double amount = shares ? size.bytes() : (size / staging_rate(s)).seconds();
   return task(shares ? TaskKind::read : TaskKind::timer, "copy to host", row_, amount, after, true);
 }
 
 TaskIndex CheckpointRows::save(Bytes size, const std::vector<TaskIndex>& after) {
-  const bool beside = rows_.shop().scenario.checkpoint->mode == CheckpointMode::async;
+  const bool beside = rows_.draft().scenario.checkpoint->mode == CheckpointMode::async;
   if (beside && writing_row_ == 0)
     writing_row_ = rows_.writer().add_row("checkpoint write", RowKind::storage);
   return task(TaskKind::read, "write checkpoint", beside ? writing_row_ : row_, size.bytes(), after,
               false);
 }
 
-void CheckpointRows::join(Channel channel, const GroupShape& group,
-                          std::optional<std::uint32_t>& operation) {
+void CheckpointRows::join(Channel channel, std::optional<std::uint32_t>& operation) {
+  const GroupShape& group = rows_.shape().of(channel);
   if (group.ranks == 1) return;
   if (!operation) {
-    Workshop& shop = rows_.shop();
-    operation = add_collective(shop, CollectiveOp::all_reduce, kJoinBytes, group);
-    shop.plan.operations[*operation].name = shop.name("agree on checkpoint");
+    PlanDraft& draft = rows_.draft();
+    operation = add_collective(draft, CollectiveOp::all_reduce, kJoinBytes, group);
+    draft.plan.operations[*operation].name = draft.name("agree on checkpoint");
   }
   const std::vector<TaskIndex> before = rows_.take_waits();
   rows_.wait_for(
@@ -96,8 +97,8 @@ void CheckpointRows::join(Channel channel, const GroupShape& group,
 }
 
 void CheckpointRows::write() {
-  const Workshop& shop = rows_.shop();
-  const CheckpointPart part = checkpoint_part(shop.scenario, shop.graph, rows_.shape());
+  const PlanDraft& draft = rows_.draft();
+  const CheckpointPart part = checkpoint_part(draft.scenario, draft.graph, rows_.shape());
   ProgramWriter& writer = rows_.writer();
   if (row_ == 0) row_ = writer.add_row("checkpoint", RowKind::copy);
   // The host may be ahead of the GPU: what is saved has to be there.
@@ -106,11 +107,11 @@ void CheckpointRows::write() {
   ready = {rows_.wait_on_host("wait for the copy", ready)};
   if (part.written > Bytes{0}) {
     const TaskIndex written = save(part.written, ready);
-    if (shop.scenario.checkpoint->mode == CheckpointMode::sync) rows_.wait_for(written);
+    if (draft.scenario.checkpoint->mode == CheckpointMode::sync) rows_.wait_for(written);
   }
-  join(Channel::data, rows_.shape().data, data_);
-  join(Channel::data_across, rows_.shape().data_across, across_);
-  join(Channel::model, rows_.shape().model, model_);
+  join(Channel::data, data_);
+  join(Channel::data_across, across_);
+  join(Channel::model, model_);
   writer.program().step_ends.back() = rows_.wait_on_host("end of checkpoint", rows_.take_waits());
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/plan/memory/checkpoint_bytes.hpp"
+#include "sim/plan/pass/parameter_group.hpp"
 #include "sim/plan/program/rank_rows.hpp"
 
 namespace stepsim {
@@ -36,7 +37,7 @@ class CheckpointRows {
   std::vector<TaskIndex> gather(const std::vector<TaskIndex>& after);
   TaskIndex copy(Bytes size, std::vector<TaskIndex> after);
   TaskIndex save(Bytes size, const std::vector<TaskIndex>& after);
-  void join(Channel channel, const GroupShape& group, std::optional<std::uint32_t>& operation);
+  void join(Channel channel, std::optional<std::uint32_t>& operation);
 
   RankRows& rows_;
   std::uint16_t row_ = 0, writing_row_ = 0;  ///< 0 (the host's row): there is none yet

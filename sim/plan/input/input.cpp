@@ -9,14 +9,14 @@
 
 namespace stepsim {
 
-InputRows::InputRows(Workshop& shop, ProgramWriter& writer, std::uint16_t host_row)
-    : shop_(shop),
+InputRows::InputRows(PlanDraft& draft, ProgramWriter& writer, std::uint16_t host_row)
+    : draft_(draft),
       writer_(writer),
-      input_(*shop.scenario.data),
-      epoch_batches_(static_cast<std::size_t>(steps_per_epoch(shop.scenario)) *
-                     static_cast<std::size_t>(shop.scenario.micro_batches())),
+      input_(*draft.scenario.data),
+      epoch_batches_(static_cast<std::size_t>(steps_per_epoch(draft.scenario)) *
+                     static_cast<std::size_t>(draft.scenario.micro_batches())),
       epoch_(input_.first_epoch),
-      cost_(batch_cost(shop.scenario, epoch_)),
+      cost_(batch_cost(draft.scenario, epoch_)),
       host_row_(host_row) {
   copy_row_ = writer.add_row("copy", RowKind::copy);
   const int rows = std::max(input_.workers, 1);
@@ -30,7 +30,7 @@ Task InputRows::wait_task(const char* name, int micro_batch) const {
   Task task;
   task.row = host_row_;
   task.micro_batch = micro_batch;
-  task.name = shop_.name(name);
+  task.name = draft_.name(name);
   task.cause = task.wait_cause = Cause::batch_wait;
   return task;
 }
@@ -38,7 +38,7 @@ Task InputRows::wait_task(const char* name, int micro_batch) const {
 TaskIndex InputRows::read(Lane lane, double amount, const char* name,
                           const std::vector<TaskIndex>& after, Task task) {
   task.kind = TaskKind::read;
-  task.name = shop_.name(name);
+  task.name = draft_.name(name);
   task.amount = amount;
   const auto reader = static_cast<std::size_t>(task.row - loader_rows_.front());
   task.work = read_work(lane, reader);
@@ -48,7 +48,7 @@ TaskIndex InputRows::read(Lane lane, double amount, const char* name,
 TaskIndex InputRows::timer(Seconds time, const char* name, const std::vector<TaskIndex>& after,
                            Task task) {
   task.kind = TaskKind::timer;
-  task.name = shop_.name(name);
+  task.name = draft_.name(name);
   task.amount = time.seconds();
   return writer_.add(task, after);
 }
@@ -64,7 +64,7 @@ TaskIndex InputRows::load(std::vector<TaskIndex> after, int micro_batch) {
     after = {read(Lane::page_cache, cost_.cached.bytes(), "read again", after, task)};
   if (moves_bytes(input_.storage) && cost_.stored > Bytes{0})
     after = {read(Lane::storage, cost_.stored.bytes(), "read", after, task)};
-  const bool shares = shares_cores(shop_.scenario);
+  const bool shares = shares_cores(draft_.scenario);
   const bool varies = input_.variation.has_value();
   if (!shares && !varies) return timer(cost_.waiting + cost_.cpu, "decode", after, task);
   if (cost_.waiting > Seconds{0}) after = {timer(cost_.waiting, "wait for storage", after, task)};
@@ -84,7 +84,7 @@ TaskIndex InputRows::pin(TaskIndex loaded, int micro_batch) {
 void InputRows::begin_epoch(int micro_batch) {
   began_ = writer_.wait_on_host(wait_task("next epoch", micro_batch), {});
   delivered_.clear();
-  cost_ = batch_cost(shop_.scenario, ++epoch_);
+  cost_ = batch_cost(draft_.scenario, ++epoch_);
 }
 
 TaskIndex InputRows::asked_for(std::size_t batch) const {
@@ -116,14 +116,14 @@ TaskIndex InputRows::fetch(int micro_batch) {
 }
 
 TaskIndex InputRows::copy(int micro_batch) {
-  const bool shares = shares_slot(shop_.plan.network, shop_.scenario.cluster);
+  const bool shares = shares_slot(draft_.plan.network, draft_.scenario.cluster);
   Task task = wait_task("batch to GPU", micro_batch);
   task.kind = shares ? TaskKind::read : TaskKind::timer;
   task.row = copy_row_;
   task.cause = task.wait_cause = Cause::h2d;
   task.work = read_work(Lane::host_to_device, 0);
   task.amount =
-      shares ? cost_.pinned.bytes() : (cost_.pinned / copy_rate(shop_.scenario)).seconds();
+      shares ? cost_.pinned.bytes() : (cost_.pinned / copy_rate(draft_.scenario)).seconds();
   const TaskIndex copied = writer_.launch(task, {}, writer_.launch_seconds());
   if (input_.pinned && input_.non_blocking) return copied;
   // A copy from pageable memory returns only when it is done.

@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "sim/plan/input/input_cost.hpp"
+#include "sim/plan/program/plan_draft.hpp"
 #include "sim/plan/program/program_writer.hpp"
-#include "sim/plan/program/segment.hpp"
 
 namespace stepsim {
 
 class InputRows {
  public:
-  InputRows(Workshop& shop, ProgramWriter& writer, std::uint16_t host_row);
+  InputRows(PlanDraft& draft, ProgramWriter& writer, std::uint16_t host_row);
 
   /// Adds the tasks by which the training loop asks for its next batch. Returns the copy that
   /// compute must wait for.
@@ -48,7 +48,7 @@ class InputRows {
   void begin_epoch(int micro_batch);
   Task wait_task(const char* name, int micro_batch) const;
 
-  Workshop& shop_;
+  PlanDraft& draft_;
   ProgramWriter& writer_;
   const Input& input_;
   const std::size_t epoch_batches_;  ///< batches of one epoch; 0: epochs never end

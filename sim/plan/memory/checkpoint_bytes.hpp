@@ -6,7 +6,7 @@
 #pragma once
 
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/program/stage_shape.hpp"
 
 namespace stepsim {
 

@@ -7,8 +7,11 @@
 #include "sim/ops/frozen.hpp"
 #include "sim/plan/memory/memory_buffers.hpp"
 #include "sim/plan/optimizer_rule.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/pass/buckets.hpp"
+#include "sim/plan/pass/gathered_parameters.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/schedule.hpp"
+#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 namespace {

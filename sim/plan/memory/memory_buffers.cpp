@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/program/optimizer.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/schedule.hpp"
 
 namespace stepsim {

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "sim/plan/memory/memory.hpp"
-#include "sim/plan/program/recompute.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/pass/gathered_parameters.hpp"
+#include "sim/plan/pass/recompute.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
+#include "sim/plan/schedule.hpp"
 
 namespace stepsim {
 namespace {

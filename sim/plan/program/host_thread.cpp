@@ -1,6 +1,8 @@
 // The host's own work, at the points of a training loop where frameworks do it.
 #include "sim/plan/program/host_thread.hpp"
 
+#include "sim/plan/program/launch_time.hpp"
+#include "sim/plan/schedule.hpp"
 #include "sim/scenario/host_period.hpp"
 
 namespace stepsim {
@@ -8,7 +10,7 @@ namespace stepsim {
 HostThread::HostThread(RankRows& rows, const Placement& placement,
                        const std::vector<Action>& actions)
     : rows_(rows),
-      scenario_(rows.shop().scenario),
+      scenario_(rows.draft().scenario),
       host_(scenario_.host),
       placement_(placement),
       slowdown_(cpu_slowdown(scenario_)),

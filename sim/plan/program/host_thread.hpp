@@ -30,7 +30,7 @@ class HostThread {
   Milestone milestone(const Action& action) const;
   /// Whether the loss of the pass's micro-batch is computed on this rank.
   bool has_loss(const Action& action) const;
-  /// Of the pass's micro-batch, counted over all steps.
+  /// The number of the pass's micro-batch, counted over all steps.
   int number_of(const Action& action) const;
   bool is_due(const CpuWork& work, Milestone reached, const Action& action) const;
   /// What the host does with the batch of a forward pass.
@@ -44,14 +44,14 @@ class HostThread {
   const Host& host_;
   const Placement& placement_;
   const double slowdown_;
-  const int copy_chunks_;  ///< of a stage, in each copy of the model
+  const int copy_chunks_;  ///< chunks of a stage in each copy of the model
   int step_ = 0;
   std::array<int, 2> of_step_{};  ///< milestones of a step, by kind
-  std::array<int, 2> passed_{};   ///< in this step
+  std::array<int, 2> passed_{};   ///< milestones in this step, by kind
   int inputs_ = 0;                ///< forward passes in this step
-  int batches_ = 0;               ///< likewise, those that take a batch
-  int passes_ = 0;                ///< of any kind, in this step
-  bool compiled_ = false;         ///< in this step
+  int batches_ = 0;               ///< forward passes in this step that take a batch
+  int passes_ = 0;                ///< passes of any kind in this step
+  bool compiled_ = false;         ///< whether a pass was, in this step
 };
 
 }  // namespace stepsim

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "sim/plan/pass/buckets.hpp"
+#include "sim/plan/pass/parameter_group.hpp"
+#include "sim/plan/program/launch_time.hpp"
 #include "sim/plan/program/optimizer.hpp"
 #include "sim/plan/sharding.hpp"
 
@@ -14,21 +17,21 @@ TaskIndex Offload::timed(std::uint16_t& row, const char* name, Seconds time,
   Task task;
   task.kind = TaskKind::timer;
   task.row = row;
-  task.name = rows_.shop().name(name);
+  task.name = rows_.draft().name(name);
   task.cause = task.wait_cause = Cause::optimizer;
   task.amount = time.seconds();
-  return rows_.writer().launch(task, after, launch_time(rows_.shop().scenario).seconds());
+  return rows_.writer().launch(task, after, launch_time(rows_.draft().scenario).seconds());
 }
 
 void Offload::after(Channel channel, std::uint32_t operation, TaskIndex task) {
-  const Scenario& scenario = rows_.shop().scenario;
+  const Scenario& scenario = rows_.draft().scenario;
   if (!scenario.parallelism.data.offload_optimizer) return;
   const bool sharded = scenario.parallelism.data.sharding.shards_optimizer;
   for (const ParameterGroup& group : parameter_groups(rows_.shape())) {
     const bool across = group.same_shard.ranks > 1;
     if (channel != (across ? group.across : group.reduce)) continue;
     // What is summed across shards is a shard already.
-    const Bytes part = rows_.shop().plan.operations[operation].bytes *
+    const Bytes part = rows_.draft().plan.operations[operation].bytes *
                        (across ? 1 : share(sharded, group.shape.ranks));
     timed(gradients_row_, "gradients to CPU", copy_time(scenario, part), {task});
     left_ += part;
@@ -36,7 +39,7 @@ void Offload::after(Channel channel, std::uint32_t operation, TaskIndex task) {
 }
 
 void Offload::update(double elements) {
-  const Scenario& scenario = rows_.shop().scenario;
+  const Scenario& scenario = rows_.draft().scenario;
   std::vector<TaskIndex> before = rows_.reached();
   rows_.take_waits();
   const Bytes rest = std::max(Bytes{elements * gradient_bytes(scenario)} - left_, Bytes{0});

@@ -4,6 +4,7 @@
 // updates, and the weights come back.
 #pragma once
 
+#include "sim/plan/pass/chains.hpp"
 #include "sim/plan/program/rank_rows.hpp"
 
 namespace stepsim {

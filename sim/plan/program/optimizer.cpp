@@ -12,14 +12,18 @@
 
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
+#include "sim/plan/pass/buckets.hpp"
+#include "sim/plan/pass/chains.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
+#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 namespace {
 
 constexpr double kFp32 = 4;
 
-Kernel moving(Workshop& shop, const std::string& name, double bytes) {
-  return timed(shop, name, MemoryBound{Bytes{bytes}, MemoryRate::optimizer}, Cause::optimizer);
+Kernel moving(PlanDraft& draft, const std::string& name, double bytes) {
+  return timed(draft, name, MemoryBound{Bytes{bytes}, MemoryRate::optimizer}, Cause::optimizer);
 }
 
 /// Whether narrow gradients are copied to the fp32 that the update works on.
@@ -36,19 +40,19 @@ double scaled_gradient_bytes(const Scenario& scenario) {
 
 }  // namespace
 
-Kernel averaging_kernel(Workshop& shop, double gradients) {
-  return moving(shop, "average gradients", 2 * gradient_bytes(shop.scenario) * gradients);
+Kernel averaging_kernel(PlanDraft& draft, double gradients) {
+  return moving(draft, "average gradients", 2 * gradient_bytes(draft.scenario) * gradients);
 }
 
-Kernel bucket_kernel(Workshop& shop, const char* name, double gradients) {
-  return moving(shop, name, 2 * gradient_bytes(shop.scenario) * gradients);
+Kernel bucket_kernel(PlanDraft& draft, const char* name, double gradients) {
+  return moving(draft, name, 2 * gradient_bytes(draft.scenario) * gradients);
 }
 
-std::vector<std::vector<Kernel>> gradient_checks(Workshop& shop, Bytes gradients) {
+std::vector<std::vector<Kernel>> gradient_checks(PlanDraft& draft, Bytes gradients) {
   const auto scalar = [&](const char* name) {
-    return moving(shop, name, 2 * gradient_bytes(shop.scenario));
+    return moving(draft, name, 2 * gradient_bytes(draft.scenario));
   };
-  return {{moving(shop, "norm of bucket", gradients.bytes()), scalar("norm is NaN")},
+  return {{moving(draft, "norm of bucket", gradients.bytes()), scalar("norm is NaN")},
           {scalar("size of norm"), scalar("norm is infinite")}};
 }
 
@@ -57,60 +61,60 @@ bool copies_gradients(const Scenario& scenario) {
   return !data.bucket_views && data.sharding.shards() == 0;
 }
 
-std::vector<Kernel> norm_kernels(Workshop& shop, double elements) {
-  const Training& training = shop.scenario.training;
+std::vector<Kernel> norm_kernels(PlanDraft& draft, double elements) {
+  const Training& training = draft.scenario.training;
   std::vector<Kernel> kernels;
-  const double read = gradient_bytes(shop.scenario);
-  const bool on_gpu = !shop.scenario.parallelism.data.offload_optimizer;
-  if (on_gpu && widens(shop.scenario))
-    kernels.push_back(moving(shop, "gradients to fp32", (read + kFp32) * elements));
-  const double gradient = on_gpu ? scaled_gradient_bytes(shop.scenario) : read;
+  const double read = gradient_bytes(draft.scenario);
+  const bool on_gpu = !draft.scenario.parallelism.data.offload_optimizer;
+  if (on_gpu && widens(draft.scenario))
+    kernels.push_back(moving(draft, "gradients to fp32", (read + kFp32) * elements));
+  const double gradient = on_gpu ? scaled_gradient_bytes(draft.scenario) : read;
   // Only fp16 scales its loss (torch.amp.GradScaler; Megatron-LM ConstantGradScaler and
   // DynamicGradScaler). The same kernel looks for values that are not finite.
   if (on_gpu && training.precision == Precision::fp16 && !casts_in_update(training))
-    kernels.push_back(moving(shop, "unscale gradients", 2 * gradient * elements));
+    kernels.push_back(moving(draft, "unscale gradients", 2 * gradient * elements));
   if (training.gradient_clipping)
-    kernels.push_back(moving(shop, "gradient norm", gradient * elements));
+    kernels.push_back(moving(draft, "gradient norm", gradient * elements));
   return kernels;
 }
 
-std::vector<Kernel> update_kernels(Workshop& shop, double elements,
+std::vector<Kernel> update_kernels(PlanDraft& draft, double elements,
                                    const std::vector<double>& tensors,
                                    const std::vector<double>& gradients) {
-  const Training& training = shop.scenario.training;
+  const Training& training = draft.scenario.training;
   const std::vector<double> at_once{elements};
   const bool each = training.optimizer_kernels == OptimizerKernels::per_tensor ||
                     training.optimizer_kernels == OptimizerKernels::composed;
   std::vector<Kernel> kernels;
   if (training.gradient_clipping) {
-    const double gradient = scaled_gradient_bytes(shop.scenario);
-    kernels.push_back(moving(shop, "clip gradients", 2 * gradient * elements));
+    const double gradient = scaled_gradient_bytes(draft.scenario);
+    kernels.push_back(moving(draft, "clip gradients", 2 * gradient * elements));
   }
   for (const UpdateSweep& sweep : sweeps_of(training)) {
     for (const double tensor : each ? tensors : at_once) {
       kernels.push_back(
-          moving(shop, std::string(sweep.name), sweep_bytes(sweep, training) * tensor));
+          moving(draft, std::string(sweep.name), sweep_bytes(sweep, training) * tensor));
     }
   }
   if (keeps_master_weights(training) && !casts_in_update(training)) {
     const double weight = training.element();
-    kernels.push_back(moving(shop, "weights from fp32", (kFp32 + weight) * elements));
+    kernels.push_back(moving(draft, "weights from fp32", (kFp32 + weight) * elements));
   }
-  const std::vector<Kernel> clear = clear_kernels(shop, gradients);
+  const std::vector<Kernel> clear = clear_kernels(draft, gradients);
   kernels.insert(kernels.end(), clear.begin(), clear.end());
   return kernels;
 }
 
-std::vector<Kernel> clear_kernels(Workshop& shop, const std::vector<double>& gradients) {
-  const double each = gradient_bytes(shop.scenario);
+std::vector<Kernel> clear_kernels(PlanDraft& draft, const std::vector<double>& gradients) {
+  const double each = gradient_bytes(draft.scenario);
   const double all = std::accumulate(gradients.begin(), gradients.end(), 0.0);
   std::vector<Kernel> kernels;
-  switch (shop.scenario.training.used_gradients) {
+  switch (draft.scenario.training.used_gradients) {
     case UsedGradients::clear_buffer:
-      return {moving(shop, "clear gradients", each * all)};
+      return {moving(draft, "clear gradients", each * all)};
     case UsedGradients::clear_tensors:
       for (const double tensor : gradients)
-        kernels.push_back(moving(shop, "clear gradient", each * tensor));
+        kernels.push_back(moving(draft, "clear gradient", each * tensor));
       return kernels;
     case UsedGradients::free:
     case UsedGradients::keep:
@@ -130,25 +134,25 @@ QuantisedElements quantised_elements(const Scenario& scenario, const OpGraph& gr
   return elements;
 }
 
-std::vector<Kernel> quantise_kernels(Workshop& shop, double elements) {
-  const Scenario& scenario = shop.scenario;
+std::vector<Kernel> quantise_kernels(PlanDraft& draft, double elements) {
+  const Scenario& scenario = draft.scenario;
   const bool in_passes = scenario.parallelism.data.sharding.shards_parameters;
   if (elements == 0 || in_passes) return {};
   const Fp8Scaling scaling = scenario.training.fp8_scaling;
   const int copies = fp8_copies(scaling, scenario.cluster.gpu.architecture);
   if (!scenario.training.fp8_parameters)
-    return {moving(shop, "quantise weights", fp8_cast_bytes(scaling, copies) * elements)};
+    return {moving(draft, "quantise weights", fp8_cast_bytes(scaling, copies) * elements)};
   // What was gathered in fp8 lies by rows and is written by columns.
   if (copies == 1) return {};
-  return {moving(shop, "transpose weights", 2 * fp8_bytes(scaling) * elements)};
+  return {moving(draft, "transpose weights", 2 * fp8_bytes(scaling) * elements)};
 }
 
-std::vector<double> elements_of_tensors(const Workshop& shop, int stage, bool sharded) {
+std::vector<double> elements_of_tensors(const PlanDraft& draft, int stage, bool sharded) {
   std::vector<double> tensors;
-  for (int chunk = 0; chunk < shop.scenario.parallelism.pipeline.chunks; ++chunk) {
-    const StageParameters parameters = chunk_parameters(shop.scenario, shop.graph, stage, chunk);
-    for (const std::size_t block : blocks_of(shop.scenario, shop.graph, stage, chunk)) {
-      for (const Op* op : shop.graph.blocks[block].order()) {
+  for (int chunk = 0; chunk < draft.scenario.parallelism.pipeline.chunks; ++chunk) {
+    const StageParameters parameters = chunk_parameters(draft.scenario, draft.graph, stage, chunk);
+    for (const std::size_t block : blocks_of(draft.scenario, draft.graph, stage, chunk)) {
+      for (const Op* op : draft.graph.blocks[block].order()) {
         const int replicas = op->expert ? parameters.expert_replicas : parameters.replicas;
         for (const double tensor : op->parameters)
           tensors.push_back(tensor * share(sharded, replicas));

@@ -11,8 +11,8 @@
 namespace stepsim {
 
 std::uint16_t ProgramWriter::add_row(const std::string& name, RowKind kind,
-                                     const std::string& group) {
-  program_.rows.push_back({name, kind, group});
+                                     std::optional<Axis> axis) {
+  program_.rows.push_back({name, kind, axis});
   rows_.emplace_back();
   return static_cast<std::uint16_t>(rows_.size() - 1);
 }

@@ -14,13 +14,13 @@ class ProgramWriter {
   /// `launch`: host time of one launch.
   ProgramWriter(int stage, Seconds launch) : launch_(launch.seconds()) { program_.stage = stage; }
 
-  std::uint16_t add_row(const std::string& name, RowKind kind, const std::string& group = "");
+  std::uint16_t add_row(const std::string& name, RowKind kind, std::optional<Axis> axis = {});
 
   /// Appends a task to its row; it waits for the row's previous task and for `after`.
   TaskIndex add(Task task, const std::vector<TaskIndex>& after = {});
 
-  /// As add, for a task that the host launches; `launch_seconds` of host time pass first (a chain
-  /// passes its own launches itself: give them as `host_after`).
+  /// Appends a task that the host launches, behind `host_before` seconds of its time. Launches of a
+  /// chain's own pass behind it, as `host_after`.
   TaskIndex launch(Task task, const std::vector<TaskIndex>& after, double host_before,
                    double host_after = 0);
 
@@ -48,7 +48,7 @@ class ProgramWriter {
  private:
   struct RowState {
     TaskIndex last = kNoTask;
-    std::uint32_t epoch = 0;  ///< in which the row last got a launched task
+    std::uint32_t epoch = 0;  ///< the one in which the row last got a launched task
   };
   void edge(TaskIndex from, TaskIndex to) { edges_.emplace_back(from, to); }
 

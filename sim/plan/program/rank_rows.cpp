@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/plan/program/host_pace.hpp"
+#include "sim/plan/group/members.hpp"
+#include "sim/plan/pass/chains.hpp"
+#include "sim/plan/pass/host_pace.hpp"
+#include "sim/plan/program/launch_time.hpp"
 #include "sim/plan/schedule.hpp"
 
 namespace stepsim {
@@ -12,44 +15,29 @@ namespace {
 
 constexpr std::uint16_t kNoRow = 0xffff;
 
-bool between_stages(Channel channel) { return channel >= Channel::model; }
-
-Cause exposed(Channel channel) {
-  if (channel == Channel::tensor) return Cause::exposed_tensor;
-  if (channel == Channel::context) return Cause::exposed_context;
-  if (channel == Channel::expert) return Cause::exposed_expert;
-  if (channel == Channel::tables) return Cause::exposed_tables;
-  return between_stages(channel) ? Cause::exposed_pipeline : Cause::exposed_data;
-}
-
-/// Between all ranks that hold the same parameters.
-bool among_holders(Channel channel) {
-  return channel >= Channel::data && channel <= Channel::expert_across;
-}
-
-/// Of a chain's kernels; a launch that blocks comes before it.
+/// The first kernel of the chain that is no launch: one that blocks comes before it.
 const Kernel& first_work(const Chain& chain) {
   return chain.kernels[chain.kernels.front().is_launch() ? 1 : 0];
 }
 
 }  // namespace
 
-RankRows::RankRows(Workshop& shop, const StageShape& shape)
-    : shop_(shop),
+RankRows::RankRows(PlanDraft& draft, const StageShape& shape)
+    : draft_(draft),
       shape_(shape),
-      writer_(shape.stage, shop.scenario.host.launch * cpu_slowdown(shop.scenario)),
-      has_copies_(schedule_of(shop.scenario).needs.copies > 1) {
+      writer_(shape.stage, draft.scenario.host.launch * cpu_slowdown(draft.scenario)),
+      has_copies_(schedule_of(draft.scenario).needs.copies > 1) {
   host_ = writer_.add_row("host", RowKind::host);
   compute_ = writer_.add_row("compute", RowKind::compute);
   rows_.fill(kNoRow);
 }
 
-/// Of the depth that is let run empty before the host goes on: so that it does not stop at each
-/// chain.
+/// One part in so many of the launch queue runs empty before the host goes on, so that it does not
+/// stop at each chain.
 constexpr int kQueueSlack = 8;
 
 void RankRows::wait_for_queue(int kernels) {
-  const Host& host = shop_.scenario.host;
+  const Host& host = draft_.scenario.host;
   if (!host.queue_depth || host.graph()) return;
   if (queued_ + kernels > *host.queue_depth && !queue_.empty()) {
     const int most = *host.queue_depth - *host.queue_depth / kQueueSlack;
@@ -67,7 +55,7 @@ void RankRows::wait_for_queue(int kernels) {
 }
 
 void RankRows::write_chain(std::uint32_t index) {
-  const Chain& chain = shop_.plan.chains[index];
+  const Chain& chain = draft_.plan.chains[index];
   const auto kernels = static_cast<int>(chain.kernels.size());
   wait_for_queue(kernels);
   Task task;
@@ -79,27 +67,27 @@ void RankRows::write_chain(std::uint32_t index) {
   task.cause = first_work(chain).cause;
   const TaskIndex launched = writer_.launch(task, waits_, 0, chain.launch);
   waits_.clear();
-  if (shop_.scenario.host.blocking()) wait_on_host("blocking launch", {launched});
-  if (!shop_.scenario.host.queue_depth) return;
+  if (draft_.scenario.host.blocking()) wait_on_host("blocking launch", {launched});
+  if (!draft_.scenario.host.queue_depth) return;
   queue_.emplace_back(launched, kernels);
   queued_ += kernels;
 }
 
 void RankRows::write_kernels(std::vector<Kernel> kernels) {
   if (kernels.empty()) return;
-  write_chain(add_launched_chain(shop_, std::move(kernels), shape_.slow.factor));
+  write_chain(add_launched_chain(draft_, std::move(kernels), shape_.slow.factor));
 }
 
 /// "qkv .. projection": a chain is called by its ends.
 std::uint32_t RankRows::span_name(std::uint32_t index) {
   constexpr std::uint32_t kNone = 0xffffffff;
-  std::vector<std::uint32_t>& known = shop_.span_names;
-  known.resize(shop_.plan.chains.size(), kNone);
+  std::vector<std::uint32_t>& known = draft_.span_names;
+  known.resize(draft_.plan.chains.size(), kNone);
   if (known[index] == kNone) {
-    const Chain& chain = shop_.plan.chains[index];
-    const std::string first = shop_.plan.names[first_work(chain).name];
-    const std::string last = shop_.plan.names[chain.kernels.back().name];
-    known[index] = shop_.name(first == last ? first : first + " .. " + last);
+    const Chain& chain = draft_.plan.chains[index];
+    const std::string first = draft_.plan.names[first_work(chain).name];
+    const std::string last = draft_.plan.names[chain.kernels.back().name];
+    known[index] = draft_.name(first == last ? first : first + " .. " + last);
   }
   return known[index];
 }
@@ -107,27 +95,24 @@ std::uint32_t RankRows::span_name(std::uint32_t index) {
 std::uint16_t RankRows::row_of(Channel channel) {
   std::uint16_t& row = rows_[static_cast<std::size_t>(channel)];
   if (row == kNoRow)
-    row = writer_.add_row(name_of(channel), RowKind::communication,
-                          group_name_of(counted_as(channel)));
+    row = writer_.add_row(name_of(channel), RowKind::communication, counted_along(channel));
   return row;
 }
 
-/// Without a pipeline all ranks of a replica are tensor ranks, and nothing waits for a stage.
-Channel RankRows::counted_as(Channel channel) const {
-  const bool one_stage = shop_.scenario.parallelism.pipeline.stages == 1;
-  return channel == Channel::model && one_stage ? Channel::tensor : channel;
+Axis RankRows::counted_along(Channel channel) const {
+  return axis_of(channel, draft_.scenario.parallelism.pipeline.stages);
 }
 
 TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
                                 const std::vector<TaskIndex>& after) {
-  return communicate(
-      channel, operation, after,
-      between_stages(counted_as(channel)) ? Cause::pipeline_bubble : Cause::sync_wait);
+  const bool between_stages = counted_along(channel) == Axis::pipeline;
+  return communicate(channel, operation, after,
+                     between_stages ? Cause::pipeline_bubble : Cause::sync_wait);
 }
 
 TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
                                 const std::vector<TaskIndex>& after, Cause wait_cause) {
-  return communicate(channel, operation, after, wait_cause, exposed(counted_as(channel)));
+  return communicate(channel, operation, after, wait_cause, exposed(counted_along(channel)));
 }
 
 TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
@@ -138,16 +123,16 @@ TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
   task.channel = channel;
   task.row = row_of(channel);
   task.work = operation;
-  task.name = shop_.plan.operations[operation].name;
+  task.name = draft_.plan.operations[operation].name;
   // Other holders of the parameters may need or reduce them with other micro-batches.
-  task.micro_batch = has_copies_ && among_holders(channel) ? -1 : micro_batch_;
+  task.micro_batch = has_copies_ && is_among_holders(channel) ? -1 : micro_batch_;
   task.cause = cause;
   task.wait_cause = wait_cause;
-  const double call = host_published::collective.seconds() * published_scale(shop_.scenario);
+  const double call = host_published::collective.seconds() * published_scale(draft_.scenario);
   const TaskIndex launched =
-      writer_.launch(task, after, launch_time(shop_.scenario).seconds() + call);
+      writer_.launch(task, after, launch_time(draft_.scenario).seconds() + call);
   // Two stages that each waited for what they send would wait for one another.
-  if (shop_.scenario.host.blocking() && !between_stages(channel))
+  if (draft_.scenario.host.blocking() && axis_of(channel) != Axis::pipeline)
     wait_on_host("blocking launch", {launched});
   return launched;
 }
@@ -155,15 +140,15 @@ TaskIndex RankRows::communicate(Channel channel, std::uint32_t operation,
 /// A thread of Horovod's looks for gradients that all ranks have, once in a cycle
 /// (horovod/horovod horovod/common/operations.cc, RunLoopOnce): half of one passes on average.
 std::vector<TaskIndex> RankRows::wait_for_cycle(std::vector<TaskIndex> after) {
-  const auto& cycle = shop_.scenario.parallelism.data.cycle;
+  const auto& cycle = draft_.scenario.parallelism.data.cycle;
   if (!cycle) return after;
   if (cycle_ == 0) cycle_ = writer_.add_row("cycle", RowKind::copy);
   Task turn;
   turn.kind = TaskKind::timer;
   turn.row = cycle_;
-  turn.name = shop_.name("wait for the cycle");
+  turn.name = draft_.name("wait for the cycle");
   turn.micro_batch = has_copies_ ? -1 : micro_batch_;
-  turn.cause = turn.wait_cause = Cause::exposed_data;
+  turn.cause = turn.wait_cause = exposed(Axis::data);
   turn.amount = cycle->seconds() / 2;
   return {writer_.add(turn, after)};
 }
@@ -175,7 +160,7 @@ TaskIndex RankRows::wait_on_host(const std::string& name, const std::vector<Task
   }
   Task wait;
   wait.row = host_;
-  wait.name = shop_.name(name);
+  wait.name = draft_.name(name);
   wait.micro_batch = micro_batch_;
   wait.cause = wait.wait_cause = Cause::launch_gap;
   return writer_.wait_on_host(wait, after);
@@ -185,7 +170,7 @@ void RankRows::write_on_host(const std::string& name, Seconds time, Cause cause)
   Task work;
   work.kind = TaskKind::timer;
   work.row = host_;
-  work.name = shop_.name(name);
+  work.name = draft_.name(name);
   work.micro_batch = micro_batch_;
   work.cause = work.wait_cause = cause;
   work.amount = time.seconds();
@@ -205,7 +190,7 @@ TaskIndex RankRows::mark(const char* name, const std::vector<TaskIndex>& after) 
   Task point;
   point.kind = TaskKind::timer;
   point.row = compute_;
-  point.name = shop_.name(name);
+  point.name = draft_.name(name);
   point.micro_batch = micro_batch_;
   return writer_.add(point, after);
 }

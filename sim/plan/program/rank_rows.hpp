@@ -9,26 +9,26 @@
 #include <utility>
 #include <vector>
 
+#include "sim/plan/program/plan_draft.hpp"
 #include "sim/plan/program/program_writer.hpp"
-#include "sim/plan/program/segment.hpp"
 
 namespace stepsim {
 
 class RankRows {
  public:
-  RankRows(Workshop& shop, const StageShape& shape);
+  RankRows(PlanDraft& draft, const StageShape& shape);
 
-  Workshop& shop() { return shop_; }
+  PlanDraft& draft() { return draft_; }
   const StageShape& shape() const { return shape_; }
   ProgramWriter& writer() { return writer_; }
   std::uint16_t host() const { return host_; }
 
-  /// Of the tasks that are written from here on; -1: they belong to the whole step.
+  /// Tasks that are written from here on are the micro-batch's; -1: they are the whole step's.
   void set_micro_batch(std::int32_t micro_batch) { micro_batch_ = micro_batch; }
   std::int32_t micro_batch() const { return micro_batch_; }
 
   void write_chain(std::uint32_t chain);
-  /// Nothing where there are no kernels.
+  /// Writes them as one chain; without kernels none.
   void write_kernels(std::vector<Kernel> kernels);
 
   /// On the group that the rank has for the channel. `wait_cause`: what waiting for the other
@@ -47,7 +47,7 @@ class RankRows {
 
   /// The host stops until these are done.
   TaskIndex wait_on_host(const std::string& name, const std::vector<TaskIndex>& after);
-  /// It reads what has been computed.
+  /// The host stops until all that has been launched is computed, and reads it.
   void read_on_host() { wait_on_host("read a value", {computed()}); }
 
   /// The host works, or stalls, for that long and launches nothing; what it does follows what it
@@ -78,10 +78,10 @@ class RankRows {
   /// The host stops before it launches that many kernels, while too many are in the queue.
   void wait_for_queue(int kernels);
   std::uint16_t row_of(Channel channel);
-  Channel counted_as(Channel channel) const;
+  Axis counted_along(Channel channel) const;
   std::uint32_t span_name(std::uint32_t chain);
 
-  Workshop& shop_;
+  PlanDraft& draft_;
   const StageShape& shape_;
   ProgramWriter writer_;
   const bool has_copies_;

@@ -7,7 +7,6 @@
 // launches all of it before the first kernel of the model, when the GPU has nothing else to do.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "sim/plan/program/rank_rows.hpp"
@@ -26,9 +25,8 @@ class RunningStatistics {
   std::vector<Kernel> copies() const;
 
   RankRows& rows_;
-  std::vector<double> channels_;  ///< of each norm
+  std::vector<double> channels_;  ///< channels of each norm
   Bytes moments_, counts_;
-  std::vector<std::uint32_t> operations_;
 };
 
 }  // namespace stepsim

@@ -13,13 +13,16 @@
 #include "sim/plan/input/checkpoint.hpp"
 #include "sim/plan/input/input.hpp"
 #include "sim/plan/memory/memory.hpp"
+#include "sim/plan/pass/operations.hpp"
+#include "sim/plan/pass/overlap.hpp"
+#include "sim/plan/pass/parameter_gathers.hpp"
+#include "sim/plan/pass/segment.hpp"
 #include "sim/plan/program/host_thread.hpp"
 #include "sim/plan/program/optimizer.hpp"
-#include "sim/plan/program/overlap.hpp"
-#include "sim/plan/program/parameter_gathers.hpp"
 #include "sim/plan/program/passes.hpp"
 #include "sim/plan/program/rank_rows.hpp"
 #include "sim/plan/program/running_statistics.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/program/step_end.hpp"
 #include "sim/plan/program/task_limit.hpp"
 #include "sim/plan/program/transfers.hpp"
@@ -32,15 +35,15 @@ constexpr TaskIndex kNoTask = ProgramWriter::kNoTask;
 
 /// One chunk of the stage, compiled.
 struct ChunkPasses {
-  std::array<Segment, kPassKinds> segments;           ///< by kind; of those that the order has
-  std::array<Segment, kPassKinds> reducing_segments;  ///< those that also reduce gradients
-  std::array<Segment, kPassKinds> first_segments;     ///< likewise, in the first step of all
+  std::array<Segment, kPassKinds> segments;           ///< by kind; empty: the order has none
+  std::array<Segment, kPassKinds> reducing_segments;  ///< passes that also reduce gradients
+  std::array<Segment, kPassKinds> first_segments;  ///< passes that reduce in the first step of all
   Segment gathering_segment;  ///< the first forward pass of a step, if it waits for parameters
-  std::vector<ParameterBucket> buckets;  ///< of these parameters
+  std::vector<ParameterBucket> buckets;  ///< parameters that it waits for
   std::vector<TaskIndex> asked;          ///< their gathers, where they were started before it
-  bool gathered = false;                 ///< in this step
+  bool gathered = false;                 ///< whether they have been, in this step
   ChunkMemory memory;
-  GradientReduction reduction;  ///< of the chunk alone
+  GradientReduction reduction;  ///< of this chunk's gradients alone
 };
 
 /// `passes` of a step, each of at least `pieces` tasks. A plan that no machine can hold is the
@@ -55,34 +58,41 @@ void check_size(const Scenario& scenario, double passes, std::size_t pieces) {
       passes, steps, pieces, tasks, kMostTasks));
 }
 
+/// Bytes of a micro-batch on the GPU.
+Bytes batch_bytes(const Scenario& scenario) {
+  if (!scenario.data) return Bytes{};
+  return scenario.data->device_bytes * static_cast<double>(scenario.training.micro_batch);
+}
+
 class StageWriter {
  public:
-  StageWriter(Workshop& shop, const StageShape& shape)
-      : shop_(shop),
+  StageWriter(PlanDraft& draft, const StageShape& shape)
+      : draft_(draft),
         shape_(shape),
-        scenario_(shop.scenario),
-        pipeline_(shop.scenario.parallelism.pipeline),
-        strategy_(shop.scenario.parallelism.data.sharding),
-        schedule_(schedule_of(shop.scenario)),
-        placement_(placement_of(shop.scenario)),
-        actions_(schedule_.order(shape_of(shop.scenario), shape.stage)),
-        reduces_(reductions(actions_, shop.scenario.parallelism)),
-        gathers_(gathers_beside_forward(shop.scenario, shape)),
-        gather_(when_gathered(shop.scenario.parallelism)),
-        rows_(shop, shape),
+        scenario_(draft.scenario),
+        pipeline_(draft.scenario.parallelism.pipeline),
+        strategy_(draft.scenario.parallelism.data.sharding),
+        schedule_(schedule_of(draft.scenario)),
+        placement_(placement_of(draft.scenario)),
+        actions_(schedule_.order(shape_of(draft.scenario), shape.stage)),
+        reduces_(reductions(actions_, draft.scenario.parallelism)),
+        gathers_(gathers_beside_forward(draft.scenario, shape)),
+        gather_(when_gathered(draft.scenario.parallelism)),
+        rows_(draft, shape),
         writer_(rows_.writer()),
         transfers_(rows_, placement_),
         offload_(rows_),
         end_(rows_, offload_),
         statistics_(rows_),
         host_(rows_, placement_, actions_),
-        checkpoint_(rows_) {
+        checkpoint_(rows_),
+        broadcast_(rows_, batch_bytes(draft.scenario), "broadcast of the batch") {
     compile();
   }
 
   Program write() {
     check_pieces();
-    if (shape_.loads) input_.emplace(shop_, writer_, rows_.host());
+    if (shape_.loads) input_.emplace(draft_, writer_, rows_.host());
     const int steps = scenario_.run.warmup + scenario_.run.steps;
     for (int step = 0; step < steps; ++step) {
       if (step == 1) writer_.expect(static_cast<std::size_t>(steps));
@@ -94,7 +104,7 @@ class StageWriter {
       write_passes();
       end_.write();
       host_.end_step();
-      if (shop_.saves[static_cast<std::size_t>(step)]) checkpoint_.write();
+      if (draft_.saves[static_cast<std::size_t>(step)]) checkpoint_.write();
     }
     if (input_) input_->leave();
     return writer_.finish();
@@ -105,26 +115,27 @@ class StageWriter {
 
   void compile() {
     for (int chunk = 0; chunk < pipeline_.chunks; ++chunk) chunks_.push_back(compiled(chunk));
-    writer_.program().resident_bytes = resident_bytes(scenario_, shop_.graph, shape_.stage).bytes();
+    writer_.program().resident_bytes =
+        resident_bytes(scenario_, draft_.graph, shape_.stage).bytes();
   }
 
   ChunkPasses compiled(int chunk) {
-    const auto blocks = blocks_of(scenario_, shop_.graph, shape_.stage, chunk);
+    const auto blocks = blocks_of(scenario_, draft_.graph, shape_.stage, chunk);
     ChunkPasses passes{
-        .memory = chunk_memory(scenario_, shop_.graph, shape_.stage, chunk),
-        .reduction = {rows_, chunk_parameters(scenario_, shop_.graph, shape_.stage, chunk)}};
+        .memory = chunk_memory(scenario_, draft_.graph, shape_.stage, chunk),
+        .reduction = {rows_, chunk_parameters(scenario_, draft_.graph, shape_.stage, chunk)}};
     for (const Action& action : actions_) {
       const auto kind = static_cast<std::size_t>(action.pass);
       Segment& segment = passes.segments[kind];
       if (action.chunk != chunk || !segment.empty()) continue;
       const auto compile = [&](Reduction how) {
-        return segment_of(shop_, shape_, blocks, action.pass, how);
+        return segment_of(draft_, shape_, blocks, action.pass, how);
       };
       segment = compile(Reduction::none);
       if (action.pass == PassKind::forward && gathers_) {
-        passes.buckets = parameter_buckets(shop_, shape_, blocks, reduction(chunk));
+        passes.buckets = parameter_buckets(draft_, shape_, blocks, reduction(chunk));
         passes.gathering_segment =
-            segment_of(shop_, shape_, blocks, action.pass, reduction(chunk), gather_);
+            segment_of(draft_, shape_, blocks, action.pass, reduction(chunk), gather_);
       }
       if (!completes_gradients(action.pass)) continue;
       const Reduction how = reduction(chunk);
@@ -139,7 +150,7 @@ class StageWriter {
   Reduction reduction(int chunk) const {
     const DataParallel& data = scenario_.parallelism.data;
     const bool within_pass = data.overlap || strategy_.shards_parameters;
-    if (!within_pass || (shape_.data.ranks == 1 && !copies_gradients(scenario_)))
+    if (!within_pass || (shape_.of(Channel::data).ranks == 1 && !copies_gradients(scenario_)))
       return Reduction::none;
     // By part, which those who reduce together all hold, be it as another chunk of another stage.
     const bool later = placement_.part({shape_.stage, chunk}) > 0;
@@ -163,7 +174,7 @@ class StageWriter {
     ChunkPasses& chunk = chunks_[static_cast<std::size_t>(index)];
     for (const ParameterBucket& bucket : chunk.buckets) {
       const std::uint32_t operation = pass_collective(
-          shop_, CollectiveOp::all_gather, bucket.bytes(scenario_.training), bucket.group.shape);
+          draft_, CollectiveOp::all_gather, bucket.bytes(scenario_.training), bucket.group.shape);
       chunk.asked.push_back(rows_.communicate(bucket.group.gather, operation, rows_.reached()));
     }
   }
@@ -216,7 +227,7 @@ class StageWriter {
       if (pipeline_.overlap_p2p && i + 1 < units.size()) next = post_receives(units[i + 1]);
       for (std::size_t k = 0; k < received.size(); ++k)
         rows_.wait_for(transfers_.gathered(received[k], passes[k].micro_batch));
-      if (shop_.pairs && passes.size() == 2 && passes.back().joined) {
+      if (draft_.pairs && passes.size() == 2 && passes.back().joined) {
         write_pair(passes.front(), passes.back());
       } else {
         for (const Action& action : passes) write_pass(action);
@@ -305,8 +316,8 @@ class StageWriter {
     return {action, chunk, segment, reduces, {}};
   }
 
-  /// Of passes whose tasks begin with `first`. Their memory is that of one after the other, at most
-  /// what they hold together.
+  /// What follows passes whose tasks begin with `first`. They hold memory one after the other, at
+  /// most what they need together.
   void end(std::initializer_list<const Running*> passes, TaskIndex first) {
     for (const Running* pass : passes) {
       rows_.set_micro_batch(pass->action.micro_batch);
@@ -379,32 +390,20 @@ class StageWriter {
   void fetch_batch() {
     TaskIndex batch = input_ ? input_->fetch(rows_.micro_batch()) : kNoTask;
     if (input_ && input_->gpu_time() > Seconds{0}) batch = decode_on_gpu(batch);
-    if (shape_.tensor.ranks > 1) {
-      batch = rows_.communicate(Channel::tensor, broadcast_operation(), {batch}, Cause::batch_wait);
-    }
+    if (tensor_ranks(shape_).ranks > 1) batch = broadcast_.after(batch, Cause::batch_wait);
     rows_.wait_for(batch);
   }
 
   TaskIndex decode_on_gpu(TaskIndex batch) {
     rows_.wait_for(batch);
-    rows_.write_kernels({{.name = shop_.name("decode"),
+    rows_.write_kernels({{.name = draft_.name("decode"),
                           .seconds = input_->gpu_time().seconds(),
                           .memory_bound = false,
                           .cause = Cause::batch_wait}});
     return rows_.computed();
   }
 
-  /// A ring broadcast carries what a gather of the same bytes does.
-  std::uint32_t broadcast_operation() {
-    if (broadcast_) return *broadcast_;
-    const Bytes bytes =
-        scenario_.data->device_bytes * static_cast<double>(scenario_.training.micro_batch);
-    broadcast_ = add_collective(shop_, CollectiveOp::all_gather, bytes, shape_.tensor);
-    shop_.plan.operations[*broadcast_].name = shop_.name("broadcast of the batch");
-    return *broadcast_;
-  }
-
-  Workshop& shop_;
+  PlanDraft& draft_;
   const StageShape& shape_;
   const Scenario& scenario_;
   const Pipeline& pipeline_;
@@ -428,7 +427,7 @@ class StageWriter {
   std::vector<ChunkPasses> chunks_;
   std::optional<InputRows> input_;
   std::vector<TaskIndex> slots_;
-  std::optional<std::uint32_t> broadcast_;
+  TensorRanksGather broadcast_;  ///< of the batch: a ring carries what a gather of it does
   /// What the gathered block that runs had to wait for, and the one before it.
   std::array<std::vector<TaskIndex>, 2> before_block_;
   bool first_step_ = false;
@@ -436,11 +435,11 @@ class StageWriter {
 
 }  // namespace
 
-Program stage_program(Workshop& shop, const StageShape& shape) {
+Program stage_program(PlanDraft& draft, const StageShape& shape) {
   // Forward and backward at least; the order of too many would not fit in memory either.
-  const Pipeline& pipeline = shop.scenario.parallelism.pipeline;
-  check_size(shop.scenario, 2.0 * shop.scenario.micro_batches() * pipeline.chunks, 1);
-  return StageWriter(shop, shape).write();
+  const Pipeline& pipeline = draft.scenario.parallelism.pipeline;
+  check_size(draft.scenario, 2.0 * draft.scenario.micro_batches() * pipeline.chunks, 1);
+  return StageWriter(draft, shape).write();
 }
 
 }  // namespace stepsim

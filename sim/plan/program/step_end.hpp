@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "sim/plan/memory/memory.hpp"
+#include "sim/plan/pass/parameter_group.hpp"
 #include "sim/plan/program/offload.hpp"
 #include "sim/plan/program/rank_rows.hpp"
-#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 
@@ -27,10 +27,7 @@ class GradientReduction {
  private:
   RankRows* rows_;
   StageParameters parameters_;
-  double apart_;  ///< of them, those that are reduced in fp32 behind the others
-  std::array<std::optional<std::uint32_t>, 2> operations_ = {},
-                                              across_ = {};  ///< by ParameterGroup
-  std::optional<std::uint32_t> apart_operation_ = {};
+  double apart_;  ///< gradients that are reduced in fp32 behind the others
 };
 
 /// Whether gradients are reduced by themselves, while nothing is computed.
@@ -43,7 +40,7 @@ class StepEnd {
  public:
   StepEnd(RankRows& rows, Offload& offload);
 
-  /// All but the host's wait for it.
+  /// Writes all of it but the host's wait for it.
   void write();
 
  private:
@@ -53,7 +50,7 @@ class StepEnd {
   void reduce_embedding();
   void gather_parameters();
   void agree_on_norm();
-  void sum_norm(Channel channel, const GroupShape& group, std::optional<std::uint32_t>& operation);
+  void sum_norm(Channel channel);
 
   RankRows& rows_;
   Offload& offload_;
@@ -61,11 +58,9 @@ class StepEnd {
   const StageShape& shape_;
   const Sharding& strategy_;
   StageParameters parameters_;
-  const std::vector<double> tensors_;    ///< elements of each that is updated
-  const std::vector<double> gradients_;  ///< likewise of their gradients, that this rank keeps
+  const std::vector<double> tensors_;    ///< elements of each tensor that is updated
+  const std::vector<double> gradients_;  ///< elements of each gradient that this rank keeps
   GradientReduction reduction_;
-  std::array<std::optional<std::uint32_t>, 2> regather_ = {};  ///< by ParameterGroup
-  std::optional<std::uint32_t> embedding_, data_norm_, model_norm_;
 };
 
 }  // namespace stepsim

@@ -3,8 +3,8 @@
 
 namespace stepsim {
 
-/// Of all programs together; some 5 GB, and with their spans 10 GB. A program by itself, which is
-/// counted before it is written, may have as many.
+/// The most tasks of all programs together: some 5 GB, and with their spans 10 GB. One program by
+/// itself, which is counted before it is written, may have as many.
 inline constexpr double kMostTasks = 5e7;
 
 }  // namespace stepsim

@@ -8,14 +8,15 @@ namespace stepsim {
 Transfers::Transfers(RankRows& rows, const Placement& placement)
     : rows_(rows),
       placement_(placement),
-      scenario_(rows.shop().scenario),
+      scenario_(rows.draft().scenario),
       pipeline_(scenario_.parallelism.pipeline),
-      shape_(rows.shape()) {}
+      shape_(rows.shape()),
+      gather_(rows, rows.draft().graph.boundary) {}
 
 Bytes Transfers::message() const {
   const Parallelism& split = scenario_.parallelism;
   const bool shared = split.sequence || pipeline_.scatter_gather;
-  return rows_.shop().graph.boundary / (shared ? split.tensor : 1);
+  return rows_.draft().graph.boundary / (shared ? split.tensor : 1);
 }
 
 std::uint32_t Transfers::operation(Channel channel) {
@@ -30,10 +31,10 @@ std::uint32_t Transfers::operation(Channel channel) {
     phase.flows.push_back(
         {Pattern::neighbours, message(), between ? nic_rate(cluster) : node_rate(cluster)});
   }
-  Workshop& shop = rows_.shop();
-  shop.plan.operations.push_back(
-      {.name = shop.name(name_of(channel)), .phases = {phase}, .bytes = message()});
-  operation = static_cast<std::uint32_t>(shop.plan.operations.size() - 1);
+  PlanDraft& draft = rows_.draft();
+  draft.plan.operations.push_back(
+      {.name = draft.name(name_of(channel)), .phases = {phase}, .bytes = message()});
+  operation = static_cast<std::uint32_t>(draft.plan.operations.size() - 1);
   return *operation;
 }
 
@@ -78,10 +79,7 @@ TaskIndex Transfers::gathered(TaskIndex received, int micro_batch) {
   const bool is_whole = split.tensor == 1 || split.sequence || !pipeline_.scatter_gather;
   if (received == RankRows::kNoTask || is_whole) return received;
   rows_.set_micro_batch(micro_batch);
-  Workshop& shop = rows_.shop();
-  if (!gather_)
-    gather_ = add_collective(shop, CollectiveOp::all_gather, shop.graph.boundary, shape_.tensor);
-  return rows_.communicate(Channel::tensor, *gather_, {received});
+  return gather_.after(received, Cause::sync_wait);
 }
 
 }  // namespace stepsim

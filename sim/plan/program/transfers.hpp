@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/plan/program/rank_rows.hpp"
+#include "sim/plan/program/tensor_ranks.hpp"
 #include "sim/plan/schedule.hpp"
 
 namespace stepsim {
@@ -41,7 +41,7 @@ class Transfers {
   const Pipeline& pipeline_;
   const StageShape& shape_;
   std::array<std::optional<std::uint32_t>, kTransferChannels> operations_;
-  std::optional<std::uint32_t> gather_;
+  TensorRanksGather gather_;  ///< gathers a message that comes in parts
 };
 
 }  // namespace stepsim

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/program/launch_time.hpp"
 #include "sim/plan/what_if.hpp"
 
 namespace stepsim {

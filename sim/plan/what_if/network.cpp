@@ -5,13 +5,18 @@
 namespace stepsim {
 namespace {
 
+std::vector<Cause> all_exposed() {
+  std::vector<Cause> causes;
+  for (const Axis axis : kAllAxes) causes.push_back(exposed(axis));
+  return causes;
+}
+
 const Registered<Limit> network{{
     .name = "network",
     .bound = "network-bound",
     .waits = "for the network",
     .world = "with an infinitely fast network",
-    .causes = {Cause::exposed_tensor, Cause::exposed_context, Cause::exposed_expert,
-               Cause::exposed_tables, Cause::exposed_data, Cause::exposed_pipeline},
+    .causes = all_exposed(),
     .applies = [](const Scenario& s) { return s.cluster.gpus() > 1; },
     .plan = with_free_network,
     .proposals = {"split", "experts", "overlap", "buckets", "micro-batches"},

@@ -11,7 +11,7 @@
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/version.hpp"
-#include "sim/plan/program/recompute.hpp"
+#include "sim/plan/pass/recompute.hpp"
 #include "sim/text/humanise.hpp"
 #include "sim/timeline/busy.hpp"
 #include "sim/timeline/critical_path.hpp"
@@ -147,41 +147,29 @@ void add_rates(Metrics& m, const Scenario& s, const OpGraph& graph) {
   m.flop_convention = graph.flop_convention;
 }
 
-struct Exposure {
-  const char* group;
-  Cause cause;  ///< cause of the time that waits for it
-};
-
-/// The groups in the order of the report.
-constexpr std::array kExposures = {
-    Exposure{"tensor", Cause::exposed_tensor}, Exposure{"context", Cause::exposed_context},
-    Exposure{"expert", Cause::exposed_expert}, Exposure{"tables", Cause::exposed_tables},
-    Exposure{"data", Cause::exposed_data},     Exposure{"pipeline", Cause::exposed_pipeline},
-};
-
-GroupCommunication group_of(const Slowest& slowest, const Exposure& exposure, Window window) {
-  const std::string group = exposure.group;
-  GroupCommunication result{.group = group};
+GroupCommunication communication_along(Axis axis, const Slowest& slowest, Window window) {
+  GroupCommunication result{.axis = axis};
   for (const Span& span : slowest.rank->spans) {
-    const Row& row = slowest.rank->rows[span.row];
     const bool handed_over = span.message == 0 || span.sends;
-    if (row.group == group && handed_over && span.start >= window.from && span.start < window.to)
+    const bool inside = span.start >= window.from && span.start < window.to;
+    if (slowest.rank->rows[span.row].axis == axis && handed_over && inside)
       result.bytes += Bytes{span.bytes};
   }
   result.bytes = result.bytes / window.steps;
-  result.busy = Seconds{window.mean(busy(*slowest.rank, group, window.from, window.to))};
-  result.hidden = Seconds{window.mean(hidden(*slowest.rank, group, window.from, window.to))};
-  result.exposed = Seconds{of(slowest.causes, exposure.cause)};
+  result.busy = Seconds{window.mean(busy(*slowest.rank, axis, window.from, window.to))};
+  result.hidden = Seconds{window.mean(hidden(*slowest.rank, axis, window.from, window.to))};
+  result.exposed = Seconds{of(slowest.causes, exposed(axis))};
   return result;
 }
 
 void add_communication(Metrics& m, const Slowest& slowest, Window window) {
-  for (const Exposure& exposure : kExposures) {
-    GroupCommunication communication = group_of(slowest, exposure, window);
+  for (const Axis axis : kAllAxes) {
+    GroupCommunication communication = communication_along(axis, slowest, window);
     if (communication.busy > Seconds{0}) m.communication.push_back(std::move(communication));
   }
-  const double all = window.mean(busy(*slowest.rank, "", window.from, window.to));
-  const double under_compute = window.mean(hidden(*slowest.rank, "", window.from, window.to));
+  const double all = window.mean(busy(*slowest.rank, std::nullopt, window.from, window.to));
+  const double under_compute =
+      window.mean(hidden(*slowest.rank, std::nullopt, window.from, window.to));
   m.overlap_efficiency = overlap_efficiency(work_in(slowest.causes), all, under_compute);
 }
 

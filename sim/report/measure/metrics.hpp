@@ -37,13 +37,13 @@ struct Memory {
   bool tight() const { return fits() && worst().total() > capacity; }
 };
 
-/// The communication of one group on the slowest stage, for one step.
+/// Communication along one axis on the slowest stage, per step.
 struct GroupCommunication {
-  std::string group;  ///< name of the group: tensor, data, pipeline
-  Bytes bytes;        ///< payload that a rank hands to its collectives and transfers
-  Seconds busy;       ///< time in which a transfer or a collective is in flight
-  Seconds exposed;    ///< time that the compute row waits for it
-  Seconds hidden;     ///< the part of busy in which the compute row works
+  Axis axis{};
+  Bytes bytes;      ///< payload that a rank hands to its collectives and transfers
+  Seconds busy;     ///< a transfer or collective is in flight
+  Seconds exposed;  ///< time that the compute row waits for it
+  Seconds hidden;   ///< of busy, time in which the compute row works
 };
 
 struct Verdict {

@@ -217,10 +217,10 @@ std::optional<Symptom> long_tail(const View& view) {
     if (last == nullptr) continue;
     const double end = view.timeline.step_ends[step];
     tail +=
-        of(partition(view.timeline, view.rank, std::min(last->end, end), end), Cause::exposed_data);
+        of(partition(view.timeline, view.rank, std::min(last->end, end), end), exposed(Axis::data));
   }
   // The step does not wait for gradients that others are late with.
-  const double awaited = of(view.metrics.critical, Cause::exposed_data);
+  const double awaited = of(view.metrics.critical, exposed(Axis::data));
   if (view.share(tail) < kWorthSaying) return {};
   if (awaited < kWorthSaying * view.metrics.step_time.seconds()) return {};
   return Symptom{"long_tail", "gradients are still on their way long after backward",

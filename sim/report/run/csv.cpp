@@ -32,11 +32,13 @@ void add_breakdown(std::vector<Cell>& cells, const CauseSeconds& seconds) {
   }
 }
 
-/// Adds the cells of all groups, so that the columns stay when a run does without a group.
+/// Adds cells of each axis, so that the columns stay when a run does not communicate along one.
 void add_communication(std::vector<Cell>& cells, const std::vector<GroupCommunication>& groups) {
-  for (const char* name : {"tensor", "data", "pipeline"}) {
-    const auto named = [&](const GroupCommunication& g) { return g.group == name; };
-    const auto found = std::find_if(groups.begin(), groups.end(), named);
+  for (const Axis axis : kAllAxes) {
+    if (!words_of(axis).in_each_row) continue;
+    const char* name = name_of(axis);
+    const auto along = [&](const GroupCommunication& g) { return g.axis == axis; };
+    const auto found = std::find_if(groups.begin(), groups.end(), along);
     const GroupCommunication group = found == groups.end() ? GroupCommunication{} : *found;
     cells.push_back({fmt::format("{}_communication_bytes", name), whole(group.bytes)});
     cells.push_back({fmt::format("{}_communication_busy_s", name), digits(group.busy.seconds())});

@@ -16,7 +16,7 @@ Json steps_of(const Metrics& m) {
 Json communication_of(const Metrics& m) {
   Json groups = Json::object();
   for (const GroupCommunication& g : m.communication) {
-    groups[g.group] = {
+    groups[name_of(g.axis)] = {
         {"bytes", number(g.bytes)}, {"busy_s", number(g.busy)}, {"exposed_s", number(g.exposed)}};
   }
   return groups;

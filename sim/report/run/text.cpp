@@ -182,7 +182,8 @@ class RunPage : Page {
                 pad_left("busy", kTime) + pad_left("exposed", kTime) + pad_left("hidden", kTime)));
     }
     for (const GroupCommunication& group : m_.communication) {
-      line("  " + pad_right(group.group, 23) + pad_left(humanise(group.bytes).text(), kTime) +
+      line("  " + pad_right(name_of(group.axis), 23) +
+           pad_left(humanise(group.bytes).text(), kTime) +
            pad_left(column_.text(group.busy.seconds()), kTime) +
            pad_left(column_.text(group.exposed.seconds()), kTime) +
            pad_left(column_.text(group.hidden.seconds()), kTime) +

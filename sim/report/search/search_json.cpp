@@ -10,11 +10,14 @@ namespace stepsim {
 namespace {
 
 Json strategy_json(const Strategy& s) {
-  Json json = {{"tensor", s.tensor},     {"context", s.context},
-               {"expert", s.expert},     {"pipeline", s.stages},
-               {"data", s.data()},       {"schedule", std::string(s.schedule->name)},
-               {"chunks", s.chunks},     {"micro_batch", s.micro_batch},
-               {"sequence", s.sequence}, {"recompute", std::string(name_of(s.recompute))}};
+  Json json;
+  for (const auto& [axis, values, degree] : kSearchedDegrees) json[name_of(axis)] = s.*degree;
+  json["data"] = s.data();
+  json["schedule"] = std::string(s.schedule->name);
+  json["chunks"] = s.chunks;
+  json["micro_batch"] = s.micro_batch;
+  json["sequence"] = s.sequence;
+  json["recompute"] = std::string(name_of(s.recompute));
   json["recompute_layers"] = s.recomputed_layers > 0 ? Json(s.recomputed_layers) : Json(nullptr);
   json["sharding"] = s.sharding->name;
   json["overlap"] = s.overlap;

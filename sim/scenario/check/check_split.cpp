@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/check/check.hpp"
+#include "sim/scenario/rank_order.hpp"
 
 namespace stepsim {
 namespace {
@@ -41,17 +42,13 @@ void check_product(const Scenario& s, const KeyReports& keys) {
 void check_order(const Scenario& s, const KeyReports& keys) {
   const Parallelism& p = s.parallelism;
   if (!splits(s, keys) || !keys.sound({"parallelism.order", "parallelism.expert.degree"})) return;
-  const std::pair<Axis, int> degrees[] = {{Axis::tensor, p.tensor},
-                                          {Axis::context, p.context.degree},
-                                          {Axis::expert, p.expert.degree},
-                                          {Axis::data, s.data_parallel()},
-                                          {Axis::pipeline, p.pipeline.stages}};
   const auto& order = p.order.axes;
-  for (const auto& [axis, degree] : degrees) {
+  for (const Axis axis : kOrderedAxes) {
+    const int degree = degree_of(axis, s);
     if (degree == 1 || std::find(order.begin(), order.end(), axis) != order.end()) continue;
     keys.report({"parallelism.order", fmt::format("the default is {}", write_scalar(RankOrder{}))},
                 "order {} leaves out {}, which splits into {}", write_scalar(p.order),
-                name_of(axis), degree);
+                words_of(axis).order, degree);
   }
 }
 

@@ -121,13 +121,25 @@ void read_scalar(const std::string& text, Sharding& value) {
   value = *sharding;
 }
 
+namespace {
+
+Axis axis_of(const std::string& word) {
+  std::vector<std::string> known;
+  for (const Axis axis : kOrderedAxes) {
+    if (word == words_of(axis).order) return axis;
+    known.emplace_back(words_of(axis).order);
+  }
+  throw Mistake{quoted(word) + " is not " + one_of(known), closest(word, known)};
+}
+
+}  // namespace
+
 void read_scalar(const std::string& text, RankOrder& value) {
   if (text.empty() || text.ends_with('-')) refuse(text, wanted(value));
   RankOrder read{.axes = {}};
   std::istringstream words(text);
   for (std::string word; std::getline(words, word, '-');) {
-    Axis axis{};
-    read_scalar(word, axis);
+    const Axis axis = axis_of(word);
     const auto& before = read.axes;
     if (std::find(before.begin(), before.end(), axis) != before.end())
       throw Mistake{quoted(text) + " has " + word + " twice", ""};
@@ -138,7 +150,8 @@ void read_scalar(const std::string& text, RankOrder& value) {
 
 std::string write_scalar(const RankOrder& value) {
   std::string text;
-  for (const Axis axis : value.axes) text += (text.empty() ? "" : "-") + name_of(axis);
+  for (const Axis axis : value.axes)
+    text += std::string(text.empty() ? "" : "-") + words_of(axis).order;
   return text;
 }
 

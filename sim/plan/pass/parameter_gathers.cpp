@@ -1,8 +1,11 @@
 // Buckets of parameters, and the waits of a forward pass for them.
-#include "sim/plan/program/parameter_gathers.hpp"
+#include "sim/plan/pass/parameter_gathers.hpp"
 
 #include <algorithm>
 #include <utility>
+
+#include "sim/plan/pass/buckets.hpp"
+#include "sim/plan/pass/gathered_parameters.hpp"
 
 namespace stepsim {
 namespace {
@@ -21,7 +24,7 @@ bool gathers_beside_forward(const Scenario& scenario, const StageShape& shape) {
   const DataParallel& data = scenario.parallelism.data;
   const Sharding& strategy = data.sharding;
   return data.overlap_param_gather && data.overlap && strategy.shards_optimizer &&
-         !strategy.shards_parameters && shape.data.ranks > 1;
+         !strategy.shards_parameters && shape.of(Channel::data).ranks > 1;
 }
 
 ParameterGather when_gathered(const Parallelism& split) {
@@ -33,15 +36,16 @@ Bytes ParameterBucket::bytes(const Training& training) const {
   return stored_bytes(training, elements, quantised);
 }
 
-std::vector<ParameterBucket> parameter_buckets(const Workshop& shop, const StageShape& shape,
+std::vector<ParameterBucket> parameter_buckets(const PlanDraft& draft, const StageShape& shape,
                                                const std::vector<std::size_t>& blocks,
                                                Reduction reduction) {
   const auto groups = parameter_groups(shape);
-  const auto ends = reduction == Reduction::buckets ? ends_of_buckets(shop, blocks)
-                                                    : std::array<std::vector<bool>, 2>{};
+  const auto ends = reduction == Reduction::buckets
+                        ? ends_of_buckets(draft.scenario, draft.graph, blocks)
+                        : std::array<std::vector<bool>, 2>{};
   std::array<std::vector<ParameterBucket>, 2> backward;
   std::array<std::size_t, 2> completed{};
-  for (const auto& [op, gradient] : completed_gradients(shop.graph, blocks)) {
+  for (const auto& [op, gradient] : completed_gradients(draft.graph, blocks)) {
     const std::size_t kind = gradient.expert ? 1 : 0;
     auto& buckets = backward[kind];
     const std::size_t number = completed[kind]++;
@@ -61,9 +65,9 @@ std::vector<ParameterBucket> parameter_buckets(const Workshop& shop, const Stage
   return forward;
 }
 
-ParameterArrivals::ParameterArrivals(PassWriter& writer, Workshop& shop,
+ParameterArrivals::ParameterArrivals(PassWriter& writer, PlanDraft& draft,
                                      std::vector<ParameterBucket> buckets, ParameterGather gather)
-    : writer_(writer), shop_(shop), buckets_(std::move(buckets)), gather_(gather) {
+    : writer_(writer), draft_(draft), buckets_(std::move(buckets)), gather_(gather) {
   slots_.assign(buckets_.size(), -1);
   if (gather_ == ParameterGather::given) {
     for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i] = static_cast<int>(i);
@@ -98,8 +102,8 @@ void ParameterArrivals::before(const Op& op) {
 void ParameterArrivals::arrive(std::size_t bucket) {
   if (slots_[bucket] < 0) ask(bucket);
   writer_.wait(slots_[bucket]);
-  const Training& training = shop_.scenario.training;
-  const int copies = fp8_copies(training.fp8_scaling, shop_.scenario.cluster.gpu.architecture);
+  const Training& training = draft_.scenario.training;
+  const int copies = fp8_copies(training.fp8_scaling, draft_.scenario.cluster.gpu.architecture);
   const double quantised = training.fp8_parameters ? buckets_[bucket].quantised : 0;
   if (copies == 1 || quantised == 0) return;
   writer_.move("transpose weights", Bytes{2 * fp8_bytes(training.fp8_scaling) * quantised},
@@ -109,7 +113,7 @@ void ParameterArrivals::arrive(std::size_t bucket) {
 void ParameterArrivals::ask(std::size_t bucket) {
   const ParameterBucket& b = buckets_[bucket];
   slots_[bucket] = writer_.start(b.group.gather, CollectiveOp::all_gather,
-                                 b.bytes(shop_.scenario.training), b.group.shape);
+                                 b.bytes(draft_.scenario.training), b.group.shape);
 }
 
 }  // namespace stepsim

@@ -6,19 +6,21 @@
 #include <functional>
 #include <vector>
 
-#include "sim/plan/program/host_pace.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/pass/chains.hpp"
+#include "sim/plan/pass/host_pace.hpp"
+#include "sim/plan/pass/parameter_group.hpp"
+#include "sim/plan/sharding.hpp"
 
 namespace stepsim {
 
 /// Writes the pieces of one pass, kernel by kernel.
 class PassWriter {
  public:
-  PassWriter(Workshop& shop, const StageShape& shape)
-      : shop_(shop),
+  PassWriter(PlanDraft& draft, const StageShape& shape)
+      : draft_(draft),
         shape_(shape),
-        gradient_op_(gradient_reduction(shop.scenario.parallelism.data)),
-        host_(shop.scenario),
+        gradient_op_(gradient_reduction(draft.scenario.parallelism.data)),
+        host_(draft.scenario),
         open_{Bucket{parameter_groups(shape)[0]}, Bucket{parameter_groups(shape)[1]}} {}
 
   void run(const Items& items, Cause cause, PassKind pass);
@@ -28,19 +30,20 @@ class PassWriter {
 
   /// A kernel that only moves gradients or parameters.
   void move(const char* name, Bytes bytes, Cause cause = Cause::backward) {
-    kernels_.push_back(timed(shop_, name, MemoryBound{bytes, MemoryRate::optimizer}, cause));
+    kernels_.push_back(timed(draft_, name, MemoryBound{bytes, MemoryRate::optimizer}, cause));
     kernels_.back().host = host_.take();
   }
 
   int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
             bool beside_block = false);
-  /// After what has closed the chain.
+  /// Starts an operation of the plan; the chain before it has been closed.
   int start(Channel channel, std::uint32_t operation, bool beside_block = false);
 
   /// The first slots of the segment are those of collectives that were started before it.
   void take_slots(int slots) { slots_ = slots; }
 
-  /// Of a reduction: where each rank has its shard of a copy's sum, and where it has that of all.
+  /// Slots of a reduction: behind `scattered` each rank has its shard of a copy's sum, behind
+  /// `reduced` its shard of the sum of all.
   struct ReductionSlots {
     int scattered, reduced;
   };
@@ -95,14 +98,14 @@ class PassWriter {
   }
 
  private:
-  /// Of the graph, by whose address its time is known.
+  /// A launch of the graph: its time is known by its address.
   void add(const Launch& launch, Cause cause);
   void add(Launch&& launch, Cause cause) = delete;
 
   void add(const StartCollective& collective, Cause);
 
   void turn() {
-    if (!shop_.pairs) return;
+    if (!draft_.pairs) return;
     close_chain();
     segment_.emplace_back(TurnPiece{});
     turned_ = true;
@@ -114,9 +117,9 @@ class PassWriter {
 
   struct Bucket {
     ParameterGroup group;
-    std::vector<bool> ends{};        ///< by the number of the gradient
+    std::vector<bool> ends{};        ///< whether one ends, by number of gradient
     std::size_t completed = 0;       ///< gradients, of all buckets
-    std::vector<Bytes> gradients{};  ///< that it holds
+    std::vector<Bytes> gradients{};  ///< those that it holds
   };
   struct Reduced {
     int slot;  ///< -1: there is nobody to reduce with
@@ -128,12 +131,12 @@ class PassWriter {
   void check(Bytes gradients);
 
   bool averages(Averaging averaging) const {
-    return shop_.scenario.parallelism.data.averaging == averaging;
+    return draft_.scenario.parallelism.data.averaging == averaging;
   }
 
   void close_chain();
 
-  Workshop& shop_;
+  PlanDraft& draft_;
   const StageShape& shape_;
   CollectiveOp gradient_op_;  ///< what reduces gradients
   HostPaceMeter host_;

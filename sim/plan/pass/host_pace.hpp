@@ -13,7 +13,8 @@ namespace stepsim {
 /// Seconds that pass on the scenario's host for one of measured host time; 0 where launches alone
 /// set its pace.
 double host_scale(const Scenario& scenario);
-/// Likewise for what was published of other hosts, of which none is known to be faster or slower.
+/// Seconds that pass on the scenario's host for one that was published of another host, none of
+/// which is known to be faster or slower; 0 where launches alone set its pace.
 double published_scale(const Scenario& scenario);
 
 class HostPaceMeter {

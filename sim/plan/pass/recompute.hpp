@@ -17,7 +17,7 @@ namespace stepsim {
 /// Blocks `begin` up to `end` of a chunk, whose forward pass is repeated as one or not at all.
 struct RecomputeSpan {
   std::size_t begin = 0, end = 0;
-  Recomputation how;  ///< of each block
+  Recomputation how;  ///< how each block is
   std::size_t size() const { return end - begin; }
 };
 

@@ -1,5 +1,5 @@
 // Alternating between two segments.
-#include "sim/plan/program/overlap.hpp"
+#include "sim/plan/pass/overlap.hpp"
 
 #include <algorithm>
 #include <variant>

@@ -7,12 +7,13 @@
 // nodes with k ranks and q NICs each,
 //   a NIC carries S n / r (N-1)/N k/q, and a GPU's link S (k-1)/k.
 // Over two nodes of H800 a GPU's link binds: 50 GB/s by these kernels' count of bytes, who show 43.
-#include "sim/plan/program/exchange.hpp"
+#include "sim/plan/pass/exchange.hpp"
 
 #include <algorithm>
 
 #include "sim/ops/token_routes.hpp"
 #include "sim/plan/group/resources.hpp"
+#include "sim/plan/pass/operations.hpp"
 
 namespace stepsim {
 namespace {
@@ -44,28 +45,28 @@ Phase forwarded(const Scenario& scenario, Bytes bytes, const GroupShape& group) 
   return phase;
 }
 
-std::uint32_t added(Workshop& shop, Bytes bytes, const GroupShape& group) {
+std::uint32_t added(PlanDraft& draft, Bytes bytes, const GroupShape& group) {
   constexpr CollectiveOp op = CollectiveOp::all_to_all;
-  const Scenario& scenario = shop.scenario;
+  const Scenario& scenario = draft.scenario;
   if (scenario.parallelism.expert.dispatcher == Dispatcher::all_to_all)
-    return add_collective(shop, op, bytes, group);
-  Operation operation{.name = shop.name(name_of(op)), .phases = {}, .bytes = bytes};
+    return add_collective(draft, op, bytes, group);
+  Operation operation{.name = draft.name(name_of(op)), .phases = {}, .bytes = bytes};
   if (group.ranks > 1) operation.phases.push_back(forwarded(scenario, bytes, group));
   use_memory(operation, memory_traffic(op, bytes, group.ranks), scenario.cluster.gpu);
-  shop.plan.operations.push_back(std::move(operation));
-  return static_cast<std::uint32_t>(shop.plan.operations.size() - 1);
+  draft.plan.operations.push_back(std::move(operation));
+  return static_cast<std::uint32_t>(draft.plan.operations.size() - 1);
 }
 
 }  // namespace
 
-std::uint32_t exchange(Workshop& shop, Bytes bytes, const GroupShape& group) {
-  const auto [known, is_new] = shop.exchanges.try_emplace({bytes, group}, 0);
+std::uint32_t exchange(PlanDraft& draft, Bytes bytes, const GroupShape& group) {
+  const auto [known, is_new] = draft.exchanges.try_emplace({bytes, group}, 0);
   if (!is_new) return known->second;
-  known->second = added(shop, bytes, group);
-  Operation& operation = shop.plan.operations[known->second];
-  if (const auto sms = shop.scenario.parallelism.expert.exchange_sms()) {
+  known->second = added(draft, bytes, group);
+  Operation& operation = draft.plan.operations[known->second];
+  if (const auto sms = draft.scenario.parallelism.expert.exchange_sms()) {
     operation.held_sms = 0;
-    operation.reserved_sms = share_of_sms(*sms, shop.scenario.cluster.gpu);
+    operation.reserved_sms = share_of_sms(*sms, draft.scenario.cluster.gpu);
   }
   return known->second;
 }

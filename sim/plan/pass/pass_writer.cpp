@@ -1,12 +1,15 @@
 // Kernels, collectives and gradients of a pass, in the order in which they are issued.
-#include "sim/plan/program/pass_writer.hpp"
+#include "sim/plan/pass/pass_writer.hpp"
 
 #include <numeric>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
-#include "sim/plan/program/exchange.hpp"
+#include "sim/plan/group/members.hpp"
+#include "sim/plan/pass/buckets.hpp"
+#include "sim/plan/pass/exchange.hpp"
+#include "sim/plan/pass/operations.hpp"
 #include "sim/plan/program/optimizer.hpp"
 
 namespace stepsim {
@@ -38,7 +41,7 @@ void PassWriter::run(const Items& items, Cause cause, PassKind pass) {
 int PassWriter::start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
                       bool beside_block) {
   close_chain();
-  return start(channel, pass_collective(shop_, op, bytes, group), beside_block);
+  return start(channel, pass_collective(draft_, op, bytes, group), beside_block);
 }
 
 int PassWriter::start(Channel channel, std::uint32_t operation, bool beside_block) {
@@ -62,39 +65,33 @@ PassWriter::ReductionSlots PassWriter::start_reduction(const ParameterGroup& gro
 }
 
 void PassWriter::add(const Launch& launch, Cause cause) {
-  const auto [known, is_new] = shop_.kernels.try_emplace(&launch);
-  if (is_new) known->second = timed(shop_, launch.name, launch.work, cause);
+  const auto [known, is_new] = draft_.kernels.try_emplace(&launch);
+  if (is_new) known->second = timed(draft_, launch.name, launch.work, cause);
   kernels_.push_back(known->second);
   kernels_.back().cause = cause;
   kernels_.back().host = host_.take();
 }
 
 void PassWriter::add(const StartCollective& collective, Cause) {
-  switch (collective.group) {
-    case PassGroup::tensor:
-      open_slot_ = start(Channel::tensor, collective.op, collective.bytes, shape_.tensor);
-      return;
-    case PassGroup::context:
-      open_slot_ = start(Channel::context, collective.op, collective.bytes, shape_.context);
-      return;
-    case PassGroup::expert:
-      close_chain();
-      open_slot_ = start(Channel::expert, exchange(shop_, collective.bytes, shape_.expert));
-      return turn();
-    case PassGroup::tables:
-      open_slot_ = start(Channel::tables, collective.op, collective.bytes, shape_.tables);
-      return;
+  const Channel channel = channel_along(collective.axis);
+  const GroupShape& group = shape_.of(channel);
+  if (collective.axis != Axis::expert) {
+    open_slot_ = start(channel, collective.op, collective.bytes, group);
+    return;
   }
+  close_chain();
+  open_slot_ = start(channel, exchange(draft_, collective.bytes, group));
+  turn();
 }
 
 void PassWriter::add(const GradientReady& gradient, Cause) {
   host_.complete_gradient();
   if (reduction_ == Reduction::none) return;
   Bucket& bucket = open_[gradient.expert ? 1 : 0];
-  const Bytes bytes{gradient.elements * gradient_bytes(shop_.scenario)};
+  const Bytes bytes{gradient.elements * gradient_bytes(draft_.scenario)};
   // A copy divides on the way where each gradient is averaged by itself (pytorch/pytorch
   // torch/csrc/distributed/c10d/reducer.cpp, mark_variable_ready_dense).
-  if (copies_gradients(shop_.scenario)) {
+  if (copies_gradients(draft_.scenario)) {
     move("gradient to bucket", bytes * 2);
   } else if (averages(Averaging::gradient) && !bucket.group.is_alone()) {
     move("average gradients", bytes * 2);
@@ -105,23 +102,20 @@ void PassWriter::add(const GradientReady& gradient, Cause) {
 }
 
 void PassWriter::reduce_amax(std::size_t layers) {
-  const AmaxReduction among = shop_.scenario.training.amax_reduction();
-  if (among == AmaxReduction::none) return;
-  const bool all = among == AmaxReduction::all;
-  const GroupShape& group = all ? shape_.amax : shape_.tensor;
-  if (group.ranks == 1) return;
+  const auto channel = channel_among(draft_.scenario.training.amax_reduction());
+  if (!channel || shape_.of(*channel).ranks == 1) return;
   // So few bytes that only their latency counts: three numbers of each of four linear layers.
   const Bytes bytes{4.0 * 3 * 4 * static_cast<double>(layers)};
-  wait(start(all ? Channel::amax : Channel::tensor, CollectiveOp::all_reduce, bytes, group));
+  wait(start(*channel, CollectiveOp::all_reduce, bytes, shape_.of(*channel)));
 }
 
 void PassWriter::flush(Bucket& bucket) {
-  const bool copied = copies_gradients(shop_.scenario);
+  const bool copied = copies_gradients(draft_.scenario);
   if (bucket.gradients.empty() || (bucket.group.is_alone() && !copied)) return;
   Reduced reduced{-1, std::exchange(bucket.gradients, {})};
   const Bytes bytes = std::accumulate(reduced.gradients.begin(), reduced.gradients.end(), Bytes{0});
   if (bytes <= Bytes{0}) return;
-  if (shop_.scenario.parallelism.data.check_for_nan_in_grad && !bucket.group.is_alone())
+  if (draft_.scenario.parallelism.data.check_for_nan_in_grad && !bucket.group.is_alone())
     check(bytes);
   if (averages(Averaging::bucket)) move("average gradients", bytes * 2);
   if (!bucket.group.is_alone()) reduced.slot = start_reduction(bucket.group, bytes).reduced;
@@ -129,7 +123,7 @@ void PassWriter::flush(Bucket& bucket) {
 }
 
 void PassWriter::check(Bytes gradients) {
-  for (std::vector<Kernel>& kernels : gradient_checks(shop_, gradients)) {
+  for (std::vector<Kernel>& kernels : gradient_checks(draft_, gradients)) {
     kernels.front().host = host_.take();
     for (Kernel& kernel : kernels) kernels_.push_back(kernel);
     close_chain();
@@ -148,7 +142,7 @@ void PassWriter::unpack_buckets() {
 void PassWriter::close_chain() {
   if (kernels_.empty()) return;
   segment_.emplace_back(
-      ChainPiece{add_launched_chain(shop_, std::move(kernels_), shape_.slow.factor)});
+      ChainPiece{add_launched_chain(draft_, std::move(kernels_), shape_.slow.factor)});
   kernels_.clear();
 }
 

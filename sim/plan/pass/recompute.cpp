@@ -1,8 +1,8 @@
 // Spans of recomputed layers, and their FLOPs.
-#include "sim/plan/program/recompute.hpp"
+#include "sim/plan/pass/recompute.hpp"
 
 #include "sim/ops/flop_convention.hpp"
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/schedule.hpp"
 
 namespace stepsim {

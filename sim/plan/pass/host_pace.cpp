@@ -1,9 +1,9 @@
 // Adding up the host's time.
-#include "sim/plan/program/host_pace.hpp"
+#include "sim/plan/pass/host_pace.hpp"
 
 #include <algorithm>
 
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/program/launch_time.hpp"
 
 namespace stepsim {
 namespace {

@@ -5,18 +5,18 @@
 #include <cstddef>
 #include <vector>
 
-#include "sim/plan/program/pass_writer.hpp"
+#include "sim/plan/pass/pass_writer.hpp"
 
 namespace stepsim {
 
 /// Whether passes of these ranks are such.
-bool shards_parameters(const Workshop& shop, const StageShape& shape);
+bool shards_parameters(const PlanDraft& draft, const StageShape& shape);
 
 /// `blocks`: indices into OpGraph::blocks, in the order in which they run.
-void run_sharded_forward(PassWriter& writer, const Workshop& shop, const StageShape& shape,
+void run_sharded_forward(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
                          const std::vector<std::size_t>& blocks);
 /// What was given up is gathered again, each block's gradients are scattered.
-void run_sharded_backward(PassWriter& writer, const Workshop& shop, const StageShape& shape,
+void run_sharded_backward(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
                           const std::vector<std::size_t>& blocks, PassKind pass,
                           Reduction reduction);
 

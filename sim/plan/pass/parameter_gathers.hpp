@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "sim/plan/program/pass_writer.hpp"
+#include "sim/plan/pass/pass_writer.hpp"
 
 namespace stepsim {
 
@@ -23,15 +23,15 @@ ParameterGather when_gathered(const Parallelism& split);
 /// The parameters of a bucket.
 struct ParameterBucket {
   ParameterGroup group;
-  std::size_t tensors = 0;  ///< in the order in which forward passes need them
+  std::size_t tensors = 0;  ///< how many, in the order in which forward passes need them
   double elements = 0;
-  double quantised = 0;  ///< of them, those that are gathered in fp8
+  double quantised = 0;  ///< elements that are gathered in fp8
   Bytes bytes(const Training& training) const;
 };
 
-/// Those of the chunk that others hold shards of: what forward needs first comes first, experts'
-/// after all others. `reduction`: how its gradients are reduced.
-std::vector<ParameterBucket> parameter_buckets(const Workshop& shop, const StageShape& shape,
+/// Buckets of the chunk's parameters that other ranks hold shards of: what forward needs first
+/// comes first, experts' after all others. `reduction`: how the chunk's gradients are reduced.
+std::vector<ParameterBucket> parameter_buckets(const PlanDraft& draft, const StageShape& shape,
                                                const std::vector<std::size_t>& blocks,
                                                Reduction reduction);
 
@@ -39,7 +39,7 @@ std::vector<ParameterBucket> parameter_buckets(const Workshop& shop, const Stage
 class ParameterArrivals {
  public:
   /// Where they were asked for before the pass, bucket i has slot i of the segment.
-  ParameterArrivals(PassWriter& writer, Workshop& shop, std::vector<ParameterBucket> buckets,
+  ParameterArrivals(PassWriter& writer, PlanDraft& draft, std::vector<ParameterBucket> buckets,
                     ParameterGather gather);
 
   /// What comes next is that op.
@@ -50,10 +50,10 @@ class ParameterArrivals {
   void ask(std::size_t bucket);
 
   PassWriter& writer_;
-  Workshop& shop_;
+  PlanDraft& draft_;
   std::vector<ParameterBucket> buckets_;
   ParameterGather gather_;
-  std::vector<int> slots_;            ///< of buckets that have been asked for; -1: not yet
+  std::vector<int> slots_;            ///< by bucket; -1: it has not been asked for yet
   std::array<std::size_t, 2> next_;   ///< bucket of others' parameters, of experts'
   std::array<std::size_t, 2> there_;  ///< tensors in buckets before that
   std::array<std::size_t, 2> needed_ = {};

@@ -1,5 +1,5 @@
 // What makes a step differ from the next.
-#include "sim/plan/like_steps.hpp"
+#include "sim/plan/steps_alike.hpp"
 
 namespace stepsim {
 

@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "sim/plan/program/segment.hpp"
+#include "sim/plan/pass/piece.hpp"
 
 namespace stepsim {
 

@@ -1,9 +1,12 @@
 // When a framework asks for the parameters of a block, and what it does with its gradients.
-#include "sim/plan/program/sharded_pass.hpp"
+#include "sim/plan/pass/sharded_pass.hpp"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
+
+#include "sim/plan/pass/buckets.hpp"
+#include "sim/plan/pass/gathered_parameters.hpp"
 
 namespace stepsim {
 namespace {
@@ -14,7 +17,7 @@ double elements_of(const Block& block, const ParameterGroup& group) {
   return group.expert ? experts : block.parameters() - experts;
 }
 
-/// This rank's part of weights that are gathered in fp8, `quantised` of whose elements are.
+/// Casts this rank's part of weights that are gathered in fp8; `quantised`: elements that are.
 void cast_share(PassWriter& writer, const Training& training, double quantised,
                 const ParameterGroup& group, Cause cause) {
   if (!training.fp8_parameters || quantised == 0) return;
@@ -27,13 +30,13 @@ void cast_share(PassWriter& writer, const Training& training, double quantised,
 /// `prefetch` (see DataParallel).
 class GatheredPass {
  public:
-  GatheredPass(PassWriter& writer, const Workshop& shop, const StageShape& shape, Prefetch prefetch,
-               Cause cause)
+  GatheredPass(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
+               Prefetch prefetch, Cause cause)
       : writer_(writer),
-        shop_(shop),
+        draft_(draft),
         shape_(shape),
         cause_(cause),
-        data_(shop.scenario.parallelism.data),
+        data_(draft.scenario.parallelism.data),
         prefetch_(data_.overlap ? prefetch : Prefetch::none) {}
 
   /// `gathers(block)`: whether it has to be; `run(block)` does its work; `finish(block)` comes
@@ -43,7 +46,7 @@ class GatheredPass {
     slots_.assign(blocks.size(), {});
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const auto ask = [&](std::size_t block, int held) {
-        const Block& b = shop_.graph.blocks[blocks[block]];
+        const Block& b = draft_.graph.blocks[blocks[block]];
         if (!gathers(b) || !has_parameters_to_gather(b)) return;
         if (held > 0 && data_.limit_all_gathers) writer_.hold(held);
         slots_[block] = gather(b, held > 0);
@@ -53,23 +56,23 @@ class GatheredPass {
       writer_.begin_block();
       if (has_next && prefetch_ == Prefetch::pre) ask(i + 1, 2);
       for (const int slot : slots_[i]) writer_.wait(slot);
-      if (data_.copy_out && !slots_[i].empty()) copy_out(shop_.graph.blocks[blocks[i]]);
-      if (!slots_[i].empty()) copy_for_loop(shop_.graph.blocks[blocks[i]]);
-      run(shop_.graph.blocks[blocks[i]]);
+      if (data_.copy_out && !slots_[i].empty()) copy_out(draft_.graph.blocks[blocks[i]]);
+      if (!slots_[i].empty()) copy_for_loop(draft_.graph.blocks[blocks[i]]);
+      run(draft_.graph.blocks[blocks[i]]);
       if (has_next && prefetch_ == Prefetch::post) ask(i + 1, 1);
-      finish(shop_.graph.blocks[blocks[i]]);
+      finish(draft_.graph.blocks[blocks[i]]);
     }
   }
 
  private:
   bool has_parameters_to_gather(const Block& block) const {
-    return gathered_elements(shop_.scenario, block, false).each_pass > 0 ||
-           gathered_elements(shop_.scenario, block, true).each_pass > 0;
+    return gathered_elements(draft_.scenario, block, false).each_pass > 0 ||
+           gathered_elements(draft_.scenario, block, true).each_pass > 0;
   }
 
   Bytes gathered(const Block& block) const {
-    return gathered_bytes(shop_.scenario, block, false) +
-           gathered_bytes(shop_.scenario, block, true);
+    return gathered_bytes(draft_.scenario, block, false) +
+           gathered_bytes(draft_.scenario, block, true);
   }
 
   /// A loop of XLA's carries what it gathers for its next iteration in buffers of its own, from
@@ -92,11 +95,11 @@ class GatheredPass {
   std::vector<int> gather(const Block& block, bool beside) {
     std::vector<int> slots;
     for (const ParameterGroup& group : parameter_groups(shape_)) {
-      const Bytes bytes = gathered_bytes(shop_.scenario, block, group.expert);
+      const Bytes bytes = gathered_bytes(draft_.scenario, block, group.expert);
       if (group.shape.ranks == 1 || bytes == Bytes{0}) continue;
       double quantised = 0;
       for (const Op& op : block.dag.ops) quantised += op.expert == group.expert ? op.quantised : 0;
-      cast_share(writer_, shop_.scenario.training, quantised, group, cause_);
+      cast_share(writer_, draft_.scenario.training, quantised, group, cause_);
       slots.push_back(
           writer_.start(group.gather, CollectiveOp::all_gather, bytes, group.shape, beside));
     }
@@ -104,24 +107,24 @@ class GatheredPass {
   }
 
   PassWriter& writer_;
-  const Workshop& shop_;
+  const PlanDraft& draft_;
   const StageShape& shape_;
   Cause cause_;
   const DataParallel& data_;
   Prefetch prefetch_;
-  std::vector<std::vector<int>> slots_;  ///< of each block; none where it is here already
+  std::vector<std::vector<int>> slots_;  ///< by block; none where it is here already
 };
 
 /// Whether a block that forward gathered is not there any more in backward.
-bool was_resharded(const Workshop& shop, const Block& block) {
-  const Reshard reshard = shop.scenario.parallelism.data.reshard_after_forward;
+bool was_resharded(const PlanDraft& draft, const Block& block) {
+  const Reshard reshard = draft.scenario.parallelism.data.reshard_after_forward;
   return reshard == Reshard::all || (reshard == Reshard::layers && block.recomputable);
 }
 
 /// What FSDP does with a block's gradients before they are scattered: they become one flat tensor
 /// (backward of the views into the gathered parameters), of the type in which they are reduced, and
 /// are divided by a part of the ranks (pytorch/pytorch torch/distributed/fsdp/_runtime_utils.py,
-/// _reduce_grad). DeepSpeed's ZeRO 3 copies and divides likewise. What XLA scatters is what the
+/// _reduce_grad). DeepSpeed's ZeRO 3 copies and divides, too. What XLA scatters is what the
 /// product put out (openxla/xla xla/service/reduce_scatter_creator.h), of a loss that is a mean;
 /// but where a loop hands it to its next iteration to be reduced there it is copied, as parameters
 /// are.
@@ -141,16 +144,16 @@ void flatten_gradients(PassWriter& writer, const Scenario& scenario, const Block
 
 /// Reduces the block's gradients; returns the slots that may have to be waited for: with overlap
 /// only what the next block's reduction would wait for.
-std::vector<int> scatter_gradients(PassWriter& writer, const Workshop& shop,
+std::vector<int> scatter_gradients(PassWriter& writer, const PlanDraft& draft,
                                    const StageShape& shape, const Block& block) {
   std::vector<int> slots;
   for (const ParameterGroup& group : parameter_groups(shape)) {
     const double elements = elements_of(block, group);
-    const Bytes gradients{elements * gradient_bytes(shop.scenario)};
+    const Bytes gradients{elements * gradient_bytes(draft.scenario)};
     if (group.is_alone() || gradients == Bytes{0}) continue;
-    flatten_gradients(writer, shop.scenario, block, elements);
+    flatten_gradients(writer, draft.scenario, block, elements);
     const auto started = writer.start_reduction(group, gradients);
-    slots.push_back(shop.scenario.parallelism.data.overlap ? started.scattered : started.reduced);
+    slots.push_back(draft.scenario.parallelism.data.overlap ? started.scattered : started.reduced);
   }
   return slots;
 }
@@ -162,16 +165,16 @@ std::vector<int> scatter_gradients(PassWriter& writer, const Workshop& shop,
 /// ends at 30 MiB, less than one matrix: xla/service/gpu/gpu_hlo_schedule.cc).
 class LoopPass {
  public:
-  LoopPass(PassWriter& writer, const Workshop& shop, const StageShape& shape, Cause cause)
-      : writer_(writer), shop_(shop), shape_(shape), cause_(cause) {}
+  LoopPass(PassWriter& writer, const PlanDraft& draft, const StageShape& shape, Cause cause)
+      : writer_(writer), draft_(draft), shape_(shape), cause_(cause) {}
 
   void gather(const std::vector<const Op*>& ops) {
     writer_.begin_block();
     for (const Op* op : ops) {
       for (const ParameterGroup& group : parameter_groups(shape_)) {
-        const Bytes bytes = gathered_bytes(shop_.scenario, *op);
+        const Bytes bytes = gathered_bytes(draft_.scenario, *op);
         if (group.expert != op->expert || group.shape.ranks == 1 || bytes == Bytes{0}) continue;
-        cast_share(writer_, shop_.scenario.training, op->quantised, group, cause_);
+        cast_share(writer_, draft_.scenario.training, op->quantised, group, cause_);
         gathers_[op] = writer_.start(group.gather, CollectiveOp::all_gather, bytes, group.shape);
       }
     }
@@ -189,7 +192,7 @@ class LoopPass {
     if (elements == 0) return;
     for (const ParameterGroup& group : parameter_groups(shape_)) {
       if (group.expert != op.expert || group.is_alone()) continue;
-      const Bytes gradients{elements * gradient_bytes(shop_.scenario)};
+      const Bytes gradients{elements * gradient_bytes(draft_.scenario)};
       reductions_.push_back(writer_.start_reduction(group, gradients).reduced);
     }
   }
@@ -201,25 +204,25 @@ class LoopPass {
 
  private:
   PassWriter& writer_;
-  const Workshop& shop_;
+  const PlanDraft& draft_;
   const StageShape& shape_;
   Cause cause_;
   std::map<const Op*, int> gathers_;
   std::vector<int> reductions_;
 };
 
-void run_loop_backward(PassWriter& writer, const Workshop& shop, const StageShape& shape,
+void run_loop_backward(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
                        const std::vector<std::size_t>& blocks, PassKind pass, bool reduces) {
-  const Recomputation& recompute = shop.scenario.training.recompute;
-  LoopPass loop(writer, shop, shape, Cause::backward);
+  const Recomputation& recompute = draft.scenario.training.recompute;
+  LoopPass loop(writer, draft, shape, Cause::backward);
   AroundOps around{.before = [&](const Op& op) { loop.wait_for(op); }};
   if (reduces) around.after = [&](const Op& op) { loop.reduce(op); };
   for (const std::size_t index : blocks) {
-    const Block& block = shop.graph.blocks[index];
+    const Block& block = draft.graph.blocks[index];
     std::vector<const Op*> ops = block.order();
     // Forward again comes first.
     if (block.recomputed(recompute).empty()) std::ranges::reverse(ops);
-    loop.gather(was_resharded(shop, block) ? ops : std::vector<const Op*>{});
+    loop.gather(was_resharded(draft, block) ? ops : std::vector<const Op*>{});
     run_backward(writer, block, recompute, pass, around);
     loop.end_block();
   }
@@ -227,88 +230,46 @@ void run_loop_backward(PassWriter& writer, const Workshop& shop, const StageShap
 
 }  // namespace
 
-bool shards_parameters(const Workshop& shop, const StageShape& shape) {
-  return shop.scenario.parallelism.data.sharding.shards_parameters &&
-         shape.data.ranks > 1;
+bool shards_parameters(const PlanDraft& draft, const StageShape& shape) {
+  return draft.scenario.parallelism.data.sharding.shards_parameters &&
+         shape.of(Channel::data).ranks > 1;
 }
 
-double gathered_elements(const Scenario& scenario, const Op& op) {
-  const auto threshold = static_cast<double>(scenario.parallelism.data.persistence_threshold);
-  double sum = 0;
-  for (const auto* tensors : {&op.parameters, &op.frozen}) {
-    for (const double tensor : *tensors) sum += tensor < threshold ? 0 : tensor;
-  }
-  return sum;
-}
-
-Bytes stored_bytes(const Training& training, double elements, double quantised) {
-  const double narrow = training.fp8_parameters ? quantised : 0;
-  return Bytes{(elements - narrow) * training.element() + narrow * fp8_bytes(training.fp8_scaling)};
-}
-
-Bytes gathered_bytes(const Scenario& scenario, const Op& op) {
-  const double elements = gathered_elements(scenario, op);
-  // Trained or not.
-  const double quantised = op.quantised + op.frozen_quantised;
-  return stored_bytes(scenario.training, elements, std::min(quantised, elements));
-}
-
-Bytes gathered_bytes(const Scenario& scenario, const Block& block, bool expert) {
-  Bytes bytes;
-  for (const Op& op : block.dag.ops) {
-    if (op.expert == expert) bytes += gathered_bytes(scenario, op);
-  }
-  return bytes;
-}
-
-GatheredElements gathered_elements(const Scenario& scenario, const Block& block, bool expert) {
-  const auto threshold = static_cast<double>(scenario.parallelism.data.persistence_threshold);
-  GatheredElements elements;
-  for (const Op& op : block.dag.ops) {
-    if (op.expert != expert) continue;
-    for (const auto* tensors : {&op.parameters, &op.frozen}) {
-      for (const double tensor : *tensors)
-        (tensor < threshold ? elements.persistent : elements.each_pass) += tensor;
-    }
-  }
-  return elements;
-}
-
-void run_sharded_forward(PassWriter& writer, const Workshop& shop, const StageShape& shape,
+void run_sharded_forward(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
                          const std::vector<std::size_t>& blocks) {
-  const DataParallel& data = shop.scenario.parallelism.data;
+  const DataParallel& data = draft.scenario.parallelism.data;
   const bool ahead = data.forward_prefetch;
-  if (shop.scenario.training.scan_layers && data.overlap && !ahead) {
-    LoopPass loop(writer, shop, shape, Cause::forward);
+  if (draft.scenario.training.scan_layers && data.overlap && !ahead) {
+    LoopPass loop(writer, draft, shape, Cause::forward);
     const AroundOps around{.before = [&](const Op& op) { loop.wait_for(op); }};
     for (const std::size_t index : blocks) {
-      const Block& block = shop.graph.blocks[index];
+      const Block& block = draft.graph.blocks[index];
       loop.gather(block.order());
       run_forward(writer, block, Cause::forward,
-                  block.recomputable ? shop.scenario.training.recompute : Recomputation{}, around);
+                  block.recomputable ? draft.scenario.training.recompute : Recomputation{}, around);
     }
     return;
   }
-  GatheredPass(writer, shop, shape, ahead ? Prefetch::pre : Prefetch::post, Cause::forward)
+  GatheredPass(writer, draft, shape, ahead ? Prefetch::pre : Prefetch::post, Cause::forward)
       .run(
           blocks, [](const Block&) { return true; },
           [&](const Block& block) {
             const Recomputation how =
-                block.recomputable ? shop.scenario.training.recompute : Recomputation{};
+                block.recomputable ? draft.scenario.training.recompute : Recomputation{};
             if (how.kind == Recompute::full) writer.host().spend(host_cost::checkpoint.forward);
             run_forward(writer, block, Cause::forward, how);
           },
           [](const Block&) {});
 }
 
-void run_sharded_backward(PassWriter& writer, const Workshop& shop, const StageShape& shape,
+void run_sharded_backward(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
                           const std::vector<std::size_t>& blocks, PassKind pass,
                           Reduction reduction) {
-  const DataParallel& data = shop.scenario.parallelism.data;
+  const DataParallel& data = draft.scenario.parallelism.data;
   const bool reduces = reduction != Reduction::none && completes_gradients(pass);
-  if (shop.scenario.training.scan_layers && data.overlap &&
+  if (draft.scenario.training.scan_layers && data.overlap &&
       data.backward_prefetch == Prefetch::none)
-    return run_loop_backward(writer, shop, shape, blocks, pass, reduces);
+    return run_loop_backward(writer, draft, shape, blocks, pass, reduces);
   std::vector<int> last;
   const auto wait = [&] {
     for (const int slot : last) writer.wait(slot);
@@ -316,15 +277,15 @@ void run_sharded_backward(PassWriter& writer, const Workshop& shop, const StageS
   const auto scatter = [&](const Block& block) {
     if (!reduces || block.parameters() == 0) return;
     if (data.limit_reduce_scatters) wait();
-    last = scatter_gradients(writer, shop, shape, block);
+    last = scatter_gradients(writer, draft, shape, block);
     if (!data.overlap) wait();
   };
-  GatheredPass(writer, shop, shape, data.backward_prefetch, Cause::backward)
+  GatheredPass(writer, draft, shape, data.backward_prefetch, Cause::backward)
       .run(
           blocks,
-          [&](const Block& block) { return block.has_gradient() && was_resharded(shop, block); },
+          [&](const Block& block) { return block.has_gradient() && was_resharded(draft, block); },
           [&](const Block& block) {
-            run_backward(writer, block, shop.scenario.training.recompute, pass);
+            run_backward(writer, block, draft.scenario.training.recompute, pass);
           },
           scatter);
 }

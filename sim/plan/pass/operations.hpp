@@ -1,0 +1,19 @@
+// Collectives as operations of a plan.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/plan/program/plan_draft.hpp"
+
+namespace stepsim {
+
+/// Adds the operation to the plan; its phases are chosen by the scenario's `collectives`. Returns
+/// its index into Plan::operations.
+std::uint32_t add_collective(PlanDraft& draft, CollectiveOp op, Bytes bytes,
+                             const GroupShape& group);
+
+/// The operation of passes that start it again and again: added when one first does.
+std::uint32_t pass_collective(PlanDraft& draft, CollectiveOp op, Bytes bytes,
+                              const GroupShape& group);
+
+}  // namespace stepsim
