@@ -172,7 +172,8 @@ closed_off() {
   (($(id -u) != 0)) || set -- setpriv --reuid=65534 --regid=65534 --clear-groups "$folder/program" "${@:2}"
   STEPSIM_LIBRARY=$library "$@" >"$folder/out" 2>"$folder/err" </dev/null
 }
-if closed_off "$program" --version; then
+# Not where they may read neither the program nor its library, in somebody's home.
+if (cd closed && closed_off "$program" check small.yaml); then
   (cd closed && closed_off "$program" sweep "${alike[@]}" --db alike.db) || fail "a file that is only read"
   has "a file that is only read" "6 points: 6 ok"
   code=0

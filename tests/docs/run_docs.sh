@@ -4,12 +4,11 @@
 # In every block fenced as ```console, a line that starts with `$ ` is a command; it goes on over
 # lines that end in a backslash. It has to exit with 0, or with N if the next line is `# exit N`.
 # The lines after it, if there are any, are all it prints; in them `...` stands for any text, and a
-# line `...` for any number of lines. Each command starts anew in one copy of the repository, so
-# that what it writes is there for the next one, and gone in the end.
+# line `...` for any number of lines. Each command starts anew in a copy of the repository that its
+# document has for itself: what it writes is there for the next one, and gone in the end.
 #
 # A block with a path after its language (```yaml mine.yaml) is that file: it must equal the one in
-# the repository, or, where there is none, it is written for the commands below it. Links to other
-# files must lead somewhere.
+# the copy, or, where there is none, it is written for the commands below it.
 #
 # `./dev X` runs the program as it is built; what builds or tests by itself (`./dev test`) is not
 # run from here.
@@ -20,12 +19,31 @@ build=$(cd "$1" && pwd)
 documents=("${@:2}")
 ((${#documents[@]})) || mapfile -t documents < <(find "$root" -name '*.md' -not -path "$root/build*" | sort)
 own_words=$("$root/dev" help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -vxE 'run|help' | paste -sd'|')
+# Commands print what they print for everybody, whatever this shell has set.
+unset "${!STEPSIM_@}"
+export LC_ALL=C.UTF-8 TZ=UTC
 
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-tar -C "$root" --exclude='./build*' --exclude=./.git -c . | tar -C "$scratch" -x
-ln -s "$build" "$scratch/build"
+trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 
+# Names what a copy is made of, each with a NUL behind it: the files that git knows, so that what
+# somebody has tried in this tree (results beside a scenario, a profile of this machine) changes
+# nothing; where git knows none, all.
+tree_files() {
+  git -C "$root" -c safe.directory='*' ls-files -z 2>/dev/null | grep -z . ||
+    (cd "$root" && find . \( -path './build*' -o -path ./.git \) -prune -o \( -type f -o -type l \) -print0)
+}
+
+# A tree of its own for each document; a file that git knows may have been removed.
+copy_tree() {
+  copy=$scratch/$((++copies))
+  mkdir "$copy"
+  tree_files | tar -C "$root" --ignore-failed-read --null -T - -c 2>/dev/null | tar -C "$copy" -x
+  chmod -R u+w "$copy"
+  ln -s "$build" "$copy/build"
+}
+
+copies=0 copy=''
 commands=0 failures=0
 
 # matches TEXT EXPECTED: EXPECTED becomes a shell pattern, in which a line `...` takes its own end.
@@ -42,7 +60,7 @@ run() {
   local place=${1#"$root/"} code=0 printed
   [[ ! $2 =~ ^\./dev\ ($own_words)( |$) ]] || return 0
   commands=$((commands + 1))
-  printed=$(cd "$scratch" && timeout 300 bash -c "${2//.\/dev /build/stepsim }" 2>&1 </dev/null) || code=$?
+  printed=$(cd "$copy" && timeout 300 bash -c "${2//.\/dev /build/stepsim }" 2>&1 </dev/null) || code=$?
   printed=$(sed -E 's/[[:space:]]+$//' <<<"$printed")
   # shellcheck disable=SC2016  # the back quotes are for the reader
   if ((code != $3)); then
@@ -58,24 +76,18 @@ run() {
 
 # shown_file PLACE PATH TEXT
 shown_file() {
-  if [[ ! -e $root/$2 ]]; then
-    printf '%s' "$3" >"$scratch/$2"
-  elif ! diff -u --label "$1" --label "$2" <(printf '%s' "$3") "$root/$2"; then
+  if [[ ! -e $copy/$2 || -v written[$2] ]]; then
+    printf '%s' "$3" >"$copy/$2"
+    written[$2]=1
+  elif ! diff -u --label "$1" --label "$2" <(printf '%s' "$3") "$copy/$2"; then
     failures=$((failures + 1))
   fi
 }
 
-check_links() {
-  local target
-  while IFS= read -r target; do
-    [[ $target == *://* || -e $(dirname "$1")/$target ]] && continue
-    echo "${1#"$root/"}: nothing at the link's end: $target"
-    failures=$((failures + 1))
-  done < <(sed '/^ *```/,/^ *```$/d' "$1" | grep -oE '\]\([^)#]+' | sed 's/^](//')
-}
-
 run_document() {
   local line number=0 fence='' command='' place code expected path text
+  local -A written=()
+  copy_tree
   finish() {
     [[ -z $command ]] || run "$place" "$command" "$code" "$expected"
     command='' code=0 expected=''
@@ -112,7 +124,6 @@ run_document() {
 
 for document in "${documents[@]}"; do
   run_document "$document"
-  check_links "$document"
 done
 echo "$commands commands in ${#documents[@]} documents, $failures failed"
 ((failures == 0)) && { ((commands > 0)) || [[ ! -e $root/README.md ]]; }

@@ -2,7 +2,8 @@
 // do.
 //
 // A case is <case>.yaml or <case>/scenario.yaml (with files that it refers to beside it) and
-// <case>.expected, the exact text. A line "# --set path=value" in the scenario is an override.
+// <case>.expected, the exact text, in any folder below tests/errors/scenario. A line
+// "# --set path=value" in the scenario is an override.
 // After a wanted change of wording, run with STEPSIM_UPDATE=1 and read the difference.
 #include <algorithm>
 #include <cstdlib>
@@ -23,7 +24,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kFolder = fs::path(source_folder()) / "tests/errors";
+const fs::path kErrors = fs::path(source_folder()) / "tests/errors";
+const fs::path kFolder = kErrors / "scenario";
 
 std::string text_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -31,19 +33,29 @@ std::string text_of(const fs::path& path) {
 }
 
 struct Case {
-  std::string name;
+  std::string name;  ///< Below kFolder: "cluster/no_link".
   fs::path scenario;
   fs::path folder() const { return scenario.parent_path(); }
   fs::path expected() const { return kFolder / (name + ".expected"); }
 };
 
+/// The folder of a case has a scenario.yaml; its other files belong to that one.
+bool is_case(const fs::path& folder) { return fs::exists(folder / "scenario.yaml"); }
+
+std::string name_of(const fs::path& case_path) {
+  return fs::path(case_path).replace_extension().lexically_relative(kFolder).string();
+}
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const auto& entry : fs::directory_iterator(kFolder)) {
-    const fs::path path = entry.path();
-    if (path.extension() == ".yaml") cases.push_back({path.stem(), path});
-    if (fs::exists(path / "scenario.yaml"))
-      cases.push_back({path.filename(), path / "scenario.yaml"});
+  for (fs::recursive_directory_iterator entry(kFolder), end; entry != end; ++entry) {
+    const fs::path path = entry->path();
+    if (is_case(path)) {
+      cases.push_back({name_of(path), path / "scenario.yaml"});
+      entry.disable_recursion_pending();
+    } else if (path.extension() == ".yaml") {
+      cases.push_back({name_of(path), path});
+    }
   }
   std::sort(cases.begin(), cases.end(),
             [](const Case& a, const Case& b) { return a.name < b.name; });
@@ -71,7 +83,7 @@ std::string seen_from(std::string text, const fs::path& folder) {
 std::vector<Diagnostic> diagnostics_of(const Case& c) {
   KnownNames known = known_names();
   known.collectives = {"hierarchical", "ring", "tree"};
-  const Library library{{c.folder().string(), (kFolder / "library").string()}};
+  const Library library{{c.folder().string(), (kErrors / "library").string()}};
   const std::string text = text_of(c.scenario);
   try {
     parse_scenario(text, c.scenario.string(), library, overrides_of(text), known);
@@ -118,7 +130,7 @@ TEST_CASE("every message says where, and what to do where it promises that") {
 
 TEST_CASE("no expected text is left without its case") {
   const auto cases = all_cases();
-  for (const auto& entry : fs::directory_iterator(kFolder)) {
+  for (const auto& entry : fs::recursive_directory_iterator(kFolder)) {
     if (entry.path().extension() != ".expected") continue;
     CAPTURE(entry.path().string());
     CHECK(std::any_of(cases.begin(), cases.end(),

@@ -5,6 +5,7 @@
 // STEPSIM_FUZZ_SEED where to begin.
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <random>
 
 #include <doctest/doctest.h>
@@ -130,10 +131,9 @@ TEST_CASE("a mutated scenario is read or refused") {
       overrides.push_back({paths[below(6, random)], value});
     }
     CAPTURE(text);
-    const auto start = Clock::now();
+    const std::clock_t start = std::clock();  // of the processor: others may use it, too
     (outcome_of(text, overrides) == Outcome::read ? read : refused) += 1;
-    const std::chrono::duration<double> spent = Clock::now() - start;
-    REQUIRE(spent.count() < 5);
+    REQUIRE(std::clock() - start < 5 * CLOCKS_PER_SEC);
   }
   MESSAGE("read " << read << ", refused " << refused);
   CHECK(read > 0);

@@ -5,7 +5,7 @@
 
 #include "sim/cluster/gemm/gemm.hpp"
 #include "sim/core/error.hpp"
-#include "tests/unit/bench.hpp"
+#include "tests/unit/calibrate/bench.hpp"
 
 using namespace stepsim;
 

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/report/measure/explain.hpp"
-#include "tests/unit/sample_metrics.hpp"
+#include "tests/unit/report/sample_metrics.hpp"
 
 using namespace stepsim;
 

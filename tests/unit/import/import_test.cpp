@@ -1,11 +1,8 @@
 // Imports: what a command line or a configuration says is what the written scenario reads as.
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "sim/core/shell_word.hpp"
 #include "sim/import/import_options.hpp"
@@ -13,9 +10,9 @@
 #include "sim/import/shell_words.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace stepsim;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -24,16 +21,11 @@ using Words = std::vector<std::string>;
 /// A file that is removed with the test.
 class File {
  public:
-  File(const std::string& name, const std::string& text)
-      : path_((fs::temp_directory_path() / (std::to_string(::getpid()) + name)).string()) {
-    std::ofstream(path_) << text;
-  }
-  ~File() { fs::remove(path_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  File(const std::string& name, const std::string& text) : path_(folder_.file(name, text)) {}
   const std::string& path() const { return path_; }
 
  private:
+  TemporaryFolder folder_;
   std::string path_;
 };
 

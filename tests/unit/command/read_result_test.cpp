@@ -6,7 +6,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/report/run/json.hpp"
-#include "tests/unit/sample_metrics.hpp"
+#include "tests/unit/report/sample_metrics.hpp"
 
 using namespace stepsim;
 using Json = nlohmann::ordered_json;

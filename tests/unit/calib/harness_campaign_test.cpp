@@ -1,11 +1,8 @@
 // Campaigns: time, interruption, resumption, the command line and the progress line.
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include "calib/harness/campaign.hpp"
 #include "calib/harness/options.hpp"
@@ -14,6 +11,7 @@
 #include "calib/harness/store.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/core/error.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calib;
@@ -211,23 +209,20 @@ TEST_CASE("a wrong command line is refused with a proposal") {
 }
 
 TEST_CASE("the file on disk is replaced as a whole, and belongs to one GPU") {
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("stepsim-harness-" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  const std::string path = folder / "my.json";
+  const TemporaryFolder folder;
+  const std::string path = folder.file("my.json");
   CHECK(!load_measurements(path));
   Bench bench;
   bench.run(kFive);
   replace_file(path, to_json(bench.all));
   replace_file(path, to_json(bench.all));
   CHECK(load_measurements(path)->records.size() == 5);
-  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
+  CHECK(folder.files() == 1);
   CHECK_NOTHROW(check_same_device(bench.all, device(), path));
   DeviceFacts other = device();
   other.name = "another GPU";
   CHECK_THROWS_AS(check_same_device(bench.all, other, path), UserError);
-  CHECK_THROWS_AS(replace_file(folder / "missing" / "my.json", ""), IoError);
-  std::filesystem::remove_all(folder);
+  CHECK_THROWS_AS(replace_file(folder.file("missing/my.json"), ""), IoError);
 }
 
 TEST_CASE("a sample lasts a millisecond and uses every buffer") {

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/core/error.hpp"
-#include "tests/unit/bench.hpp"
+#include "tests/unit/calibrate/bench.hpp"
 
 using namespace stepsim;
 

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <pugixml.hpp>
 
-#include "tests/unit/sample_sweep.hpp"
+#include "tests/unit/report/sample_sweep.hpp"
 
 using namespace stepsim;
 

@@ -17,7 +17,7 @@
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
 #include "tests/temporary_folder.hpp"
-#include "tests/unit/written_cluster.hpp"
+#include "tests/unit/import/written_cluster.hpp"
 
 using namespace stepsim;
 namespace fs = std::filesystem;

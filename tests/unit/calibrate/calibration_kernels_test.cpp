@@ -1,7 +1,7 @@
 // What a calibration makes of kernels that come back to their rows, and of convolutions.
 #include <doctest/doctest.h>
 
-#include "tests/unit/bench.hpp"
+#include "tests/unit/calibrate/bench.hpp"
 
 using namespace stepsim;
 

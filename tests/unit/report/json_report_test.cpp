@@ -8,7 +8,7 @@
 
 #include "sim/report/run/csv.hpp"
 #include "sim/report/run/json.hpp"
-#include "tests/unit/sample_metrics.hpp"
+#include "tests/unit/report/sample_metrics.hpp"
 
 using namespace stepsim;
 using Json = nlohmann::ordered_json;

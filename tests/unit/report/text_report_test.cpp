@@ -9,7 +9,7 @@
 #include "sim/report/measure/verdict.hpp"
 #include "sim/report/run/text.hpp"
 #include "sim/text/humanise.hpp"
-#include "tests/unit/sample_metrics.hpp"
+#include "tests/unit/report/sample_metrics.hpp"
 
 using namespace stepsim;
 

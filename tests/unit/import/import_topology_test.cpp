@@ -12,7 +12,7 @@
 #include "sim/import/node/observed_node.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
-#include "tests/unit/written_cluster.hpp"
+#include "tests/unit/import/written_cluster.hpp"
 
 using namespace stepsim;
 
