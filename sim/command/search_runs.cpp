@@ -15,7 +15,7 @@
 #include "sim/plan/load.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/report/measure/measure.hpp"
-#include "sim/scenario/read/stated.hpp"
+#include "sim/scenario/read/keys.hpp"
 
 namespace stepsim {
 namespace {
