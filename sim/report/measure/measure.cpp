@@ -107,7 +107,7 @@ CauseSeconds mean_causes(const Timeline& timeline, const std::vector<CauseSecond
   return mean;
 }
 
-/// The causes on the critical path of a mean step.
+/// The causes along the critical path of a mean step.
 CauseSeconds critical_causes(const Timeline& timeline) {
   CauseSeconds mean{};
   for (auto step = static_cast<std::size_t>(timeline.warmup); step < timeline.step_ends.size();
@@ -149,7 +149,7 @@ void add_rates(Metrics& m, const Scenario& s, const OpGraph& graph) {
 
 struct Exposure {
   const char* group;
-  Cause cause;  ///< cause of the time that waits for it
+  Cause cause;  ///< cause of waiting for the group
 };
 
 /// The groups in the order of the report.

@@ -10,7 +10,7 @@ namespace stepsim {
 /// The generation of what has no tensor cores, such as a CPU: nothing is like it but itself.
 inline constexpr const char* kNoGeneration = "other";
 
-/// What traits can be.
+/// What traits can be; generations stand in the order of Architecture.
 inline constexpr std::array kGenerations{"volta", "ampere", "hopper", "blackwell", kNoGeneration};
 inline constexpr std::array kModelKinds{"dense transformer",  "dense transformer with adapters",
                                         "mixture of experts", "convolutional",
