@@ -100,6 +100,14 @@ void MapWriter::item(const MapWriter& io) {
   text_ += fmt::format("{:{}}- {}", "", indent_, text);
 }
 
+void MapWriter::part(std::string_view key, Model& model, std::string_view doc) {
+  section(key, model, doc);
+}
+
+void MapWriter::part(std::string_view key, Cluster& cluster, std::string_view doc) {
+  section(key, cluster, doc);
+}
+
 void MapWriter::part(std::string_view key, LinkProfile& link, std::string_view doc) {
   if (!link.hash.empty()) {
     named(key, link.name, link.changes);

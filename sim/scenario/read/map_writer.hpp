@@ -94,10 +94,8 @@ class MapWriter {
     nest(key, io);
   }
 
-  void part(std::string_view key, Model& model, std::string_view doc) { section(key, model, doc); }
-  void part(std::string_view key, Cluster& cluster, std::string_view doc) {
-    section(key, cluster, doc);
-  }
+  void part(std::string_view key, Model& model, std::string_view doc);
+  void part(std::string_view key, Cluster& cluster, std::string_view doc);
   void part(std::string_view key, GpuProfile& gpu, std::string_view) {
     named(key, gpu.name, gpu.changes);
   }
