@@ -30,8 +30,8 @@ int filled(double fraction, int steps) {
 
 }  // namespace
 
-std::string painted(const Style& style, Paint paint, std::string_view text) {
-  if (!style.colour || text.empty()) return std::string(text);
+std::string painted(const Screen& screen, Paint paint, std::string_view text) {
+  if (!screen.colour || text.empty()) return std::string(text);
   return fmt::format("\x1b[{}m{}\x1b[0m", kCodes.at(static_cast<std::size_t>(paint)), text);
 }
 

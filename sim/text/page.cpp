@@ -10,20 +10,20 @@ Page::Page(Screen screen, int narrowest, int widest) : screen_(screen) {
 }
 
 void Page::heading(std::string_view text) {
-  for (const std::string& part : wrap(text, style_.width)) line(bold(part));
+  for (const std::string& part : wrap(text, screen_.width)) line(bold(part));
 }
 
 void Page::wrapped(std::string_view text, int indent) {
-  for (const std::string& part : wrap(text, style_.width - indent))
+  for (const std::string& part : wrap(text, screen_.width - indent))
     line(part.empty() ? "" : std::string(static_cast<std::size_t>(indent), ' ') + part);
 }
 
 void Page::beside(const std::string& lead, int width, std::string_view text) {
-  put_beside(lead, width, wrap(text, style_.width - width));
+  put_beside(lead, width, wrap(text, screen_.width - width));
 }
 
 void Page::paragraph(std::string_view label, std::string_view text, Paint paint, int width) {
-  beside(painted(style_, paint, pad_right(label, width)), width, text);
+  beside(painted(screen_, paint, pad_right(label, width)), width, text);
 }
 
 void Page::labelled(std::string_view label, const std::vector<std::string>& lines) {

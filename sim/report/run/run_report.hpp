@@ -9,11 +9,11 @@
 
 namespace stepsim {
 
-/// For a terminal: at most 40 lines of `style.width` columns in all ordinary cases (a long list of
+/// For a terminal: at most 40 lines of `screen.width` columns in all ordinary cases (a long list of
 /// expectations adds lines); ends with a newline. Times, sizes and rates have three digits; the
 /// breakdown has one unit throughout.
 std::string to_table(const Metrics& metrics, const std::vector<ExpectationOutcome>& expectations,
-                     const Style& style);
+                     const Screen& screen);
 
 /// One object of schema "stepsim.result/1", indented by 2, with a newline at the end: base SI units,
 /// and each key says its unit. Every key is always there; what does not apply or is not finite is

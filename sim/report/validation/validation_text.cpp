@@ -24,10 +24,10 @@ std::string cut(const std::string& text, int width) {
   return pad_right(result + "...", width);
 }
 
-class Screen : Page {
+class ValidationPage : Page {
  public:
-  Screen(const Validation& validation, const ValidationTable& options)
-      : Page(options.style, options.style.width, options.style.width),
+  ValidationPage(const Validation& validation, const ValidationTable& options)
+      : Page(options.screen, options.screen.width, options.screen.width),
         validation_(validation),
         options_(options) {}
 
@@ -169,8 +169,8 @@ class Screen : Page {
     line("\n" + bold("Limits"));
     for (const SuiteResult& suite : validation_.suites) {
       for (const SuiteLimit& limit : suite.limits) {
-        const std::string mark = painted(options_.style, limit.holds() ? Paint::green : Paint::red,
-                                         limit.holds() ? "✓" : "✗");
+        const std::string mark =
+            painted(screen_, limit.holds() ? Paint::green : Paint::red, limit.holds() ? "✓" : "✗");
         const std::string of = validation_.suites.size() == 1 ? "" : suite.name + ": ";
         line(fmt::format("  {} {}{} {}, at most {}", mark, of, limit.name, error_text(limit.actual),
                          error_text(limit.limit)));
@@ -194,7 +194,7 @@ class Screen : Page {
 }  // namespace
 
 std::string validation_text(const Validation& validation, const ValidationTable& options) {
-  return Screen(validation, options).text();
+  return ValidationPage(validation, options).text();
 }
 
 }  // namespace stepsim
