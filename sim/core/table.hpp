@@ -1,4 +1,4 @@
-// Tables as people keep them: CSV, TSV, or columns with semicolons; each cell knows its place.
+// A table of texts, each cell with its place.
 #pragma once
 
 #include <memory>
@@ -32,28 +32,5 @@ struct Table {
 /// Reads separated values: a line with the columns' names, then one line a row. Lines that begin
 /// with '#' are for people. A row with a mistake is left out, and the mistake goes to `problems`.
 Table read_table(const std::shared_ptr<const Source>& source, Problems& problems);
-
-/// One value of a line, and the column (from 1) where it begins.
-struct Cell {
-  std::string text;
-  int column = 1;
-  bool is_open = false;  ///< true: the quote around it does not end
-};
-
-/// One line of a text, without its end.
-struct Line {
-  int number = 0;  ///< counted from 1
-  std::string text;
-};
-
-/// The lines that are not blank. The byte order mark that Excel writes is left out.
-std::vector<Line> lines_of(const std::string& text);
-
-/// The cells of a line. A value may stand in quotes, and a quote inside them twice (RFC 4180).
-/// Blanks around a value are dropped.
-std::vector<Cell> cells_of(const std::string& line, char separator);
-
-/// The separator of a table by the line with its columns' names: comma, else tab, else semicolon.
-char separator_of(const std::string& head);
 
 }  // namespace stepsim

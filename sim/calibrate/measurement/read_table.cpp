@@ -15,7 +15,7 @@
 #include "sim/calibrate/measurement/read_form.hpp"
 #include "sim/calibrate/measurement/read_record.hpp"
 #include "sim/calibrate/measurement/table_columns.hpp"
-#include "sim/core/table.hpp"
+#include "sim/core/table_cells.hpp"
 #include "sim/core/trim.hpp"
 
 namespace stepsim {

@@ -32,6 +32,7 @@ struct Sweep {
   std::string objective = "step_time";
 };
 
+/// What a sweep's file says, before its parts are understood.
 struct SweepFile {
   Tree scenario;  ///< a map, or a path
   Tree axes;      ///< a map from paths to values
