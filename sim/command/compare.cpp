@@ -18,7 +18,7 @@
 #include "sim/process/forked.hpp"
 #include "sim/process/patience.hpp"
 #include "sim/report/comparison/comparison_report.hpp"
-#include "sim/report/run/json.hpp"
+#include "sim/report/run/run_report.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/scenario/read/keys.hpp"
 #include "sim/scenario/read/number.hpp"

@@ -11,9 +11,7 @@
 #include "sim/command/answer/answer.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/patience.hpp"
-#include "sim/report/run/csv.hpp"
-#include "sim/report/run/json.hpp"
-#include "sim/report/run/text.hpp"
+#include "sim/report/run/run_report.hpp"
 #include "sim/report/run/trace.hpp"
 #include "sim/text/file.hpp"
 

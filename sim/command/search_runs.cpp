@@ -14,7 +14,7 @@
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/report/measure/measure.hpp"
-#include "sim/scenario/read/stated.hpp"
+#include "sim/scenario/read/keys.hpp"
 
 namespace stepsim {
 namespace {

@@ -31,7 +31,6 @@
 #include "sim/scenario/suite/suite_filter.hpp"
 #include "sim/text/file.hpp"
 #include "sim/validation/recorded_runs.hpp"
-#include "sim/validation/run_traits.hpp"
 
 namespace stepsim {
 namespace {

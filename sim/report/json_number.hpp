@@ -1,8 +1,12 @@
-// Quantities as JSON numbers: base SI units, with the digits that machines read.
+// JSON of values: numbers in base SI units, with the digits that machines read, and lists.
 #pragma once
 
 #include <charconv>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -31,6 +35,44 @@ inline Json number(Bytes size) {
 }
 
 inline Json number(Seconds time) { return number(time.seconds()); }
+
+/// null where there is none.
+template <class Value>
+Json number(const std::optional<Value>& value) {
+  return value ? number(*value) : Json();
+}
+
+/// null where the text is empty.
+inline Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+/// What `json_of` makes of each item, in their order.
+template <class Items, class JsonOf>
+Json list_json(const Items& items, const JsonOf& json_of) {
+  Json list = Json::array();
+  for (const auto& item : items) list.push_back(json_of(item));
+  return list;
+}
+
+/// A map from the first of each pair to what `json_of` makes of the second.
+template <class Pairs, class JsonOf>
+Json map_json(const Pairs& pairs, const JsonOf& json_of) {
+  Json map = Json::object();
+  for (const auto& [key, value] : pairs) map[key] = json_of(value);
+  return map;
+}
+inline Json map_json(const std::vector<std::pair<std::string, std::string>>& texts) {
+  return map_json(texts, [](const std::string& text) { return text; });
+}
+
+/// A whole document. A name in a scenario may hold bytes that are not UTF-8; they do not stop a
+/// result from being written.
+inline std::string json_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+inline Json seconds_json(const std::vector<Seconds>& times) {
+  return list_json(times, [](Seconds time) { return number(time); });
+}
 
 inline Json causes_json(const CauseSeconds& seconds) {
   Json causes = Json::object();

@@ -18,11 +18,10 @@ namespace stepsim {
 
 /// The points that differ from the best one in one axis only, in the order of that axis' values.
 struct AxisSlice {
-  /// one for each value; absent: the point was not simulated
-  std::vector<std::optional<Outcome>> outcomes;
-  std::vector<std::size_t> order;  ///< places of the values, rising where they are numbers
-  /// range of places in `order`; absent: the axis holds words, or links keys
-  std::optional<FlatRange> flat;
+  std::vector<std::optional<Outcome>> outcomes;  ///< one for each value; nothing: not simulated
+  std::vector<std::size_t> order;  ///< the values' places, rising where they are numbers
+  std::optional<FlatRange>
+      flat;  ///< places in `order`; nothing: the axis holds words, or links keys
 };
 
 /// The points that were asked for, where they are a part of all.
@@ -35,7 +34,7 @@ struct SweepAnswer {
   std::string name;  ///< name of the scenario
   std::vector<SweepAxis> axes;
   std::int64_t grid = 0;    ///< points that the axes span
-  std::int64_t wanted = 0;  ///< points of the grid that are left by conditions and draws
+  std::int64_t wanted = 0;  ///< points of the grid that are left after conditions and draws
   std::int64_t done = 0;
   std::int64_t ok = 0;
   std::int64_t alike = 0;            ///< points whose scenario a point before them has, too
@@ -44,13 +43,11 @@ struct SweepAnswer {
   const Objective* objective = nullptr;
   bool has_tokens = true;  ///< false: costs are of a million samples
   std::string unequal;     ///< why the objective is no fair measure of these points; empty: it is
-  std::vector<SweepPoint> best;  ///< the best of the points that are ok, best first
-  /// one for each axis, through the best point; empty: no point is ok
-  std::vector<AxisSlice> slices;
-  /// every point where there are one or two axes of few values; else empty
-  std::vector<SweepPoint> all;
-  std::string store;      ///< path of the file that keeps the points
-  std::int64_t view = 0;  ///< number N of the view sweep_N in it
+  std::vector<SweepPoint> best;   ///< the best of those that are ok, best first
+  std::vector<AxisSlice> slices;  ///< one for each axis, through the best point; empty: none is ok
+  std::vector<SweepPoint> all;    ///< every point of one or two axes of few values; else empty
+  std::string store;              ///< the file that keeps them
+  std::int64_t view = 0;          ///< its view sweep_N
 };
 
 /// What a point sets, by the last words of the keys: "tensor 8, micro_batch 2".

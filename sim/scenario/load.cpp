@@ -15,7 +15,7 @@
 #include "sim/scenario/read/override.hpp"
 #include "sim/scenario/read/parsed_file.hpp"
 #include "sim/scenario/scenario_of_tree.hpp"
-#include "sim/scenario/sweep/sweep_file.hpp"
+#include "sim/scenario/sweep/sweep.hpp"
 
 namespace stepsim {
 namespace {

@@ -122,15 +122,10 @@ void SweepStore::choose(const SweepRecord& record, bool anew) {
     keep.bind(++at, record.points);
     keep.bind(++at, record.objective);
     keep.exec();
-    SQLite::Statement find(database, "SELECT sweep FROM sweeps WHERE identity = ?");
-    find.bind(1, record.identity);
-    find.executeStep();
-    file_->sweep = find.getColumn(0).getInt64();
-    file_->axes = record.axes;
+    file_->find_sweep(record);
     if (anew) database.exec(fmt::format("DELETE FROM points WHERE sweep = {}", file_->sweep));
     file_->check_points();
     file_->make_view();
-    find.reset();
     file_->commit();
     file_->prepare();
     file_->insert.emplace(database, insert_text());
@@ -139,12 +134,7 @@ void SweepStore::choose(const SweepRecord& record, bool anew) {
 
 void SweepStore::look_at(const SweepRecord& record) {
   file_->guarded([&] {
-    SQLite::Statement find(file_->database, "SELECT sweep FROM sweeps WHERE identity = ?");
-    find.bind(1, record.identity);
-    if (!find.executeStep())
-      throw InternalError(fmt::format("'{}' has no sweep {}", file_->path, record.identity));
-    file_->sweep = find.getColumn(0).getInt64();
-    file_->axes = record.axes;
+    file_->find_sweep(record);
     file_->check_points();
     file_->prepare();
   });

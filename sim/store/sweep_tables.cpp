@@ -84,6 +84,15 @@ void SweepStore::File::check_schema() {
                                 schema.empty() ? "no schema" : schema));
 }
 
+void SweepStore::File::find_sweep(const SweepRecord& record) {
+  SQLite::Statement found(database, "SELECT sweep FROM sweeps WHERE identity = ?");
+  found.bind(1, record.identity);
+  if (!found.executeStep())
+    throw InternalError(fmt::format("'{}' has no sweep {}", path, record.identity));
+  sweep = found.getColumn(0).getInt64();
+  axes = record.axes;
+}
+
 void SweepStore::File::make_view() {
   std::string columns;
   for (const SweepAxis& axis : axes)

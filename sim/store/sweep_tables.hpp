@@ -72,6 +72,9 @@ struct SweepStore::File {
     last_commit = Clock::now();
   }
 
+  /// Chooses the sweep with that identity. REQUIRES: the file has it.
+  void find_sweep(const SweepRecord& record);
+
   /// Makes the view of the chosen sweep, which shows users of SQL its varied keys as columns.
   void make_view();
 

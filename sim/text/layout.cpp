@@ -10,22 +10,8 @@
 namespace stepsim {
 namespace {
 
-/// The Select Graphic Rendition parameter of ECMA-48 for a paint.
-int code_of(Paint paint) {
-  switch (paint) {
-    case Paint::bold:
-      return 1;
-    case Paint::dim:
-      return 2;
-    case Paint::red:
-      return 31;
-    case Paint::green:
-      return 32;
-    case Paint::yellow:
-      return 33;
-  }
-  return 0;
-}
+/// The Select Graphic Rendition parameters of ECMA-48 for the paints, in their order.
+constexpr std::array kCodes{1, 2, 31, 32, 33};
 
 constexpr std::array kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
 
@@ -46,7 +32,7 @@ int filled(double fraction, int steps) {
 
 std::string painted(const Screen& screen, Paint paint, std::string_view text) {
   if (!screen.colour || text.empty()) return std::string(text);
-  return fmt::format("\x1b[{}m{}\x1b[0m", code_of(paint), text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", kCodes.at(static_cast<std::size_t>(paint)), text);
 }
 
 int width_of(std::string_view text) {

@@ -1,12 +1,16 @@
-// Gathers rows by kind, and compares one record with another.
+// Gathers traits of scenarios and rows by kind, and compares one record with another.
 #include "sim/validation/recorded_runs.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 #include <tuple>
+#include <variant>
 
 #include <fmt/format.h>
+
+#include "sim/core/overloaded.hpp"
 
 namespace stepsim {
 namespace {
@@ -63,6 +67,62 @@ std::string change_of(const Kind& kind, const std::vector<double>* before,
                   as_many ? "" : fmt::format(", rows {} -> {}", before->size(), now->size())));
 }
 
+/// Whether the GPU has tensor cores: CPUs and older GPUs have no products in tiles.
+bool has_tensor_cores(const GpuProfile& gpu) {
+  return std::any_of(gpu.gemm.begin(), gpu.gemm.end(), [](const GemmProfile& gemm) {
+    return std::holds_alternative<TiledGemm>(gemm.form);
+  });
+}
+
+/// The family of a GPU: a100 for a100-80, and for a profile that `calibrate fit` called
+/// a100-sxm4-80gb.
+std::string family_of(const GpuProfile& gpu) {
+  std::string name = gpu.name.substr(0, gpu.name.find('-'));
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
+const char* generation_of(const GpuProfile& gpu) {
+  if (!has_tensor_cores(gpu)) return kNoGeneration;
+  return kGenerations.at(static_cast<std::size_t>(gpu.architecture));
+}
+
+/// The kind of a model. A model with adapters is a kind of its own: a step leaves out most of what
+/// it does to weights, and small kernels stand in its place, so that its errors are others.
+const char* kind_of(const Scenario& scenario) {
+  const bool has_adapters = scenario.training.lora.has_value();
+  return std::visit(Overloaded{[&](const Transformer& t) {
+                                 if (t.experts) return "mixture of experts";
+                                 return has_adapters ? "dense transformer with adapters"
+                                                     : "dense transformer";
+                               },
+                               [](const ResNet&) { return "convolutional"; },
+                               [](const Dlrm&) { return "recommendation"; },
+                               [](const Mlp&) { return "linear layers"; }},
+                    scenario.model.shape);
+}
+
+/// The tokens x hidden^2 of a layer on one GPU up to which the host may set the pace. Such a
+/// layer's products, 24 FLOPs for each, take 0.8 ms forward on an A100, and three times as long
+/// recomputed and backward; vTrain's layers of one node take 2.8 to 5 ms for all of them, however
+/// small they are.
+constexpr std::int64_t kSmallLayer = std::int64_t{1} << 33;
+
+const char* layers_of(const Scenario& scenario) {
+  const auto* transformer = std::get_if<Transformer>(&scenario.model.shape);
+  if (transformer == nullptr) return "";
+  const Parallelism& p = scenario.parallelism;
+  const std::int64_t tokens =
+      scenario.training.micro_batch * scenario.sequence_length() / p.context.degree;
+  const std::int64_t work = tokens * transformer->hidden * transformer->hidden / p.tensor;
+  return work <= kSmallLayer ? kSmallLayers : kLargeLayers;
+}
+
+const char* class_of(Precision precision) {
+  if (precision == Precision::fp8) return "fp8";
+  return precision == Precision::fp16 || precision == Precision::bf16 ? "16-bit" : "32-bit";
+}
+
 }  // namespace
 
 std::vector<RecordedRuns> recorded_runs(const std::vector<ValidationRow>& rows) {
@@ -97,6 +157,15 @@ std::string difference(const std::vector<RecordedRuns>& record,
   std::string text;
   for (const Kind& kind : all) text += change_of(kind, find(before, kind), find(after, kind));
   return text;
+}
+
+RunTraits traits_of(const Scenario& scenario) {
+  const GpuProfile& gpu = scenario.cluster.gpu;
+  return {.gpu = family_of(gpu),
+          .generation = generation_of(gpu),
+          .model = kind_of(scenario),
+          .layers = layers_of(scenario),
+          .precision = class_of(scenario.training.precision)};
 }
 
 }  // namespace stepsim

@@ -1,9 +1,10 @@
-// The record of runs: what validated rows leave in it.
+// What kind of run a scenario is, and what validated rows of that kind leave in the record.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "sim/scenario/scenario.hpp"
 #include "sim/scenario/suite/run_record.hpp"
 #include "sim/validation/score.hpp"
 
@@ -21,5 +22,7 @@ std::vector<RecordedRuns> updated(const std::vector<RecordedRuns>& record,
 /// does.
 std::string difference(const std::vector<RecordedRuns>& record,
                        const std::vector<RecordedRuns>& now);
+
+RunTraits traits_of(const Scenario& scenario);
 
 }  // namespace stepsim

@@ -9,7 +9,7 @@
 #include "sim/calibrate/fit/sample.hpp"
 #include "sim/calibrate/profile/calibration.hpp"
 #include "sim/core/error.hpp"
-#include "sim/scenario/read/profile_writer.hpp"
+#include "sim/scenario/read/map_writer.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {

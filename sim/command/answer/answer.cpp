@@ -16,7 +16,7 @@
 #include "sim/plan/plan_cache.hpp"
 #include "sim/report/measure/measure.hpp"
 #include "sim/scenario/suite/run_record_file.hpp"
-#include "sim/validation/run_traits.hpp"
+#include "sim/validation/recorded_runs.hpp"
 
 namespace stepsim {
 namespace {

@@ -35,7 +35,7 @@ class Csv {
     line(cells);
   }
 
-  /// Adds the line of a number of each result.
+  /// A line of what `of` finds in each result.
   template <class Of>
   void answer(const std::string& name, const std::string& unit, const Of& of) {
     Numbers values;

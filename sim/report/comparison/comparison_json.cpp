@@ -5,8 +5,6 @@
 namespace stepsim {
 namespace {
 
-Json optional_number(const std::optional<double>& value) { return value ? number(*value) : Json(); }
-
 Json memory_of(const ResultFacts& result) {
   if (!result.memory) return nullptr;
   return {{"peak_bytes", number(result.memory->peak)},
@@ -17,20 +15,12 @@ Json memory_of(const ResultFacts& result) {
 Json cost_of(const ResultFacts& result) {
   if (!result.cost) return nullptr;
   return {{"per_hour_dollars", number(result.cost->per_hour)},
-          {"per_million_tokens_dollars", optional_number(result.cost->per_million_tokens)},
+          {"per_million_tokens_dollars", number(result.cost->per_million_tokens)},
           {"per_million_samples_dollars", number(result.cost->per_million_samples)}};
-}
-
-Json breakdown_of(const ResultFacts& result) {
-  Json causes = Json::object();
-  for (const auto& [name, seconds] : result.causes) causes[name] = number(seconds);
-  return causes;
 }
 
 Json run_of(const Contender& run) {
   const ResultFacts& r = run.result;
-  Json hashes = Json::object();
-  for (const auto& [what, hash] : r.hashes) hashes[what] = hash;
   return {{"label", run.label},
           {"scenario", r.scenario},
           {"file", run.file},
@@ -40,29 +30,24 @@ Json run_of(const Contender& run) {
           {"step_time_s", number(r.step_time)},
           {"mean_step_s", number(r.mean())},
           {"replicas", r.replicas.empty() ? 1 : r.replicas.size()},
-          {"tokens_per_s", optional_number(r.tokens_per_s)},
+          {"tokens_per_s", number(r.tokens_per_s)},
           {"samples_per_s", number(r.samples_per_s)},
           {"gpus", r.gpus ? Json(*r.gpus) : Json()},
           {"model_tflops_per_gpu", number(r.model_tflops_per_gpu)},
           {"mfu", number(r.mfu)},
           {"hfu", number(r.hfu)},
-          {"breakdown_s", breakdown_of(r)},
+          {"breakdown_s", map_json(r.causes, [](Seconds time) { return number(time); })},
           {"memory", memory_of(r)},
           {"cost", cost_of(r)},
           {"median_ape", r.expected_error ? number(r.expected_error->median) : Json()},
           {"verdict", r.verdict},
           {"version", r.version},
-          {"hashes", hashes}};
+          {"hashes", map_json(r.hashes)}};
 }
 
-Json inputs_of(const std::vector<InputDifference>& differences) {
-  Json list = Json::array();
-  for (const InputDifference& difference : differences) {
-    Json values = Json::array();
-    for (const auto& value : difference.values) values.push_back(value ? Json(*value) : Json());
-    list.push_back({{"key", difference.key}, {"values", values}});
-  }
-  return list;
+Json input_of(const InputDifference& difference) {
+  const auto value_of = [](const auto& value) { return value ? Json(*value) : Json(); };
+  return {{"key", difference.key}, {"values", list_json(difference.values, value_of)}};
 }
 
 Json test_of(const Difference& difference) {
@@ -115,13 +100,15 @@ Json baseline_of(const Comparison& c) {
 }  // namespace
 
 std::string comparison_json(const Comparison& c) {
-  Json runs = Json::array(), differences = Json::array();
-  for (const Contender& run : c.runs) runs.push_back(run_of(run));
+  Json differences = Json::array();
   for (std::size_t i = 1; i < c.runs.size(); ++i) differences.push_back(difference_of(c, i));
-  const Json json{{"schema", "stepsim.comparison/1"}, {"runs", runs},
-                  {"inputs", inputs_of(c.inputs)},    {"hashes", inputs_of(c.hashes)},
-                  {"differences", differences},       {"baseline", baseline_of(c)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const Json json{{"schema", "stepsim.comparison/1"},
+                  {"runs", list_json(c.runs, run_of)},
+                  {"inputs", list_json(c.inputs, input_of)},
+                  {"hashes", list_json(c.hashes, input_of)},
+                  {"differences", differences},
+                  {"baseline", baseline_of(c)}};
+  return json_text(json);
 }
 
 }  // namespace stepsim

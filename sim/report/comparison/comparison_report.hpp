@@ -43,8 +43,7 @@ struct TextTable {
 /// The keys and hashes that differ. Where models or clusters have different names, one line with
 /// the names stands for their keys, except for the number of nodes.
 TextTable input_table(const Comparison& comparison);
-/// The answers: two runs with their difference in two columns, several runs with theirs in one
-/// column each.
+/// What is measured of each run in a column; two runs have their difference in two more columns.
 TextTable answer_table(const Comparison& comparison);
 /// The causes by their difference, as time and in per cent of the first step. Causes that are less
 /// than 0.05 % of it share a line.

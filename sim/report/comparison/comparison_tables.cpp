@@ -66,7 +66,7 @@ class AnswerRows {
   std::vector<TextRow> take() { return std::move(rows_); }
 
  private:
-  /// The index of the best run among those that fit in memory, if any does; else among all.
+  /// The best of the runs that fit in memory; where none fits, of all.
   int best_of(const Values& values, Better better) const {
     if (better == Better::neither) return -1;
     int best = -1;

@@ -10,8 +10,8 @@ namespace stepsim {
 namespace {
 
 constexpr int kNarrowest = 80, kWidest = 120;
-constexpr int kGap = 2;     ///< blanks between columns
-constexpr int kIndent = 2;  ///< blanks by which rows are indented below their title
+constexpr int kGap = 2;     ///< between columns
+constexpr int kIndent = 2;  ///< indent of rows below the title of their table
 
 class ComparisonPage : Page {
  public:
@@ -86,7 +86,7 @@ class ComparisonPage : Page {
     return row.is_sum ? painted(screen_, Paint::bold, text) : text;
   }
 
-  /// The mark of a cell: the best of more than two runs is marked.
+  /// A cell; that of the best of more than two runs is marked.
   std::string mark(const TextRow& row, std::size_t i) const {
     const bool marked = c_.runs.size() > 2 && row.best == static_cast<int>(i);
     return (marked ? "* " : "") + row.cells[i];
@@ -104,23 +104,20 @@ class ComparisonPage : Page {
     line(std::string(kIndent, ' ') + row.title);
     for (const std::size_t i : shown) {
       if (row.cells[i].empty()) continue;
-      std::string lead = std::string(2 * kIndent, ' ') + columns[i] + "  ";
-      for (const std::string& part : wrap(row.cells[i], screen_.width - width_of(lead))) {
-        line(lead + part);
-        lead = std::string(static_cast<std::size_t>(width_of(lead)), ' ');
-      }
+      const std::string lead = std::string(2 * kIndent, ' ') + columns[i] + "  ";
+      beside(lead, width_of(lead), row.cells[i]);
     }
   }
 
-  /// The width of the rows' titles with their indent.
+  /// Width of the longest title of a row, with its indent.
   static int title_width(const TextTable& all) {
     int width = width_of(all.title);
     for (const TextRow& row : all.rows) width = std::max(width, kIndent + width_of(row.title));
     return width;
   }
 
-  /// The widths of the columns: what the cells of each need, but no more than the first two columns
-  /// can have together.
+  /// The width that the cells of each column need, but no more than lets the first two columns
+  /// stand beside each other.
   std::vector<int> widths_of(const TextTable& all) const {
     const int most = (screen_.width - title_width(all)) / 2 - kGap;
     std::vector<int> widths;

@@ -43,7 +43,7 @@ std::string cause_text(const CauseDifference& cause, const Column& column) {
 /// way.
 std::string reasons_text(const Difference& difference, const Column& column) {
   const double total = difference.of_causes().seconds();
-  // With replicas, the steps in the middle need not differ as the means do.
+  // The middle replicas need not differ in the direction in which the means do.
   if (total == 0 || (total < 0) != (difference.now < difference.before)) return "";
   std::vector<std::string> with, against;
   double explained = 0;
@@ -117,7 +117,7 @@ void add_memory(const Comparison& c, std::vector<Remark>& remarks) {
                      Remark::Tone::bad});
 }
 
-/// The runs whose differences are judged by one set of pairs of measured runs.
+/// Runs whose differences are judged by the same pairs of measured runs.
 struct SamePairs {
   const PairErrors* pairs;
   /// what the pairs say of each run: "as that of B had the right sign in 81 % of them"
@@ -152,8 +152,7 @@ std::string pairs_text(const SamePairs& group) {
       group.pairs->suites);
 }
 
-/// The sentence where there are too few pairs: differences that are smaller than the errors of
-/// steps.
+/// What is said, for want of pairs, of a difference that is smaller than steps are usually off by.
 std::string errors_text(const Comparison& c, std::size_t i, double median) {
   return fmt::format(
       "{} differs from A by less than steps are usually off by ({}, median of measured runs like "
@@ -180,7 +179,7 @@ void add_error(const Comparison& c, std::vector<Remark>& remarks) {
   }
 }
 
-/// Adds a remark on the runs whose steps do another kind of work than the first one's.
+/// Adds which runs' steps do not do the same kind of work as the first one's.
 void add_work(const Comparison& c, std::vector<Remark>& remarks) {
   std::vector<std::string> others;
   const bool tokens = c.runs.front().result.tokens_per_s.has_value();

@@ -44,7 +44,7 @@ std::optional<std::string> value_of(const Contender& run, const std::string& key
   return std::nullopt;
 }
 
-/// The differences in keys among the runs whose keys are known.
+/// Keys that differ between the runs whose keys are known.
 std::vector<InputDifference> input_differences(const std::vector<Contender>& runs) {
   std::vector<InputDifference> differences;
   for (const std::string& key : keys_in_order(runs)) {
@@ -64,7 +64,7 @@ std::optional<std::string> hash_of(const Contender& run, const std::string& what
   return std::nullopt;
 }
 
-/// The names for which two runs have different hashes. Scenarios are told apart by their keys,
+/// Profiles of one name that differ between two runs. Scenarios are told apart by their keys,
 /// unless the keys of one are not known.
 std::vector<InputDifference> hash_differences(const std::vector<Contender>& runs) {
   const bool by_hash =

@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "sim/core/quantity.hpp"
-#include "sim/report/measure/welch.hpp"
+#include "sim/report/measure/statistics.hpp"
 #include "sim/scenario/suite/run_record.hpp"
 #include "sim/validation/pair_errors.hpp"
 
 namespace stepsim {
 
-/// The facts of a result (schema stepsim.result/1) that are compared.
+/// What is compared of a result (schema stepsim.result/1).
 struct ResultFacts {
-  std::string scenario;  ///< name of the scenario
-  Seconds step_time;     ///< the step; with several replicas, the step of the one in the middle
+  std::string scenario;  ///< its name
+  Seconds step_time;     ///< step of the middle replica, where there are several
   double samples_per_s = 0;
   std::optional<double> tokens_per_s;
   std::optional<int> gpus;
@@ -41,7 +41,7 @@ struct ResultFacts {
   struct Error {
     int rows = 0;
     double median = 0;
-    RunKind kind;  ///< the kind of the measured runs
+    RunKind kind;  ///< kind of the measured runs
   };
   std::optional<Error> expected_error;  ///< absent: no measured run is like it
   std::string verdict;
@@ -63,9 +63,9 @@ struct Contender {
   std::string label;                  ///< letter by which reports call it: A, B, ...
   std::string file;                   ///< path as the user named it
   std::vector<std::string> settings;  ///< --set: path=value on top of the file
-  std::vector<std::string> changes;   ///< --vs: path=value on top of the first contender
-  bool is_result = false;             ///< true: the file is a result
-  /// The keys of its scenario that bear on the answer; empty: they are not known.
+  std::vector<std::string> changes;   ///< --vs: likewise, on top of the first one
+  bool is_result = false;             ///< the file is one
+  /// Keys of its scenario that bear on the answer; empty: not known.
   std::vector<ComparedKey> keys;
   ResultFacts result;
 };
@@ -83,20 +83,18 @@ struct CauseDifference {
   Seconds difference() const { return now - before; }
 };
 
-/// The difference of one contender from the first.
+/// How one of the runs differs from the first.
 struct Difference {
-  /// How many of the contender's steps do the work of one step of the first; its times are
-  /// multiplied by that.
+  /// How many of its steps do what one step of the first does. 1: steps are compared as they are.
   double scale = 1;
-  Seconds before, now;  ///< the steps, as means of replicas
-  /// differences of the steps in the middle, by cause; the largest first
-  std::vector<CauseDifference> causes;
-  std::optional<Welch> test;        ///< absent: neither contender has replicas
-  std::optional<PairErrors> pairs;  ///< pairs of measured runs like the two; absent: too few
+  Seconds before, now;                  ///< the steps, means of replicas
+  std::vector<CauseDifference> causes;  ///< causes of the middle steps; the largest first
+  std::optional<Welch> test;            ///< absent: neither has replicas
+  std::optional<PairErrors> pairs;      ///< pairs of measured runs like the two; absent: too few
 
-  /// The difference as a share of the first one's step: -0.2 is 20 % less.
+  /// The difference over the first one's step: -0.2 is 20 % less.
   double fraction() const { return now / before - 1; }
-  /// The difference of the steps in the middle; the causes' differences sum to it.
+  /// The difference of the middle steps, to which the causes' differences sum.
   Seconds of_causes() const;
 };
 
@@ -115,9 +113,9 @@ struct BaselineJudgement {
 struct Comparison {
   std::vector<Contender> runs;
   std::vector<InputDifference> inputs;  ///< in the order of a scenario's keys
-  /// profiles that have one name and different contents; scenarios whose keys are not known
-  std::vector<InputDifference> hashes;
-  std::vector<Difference> differences;  ///< one for each contender but the first
+  std::vector<InputDifference>
+      hashes;  ///< hashes of profiles of one name, of scenarios without keys
+  std::vector<Difference> differences;  ///< differences of all runs but the first
   std::optional<BaselineJudgement> baseline;
 };
 

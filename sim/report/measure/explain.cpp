@@ -20,7 +20,7 @@ constexpr double kWorthSaying = 0.05;   // share of a long run
 constexpr double kMoreGoodput = 0.005;  // share of all time that another interval has to save
 constexpr double kAlike = 1e-4;  // settings whose steps differ by a smaller share are as good
 
-/// Whether a run fits in memory; a result without memory says nothing against it.
+/// Whether the result fits; one without memory is not known to be too large.
 bool is_within_memory(const Metrics& m) { return m.memory.stages.empty() || m.memory.fits(); }
 
 /// Whether a change makes the step shorter than another one does, or as short with fewer keys.

@@ -24,8 +24,8 @@ struct PathPiece {
 /// The critical path of a mean step. The pieces sum to it; the longest comes first.
 struct PathSummary {
   std::vector<PathPiece> pieces;
-  std::vector<PathSegment> last_step;  ///< segments in order of time
-  std::vector<int> ranks;              ///< ranks by the index that segments have
+  std::vector<PathSegment> last_step;  ///< in order of time
+  std::vector<int> ranks;              ///< rank of each segment, by its index
 };
 
 /// The kind of a change: nothing to wait for at all, other hardware, or another value of a key.
@@ -44,22 +44,19 @@ struct ChangeOutcome {
   std::string title;                  ///< title: "GPUs twice as fast", "data.workers=16"
   std::vector<std::string> settings;  ///< settings for --set
   Seconds step;
-  Bytes peak;        ///< memory of the GPU that needs most
-  bool fits = true;  ///< whether it fits in memory
-  /// set where better hardware makes the step longer by more contention
-  std::optional<MoreContention> contention{};
+  Bytes peak;                                  ///< peak of the GPU that needs most
+  bool fits = true;                            ///< in memory
+  std::optional<MoreContention> contention{};  ///< hardware that makes a step longer by it
 };
 
 /// How many loader workers keep the GPUs busy.
 struct LoaderNeed {
-  int workers = 0;       ///< workers of one replica, as the scenario has them
-  double delivered = 0;  ///< samples a second that a replica gets
-  double taken = 0;      ///< samples a second that a replica takes from infinitely fast workers
-  Seconds copies{};  ///< time of a step with such workers in which it waits for copies to the GPU
-  std::optional<int> enough{};  ///< the fewest workers beyond which more do not help
-  /// where no number is enough: the most that were tried, beyond which more might help; 0: none
-  /// would
-  int most = 0;
+  int workers = 0;              ///< workers of one replica, as they are
+  double delivered = 0;         ///< samples a second that a replica gets
+  double taken = 0;             ///< samples a second that it takes from infinitely fast workers
+  Seconds copies{};             ///< wait of a step with such workers for copies to the GPU
+  std::optional<int> enough{};  ///< the fewest beyond which more do not help
+  int most = 0;  ///< with nothing enough: so many were tried, and more might help; 0: none would
 };
 
 struct Explanation {

@@ -107,7 +107,7 @@ CauseSeconds mean_causes(const Timeline& timeline, const std::vector<CauseSecond
   return mean;
 }
 
-/// The causes on the critical path of a mean step.
+/// The causes along the critical path of a mean step.
 CauseSeconds critical_causes(const Timeline& timeline) {
   CauseSeconds mean{};
   for (auto step = static_cast<std::size_t>(timeline.warmup); step < timeline.step_ends.size();

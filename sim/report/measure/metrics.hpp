@@ -22,7 +22,7 @@ namespace stepsim {
 struct Memory {
   std::vector<StageMemory> stages;
   Bytes capacity;
-  Seconds peak_time;  ///< when the worst stage peaks, counted from the begin of its step
+  Seconds peak_time;  ///< moment of the worst stage's peak, since its step began
   int chunks = 1;     ///< parts of the model on each stage
   const StageMemory& worst() const {
     const StageMemory* most = &stages.front();
@@ -41,9 +41,9 @@ struct Memory {
 struct GroupCommunication {
   Axis axis{};
   Bytes bytes;      ///< payload that a rank hands to its collectives and transfers
-  Seconds busy;     ///< a transfer or collective is in flight
+  Seconds busy;     ///< time in which a transfer or a collective is in flight
   Seconds exposed;  ///< time that the compute row waits for it
-  Seconds hidden;   ///< of busy, time in which the compute row works
+  Seconds hidden;   ///< part of `busy` in which the compute row works
 };
 
 struct Verdict {
@@ -57,15 +57,15 @@ struct Verdict {
 struct Straggler {
   std::vector<int> ranks;
   int stage = 0;
-  Seconds late;       ///< how much later a step is than that of the median rank of their stage
-  Seconds stall;      ///< the part of late in which their hosts stall
+  Seconds late;       ///< a step, beyond the median rank of their stage
+  Seconds stall;      ///< part of `late` in which their hosts stall
   double factor = 1;  ///< time of their kernels over that of the median rank
 };
 
 /// Kernels of a size that the GPU's constants were never measured at.
 struct OutsideRange {
-  std::string side;  ///< where the range was left: "GEMM k < 256"
-  Seconds time;      ///< undisturbed time of the kernels in a mean step of the slowest stage
+  std::string side;  ///< "GEMM k < 256"
+  Seconds time;      ///< time of its kernels, undisturbed, in a mean step of the slowest stage
 };
 
 /// What one kind of fault costs.
@@ -78,11 +78,11 @@ struct FaultCost {
 /// Replicas: runs that differ in what is random.
 struct Replicas {
   int asked = 0;
-  std::vector<Seconds> steps;  ///< the mean step of each replica that was done, in order
-  /// steps without checkpoints of each replica; only where a long run is made of them
-  std::vector<std::vector<Seconds>> samples;
-  Statistics statistics;  ///< statistics of the mean steps
-  int median = 0;  ///< index of the replica in the middle; the rest of a report has its numbers
+  std::vector<Seconds> steps;                 ///< the mean step of each that was done, in order
+  std::vector<std::vector<Seconds>> samples;  ///< steps without checkpoints of each; only where a
+                                              ///< long run is made of them
+  Statistics statistics;                      ///< statistics of `steps`
+  int median = 0;  ///< the replica in the middle, whose numbers the rest of a report has
 
   bool is_interrupted() const { return static_cast<int>(steps.size()) < asked; }
 };
@@ -91,7 +91,7 @@ struct Replicas {
 struct CheckpointCost {
   std::int64_t every = 0;  ///< steps from one checkpoint to the next
   bool async = false;
-  Bytes size;  ///< bytes of all ranks together
+  Bytes size;  ///< size of the checkpoint, all ranks together
   CheckpointTimes times;
   Seconds step;  ///< a step without jitter and checkpoints
   /// The time of a step with its share of a checkpoint, in a run without failures.
@@ -99,7 +99,7 @@ struct CheckpointCost {
     return undisturbed_interval(step * static_cast<double>(every), times) /
            static_cast<double>(every);
   }
-  /// The share of the time that checkpoints take in a run without failures; at least 0.
+  /// The share of checkpoints in the time of a run without failures; at least 0.
   double fraction() const { return std::max(1 - step / shared_step(), 0.0); }
 };
 
@@ -133,10 +133,9 @@ struct Metrics {
   double mfu = 0, hfu = 0;
   std::string flop_convention;
   int slowest_stage = 0;
-  CauseSeconds breakdown{};  ///< a mean step of the slowest stage, by cause; sums to step_time
-  /// critical path of a mean step, across ranks, by cause; sums to step_time
-  CauseSeconds critical{};
-  CauseSeconds all_ranks{};  ///< mean of all ranks, by cause; sums to step_time
+  CauseSeconds breakdown{};  ///< a mean step of the slowest stage; sums to step_time
+  CauseSeconds critical{};   ///< a mean step's critical path, across ranks; sums to step_time
+  CauseSeconds all_ranks{};  ///< the mean of all ranks; sums to step_time
   double bubble_fraction = 0, data_stall_fraction = 0, overlap_efficiency = 0;
   std::vector<GroupCommunication> communication;
   Memory memory;

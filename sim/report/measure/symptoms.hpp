@@ -13,14 +13,14 @@
 namespace stepsim {
 
 struct Symptom {
-  std::string name;      ///< name as JSON spells it: "late_start"
-  std::string title;     ///< title: "the GPU is idle before the first kernel"
-  std::string evidence;  ///< how much of it was seen
-  std::string suspect;   ///< what the symptom usually means
-  Seconds seconds{};     ///< seconds of a mean step; 0: the symptom has no length
+  std::string name;      ///< "late_start", as JSON spells it
+  std::string title;     ///< "the GPU is idle before the first kernel"
+  std::string evidence;  ///< how much of what was seen
+  std::string suspect;   ///< what it usually means
+  Seconds seconds{};     ///< time of a mean step; 0: it has no length
 };
 
-/// The symptoms that take at least 5 % of the measured steps, in this order:
+/// Symptoms that take at least 5 % of the measured steps, in this order:
 ///   late_start       idle before a step's first kernel: input, or its copy to the GPU
 ///   loss_gap         idle between forward and backward while the CPU works: a loss on the CPU, a
 ///                    recompilation

@@ -23,7 +23,7 @@ double sum(const CauseSeconds& seconds, const std::vector<Cause>& causes) {
   return sum;
 }
 
-/// The share of the slowest stage's step that some causes take.
+/// The share of the slowest stage's step that these causes take.
 double share(const Metrics& m, const std::vector<Cause>& causes) {
   return sum(m.breakdown, causes) / m.step_time.seconds();
 }

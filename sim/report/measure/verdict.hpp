@@ -33,8 +33,7 @@ Verdict verdict(const Metrics& metrics, const std::vector<LimitOutcome>& limits,
 std::vector<std::string_view> promising(const Metrics& metrics,
                                         const std::vector<LimitOutcome>& limits);
 
-/// The share of the step that is saved when it takes `step` instead: 0.14, or less than 0 for a
-/// longer one.
+/// The share of the step that a step of length `step` would save: 0.14, or less than nothing.
 double saving(const Metrics& metrics, Seconds step);
 
 }  // namespace stepsim

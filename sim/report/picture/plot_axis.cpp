@@ -12,14 +12,12 @@
 namespace stepsim {
 namespace {
 
-constexpr double kLogAlong = 20;   ///< an axis with a wider range is logarithmic
-constexpr double kLogResults = 8;  ///< an axis of results with a wider range is logarithmic
-/// an axis begins at 0 where the least value is below this share of the most
-constexpr double kFromZero = 0.4;
-/// least span as a share of the most: differences of 0.1 % shall not look large
-constexpr double kLeastSpan = 0.05;
-/// shares of the span left free beside the best, and beside the worst value
-constexpr double kRoom = 0.18, kMargin = 0.05;
+constexpr double kLogAlong = 20;   ///< a wider range of an axis is logarithmic
+constexpr double kLogResults = 8;  ///< a wider range of results is
+constexpr double kFromZero = 0.4;  ///< with less than this of the most, an axis begins at 0
+constexpr double kLeastSpan =
+    0.05;  ///< share of the most: differences of 0.1 % shall not look large
+constexpr double kRoom = 0.18, kMargin = 0.05;  ///< beside the best, and the worst, of the span
 constexpr double kRounding = 1e-9;
 constexpr int kSteps = 5;    ///< about so many round values on an axis
 constexpr double kGap = 10;  ///< pixels between labels
@@ -27,7 +25,7 @@ constexpr double kGap = 10;  ///< pixels between labels
 constexpr double kFewerDigits = 0.7;
 constexpr std::size_t kEnough = 4;  ///< with so many round labels, no other ones stand between them
 constexpr std::size_t kLastRound = 3;  ///< the rank of 3, 4, 6 ... times a power of ten
-/// The width of a letter as a share of its size; digits of DejaVu Sans, a wide face, have 0.636.
+/// Width of a letter of 13 pixels; digits of DejaVu Sans, a wide face, have 0.636 of their size.
 constexpr double kLetter = 0.6 * 13;
 
 bool is_geometric(const std::vector<double>& values) {

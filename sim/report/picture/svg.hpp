@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string>
 
 namespace stepsim {
@@ -15,10 +16,10 @@ inline constexpr std::array<const char*, 6> kPlotColours{"#0072b2", "#e69f00", "
 std::string escaped(const std::string& text);
 
 struct SvgPage {
-  double width = 0, height = 0;  ///< size of the page in pixels
-  std::string label;             ///< description for people who cannot see the picture
-  std::string styles;            ///< CSS rules beside those that all pictures share
-  std::string dark_styles;       ///< CSS rules for dark pages
+  double width = 0, height = 0;  ///< pixels
+  std::string label;             ///< for those who cannot see it
+  std::string styles;            ///< rules of CSS beside those that all pictures share
+  std::string dark_styles;       ///< rules that differ on dark pages
 };
 /// The head of a picture, up to its content; a picture ends with "</svg>\n".
 std::string svg_begin(const SvgPage& page);
@@ -27,5 +28,20 @@ std::string svg_begin(const SvgPage& page);
 std::string svg_words(double x, double y, const char* anchor, const std::string& text,
                       const std::string& attributes = "");
 std::string svg_frame(double x, double y, double width, double height);
+
+struct PlotMark {
+  const char* colour;
+  const char* outline;  ///< a path (SVG) from the mark's centre on, closed
+};
+
+/// How many kinds have a mark of their own: colours times shapes.
+inline constexpr std::size_t kPlotMarks = 48;
+
+/// The mark of the i-th kind; they begin again behind the last. The first six differ by colour.
+PlotMark plot_mark(std::size_t i);
+
+/// A mark at a place; hollow or not, and what is said of it under the pointer.
+std::string svg_mark(double x, double y, const PlotMark& mark, bool is_hollow,
+                     const std::string& title = "");
 
 }  // namespace stepsim

@@ -1,8 +1,7 @@
-// Writes the result as CSV: one row of scalars.
-#include "sim/report/run/csv.hpp"
-
+// The result as CSV: one row of scalars.
 #include <algorithm>
 
+#include "sim/report/run/run_report.hpp"
 #include "sim/text/csv_cell.hpp"
 #include "sim/text/digits.hpp"
 

@@ -1,5 +1,5 @@
-// Writes an explanation as JSON.
-#include <nlohmann/json.hpp>
+// An explanation as JSON.
+#include <array>
 
 #include "sim/report/json_number.hpp"
 #include "sim/report/measure/explain.hpp"
@@ -9,51 +9,39 @@ namespace stepsim {
 namespace {
 
 Json path_of(const PathSummary& path, const Metrics& m) {
-  Json pieces = Json::array(), segments = Json::array();
-  for (const PathPiece& piece : path.pieces) {
-    pieces.push_back({{"rank", piece.rank},
-                      {"stage", piece.stage},
-                      {"cause", name_of(piece.cause)},
-                      {"task", piece.task},
-                      {"times", piece.times},
-                      {"seconds", number(piece.seconds)}});
-  }
-  for (const PathSegment& segment : path.last_step) {
-    segments.push_back({{"rank", path.ranks[segment.rank]},
-                        {"cause", name_of(segment.cause)},
-                        {"start_s", number(segment.start)},
-                        {"seconds", number(segment.seconds)}});
-  }
-  return {{"causes_s", causes_json(m.critical)}, {"pieces", pieces}, {"last_step", segments}};
+  const auto piece_of = [](const PathPiece& piece) {
+    return Json{{"rank", piece.rank}, {"stage", piece.stage}, {"cause", name_of(piece.cause)},
+                {"task", piece.task}, {"times", piece.times}, {"seconds", number(piece.seconds)}};
+  };
+  const auto segment_of = [&](const PathSegment& segment) {
+    return Json{{"rank", path.ranks[segment.rank]},
+                {"cause", name_of(segment.cause)},
+                {"start_s", number(segment.start)},
+                {"seconds", number(segment.seconds)}};
+  };
+  return {{"causes_s", causes_json(m.critical)},
+          {"pieces", list_json(path.pieces, piece_of)},
+          {"last_step", list_json(path.last_step, segment_of)}};
 }
 
 const char* name_of(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::limit:
-      return "limit";
-    case ChangeKind::hardware:
-      return "hardware";
-    case ChangeKind::setting:
-      return "setting";
-  }
-  return "";
+  constexpr std::array kWords{"limit", "hardware", "setting"};
+  return kWords.at(static_cast<std::size_t>(kind));
 }
 
 Json changes_of(const Explanation& e) {
-  Json changes = Json::array();
-  for (const ChangeOutcome& change : e.changes) {
-    changes.push_back(
-        {{"kind", name_of(change.kind)},
-         {"change", change.title},
-         {"set", change.settings},
-         {"step_time_s", number(change.step)},
-         {"saved_s", number(e.metrics.step_time - change.step)},
-         {"saved_fraction", number(saving(e.metrics, change.step))},
-         {"peak_bytes", number(change.peak)},
-         {"fits", change.fits},
-         {"more_contention_s", change.contention ? number(change.contention->more) : Json()}});
-  }
-  return changes;
+  return list_json(e.changes, [&](const ChangeOutcome& change) {
+    return Json{
+        {"kind", name_of(change.kind)},
+        {"change", change.title},
+        {"set", change.settings},
+        {"step_time_s", number(change.step)},
+        {"saved_s", number(e.metrics.step_time - change.step)},
+        {"saved_fraction", number(saving(e.metrics, change.step))},
+        {"peak_bytes", number(change.peak)},
+        {"fits", change.fits},
+        {"more_contention_s", change.contention ? number(change.contention->more) : Json()}};
+  });
 }
 
 Json loader_of(const std::optional<LoaderNeed>& need) {
@@ -65,19 +53,17 @@ Json loader_of(const std::optional<LoaderNeed>& need) {
 }
 
 Json symptoms_of(const std::vector<Symptom>& symptoms, const Metrics& m) {
-  Json list = Json::array();
   const auto per_month = [&](const Symptom& symptom) {
     return m.cost ? number(m.cost->month_of(symptom.seconds / m.step_time)) : Json();
   };
-  for (const Symptom& symptom : symptoms) {
-    list.push_back({{"symptom", symptom.name},
-                    {"title", symptom.title},
-                    {"evidence", symptom.evidence},
-                    {"suspect", symptom.suspect},
-                    {"seconds", number(symptom.seconds)},
-                    {"per_month_dollars", per_month(symptom)}});
-  }
-  return list;
+  return list_json(symptoms, [&](const Symptom& symptom) {
+    return Json{{"symptom", symptom.name},
+                {"title", symptom.title},
+                {"evidence", symptom.evidence},
+                {"suspect", symptom.suspect},
+                {"seconds", number(symptom.seconds)},
+                {"per_month_dollars", per_month(symptom)}};
+  });
 }
 
 Json verdict_json(const Explanation& e) {
@@ -97,7 +83,7 @@ std::string to_json(const Explanation& e) {
                   {"symptoms", symptoms_of(e.symptoms, e.metrics)},
                   {"interrupted", e.is_interrupted},
                   {"verdict", verdict_json(e)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json);
 }
 
 }  // namespace stepsim

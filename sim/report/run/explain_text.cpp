@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/report/measure/explain.hpp"
 #include "sim/report/measure/verdict.hpp"
@@ -54,12 +55,9 @@ class ExplanationPage : Page {
 
   void header() {
     const Metrics& m = e_.metrics;
-    for (const std::string& part :
-         wrap(fmt::format("{}: {} on {} x {}, {} a step", m.scenario, m.model, grouped(m.gpus),
-                          m.gpu, humanise(m.step_time).text()),
-              screen_.width))
-      line(bold(part));
-    for (const std::string& part : wrap(split_and_attention(m), screen_.width)) line(part);
+    heading(fmt::format("{}: {} on {} x {}, {} a step", m.scenario, m.model, grouped(m.gpus), m.gpu,
+                        humanise(m.step_time).text()));
+    wrapped(split_and_attention(m));
     line();
   }
 
@@ -121,7 +119,7 @@ class ExplanationPage : Page {
     if (in_vain.size() > kListed) {
       line(fmt::format("  {} others save nothing", in_vain.size()));
     } else if (!in_vain.empty()) {
-      no_gain(in_vain);
+      wrapped(fmt::format("no gain: {}", fmt::join(in_vain, ", ")), 2);
     }
     line();
   }
@@ -142,13 +140,7 @@ class ExplanationPage : Page {
     if (c.held_then > c.held_now)
       text += fmt::format(": NCCL opens more channels, which hold {} of the SMs instead of {}",
                           percent(c.held_then), percent(c.held_now));
-    for (const std::string& part : wrap(text, screen_.width - 4)) line("    " + part);
-  }
-
-  void no_gain(const std::vector<std::string>& titles) {
-    std::string list;
-    for (const std::string& title : titles) list += (list.empty() ? "" : ", ") + title;
-    for (const std::string& part : wrap("no gain: " + list, screen_.width - 2)) line("  " + part);
+    wrapped(text, 4);
   }
 
   void symptoms() {

@@ -1,17 +1,9 @@
-// Writes the result as JSON: what programs read.
-#include "sim/report/run/json.hpp"
-
+// The result as JSON: what programs read.
 #include "sim/report/json_number.hpp"
-#include "sim/report/run/long_run_json.hpp"
+#include "sim/report/run/run_report.hpp"
 
 namespace stepsim {
 namespace {
-
-Json steps_of(const Metrics& m) {
-  Json steps = Json::array();
-  for (const Seconds step : m.steps) steps.push_back(number(step));
-  return steps;
-}
 
 Json communication_of(const Metrics& m) {
   Json groups = Json::object();
@@ -42,21 +34,17 @@ Json stage_of(const StageMemory& stage) {
 
 Json memory_of(const Memory& memory) {
   if (memory.stages.empty()) return nullptr;
-  Json stages = Json::array();
-  for (const StageMemory& stage : memory.stages) stages.push_back(stage_of(stage));
   return {{"peak_bytes", number(memory.worst().total())},
           {"allocated_bytes", number(memory.worst().allocated())},
           {"peak_time_s", number(memory.peak_time)},
           {"capacity_bytes", number(memory.capacity)},
           {"fits", memory.fits()},
           {"worst_stage", memory.worst().stage},
-          {"stages", stages}};
+          {"stages", list_json(memory.stages, stage_of)}};
 }
 
 Json replicas_of(const std::optional<Replicas>& replicas) {
   if (!replicas) return nullptr;
-  Json steps = Json::array();
-  for (const Seconds step : replicas->steps) steps.push_back(number(step));
   const Statistics& s = replicas->statistics;
   return {{"count", s.count},
           {"asked", replicas->asked},
@@ -68,22 +56,23 @@ Json replicas_of(const std::optional<Replicas>& replicas) {
           {"least_s", number(s.least)},
           {"most_s", number(s.most)},
           {"median_replica", replicas->median},
-          {"steps_s", steps}};
+          {"steps_s", seconds_json(replicas->steps)}};
+}
+
+Json straggler_of(const Straggler& s) {
+  return {{"ranks", s.ranks},
+          {"stage", s.stage},
+          {"late_s", number(s.late)},
+          {"stall_s", number(s.stall)},
+          {"factor", number(s.factor)}};
 }
 
 Json faults_of(const Metrics& m) {
-  Json costs = Json::object(), stragglers = Json::array();
+  Json costs = Json::object();
   for (const FaultCost& cost : m.fault_costs) costs[cost.key] = number(cost.without);
-  for (const Straggler& s : m.stragglers) {
-    stragglers.push_back({{"ranks", s.ranks},
-                          {"stage", s.stage},
-                          {"late_s", number(s.late)},
-                          {"stall_s", number(s.stall)},
-                          {"factor", number(s.factor)}});
-  }
   return {
       {"step_without_s", costs},
-      {"stragglers", stragglers},
+      {"stragglers", list_json(m.stragglers, straggler_of)},
       {"step_without_stragglers_s", m.stragglers.empty() ? Json() : number(m.without_stragglers)}};
 }
 
@@ -100,13 +89,11 @@ Json cost_of(const std::optional<RunCost>& cost, bool has_tokens) {
 }
 
 Json outside_range_of(const Metrics& m) {
-  Json list = Json::array();
-  for (const OutsideRange& side : m.outside_range) {
-    list.push_back({{"side", side.side},
-                    {"time_s", number(side.time)},
-                    {"fraction", number(side.time / m.step_time)}});
-  }
-  return list;
+  return list_json(m.outside_range, [&](const OutsideRange& side) {
+    return Json{{"side", side.side},
+                {"time_s", number(side.time)},
+                {"fraction", number(side.time / m.step_time)}};
+  });
 }
 
 /// The expected error; null without a record. Where no run is like this one, only counts are
@@ -132,12 +119,8 @@ Json expected_error_of(const Metrics& m) {
           {"worst_suite_mape", of(e.worst_mean)}};
 }
 
-Json expectations_of(const std::vector<ExpectationOutcome>& expectations) {
-  Json list = Json::array();
-  for (const ExpectationOutcome& e : expectations) {
-    list.push_back({{"text", e.text}, {"actual", e.actual}, {"holds", e.holds}});
-  }
-  return list;
+Json expectation_of(const ExpectationOutcome& e) {
+  return {{"text", e.text}, {"actual", e.actual}, {"holds", e.holds}};
 }
 
 Json engine_of(const EngineStats& engine, const RunStats* stats) {
@@ -149,17 +132,68 @@ Json engine_of(const EngineStats& engine, const RunStats* stats) {
   if (stats == nullptr) return json;
   json["wall_s"] = number(stats->wall_s);
   json["peak_rss_bytes"] = number(Bytes{stats->peak_rss_bytes});
-  json["stages_s"] = Json::object();
-  for (const auto& [stage, seconds] : stats->stages_s) json["stages_s"][stage] = number(seconds);
+  json["stages_s"] = map_json(stats->stages_s, [](double seconds) { return number(seconds); });
   return json;
 }
 
 Json provenance_of(const Provenance& provenance) {
-  Json hashes = Json::object();
-  for (const auto& [what, hash] : provenance.hashes) hashes[what] = hash;
   return {{"version", provenance.version},
-          {"hashes", hashes},
-          {"scenario", provenance.scenario.empty() ? Json() : Json(provenance.scenario)}};
+          {"hashes", map_json(provenance.hashes)},
+          {"scenario", text_or_null(provenance.scenario)}};
+}
+
+Json shares_of(const TimeSpent& s) {
+  return {{"useful", number(s.useful)},   {"checkpoints", number(s.checkpoints)},
+          {"lost", number(s.lost)},       {"detection", number(s.detection)},
+          {"restart", number(s.restart)}, {"reload", number(s.reload)}};
+}
+
+Json best_of(const std::optional<BestInterval>& best) {
+  if (!best) return nullptr;
+  return {{"every_steps", best->every},
+          {"expected_goodput", number(best->goodput)},
+          {"young_s", number(best->young)},
+          {"daly_s", number(best->daly)}};
+}
+
+/// null where there is none, as is a long run.
+Json checkpoint_of(const Metrics& m) {
+  if (!m.checkpoint) return nullptr;
+  const CheckpointCost& c = *m.checkpoint;
+  return {{"every_steps", c.every},
+          {"mode", c.async ? "async" : "sync"},
+          {"bytes", number(c.size)},
+          {"blocking_s", number(c.times.blocking)},
+          {"slowdown_s", number(c.times.slowdown)},
+          {"durable_s", number(c.times.durable)},
+          {"step_without_s", number(c.step)},
+          {"step_with_share_s", number(c.shared_step())},
+          {"fraction", number(c.fraction())}};
+}
+
+Json long_run_of(const Metrics& m) {
+  if (!m.long_run) return nullptr;
+  const LongRun& run = *m.long_run;
+  const double tokens = m.tokens_per_s * m.step_time.seconds() * run.steps;
+  Json json{{"wall_s", number(run.wall)},
+            {"steps", number(run.steps)},
+            {"tokens", m.has_tokens ? number(tokens) : Json()},
+            {"goodput", number(run.shares.useful)},
+            {"least_goodput", number(run.least_goodput)},
+            {"most_goodput", number(run.most_goodput)},
+            {"expected_goodput", run.every > 0 ? number(run.expected_goodput) : Json()},
+            {"shares", shares_of(run.shares)},
+            {"failures", number(run.interruptions)},
+            {"mtbf_s", number(1 / run.failures.rate.base())},
+            {"histories", run.histories},
+            {"sampled_steps", run.sampled},
+            {"step_p50_s", number(run.p50)},
+            {"step_p95_s", number(run.p95)},
+            {"step_p99_s", number(run.p99)},
+            {"step_max_s", number(run.most)},
+            {"best", best_of(run.best)}};
+  json["cost_dollars"] = m.cost ? number(m.cost->per_hour * run.wall.seconds() / 3600) : Json();
+  return json;
 }
 
 }  // namespace
@@ -172,7 +206,7 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"scenario", m.scenario},
       {"interrupted", m.replicas && m.replicas->is_interrupted()},
       {"step_time_s", number(m.step_time)},
-      {"steps_s", steps_of(m)},
+      {"steps_s", seconds_json(m.steps)},
       {"tokens_per_s", of_tokens(m.tokens_per_s)},
       {"samples_per_s", number(m.samples_per_s)},
       {"tokens_per_s_per_gpu", of_tokens(m.tokens_per_s_per_gpu)},
@@ -188,20 +222,18 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"overlap_efficiency", number(m.overlap_efficiency)},
       {"memory", memory_of(m.memory)},
       {"replicas", replicas_of(m.replicas)},
-      {"checkpoint", checkpoint_json(m)},
-      {"long_run", long_run_json(m)},
+      {"checkpoint", checkpoint_of(m)},
+      {"long_run", long_run_of(m)},
       {"outside_calibrated_range", outside_range_of(m)},
       {"faults", faults_of(m)},
       {"cost", cost_of(m.cost, m.has_tokens)},
       {"verdict", {{"sentence", m.verdict.sentence}, {"next", m.verdict.next}}},
       {"expected_error", expected_error_of(m)},
-      {"expect", expectations_of(expectations)},
+      {"expect", list_json(expectations, expectation_of)},
       {"engine", engine_of(m.engine, stats)},
       {"provenance", provenance_of(m.provenance)},
   };
-  // Bytes of a scenario's name that are not UTF-8 are replaced: they do not stop a result from
-  // being written.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json);
 }
 
 }  // namespace stepsim

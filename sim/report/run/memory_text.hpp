@@ -16,9 +16,9 @@ std::string place_of(const PeakMoment& peak);
 /// first; all have the unit of the total.
 std::string categories_of(const StageMemory& stage);
 
-/// The share of a GPU's memory from which some steps took much longer, because allocators do things
-/// that are not modelled when little is left. Source: the rows that validate/DEVIATIONS.md has
-/// under "Full memory".
+/// A share of a GPU's memory: what allocators do when little is left is not modelled, and from here
+/// on some steps took much longer. From the rows that validate/DEVIATIONS.md has under "Full
+/// memory".
 inline constexpr double kNearlyFull = 0.93;
 inline constexpr const char* kFullMemoryFact =
     "two of 27 measured runs at 93 % and more took about 30 % longer than predicted "

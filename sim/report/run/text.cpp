@@ -1,7 +1,4 @@
-// Writes the result as one screen of text: what, how fast, where the time goes, what to do about
-// it.
-#include "sim/report/run/text.hpp"
-
+// The result as one screen of text: what, how fast, where the time goes, what to do about it.
 #include <algorithm>
 #include <numeric>
 
@@ -11,6 +8,7 @@
 #include "sim/report/run/likely_error_text.hpp"
 #include "sim/report/run/long_run_text.hpp"
 #include "sim/report/run/memory_text.hpp"
+#include "sim/report/run/run_report.hpp"
 #include "sim/text/humanise.hpp"
 #include "sim/text/page.hpp"
 
@@ -59,19 +57,14 @@ class RunPage : Page {
     const std::string number = pad_left(value.number, kNumber);
     const int indent = kLabel + kNumber + 1 + kUnit;
     const std::string unit = details.empty() ? value.unit : pad_right(value.unit, kUnit);
-    std::string lead = bold(pad_right(label, kLabel) + number) + " " + unit;
-    for (const std::string& part : wrap(details, screen_.width - indent)) {
-      line(lead + part);
-      lead = std::string(static_cast<std::size_t>(indent), ' ');
-    }
+    beside(bold(pad_right(label, kLabel) + number) + " " + unit, indent, details);
   }
 
   void header() {
     const std::string machine = fmt::format("{} on {} x {} ({} node{})", m_.model, grouped(m_.gpus),
                                             m_.gpu, grouped(m_.nodes), m_.nodes == 1 ? "" : "s");
-    for (const std::string& part : wrap(m_.scenario + ": " + machine, screen_.width))
-      line(bold(part));
-    for (const std::string& part : wrap(split_and_attention(m_), screen_.width)) line(part);
+    heading(m_.scenario + ": " + machine);
+    wrapped(split_and_attention(m_));
     line();
   }
 
@@ -249,7 +242,7 @@ class RunPage : Page {
     for (std::size_t i = 0; i < std::min(m_.outside_range.size(), kSides); ++i) {
       const OutsideRange& side = m_.outside_range[i];
       sides += (sides.empty() ? "" : ", ") + side.side;
-      // The sentence begins with the side where there is only one.
+      // A lone side needs no share: the sentence begins with it.
       if (m_.outside_range.size() > 1)
         sides += fmt::format(" ({})", percent(side.time / m_.step_time));
     }

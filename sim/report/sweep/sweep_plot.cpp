@@ -16,9 +16,9 @@ namespace {
 
 constexpr double kWidth = 760, kEdge = 16;  // width of the page, and room beside what it holds
 constexpr double kLine = 18, kTitleLine = 22, kPart = 360, kSmallPart = 236, kGap = 14;
-/// width of a part that has another one beside it
-constexpr double kHalf = (kWidth - 2 * kEdge - kGap) / 2;
-/// The width of a letter of prose, which is less than that of text_width's digits and capitals.
+constexpr double kHalf =
+    (kWidth - 2 * kEdge - kGap) / 2;  ///< width of one of two parts beside each other
+/// A letter of prose takes less than one of text_width, which are digits and capitals.
 constexpr double kProse = 6.8, kSmallProse = 6.3;
 constexpr const char* kNoBreak = "\u00a0";  ///< a blank at which no line ends
 
@@ -105,8 +105,8 @@ class Page {
     }
   }
 
-  /// Draws the slices of axes with more than one value, two beside each other, each with its words
-  /// below it. All have one axis of results, which shows what matters most.
+  /// Axes of more than one value; two beside each other, each with its words below it. All lines
+  /// have the same axis of results, which shows what matters most.
   void slices() {
     words(fmt::format("Best: {} at {}.", objective_text(*a_.objective, best_result(a_)),
                       point_title(a_.axes, a_.best.front().point)),
@@ -130,7 +130,7 @@ class Page {
     }
   }
 
-  /// Draws a slice. Returns where it ends.
+  /// Draws the slice along one axis; returns where it ends.
   double slice(std::size_t axis, double x, double y, const std::vector<double>& results) {
     const PlotPart part = along(axis, {x, y, kHalf, kSmallPart}, results);
     out_ += part.svg;

@@ -10,7 +10,7 @@
 
 namespace stepsim {
 
-/// A box of the page, in pixels.
+/// A rectangle of the page, in pixels.
 struct PlotBox {
   double x = 0, y = 0, width = 0, height = 0;
 };
@@ -26,9 +26,8 @@ struct PlotPart {
 struct ResultUnit {
   double size = 1;
   int decimals = 0;
-  std::string name;  ///< "ms", "%", "$", "k"; empty: nothing follows the number
-  /// true: a prefix of the objective's own unit, such as "k" of "tokens/s"
-  bool is_prefix = false;
+  std::string name;        ///< "ms", "%", "$", "k"; empty: nothing follows the number
+  bool is_prefix = false;  ///< it stands before the objective's title: "k tokens/s"
   std::string number(double value) const;
 };
 ResultUnit result_unit(const Objective& objective, double largest);
@@ -55,7 +54,7 @@ bool holds_numbers(const SweepAxis& axis);
 /// The objective of the best point. REQUIRES: there is one.
 double best_result(const SweepAnswer& answer);
 
-/// The keys of an axis, or only their last words where the keys take more than `width` pixels.
+/// The keys of an axis, or only their last words where they take more than `width` pixels.
 std::string axis_name(const SweepAnswer& answer, std::size_t axis, double width);
 
 /// The values of a slice's points; points without a value are left out.

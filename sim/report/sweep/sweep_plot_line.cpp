@@ -15,7 +15,7 @@ constexpr double kLeft = 76, kRight = 16, kTop = 24, kBottom = 44;  // pixels ar
 constexpr double kInset = 14;  ///< pixels from the frame to the first and the last point
 constexpr double kStrip = 26;  ///< height of the strip at the top for points without a value
 constexpr double kStripMiddle = 10;
-constexpr double kLeastForWords = 240;  ///< height of a frame from which the best point has words
+constexpr double kLeastForWords = 240;  ///< a lower frame has no words at the best
 constexpr std::size_t kLongestLabel = 16;
 
 struct Dot {
@@ -154,8 +154,7 @@ class Line {
     }
   }
 
-  /// Marks the best point. Its words stand beyond the mark, away from worse points; a small part
-  /// has no room for them.
+  /// The words of the best stand beyond its mark as seen from worse ones; a small frame has none.
   void best() {
     const auto& range = a_.slices[axis_].flat;
     if (!range) return;

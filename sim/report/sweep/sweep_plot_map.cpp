@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "sim/report/picture/plot_axis.hpp"
 #include "sim/report/picture/svg.hpp"
 #include "sim/report/sweep/sweep_plot.hpp"
-#include "sim/report/sweep/sweep_shade.hpp"
 
 namespace stepsim {
 namespace {
@@ -16,8 +16,39 @@ namespace {
 constexpr double kTop = 20, kRight = 16, kAxisName = 24;
 constexpr double kWidestCell = 96, kHighestCell = 34, kLowestCell = 9, kHighest = 560;
 constexpr double kLetterHeight = 15;  ///< height of a line of small text
-constexpr double kSmall = 12.0 / 13;  ///< size of small letters over those that text_width counts
+constexpr double kSmall = 12.0 / 13;  ///< size of small letters over those of text_width
 constexpr std::size_t kLongestLabel = 18;
+
+/// A colour for how much worse a point is than the best.
+struct Shade {
+  double most = 0;  ///< worse by at most this share; infinite for the last
+  const char* colour = "";
+  bool dark_words = true;  ///< whether dark words are legible on it
+};
+
+/// Eight samples of viridis (Smith and van der Walt 2015, bids.github.io/colormap), in which
+/// lightness alone tells the order, also to the colour-blind and in grey. Shares in steps of about
+/// 1, 2, 5: what is within 1 % is as good as the best.
+constexpr std::array kShades{
+    Shade{0.01, "#fde725"},       Shade{0.02, "#a0da39"},
+    Shade{0.05, "#4ac16d"},       Shade{0.1, "#1fa187"},
+    Shade{0.2, "#277f8e", false}, Shade{0.5, "#365c8d", false},
+    Shade{1, "#46327e", false},   Shade{std::numeric_limits<double>::infinity(), "#440154", false}};
+
+std::size_t shade_of(double value, double best, bool is_less_better) {
+  const double worse = is_less_better ? value / best - 1 : 1 - value / best;
+  std::size_t i = 0;
+  while (i + 1 < kShades.size() && worse > kShades[i].most * (1 + 1e-9)) ++i;
+  return i;
+}
+
+/// "within 1 %", "2 to 5 %", "over 100 %".
+std::string range_of_shade(std::size_t shade) {
+  if (shade == 0) return fmt::format("within {:.0f} %", kShades[0].most * 100);
+  const double from = kShades[shade - 1].most * 100;
+  if (shade + 1 == kShades.size()) return fmt::format("over {:.0f} %", from);
+  return fmt::format("{:.0f} to {:.0f} %", from, kShades[shade].most * 100);
+}
 
 class Map {
  public:
@@ -175,13 +206,13 @@ class Map {
   void shaded(const PlotBox& box, double value) {
     const std::size_t i = shade_of(value, best_result(a_), objective_.is_less_better);
     used_ = std::max(used_, i);
-    out_ += rect(box, fmt::format("fill=\"{}\"", shades()[i].colour));
+    out_ += rect(box, fmt::format("fill=\"{}\"", kShades[i].colour));
     const std::string number = unit_.number(value);
     if (!words_fit(number)) return;
     has_words_ = true;
-    out_ += svg_words(box.x + box.width / 2, box.y + box.height / 2 + 4, "middle", number,
-                      fmt::format("class=\"small\" style=\"fill: {}\"",
-                                  shades()[i].dark_words ? "#000" : "#fff"));
+    out_ += svg_words(
+        box.x + box.width / 2, box.y + box.height / 2 + 4, "middle", number,
+        fmt::format("class=\"small\" style=\"fill: {}\"", kShades[i].dark_words ? "#000" : "#fff"));
   }
 
   /// Marks the best cell: black around white, which stands out on every shade.
@@ -211,7 +242,7 @@ class Map {
     const std::string lead = "worse than the best";
     out_ += svg_words(x, bottom_, "start", lead, "class=\"small\"");
     x += text_width(lead) * kSmall + 8;
-    for (std::size_t i = 0; i <= used_; ++i) swatch(x, shades()[i].colour, range_of_shade(i));
+    for (std::size_t i = 0; i <= used_; ++i) swatch(x, kShades[i].colour, range_of_shade(i));
     if (some_large_) swatch(x, "url(#sweep-large)", "does not fit the memory");
     if (!failures_.empty()) swatch(x, "url(#sweep-none)", count_of_failures(objective_, failures_));
     if (a_.all.size() < titles_[0].size() * titles_[1].size()) swatch(x, "none", "not simulated");

@@ -45,9 +45,10 @@ Json axes_json(const SweepAnswer& answer) {
   Json all = Json::array();
   for (std::size_t a = 0; a < answer.axes.size(); ++a) {
     const SweepAxis& axis = answer.axes[a];
-    Json values = Json::array(), flat;
-    for (const AxisValue& value : axis.values)
-      values.push_back(axis.paths.size() == 1 ? Json(value.texts.front()) : Json(value.texts));
+    const auto value_of = [](const AxisValue& value) {
+      return value.texts.size() == 1 ? Json(value.texts.front()) : Json(value.texts);
+    };
+    Json flat;
     if (a < answer.slices.size() && answer.slices[a].flat) {
       const AxisSlice& slice = answer.slices[a];
       const auto text = [&](std::size_t place) { return text_of(axis.values[slice.order[place]]); };
@@ -56,7 +57,8 @@ Json axes_json(const SweepAnswer& answer) {
               {"to", text(slice.flat->last)},
               {"within", kFlat}};
     }
-    all.push_back({{"keys", axis.paths}, {"values", values}, {"flat", flat}});
+    all.push_back(
+        {{"keys", axis.paths}, {"values", list_json(axis.values, value_of)}, {"flat", flat}});
   }
   return all;
 }
@@ -82,11 +84,11 @@ Json counts_json(const SweepAnswer& answer) {
 }  // namespace
 
 void write_sweep_json(const SweepAnswer& answer, const EachPoint& each, std::ostream& out) {
-  Json best = Json::array();
-  for (const SweepPoint& point : answer.best) best.push_back(point.point);
-  const Json head{{"schema", "stepsim.sweep_result/1"},  {"scenario", answer.name},
-                  {"objective", answer.objective->name}, {"counts", counts_json(answer)},
-                  {"axes", axes_json(answer)},           {"best_points", best}};
+  const auto number_of = [](const SweepPoint& point) { return point.point; };
+  const Json head{
+      {"schema", "stepsim.sweep_result/1"},  {"scenario", answer.name},
+      {"objective", answer.objective->name}, {"counts", counts_json(answer)},
+      {"axes", axes_json(answer)},           {"best_points", list_json(answer.best, number_of)}};
   std::string text = head.dump(2);
   text.resize(text.rfind('\n'));
   out << text << ",\n  \"points\": [";

@@ -29,7 +29,7 @@ std::string longest_wait(const PointNumbers& numbers) {
   return fmt::format("{} {}", title_of(static_cast<Cause>(most)), percent(share));
 }
 
-/// Whether a point that fits does so only once PyTorch has given its fragments back.
+/// Whether the point fits only once PyTorch has given its fragments back.
 bool is_tight(const PointNumbers& numbers) { return numbers.peak > numbers.capacity; }
 
 class SweepPage : Page {
@@ -58,8 +58,7 @@ class SweepPage : Page {
     for (const SweepAxis& axis : a_.axes)
       grid +=
           fmt::format("{}{} of {}", grid.empty() ? "" : " x ", axis.values.size(), title_of(axis));
-    for (const std::string& part : wrap(fmt::format("{}: {}", a_.name, grid), screen_.width))
-      line(bold(part));
+    heading(fmt::format("{}: {}", a_.name, grid));
     std::string counts = fmt::format("{} point{}", grouped(a_.wanted), a_.wanted == 1 ? "" : "s");
     if (a_.shard)
       counts = fmt::format("shard {} of {}: {} of {}", grouped(a_.shard->part),
@@ -72,7 +71,7 @@ class SweepPage : Page {
     if (a_.alike > 0)
       counts += fmt::format("; {} lead{} to the scenario of another", grouped(a_.alike),
                             a_.alike == 1 ? "s" : "");
-    for (const std::string& part : wrap(counts, screen_.width)) line(part);
+    wrapped(counts);
     line();
   }
 

@@ -46,7 +46,7 @@ bool makes_no_difference(const AxisSlice& slice, const Objective& objective) {
   return most - least <= kSame * most;
 }
 
-/// The values beside the best one.
+/// How many values beside the best one are ok, and how many are missing.
 struct Neighbours {
   int ok = 0, missing = 0;
 };

@@ -23,19 +23,17 @@ Json errors_json(const Errors& errors) {
 }
 
 Json row_json(const ValidationRow& row) {
-  Json groups = Json::object();
-  for (const auto& [name, value] : row.groups) groups[name] = value;
   const bool known = row.predicted.has_value();
   return {{"suite", row.suite},
           {"label", row.label},
           {"file", row.file},
           {"line", row.line},
-          {"groups", groups},
-          {"measured_s", row.measured ? number(*row.measured) : Json()},
+          {"groups", map_json(row.groups)},
+          {"measured_s", number(row.measured)},
           {"predicted_s", known ? number(row.predicted->step) : Json()},
           {"error", known ? number(row.error()) : Json()},
-          {"known", row.known.empty() ? Json() : Json(row.known)},
-          {"reason", row.reason.empty() ? Json() : Json(row.reason)},
+          {"known", text_or_null(row.known)},
+          {"reason", text_or_null(row.reason)},
           {"memory_fraction", known ? number(row.predicted->memory_share) : Json()},
           {"breakdown_s", known ? causes_json(row.predicted->breakdown) : Json()}};
 }
@@ -51,16 +49,14 @@ Json groups_json(const Score& score) {
 }
 
 Json worst_json(const Score& score, const std::vector<ValidationRow>& rows) {
-  Json worst = Json::array();
-  for (const std::size_t i : score.worst) {
+  return list_json(score.worst, [&](std::size_t i) {
     const ValidationRow& row = rows[i];
-    worst.push_back({{"suite", row.suite},
-                     {"label", row.label},
-                     {"error", number(row.error())},
-                     {"likely_cause", likely_cause(row, rows)},
-                     {"known", row.known.empty() ? Json() : Json(row.known)}});
-  }
-  return worst;
+    return Json{{"suite", row.suite},
+                {"label", row.label},
+                {"error", number(row.error())},
+                {"likely_cause", likely_cause(row, rows)},
+                {"known", text_or_null(row.known)}};
+  });
 }
 
 Json choices_json(const Choices& choices, const std::vector<ValidationRow>& rows) {
@@ -95,36 +91,36 @@ void add_score(Json& json, const Score& score, const std::vector<ValidationRow>&
   json["worst"] = worst_json(score, rows);
 }
 
+Json limit_json(const SuiteLimit& limit) {
+  return {{"name", limit.name},
+          {"limit", number(limit.limit)},
+          {"actual", number(limit.actual)},
+          {"holds", limit.holds()}};
+}
+
 Json suite_json(const SuiteResult& suite) {
-  Json limits = Json::array();
-  for (const SuiteLimit& limit : suite.limits)
-    limits.push_back({{"name", limit.name},
-                      {"limit", number(limit.limit)},
-                      {"actual", number(limit.actual)},
-                      {"holds", limit.holds()}});
   Json json{{"suite", suite.name},
             {"title", suite.title},
             {"source", suite.source},
             {"assumptions", suite.assumptions},
-            {"limits", limits}};
+            {"limits", list_json(suite.limits, limit_json)}};
   add_score(json, suite.score, suite.rows);
   return json;
+}
+
+Json breach_json(const Breach& breach) {
+  return {{"suite", breach.suite}, {"sentence", breach.sentence}};
 }
 
 }  // namespace
 
 std::string validation_json(const Validation& validation) {
-  Json rows = Json::array(), suites = Json::array(), breaches = Json::array();
-  for (const ValidationRow& row : validation.rows) rows.push_back(row_json(row));
-  for (const SuiteResult& suite : validation.suites) suites.push_back(suite_json(suite));
-  for (const Breach& breach : validation.breaches)
-    breaches.push_back({{"suite", breach.suite}, {"sentence", breach.sentence}});
   Json json{{"schema", "stepsim.validation/1"}};
   add_score(json, validation.total, validation.rows);
-  json["breaches"] = breaches;
-  json["suites"] = suites;
-  json["rows"] = rows;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  json["breaches"] = list_json(validation.breaches, breach_json);
+  json["suites"] = list_json(validation.suites, suite_json);
+  json["rows"] = list_json(validation.rows, row_json);
+  return json_text(json);
 }
 
 }  // namespace stepsim

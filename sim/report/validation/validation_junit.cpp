@@ -46,7 +46,7 @@ bool add_row(Xml& suite, const ValidationRow& row, const Validation& validation)
   return false;
 }
 
-/// The breach of a limit of a suite as a whole; nullptr where the limit holds.
+/// The breach of a limit of a suite as a whole; nullptr: the limit holds.
 const Breach* breach_of(const Validation& validation, const std::string& suite,
                         const std::string& limit) {
   for (const Breach& breach : validation.breaches)

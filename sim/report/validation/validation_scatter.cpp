@@ -3,7 +3,6 @@
 #include <cmath>
 #include <map>
 
-#include "sim/report/picture/plot_mark.hpp"
 #include "sim/report/picture/svg.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/report/validation/validation_words.hpp"
@@ -16,8 +15,7 @@ constexpr double kLeft = 70, kTop = 40, kSide = 500;  // pixels of the square th
 constexpr double kLegend = kLeft + kSide + 18;        // x of the marks in the legend's first column
 constexpr std::size_t kLegendRows = 25;  // rows of the legend, which stands beside the square
 constexpr double kRow = 20;
-// The mean width of a letter of 13 pixels sans-serif, wide letters among them; a legend's words are
-// short.
+// Pixels of a sans-serif letter of size 13, wide ones among them, for a legend's words are short.
 constexpr double kLetter = 7.5;
 
 /// The decades of seconds that both axes show.
@@ -61,12 +59,12 @@ struct Legend {
     for (const std::string& one : words) letters = std::max(letters, width_of(one));
     return kLetter * letters + 30;
   }
-  /// The x of the mark before the i-th of the words.
+  /// The place of the mark before the i-th of the words.
   double x(std::size_t i) const {
     return kLegend + column_width() * static_cast<double>(i / rows());
   }
   double y(std::size_t i) const { return kTop + 8 + kRow * static_cast<double>(i % rows()); }
-  /// The x where the legend ends.
+  /// Where the legend ends.
   double right() const { return kLegend + column_width() * static_cast<double>(columns()); }
 };
 

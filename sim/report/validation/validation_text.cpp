@@ -5,6 +5,7 @@
 #include "sim/report/search/choice_words.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/report/validation/validation_words.hpp"
+#include "sim/text/page.hpp"
 
 namespace stepsim {
 namespace {
@@ -23,10 +24,12 @@ std::string cut(const std::string& text, int width) {
   return pad_right(result + "...", width);
 }
 
-class Writer {
+class ValidationPage : Page {
  public:
-  Writer(const Validation& validation, const ValidationTable& options)
-      : validation_(validation), options_(options) {}
+  ValidationPage(const Validation& validation, const ValidationTable& options)
+      : Page(options.screen, options.screen.width, options.screen.width),
+        validation_(validation),
+        options_(options) {}
 
   std::string text() {
     const bool one = validation_.suites.size() == 1;
@@ -47,22 +50,18 @@ class Writer {
     worst();
     limits();
     breaches();
-    return text_;
+    return out_;
   }
 
  private:
-  void line(const std::string& text = "") {
-    std::string trimmed = text;
-    trimmed.resize(trimmed.find_last_not_of(' ') + 1);
-    text_ += trimmed + "\n";
-  }
-  std::string bold(const std::string& text) const {
-    return painted(options_.style, Paint::bold, text);
+  /// A line without the blanks at its end.
+  void line(std::string_view text = "") {
+    Page::line(text.substr(0, text.find_last_not_of(' ') + 1));
   }
 
   void head(const SuiteResult& suite) {
     line(bold(suite.name) + ": " + suite.title);
-    for (const std::string& part : wrap(suite.source, options_.style.width)) line(part);
+    wrapped(suite.source);
     line();
   }
 
@@ -93,7 +92,7 @@ class Writer {
       text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ",
                           title_of(static_cast<Cause>(i)), 100 * share);
     }
-    for (const std::string& part : wrap(text, options_.style.width - 4)) line("    " + part);
+    wrapped(text, 4);
   }
 
   void statistics_head(const std::string& title) {
@@ -129,14 +128,14 @@ class Writer {
                                            recorded("", true, score.choices));
     if (words.empty()) return;
     line("\n" + bold("Choices"));
-    for (const std::string& part : wrap(words, options_.style.width - 2)) line("  " + part);
+    wrapped(words, 2);
   }
 
   void memory() {
     const std::string words = fit_words(validation_);
     if (words.empty()) return;
     line("\n" + bold("Memory"));
-    for (const std::string& part : wrap(words, options_.style.width - 2)) line("  " + part);
+    wrapped(words, 2);
   }
 
   void unpredicted() {
@@ -145,8 +144,7 @@ class Writer {
     for (const std::size_t i : validation_.total.unpredicted) {
       const ValidationRow& row = validation_.rows[i];
       line("  " + title_of(row));
-      for (const std::string& part : wrap(row.reason, options_.style.width - 4))
-        line("    " + part);
+      wrapped(row.reason, 4);
     }
   }
 
@@ -161,9 +159,7 @@ class Writer {
     for (const std::size_t i : validation_.total.worst) {
       const ValidationRow& row = validation_.rows[i];
       line(pad_left(signed_error(row.error()), 9) + "  " + title_of(row));
-      for (const std::string& part :
-           wrap(remark_of(row, validation_.rows), options_.style.width - 11))
-        line(std::string(11, ' ') + part);
+      wrapped(remark_of(row, validation_.rows), 11);
     }
   }
 
@@ -173,8 +169,8 @@ class Writer {
     line("\n" + bold("Limits"));
     for (const SuiteResult& suite : validation_.suites) {
       for (const SuiteLimit& limit : suite.limits) {
-        const std::string mark = painted(options_.style, limit.holds() ? Paint::green : Paint::red,
-                                         limit.holds() ? "✓" : "✗");
+        const std::string mark =
+            painted(screen_, limit.holds() ? Paint::green : Paint::red, limit.holds() ? "✓" : "✗");
         const std::string of = validation_.suites.size() == 1 ? "" : suite.name + ": ";
         line(fmt::format("  {} {}{} {}, at most {}", mark, of, limit.name, error_text(limit.actual),
                          error_text(limit.limit)));
@@ -187,20 +183,18 @@ class Writer {
     line("\n" + bold("Broken"));
     for (const Breach& breach : validation_.breaches) {
       const std::string of = validation_.suites.size() == 1 ? "" : breach.suite + ": ";
-      for (const std::string& part : wrap(of + breach.sentence, options_.style.width - 2))
-        line("  " + part);
+      wrapped(of + breach.sentence, 2);
     }
   }
 
   const Validation& validation_;
   const ValidationTable& options_;
-  std::string text_;
 };
 
 }  // namespace
 
 std::string validation_text(const Validation& validation, const ValidationTable& options) {
-  return Writer(validation, options).text();
+  return ValidationPage(validation, options).text();
 }
 
 }  // namespace stepsim

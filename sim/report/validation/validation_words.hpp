@@ -3,10 +3,11 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "sim/report/run/fit_words.hpp"
 #include "sim/text/error_words.hpp"
 #include "sim/text/humanise.hpp"
 #include "sim/validation/validation.hpp"
@@ -28,7 +29,21 @@ inline std::string remark_of(const ValidationRow& row, const std::vector<Validat
   return row.known.empty() ? likely_cause(row, others) : "known: " + row.known;
 }
 
-/// How many rows of all suites are predicted not to fit in memory; empty where all fit.
+/// "38 of 1,309 rows ran and are predicted not to fit in memory, by suite: pax 30, mpt 8." Empty
+/// where all rows are predicted to fit.
+inline std::string fit_words(int rows,
+                             const std::vector<std::pair<std::string, int>>& not_fitting) {
+  int count = 0;
+  std::string suites;
+  for (const auto& [suite, own] : not_fitting) {
+    if (own == 0) continue;
+    count += own;
+    suites += fmt::format("{}{} {}", suites.empty() ? "" : ", ", suite, grouped(own));
+  }
+  if (count == 0) return "";
+  return fmt::format("{} of {} rows ran and {} predicted not to fit in memory, by suite: {}.",
+                     grouped(count), grouped(rows), count == 1 ? "is" : "are", suites);
+}
 inline std::string fit_words(const Validation& validation) {
   std::vector<std::pair<std::string, int>> not_fitting;
   for (const SuiteResult& suite : validation.suites)

@@ -3,7 +3,7 @@
 
 #include "sim/scenario/read/rules.hpp"
 #include "sim/scenario/read/scalar.hpp"
-#include "sim/scenario/sweep/sweep_file.hpp"
+#include "sim/scenario/sweep/sweep.hpp"
 
 namespace stepsim {
 

@@ -1,7 +1,7 @@
 // BERT, T5 and ViT, each after its configuration class.
-#include "sim/scenario/huggingface/huggingface_encoders.hpp"
-
 #include <fmt/format.h>
+
+#include "sim/scenario/huggingface/huggingface_families.hpp"
 
 namespace stepsim {
 namespace {

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/scenario/huggingface/huggingface_encoders.hpp"
-
 namespace stepsim {
 namespace {
 

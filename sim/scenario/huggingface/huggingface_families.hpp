@@ -17,4 +17,9 @@ struct Family {
 /// (huggingface/transformers src/transformers/models/*/configuration_*.py).
 const std::vector<Family>& huggingface_families();
 
+// Families that have an encoder.
+void bert_of_huggingface(Translation& t);
+void t5_of_huggingface(Translation& t);
+void vit_of_huggingface(Translation& t);
+
 }  // namespace stepsim

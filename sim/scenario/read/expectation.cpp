@@ -52,16 +52,11 @@ double read_as(const std::string& text, std::string_view usual) {
   return read_quantity(text, dimension);
 }
 
-double read_fraction(const std::string& text) {
-  double value = 0;
+template <class T>
+double read_plain(const std::string& text) {
+  T value{};
   read_scalar(text, value);
   return value;
-}
-
-double read_truth(const std::string& text) {
-  bool value = false;
-  read_scalar(text, value);
-  return value ? 1 : 0;
 }
 
 /// Rates may leave the unit out: their key carries it.
@@ -75,13 +70,13 @@ double read_value(Measure measure, const std::string& text) {
     case Measure::time:
       return read_as<Seconds>(text, "s");
     case Measure::fraction:
-      return read_fraction(text);
+      return read_plain<double>(text);
     case Measure::rate:
       return read_rate(text);
     case Measure::bytes:
       return read_as<Bytes>(text, "GiB");
     case Measure::truth:
-      return read_truth(text);
+      return read_plain<bool>(text);
   }
   return 0;
 }
@@ -168,19 +163,9 @@ std::string expectation_text(const Expectation& expectation) {
 }
 
 std::string expectation_type(const std::string& key) {
-  switch (key_of(key).measure) {
-    case Measure::time:
-      return "comparison and a time";
-    case Measure::fraction:
-      return "comparison and a fraction or percentage";
-    case Measure::rate:
-      return "comparison and a number";
-    case Measure::bytes:
-      return "comparison and a size";
-    case Measure::truth:
-      return "true or false";
-  }
-  return "";
+  constexpr std::array kTypes{"comparison and a time", "comparison and a fraction or percentage",
+                              "comparison and a number", "comparison and a size", "true or false"};
+  return kTypes.at(static_cast<std::size_t>(key_of(key).measure));
 }
 
 std::string expectation_meaning(const std::string& key) { return std::string(key_of(key).meaning); }

@@ -1,118 +1,46 @@
-// muparserx behind a value.
+// A parser by precedence, and a walk over the tree that it makes.
 #include "sim/scenario/read/expression.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <numeric>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <muparserx/mpParser.h>
 
 #include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace stepsim {
+
+/// A value, a name, a call, or a sign between operands; `a ? b : c` is a sign of three operands.
+struct Expression::Node {
+  enum class Kind { value, name, call, sign };
+  Kind kind = Kind::value;
+  std::string text;  ///< a name, a sign, or a function's name
+  int offset = 0;
+  Datum value;
+  std::vector<Node> operands;
+};
+
 namespace {
+
+using Node = Expression::Node;
+using Kind = Node::Kind;
+using Numbers = std::vector<double>;
 
 constexpr std::size_t kLongest = 1000;  // bytes; the longest of a suite have about a hundred
 
-/// The library's sentence without what our messages have anyway: the position, the full stop.
-std::string message_of(const mup::ParserError& error) {
-  std::string text = error.GetMsg();
-  // Its own checks of what it has put together; a sign before which nothing stands breaks them.
-  if (text.find("ssertion") != std::string::npos) return "an operator lacks its left side";
-  text = text.substr(0, text.find(" found at position"));
-  text = text.substr(0, text.find(" at position"));
-  while (text.ends_with('.') || text.ends_with('!')) text.pop_back();
-  if (!text.empty())
-    text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
-  return text;
-}
-
-int offset_of(const mup::ParserError& error, const std::string& text) {
-  return std::clamp(error.GetPos(), 0, static_cast<int>(text.size()));
-}
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-/// `and` and `or` in signs of the same length: the library's own would take the beginning of a
-/// column called `organisation` for one. Texts in quotes stay as they are.
-std::string with_signs(std::string text) {
-  bool quoted = false;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    if (text[i] == '"') quoted = !quoted;
-    std::size_t end = i;
-    while (end < text.size() && is_word(text[end])) ++end;
-    const std::string word = text.substr(i, end - i);
-    if (!quoted && word == "and") text.replace(i, 3, "&& ");
-    if (!quoted && word == "or") text.replace(i, 2, "||");
-    i = std::max(end, i + 1);
-  }
-  return text;
-}
-
-/// A result of the library as a value of ours. Throws ExpressionError when it is none.
-Datum datum_of(const mup::IValue& value) {
-  switch (value.GetType()) {
-    case 's':
-      return value.GetString();
-    case 'b':
-      return value.GetBool();
-    case 'i':
-    case 'f':
-      if (std::isfinite(value.GetFloat())) return value.GetFloat();
-      throw ExpressionError{"its value is not finite", 0};
-    default:
-      throw ExpressionError{"its value is neither a number nor a text", 0};
-  }
-}
-
-/// `//` joins texts and numbers alike, after sums; the library's own takes texts only.
-class Join : public mup::IOprtBin {
- public:
-  Join() : IOprtBin("//", mup::prADD_SUB - 1, mup::oaLEFT) {}
-  void Eval(mup::ptr_val_type& result, const mup::ptr_val_type* arguments, int) override {
-    *result = text_of(datum_of(*arguments[0])) + text_of(datum_of(*arguments[1]));
-  }
-  const mup::char_type* GetDesc() const override { return "joins texts and numbers"; }
-  mup::IToken* Clone() const override { return new Join(*this); }
-};
-
-/// The library's own gives infinity, which compares like any number.
-class Divide : public mup::IOprtBin {
- public:
-  Divide() : IOprtBin("/", mup::prMUL_DIV, mup::oaLEFT) {}
-  void Eval(mup::ptr_val_type& result, const mup::ptr_val_type* arguments, int) override {
-    const double divisor = number_of(*arguments[1]);
-    if (divisor == 0) throw ExpressionError{"division by zero", std::max(GetExprPos(), 0)};
-    *result = number_of(*arguments[0]) / divisor;
-  }
-  const mup::char_type* GetDesc() const override { return "divides"; }
-  mup::IToken* Clone() const override { return new Divide(*this); }
-
- private:
-  double number_of(const mup::IValue& value) const {
-    if (value.IsScalar()) return value.GetFloat();
-    throw ExpressionError{fmt::format("{} is no number to divide", quoted(value.ToString())),
-                          std::max(GetExprPos(), 0)};
-  }
-};
-
-/// A function of numbers. Of its own the library has some that take a text for 0, or read memory
-/// that nobody wrote.
 struct Function {
-  const char* name;
-  int count;  ///< of its arguments; kAnyCount: one and more
-  double (*value)(const std::vector<double>& arguments);
+  std::string_view name;
+  std::size_t count;  ///< count of its arguments; kAnyCount: one and more
+  double (*value)(const Numbers& arguments);
 };
 
-constexpr int kAnyCount = -1;
-using Numbers = std::vector<double>;
+constexpr std::size_t kAnyCount = 0;
 
 constexpr Function kFunctions[] = {
     {"abs", 1, [](const Numbers& of) { return std::abs(of[0]); }},
@@ -122,236 +50,290 @@ constexpr Function kFunctions[] = {
     {"log", 1, [](const Numbers& of) { return std::log(of[0]); }},
     {"log10", 1, [](const Numbers& of) { return std::log10(of[0]); }},
     {"log2", 1, [](const Numbers& of) { return std::log2(of[0]); }},
-    {"max", kAnyCount, [](const Numbers& of) { return *std::max_element(of.begin(), of.end()); }},
-    {"min", kAnyCount, [](const Numbers& of) { return *std::min_element(of.begin(), of.end()); }},
+    {"max", kAnyCount, [](const Numbers& of) { return *std::ranges::max_element(of); }},
+    {"min", kAnyCount, [](const Numbers& of) { return *std::ranges::min_element(of); }},
     {"pow", 2, [](const Numbers& of) { return std::pow(of[0], of[1]); }},
     {"sqrt", 1, [](const Numbers& of) { return std::sqrt(of[0]); }},
     {"sum", kAnyCount,
      [](const Numbers& of) { return std::accumulate(of.begin(), of.end(), 0.0); }},
 };
 
-bool is_function(const std::string& name) {
-  return std::any_of(std::begin(kFunctions), std::end(kFunctions),
-                     [&](const Function& known) { return name == known.name; });
+const Function* function_called(std::string_view name) {
+  const auto found =
+      std::ranges::find_if(kFunctions, [&](const Function& known) { return name == known.name; });
+  return found == std::end(kFunctions) ? nullptr : found;
 }
 
-class Call : public mup::ICallback {
+/// A sign between two operands; a higher rank binds more. One that another begins with comes later.
+struct Sign {
+  std::string_view text;
+  int rank;
+};
+constexpr int kLeastRank = 1, kPower = 8;
+constexpr Sign kSigns[] = {{"or", 1}, {"||", 1}, {"and", 2}, {"&&", 2},    {"==", 3}, {"!=", 3},
+                           {"<=", 4}, {">=", 4}, {"<", 4},   {">", 4},     {"//", 5}, {"+", 6},
+                           {"-", 6},  {"*", 7},  {"/", 7},   {"^", kPower}};
+
+/// What is said of characters that somebody may take for a part of an expression.
+constexpr std::pair<char, const char*> kNoSigns[] = {
+    {'=', "'=' is no operator, '==' compares"},
+    {'\'', "texts stand in double quotes"},
+    {'"', "unexpected text"},
+    {'{', "its value is neither a number nor a text"}};
+
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+class Parser {
  public:
-  explicit Call(const Function& function)
-      : ICallback(mup::cmFUNC, function.name, function.count), function_(&function) {}
-  void Eval(mup::ptr_val_type& result, const mup::ptr_val_type* arguments, int count) override {
-    const int at = std::max(GetExprPos(), 0);
-    if (count < 1) throw ExpressionError{fmt::format("{} of nothing", function_->name), at};
-    Numbers numbers;
-    for (int i = 0; i < count; ++i) {
-      const mup::IValue& value = *arguments[i];
-      if (!value.IsScalar())
-        throw mup::ParserError(mup::ErrorContext(mup::ecTYPE_CONFLICT_FUN, at, function_->name,
-                                                 value.GetType(), 'f', i + 1));
-      numbers.push_back(value.GetFloat());
-    }
-    const double value = function_->value(numbers);
-    if (!std::isfinite(value))
-      throw ExpressionError{
-          fmt::format("{}({}) is no finite number", function_->name, fmt::join(numbers, ", ")), at};
-    *result = value;
+  explicit Parser(const std::string& text) : text_(text) { take(0); }
+
+  Node whole() {
+    if (has_ended()) refuse("expression is empty");
+    Node all = choice();
+    if (!has_ended()) refuse_next();
+    return all;
   }
-  const mup::char_type* GetDesc() const override { return "a function of numbers"; }
-  mup::IToken* Clone() const override { return new Call(*this); }
 
  private:
-  const Function* function_;
+  bool has_ended() const { return at_ == text_.size(); }
+  int offset() const { return static_cast<int>(at_); }
+  std::string_view rest() const { return std::string_view(text_).substr(at_); }
+  std::string_view word() const {
+    const std::string_view all = rest();
+    const auto* end = std::ranges::find_if_not(all, is_word);
+    return all.substr(0, static_cast<std::size_t>(end - all.begin()));
+  }
+  const Sign* sign() const {
+    for (const Sign& sign : kSigns)
+      if (is_word(sign.text[0]) ? word() == sign.text : rest().starts_with(sign.text)) return &sign;
+    return nullptr;
+  }
+
+  /// Takes so many bytes, and the blanks behind them.
+  std::string take(std::size_t size) {
+    std::string taken = text_.substr(at_, size);
+    at_ = std::min(text_.find_first_not_of(" \t\r\n", at_ + size), text_.size());
+    return taken;
+  }
+  bool takes(char c) {
+    const bool found = rest().starts_with(c);
+    if (found) take(1);
+    return found;
+  }
+  /// `lack` is said where the expression ends instead.
+  void expect(char c, const char* lack) {
+    if (has_ended()) refuse(lack);
+    if (!takes(c)) refuse_next();
+  }
+
+  [[noreturn]] void refuse(const std::string& why) const { throw ExpressionError{why, offset()}; }
+  [[noreturn]] void refuse_next() const {
+    for (const auto& [sign, why] : kNoSigns)
+      if (rest().starts_with(sign)) refuse(why);
+    if (word().empty()) refuse(fmt::format("unexpected \"{}\"", rest()[0]));
+    refuse(fmt::format("unexpected {} \"{}\"", is_digit(rest()[0]) ? "value" : "variable", word()));
+  }
+
+  Node choice() {
+    Node condition = operation(kLeastRank);
+    const int at = offset();
+    if (!takes('?')) return condition;
+    Node yes = choice();
+    expect(':', "if-then-else operator is missing an else clause");
+    return {Kind::sign, "?", at, {}, {std::move(condition), std::move(yes), choice()}};
+  }
+
+  /// Operands between signs of at least that rank.
+  Node operation(int least) {
+    Node left = operand();
+    for (const Sign* next = sign(); next != nullptr && next->rank >= least; next = sign()) {
+      const int at = offset();
+      const std::string text = take(next->text.size());
+      Node right = operation(next->rank == kPower ? kPower : next->rank + 1);
+      left = {Kind::sign, text, at, {}, {std::move(left), std::move(right)}};
+    }
+    return left;
+  }
+
+  Node operand() {
+    if (has_ended()) refuse("unexpected end of expression");
+    const int at = offset();
+    if (takes('(')) {
+      Node within = choice();
+      expect(')', "missing parenthesis");
+      return within;
+    }
+    if (rest()[0] == '-' || rest()[0] == '+') {
+      const std::string sign = take(1);
+      return {Kind::sign, sign, at, {}, {operation(kPower)}};
+    }
+    if (sign() != nullptr) refuse("an operator lacks its left side");
+    if (is_digit(rest()[0]) || rest()[0] == '.') return number();
+    if (rest()[0] == '"') {
+      const std::size_t close = rest().find('"', 1);
+      if (close == std::string_view::npos) refuse("a text is not closed");
+      return {Kind::value, "", at, take(close + 1).substr(1, close - 1), {}};
+    }
+    const std::string name = take(word().size());
+    if (name.empty()) refuse_next();
+    if (takes('(')) return call(name, at);
+    if (name == "true" || name == "false") return {Kind::value, name, at, name == "true", {}};
+    return {Kind::name, name, at, {}, {}};
+  }
+
+  Node number() {
+    double value = 0;
+    const auto read = std::from_chars(rest().data(), rest().data() + rest().size(), value);
+    if (read.ec == std::errc::result_out_of_range) refuse("its value is not finite");
+    if (read.ec != std::errc()) refuse_next();
+    const int at = offset();
+    take(static_cast<std::size_t>(read.ptr - rest().data()));
+    return {Kind::value, "", at, value, {}};
+  }
+
+  Node call(const std::string& name, int at) {
+    const Function* function = function_called(name);
+    if (function == nullptr)
+      throw ExpressionError{
+          fmt::format("no function {}, {}", quoted(name), did_you_mean(name, function_names())),
+          at};
+    std::vector<Node> arguments;
+    while (!takes(')')) {
+      if (!arguments.empty()) expect(',', "missing parenthesis");
+      arguments.push_back(choice());
+    }
+    const std::size_t count = arguments.size();
+    if (count == 0) throw ExpressionError{name + " of nothing", at};
+    if (function->count != kAnyCount && function->count != count)
+      throw ExpressionError{
+          fmt::format("{} takes {} numbers, not {}", name, function->count, count), at};
+    return {Kind::call, name, at, {}, std::move(arguments)};
+  }
+
+  const std::string& text_;
+  std::size_t at_ = 0;  ///< offset of what comes next, which is no blank
 };
 
-/// A word before a parenthesis that is no function. The library would take it for a column, and be
-/// surprised by the parenthesis.
-void refuse_unknown_functions(const std::string& text) {
-  bool quoted = false;
-  std::size_t end = 0;
-  for (std::size_t i = 0; i < text.size(); i = std::max(end, i + 1)) {
-    if (text[i] == '"') quoted = !quoted;
-    end = i;
-    while (end < text.size() && is_word(text[end])) ++end;
-    const std::string word = text.substr(i, end - i);
-    const std::size_t next = text.find_first_not_of(' ', end);
-    const bool calls = next != std::string::npos && text[next] == '(' && !word.empty() &&
-                       std::isdigit(static_cast<unsigned char>(word[0])) == 0;
-    if (!calls || quoted || word == "and" || word == "or" || is_function(word)) continue;
-    throw ExpressionError{fmt::format("no function {}, {}", stepsim::quoted(word),
-                                      did_you_mean(word, function_names())),
-                          static_cast<int>(i)};
-  }
+/// "the number 4", "the text 'MPT-7b'".
+std::string title_of(const Datum& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return "the text " + quoted(*text);
+  const bool is_condition = std::holds_alternative<bool>(value);
+  return (is_condition ? "a condition, " : "the number ") + text_of(value);
 }
 
-using Values = std::map<std::string, mup::Value>;
-
-/// A word, or a text in quotes, of an expression.
-struct Operand {
-  std::string text;
-  int offset = 0;
-  bool is_quoted() const { return text.starts_with('"'); }
-};
-
-bool is_between(char c) { return c == ' ' || c == '(' || c == ')'; }
-
-Operand operand_before(const std::string& text, std::size_t end) {
-  while (end > 0 && is_between(text[end - 1])) --end;
-  std::size_t begin = end;
-  if (end > 1 && text[end - 1] == '"') {
-    begin = text.rfind('"', end - 2);
-    if (begin == std::string::npos) begin = end - 1;
-  } else {
-    while (begin > 0 && is_word(text[begin - 1])) --begin;
-  }
-  return {text.substr(begin, end - begin), static_cast<int>(begin)};
+template <class T>
+bool compared(const T& a, std::string_view sign, const T& b) {
+  return sign == "<" ? a < b : sign == ">" ? a > b : sign == "<=" ? a <= b : a >= b;
 }
 
-Operand operand_after(const std::string& text, std::size_t begin) {
-  while (begin < text.size() && is_between(text[begin])) ++begin;
-  std::size_t end = begin;
-  if (begin < text.size() && text[begin] == '"') {
-    end = std::min(text.find('"', begin + 1), text.size() - 1) + 1;
-  } else {
-    while (end < text.size() && is_word(text[end])) ++end;
-  }
-  return {text.substr(begin, end - begin), static_cast<int>(begin)};
+double calculated(double a, char sign, double b) {
+  return sign == '+'   ? a + b
+         : sign == '-' ? a - b
+         : sign == '*' ? a * b
+         : sign == '/' ? a / b
+                       : std::pow(a, b);
 }
 
-/// Words and texts from `begin` on, up to `end`.
-std::vector<Operand> operands_between(const std::string& text, std::size_t begin, std::size_t end) {
-  std::vector<Operand> all;
-  for (std::size_t at = begin; at < end;) {
-    const Operand next = operand_after(text, at);
-    if (!next.text.empty() && static_cast<std::size_t>(next.offset) < end) all.push_back(next);
-    at = static_cast<std::size_t>(next.offset) + std::max<std::size_t>(next.text.size(), 1);
-  }
-  return all;
-}
-
-/// Of all calls of that function, which are few.
-std::vector<Operand> arguments_of(const std::string& function, const std::string& text) {
-  std::vector<Operand> all;
-  for (std::size_t at = text.find(function); at != std::string::npos;
-       at = text.find(function, at + 1)) {
-    const std::size_t open = text.find_first_not_of(' ', at + function.size());
-    const bool is_whole = at == 0 || !is_word(text[at - 1]);
-    if (!is_whole || open == std::string::npos || text[open] != '(') continue;
-    std::size_t close = open;
-    int depth = 0;
-    do {
-      depth += text[close] == '(' ? 1 : text[close] == ')' ? -1 : 0;
-      ++close;
-    } while (depth > 0 && close < text.size());
-    const auto arguments = operands_between(text, open, close);
-    all.insert(all.end(), arguments.begin(), arguments.end());
-  }
-  return all;
-}
-
-/// What the library's complaint about types is about: both sides of an operator, the arguments of a
-/// function, or all there is.
-std::vector<Operand> operands_of(const mup::ParserError& error, const std::string& text) {
-  if (is_function(error.GetToken())) return arguments_of(error.GetToken(), text);
-  if (error.GetCode() == mup::ecEVAL && error.GetPos() >= 0) {
-    const auto at = static_cast<std::size_t>(offset_of(error, text));
-    const std::string& sign = error.GetToken();
-    if (!sign.empty() && !is_word(sign.front()))
-      return {operand_before(text, at), operand_after(text, at + sign.size())};
-  }
-  return operands_between(text, 0, text.size());
-}
-
-bool is_about_types(const mup::ParserError& error) {
-  const std::string text = error.GetMsg();
-  return error.GetCode() == mup::ecTYPE_CONFLICT || text.find("of type") != std::string::npos ||
-         text.find("Invalid argument type") != std::string::npos;
-}
-
-/// `the number 4`, of a name.
-std::string value_text(const mup::Value& value) {
-  if (value.IsString()) return "the text " + quoted(value.GetString());
-  const bool is_condition = value.GetType() == 'b';
-  return (is_condition ? "a condition, " : "the number ") +
-         text_of(is_condition ? Datum(value.GetBool()) : Datum(value.GetFloat()));
-}
-
-/// Which word is a text and which a number, instead of the library's letters for types.
-ExpressionError type_error(const mup::ParserError& error, const std::string& text,
-                           const Values& values) {
-  const std::vector<Operand> operands = operands_of(error, text);
-  const bool wants_condition = error.GetCode() == mup::ecTYPE_CONFLICT;
-  for (const Operand& one : operands) {
-    const auto value = values.find(one.text);
-    if (value == values.end()) continue;
-    if (wants_condition && value->second.GetType() != 'b')
-      return {fmt::format("{} is {} here, where a condition is wanted", quoted(one.text),
-                          value_text(value->second)),
-              one.offset};
-    if (value->second.IsString())
-      return {fmt::format("{} is {} here, where a number is wanted", quoted(one.text),
-                          value_text(value->second)),
-              one.offset};
-  }
-  for (const Operand& one : operands) {
-    if (!one.is_quoted()) continue;
-    std::string why = one.text + " is a text, where a number is wanted";
-    for (const Operand& other : operands)
-      if (const auto value = values.find(other.text); value != values.end())
-        why += fmt::format(": {} is {} here", quoted(other.text), value_text(value->second));
-    return {why, one.offset};
-  }
-  return {"a condition is no number to calculate or compare with", offset_of(error, text)};
-}
-
-/// The library's own take texts for numbers, and have values that compare like any number.
-class Power : public mup::IOprtBin {
+/// The value of an expression whose names have these values.
+class Evaluation {
  public:
-  Power() : IOprtBin("^", mup::prPOW, mup::oaRIGHT) {}
-  void Eval(mup::ptr_val_type& result, const mup::ptr_val_type* arguments, int) override {
-    const int at = std::max(GetExprPos(), 0);
-    for (int i = 0; i < 2; ++i)
-      if (!arguments[i]->IsScalar())
-        throw ExpressionError{fmt::format("{} is no number", quoted(arguments[i]->ToString())), at};
-    const double power = std::pow(arguments[0]->GetFloat(), arguments[1]->GetFloat());
-    if (!std::isfinite(power)) throw ExpressionError{"its value is not finite", at};
-    *result = power;
+  explicit Evaluation(const std::map<std::string, Datum>& values) : values_(values) {}
+
+  Datum value(const Node& node) const {
+    switch (node.kind) {
+      case Kind::value:
+        return node.value;
+      case Kind::name:
+        return values_.at(node.text);
+      case Kind::call:
+        return called(node);
+      case Kind::sign:
+        return applied(node);
+    }
+    return {};
   }
-  const mup::char_type* GetDesc() const override { return "raises to a power"; }
-  mup::IToken* Clone() const override { return new Power(*this); }
+
+ private:
+  double called(const Node& node) const {
+    const Numbers arguments = numbers(node);
+    const double value = function_called(node.text)->value(arguments);
+    if (std::isfinite(value)) return value;
+    throw ExpressionError{
+        fmt::format("{}({}) is no finite number", node.text, fmt::join(arguments, ", ")),
+        node.offset};
+  }
+
+  Datum applied(const Node& node) const {
+    const std::string& sign = node.text;
+    const auto& operands = node.operands;
+    if (sign == "?") return value(operands[condition(operands[0]) ? 1 : 2]);
+    if (sign == "and" || sign == "&&") return condition(operands[0]) && condition(operands[1]);
+    if (sign == "or" || sign == "||") return condition(operands[0]) || condition(operands[1]);
+    if (operands.size() == 1) return numbers(node)[0] * (sign == "-" ? -1 : 1);
+    const Datum left = value(operands[0]), right = value(operands[1]);
+    if (sign == "//") return text_of(left) + text_of(right);
+    if (sign == "==" || sign == "!=") return (left == right) == (sign == "==");
+    const bool compares = sign[0] == '<' || sign[0] == '>';
+    const auto *a = std::get_if<std::string>(&left), *b = std::get_if<std::string>(&right);
+    if (compares && a != nullptr && b != nullptr) return compared(*a, sign, *b);
+    const Numbers of = numbers(node);
+    if (compares) return compared(of[0], sign, of[1]);
+    if (sign == "/" && of[1] == 0) throw ExpressionError{"division by zero", node.offset};
+    const double result = calculated(of[0], sign[0], of[1]);
+    if (std::isfinite(result)) return result;
+    throw ExpressionError{"its value is not finite", node.offset};
+  }
+
+  bool condition(const Node& node) const {
+    const Datum found = value(node);
+    if (const bool* flag = std::get_if<bool>(&found)) return *flag;
+    const std::string what = node.kind == Kind::name ? quoted(node.text) : "this";
+    throw ExpressionError{
+        fmt::format("{} is {} here, where a condition is wanted", what, title_of(found)),
+        node.offset};
+  }
+
+  /// The operands of a function, or of a sign that calculates or compares.
+  Numbers numbers(const Node& node) const {
+    Numbers all;
+    for (const Node& operand : node.operands) {
+      const Datum found = value(operand);
+      const double* number = std::get_if<double>(&found);
+      if (number == nullptr) refuse(node, operand, found);
+      all.push_back(*number);
+    }
+    return all;
+  }
+
+  [[noreturn]] void refuse(const Node& node, const Node& operand, const Datum& found) const {
+    const auto* text = std::get_if<std::string>(&found);
+    const std::string shown = text != nullptr ? '"' + *text + '"' : text_of(found);
+    if (node.text == "^") throw ExpressionError{quoted(shown) + " is no number", node.offset};
+    if (node.text == "/")
+      throw ExpressionError{quoted(shown) + " is no number to divide", node.offset};
+    if (text == nullptr)
+      throw ExpressionError{"a condition is no number to calculate or compare with", node.offset};
+    if (operand.kind == Kind::name)
+      throw ExpressionError{fmt::format("{} is {} here, where a number is wanted",
+                                        quoted(operand.text), title_of(found)),
+                            operand.offset};
+    std::string why = shown + " is a text, where a number is wanted";
+    for (const Node& other : node.operands)
+      if (other.kind == Kind::name)
+        why += fmt::format(": {} is {} here", quoted(other.text), title_of(value(other)));
+    throw ExpressionError{why, operand.offset};
+  }
+
+  const std::map<std::string, Datum>& values_;
 };
+
+void add_names(const Node& node, std::map<std::string, int>& names) {
+  if (node.kind == Kind::name) names.emplace(node.text, node.offset);
+  for (const Node& operand : node.operands) add_names(operand, names);
+}
 
 }  // namespace
-
-struct Expression::Parser {
-  Parser() : engine(mup::pckCOMMON | mup::pckNON_COMPLEX | mup::pckSTRING) {
-    // A column may be called so.
-    engine.RemoveConst("e");
-    engine.RemoveConst("pi");
-    for (const char* assigns : {"=", "+=", "-=", "*=", "/="}) {
-      if (engine.IsOprtDefined(assigns)) engine.RemoveOprt(assigns);
-    }
-    for (const char* word : {"/", "//", "^", "and", "or"}) {
-      if (engine.IsOprtDefined(word)) engine.RemoveOprt(word);
-    }
-    // Of bits: shifts by less than nothing are whatever the processor makes of them.
-    for (const char* sign : {"&", "|", "<<", ">>"}) {
-      if (engine.IsOprtDefined(sign)) engine.RemoveOprt(sign);
-    }
-    // The factorial of 1e9 takes that many multiplications.
-    if (engine.IsPostfixOprtDefined("!")) engine.RemovePostfixOprt("!");
-    // A whole number of 64 bits is not what a number became.
-    for (const char* cast : {"(int)", "(float)"}) {
-      if (engine.IsInfixOprtDefined(cast)) engine.RemoveInfixOprt(cast);
-    }
-    engine.ClearFun();
-    for (const Function& function : kFunctions) engine.DefineFun(new Call(function));
-    engine.DefineOprt(new Join);
-    engine.DefineOprt(new Divide);
-    engine.DefineOprt(new Power);
-  }
-  mup::ParserX engine;
-  Values values;  ///< the engine points at them
-};
 
 Datum datum_of(const std::string& text) {
   double number = 0;
@@ -376,50 +358,23 @@ std::vector<std::string> function_names() {
   return names;
 }
 
-Expression::Expression(const std::string& text) : text_(text), parser_(std::make_unique<Parser>()) {
+Expression::Expression(const std::string& text) {
   if (text.size() > kLongest)
     throw ExpressionError{fmt::format("longer than {} characters", kLongest), 0};
-  refuse_unknown_functions(text);
-  mup::ParserX& engine = parser_->engine;
-  try {
-    engine.SetExpr(with_signs(text));
-    for (const auto& [name, ignored] : engine.GetExprVar()) names_.push_back(name);
-    std::sort(names_.begin(), names_.end());
-    for (const std::string& name : names_)
-      engine.DefineVar(name, mup::Variable(&parser_->values[name]));
-  } catch (const mup::ParserError& error) {
-    const int offset = stepsim::offset_of(error, text);
-    const std::string& token = error.GetToken();
-    const bool assigns = token.starts_with('=') && !token.starts_with("==");
-    throw ExpressionError{assigns                   ? "'=' is no operator, '==' compares"
-                          : token.starts_with('\'') ? "texts stand in double quotes"
-                                                    : message_of(error),
-                          offset};
-  }
+  root_ = std::make_shared<const Node>(Parser(text).whole());
+  add_names(*root_, names_);
 }
 
-Expression::~Expression() = default;
-Expression::Expression(Expression&&) noexcept = default;
-Expression& Expression::operator=(Expression&&) noexcept = default;
-
-int Expression::offset_of(const std::string& name) const {
-  for (std::size_t at = text_.find(name); at != std::string::npos; at = text_.find(name, at + 1)) {
-    const std::size_t end = at + name.size();
-    if ((at == 0 || !is_word(text_[at - 1])) && (end == text_.size() || !is_word(text_[end])))
-      return static_cast<int>(at);
-  }
-  return 0;
+std::vector<std::string> Expression::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, ignored] : names_) names.push_back(name);
+  return names;
 }
 
 Datum Expression::operator()(const std::function<Datum(const std::string& name)>& value_of) const {
-  for (const std::string& name : names_)
-    std::visit([&](const auto& value) { parser_->values[name] = value; }, value_of(name));
-  try {
-    return datum_of(parser_->engine.Eval());
-  } catch (const mup::ParserError& error) {
-    if (is_about_types(error)) throw type_error(error, text_, parser_->values);
-    throw ExpressionError{message_of(error), stepsim::offset_of(error, text_)};
-  }
+  std::map<std::string, Datum> values;
+  for (const auto& [name, ignored] : names_) values.emplace(name, value_of(name));
+  return Evaluation(values).value(*root_);
 }
 
 }  // namespace stepsim

@@ -1,12 +1,13 @@
 // Small expressions over named values: `gpus / 8`, `ckpt == "True" ? "full" : "none"`.
 //
-// The language is muparserx's (https://beltoforion.de/en/muparserx): numbers, texts in double
-// quotes, + - * / ^, comparisons, `and` and `or`, `condition ? a : b`, `//` to join texts and
-// numbers. The functions are ours, of numbers alone; nothing can be assigned. The only header whose
-// .cpp sees the library.
+// From what binds least to what binds most: `condition ? a : b`, `or`, `and`, == and !=, < <= > >=,
+// `//` (joins texts and numbers), + and -, * and /, signs, ^ (from the right). Operands are
+// numbers, texts in double quotes, names, and calls of functions of numbers. `||` and `&&` are
+// `or` and `and`. Nothing can be assigned.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -34,24 +35,21 @@ class Expression {
  public:
   /// Throws ExpressionError when it does not parse.
   explicit Expression(const std::string& text);
-  ~Expression();
-  Expression(Expression&&) noexcept;
-  Expression& operator=(Expression&&) noexcept;
 
   /// What it reads, in alphabetical order.
-  const std::vector<std::string>& names() const { return names_; }
-  /// Where that name stands in the text.
-  int offset_of(const std::string& name) const;
+  std::vector<std::string> names() const;
+  /// Where the expression first reads that name. REQUIRES: it does.
+  int offset_of(const std::string& name) const { return names_.at(name); }
 
-  /// Its value, given those of its names. Throws ExpressionError when it has none: a text that is
+  /// The value, given those of the names. Throws ExpressionError when it has none: a text that is
   /// multiplied, a division by zero.
   Datum operator()(const std::function<Datum(const std::string& name)>& value_of) const;
 
+  struct Node;
+
  private:
-  struct Parser;
-  std::string text_;
-  std::vector<std::string> names_;
-  std::unique_ptr<Parser> parser_;
+  std::map<std::string, int> names_;  ///< and where each is read first
+  std::shared_ptr<const Node> root_;
 };
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// The tree of a scenario's own YAML, flattened.
+// Trees of YAML, flattened.
 #include "sim/scenario/read/keys.hpp"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "sim/core/problems.hpp"
 #include "sim/scenario/load.hpp"
+#include "sim/scenario/read/override.hpp"
 #include "sim/scenario/read/tree.hpp"
 
 namespace stepsim {
@@ -38,6 +39,15 @@ void flatten(const Tree& tree, const std::string& path, std::vector<KeyValue>& k
   }
 }
 
+void add_keys(const Tree& map, const std::string& above, std::set<std::string>& keys) {
+  for (const Entry& entry : map.entries) {
+    if (entry.value.kind == Tree::Kind::empty) continue;
+    const std::string path = above + entry.key;
+    keys.insert(path);
+    if (entry.value.is_map()) add_keys(entry.value, path + ".", keys);
+  }
+}
+
 }  // namespace
 
 std::vector<KeyValue> keys_of(const Scenario& scenario) {
@@ -50,6 +60,17 @@ std::vector<KeyValue> keys_of_yaml(const Source& text) {
   problems.throw_if_any();
   std::vector<KeyValue> keys;
   flatten(*tree, "", keys);
+  return keys;
+}
+
+std::set<std::string> stated_keys(const std::string& path, const std::vector<Override>& overrides) {
+  Problems problems;
+  auto tree = parse_tree(read_source(path), "", problems);
+  problems.throw_if_any();
+  for (const Override& change : overrides) apply(change, *tree, problems);
+  problems.throw_if_any();
+  std::set<std::string> keys;
+  add_keys(*tree, "", keys);
   return keys;
 }
 

@@ -1,10 +1,13 @@
-// A scenario as a list of keys and values: what two of them are compared by.
+// The keys of a scenario: all of them with their values, by which two scenarios are compared, and
+// those that it states itself.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "sim/core/source.hpp"
+#include "sim/scenario/load.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {
@@ -17,8 +20,12 @@ struct KeyValue {
 /// All that `to_yaml` writes, defaults and all, in that order.
 std::vector<KeyValue> keys_of(const Scenario& scenario);
 
-/// The same of a text that `to_yaml` wrote. Throws UserError with the mistakes of one that is no
+/// The keys of a text that `to_yaml` wrote. Throws UserError with the mistakes of one that is no
 /// YAML.
 std::vector<KeyValue> keys_of_yaml(const Source& text);
+
+/// Their dotted paths, those of maps among them. Throws UserError or IoError where the file cannot
+/// be read.
+std::set<std::string> stated_keys(const std::string& path, const std::vector<Override>& overrides);
 
 }  // namespace stepsim

@@ -166,52 +166,45 @@ Place start_of(const Resolved& resolved) {
 
 }  // namespace
 
-void MapReader::part(std::string_view key, Model& model, std::string_view) {
-  const auto resolved = resolve(key, kModelKind);
-  if (!resolved) return;
-  model.name = resolved->name;
-  MapReader io(reading_, resolved->tree, path_of(key), resolved->title, start_of(*resolved));
-  describe(io, model);
+template <class Part>
+void MapReader::read_part(std::string_view key, const Resolved& resolved, Part& part) {
+  part.name = resolved.name;
+  MapReader io(reading_, resolved.tree, path_of(key), resolved.title, start_of(resolved));
+  describe(io, part);
   io.finish();
+}
+
+template <class Profile>
+void MapReader::read_profile(std::string_view key, const Resolved& resolved, Profile& profile,
+                             bool has_sources) {
+  profile.name = resolved.name;
+  profile.hash = resolved.hash;
+  profile.changes = resolved.changes;
+  MapReader io(reading_, resolved.tree, path_of(key), resolved.title, start_of(resolved));
+  if (has_sources) io.expect_sources(resolved.changed_by);
+  describe(io, profile);
+  io.check_name(profile.name, resolved.name);
+  io.finish();
+}
+
+void MapReader::part(std::string_view key, Model& model, std::string_view) {
+  if (const auto resolved = resolve(key, kModelKind)) read_part(key, *resolved, model);
 }
 
 void MapReader::part(std::string_view key, Cluster& cluster, std::string_view) {
-  const auto resolved = resolve(key, kClusterKind);
-  if (!resolved) return;
-  cluster.name = resolved->name;
-  MapReader io(reading_, resolved->tree, path_of(key), resolved->title, start_of(*resolved));
-  describe(io, cluster);
-  io.finish();
+  if (const auto resolved = resolve(key, kClusterKind)) read_part(key, *resolved, cluster);
 }
 
 void MapReader::part(std::string_view key, GpuProfile& gpu, std::string_view) {
-  const auto resolved = resolve(key, kGpuKind);
-  if (!resolved) return;
-  gpu.name = resolved->name;
-  gpu.hash = resolved->hash;
-  gpu.changes = resolved->changes;
-  MapReader io(reading_, resolved->tree, path_of(key), resolved->title, start_of(*resolved));
-  io.expect_sources(resolved->changed_by);
-  describe(io, gpu);
-  io.check_name(gpu.name, resolved->name);
-  io.finish();
+  if (const auto resolved = resolve(key, kGpuKind)) read_profile(key, *resolved, gpu, true);
 }
 
 void MapReader::part(std::string_view key, LinkProfile& link, std::string_view) {
   if (!stated(key)) {
     take(key);
-    return;
+  } else if (const auto resolved = resolve(key, kLinkKind)) {
+    read_profile(key, *resolved, link, !resolved->hash.empty());
   }
-  const auto resolved = resolve(key, kLinkKind);
-  if (!resolved) return;
-  link.name = resolved->name;
-  link.hash = resolved->hash;
-  link.changes = resolved->changes;
-  MapReader io(reading_, resolved->tree, path_of(key), resolved->title, start_of(*resolved));
-  if (!link.hash.empty()) io.expect_sources(resolved->changed_by);
-  describe(io, link);
-  io.check_name(link.name, resolved->name);
-  io.finish();
 }
 
 /// A profile is found again by its name, so it must have that of its file.

@@ -31,7 +31,7 @@ struct Reading {
   const Library& library;
   Problems problems;
   std::map<std::string, Place, std::less<>>
-      places;                          ///< of every key that was read, by its dotted path
+      places;                          ///< place of every key that was read, by its dotted path
   std::optional<Framework> framework;  ///< once its key has been read
 };
 
@@ -108,7 +108,7 @@ class MapReader {
   /// An expression over columns, or `{of: expression, values: {of it: what it stands for}}`, which
   /// may have `otherwise`.
   void phrase(std::string_view key, Phrase& phrase, const Rules& rules, std::string_view doc);
-  /// A map from names of one's own choice to such.
+  /// A map from names of one's own choice to phrases.
   void phrases(std::string_view key, std::vector<NamedPhrase>& phrases, std::string_view doc);
 
   void finish();
@@ -131,6 +131,11 @@ class MapReader {
   /// The map {word: value} in place of the entry's value.
   MapReader of_word(std::string_view key, std::string_view word, const Entry& entry);
   std::optional<Resolved> resolve(std::string_view key, const Kind& kind);
+  template <class Part>
+  void read_part(std::string_view key, const Resolved& resolved, Part& part);
+  template <class Profile>
+  void read_profile(std::string_view key, const Resolved& resolved, Profile& profile,
+                    bool has_sources);
   /// Whether the value has that kind; reports it otherwise.
   bool is(Tree::Kind kind, const Tree& value, const std::string& path, const Place& key_place,
           const std::string& wanted);

@@ -25,7 +25,7 @@ std::string_view without_article(std::string_view title);
 
 /// Nothing when the text does not start with a number; throws Mistake when no double can hold it.
 std::optional<LeadingNumber> leading_number(const std::string& text);
-/// The same, for readers with a message of their own: nothing when no double can hold it, either.
+/// As leading_number, for readers with a message of their own: nothing when no double can hold it.
 std::optional<LeadingNumber> number_if_any(const std::string& text);
 
 /// Throws the Mistake "'text' is not <wanted>"; infinities and NaN are called by their name.

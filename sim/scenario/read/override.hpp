@@ -11,7 +11,7 @@ namespace stepsim {
 /// under the name of the override.
 void apply(const Override& change, Tree& scenario, Problems& problems);
 
-/// The same with a value that is a tree already; `place` is where the change stands.
+/// Sets the key at the path to a value that is a tree already; `place` is where the change stands.
 void set_value(const std::string& path, Tree value, const Place& place, Tree& scenario,
                Problems& problems);
 

@@ -10,7 +10,6 @@
 #include "sim/core/hash.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/scenario/huggingface/huggingface.hpp"
-#include "sim/scenario/read/flow_list.hpp"
 #include "sim/scenario/read/parsed_file.hpp"
 #include "sim/scenario/read/scalar.hpp"
 

@@ -32,8 +32,8 @@ struct Resolved {
   Tree tree;          ///< a map, `base` already applied
   std::string name;   ///< the file's name without .yaml; "inline" for a map without base
   std::string title;  ///< for messages: "model 'gpt3-175b'"
-  std::string hash;   ///< of the files' text; empty for a map without base
-  /// Of a map with a base: its keys without that, as YAML, and the text that it stands in.
+  std::string hash;   ///< hash of the files' text; empty for a map without base
+  /// The keys of a map beside its `base`, as YAML, and the text that the map stands in.
   std::string changes{};
   std::shared_ptr<const Source> changed_by{};
 };
@@ -59,7 +59,7 @@ class Resolver {
 
   const Library& library_;
   Problems& problems_;
-  std::vector<std::string> open_files_;  ///< those whose `base` is being followed
+  std::vector<std::string> open_files_;  ///< files whose `base` is being followed
 };
 
 /// Whether the text is a path rather than a name.

@@ -14,7 +14,7 @@ struct Rules {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   bool above_low = false;  ///< low itself is too low
-  std::size_t length = 0;  ///< of a list, when it has exactly one
+  std::size_t length = 0;  ///< length that a list has to have; 0: any
 
   bool admits(double value) const {
     return (above_low ? value > low : value >= low) && value <= high;
@@ -41,7 +41,7 @@ inline constexpr Rules non_negative{.low = 0};
 inline constexpr Rules any_fraction{.low = 0, .high = 1, .above_low = true};  ///< an efficiency
 inline constexpr Rules any_share{.low = 0, .high = 1};
 constexpr Rules between(double low, double high) { return {.low = low, .high = high}; }
-/// A list of so many.
+/// The rules of a list with so many values.
 constexpr Rules of_length(std::size_t length) { return {.is_required = true, .length = length}; }
 constexpr Rules required(Rules rules = any) {
   rules.is_required = true;

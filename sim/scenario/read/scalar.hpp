@@ -9,14 +9,17 @@
 #include <concepts>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/core/registry.hpp"
 #include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/read/number.hpp"
+#include "sim/scenario/read/scalar.hpp"
 #include "sim/scenario/read/unit.hpp"
 
 namespace stepsim {
@@ -158,6 +161,18 @@ std::string example(const T& value) {
   } else {
     return fmt::format("<{}>", without_article(wanted(value)));
   }
+}
+
+/// A list on one line, as the flow style of YAML has it, of values that are written already.
+inline std::string flow_list_of(const std::vector<std::string>& texts) {
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+template <class T>
+std::string flow_list(const std::vector<T>& values) {
+  std::vector<std::string> texts;
+  for (const T& value : values) texts.push_back(write_scalar(value));
+  return flow_list_of(texts);
 }
 
 }  // namespace stepsim

@@ -2,6 +2,7 @@
 #include "sim/scenario/read/tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -146,9 +147,9 @@ class TreeBuilder : public YAML::EventHandler {
     Tree tree;
     YAML::anchor_t anchor = 0;
     std::size_t weight_before = 0;
-    std::size_t depth = 1;  ///< of itself and what is in it
+    std::size_t depth = 1;  ///< depth of itself and what is in it
     bool has_key = false;
-    Entry entry;  ///< of a map: the key that waits for its value
+    Entry entry;  ///< in a map: the key that waits for its value
   };
   struct Anchored {
     Tree tree;
@@ -426,17 +427,8 @@ Tree based_on(Tree name) {
 Tree empty_map(const Place& place) { return {.kind = Tree::Kind::map, .place = place}; }
 
 std::string_view title_of(Tree::Kind kind) {
-  switch (kind) {
-    case Tree::Kind::empty:
-      return "nothing";
-    case Tree::Kind::scalar:
-      return "a value";
-    case Tree::Kind::list:
-      return "a list";
-    case Tree::Kind::map:
-      return "a map";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> kTitles{"nothing", "a value", "a list", "a map"};
+  return kTitles.at(static_cast<std::size_t>(kind));
 }
 
 }  // namespace stepsim

@@ -22,8 +22,8 @@ struct Tree {
   enum class Kind { empty, scalar, list, map };  ///< empty: nothing, `null` or `~`
   Kind kind = Kind::empty;
   std::string scalar;
-  std::vector<Tree> items;     ///< of a list
-  std::vector<Entry> entries;  ///< of a map, in the order of the text
+  std::vector<Tree> items;     ///< items of a list
+  std::vector<Entry> entries;  ///< entries of a map, in the order of the text
   Place place;
   /// A map whose keys were set one by one on the command line: what it does not have stays as it
   /// is, and a name that it is merged with becomes its base.

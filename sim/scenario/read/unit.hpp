@@ -24,7 +24,7 @@ struct Dimension {
   std::string_view usual;         ///< unit of the proposal for a small bare number
   std::string_view base;          ///< unit of the proposal for a large bare number; its factor is 1
   std::span<const Unit> units;    ///< accepted
-  std::span<const Unit> written;  ///< of them, those that are written, from small to large
+  std::span<const Unit> written;  ///< accepted units that are written, too, from small to large
 };
 
 const Dimension& dimension_of(Seconds);

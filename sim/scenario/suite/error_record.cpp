@@ -16,8 +16,8 @@ namespace stepsim {
 
 namespace {
 
-/// Reports entries that are there twice, because a comparison would see the first alone. `key`
-/// tells which rows an entry is of.
+/// Refuses two entries for the same rows, of which only the first would be compared with. `key`
+/// says what rows an entry is for.
 template <class Entry, class Key>
 void refuse_doubled(const std::vector<Entry>& entries, const std::string& list, const Key& key,
                     Reading& reading) {

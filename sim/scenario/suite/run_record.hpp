@@ -10,7 +10,7 @@ namespace stepsim {
 /// The generation of what has no tensor cores, such as a CPU: nothing is like it but itself.
 inline constexpr const char* kNoGeneration = "other";
 
-/// What traits can be.
+/// What traits can be; generations stand in the order of Architecture.
 inline constexpr std::array kGenerations{"volta", "ampere", "hopper", "blackwell", kNoGeneration};
 inline constexpr std::array kModelKinds{"dense transformer",  "dense transformer with adapters",
                                         "mixture of experts", "convolutional",
@@ -23,9 +23,8 @@ struct RunTraits {
   std::string gpu;         ///< family: a100, whatever its memory
   std::string generation;  ///< ampere, hopper, ...
   std::string model;       ///< one of kModelKinds
-  /// whether a transformer has large layers or small layers; empty for other models
-  std::string layers;
-  std::string precision;  ///< 16-bit, 32-bit, fp8
+  std::string layers;      ///< large layers or small layers of a transformer; else empty
+  std::string precision;   ///< 16-bit, 32-bit, fp8
   auto operator<=>(const RunTraits&) const = default;
 };
 

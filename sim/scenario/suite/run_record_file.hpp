@@ -12,14 +12,14 @@
 
 namespace stepsim {
 
-/// Where the table stands that belongs to a record: recorded_runs.csv beside recorded.yaml.
+/// The path of the table that belongs to a record: recorded_runs.csv beside recorded.yaml.
 std::string runs_beside(const std::string& record);
 
 /// Throws UserError with every mistake, or IoError when the file cannot be read.
 std::vector<RecordedRuns> load_recorded_runs(const std::string& path);
 
-/// The recorded runs of the first folder of the library that has validate/recorded_runs.csv; absent
-/// where none has.
+/// The runs of the first folder of the library that has validate/recorded_runs.csv; nothing where
+/// none has.
 std::optional<std::vector<RecordedRuns>> recorded_runs_of(const Library& library);
 
 /// The text of such a file, in which errors are per cent with three decimals.

@@ -21,7 +21,7 @@ namespace stepsim {
 /// An expression over the columns of a table, as it is written.
 struct Phrase {
   std::string text;
-  Place place;  ///< place of the first character
+  Place place;  ///< place of its first character
   /// What its values stand for; empty: for themselves.
   std::vector<std::pair<std::string, std::string>> values;
   std::optional<std::string> otherwise;  ///< what all others stand for; absent: a mistake

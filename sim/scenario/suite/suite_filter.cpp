@@ -24,7 +24,7 @@ void add_new(std::vector<std::string>& list, const std::string& name) {
   if (!has(list, name)) list.push_back(name);
 }
 
-/// The names of all suites, each once.
+/// The names that a filter can have in any of the suites, each once.
 std::vector<std::string> all_names(const std::vector<LoadedSuite>& suites) {
   std::vector<std::string> names;
   for (const LoadedSuite& one : suites)

@@ -22,7 +22,7 @@ constexpr Seconds kShortest{1e-9}, kLongest{1e9};
 
 /// A phrase that parsed.
 struct Compiled {
-  std::string path;   ///< path of the phrase's key: "map.parallelism.tensor"
+  std::string path;   ///< path of its key: "map.parallelism.tensor"
   std::string title;  ///< what its messages begin with
   const Phrase* phrase;
   Expression expression;
@@ -142,7 +142,7 @@ class Runs {
     }
   }
 
-  /// Notes the columns in which most cells are numbers.
+  /// Notes the columns where most cells are numbers.
   void note_numeric_columns() {
     for (std::size_t c = 0; c < table_.columns.size(); ++c) {
       const auto is_number = [&](const TableRow& row) {
@@ -308,7 +308,7 @@ class Runs {
     return 1;
   }
 
-  /// The place of the cell, where an expression is a column's name; else that of the row.
+  /// The place of the cell where an expression is a column's name, else of the row.
   Place place_of(const Compiled& one, const TableRow& row) const {
     const std::size_t column = table_.index_of(one.phrase->text);
     return column < row.cells.size() ? row.cells[column].place : row.place;
@@ -318,15 +318,15 @@ class Runs {
   const Table& table_;
   const RowRules& rules_;
   Problems& problems_;
-  bool is_sound_ = true;  ///< false: a mistake in an expression was reported
+  bool is_sound_ = true;  ///< whether all expressions are
   std::optional<Compiled> where_, measured_, label_, filter_;
   std::vector<Compiled> settings_, groups_, known_;
   std::set<std::string> filter_names_, missing_;
   std::set<std::size_t> known_used_;    ///< known gaps that some row meets
-  bool is_any_row_left_ = false;        ///< by `where`
+  bool is_any_row_left_ = false;        ///< whether `where` leaves a row
   std::set<std::pair<int, int>> seen_;  ///< places in the table that were reported
   std::vector<bool> is_numeric_;
-  std::vector<RowError> errors_;  ///< mistakes of the row at hand
+  std::vector<RowError> errors_;  ///< errors of the row at hand
 };
 
 }  // namespace

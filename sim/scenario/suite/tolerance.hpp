@@ -33,7 +33,7 @@ struct RecordedChoices {
 
 struct ErrorRecord {
   std::vector<RecordedErrors> groups;
-  std::vector<RecordedChoices> choices;  ///< entries of the suites that have any
+  std::vector<RecordedChoices> choices;  ///< choices of suites that have any
 };
 
 }  // namespace stepsim

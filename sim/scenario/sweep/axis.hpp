@@ -11,8 +11,8 @@
 namespace stepsim {
 
 struct AxisValue {
-  std::vector<std::string> texts;  ///< one text for each path, as `--set` takes it: "25 MiB"
-  std::optional<double> number;    ///< value of a lone path in base units; absent: it is a word
+  std::vector<std::string> texts;  ///< one for each path, as `--set` has it: "25 MiB"
+  std::optional<double> number;    ///< value of a lone path, in base units; absent: it is a word
   Place place;
 };
 

@@ -28,7 +28,7 @@ enum class UsualStep : std::uint8_t { counts, doubles };
 void add_values(const std::string& text, const Place& place, SweepAxis& axis, Problems& problems,
                 UsualStep usual = UsualStep::counts);
 
-/// Adds the values that a file states: a list, or a text with ranges. Mistakes go to `problems`.
+/// Adds the values that a value in a file says: a list, or a text with ranges.
 void add_values(const Tree& value, SweepAxis& axis, Problems& problems);
 
 /// `path=values`, `path,path=values` of `--vary`.

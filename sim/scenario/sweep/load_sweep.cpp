@@ -161,8 +161,7 @@ std::vector<Diagnostic> mistakes_of(const Sweep& sweep,
   }
 }
 
-/// Reports those of the mistakes that are about a value of the axis, at the place where that value
-/// stands.
+/// Reports the mistakes that are about a value of the axis, where that value stands.
 void report_value(const SweepAxis& axis, const AxisValue& value,
                   const std::vector<Diagnostic>& mistakes, std::set<std::string>& said,
                   Problems& problems) {

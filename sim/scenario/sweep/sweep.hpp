@@ -1,4 +1,5 @@
-// A sweep: one scenario, the axes along which it varies, and which points of that grid are wanted.
+// A sweep: one scenario, the axes along which it varies, and which points of that grid are wanted;
+// and the file that says so.
 //
 // A point is a number: that of its place in the grid, the last axis moving fastest.
 #pragma once
@@ -15,7 +16,7 @@
 
 namespace stepsim {
 
-/// A number of points that are drawn from the grid without order.
+/// Points of the grid that are drawn without order.
 struct RandomPoints {
   std::int64_t points = 0;
   std::uint64_t seed = 1;
@@ -30,5 +31,19 @@ struct Sweep {
   std::optional<RandomPoints> random;
   std::string objective = "step_time";
 };
+
+/// What a sweep's file says, before its parts are understood.
+struct SweepFile {
+  Tree scenario;  ///< a map, or a path
+  Tree axes;      ///< a map from paths to values
+  std::vector<std::string> where;
+  std::optional<RandomPoints> random;
+  std::string objective = "step_time";
+};
+
+/// Whether a file is meant as a sweep. No scenario has one of these keys.
+inline bool is_sweep(const Tree& file) {
+  return file.find("axes") != nullptr || (file.find("scenario") != nullptr && !file.find("model"));
+}
 
 }  // namespace stepsim

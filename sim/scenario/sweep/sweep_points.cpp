@@ -30,7 +30,7 @@ Datum datum_of(const std::string& text) {
 /// Where a name of a condition gets its value.
 struct Binding {
   std::size_t axis = 0, path = 0;
-  std::optional<Datum> constant;  ///< value of the base; absent: the axis has it
+  std::optional<Datum> constant;  ///< what the base states; absent: the axis has it
 };
 
 /// Every value that the base states, by its path.
@@ -195,8 +195,7 @@ std::vector<std::int64_t> admitted(std::int64_t grid, Conditions& conditions) {
   return points;
 }
 
-/// Some of the points, drawn so that each is as likely as any other (the first steps of Fisher and
-/// Yates).
+/// So many of the points, each as likely as any other (the first steps of Fisher and Yates).
 std::vector<std::int64_t> drawn(std::vector<std::int64_t> points, const RandomPoints& random) {
   const auto count =
       static_cast<std::size_t>(std::min(random.points, static_cast<std::int64_t>(points.size())));

@@ -36,8 +36,8 @@ class PointList {
   std::vector<std::int64_t> listed_;
 };
 
-/// The points that meet the conditions, or a random part of them. Mistakes in the conditions go to
-/// `problems`. REQUIRES: grid_size is at most kMostPoints.
+/// The points that meet the conditions, or a random part of them. Mistakes of the conditions go to
+/// the problems. REQUIRES: grid_size is at most kMostPoints.
 PointList points_of(const Sweep& sweep, Problems& problems);
 
 /// What the point sets: path and text.

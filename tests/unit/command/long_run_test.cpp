@@ -9,8 +9,7 @@
 #include "sim/engine/simulate.hpp"
 #include "sim/report/measure/explain.hpp"
 #include "sim/report/measure/measure.hpp"
-#include "sim/report/run/json.hpp"
-#include "sim/report/run/text.hpp"
+#include "sim/report/run/run_report.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/core/error.hpp"
-#include "sim/report/run/json.hpp"
+#include "sim/report/run/run_report.hpp"
 #include "tests/unit/report/sample_metrics.hpp"
 
 using namespace stepsim;

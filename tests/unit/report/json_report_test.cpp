@@ -6,8 +6,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/run/csv.hpp"
-#include "sim/report/run/json.hpp"
+#include "sim/report/run/run_report.hpp"
 #include "tests/unit/report/sample_metrics.hpp"
 
 using namespace stepsim;

@@ -7,7 +7,7 @@
 
 #include "sim/report/measure/straggler.hpp"
 #include "sim/report/measure/verdict.hpp"
-#include "sim/report/run/text.hpp"
+#include "sim/report/run/run_report.hpp"
 #include "sim/text/humanise.hpp"
 #include "tests/unit/report/sample_metrics.hpp"
 

@@ -1,11 +1,10 @@
 // Welch's test against published numbers, its limits, and the power that it promises.
-#include "sim/report/measure/welch.hpp"
-
 #include <cmath>
 
 #include <doctest/doctest.h>
 
 #include "sim/core/random.hpp"
+#include "sim/report/measure/statistics.hpp"
 
 using namespace stepsim;
 

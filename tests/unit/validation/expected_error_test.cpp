@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "sim/validation/recorded_runs.hpp"
-#include "sim/validation/run_traits.hpp"
 
 using namespace stepsim;
 using Texts = std::vector<std::string>;
