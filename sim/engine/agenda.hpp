@@ -32,7 +32,7 @@ class Agenda {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   struct Entry {
     double date;
-    std::uint64_t number;  // of the entries
+    std::uint64_t number;  // number of the entry, in the order in which entries are added
     std::uint32_t batch;
   };
   struct IsAfter {

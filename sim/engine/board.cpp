@@ -119,7 +119,7 @@ void Board::run() {
   pass_without();
   if (!is_moving()) return;
   stop_at(next_stop());
-  engine_->run();  // and what follows, in stop()
+  engine_->run();  // stop() does everything that follows
 }
 
 void Board::pass_without() {
@@ -221,7 +221,7 @@ void Board::stop() {
   if (date >= old_until_) grow_older(date);
   while (is_moving() && next_date() <= date) pass_next();
   pass_without();
-  if (is_moving()) stop_at(next_stop());  // else SimGrid's run ends
+  if (is_moving()) stop_at(next_stop());  // without a next stop, SimGrid's run ends
 }
 
 void Board::begin_background(double date) {
@@ -264,7 +264,7 @@ bool Board::meet_others(const FoldedStream& stream, double date) {
     for (const MovingId id : on_link_[link]) {
       Moving& other = moving_.at(id);
       const double left = other.end - date;
-      if (other.comm == nullptr && left <= instant_) continue;  // it ends now
+      if (other.comm == nullptr && left <= instant_) continue;  // the other transfer ends now
       met = true;
       if (other.comm == nullptr)
         hand_over(id, other.bytes * left / (other.end - other.begin), date);

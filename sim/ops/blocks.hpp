@@ -12,7 +12,8 @@ namespace stepsim {
 struct BlockChain {
   std::vector<Block> blocks;
   std::vector<std::size_t> chain;
-  std::vector<std::size_t> first_chain = {};  ///< of rank 0, where that is not like the others'
+  /// chain of rank 0, where it differs from the others'
+  std::vector<std::size_t> first_chain = {};
 };
 
 /// Embedding, one layer, head; a model with experts has two kinds of layers where the leading ones
@@ -44,7 +45,7 @@ double parameter_count(const ResNet& model);
 double parameter_count(const Dlrm& model);
 double parameter_count(const Model& model);
 
-/// Those that one token goes through: without the experts that it is not sent to.
+/// The parameters that one token goes through: without the experts that it is not sent to.
 double active_parameter_count(const Transformer& model);
 
 }  // namespace stepsim

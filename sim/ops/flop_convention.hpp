@@ -31,7 +31,7 @@ struct FlopTally {
 /// Parameters as conventions count them; of experts only those that a token goes through.
 struct ParameterTally {
   double active = 0;     ///< embeddings and head included; tied ones once
-  double tokens = 0;     ///< of them, rows of the token embedding
+  double tokens = 0;     ///< the active parameters that are rows of the token embedding
   double positions = 0;  ///< rows of the position table
   double head = 0;       ///< the logits' weights where they are not the token embedding's
 };
@@ -40,9 +40,9 @@ ParameterTally parameter_tally(const Model& model);
 struct FlopConvention {
   std::string_view name;
   std::string_view description;  ///< with its source
-  bool any_model = false;        ///< also for models that are no transformer
+  bool any_model = false;        ///< true: it counts models that are no transformer, too
   double attention = 1;          ///< weight of the tally: 1/2 counts the causal half
-  /// Of one step, without recompute.
+  /// The model FLOPs of one step, without recompute.
   Flops (*model_flops)(const FlopTally& flops, const ParameterTally& parameters) = nullptr;
 };
 

@@ -5,8 +5,8 @@
 
 namespace stepsim {
 
-/// Of one call: recorded by autograd, without a graph, and in a backward pass. An operator within a
-/// Python function of autograd is one without a graph in either pass.
+/// The host's time for one call: recorded by autograd, without a graph, and in a backward pass. An
+/// operator within a Python function of autograd counts as one without a graph in either pass.
 struct HostCost {
   Seconds forward, no_graph, backward;
 };
@@ -34,11 +34,13 @@ inline constexpr HostCost between_calls{48.668_us, 48.668_us, 7.823_us};
 /// calib/measured/host_cuda.csv: what others published, each of a machine of its own with a GPU, so
 /// that `host.speed` does not divide it.
 namespace host_published {
-/// Of a collective besides its launch: c10d, streams that wait for each other, events, NCCL. 70 us
-/// in all, the least of three all-reduces that are stated whole or nearly; 16 us are the launch.
+/// The host's time for a collective besides its launch: c10d, streams that wait for each other,
+/// events, NCCL. All of it is 70 us, the least of three all-reduces that are stated whole or
+/// nearly; 16 us of them are the launch.
 inline constexpr Seconds collective = 54_us;
-/// Of a linear module of Transformer Engine, forward, besides what one of PyTorch or Megatron-LM
-/// takes beside the same GPU: between the second and the third of four.
+/// The time by which a linear module of Transformer Engine takes the host longer, forward, than one
+/// of PyTorch or Megatron-LM beside the same GPU: between the second and the third of four
+/// measured.
 inline constexpr Seconds engine_linear = 60_us;
 }  // namespace host_published
 

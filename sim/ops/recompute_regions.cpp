@@ -78,7 +78,7 @@ struct Layer {
     RecomputeRegion result = region(RecomputeModule::mlp_up, {"mlp up", "activation", "swiglu"});
     result.before = index(down);
     result.dropped += down->saved_input - up->saved_input;
-    // Its operand is quantised again, its weights are not.
+    // The operand of "mlp down" is quantised again, its weights are not.
     std::copy_if(down->forward.begin(), down->forward.end(), std::back_inserter(result.forward),
                  [](const Item& item) {
                    const auto* launch = std::get_if<Launch>(&item);

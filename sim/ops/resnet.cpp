@@ -30,7 +30,7 @@ struct Bottleneck {
     project = {out, 1, stride};
   }
   double parameters() const {
-    const auto convolution = [](std::int64_t in, const Filter& f) {  // and its norm
+    const auto convolution = [](std::int64_t in, const Filter& f) {  // a convolution and its norm
       return static_cast<double>(in / f.groups * f.out_channels * f.width * f.width +
                                  2 * f.out_channels);
     };

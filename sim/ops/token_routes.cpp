@@ -6,7 +6,7 @@
 namespace stepsim {
 namespace {
 
-/// Of `parts` equal parts of `experts`, those that have any of `chosen`.
+/// How many of `parts` equal parts of `experts` have any of the `chosen` experts, on average.
 double reached(double parts, double experts, std::int64_t chosen) {
   const double each = experts / parts;
   double none = 1;

@@ -13,16 +13,16 @@
 namespace stepsim {
 
 struct TokenRoutes {
-  double ranks = 1, nodes = 1;  ///< its own included
+  double ranks = 1, nodes = 1;  ///< that the token reaches, its own included
 };
 
 struct ChosenExperts {
   std::int64_t count = 1;    ///< experts
-  std::int64_t top_k = 1;    ///< of a token
-  std::optional<int> nodes;  ///< that have experts of one token, at most
+  std::int64_t top_k = 1;    ///< experts of one token
+  std::optional<int> nodes;  ///< the most nodes that have experts of one token
 };
 
-/// Of the scenario's model. REQUIRES: it has experts.
+/// The experts of the scenario's model. REQUIRES: it has experts.
 ChosenExperts chosen_experts(const Scenario& scenario);
 
 /// `ranks` on `nodes` have the experts, each equally many. REQUIRES: so many nodes as a token is

@@ -17,8 +17,8 @@ using Vertices = std::vector<Vertex>;
 struct LayerStack {
   const Transformer& model;
   Pass pass;
-  std::string kernel;                ///< of attention
-  bool causal = true;                ///< of attention to its own tokens
+  std::string kernel;                ///< kernel of attention
+  bool causal = true;                ///< whether attention to its own tokens is causal
   std::int64_t source_sequence = 0;  ///< tokens of an encoder's output; 0: none is attended to
   const Lora* lora = nullptr;        ///< adapters, which alone are trained; none: all weights are
   bool first = false;                ///< nothing before the layer is trained

@@ -101,7 +101,7 @@ class BackwardWalk {
   std::vector<bool> known_;
   Vertex logits_op_ = static_cast<Vertex>(-1);
   bool reached_input_ = false;
-  Bytes again_;  ///< of what is saved, what recompute has brought back
+  Bytes again_;  ///< the part of what is saved that recompute has brought back
   Bytes saved_, logits_, gradients_, logit_gradients_;
   BlockPeak most_;
 };

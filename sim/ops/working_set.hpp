@@ -16,10 +16,10 @@ namespace stepsim {
 /// What varies during a step, by category.
 struct Working {
   Bytes activations;  ///< kept from forward to backward
-  Bytes logits;       ///< likewise, of the loss; and the gradients of the logits
-  Bytes recomputed;   ///< activations that recompute brings back for one block
-  Bytes gradients;    ///< gradients of activations, and scratch of the op that runs
-  Bytes gathered;     ///< parameters (and gradients) of blocks that are sharded otherwise
+  Bytes logits;      ///< kept by the loss from forward to backward; and the gradients of the logits
+  Bytes recomputed;  ///< activations that recompute brings back for one block
+  Bytes gradients;   ///< gradients of activations, and scratch of the op that runs
+  Bytes gathered;    ///< parameters (and gradients) of blocks that are sharded otherwise
   Bytes total() const { return activations + logits + recomputed + gradients + gathered; }
   Working& operator+=(const Working& other);
   Working& operator-=(const Working& other);
@@ -32,8 +32,8 @@ inline Working operator-(Working a, const Working& b) { return a -= b; }
 Working saved_by(const Block& block, const Recomputation& recompute);
 
 struct BlockPeak {
-  Working held;    ///< of this block alone, activations that it has kept included
-  std::string op;  ///< whose backward it is
+  Working held;    ///< what this block alone holds, activations that it has kept included
+  std::string op;  ///< the op whose backward pass it is
 };
 BlockPeak backward_peak(const Block& block, const Recomputation& recompute);
 

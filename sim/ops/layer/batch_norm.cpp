@@ -23,13 +23,13 @@ namespace {
 
 constexpr double kBitsPerByte = 8;
 
-/// Of a channel: sums, parameters and running statistics, and what becomes of them, fp32.
+/// Bytes of one channel: sums, parameters and running statistics, read and written, in fp32.
 constexpr double kStatistics = 12 * 4;
 
 /// `mask`: bytes of a bit an element.
 void add_fused(Op& op, const std::string& name, double one, double mask, const NormUse& use) {
   const double other = use.addition ? one : 0;  // the residual, and its gradient
-  const double bits = use.applied ? mask : 0;   // else the ReLU is seen from what is kept
+  const double bits = use.applied ? mask : 0;   // without them the ReLU is seen from what is kept
   const double sums = use.summed ? 0 : one;
   if (use.summed)
     op.forward.emplace_back(memory_bound(name + " statistics", kStatistics * op.statistics));
@@ -59,7 +59,7 @@ Op batch_norm(const Pass& pass, const std::string& name, const Images& images, c
   op.parameters = {channels, channels};
   op.statistics = channels;
   op.output = Bytes{one};
-  op.saved = Bytes{one + 2 * 4 * channels};  // and the mean and the deviation, fp32
+  op.saved = Bytes{one + 2 * 4 * channels};  // images, and the mean and the deviation in fp32
   if (use.fused && (use.relu || !use.applied)) {
     add_fused(op, name, one, images.elements() / kBitsPerByte, use);
   } else {

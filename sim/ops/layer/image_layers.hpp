@@ -24,14 +24,15 @@ struct Filter {
   std::int64_t out_channels = 0;
   std::int64_t width = 1;
   std::int64_t stride = 1;
-  std::int64_t groups = 1;  ///< of channels, each by itself
+  std::int64_t groups = 1;  ///< groups of channels, each convolved by itself
 };
 
 /// What a convolution's neighbours make of it.
 struct ConvolutionUse {
   bool saves_input = true;  ///< no other layer keeps the same images already
   bool wants_input_gradient = true;
-  bool adds_input_gradient = false;  ///< another branch has brought a gradient of the same images
+  /// true: another branch has brought a gradient of the same images
+  bool adds_input_gradient = false;
 };
 
 /// A convolution without bias. In layout nchw tensor cores work on transposed copies.
@@ -44,10 +45,11 @@ Images convolved(const Images& in, const Filter& filter);
 /// Batch norm over the images of this rank, with what follows it.
 struct NormUse {
   bool relu = true;
-  bool addition = false;  ///< of a residual, before the ReLU
-  bool fused = false;     ///< all of it one kernel (cuDNN CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION)
-  bool summed = false;    ///< fused: by the convolution before it, on its way out
-  bool applied = true;    ///< fused; false: on its way in by what reads it, with the ReLU
+  bool addition = false;  ///< true: a residual is added before the ReLU
+  /// true: norm, addition and ReLU are one kernel (cuDNN CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION)
+  bool fused = false;
+  bool summed = false;  ///< fused: by the convolution before it, on its way out
+  bool applied = true;  ///< fused; false: on its way in by what reads it, with the ReLU
 };
 Op batch_norm(const Pass& pass, const std::string& name, const Images& images, const NormUse& use);
 

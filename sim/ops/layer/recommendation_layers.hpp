@@ -19,12 +19,12 @@ struct TableShare {
 
   bool by_row = false;
   bool first = false;    ///< rank 0 alone has the bottom MLP, whose vectors it exchanges, too
-  bool on_first = true;  ///< it has tables beside it
+  bool on_first = true;  ///< true: rank 0 has tables beside the bottom MLP
   std::int64_t ranks = 1;
-  double samples = 0;   ///< of all ranks
+  double samples = 0;   ///< samples of all ranks
   double lookups = 0;   ///< rows that it reads
-  double vectors = 0;   ///< that it makes of them: sums of rows, or parts of such sums
-  double elements = 0;  ///< of the tables that it holds
+  double vectors = 0;   ///< vectors that it makes of the rows: sums of rows, or parts of such sums
+  double elements = 0;  ///< elements of the tables that it holds
   double sent = 0;      ///< vectors of the rank that exchanges most of them
 };
 

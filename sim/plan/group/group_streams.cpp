@@ -56,7 +56,7 @@ class Places {
   }
 
   std::vector<Place> places_;
-  std::vector<int> nics_, owners_;  // their memory stays where it is
+  std::vector<int> nics_, owners_;  // members, so that their memory stays where it is
 };
 
 class Streams {

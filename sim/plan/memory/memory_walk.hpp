@@ -17,7 +17,7 @@ namespace stepsim {
 
 /// One pass of one chunk and micro-batch, relative to what was held when it began.
 struct PassMemory {
-  Working most;           ///< what it holds at its worst moment
+  Working most;           ///< what the pass holds at its worst moment
   Working leaves;         ///< what remains when it is done; negative where it frees
   std::string block, op;  ///< where its worst moment is; a forward pass has it at its end
 };

@@ -18,7 +18,7 @@ Action pass(const PipelineShape& shape, int size, PassKind kind, int i) {
 
 std::vector<Action> order_in_rounds(const PipelineShape& shape, int stage, int size) {
   const int total = shape.micro_batches * shape.chunks;
-  const int ahead = shape.pairs ? 1 : 0;  // neither pass of a pair needs the other
+  const int ahead = shape.pairs ? 1 : 0;  // the two passes of a pair do not need each other
   const int warm_up =
       std::min(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * size + ahead, total);
   std::vector<Action> actions;
