@@ -2,19 +2,13 @@
 #include "sim/search/space.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
-#include <fmt/format.h>
-
-#include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
-#include "sim/core/suggest.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/scenario/check/check.hpp"
 #include "sim/scenario/names.hpp"
-#include "sim/scenario/read/scalar.hpp"
 
 namespace stepsim {
 namespace {
@@ -52,131 +46,6 @@ std::vector<int> up_to(std::int64_t most) {
   for (int i = 1; i <= most; ++i) all.push_back(i);
   return all;
 }
-
-// --- restrictions
-
-std::vector<std::string> words_of(const std::string& list) {
-  std::vector<std::string> words;
-  std::size_t from = 0;
-  for (std::size_t comma = 0; comma != std::string::npos; from = comma + 1) {
-    comma = list.find(',', from);
-    words.push_back(list.substr(from, comma == std::string::npos ? comma : comma - from));
-  }
-  return words;
-}
-
-class Restriction {
- public:
-  explicit Restriction(const std::string& text) : text_(text) {
-    const std::size_t equals = text.find('=');
-    axis_ = text.substr(0, equals);
-    if (equals == std::string::npos || equals + 1 == text.size())
-      throw UserError(fmt::format(
-          "--only {}: an axis and its values are wanted, as in \"tensor=1,2,4\"", text));
-    words_ = words_of(text.substr(equals + 1));
-  }
-
-  const std::string& axis() const { return axis_; }
-
-  template <class Number>
-  void numbers(std::vector<Number>& values) const {
-    values.clear();
-    for (const std::string& word : words_) {
-      Number number{};
-      const char* end = word.data() + word.size();
-      const auto read = std::from_chars(word.data(), end, number);
-      if (read.ec != std::errc{} || read.ptr != end || number < 1)
-        fail(word, "a whole number from 1 on");
-      values.push_back(number);
-    }
-    sort(values);
-  }
-
-  void words(std::vector<std::string>& values, const std::vector<std::string>& known) const {
-    values.clear();
-    for (const std::string& word : words_) {
-      if (std::find(known.begin(), known.end(), word) == known.end()) fail(word, one_of(known));
-      values.push_back(word);
-    }
-  }
-
-  void flags(std::vector<bool>& values) const {
-    std::vector<std::string> words;
-    this->words(words, {"false", "true"});
-    values.clear();
-    for (const std::string& word : words) values.push_back(word == "true");
-  }
-
-  void shardings(std::vector<const Sharding*>& values) const {
-    std::vector<std::string> words;
-    this->words(words, Registry<Sharding>::names());
-    values = Registry<Sharding>::all();
-    std::erase_if(values, [&](const Sharding* sharding) {
-      return std::find(words.begin(), words.end(), sharding->name) == words.end();
-    });
-  }
-
-  void sizes(std::vector<double>& values) const {
-    values.clear();
-    for (const std::string& word : words_) {
-      Bytes size;
-      try {
-        read_scalar(word, size);
-      } catch (const Mistake&) {
-        fail(word, "a size, as in 100MiB");
-      }
-      if (size <= Bytes{0}) fail(word, "above 0");
-      values.push_back(size.bytes());
-    }
-  }
-
- private:
-  [[noreturn]] void fail(const std::string& word, const std::string& wanted) const {
-    throw UserError(fmt::format("--only {}: '{}' is not {}", text_, word, wanted));
-  }
-  template <class T>
-  static void sort(std::vector<T>& values) {
-    std::sort(values.begin(), values.end());
-    values.erase(std::unique(values.begin(), values.end()), values.end());
-  }
-
-  std::string text_, axis_;
-  std::vector<std::string> words_;
-};
-
-const std::vector<std::string> kRecomputes{"none", "selective", "full", "layers"};
-
-/// How `--only` reads the values of what is no degree.
-struct RestrictedAxis {
-  std::string_view name;
-  void (*restrict)(const Restriction& words, Axes& axes);
-};
-
-template <auto Values>
-void numbers(const Restriction& words, Axes& axes) {
-  words.numbers(axes.*Values);
-}
-template <auto Values>
-void flags(const Restriction& words, Axes& axes) {
-  words.flags(axes.*Values);
-}
-void schedules(const Restriction& words, Axes& axes) {
-  words.words(axes.schedule, Registry<Schedule>::names());
-}
-void recomputes(const Restriction& words, Axes& axes) { words.words(axes.recompute, kRecomputes); }
-void shardings(const Restriction& words, Axes& axes) { words.shardings(axes.sharding); }
-void sizes(const Restriction& words, Axes& axes) { words.sizes(axes.bucket); }
-
-constexpr RestrictedAxis kRestricted[] = {{"schedule", schedules},
-                                          {"chunks", numbers<&Axes::chunks>},
-                                          {"micro_batch", numbers<&Axes::micro_batch>},
-                                          {"sequence", flags<&Axes::sequence>},
-                                          {"recompute", recomputes},
-                                          {"sharding", shardings},
-                                          {"overlap", flags<&Axes::overlap>},
-                                          {"bucket", sizes}};
-
-// --- the walk
 
 /// A way to exchange gradients and parameters among data-parallel ranks.
 struct Exchange {
@@ -383,21 +252,6 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
     if (bucket != own) axes.bucket.push_back(bucket);
   }
   return axes;
-}
-
-void restrict_axis(Axes& axes, const std::string& only) {
-  const Restriction restriction(only);
-  std::vector<std::string> names;
-  for (const SearchedDegree& degree : kSearchedDegrees) {
-    if (restriction.axis() == name_of(degree.axis)) return restriction.numbers(axes.*degree.values);
-    names.emplace_back(name_of(degree.axis));
-  }
-  for (const RestrictedAxis& axis : kRestricted) {
-    if (axis.name == restriction.axis()) return axis.restrict(restriction, axes);
-    names.emplace_back(axis.name);
-  }
-  throw UserError(fmt::format("--only {}: no axis '{}', {}", only, restriction.axis(),
-                              did_you_mean(restriction.axis(), names)));
 }
 
 void walk(const Axes& axes, const SearchBase& base,
