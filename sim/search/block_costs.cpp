@@ -7,6 +7,7 @@
 #include "sim/plan/collective.hpp"
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/pass/buckets.hpp"
+#include "sim/plan/pass/gathered_parameters.hpp"
 #include "sim/plan/pass/pass_writer.hpp"
 #include "sim/plan/program/tensor_ranks.hpp"
 
