@@ -8,6 +8,7 @@
 
 #include "sim/calibrate/fit/sample.hpp"
 #include "sim/calibrate/measurement/read_measurements.hpp"
+#include "sim/scenario/load.hpp"
 #include "sim/scenario/read/map_writer.hpp"
 
 namespace stepsim {

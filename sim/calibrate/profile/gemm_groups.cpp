@@ -19,7 +19,7 @@ GemmGroup group_of(const GemmPoint& point) {
 
 fit::TimedWork sample_of(const GemmPoint& point, Seconds seconds) {
   Gemm gemm{point.m, point.n, point.k, point.batch};
-  gemm.precision = precision_of(point.dtype);
+  gemm.precision = point.dtype;
   return {gemm, seconds, fit::is_large(gemm)};
 }
 
