@@ -19,7 +19,7 @@ void add_list(CLI::App& app, Action& chosen) {
       ->required()
       ->check(one_of_these({"models", "gpus", "attention", "links", "clusters", "conventions",
                             "distributions", "frameworks", "collectives", "node-topologies",
-                            "optimizers", "schedules", "shardings", "topologies"}));
+                            "optimizers", "schedules", "shardings", "styles", "topologies"}));
   list->callback([kept, &chosen] { chosen = [kept] { return stepsim::list(*kept, std::cout); }; });
 }
 

@@ -12,6 +12,7 @@
 #include "sim/core/registry.hpp"
 #include "sim/ops/blocks.hpp"
 #include "sim/ops/flop_convention.hpp"
+#include "sim/ops/style/style.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/schedule.hpp"
@@ -105,6 +106,7 @@ constexpr Listing kListings[] = {
     {"node-topologies", registered<NodeTopology>},
     {"schedules", registered<Schedule>},
     {"shardings", registered<Sharding>},
+    {"styles", registered<Style>},
     {"topologies", registered<Topology>},
 };
 

@@ -1,7 +1,6 @@
 // What eager PyTorch calls on the host besides the operators that launch kernels.
 //
-// Numbers of calls are read from frameworks' sources: those of Megatron-LM's layers where its fused
-// kernels run, those of modules of PyTorch elsewhere. host_cost.hpp has what a call takes.
+// style/module_calls.cpp has the numbers of calls, host_cost.hpp what a call takes.
 #pragma once
 
 #include "sim/core/quantity.hpp"
@@ -9,7 +8,7 @@
 
 namespace stepsim {
 
-/// Of an op, besides the kernels that it launches.
+/// The calls of an op besides the kernels that it launches.
 struct HostCalls {
   int modules = 1;
   int functions = 0;           ///< Python functions of autograd
@@ -27,24 +26,11 @@ struct HostCalls {
   HostCalls times(int n) const;
 };
 
-/// Whether layers are written as Megatron-LM's are, and not as modules of PyTorch.
-bool has_megatron_layers(const Scenario& scenario);
-
-HostCalls norm_calls(bool megatron);
-/// `engine`: Transformer Engine's.
-HostCalls linear_calls(bool megatron, bool engine);
-/// Queries, keys and values, where they are modules of their own.
-HostCalls query_key_value_calls(bool megatron, bool engine);
-HostCalls activation_calls(bool megatron);
-HostCalls residual_calls(bool megatron);
-/// `forks`: dropout in a state of the tensor rank's own.
-HostCalls attention_calls(bool megatron, bool fused, bool forks);
-
 enum class HostPass { forward, no_graph, backward };
 
-/// Of an op's calls; `kernels`: those that its forward pass launches.
+/// The time of an op's calls; `kernels`: those that its forward pass launches.
 Seconds host_time(const HostCalls& calls, int kernels, HostPass pass);
-/// What they take besides on any host, as published (host_published).
+/// What the calls take besides on any host, as published (host_published).
 Seconds published_time(const HostCalls& calls, HostPass pass);
 
 }  // namespace stepsim

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -12,73 +11,12 @@
 #include "sim/ops/flop_convention.hpp"
 #include "sim/ops/frozen.hpp"
 #include "sim/ops/scalar_loads.hpp"
-#include "sim/scenario/expert_nodes.hpp"
+#include "sim/ops/style/style.hpp"
 
 namespace stepsim {
 namespace {
 
-/// Those that a token's experts are limited among: without a limit it reaches as many ranks on
-/// however many nodes they are.
-int limited_nodes(const Scenario& s) {
-  if (!s.parallelism.expert.nodes) return 1;
-  const std::optional<int> nodes = nodes_of_experts(s);
-  if (!nodes) throw InternalError("a limit on nodes with unequal numbers of experts");
-  return *nodes;
-}
-
-Pass pass_of(const Scenario& s) {
-  Pass pass;
-  pass.batch = s.training.micro_batch;
-  pass.context = s.parallelism.context.degree;
-  pass.context_kind = s.parallelism.context.kind;
-  pass.sequence = std::max<std::int64_t>(s.sequence_length() / pass.context, 1);
-  pass.expert = s.parallelism.expert.degree;
-  pass.capacity = s.parallelism.expert.capacity;
-  pass.imbalance = s.parallelism.expert.imbalance;
-  pass.dispatcher = s.parallelism.expert.dispatcher;
-  pass.expert_nodes = s.parallelism.expert.nodes;
-  pass.nodes_of_experts = limited_nodes(s);
-  pass.fp8_dispatch = s.parallelism.expert.fp8_dispatch && pass.expert > 1;
-  pass.tensor = s.parallelism.tensor;
-  pass.sequence_parallel = s.parallelism.sequence;
-  pass.overlap_tensor = s.parallelism.overlap_tensor;
-  pass.copies_shards = s.parallelism.dtensor && pass.sequence_parallel;
-  pass.gathers_each = pass.copies_shards && s.parallelism.gather_each;
-  pass.fusion = s.training.fusion;
-  pass.megatron = has_megatron_layers(s);
-  pass.replicas = s.replicas();
-  pass.precision = storage_of(s.training.precision);
-  pass.linear = s.training.precision;
-  pass.fp8_scaling = s.training.fp8_scaling;
-  pass.fp8_copies = fp8_copies(s.training.fp8_scaling, s.cluster.gpu.architecture);
-  pass.recast_weights = s.parallelism.data.sharding.shards_parameters;
-  pass.gathers_fp8 = pass.recast_weights && s.training.fp8_parameters;
-  pass.gradients = s.training.gradients;
-  pass.adds_gradients = !s.training.fused_accumulation &&
-                        (s.micro_batches() > 1 || s.training.finds_gradients()) &&
-                        !s.parallelism.data.sharding.shards_parameters;
-  pass.vocabulary_multiple =
-      s.training.vocabulary_multiple.value_or(s.parallelism.tensor > 1 ? 128 : 1);
-  pass.composed = s.training.composed;
-  pass.fp32_parts = s.training.fp32_parts;
-  pass.gradient_passes = s.training.per_micro_batch;
-  pass.fused_qkv = s.training.fused_qkv;
-  pass.aligned_tensor_cores = s.training.cublas < kCublasOfAnyAlignment;
-  pass.lookup = s.training.embedding_lookup;
-  pass.loss = s.training.cross_entropy;
-  pass.bias_dropout_fusion = s.training.bias_dropout_fusion;
-  pass.eager_loss = s.training.eager_loss;
-  pass.loss_metrics = s.training.loss_metrics;
-  pass.transformer_engine = s.training.transformer_impl == TransformerImpl::transformer_engine;
-  pass.keeps_placeholders = pass.transformer_engine;
-  pass.gathers_parameters = s.parallelism.data.sharding.shards_parameters;
-  pass.frozen = s.training.lora.has_value();
-  pass.transposes_weights = transposes_frozen(s);
-  return pass;
-}
-
-void build_blocks(OpGraph& graph, const Scenario& s, const Transformer& model) {
-  const Pass pass = pass_of(s);
+void build_blocks(OpGraph& graph, const Scenario& s, const Pass& pass, const Transformer& model) {
   BlockChain chain = transformer_blocks(s, model, pass);
   graph.blocks = std::move(chain.blocks);
   graph.chain = std::move(chain.chain);
@@ -92,22 +30,21 @@ void build_blocks(OpGraph& graph, const Scenario& s, const Transformer& model) {
   }
 }
 
-void build_blocks(OpGraph& graph, const Scenario& s, const Mlp& model) {
-  const Pass pass = pass_of(s);
+void build_blocks(OpGraph& graph, const Scenario& /*s*/, const Pass& pass, const Mlp& model) {
   graph.blocks = mlp_blocks(model, pass);
   graph.chain.assign(static_cast<std::size_t>(model.layers), 0);
   graph.chain.push_back(1);
   graph.boundary = pass.activation(model.width);
 }
 
-void build_blocks(OpGraph& graph, const Scenario& s, const ResNet& model) {
-  BlockChain chain = resnet_blocks(model, pass_of(s));
+void build_blocks(OpGraph& graph, const Scenario& /*s*/, const Pass& pass, const ResNet& model) {
+  BlockChain chain = resnet_blocks(model, pass);
   graph.blocks = std::move(chain.blocks);
   graph.chain = std::move(chain.chain);
 }
 
-void build_blocks(OpGraph& graph, const Scenario& s, const Dlrm& model) {
-  BlockChain chain = dlrm_blocks(model, pass_of(s), s.parallelism);
+void build_blocks(OpGraph& graph, const Scenario& s, const Pass& pass, const Dlrm& model) {
+  BlockChain chain = dlrm_blocks(model, pass, s.parallelism);
   graph.blocks = std::move(chain.blocks);
   graph.chain = std::move(chain.chain);
   graph.first_chain = std::move(chain.first_chain);
@@ -303,12 +240,12 @@ OpGraph graph_of_first(const OpGraph& others) {
 
 OpGraph build(const Scenario& scenario) {
   OpGraph graph;
-  std::visit([&](const auto& shape) { build_blocks(graph, scenario, shape); },
+  const Style style = style_of(scenario.training);
+  const Pass pass = pass_of(scenario, style);
+  std::visit([&](const auto& shape) { build_blocks(graph, scenario, pass, shape); },
              scenario.model.shape);
-  const Fusion fusion = scenario.training.fusion;
-  const bool is_compiled = fusion == Fusion::compiled || fusion == Fusion::xla;
-  if (scenario.training.element() == 2 && !is_compiled)
-    graph.blocks = loading_scalars(std::move(graph.blocks), scenario.training.scalar_loads);
+  if (scenario.training.element() == 2)
+    graph.blocks = loading_scalars(std::move(graph.blocks), style.scalar_loads);
   graph.total_parameters = parameter_count(scenario.model);
   add_totals(graph, scenario);
   return graph;

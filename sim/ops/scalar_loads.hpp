@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/ops/op_graph.hpp"
+#include "sim/ops/style/style.hpp"
 
 namespace stepsim {
 

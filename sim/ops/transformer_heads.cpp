@@ -39,7 +39,7 @@ void add_logits(OpDag& dag, const LayerStack& stack, const Pass& pass, bool owns
   const std::int64_t rows = vocabulary_rows(pass, model.vocabulary);
   // Megatron-LM's own layer, whoever's the others are.
   Pass own = pass;
-  own.keeps_placeholders = false;
+  own.place.keeps_placeholders = false;
   Op projection = column_linear(own, "logits", model.hidden, rows, bias);
   if (!owns_weights) projection = share_weights(std::move(projection));
   const Vertex logits = dag.add(std::move(projection), inputs);

@@ -6,6 +6,7 @@
 
 #include "sim/ops/frozen.hpp"
 #include "sim/ops/layer/adapter.hpp"
+#include "sim/ops/style/style.hpp"
 
 namespace stepsim {
 namespace {
@@ -19,7 +20,7 @@ Op of_the_same_input(const Pass& pass, const std::string& name, std::int64_t hid
     op.kept_for_weights -= op.saved;
     op.saved = op.saved_input = Bytes{0};
   }
-  const std::int64_t tokens = pass.gathered ? pass.tokens() : pass.outer_tokens();
+  const std::int64_t tokens = pass.place.gathered ? pass.tokens() : pass.outer_tokens();
   const double input = pass.element() * static_cast<double>(tokens * hidden);
   op.backward.emplace_back(memory_bound(name + " gradient sum", 3 * input));
   return op;
@@ -44,7 +45,7 @@ bool LayerStack::adapts(LoraTarget target) const {
 /// Of a linear layer that may have an adapter.
 Pass LayerStack::pass_at(LoraTarget target) const {
   Pass own = pass;
-  own.adapted = adapts(target);
+  own.place.adapted = adapts(target);
   return own;
 }
 
@@ -96,16 +97,10 @@ Op LayerStack::query_key_value(const AttentionShape& shape) const {
   const std::int64_t width = (shape.heads + 2 * shape.kv_heads) * shape.head_dim;
   const bool bias = model.bias || model.qkv_bias;
   Op op = column_linear(pass_at(LoraTarget::linear_qkv), "qkv", model.hidden, width, bias);
-  // XLA calls products without a bias, which what follows adds; a library's attention does not.
-  // Megatron-LM's own layer adds it behind the product (megatron/core/tensor_parallel/layers.py,
-  // linear_with_grad_accumulation_and_async_allreduce; before, PyTorch's linear of three
-  // dimensions, aten/src/ATen/native/Linear.cpp). That of the MLP is the activation's.
-  const bool behind =
-      pass.fusion == Fusion::xla
-          ? is_fused_attention(kernel)
-          : pass.fusion == Fusion::fused && kernel == kUnfusedAttention && !pass.transformer_engine;
+  const auto adds_bias_behind = pass.style->adds_qkv_bias_behind;
+  const bool behind = adds_bias_behind != nullptr && adds_bias_behind(kernel);
   if (bias && behind) op.forward.emplace_back(memory_bound("qkv bias", 2 * op.output.bytes()));
-  op.calls = query_key_value_calls(pass.megatron, pass.transformer_engine);
+  op.calls = pass.style->query_key_value_calls();
   const double kv = static_cast<double>(model.kv_heads) / static_cast<double>(pass.tensor);
   const auto heads = static_cast<double>(shape.heads);
   op.flops *= (heads + 2 * kv) / (heads + 2 * static_cast<double>(shape.kv_heads));
@@ -124,7 +119,7 @@ LayerStack::Stream LayerStack::add_part(OpDag& dag, const std::string& name, boo
   // The residual connection goes around all of it.
   inputs.insert(inputs.end(), stream.sum.begin(), stream.sum.end());
   const bool has_norm = model.post_norm || !next.empty();
-  if (has_norm && pass.fusion == Fusion::compiled) {
+  if (has_norm && pass.style->joins_residual_and_norm) {
     const Vertex both = dag.add(residual_norm(pass, sum_name + ", " + norm_name, h, model.dropout,
                                               bias, model.rms_norm, model.bias),
                                 inputs);
@@ -143,13 +138,13 @@ Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
   const std::int64_t queries = shape.heads * shape.head_dim;
   const std::int64_t kv = shape.kv_heads * shape.head_dim;
   Vertices heads;
-  if (pass.fused_qkv) {
+  if (pass.style->fused_qkv) {
     heads = add_column(dag, inputs, query_key_value(shape), LoraTarget::linear_qkv, h,
                        queries + 2 * kv);
   } else {
     const bool bias = model.bias || model.qkv_bias;
     Pass gathered = pass;
-    gathered.gathered = !pass.gathers_each;
+    gathered.place.gathered = !pass.gathers_each;
     bool saves_input = true;  // the first adapter, for all of them
     const auto add = [&](Op op, LoraTarget one, std::int64_t width) {
       const LoraTarget target = adapts(LoraTarget::linear_qkv) ? LoraTarget::linear_qkv : one;
@@ -220,8 +215,9 @@ LayerStack::Stream LayerStack::add_cross_attention(OpDag& dag, const Stream& str
       return dag.add(of_the_same_input(source, name, h, width, model.bias), {query});
     };
     const Vertices heads =
-        pass.fused_qkv ? Vertices{of_source("source keys and values", 2 * kv)}
-                       : Vertices{of_source("source keys", kv), of_source("source values", kv)};
+        pass.style->fused_qkv
+            ? Vertices{of_source("source keys and values", 2 * kv)}
+            : Vertices{of_source("source keys", kv), of_source("source values", kv)};
     const Vertex core = dag.add(core_attention(pass, shape), heads);
     return Vertices{dag.add(row_linear(pass, "cross projection", queries, h, model.bias), {core})};
   });

@@ -6,6 +6,7 @@
 #include "sim/cluster/node_topology.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/ops/flop_convention.hpp"
+#include "sim/ops/style/style.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/schedule.hpp"
@@ -17,6 +18,13 @@ std::vector<KnownConvention> known_conventions() {
   std::vector<KnownConvention> known;
   for (const FlopConvention* convention : Registry<FlopConvention>::all())
     known.push_back({std::string(convention->name), convention->any_model});
+  return known;
+}
+
+std::vector<KnownStyle> known_styles() {
+  std::vector<KnownStyle> known;
+  for (const Style* style : Registry<Style>::all())
+    known.push_back({std::string(style->name), style->parts_bias_and_dropout});
   return known;
 }
 
@@ -36,6 +44,7 @@ KnownNames known_names() {
           .collectives = Registry<CollectiveAlgorithm>::names(),
           .conventions = known_conventions(),
           .optimizers = known_optimizers(),
+          .styles = known_styles(),
           .node_topologies = known_topologies<NodeTopology>(),
           .link_names = link_name_objections};
 }

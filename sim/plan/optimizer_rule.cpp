@@ -6,6 +6,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/ops/style/style.hpp"
 
 namespace stepsim {
 namespace {
@@ -57,7 +58,8 @@ bool keeps_master_weights(const Training& training) {
 }
 
 bool casts_in_update(const Training& training) {
-  return training.casts_in_update && keeps_master_weights(training);
+  return named_style(training).casts_in_update &&
+         training.optimizer_kernels == OptimizerKernels::fused && keeps_master_weights(training);
 }
 
 double optimizer_bytes(const Training& training) {

@@ -53,7 +53,6 @@ struct DataParallel {
   bool limit_all_gathers = false;  ///< the host waits until at most two blocks are gathered (FSDP1)
   bool limit_reduce_scatters = false;  ///< compute waits for the last block's reduction (FSDP2)
   bool copy_out = false;     ///< gathered parameters are copied from the gather's buffer (FSDP2)
-  bool loop_copies = false;  ///< what an iteration of scan_layers hands the next is copied (XLA)
   Reshard reshard_after_forward = Reshard::all;
   /// elements; smaller parameters stay gathered (DeepSpeed)
   std::int64_t persistence_threshold = 0;

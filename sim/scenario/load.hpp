@@ -51,6 +51,12 @@ struct KnownOptimizer {
   bool has_composed = false;   ///< has them for elementary operations
 };
 
+/// A style of kernels as the checks know it.
+struct KnownStyle {
+  std::string name;
+  bool parts_bias_and_dropout = false;  ///< bias_dropout_fusion can have its fuser off
+};
+
 /// A way of joining nodes, or the GPUs of a node, as the checks know it.
 struct KnownTopology {
   std::string name;
@@ -65,6 +71,7 @@ struct KnownNames {
   std::vector<std::string> collectives;  ///< `auto` need not be among them
   std::vector<KnownConvention> conventions;
   std::vector<KnownOptimizer> optimizers;
+  std::vector<KnownStyle> styles;
   std::vector<KnownTopology> node_topologies;
   /// What does not fit about the names of links; nullptr: not checked.
   std::vector<Objection> (*link_names)(const Scenario& scenario) = nullptr;

@@ -26,13 +26,8 @@ inline constexpr auto kNames<NcclVersion> = names_until(NcclVersion::v2_30, "2.4
 template <>
 inline constexpr auto kNames<Recompute> = names_until(Recompute::full, "none", "selective", "full");
 template <>
-inline constexpr auto kNames<Fusion> = names_until(Fusion::xla, "none", "fused", "compiled", "xla");
-template <>
 inline constexpr auto kNames<RecomputeMethod> = names_until(RecomputeMethod::block, "uniform",
                                                             "block");
-template <>
-inline constexpr auto kNames<MovingKernels> = names_until(MovingKernels::softmax, "elementwise",
-                                                          "dropout", "norm", "softmax");
 template <>
 inline constexpr auto kNames<RecomputeModule> = names_until(
     RecomputeModule::every_second_matmul, "core_attention", "attention", "layernorm", "mla_up_proj",
@@ -56,19 +51,6 @@ inline constexpr auto kNames<UsedGradients> = names_until(UsedGradients::keep, "
 template <>
 inline constexpr auto kNames<TransformerImpl> = names_until(TransformerImpl::transformer_engine,
                                                             "local", "transformer_engine");
-template <>
-inline constexpr auto kNames<LayerPart> = names_until(LayerPart::softmax, "activation", "residual",
-                                                      "norm", "softmax");
-template <>
-inline constexpr auto kNames<ComposedOperation> = names_until(ComposedOperation::softmax,
-                                                              "activation", "dropout", "norm",
-                                                              "softmax");
-template <>
-inline constexpr auto kNames<GradientPass> = names_until(GradientPass::clip, "unscale", "check",
-                                                         "clip");
-template <>
-inline constexpr auto kNames<EmbeddingLookup> = names_until(EmbeddingLookup::matmul, "index",
-                                                            "matmul");
 template <>
 inline constexpr auto kNames<CrossEntropy> = names_until(CrossEntropy::transformer_engine,
                                                          "megatron", "torch", "xentropy",

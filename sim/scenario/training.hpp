@@ -14,17 +14,6 @@
 
 namespace stepsim {
 
-/// Which element-wise operations share a kernel; sim/ops/layer/ says what each moves.
-enum class Fusion {
-  none,      ///< one kernel an operation, as eager PyTorch and Megatron-LM without its fusions
-  fused,     ///< hand-written kernels, as in Megatron-LM, Apex and TransformerEngine
-  compiled,  ///< torch.compile: norms with what stands before them, too
-  xla        ///< XLA: chains that end at each reduction, behind which their inputs are read again
-};
-
-/// Kernels that move bytes and not weights, by what they compute.
-enum class MovingKernels { elementwise, dropout, norm, softmax };
-
 /// How an optimizer's formula becomes kernels: as few as possible for all parameters at once; one
 /// an operation; one an operation and parameter tensor; or one a tensor and elementary operation,
 /// as graphs of TensorFlow have it, whose results are assigned at last.
@@ -35,8 +24,12 @@ enum class OptimizerKernels { fused, foreach_op, per_tensor, composed };
 /// before 2.0); they are freed (set_to_none=True); nothing, so that later steps add to them.
 enum class UsedGradients { clear_buffer, clear_tensors, free, keep };
 
-/// Whose kernels compute the loss; bytes and sources: sim/ops/layer/output_head.cpp.
+/// Whose kernels compute the loss; bytes and sources: sim/ops/style/losses.cpp.
 enum class CrossEntropy { megatron, torch, xentropy, transformer_engine };
+/// Whether these kernels need all logits of a token on one rank.
+constexpr bool needs_whole_tokens(CrossEntropy library) {
+  return library == CrossEntropy::torch || library == CrossEntropy::xentropy;
+}
 
 /// Whose linear layers run. Transformer Engine's keep an empty gradient for each shape of weight
 /// (NVIDIA/TransformerEngine transformer_engine/pytorch/module/base.py, get_dummy_wgrad), others
@@ -50,22 +43,6 @@ inline constexpr const char* kEagerAttention = "eager";
 inline bool is_fused_attention(const std::string& kernel) {
   return kernel != kUnfusedAttention && kernel != kEagerAttention;
 }
-
-/// Parts of a layer that mixed precision may leave in fp32.
-enum class LayerPart { activation, residual, norm, softmax };
-
-/// Operations that may have no kernel of their own, but one for each elementary operation that they
-/// are written in.
-enum class ComposedOperation { activation, dropout, norm, softmax };
-
-/// A pass over the gradients: it takes them out of the loss's scale, looks for infinities, or adds
-/// up their norm.
-enum class GradientPass { unscale, check, clip };
-
-/// How rows of the tables of tokens and positions are found: by their indices, or as products of
-/// one-hot vectors with the tables (google/praxis praxis/layers/embedding_softmax.py,
-/// lookup_style).
-enum class EmbeddingLookup { index, matmul };
 
 /// The first major version of cuBLAS whose kernels for tensor cores take rows of any length.
 inline constexpr int kCublasOfAnyAlignment = 11;
@@ -83,34 +60,26 @@ struct Training {
   /// type that gradients are kept and reduced in; default: as precision
   Precision gradients = Precision::bf16;
   bool fused_accumulation = true;  ///< weight-gradient GEMMs add to the gradients themselves
-  std::vector<GradientPass> per_micro_batch;  ///< passes over gradients before they are added
-  bool fp32_batch_norms = false;   ///< their gradients are reduced apart from narrower ones
   bool master_weights = true;      ///< fp32 copies of parameters that are narrower
   std::string optimizer = "adam";  ///< a name of `stepsim list optimizers`
   OptimizerKernels optimizer_kernels = OptimizerKernels::fused;
-  bool casts_in_update = false;  ///< its kernels read narrow gradients and write narrow weights
-  bool weight_decay = true;      ///< a kernel of its own where kernels are not fused
+  bool weight_decay = true;  ///< a kernel of its own where kernels are not fused
   UsedGradients used_gradients = UsedGradients::clear_buffer;
   bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
   Recomputation recompute;
-  Fusion fusion = Fusion::fused;
+  std::string fusion = "fused";     ///< a name of `stepsim list styles`
   bool bias_dropout_fusion = true;  ///< fusion fused: of bias, dropout and residual too
   /// Rows of the vocabulary are padded to a multiple of so many on each tensor rank; absent: of 128
   /// where they are split over ranks.
   std::optional<std::int64_t> vocabulary_multiple;
-  std::vector<ComposedOperation> composed;  ///< one kernel for each elementary operation
-  std::vector<MovingKernels> scalar_loads;  ///< load 16-bit tensors one element at a time
-  std::vector<LayerPart> fp32_parts;        ///< work in fp32, between casts from 16 bits and back
   /// unfused, eager, or an attention kernel of the GPU's profile
   std::string attention = kUnfusedAttention;
   bool fused_qkv = true;  ///< queries, keys and values by one linear layer
   TransformerImpl transformer_impl = TransformerImpl::local;
-  EmbeddingLookup embedding_lookup = EmbeddingLookup::index;
   int cublas = kCublasOfAnyAlignment;  ///< major version
   CrossEntropy cross_entropy = CrossEntropy::megatron;
   int loss_metrics = 0;      ///< losses computed again after each forward pass, to be reported
   bool scan_layers = false;  ///< one loop runs equal layers, as JAX's lax.scan
-  bool eager_loss = false;   ///< fusion compiled: of the layers alone
   std::optional<Lora> lora;  ///< absent: all weights are trained
   /// Bytes of a parameter or an activation.
   double element() const { return bytes_per_element(storage_of(precision)); }

@@ -36,7 +36,6 @@ void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& ba
   data.overlap_param_gather = original.overlap_param_gather;
   data.align_param_gather = original.align_param_gather;
   data.copy_out = original.copy_out;
-  data.loop_copies = original.loop_copies;
   data.all_reduce_gradients = original.all_reduce_gradients;
   drop_idle_gathers(data);
   data.all_reduce_gradients |= preset.all_reduce_gradients && original.all_reduce_gradients;

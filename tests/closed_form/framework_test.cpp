@@ -236,9 +236,8 @@ run: {{steps: 1, warmup: 1}}
   };
   const double all = 25557032, norms = 2 * 26560;
   CHECK(reductions("") == std::vector<double>{2 * all});
-  CHECK(reductions(", fp32_batch_norms: true") ==
-        std::vector<double>{2 * (all - norms), 4 * norms});
-  CHECK(reductions(", fp32_batch_norms: true, gradients: fp32") == std::vector<double>{4 * all});
+  CHECK(reductions(", fusion: mxnet") == std::vector<double>{2 * (all - norms), 4 * norms});
+  CHECK(reductions(", fusion: mxnet, gradients: fp32") == std::vector<double>{4 * all});
 }
 
 // Half of 4 ms: at the end where nothing overlaps, and once where reductions follow one another.
@@ -512,7 +511,7 @@ TEST_CASE("XLA scatters gradients as products leave them") {
 }
 
 TEST_CASE("a loop that is not unrolled copies what its next iteration gets") {
-  auto kernels = kernels_of(scanned("fusion: xla", ", loop_copies: true"));
+  auto kernels = kernels_of(scanned("fusion: pax"));
   CHECK(kernels["copy parameters for the loop"] == 2 * 4);
   CHECK(kernels["copy gradients for the loop"] == 4);
   CHECK(kernels_of(scanned("fusion: xla"))["copy parameters for the loop"] == 0);

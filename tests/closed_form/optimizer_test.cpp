@@ -117,7 +117,7 @@ TEST_CASE("an update that casts reads narrow gradients and writes narrow weights
   const auto casting = [](const std::string& optimizer) {
     Training training = mixed(optimizer);
     training.gradients = Precision::bf16;
-    training.casts_in_update = true;
+    training.fusion = "mxnet";
     double bytes = 0;
     for (const UpdateSweep& sweep : sweeps_of(training)) bytes += sweep_bytes(sweep, training);
     return bytes;
@@ -128,7 +128,7 @@ TEST_CASE("an update that casts reads narrow gradients and writes narrow weights
   CHECK(casting("adam") == 2 + 2 * 4 + 2 * 2 * 4 + 2);
   Training wide = mixed("momentum");
   wide.precision = Precision::fp32;
-  wide.casts_in_update = true;  // there is nothing to cast
+  wide.fusion = "mxnet";  // there is nothing to cast
   CHECK(sweep_bytes(sweeps_of(wide).front(), wide) == 20);
 }
 
@@ -153,7 +153,7 @@ constexpr std::size_t kTensors = 2 * (4 * 2 + 2 * 2) + 1 + 2;
 TEST_CASE("kernels for each tensor are as many as tensors times operations") {
   // Around the update: clipping, weights from fp32, clearing gradients.
   CHECK(update_kernels_with("optimizer_kernels: fused") == 3 + 1);
-  CHECK(update_kernels_with("casts_in_update: true") == 2 + 1);  // clips, clears
+  CHECK(update_kernels_with("fusion: mxnet") == 2 + 1);  // clips, clears
   CHECK(update_kernels_with("optimizer_kernels: foreach") == 3 + 8);
   CHECK(update_kernels_with("optimizer_kernels: per_tensor") == 3 + 8 * kTensors);
   CHECK(update_kernels_with("optimizer_kernels: composed") == 3 + 14 * kTensors);

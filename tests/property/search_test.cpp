@@ -116,7 +116,7 @@ const std::string kFoundGradients =
 
 const std::string kNormsApart =
     "model: resnet50\n" + kOneNode +
-    "training: {global_batch: 256, precision: fp16, optimizer: momentum, fp32_batch_norms: true}\n"
+    "training: {global_batch: 256, precision: fp16, optimizer: momentum, fusion: mxnet}\n"
     "parallelism: {data: {overlap: false}}\n";
 
 const std::string kAllReduced =
@@ -138,9 +138,11 @@ const std::string kScan =
     "training: {sequence_length: 1024, global_batch: 8, attention: flash2, scan_layers: true}\n";
 
 /// A loop like kScan whose parameters ZeRO-3 gathers ahead.
-const std::string kLoop = kScan +
-                          "parallelism: {data: {sharding: zero3, forward_prefetch: true, "
-                          "backward_prefetch: pre, loop_copies: true}}\n";
+const std::string kLoop =
+    "model: {name: small, layers: 8, hidden: 2048, heads: 16, vocabulary: 8192}\n" + kOneNode +
+    "training: {sequence_length: 1024, global_batch: 8, attention: flash2, scan_layers: true, "
+    "fusion: pax}\n"
+    "parallelism: {data: {sharding: zero3, forward_prefetch: true, backward_prefetch: pre}}\n";
 
 /// Fp8 parameters that begin where the reader wants them.
 const std::string kGathersFp8 =

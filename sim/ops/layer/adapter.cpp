@@ -18,6 +18,7 @@
 #include "sim/ops/layer/adapter.hpp"
 
 #include "sim/ops/layer/tensor_collective.hpp"
+#include "sim/ops/style/style.hpp"
 
 namespace stepsim {
 namespace {
@@ -29,7 +30,7 @@ class AdapterWriter {
       : pass_(unquantised(pass)), lora_(lora), shape_(shape), name_(shape.name + " adapter") {
     op_.name = name_;
     op_.adapter = true;
-    op_.calls = linear_calls(pass.megatron, false).times(2);
+    op_.calls = pass.style->modules.linear.times(2);
     op_.calls.modules += 2;  // the adapter, and what holds it and the layer
   }
 
@@ -48,18 +49,18 @@ class AdapterWriter {
   void drop_input(std::int64_t tokens) {
     if (!lora_.dropout) return;
     const auto elements = static_cast<double>(tokens * shape_.in);
-    append(op_.forward, dropout_forward(pass_, name_ + " dropout", elements));
-    op_.saved += Bytes{mask_bytes(pass_, elements)};
+    append(op_.forward, pass_.style->dropout.forward(pass_, name_ + " dropout", elements));
+    op_.saved += Bytes{pass_.style->dropout.mask_bytes(pass_, elements)};
   }
   void drop_input_gradient(std::int64_t tokens) {
     if (!lora_.dropout) return;
-    append(op_.backward, dropout_backward(pass_, name_ + " dropout backward",
-                                          static_cast<double>(tokens * shape_.in)));
+    append(op_.backward, pass_.style->dropout.backward(pass_, name_ + " dropout backward",
+                                                       static_cast<double>(tokens * shape_.in)));
   }
 
   void add_to_output(std::int64_t tokens, std::int64_t width) {
     const double one = bytes(tokens, width);
-    if (!pass_.is_compiled()) move(op_.forward, " scale", 2 * one);
+    if (!pass_.style->joins_chains) move(op_.forward, " scale", 2 * one);
     move(op_.forward, " sum", 3 * one);
   }
   void scale_output_gradient(std::int64_t tokens, std::int64_t width) {
@@ -128,7 +129,7 @@ class AdapterWriter {
 
 /// Whether the layer beside it does not hand on what it has gathered.
 bool gathers_for_itself(const Pass& pass) {
-  return pass.tensor > 1 && pass.sequence_parallel && !pass.transformer_engine;
+  return pass.gathers_tokens() && !pass.style->hands_on_gathered;
 }
 
 void add_column_backward(AdapterWriter& w, const Lora& lora, const AdapterShape& shape) {

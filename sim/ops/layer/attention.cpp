@@ -30,13 +30,10 @@
 // sequence, has all of it. A bias on the scores (T5) is added by a kernel of its own, or inside the
 // fused one; its gradient is the sum of the scores' over the batch, to which each layer adds.
 #include "sim/ops/layer/layers.hpp"
+#include "sim/ops/style/style.hpp"
 
 namespace stepsim {
 namespace {
-
-std::int64_t key_tokens(const Pass& pass, const AttentionShape& a) {
-  return a.keys > 0 ? a.keys : pass.sequence;
-}
 
 double query_bytes(const Pass& pass, const AttentionShape& a) {
   return pass.element() * static_cast<double>(pass.tokens()) *
@@ -44,7 +41,7 @@ double query_bytes(const Pass& pass, const AttentionShape& a) {
 }
 
 double key_value_bytes(const Pass& pass, const AttentionShape& a) {
-  return pass.element() * static_cast<double>(pass.batch * key_tokens(pass, a)) *
+  return pass.element() * static_cast<double>(pass.batch * a.key_tokens(pass)) *
          static_cast<double>(a.kv_heads * (a.head_dim + a.values()));
 }
 
@@ -54,7 +51,7 @@ double qkv_bytes(const Pass& pass, const AttentionShape& a) {
 
 /// Reads the scores' gradient, writes its sum over the batch and adds that to the other layers'.
 void add_bias_gradient(Items& items, const Pass& pass, const AttentionShape& a, bool inside) {
-  const double S = score_bytes(pass, a);
+  const double S = Scores(pass, a).one;
   const double bias = S / static_cast<double>(pass.batch);
   if (!inside) items.emplace_back(memory_bound("position bias gradient", S + bias));
   items.emplace_back(memory_bound("position bias gradient sum", 3 * bias));
@@ -62,20 +59,19 @@ void add_bias_gradient(Items& items, const Pass& pass, const AttentionShape& a, 
 
 /// Whether queries, keys, values and the result are copied from one layout to another.
 bool moves_heads(const Pass& pass, const AttentionShape& a) {
-  return a.kernel == kEagerAttention || pass.fusion == Fusion::xla;
+  return a.kernel == kEagerAttention || pass.style->moves_heads;
 }
 
 /// Whether products are PyTorch's of Megatron-LM's layout, with what that does beside them.
 bool has_strided_products(const Pass& pass, const AttentionShape& a) {
-  return a.kernel == kUnfusedAttention &&
-         (pass.fusion == Fusion::none || pass.fusion == Fusion::fused);
+  return a.kernel == kUnfusedAttention && pass.style->strides_products;
 }
 
 /// The gradients of one projection become one tensor again before its backward: of all three, or of
 /// keys and values where the queries come from another one. Those of a layer each stay where fused
 /// or Megatron's attention leaves them; eager attention moves the heads back.
 void lay_out_gradients(Items& items, const Pass& pass, const AttentionShape& a) {
-  if (pass.fused_qkv) {
+  if (pass.style->fused_qkv) {
     const double joined = a.keys > 0 ? key_value_bytes(pass, a) : qkv_bytes(pass, a);
     items.emplace_back(memory_bound("qkv gradient concatenation", 2 * joined));
   } else if (!is_fused_attention(a.kernel) && moves_heads(pass, a)) {
@@ -87,9 +83,9 @@ void lay_out_gradients(Items& items, const Pass& pass, const AttentionShape& a) 
   }
 }
 
-/// Megatron Core's attention with Transformer Engine's modules.
+/// Whether attention is Megatron Core's with Transformer Engine's module.
 bool is_engine_attention(const Pass& pass, const AttentionShape& a) {
-  return pass.transformer_engine && pass.fusion == Fusion::fused && a.keys == 0 && a.value_dim == 0;
+  return pass.style->puts_batch_first && a.keys == 0 && a.value_dim == 0;
 }
 
 bool is_batch_first(const AttentionShape& a) { return a.rotary || a.kernel.starts_with("flash"); }
@@ -125,7 +121,7 @@ void add_scaled_gradient(Op& op, const Pass& pass, const AttentionShape& a, cons
 
 void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   const std::int64_t s = pass.sequence;
-  const std::int64_t k = key_tokens(pass, a);
+  const std::int64_t k = a.key_tokens(pass);
   const std::int64_t batch = pass.batch * a.heads;
   const auto product = [&](const char* name, std::int64_t m, std::int64_t n, std::int64_t inner) {
     return gemm(name, pass, m, n, inner, false, batch);
@@ -136,7 +132,7 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
     // Where heads share keys and values these are repeated on the way (repeat_kv).
     const double group = static_cast<double>(a.kv_heads) / static_cast<double>(a.heads);
     const double keys =
-        pass.element() * static_cast<double>(pass.batch * key_tokens(pass, a) * a.heads);
+        pass.element() * static_cast<double>(pass.batch * a.key_tokens(pass) * a.heads);
     op.forward.emplace_back(memory_bound("queries to the front", 2 * query_bytes(pass, a)));
     op.forward.emplace_back(
         memory_bound("keys to the front", (1 + group) * keys * static_cast<double>(a.head_dim)));
@@ -144,13 +140,12 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
         memory_bound("values to the front", (1 + group) * keys * static_cast<double>(a.values())));
     op.backward.emplace_back(memory_bound("context gradient to the front", context));
   }
-  const bool compiled = pass.is_compiled();
-  if (a.alibi && !compiled)
-    op.forward.emplace_back(memory_bound("ALiBi to scores", score_bytes(pass, a)));
+  if (a.alibi && !pass.style->joins_chains)
+    op.forward.emplace_back(memory_bound("ALiBi to scores", Scores(pass, a).one));
   op.forward.emplace_back(product("scores", s, k, a.head_dim));
   op.backward.emplace_back(product("context dgrad", s, k, a.values()));
   op.backward.emplace_back(product("values dgrad", k, a.values(), s));
-  add_softmax(op, pass, a);
+  pass.style->softmax(op, pass, a);
   op.forward.emplace_back(product("context", s, a.values(), k));
   if (moves_heads(pass, a) || has_strided_products(pass, a))
     op.forward.emplace_back(memory_bound("context to the back", context));
@@ -158,7 +153,7 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   add_scaled_gradient(op, pass, a, "queries", product("queries dgrad", s, a.head_dim, k), s);
   add_scaled_gradient(op, pass, a, "keys", product("keys dgrad", k, a.head_dim, s), k);
   // Gradients of the scores before and after dropout, or of softmax's output and input.
-  op.scratch = Bytes{2 * score_bytes(pass, a)};
+  op.scratch = Bytes{2 * Scores(pass, a).one};
   op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
 }
 
@@ -169,7 +164,7 @@ void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
   forward.keys = a.keys;
   FusedAttention backward = forward;
   backward.backward = true;
-  if (pass.context > 1) {
+  if (pass.context.degree > 1) {
     add_context_attention(op, pass, a);
   } else {
     op.forward.emplace_back(Launch{"attention", forward});
@@ -182,33 +177,38 @@ void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
   // Where heads are traded for parts of the sequence, attention keeps its output as it was before
   // the trade, beside the next layer's input (NVIDIA/TransformerEngine
   // transformer_engine/pytorch/attention, AttnFuncWithCPAndQKVOA2A).
-  if (pass.context > 1 && pass.context_kind == ContextKind::all_to_all)
+  if (pass.context.degree > 1 && pass.context.kind == ContextKind::all_to_all)
     op.saved_scores +=
         Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
   op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
   // A frozen layer does not keep its input.
-  const bool has_output = pass.context > 1 && pass.context_kind == ContextKind::all_to_all;
+  const bool has_output = pass.context.degree > 1 && pass.context.kind == ContextKind::all_to_all;
   if (pass.frozen && !has_output) op.saved += op.output;
 }
 
 }  // namespace
 
-double score_bytes(const Pass& pass, const AttentionShape& a) {
-  return pass.element() * static_cast<double>(pass.batch * a.heads) *
-         static_cast<double>(pass.sequence) * static_cast<double>(key_tokens(pass, a));
+Scores::Scores(const Pass& pass, const AttentionShape& a) {
+  one = pass.element() * static_cast<double>(pass.batch * a.heads) *
+        static_cast<double>(pass.sequence) * static_cast<double>(a.key_tokens(pass));
+  elements = one / pass.element();
+  rows = static_cast<double>(pass.batch * a.heads) * static_cast<double>(pass.sequence);
+  bias = a.bias ? one / static_cast<double>(pass.batch) : 0;
+  mask = a.dropout ? pass.style->dropout.mask_bytes(pass, elements) : 0;
+  dropped = a.dropout ? one + mask : 0;
 }
 
 Op core_attention(const Pass& pass, const AttentionShape& a) {
   Op op;
   op.name = a.keys > 0 ? "cross attention" : "attention";
   op.core_attention = true;
-  op.calls = attention_calls(pass.megatron, is_fused_attention(a.kernel),
-                             a.dropout && !pass.sequence_parallel);
+  op.calls = pass.style->modules.attention(is_fused_attention(a.kernel),
+                                           a.dropout && !pass.sequence_parallel);
   op.output = Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
   const bool copies = !is_fused_attention(a.kernel) && moves_heads(pass, a);
   join_queries(op, pass, a);
-  // What XLA copies is turned on the way.
-  if (a.rotary && !(copies && pass.fusion == Fusion::xla)) add_rotary(op.forward, pass, a);
+  // A compiler that copies heads turns them on the way.
+  if (a.rotary && !(copies && pass.style->moves_heads)) pass.style->rotary(op.forward, pass, a);
   if (!is_fused_attention(a.kernel)) {
     add_unfused(op, pass, a);
   } else {
@@ -216,7 +216,8 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
     add_fused(op, pass, a);
     move_batch_back(op, pass, a);
   }
-  if (a.rotary) add_rotary_backward(op.backward, pass, a);
+  if (a.rotary && pass.style->rotary_backward != nullptr)
+    pass.style->rotary_backward(op.backward, pass, a);
   // Latent attention's have projections of their own, whose gradients are laid out there (mla.cpp).
   if (a.value_dim == 0) lay_out_gradients(op.backward, pass, a);
   const std::int64_t keys = a.keys > 0 ? a.keys : pass.whole_sequence();

@@ -45,7 +45,7 @@ struct Exchange {
 };
 
 void add_ring(Op& op, const Exchange& e) {
-  const std::int64_t n = e.pass_.context;
+  const std::int64_t n = e.pass_.context.degree;
   const std::int64_t s = e.pass_.sequence;
   // Partial results of later blocks are read, and the sum read and written. Under a mask they cover
   // all queries or half of them, as many one as the other.
@@ -69,7 +69,7 @@ void add_ring(Op& op, const Exchange& e) {
 }
 
 void add_gathered(Op& op, const Exchange& e) {
-  const std::int64_t n = e.pass_.context;
+  const std::int64_t n = e.pass_.context.degree;
   const double whole = e.kv * static_cast<double>(n);
   Exchange::exchange(op.forward, CollectiveOp::all_gather, whole);
   op.forward.emplace_back(e.attention(e.a_.heads, e.pass_.whole_sequence(), false, n));
@@ -80,7 +80,7 @@ void add_gathered(Op& op, const Exchange& e) {
 
 /// Each exchange also lays its tensor out again, before and after.
 void add_head_split(Op& op, const Exchange& e) {
-  const std::int64_t heads = e.a_.heads / e.pass_.context;
+  const std::int64_t heads = e.a_.heads / e.pass_.context.degree;
   const auto trade = [](Items& items, const char* name, double bytes) {
     items.emplace_back(memory_bound(name, 2 * bytes));
     Exchange::exchange(items, CollectiveOp::all_to_all, bytes);
@@ -98,7 +98,7 @@ void add_head_split(Op& op, const Exchange& e) {
 
 void add_context_attention(Op& op, const Pass& pass, const AttentionShape& shape) {
   const Exchange exchange(pass, shape);
-  switch (pass.context_kind) {
+  switch (pass.context.kind) {
     case ContextKind::ring:
       return add_ring(op, exchange);
     case ContextKind::all_gather:

@@ -3,14 +3,15 @@
 //
 // Sources: NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py, VocabParallelEmbedding;
 // token types are looked up in a table of their own and added
-// (megatron/core/models/common/embeddings/language_model_embedding.py). Compiled, lookups, sums and
-// dropout are one kernel where no collective stands between them.
+// (megatron/core/models/common/embeddings/language_model_embedding.py). Where a compiler joins
+// chains, lookups, sums and dropout are one kernel if no collective stands between them.
 //
 // As a product (google/praxis praxis/layers/embedding_softmax.py, lookup_style matmul): one-hot
 // vectors are written and multiplied with the table, and with the gradients backward, for which
 // they are kept.
 #include "sim/ops/layer/layers.hpp"
 #include "sim/ops/layer/tensor_collective.hpp"
+#include "sim/ops/style/style.hpp"
 
 namespace stepsim {
 namespace {
@@ -68,9 +69,9 @@ Op embedding(const Pass& pass, const Transformer& model) {
   op.name = "embedding";
   op.parameters = {static_cast<double>(rows * h)};
   if (model.positions > 0) op.parameters.push_back(static_cast<double>(model.positions * h));
-  const bool compiled = pass.is_compiled();
-  const bool sums = !compiled || pass.tensor > 1;
-  const bool by_index = pass.lookup == EmbeddingLookup::index;
+  const bool joins_chains = pass.style->joins_chains;
+  const bool sums = !joins_chains || pass.tensor > 1;
+  const bool by_index = !pass.style->looks_up_by_product;
   const OneHot tokens{"embedding", pass.tokens(), rows, h};
   const OneHot positions{"position embedding", pass.outer_tokens(), model.positions, h};
   op.kept_for_weights = Bytes{all};
@@ -90,7 +91,7 @@ Op embedding(const Pass& pass, const Transformer& model) {
   if (model.token_types > 0) {
     op.parameters.push_back(static_cast<double>(model.token_types * h));
     // The lookup finds its few rows in cache.
-    if (!compiled) {
+    if (!joins_chains) {
       op.forward.emplace_back(memory_bound("token type lookup", outer));
       op.forward.emplace_back(memory_bound("token type embedding", 3 * outer));
     }
@@ -117,13 +118,14 @@ Op embedding(const Pass& pass, const Transformer& model) {
 
 void add_dropout(Op& op, const Pass& pass, std::int64_t hidden) {
   const auto elements = static_cast<double>(pass.outer_tokens() * hidden);
-  const bool compiled = pass.is_compiled();
-  op.saved += Bytes{mask_bytes(pass, elements)};
-  if (!compiled || !joins(op.forward.back(), elements))
-    append(op.forward, dropout_forward(pass, op.name + " dropout", elements));
-  if (!compiled || !joins(op.backward.front(), elements)) {
-    const Items dropout = dropout_backward(pass, op.name + " dropout backward", elements);
-    op.backward.insert(op.backward.begin(), dropout.begin(), dropout.end());
+  const bool joins_chains = pass.style->joins_chains;
+  const DropoutKernels& dropout = pass.style->dropout;
+  op.saved += Bytes{dropout.mask_bytes(pass, elements)};
+  if (!joins_chains || !joins(op.forward.back(), elements))
+    append(op.forward, dropout.forward(pass, op.name + " dropout", elements));
+  if (!joins_chains || !joins(op.backward.front(), elements)) {
+    const Items first = dropout.backward(pass, op.name + " dropout backward", elements);
+    op.backward.insert(op.backward.begin(), first.begin(), first.end());
   }
 }
 

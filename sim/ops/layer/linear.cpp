@@ -33,6 +33,7 @@
 // the same file of Megatron-LM. That of a row-split layer is added behind the reduction.
 #include "sim/ops/layer/layers.hpp"
 #include "sim/ops/layer/tensor_collective.hpp"
+#include "sim/ops/style/style.hpp"
 
 namespace stepsim {
 namespace {
@@ -73,14 +74,14 @@ void add_gradients_ready(Items& items, const Op& op) {
 
 /// Whether the layer multiplies what another one has quantised.
 bool finds_input_quantised(const Pass& pass) {
-  return pass.gathered && (pass.is_compiled() || pass.outer_tokens() < pass.tokens());
+  return pass.place.gathered && (pass.style->finds_twins || pass.outer_tokens() < pass.tokens());
 }
 
 /// `tokens`: of this rank, before what other tensor ranks have is gathered.
 Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t tokens) {
   Op op;
   op.name = name;
-  op.calls = linear_calls(pass.megatron, pass.transformer_engine);
+  op.calls = pass.style->linear_calls();
   if (pass.quantises()) op.quantised = static_cast<double>(s.in * s.out);
   op.parameters = {static_cast<double>(s.in * s.out)};
   if (s.bias) op.parameters.push_back(static_cast<double>(s.out));
@@ -88,7 +89,7 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t
   op.output = Bytes{pass.element() * static_cast<double>(s.tokens * s.out)};
   // The gradient of a weight is added to that of earlier micro-batches; the library hands autograd
   // a new tensor of its size, or an empty one that it keeps.
-  if (pass.keeps_placeholders) {
+  if (pass.place.keeps_placeholders) {
     op.placeholders = {{s.in, s.out}};
   } else if (!pass.gathers_parameters && !pass.frozen) {
     op.scratch = Bytes{pass.element() * op.parameters.front()};
@@ -122,7 +123,7 @@ void add_reduction(Items& items, const Pass& pass, const std::string& name, Byte
 
 void add_product(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
   items.emplace_back(linear_gemm(name, pass, s.tokens, s.out, s.in));
-  if (!s.bias || pass.fusion != Fusion::none) return;
+  if (!s.bias || !pass.style->adds_bias_by_kernel) return;
   const double output = pass.element() * static_cast<double>(s.tokens * s.out);
   items.emplace_back(memory_bound(name + " bias", 2 * output));
 }
@@ -154,13 +155,15 @@ Bytes kept_for_weights(const Pass& pass, const Op& op, LinearShape s) {
 }  // namespace
 
 void add_gradient_passes(Items& items, const Pass& pass, const std::string& name, double elements) {
-  if (!pass.adds_gradients || pass.gradient_passes.empty()) return;
+  const std::vector<GradientPass>& passes = pass.style->gradient_passes;
+  if (!pass.adds_gradients || passes.empty()) return;
   const double gradient = bytes_per_element(pass.gradients);
   const auto add = [&](const char* what, double each) {
     items.emplace_back(for_weights(memory_bound(name + " gradient " + what, each * elements)));
   };
   if (pass.element() < gradient) add("cast", pass.element() + gradient);
-  for (const GradientPass kind : pass.gradient_passes) {
+  for (const GradientPass kind : passes) {
+    if (kind != GradientPass::clip && pass.element() >= 4) continue;  // no loss is scaled in fp32
     switch (kind) {
       case GradientPass::unscale:
         add("unscale", 2 * gradient);
@@ -181,7 +184,7 @@ void add_gradient_sum(Items& items, const Pass& pass, const std::string& name, d
   if (!pass.adds_gradients) return;
   add_gradient_passes(items, pass, name, elements);
   const double gradient = bytes_per_element(pass.gradients);
-  const double read = pass.gradient_passes.empty() ? pass.element() : gradient;
+  const double read = pass.style->gradient_passes.empty() ? pass.element() : gradient;
   const double each = read + 2 * gradient;
   items.emplace_back(for_weights(memory_bound(name + " gradient sum", each * elements)));
 }
@@ -190,11 +193,11 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
                  bool bias, int layers) {
   const LinearShape s{pass.tokens(), in, out, bias};
   const int gathers = pass.gathers_each ? layers : 1;
-  const bool wide = pass.gathers_for_adapter();
+  const bool wide = pass.place.adapted && pass.style->hands_on_gathered && pass.gathers_tokens();
   Op op = linear(pass, name, s, wide ? s.tokens : pass.outer_tokens());
   if (!pass.frozen) op.saved = op.saved_input = kept_input(pass, in) * static_cast<double>(gathers);
   op.kept_for_weights = kept_for_weights(pass, op, s);
-  const bool split = pass.tensor > 1 && !pass.gathered;
+  const bool split = pass.tensor > 1 && !pass.place.gathered;
   const bool hidden = pass.overlap_tensor && !pass.copies_shards;
   add_cast(op.backward, of_activations(pass), name + " gradient cast",
            static_cast<double>(s.tokens * s.out));
@@ -265,11 +268,6 @@ Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in,
   return op;
 }
 
-Pass unquantised(Pass pass) {
-  pass.linear = pass.precision;
-  return pass;
-}
-
 void add_cast(Items& items, const Pass& pass, const std::string& name, double elements,
               bool is_gathered) {
   if (!pass.quantises()) return;
@@ -323,22 +321,6 @@ Launch grouped_gemm(const std::string& name, const Pass& pass, std::int64_t m, s
 Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
             std::int64_t k, bool weight_gradient, std::int64_t batch) {
   return {name, aligned({m, n, k, batch, weight_gradient, pass.precision}, pass), weight_gradient};
-}
-
-Launch memory_bound(const std::string& name, double bytes, MemoryRate rate) {
-  return {name, MemoryBound{Bytes{bytes}, rate}};
-}
-
-Launch coming_back(Launch launch, double bytes, double row) {
-  auto& kernel = std::get<MemoryBound>(launch.work);
-  kernel.again = Bytes{bytes};
-  kernel.row = Bytes{row};
-  return launch;
-}
-
-Launch for_weights(Launch launch) {
-  launch.for_weights = true;
-  return launch;
 }
 
 }  // namespace stepsim

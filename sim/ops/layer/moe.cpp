@@ -21,6 +21,7 @@
 
 #include "sim/ops/layer/layers.hpp"
 #include "sim/ops/layer/tensor_collective.hpp"
+#include "sim/ops/style/style.hpp"
 #include "sim/ops/token_routes.hpp"
 
 namespace stepsim {
@@ -33,15 +34,16 @@ struct Rows {
     tokens = static_cast<double>(pass.outer_tokens());
     average = tokens * static_cast<double>(e.top_k);
     const auto count = static_cast<double>(e.count);
-    sent = pass.capacity ? std::ceil(average / count * *pass.capacity) * count : average;
-    received = pass.capacity ? sent : sent * pass.imbalance;
+    sent = pass.experts.capacity ? std::ceil(average / count * *pass.experts.capacity) * count
+                                 : average;
+    received = pass.experts.capacity ? sent : sent * pass.experts.imbalance;
     computed = received * static_cast<double>(pass.tensor);
-    local = e.count / pass.expert;
+    local = e.count / pass.experts.degree;
     each = std::max<std::int64_t>(std::llround(computed / static_cast<double>(local)), 1);
-    const auto ranks = static_cast<int>(pass.expert);
+    const auto ranks = static_cast<int>(pass.experts.degree);
     const TokenRoutes routes =
-        token_routes({e.count, e.top_k, pass.expert_nodes}, ranks, pass.nodes_of_experts);
-    arrived = tokens * routes.ranks * pass.imbalance;
+        token_routes({e.count, e.top_k, pass.experts.nodes}, ranks, pass.nodes_of_experts);
+    arrived = tokens * routes.ranks * pass.experts.imbalance;
   }
   double tokens;       ///< of this rank
   double average;      ///< one for each expert of each token
@@ -71,18 +73,20 @@ void add_exchange(Items& items, double bytes) {
 void add_sort(Items& items, const Pass& pass, const ExpertShape& shape, double row,
               const char* name) {
   const Rows rows(pass, shape);
-  if (rows.local == 1 || (pass.expert == 1 && pass.tensor == 1)) return;
-  items.emplace_back(memory_bound(name, 2 * row * rows.computed,
-                                  pass.capacity ? MemoryRate::elementwise : MemoryRate::permute));
+  if (rows.local == 1 || (pass.experts.degree == 1 && pass.tensor == 1)) return;
+  items.emplace_back(
+      memory_bound(name, 2 * row * rows.computed,
+                   pass.experts.capacity ? MemoryRate::elementwise : MemoryRate::permute));
 }
 
 /// Bytes of a row on its way to its experts.
 double sent_bytes(const Pass& pass, const ExpertShape& shape) {
-  return pass.fp8_dispatch ? kFp8Row * static_cast<double>(shape.hidden) : row_bytes(pass, shape);
+  return pass.experts.fp8_dispatch ? kFp8Row * static_cast<double>(shape.hidden)
+                                   : row_bytes(pass, shape);
 }
 
 /// Whether rows arrive as products take them.
-bool arrive_quantised(const Pass& pass) { return pass.fp8_dispatch && pass.quantises(); }
+bool arrive_quantised(const Pass& pass) { return pass.experts.fp8_dispatch && pass.quantises(); }
 
 /// Bytes of a row that experts read.
 double taken_bytes(const Pass& pass, const ExpertShape& shape) {
@@ -90,7 +94,7 @@ double taken_bytes(const Pass& pass, const ExpertShape& shape) {
 }
 
 bool sends_once(const Pass& pass) {
-  return pass.dispatcher == Dispatcher::deepep && pass.expert > 1;
+  return pass.experts.dispatcher == Dispatcher::deepep && pass.experts.degree > 1;
 }
 
 /// Tokens arrive once and become a row for each of their experts here.
@@ -108,7 +112,7 @@ void add_outward_each(Items& items, const Pass& pass, const ExpertShape& shape,
   const Rows rows(pass, shape);
   const double sent = sent_bytes(pass, shape);
   items.emplace_back(memory_bound(permute, sent * (rows.tokens + rows.sent), MemoryRate::permute));
-  if (pass.expert > 1) add_exchange(items, sent * rows.received);
+  if (pass.experts.degree > 1) add_exchange(items, sent * rows.received);
   if (pass.tensor > 1)
     add_tensor_collective(items, CollectiveOp::all_gather, Bytes{sent * rows.computed});
   add_sort(items, pass, shape, sent, "sort by expert");
@@ -126,14 +130,14 @@ void add_homeward_once(Items& items, const Pass& pass, const ExpertShape& shape)
 void add_outward(Items& items, const Pass& pass, const ExpertShape& shape, const char* permute) {
   const Rows rows(pass, shape);
   const double each = (pass.element() + kFp8Row) * static_cast<double>(shape.hidden);
-  if (pass.fp8_dispatch)
+  if (pass.experts.fp8_dispatch)
     items.emplace_back(memory_bound("cast before dispatch", each * rows.tokens));
   if (sends_once(pass)) {
     add_outward_once(items, pass, shape);
   } else {
     add_outward_each(items, pass, shape, permute);
   }
-  if (pass.fp8_dispatch && !pass.quantises())
+  if (pass.experts.fp8_dispatch && !pass.quantises())
     items.emplace_back(memory_bound("cast behind dispatch", each * rows.computed));
 }
 
@@ -145,7 +149,7 @@ void add_homeward(Items& items, const Pass& pass, const ExpertShape& shape, cons
   add_sort(items, pass, shape, row, "sort by rank");
   if (pass.tensor > 1)
     add_tensor_collective(items, CollectiveOp::reduce_scatter, Bytes{row * rows.computed});
-  if (pass.expert > 1) add_exchange(items, row * rows.received);
+  if (pass.experts.degree > 1) add_exchange(items, row * rows.received);
   items.emplace_back(memory_bound(unpermute, row * (rows.tokens + rows.sent), MemoryRate::permute));
 }
 
@@ -249,15 +253,15 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   const double one = pass.element() * rows.computed * static_cast<double>(ffn);
   Op op;
   op.name = "experts";
-  op.expert = pass.expert > 1;
+  op.expert = pass.experts.degree > 1;
   add_forward(op, pass, rows, up);
-  const Items forward = activation_forward(pass, "experts activation", one, shape.gated);
-  op.forward.insert(op.forward.end(), forward.begin(), forward.end());
+  const ActivationKernels kernels = pass.style->activation("experts activation", one, shape.gated);
+  append(op.forward, kernels.forward);
   add_forward(op, pass, rows, down);
-  op.saved += activation_saved(pass, one, shape.gated);
+  op.saved += kernels.saved;
   op.output = Bytes{row_bytes(pass, shape) * rows.computed};
   op.scratch = Bytes{static_cast<double>(inputs) * one};  // gradients between the two layers
-  if (pass.keeps_placeholders) {
+  if (pass.place.keeps_placeholders) {
     op.placeholders = {{up.in, up.out}, {down.in, down.out}};
   } else if (!pass.gathers_parameters) {
     op.scratch += Bytes{pass.element() * static_cast<double>(rows.local * up.in * up.out)};
@@ -265,8 +269,7 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   // The activation's output, as the second product keeps it.
   op.saved_scores = Bytes{one / pass.element() * pass.linear_element()};
   add_backward(op, pass, rows, down);
-  const Items backward = activation_backward(pass, "experts activation", one, shape.gated);
-  op.backward.insert(op.backward.end(), backward.begin(), backward.end());
+  append(op.backward, kernels.backward);
   add_backward(op, pass, rows, up);
   return op;
 }

@@ -6,6 +6,7 @@
 
 #include "sim/ops/host_cost.hpp"
 #include "sim/ops/op_graph.hpp"
+#include "sim/ops/style/style.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {
@@ -20,10 +21,9 @@ double published_scale(const Scenario& scenario);
 class HostPaceMeter {
  public:
   explicit HostPaceMeter(const Scenario& scenario)
-
       : scale_(host_scale(scenario)),
         published_scale_(published_scale(scenario)),
-        hooks_(has_megatron_layers(scenario)) {}
+        hooks_(modules_of(scenario.training).has_hooks) {}
 
   /// The op's calls: its forward pass, recorded or without a graph, or its backward pass.
   void spend(const Op& op, HostPass pass);

@@ -5,11 +5,20 @@
 #include <map>
 #include <numeric>
 
+#include "sim/ops/style/style.hpp"
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/gathered_parameters.hpp"
 
 namespace stepsim {
 namespace {
+
+/// Whether a loop over layers copies what one iteration gathers, or leaves to be reduced, for the
+/// next one.
+bool copies_for_loop(const Scenario& s) {
+  const DataParallel& data = s.parallelism.data;
+  return named_style(s.training).copies_for_loop && s.training.scan_layers && data.overlap &&
+         data.forward_prefetch && data.backward_prefetch != Prefetch::none;
+}
 
 /// Parameters of the block that are replicated over that group.
 double elements_of(const Block& block, const ParameterGroup& group) {
@@ -37,7 +46,8 @@ class GatheredPass {
         shape_(shape),
         cause_(cause),
         data_(draft.scenario.parallelism.data),
-        prefetch_(data_.overlap ? prefetch : Prefetch::none) {}
+        prefetch_(data_.overlap ? prefetch : Prefetch::none),
+        copies_for_loop_(copies_for_loop(draft.scenario)) {}
 
   /// `gathers(block)`: whether it has to be; `run(block)` does its work; `finish(block)` comes
   /// after the next block has been asked for.
@@ -80,7 +90,7 @@ class GatheredPass {
   /// (openxla/xla xla/service/gpu/gpu_compiler.cc, AddDoubleBufferingPasses: unrolling by two is
   /// "mostly to get rid of extra D2D copies"; its pull request 5473).
   void copy_for_loop(const Block& block) {
-    if (!data_.loop_copies || !block.recomputable) return;
+    if (!copies_for_loop_ || !block.recomputable) return;
     writer_.move("copy parameters for the loop", 2.0 * gathered(block), cause_);
   }
 
@@ -112,6 +122,7 @@ class GatheredPass {
   Cause cause_;
   const DataParallel& data_;
   Prefetch prefetch_;
+  bool copies_for_loop_;
   std::vector<std::vector<int>> slots_;  ///< by block; none where it is here already
 };
 
@@ -132,8 +143,8 @@ void flatten_gradients(PassWriter& writer, const Scenario& scenario, const Block
                        double elements) {
   const double computed = scenario.training.element();
   const double reduced = gradient_bytes(scenario);
-  if (scenario.training.fusion == Fusion::xla) {
-    if (scenario.parallelism.data.loop_copies && block.recomputable)
+  if (named_style(scenario.training).scatters_products) {
+    if (copies_for_loop(scenario) && block.recomputable)
       writer.move("copy gradients for the loop", Bytes{2 * reduced * elements});
     return;
   }

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "sim/ops/style/style.hpp"
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/gathered_parameters.hpp"
 #include "sim/plan/pass/host_pace.hpp"
@@ -21,8 +22,10 @@ constexpr double kFp32 = 4;
 /// Parameters of batch norms, where they are wider than the others' gradients: a buffer holds
 /// gradients of one type (horovod/horovod horovod/common/controller.cc, FuseResponses).
 double parameters_apart(const PlanDraft& draft) {
-  if (!draft.scenario.training.fp32_batch_norms || gradient_bytes(draft.scenario) >= kFp32)
-    return 0;
+  const Scenario& s = draft.scenario;
+  const bool apart = named_style(s.training).reduces_batch_norms_apart &&
+                     !s.parallelism.data.overlap && gradient_bytes(s) < kFp32;
+  if (!apart) return 0;
   double sum = 0;
   for (const std::size_t block : draft.graph.chain) {
     for (const Op& op : draft.graph.blocks[block].dag.ops) {

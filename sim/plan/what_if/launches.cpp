@@ -1,5 +1,8 @@
 // Changes of the host that launches kernels: free, with fewer launches, with fewer kernels.
+#include <fmt/format.h>
+
 #include "sim/core/registry.hpp"
+#include "sim/ops/style/style.hpp"
 #include "sim/plan/what_if.hpp"
 
 namespace stepsim {
@@ -16,6 +19,8 @@ const Registered<Limit> launches{{
     .proposals = {"host", "micro-batches"},
 }};
 
+std::string fusion(std::string_view style) { return fmt::format("training.fusion={}", style); }
+
 /// The settings, and what has to go with them where calls are counted: compiled code calls no
 /// modules.
 std::vector<std::string> with(const Scenario& scenario, std::vector<std::string> settings) {
@@ -26,16 +31,15 @@ std::vector<std::string> with(const Scenario& scenario, std::vector<std::string>
 std::vector<Change> changes(const Scenario& scenario) {
   std::vector<Change> changes;
   const bool has_default = scenario.host.launch == default_launch(HostMode::eager);
-  if (scenario.host.mode == HostMode::eager && has_default &&
-      scenario.training.fusion != Fusion::xla)
-    changes.push_back(
-        {.settings = with(scenario, {"host.mode=compiled", "training.fusion=compiled"})});
+  const Style& style = named_style(scenario.training);
+  const std::string compiled = fusion(style.compiles_to);
+  const bool compiles = !style.compiles_to.empty();
+  if (scenario.host.mode == HostMode::eager && has_default && compiles)
+    changes.push_back({.settings = with(scenario, {"host.mode=compiled", compiled})});
   if (scenario.host.blocking()) return {{.settings = {"host.mode=eager"}}};
   if (!scenario.host.graph()) changes.push_back({.settings = with(scenario, {"host.mode=graph"})});
-  const Fusion fusion = scenario.training.fusion;
-  if (fusion == Fusion::none) changes.push_back({.settings = {"training.fusion=fused"}});
-  const bool is_compiled = fusion == Fusion::compiled || fusion == Fusion::xla;
-  if (!is_compiled) changes.push_back({.settings = {"training.fusion=compiled"}});
+  if (!style.fuses_to.empty()) changes.push_back({.settings = {fusion(style.fuses_to)}});
+  if (compiles && style.compiles_to != style.name) changes.push_back({.settings = {compiled}});
   if (scenario.training.optimizer_kernels != OptimizerKernels::fused)
     changes.push_back({.settings = {"training.optimizer_kernels=fused"}});
   return changes;

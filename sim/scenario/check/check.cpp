@@ -37,8 +37,6 @@ void check_cluster(const Cluster& c, const KeyReports& keys) {
 /// Keys about parts that the model does not have.
 void check_absent_parts(const Scenario& s, const KeyReports& keys) {
   const Parallelism& p = s.parallelism;
-  if (!std::holds_alternative<ResNet>(s.model.shape) && s.training.fp32_batch_norms)
-    keys.report({"training.fp32_batch_norms"}, "the model has no batch norms");
   if (!std::holds_alternative<Dlrm>(s.model.shape)) {
     if (keys.sound({"parallelism.embedding"}) && p.embedding != EmbeddingSplit::table)
       keys.report({"parallelism.embedding"}, "the model has no embedding tables to deal out");
@@ -102,7 +100,7 @@ void check_scenario(const Scenario& s, const KnownNames& known, Reading& reading
   check_gathers(s, keys);
   check_model_training(s, keys);
   check_profile(s, keys);
-  check_kernels(s, keys);
+  check_kernels(s, known, keys);
   check_gradients(s, keys);
   check_recompute(s, known, keys);
   check_precision(s, keys);

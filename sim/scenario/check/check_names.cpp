@@ -13,6 +13,11 @@ void check_registered(const Scenario& s, const KnownNames& known, const KeyRepor
     keys.check_name("parallelism.pipeline.schedule", s.parallelism.pipeline.schedule,
                     schedules_with(known, 1), "a pipeline schedule");
   }
+  if (!known.styles.empty()) {
+    std::vector<std::string> styles;
+    for (const KnownStyle& style : known.styles) styles.push_back(style.name);
+    keys.check_name("training.fusion", s.training.fusion, styles, "a style of kernels");
+  }
   if (known.collectives.empty()) return;
   std::vector<std::string> collectives{"auto"};
   collectives.insert(collectives.end(), known.collectives.begin(), known.collectives.end());
@@ -98,11 +103,6 @@ void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReport
     std::vector<std::string> names;
     for (const KnownOptimizer& each : known.optimizers) names.push_back(each.name);
     keys.check_name("training.optimizer", s.training.optimizer, names, "an optimizer");
-  }
-  if (s.training.casts_in_update && (s.training.optimizer_kernels != OptimizerKernels::fused ||
-                                     s.parallelism.data.offload_optimizer)) {
-    keys.report({"training.casts_in_update", "use optimizer_kernels: fused, or leave it out"},
-                "only a fused update on the GPU casts in its kernel");
   }
   if (s.parallelism.data.offload_optimizer &&
       s.training.optimizer_kernels != OptimizerKernels::fused) {

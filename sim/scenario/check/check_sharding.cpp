@@ -133,13 +133,6 @@ void check_gathers(const Scenario& s, const KeyReports& keys) {
                 "copy_out is about {}, but sharding is {}", names_of(shards_parameters),
                 data.sharding.name);
   }
-  const bool prefetches = data.forward_prefetch && data.backward_prefetch != Prefetch::none;
-  if (data.loop_copies && !(sound.loop_copies && s.training.scan_layers && prefetches)) {
-    keys.report({"parallelism.data.loop_copies",
-                 "leave it out, or state \"sharding: zero3\" and \"scan_layers: true\""},
-                "loop_copies is about {} that gathers ahead, in a loop over layers",
-                names_of(shards_parameters));
-  }
   if (sound.all_reduce_gradients != data.all_reduce_gradients &&
       !default_data(s.framework).all_reduce_gradients) {
     keys.report(

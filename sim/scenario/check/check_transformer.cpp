@@ -71,7 +71,7 @@ void check_tensor(const Scenario& s, const Transformer& t, const KeyReports& key
   divides("heads", t.heads);
   divides("hidden", t.hidden);
   const CrossEntropy loss = s.training.cross_entropy;
-  const bool whole = loss == CrossEntropy::torch || loss == CrossEntropy::xentropy;
+  const bool whole = needs_whole_tokens(loss);
   if (tensor > 1 && whole && !s.parallelism.dtensor) {
     keys.report(
         {"training.cross_entropy",

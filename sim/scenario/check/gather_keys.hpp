@@ -22,8 +22,6 @@ inline constexpr std::array kGatherKeys{
               [](const DataParallel& d) { return d.overlap_param_gather; }},
     GatherKey{"copy_out", &DataParallel::copy_out,
               [](const DataParallel& d) { return d.sharding.shards_parameters; }},
-    GatherKey{"loop_copies", &DataParallel::loop_copies,
-              [](const DataParallel& d) { return d.sharding.shards_parameters && d.overlap; }},
     GatherKey{
         "all_reduce_gradients", &DataParallel::all_reduce_gradients,
         [](const DataParallel& d) { return d.sharding.may_reduce_whole() && !d.shard_degree; }},

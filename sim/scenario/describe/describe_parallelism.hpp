@@ -116,11 +116,6 @@ void describe_gathers(Io& io, DataParallel& d, const DataParallel& preset) {
       "copy_out", d.copy_out, any,
       "zero3: a block's gathered parameters are copied from the buffer that they were gathered "
       "in to tensors of their own");
-  io.field(
-      "loop_copies", d.loop_copies, any,
-      "zero3 with scan_layers and prefetch: what one iteration of the loop gathers, or leaves to "
-      "be reduced, for the next is copied into the loop's own buffers, as XLA does where it does "
-      "not unroll the loop by two (xla_gpu_enable_while_loop_double_buffering)");
   io.fallback(d.reshard_after_forward, preset.reshard_after_forward, "all, or the framework's");
   io.field("reshard_after_forward", d.reshard_after_forward, any,
            "zero3: blocks that are gathered again for backward; layers: not embedding and head");

@@ -86,15 +86,6 @@ void describe_numbers(Io& io, Training& t) {
   io.field("fused_accumulation", t.fused_accumulation, any,
            "weight-gradient GEMMs add to the gradients of earlier micro-batches, as Megatron-LM's "
            "gradient_accumulation_fusion; false: a kernel of its own does");
-  io.fallback(t.per_micro_batch, t.per_micro_batch, "none");
-  io.field(
-      "per_micro_batch", t.per_micro_batch, any,
-      "what is done to the gradients of each micro-batch before they are added, and not once a "
-      "step: scaled back, searched for infinities, clipped by their norm");
-  io.field("fp32_batch_norms", t.fp32_batch_norms, any,
-           "parameters of batch norms stay fp32 where gradients are narrower, so that theirs are "
-           "reduced by a collective of their own, as Horovod joins those of one type; not with "
-           "overlap. Their other traffic is counted as that of the rest");
 }
 
 /// The update, and what becomes of gradients behind it.
@@ -107,11 +98,6 @@ void describe_optimizer(Io& io, Training& t) {
            "fused: as few as possible for all parameters; foreach: one an operation; per_tensor: "
            "one an operation and tensor; composed: one an elementary operation and tensor, as in "
            "TensorFlow without XLA");
-  io.field(
-      "casts_in_update", t.casts_in_update, any,
-      "optimizer_kernels fused: the update reads 16-bit gradients, scales them back and writes "
-      "16-bit weights in its kernel, as MXNet's multi-precision updates and Apex's FusedSGD; "
-      "false: kernels of their own do");
   io.field(
       "weight_decay", t.weight_decay, any,
       "weights decay, which is a kernel of its own where those of the optimizer are not fused");
@@ -131,25 +117,14 @@ template <class Io>
 void describe_kernels(Io& io, Training& t) {
   io.section("recompute", "kind", t.recompute,
              "activations computed again in the backward pass; a word is its kind");
-  io.field("fusion", t.fusion, any,
-           "element-wise kernels: none, one an operation; fused, as Megatron-LM's; compiled, as "
-           "torch.compile's; xla, as XLA's on GPUs");
+  io.field(
+      "fusion", t.fusion, any,
+      "the style of element-wise kernels, a name of `stepsim list styles`: none, one an "
+      "operation; fused, as Megatron-LM's; compiled, as torch.compile's; xla, as XLA's on GPUs");
   io.field("bias_dropout_fusion", t.bias_dropout_fusion, any,
            "fusion fused: bias, dropout and residual sum are one kernel; false: one each, as by "
            "Megatron-LM's --no-bias-dropout-fusion, and where PyTorch's legacy fuser meets PyTorch "
            "1.11 or later");
-  io.fallback(t.composed, t.composed, "none");
-  io.field("composed", t.composed, any,
-           "operations that are written in elementary ones, each of which is a kernel, as in "
-           "TensorFlow without XLA; fusion none only");
-  io.fallback(t.scalar_loads, t.scalar_loads, "none");
-  io.field("scalar_loads", t.scalar_loads, any,
-           "kernels that load 16-bit tensors one element at a time, as libraries' did until about "
-           "2020, and take up to twice as long; not those that are compiled");
-  io.fallback(t.fp32_parts, t.fp32_parts, "none");
-  io.field("fp32_parts", t.fp32_parts, any,
-           "what works in fp32 where precision is of 16 bits, between casts from them and back, as "
-           "automatic mixed precision has it");
   io.field("attention", t.attention, any,
            "unfused, as Megatron-LM's; eager, with copies of queries, keys, values and the result, "
            "as Hugging Face's; or a kernel that the GPU has: `stepsim list attention`");
@@ -174,9 +149,6 @@ void describe_ends(Io& io, Training& t) {
   io.field("vocabulary_multiple", t.vocabulary_multiple, between(1, 65536),
            "tables and logits have a multiple of so many rows on each tensor rank, as by "
            "Megatron-LM's make-vocab-size-divisible-by");
-  io.field("embedding_lookup", t.embedding_lookup, any,
-           "of tokens and positions: by index, or as products of one-hot vectors with the tables, "
-           "as Pax has by default");
   io.field(
       "cross_entropy", t.cross_entropy, any,
       "whose kernels compute the loss: Megatron-LM's unfused ones, PyTorch's, the fused ones "
@@ -184,9 +156,6 @@ void describe_ends(Io& io, Training& t) {
       "whole tokens: where ranks split the vocabulary, parallelism.dtensor gathers the logits");
   io.field("loss_metrics", t.loss_metrics, between(0, 16),
            "losses computed again after each forward pass, to be reported (Composer: 2)");
-  io.field("eager_loss", t.eager_loss, any,
-           "fusion compiled: the loss is not, as where torch.compile has each layer alone, and as "
-           "where tensor ranks split the vocabulary in any case");
   io.field("scan_layers", t.scan_layers, any,
            "a loop runs equal layers, as JAX's lax.scan: outputs of products and of a fused "
            "attention that backward needs are copied into an array over all layers, and out of it");

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/describe/framework_abilities.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -274,7 +275,8 @@ std::string framework_reference() {
   std::string text;
   for (const auto& [name, framework] : kNames<Framework>) {
     text += fmt::format(
-        "{}## {}\n\n| key | value | where | what stands behind it | source |\n"
+        "{}## {}\n\nWhat it does by default:\n\n"
+        "| key | value | where | what stands behind it | source |\n"
         "|---|---|---|---|---|\n",
         text.empty() ? "" : "\n", name);
     for (const FrameworkPreset& preset : framework_presets()) {
@@ -283,6 +285,7 @@ std::string framework_reference() {
                           preset.when.empty() ? "" : "`" + preset.when + "`", preset.note,
                           preset.source);
     }
+    text += "\nWhat it can do:\n\n" + ability_reference(framework);
   }
   return text;
 }

@@ -4,12 +4,48 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/registry.hpp"
 #include "sim/ops/blocks.hpp"
+#include "sim/ops/style/composed.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
 
 namespace {
+
+Style passing(std::string_view name, std::vector<GradientPass> passes) {
+  Style style = fused_style();
+  style.name = name;
+  style.gradient_passes = std::move(passes);
+  return style;
+}
+
+Style widened(std::string_view name, std::vector<LayerPart> parts) {
+  Style style = eager_style();
+  style.name = name;
+  style.fp32_parts = std::move(parts);
+  return style;
+}
+
+Style composed() {
+  Style style = eager_style();
+  style.name = "eager-composed";
+  style.norm = composed_norm;
+  style.activation = composed_activation;
+  style.dropout = composed_dropout();
+  style.row_softmax = composed_row_softmax();
+  return style;
+}
+
+// Styles that have one property alone, which those of frameworks have together.
+const Registered<Style> kAllPasses{
+    passing("fused-all", {GradientPass::unscale, GradientPass::check, GradientPass::clip})};
+const Registered<Style> kUnscale{passing("fused-unscale", {GradientPass::unscale})};
+const Registered<Style> kClip{passing("fused-clip", {GradientPass::clip})};
+const Registered<Style> kWide{widened("eager-wide", {LayerPart::activation, LayerPart::residual,
+                                                     LayerPart::norm, LayerPart::softmax})};
+const Registered<Style> kWideNorms{widened("eager-wide-norms", {LayerPart::norm})};
+const Registered<Style> kComposed{composed()};
 
 OpGraph graph_of(const std::string& model, const std::string& training,
                  const std::string& parallelism = "") {
@@ -260,7 +296,7 @@ TEST_CASE("gradients that GEMMs do not accumulate are added by kernels of their 
 TEST_CASE("what is done to the gradients of each micro-batch passes over all weights") {
   // An element kept in fp32 is cast from 16 bits, scaled back, searched, and passes a norm and a
   // product.
-  const auto each = [](const std::string& passes) {
+  const auto each = [](const std::string& style) {
     const std::string base = "sequence_length: 64, fused_accumulation: false, gradients: fp32";
     const auto bytes = [&](const std::string& more) {
       const OpGraph graph =
@@ -276,20 +312,20 @@ TEST_CASE("what is done to the gradients of each micro-batch passes over all wei
       }
       return sum;
     };
-    return (bytes(", per_micro_batch: " + passes) - bytes("")) / (12.0 * 256 * 256 / 4);
+    return (bytes(", fusion: " + style) - bytes("")) / (12.0 * 256 * 256 / 4);
   };
-  CHECK(each("[unscale, check, clip]") == 6 + 8 + 6 + 4 + 8 + 2);  // the sum reads 4, not 2
-  CHECK(each("[unscale]") == 6 + 8 + 2);
-  CHECK(each("[clip]") == 6 + 4 + 8 + 2);
+  CHECK(each("fused-all") == 6 + 8 + 6 + 4 + 8 + 2);  // the sum reads 4, not 2
+  CHECK(each("fused-unscale") == 6 + 8 + 2);
+  CHECK(each("fused-clip") == 6 + 4 + 8 + 2);
 }
 
 TEST_CASE("the gradient of a table that the head shares is passed over once") {
   const auto clipped = [](const char* tied) {
-    const OpGraph graph = graph_of(
-        fmt::format("{{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000, "
-                    "tied_embeddings: {}}}",
-                    tied),
-        "sequence_length: 64, fused_accumulation: false, per_micro_batch: [clip]", "tensor: 4");
+    const OpGraph graph =
+        graph_of(fmt::format("{{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000, "
+                             "tied_embeddings: {}}}",
+                             tied),
+                 "sequence_length: 64, fused_accumulation: false, fusion: fused-clip", "tensor: 4");
     double bytes = 0;
     for (const char* block : {"embedding", "head"}) {
       for (const Op* op : block_named(graph, block).order()) {
@@ -310,10 +346,10 @@ TEST_CASE("the gradient of a table that the head shares is passed over once") {
 TEST_CASE("parts in fp32 move twice the bytes, and casts of six bytes an element besides") {
   // In an encoder's layer with dropout, tokens x width elements have 2 bytes, and masks one.
   const double all = b * 64 * 256;
-  const auto bytes_of = [](const std::string& parts) {
+  const auto bytes_of = [](const std::string& style) {
     const OpGraph graph =
         graph_of("{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000, causal: false}",
-                 "sequence_length: 64, fusion: none, attention: eager, fp32_parts: " + parts);
+                 "sequence_length: 64, attention: eager, fusion: " + style);
     std::map<std::string, double> sums;
     for (const Op* op : block_named(graph, "layer").order()) {
       for (const Items* items : {&op->forward, &op->backward}) {
@@ -326,8 +362,8 @@ TEST_CASE("parts in fp32 move twice the bytes, and casts of six bytes an element
     }
     return sums;
   };
-  const auto narrow = bytes_of("[]");
-  const auto wide = bytes_of("[activation, residual, norm, softmax]");
+  const auto narrow = bytes_of("none");
+  const auto wide = bytes_of("eager-wide");
   const auto added = [&](const char* op) { return wide.at(op) - narrow.at(op); };
   // Read and written forward, read twice and written backward; four casts of 4 h wide tensors.
   CHECK(added("activation") == (2 * 5 + 4 * 6) * 4 * all);
@@ -337,7 +373,8 @@ TEST_CASE("parts in fp32 move twice the bytes, and casts of six bytes an element
   CHECK(added("mlp norm") == (2 * 10 + 2 * 6) * all);
   const double scores = b * 4 * 64 * 64;
   CHECK(added("attention") == (2 * 5 + 4 * 6) * scores);
-  CHECK(bytes_of("[norm]").at("mlp norm") - narrow.at("mlp norm") == (2 * 10 + 4 * 6) * all);
+  CHECK(bytes_of("eager-wide-norms").at("mlp norm") - narrow.at("mlp norm") ==
+        (2 * 10 + 4 * 6) * all);
 }
 
 TEST_CASE("what is composed has a kernel for each elementary operation, which moves its tensors") {
@@ -346,10 +383,10 @@ TEST_CASE("what is composed has a kernel for each elementary operation, which mo
     int kernels = 0;
   };
   const double all = 2 * b * 64 * 256;  // elements of 2 bytes
-  const auto moved = [](const std::string& composed) {
+  const auto moved = [](const std::string& style) {
     const OpGraph graph =
         graph_of("{name: m, layers: 1, hidden: 256, heads: 4, vocabulary: 1000, causal: false}",
-                 "sequence_length: 64, fusion: none, attention: eager, composed: " + composed);
+                 "sequence_length: 64, attention: eager, fusion: " + style);
     std::map<std::string, Moved> sums;
     for (const Op* op : block_named(graph, "layer").order()) {
       for (const Items* items : {&op->forward, &op->backward}) {
@@ -364,8 +401,8 @@ TEST_CASE("what is composed has a kernel for each elementary operation, which mo
     }
     return sums;
   };
-  const auto one = moved("[]");
-  const auto many = moved("[activation, dropout, norm, softmax]");
+  const auto one = moved("none");
+  const auto many = moved("eager-composed");
   const auto kernels = [&](const char* op) { return many.at(op).kernels - one.at(op).kernels; };
   const auto tensors = [&](const char* op, double tensor) {
     return (many.at(op).bytes - one.at(op).bytes) / tensor;

@@ -298,7 +298,7 @@ parallelism: {{tensor: {0}}}
 TEST_CASE("kernels that load 16-bit tensors one element at a time are slower, others are not") {
   const auto slower = [](const std::string& training) {
     std::map<MemoryRate, std::set<double>> factors;
-    const Block layer = layer_of("", "scalar_loads: [norm, dropout], " + training);
+    const Block layer = layer_of("", training);
     for (const Op* op : layer.order()) {
       for (const Items* items : {&op->forward, &op->backward}) {
         for (const Item& item : *items) {
@@ -310,13 +310,14 @@ TEST_CASE("kernels that load 16-bit tensors one element at a time are slower, ot
     }
     return factors;
   };
-  const auto fused = slower("precision: fp16");
+  const auto fused = slower("precision: fp16, fusion: pytorch-2020");
   // Norms, and gradients of biases, which are not among them.
   CHECK(fused.at(MemoryRate::norm) == std::set{1.0, scalar_load_factor(MovingKernels::norm)});
   CHECK(fused.at(MemoryRate::dropout) == std::set{scalar_load_factor(MovingKernels::dropout)});
   CHECK(fused.at(MemoryRate::elementwise) == std::set{1.0});
   CHECK(fused.at(MemoryRate::softmax) == std::set{1.0});
-  for (const auto& [rate, factors] : slower("precision: fp32")) CHECK(factors == std::set{1.0});
+  for (const auto& [rate, factors] : slower("precision: fp32, fusion: pytorch-2020"))
+    CHECK(factors == std::set{1.0});
   for (const auto& [rate, factors] : slower("precision: fp16, fusion: compiled"))
     CHECK(factors == std::set{1.0});
 }

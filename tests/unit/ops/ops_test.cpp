@@ -326,18 +326,18 @@ TEST_CASE("queries, keys and values by three layers: the same work and memory, i
 }
 
 TEST_CASE("tokens and positions that products look up take 2 T (V + P) h FLOPs in each direction") {
-  const auto embedding = [](const std::string& lookup, const std::string& parallelism) {
-    const std::string training = ", embedding_lookup: " + lookup;
+  const auto embedding = [](const std::string& style, const std::string& parallelism) {
+    const std::string training = ", fusion: " + style;
     const OpGraph graph = graph_of(gpt(training, parallelism, ", positions: 1024"));
     return *graph.blocks.front().order().front();
   };
   for (const double tensor : {1, 4}) {
     const std::string split = fmt::format("tensor: {}", tensor);
     const double rows = V / tensor + 1024;
-    const Op by_product = embedding("matmul", split);
+    const Op by_product = embedding("maxtext", split);
     CHECK(gemm_flops(by_product.forward) == 2 * b * s * rows * h);
     CHECK(gemm_flops(by_product.backward) == 2 * b * s * rows * h);
-    const Op by_index = embedding("index", split);
+    const Op by_index = embedding("xla", split);
     CHECK(gemm_flops(by_index.forward) == 0);
     CHECK(by_product.saved.bytes() - by_index.saved.bytes() == 2 * b * s * rows);
     CHECK(by_product.parameters == by_index.parameters);
@@ -412,14 +412,13 @@ TEST_CASE("ops run in an order in which each finds its inputs, and a circle is a
 }
 
 TEST_CASE("beside compiled layers the loss is one kernel, or PyTorch's where it is not compiled") {
-  const auto bytes = [](const char* training) {
-    const OpGraph graph =
-        graph_of(gpt(std::string(", fusion: compiled, cross_entropy: torch") + training));
+  const auto bytes = [](const char* style) {
+    const OpGraph graph = graph_of(gpt(std::string(", cross_entropy: torch, fusion: ") + style));
     const Op& head = *graph.blocks.back().order().back();
     return std::get<MemoryBound>(std::get<Launch>(head.forward.at(0)).work).bytes.bytes();
   };
-  CHECK(bytes("") == b * s * V * 2);
-  CHECK(bytes(", eager_loss: true") == b * s * V * 14);
+  CHECK(bytes("compiled") == b * s * V * 2);
+  CHECK(bytes("compiled-layers") == b * s * V * 14);
 }
 
 TEST_CASE("each library's cross entropy reads and writes its own bytes a logit") {

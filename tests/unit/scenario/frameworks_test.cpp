@@ -10,6 +10,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "sim/core/error.hpp"
+#include "sim/plan/known_names.hpp"
+#include "sim/scenario/describe/framework_abilities.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/scenario/names.hpp"
 #include "tests/source_folder.hpp"
@@ -67,6 +70,18 @@ std::string other_than(const std::string& value) {
       {"free", "keep"}};
   const auto other = others.find(value);
   return other == others.end() ? "7 MB" : other->second;
+}
+
+/// Whether the reader knows the key and the value, whatever else the value may need.
+bool is_known(Framework framework, const Override& setting) {
+  try {
+    parse_scenario(scenario_text(framework), "test.yaml", kLibrary, {setting}, known_names());
+  } catch (const UserError& error) {
+    const std::string text = error.what();
+    return text.find(" is not ") == std::string::npos &&
+           text.find("unknown key") == std::string::npos;
+  }
+  return true;
 }
 
 std::string text_of(const fs::path& path) {
@@ -146,10 +161,47 @@ TEST_CASE("a scenario with a framework is written out in full and reads back as 
   }
 }
 
-TEST_CASE("docs/frameworks.md holds the table of presets") {
+TEST_CASE("every value that a framework has is one that a scenario can state") {
+  for (const FrameworkAbility& row : framework_abilities()) {
+    CAPTURE(name_of(row.framework));
+    CAPTURE(row.path);
+    CHECK_FALSE(row.source.empty());
+    CHECK_FALSE(row.values.empty());
+    const bool is_list = row.path == "training.recompute.modules";
+    for (const std::string& value : row.values) {
+      CAPTURE(value);
+      const std::string text = value == "any" ? "2" : is_list ? "[" + value + "]" : value;
+      CHECK(is_known(row.framework, {row.path, text}));
+    }
+    CHECK_FALSE(is_known(row.framework, {row.path, "nonsense"}));
+  }
+}
+
+TEST_CASE("a framework can do all that it does by default") {
+  for (const FrameworkPreset& preset : framework_presets()) {
+    CAPTURE(name_of(preset.framework));
+    CAPTURE(preset.path);
+    const bool stages = preset.when.find("stages") != std::string::npos;
+    CHECK(framework_can(preset.framework, preset.path, preset.value, stages));
+  }
+}
+
+TEST_CASE("what a framework cannot do, it can neither do beside pipeline stages") {
+  const std::string sharding = "parallelism.data.sharding";
+  CHECK(framework_can(Framework::deepspeed, sharding, "zero2"));
+  CHECK_FALSE(framework_can(Framework::deepspeed, sharding, "zero2", true));
+  CHECK(framework_can(Framework::deepspeed, sharding, "zero1", true));
+  CHECK_FALSE(framework_can(Framework::pytorch_fsdp2, sharding, "ddp"));
+  CHECK_FALSE(framework_can(Framework::deepspeed, "parallelism.pipeline.schedule", "interleaved"));
+  CHECK(framework_can(Framework::megatron, "parallelism.tensor", "8", true));
+  CHECK_FALSE(framework_can(Framework::pytorch_ddp, "parallelism.expert.degree", "8"));
+  CHECK(framework_can(Framework::megatron, "parallelism.order", "dp-tp-pp"));
+}
+
+TEST_CASE("docs/frameworks.md holds the tables of presets and abilities") {
   const fs::path path = fs::path(source_folder()) / "docs/frameworks.md";
   const std::string begin =
-      "<!-- tables: made from the presets; renew with "
+      "<!-- tables: made from the presets and abilities; renew with "
       "STEPSIM_UPDATE=1 build/tests/unit_frameworks -->\n\n";
   const std::string text = text_of(path);
   const auto at = text.find(begin);

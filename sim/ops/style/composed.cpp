@@ -19,7 +19,9 @@
 // - Softmax (tensorflow/core/kernels/softmax_op_gpu.cu.cc): the largest of a row (1), the sum of
 //   exponentials (1), the quotients (2); backward (nn_grad.py, _SoftmaxGrad) product (3), its sum
 //   (1), difference (2), product (3).
-#include "sim/ops/layer/layers.hpp"
+#include "sim/ops/style/composed.hpp"
+
+#include "sim/ops/style/kernels.hpp"
 
 namespace stepsim {
 namespace {
@@ -35,21 +37,7 @@ std::vector<double> times(double one, std::vector<double> tensors) {
   return tensors;
 }
 
-}  // namespace
-
-Items composed_activation(const std::string& name, double one) {
-  Items items;
-  add(items, name, times(one, {2, 2, 3, 2, 2, 2, 2, 3}));
-  return items;
-}
-
-Items composed_activation_backward(const std::string& name, double one) {
-  Items items;
-  add(items, name + " backward", times(one, {3, 3, 2, 3, 2, 2, 2, 2, 3, 4}));
-  return items;
-}
-
-Items composed_norm(const std::string& name, double one) {
+Items norm_forward(const std::string& name, double one) {
   Items items;
   add(items, name + " mean", {one}, MemoryRate::norm);
   add(items, name + " difference", {2 * one});
@@ -58,7 +46,7 @@ Items composed_norm(const std::string& name, double one) {
   return items;
 }
 
-Items composed_norm_backward(const std::string& name, double one) {
+Items norm_backward(const std::string& name, double one) {
   Items items;
   const std::string products = name + " backward";
   const std::string sums = name + " backward sum";
@@ -75,44 +63,60 @@ Items composed_norm_backward(const std::string& name, double one) {
   return items;
 }
 
-double mask_bytes(const Pass& pass, double elements) {
-  return pass.composes(ComposedOperation::dropout) ? pass.element() * elements : elements;
-}
-
 Items dropout_forward(const Pass& pass, const std::string& name, double elements) {
-  const double one = pass.element() * elements;
-  if (!pass.composes(ComposedOperation::dropout))
-    return {memory_bound(name, 2 * one + mask_bytes(pass, elements), MemoryRate::dropout)};
   constexpr double kRandom = 4;  // fp32
   constexpr double kKept = 1;    // a byte each
   Items items;
   add(items, name + " numbers", {kRandom * elements, (kRandom + kKept) * elements});
   add(items, name + " mask", {(kKept + pass.element()) * elements});
-  add(items, name, times(one, {2, 3}));
+  add(items, name, times(pass.element() * elements, {2, 3}));
   return items;
 }
 
 Items dropout_backward(const Pass& pass, const std::string& name, double elements) {
-  const double one = pass.element() * elements;
-  if (!pass.composes(ComposedOperation::dropout))
-    return {memory_bound(name, 2 * one + mask_bytes(pass, elements), MemoryRate::dropout)};
   Items items;
-  add(items, name, times(one, {3, 2}));
+  add(items, name, times(pass.element() * elements, {3, 2}));
   return items;
 }
 
-Items composed_softmax(const std::string& name, double one) {
+/// The mask that multiplies, as wide as what it multiplies.
+double mask_bytes(const Pass& pass, double elements) { return pass.element() * elements; }
+
+Items softmax_forward(double one, double /*rows*/) {
   Items items;
-  add(items, name, times(one, {1, 1, 2}), MemoryRate::softmax);
+  add(items, "softmax", times(one, {1, 1, 2}), MemoryRate::softmax);
   return items;
 }
 
-Items composed_softmax_backward(const std::string& name, double one) {
+Items softmax_backward(double one) {
   Items items;
-  add(items, name + " backward", {3 * one});
-  add(items, name + " backward sum", {one}, MemoryRate::norm);
-  add(items, name + " backward", times(one, {2, 3}));
+  add(items, "softmax backward", {3 * one});
+  add(items, "softmax backward sum", {one}, MemoryRate::norm);
+  add(items, "softmax backward", times(one, {2, 3}));
   return items;
 }
+
+}  // namespace
+
+void composed_norm(Op& op, const Pass& pass, const NormShape& n) {
+  if (n.rms) return eager_style().norm(op, pass, n);
+  const double one = pass.element() * n.elements;
+  op.forward = norm_forward(n.name, one);
+  op.backward = norm_backward(n.name, one);
+  op.saved = Bytes{2 * one};  // the input, and what multiplies it
+}
+
+ActivationKernels composed_activation(const std::string& name, double one, bool gated) {
+  if (gated) return eager_style().activation(name, one, true);
+  Items forward, backward;
+  add(forward, name, times(one, {2, 2, 3, 2, 2, 2, 2, 3}));
+  add(backward, name + " backward", times(one, {3, 3, 2, 3, 2, 2, 2, 2, 3, 4}));
+  // The input, its cube, the tanh, and what multiplies the input are kept.
+  return {std::move(forward), std::move(backward), Bytes{4 * one}};
+}
+
+DropoutKernels composed_dropout() { return {dropout_forward, dropout_backward, mask_bytes}; }
+
+RowSoftmax composed_row_softmax() { return {softmax_forward, softmax_backward}; }
 
 }  // namespace stepsim

@@ -1,0 +1,86 @@
+// From a scenario to shape, precision and split of its passes.
+#include "sim/ops/pass.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "sim/core/error.hpp"
+#include "sim/ops/frozen.hpp"
+#include "sim/ops/style/style.hpp"
+#include "sim/scenario/expert_nodes.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Nodes that a token's experts are limited among: without a limit it reaches as many ranks on
+/// however many nodes they are.
+int limited_nodes(const Scenario& s) {
+  if (!s.parallelism.expert.nodes) return 1;
+  const std::optional<int> nodes = nodes_of_experts(s);
+  if (!nodes) throw InternalError("a limit on nodes with unequal numbers of experts");
+  return *nodes;
+}
+
+PassShape shape_of(const Scenario& s) {
+  return {.batch = s.training.micro_batch,
+          .sequence = std::max<std::int64_t>(s.sequence_length() / s.parallelism.context.degree, 1),
+          .vocabulary_multiple =
+              s.training.vocabulary_multiple.value_or(s.parallelism.tensor > 1 ? 128 : 1),
+          .frozen = s.training.lora.has_value()};
+}
+
+PassPrecision precision_of(const Scenario& s) {
+  const Training& t = s.training;
+  const bool gathers = s.parallelism.data.sharding.shards_parameters;
+  return {.precision = storage_of(t.precision),
+          .linear = t.precision,
+          .fp8_scaling = t.fp8_scaling,
+          .fp8_copies = fp8_copies(t.fp8_scaling, s.cluster.gpu.architecture),
+          .recast_weights = gathers,
+          .gathers_fp8 = gathers && t.fp8_parameters,
+          .transposes_weights = transposes_frozen(s),
+          .gradients = t.gradients,
+          .adds_gradients =
+              !t.fused_accumulation && (s.micro_batches() > 1 || t.finds_gradients()) && !gathers,
+          .aligned_tensor_cores = t.cublas < kCublasOfAnyAlignment};
+}
+
+PassSplit split_of(const Scenario& s) {
+  const Parallelism& p = s.parallelism;
+  const bool copies = p.dtensor && p.sequence;
+  PassSplit split{.tensor = p.tensor,
+                  .sequence_parallel = p.sequence,
+                  .overlap_tensor = p.overlap_tensor,
+                  .copies_shards = copies,
+                  .gathers_each = copies && p.gather_each,
+                  .context = p.context,
+                  .experts = p.expert,
+                  .nodes_of_experts = limited_nodes(s),
+                  .replicas = s.replicas(),
+                  .gathers_parameters = p.data.sharding.shards_parameters};
+  split.experts.fp8_dispatch &= p.expert.degree > 1;
+  return split;
+}
+
+}  // namespace
+
+Pass Pass::of(LayerPart part) const {
+  Pass own = *this;
+  own.precision = style->type_of(part, precision);
+  return own;
+}
+
+Pass pass_of(const Scenario& scenario, const Style& style) {
+  return {shape_of(scenario),
+          precision_of(scenario),
+          split_of(scenario),
+          &style,
+          {.keeps_placeholders = style.keeps_placeholders}};
+}
+
+Pass unquantised(Pass pass) {
+  pass.linear = pass.precision;
+  return pass;
+}
+
+}  // namespace stepsim

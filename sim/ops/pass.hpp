@@ -1,0 +1,99 @@
+// What a layer must know of the pass it is part of: shape, precision, split, and the style of the
+// framework that runs it.
+//
+// A pass is these three structs, so that a layer says `pass.tokens()` and `pass.tensor`, and a
+// function that needs one of them alone can ask for that one.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/core/quantity.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+struct Style;
+enum class LayerPart;
+
+/// What passes through a rank at once.
+struct PassShape {
+  std::int64_t batch = 1;     ///< sequences (or samples) per micro-batch
+  std::int64_t sequence = 1;  ///< tokens per sequence on this rank; 1 for feature vectors
+  std::int64_t vocabulary_multiple = 1;  ///< each tensor rank's rows are padded to a multiple of it
+  bool frozen = false;                   ///< weights have no gradients
+
+  std::int64_t tokens() const { return batch * sequence; }
+};
+
+/// Types of activations, operands and gradients, and what it takes to change between them.
+struct PassPrecision {
+  Precision precision = Precision::bf16;  ///< of activations, attention and logits
+  Precision linear = Precision::bf16;     ///< of the linear layers' products
+  Fp8Scaling fp8_scaling = Fp8Scaling::delayed;
+  int fp8_copies = 2;           ///< of a quantised tensor: by rows, and by columns
+  bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
+  bool gathers_fp8 = false;     ///< weights come quantised, by rows, in each pass
+  bool transposes_weights =
+      false;  ///< fp8 weights are transposed for each gradient of their inputs
+  Precision gradients = Precision::bf16;
+  bool adds_gradients = false;        ///< kernels add to gradients that are there already
+  bool aligned_tensor_cores = false;  ///< tensor cores take rows of multiples of 16 B only: old
+                                      ///< cuBLAS
+  bool pads_rows = false;             ///< matrices are padded to aligned rows, whatever their width
+
+  double element() const { return bytes_per_element(precision); }
+  /// Bytes an element of a cast to fp32, or from it; 0 where activations are fp32.
+  double cast() const { return element() < 4 ? element() + 4 : 0; }
+  bool quantises() const { return linear == Precision::fp8; }
+  /// Bytes of an operand of a linear layer, with its share of a block's scale.
+  double linear_element() const {
+    return quantises() ? fp8_bytes(fp8_scaling) : bytes_per_element(linear);
+  }
+};
+
+/// How the model is split over ranks.
+struct PassSplit {
+  std::int64_t tensor = 1;  ///< tensor-parallel degree
+  bool sequence_parallel = false;
+  bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs
+  bool copies_shards = false;  ///< tensors are copied after gathers and before scatters (DTensor)
+  bool gathers_each = false;   ///< linear layers of one input gather it for themselves
+  ContextParallel context;     ///< ranks that share each sequence
+  ExpertParallel experts;      ///< ranks that the experts are dealt to
+  int nodes_of_experts = 1;    ///< that these ranks lie on, where a limit asks for it
+  std::int64_t replicas = 1;   ///< data-parallel ranks
+  bool gathers_parameters = false;  ///< ZeRO 3, which counts the gradients of a block itself
+};
+
+/// What stands around one linear layer.
+struct LayerPlace {
+  bool gathered = false;  ///< another layer gathers the input, and sums its gradient over ranks
+  bool adapted = false;   ///< an adapter reads the input, too
+  bool keeps_placeholders = false;  ///< its library keeps one empty gradient for each shape
+};
+
+struct Pass : PassShape, PassPrecision, PassSplit {
+  const Style* style = nullptr;  ///< what the framework launches; never null
+  LayerPlace place;
+
+  std::int64_t whole_sequence() const { return sequence * context.degree; }
+  /// Tokens of this rank outside tensor-parallel regions.
+  std::int64_t outer_tokens() const { return sequence_parallel ? tokens() / tensor : tokens(); }
+  /// The whole activation of that width, as collectives move it.
+  Bytes activation(std::int64_t width) const {
+    return Bytes{element() * static_cast<double>(tokens() * width)};
+  }
+  /// The pass as a part of a layer sees it that its style may leave in fp32.
+  Pass of(LayerPart part) const;
+  /// Whether tensor ranks gather the input of a linear layer and scatter its gradient.
+  bool gathers_tokens() const { return tensor > 1 && sequence_parallel; }
+};
+
+/// The pass of a scenario. Throws InternalError where the nodes of a token's experts are limited
+/// and their number cannot be known.
+Pass pass_of(const Scenario& scenario, const Style& style);
+
+/// The pass for a layer that is never quantised: logits, the router.
+Pass unquantised(Pass pass);
+
+}  // namespace stepsim

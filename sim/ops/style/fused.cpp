@@ -1,0 +1,61 @@
+// Hand-written kernels: those of Megatron-LM, with Apex's or Transformer Engine's norms.
+//
+// Megatron-LM's softmax wants a multiple of 4 sequences and heads together, and of 4 queries, in 16
+// bits; other scores go the unfused way (NVIDIA/Megatron-LM megatron/core/fusions/fused_softmax.py,
+// is_kernel_available; v2.2 and before: custom_kernel_constraint). The longest row that it takes,
+// 2048 at first, grew with versions, and is not looked at.
+//
+// Bias, dropout and residual sum are one kernel that reads two tensors and writes one
+// (megatron/core/fusions/fused_bias_dropout.py), that of a fuser, which `bias_dropout_fusion` can
+// have off. The bias of queries, keys and values is added behind their product by Megatron-LM's own
+// layer (megatron/core/tensor_parallel/layers.py,
+// linear_with_grad_accumulation_and_async_allreduce; before, PyTorch's linear of three dimensions,
+// aten/src/ATen/native/Linear.cpp), not by Transformer Engine's. That of the MLP is the
+// activation's.
+#include "sim/core/registry.hpp"
+#include "sim/ops/style/kernels.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Whether Megatron-LM has a kernel for scores of this shape.
+bool has_kernel(const Pass& pass, const AttentionShape& a) {
+  constexpr std::int64_t kUnit = 4;
+  return a.kernel != kEagerAttention && pass.element() < 4 && pass.batch * a.heads % kUnit == 0 &&
+         pass.sequence % kUnit == 0;
+}
+
+void fused_softmax(Op& op, const Pass& pass, const AttentionShape& a) {
+  has_kernel(pass, a) ? softmax_by_kernel(op, pass, a) : softmax_by_operations(op, pass, a);
+}
+
+/// Megatron Core's attention with Transformer Engine's module: see layer/attention.cpp.
+void fused_with_engine(Style& style) {
+  style.adds_qkv_bias_behind = nullptr;
+  style.puts_batch_first = true;
+}
+
+const Registered<Style> fused_kernels{fused_style()};
+
+}  // namespace
+
+Style fused_style() {
+  return {.name = "fused",
+          .description = "hand-written kernels, as in Megatron-LM, Apex and Transformer Engine",
+          .norm = library_norm,
+          .parts_bias_and_dropout = true,
+          .activation = joined_activation,
+          .dropout = library_dropout(),
+          .softmax = fused_softmax,
+          .row_softmax = library_row_softmax(),
+          .rotary = joined_rotary,
+          .rotary_backward = joined_rotary_backward,
+          .loss = library_loss,
+          .adds_qkv_bias_behind = [](const std::string& a) { return a == kUnfusedAttention; },
+          .strides_products = true,
+          .modules = megatron_modules(),
+          .with_engine = fused_with_engine,
+          .compiles_to = "compiled"};
+}
+
+}  // namespace stepsim
