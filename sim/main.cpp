@@ -36,7 +36,7 @@ constexpr const char* kFooter =
     "4 a file could not be read or written, 70 a defect of stepsim.\n\n"
     "Example: stepsim run scenarios/gpt3-175b-1024xa100.yaml --set cluster.nodes=64";
 
-/// These print what is known when Ctrl-C comes, however early.
+/// Commands that print what is known when Ctrl-C comes, however early.
 constexpr std::array kInterruptible{"explain", "search", "sweep", "validate"};
 
 int fail(ExitCode code, const std::exception& error) {

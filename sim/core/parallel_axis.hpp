@@ -27,11 +27,11 @@ inline constexpr std::size_t kAxes = static_cast<std::size_t>(Axis::count_);
 inline constexpr std::size_t kPassAxes = static_cast<std::size_t>(Axis::data);
 
 struct AxisWords {
-  const char* name;   ///< of its groups, in JSON and text
+  const char* name;   ///< name of its groups, in JSON and text
   const char* order;  ///< in `parallelism.order`; "": it is dealt over ranks that others number
-  const char* cause;  ///< of waiting for a transfer in flight, as JSON keys spell it
-  const char* title;  ///< of that cause, as a person reads it
-  bool in_each_row;   ///< it has columns of CSV in every run, used or not
+  const char* cause;  ///< cause of waiting for a transfer in flight, as JSON keys spell it
+  const char* title;  ///< title of that cause, as a person reads it
+  bool in_each_row;   ///< true: every run has CSV columns for it, used or not
 };
 
 inline constexpr std::array<AxisWords, kAxes> kAxisWords{{

@@ -264,7 +264,8 @@ bool Board::meet_others(const FoldedStream& stream, double date) {
     for (const MovingId id : on_link_[link]) {
       Moving& other = moving_.at(id);
       const double left = other.end - date;
-      if (other.comm == nullptr && left <= instant_) continue;  // the other transfer ends now
+      // the transfer that it meets ends now
+      if (other.comm == nullptr && left <= instant_) continue;
       met = true;
       if (other.comm == nullptr)
         hand_over(id, other.bytes * left / (other.end - other.begin), date);

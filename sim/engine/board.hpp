@@ -102,11 +102,11 @@ class Board {
   const Folding& folding_;
   Agenda agenda_;
   OpenWindows windows_;
-  std::vector<double> left_;  // of the links' bandwidths
+  std::vector<double> left_;  // what is left of the links' bandwidths
   double instant_ = 0;        // dates closer than this are one
   double old_until_ = 0;      // until that date
   std::unordered_map<MovingId, Moving> moving_;
-  std::vector<std::vector<MovingId>> on_link_;  // of streams that may share
+  std::vector<std::vector<MovingId>> on_link_;  // streams on each link that may share it
   MovingId next_ = 0;
   std::vector<FoldedStream> background_;  // `alone` is the rate of the load
   std::vector<MovingId> endless_;         // what moves over them

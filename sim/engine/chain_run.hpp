@@ -45,7 +45,7 @@ class ChainRun {
   double now_ = 0;          // advanced until here
   std::size_t kernel_ = 0;  // the one that runs, or runs next
   double begun_ = 0;        // when it started
-  double done_ = 0;         // of its seconds, at full speed
+  double done_ = 0;         // seconds of the chain that are done, at full speed
   double contention_ = 0;
   bool touched_ = false;  // advanced at least once
   std::vector<std::pair<double, double>> kernels_;

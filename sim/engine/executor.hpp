@@ -35,7 +35,7 @@ class Executor {
     Taken taken;                           // by the operations in flight
     int in_flight = 0;                     // operations that take something
     TaskIndex running = kNoTask;           // the chain on the compute row
-    Chain varied;                          // its kernels with their jitter
+    Chain varied;                          // the running chain's kernels with their jitter
     ChainRun chain;
     std::uint32_t schedule = 0;  // counts its dates of ending; an older one no longer holds
     std::size_t left = 0;        // tasks not finished
@@ -51,7 +51,7 @@ class Executor {
     std::vector<Arrival> arrived;
     std::size_t phase = 0;
     std::uint64_t started = 0;  // operations
-    double factor = 1;          // of the running one's durations
+    double factor = 1;          // factor on the durations of the running operation
     int pending = 0;            // parts of the phase still running
     bool running = false;
     bool shares = false;  // something else may use a link of it

@@ -140,7 +140,7 @@ Phases phases_of(const Decision& decision, const CollectiveRequest& request,
 int channels_of(const Decision& decision, const CollectiveRequest& request, const GroupShape& group,
                 const Cluster& cluster, const Collectives& collectives);
 
-/// Both; nothing for a group of one.
+/// Chooses an algorithm and makes its phases; no phases for a group of one.
 Phases collective(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster,
                   const Collectives& collectives);
 

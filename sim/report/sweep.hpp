@@ -47,7 +47,7 @@ struct SweepAnswer {
   std::vector<AxisSlice> slices;  ///< one for each axis, through the best point; empty: none is ok
   std::vector<SweepPoint> all;    ///< every point of one or two axes of few values; else empty
   std::string store;              ///< the file that keeps them
-  std::int64_t view = 0;          ///< its view sweep_N
+  std::int64_t view = 0;          ///< number N of the view sweep_N in the file
 };
 
 /// What a point sets, by the last words of the keys: "tensor 8, micro_batch 2".

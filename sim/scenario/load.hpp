@@ -60,7 +60,7 @@ struct KnownStyle {
 /// A way of joining nodes, or the GPUs of a node, as the checks know it.
 struct KnownTopology {
   std::string name;
-  std::vector<std::string> keys;  ///< what it reads and not all topologies do
+  std::vector<std::string> keys;  ///< keys that it reads and not all topologies do
   std::vector<Objection> (*objections)(const Cluster& cluster) = nullptr;  ///< nullptr: none
 };
 

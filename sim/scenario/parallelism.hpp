@@ -35,8 +35,8 @@ struct ContextParallel {
   bool operator==(const ContextParallel&) const = default;
 };
 
-/// Whose kernels exchange tokens: NCCL's, with a row for each expert of a token, or DeepEP's, with
-/// a row for each rank, of which one crosses to each node.
+/// The library whose kernels exchange tokens: NCCL's, with a row for each expert of a token, or
+/// DeepEP's, with a row for each rank, of which one crosses to each node.
 enum class Dispatcher { all_to_all, deepep };
 
 /// SMs that DeepEP sets aside: the default of Buffer.num_sms (deepseek-ai/DeepEP

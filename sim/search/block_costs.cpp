@@ -47,7 +47,8 @@ class RowClock {
     ends_[static_cast<std::size_t>(piece.slot)] = free;
   }
   void pass(const WaitPiece& piece) {
-    if (static_cast<std::size_t>(piece.slot) >= ends_.size()) return;  // it began in another block
+    // the slot began in another block
+    if (static_cast<std::size_t>(piece.slot) >= ends_.size()) return;
     now_.seconds = std::max(now_.seconds, ends_[static_cast<std::size_t>(piece.slot)]);
   }
   void pass(const BlockPiece&) {}

@@ -13,7 +13,7 @@
 namespace stepsim {
 namespace {
 
-/// Even parts need no list.
+/// The layers of each part as a scenario states them; even parts need no list.
 std::vector<std::int64_t> stated_layers(const Strategy& strategy, const Scenario& scenario) {
   const std::int64_t layers = layers_of(scenario.model);
   if (strategy.stages == 1 || layers % strategy.parts() == 0) return {};

@@ -9,7 +9,7 @@
 namespace stepsim {
 namespace {
 
-constexpr double kExact = 1e-9;  // of a step: what is left of rounding
+constexpr double kExact = 1e-9;  // share of a step: what is left of rounding
 
 /// What a task leaves, relative to the boundary of its step.
 struct Trace {

@@ -71,7 +71,7 @@ struct Row {
 inline constexpr std::int32_t kNoSpan = -1;
 
 struct Span {
-  double arrival = 0;  ///< its row is free and it was launched
+  double arrival = 0;  ///< when the span's row is free and the span was launched
   double start = 0;
   double end = 0;
   std::uint32_t name = 0;          ///< index into Timeline::names

@@ -18,15 +18,15 @@
 namespace stepsim {
 namespace {
 
-// Shares of the payload that DeepEP's kernels fill (deepseek-ai/DeepEP docs/legacy.md and README.md,
-// dispatch and combine of 4096 and 8192 tokens of 7168 numbers). Their figures include tokens that
-// stay in their node, or on their GPU, which do not count here.
+// Shares of the payload that DeepEP's kernels fill (deepseek-ai/DeepEP docs/legacy.md and
+// README.md, dispatch and combine of 4096 and 8192 tokens of 7168 numbers). Their figures include
+// tokens that stay in their node, or on their GPU, which do not count here.
 
 /// The share of a NIC: 58 and 57 GB/s over 4 nodes, 51 and 50 over 8, are 42.8 to 44.6 GB/s of 48.5
 /// without tokens that stay in their node.
 constexpr double kFilledBetween = 0.90;
-/// The share of a GPU's link: 153 and 158 GB/s on eight H800, 726 and 740 on eight B200, are 134 and
-/// 138 GB/s of 160, 635 and 648 of 720 without tokens that stay on their GPU.
+/// The share of a GPU's link: 153 and 158 GB/s on eight H800, 726 and 740 on eight B200, are 134
+/// and 138 GB/s of 160, 635 and 648 of 720 without tokens that stay on their GPU.
 constexpr double kFilledInside = 0.87;
 
 Phase forwarded(const Scenario& scenario, Bytes bytes, const GroupShape& group) {

@@ -18,7 +18,7 @@ namespace stepsim {
 
 /// What is compared of a result (schema stepsim.result/1).
 struct ResultFacts {
-  std::string scenario;  ///< its name
+  std::string scenario;  ///< name of the scenario
   Seconds step_time;     ///< step of the middle replica, where there are several
   double samples_per_s = 0;
   std::optional<double> tokens_per_s;

@@ -17,7 +17,7 @@ constexpr double kConfidence = 0.95;
 
 using StudentsT = boost::math::students_t_distribution<>;
 
-/// Of a mean: the variance of its sample over the number of values.
+/// The variance of a mean: that of its sample over the number of values.
 struct MeanVariance {
   double variance = 0;
   double degrees = 0;

@@ -32,10 +32,11 @@ inline constexpr double kPower = 0.8;
 /// Two samples, the second less the first.
 struct Welch {
   int first = 0, second = 0;  ///< values of each
-  Seconds difference;         ///< of the means
+  Seconds difference;         ///< difference of the means
   Seconds error;              ///< standard error of that
-  double degrees = 0;         ///< of freedom
-  double p = 1;               ///< of a difference like this or larger, either way, by chance
+  double degrees = 0;         ///< degrees of freedom
+  /// probability that chance alone brings about a difference at least as large, either way
+  double p = 1;
   /// The smallest difference that a test of such samples shows kPower of the time.
   Seconds visible;
 

@@ -16,7 +16,7 @@ struct Symptom {
   std::string name;      ///< "late_start", as JSON spells it
   std::string title;     ///< "the GPU is idle before the first kernel"
   std::string evidence;  ///< how much of what was seen
-  std::string suspect;   ///< what it usually means
+  std::string suspect;   ///< what the symptom usually means
   Seconds seconds{};     ///< time of a mean step; 0: it has no length
 };
 

@@ -17,7 +17,8 @@ constexpr double kLogResults = 8;  ///< a wider range of results is
 constexpr double kFromZero = 0.4;  ///< with less than this of the most, an axis begins at 0
 constexpr double kLeastSpan =
     0.05;  ///< share of the most: differences of 0.1 % shall not look large
-constexpr double kRoom = 0.18, kMargin = 0.05;  ///< beside the best, and the worst, of the span
+/// shares of the span left free beside the best, and beside the worst value
+constexpr double kRoom = 0.18, kMargin = 0.05;
 constexpr double kRounding = 1e-9;
 constexpr int kSteps = 5;    ///< about so many round values on an axis
 constexpr double kGap = 10;  ///< pixels between labels

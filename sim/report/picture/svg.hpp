@@ -17,7 +17,7 @@ std::string escaped(const std::string& text);
 
 struct SvgPage {
   double width = 0, height = 0;  ///< pixels
-  std::string label;             ///< for those who cannot see it
+  std::string label;             ///< description for people who cannot see the picture
   std::string styles;            ///< rules of CSS beside those that all pictures share
   std::string dark_styles;       ///< rules that differ on dark pages
 };

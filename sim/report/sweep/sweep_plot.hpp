@@ -27,7 +27,7 @@ struct ResultUnit {
   double size = 1;
   int decimals = 0;
   std::string name;        ///< "ms", "%", "$", "k"; empty: nothing follows the number
-  bool is_prefix = false;  ///< it stands before the objective's title: "k tokens/s"
+  bool is_prefix = false;  ///< true: the unit stands before the objective's title: "k tokens/s"
   std::string number(double value) const;
 };
 ResultUnit result_unit(const Objective& objective, double largest);

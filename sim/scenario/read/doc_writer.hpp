@@ -148,7 +148,7 @@ class DocWriter {
 
 /// One page of docs/scenario/: the keys of one map.
 struct KeyPage {
-  std::string file;  ///< its name, without ".md"
+  std::string file;  ///< name of the page, without ".md"
   std::string title;
   std::string lead;  ///< which map it is, a sentence
   std::vector<DocWriter::Row> rows;

@@ -36,7 +36,7 @@ class Expression {
   /// Throws ExpressionError when it does not parse.
   explicit Expression(const std::string& text);
 
-  /// What it reads, in alphabetical order.
+  /// The names that the expression reads, in alphabetical order.
   std::vector<std::string> names() const;
   /// Where the expression first reads that name. REQUIRES: it does.
   int offset_of(const std::string& name) const { return names_.at(name); }
@@ -48,7 +48,7 @@ class Expression {
   struct Node;
 
  private:
-  std::map<std::string, int> names_;  ///< and where each is read first
+  std::map<std::string, int> names_;  ///< names, and where each is read first
   std::shared_ptr<const Node> root_;
 };
 

@@ -24,8 +24,8 @@ std::vector<KeyValue> keys_of(const Scenario& scenario);
 /// YAML.
 std::vector<KeyValue> keys_of_yaml(const Source& text);
 
-/// Their dotted paths, those of maps among them. Throws UserError or IoError where the file cannot
-/// be read.
+/// The dotted paths of the keys that a scenario states, those of maps among them. Throws UserError
+/// or IoError where the file cannot be read.
 std::set<std::string> stated_keys(const std::string& path, const std::vector<Override>& overrides);
 
 }  // namespace stepsim

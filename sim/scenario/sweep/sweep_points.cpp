@@ -195,7 +195,8 @@ std::vector<std::int64_t> admitted(std::int64_t grid, Conditions& conditions) {
   return points;
 }
 
-/// So many of the points, each as likely as any other (the first steps of Fisher and Yates).
+/// Some of the points, drawn so that each is as likely as any other (the first steps of Fisher and
+/// Yates).
 std::vector<std::int64_t> drawn(std::vector<std::int64_t> points, const RandomPoints& random) {
   const auto count =
       static_cast<std::size_t>(std::min(random.points, static_cast<std::int64_t>(points.size())));
