@@ -1,6 +1,6 @@
 #!/bin/bash
 # Checks the documents themselves: no line over 120 characters, every relative link leads to a file and a heading, and
-# every file of `sim/` that is named is there. Usage: check_docs.sh [ROOT]
+# every file of `sim/` that is named is there, and sim/README.md names each folder. Usage: check_docs.sh [ROOT]
 #
 # Markdown cannot wrap the row of a table, so that those of a few reference tables may be longer.
 set -euo pipefail
@@ -71,6 +71,10 @@ while IFS=: read -r document line path; do
   path=${path//\`/}
   [[ -e $path || $path =~ [A-Z]{2} ]] || refuse "$document:$line: no such file: $path"
 done < <(grep -noE '`sim/[A-Za-z0-9_./-]+`' /dev/null "${documents[@]}" || true)
+
+while read -r folder; do
+  grep -qF "\`${folder#sim/}/\`" sim/README.md || refuse "sim/README.md: nothing about $folder/"
+done < <(find sim -mindepth 2 -name '*.[ch]pp' -printf '%h\n' | sort -u)
 
 echo "${#documents[@]} documents, $offences offences"
 ((offences == 0 && ${#documents[@]} > 0))
