@@ -75,6 +75,10 @@ void enqueue_collective(CollectiveOp op, const Member& member, const DeviceBuffe
     case CollectiveOp::broadcast:
       return check(ncclBroadcast(send.data(), receive.data(), count, ncclBfloat16, 0, comm, stream),
                    "ncclBroadcast");
+    case CollectiveOp::reduce:
+      return check(
+          ncclReduce(send.data(), receive.data(), count, ncclBfloat16, ncclSum, 0, comm, stream),
+          "ncclReduce");
     case CollectiveOp::all_to_all:
       check(ncclGroupStart(), "ncclGroupStart");
       for (std::size_t peer = 0; peer < size; ++peer) {

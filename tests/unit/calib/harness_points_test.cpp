@@ -9,6 +9,7 @@
 #include "sim/calibrate/measurement/memory_bytes.hpp"
 #include "sim/calibrate/measurement/work.hpp"
 
+using namespace stepsim;
 using namespace stepsim::calib;
 
 namespace {
