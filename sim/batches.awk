@@ -1,8 +1,8 @@
 # Deals sources to batches that are compiled as one file each: prints a line of names for each batch of two or more.
 #
 # Usage: awk -v size=N -f batches.awk HEADER... SOURCE...
-# A source's private names, those that it defines in its unnamed namespace, must be no words of the others in its batch:
-# most would not compile, but an overload would be called in silence. A source goes into the first batch that has room
+# A source's private names, those that it defines in its unnamed namespace or fetches by `using a::b`, must be no words of
+# the others in its batch: most would not compile, but an overload would be called in silence. A source goes into the first batch that has room
 # and in which nobody minds it. A word behind `.`, `->` or `::` is a member, which is nobody's private name. A source
 # whose private name is a type or a constant of some header stays alone: the header may be read behind it.
 
@@ -18,6 +18,10 @@ function note_private(line,   name) {
     name = substr(line, RSTART + 1, RLENGTH - 1)
     sub(/[^A-Za-z0-9_].*/, "", name)
   }
+  add_private(name)
+}
+
+function add_private(name) {
   if (!((FILENAME, name) in is_private)) privates[FILENAME] = privates[FILENAME] " " name
   is_private[FILENAME, name]
 }
@@ -63,6 +67,7 @@ in_raw_string { if (/\)[a-z]*"/) in_raw_string = 0; next }
 { sub(/\/\/.*/, ""); gsub(/"([^"\\]|\\.)*"/, "\"\"") }
 /^#include/ { next }
 inside && /^[A-Za-z]/ { note_private($0) }
+/^using +[A-Za-z_0-9:]+::[A-Za-z_0-9]+;/ { sub(/;.*/, ""); sub(/.*::/, ""); add_private($0) }
 /^namespace \{/ { inside = 1 }
 { note_words($0) }
 

@@ -47,6 +47,11 @@ done
 cp a.cpp e.cpp
 expect 12 'a.cpp c.cpp' a.cpp e.cpp c.cpp
 
+# A name that is fetched from another namespace.
+printf 'using nlohmann::json;\n' >f.cpp
+echo 'int used() { int json = 1; return json; }' >g.cpp
+expect 12 'f.cpp c.cpp' f.cpp g.cpp c.cpp
+
 # A private name that is a type or a constant of a header, which may be read behind the source.
 for line in 'struct Own {};' 'inline constexpr std::array kOwn<int> = {1};'; do
   echo "$line" >own.hpp
