@@ -19,6 +19,16 @@ function note_private(line,   name) {
     sub(/[^A-Za-z0-9_].*/, "", name)
   }
   add_private(name)
+  if (line ~ /^const/) note_more(line)
+}
+
+# One line may define several constants: `constexpr double a = 1, b = 2;`.
+function note_more(line,   name) {
+  while (match(line, /, [A-Za-z_][A-Za-z0-9_]* =/)) {
+    name = substr(line, RSTART + 2, RLENGTH - 4)
+    line = substr(line, RSTART + RLENGTH)
+    add_private(name)
+  }
 }
 
 function add_private(name) {

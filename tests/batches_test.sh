@@ -19,7 +19,7 @@ namespace {
 
 // trimmed is a word, and so is "other_text".
 std::string_view own_text(std::string_view text) { return text; }
-constexpr int kOwn = 1;
+constexpr int kOwn = 1, kSecond = 2;
 using Own = int;
 
 }  // namespace
@@ -39,7 +39,7 @@ expect 2 'a.cpp b.cpp' a.cpp b.cpp c.cpp
 expect 1 '' a.cpp b.cpp c.cpp
 
 # Each kind of private name, used by another source or defined in both.
-for word in 'own_text("")' kOwn 'Own(1)'; do
+for word in 'own_text("")' kOwn kSecond 'Own(1)'; do
   echo "int used() { return $word; }" >d.cpp
   expect 12 'a.cpp c.cpp' a.cpp d.cpp c.cpp
   expect 12 'd.cpp c.cpp' d.cpp a.cpp c.cpp
