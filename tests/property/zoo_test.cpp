@@ -147,7 +147,7 @@ void note(const Scenario& s, std::set<std::string>& used) {
   if (p.expert.degree > 1) used.insert("expert");
   if (p.data.shard_degree) used.insert("shard groups");
   if (p.order != RankOrder{}) used.insert("order");
-  if (s.data_parallel() > 1) used.insert(name_of(p.data.sharding));
+  if (s.data_parallel() > 1) used.insert(std::string{p.data.sharding.name});
 }
 
 }  // namespace
