@@ -37,9 +37,9 @@ template <class Io>
 void describe(Io& io, Collectives& c) {
   io.field("nccl", c.nccl, any, "release whose cost model chooses, docs/collectives.md");
   io.section("all_reduce", "algorithm", c.all_reduce, "how all-reduces run");
-  io.section("all_gather", "algorithm", c.all_gather, "likewise");
-  io.section("reduce_scatter", "algorithm", c.reduce_scatter, "likewise");
-  io.section("all_to_all", "algorithm", c.all_to_all, "likewise");
+  io.section("all_gather", "algorithm", c.all_gather, "how all-gathers run");
+  io.section("reduce_scatter", "algorithm", c.reduce_scatter, "how reduce-scatters run");
+  io.section("all_to_all", "algorithm", c.all_to_all, "how all-to-alls run");
 }
 
 template <class Io>

@@ -29,8 +29,9 @@ void describe(Io& io, AttentionRange& r) {
 template <class Io>
 void describe(Io& io, ConvolutionProfile& c) {
   io.constant("forward", c.forward, positive, "time over that of a GEMM of the same shape");
-  io.constant("input_gradient", c.input_gradient, positive, "likewise");
-  io.constant("weight_gradient", c.weight_gradient, positive, "likewise");
+  io.constant("input_gradient", c.input_gradient, positive, "as forward, for gradients of inputs");
+  io.constant("weight_gradient", c.weight_gradient, positive,
+              "as forward, for gradients of weights");
   io.constant("winograd", c.winograd, non_negative,
               "instead of these for 3x3 filters of stride 1; 0: Winograd's algorithm is not used");
 }
@@ -66,8 +67,9 @@ void describe(Io& io, TiledGemm& g) {
 template <class Io>
 void describe(Io& io, SmoothGemm& g) {
   io.constant("half_m", g.half_m, non_negative, "rows at which half of the efficiency is reached");
-  io.constant("half_n", g.half_n, non_negative, "columns, likewise");
-  io.constant("half_k", g.half_k, non_negative, "summands of an element, likewise");
+  io.constant("half_n", g.half_n, non_negative, "columns at which half of it is reached");
+  io.constant("half_k", g.half_k, non_negative,
+              "summands of an element at which half of it is reached");
 }
 
 /// A model without constants.
@@ -108,14 +110,14 @@ void describe(Io& io, GemmProfile& g) {
               "time of experts' grouped GEMMs over a batched GEMM of the same shapes");
   io.fallback(g.grouped_weight_gradient, 1.19, "1.19");
   io.constant("grouped_weight_gradient", g.grouped_weight_gradient, positive,
-              "the same for their weight gradients");
+              "as grouped, for the experts' weight gradients");
   // GPUs that nobody measured have the A100's constants.
   io.fallback(g.unaligned_even, 1.46, "1.46");
   io.constant("unaligned_even", g.unaligned_even, between(1, 100),
               "compute time of a GEMM of 16-bit elements whose rows are not multiples of 8, over "
               "that of one whose rows are; of even ones");
   io.fallback(g.unaligned_odd, 2.43, "2.43");
-  io.constant("unaligned_odd", g.unaligned_odd, between(1, 100), "the same of odd ones");
+  io.constant("unaligned_odd", g.unaligned_odd, between(1, 100), "compute time where rows are odd");
   io.section("convolution", g.convolution, "convolutions against GEMMs of their shape");
   io.section("range", g.range, "shapes that were measured");
 }
@@ -123,7 +125,7 @@ void describe(Io& io, GemmProfile& g) {
 template <class Io>
 void describe(Io& io, KeptRows& r) {
   io.constant("norm", r.norm, non_negative, "row of a norm that is read once; 0: any");
-  io.constant("softmax", r.softmax, non_negative, "row of a softmax, likewise");
+  io.constant("softmax", r.softmax, non_negative, "row of a softmax that is read once; 0: any");
 }
 
 template <class Io>
@@ -226,9 +228,9 @@ void describe(Io& io, LinkProfile& l) {
             "measured, the least of a number of ranks, algorithm and protocol; none: from "
             "bandwidth and "
             "latency");
-    io.list("all_gather", l.all_gather, "likewise");
-    io.list("reduce_scatter", l.reduce_scatter, "likewise");
-    io.list("all_to_all", l.all_to_all, "likewise");
+    io.list("all_gather", l.all_gather, "as all_reduce, for all-gathers");
+    io.list("reduce_scatter", l.reduce_scatter, "as all_reduce, for reduce-scatters");
+    io.list("all_to_all", l.all_to_all, "as all_reduce, for all-to-alls");
     io.constant("two_node_trees", l.two_node_trees, between(0.1, 2),
                 "rate of an all-reduce by trees over two such nodes, of what NCCL expects of it");
   }
@@ -237,7 +239,7 @@ void describe(Io& io, LinkProfile& l) {
 template <class Io>
 void describe(Io& io, GraphLink& l) {
   io.field("from", l.from, required(), "\"leaf 0\", or many: \"node 0..15\"");
-  io.field("to", l.to, required(), "likewise; of many and many each with each");
+  io.field("to", l.to, required(), "as from; of many and many each with each");
   io.field("bandwidth", l.bandwidth, required(any_rate), "from `from` to `to`");
   io.fallback(l.back, l.back, "as bandwidth");
   io.field("back", l.back, any_rate, "from `to` to `from`");

@@ -104,7 +104,9 @@ void describe_gathers(Io& io, DataParallel& d, const DataParallel& preset) {
            "without pipelining of collectives");
   io.fallback(d.backward_prefetch, preset.backward_prefetch, "pre");
   io.field("backward_prefetch", d.backward_prefetch, any,
-           "zero3: likewise in backward; none: each block is gathered when it is reached");
+           "zero3: pre: in backward, too; post: after the kernels of the current one; none: each "
+           "block is "
+           "gathered when it is reached");
   io.fallback(d.limit_all_gathers, preset.limit_all_gathers, "false, or the framework's");
   io.field("limit_all_gathers", d.limit_all_gathers, any,
            "zero3: the host waits for blocks to be done before it asks for more");

@@ -39,9 +39,9 @@ void describe(Io& io, RecordedErrors& r) {
   io.field("value", r.value, any, "that its rows share");
   io.field("rows", r.rows, required(large_count), "how many");
   io.field("mean", r.mean, required(any_size), "of the errors' absolute values");
-  io.field("median", r.median, required(any_size), "likewise");
-  io.field("p90", r.p90, required(any_size), "likewise, the 90th percentile");
-  io.field("max", r.max, required(any_size), "likewise");
+  io.field("median", r.median, required(any_size), "their median");
+  io.field("p90", r.p90, required(any_size), "their 90th percentile");
+  io.field("max", r.max, required(any_size), "the largest of them");
   io.field("bias", r.bias, required(any_bias), "mean of the errors with their signs");
   io.field("not_fitting", r.not_fitting, any, "rows that are predicted not to fit in memory");
 }
