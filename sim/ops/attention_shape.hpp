@@ -13,7 +13,7 @@ struct AttentionShape {
   std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
   bool rotary = false, dropout = false;
   std::string kernel;          ///< "unfused", "eager" or a fused kernel of the GPU's profile
-  std::int64_t value_dim = 0;  ///< of a head's values; 0: head_dim
+  std::int64_t value_dim = 0;  ///< width of a head's values; 0: head_dim
   bool causal = true;          ///< a token attends to those before it only
   bool bias = false;           ///< a learned bias on the scores, shared by all layers (T5)
   bool alibi = false;          ///< a constant one, of one slope a head (ALiBi)

@@ -47,7 +47,8 @@ struct Join {
 /// The gradient of a parameter tensor with this many elements (on this rank) is complete.
 struct GradientReady {
   double elements = 0;
-  bool expert = false;  ///< of an expert that only some data-parallel ranks hold, or of one alone
+  /// true: of an expert that only some data-parallel ranks hold, or of one rank alone
+  bool expert = false;
 };
 
 using Item = std::variant<Launch, StartCollective, Join, GradientReady>;
@@ -61,22 +62,22 @@ struct Op {
   Items forward, backward;
   HostCalls calls{};               ///< what a framework calls for it besides
   std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
-  double quantised = 0;            ///< of them, elements that are multiplied in fp8
-  std::vector<double> frozen{};    ///< the same of parameters that are not trained
+  double quantised = 0;  ///< elements of `parameters` that are multiplied in fp8
+  std::vector<double> frozen{};  ///< elements of each parameter tensor that is not trained
   double frozen_quantised = 0;
   bool adapter = false;      ///< trained beside weights that are not
   bool has_gradient = true;  ///< false: nothing before it is trained, and no backward pass is run
   double statistics = 0;     ///< channels whose running mean and variance it keeps
-  bool expert = false;       ///< they belong to experts that only some data ranks hold, or
-                             ///< to what one rank alone has
-  Bytes output;              ///< what it hands on, and its gradient, per micro-batch
+  /// true: its parameters belong to experts that only some data ranks hold, or to one rank alone
+  bool expert = false;
+  Bytes output;  ///< output, and its gradient, per micro-batch
   Bytes tables;              ///< embedding tables of this rank, which passes update themselves
   Bytes saved;               ///< kept for backward, per micro-batch
-  Bytes saved_input;         ///< of it, what enters the op
-  Bytes saved_scores;        ///< of it, what selective recompute drops and computes again
+  Bytes saved_input;  ///< the part of saved that enters the op
+  Bytes saved_scores;  ///< the part of saved that selective recompute drops and computes again
   Bytes scratch;  ///< held while its backward runs, beside the gradients of inputs and output
   std::vector<WeightShape> placeholders;  ///< empty gradients that its library keeps by shape
-  bool loss = false;            ///< what it keeps are logits and what the loss makes of them
+  bool loss = false;  ///< true: it keeps logits and what the loss makes of them
   Bytes kept_for_weights;       ///< inputs and output gradients that gradients of parameters
                                 ///< need, where they are computed later
   Flops flops;                  ///< forward model FLOPs of this rank (attention counted in full)
@@ -104,8 +105,8 @@ struct RecomputeRegion {
   std::size_t before = 0;  ///< the op whose backward pass needs it again
   std::size_t first = 0;   ///< the first op that keeps some of it
   Items forward;           ///< what is repeated
-  Bytes dropped;           ///< of what the block's ops save
-  ForwardFlops flops;      ///< of what is repeated
+  Bytes dropped;  ///< bytes that it drops of what the block's ops save
+  ForwardFlops flops;  ///< FLOPs of what is repeated
 };
 
 /// One unit of the model: what full recompute checkpoints, ZeRO-3 gathers and the pipeline deals
@@ -120,18 +121,18 @@ struct Block {
   /// The ops in an order in which a framework runs them forward (a topological order, stable by
   /// name of insertion). Throws InternalError when the graph has a cycle.
   std::vector<const Op*> order() const;
-  /// Of them, those whose forward pass full recompute repeats. An early stop leaves out what comes
-  /// after the last tensor that is kept, and the op that keeps it when it keeps its input:
-  /// PyTorch's checkpoint stops as soon as all of them are there again (pytorch/pytorch
+  /// The ops whose forward pass full recompute repeats. An early stop leaves out what comes after
+  /// the last tensor that is kept, and the op that keeps it when it keeps its input: PyTorch's
+  /// checkpoint stops as soon as all kept tensors are there again (pytorch/pytorch
   /// torch/utils/checkpoint.py, _StopRecomputationError, without reentrance).
   std::vector<const Op*> recomputed(const Recomputation& recompute) const;
   double parameters() const;         ///< trained ones of this rank
-  double frozen_parameters() const;  ///< the others
+  double frozen_parameters() const;  ///< parameters of this rank that are not trained
   bool has_gradient() const;         ///< an op of it has a backward pass
-  double expert_parameters() const;  ///< of them, those of expert-parallel experts
+  double expert_parameters() const;  ///< trained parameters of expert-parallel experts
   Bytes tables() const;
-  double quantised() const;         ///< of trained ones, those multiplied in fp8
-  double frozen_quantised() const;  ///< of the others
+  double quantised() const;  ///< trained parameters that are multiplied in fp8
+  double frozen_quantised() const;  ///< parameters that are not trained and are multiplied in fp8
   /// Kept of one micro-batch where the block by itself is recomputed like that.
   Bytes saved(const Recomputation& recompute) const;
   ForwardFlops forward_flops() const;
@@ -149,15 +150,16 @@ struct OpGraph {
   std::vector<std::size_t> first_chain = {};
   bool of_first = false;  ///< `chain` is that of rank 0, and `first_chain` the others'
   Bytes boundary;         ///< activation that passes between two blocks, per micro-batch, unsharded
-  double tied_elements = 0;  ///< of the word embedding, where the head uses it too; of this rank
+  /// this rank's elements of the word embedding, where the head uses it too
+  double tied_elements = 0;
   std::optional<std::size_t>
       tied_head;  ///< a head without weights of its own, for a stage that has the embedding, too
-  double total_parameters = 0;  ///< of the whole model, over all tensor ranks
+  double total_parameters = 0;  ///< parameters of the whole model, over all tensor ranks
   Flops model_flops;            ///< forward and backward of one step, all ranks, without recompute
   std::string flop_convention;  ///< how that is counted: its name and what it says
 };
 
-/// The same for rank 0, where that is not like the others.
+/// The graph of rank 0, where it differs from that of the others.
 OpGraph graph_of_first(const OpGraph& others);
 
 /// Turns a scenario's model, batch and tensor split into ops.

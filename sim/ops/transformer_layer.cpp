@@ -42,7 +42,7 @@ bool LayerStack::adapts(LoraTarget target) const {
   return lora != nullptr && lora->targets(target);
 }
 
-/// Of a linear layer that may have an adapter.
+/// The pass of a linear layer that may have an adapter.
 Pass LayerStack::pass_at(LoraTarget target) const {
   Pass own = pass;
   own.place.adapted = adapts(target);
@@ -67,7 +67,7 @@ Vertices LayerStack::add_column(OpDag& dag, const Vertices& inputs, Op op, LoraT
   return {add_adapter(dag, column_adapter(pass, *lora, shape), inputs, layer)};
 }
 
-/// One whose inputs are split. `saves_input`: it is not kept by another op.
+/// Adds a linear layer whose inputs are split. `saves_input`: no other op keeps its input.
 Vertices LayerStack::add_row(OpDag& dag, const Vertices& inputs, Op op, LoraTarget target,
                              std::int64_t in, bool saves_input) const {
   const std::string name = op.name;

@@ -27,8 +27,10 @@ struct Gemm {
   std::int64_t batch = 1;
   bool weight_gradient = false;  ///< accumulates into the gradient buffer
   Precision precision = Precision::bf16;
-  bool grouped = false;  ///< of the experts of a layer: one kernel or stream of kernels for all
-  std::int64_t alignment = kAlignedElements;  ///< of the rows of its matrices, in elements
+  /// true: a product for each expert of a layer, in one kernel or a stream of kernels
+  bool grouped = false;
+  /// elements that the rows of its matrices are multiples of
+  std::int64_t alignment = kAlignedElements;
 
   Flops flops() const {
     return Flops{2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
@@ -65,14 +67,14 @@ struct Convolution {
   std::int64_t image = 0;  ///< edge of the input, in pixels
   std::int64_t filter = 1, stride = 1;
   ConvolutionPass pass = ConvolutionPass::forward;
-  Precision precision = Precision::bf16;  ///< of the tensors
+  Precision precision = Precision::bf16;  ///< type of the tensors
   std::int64_t groups = 1;                ///< each sees its share of the channels alone
 
   std::int64_t out_image() const { return (image - 1) / stride + 1; }
-  /// What it is computed in.
+  /// The type in which a convolution is computed.
   Precision computed() const { return convolution_precision(precision, in_channels / groups); }
   std::int64_t weights() const { return in_channels / groups * out_channels * filter * filter; }
-  /// The same for all three passes.
+  /// The FLOPs of a pass, which are equal for all three passes.
   Flops flops() const {
     return Flops{2.0 * static_cast<double>(batch * out_image() * out_image()) *
                  static_cast<double>(weights())};
@@ -96,7 +98,7 @@ struct MemoryBound {
   Bytes again;        ///< what is read once more of rows that are too long to be kept
   Bytes row;          ///< what is kept of one of them
   double slower = 1;  ///< than its bytes, each once, at the profile's rate
-  Flops products;     ///< that its fp32 units make beside it
+  Flops products;  ///< FLOPs of products that fp32 units make beside it
   double fed = 1;     ///< share of those units that shared memory can feed
 };
 

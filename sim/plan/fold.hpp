@@ -39,7 +39,8 @@ struct FoldedRank {
   int multiplicity = 1;
   std::vector<int> members;                ///< all ranks of the class
   std::array<int, kChannels> group_of{};   ///< into Folding::groups; -1: none
-  std::array<int, kLanes> lanes = none();  ///< its first reader's, into Folding::reads; -1: none
+  /// lanes of the rank's first reader, as indices into Folding::reads; -1: none
+  std::array<int, kLanes> lanes = none();
 
  private:
   static constexpr std::array<int, kLanes> none() {
@@ -49,7 +50,7 @@ struct FoldedRank {
   }
 };
 
-/// Others' traffic on a link.
+/// The traffic of others on a link.
 struct FoldedLoad {
   LinkId link = 0;
   BytesPerSecond rate;  ///< if it is to be had beside the streams

@@ -114,7 +114,7 @@ struct Task {
   Channel channel{};
   Cause cause = Cause::forward;         ///< what waiting for it, once started, is called
   Cause wait_cause = Cause::sync_wait;  ///< what waiting for it to start is called
-  bool varies = false;                  ///< its amount is multiplied by the plan's sample draws
+  bool varies = false;  ///< true: the amount is multiplied by the plan's sample draws
 };
 
 /// What a pass takes at its start for its worst moment, and what of it it frees at its end.
@@ -144,7 +144,7 @@ struct Program {
 /// A fluid over many links that moves at one rate on all of them: a pipeline advances as fast as
 /// its slowest hop. A link stands as often as it is crossed.
 struct Stream {
-  double share = 1;  ///< its part of the flow's bytes and rate
+  double share = 1;  ///< share of the flow's bytes and rate
   std::vector<LinkId> links;
 };
 

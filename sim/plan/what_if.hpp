@@ -48,7 +48,7 @@ std::vector<Change> settings_of(const std::vector<std::string_view>& proposals,
 Plan with_free_network(Plan plan);      ///< every collective and transfer takes no time
 Plan with_free_input(Plan plan);        ///< batches are read, decoded and copied in no time
 Plan with_free_workers(Plan plan);      ///< batches are read and decoded in no time
-Plan with_free_checkpoints(Plan plan);  ///< they are gathered, copied, written in no time
+Plan with_free_checkpoints(Plan plan);  ///< checkpoints are gathered, copied and written in no time
 Plan with_free_launches(Plan plan);     ///< the host launches in no time
 /// Stages find what others send them: a transfer takes the time that it takes alone, but nobody
 /// waits for another stage to come to it.

@@ -31,9 +31,9 @@ constexpr bool needs_whole_tokens(CrossEntropy library) {
   return library == CrossEntropy::torch || library == CrossEntropy::xentropy;
 }
 
-/// Whose linear layers run. Transformer Engine's keep an empty gradient for each shape of weight
-/// (NVIDIA/TransformerEngine transformer_engine/pytorch/module/base.py, get_dummy_wgrad), others
-/// make a new one each time (NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py).
+/// The library whose linear layers run. Transformer Engine's keep an empty gradient for each shape
+/// of weight (NVIDIA/TransformerEngine transformer_engine/pytorch/module/base.py, get_dummy_wgrad),
+/// others make a new one each time (NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py).
 enum class TransformerImpl { local, transformer_engine };
 
 /// Two kinds of attention are batched GEMMs and a softmax: Megatron-LM's, whose tensors need no
@@ -50,13 +50,15 @@ inline constexpr int kCublasOfAnyAlignment = 11;
 /// How the model is trained.
 struct Training {
   std::int64_t sequence_length = 0;          ///< tokens per sequence; 0 for models without one
-  std::int64_t decoder_sequence_length = 0;  ///< of encoder-decoder models; 0: sequence_length
+  /// sequence length of decoders in encoder-decoder models; 0: sequence_length
+  std::int64_t decoder_sequence_length = 0;
   std::int64_t global_batch = 0;             ///< sequences or samples per step, all ranks together
   std::int64_t micro_batch = 1;              ///< sequences or samples per pass of one rank
   Precision precision = Precision::bf16;
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;  ///< precision fp8
   std::optional<AmaxReduction> reduce_amax;      ///< absent: all, where there is anything to reduce
-  bool fp8_parameters = false;  ///< those of linear layers, which sharded optimizers gather
+  /// parameters of linear layers, which sharded optimizers gather, are in fp8
+  bool fp8_parameters = false;
   /// type that gradients are kept and reduced in; default: as precision
   Precision gradients = Precision::bf16;
   bool fused_accumulation = true;  ///< weight-gradient GEMMs add to the gradients themselves

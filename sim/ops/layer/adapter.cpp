@@ -166,7 +166,7 @@ void hand_out(AdapterWriter& w, const Lora& lora, std::int64_t out) {
   w.move(w.forward(), " gathered", 2 * whole.bytes());
 }
 
-/// Their gradients back.
+/// Adds the gradients' way back.
 void hand_back(AdapterWriter& w, const Lora& lora, std::int64_t out) {
   if (!w.is_split()) return;
   const Bytes whole = w.pass().activation(out);

@@ -38,7 +38,7 @@
 namespace stepsim {
 namespace {
 
-constexpr double kAmaxBytes = 2;  // of a bf16 element that is read to find the largest
+constexpr double kAmaxBytes = 2;  // bytes of a bf16 element that is read to find the largest
 constexpr Bytes kScale{4};
 
 /// Nothing multiplies activations by columns where there is no weight gradient.

@@ -45,11 +45,11 @@ struct Rows {
         token_routes({e.count, e.top_k, pass.experts.nodes}, ranks, pass.nodes_of_experts);
     arrived = tokens * routes.ranks * pass.experts.imbalance;
   }
-  double tokens;       ///< of this rank
+  double tokens;  ///< tokens of this rank
   double average;      ///< one for each expert of each token
   double sent;         ///< with what a capacity pads
   double received;     ///< by the busiest rank
-  double computed;     ///< with those of the other tensor ranks
+  double computed;  ///< rows with those of the other tensor ranks
   std::int64_t local;  ///< experts of this rank
   std::int64_t each;   ///< rows of one of them
   double arrived;      ///< at the busiest rank, where a token comes once for all its experts there
@@ -141,7 +141,7 @@ void add_outward(Items& items, const Pass& pass, const ExpertShape& shape, const
     items.emplace_back(memory_bound("cast behind dispatch", each * rows.computed));
 }
 
-/// And back.
+/// Adds the way of the tokens back to their ranks.
 void add_homeward(Items& items, const Pass& pass, const ExpertShape& shape, const char* unpermute) {
   if (sends_once(pass)) return add_homeward_once(items, pass, shape);
   const Rows rows(pass, shape);

@@ -56,7 +56,8 @@ void rms_norm(Op& op, const Pass& pass, const NormShape& n) {
   b.emplace_back(pointwise(n, " scale backward", 4 + 4));
   b.emplace_back(pointwise(n, " scale backward", 8 + 4));
   b.emplace_back(pointwise(n, " scale sum", 4));
-  for (int i = 0; i < 3; ++i) b.emplace_back(small(n, " root backward"));  // its cube, twice scaled
+  // the cube of the root, scaled twice
+  for (int i = 0; i < 3; ++i) b.emplace_back(small(n, " root backward"));
   b.emplace_back(pointwise(n, " mean backward", 4));
   b.emplace_back(pointwise(n, " square backward", 4 + 4));  // the power's
   b.emplace_back(pointwise(n, " square backward", 4 + 4));  // times two

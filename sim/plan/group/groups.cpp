@@ -174,7 +174,7 @@ class GroupMaker {
   }
 
   void add_pair(int from, int to, Channel send) {
-    if (member(from, send) >= 0) return;  // another chunk goes the same way
+    if (member(from, send) >= 0) return;  // another chunk goes that way already
     const Channel receive = receiver_of(send);
     Group group{.channel = send, .ranks = {from, to}};
     group.shape = {2, network_.node_of(from) == network_.node_of(to) ? 1 : 2, 1};

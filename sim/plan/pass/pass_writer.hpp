@@ -119,7 +119,7 @@ class PassWriter {
     ParameterGroup group;
     std::vector<bool> ends{};        ///< whether one ends, by number of gradient
     std::size_t completed = 0;       ///< gradients, of all buckets
-    std::vector<Bytes> gradients{};  ///< those that it holds
+    std::vector<Bytes> gradients{};  ///< gradients that it holds
   };
   struct Reduced {
     int slot;  ///< -1: there is nobody to reduce with

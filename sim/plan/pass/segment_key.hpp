@@ -25,7 +25,7 @@ struct SegmentKey {
   Reduction reduction = Reduction::none;
   ParameterGather gather = ParameterGather::none;
   std::vector<std::size_t> blocks;
-  StageShape shape;  ///< but for what only the rest of a program depends on
+  StageShape shape;  ///< shape without what only the rest of a program depends on
   auto operator<=>(const SegmentKey&) const = default;
 };
 

@@ -42,8 +42,9 @@ struct QuantisedElements {
 };
 QuantisedElements quantised_elements(const Scenario& scenario, const OpGraph& graph, int stage);
 
-/// So many fp8 weights by rows and columns, once a step after the update (TransformerEngine does it
-/// in the first micro-batch, is_first_microbatch). None where each pass does it after a gather.
+/// The kernels that quantise fp8 weights by rows and columns, once a step after the update
+/// (TransformerEngine does it in the first micro-batch, is_first_microbatch). None where each pass
+/// quantises after a gather.
 std::vector<Kernel> quantise_kernels(PlanDraft& draft, double elements);
 
 /// Elements of each parameter tensor of a stage, or of this rank's shard of it.

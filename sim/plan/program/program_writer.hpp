@@ -38,7 +38,7 @@ class ProgramWriter {
 
   /// The last task on a row, or kNoTask.
   TaskIndex last_on(std::uint16_t row) const { return rows_[row].last; }
-  /// The first one on the row that is not before `task`, or `task` itself where there is none.
+  /// The first task on the row that is not before `task`, or `task` itself where there is none.
   TaskIndex first_on(std::uint16_t row, TaskIndex task) const;
   static constexpr TaskIndex kNoTask = 0xffffffff;
 

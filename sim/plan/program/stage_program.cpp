@@ -40,10 +40,10 @@ struct ChunkPasses {
   std::array<Segment, kPassKinds> first_segments;  ///< passes that reduce in the first step of all
   Segment gathering_segment;  ///< the first forward pass of a step, if it waits for parameters
   std::vector<ParameterBucket> buckets;  ///< parameters that it waits for
-  std::vector<TaskIndex> asked;          ///< their gathers, where they were started before it
+  std::vector<TaskIndex> asked;  ///< gathers of these parameters that were started before the pass
   bool gathered = false;                 ///< whether they have been, in this step
   ChunkMemory memory;
-  GradientReduction reduction;  ///< of this chunk's gradients alone
+  GradientReduction reduction;  ///< reduction of this chunk's gradients alone
 };
 
 /// `passes` of a step, each of at least `pieces` tasks. A plan that no machine can hold is the
@@ -427,7 +427,8 @@ class StageWriter {
   std::vector<ChunkPasses> chunks_;
   std::optional<InputRows> input_;
   std::vector<TaskIndex> slots_;
-  TensorRanksGather broadcast_;  ///< of the batch: a ring carries what a gather of it does
+  /// broadcast of the batch: a ring carries as much as a gather of it does
+  TensorRanksGather broadcast_;
   /// What the gathered block that runs had to wait for, and the one before it.
   std::array<std::vector<TaskIndex>, 2> before_block_;
   bool first_step_ = false;
