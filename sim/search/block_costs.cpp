@@ -133,7 +133,7 @@ class BlockCoster {
 
   template <class Write>
   RowTime timed_pass(Write write) {
-    draft_.plan.chains.clear();  // operations stay: the workshop knows them by their numbers
+    draft_.plan.chains.clear();  // operations stay: the draft knows them by their numbers
     PassWriter writer(draft_, alone_);
     write(writer);
     RowClock clock(draft_.plan, draft_.pairs);
