@@ -13,13 +13,13 @@ struct HostCalls {
   int modules = 1;
   int functions = 0;           ///< Python functions of autograd
   int scripted = 0;            ///< calls of scripted functions, in each direction
-  int forks = 0;  ///< forks of a tracker of random states
+  int forks = 0;               ///< forks of a tracker of random states
   int views = 0;               ///< recorded
   int views_in_functions = 0;  ///< forward
-  int views_backward = 0;  ///< views that nodes make besides undoing a view
+  int views_backward = 0;      ///< views that nodes make besides undoing a view
   int views_in_backward_functions = 0;
-  int products = 0;  ///< products that the op has as one kernel with others
-  int layers = 0;  ///< layers of Megatron-LM, with Python between calls
+  int products = 0;           ///< products that the op has as one kernel with others
+  int layers = 0;             ///< layers of Megatron-LM, with Python between calls
   int engine_linears = 0;     ///< linear modules that are Transformer Engine's
   bool in_functions = false;  ///< true: the op's kernels are launched within functions
 

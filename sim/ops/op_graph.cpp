@@ -124,7 +124,7 @@ class LastFirst {
 
   const Block& block_;
   std::vector<State> states_;
-  std::vector<std::size_t> first_;  // the first of the ops that wait for an op
+  std::vector<std::size_t> first_;      // the first of the ops that wait for an op
   std::vector<OpDag::Vertex> waiting_;  // in order of insertion
   std::vector<const Op*> ops_;
 };

@@ -62,22 +62,22 @@ struct Op {
   Items forward, backward;
   HostCalls calls{};               ///< what a framework calls for it besides
   std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
-  double quantised = 0;  ///< elements of `parameters` that are multiplied in fp8
-  std::vector<double> frozen{};  ///< elements of each parameter tensor that is not trained
+  double quantised = 0;            ///< elements of `parameters` that are multiplied in fp8
+  std::vector<double> frozen{};    ///< elements of each parameter tensor that is not trained
   double frozen_quantised = 0;
   bool adapter = false;      ///< trained beside weights that are not
   bool has_gradient = true;  ///< false: nothing before it is trained, and no backward pass is run
   double statistics = 0;     ///< channels whose running mean and variance it keeps
   /// true: its parameters belong to experts that only some data ranks hold, or to one rank alone
   bool expert = false;
-  Bytes output;  ///< output, and its gradient, per micro-batch
-  Bytes tables;              ///< embedding tables of this rank, which passes update themselves
-  Bytes saved;               ///< kept for backward, per micro-batch
-  Bytes saved_input;  ///< the part of saved that enters the op
+  Bytes output;        ///< output, and its gradient, per micro-batch
+  Bytes tables;        ///< embedding tables of this rank, which passes update themselves
+  Bytes saved;         ///< kept for backward, per micro-batch
+  Bytes saved_input;   ///< the part of saved that enters the op
   Bytes saved_scores;  ///< the part of saved that selective recompute drops and computes again
-  Bytes scratch;  ///< held while its backward runs, beside the gradients of inputs and output
+  Bytes scratch;       ///< held while its backward runs, beside the gradients of inputs and output
   std::vector<WeightShape> placeholders;  ///< empty gradients that its library keeps by shape
-  bool loss = false;  ///< true: it keeps logits and what the loss makes of them
+  bool loss = false;                      ///< true: it keeps logits and what the loss makes of them
   Bytes kept_for_weights;       ///< inputs and output gradients that gradients of parameters
                                 ///< need, where they are computed later
   Flops flops;                  ///< forward model FLOPs of this rank (attention counted in full)
@@ -105,8 +105,8 @@ struct RecomputeRegion {
   std::size_t before = 0;  ///< the op whose backward pass needs it again
   std::size_t first = 0;   ///< the first op that keeps some of it
   Items forward;           ///< what is repeated
-  Bytes dropped;  ///< bytes that it drops of what the block's ops save
-  ForwardFlops flops;  ///< FLOPs of what is repeated
+  Bytes dropped;           ///< bytes that it drops of what the block's ops save
+  ForwardFlops flops;      ///< FLOPs of what is repeated
 };
 
 /// One unit of the model: what full recompute checkpoints, ZeRO-3 gathers and the pipeline deals
@@ -131,7 +131,7 @@ struct Block {
   bool has_gradient() const;         ///< an op of it has a backward pass
   double expert_parameters() const;  ///< trained parameters of expert-parallel experts
   Bytes tables() const;
-  double quantised() const;  ///< trained parameters that are multiplied in fp8
+  double quantised() const;         ///< trained parameters that are multiplied in fp8
   double frozen_quantised() const;  ///< parameters that are not trained and are multiplied in fp8
   /// Kept of one micro-batch where the block by itself is recomputed like that.
   Bytes saved(const Recomputation& recompute) const;

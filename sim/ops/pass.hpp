@@ -28,9 +28,9 @@ struct PassShape {
 /// Types of activations, operands and gradients, and what it takes to change between them.
 struct PassPrecision {
   Precision precision = Precision::bf16;  ///< type of activations, attention and logits
-  Precision linear = Precision::bf16;  ///< type of the linear layers' products
+  Precision linear = Precision::bf16;     ///< type of the linear layers' products
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;
-  int fp8_copies = 2;  ///< copies of a quantised tensor: by rows, and by columns
+  int fp8_copies = 2;           ///< copies of a quantised tensor: by rows, and by columns
   bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
   bool gathers_fp8 = false;     ///< weights come quantised, by rows, in each pass
   bool transposes_weights =
@@ -69,7 +69,7 @@ struct PassSplit {
 struct LayerPlace {
   /// true: another layer gathers the input, and sums its gradient over ranks
   bool gathered = false;
-  bool adapted = false;   ///< an adapter reads the input, too
+  bool adapted = false;             ///< an adapter reads the input, too
   bool keeps_placeholders = false;  ///< its library keeps one empty gradient for each shape
 };
 

@@ -98,7 +98,7 @@ struct MemoryBound {
   Bytes again;        ///< what is read once more of rows that are too long to be kept
   Bytes row;          ///< what is kept of one of them
   double slower = 1;  ///< than its bytes, each once, at the profile's rate
-  Flops products;  ///< FLOPs of products that fp32 units make beside it
+  Flops products;     ///< FLOPs of products that fp32 units make beside it
   double fed = 1;     ///< share of those units that shared memory can feed
 };
 

@@ -37,8 +37,8 @@ struct FoldedGroup {
 struct FoldedRank {
   int rank = 0;  ///< the representative
   int multiplicity = 1;
-  std::vector<int> members;                ///< all ranks of the class
-  std::array<int, kChannels> group_of{};   ///< into Folding::groups; -1: none
+  std::vector<int> members;               ///< all ranks of the class
+  std::array<int, kChannels> group_of{};  ///< into Folding::groups; -1: none
   /// lanes of the rank's first reader, as indices into Folding::reads; -1: none
   std::array<int, kLanes> lanes = none();
 

@@ -52,7 +52,7 @@ struct DataParallel {
   Prefetch backward_prefetch = Prefetch::pre;
   bool limit_all_gathers = false;  ///< the host waits until at most two blocks are gathered (FSDP1)
   bool limit_reduce_scatters = false;  ///< compute waits for the last block's reduction (FSDP2)
-  bool copy_out = false;     ///< gathered parameters are copied from the gather's buffer (FSDP2)
+  bool copy_out = false;  ///< gathered parameters are copied from the gather's buffer (FSDP2)
   Reshard reshard_after_forward = Reshard::all;
   /// elements; smaller parameters stay gathered (DeepSpeed)
   std::int64_t persistence_threshold = 0;

@@ -49,11 +49,11 @@ inline constexpr int kCublasOfAnyAlignment = 11;
 
 /// How the model is trained.
 struct Training {
-  std::int64_t sequence_length = 0;          ///< tokens per sequence; 0 for models without one
+  std::int64_t sequence_length = 0;  ///< tokens per sequence; 0 for models without one
   /// sequence length of decoders in encoder-decoder models; 0: sequence_length
   std::int64_t decoder_sequence_length = 0;
-  std::int64_t global_batch = 0;             ///< sequences or samples per step, all ranks together
-  std::int64_t micro_batch = 1;              ///< sequences or samples per pass of one rank
+  std::int64_t global_batch = 0;  ///< sequences or samples per step, all ranks together
+  std::int64_t micro_batch = 1;   ///< sequences or samples per pass of one rank
   Precision precision = Precision::bf16;
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;  ///< precision fp8
   std::optional<AmaxReduction> reduce_amax;      ///< absent: all, where there is anything to reduce

@@ -45,11 +45,11 @@ struct Rows {
         token_routes({e.count, e.top_k, pass.experts.nodes}, ranks, pass.nodes_of_experts);
     arrived = tokens * routes.ranks * pass.experts.imbalance;
   }
-  double tokens;  ///< tokens of this rank
+  double tokens;       ///< tokens of this rank
   double average;      ///< one for each expert of each token
   double sent;         ///< with what a capacity pads
   double received;     ///< by the busiest rank
-  double computed;  ///< rows with those of the other tensor ranks
+  double computed;     ///< rows with those of the other tensor ranks
   std::int64_t local;  ///< experts of this rank
   std::int64_t each;   ///< rows of one of them
   double arrived;      ///< at the busiest rank, where a token comes once for all its experts there

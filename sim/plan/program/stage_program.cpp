@@ -41,7 +41,7 @@ struct ChunkPasses {
   Segment gathering_segment;  ///< the first forward pass of a step, if it waits for parameters
   std::vector<ParameterBucket> buckets;  ///< parameters that it waits for
   std::vector<TaskIndex> asked;  ///< gathers of these parameters that were started before the pass
-  bool gathered = false;                 ///< whether they have been, in this step
+  bool gathered = false;         ///< whether they have been, in this step
   ChunkMemory memory;
   GradientReduction reduction;  ///< reduction of this chunk's gradients alone
 };
