@@ -4,6 +4,8 @@
 #include "sim/calibrate/measurement/peak.hpp"
 #include "sim/calibrate/measurement/plausible.hpp"
 
+using namespace stepsim;
+
 namespace {
 
 /// As the runtime describes it: 5120 bits at 2.619 GHz, 132 SMs at up to 1.98 GHz.
