@@ -10,7 +10,7 @@
 namespace stepsim {
 namespace {
 
-constexpr int kLabel = 50, kNumber = 9;
+constexpr int kRowLabel = 50, kNumber = 9;
 
 /// The text in at most `width` columns, cut where it is longer.
 std::string cut(const std::string& text, int width) {
@@ -66,11 +66,11 @@ class ValidationPage : Page {
   }
 
   void rows(const SuiteResult& suite) {
-    line(cut(validation_.suites.size() == 1 ? "" : suite.name, kLabel) +
+    line(cut(validation_.suites.size() == 1 ? "" : suite.name, kRowLabel) +
          pad_left("measured", kNumber + 2) + pad_left("predicted", kNumber + 2) +
          pad_left("error", kNumber));
     for (const ValidationRow& row : suite.rows) {
-      std::string text = cut(row.label, kLabel) + pad_left(time_text(row.measured), kNumber + 2);
+      std::string text = cut(row.label, kRowLabel) + pad_left(time_text(row.measured), kNumber + 2);
       if (row.predicted) {
         text += pad_left(time_text(row.predicted->step), kNumber + 2) +
                 pad_left(signed_error(row.error()), kNumber);
@@ -96,13 +96,13 @@ class ValidationPage : Page {
   }
 
   void statistics_head(const std::string& title) {
-    line(cut(title, kLabel - 7) + pad_left("rows", 7) + pad_left("mean", kNumber) +
+    line(cut(title, kRowLabel - 7) + pad_left("rows", 7) + pad_left("mean", kNumber) +
          pad_left("median", kNumber) + pad_left("90th", kNumber) + pad_left("largest", kNumber) +
          pad_left("bias", kNumber));
   }
 
   void statistics(const std::string& title, const Errors& errors) {
-    std::string text = cut(title, kLabel - 7) + pad_left(grouped(errors.count), 7);
+    std::string text = cut(title, kRowLabel - 7) + pad_left(grouped(errors.count), 7);
     for (const double share : {errors.mean, errors.median, errors.p90, errors.max})
       text += pad_left(errors.count > 0 ? error_text(share) : "-", kNumber);
     line(text + pad_left(errors.count > 0 ? signed_error(errors.bias) : "-", kNumber));
