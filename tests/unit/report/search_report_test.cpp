@@ -5,6 +5,7 @@
 
 #include "sim/core/registry.hpp"
 #include "sim/plan/schedule.hpp"
+#include "sim/scenario/sharding.hpp"
 
 using namespace stepsim;
 
@@ -15,6 +16,7 @@ TriedStrategy tried(int tensor, double step, double gibibytes) {
   t.strategy.gpus = 8;
   t.strategy.tensor = tensor;
   t.strategy.schedule = Registry<Schedule>::find("1f1b");
+  t.strategy.sharding = &sharding_named("ddp");
   t.outcome.step = Seconds{step};
   t.outcome.peak = Bytes{gibibytes * 0x1p30};
   return t;
