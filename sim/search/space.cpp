@@ -142,7 +142,7 @@ class Walk {
     std::vector<Exchange> exchanges = exchanges_of(frame);
     if (fits) {
       for (Exchange& exchange : exchanges) {
-        set(exchange);
+        set(frame, exchange);
         exchange.fits = is_sound(Choice::sharding);
       }
     }
@@ -152,7 +152,7 @@ class Walk {
       s.recomputed_layers = layers;
       if (fits) scenario_.training.recompute = recomputation_of(s, base_);
       for (const Exchange& exchange : exchanges) {
-        if (exchange.fits) set(exchange);
+        if (exchange.fits) set(frame, exchange);
         add(s, exchange, exchange.fits && is_sound(Choice::recompute), result);
       }
     }
@@ -161,9 +161,10 @@ class Walk {
 
   bool is_sound(Choice choice) const { return fits(scenario_, known_, choice); }
 
-  void set(const Exchange& exchange) {
-    scenario_.parallelism.data.sharding = *exchange.sharding;
-    scenario_.parallelism.data.overlap = exchange.overlap;
+  void set(Strategy frame, const Exchange& exchange) {
+    frame.sharding = exchange.sharding;
+    frame.overlap = exchange.overlap;
+    set_data(scenario_.parallelism.data, frame, base_);
   }
 
   /// The strategies that exchange gradients like that, one for each size of bucket.

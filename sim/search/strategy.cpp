@@ -27,33 +27,6 @@ bool counts_elements(const Strategy& strategy, const SearchBase& base) {
          default_data(framework).bucket == Bytes{0};
 }
 
-void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& base) {
-  const DataParallel& original = base.scenario.parallelism.data;
-  const auto& framework = base.scenario.framework;
-  const DataParallel preset = default_data(framework);
-  data.sharding = *strategy.sharding;
-  data.overlap = strategy.overlap;
-  data.overlap_param_gather = original.overlap_param_gather;
-  data.align_param_gather = original.align_param_gather;
-  data.copy_out = original.copy_out;
-  data.all_reduce_gradients = original.all_reduce_gradients;
-  drop_idle_gathers(data);
-  data.all_reduce_gradients |= preset.all_reduce_gradients && original.all_reduce_gradients;
-  data.copy_out |= preset.copy_out && original.copy_out;
-  const bool broadcasts =
-      base.stated.broadcast_buffers ? original.broadcast_buffers : preset.broadcast_buffers;
-  data.broadcast_buffers = broadcasts && strategy.sharding->shards() == 0;
-  if (!base.stated.no_sync) data.no_sync = default_no_sync(framework, *strategy.sharding);
-  if (base.stated.degree) data.degree = strategy.data();
-  data.shard_degree.reset();
-  const bool as_it_is = strategy.bucket == 0;
-  data.bucket = as_it_is ? original.bucket : Bytes{strategy.bucket};
-  if (!base.stated.first_bucket) data.first_bucket = as_it_is ? original.first_bucket : data.bucket;
-  if (!counts_elements(strategy, base)) return;
-  data.bucket = Bytes{0};
-  if (!base.stated.first_bucket) data.first_bucket = Bytes{0};
-}
-
 std::string recompute_setting(const Recomputation& recompute) {
   const std::string kind{name_of(recompute.kind)};
   if (recompute == Recomputation(recompute.kind)) return kind;
@@ -133,6 +106,33 @@ Strategy own_strategy(const Scenario& scenario) {
           .sharding = &sharding_named(p.data.sharding.name),
           .overlap = p.data.overlap,
           .bucket = 0};
+}
+
+void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& base) {
+  const DataParallel& original = base.scenario.parallelism.data;
+  const auto& framework = base.scenario.framework;
+  const DataParallel preset = default_data(framework);
+  data.sharding = *strategy.sharding;
+  data.overlap = strategy.overlap;
+  data.overlap_param_gather = original.overlap_param_gather;
+  data.align_param_gather = original.align_param_gather;
+  data.copy_out = original.copy_out;
+  data.all_reduce_gradients = original.all_reduce_gradients;
+  drop_idle_gathers(data);
+  data.all_reduce_gradients |= preset.all_reduce_gradients && original.all_reduce_gradients;
+  data.copy_out |= preset.copy_out && original.copy_out;
+  const bool broadcasts =
+      base.stated.broadcast_buffers ? original.broadcast_buffers : preset.broadcast_buffers;
+  data.broadcast_buffers = broadcasts && strategy.sharding->shards() == 0;
+  if (!base.stated.no_sync) data.no_sync = default_no_sync(framework, *strategy.sharding);
+  if (base.stated.degree) data.degree = strategy.data();
+  data.shard_degree.reset();
+  const bool as_it_is = strategy.bucket == 0;
+  data.bucket = as_it_is ? original.bucket : Bytes{strategy.bucket};
+  if (!base.stated.first_bucket) data.first_bucket = as_it_is ? original.first_bucket : data.bucket;
+  if (!counts_elements(strategy, base)) return;
+  data.bucket = Bytes{0};
+  if (!base.stated.first_bucket) data.first_bucket = Bytes{0};
 }
 
 void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase& base) {

@@ -62,6 +62,10 @@ Recomputation recomputation_of(const Strategy& strategy, const SearchBase& base)
 /// strategy since.
 void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase& base);
 
+/// Gives data parallelism the strategy's sharding, overlap and buckets, and what follows from them
+/// where the scenario does not state it.
+void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& base);
+
 /// "parallelism.tensor=8", as --set takes them: what the strategy changes of the scenario.
 std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase& base);
 

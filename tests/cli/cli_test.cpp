@@ -682,7 +682,7 @@ TEST_CASE("Ctrl-C during a validation prints the rows that are done, and exits w
   close(held);
   const std::string progress = terminal.read_until(" of 5000 rows");
   CAPTURE(progress);
-  CHECK(progress.ends_with("\r1 of 5000 rows"));
+  CHECK(progress.ends_with("\r\033[K1 of 5000 rows"));
   kill(child, SIGINT);
   const std::string rest = terminal.read_until("rows are done");
   int status = 0;
