@@ -30,8 +30,8 @@ struct Library {
   std::shared_ptr<ParsedFiles> parsed{};
 };
 
-/// The library for a scenario at that path: $STEPSIM_LIBRARY when set, the scenario's folder and its
-/// parents that hold a models/ folder, and the source tree that the program was built from.
+/// The library for a scenario at that path: $STEPSIM_LIBRARY when set, the scenario's folder and
+/// its parents that hold a models/ folder, and the source tree that the program was built from.
 Library library_for(const std::string& scenario_path);
 
 /// Folders of $STEPSIM_LIBRARY that have nothing that a scenario may name, in words.

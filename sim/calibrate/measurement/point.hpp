@@ -2,8 +2,8 @@
 //
 // Each struct declares its fields once, in `each_field`; the file's columns, the identity of a
 // point and its label follow from that. What a field may hold and what a table need not say of it
-// is in read_record.cpp (bounds, `kDefaults`) and in `is_optional`. Sizes are in bytes or elements as
-// their names say.
+// is in read_record.cpp (bounds, `kDefaults`) and in `is_optional`. Sizes are in bytes or elements
+// as their names say.
 #pragma once
 
 #include <cstdint>

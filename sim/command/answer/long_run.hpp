@@ -21,8 +21,8 @@ std::optional<CheckpointCost> checkpoint_cost(const Scenario& scenario, const Op
 std::vector<Seconds> steps_to_draw(const Scenario& scenario, const OpGraph& graph,
                                    const Timeline& timeline, const PlanOptions& options, bool fold);
 
-/// Draws the run that run.horizon asks for. `timeline` is that of the options' replica. REQUIRES: run.horizon;
-/// the metrics have their checkpoint and replicas.
+/// Draws the run that run.horizon asks for. `timeline` is that of the options' replica. REQUIRES:
+/// run.horizon; the metrics have their checkpoint and replicas.
 LongRun simulate_long_run(const Metrics& metrics, const Scenario& scenario, const OpGraph& graph,
                           const Timeline& timeline, const PlanOptions& options, bool fold);
 

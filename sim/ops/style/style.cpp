@@ -50,7 +50,7 @@ ModuleCalls modules_of(const Training& training) {
 
 Style style_of(const Training& training) {
   Style style = named_style(training);
-  if (!has_own_modules(training)) style.modules = torch_modules();
+  style.modules = modules_of(training);
   if (training.transformer_impl == TransformerImpl::transformer_engine)
     use_transformer_engine(style);
   style.joins_bias_and_dropout &= training.bias_dropout_fusion;

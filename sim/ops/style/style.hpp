@@ -151,8 +151,8 @@ Style xla_style();
 
 /// The style that `training.fusion` names. Throws UserError where nobody has registered it.
 const Style& named_style(const Training& training);
-/// The same as the scenario has it: with its attention, its linear modules, and what it states
-/// itself.
+/// The style that `training.fusion` names, changed by what the scenario states beside it: its
+/// attention, its linear modules, its cross entropy. Throws as named_style() does.
 Style style_of(const Training& training);
 /// What its modules call on the host.
 ModuleCalls modules_of(const Training& training);

@@ -8,9 +8,9 @@ namespace {
 
 // The most of the SMs, or of the memory's bandwidth, that all collectives together take from a
 // kernel. Not measured: an assumption that keeps the time finite where shares add up, half being
-// what one of two takes that are served in turn. One collective rarely comes to it: NCCL has at most
-// 64 channels (src/include/device.h, MAXCHANNELS), 0.48 of an H100's SMs, and most runs have 16 or
-// 24.
+// what one of two takes that are served in turn. One collective rarely comes to it: NCCL has at
+// most 64 channels (src/include/device.h, MAXCHANNELS), 0.48 of an H100's SMs, and most runs have
+// 16 or 24.
 constexpr double kMostHeld = 0.5;
 // A kernel gets at least a hundredth of a core that serves a collective, so that it ends at some
 // date.

@@ -32,7 +32,8 @@ std::vector<CompletedGradient> completed_gradients(const OpGraph& graph,
                                                    const std::vector<std::size_t>& blocks);
 
 /// Which of the blocks' gradients end a bucket, in the order of completed_gradients: of parameters
-/// that are no experts', and of experts'. What comes after the last end is a bucket that is not full.
+/// that are no experts', and of experts'. What comes after the last end is a bucket that is not
+/// full.
 std::array<std::vector<bool>, 2> ends_of_buckets(const Scenario& scenario, const OpGraph& graph,
                                                  const std::vector<std::size_t>& blocks);
 

@@ -15,10 +15,10 @@ namespace stepsim {
 std::string to_table(const Metrics& metrics, const std::vector<ExpectationOutcome>& expectations,
                      const Screen& screen);
 
-/// One object of schema "stepsim.result/1", indented by 2, with a newline at the end: base SI units,
-/// and each key says its unit. Every key is always there; what does not apply or is not finite is
-/// null. With `stats` (may be null) the engine object also says how long the run took on this
-/// machine; without it equal inputs give equal bytes.
+/// One object of schema "stepsim.result/1", indented by 2, with a newline at the end: base SI
+/// units, and each key says its unit. Every key is always there; what does not apply or is not
+/// finite is null. With `stats` (may be null) the engine object also says how long the run took on
+/// this machine; without it equal inputs give equal bytes.
 std::string to_json(const Metrics& metrics, const std::vector<ExpectationOutcome>& expectations,
                     const RunStats* stats);
 

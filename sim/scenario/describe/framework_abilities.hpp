@@ -1,9 +1,9 @@
 // What training frameworks can do, and where that is written.
 //
-// A framework has some of the strategies that a scenario can state. Each key of which it has a choice
-// is one row of `framework_abilities`: the values that it has. Checks, searches and proposals can
-// ask `framework_can`; docs/frameworks.md is made from the rows, and a test holds every value
-// against what the reader knows.
+// A framework has some of the strategies that a scenario can state. Each key of which it has a
+// choice is one row of `framework_abilities`: the values that it has. Checks, searches and
+// proposals can ask `framework_can`; docs/frameworks.md is made from the rows, and a test holds
+// every value against what the reader knows.
 #pragma once
 
 #include <string>

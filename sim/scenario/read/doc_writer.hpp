@@ -18,8 +18,8 @@ namespace stepsim {
 /// Every path of a scenario, those of models of all kinds, of clusters and links among them.
 const std::vector<std::string>& scenario_paths();
 
-/// The one path of the scenario that ends in that key ("micro_batch": "training.micro_batch"); "" when
-/// none or several.
+/// The one path of the scenario that ends in that key ("micro_batch": "training.micro_batch"); ""
+/// when none or several.
 std::string path_of_key(const std::string& key);
 
 class DocWriter {

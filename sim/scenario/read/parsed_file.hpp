@@ -1,7 +1,7 @@
 // Files that scenarios name again and again, parsed once.
 //
-// Each row of a suite and each point of a sweep names the same profiles. YAML is slow to parse: three
-// quarters of loading a scenario. A copy of the process inherits what was parsed before.
+// Each row of a suite and each point of a sweep names the same profiles. YAML is slow to parse:
+// three quarters of loading a scenario. A copy of the process inherits what was parsed before.
 #pragma once
 
 #include <map>

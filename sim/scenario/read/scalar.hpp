@@ -19,7 +19,6 @@
 #include "sim/core/suggest.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/read/number.hpp"
-#include "sim/scenario/read/scalar.hpp"
 #include "sim/scenario/read/unit.hpp"
 
 namespace stepsim {
