@@ -12,8 +12,8 @@ namespace stepsim {
 struct EngineStats {
   std::int64_t ranks_total = 0;
   std::int64_t ranks_simulated = 0;
-  std::int64_t events =
-      0;  ///< times the clock called back: ends of chains, copies, latencies, transfers
+  /// Times that the clock called back: ends of chains, copies, latencies, transfers.
+  std::int64_t events = 0;
   std::int64_t kernels = 0;    ///< kernels whose times the chains hold
   std::int64_t transfers = 0;  ///< transfers that shared links in SimGrid
 };

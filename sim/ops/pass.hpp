@@ -33,13 +33,13 @@ struct PassPrecision {
   int fp8_copies = 2;           ///< copies of a quantised tensor: by rows, and by columns
   bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
   bool gathers_fp8 = false;     ///< weights come quantised, by rows, in each pass
-  bool transposes_weights =
-      false;  ///< fp8 weights are transposed for each gradient of their inputs
+  /// true: fp8 weights are transposed for each gradient of their inputs
+  bool transposes_weights = false;
   Precision gradients = Precision::bf16;
-  bool adds_gradients = false;        ///< kernels add to gradients that are there already
-  bool aligned_tensor_cores = false;  ///< tensor cores take rows of multiples of 16 B only: old
-                                      ///< cuBLAS
-  bool pads_rows = false;             ///< matrices are padded to aligned rows, whatever their width
+  bool adds_gradients = false;  ///< kernels add to gradients that are there already
+  /// true: tensor cores take rows of multiples of 16 B only (old cuBLAS)
+  bool aligned_tensor_cores = false;
+  bool pads_rows = false;  ///< matrices are padded to aligned rows, whatever their width
 
   double element() const { return bytes_per_element(precision); }
   /// Bytes an element of a cast to fp32, or from it; 0 where activations are fp32.

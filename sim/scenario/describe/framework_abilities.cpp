@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/scenario/describe/framework_sources.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -16,14 +17,9 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-constexpr const char* kDdp = "pytorch/pytorch: torch/nn/parallel/distributed.py";
 constexpr const char* kZeroRedundancy =
     "pytorch/pytorch: torch/distributed/optim/zero_redundancy_optimizer.py";
-constexpr const char* kFsdp1 =
-    "pytorch/pytorch: torch/distributed/fsdp/fully_sharded_data_parallel.py";
 constexpr const char* kFsdp1Strategies = "pytorch/pytorch: torch/distributed/fsdp/api.py";
-constexpr const char* kFsdp2 =
-    "pytorch/pytorch: torch/distributed/fsdp/_fully_shard/_fully_shard.py";
 constexpr const char* kTorchStage = "pytorch/pytorch: torch/distributed/pipelining/stage.py";
 constexpr const char* kTorchSchedules =
     "pytorch/pytorch: torch/distributed/pipelining/schedules.py";
@@ -36,21 +32,11 @@ constexpr const char* kTitanCheckpoint =
 constexpr const char* kTitanFsdp = "pytorch/torchtitan: torchtitan/distributed/fsdp.py";
 constexpr const char* kTitanDispatch =
     "pytorch/torchtitan: torchtitan/models/common/token_dispatcher.py";
-constexpr const char* kMegatronArguments = "NVIDIA/Megatron-LM: megatron/training/arguments.py";
-constexpr const char* kMegatronSchedules =
-    "NVIDIA/Megatron-LM: megatron/core/pipeline_parallel/schedules.py";
 constexpr const char* kMegatronGroups = "NVIDIA/Megatron-LM: megatron/core/parallel_state.py";
-constexpr const char* kMegatronDdpConfig =
-    "NVIDIA/Megatron-LM: megatron/core/distributed/distributed_data_parallel_config.py";
 constexpr const char* kMegatronConfig =
     "NVIDIA/Megatron-LM: megatron/core/transformer/transformer_config.py";
 constexpr const char* kMegatronDispatch =
     "NVIDIA/Megatron-LM: megatron/core/transformer/moe/token_dispatcher.py";
-constexpr const char* kZeroConfig = "deepspeedai/DeepSpeed: deepspeed/runtime/zero/config.py";
-constexpr const char* kZeroStages =
-    "deepspeedai/DeepSpeed: deepspeed/runtime/zero/stage_1_and_2.py";
-constexpr const char* kZeroFetch =
-    "deepspeedai/DeepSpeed: deepspeed/runtime/zero/partitioned_param_coordinator.py";
 constexpr const char* kPipeEngine = "deepspeedai/DeepSpeed: deepspeed/runtime/pipe/engine.py";
 constexpr const char* kPipeSchedule = "deepspeedai/DeepSpeed: deepspeed/runtime/pipe/schedule.py";
 constexpr const char* kAutoTp =

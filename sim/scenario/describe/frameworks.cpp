@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/describe/framework_abilities.hpp"
+#include "sim/scenario/describe/framework_sources.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -55,33 +56,19 @@ DataParallel of_framework(Framework framework) {
   return data;
 }
 
-constexpr const char* kDdp = "pytorch/pytorch: torch/nn/parallel/distributed.py";
 constexpr const char* kAccumulateGrad =
     "pytorch/pytorch: torch/csrc/autograd/functions/accumulate_grad.h";
 constexpr const char* kOptimizer = "pytorch/pytorch: torch/optim/optimizer.py";
 constexpr const char* kReducerCode = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.cpp";
 constexpr const char* kReducer = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.hpp";
-constexpr const char* kFsdp1 =
-    "pytorch/pytorch: torch/distributed/fsdp/fully_sharded_data_parallel.py";
 constexpr const char* kFsdp1Runtime = "pytorch/pytorch: torch/distributed/fsdp/_runtime_utils.py";
-constexpr const char* kFsdp2 =
-    "pytorch/pytorch: torch/distributed/fsdp/_fully_shard/_fully_shard.py";
 constexpr const char* kFsdp2Group =
     "pytorch/pytorch: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py";
 constexpr const char* kMegatronDdp =
     "NVIDIA/Megatron-LM: megatron/core/distributed/distributed_data_parallel.py";
-constexpr const char* kMegatronConfig =
-    "NVIDIA/Megatron-LM: megatron/core/distributed/distributed_data_parallel_config.py";
-constexpr const char* kMegatronArguments = "NVIDIA/Megatron-LM: megatron/training/arguments.py";
 constexpr const char* kMegatronModel = "NVIDIA/Megatron-LM: megatron/core/model_parallel_config.py";
-constexpr const char* kMegatronSchedules =
-    "NVIDIA/Megatron-LM: megatron/core/pipeline_parallel/schedules.py";
 constexpr const char* kMegatronLayers =
     "NVIDIA/Megatron-LM: megatron/core/tensor_parallel/layers.py";
-constexpr const char* kZeroConfig = "deepspeedai/DeepSpeed: deepspeed/runtime/zero/config.py";
-constexpr const char* kZero12 = "deepspeedai/DeepSpeed: deepspeed/runtime/zero/stage_1_and_2.py";
-constexpr const char* kZeroFetch =
-    "deepspeedai/DeepSpeed: deepspeed/runtime/zero/partitioned_param_coordinator.py";
 
 const std::string kData = "parallelism.data.";
 
@@ -145,7 +132,7 @@ void add_megatron(std::vector<FrameworkPreset>& presets) {
     presets.push_back({Framework::megatron, path, value, when, note, source});
   };
   const char* chunks = "parallelism.pipeline={stages: 2, chunks: 2, schedule: interleaved}";
-  add(kData + "sharding", "ddp", "", "use_distributed_optimizer=False", kMegatronConfig);
+  add(kData + "sharding", "ddp", "", "use_distributed_optimizer=False", kMegatronDdpConfig);
   add("training.gradients", "fp32", "training.precision=bf16", "accumulate_allreduce_grads_in_fp32",
       kMegatronArguments);
   add("training.gradients", "fp16", "training.precision=fp16", "", kMegatronArguments);
@@ -156,13 +143,13 @@ void add_megatron(std::vector<FrameworkPreset>& presets) {
   add(kData + "first_bucket", "160 MB", "", "as bucket", kMegatronDdp);
   add(kData + "bucket_later_stages", "false", "",
       "one bucket for each part (chunk of a rank) but the first", kMegatronDdp);
-  add(kData + "overlap", "false", "", "overlap_grad_reduce=False", kMegatronConfig);
+  add(kData + "overlap", "false", "", "overlap_grad_reduce=False", kMegatronDdpConfig);
   add(kData + "no_sync", "true", "", "no_sync_func but for the last micro-batch",
       kMegatronSchedules);
   add(kData + "check_for_nan_in_grad", "true", "", "check_for_nan_in_loss_and_grad, since 2023",
       kMegatronArguments);
   add(kData + "overlap_param_gather", "false", "parallelism.data={sharding: zero1, overlap: true}",
-      "overlap_param_gather=False", kMegatronConfig);
+      "overlap_param_gather=False", kMegatronDdpConfig);
   add("parallelism.overlap_tensor", "true", "", "gradient_accumulation and async all-reduce",
       kMegatronLayers);
   add("parallelism.pipeline.overlap_p2p", "false", "", "not without interleaving",
@@ -189,10 +176,11 @@ void add_deepspeed(std::vector<FrameworkPreset>& presets) {
   add("first_bucket", "1 GB", "", "as bucket", kZeroConfig);
   add("overlap", "false", zero2, "overlap_comm, where it is not set", kZeroConfig);
   add("overlap", "true", zero3, "overlap_comm, where it is not set", kZeroConfig);
-  add("no_sync", "true", zero1, "gradients are reduced at the accumulation boundary", kZero12);
-  add("no_sync", "false", zero2, "partitioned gradients are reduced by every backward", kZero12);
+  add("no_sync", "true", zero1, "gradients are reduced at the accumulation boundary", kZeroStages);
+  add("no_sync", "false", zero2, "partitioned gradients are reduced by every backward",
+      kZeroStages);
   add("all_reduce_gradients", "true", zero1,
-      "contiguous_gradients is off in stage 1: buffered_reduce_fallback", kZero12);
+      "contiguous_gradients is off in stage 1: buffered_reduce_fallback", kZeroStages);
   add("forward_prefetch", "true", zero3, "the trace of the last step says what comes next",
       kZeroFetch);
   add("reshard_after_forward", "all", zero3, "", kZeroFetch);
