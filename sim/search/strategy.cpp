@@ -193,7 +193,7 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   // What frameworks overlap depends on what is sharded.
   if (q.data.overlap != p.data.overlap || (s.framework && !base.stated.overlap))
     settings.add("parallelism.data.overlap", q.data.overlap ? "true" : "false");
-  for (const GatherKey& key : kGatherKeys)
+  for (const DataSwitch& key : kGatherKeys)
     settings.add(std::string("parallelism.data.") + key.name, q.data.*key.value, p.data.*key.value);
   settings.add("parallelism.data.broadcast_buffers", q.data.broadcast_buffers,
                p.data.broadcast_buffers);

@@ -27,42 +27,34 @@ Change without_idle_gathers(const Scenario& scenario, const std::string& setting
   drop_idle_gathers(sound);
   Change change{.settings = {setting}};
   const DataParallel by_itself = default_data(scenario.framework);
-  for (const GatherKey& key : kGatherKeys) {
+  for (const DataSwitch& key : kGatherKeys) {
     if (other.*key.value && !(sound.*key.value) && !(by_itself.*key.value))
       change.settings.push_back(fmt::format("parallelism.data.{}=false", key.name));
   }
   return change;
 }
 
-/// A switch of `parallelism.data` that decides when something is done, and not what.
-struct TimingSwitch {
-  const char* name;
-  bool DataParallel::*value;
-  bool (*applies)(const DataParallel& data);
-};
-
 bool always(const DataParallel&) { return true; }
 bool gathers_ahead(const DataParallel& data) { return data.sharding.shards_parameters; }
 
-/// The switches that are worth a try in either position: what runs beside compute takes SMs from
-/// it, and nobody waits for what all stages do at once.
+/// The switches that decide when something is done, and not what. Each is worth a try in either
+/// position: what runs beside compute takes SMs from it, and nobody waits for what all stages do
+/// at once.
 constexpr std::array kTimingSwitches{
-    TimingSwitch{"overlap", &DataParallel::overlap, always},
-    TimingSwitch{"no_sync", &DataParallel::no_sync, always},
-    TimingSwitch{"overlap_param_gather", &DataParallel::overlap_param_gather,
-                 [](const DataParallel& d) { return d.sharding.gathers_updates() && d.overlap; }},
-    TimingSwitch{"align_param_gather", &DataParallel::align_param_gather,
-                 [](const DataParallel& d) { return d.overlap_param_gather; }},
-    TimingSwitch{"forward_prefetch", &DataParallel::forward_prefetch, gathers_ahead},
-    TimingSwitch{"limit_all_gathers", &DataParallel::limit_all_gathers, gathers_ahead},
-    TimingSwitch{"limit_reduce_scatters", &DataParallel::limit_reduce_scatters, gathers_ahead},
+    DataSwitch{"overlap", &DataParallel::overlap, always},
+    DataSwitch{"no_sync", &DataParallel::no_sync, always},
+    kOverlapParamGather,
+    kAlignParamGather,
+    DataSwitch{"forward_prefetch", &DataParallel::forward_prefetch, gathers_ahead},
+    DataSwitch{"limit_all_gathers", &DataParallel::limit_all_gathers, gathers_ahead},
+    DataSwitch{"limit_reduce_scatters", &DataParallel::limit_reduce_scatters, gathers_ahead},
 };
 
 std::vector<Change> data_switches(const Scenario& scenario) {
   const DataParallel& data = scenario.parallelism.data;
   const bool gathers = data.sharding.shards_parameters;
   std::vector<Change> changes;
-  for (const TimingSwitch& each : kTimingSwitches) {
+  for (const DataSwitch& each : kTimingSwitches) {
     if (!each.applies(data)) continue;
     DataParallel other = data;
     other.*each.value = !(data.*each.value);

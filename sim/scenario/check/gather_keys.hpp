@@ -7,29 +7,34 @@
 
 namespace stepsim {
 
-/// A switch of `parallelism.data` that only some shardings have.
-struct GatherKey {
+/// A switch of `parallelism.data`, and whether it says anything beside the other keys.
+struct DataSwitch {
   const char* name;
   bool DataParallel::*value;
   bool (*applies)(const DataParallel& data);
 };
 
-/// All such switches; one that depends on another comes after it.
+inline constexpr DataSwitch kOverlapParamGather{
+    "overlap_param_gather", &DataParallel::overlap_param_gather,
+    [](const DataParallel& d) { return d.sharding.gathers_updates() && d.overlap; }};
+inline constexpr DataSwitch kAlignParamGather{
+    "align_param_gather", &DataParallel::align_param_gather,
+    [](const DataParallel& d) { return d.overlap_param_gather; }};
+
+/// The switches that only some shardings have; one that depends on another comes after it.
 inline constexpr std::array kGatherKeys{
-    GatherKey{"overlap_param_gather", &DataParallel::overlap_param_gather,
-              [](const DataParallel& d) { return d.sharding.gathers_updates() && d.overlap; }},
-    GatherKey{"align_param_gather", &DataParallel::align_param_gather,
-              [](const DataParallel& d) { return d.overlap_param_gather; }},
-    GatherKey{"copy_out", &DataParallel::copy_out,
-              [](const DataParallel& d) { return d.sharding.shards_parameters; }},
-    GatherKey{
+    kOverlapParamGather,
+    kAlignParamGather,
+    DataSwitch{"copy_out", &DataParallel::copy_out,
+               [](const DataParallel& d) { return d.sharding.shards_parameters; }},
+    DataSwitch{
         "all_reduce_gradients", &DataParallel::all_reduce_gradients,
         [](const DataParallel& d) { return d.sharding.may_reduce_whole() && !d.shard_degree; }},
 };
 
 /// Takes back what is about gathers and reductions that there are not.
 constexpr void drop_idle_gathers(DataParallel& data) {
-  for (const GatherKey& key : kGatherKeys) data.*key.value &= key.applies(data);
+  for (const DataSwitch& key : kGatherKeys) data.*key.value &= key.applies(data);
 }
 
 }  // namespace stepsim
