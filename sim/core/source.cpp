@@ -15,6 +15,7 @@ namespace stepsim {
 namespace {
 
 constexpr std::size_t kLongestQuote = 60;
+constexpr std::size_t kLongestPath = 4096;  // PATH_MAX of Linux
 constexpr std::size_t kPiece = 1 << 16;
 
 bool is_control(unsigned char c) {
@@ -55,7 +56,7 @@ std::string Source::line(int number) const {
 
 std::shared_ptr<const Source> read_source(const std::string& path, std::size_t most) {
   const auto fail = [&](const std::string& why) {
-    return IoError(fmt::format("cannot read {}: {}", quoted(path), why));
+    return IoError(fmt::format("cannot read {}: {}", quoted_path(path), why));
   };
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) throw fail("it is a folder");
@@ -82,10 +83,13 @@ std::string joined(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : (std::filesystem::path(folder) / name).lexically_normal().string();
 }
 
-std::string quoted(const std::string& text) {
+namespace {
+
+/// The text with control characters escaped, cut where it has more than `most` bytes.
+std::string quoted_to(const std::string& text, std::size_t most) {
   std::string result = "'";
   for (const char c : text) {
-    if (result.size() > kLongestQuote && (static_cast<unsigned char>(c) & 0xc0) != 0x80) {
+    if (result.size() > most && (static_cast<unsigned char>(c) & 0xc0) != 0x80) {
       return result + "...'";
     }
     const bool plain =
@@ -94,6 +98,12 @@ std::string quoted(const std::string& text) {
   }
   return result + "'";
 }
+
+}  // namespace
+
+std::string quoted(const std::string& text) { return quoted_to(text, kLongestQuote); }
+
+std::string quoted_path(const std::string& path) { return quoted_to(path, kLongestPath); }
 
 Place place_at(const std::shared_ptr<const Source>& source, std::size_t offset) {
   const std::string& text = source->text;

@@ -43,6 +43,9 @@ std::string joined(const std::string& folder, const std::string& name);
 /// "'text'" with control characters escaped and long texts cut, for use inside a sentence.
 std::string quoted(const std::string& text);
 
+/// "'path'" with control characters escaped; only what no system takes as a path is cut.
+std::string quoted_path(const std::string& path);
+
 /// The line and column of the byte at `offset`.
 Place place_at(const std::shared_ptr<const Source>& source, std::size_t offset);
 

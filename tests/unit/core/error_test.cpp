@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/core/source.hpp"
+
 using namespace stepsim;
 
 TEST_CASE("a diagnostic shows the line and a caret under the column") {
@@ -26,4 +28,12 @@ TEST_CASE("a very long line is cut around the caret") {
   const std::string text =
       to_string(Diagnostic{"a.yaml", 1, 5000, "bad", std::string(10000, 'x'), ""});
   CHECK(text.size() < 500);
+}
+
+TEST_CASE("a long text is quoted in part, a path whole: nobody finds a file by half its name") {
+  const std::string long_text(200, 'x');
+  CHECK(quoted(long_text) == "'" + std::string(60, 'x') + "...'");
+  CHECK(quoted_path(long_text) == "'" + long_text + "'");
+  CHECK(quoted_path("a\x1b") == "'a\\x1b'");
+  CHECK(quoted_path(std::string(9000, 'x')).size() < 4200);
 }
