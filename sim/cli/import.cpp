@@ -1,62 +1,85 @@
 // The options of `stepsim import`.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
 #include "sim/cli/options.hpp"
-#include "sim/import/import_options.hpp"
+#include "sim/import/importer.hpp"
 
 namespace stepsim {
 namespace {
 
-void add_topology(CLI::App& import, const std::shared_ptr<ImportOptions>& kept, Action& chosen) {
-  CLI::App* matrix =
-      import.add_subcommand("topo", "a cluster from what `nvidia-smi topo -m` prints");
-  CLI::App* xml =
-      import.add_subcommand("nccl-topo", "a cluster from NCCL's topology (NCCL_TOPO_DUMP_FILE)");
-  for (CLI::App* from : {matrix, xml}) {
-    from->add_option("file", kept->file, "-: standard input")->required();
-    from->add_option("--gpu", kept->gpu, "a name in calib/gpus/");
-    from->add_option("-o", kept->output, "file to write instead of standard output");
-    from->callback([kept, &chosen, from] {
-      kept->from = from->get_name();
-      chosen = [kept] { return stepsim::import_topology(*kept, std::cout); };
-    });
+/// All options that some importer has.
+void add_import_options(CLI::App& app, ImportOptions& kept,
+                        const std::vector<std::string_view>& wanted) {
+  const auto has = [&](std::string_view name) {
+    return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+  };
+  if (has("--cluster"))
+    app.add_option("--cluster", kept.cluster, "a name in scenarios/clusters/, or a path");
+  if (has("--nodes"))
+    app.add_option("--nodes", kept.nodes, "default: as stated, or as many as the split needs")
+        ->check(CLI::Range(1, 1'000'000));
+  if (has("--model")) app.add_option("--model", kept.model, "a name in models/, or a path");
+  if (has("--sequence-length")) app.add_option("--sequence-length", kept.sequence_length, "tokens");
+  if (has("--env"))
+    app.add_option("--env", kept.environment, "NAME=VALUE, which a script asks for; repeatable")
+        ->allow_extra_args(false);
+  if (has("--gpu")) app.add_option("--gpu", kept.gpu, "a name in calib/gpus/");
+  if (has("--format")) add_format(app, kept.format, {"text", "json"});
+  app.add_option("-o", kept.output, "file to write instead of standard output");
+}
+
+/// Options of the importer's that stood on the command line.
+std::set<std::string> given_options(const CLI::App& app) {
+  std::set<std::string> given;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name(false, true);
+    if (option->count() > 0 && name.starts_with("--")) given.insert(name.substr(0, name.find(',')));
   }
+  return given;
+}
+
+std::vector<std::string_view> options_of_all() {
+  std::vector<std::string_view> options;
+  for (const Importer* importer : Registry<Importer>::all())
+    options.insert(options.end(), importer->options.begin(), importer->options.end());
+  return options;
 }
 
 }  // namespace
 
 void add_import(CLI::App& app, Action& chosen) {
   const auto kept = std::make_shared<ImportOptions>();
-  CLI::App* import = app.add_subcommand("import", "write a scenario from another program's");
-  import->require_subcommand(1);
+  CLI::App* import = app.add_subcommand("import", "write a scenario from another program's files");
+  import->require_subcommand(0, 1);
   // Before its commands, which take it over.
   import->footer(
       "Exit codes: 0 written, 2 bad input, 4 a file cannot be read or written.\n\n"
-      "Examples: stepsim import megatron --file train.sh -o imported.yaml\n"
+      "Examples: stepsim import train.sh -o imported.yaml\n"
       "          stepsim import deepspeed ds_config.json --model llama2-7b --nodes 2\n"
-      "          stepsim import topo topo.txt --gpu a100-80 -o box.yaml\n"
-      "          stepsim import nccl-topo topo.xml -o box.yaml");
-  CLI::App* megatron = import->add_subcommand(
-      "megatron", "Megatron-LM's command line, here or in a script (--file)");
-  megatron->allow_extras();
-  megatron->add_option("--file", kept->file, "a script that holds the command line");
-  CLI::App* deepspeed = import->add_subcommand("deepspeed", "a DeepSpeed configuration");
-  deepspeed->add_option("config", kept->file, "the JSON file")->required();
-  deepspeed->add_option("--model", kept->model, "a name in models/ or a path");
-  deepspeed->add_option("--sequence-length", kept->sequence_length, "tokens");
-  add_topology(*import, kept, chosen);
-  for (CLI::App* from : {megatron, deepspeed}) {
-    from->add_option("--cluster", kept->cluster, "a name in scenarios/clusters/");
-    from->add_option("--nodes", kept->nodes, "default: as many as the split needs")
-        ->check(CLI::Range(1, 1'000'000));
-    from->add_option("-o", kept->output, "file to write instead of standard output");
-    from->callback([kept, &chosen, from] {
+      "          stepsim import topo topo.txt --gpu a100-80 -o box.yaml");
+  import->add_option("file", kept->file, "what kind it is, the file shows");
+  add_import_options(*import, *kept, options_of_all());
+  for (const Importer* importer : Registry<Importer>::all()) {
+    CLI::App* from =
+        import->add_subcommand(std::string(importer->name), std::string(importer->description));
+    if (importer->takes_words) {
+      from->allow_extras();
+      from->add_option("--file", kept->file, "a script that holds the command line");
+    } else {
+      from->add_option("file", kept->file, "-: standard input")->required();
+    }
+    add_import_options(*from, *kept, importer->options);
+    from->callback([kept, from] {
       kept->from = from->get_name();
       kept->arguments = from->remaining();
-      chosen = [kept] { return stepsim::import(*kept, std::cout, std::cerr); };
     });
   }
-}
+  import->callback([kept, import, &chosen] {
+    if (kept->from.empty()) kept->given = given_options(*import);
+  chosen = [kept] { return stepsim::import(*kept, std::cout, std::cerr); };
+});
+}  // namespace stepsim
 
 }  // namespace stepsim

@@ -1,65 +1,18 @@
-// stepsim import: a scenario from a command line or configuration of another program.
-#include "sim/import/import.hpp"
-
-#include <algorithm>
+// stepsim import: what another program's configuration says, as a scenario or a cluster.
+//
+// The text of a scenario is read and checked before it is written: an import is a scenario.
 #include <filesystem>
 #include <ostream>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
+#include "sim/import/importer.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/scenario/load.hpp"
-#include "sim/scenario/read/scalar.hpp"
 #include "sim/text/file.hpp"
 
 namespace stepsim {
-
-void Draft::map(const std::string& key, const std::vector<std::string>& entries) {
-  if (!entries.empty()) line(fmt::format("{}: {{{}}}", key, fmt::join(entries, ", ")));
-}
-
-std::string Draft::text() const {
-  std::string text = "# " + title_ + "\n";
-  if (!notes_.empty()) text += "# Not simulated as stated:\n";
-  for (const std::string& note : notes_) text += "#   " + note + "\n";
-  return text + body_;
-}
-
-Machine machine_for(const std::string& cluster, int nodes, int gpus_per_node, int needed) {
-  Machine machine{.cluster = load_cluster(cluster, library_for("scenario.yaml"))};
-  machine.gpus_per_node = gpus_per_node > 0 ? gpus_per_node : machine.cluster.gpus_per_node;
-  const int least = (needed + machine.gpus_per_node - 1) / machine.gpus_per_node;
-  machine.nodes = nodes > 0 ? nodes : std::max(least, 1);
-  return machine;
-}
-
-std::string cluster_text(const Machine& machine) {
-  std::vector<std::string> entries{"base: " + machine.cluster.name,
-                                   fmt::format("nodes: {}", machine.nodes)};
-  if (machine.gpus_per_node != machine.cluster.gpus_per_node) {
-    entries.push_back(fmt::format("gpus_per_node: {}", machine.gpus_per_node));
-    const bool fewer = machine.cluster.inter_node &&
-                       machine.cluster.inter_node->nics_per_node > machine.gpus_per_node;
-    if (fewer)
-      entries.push_back(fmt::format("inter_node: {{nics_per_node: {}}}", machine.gpus_per_node));
-  }
-  return fmt::format("{{{}}}", fmt::join(entries, ", "));
-}
-
-std::string fused_attention(const GpuProfile& gpu) {
-  std::string best = "unfused";
-  FlopsPerSecond rate{0};
-  for (const AttentionProfile& attention : gpu.attention) {
-    if (attention.plateau <= rate) continue;
-    best = attention.kernel;
-    rate = attention.plateau;
-  }
-  return best;
-}
-
-std::string size_text(double bytes) { return write_scalar(Bytes{bytes}); }
-
 namespace {
 
 /// What is wrong with the scenario that was made is no mistake in a file that the user has: said
@@ -76,15 +29,7 @@ std::vector<Diagnostic> of_the_made(const UserError& error, const std::string& m
   return mistakes;
 }
 
-}  // namespace
-
-ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& notes) {
-  std::error_code ignored;
-  if (std::filesystem::equivalent(options.file, options.output, ignored))
-    throw UserError(fmt::format("-o {} would replace the file that is read", options.output));
-  const Draft draft =
-      options.from == "megatron" ? import_megatron(options) : import_deepspeed(options);
-  const std::string text = draft.text();
+void check(const std::string& text, const ImportOptions& options) {
   const std::string file = options.output.empty() ? "scenario.yaml" : options.output;
   try {
     parse_scenario(text, file, library_for(file), {}, known_names());
@@ -92,15 +37,45 @@ ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& n
     throw UserError(
         of_the_made(error, file, options.file.empty() ? "the command line" : options.file));
   }
+}
+
+std::string json_text(const Draft& draft) {
+  nlohmann::ordered_json assumed = nlohmann::ordered_json::array();
+  for (const Assumption& a : draft.assumptions())
+    assumed.push_back({{"what", a.what}, {"value", a.value}, {"why", a.why}, {"state", a.state}});
+  const nlohmann::ordered_json json = {
+      {"scenario", draft.text()}, {"assumed", assumed}, {"not_simulated", draft.notes()}};
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+ExitCode write_scenario(const Draft& draft, const ImportOptions& options, std::ostream& out,
+                        std::ostream& notes) {
+  check(draft.text(), options);
+  for (const Assumption& assumption : draft.assumptions())
+    notes << "assumed: " << to_string(assumption) << '\n';
   for (const std::string& note : draft.notes())
     notes << "not simulated as stated: " << note << '\n';
+  const std::string text = options.format == "json" ? json_text(draft) : draft.text();
   if (options.output.empty()) {
     out << text;
   } else {
     save_file(options.output, text);
-    out << options.output << ": written; stepsim run " << options.output << '\n';
+    out << options.output << ": written";
+    if (options.format != "json") out << "; stepsim run " << options.output;
+    out << '\n';
   }
   return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& notes) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.file, options.output, ignored))
+    throw UserError(fmt::format("-o {} would replace the file that is read", options.output));
+  const Importer& importer = importer_for(options);
+  if (importer.write != nullptr) return importer.write(options, out);
+  return write_scenario(importer.scenario(options), options, out, notes);
 }
 
 }  // namespace stepsim

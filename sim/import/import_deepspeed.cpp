@@ -16,7 +16,8 @@
 #include "sim/core/json_tree.hpp"
 #include "sim/core/problems.hpp"
 #include "sim/core/source.hpp"
-#include "sim/import/import.hpp"
+#include "sim/import/importer.hpp"
+#include "sim/import/machine.hpp"
 
 namespace stepsim {
 namespace {
@@ -173,10 +174,10 @@ class DeepspeedImport {
     draft_.line("framework: deepspeed");
     draft_.line("model: " + options_.model.value_or(kModel));
     if (!options_.model)
-      draft_.note("model", fmt::format("not in the file, {} is taken (--model)", kModel));
+      draft_.assume({"model", kModel, "the file does not name one", "--model NAME"});
     if (!options_.sequence_length)
-      draft_.note("sequence length",
-                  fmt::format("not in the file, {} is taken (--sequence-length)", kSequenceLength));
+      draft_.assume({"sequence length", std::to_string(kSequenceLength),
+                     "the file does not state it", "--sequence-length TOKENS"});
     draft_.line("cluster: " + cluster_text(machine_));
     write_training();
     write_parallelism();
@@ -257,7 +258,7 @@ class DeepspeedImport {
     const bool all = global_ > 0 && micro_ > 0 && stated_steps > 0;
     const std::int64_t ranks = all ? std::max<std::int64_t>(global_ / micro_ / steps, 1) : 1;
     const std::int64_t needed = std::min(ranks * std::min(tensor_, kMostGpus), kMostGpus);
-    machine_ = machine_for(options_.cluster, options_.nodes, 0, static_cast<int>(needed));
+    machine_ = machine_for(options_, {.needed = static_cast<int>(needed)}, draft_);
     // Fewer ranks than a node has are a smaller node.
     if (all && options_.nodes == 0 && needed < machine_.gpus_per_node)
       machine_.gpus_per_node = static_cast<int>(needed);
@@ -414,8 +415,22 @@ class DeepspeedImport {
   Machine machine_;
 };
 
-}  // namespace
-
 Draft import_deepspeed(const ImportOptions& options) { return DeepspeedImport(options).write(); }
 
+bool is_configuration(const std::string&, const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool is_object = first != std::string::npos && text[first] == '{';
+  const auto has = [&](const char* key) { return text.find(key) != std::string::npos; };
+  return is_object && (has("\"zero_optimization\"") || has("\"train_batch_size\"") ||
+                       has("\"train_micro_batch_size_per_gpu\""));
+}
+
+const Registered<Importer> registered{
+    {.name = "deepspeed",
+     .description = "a DeepSpeed configuration (JSON)",
+     .options = {"--cluster", "--nodes", "--model", "--sequence-length", "--format"},
+     .recognises = is_configuration,
+     .scenario = import_deepspeed}};
+
+}  // namespace
 }  // namespace stepsim

@@ -9,11 +9,13 @@
 #include "sim/core/error.hpp"
 #include "sim/core/problems.hpp"
 #include "sim/core/source.hpp"
-#include "sim/import/import.hpp"
+#include "sim/import/importer.hpp"
+#include "sim/import/machine.hpp"
 #include "sim/import/megatron_model.hpp"
 #include "sim/import/megatron_options.hpp"
 #include "sim/import/megatron_pipeline.hpp"
 #include "sim/import/shell_words.hpp"
+#include "sim/scenario/parallelism.hpp"
 
 namespace stepsim {
 namespace {
@@ -29,10 +31,11 @@ class MegatronImport {
         context_(o_.degree("context-parallel-size")),
         expert_(o_.degree("expert-model-parallel-size")) {
     machine_ = machine_for(
-        import.cluster,
-        static_cast<int>(import.nodes > 0 ? import.nodes : o_.up_to(kMostGpus, "nnodes", 0)),
-        static_cast<int>(o_.up_to(kMostOfNode, "nproc-per-node", 0)),
-        static_cast<int>(std::min<std::int64_t>(replica() * expert_, kMostGpus)));
+        import,
+        {.nodes = static_cast<int>(o_.up_to(kMostGpus, "nnodes", 0)),
+         .gpus_per_node = static_cast<int>(o_.up_to(kMostOfNode, "nproc-per-node", 0)),
+         .needed = static_cast<int>(std::min<std::int64_t>(replica() * expert_, kMostGpus))},
+        draft_);
   }
 
   Draft write() {
@@ -256,8 +259,6 @@ std::shared_ptr<const Source> source_of_script(const std::string& path) {
   return source;
 }
 
-}  // namespace
-
 Draft import_megatron(const ImportOptions& options) {
   Script script;
   if (!options.file.empty()) script = read_script(source_of_script(options.file));
@@ -268,4 +269,18 @@ Draft import_megatron(const ImportOptions& options) {
   return draft;
 }
 
+bool is_script(const std::string& path, const std::string& text) {
+  return path.ends_with(".sh") || path.ends_with(".slurm") || path.ends_with(".sbatch") ||
+         text.starts_with("#!");
+}
+
+const Registered<Importer> registered{
+    {.name = "megatron",
+     .description = "Megatron-LM's command line, here or in a script (--file)",
+     .options = {"--cluster", "--nodes", "--format"},
+     .recognises = is_script,
+     .scenario = import_megatron,
+     .takes_words = true}};
+
+}  // namespace
 }  // namespace stepsim

@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,21 +12,22 @@
 namespace stepsim {
 
 struct ImportOptions {
-  std::string from;                    ///< megatron, deepspeed; topo, nccl-topo
-  std::vector<std::string> arguments;  ///< megatron: its command line
-  std::string file;                    ///< megatron: a script that holds it; deepspeed: config.json
-  std::optional<std::string> model;    ///< deepspeed; absent: one stands in, and is named
-  std::optional<int> sequence_length;  ///< deepspeed; absent: one stands in, and is named
-  std::string cluster = "dgx-h100";
-  int nodes = 0;       ///< 0: as many as the split needs
-  std::string gpu;     ///< topo, nccl-topo: a profile; empty: as recognised
-  std::string output;  ///< file to write; empty: standard output
+  std::string from;                    ///< the importer's name; empty: as recognised
+  std::vector<std::string> arguments;  ///< megatron: its command line, or what follows the script's
+  std::string file;                    ///< what is read; "-": standard input
+  std::optional<std::string> model;    ///< where the source holds none
+  std::optional<int> sequence_length;  ///< where the source holds none
+  std::optional<std::string> cluster;  ///< absent: one stands in, and is listed as assumed
+  int nodes = 0;                       ///< 0: as the source says, or as many as the split needs
+  std::string gpu;                     ///< topo, nccl-topo: a profile; empty: as recognised
+  std::vector<std::string> environment;  ///< NAME=VALUE of what a script asks of its environment
+  std::string format = "text";           ///< text: YAML; json: YAML, assumptions and notes
+  std::string output;                    ///< file to write; empty: standard output
+  std::set<std::string> given;           ///< options that stood on the command line: "--nodes"
 };
 
-/// Writes a scenario from another program's configuration; what it cannot say goes to `notes` too.
+/// Writes what another program's configuration says; assumptions and what cannot be said go to
+/// `notes` too.
 ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& notes);
-
-/// Writes a cluster from what `nvidia-smi topo -m` or NCCL say of a node; options.file may be "-".
-ExitCode import_topology(const ImportOptions& options, std::ostream& out);
 
 }  // namespace stepsim

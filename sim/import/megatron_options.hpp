@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/import/import.hpp"
+#include "sim/import/draft.hpp"
 #include "sim/import/shell_words.hpp"
 
 namespace stepsim {

@@ -140,7 +140,8 @@ std::vector<std::string> library_warnings() {
   std::error_code ignored;
   for (const std::string& folder : folders_of_environment()) {
     if (!fs::is_directory(folder, ignored))
-      warnings.push_back(fmt::format("STEPSIM_LIBRARY: there is no folder {}", quoted_path(folder)));
+      warnings.push_back(
+          fmt::format("STEPSIM_LIBRARY: there is no folder {}", quoted_path(folder)));
     else if (!is_library(folder) && !fs::is_directory(fs::path(folder) / "validate", ignored))
       warnings.push_back(fmt::format(
           "STEPSIM_LIBRARY: {} has no models/, calib/gpus/, calib/links/ or scenarios/clusters/",

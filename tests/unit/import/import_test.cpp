@@ -30,14 +30,24 @@ class File {
 };
 
 struct Imported {
-  std::string text, notes;
+  std::string text, assumed, notes;
   Scenario scenario;
 };
+
+/// The lines that begin so.
+std::string lines_with(const std::string& prefix, const std::string& text) {
+  std::string found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(prefix)) found += line + "\n";
+  }
+  return found;
+}
 
 Imported imported(const ImportOptions& options) {
   std::ostringstream out, notes;
   REQUIRE(import(options, out, notes) == ExitCode::ok);
-  return {out.str(), notes.str(),
+  return {out.str(), lines_with("assumed: ", notes.str()), lines_with("not ", notes.str()),
           parse_scenario(out.str(), "imported.yaml", Library{{source_folder()}})};
 }
 
@@ -435,8 +445,9 @@ TEST_CASE("what stands in for what DeepSpeed's file cannot say is named") {
   const File file("ds.json", R"({"train_batch_size": 8})");
   const Imported result = imported({.from = "deepspeed", .file = file.path()});
   CHECK(result.scenario.model.name == "llama2-7b");
-  CHECK(result.notes.find("model: not in the file, llama2-7b is taken (--model)") !=
-        std::string::npos);
+  CHECK(
+      result.assumed.find("model llama2-7b: the file does not name one (state it: --model NAME)") !=
+      std::string::npos);
 }
 
 TEST_CASE("linear layers are Transformer Engine's unless the line says local") {

@@ -1,0 +1,52 @@
+// Which importer reads a file: the one that is named, or the one that recognises it.
+#include "sim/import/importer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/source.hpp"
+
+namespace stepsim {
+namespace {
+
+std::string names_text(const std::vector<const Importer*>& importers) {
+  std::vector<std::string_view> names;
+  for (const Importer* importer : importers) names.push_back(importer->name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+const Importer& recognised(const std::string& path) {
+  if (path.empty()) throw UserError("import: name a file, or a kind and its file");
+  const auto& all = Registry<Importer>::all();
+  if (path == "-")
+    throw UserError(fmt::format("standard input needs a kind: stepsim import KIND - with one of {}",
+                                names_text(all)));
+  const std::string text = read_source(path)->text;
+  std::vector<const Importer*> found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [&](const Importer* importer) { return importer->recognises(path, text); });
+  if (found.size() == 1) return *found.front();
+  throw UserError(found.empty()
+                      ? fmt::format("{}: this is no file that stepsim recognises; name its kind: "
+                                    "stepsim import KIND {} with one of {}",
+                                    path, path, names_text(all))
+                      : fmt::format("{}: this may be {}; name its kind: stepsim import KIND {}",
+                                    path, names_text(found), path));
+}
+
+}  // namespace
+
+const Importer& importer_for(const ImportOptions& options) {
+  const Importer* named = Registry<Importer>::find(options.from);
+  const Importer& importer = named != nullptr ? *named : recognised(options.file);
+  for (const std::string& option : options.given) {
+    if (std::find(importer.options.begin(), importer.options.end(), option) ==
+        importer.options.end())
+      throw UserError(fmt::format("{}: import {} has no such option", option, importer.name));
+  }
+  return importer;
+}
+
+}  // namespace stepsim

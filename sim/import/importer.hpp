@@ -1,0 +1,36 @@
+// A kind of foreign input that stepsim reads: one file each, on a list.
+//
+// An importer is a value in its own .cpp:
+//   const Registered<Importer> registered{{.name = "nanotron", .description = "...", ...}};
+// `stepsim import NAME FILE` calls it, and `stepsim import FILE` the one that recognises the file.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/registry.hpp"
+#include "sim/import/draft.hpp"
+#include "sim/import/import_options.hpp"
+
+namespace stepsim {
+
+struct Importer {
+  std::string_view name;
+  std::string_view description;  ///< one line of `stepsim import --help`
+  /// Options of the command that it obeys, beside -o; any other is refused.
+  std::vector<std::string_view> options;
+  /// Whether the file's text is of this kind, and of no other. The path may be "-" (standard input).
+  bool (*recognises)(const std::string& path, const std::string& text);
+  /// Makes a scenario; null where `write` makes something else.
+  Draft (*scenario)(const ImportOptions& options) = nullptr;
+  /// Makes something else (a cluster), and writes it; null where `scenario` is there.
+  ExitCode (*write)(const ImportOptions& options, std::ostream& out) = nullptr;
+  bool takes_words = false;  ///< a command line stands in place of a file
+};
+
+/// The importer of `options.from`, or the one that recognises `options.file`. Throws UserError with
+/// the kinds there are where none or several do.
+const Importer& importer_for(const ImportOptions& options);
+
+}  // namespace stepsim

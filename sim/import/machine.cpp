@@ -1,0 +1,73 @@
+// The GPUs of an imported run, and what is assumed of them.
+#include "sim/import/machine.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/scenario/load.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr const char* kCluster = "dgx-h100";
+
+void assume_cluster(const Machine& machine, Draft& draft) {
+  draft.assume({.what = "cluster",
+                .value = machine.cluster.name,
+                .why = fmt::format("the GPU's type ({} here) and the network are not stated",
+                                   machine.cluster.gpu.name),
+                .state = "--cluster NAME"});
+}
+
+void assume_nodes(const Machine& machine, const StatedMachine& stated, Draft& draft) {
+  draft.assume(
+      {.what = "nodes",
+       .value = fmt::format("{} of {} GPUs", machine.nodes, machine.gpus_per_node),
+       .why = stated.needed > 1
+                  ? fmt::format("not stated; as few as hold one replica of {} GPUs", stated.needed)
+                  : "not stated; as few as there can be",
+       .state = "--nodes N"});
+}
+
+}  // namespace
+
+Machine machine_for(const ImportOptions& options, const StatedMachine& stated, Draft& draft) {
+  Machine machine{
+      .cluster = load_cluster(options.cluster.value_or(kCluster), library_for("scenario.yaml"))};
+  machine.gpus_per_node =
+      stated.gpus_per_node > 0 ? stated.gpus_per_node : machine.cluster.gpus_per_node;
+  const int nodes = options.nodes > 0 ? options.nodes : stated.nodes;
+  const int least = (stated.needed + machine.gpus_per_node - 1) / machine.gpus_per_node;
+  machine.nodes = nodes > 0 ? nodes : std::max(least, 1);
+  if (!options.cluster) assume_cluster(machine, draft);
+  if (nodes <= 0) assume_nodes(machine, stated, draft);
+  return machine;
+}
+
+std::string cluster_text(const Machine& machine) {
+  std::vector<std::string> entries{"base: " + machine.cluster.name,
+                                   fmt::format("nodes: {}", machine.nodes)};
+  if (machine.gpus_per_node != machine.cluster.gpus_per_node) {
+    entries.push_back(fmt::format("gpus_per_node: {}", machine.gpus_per_node));
+    const bool fewer = machine.cluster.inter_node &&
+                       machine.cluster.inter_node->nics_per_node > machine.gpus_per_node;
+    if (fewer)
+      entries.push_back(fmt::format("inter_node: {{nics_per_node: {}}}", machine.gpus_per_node));
+  }
+  return fmt::format("{{{}}}", fmt::join(entries, ", "));
+}
+
+std::string fused_attention(const GpuProfile& gpu) {
+  std::string best = "unfused";
+  FlopsPerSecond rate{0};
+  for (const AttentionProfile& attention : gpu.attention) {
+    if (attention.plateau <= rate) continue;
+    best = attention.kernel;
+    rate = attention.plateau;
+  }
+  return best;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,37 @@
+// The GPUs of an imported run: a cluster with its nodes.
+#pragma once
+
+#include <string>
+
+#include "sim/import/draft.hpp"
+#include "sim/import/import_options.hpp"
+#include "sim/scenario/cluster.hpp"
+
+namespace stepsim {
+
+/// How many GPUs the imported run has: the cluster's name with nodes and GPUs per node.
+struct Machine {
+  Cluster cluster;  ///< as named, before nodes are set
+  int nodes = 1;
+  int gpus_per_node = 8;
+  int gpus() const { return nodes * gpus_per_node; }
+};
+
+/// What the source says of the machine. 0 and less is "not stated".
+struct StatedMachine {
+  int nodes = 0;
+  int gpus_per_node = 0;
+  int needed = 1;  ///< GPUs of one replica, which decide the nodes where nobody states them
+};
+
+/// The machine of the options and of the source; the options count first. What neither states is
+/// assumed, and listed in the draft.
+Machine machine_for(const ImportOptions& options, const StatedMachine& stated, Draft& draft);
+
+/// "{base: dgx-h100, nodes: 4}"
+std::string cluster_text(const Machine& machine);
+
+/// The fastest fused attention kernel that the GPU's profile has; "unfused" when there is none.
+std::string fused_attention(const GpuProfile& gpu);
+
+}  // namespace stepsim
