@@ -21,6 +21,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/version.hpp"
 #include "sim/process/interrupt.hpp"
+#include "sim/process/standard_streams.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {
@@ -45,6 +46,7 @@ int fail(ExitCode code, const std::exception& error) {
 }
 
 int main(int argc, char** argv) {
+  open_standard_streams();
   if (argc > 1 && std::find(kInterruptible.begin(), kInterruptible.end(),
                             std::string_view(argv[1])) != kInterruptible.end())
     exit_when_interrupted();
