@@ -15,11 +15,7 @@ void add_list(CLI::App& app, Action& chosen) {
   list->footer(
       "Exit codes: 0 listed, 2 bad input, 4 a file cannot be read.\n\n"
       "Example: stepsim list models");
-  list->add_option("what", *kept)
-      ->required()
-      ->check(one_of_these({"models", "gpus", "attention", "links", "clusters", "conventions",
-                            "distributions", "frameworks", "collectives", "node-topologies",
-                            "optimizers", "schedules", "shardings", "styles", "topologies"}));
+  list->add_option("what", *kept)->required()->check(one_of_these(listings()));
   list->callback([kept, &chosen] { chosen = [kept] { return stepsim::list(*kept, std::cout); }; });
 }
 

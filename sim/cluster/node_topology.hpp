@@ -38,6 +38,8 @@ struct NodeWiring {
 struct NodeTopology {
   std::string_view name;
   std::string_view description;
+  bool nvlink = true;     ///< whether GPUs are joined by NVLink, as NCCL asks
+  bool nvswitch = false;  ///< whether a switch joins them, which can reduce and multicast
   /// The keys of `node_topology` that it reads.
   std::vector<std::string> keys;
   /// What does not fit the cluster; nullptr: everything does. REQUIRES: keys that are sound.

@@ -112,6 +112,12 @@ constexpr Listing kListings[] = {
 
 }  // namespace
 
+std::vector<std::string> listings() {
+  std::vector<std::string> words;
+  for (const Listing& listing : kListings) words.emplace_back(listing.what);
+  return words;
+}
+
 ExitCode list(const std::string& what, std::ostream& out) {
   for (const Listing& listing : kListings) {
     if (listing.what == what) listing.print(out);

@@ -3,13 +3,16 @@
 
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 #include "sim/core/error.hpp"
 
 namespace stepsim {
 
-/// Prints the names that scenarios may use: models, gpus, attention kernels, links, clusters,
-/// collectives, distributions, schedules, topologies, shardings.
+/// What can be listed: "models", "gpus", "schedules", ...
+std::vector<std::string> listings();
+
+/// Prints the names of one of the listings that scenarios may use. REQUIRES: `what` is a listing.
 ExitCode list(const std::string& what, std::ostream& out);
 
 }  // namespace stepsim

@@ -13,6 +13,7 @@
 #include "sim/process/patience.hpp"
 #include "sim/report/run/run_report.hpp"
 #include "sim/report/run/trace.hpp"
+#include "sim/scenario/read/assumed_keys.hpp"
 #include "sim/text/file.hpp"
 
 namespace stepsim {
@@ -95,7 +96,7 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
     patience.begins(after(stage, scenario));
   };
   lap("load");
-  const Answer answer = answer_of(
+  Answer answer = answer_of(
       scenario, library,
       {.fold = options.fold,
        .jobs = options.jobs,
@@ -103,6 +104,7 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
        .reread = [&](const auto& settings) { return load(options.scenario, settings, library); },
        .lap = lap},
       notes);
+  answer.metrics.assumed = assumed_keys(scenario, stated_keys(options.scenario));
   if (!options.trace.empty()) {
     save_trace(options.trace, answer.simulation.timeline);
     watch.lap("trace");

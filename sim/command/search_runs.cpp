@@ -86,9 +86,7 @@ std::string long_run_of(const Scenario& scenario) {
 
 SearchBase search_base(const ScenarioArgument& argument, const Library& library) {
   SearchBase base{.scenario = load(argument, library), .stated = {}};
-  std::vector<Override> overrides;
-  for (const std::string& text : argument.overrides) overrides.push_back(parse_override(text));
-  const auto keys = stated_keys(argument.path, overrides);
+  const auto keys = stated_keys(argument);
   const auto stated = [&](const char* path) { return keys.count(path) > 0; };
   base.stated = {.overlap_p2p = stated("parallelism.pipeline.overlap_p2p"),
                  .batch_p2p_sync = stated("parallelism.pipeline.batch_p2p_sync"),

@@ -57,7 +57,7 @@ class Restriction {
     values.clear();
     for (const std::string& word : words_) {
       if (std::find(known.begin(), known.end(), word) == known.end()) fail(word, one_of(known));
-      values.push_back(word);
+      if (std::find(values.begin(), values.end(), word) == values.end()) values.push_back(word);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "sim/core/quantile.hpp"
 #include "sim/validation/errors.hpp"
 
 namespace stepsim {
@@ -30,24 +31,6 @@ bool is_like(const RunTraits& a, const RunTraits& b, const std::vector<Trait>& s
     return false;
   return std::all_of(shared.begin(), shared.end(),
                      [&](const Trait trait) { return a.*trait == b.*trait; });
-}
-
-/// Numbers that count differently.
-using Weighted = std::vector<std::pair<double, double>>;  // value and weight
-
-/// The least value that has at least `share` of the weight together with all values below it. It is
-/// one of the values, as definition 1 of Hyndman and Fan 1996 where all weights are equal. How to
-/// go between two values that weigh differently is not settled, so this is not
-/// interpolated_quantile() of sim/core/quantile.hpp. REQUIRES: not empty.
-double weighted_quantile(Weighted values, double share) {
-  std::sort(values.begin(), values.end());
-  double all = 0, below = 0;
-  for (const auto& [value, weight] : values) all += weight;
-  for (const auto& [value, weight] : values) {
-    below += weight;
-    if (below >= share * all * (1 - 1e-12)) return value;
-  }
-  return values.back().first;
 }
 
 void summarise(const std::map<std::string, std::vector<double>>& by_suite, ExpectedError& found) {

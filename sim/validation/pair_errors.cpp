@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "sim/core/quantile.hpp"
 #include "sim/validation/expected_error.hpp"
 
 namespace stepsim {
@@ -55,17 +56,6 @@ std::vector<double> ratios_of(const Sides& suite) {
   return ratios;
 }
 
-double weighted_median(std::vector<std::pair<double, double>> values) {
-  std::sort(values.begin(), values.end());
-  double all = 0, below = 0;
-  for (const auto& [value, weight] : values) all += weight;
-  for (const auto& [value, weight] : values) {
-    below += weight;
-    if (2 * below >= all) return value;
-  }
-  return 0;
-}
-
 }  // namespace
 
 double PairErrors::in_order(double predicted_ratio) const {
@@ -96,7 +86,7 @@ std::optional<PairErrors> pair_errors(const RunKind& first, const RunKind& secon
   if (found.pairs < kEnoughRuns || found.suites < static_cast<int>(kEnoughSuites))
     return std::nullopt;
   std::sort(found.ratios.begin(), found.ratios.end());
-  found.median = weighted_median(std::move(errors));
+  found.median = weighted_quantile(std::move(errors), 0.5);
   return found;
 }
 

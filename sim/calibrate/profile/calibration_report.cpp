@@ -141,7 +141,7 @@ std::string calibration_json(const Calibration& made) {
   ordered_json& families = json["families"] = ordered_json::array();
   for (const FamilyReport& family : made.families) families.push_back(json_of(family));
   json["off_by_more_than_half"] = hopeless(made);
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace stepsim

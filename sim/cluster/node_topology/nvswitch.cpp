@@ -41,6 +41,7 @@ NodeWiring lay_out(const Cluster& cluster) {
 const Registered<NodeTopology> nvswitch{{
     .name = "nvswitch",
     .description = "each GPU has a link out and a link in, to switches that never block",
+    .nvswitch = true,
     .keys = {},
     .lay_out = lay_out,
 }};

@@ -78,6 +78,7 @@ std::vector<Objection> objections(const Cluster& cluster) {
 const Registered<NodeTopology> pcie{{
     .name = "pcie",
     .description = "GPUs and NICs below PCIe switches, below CPUs, which are joined to each other",
+    .nvlink = false,
     .keys = {"gpus_per_switch", "sockets", "pcie_bandwidth", "socket_bandwidth"},
     .objections = objections,
     .lay_out = [](const Cluster& cluster) { return wiring_of(drawing(cluster), cluster); },

@@ -6,7 +6,9 @@
 #include <functional>
 #include <string>
 
+#include "sim/cluster/node_topology.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/registry.hpp"
 #include "sim/plan/nccl/cost.hpp"
 
 namespace stepsim {
@@ -138,8 +140,9 @@ nccl::Communicator communicator_of(const GroupShape& group, const Cluster& clust
   c.nodes = group.nodes;
   c.nics = group.nics;
   c.link = cluster.intra_node.bandwidth;
-  c.nvswitch = cluster.node_topology.kind == "nvswitch";
-  c.nvlink = cluster.node_topology.kind != "pcie";
+  const NodeTopology& node = *Registry<NodeTopology>::find(cluster.node_topology.kind);
+  c.nvswitch = node.nvswitch;
+  c.nvlink = node.nvlink;
   if (cluster.inter_node) {
     c.nic = cluster.inter_node->bandwidth;
     c.sharp = cluster.inter_node->sharp;

@@ -14,6 +14,7 @@
 #include "sim/plan/memory/memory.hpp"
 #include "sim/report/measure/cost.hpp"
 #include "sim/report/measure/statistics.hpp"
+#include "sim/scenario/read/assumed_keys.hpp"
 #include "sim/timeline/timeline.hpp"
 #include "sim/validation/expected_error.hpp"
 
@@ -150,6 +151,7 @@ struct Metrics {
   Verdict verdict;
   std::optional<ExpectedError> expected_error;  ///< absent: no record of measured runs was found
   EngineStats engine;
+  std::vector<AssumedKey> assumed;  ///< what nobody stated, and what was taken
   Provenance provenance;
 };
 

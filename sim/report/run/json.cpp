@@ -230,6 +230,10 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"verdict", {{"sentence", m.verdict.sentence}, {"next", m.verdict.next}}},
       {"expected_error", expected_error_of(m)},
       {"expect", list_json(expectations, expectation_of)},
+      {"assumed", list_json(m.assumed,
+                            [](const AssumedKey& a) {
+                              return Json{{"key", a.key}, {"value", a.value}};
+                            })},
       {"engine", engine_of(m.engine, stats)},
       {"provenance", provenance_of(m.provenance)},
   };

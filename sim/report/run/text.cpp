@@ -46,6 +46,7 @@ class RunPage : Page {
     faults();
     verdict();
     expected(expectations);
+    assumed();
     likely_error();
     engine();
     return out_;
@@ -287,6 +288,14 @@ class RunPage : Page {
       label.clear();
     }
     line();
+  }
+
+  void assumed() {
+    if (m_.assumed.empty()) return;
+    std::string keys;
+    for (const AssumedKey& a : m_.assumed)
+      keys += fmt::format("{}{} {}", keys.empty() ? "" : ", ", a.key, a.value);
+    paragraph("Assumed", keys + "; nobody stated it: --set KEY=VALUE does");
   }
 
   void likely_error() {

@@ -3,6 +3,7 @@
 
 #include "sim/report/json_number.hpp"
 #include "sim/report/search/capacity_report.hpp"
+#include "sim/report/search/search_value.hpp"
 #include "sim/text/csv_cell.hpp"
 
 namespace stepsim {
@@ -29,10 +30,10 @@ std::string capacity_json(const CapacityReport& r) {
                                     : Json(nullptr);
     size["dollars"] =
         fits && point.run() && r.dollars_per_hour ? number(cost_of(point, r)) : Json(nullptr);
-    size["search"] = Json::parse(search_json(point.search));
+    size["search"] = search_value(point.search);
     json["sizes"].push_back(size);
   }
-  return json.dump(2) + "\n";
+  return json_text(json);
 }
 
 std::string capacity_csv(const CapacityReport& r) {

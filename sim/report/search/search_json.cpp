@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/json_number.hpp"
-#include "sim/report/search/search_report.hpp"
+#include "sim/report/search/search_value.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/text/csv_cell.hpp"
 
@@ -47,7 +47,7 @@ Json listed_json(const SearchReport& report) {
 
 }  // namespace
 
-std::string search_json(const SearchReport& r) {
+Json search_value(const SearchReport& r) {
   const SearchCounts& c = r.outcome.counts;
   Json json = {{"schema", "stepsim.search/1"},
                {"scenario", r.scenario},
@@ -76,8 +76,10 @@ std::string search_json(const SearchReport& r) {
   json["in_time"] = r.deadline && r.run ? Json(r.run->wall <= *r.deadline) : Json(nullptr);
   json["goodput"] = r.run && r.run->goodput ? number(*r.run->goodput) : Json(nullptr);
   json["strategies"] = listed_json(r);
-  return json.dump(2) + "\n";
+  return json;
 }
+
+std::string search_json(const SearchReport& report) { return json_text(search_value(report)); }
 
 std::string search_csv(const SearchReport& r) {
   std::string text =

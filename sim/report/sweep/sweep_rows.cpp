@@ -89,12 +89,13 @@ void write_sweep_json(const SweepAnswer& answer, const EachPoint& each, std::ost
       {"schema", "stepsim.sweep_result/1"},  {"scenario", answer.name},
       {"objective", answer.objective->name}, {"counts", counts_json(answer)},
       {"axes", axes_json(answer)},           {"best_points", list_json(answer.best, number_of)}};
-  std::string text = head.dump(2);
-  text.resize(text.rfind('\n'));
+  std::string text = json_text(head);
+  text.resize(text.rfind("\n}"));
   out << text << ",\n  \"points\": [";
   const char* separator = "\n    ";
   each([&](const SweepPoint& point) {
-    out << separator << point_json(answer.axes, point).dump();
+    out << separator
+        << point_json(answer.axes, point).dump(-1, ' ', false, Json::error_handler_t::replace);
     separator = ",\n    ";
   });
   out << "\n  ]\n}\n";

@@ -1,0 +1,62 @@
+// The table of keys that matter, held against those that are stated.
+#include "sim/scenario/read/assumed_keys.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "sim/scenario/describe/frameworks.hpp"
+#include "sim/scenario/read/keys.hpp"
+
+namespace stepsim {
+namespace {
+
+bool always(const Scenario&) { return true; }
+bool has_attention(const Scenario& s) { return std::holds_alternative<Transformer>(s.model.shape); }
+bool has_replicas(const Scenario& s) { return s.data_parallel() > 1; }
+
+struct Row {
+  const char* key;
+  const char* value_key;  ///< the key whose value is shown
+  bool (*matters)(const Scenario&);
+};
+
+constexpr Row kRows[] = {
+    {"framework", "framework", always},
+    {"cluster.nodes", "cluster.nodes", always},
+    {"training.micro_batch", "training.micro_batch", always},
+    {"training.precision", "training.precision", always},
+    {"training.optimizer", "training.optimizer", always},
+    {"training.recompute", "training.recompute.kind", has_attention},
+    {"training.fusion", "training.fusion", always},
+    {"training.attention", "training.attention", has_attention},
+    {"parallelism.data.sharding", "parallelism.data.sharding", has_replicas},
+    {"data", "data", always},
+    {"host", "host.mode", always},
+};
+
+bool is_preset(const Scenario& scenario, const std::string& key) {
+  const auto& presets = framework_presets();
+  return std::any_of(presets.begin(), presets.end(), [&](const FrameworkPreset& preset) {
+    return scenario.framework == preset.framework && preset.path == key && preset.when.empty();
+  });
+}
+
+}  // namespace
+
+std::vector<AssumedKey> assumed_keys(const Scenario& scenario,
+                                     const std::set<std::string>& stated) {
+  const auto values = keys_of(scenario);
+  const auto value_of = [&](const std::string& key) -> std::string {
+    const auto found = std::find_if(values.begin(), values.end(),
+                                    [&](const KeyValue& value) { return value.key == key; });
+    return found == values.end() ? "none" : found->value;
+  };
+  std::vector<AssumedKey> assumed;
+  for (const Row& row : kRows) {
+    if (row.matters(scenario) && !stated.contains(row.key) && !is_preset(scenario, row.key))
+      assumed.push_back({row.key, value_of(row.value_key)});
+  }
+  return assumed;
+}
+
+}  // namespace stepsim
