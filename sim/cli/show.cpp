@@ -17,22 +17,28 @@ void add_show(CLI::App& app, Action& chosen) {
   show->footer(
       "Exit codes: 0 shown, 2 bad input, 3 the simulation cannot complete, 4 a file cannot be "
       "read.\n\n"
-      "Examples: stepsim show memory scenarios/gpt-22b-8xa100.yaml\n"
+      "show model takes the name or the file of a model, too: models/, YAML, config.json.\n\n"
+      "Examples: stepsim show model config.json\n"
+      "          stepsim show memory scenarios/gpt-22b-8xa100.yaml\n"
       "          stepsim show collective scenarios/mpt-7b-zero3-64xa100.yaml --op all_gather");
   show->add_option("what", kept->what)
       ->required()
-      ->check(
-          one_of_these({"scenario", "cluster", "ops", "plan", "memory", "timeline", "collective"}));
+      ->check(one_of_these(
+          {"scenario", "model", "cluster", "ops", "plan", "memory", "timeline", "collective"}));
   add_scenario(*show, kept->scenario);
   show->add_flag("--dot", kept->dot, "cluster: a picture, for Graphviz's dot");
   CollectiveQuestion& question = kept->collective;
   std::vector<CLI::Option*> of_collective{
       show->add_option("--op", question.op, "collective: all_reduce, all_gather, ..."),
       show->add_option("--bytes", question.bytes, "collective: its size as in nccl-tests"),
-      show->add_option("--group", question.group, "collective: tensor, data, expert, ..."),
-      show->add_option("--format", question.format, "collective: table or json")
-          ->check(one_of_these({"table", "json"}))};
-  show->callback([kept, &chosen, of_collective] {
+      show->add_option("--group", question.group, "collective: tensor, data, expert, ...")};
+  CLI::Option* format =
+      show->add_option("--format", question.format, "collective and model: table or json")
+          ->check(one_of_these({"table", "json"}));
+  show->callback([kept, &chosen, of_collective, format] {
+    if (*format && kept->what != "collective" && kept->what != "model")
+      throw UserError(fmt::format(
+          "show {} has no --format: it is for `show collective` and `show model`", kept->what));
     for (const CLI::Option* option : of_collective) {
       if (*option && kept->what != "collective")
         throw UserError(fmt::format("show {} has no {}: it is for `show collective`", kept->what,

@@ -9,6 +9,7 @@
 #include "sim/cluster/input_links.hpp"
 #include "sim/command/show_cluster.hpp"
 #include "sim/command/show_collective.hpp"
+#include "sim/command/show_model.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/load.hpp"
@@ -172,6 +173,10 @@ void show_cluster(const Scenario& scenario, bool dot, std::ostream& out) {
 
 ExitCode show(const ShowOptions& options, std::ostream& out) {
   if (options.dot && options.what != "cluster") throw UserError("--dot draws clusters alone");
+  if (options.what == "model") {
+    show_model(options.scenario, options.collective.format, out);
+    return ExitCode::ok;
+  }
   const Scenario scenario = load(options.scenario);
   if (options.what == "scenario") out << to_yaml(scenario);
   if (options.what == "cluster") show_cluster(scenario, options.dot, out);

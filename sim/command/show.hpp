@@ -14,11 +14,11 @@ struct CollectiveQuestion {
   std::string op = "all_reduce";
   std::string bytes = "64 MiB";  ///< nccl-tests size
   std::string group = "data";
-  std::string format = "table";  ///< table, json
+  std::string format = "table";  ///< table, json; also of `show model`
 };
 
 struct ShowOptions {
-  std::string what;  ///< scenario, cluster, ops, plan, memory, timeline, collective
+  std::string what;  ///< scenario, model, cluster, ops, plan, memory, timeline, collective
   ScenarioArgument scenario;
   CollectiveQuestion collective;
   bool dot = false;  ///< cluster: a picture for Graphviz

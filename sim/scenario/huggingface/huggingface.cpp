@@ -2,23 +2,148 @@
 #include "sim/scenario/huggingface/huggingface.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/core/suggest.hpp"
-#include "sim/scenario/huggingface/huggingface_families.hpp"
+#include "sim/scenario/huggingface/huggingface_translation.hpp"
 
 namespace stepsim {
 namespace {
 
-/// The language model of a multimodal config is a config of its own.
-const Tree& language_model(const Tree& config) {
-  const Entry* text = config.find("text_config");
-  const bool nested =
-      text != nullptr && text->value.is_map() && text->value.find("model_type") != nullptr;
-  return nested ? text->value : config;
+/// Under which a multimodal config keeps its language model, a config of its own.
+constexpr std::string_view kTexts[] = {"thinker_config", "text_config", "llm_config",
+                                       "language_config"};
+
+/// What ends the name of a class that is made of a layout.
+constexpr std::string_view kHeads[] = {"ForCausalLM",
+                                       "ForConditionalGeneration",
+                                       "LMHeadModel",
+                                       "ForPreTraining",
+                                       "ForMaskedLM",
+                                       "ForImageClassification",
+                                       "ForQuestionAnswering",
+                                       "ForTokenClassification",
+                                       "ForSequenceClassification",
+                                       "DoubleHeadsModel",
+                                       "Model"};
+
+bool has_word(std::string_view text, std::string_view word) {
+  const auto words = words_of(text);
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// The row whose names hold it, or nullptr.
+template <class Row>
+const Row* row_named(const std::vector<Row>& rows, std::string_view name) {
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const Row& row) { return has_word(row.names, name); });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::string letters_of(std::string_view name) {
+  std::string letters;
+  for (const char c : name)
+    if (c != '_' && c != '-') letters += static_cast<char>(std::tolower(c));
+  return letters;
+}
+
+/// "qwen3_moe" of Qwen3MoeForCausalLM; nothing where no model type has these letters.
+std::optional<std::string> type_of_class(std::string_view name) {
+  for (const std::string_view head : kHeads) {
+    if (!name.ends_with(head)) continue;
+    name.remove_suffix(head.size());
+    break;
+  }
+  const auto same = [&](std::string_view type) { return letters_of(type) == letters_of(name); };
+  const auto find_in = [&](const auto& rows) -> std::optional<std::string> {
+    for (const auto& row : rows)
+      for (const std::string_view type : words_of(row.names))
+        if (same(type)) return std::string(type);
+    return std::nullopt;
+  };
+  const auto type = find_in(huggingface_layouts());
+  return type ? type : find_in(refused_huggingface_layouts());
+}
+
+/// The entry of the first architecture, as a list or alone; nullptr where none is stated.
+const Tree* architecture_of(const Tree& config) {
+  const Entry* entry = config.find("architectures");
+  if (entry == nullptr) return nullptr;
+  const Tree& value = entry->value;
+  if (value.kind == Tree::Kind::list) return value.items.empty() ? nullptr : &value.items.front();
+  return value.kind == Tree::Kind::scalar ? &value : nullptr;
+}
+
+bool is_known(std::string_view type) {
+  return row_named(huggingface_layouts(), type) != nullptr ||
+         row_named(refused_huggingface_layouts(), type) != nullptr;
+}
+
+/// A config while its language model is looked for.
+struct Found {
+  Tree config;
+  std::string type;  ///< as model_type or architectures say
+  Place type_place;
+  std::string note;      ///< how it was found, where model_type does not say it
+  bool is_part = false;  ///< `config` is a part of the file
+};
+
+/// Takes the model type of `config`, where it states one that `found` has not.
+bool take_type(const Tree& config, Found& found, const std::string& path, Problems& problems) {
+  const Entry* type = config.find("model_type");
+  if (type != nullptr && type->value.kind != Tree::Kind::empty) {
+    if (type->value.kind != Tree::Kind::scalar) {
+      problems.add(
+          type->value.place, path,
+          fmt::format("{}: model_type must be a name, not {}", path, title_of(type->value.kind)),
+          "e.g. \"model_type\": \"llama\"");
+      return false;
+    }
+    found.type = type->value.scalar;
+    found.type_place = type->value.place;
+    found.note.clear();
+    if (is_known(found.type)) return true;
+  }
+  const Tree* architecture = architecture_of(config);
+  if (architecture == nullptr) return true;
+  const auto known = type_of_class(architecture->scalar);
+  if (found.type.empty()) found.type_place = architecture->place;
+  if (known) {
+    found.note = fmt::format("read as model_type {}, as architectures {} says", *known,
+                             architecture->scalar);
+    found.type = *known;
+  } else if (found.type.empty()) {
+    found.type = architecture->scalar;
+  }
+  return true;
+}
+
+/// Goes down to the language model; whether nothing stood in the way.
+bool find_text(Found& found, const std::string& path, Problems& problems, int deepest = 3) {
+  if (!take_type(found.config, found, path, problems)) return false;
+  for (const std::string_view key : kTexts) {
+    const Entry* entry = found.config.find(key);
+    if (entry == nullptr || entry->value.kind == Tree::Kind::empty || deepest == 0) continue;
+    if (!entry->value.is_map()) {
+      problems.add(
+          entry->value.place, path,
+          fmt::format("{}: {} must be a map, not {}", path, key, title_of(entry->value.kind)),
+          "it is the config of the language model");
+      return false;
+    }
+    Tree text = entry->value;
+    // The head belongs to the model around the text.
+    const Entry* tied = found.config.find("tie_word_embeddings");
+    if (tied != nullptr && text.find("tie_word_embeddings") == nullptr)
+      text.entries.push_back(*tied);
+    found.config = std::move(text);
+    found.is_part = true;
+    return find_text(found, path, problems, deepest - 1);
+  }
+  return true;
 }
 
 /// JSON allows them, and readers differ in which of them they take.
@@ -30,6 +155,31 @@ void refuse_duplicates(const Tree& map, const std::string& path, Problems& probl
                  fmt::format("{}: duplicate key {}, first given on line {}", path,
                              quoted(entry.key), first->key_place.line));
   }
+}
+
+void refuse_type(const Found& found, const std::string& path, Problems& problems) {
+  constexpr std::string_view by_hand =
+      "docs/models.md lists the types that can be read; any decoder can be written by hand, as in "
+      "models/";
+  if (found.type.empty()) {
+    const bool is_metas = found.config.find("dim") && found.config.find("n_layers");
+    problems.add(found.config.place, path,
+                 fmt::format("{}: a Hugging Face config has a model_type", path),
+                 is_metas ? "this looks like a params.json: take the config.json of the model"
+                          : "a model of stepsim's own is a .yaml file");
+    return;
+  }
+  const RefusedLayouts* refused = row_named(refused_huggingface_layouts(), found.type);
+  if (refused != nullptr) {
+    problems.add(found.type_place, path,
+                 fmt::format("{}: model_type {} cannot be simulated: {}", path, quoted(found.type),
+                             refused->why));
+    return;
+  }
+  const std::string near = closest(found.type, huggingface_model_types());
+  problems.add(found.type_place, path,
+               fmt::format("{}: model_type {} cannot be read", path, quoted(found.type)),
+               near.empty() ? std::string(by_hand) : near);
 }
 
 }  // namespace
@@ -44,29 +194,24 @@ std::shared_ptr<const Source> as_yaml(const Source& json) {
 
 std::optional<Tree> model_of_huggingface(const Tree& config, const std::string& path,
                                          Problems& problems) {
-  const Tree& text = language_model(config);
+  Found found{.config = config, .type_place = config.place};
   refuse_duplicates(config, path, problems);
-  if (&text != &config) refuse_duplicates(text, path, problems);
-  const Entry* type = text.find("model_type");
-  if (type == nullptr || type->value.kind != Tree::Kind::scalar) {
-    problems.add(text.place, path, fmt::format("{}: a Hugging Face config has a model_type", path),
-                 "a model of stepsim's own is a .yaml file");
+  if (!find_text(found, path, problems)) return std::nullopt;
+  if (found.is_part) refuse_duplicates(found.config, path, problems);
+  const ModelLayout* layout = row_named(huggingface_layouts(), found.type);
+  if (layout == nullptr) {
+    refuse_type(found, path, problems);
     return std::nullopt;
   }
-  const std::string& wanted = type->value.scalar;
-  const auto& families = huggingface_families();
-  const auto family = std::find_if(families.begin(), families.end(),
-                                   [&](const Family& f) { return f.model_type == wanted; });
-  if (family == families.end()) {
-    problems.add(type->value.place, path,
-                 fmt::format("{}: model_type {} cannot be read", path, quoted(wanted)),
-                 fmt::format("these can: {}", fmt::join(huggingface_model_types(), ", ")));
-    return std::nullopt;
+  Translation translation(found.config, *layout, path, problems);
+  if (!found.note.empty()) translation.note(found.note);
+  if (layout->whole != nullptr) {
+    layout->whole(translation);
+  } else {
+    decoder_of_huggingface(translation, *layout);
   }
-  Translation translation(text, path, problems);
-  family->translate(translation);
-  if (&text != &config) translation.note("text_config alone is simulated");
-  return translation.finish(wanted);
+  if (found.is_part) translation.note("text_config alone is simulated");
+  return translation.finish(found.type);
 }
 
 std::string huggingface_name(const std::string& file) {
@@ -79,7 +224,9 @@ std::string huggingface_name(const std::string& file) {
 
 std::vector<std::string> huggingface_model_types() {
   std::vector<std::string> types;
-  for (const Family& family : huggingface_families()) types.emplace_back(family.model_type);
+  for (const ModelLayout& layout : huggingface_layouts())
+    for (const std::string_view name : words_of(layout.names)) types.emplace_back(name);
+  std::sort(types.begin(), types.end());
   return types;
 }
 

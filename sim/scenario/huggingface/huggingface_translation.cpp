@@ -16,76 +16,167 @@ namespace {
 /// shapes and kernels as they are (rotary embeddings cost the same however they are scaled), and
 /// inference. The scenario decides precision and sequence length.
 constexpr std::string_view kHarmless =
-    " _attn_implementation _name_or_path activation_function architectures auto_map"
-    " aux_loss_alpha bos_token_id classifier_dropout cls_token_id decoder_start_token_id"
-    " dense_act_fn dtype embd_pdrop encoder_stride eos_token_id ep_size head_dim hidden_act"
-    " id2label initializer_factor initializer_range is_decoder is_encoder_decoder is_gated_act"
-    " label2id layer_norm_eps layer_norm_epsilon mask_token_id max_position_embeddings"
-    " max_window_layers model_type n_ctx norm_topk_prob output_past output_router_logits"
-    " pad_token_id pooler_act pooler_output_size pretraining_tp"
-    " relative_attention_max_distance rms_norm_eps rope_interleave rope_parameters"
-    " rope_scaling rope_theta routed_scaling_factor router_aux_loss_coef router_jitter_noise"
-    " scale_attn_by_inverse_layer_idx scale_attn_weights scoring_func sep_token_id seq_aux"
-    " summary_activation summary_first_dropout summary_proj_to_labels summary_type"
-    " summary_use_proj task_specific_params topk_group topk_method torch_dtype"
-    " transformers_version unk_token_id use_cache ";
+    " apply_residual_connection_post_layernorm architectures attn_implementation attn_impl"
+    " attn_logit_softcapping auto_map"
+    " cache_implementation classifier_dropout clip_qkv dtype embd_pdrop embedding_dropout"
+    " emb_pdrop encoder_stride ep_size expansion_ratio final_logit_softcapping head_dim"
+    " id2label image_token_index init_device init_method_std is_decoder is_encoder_decoder"
+    " is_gated_act kv_channels label2id layer_norm_elementwise_affine logit_scale logits_scaling"
+    " mask_type max_position_embeddings max_sequence_length max_seq_len max_window_layers"
+    " model_max_length model_type mscale n_ctx n_positions no_rope_layer_interval no_rope_layers"
+    " norm_topk_prob norm_type num_key_value_heads offset_alibi"
+    " original_max_position_embeddings original_rope output_past output_router_logits"
+    " partial_rotary_factor pooler_output_size pretraining_tp qk_head_dim query_pre_attn_scalar"
+    " relative_attention_max_distance routed_scaling_factor scale_attn_by_inverse_layer_idx"
+    " scale_attention_softmax_in_fp32 attention_softmax_in_fp32 scale_attn_weights"
+    " scale_embedding scoring_func seq_aux seq_length sliding_window_pattern slow_but_exact "
+    "task_specific_params"
+    " tokenizer_class topk_group topk_method torch_dtype transformers_version unsloth_fixed"
+    " unsloth_version use_bidirectional_attention use_cache use_flash_attn verbose ";
 
-bool is_harmless(const std::string& key) {
-  return kHarmless.find(" " + key + " ") != std::string_view::npos;
+/// What all keys that begin or end like that have in common.
+constexpr std::string_view kHarmlessStarts[] = {"_",      "initializer_", "rope",
+                                                "rotary", "router_",      "summary_"};
+constexpr std::string_view kHarmlessEnds[] = {
+    "_act",     "_act_fn", "_activation", "_alpha",      "_coef",        "_eps",
+    "_epsilon", "_factor", "_function",   "_multiplier", "_theta",       "_token",
+    "_base",    "_std",    "_token_id",   "_token_ids",  "_token_index", "_noise"};
+
+bool is_harmless(std::string_view key) {
+  const auto starts = [&](std::string_view part) { return key.starts_with(part); };
+  const auto ends = [&](std::string_view part) { return key.ends_with(part); };
+  return kHarmless.find(fmt::format(" {} ", key)) != std::string_view::npos ||
+         std::any_of(std::begin(kHarmlessStarts), std::end(kHarmlessStarts), starts) ||
+         std::any_of(std::begin(kHarmlessEnds), std::end(kHarmlessEnds), ends);
 }
 
 /// A key that costs something, with what is simulated in its place. It does nothing where it is
-/// null, false, 0 or `off`.
+/// null, false, 0, an empty list or `off`.
 struct LeftOut {
   std::string_view key, off, simulated;
 };
 constexpr LeftOut kLeftOut[] = {
     {"add_cross_attention", "", "cross-attention is left out"},
     {"attention_dropout", "", "dropout of attention alone is left out"},
+    {"audio_config", "", "the audio tower is left out"},
     {"gradient_checkpointing", "", "training.recompute decides what is computed again"},
     {"n_group", "1", "a token may go to experts of every group"},
+    {"num_mtp_modules", "", "the layers that predict further tokens are left out"},
     {"num_nextn_predict_layers", "", "the layers that predict further tokens are left out"},
+    {"quantization", "", "training.precision decides the type of the GEMMs"},
     {"quantization_config", "", "training.precision decides the type of the GEMMs"},
     {"reorder_and_upcast_attn", "", "attention runs in training.precision"},
+    {"vision_config", "", "the vision tower is left out"},
 };
 
 bool is_off(const Tree& value, std::string_view off) {
+  if (value.kind == Tree::Kind::list) return value.items.empty();
   if (value.kind == Tree::Kind::empty) return true;
   const std::set<std::string_view> none{"false", "0", "0.0", "null", off};
   return value.kind == Tree::Kind::scalar && none.contains(value.scalar);
 }
 
+/// The entry of `a.b`, or nullptr.
+const Entry* entry_at(const Tree& map, std::string_view path) {
+  const std::size_t dot = path.find('.');
+  const Entry* entry = map.find(path.substr(0, dot));
+  if (entry == nullptr || dot == std::string_view::npos) return entry;
+  return entry->value.is_map() ? entry_at(entry->value, path.substr(dot + 1)) : nullptr;
+}
+
+bool is_there(const Entry* entry) {
+  return entry != nullptr && entry->value.kind != Tree::Kind::empty;
+}
+
+constexpr std::int64_t kLargest = 1'000'000'000;  // beyond any width or count of a model
+
 }  // namespace
 
-const Entry* Translation::find(std::initializer_list<std::string_view> keys) {
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+Translation::Translation(const Tree& config, const ModelLayout& layout, const std::string& path,
+                         Problems& problems)
+    : config_(config), path_(path), problems_(problems), model_(empty_map(config.place)) {
+  for (const std::string_view word : words_of(layout.defaults)) {
+    const std::size_t equals = word.find('=');
+    presets_.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+  }
+}
+
+const Translation::Preset* Translation::preset_of(Keys keys) const {
+  for (const std::string_view key : keys) {
+    const auto found = std::find_if(presets_.begin(), presets_.end(),
+                                    [&](const Preset& preset) { return preset.first == key; });
+    if (found != presets_.end()) return &*found;
+  }
+  return nullptr;
+}
+
+std::optional<std::string_view> Translation::assumed(Keys keys) {
+  const Preset* preset = preset_of(keys);
+  if (preset == nullptr || preset->second == "null") return std::nullopt;
+  const auto& [key, value] = *preset;
+  const std::string said = fmt::format("{} {}", key, value);
+  const bool matters = value != "false" || key == "tie_word_embeddings";
+  if (matters && std::find(assumed_.begin(), assumed_.end(), said) == assumed_.end())
+    assumed_.push_back(said);
+  return value;
+}
+
+const Entry* Translation::find(Keys keys) {
   const Entry* found = nullptr;
   for (const std::string_view key : keys) {
-    read_.insert(std::string(key));
-    const Entry* entry = config_.find(key);
-    if (found == nullptr && entry != nullptr && entry->value.kind != Tree::Kind::empty)
-      found = entry;
+    read_.emplace(key.substr(0, key.find('.')));
+    const Entry* entry = entry_at(config_, key);
+    if (found == nullptr && is_there(entry)) found = entry;
   }
   return found;
 }
 
-bool Translation::has_null(std::string_view key) const {
-  const Entry* entry = config_.find(key);
-  return entry != nullptr && entry->value.kind == Tree::Kind::empty;
+bool Translation::has_null(Keys keys) const {
+  return std::any_of(keys.begin(), keys.end(), [&](std::string_view key) {
+    const Entry* entry = entry_at(config_, key);
+    return entry != nullptr && !is_there(entry);
+  });
 }
 
-void Translation::copy(Tree& map, std::string_view key,
-                       std::initializer_list<std::string_view> from, std::string_view preset) {
-  if (find(from) == nullptr) return set(map, key, preset);
-  copy_if_there(map, key, from);
+void Translation::refuse_contradiction(Keys keys) {
+  const Entry* first = find(keys);
+  for (const std::string_view key : keys) {
+    const Entry* entry = entry_at(config_, key);
+    if (!is_there(entry) || entry == first || entry->value.scalar == first->value.scalar) continue;
+    refuse(*entry, fmt::format("contradicts {} {}", first->key, quoted(first->value.scalar)),
+           "state one of the two");
+  }
 }
 
-void Translation::copy_if_there(Tree& map, std::string_view key,
-                                std::initializer_list<std::string_view> from) {
-  const Entry* entry = find(from);
-  if (entry != nullptr) map.entries.push_back({std::string(key), entry->key_place, entry->value});
+void Translation::copy(Tree& map, std::string_view key, Keys from) {
+  if (!knows(from)) return;
+  refuse_contradiction(from);
+  const std::string_view preset = preset_of(from)->second;
+  if (preset == "true" || preset == "false") {
+    flag(from);
+  } else {
+    integer(from, 1);
+  }
+  if (const Entry* entry = find(from)) {
+    map.remove(key);
+    map.entries.push_back({std::string(key), entry->key_place, entry->value});
+  } else if (const auto value = text(from)) {
+    set(map, key, *value);
+  }
 }
 
 void Translation::set(Tree& map, std::string_view key, std::string_view value) {
+  map.remove(key);
   map.entries.push_back(
       {std::string(key),
        config_.place,
@@ -96,43 +187,77 @@ void Translation::set(std::string_view key, Tree map) {
   model_.entries.push_back({std::string(key), config_.place, std::move(map)});
 }
 
-std::int64_t Translation::integer(std::string_view key, std::int64_t preset) {
-  const Entry* entry = find({key});
-  if (entry == nullptr) return preset;
-  std::int64_t value = 0;
-  try {
-    if (entry->value.kind != Tree::Kind::scalar) throw Mistake{"is not an integer", ""};
-    read_scalar(entry->value.scalar, value);
-    if (value < 0 || value > 1'000'000'000) throw Mistake{"is out of range", ""};
-    return value;
-  } catch (const Mistake&) {
-    refuse(*entry, "must be an integer between 0 and 1000000000");
-    return preset;
+std::optional<std::string> Translation::text(Keys keys) {
+  if (!knows(keys)) return std::nullopt;
+  const Entry* entry = find(keys);
+  if (entry == nullptr) {
+    const auto value = has_null(keys) ? std::nullopt : assumed(keys);
+    return value ? std::optional<std::string>(*value) : std::nullopt;
   }
+  if (entry->value.kind == Tree::Kind::scalar) return entry->value.scalar;
+  refuse(*entry, fmt::format("must be one value, not {}", title_of(entry->value.kind)));
+  return std::nullopt;
 }
 
-bool Translation::flag(std::string_view key, bool preset) {
-  const Entry* entry = find({key});
-  if (entry == nullptr) return preset;
-  if (entry->value.scalar != "true" && entry->value.scalar != "false")
-    refuse(*entry, "must be true or false");
-  return entry->value.scalar == "true";
+std::optional<std::int64_t> Translation::integer(Keys keys, std::int64_t least) {
+  const auto value = text(keys);
+  if (!value) return std::nullopt;
+  std::int64_t number = -1;
+  try {
+    read_scalar(*value, number);
+  } catch (const Mistake&) {
+    number = -1;
+  }
+  if (number >= least && number <= kLargest) return number;
+  const Preset* preset = preset_of(keys);
+  refuse(
+      *find(keys),
+      fmt::format("must be an integer between {} and {}, not {}", least, kLargest, quoted(*value)),
+      preset->second == "null" ? "leave it out"
+                               : fmt::format("the class's default is {}", preset->second));
+  return std::nullopt;
 }
 
-bool Translation::drops(std::string_view key, std::string_view preset) {
-  const Entry* entry = find({key});
-  const std::string_view rate = entry == nullptr ? preset : entry->value.scalar;
-  return rate != "0" && rate != "0.0";
+bool Translation::flag(Keys keys) {
+  const auto value = text(keys);
+  if (value && *value != "true" && *value != "false")
+    refuse(*find(keys), fmt::format("must be true or false, not {}", quoted(*value)));
+  return value == "true";
 }
 
-void Translation::refuse(const Entry& entry, const std::string& why) {
+bool Translation::drops(Keys keys) {
+  const auto value = text(keys);
+  double rate = 0;
+  try {
+    if (value) read_scalar(*value, rate);
+  } catch (const Mistake&) {
+    rate = -1;
+  }
+  if (rate < 0 || rate > 1)
+    refuse(*find(keys), fmt::format("must be between 0 and 1, not {}", quoted(*value)));
+  return rate > 0;
+}
+
+void Translation::refuse(const Entry& entry, const std::string& why, const std::string& proposal) {
+  if (!refused_.insert(&entry).second) return;
   problems_.add(entry.value.place.line > 0 ? entry.value.place : entry.key_place, path_,
-                fmt::format("{}: {} {}", path_, quoted(entry.key), why));
+                fmt::format("{}: {} {}", path_, quoted(entry.key), why), proposal);
 }
 
-Tree Translation::finish(std::string_view model_type) {
+void Translation::refuse_without(std::string_view key) {
+  refused_.insert(nullptr);
+  problems_.add(config_.place, path_,
+                fmt::format("{}: {} is missing, and its class has no default", path_, key),
+                fmt::format("add \"{}\": <integer>", key));
+}
+
+std::optional<Tree> Translation::finish(std::string_view model_type) {
   note_what_is_left_out();
+  if (!refused_.empty()) return std::nullopt;
   set("source", fmt::format("Hugging Face config, model_type {}", model_type));
+  if (!assumed_.empty())
+    note(fmt::format("assumed, as {} has them by default: {}", model_type,
+                     fmt::join(assumed_, ", ")));
   Tree list{.kind = Tree::Kind::list, .place = config_.place};
   for (const std::string& text : notes_)
     list.items.push_back({.kind = Tree::Kind::scalar, .scalar = text, .place = config_.place});
@@ -142,13 +267,15 @@ Tree Translation::finish(std::string_view model_type) {
 
 void Translation::note_what_is_left_out() {
   std::vector<std::string> unknown;
-  for (const Entry& entry : config_.entries) {
-    const auto* left = std::find_if(std::begin(kLeftOut), std::end(kLeftOut),
-                                    [&](const LeftOut& known) { return known.key == entry.key; });
+  for (const auto& [key, place, value] : config_.entries) {
+    if (read_.contains(key) || value.kind == Tree::Kind::empty) continue;
+    const auto* left =
+        std::find_if(std::begin(kLeftOut), std::end(kLeftOut),
+                     [&, &name = key](const LeftOut& known) { return known.key == name; });
     if (left != std::end(kLeftOut)) {
-      if (!is_off(entry.value, left->off)) note(fmt::format("{}: {}", entry.key, left->simulated));
-    } else if (!is_harmless(entry.key) && !read_.contains(entry.key)) {
-      unknown.push_back(entry.key);
+      if (!is_off(value, left->off)) note(fmt::format("{}: {}", key, left->simulated));
+    } else if (!is_harmless(key)) {
+      unknown.push_back(key);
     }
   }
   if (!unknown.empty()) note(fmt::format("not read: {}", fmt::join(unknown, ", ")));

@@ -21,6 +21,11 @@ bool is_file(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
   return a == b || std::filesystem::equivalent(a, b, ignored);
@@ -143,7 +148,8 @@ std::optional<std::string> Resolver::locate(const Tree& name, const Place& place
                                 quoted(name.scalar), kind.title, kind.folder));
       return std::nullopt;
     }
-    return joined(place.source ? place.source->folder : "", name.scalar);
+    const std::string file = joined(place.source ? place.source->folder : "", name.scalar);
+    return kind.folder == kModelKind.folder && is_folder(file) ? joined(file, "config.json") : file;
   }
   for (const std::string& root : library_.roots) {
     for (const char* extension : {".yaml", ".yml"}) {

@@ -1,0 +1,235 @@
+// Decoders, as their layouts say: one translation for all of them.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/huggingface/huggingface_table.hpp"
+#include "sim/scenario/huggingface/huggingface_translation.hpp"
+
+namespace stepsim {
+namespace {
+
+// What a thing is called, by whichever class.
+const Keys kLayers{"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
+const Keys kHidden{"hidden_size", "n_embd", "n_embed", "d_model"};
+const Keys kHeads{"num_attention_heads", "n_head", "n_heads", "num_heads"};
+const Keys kKvHeads{"num_key_value_heads", "n_head_kv", "num_kv_heads", "attn_config.kv_n_heads"};
+const Keys kHeadDim{"head_dim", "kv_channels"};
+const Keys kFfn{"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"};
+const Keys kVocabulary{"vocab_size", "padded_vocab_size"};
+const Keys kPositions{"max_position_embeddings", "n_positions"};
+const Keys kExperts{"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts",
+                    "ffn_config.moe_num_experts"};
+const Keys kTopK{"num_experts_per_tok", "moe_k", "moe_topk", "ffn_config.moe_top_k"};
+const Keys kExpertFfn{"moe_intermediate_size", "ffn_config.ffn_hidden_size"};
+const Keys kSharedFfn{"shared_expert_intermediate_size", "shared_intermediate_size"};
+const Keys kSharedCount{"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"};
+const Keys kDenseLayers{"first_k_dense_replace", "moe_layer_start_index"};
+const Keys kExpertStep{"decoder_sparse_step", "moe_layer_freq", "moe_layer_interval",
+                       "interleave_moe_layer_step"};
+const Keys kAllBias{"use_bias", "bias", "add_bias_linear"};
+const Keys kQkvBias{"qkv_bias", "use_qkv_bias", "add_qkv_bias"};
+const Keys kQkNorm{"use_qk_norm", "qk_layernorm", "attn_config.qk_ln"};
+const Keys kHiddenDropout{"resid_pdrop", "hidden_dropout", "dropout", "residual_dropout",
+                          "resid_dropout"};
+const Keys kAttentionDropout{"attn_pdrop", "attention_dropout", "attn_config.attn_pdrop"};
+
+// --- experts
+
+/// How many layers the list names, which must be the first ones.
+std::int64_t leading_layers(Translation& t, std::string_view key) {
+  const Entry* entry = t.find({key});
+  if (entry == nullptr) return 0;
+  std::vector<std::string> layers;
+  for (const Tree& item : entry->value.items) layers.push_back(item.scalar);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (std::find(layers.begin(), layers.end(), std::to_string(i)) != layers.end()) continue;
+    t.refuse(*entry, "must name the first layers: dense layers come before those with experts");
+    return 0;
+  }
+  return static_cast<std::int64_t>(layers.size());
+}
+
+/// The list of layers with experts must have all from its first on; nothing without a list.
+std::optional<std::int64_t> first_of_experts(Translation& t) {
+  const Entry* entry = t.knows({"moe_layers"}) ? t.find({"moe_layers"}) : nullptr;
+  if (entry == nullptr || entry->value.items.empty()) return std::nullopt;
+  const auto& items = entry->value.items;
+  const auto layers = t.integer(kLayers).value_or(0);
+  const std::int64_t first = layers - static_cast<std::int64_t>(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].scalar == std::to_string(first + static_cast<std::int64_t>(i))) continue;
+    t.refuse(*entry, "must name the last layers: dense layers come before those with experts");
+    break;
+  }
+  return first;
+}
+
+/// Layers before those with experts, which have to be all the others.
+std::int64_t dense_layers(Translation& t) {
+  if (const auto first = first_of_experts(t)) return *first;
+  if (t.integer(kExpertStep).value_or(1) != 1)
+    t.refuse(*t.find(kExpertStep),
+             "must be 1: dense layers come before those with experts, not between them");
+  const auto layers = t.integer(kLayers).value_or(0);
+  const Entry* end = t.find({"moe_layer_end_index"});
+  if (end != nullptr && end->value.scalar != "-1" &&
+      end->value.scalar != std::to_string(layers - 1))
+    t.refuse(*end, "must be the last layer: dense layers come before those with experts");
+  if (t.knows({"mlp_only_layers"})) return leading_layers(t, "mlp_only_layers");
+  return t.integer(kDenseLayers).value_or(0);
+}
+
+/// Inner width of the shared experts together.
+std::int64_t shared_ffn(Translation& t, const ModelLayout& layout, std::int64_t expert_ffn) {
+  if (t.knows(kSharedFfn)) return t.integer(kSharedFfn).value_or(0);
+  if (t.knows(kSharedCount)) return t.integer(kSharedCount).value_or(0) * expert_ffn;
+  return layout.shared_experts * expert_ffn;
+}
+
+/// Writes the experts, where the model has any; returns how many layers are dense.
+std::int64_t set_experts(Translation& t, const ModelLayout& layout) {
+  const std::int64_t layers = t.integer(kLayers).value_or(0);
+  if (t.integer(kExperts).value_or(0) == 0) return layers;
+  Tree experts = t.empty();
+  t.copy(experts, "count", kExperts);
+  if (!t.integer(kTopK)) t.refuse_without(*kTopK.begin());
+  t.copy(experts, "top_k", kTopK);
+  const Keys& width = t.knows(kExpertFfn) ? kExpertFfn : kFfn;
+  t.copy(experts, "ffn", width);
+  const std::int64_t shared = shared_ffn(t, layout, t.integer(width).value_or(0));
+  if (shared > 0) t.set(experts, "shared_ffn", std::to_string(shared));
+  const std::int64_t dense = dense_layers(t);
+  t.set(experts, "dense_layers", std::to_string(dense));
+  t.set("experts", std::move(experts));
+  return dense;
+}
+
+// --- attention
+
+void set_latent_attention(Translation& t) {
+  Tree mla = t.empty();
+  // Without a rank queries come from one wide layer.
+  if (t.has_null({"q_lora_rank"})) {
+    t.set(mla, "query_rank", "0");
+  } else {
+    t.copy(mla, "query_rank", {"q_lora_rank"});
+  }
+  t.copy(mla, "kv_rank", {"kv_lora_rank"});
+  t.copy(mla, "nope_dim", {"qk_nope_head_dim"});
+  t.copy(mla, "rope_dim", {"qk_rope_head_dim"});
+  t.copy(mla, "value_dim", {"v_head_dim"});
+  t.set("mla", std::move(mla));
+  if (t.flag({"attention_bias"})) t.note("attention_bias: latent attention has none");
+}
+
+/// A window narrower than the sequence would make attention cheaper than it is simulated.
+void note_window(Translation& t, Keys keys) {
+  if (t.knows({"use_sliding_window"}) && !t.flag({"use_sliding_window"})) {
+    t.find(keys);
+    return;
+  }
+  if (const auto window = t.text(keys))
+    t.note(
+        fmt::format("{} {}: attention is counted over the whole sequence", *keys.begin(), *window));
+}
+
+/// Layers that attend to a part of the sequence are noted, others than attention are refused.
+void check_layer_types(Translation& t) {
+  const Entry* types = t.find({"layer_types"});
+  if (types == nullptr) return;
+  std::string_view narrower;
+  for (const Tree& item : types->value.items) {
+    if (item.scalar == "full_attention" || item.scalar == "global") continue;
+    if (item.scalar != "sliding_attention" && item.scalar != "chunked_attention")
+      return t.refuse(*types, fmt::format("has {}: only layers of full attention are simulated",
+                                          quoted(item.scalar)));
+    narrower = item.scalar;
+  }
+  if (!narrower.empty())
+    t.note(fmt::format("layer_types has {}: all layers have full attention", narrower));
+}
+
+void set_positions(Translation& t, const ModelLayout& layout) {
+  switch (layout.positions) {
+    case Positions::rotary:
+      return t.set("positions", "0");
+    case Positions::table:
+      return t.copy("positions", kPositions);
+    case Positions::alibi:
+      t.set("positions", "0");
+      return t.set("alibi", "true");
+  }
+}
+
+// --- the rest of a layer
+
+/// attention_bias is about queries, keys, values and the projection behind attention, mlp_bias
+/// about the MLP.
+void set_biases(Translation& t, const ModelLayout& layout) {
+  const bool stated = t.flag(kAllBias) || (t.knows({"no_bias"}) && !t.flag({"no_bias"}));
+  const bool attention_alone = layout.biases == Biases::qkv_stated;
+  const bool everywhere = layout.biases == Biases::all || (stated && !attention_alone);
+  const bool attention = t.flag({"attention_bias"}) || (stated && attention_alone);
+  const bool mlp = t.flag({"mlp_bias"});
+  const bool all = everywhere || (attention && mlp);
+  t.set_flag("bias", all);
+  if (all) return;
+  if (mlp) t.note("mlp_bias: left out");
+  if (attention && !mlp && layout.biases == Biases::stated)
+    t.note("attention_bias: that of the projection after attention is left out");
+  if (layout.biases == Biases::qkv || t.flag(kQkvBias) || (attention && !mlp))
+    t.set("qkv_bias", "true");
+}
+
+void set_dropout(Translation& t) {
+  if (!t.knows(kHiddenDropout)) return t.set("dropout", "false");
+  const bool hidden = t.drops(kHiddenDropout);
+  const bool attention = t.drops(kAttentionDropout);
+  t.set_flag("dropout", hidden || attention);
+  if (hidden == attention) return;
+  const auto known = [&](Keys keys) {
+    return *std::find_if(keys.begin(), keys.end(),
+                         [&](std::string_view k) { return t.knows({k}); });
+  };
+  t.note(fmt::format("{} and {}: dropout is in both places or in none", known(kHiddenDropout),
+                     known(kAttentionDropout)));
+}
+
+void set_dimensions(Translation& t) {
+  t.copy("layers", kLayers);
+  t.copy("hidden", kHidden);
+  t.copy("heads", kHeads);
+  t.copy("vocabulary", kVocabulary);
+  t.copy("tied_embeddings", {"tie_word_embeddings"});
+}
+
+}  // namespace
+
+void decoder_of_huggingface(Translation& t, const ModelLayout& layout) {
+  for (const std::string_view note : layout.notes) t.note(note);
+  set_dimensions(t);
+  const std::int64_t dense = set_experts(t, layout);
+  t.find(kFfn);  // no layer's width where none is dense
+  if (dense > 0) t.copy("ffn", kFfn);
+  set_positions(t, layout);
+  t.set_flag("gated_mlp", layout.gated_mlp);
+  t.set_flag("rms_norm", layout.rms_norm);
+  if (t.knows({"kv_lora_rank"})) {
+    set_latent_attention(t);
+    t.set("bias", "false");
+  } else {
+    t.copy("kv_heads", kKvHeads);
+    t.copy("head_dim", kHeadDim);
+    if (layout.qk_norm || t.flag(kQkNorm)) t.set("qk_norm", "true");
+    set_biases(t, layout);
+  }
+  set_dropout(t);
+  if (t.flag({"use_parallel_residual", "parallel_attn"})) t.note(kParallel);
+  note_window(t, {"sliding_window"});
+  note_window(t, {"attention_chunk_size"});
+  check_layer_types(t);
+  if (layout.rest != nullptr) layout.rest(t);
+}
+
+}  // namespace stepsim

@@ -1,0 +1,63 @@
+// Layouts of models on Hugging Face as values: what the code of a model_type builds, and what its
+// configuration class fills in.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace stepsim {
+
+class Translation;
+
+/// Which linear layers of a layout have biases.
+enum class Biases {
+  stated,      ///< as the keys say that its class knows (attention_bias, mlp_bias, use_bias, ...)
+  qkv_stated,  ///< as `stated`, where attention_bias is about queries, keys and values alone
+  qkv,         ///< queries, keys and values, whatever the config says
+  all
+};
+
+enum class Positions { rotary, table, alibi };
+
+/// One row of the table of layouts.
+struct ModelLayout {
+  /// Its model_type, then those of configs that have it as their text (wrappers of towers, too).
+  std::string_view names;
+  /// The keys that its class knows and that say what a step costs, each with its default:
+  /// "hidden_size=4096 head_dim=null". A key that is not here is none of its class.
+  std::string_view defaults;
+  bool rms_norm = true;
+  bool gated_mlp = true;
+  bool qk_norm = false;
+  Biases biases = Biases::stated;
+  Positions positions = Positions::rotary;
+  int shared_experts = 0;                    ///< that the code builds where no key counts them
+  std::vector<std::string_view> notes = {};  ///< what its layers have and is not simulated
+  void (*rest)(Translation&) = nullptr;      ///< what no other layout has
+  void (*whole)(Translation&) = nullptr;     ///< translates all of it, where it is no decoder
+};
+
+/// Sources: configuration_*.py and modeling_*.py of src/transformers/models/* in
+/// huggingface/transformers@008e574; of those that are not there, the config's own repository.
+const std::vector<ModelLayout>& huggingface_layouts();
+
+/// Model types that cannot be simulated, and why.
+struct RefusedLayouts {
+  std::string_view names;
+  std::string_view why;
+};
+const std::vector<RefusedLayouts>& refused_huggingface_layouts();
+
+/// The words of a text with blanks between them.
+std::vector<std::string_view> words_of(std::string_view text);
+
+/// Translates a decoder as its layout says.
+void decoder_of_huggingface(Translation& t, const ModelLayout& layout);
+
+// Models that have an encoder.
+void bert_of_huggingface(Translation& t);
+void t5_of_huggingface(Translation& t);
+void vit_of_huggingface(Translation& t);
+
+}  // namespace stepsim

@@ -1,0 +1,188 @@
+// Which layout a config has, what was assumed, and what is refused: as people have them in hand.
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+
+#include "sim/core/error.hpp"
+#include "sim/ops/blocks.hpp"
+#include "sim/scenario/load.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+Model model_of(const std::string& json) {
+  const TemporaryFolder folder;
+  return load_model(folder.file("some-model/config.json", json), Library{});
+}
+Transformer transformer_of(const std::string& json) {
+  return std::get<Transformer>(model_of(json).shape);
+}
+
+/// What is said of a config that cannot be read; "" when it can.
+std::string refusal_of(const std::string& json) {
+  try {
+    model_of(json);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+bool has_note(const Model& model, std::string_view part) {
+  return std::any_of(model.notes.begin(), model.notes.end(),
+                     [&](const std::string& note) { return has(note, part); });
+}
+
+}  // namespace
+
+TEST_CASE("architectures say the layout where model_type does not") {
+  const Model qwen = model_of(R"({"architectures": ["Qwen3MoeForCausalLM"]})");
+  CHECK(std::get<Transformer>(qwen.shape).experts->count == 128);
+  CHECK(has_note(qwen, "read as model_type qwen3_moe, as architectures Qwen3MoeForCausalLM says"));
+  CHECK_FALSE(transformer_of(R"({"architectures": ["GPTNeoXForCausalLM"]})").rms_norm);
+  CHECK(transformer_of(R"({"architectures": ["GPT2LMHeadModel"]})").positions == 1024);
+  CHECK(transformer_of(R"({"architectures": ["Ernie4_5_MoeForCausalLM"]})").experts->top_k == 6);
+  // A model type of somebody's own.
+  CHECK(transformer_of(R"({"model_type": "mine", "architectures": ["Gemma2ForCausalLM"]})")
+            .head_dim == 256);
+  CHECK(has(refusal_of(R"({"architectures": ["Mamba2ForCausalLM"]})"), "cannot be simulated"));
+}
+
+TEST_CASE("the text of a model with towers is read, with the head of the model around it") {
+  const Model gemma = model_of(R"({"architectures": ["Gemma3ForConditionalGeneration"],
+      "model_type": "gemma3", "mm_tokens_per_image": 256, "text_config": {"hidden_size": 3840,
+      "intermediate_size": 15360, "model_type": "gemma3_text", "num_attention_heads": 16,
+      "num_hidden_layers": 48, "num_key_value_heads": 8, "sliding_window": 1024},
+      "vision_config": {"hidden_size": 1152, "model_type": "siglip_vision_model"}})");
+  CHECK(parameter_count(gemma) == doctest::Approx(11.766e9).epsilon(0.001));
+  CHECK(has_note(gemma,
+                 "assumed, as gemma3_text has them by default: vocab_size 262208, "
+                 "tie_word_embeddings true, head_dim 256"));
+  CHECK(has_note(gemma, "sliding_window 1024: attention is counted over the whole sequence"));
+  const std::string towers = R"("vision_config": {"depth": 27}, "text_config": {"num_experts": 8)";
+  CHECK(transformer_of(R"({"model_type": "qwen3_vl_moe", "tie_word_embeddings": false, )" + towers +
+                       "}}")
+            .tied_embeddings == false);
+  CHECK(transformer_of(R"({"model_type": "qwen3_vl_moe", )" + towers + "}}").tied_embeddings);
+  // Sound, images and text: the text lies two maps deep.
+  CHECK(transformer_of(R"({"model_type": "qwen2_5_omni", "thinker_config": {"text_config":
+      {"model_type": "qwen2", "num_hidden_layers": 28}}})")
+            .layers == 28);
+}
+
+TEST_CASE("inputs from the field have the published parameters") {
+  const auto billions = [](const std::string& json) {
+    return parameter_count(model_of(json)) / 1e9;
+  };
+  CHECK(billions(R"({"architectures":["Phi3ForCausalLM"],"model_type":"phi3","hidden_size":3072,
+      "intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":32,
+      "num_key_value_heads":32,"vocab_size":32064,"sliding_window":2047,
+      "max_position_embeddings":4096,"tie_word_embeddings":false})") ==
+        doctest::Approx(3.82).epsilon(0.001));
+  CHECK(billions(R"({"architectures":["Olmo2ForCausalLM"],"model_type":"olmo2","hidden_size":4096,
+      "intermediate_size":11008,"num_attention_heads":32,"num_hidden_layers":32,
+      "num_key_value_heads":32,"vocab_size":100352,"tie_word_embeddings":false})") ==
+        doctest::Approx(7.30).epsilon(0.001));
+  CHECK(billions(R"({"architectures":["Gemma2ForCausalLM"],"attention_bias":false,
+      "attn_logit_softcapping":50.0,"final_logit_softcapping":30.0,"head_dim":256,
+      "hidden_act":"gelu_pytorch_tanh","hidden_activation":"gelu_pytorch_tanh","hidden_size":3584,
+      "intermediate_size":14336,"max_position_embeddings":8192,"model_type":"gemma2",
+      "num_attention_heads":16,"num_hidden_layers":42,"num_key_value_heads":8,
+      "query_pre_attn_scalar":256,"sliding_window":4096,"vocab_size":256000})") ==
+        doctest::Approx(9.24).epsilon(0.001));
+  CHECK(billions(R"({"architectures":["Qwen2_5_VLForConditionalGeneration"],
+      "model_type":"qwen2_5_vl","hidden_size":3584,"intermediate_size":18944,
+      "num_attention_heads":28,"num_hidden_layers":28,"num_key_value_heads":4,"vocab_size":152064,
+      "tie_word_embeddings":false,"vision_config":{"depth":32,"hidden_size":1280}})") ==
+        doctest::Approx(7.62).epsilon(0.001));
+}
+
+TEST_CASE("what the core cannot hold is refused with the reason, at its place") {
+  const auto reason = [](const std::string& type) {
+    return refusal_of("{\"model_type\": \"" + type + "\"}");
+  };
+  CHECK(has(reason("mamba2"),
+            "config.json:1:16: model: model_type 'mamba2' cannot be simulated: "
+            "its layers have a state instead of attention"));
+  CHECK(has(reason("nemotron_h"), "some of its layers have a state"));
+  CHECK(has(reason("qwen3_next"), "some of its layers have linear attention"));
+  CHECK(has(reason("minimax"), "some of its layers have linear attention"));
+  CHECK(has(reason("bart"), "an encoder and a decoder"));
+  CHECK(has(reason("gemma3n"), "embedding of its own"));
+  CHECK(has(reason("openelm"), "its layers are not alike"));
+  CHECK(has(reason("lama"), "did you mean 'llama'?"));
+  CHECK(has(reason("something_new"), "docs/models.md lists the types"));
+  CHECK(has(refusal_of(R"({"model_type": "mistral",
+      "layer_types": ["full_attention", "linear_attention"]})"),
+            "\"layer_types\" has 'linear_attention'"));
+  CHECK(has(refusal_of(R"({"model_type": "llama4_text", "interleave_moe_layer_step": 2})"),
+            "dense layers come before those with experts, not between them"));
+  CHECK(has(refusal_of(R"({"model_type": "llama4_text", "num_hidden_layers": 4,
+      "moe_layers": [1, 3]})"),
+            "must name the last layers"));
+  CHECK(transformer_of(R"({"model_type": "llama4_text", "num_hidden_layers": 4,
+      "moe_layers": [1, 2, 3]})")
+            .experts->dense_layers == 1);
+}
+
+TEST_CASE("mistakes of a config are found together, each in its own words") {
+  const std::string message = refusal_of(R"({"model_type": "llama",
+ "hidden_size": -4096, "num_hidden_layers": "many", "num_attention_heads": 0,
+ "vocab_size": 1e30, "intermediate_size": [1, 2], "num_key_value_heads": {"a": 1},
+ "tie_word_embeddings": 3, "n_layer": 12})");
+  CAPTURE(message);
+  CHECK(has(message,
+            "config.json:2:17: model: 'hidden_size' must be an integer between 1 and "
+            "1000000000, not '-4096'"));
+  CHECK(has(message, "the class's default is 4096"));
+  CHECK(has(message, "'num_hidden_layers' must be an integer"));
+  CHECK(has(message, "'num_attention_heads' must be an integer"));
+  CHECK(has(message, "'vocab_size' must be an integer"));
+  CHECK(has(message, "'intermediate_size' must be one value, not a list"));
+  CHECK(has(message, "'num_key_value_heads' must be one value, not a map"));
+  CHECK(has(message, "'tie_word_embeddings' must be true or false, not '3'"));
+  CHECK(has(message, "'n_layer' contradicts num_hidden_layers 'many'"));
+}
+
+TEST_CASE("a config of another shape is refused, whatever it is") {
+  for (const char* json :
+       {"[]",
+        "{}",
+        "3",
+        "null",
+        R"({"model_type": null})",
+        R"({"model_type": ["llama"]})",
+        R"({"model_type": ""})",
+        R"({"architectures": {}})",
+        R"({"architectures": [[]]})",
+        R"({"model_type": "gemma3", "text_config": []})",
+        R"({"model_type": "gemma3", "text_config": {"hidden_size": {}}})",
+        R"({"model_type": "llama", "num_attention_heads": 33})",
+        R"({"model_type": "llama", "num_key_value_heads": 5})",
+        R"({"model_type": "llama", "vocab_size": null})",
+        R"({"model_type": "deepseek_v2"})",
+        R"({"model_type": "mixtral", "num_experts_per_tok": 9})",
+        R"({"model_type": "qwen2_moe", "shared_expert_intermediate_size": 999999999})",
+        R"({"model_type": "mpt", "expansion_ratio": 999999999, "d_model": 999999999})",
+        R"({"model_type": "opt", "word_embed_proj_dim": 512})",
+        R"({"model_type": "gpt2", "resid_pdrop": "often"})",
+        R"({"dim": 4096, "n_layers": 32})"}) {
+    CAPTURE(json);
+    CHECK_FALSE(refusal_of(json).empty());
+  }
+}
+
+TEST_CASE("a folder is its config.json") {
+  const TemporaryFolder folder;
+  folder.file("my-model/config.json", R"({"model_type": "smollm3"})");
+  const Model model = load_model(folder.file("my-model"), Library{});
+  CHECK(model.name == "my-model");
+  CHECK(parameter_count(model) == doctest::Approx(3.075e9).epsilon(0.001));
+}
