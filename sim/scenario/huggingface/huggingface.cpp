@@ -87,8 +87,8 @@ struct Found {
   Tree config;
   std::string type;  ///< as model_type or architectures say
   Place type_place;
-  std::string note;      ///< how it was found, where model_type does not say it
-  bool is_part = false;  ///< `config` is a part of the file
+  std::string note;       ///< how it was found, where model_type does not say it
+  std::string_view part;  ///< the key of `config` in the file, where that is not all of it
 };
 
 /// Takes the model type of `config`, where it states one that `found` has not.
@@ -140,7 +140,7 @@ bool find_text(Found& found, const std::string& path, Problems& problems, int de
     if (tied != nullptr && text.find("tie_word_embeddings") == nullptr)
       text.entries.push_back(*tied);
     found.config = std::move(text);
-    found.is_part = true;
+    found.part = key;
     return find_text(found, path, problems, deepest - 1);
   }
   return true;
@@ -197,7 +197,7 @@ std::optional<Tree> model_of_huggingface(const Tree& config, const std::string& 
   Found found{.config = config, .type_place = config.place};
   refuse_duplicates(config, path, problems);
   if (!find_text(found, path, problems)) return std::nullopt;
-  if (found.is_part) refuse_duplicates(found.config, path, problems);
+  if (!found.part.empty()) refuse_duplicates(found.config, path, problems);
   const ModelLayout* layout = row_named(huggingface_layouts(), found.type);
   if (layout == nullptr) {
     refuse_type(found, path, problems);
@@ -210,7 +210,7 @@ std::optional<Tree> model_of_huggingface(const Tree& config, const std::string& 
   } else {
     decoder_of_huggingface(translation, *layout);
   }
-  if (found.is_part) translation.note("text_config alone is simulated");
+  if (!found.part.empty()) translation.note(fmt::format("{} alone is simulated", found.part));
   return translation.finish(found.type);
 }
 

@@ -87,10 +87,9 @@ std::int64_t shared_ffn(Translation& t, const ModelLayout& layout, std::int64_t 
   return layout.shared_experts * expert_ffn;
 }
 
-/// Writes the experts, where the model has any; returns how many layers are dense.
-std::int64_t set_experts(Translation& t, const ModelLayout& layout) {
-  const std::int64_t layers = t.integer(kLayers).value_or(0);
-  if (t.integer(kExperts).value_or(0) == 0) return layers;
+/// Writes the experts, where the model has any; whether there are dense layers, too.
+bool set_experts(Translation& t, const ModelLayout& layout) {
+  if (t.integer(kExperts).value_or(0) == 0) return true;
   Tree experts = t.empty();
   t.copy(experts, "count", kExperts);
   if (!t.integer(kTopK)) t.refuse_without(*kTopK.begin());
@@ -102,7 +101,7 @@ std::int64_t set_experts(Translation& t, const ModelLayout& layout) {
   const std::int64_t dense = dense_layers(t);
   t.set(experts, "dense_layers", std::to_string(dense));
   t.set("experts", std::move(experts));
-  return dense;
+  return dense > 0;
 }
 
 // --- attention
@@ -209,9 +208,9 @@ void set_dimensions(Translation& t) {
 void decoder_of_huggingface(Translation& t, const ModelLayout& layout) {
   for (const std::string_view note : layout.notes) t.note(note);
   set_dimensions(t);
-  const std::int64_t dense = set_experts(t, layout);
+  const bool has_dense_layers = set_experts(t, layout);
   t.find(kFfn);  // no layer's width where none is dense
-  if (dense > 0) t.copy("ffn", kFfn);
+  if (has_dense_layers) t.copy("ffn", kFfn);
   set_positions(t, layout);
   t.set_flag("gated_mlp", layout.gated_mlp);
   t.set_flag("rms_norm", layout.rms_norm);

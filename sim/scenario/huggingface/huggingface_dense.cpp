@@ -126,7 +126,8 @@ const std::vector<ModelLayout>& dense_huggingface_layouts() {
       {.names = "exaone",
        .defaults = "vocab_size=102400 hidden_size=2048 intermediate_size=null num_layers=32 "
                    "num_attention_heads=32 num_key_value_heads=null head_dim=null "
-                   "tie_word_embeddings=true"},
+                   "tie_word_embeddings=true resid_dropout=0.0 "
+                   "attention_dropout=0.0"},
       {.names = "exaone4",
        .defaults = "vocab_size=102400 hidden_size=4096 intermediate_size=16384 "
                    "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=32 "

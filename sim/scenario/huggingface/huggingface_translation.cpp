@@ -18,7 +18,8 @@ namespace {
 constexpr std::string_view kHarmless =
     " apply_residual_connection_post_layernorm architectures attn_implementation attn_impl"
     " attn_logit_softcapping auto_map"
-    " cache_implementation classifier_dropout clip_qkv dtype embd_pdrop embedding_dropout"
+    " cache_implementation classifier_dropout clip_qkv dtype embd_pdrop embed_dropout "
+    "embedding_dropout"
     " emb_pdrop encoder_stride ep_size expansion_ratio final_logit_softcapping head_dim"
     " id2label image_token_index init_device init_method_std is_decoder is_encoder_decoder"
     " is_gated_act kv_channels label2id layer_norm_elementwise_affine logit_scale logits_scaling"

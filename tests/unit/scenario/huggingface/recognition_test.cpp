@@ -121,7 +121,7 @@ TEST_CASE("what the core cannot hold is refused with the reason, at its place") 
   CHECK(has(reason("something_new"), "docs/models.md lists the types"));
   CHECK(has(refusal_of(R"({"model_type": "mistral",
       "layer_types": ["full_attention", "linear_attention"]})"),
-            "\"layer_types\" has 'linear_attention'"));
+            "'layer_types' has 'linear_attention'"));
   CHECK(has(refusal_of(R"({"model_type": "llama4_text", "interleave_moe_layer_step": 2})"),
             "dense layers come before those with experts, not between them"));
   CHECK(has(refusal_of(R"({"model_type": "llama4_text", "num_hidden_layers": 4,
