@@ -207,8 +207,20 @@ Card card_of(const Scenario& scenario) {
 
 // --- formats
 
+/// "8,190,735,360 (8.19 billion)"
 std::string count_text(double count) {
-  return fmt::format("{} ({})", grouped(std::llround(count)), humanise(count, "").text());
+  const std::string exact = grouped(std::llround(count));
+  if (count < 1e6) return exact;
+  const auto [scale, word] = count < 1e9    ? std::pair(1e6, "million")
+                             : count < 1e12 ? std::pair(1e9, "billion")
+                                            : std::pair(1e12, "trillion");
+  return fmt::format("{} ({} {})", exact, three_digits(count / scale), word);
+}
+
+/// "17.6 GFLOP"
+std::string flops_text(double flops) {
+  const Figure figure = humanise(flops, "");
+  return fmt::format("{} {}FLOP", figure.number, figure.unit.substr(0, figure.unit.find(' ')));
 }
 
 class Text {
@@ -246,18 +258,18 @@ class Text {
 
   void flops() {
     const std::string at = card_.length.empty() ? "" : " at " + card_.length;
-    row("FLOPs",
-        fmt::format("{} a {} forward{}", humanise(card_.forward, "FLOP").text(), card_.unit, at));
+    row("FLOPs", fmt::format("{} a {} forward{}", flops_text(card_.forward), card_.unit, at));
     if (card_.attention > 0)
       row("", fmt::format("{} of them in attention, without a causal mask",
                           percent(card_.attention / card_.forward)));
-    row("", fmt::format("{} forward and backward", humanise(3 * card_.forward, "FLOP").text()));
+    row("", fmt::format("{} forward and backward", flops_text(3 * card_.forward)));
   }
 
   void bytes() {
     row("Bytes", humanise(Bytes{kWeightBytes * card_.total}).text() + " of weights in bf16");
-    row("", fmt::format("{} with the states of {}, gradients not counted",
-                        humanise(Bytes{card_.with_optimizer}).text(), card_.optimizer));
+    row("", fmt::format("{} with the states of {}: {} bytes a parameter, gradients not counted",
+                        humanise(Bytes{card_.with_optimizer}).text(), card_.optimizer,
+                        three_digits(card_.with_optimizer / card_.total)));
   }
 
   const Card& card_;
@@ -266,18 +278,18 @@ class Text {
 
 std::string json_of(const Card& card) {
   ordered_json json{{"name", card.name}, {"layers", card.layers}};
-  json["parameters"] = {
-      {"total", card.total},
-      {"active", card.active},
-      {"embedding", card.embedding},
-      {"published", card.published > 0 ? ordered_json(card.published) : ordered_json(nullptr)}};
+  const auto whole = [](double count) { return std::llround(count); };
+  json["parameters"] = {{"total", whole(card.total)},
+                        {"active", whole(card.active)},
+                        {"embedding", whole(card.embedding)}};
+  if (card.published > 0) json["parameters"]["published"] = whole(card.published);
   json["flops"] = {{"unit", card.unit},
                    {"length", card.length},
-                   {"forward", card.forward},
-                   {"forward_attention", card.attention},
-                   {"forward_and_backward", 3 * card.forward}};
-  json["bytes"] = {{"weights_bf16", kWeightBytes * card.total},
-                   {"with_optimizer_states", card.with_optimizer},
+                   {"forward", whole(card.forward)},
+                   {"forward_attention", whole(card.attention)},
+                   {"forward_and_backward", whole(3 * card.forward)}};
+  json["bytes"] = {{"weights_bf16", whole(kWeightBytes * card.total)},
+                   {"with_optimizer_states", whole(card.with_optimizer)},
                    {"optimizer", card.optimizer}};
   json["source"] = card.source;
   json["notes"] = card.notes;
