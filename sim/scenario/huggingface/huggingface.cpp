@@ -218,7 +218,8 @@ std::string huggingface_name(const std::string& file) {
   namespace fs = std::filesystem;
   const fs::path path(file);
   std::error_code ignored;
-  const std::string folder = fs::absolute(path, ignored).parent_path().filename().string();
+  const std::string folder =
+      fs::absolute(path, ignored).lexically_normal().parent_path().filename().string();
   return path.stem() == "config" && !folder.empty() ? folder : path.stem().string();
 }
 
