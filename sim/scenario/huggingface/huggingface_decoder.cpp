@@ -69,8 +69,7 @@ std::optional<std::int64_t> first_of_experts(Translation& t) {
 std::int64_t dense_layers(Translation& t) {
   if (const auto first = first_of_experts(t)) return *first;
   if (t.integer(kExpertStep).value_or(1) != 1)
-    t.refuse(*t.find(kExpertStep),
-             "must be 1: dense layers come before those with experts, not between them");
+    t.refuse(*t.find(kExpertStep), "must be 1: dense layers come before those with experts");
   const auto layers = t.integer(kLayers).value_or(0);
   const Entry* end = t.find({"moe_layer_end_index"});
   if (end != nullptr && end->value.scalar != "-1" &&
@@ -89,7 +88,7 @@ std::int64_t shared_ffn(Translation& t, const ModelLayout& layout, std::int64_t 
 
 /// Writes the experts, where the model has any; whether there are dense layers, too.
 bool set_experts(Translation& t, const ModelLayout& layout) {
-  if (t.integer(kExperts).value_or(0) == 0) return true;
+  if (!t.text(kExperts)) return true;
   Tree experts = t.empty();
   t.copy(experts, "count", kExperts);
   if (!t.integer(kTopK)) t.refuse_without(*kTopK.begin());

@@ -221,8 +221,7 @@ std::optional<std::int64_t> Translation::integer(Keys keys, std::int64_t least) 
 
 bool Translation::flag(Keys keys) {
   const auto value = text(keys);
-  if (value && *value != "true" && *value != "false")
-    refuse(*find(keys), fmt::format("must be true or false, not {}", quoted(*value)));
+  if (value && *value != "true" && *value != "false") refuse(*find(keys), "must be true or false");
   return value == "true";
 }
 

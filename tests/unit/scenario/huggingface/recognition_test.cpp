@@ -123,7 +123,7 @@ TEST_CASE("what the core cannot hold is refused with the reason, at its place") 
       "layer_types": ["full_attention", "linear_attention"]})"),
             "'layer_types' has 'linear_attention'"));
   CHECK(has(refusal_of(R"({"model_type": "llama4_text", "interleave_moe_layer_step": 2})"),
-            "dense layers come before those with experts, not between them"));
+            "'interleave_moe_layer_step' must be 1: dense layers come before those with experts"));
   CHECK(has(refusal_of(R"({"model_type": "llama4_text", "num_hidden_layers": 4,
       "moe_layers": [1, 3]})"),
             "must name the last layers"));
@@ -147,7 +147,7 @@ TEST_CASE("mistakes of a config are found together, each in its own words") {
   CHECK(has(message, "'vocab_size' must be an integer"));
   CHECK(has(message, "'intermediate_size' must be one value, not a list"));
   CHECK(has(message, "'num_key_value_heads' must be one value, not a map"));
-  CHECK(has(message, "'tie_word_embeddings' must be true or false, not '3'"));
+  CHECK(has(message, "'tie_word_embeddings' must be true or false"));
   CHECK(has(message, "'n_layer' contradicts num_hidden_layers 'many'"));
 }
 
