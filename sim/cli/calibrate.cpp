@@ -17,10 +17,13 @@ void add_fit(CLI::App& calibrate, Action& chosen) {
       "or written. Nothing is written unless all is well.\n\n"
       "Example: stepsim calibrate fit my-h100.json -o calib/gpus/my-h100.yaml");
   fit->add_option("measurements", kept->measurements, "files: docs/calibration.md")->required();
-  fit->add_option("-o,--output", kept->output, "GPU profile to write, calib/gpus/NAME.yaml")
-      ->required();
+  fit->add_option("-o,--output", kept->output, "GPU profile to write, calib/gpus/NAME.yaml");
   fit->add_option("--link", kept->link,
                   "link profile to write of the collectives, calib/links/NAME.yaml");
+  fit->add_option("--fabric", kept->fabric,
+                  "cluster to write of the collectives over several nodes, NAME.yaml");
+  fit->add_option("--base-cluster", kept->base_cluster,
+                  "the cluster that they ran on: a name in scenarios/clusters/, or a path");
   fit->add_option("--base", kept->base, "profile for what was not measured; default: the nearest");
   fit->add_option("--base-link", kept->base_link,
                   "the same for the link; default: that of the base's clusters");

@@ -13,9 +13,11 @@ namespace stepsim {
 
 struct CalibrateFitOptions {
   std::vector<std::string> measurements;  ///< files
-  std::string output;                     ///< GPU profile to write
+  std::string output;                     ///< GPU profile to write; empty: none
   std::string link;                       ///< link profile to write; empty: none
+  std::string fabric;                     ///< cluster to write, with a fabric; empty: none
   std::string base, base_link;   ///< profiles for what was not measured; empty: the nearest
+  std::string base_cluster;      ///< the cluster whose fabric was measured
   std::string name;              ///< what the profile calls the GPU; empty: as its driver does
   std::uint64_t seed = 1;        ///< seed of the halves of the points that are kept from fits
   std::string format = "table";  ///< table, markdown, json

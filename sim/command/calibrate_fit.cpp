@@ -20,26 +20,45 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCommand = "stepsim calibrate fit";
 
-/// "my-h100" from "calib/gpus/my-h100.yaml": profiles are found by their files' names.
+/// "my-h100" from "calib/gpus/my-h100.yaml": profiles are found by their files' names. "" from "".
 std::string name_of_profile(const std::string& option, const std::string& file) {
+  if (file.empty()) return "";
   const fs::path path(file);
   if (path.extension() != ".yaml" && path.extension() != ".yml")
     throw UserError(fmt::format("{} {}: a profile is a file that ends in .yaml", option, file));
   return path.stem().string();
 }
 
+/// The files to write: profiles of a GPU and a link, a cluster.
+std::vector<std::pair<std::string, std::string>> outputs_of(const CalibrateFitOptions& options) {
+  std::vector<std::pair<std::string, std::string>> outputs;
+  for (const auto& [option, file] :
+       {std::pair{"-o", options.output}, {"--link", options.link}, {"--fabric", options.fabric}})
+    if (!file.empty()) outputs.emplace_back(option, file);
+  return outputs;
+}
+
+/// What is written names a file from anywhere, and the library's clusters by their names.
+std::string absolute_file(const std::string& cluster) {
+  std::error_code ignored;
+  return fs::is_regular_file(cluster, ignored) ? fs::absolute(cluster, ignored).string() : cluster;
+}
+
 void check_outputs(const CalibrateFitOptions& options) {
   std::error_code ignored;
-  for (const std::string& output : {options.output, options.link}) {
-    if (output.empty()) continue;
+  const auto place = [&](const std::string& name) { return fs::weakly_canonical(name, ignored); };
+  const auto outputs = outputs_of(options);
+  for (const auto& [option, output] : outputs) {
     for (const std::string& input : options.measurements)
       if (output == input || fs::equivalent(output, input, ignored))
         throw UserError(fmt::format("{} would replace a file that is read", output));
+    for (const auto& [other, file] : outputs)
+      if (other != option && place(file) == place(output))
+        throw UserError(fmt::format("{} and {} are one file, {}", option, other, output));
   }
-  if (options.output.empty()) throw UserError("-o: a profile needs a name, calib/gpus/NAME.yaml");
-  const auto place = [&](const std::string& name) { return fs::weakly_canonical(name, ignored); };
-  if (!options.link.empty() && place(options.output) == place(options.link))
-    throw UserError(fmt::format("-o and --link are one file, {}", options.output));
+  if (!options.output.empty()) return;
+  if (!options.link.empty() || options.fabric.empty())
+    throw UserError("-o: a profile needs a name, calib/gpus/NAME.yaml");
 }
 
 // Judgement: where two machines are alike, times of three digits are equal in one row of fifty.
@@ -70,6 +89,9 @@ std::map<std::string, std::vector<SharedRow>> shared_rows(const MeasuredFile& fi
 
 /// Scenarios name profiles, which lie in calib/ of a folder that is looked at.
 std::string how_to_use(const CalibrateFitOptions& options) {
+  if (options.output.empty())
+    return fmt::format("stepsim run SCENARIO --set cluster.base={} or --set cluster={}\n",
+                       options.fabric, options.fabric);
   const fs::path folder = fs::path(options.output).parent_path();
   if (folder.filename() != "gpus" || folder.parent_path().filename() != "calib")
     return fmt::format(
@@ -117,26 +139,33 @@ std::vector<MeasuredFile> read_all(const std::vector<std::string>& names) {
 
 ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out) {
   check_outputs(options);
-  CalibrationRequest request{.gpu = name_of_profile("-o", options.output),
-                             .base = options.base,
-                             .base_link = options.base_link,
-                             .description = options.name,
-                             .seed = options.seed};
-  if (!options.link.empty()) request.link = name_of_profile("--link", options.link);
-  std::vector<std::string> outputs{options.output};
-  if (!options.link.empty()) outputs.push_back(options.link);
+  const CalibrationRequest request{.gpu = name_of_profile("-o", options.output),
+                                   .link = name_of_profile("--link", options.link),
+                                   .fabric = name_of_profile("--fabric", options.fabric),
+                                   .base = options.base,
+                                   .base_link = options.base_link,
+                                   .base_cluster = absolute_file(options.base_cluster),
+                                   .description = options.name,
+                                   .seed = options.seed};
+  std::vector<std::string> outputs;
+  for (const auto& [option, file] : outputs_of(options)) outputs.push_back(file);
   refuse_to_replace(outputs, kCommand, options.force);
   const Calibration made =
       calibrate(read_all(options.measurements), request, library_for("scenario.yaml"));
-  std::vector<FileText> profiles{{options.output, sealed(made.gpu_text, kCommand)}};
-  if (made.link_text) profiles.push_back({options.link, sealed(*made.link_text, kCommand)});
-  save_files(profiles);
+  std::vector<FileText> files;
+  const auto add = [&](const std::string& file, const std::optional<std::string>& text) {
+    if (text) files.push_back({file, sealed(*text, kCommand)});
+  };
+  if (!made.gpu_text.empty()) add(options.output, made.gpu_text);
+  add(options.link, made.link_text);
+  add(options.fabric, made.fabric_text);
+  save_files(files);
   if (options.format != "table") {
     out << (options.format == "json" ? calibration_json(made) : calibration_markdown(made));
     return ExitCode::ok;
   }
-  out << calibration_text(made) << '\n' << options.output << ": written\n";
-  if (made.link_text) out << options.link << ": written\n";
+  out << calibration_text(made) << '\n';
+  for (const std::string& file : outputs) out << file << ": written\n";
   out << how_to_use(options);
   return ExitCode::ok;
 }

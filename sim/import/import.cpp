@@ -39,29 +39,33 @@ void check(const std::string& text, const ImportOptions& options) {
   }
 }
 
-std::string json_text(const Draft& draft) {
+std::string json_text(const char* what, const Draft& draft) {
   nlohmann::ordered_json assumed = nlohmann::ordered_json::array();
   for (const Assumption& a : draft.assumptions())
     assumed.push_back({{"what", a.what}, {"value", a.value}, {"why", a.why}, {"state", a.state}});
   const nlohmann::ordered_json json = {
-      {"scenario", draft.text()}, {"assumed", assumed}, {"not_simulated", draft.notes()}};
+      {what, draft.text()}, {"assumed", assumed}, {"not_simulated", draft.notes()}};
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-ExitCode write_scenario(const Draft& draft, const ImportOptions& options, std::ostream& out,
-                        std::ostream& notes) {
-  check(draft.text(), options);
+ExitCode write(const Draft& draft, bool is_cluster, const ImportOptions& options, std::ostream& out,
+               std::ostream& notes) {
+  if (!is_cluster) check(draft.text(), options);
   for (const Assumption& assumption : draft.assumptions())
     notes << "assumed: " << to_string(assumption) << '\n';
   for (const std::string& note : draft.notes())
     notes << "not simulated as stated: " << note << '\n';
-  const std::string text = options.format == "json" ? json_text(draft) : draft.text();
+  const std::string text = options.format == "json"
+                               ? json_text(is_cluster ? "cluster" : "scenario", draft)
+                               : draft.text();
   if (options.output.empty()) {
     out << text;
   } else {
     save_file(options.output, text);
     out << options.output << ": written";
-    if (options.format != "json") out << "; stepsim run " << options.output;
+    if (options.format != "json")
+      out << (is_cluster ? "; stepsim run SCENARIO --set cluster=" : "; stepsim run ")
+          << options.output;
     out << '\n';
   }
   return ExitCode::ok;
@@ -74,8 +78,9 @@ ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& n
   if (std::filesystem::equivalent(options.file, options.output, ignored))
     throw UserError(fmt::format("-o {} would replace the file that is read", options.output));
   const Importer& importer = importer_for(options);
-  if (importer.write != nullptr) return importer.write(options, out);
-  return write_scenario(importer.scenario(options), options, out, notes);
+  const bool is_cluster = importer.cluster != nullptr;
+  return write(is_cluster ? importer.cluster(options) : importer.scenario(options), is_cluster,
+               options, out, notes);
 }
 
 }  // namespace stepsim

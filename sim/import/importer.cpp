@@ -23,7 +23,7 @@ const Importer& recognised(const std::string& path) {
   if (path == "-")
     throw UserError(fmt::format("standard input needs a kind: stepsim import KIND - with one of {}",
                                 names_text(all)));
-  const std::string text = read_source(path)->text;
+  const std::string text = read_source(path, kLargestImport)->text;
   std::vector<const Importer*> found;
   std::copy_if(all.begin(), all.end(), std::back_inserter(found),
                [&](const Importer* importer) { return importer->recognises(path, text); });

@@ -5,6 +5,7 @@
 // `stepsim import NAME FILE` calls it, and `stepsim import FILE` the one that recognises the file.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,12 +23,14 @@ struct Importer {
   std::vector<std::string_view> options;
   /// Whether the file's text is of this kind, and of no other. The path may be "-" (standard input).
   bool (*recognises)(const std::string& path, const std::string& text);
-  /// Makes a scenario; null where `write` makes something else.
+  /// Makes a scenario, or a cluster that has been checked: one of them is there.
   Draft (*scenario)(const ImportOptions& options) = nullptr;
-  /// Makes something else (a cluster), and writes it; null where `scenario` is there.
-  ExitCode (*write)(const ImportOptions& options, std::ostream& out) = nullptr;
+  Draft (*cluster)(const ImportOptions& options) = nullptr;
   bool takes_words = false;  ///< a command line stands in place of a file
 };
+
+/// The largest file that is imported: tables and graphs of large machines have some MiB.
+inline constexpr std::size_t kLargestImport = 64 << 20;
 
 /// The importer of `options.from`, or the one that recognises `options.file`. Throws UserError with
 /// the kinds there are where none or several do.

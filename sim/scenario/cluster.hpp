@@ -18,6 +18,13 @@ struct GraphLink {
   bool operator==(const GraphLink&) const = default;
 };
 
+/// What a collective over several nodes was measured to take: latency + bytes / bandwidth.
+struct FabricLine : CollectiveLine {
+  CollectiveOp op = CollectiveOp::all_reduce;
+  int nodes = 0;
+  bool operator==(const FabricLine&) const = default;
+};
+
 /// The network between nodes. A topology names in its `keys` what only some topologies read.
 struct Fabric {
   std::string topology = "rail";      ///< a name of `stepsim list topologies`
@@ -25,7 +32,7 @@ struct Fabric {
   BytesPerSecond bandwidth;           ///< each NIC's, per direction
   double efficiency = 1;              ///< payload of a large transfer over bandwidth
   Seconds latency;                    ///< between two nodes, per hop, software included
-  Seconds plugin_latency;             ///< added per hop: what NCCL's network plugin reports
+  Seconds plugin_latency;             ///< of a hop, as NCCL's plugin reports it: for the choice
   bool sharp = false;                 ///< the switches reduce
   int nodes_per_leaf = 0;             ///< fat_tree: nodes below a leaf; rail: of a pod; 0: all
   std::optional<int> leaves_per_pod;  ///< fat_tree: a third level above so many leaves
@@ -38,6 +45,7 @@ struct Fabric {
   std::optional<BytesPerSecond> global_bandwidth;  ///< dragonfly; absent: as link_bandwidth
   std::vector<std::string> switches;               ///< custom
   std::vector<GraphLink> links;                    ///< custom
+  std::vector<FabricLine> measured;                ///< of groups that lie as theirs did
   bool operator==(const Fabric&) const = default;
 };
 

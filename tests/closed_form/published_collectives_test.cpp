@@ -319,6 +319,16 @@ TEST_CASE("all-reduces of two nodes are met within 12 % in the middle") {
   CHECK(errors.at(0.5) < 0.12);
 }
 
+TEST_CASE(
+    "small all-reduces of two nodes on EFA take what its hops do, not what its plugin reports") {
+  // Two p5.48xlarge, out of place: aws/aws-k8s-tester pull request 585.
+  const Bench p5("{base: aws-p5, nodes: 2}", 16);
+  for (const double bytes : {64.0, 1024.0})
+    CHECK(p5(CollectiveOp::all_reduce, bytes) == doctest::Approx(69.1).epsilon(0.05));
+  const Bench p4de("{base: aws-p4d, gpu: a100-80, nodes: 2}", 16, "\"2.20\"");
+  CHECK(p4de(CollectiveOp::all_reduce, 1024) == doctest::Approx(164.9).epsilon(0.05));
+}
+
 TEST_CASE("all-reduces of two and four nodes that came later are met within 9 % in the middle") {
   Errors errors;
   for (const System& system : later_systems())

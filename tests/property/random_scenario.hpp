@@ -116,17 +116,22 @@ class RandomScenario {
     const bool measured = pick_.flip();
     const int nics = contention_ ? pick_.divisor_of(gpus_, 8) : gpus_;
     const double oversubscribed = contention_ ? pick_.between(2, 8) / 2.0 : 1.0;
+    const auto leaf = [&](int nodes) {
+      return nodes == 0
+                 ? ""
+                 : fmt::format(", nodes_per_leaf: {}, oversubscription: {}", nodes, oversubscribed);
+    };
     return fmt::format(
         "cluster:\n  name: random\n  gpu: {}\n  nodes: {}\n  gpus_per_node: {}\n"
         "  intra_node: {}\n"
         "  inter_node: {{topology: {}, nics_per_node: {}, bandwidth: {} Gbit/s, efficiency: 0.95, "
-        "latency: {} us, nodes_per_leaf: {}, oversubscription: {}}}\n",
+        "latency: {} us{}}}\n",
         gpu_, nodes_, gpus_,
         measured ? "nvlink3"
                  : fmt::format("{{bandwidth: {} GB/s, efficiency: 0.8, latency: {} us}}",
                                pick_.between(25, 400), pick_.between(1, 9)),
         fat_tree ? "fat_tree" : "rail", nics, pick_.between(10, 400), pick_.between(1, 20),
-        fat_tree ? pick_.between(0, 4) : 0, oversubscribed);
+        leaf(fat_tree ? pick_.between(0, 4) : 0));
   }
 
   std::string model() {

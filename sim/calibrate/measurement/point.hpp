@@ -140,13 +140,15 @@ struct OverlapPoint {
   }
 };
 
-/// A collective among GPUs of this machine. `bytes` are those of the whole tensor, as in
-/// nccl-tests.
+/// A collective among GPUs. `bytes` are those of the whole tensor, as in nccl-tests.
 struct CollectivePoint {
   static constexpr PointKind kKind = PointKind::collective;
   CollectiveOp op = CollectiveOp::all_reduce;
   Precision dtype = Precision::bf16;
   std::int64_t gpus = 0, bytes = 0;
+  std::int64_t nodes = 0;  ///< that the GPUs are on, as many on each; 0 and 1: one
+
+  bool is_between_nodes() const { return nodes > 1; }
 
   template <class Self, class F>
   static void each_field(Self& self, F&& field) {
@@ -154,6 +156,7 @@ struct CollectivePoint {
     field("dtype", self.dtype);
     field("gpus", self.gpus);
     field("bytes", self.bytes);
+    field("nodes", self.nodes);
   }
 };
 
@@ -238,7 +241,7 @@ void for_each_field(PointOrConst& point, F&& field) {
 
 /// Fields that hardly any benchmark has: a file leaves them out, and then they are false or 0.
 constexpr bool is_optional(std::string_view field) {
-  return field == "cache_write" || field == "quantised_bytes";
+  return field == "cache_write" || field == "quantised_bytes" || field == "nodes";
 }
 
 /// As `for_each_field`, without the optional ones that are false or 0.

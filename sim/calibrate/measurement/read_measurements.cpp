@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "sim/calibrate/measurement/read_form.hpp"
 #include "sim/calibrate/measurement/read_record.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/escapes.hpp"
 
 namespace stepsim {
 namespace {
@@ -46,19 +48,21 @@ bool is_refused(const std::shared_ptr<const Source>& source, Problems& problems)
   return true;
 }
 
-/// Editors on Windows begin a text with a byte-order mark.
-std::shared_ptr<const Source> without_mark(const std::shared_ptr<const Source>& source) {
+/// Editors on Windows begin a text with a byte-order mark, terminals colour what is copied from
+/// them.
+std::shared_ptr<const Source> without_marks(const std::shared_ptr<const Source>& source) {
   constexpr std::string_view kMark = "\xef\xbb\xbf";
-  if (!source->text.starts_with(kMark)) return source;
   Source rest = *source;
-  rest.text.erase(0, kMark.size());
+  if (rest.text.starts_with(kMark)) rest.text.erase(0, kMark.size());
+  rest.text = without_escapes(rest.text);
   return std::make_shared<const Source>(std::move(rest));
 }
 
 bool is_nccl_text(const std::string& text) {
-  return text.find("# nThread ") != std::string::npos ||
-         text.find("# nccl-tests") != std::string::npos ||
-         text.find("# Collective test starting") != std::string::npos;
+  constexpr std::string_view kSigns[] = {"nThread ", "nccl-tests version",
+                                         "Collective test starting"};
+  return std::any_of(std::begin(kSigns), std::end(kSigns),
+                     [&](std::string_view sign) { return text.find(sign) != std::string::npos; });
 }
 
 void read_json(const std::shared_ptr<const Source>& source, MeasuredFile& file,
@@ -94,7 +98,7 @@ void check_plausible(const MeasuredFile& file, Problems& problems) {
 }  // namespace
 
 MeasuredFile read_measurements(const std::shared_ptr<const Source>& given, Problems& problems) {
-  const auto source = without_mark(given);
+  const auto source = without_marks(given);
   MeasuredFile file;
   file.name = source->name;
   if (is_refused(source, problems)) return file;

@@ -2,13 +2,21 @@
 //
 // Times are those out of place: frameworks reduce from one buffer into another or in place, and the
 // two differ by a few per cent at most. The number of ranks is that of the `#  Rank` lines, the
-// collective stands in the head, or in the file's name where an older release does not say it.
+// nodes are their hosts. The collective stands in the head, or where an older release does not say
+// it, in the command line before it or in the file's name.
+//
+// Logs reach us with what launchers and terminals put before and around them: tags of
+// `mpirun --tag-output` ("[1,0]<stdout>:"), labels of `srun -l` ("0: "), time stamps, colours,
+// prompts, NCCL's own messages. So lines are known by the words that they have, not by where they
+// begin: a result is two numbers before the name of a type.
 #include <algorithm>
-#include <charconv>
+#include <cctype>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <optional>
-#include <set>
 #include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -46,15 +54,51 @@ std::string programs() {
 /// What the head of a test says.
 struct Head {
   std::optional<CollectiveOp> op;
+  std::string program;  ///< one that measures what is of no use here; "": none
   int ranks = 0;
-  std::set<std::string> hosts;
+  std::map<std::string, std::map<std::string, int>> hosts;  ///< ranks of each host and device
+
+  /// A program that a line names, whether or not its results are of use here.
+  void take_program(const std::string& line) {
+    if (const auto found = op_in(line)) {
+      op = found;
+      return program.clear();
+    }
+    for (const char* other : {"reduce_perf", "gather_perf", "scatter_perf", "hypercube_perf"}) {
+      if (line.find(other) == std::string::npos) continue;
+      program = other;
+      op.reset();
+    }
+  }
+
+  /// Nodes that answer to one name, as containers do, have each device as often as there are nodes.
+  int nodes_of(const std::map<std::string, int>& devices) const {
+    int most = 1;
+    for (const auto& [device, count] : devices) most = std::max(most, count);
+    return most;
+  }
+  int nodes() const {
+    int sum = 0;
+    for (const auto& [host, devices] : hosts) sum += nodes_of(devices);
+    return std::max(sum, 1);
+  }
+  bool is_even() const {
+    const auto each = [&](const std::map<std::string, int>& devices) {
+      int sum = 0;
+      for (const auto& [device, count] : devices) sum += count;
+      return sum * nodes() == ranks * nodes_of(devices);
+    };
+    return std::all_of(hosts.begin(), hosts.end(),
+                       [&](const auto& host) { return each(host.second); });
+  }
 };
 
 /// A result, its numbers as texts.
 struct Result {
   Place place;
   WrittenField size, type, time, algorithm_bandwidth;
-  std::string wrong;  ///< number of wrong values; "N/A": not checked
+  std::string reduction;  ///< "sum"; "none" where nothing is reduced; "": not said
+  std::string wrong;      ///< number of wrong values; "N/A": not checked
 };
 
 std::string base_name(const std::string& path) {
@@ -68,19 +112,25 @@ class Results {
 
   /// Whether results under that head can be used; mistakes of a head are told once.
   bool accepts(const Head& head, const Place& place) {
-    if (!head.op)
+    if (!head.op && !head.program.empty())
+      problems_.add(place, "",
+                    fmt::format("nothing here is made of what {} measures", head.program),
+                    fmt::format("leave its results out; of use are {}", programs()));
+    if (!head.op && head.program.empty())
       problems_.add(place, "", "neither the file nor its name says which collective this is",
                     fmt::format("call the file after its program: {}", programs()));
     if (head.ranks < 2)
       problems_.add(place, "",
                     head.ranks == 0
                         ? "there are no '#  Rank' lines, so the number of GPUs is unknown"
-                        : "the test ran on one GPU, which has nobody to talk to");
-    if (head.hosts.size() > 1)
+                        : "the test ran on one GPU, which has nobody to talk to",
+                    head.ranks == 0 ? "keep the whole head of the log" : "");
+    if (!head.is_even())
       problems_.add(place, "",
-                    fmt::format("the ranks are on {} hosts: a link profile is of one node",
-                                head.hosts.size()));
-    return head.op && head.ranks >= 2 && head.hosts.size() < 2;
+                    fmt::format("the {} ranks are on {} nodes, of which some have more than others",
+                                head.ranks, head.nodes()),
+                    "measure as many GPUs of each node");
+    return head.op && head.ranks >= 2 && head.is_even();
   }
 
   void add(const Result& result, const Head& head) {
@@ -88,11 +138,20 @@ class Results {
     if (result.wrong != "0" && result.wrong != "N/A" && !result.wrong.empty())
       return problems_.add(result.place, "", fmt::format("{} values came out wrong", result.wrong),
                            "times of wrong results are none");
+    const bool reduces =
+        head.op == CollectiveOp::all_reduce || head.op == CollectiveOp::reduce_scatter;
+    if (reduces && result.reduction == "none")
+      return problems_.add(
+          result.place, "",
+          fmt::format("'none' is reduced, but this is under {}", name_of(*head.op)),
+          "put the command line of each test before its table");
     WrittenRecord row{result.place,
                       {constant("kind", "collective", result.place),
                        constant("op", name_of(*head.op), result.place),
                        constant("gpus", fmt::format("{}", head.ranks), result.place), result.type,
                        result.size, result.time}};
+    if (head.nodes() > 1)
+      row.fields.push_back(constant("nodes", fmt::format("{}", head.nodes()), result.place));
     add_table_defaults(row);
     const auto record = read_record(row, problems_);
     if (!record || !agrees(result, record->measured.timing.seconds)) return;
@@ -139,22 +198,34 @@ std::vector<Token> tokens_of(const std::string& line) {
   return tokens;
 }
 
-/// "NVIDIA H100 80GB HBM3" of "#  Rank  0 Group  0 Pid  9 on host device  0 [0000:1b:00] NVIDIA
-/// ...". False where a bus stands at the end, without a name behind it.
-bool read_rank(const std::string& line, Head& head, DeviceFacts& device) {
-  ++head.ranks;
-  const std::size_t on = line.find(" on "), bus = line.find(']');
-  if (on != std::string::npos) {
-    std::istringstream rest(line.substr(on + 4));
-    std::string host;
-    rest >> host;
-    head.hosts.insert(host);
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// Whether the word names a type of nccl-tests (test_typenames in src/common.cu).
+bool is_type(const std::string& word) {
+  constexpr std::string_view kBegins[] = {"int", "uint", "half",     "float",
+                                          "f8",  "fp8",  "bfloat16", "double"};
+  return std::any_of(std::begin(kBegins), std::end(kBegins),
+                     [&](std::string_view begin) { return word.starts_with(begin); });
+}
+
+/// What stands before a size without a blank: the tag of a launcher.
+void drop_tag(Token& token) {
+  const std::size_t end = token.text.find_last_of(":>|");
+  if (end == std::string::npos || end + 1 == token.text.size()) return;
+  token.text.erase(0, end + 1);
+  token.column += static_cast<int>(end) + 1;
+}
+
+/// The words of a result, from its size on; a line that is none has none.
+std::vector<Token> result_in(std::vector<Token> tokens) {
+  for (std::size_t i = 2; i < tokens.size(); ++i) {
+    if (!is_type(tokens[i].text) || !is_number(tokens[i - 1].text)) continue;
+    drop_tag(tokens[i - 2]);
+    return {tokens.begin() + static_cast<std::ptrdiff_t>(i) - 2, tokens.end()};
   }
-  if (bus == std::string::npos) return true;
-  const std::size_t name = line.find_first_not_of(" \t", bus + 1);
-  if (name == std::string::npos) return false;
-  if (device.name.empty()) device.name = line.substr(name);
-  return true;
+  return {};
 }
 
 class TextReader {
@@ -169,43 +240,73 @@ class TextReader {
     std::string line;
     for (int number = 1; std::getline(lines, line); ++number) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
-      const std::vector<Token> tokens = tokens_of(line);
-      if (tokens.empty()) continue;
-      if (tokens.front().text.starts_with('#')) {
-        read_head(line, tokens, number);
+      const std::vector<Token> result = result_in(tokens_of(line));
+      if (result.empty()) {
+        read_head(line, number);
       } else {
-        read_result(tokens, number);
+        read_result(result, number);
       }
     }
     if (!any_) problems_.add({source_, 1, 1}, "", "there are no results of nccl-tests in the file");
   }
 
  private:
-  void read_head(const std::string& line, const std::vector<Token>& tokens, int number) {
-    if (line.find("Collective test starting") != std::string::npos) head_.op = op_in(line);
-    if (line.starts_with("# nThread")) {
+  void read_head(const std::string& line, int number) {
+    head_.take_program(line);
+    if (line.find("nThread ") != std::string::npos) {
       head_.ranks = 0;
       head_.hosts.clear();
       checked_ = false;
     }
     const Place end{source_, number, static_cast<int>(line.size())};
-    if (tokens.size() > 2 && tokens[0].text == "#" && tokens[1].text == "Rank" &&
-        !read_rank(line, head_, file_.content.device))
+    if (!read_rank(line))
       problems_.add(end, "", "the line of a rank ends before the name of its GPU", kCutOff);
-    if (!line.starts_with("# nccl-tests version")) return;
-    if (tokens.size() < 4)
-      return problems_.add(end, "", "the version of nccl-tests is missing", kCutOff);
-    file_.content.software["nccl_tests"] = tokens[3].text;
+    constexpr std::string_view kVersion = "nccl-tests version";
+    const std::size_t version = line.find(kVersion);
+    if (version == std::string::npos) return;
+    std::istringstream rest(line.substr(version + kVersion.size()));
+    if (std::string text; rest >> text) {
+      file_.content.software["nccl_tests"] = text;
+    } else {
+      problems_.add(end, "", "the version of nccl-tests is missing", kCutOff);
+    }
   }
 
-  /// size count type redop root time algbw busbw #wrong, and the same in place.
+  /// "#  Rank  0 Group  0 Pid  9 on host device  0 [0000:1b:00] NVIDIA H100 80GB HBM3". False where
+  /// a bus stands at the end, without a name behind it. Any other line is none of a rank.
+  bool read_rank(const std::string& line) {
+    const std::size_t rank = line.find("Rank "), on = line.find(" on "), bus = line.find(']', on);
+    if (rank == std::string::npos || on == std::string::npos || on < rank ||
+        line.find(" Pid ", rank) > on)
+      return true;
+    ++head_.ranks;
+    std::string host, word, device;
+    std::istringstream(line.substr(on + 4)) >> host >> word >> device;
+    ++head_.hosts[host][device];
+    if (bus == std::string::npos) return true;
+    const std::size_t name = line.find_first_not_of(" \t", bus + 1);
+    if (name == std::string::npos) return false;
+    if (file_.content.device.name.empty())
+      file_.content.device.name = line.substr(name, line.find_last_not_of(" \t") + 1 - name);
+    return true;
+  }
+
+  /// size count type redop root time algbw busbw #wrong, and the same in place. Where nothing is
+  /// reduced or sent by a root, older releases leave redop and root out.
   void read_result(const std::vector<Token>& tokens, int number) {
     const Place place{source_, number, tokens.front().column};
-    if (!std::all_of(tokens.front().text.begin(), tokens.front().text.end(),
-                     [](char c) { return c >= '0' && c <= '9'; }))
+    if (!is_number(tokens.front().text))
       return problems_.add(
           place, "", fmt::format("{} begins no result of nccl-tests", quoted(tokens.front().text)));
     any_ = true;
+    constexpr std::size_t kRates = 3;  // time, algbw, busbw
+    std::size_t time = 3;
+    const bool has_reduction =
+        tokens.size() > time &&
+        std::isalpha(static_cast<unsigned char>(tokens[time].text.front())) != 0;
+    if (has_reduction) ++time;
+    // Each direction has three rates and how many values are wrong; a root makes the count odd.
+    if ((tokens.size() - time) % (kRates + 1) == 1) ++time;
     if (tokens.size() < 8)
       return problems_.add(
           place, "", fmt::format("{} values, a result has at least 8", tokens.size()), kCutOff);
@@ -215,8 +316,10 @@ class TextReader {
       const Place at{source_, number, tokens[i].column};
       return WrittenField{name, at, tokens[i].text, at, ValueForm::bare, unit};
     };
-    results_.add({place, entry("bytes", 0), entry("dtype", 2), entry("seconds", 5, 1e-6),
-                  entry("algbw", 6), tokens.size() > 8 ? tokens[8].text : ""},
+    const std::size_t wrong = time + kRates;
+    results_.add({place, entry("bytes", 0), entry("dtype", 2), entry("seconds", time, 1e-6),
+                  entry("algbw", time + 1), has_reduction ? tokens[3].text : "",
+                  tokens.size() > wrong ? tokens[wrong].text : ""},
                  head_);
   }
 
@@ -238,14 +341,14 @@ Head head_of(const JsonTree& json, const std::string& file, DeviceFacts& device)
   Head head;
   head.op = op_in(base_name(file));
   if (const JsonTree* arguments = json.find("args"); arguments != nullptr) {
-    for (const JsonTree& argument : arguments->items)
-      if (const auto op = op_in(argument.text)) head.op = op;
+    for (const JsonTree& argument : arguments->items) head.take_program(argument.text);
   }
   const JsonTree* devices = json.find("devices");
   if (devices == nullptr) return head;
   head.ranks = static_cast<int>(devices->items.size());
   for (const JsonTree& one : devices->items) {
-    if (const JsonTree* host = one.find("hostname")) head.hosts.insert(host->text);
+    const JsonTree *host = one.find("hostname"), *number = one.find("device");
+    if (host != nullptr) ++head.hosts[host->text][number == nullptr ? "" : number->text];
     const JsonTree* name = one.find("device_info");
     if (name != nullptr && device.name.empty()) device.name = name->text;
   }
@@ -281,7 +384,7 @@ void read_nccl_json(const JsonTree& json, MeasuredFile& file, Problems& problems
     results.add({one.place, entry_of("bytes", one.find("size"), one.place),
                  entry_of("dtype", one.find("type"), one.place),
                  entry_of("seconds", time, times->place, 1e-6),
-                 entry_of("algbw", times->find("alg_bw"), times->place),
+                 entry_of("algbw", times->find("alg_bw"), times->place), "",
                  wrong == nullptr ? "" : wrong->text},
                 head);
   }

@@ -45,7 +45,7 @@ std::optional<double> read_time(FieldReader& reader, const WrittenRecord& row,
 
 /// What profiles can hold (sim/scenario/describe/describe_cluster.hpp).
 std::int64_t most_of(std::string_view name) {
-  if (name == "gpus") return 1'000'000;
+  if (name == "gpus" || name == "nodes") return 1'000'000;
   if (name == "quantised_bytes") return 16;  // passes over the element, at 4 bytes each
   if (name == "pad") return 10'000;
   return name == "head_dim" ? 10'000 : FieldReader::kLargest;
@@ -306,6 +306,9 @@ std::optional<PointRecord> read_record(const WrittenRecord& row, Problems& probl
   const auto* collective = std::get_if<CollectivePoint>(&record.point);
   if (collective != nullptr && collective->gpus == 1)
     reader.refuse(*row.find("gpus"), "'gpus' is 1: a collective has at least two");
+  if (collective != nullptr && collective->nodes > 1 && collective->gpus % collective->nodes != 0)
+    reader.refuse(*row.find("nodes"), fmt::format("{} GPUs on {} nodes: each node needs as many",
+                                                  collective->gpus, collective->nodes));
   const auto* gemm = std::get_if<GemmPoint>(&record.point);
   if (gemm != nullptr && gemm->quantised_bytes > 0 && gemm->dtype != Precision::fp8)
     reader.refuse(*row.find("quantised_bytes"),

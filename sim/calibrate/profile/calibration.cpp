@@ -10,12 +10,14 @@
 
 #include "sim/calibrate/measurement/peak.hpp"
 #include "sim/calibrate/measurement/work.hpp"
+#include "sim/calibrate/profile/fit_fabric.hpp"
 #include "sim/calibrate/profile/fittable_points.hpp"
 #include "sim/calibrate/profile/nearest_gpu.hpp"
 #include "sim/calibrate/profile/profile_draft.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/import/node/known_gpu.hpp"
+#include "sim/import/node/observed_node.hpp"
 #include "sim/plan/group/collective_speed.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/scenario/names.hpp"
@@ -237,7 +239,8 @@ LinkDraft link_draft(const Files& files, const Records& records, const std::stri
   fit_collectives(records, node, draft);
   if (draft.families.empty())
     throw UserError(
-        "no link profile: the files have no collectives of 4 KiB or more; leave --link out");
+        "no link profile: the files have no collectives of 4 KiB or more in one node; leave --link "
+        "out");
   return draft;
 }
 
@@ -307,36 +310,35 @@ void check_anything_fitted(const Calibration& made) {
     if (family.fitted) return;
   throw UserError(fmt::format(
       "the measured points show no constant of a GPU's profile, which would be a copy of {}{}",
-      made.base, made.collectives > 0 ? ": collectives make a link, with --link FILE" : ""));
+      made.base,
+      made.collectives > 0     ? ": collectives make a link, with --link FILE"
+      : made.between_nodes > 0 ? ": collectives of several nodes make a fabric, with --fabric FILE"
+                               : ""));
 }
 
-int count_of_collectives(const Records& records) {
-  return static_cast<int>(std::count_if(records.begin(), records.end(), [](const auto& record) {
-    return kind_of(record.point) == PointKind::collective;
-  }));
+int count_of_collectives(const Records& records, bool between_nodes) {
+  int count = 0;
+  for_each_point<CollectivePoint>(records, [&](const CollectivePoint& point, const auto&) {
+    count += point.is_between_nodes() == between_nodes ? 1 : 0;
+  });
+  return count;
 }
 
-}  // namespace
+void add_families(const std::vector<FamilyReport>& families, Calibration& made) {
+  made.families.insert(made.families.end(), families.begin(), families.end());
+}
 
-Calibration calibrate(const Files& files, const CalibrationRequest& request,
-                      const Library& library) {
-  std::vector<FewPoints> few;
-  const Records records = fittable_records(files, few);
-  check_rates_show(files, few);
-  const DeviceFacts device = device_of(files);
-  Calibration made{.base = base_for(request, device, library), .device = device.name};
-  made.points = static_cast<int>(records.size());
-  check_peaks(files, device.name, load_gpu(made.base, library));
+void make_gpu(const Files& files, const Records& records, const CalibrationRequest& request,
+              const std::vector<FewPoints>& few, const Library& library, Calibration& made) {
+  check_peaks(files, made.device, load_gpu(made.base, library));
   const GpuDraft gpu = gpu_draft(files, records, request, made.base, few, library);
-  made.gpu_text = profile_yaml(gpu.profile, title_of(device.name, made.base), gpu.sources);
+  made.gpu_text = profile_yaml(gpu.profile, title_of(made.device, made.base), gpu.sources);
   check_readable(gpu.profile, parse_gpu(made.gpu_text, request.gpu + ".yaml"));
-  made.families = gpu.families;
-  check_units(files, made);
-  if (request.link.empty()) {
-    made.collectives = count_of_collectives(records);
-    check_anything_fitted(made);
-    return made;
-  }
+  add_families(gpu.families, made);
+}
+
+void make_link(const Files& files, const Records& records, const CalibrationRequest& request,
+               const Library& library, Calibration& made) {
   Cluster node = node_of(made.base, library);
   if (!request.base_link.empty()) node.intra_node = load_link(request.base_link, library);
   made.base_link = node.intra_node.name;
@@ -347,9 +349,70 @@ Calibration calibrate(const Files& files, const CalibrationRequest& request,
                     "--base-link ({})",
                     made.base, one_of(names_in("calib/links", library))));
   const LinkDraft link = link_draft(files, records, request.link, node);
-  made.link_text = profile_yaml(link.profile, title_of(device.name, made.base_link), link.sources);
+  made.link_text = profile_yaml(link.profile, title_of(made.device, made.base_link), link.sources);
   check_readable(link.profile, parse_link(*made.link_text, request.link + ".yaml"));
-  made.families.insert(made.families.end(), link.families.begin(), link.families.end());
+  add_families(link.families, made);
+}
+
+/// The cluster that was measured; throws UserError where it cannot be that.
+Cluster measured_cluster(const Records& records, const CalibrationRequest& request,
+                         const Library& library) {
+  if (request.base_cluster.empty())
+    throw UserError(
+        fmt::format("--fabric: a log does not say which NICs a node has: name the cluster that it "
+                    "is of with --base-cluster ({}, or a file)",
+                    one_of(names_in("scenarios/clusters", library))));
+  const Cluster cluster = load_cluster(request.base_cluster, library);
+  if (!cluster.inter_node)
+    throw UserError(fmt::format("--base-cluster {}: it has no inter_node", request.base_cluster));
+  for_each_point<CollectivePoint>(records, [&](const CollectivePoint& point, const auto&) {
+    if (point.is_between_nodes() && point.gpus / point.nodes > cluster.gpus_per_node)
+      throw UserError(fmt::format("--base-cluster {}: {} GPUs a node were measured, it has {}",
+                                  request.base_cluster, point.gpus / point.nodes,
+                                  cluster.gpus_per_node));
+  });
+  return cluster;
+}
+
+void make_fabric(const Files& files, const Records& records, const CalibrationRequest& request,
+                 const Library& library, Calibration& made) {
+  const Cluster cluster = measured_cluster(records, request, library);
+  if (count_of_collectives(records, true) == 0)
+    throw UserError(
+        "no fabric: the files have no collectives of 4 KiB or more on several nodes; leave "
+        "--fabric out");
+  const FabricFit fit = fit_fabric(records, cluster);
+  if (made.base.empty()) made.base = request.base_cluster;
+  made.fabric_text =
+      fabric_text(fit, request.base_cluster, origin_of(files, PointKind::collective));
+  check_cluster(*made.fabric_text, cluster.gpus_per_node, request.fabric + ".yaml");
+  add_families(fit.families, made);
+}
+
+}  // namespace
+
+Calibration calibrate(const Files& files, const CalibrationRequest& request,
+                      const Library& library) {
+  std::vector<FewPoints> few;
+  const Records records = fittable_records(files, few);
+  check_rates_show(files, few);
+  const DeviceFacts device = device_of(files);
+  Calibration made{.device = device.name, .points = static_cast<int>(records.size())};
+  const bool of_gpu = !request.gpu.empty();
+  if (of_gpu || !request.link.empty()) made.base = base_for(request, device, library);
+  if (of_gpu) make_gpu(files, records, request, few, library, made);
+  check_units(files, made);
+  if (request.link.empty()) {
+    made.collectives = count_of_collectives(records, false);
+  } else {
+    make_link(files, records, request, library, made);
+  }
+  if (request.fabric.empty()) {
+    made.between_nodes = count_of_collectives(records, true);
+  } else {
+    make_fabric(files, records, request, library, made);
+  }
+  if (request.link.empty() && request.fabric.empty()) check_anything_fitted(made);
   check_units(files, made);
   return made;
 }

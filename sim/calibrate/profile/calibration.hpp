@@ -15,12 +15,14 @@ namespace stepsim {
 
 /// What profiles to make of them.
 struct CalibrationRequest {
-  std::string gpu;          ///< name of the GPU profile
-  std::string link;         ///< name of the link profile; empty: none is made
-  std::string base;         ///< shipped profile for what was not measured; empty: the nearest
-  std::string base_link;    ///< shipped link for what was not measured; empty: the base's
-  std::string description;  ///< description of the GPU; empty: its name as the driver has it
-  std::uint64_t seed = 1;   ///< seed of the halves that are kept from fits
+  std::string gpu;           ///< name of the GPU profile; empty: none is made
+  std::string link;          ///< name of the link profile; empty: none is made
+  std::string fabric;        ///< name of the cluster with a fabric; empty: none is made
+  std::string base;          ///< shipped profile for what was not measured; empty: the nearest
+  std::string base_link;     ///< shipped link for what was not measured; empty: the base's
+  std::string base_cluster;  ///< name or path of the cluster whose fabric was measured
+  std::string description;   ///< description of the GPU; empty: its name as the driver has it
+  std::uint64_t seed = 1;    ///< seed of the halves that are kept from fits
 };
 
 /// What became of one family of constants.
@@ -37,11 +39,13 @@ struct FamilyReport {
 
 struct Calibration {
   std::string base, base_link;
-  std::string device;  ///< name as its driver has it; may be empty
-  int points = 0;      ///< measured points of all files
-  std::string gpu_text;
+  std::string device;    ///< name as its driver has it; may be empty
+  int points = 0;        ///< measured points of all files
+  std::string gpu_text;  ///< empty where none was wanted
   std::optional<std::string> link_text;
-  int collectives = 0;  ///< points of collectives that no link profile was wanted for
+  std::optional<std::string> fabric_text;  ///< a cluster file
+  int collectives = 0;    ///< points of one node that no link profile was wanted for
+  int between_nodes = 0;  ///< points of several nodes that no fabric was wanted for
   std::vector<FamilyReport> families;
 };
 

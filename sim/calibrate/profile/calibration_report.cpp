@@ -110,6 +110,11 @@ std::string calibration_text(const Calibration& made) {
     text +=
         fmt::format("{} points of collectives are left out: --link FILE makes a link of them.\n",
                     made.collectives);
+  if (made.between_nodes > 0)
+    text += fmt::format(
+        "{} points of several nodes are left out: --fabric FILE --base-cluster NAME makes a "
+        "cluster of them.\n",
+        made.between_nodes);
   return text;
 }
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/calibrate/fit/line.hpp"
-#include "sim/calibrate/profile/profile_draft.hpp"
+#include "sim/calibrate/profile/collective_groups.hpp"
 #include "sim/cluster/memory_rate.hpp"
 #include "sim/core/overloaded.hpp"
 
@@ -51,10 +51,9 @@ Family family_of(const MemoryOpPoint& p) {
 }
 
 Family family_of(const CollectivePoint& p) {
-  if (!is_of_links(p.op)) return unused(fmt::format("{}, {} GPUs", name_of(p.op), p.gpus));
-  return {.name = fmt::format("{}, {} GPUs", name_of(p.op), p.gpus),
-          .least = 2,
-          .counts = is_fitted(p)};
+  const std::string title = group_of(p).title();
+  if (!is_of_links(p.op)) return unused(title);
+  return {.name = title, .least = 2, .counts = is_fitted(p)};
 }
 
 Family family_of(const Point& point) {

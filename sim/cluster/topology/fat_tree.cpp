@@ -71,6 +71,12 @@ std::vector<Objection> objections(const Cluster& cluster) {
                      stated, levels, levels == 1 ? "" : "s", levels == 1 ? "s" : "ve"),
          levels == 1 ? "give one number, or state leaves_per_pod" : "give two numbers"});
   }
+  const bool is_one_leaf = fabric.nodes_per_leaf == 0 && !fabric.leaves_per_pod;
+  if (is_one_leaf && stated == 1 && fabric.oversubscription.front() > 1) {
+    found.push_back({"cluster.inter_node.oversubscription",
+                     "oversubscription, but all nodes are below one leaf, which has no up-links",
+                     "state nodes_per_leaf"});
+  }
   if (fabric.leaves_per_pod && fabric.nodes_per_leaf == 0) {
     found.push_back({"cluster.inter_node.leaves_per_pod",
                      "leaves_per_pod, but all nodes are below one leaf", "state nodes_per_leaf"});

@@ -20,7 +20,12 @@ struct Rails {
 };
 
 std::vector<Objection> objections(const Cluster& cluster) {
-  const std::size_t levels = cluster.inter_node->oversubscription.size();
+  const Fabric& fabric = *cluster.inter_node;
+  const std::size_t levels = fabric.oversubscription.size();
+  if (levels == 1 && fabric.oversubscription.front() > 1 && fabric.nodes_per_leaf == 0)
+    return {{"cluster.inter_node.oversubscription",
+             "oversubscription, but all nodes are one pod, whose rails have no up-links",
+             "state nodes_per_leaf"}};
   if (levels == 1) return {};
   return {
       {"cluster.inter_node.oversubscription",

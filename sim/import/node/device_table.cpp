@@ -2,6 +2,8 @@
 #include "sim/import/node/device_table.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -9,6 +11,15 @@ namespace stepsim {
 namespace {
 
 bool is_known(const std::string& numa) { return !numa.empty() && numa != "N/A"; }
+
+/// 3 of "mlx5_3", the name of a port that ConnectX's driver gives; -1 of others.
+int number_of(const std::string& name) {
+  constexpr std::string_view kDriver = "mlx5_";
+  if (!name.starts_with(kDriver)) return -1;
+  int number = -1;
+  std::from_chars(name.data() + kDriver.size(), name.data() + name.size(), number);
+  return number;
+}
 
 /// Devices that are as near as a level or nearer are one.
 class Groups {
@@ -49,6 +60,42 @@ void DeviceTable::add(const Device& device) {
   devices_.push_back(added);
   distances_.push_back(distances);
   nvlinks_.emplace_back(count + 1, 0);
+}
+
+void DeviceTable::remove(std::size_t device) {
+  const auto at = static_cast<std::ptrdiff_t>(device);
+  const auto drop = [&](std::vector<std::vector<int>>& table) {
+    table.erase(table.begin() + at);
+    for (std::vector<int>& row : table) row.erase(row.begin() + at);
+  };
+  devices_.erase(devices_.begin() + at);
+  drop(distances_);
+  drop(nvlinks_);
+}
+
+std::vector<DeviceTable::Neighbours> DeviceTable::neighbours() const {
+  const auto share = [&](std::size_t a, std::size_t b) {
+    return a != b && distances_[a][b] == kSameSwitch && distances_[b][a] == kSameSwitch;
+  };
+  std::vector<Neighbours> found;
+  for (std::size_t nic = 0; nic < devices_.size(); ++nic) {
+    if (!is_nic(nic) || number_of(devices_[nic].name) < 0) continue;
+    std::vector<std::size_t> nics;
+    bool is_gpu_near = false;
+    for (std::size_t other = 0; other < devices_.size(); ++other) {
+      if (!share(nic, other)) continue;
+      is_nic(other) ? nics.push_back(other) : void(is_gpu_near = true);
+    }
+    if (nics.size() != 1 || nics.front() < nic ||
+        number_of(devices_[nics.front()].name) != number_of(devices_[nic].name) + 1)
+      continue;
+    const auto alone = std::count_if(devices_.begin(), devices_.end(), [&](const Device& device) {
+      const auto other = static_cast<std::size_t>(&device - devices_.data());
+      return !device.is_gpu && share(nics.front(), other);
+    });
+    if (alone == 1) found.push_back({nic, nics.front(), !is_gpu_near});
+  }
+  return found;
 }
 
 ObservedNode DeviceTable::node(const std::string& source) const {

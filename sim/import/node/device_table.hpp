@@ -27,6 +27,15 @@ class DeviceTable {
   /// Behind the others; as far from each as NUMA nodes tell, and beside the first device where it
   /// is not known where it is.
   void add(const Device& device);
+  void remove(std::size_t device);
+
+  /// Two NICs of one driver's numbering that share a switch with each other and no third NIC.
+  struct Neighbours {
+    std::size_t first = 0, second = 0;
+    bool are_nearest = false;  ///< no GPU is as near to them as they are to each other
+  };
+  std::vector<Neighbours> neighbours() const;
+
   /// Sets one direction: both have to be set for each pair.
   void set_nvlinks(std::size_t from, std::size_t to, int links) { nvlinks_[from][to] = links; }
   void set_distance(std::size_t from, std::size_t to, int distance) {
@@ -38,6 +47,7 @@ class DeviceTable {
   ObservedNode node(const std::string& source) const;
 
  private:
+  bool is_nic(std::size_t device) const { return !devices_[device].is_gpu; }
   std::string end_of(std::size_t device) const;
   bool are_within(std::size_t a, std::size_t b, int level) const;
   void add_tree(ObservedNode& node) const;

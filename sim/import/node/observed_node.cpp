@@ -41,17 +41,27 @@ class ClusterText {
  public:
   ClusterText(ObservedNode node, const KnownGpu& gpu) : node_(std::move(node)), gpu_(gpu) {}
 
-  std::string write() {
+  Draft write() {
     choose_nics();
-    std::string text = fmt::format("# Made from {}.\n", node_.source);
+    Draft draft(fmt::format("Made from {}.", node_.source));
+    std::string text;
     for (const std::string& note : node_.notes) text += "# " + note + "\n";
     text += line(fmt::format("gpu: {}", gpu_.profile), node_.gpu_from);
     text += line("nodes: 1", "a scenario says how many");
     text += line(fmt::format("gpus_per_node: {}", node_.gpus), node_.gpus_from);
-    return text + inside_text() + between_text();
+    text += inside_text() + between_text();
+    text.pop_back();  // the draft ends the line
+    draft.line(text);
+    for (const Assumption& assumption : node_.assumptions) draft.assume(assumption);
+    return draft;
   }
 
  private:
+  void assume(const std::string& what, const std::string& value, const std::string& why,
+              const std::string& state) {
+    node_.assumptions.push_back({what, value, why, state});
+  }
+
   // --- NICs
 
   int nearest(int nic, int first, int gpus) const {
@@ -103,6 +113,18 @@ class ClusterText {
       chosen_ = nics_for(count, nics);
       if (!chosen_.empty()) break;
     }
+  }
+
+  /// A GPU may have several NICs, of which NCCL gives it one.
+  void assume_fewer_nics() {
+    const std::size_t fastest = fastest_nics().size();
+    if (fastest <= chosen_.size()) return;
+    assume(
+        "inter_node.nics_per_node", fmt::format("{} of {} NICs", chosen_.size(), fastest),
+        fmt::format("as many as divide {} GPUs, each the nearest of its own; the others may be "
+                    "for storage",
+                    node_.gpus),
+        "inter_node.nics_per_node in the file; NICs that a GPU has together are one of their sum");
   }
 
   std::string chosen_text() const {
@@ -217,6 +239,7 @@ class ClusterText {
     }
     const BytesPerSecond slot =
         node_.slot > BytesPerSecond{} ? node_.slot : pcie_payload(gpu_.pcie, 16);
+    const bool is_slot_known = node_.slot > BytesPerSecond{};
     bool has_slots = false;
     for (const GraphLink& link : node_.pcie) {
       const std::string from = renamed(link.from), to = renamed(link.to);
@@ -224,8 +247,16 @@ class ClusterText {
       if (from.empty() || to.empty()) continue;
       has_slots = has_slots || !is_said;
       add(from, to, is_said ? link.bandwidth : slot);
+      if (from == to)  // CPUs, each with each
+        assume("between CPUs", fmt::format("{:g} GB/s", link.bandwidth.bytes_per_second() / 1e9),
+               "as NCCL expects of such CPUs", "the last of node_topology.links in the file");
     }
     const double pcie = slot.bytes_per_second() / 1e9;
+    if (has_slots && !is_slot_known)
+      assume("PCIe", fmt::format("{:g} GB/s a slot and link", pcie),
+             fmt::format("{} does not say; {:g} GT/s over 16 lanes, as systems with this GPU have",
+                         node_.source, gpu_.pcie),
+             "bandwidth of node_topology.links in the file");
     std::string text = most > 0 ? link_text(most * gpu_.nvlink, kNvlinkLatency,
                                             nvlinks_text(most) + ", " + nvlink_rate_text())
                                 : link_text(pcie, kPcieLatency, slot_text());
@@ -242,13 +273,22 @@ class ClusterText {
 
   // --- between nodes
 
-  std::string between_text() const {
+  std::string between_text() {
     if (chosen_.empty()) return line("# not seen: a NIC; more than one node needs inter_node", "");
     double gigabits = rate_of(chosen_.front()).bytes_per_second() * 8 / 1e9;
     const bool is_seen = gigabits > 0;
-    if (!is_seen) gigabits = gpu_.nic;
+    if (!is_seen) {
+      gigabits = gpu_.nic;
+      assume("inter_node.bandwidth", fmt::format("{:g} Gbit/s a NIC", gigabits),
+             fmt::format("{} does not say; as systems with this GPU have", node_.source),
+             "inter_node.bandwidth in the file");
+    }
+    assume_fewer_nics();
     // 23.5 of 25 GB/s and 48.5 of 50 (aliyun/SimAI calbusbw.h).
     const double payload = gigabits >= 400 ? 0.97 : 0.94;
+    assume("fabric", fmt::format("rail, efficiency {:g}, 14 us a hop", payload),
+           "a node does not see what joins it to others",
+           "inter_node.topology, efficiency and latency in the file");
     return "inter_node:\n" + line("  topology: rail", "not seen: the fabric") +
            line(fmt::format("  nics_per_node: {}", chosen_.size()), chosen_text()) +
            line(fmt::format("  bandwidth: {:g} Gbit/s", gigabits),
@@ -263,6 +303,35 @@ class ClusterText {
   std::vector<int> chosen_;  ///< indices in node_.nics, in the order of the cluster's NICs
 };
 
+/// NVLinks of a GPU. Behind a switch each pair shows all of them.
+int nvlinks_of(const ObservedNode& node) {
+  constexpr int kMost = 18;  // of Hopper and Blackwell
+  int pair = node.switched, sum = node.switched;
+  for (const auto& row : node.nvlinks) {
+    sum = std::max(sum, std::accumulate(row.begin(), row.end(), 0));
+    for (const int links : row) pair = std::max(pair, links);
+  }
+  return sum > kMost ? pair : sum;
+}
+
+/// A GPU by what shows of it: its NVLinks.
+const KnownGpu& guessed_gpu(const ObservedNode& node) {
+  const int links = nvlinks_of(node);
+  int pair = 0;
+  for (const auto& row : node.nvlinks)
+    for (const int count : row) pair = std::max(pair, count);
+  const bool is_volta = links > 0 && links <= 6 && (pair <= 2 || pair == 6);
+  return *known_gpu(links > 12 ? "h100" : is_volta ? "v100" : "a100-80");
+}
+
+/// Others of the same generation, which a compute capability does not tell apart.
+std::vector<std::string> likes_of(const KnownGpu& gpu) {
+  std::vector<std::string> names;
+  for (const std::string& name : known_gpus())
+    if (name != gpu.profile && known_gpu(name)->sm == gpu.sm) names.push_back(name);
+  return names;
+}
+
 /// The one that is stated, that was recognised, or that has as many NVLinks.
 const KnownGpu& gpu_for(ObservedNode& node, const std::string& stated) {
   if (!stated.empty()) {
@@ -273,23 +342,43 @@ const KnownGpu& gpu_for(ObservedNode& node, const std::string& stated) {
     node.gpu_from = "--gpu" + (node.gpu_from.empty() ? "" : "; " + node.gpu_from);
     return *gpu;
   }
-  if (const KnownGpu* gpu = known_gpu(node.gpu)) return *gpu;
-  int pair = node.switched, sum = node.switched;
-  for (const auto& row : node.nvlinks) {
-    sum = std::max(sum, std::accumulate(row.begin(), row.end(), 0));
-    for (const int links : row) pair = std::max(pair, links);
+  const auto assume = [&](const KnownGpu& gpu, const std::string& why) {
+    node.assumptions.insert(node.assumptions.begin(),
+                            {"gpu", std::string(gpu.profile), why, "--gpu NAME"});
+  };
+  if (const KnownGpu* gpu = known_gpu(node.gpu)) {
+    const std::vector<std::string> likes = likes_of(*gpu);
+    if (node.gpu_from.starts_with("sm ") && !likes.empty())
+      assume(*gpu, fmt::format("{} is also that of {}", node.gpu_from, fmt::join(likes, ", ")));
+    return *gpu;
   }
-  const char* guess = pair > 12 ? "h100" : pair > 2 || sum == 0 ? "a100-80" : "v100";
+  const KnownGpu& guess = guessed_gpu(node);
+  const int links = nvlinks_of(node);
+  assume(guess, links > 0 ? fmt::format("not named; a GPU shows {} NVLinks", links)
+                          : "neither named nor joined by NVLinks");
   node.gpu_from = fmt::format("not seen: which GPU{}; --gpu says another",
                               node.gpu_from.empty() ? "" : " (" + node.gpu_from + ")");
-  return *known_gpu(guess);
+  return guess;
 }
 
 }  // namespace
 
-std::string cluster_text(ObservedNode node, const std::string& gpu) {
+Draft cluster_draft(ObservedNode node, const std::string& gpu) {
   const KnownGpu& known = gpu_for(node, gpu);
+  if (node.are_nvlinks_untold && node.gpus > 1 && !known.link.empty()) {
+    node.switched = known.nvlinks;
+    node.nvlinks_from = "not seen: NVLinks; as NVSwitch joins such modules";
+    node.assumptions.push_back({"node_topology", "nvswitch",
+                                fmt::format("{} has no NVLinks in it, which NCCL asks the driver "
+                                            "for; as {} are joined",
+                                            node.source, known.profile),
+                                "--gpu of a card (l40s), or node_topology in the file"});
+  }
   return ClusterText(std::move(node), known).write();
+}
+
+std::string cluster_text(ObservedNode node, const std::string& gpu) {
+  return cluster_draft(std::move(node), gpu).text();
 }
 
 void check_cluster(const std::string& text, int gpus, const std::string& file) {

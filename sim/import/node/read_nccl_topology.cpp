@@ -1,8 +1,9 @@
-// Reading NCCL's topology file (NCCL_TOPO_DUMP_FILE): XML with the PCIe tree below each CPU.
+// Reading NCCL's topology files: XML with the PCIe tree below each CPU.
 //
 // system > cpu > pci > ... > gpu > nvlink, and nic > net (NVIDIA/nccl v2.30.7 src/graph/xml.cc).
 // A pci element with others below it is a switch. An nvlink's target is another GPU, or an NVSwitch
-// (class 0x068000).
+// (class 0x068000). A file that NCCL wrote (NCCL_TOPO_DUMP_FILE) has all of it; one that it reads
+// (NCCL_TOPO_FILE) may have the tree alone, with GPUs and NICs by the class of their device.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -17,7 +18,10 @@
 namespace stepsim {
 namespace {
 
-constexpr std::string_view kNvswitch = "0x068000";
+/// Classes of devices (PCI Code and ID Assignment Specification): a bridge, a 3D controller, network
+/// controllers.
+constexpr std::string_view kNvswitchClass = "0x068000", kGpuClass = "0x0302",
+                           kEthernetClass = "0x0200", kInfinibandClass = "0x0207";
 
 /// Between two CPUs of that model, as NCCL expects it: ..._QPI_BW and AMD_BW in NVIDIA/nccl v2.30.7
 /// src/graph/topo.h, models in src/graph/topo.cc.
@@ -72,7 +76,14 @@ class NcclTopology {
       below(cpu, {name});
     }
     if (gpus_.empty())
-      throw UserError(file_ + ": no gpu element below system: is this NCCL's topology?");
+      throw UserError(
+          file_ +
+          ": no GPU in it, neither a gpu element nor a device of class 0x0302, so NCCL asks the "
+          "driver: run any program of NCCL there with NCCL_TOPO_DUMP_FILE=topo.xml and import that "
+          "file, or what `nvidia-smi topo -m` prints");
+    if (std::none_of(nvlinks_.begin(), nvlinks_.end(),
+                     [](const pugi::xml_node& gpu) { return static_cast<bool>(gpu); }))
+      node_.are_nvlinks_untold = true;
     if (cpus > 1) {
       const std::string all = fmt::format("cpu 0..{}", cpus - 1);
       node_.pcie.push_back({all, all, sockets, {}});
@@ -95,20 +106,27 @@ class NcclTopology {
   /// The devices and switches below an element that is called above.front().
   void below(const pugi::xml_node& element, const std::vector<std::string>& above) {
     for (const pugi::xml_node& pci : element.children("pci")) {
-      if (pci.child("gpu")) {
+      const std::string_view kind = pci.attribute("class").value();
+      if (pci.child("gpu") || kind.starts_with(kGpuClass)) {
         add_gpu(pci, above);
       } else if (pci.child("nic")) {
         add_nics(pci, above, payload_of(pci));
       } else if (pci.child("pci")) {
-        const std::string name = fmt::format("switch {}", switches_++);
-        node_.switches.push_back(name);
-        join(name, above, payload_of(pci));
-        std::vector<std::string> path = above;
-        path.insert(path.begin(), name);
-        below(pci, path);
+        add_switch(pci, above);
+      } else if (kind.starts_with(kEthernetClass) || kind.starts_with(kInfinibandClass)) {
+        add_nic(pci.attribute("busid").value(), {}, above, payload_of(pci));
       }
     }
     add_nics(element, above, {});  // the NICs of the CPU itself
+  }
+
+  void add_switch(const pugi::xml_node& pci, const std::vector<std::string>& above) {
+    const std::string name = fmt::format("switch {}", switches_++);
+    node_.switches.push_back(name);
+    join(name, above, payload_of(pci));
+    std::vector<std::string> path = above;
+    path.insert(path.begin(), name);
+    below(pci, path);
   }
 
   void add_gpu(const pugi::xml_node& pci, const std::vector<std::string>& above) {
@@ -127,15 +145,22 @@ class NcclTopology {
                 BytesPerSecond rate) {
     for (const pugi::xml_node& nic : element.children("nic")) {
       for (const pugi::xml_node& net : nic.children("net")) {
-        const std::string end = fmt::format("nic {}", nics_.size());
-        join(end, above, rate);
-        nics_.push_back({end, above});
-        node_.nics.emplace_back(net.attribute("name").value());
         constexpr double kMegabit = 1e6 / 8;
-        node_.nic_rates.push_back(
-            BytesPerSecond{std::max(0.0, net.attribute("speed").as_double() * kMegabit)});
+        add_nic(net.attribute("name").value(),
+                BytesPerSecond{std::max(0.0, net.attribute("speed").as_double() * kMegabit)}, above,
+                rate);
       }
     }
+  }
+
+  /// `rate` is that of its port, 0 where it is not said; `slot` that of its link.
+  void add_nic(const std::string& name, BytesPerSecond rate, const std::vector<std::string>& above,
+               BytesPerSecond slot) {
+    const std::string end = fmt::format("nic {}", nics_.size());
+    join(end, above, slot);
+    nics_.push_back({end, above});
+    node_.nics.push_back(name);
+    node_.nic_rates.push_back(rate);
   }
 
   void join_gpus() {
@@ -145,7 +170,7 @@ class NcclTopology {
       for (const pugi::xml_node& link : nvlinks_[gpu].children("nvlink")) {
         const int count = link.attribute("count").as_int();
         const auto other = number_.find(link.attribute("target").value());
-        if (link.attribute("tclass").value() == kNvswitch) switched += count;
+        if (link.attribute("tclass").value() == kNvswitchClass) switched += count;
         if (other != number_.end())
           node_.nvlinks[gpu][static_cast<std::size_t>(other->second)] += count;
       }

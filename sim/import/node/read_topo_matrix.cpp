@@ -2,42 +2,30 @@
 //
 // Cells: NV# joins two GPUs by # NVLinks; else how far apart two devices are on PCIe: PIX below one
 // switch, PXB below several, PHB at one host bridge, NODE at one NUMA node, SYS across those
-// (the legend that the program prints). A second legend has the names of NICs: "NIC0: mlx5_0".
+// (the legend that the program prints); C2C joins a GPU to the CPU of its module. A second legend has the names of NICs: "NIC0: mlx5_0".
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/escapes.hpp"
 #include "sim/import/node/device_table.hpp"
 
 namespace stepsim {
 namespace {
 
-constexpr std::pair<std::string_view, Distance> kDistances[] = {{"PIX", kSameSwitch},
-                                                                {"PXB", kSwitches},
-                                                                {"PHB", kHostBridge},
-                                                                {"NODE", kNumaNode},
-                                                                {"SYS", kSystem}};
+constexpr std::pair<std::string_view, Distance> kDistances[] = {
+    {"C2C", kSameSwitch}, {"PIX", kSameSwitch}, {"PXB", kSwitches},
+    {"PHB", kHostBridge}, {"NODE", kNumaNode},  {"SYS", kSystem}};
 
 struct Word {
   std::string text;
   int column = 1;
 };
-
-/// The text without the codes with which the program underlines its first line.
-std::string without_escapes(const std::string& text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\x1b') {
-      plain += text[i];
-      continue;
-    }
-    while (i < text.size() && text[i] != 'm') ++i;
-  }
-  return plain;
-}
 
 std::vector<Word> words_of(const std::string& line) {
   std::vector<Word> words;
@@ -86,6 +74,7 @@ class TopoMatrix {
       complain(0, 1, "no line begins with GPU0: is this what `nvidia-smi topo -m` prints?");
       throw UserError(std::move(found_));
     }
+    has_numa_ = lines_[header_].find("NUMA Affinity") != std::string::npos;
     for (const Word& word : words_of(lines_[header_])) {
       if (word.text == "CPU") break;
       names_.push_back(word.text);
@@ -106,8 +95,9 @@ class TopoMatrix {
                       fmt::format("{} cells for {} devices", words.size() - 1, names_.size()));
     for (std::size_t column = 0; column < names_.size(); ++column)
       read_cell(line, words[column + 1], row, column);
-    // CPU affinity, then NUMA affinity (newer drivers).
-    if (words.size() > names_.size() + 2) table_.set_numa(row, words[names_.size() + 2].text);
+    // CPU affinity, then NUMA affinity (newer drivers). Without that, the CPUs tell nodes apart.
+    const std::size_t affinity = names_.size() + (has_numa_ ? 2 : 1);
+    if (words.size() > affinity) table_.set_numa(row, words[affinity].text);
   }
 
   void read_cell(std::size_t line, const Word& word, std::size_t row, std::size_t column) {
@@ -127,7 +117,7 @@ class TopoMatrix {
       table_.set_distance(row, column, kSystem);
     } else {
       complain(line, word.column,
-               fmt::format("'{}' is none of X, NV#, PIX, PXB, PHB, NODE, SYS", word.text));
+               fmt::format("'{}' is none of X, NV#, C2C, PIX, PXB, PHB, NODE, SYS", word.text));
     }
   }
 
@@ -146,8 +136,35 @@ class TopoMatrix {
   std::vector<std::string> lines_, names_;
   DeviceTable table_;
   std::size_t header_ = 0, rows_ = 0;
+  bool has_numa_ = false;
   std::vector<Diagnostic> found_;
 };
+
+/// Two devices that share a switch with each other alone are one card with two ports as often as
+/// two cards. They count as one where no GPU is as near, so that no NIC is counted that is not
+/// there: the table does not tell.
+std::vector<Assumption> one_nic_a_card(DeviceTable& table) {
+  std::vector<Assumption> assumptions;
+  std::vector<DeviceTable::Neighbours> pairs = table.neighbours();
+  const auto join = [&](bool as_one) {
+    std::vector<std::string> names;
+    for (const auto& pair : pairs) {
+      if (pair.are_nearest == as_one)
+        names.push_back(table.devices()[pair.first].name + "+" +
+                        table.devices()[pair.second].name.substr(std::size("mlx5_") - 1));
+    }
+    if (names.empty()) return;
+    assumptions.push_back(
+        {"NICs", fmt::format("{} ({} each)", fmt::join(names, ", "), as_one ? "one" : "two"),
+         "PIX to each other: they may be two ports of one card, or two cards",
+         "inter_node.nics_per_node and bandwidth in the file"});
+  };
+  join(true);
+  join(false);
+  for (auto pair = pairs.rbegin(); pair != pairs.rend(); ++pair)
+    if (pair->are_nearest) table.remove(pair->second);
+  return assumptions;
+}
 
 }  // namespace
 
@@ -156,7 +173,11 @@ DeviceTable read_device_table(const std::string& text, const std::string& file) 
 }
 
 ObservedNode read_topo_matrix(const std::string& text, const std::string& file) {
-  return read_device_table(text, file).node("`nvidia-smi topo -m`");
+  DeviceTable table = read_device_table(text, file);
+  std::vector<Assumption> assumptions = one_nic_a_card(table);
+  ObservedNode node = table.node("`nvidia-smi topo -m`");
+  node.assumptions = std::move(assumptions);
+  return node;
 }
 
 }  // namespace stepsim

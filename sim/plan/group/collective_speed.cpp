@@ -115,19 +115,32 @@ std::optional<Speed> expected_of(const nccl::Communicator& c, CollectiveOp op,
   return Speed{candidate.latency, candidate.bandwidth};
 }
 
-/// Between nodes. What the plugin reports is time that passes, and is not stretched.
+/// The group as its messages travel: a hop takes what the fabric's does, whatever the plugin
+/// reports. What a hop takes beyond InfiniBand's is the network's, and is not stretched.
+struct Hops {
+  Seconds stretched, added;
+};
+Hops hops_of(CollectiveOp op, Bytes bytes, nccl::Algorithm algorithm, Protocol protocol,
+             nccl::Communicator c, Seconds hop) {
+  c.network_latency = Seconds{};
+  c.hop_scale = std::min(1.0, hop / nccl::kSimpleHop);
+  const Seconds quiet = expected_of(c, op, algorithm, protocol, bytes)->latency;
+  c.network_latency = std::max(Seconds{}, hop - nccl::kSimpleHop);
+  return {quiet, expected_of(c, op, algorithm, protocol, bytes)->latency - quiet};
+}
+
 std::optional<Speed> across(CollectiveOp op, Bytes bytes, nccl::Algorithm algorithm,
-                            Protocol protocol, nccl::Communicator c, const Cluster& cluster) {
+                            Protocol protocol, const GroupShape& group, const nccl::Communicator& c,
+                            const Cluster& cluster) {
   const auto here = expected_of(c, op, algorithm, protocol, bytes);
   if (!here) return here;
-  nccl::Communicator silent = c;
-  silent.network_latency = Seconds{};
-  const Seconds quiet = expected_of(silent, op, algorithm, protocol, bytes)->latency;
-  silent.hop_scale = cluster.inter_node->latency / nccl::kSimpleHop;
-  const Seconds scaled = expected_of(silent, op, algorithm, protocol, bytes)->latency;
+  const auto measured =
+      measured_between(op, bytes, nccl::name_of(algorithm), protocol, group, *cluster.inter_node);
+  if (measured) return measured;
+  const Hops hops = hops_of(op, bytes, algorithm, protocol, c, cluster.inter_node->latency);
   const bool between_two =
       algorithm == nccl::Algorithm::tree && c.nodes == 2 && c.ranks_per_node() > 1;
-  return Speed{scaled * latency_factor(cluster, c.version) + (here->latency - quiet),
+  return Speed{hops.stretched * latency_factor(cluster, c.version) + hops.added,
                here->bandwidth * (between_two ? cluster.intra_node.two_node_trees : 1)};
 }
 
@@ -151,6 +164,19 @@ nccl::Communicator communicator_of(const GroupShape& group, const Cluster& clust
   return c;
 }
 
+std::optional<Speed> measured_between(CollectiveOp op, Bytes bytes, std::string_view algorithm,
+                                      Protocol protocol, const GroupShape& group,
+                                      const Fabric& fabric) {
+  Lines lines;
+  for (const FabricLine& line : fabric.measured) {
+    if (line.op == op && line.nodes == group.nodes && line.ranks == group.ranks &&
+        line.algorithm == algorithm && line.protocol == protocol)
+      lines.push_back(&line);
+  }
+  if (lines.empty()) return std::nullopt;
+  return of_line(least(lines, group.ranks, bytes));
+}
+
 bool is_measured(const LinkProfile& link) { return !link.all_reduce.empty(); }
 
 std::optional<Speed> speed_of(CollectiveOp op, Bytes bytes, nccl::Algorithm algorithm,
@@ -158,7 +184,7 @@ std::optional<Speed> speed_of(CollectiveOp op, Bytes bytes, nccl::Algorithm algo
                               NcclVersion version) {
   if (!is_measured(cluster.intra_node)) return std::nullopt;
   const nccl::Communicator c = communicator_of(group, cluster, version);
-  if (group.nodes > 1) return across(op, bytes, algorithm, protocol, c, cluster);
+  if (group.nodes > 1) return across(op, bytes, algorithm, protocol, group, c, cluster);
   const auto here = expected_of(c, op, algorithm, protocol, bytes);
   if (!here) return here;
   const Expected expected = [&](const CollectiveLine& line, int ranks) -> std::optional<Speed> {

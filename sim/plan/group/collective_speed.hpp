@@ -9,12 +9,18 @@
 //
 // Between nodes NCCL's limits on bandwidth hold as they are: they were tuned on nodes. Its
 // latencies are stretched by one factor of the link: what 64 KiB take in a ring of LL over the most
-// GPUs of a node that were measured, over what NCCL expects. A fabric whose hop takes longer than
-// the 14 us of NCCL's Simple protocol stretches the hops in proportion. Trees over two nodes, which
+// GPUs of a node that were measured, over what NCCL expects. What a hop of the fabric takes beyond
+// the 14 us that NCCL's Simple protocol has on InfiniBand is added to each hop as it is, and twice
+// with Simple, as NCCL counts what a plugin reports (src/graph/tuning.cc: a flush of what arrived);
+// a hop that takes less shortens NCCL's in proportion. What the plugin itself reports decides about
+// algorithm and protocol alone: the 75 us of aws-ofi-nccl are "empirical", for better choices (its
+// src/platform-aws.cpp), and two nodes of p5 reduce 1 KiB in 69. Lines that a fabric has for a group
+// of just as many GPUs on as many nodes hold instead of all this. Trees over two nodes, which
 // NCCL expects to carry up to twice as much inside as between, have the rate that such nodes have.
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/group/group_shape.hpp"
@@ -42,6 +48,12 @@ bool is_measured(const LinkProfile& link);
 std::optional<Speed> speed_of(CollectiveOp op, Bytes bytes, nccl::Algorithm algorithm,
                               Protocol protocol, const GroupShape& group, const Cluster& cluster,
                               NcclVersion version);
+
+/// What the fabric was measured to take for a group of that shape with that algorithm and
+/// protocol; nothing where it was not.
+std::optional<Speed> measured_between(CollectiveOp op, Bytes bytes, std::string_view algorithm,
+                                      Protocol protocol, const GroupShape& group,
+                                      const Fabric& fabric);
 
 /// What messages between all pairs inside a node take. NCCL has no formula for them: the link's
 /// latency and rate stand for it. Nothing where the link was not measured.

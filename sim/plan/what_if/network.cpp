@@ -34,8 +34,9 @@ void widen(std::vector<GraphLink>& links) {
     widen(link.back);
   }
 }
-void widen(std::vector<CollectiveLine>& lines) {
-  for (CollectiveLine& line : lines) widen(line.bandwidth);
+template <class Line>
+void widen_lines(std::vector<Line>& lines) {
+  for (Line& line : lines) widen(line.bandwidth);
 }
 
 void widen_fabric(Scenario& scenario) {
@@ -44,13 +45,14 @@ void widen_fabric(Scenario& scenario) {
   widen(fabric.link_bandwidth);
   widen(fabric.global_bandwidth);
   widen(fabric.links);
+  widen_lines(fabric.measured);
 }
 
 void widen_nodes(Scenario& scenario) {
   LinkProfile& link = scenario.cluster.intra_node;
   widen(link.bandwidth);
   for (auto* lines : {&link.all_reduce, &link.all_gather, &link.reduce_scatter, &link.all_to_all})
-    widen(*lines);
+    widen_lines(*lines);
   NodeLayout& node = scenario.cluster.node_topology;
   widen(node.pcie_bandwidth);
   widen(node.socket_bandwidth);

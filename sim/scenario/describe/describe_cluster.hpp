@@ -212,6 +212,17 @@ void describe(Io& io, CollectiveLine& l) {
 }
 
 template <class Io>
+void describe(Io& io, FabricLine& l) {
+  io.field("op", l.op, required(), "the collective");
+  io.field("nodes", l.nodes, required(between(2, 1e6)), "nodes that its GPUs lie on");
+  io.field("ranks", l.ranks, required(between(2, 1e6)), "GPUs of all of them");
+  io.field("algorithm", l.algorithm, required(), "a name of `stepsim list collectives`");
+  io.field("protocol", l.protocol, required(), "of NCCL");
+  io.field("latency", l.latency, required(non_negative), "of an empty message");
+  io.field("bandwidth", l.bandwidth, required(positive), "of the algorithm; nccl-tests sizes");
+}
+
+template <class Io>
 void describe(Io& io, LinkProfile& l) {
   if (io.is_profile()) {
     io.fallback(l.name, l.name, "the file's name");
@@ -310,9 +321,12 @@ void describe(Io& io, Fabric& f) {
   io.field("latency", f.latency, required(any_duration),
            "of one hop between two nodes, software included");
   io.field("plugin_latency", f.plugin_latency, any_duration,
-           "of a hop, which NCCL's network plugin reports on top: 75 us on EFA");
+           "of a hop, as NCCL's network plugin reports it, for NCCL's choice alone: 75 us on EFA");
   io.field("sharp", f.sharp, any, "the switches reduce, which NCCL's CollNet and NVLS use");
   describe_topology(io, f);
+  io.list("measured", f.measured,
+          "what groups of so many GPUs on so many nodes take, the least of those of an algorithm "
+          "and protocol; groups that lie otherwise take what latency, bandwidth and NCCL say");
 }
 
 template <class Io>

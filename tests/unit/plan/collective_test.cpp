@@ -109,7 +109,8 @@ TEST_CASE("between nodes latencies are stretched as 64 KiB in a ring of LL are, 
   CHECK(speed.bandwidth == tree.bandwidth);
 }
 
-TEST_CASE("what the plugin reports is added as it is, a slower fabric stretches NCCL's hops") {
+TEST_CASE(
+    "what a hop takes beyond InfiniBand's is added as it is, what the plugin reports is not") {
   const auto latency = [](Seconds hop, Seconds plugin) {
     Cluster cluster = measured(2);
     cluster.inter_node->latency = hop;
@@ -118,8 +119,9 @@ TEST_CASE("what the plugin reports is added as it is, a slower fabric stretches 
         ->latency.microseconds();
   };
   const double factor = latency_factor(measured(2), NcclVersion::v2_30);
-  CHECK(latency(14_us, 75_us) == nine_digits(latency(14_us, 0_us) + 2 * 75));
-  CHECK(latency(28_us, 0_us) == nine_digits(latency(14_us, 0_us) + factor * 2 * 5.0));
+  CHECK(latency(14_us, 75_us) == latency(14_us, 0_us));
+  CHECK(latency(34_us, 0_us) == nine_digits(latency(14_us, 0_us) + 2 * 20));
+  CHECK(latency(7_us, 0_us) == nine_digits(latency(14_us, 0_us) - factor * 2 * 2.5));
 }
 
 TEST_CASE("a link that nobody measured is alpha-beta, without NCCL's protocols") {

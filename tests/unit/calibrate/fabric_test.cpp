@@ -1,0 +1,158 @@
+// A log over several nodes becomes a fabric, and changes nothing that it did not measure.
+#include <algorithm>
+#include <cmath>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "sim/calibrate/profile/calibration.hpp"
+#include "sim/core/error.hpp"
+#include "sim/plan/collective.hpp"
+#include "tests/unit/calibrate/bench.hpp"
+#include "tests/unit/import/written_cluster.hpp"
+
+using namespace stepsim;
+using namespace stepsim::literals;
+
+namespace {
+
+struct Measured {
+  double bytes, us;
+};
+// Two nodes of eight H100 on InfiniBand, all-reduce out of place: dstackai/dstack@511c318
+// mkdocs/docs/examples/clusters/nebius.md.
+constexpr Measured kNebius[] = {
+    {4096, 36.04},         {8192, 37.24},        {16384, 37.22},        {32768, 43.82},
+    {65536, 37.85},        {131072, 43.1},       {262144, 58.59},       {524288, 97.88},
+    {1048576, 87.08},      {2097152, 99.06},     {4194304, 110.14},     {8388608, 154.48},
+    {16777216, 210.33},    {33554432, 274.23},   {67108864, 472.43},    {134217728, 759.58},
+    {268435456, 1305.66},  {536870912, 2379.38}, {1073741824, 4511.97}, {2147483648, 8776.26},
+    {4294967296, 17407.8}, {8589934592, 34448.4}};
+
+/// All of them, or every other one.
+std::string log_of(int nodes, bool all) {
+  std::string text = "mpirun -np 16 all_reduce_perf -b 8 -e 8G -f 2 -g 1\n# nThread 1 nGpus 1\n";
+  for (int rank = 0; rank < 8 * nodes; ++rank)
+    text +=
+        fmt::format("#  Rank {} Group  0 Pid 7 on node-{} device {} [0x1b] NVIDIA H100 80GB HBM3\n",
+                    rank, rank / 8, rank % 8);
+  bool take = true;
+  for (const auto& [bytes, us] : kNebius) {
+    if (all || take)
+      text += fmt::format("{:.0f} {:.0f} float sum -1 {} {:.2f} 0 0\n", bytes, bytes / 4, us,
+                          bytes / us / 1e3);
+    take = !take;
+  }
+  return text;
+}
+
+std::vector<MeasuredFile> files_of(const std::string& log) {
+  Problems problems;
+  auto file = read_measurements(std::make_shared<Source>(Source{"log.txt", "", log}), problems);
+  problems.throw_if_any();
+  return {file};
+}
+
+Calibration fabric_of(const std::string& log, const std::string& cluster = "dgx-h100") {
+  return calibrate(files_of(log), {.fabric = "mine", .base_cluster = cluster}, shipped());
+}
+
+/// A cluster of so many nodes as a scenario has it.
+Cluster read(const std::string& text, int nodes) {
+  Cluster cluster = cluster_of(text.substr(text.find("base:")));
+  cluster.nodes = nodes;
+  return cluster;
+}
+
+Seconds time_of(const Cluster& cluster, CollectiveOp op, int ranks, int nodes, Bytes bytes) {
+  return uncontended(collective({op, bytes}, {ranks, nodes, nodes > 1 ? 8 : 0}, cluster, {}));
+}
+
+Seconds all_reduce(const Cluster& cluster, int nodes, Bytes bytes) {
+  return time_of(cluster, CollectiveOp::all_reduce, 8 * nodes, nodes, bytes);
+}
+
+}  // namespace
+
+TEST_CASE("a log of two nodes fits a fabric that meets held-out sizes within 5 % in the middle") {
+  const Calibration made = fabric_of(log_of(2, false));
+  CHECK(made.gpu_text.empty());
+  REQUIRE(made.fabric_text);
+  const Cluster mine = read(*made.fabric_text, 2);
+  std::vector<double> errors;
+  for (std::size_t i = 1; i < std::size(kNebius); i += 2) {
+    if (kNebius[i].bytes < 65536) continue;
+    const Seconds time = all_reduce(mine, 2, Bytes{kNebius[i].bytes});
+    errors.push_back(std::abs(time.microseconds() / kNebius[i].us - 1));
+  }
+  std::sort(errors.begin(), errors.end());
+  MESSAGE(fmt::format("held out: {} sizes, median {:.1f} %, largest {:.1f} %", errors.size(),
+                      100 * errors[errors.size() / 2], 100 * errors.back()));
+  CHECK(errors.size() == 9);
+  CHECK(errors[errors.size() / 2] < 0.05);
+}
+
+TEST_CASE("a fabric's lines are of the group that was measured, its hop of all") {
+  const Calibration made = fabric_of(log_of(2, true));
+  const Cluster mine = read(*made.fabric_text, 2), base = load_cluster("dgx-h100", shipped());
+  const Fabric &fabric = *mine.inter_node, &shipped_fabric = *base.inter_node;
+  for (const FabricLine& line : fabric.measured) {
+    CHECK(line.nodes == 2);
+    CHECK(line.ranks == 16);
+    CHECK(line.op == CollectiveOp::all_reduce);
+  }
+  CHECK(fabric.latency != shipped_fabric.latency);
+  CHECK(fabric.bandwidth == shipped_fabric.bandwidth);
+  // Everything else is what the hop alone makes of it.
+  Cluster hop_alone = base;
+  hop_alone.inter_node->latency = fabric.latency;
+  hop_alone.inter_node->efficiency = fabric.efficiency;
+  for (const int nodes : {4, 32}) {
+    Cluster as_fitted = mine;
+    as_fitted.nodes = hop_alone.nodes = nodes;
+    CHECK(all_reduce(as_fitted, nodes, 64_MiB) == all_reduce(hop_alone, nodes, 64_MiB));
+  }
+  for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::all_to_all})
+    CHECK(time_of(mine, op, 16, 2, 64_MiB) == time_of(hop_alone, op, 16, 2, 64_MiB));
+  CHECK(all_reduce(mine, 1, 64_MiB) == all_reduce(base, 1, 64_MiB));
+}
+
+TEST_CASE("an all-to-all over nodes that was measured takes what it took") {
+  std::string log = log_of(2, true);
+  log.replace(log.find("all_reduce_perf"), 15, "alltoall_perf");
+  for (std::size_t at = log.find(" sum "); at != std::string::npos; at = log.find(" sum "))
+    log.replace(at, 5, " none ");
+  const Cluster mine = read(*fabric_of(log).fabric_text, 2);
+  const double us = time_of(mine, CollectiveOp::all_to_all, 16, 2, 1_GiB).microseconds();
+  CHECK(us == doctest::Approx(4511.97).epsilon(0.05));
+}
+
+TEST_CASE("a log of one node leaves the times of other numbers of GPUs as they were") {
+  const Calibration made =
+      calibrate(files_of(log_of(1, true)), {.gpu = "mine", .link = "mine-link"}, shipped());
+  const Cluster base = load_cluster("dgx-h100", shipped());
+  Cluster mine = base;
+  mine.intra_node = parse_link(*made.link_text, "mine-link.yaml");
+  for (const int ranks : {2, 4}) {
+    for (const Bytes bytes : {64_KiB, 1_MiB, 512_MiB}) {
+      for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_gather})
+        CHECK(time_of(mine, op, ranks, 1, bytes) == time_of(base, op, ranks, 1, bytes));
+    }
+  }
+  CHECK(time_of(mine, CollectiveOp::all_gather, 8, 1, 512_MiB) ==
+        time_of(base, CollectiveOp::all_gather, 8, 1, 512_MiB));
+  CHECK(time_of(mine, CollectiveOp::all_reduce, 8, 1, 512_MiB).microseconds() ==
+        doctest::Approx(2379.38).epsilon(0.05));
+}
+
+TEST_CASE("what a fabric needs and does not get is named") {
+  CHECK_THROWS_WITH_AS(
+      calibrate(files_of(log_of(2, true)), {.fabric = "mine"}, shipped()),
+      doctest::Contains("a log does not say which NICs a node has: name the cluster"), UserError);
+  CHECK_THROWS_WITH_AS(fabric_of(log_of(1, true)),
+                       doctest::Contains("no collectives of 4 KiB or more on several nodes"),
+                       UserError);
+  CHECK_THROWS_WITH_AS(
+      calibrate(files_of(log_of(2, true)), {.gpu = "mine"}, shipped()),
+      doctest::Contains("collectives of several nodes make a fabric, with --fabric"), UserError);
+}
