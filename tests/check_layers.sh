@@ -25,7 +25,7 @@ plain_structs='^sim/scenario/(scenario|kinds|sweep/axis|model|gpu|faults|input|c
 declare -A rooms_of=(
   ["yaml-cpp/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
   ["nlohmann/"]="core calibrate/measurement calibrate/profile import store report command" ["SQLiteCpp/"]="store" ["nlopt"]="calibrate/fit" ["Eigen/"]="calibrate/fit"
-  ["CLI/"]="cli main.cpp calib validate" ["pugixml"]="report import"
+  ["CLI/"]="cli main.cpp calib validate" ["pugixml"]="report import" ["toml++/"]="import"
   ["cblas"]="calib" ["cublas"]="calib" ["mpi"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
 
 # Beside them, one file may include: the trainer's device for GPUs is written with CUDA, and ranks of

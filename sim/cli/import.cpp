@@ -9,6 +9,24 @@
 namespace stepsim {
 namespace {
 
+/// What a configuration may leave to whoever starts it.
+void add_batch_options(CLI::App& app, ImportOptions& kept,
+                       const std::vector<std::string_view>& wanted) {
+  const auto add = [&](std::string_view name, int& value, const char* text) {
+    if (std::find(wanted.begin(), wanted.end(), name) != wanted.end())
+      app.add_option(std::string(name), value, text)->check(CLI::Range(1, 1'000'000'000));
+  };
+  if (std::find(wanted.begin(), wanted.end(), "--precision") != wanted.end())
+    app.add_option("--precision", kept.precision, "of matrix products")
+        ->check(one_of_these({"fp32", "tf32", "fp16", "bf16", "fp8"}));
+  add("--micro-batch", kept.micro_batch, "sequences of one pass of one rank");
+  add("--accumulation", kept.accumulation, "passes of a step");
+  add("--global-batch", kept.global_batch, "sequences of a step");
+  if (std::find(wanted.begin(), wanted.end(), "--training-arguments") != wanted.end())
+    app.add_option("--training-arguments", kept.training_arguments,
+                   "Hugging Face's TrainingArguments, a JSON or YAML file");
+}
+
 /// All options that some importer has.
 void add_import_options(CLI::App& app, ImportOptions& kept,
                         const std::vector<std::string_view>& wanted) {
@@ -22,6 +40,7 @@ void add_import_options(CLI::App& app, ImportOptions& kept,
         ->check(CLI::Range(1, 1'000'000));
   if (has("--model")) app.add_option("--model", kept.model, "a name in models/, or a path");
   if (has("--sequence-length")) app.add_option("--sequence-length", kept.sequence_length, "tokens");
+  add_batch_options(app, kept, wanted);
   if (has("--env"))
     app.add_option("--env", kept.environment, "NAME=VALUE, which a script asks for; repeatable")
         ->allow_extra_args(false);

@@ -19,7 +19,13 @@ struct ImportOptions {
   std::optional<int> sequence_length;  ///< where the source holds none
   std::optional<std::string> cluster;  ///< absent: one stands in, and is listed as assumed
   int nodes = 0;                       ///< 0: as the source says, or as many as the split needs
-  std::string gpu;                     ///< topo, nccl-topo: a profile; empty: as recognised
+  // What a configuration leaves open; absent and 0: as it says, or as its program does.
+  std::optional<std::string> precision;  ///< fp32, tf32, fp16, bf16 or fp8
+  int micro_batch = 0;                   ///< sequences of one pass of one rank
+  int accumulation = 0;                  ///< passes of a step
+  int global_batch = 0;                  ///< sequences of a step
+  std::string training_arguments;        ///< file of Hugging Face's TrainingArguments; empty: none
+  std::string gpu;                       ///< topo, nccl-topo: a profile; empty: as recognised
   std::vector<std::string> environment;  ///< NAME=VALUE of what a script asks of its environment
   std::string format = "text";           ///< text: YAML; json: YAML, assumptions and notes
   std::string output;                    ///< file to write; empty: standard output

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/core/error.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {
@@ -21,17 +22,41 @@ void assume_cluster(const Machine& machine, Draft& draft) {
                 .state = "--cluster NAME"});
 }
 
+std::string why_so_many(const StatedMachine& stated) {
+  if (stated.gpus > 0) return fmt::format("{} GPUs: {}", stated.gpus, stated.why);
+  return stated.needed > 1
+             ? fmt::format("not stated; as few as hold one replica of {} GPUs", stated.needed)
+             : "not stated; as few as there can be";
+}
+
 void assume_nodes(const Machine& machine, const StatedMachine& stated, Draft& draft) {
-  draft.assume(
-      {.what = "nodes",
-       .value = fmt::format("{} of {} GPUs", machine.nodes, machine.gpus_per_node),
-       .why = stated.needed > 1
-                  ? fmt::format("not stated; as few as hold one replica of {} GPUs", stated.needed)
-                  : "not stated; as few as there can be",
-       .state = "--nodes N"});
+  draft.assume({.what = "nodes",
+                .value = fmt::format("{} of {} GPUs", machine.nodes, machine.gpus_per_node),
+                .why = why_so_many(stated),
+                .state = "--nodes N"});
+}
+
+/// So many GPUs on so many nodes, or on as few as the cluster's nodes hold.
+void deal_out(int gpus, int nodes, Machine& machine) {
+  const int fit = std::min(machine.gpus_per_node, gpus);
+  machine.nodes = nodes > 0 ? nodes : (gpus + fit - 1) / fit;
+  if (gpus % machine.nodes != 0)
+    throw UserError(fmt::format("{} GPUs cannot be dealt out on {} nodes: state --nodes N", gpus,
+                                machine.nodes));
+  machine.gpus_per_node = gpus / machine.nodes;
 }
 
 }  // namespace
+
+int product_of(std::initializer_list<std::int64_t> degrees) {
+  std::int64_t product = 1;
+  for (const std::int64_t degree : degrees) {
+    if (degree > kMostGpus || product * degree > kMostGpus)
+      throw UserError(fmt::format("the split makes more than {} GPUs", kMostGpus));
+    product *= degree;
+  }
+  return static_cast<int>(product);
+}
 
 Machine machine_for(const ImportOptions& options, const StatedMachine& stated, Draft& draft) {
   Machine machine{
@@ -41,6 +66,8 @@ Machine machine_for(const ImportOptions& options, const StatedMachine& stated, D
   const int nodes = options.nodes > 0 ? options.nodes : stated.nodes;
   const int least = (stated.needed + machine.gpus_per_node - 1) / machine.gpus_per_node;
   machine.nodes = nodes > 0 ? nodes : std::max(least, 1);
+  const bool is_whole = nodes > 0 && stated.gpus_per_node > 0;
+  if (stated.gpus > 0 && !is_whole) deal_out(stated.gpus, nodes, machine);
   if (!options.cluster) assume_cluster(machine, draft);
   if (nodes <= 0) assume_nodes(machine, stated, draft);
   return machine;
@@ -68,6 +95,13 @@ std::string fused_attention(const GpuProfile& gpu) {
     rate = attention.plateau;
   }
   return best;
+}
+
+std::string torch_attention(const GpuProfile& gpu) {
+  const bool has_flash2 =
+      std::any_of(gpu.attention.begin(), gpu.attention.end(),
+                  [](const AttentionProfile& attention) { return attention.kernel == "flash2"; });
+  return has_flash2 ? "flash2" : fused_attention(gpu);
 }
 
 }  // namespace stepsim

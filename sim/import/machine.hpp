@@ -1,6 +1,8 @@
 // The GPUs of an imported run: a cluster with its nodes.
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "sim/import/draft.hpp"
@@ -21,8 +23,15 @@ struct Machine {
 struct StatedMachine {
   int nodes = 0;
   int gpus_per_node = 0;
+  int gpus = 0;    ///< all of them, where the source does not count nodes
   int needed = 1;  ///< GPUs of one replica, which decide the nodes where nobody states them
+  std::string why = "stated, not how many a node has";  ///< where `gpus` comes from
 };
+
+inline constexpr int kMostGpus = 1'000'000;
+
+/// The product of the degrees of a split, or of other counts. Throws UserError above kMostGpus.
+int product_of(std::initializer_list<std::int64_t> degrees);
 
 /// The machine of the options and of the source; the options count first. What neither states is
 /// assumed, and listed in the draft.
@@ -33,5 +42,9 @@ std::string cluster_text(const Machine& machine);
 
 /// The fastest fused attention kernel that the GPU's profile has; "unfused" when there is none.
 std::string fused_attention(const GpuProfile& gpu);
+
+/// What PyTorch's scaled_dot_product_attention runs: FlashAttention-2, or the fastest kernel where
+/// the profile has none of it.
+std::string torch_attention(const GpuProfile& gpu);
 
 }  // namespace stepsim

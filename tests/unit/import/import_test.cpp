@@ -525,7 +525,7 @@ TEST_CASE("mistakes in a script have their place") {
 }
 
 TEST_CASE("what DeepSpeed's file does not say is DeepSpeed's default") {
-  const Scenario s = of_deepspeed(R"({"train_batch_size": 8, "fp16": {"enabled": "auto"},
+  const Scenario s = of_deepspeed(R"({"train_batch_size": 8,
       "zero_optimization": {"stage": 3}})")
                          .scenario;
   CHECK(s.training.precision == Precision::fp32);

@@ -1,0 +1,22 @@
+// DeepSpeed's configuration, wherever it stands: in a file of its own, or within another's.
+#pragma once
+
+#include "sim/core/json_tree.hpp"
+#include "sim/import/draft.hpp"
+#include "sim/import/machine.hpp"
+#include "sim/import/trainer.hpp"
+
+namespace stepsim {
+
+struct DeepspeedSource {
+  JsonTree config;           ///< a map
+  StatedMachine machine;     ///< what is stated of the GPUs beside it
+  TrainerSettings settings;  ///< what "auto" stands for
+  Draft draft;               ///< with what was noted before
+};
+
+/// "auto" is what Hugging Face's Trainer fills in (huggingface/transformers
+/// src/transformers/integrations/deepspeed.py). Throws UserError with every mistake.
+Draft import_deepspeed(DeepspeedSource source, const ImportOptions& options);
+
+}  // namespace stepsim

@@ -1,0 +1,265 @@
+// An axolotl configuration as a scenario (axolotl-ai-cloud/axolotl src/axolotl/utils/schemas).
+//
+// axolotl starts Hugging Face's Trainer: what it leaves open is the Trainer's, and DeepSpeed's file
+// is filled in as the Trainer does it.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/error.hpp"
+#include "sim/import/config.hpp"
+#include "sim/import/deepspeed.hpp"
+#include "sim/import/fsdp_keys.hpp"
+#include "sim/import/importer.hpp"
+#include "sim/import/machine.hpp"
+#include "sim/import/trainer.hpp"
+
+namespace stepsim {
+namespace {
+
+KnownKeys known_keys() {
+  KnownKeys known{
+      .harmless = {"eval_sample_packing", "gradient_checkpointing_kwargs"},
+      .unsaid = {{"group_by_length", {"sequences have one length", ""}},
+                 {"gradient_checkpointing_offload", {"activations stay on the GPU", ""}},
+                 {"lisa_n_layers", {"all layers are trained", ""}},
+                 {"load_in_4bit", {"frozen weights are kept in the precision of the run", ""}},
+                 {"load_in_8bit", {"frozen weights are kept in the precision of the run", ""}},
+                 {"liger_fused_linear_cross_entropy", {"kernels are not Liger's", ""}},
+                 {"liger_glu_activation", {"kernels are not Liger's", ""}},
+                 {"liger_layer_norm", {"kernels are not Liger's", ""}},
+                 {"liger_rms_norm", {"kernels are not Liger's", ""}},
+                 {"liger_rope", {"kernels are not Liger's", ""}},
+                 {"quantization", {"weights are not quantized", ""}},
+                 {"rl", {"a step is one of pretraining: no reference model, no generation", ""}},
+                 {"sample_packing", {"sequences have one length, which packing fills", "true"}},
+                 {"unfrozen_parameters", {"all weights are trained", ""}}},
+      .has_many_more = true};
+  add_fsdp_keys("fsdp_config", known);
+  return known;
+}
+
+class AxolotlImport {
+ public:
+  explicit AxolotlImport(const ImportOptions& options)
+      : options_(options),
+        draft_(fmt::format("axolotl's {}, read by stepsim import axolotl.", options.file)),
+        config_(options.file, "an axolotl configuration"),
+        settings_(trainer_settings(options, draft_)) {}
+
+  Draft write() {
+    read_settings();
+    read_split();
+    const std::string deepspeed = config_.text("deepspeed");
+    if (!deepspeed.empty()) return write_deepspeed(deepspeed);
+    read_fsdp_keys();
+    draft_.line("framework: " + plan_.framework);
+    write_head();
+    write_training();
+    draft_.line("parallelism:");
+    if (tensor_ > 1) draft_.line(fmt::format("  tensor: {}", tensor_));
+    if (context_ > 1) draft_.map("  context", {fmt::format("degree: {}", context_), "kind: ring"});
+    draft_.map("  data", plan_.data);
+    note_the_rest();
+    return std::move(draft_);
+  }
+
+ private:
+  using Entries = std::vector<std::string>;
+
+  void note_the_rest() {
+    config_.note_the_rest(known_keys(), draft_);
+    config_.problems().throw_if_any();
+  }
+
+  void write_head() {
+    add_stand_ins(settings_, draft_);
+    draft_.line("model: " + settings_.model);
+    draft_.line("cluster: " + cluster_text(machine_));
+  }
+
+  /// Options count before the file.
+  void read_settings() {
+    const auto fill = [&](std::int64_t& value, std::string_view key) {
+      const std::int64_t stated = config_.count(key, 1);
+      if (value == 0) value = stated;
+    };
+    fill(settings_.micro_batch, "micro_batch_size");
+    fill(settings_.accumulation, "gradient_accumulation_steps");
+    fill(settings_.sequence_length, "sequence_len");
+    if (config_.has("base_model") && settings_.model.empty())
+      settings_.model = model_named(config_, "base_model");
+    config_.problems().throw_if_any();
+    read_precision();
+    if (const auto norm = config_.number("max_grad_norm")) settings_.clipping = *norm > 0;
+    const std::string optimizer = config_.text("optimizer", "adamw_torch_fused");
+    const NamedOptimizer named = optimizer_named(optimizer, draft_);
+    settings_.optimizer = named.optimizer;
+    settings_.optimizer_kernels = named.kernels;
+    settings_.recompute = is_said("gradient_checkpointing");
+    settings_.is_compiled = is_said("torch_compile");
+  }
+
+  /// A switch, or a word for one of its kinds ("offload").
+  bool is_said(std::string_view key) {
+    const JsonTree* value = config_.find(key);
+    return value != nullptr && switch_of(*value).value_or(!value->text.empty());
+  }
+
+  /// "auto" is bf16 where the GPU has it.
+  void read_precision() {
+    const bool bf16 = is_said("bf16") || is_said("bfloat16");
+    const bool fp16 = is_said("fp16") || is_said("float16");
+    const bool tf32 = is_said("tf32");
+    if (!settings_.precision.empty()) return;
+    settings_.precision = is_said("fp8") ? "fp8"
+                          : bf16         ? "bf16"
+                          : fp16         ? "fp16"
+                          : tf32         ? "tf32"
+                                         : "fp32";
+    if (config_.text("bf16") == "auto")
+      draft_.assume({"precision", "bf16", "bf16: auto takes what the GPU has", "--precision NAME"});
+  }
+
+  std::int64_t degree(std::initializer_list<std::string_view> keys) {
+    return config_.positive(config_.first_of(keys), 1);
+  }
+
+  void read_split() {
+    tensor_ = degree({"tensor_parallel_size"});
+    context_ = degree({"context_parallel_size", "sequence_parallel_degree"});
+    replicas_ = degree({"dp_replicate_size"});
+    shards_ = degree({"dp_shard_size"});
+    config_.problems().throw_if_any();
+    stated_.needed = product_of({tensor_, context_, replicas_});
+    if (config_.has("dp_shard_size")) stated_.gpus = product_of({stated_.needed, shards_});
+    stated_.why = "the product of all degrees, on full nodes";
+    if (config_.text("deepspeed").empty()) machine_ = machine_for(options_, stated_, draft_);
+    data_ = std::max<std::int64_t>(machine_.gpus() / (tensor_ * context_), 1);
+  }
+
+  /// Without FSDP and DeepSpeed ranks are DistributedDataParallel's.
+  void read_fsdp_keys() {
+    const bool has_list = !config_.list("fsdp").empty();
+    const bool has_fsdp = config_.has("fsdp_config") || has_list;
+    const int version = config_.text("fsdp_version", "1") == "2" ? 2 : 1;
+    if (!has_fsdp) return;
+    plan_ = read_fsdp(config_, "fsdp_config", version, replicas_, data_, machine_, draft_);
+  }
+
+  std::string lora() {
+    const std::string adapter = config_.text("adapter");
+    const std::int64_t rank = config_.positive("lora_r", 8);
+    const bool drops = config_.number("lora_dropout").value_or(0) > 0;
+    const bool all = config_.is_on("lora_target_linear");
+    std::vector<std::string> modules;
+    for (const std::string& name : config_.list("lora_target_modules")) add_module(name, modules);
+    if (adapter.empty()) return "";
+    const bool attention = modules.empty() && !all;
+    if (attention) modules = {"linear_q", "linear_v"};  // PEFT's default for Llama
+    if (modules.empty() || all) modules = {"linear_qkv", "linear_proj", "linear_fc1", "linear_fc2"};
+    return fmt::format("{{rank: {}, target_modules: [{}], dropout: {}}}", rank,
+                       fmt::join(modules, ", "), drops);
+  }
+
+  static void add_module(const std::string& name, std::vector<std::string>& modules) {
+    const std::string mapped = name == "q_proj"                           ? "linear_q"
+                               : name == "k_proj"                         ? "linear_k"
+                               : name == "v_proj"                         ? "linear_v"
+                               : name == "o_proj"                         ? "linear_proj"
+                               : name == "gate_proj" || name == "up_proj" ? "linear_fc1"
+                               : name == "down_proj"                      ? "linear_fc2"
+                                                                          : "";
+    if (!mapped.empty() && std::find(modules.begin(), modules.end(), mapped) == modules.end())
+      modules.push_back(mapped);
+  }
+
+  std::string attention() {
+    const bool eager = is_said("eager_attention") || config_.text("attn_implementation") == "eager";
+    for (const char* fused : {"flash_attention", "sdp_attention", "xformers_attention",
+                              "flex_attention", "s2_attention"})
+      config_.has(fused);
+    return eager ? "eager" : torch_attention(machine_.cluster.gpu);
+  }
+
+  void write_training() {
+    const Batch batch = trainer_batch(settings_, data_, draft_);
+    Entries e{fmt::format("sequence_length: {}", settings_.sequence_length),
+              fmt::format("global_batch: {}", batch.global),
+              fmt::format("micro_batch: {}", batch.micro),
+              "precision: " + settings_.precision,
+              "optimizer: " + settings_.optimizer,
+              "optimizer_kernels: " + settings_.optimizer_kernels,
+              fmt::format("gradient_clipping: {}", settings_.clipping.value_or(true))};
+    if (settings_.recompute || plan_.recompute) e.emplace_back("recompute: full");
+    if (settings_.is_compiled) e.emplace_back("fusion: compiled");
+    e.push_back("attention: " + attention());
+    e.emplace_back("fused_qkv: false");
+    if (const std::string adapters = lora(); !adapters.empty()) e.push_back("lora: " + adapters);
+    draft_.map("training", e);
+  }
+
+  /// The path starts from where axolotl was started: that may be any folder above the file.
+  std::string found(const std::string& file) const {
+    std::error_code ignored;
+    std::string folder = config_.folder();
+    for (int above = 0; above < 8; ++above) {
+      const std::string path = joined(folder, file);
+      if (std::filesystem::is_regular_file(path, ignored)) return path;
+      folder = joined(folder, "..");
+    }
+    return std::filesystem::is_regular_file(file, ignored) ? file : "";
+  }
+
+  Draft write_deepspeed(const std::string& file) {
+    const std::string path = found(file);
+    if (path.empty())
+      config_.report("deepspeed",
+                     fmt::format("deepspeed: there is no file {} here", quoted_path(file)),
+                     "put DeepSpeed's file beside this one");
+    config_.problems().throw_if_any();
+    if (!lora().empty()) draft_.note("adapter", "all weights are trained: not beside DeepSpeed");
+    attention();
+    read_fsdp_keys();
+    note_the_rest();
+    return import_deepspeed({.config = Config(path, "a DeepSpeed configuration").tree(),
+                             .machine = stated_,
+                             .settings = std::move(settings_),
+                             .draft = std::move(draft_)},
+                            options_);
+  }
+
+  const ImportOptions& options_;
+  Draft draft_;
+  Config config_;
+  TrainerSettings settings_;
+  StatedMachine stated_;
+  Machine machine_;
+  std::int64_t tensor_ = 1, context_ = 1, replicas_ = 1, shards_ = 1, data_ = 1;
+  FsdpKeys plan_{.framework = "pytorch-ddp", .data = {"sharding: ddp"}};
+};
+
+Draft import_axolotl(const ImportOptions& options) { return AxolotlImport(options).write(); }
+
+bool is_axolotl(const std::string&, const std::string& text) {
+  const auto has = [&](const std::string& key) {
+    return text.starts_with(key) || text.find("\n" + key) != std::string::npos;
+  };
+  return has("base_model:") &&
+         (has("sequence_len:") || has("datasets:") || has("micro_batch_size:"));
+}
+
+const Registered<Importer> registered{
+    {.name = "axolotl",
+     .description = "an axolotl configuration (YAML)",
+     .options = {"--cluster", "--nodes", "--model", "--sequence-length", "--precision",
+                 "--micro-batch", "--accumulation", "--global-batch", "--training-arguments",
+                 "--format"},
+     .recognises = is_axolotl,
+     .scenario = import_axolotl}};
+
+}  // namespace
+}  // namespace stepsim

@@ -1,0 +1,396 @@
+// A torchtitan TOML file as a scenario (pytorch/torchtitan torchtitan/config/job_config.py, which
+// was read before 9810191bb, the last version with TOML; older spellings as of 2024 and 2025).
+//
+// What its code does and the file does not say is as validate/suites/torchtitan.yaml has it.
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+#include "sim/import/config.hpp"
+#include "sim/import/importer.hpp"
+#include "sim/import/machine.hpp"
+#include "sim/import/model_shape.hpp"
+#include "sim/import/torchtitan_models.hpp"
+#include "sim/import/torchtitan_pipeline.hpp"
+
+namespace stepsim {
+namespace {
+
+const KnownKeys kKnown{
+    .harmless = {"activation_checkpoint.debug",
+                 "activation_checkpoint.determinism_check",
+                 "activation_checkpoint.early_stop",
+                 "activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns",
+                 "activation_checkpoint.preserve_rng_state",
+                 "activation_checkpoint.visualize_memory_budget_pareto",
+                 "checkpoint",
+                 "comm",
+                 "compile.backend",
+                 "debug",
+                 "experimental.custom_args_module",
+                 "experimental.custom_import",
+                 "experimental.custom_model_path",
+                 "experimental.enable_compiled_autograd",
+                 "fault_tolerance.fragment_fn",
+                 "fault_tolerance.group_size",
+                 "fault_tolerance.min_replica_size",
+                 "fault_tolerance.num_fragments",
+                 "fault_tolerance.process_group",
+                 "fault_tolerance.process_group_timeout_ms",
+                 "fault_tolerance.replica_id",
+                 "fault_tolerance.semi_sync_method",
+                 "fault_tolerance.sync_steps",
+                 "float8.filter_fqns",
+                 "float8.force_recompute_fp8_weight_in_bwd",
+                 "float8.precompute_float8_dynamic_scale_for_fsdp",
+                 "float8.scaling_type_grad_output",
+                 "float8.scaling_type_input",
+                 "float8.scaling_type_weight",
+                 "job",
+                 "lr_scheduler",
+                 "memory_estimation",
+                 "metrics",
+                 "model.hf_assets_path",
+                 "model.norm_type",
+                 "model.print_after_conversion",
+                 "model.tokenizer_path",
+                 "mx.filter_fqns",
+                 "optimizer.beta1",
+                 "optimizer.beta2",
+                 "optimizer.eps",
+                 "optimizer.lr",
+                 "optimizer.weight_decay",
+                 "parallelism.context_parallel_load_balancer",
+                 "profiling",
+                 "quantize.dense.float8.filter_fqns",
+                 "quantize.dense.float8.precompute_float8_dynamic_scale_for_fsdp",
+                 "quantize.linear.float8.filter_fqns",
+                 "quantize.linear.float8.precompute_float8_dynamic_scale_for_fsdp",
+                 "quantize.linear.mx.filter_fqns",
+                 "quantize.linear.mx.mxfp8_dim1_cast_kernel_choice",
+                 "training.classic_data_loader",
+                 "training.data_dir",
+                 "training.dataloader",
+                 "training.dataset",
+                 "training.dataset_path",
+                 "training.deterministic",
+                 "training.gc_debug",
+                 "training.gc_freq",
+                 "training.seed",
+                 "training.steps",
+                 "training.warmup_steps",
+                 "validation"},
+    .unsaid = {
+        {"experimental.enable_async_tensor_parallel",
+         {"collectives of tensor parallelism are not split up", ""}},
+        {"fault_tolerance.enable", {"replicas are those of the file", ""}},
+        {"float8.emulate", {"fp8 is the GPU's", ""}},
+        {"optimizer.early_step_in_backward", {"the update runs behind the backward pass", ""}},
+        {"parallelism.disable_loss_parallel", {"tensor ranks share the vocabulary", ""}},
+        {"parallelism.enable_async_tensor_parallel",
+         {"collectives of tensor parallelism are not split up", ""}},
+        {"parallelism.enable_compiled_autograd", {"backward is PyTorch's", ""}},
+        {"parallelism.module_fqns_per_model_part", {"layers are dealt out evenly", ""}},
+        {"parallelism.pipeline_parallel_schedule_csv", {"the named schedule runs", ""}},
+        {"parallelism.pipeline_parallel_split_points", {"layers are dealt out evenly", ""}},
+        {"quantize.grouped_mm.float8.fqns", {"experts run in the precision of all layers", ""}},
+        {"quantize.grouped_mm.mx.fqns", {"experts run in the precision of all layers", ""}},
+        {"quantize.linear.float8.emulate", {"fp8 is the GPU's", ""}},
+        {"quantize.moe.float8.fqns", {"experts run in the precision of all layers", ""}},
+        {"training.enable_async_tensor_parallel",
+         {"collectives of tensor parallelism are not split up", ""}},
+    }};
+
+class TorchtitanImport {
+ public:
+  explicit TorchtitanImport(const ImportOptions& options)
+      : options_(options),
+        draft_(fmt::format("torchtitan's {}, read by stepsim import torchtitan.", options.file)),
+        config_(options.file, "a torchtitan configuration") {}
+
+  Draft write() {
+    const std::string model = this->model();
+    const std::optional<Transformer> shape = shape_of_model(model);
+    is_plain_ = shape && !shape->experts && !shape->mla;
+    has_latent_attention_ = shape && shape->mla;
+    read_split();
+    draft_.line(fmt::format("framework: {}", replicas_alone() ? "pytorch-ddp" : "pytorch-fsdp2"));
+    draft_.line("model: " + model);
+    draft_.line("cluster: " + cluster_text(machine_));
+    write_training();
+    write_parallelism(shape);
+    config_.note_the_rest(kKnown, draft_);
+    config_.problems().throw_if_any();
+    return std::move(draft_);
+  }
+
+ private:
+  using Entries = std::vector<std::string>;
+
+  std::string model() {
+    const std::string name = config_.text("model.name", "llama3");
+    const std::string flavor = config_.text("model.flavor", "debugmodel");
+    if (options_.model) return *options_.model;
+    const std::optional<std::string> known = torchtitan_model(name, flavor);
+    if (known && !known->empty()) return *known;
+    if (known) {
+      config_.report("model.flavor",
+                     fmt::format("{} {} has dense layers between those with experts, which cannot "
+                                 "be imported: name another model with --model NAME",
+                                 name, flavor));
+      config_.problems().throw_if_any();
+    }
+    const std::vector<std::string> flavors = torchtitan_flavors(name);
+    const std::string near =
+        flavors.empty() ? did_you_mean(name, torchtitan_names()) : did_you_mean(flavor, flavors);
+    config_.report(flavors.empty() ? "model.name" : "model.flavor",
+                   fmt::format("the sizes of {} {} are not known here: name the model with --model "
+                               "NAME",
+                               name, flavor),
+                   near);
+    config_.problems().throw_if_any();
+    return name;
+  }
+
+  /// A degree, which stood in other sections before.
+  std::int64_t degree(const std::string& key) {
+    const std::string path =
+        config_.first_of({"parallelism." + key, "experimental." + key, "training." + key});
+    return config_.positive(path, 1);
+  }
+
+  void read_split() {
+    tensor_ = degree("tensor_parallel_degree");
+    stages_ = degree("pipeline_parallel_degree");
+    context_ = degree("context_parallel_degree");
+    expert_ = degree("expert_parallel_degree");
+    replicas_ = degree("data_parallel_replicate_degree");
+    const std::string shards =
+        config_.first_of({"parallelism.data_parallel_shard_degree",
+                          "training.data_parallel_shard_degree", "training.data_parallel_degree"});
+    const double stated = config_.number(shards).value_or(-1);
+    shards_ = stated > 0 ? config_.count(shards, 1) : 0;
+    config_.problems().throw_if_any();
+    const int replica = product_of({tensor_, stages_, context_, replicas_});
+    machine_ = machine_for(options_,
+                           {.gpus = product_of({replica, shards_}),
+                            .needed = std::max(replica, product_of({stages_, expert_})),
+                            .why = "the product of all degrees, on full nodes"},
+                           draft_);
+    if (shards_ == 0) shards_ = std::max<std::int64_t>(machine_.gpus() / replica, 1);
+  }
+
+  std::int64_t data() const { return replicas_ * shards_; }
+  /// Replicas that share nothing are DistributedDataParallel's (torchtitan/models/llama3/infra).
+  bool replicas_alone() const { return replicas_ > 1 && shards_ * context_ == 1; }
+
+  /// With a pipeline a local batch is cut into micro-batches; without one it is a micro-batch.
+  std::int64_t micro_batch(std::int64_t local) {
+    const std::string size = config_.first_of({"parallelism.pipeline_parallel_microbatch_size"});
+    const std::string count = config_.first_of({"experimental.pipeline_parallel_microbatches",
+                                                "parallelism.pipeline_parallel_microbatches"});
+    if (stages_ == 1) return local;
+    const std::int64_t counted = config_.positive(count, 0);
+    return counted > 0 ? std::max<std::int64_t>(local / counted, 1) : config_.positive(size, 1);
+  }
+
+  void write_training() {
+    const std::int64_t local =
+        config_.positive(config_.first_of({"training.local_batch_size", "training.batch_size"}), 8);
+    const double global = config_.number("training.global_batch_size").value_or(-1);
+    Entries e{
+        fmt::format("sequence_length: {}", config_.positive("training.seq_len", 2048)),
+        fmt::format("global_batch: {}",
+                    global > 0 ? config_.count("training.global_batch_size") : local * data()),
+        fmt::format("micro_batch: {}", micro_batch(local))};
+    add_precision(e);
+    add_optimizer(e);
+    e.push_back(fmt::format("gradient_clipping: {}",
+                            config_.number("training.max_norm").value_or(1.0) > 0));
+    e.push_back("recompute: " + recompute());
+    e.push_back(fmt::format("fusion: {}", is_compiled() ? "compiled" : "none"));
+    e.push_back("attention: " + torch_attention(machine_.cluster.gpu));
+    if (!has_latent_attention_) e.emplace_back("fused_qkv: false");
+    e.emplace_back("vocabulary_multiple: 1");
+    e.push_back(fmt::format("cross_entropy: {}", tensor_ > 1 ? "megatron" : "torch"));
+    draft_.map("training", e);
+  }
+
+  bool is_compiled() {
+    const bool on = config_.is_on(config_.first_of({"compile.enable", "training.compile"}));
+    const std::vector<std::string> parts = config_.list("compile.components");
+    return on && (parts.empty() || std::find(parts.begin(), parts.end(), "model") != parts.end());
+  }
+
+  /// Rows and tensors have scales of their own in float8; mx has one for each 32 elements.
+  void add_precision(Entries& e) {
+    const std::vector<std::string> converters = config_.list("model.converters");
+    const auto converts = [&](std::string_view to) {
+      return std::any_of(converters.begin(), converters.end(), [&](const std::string& name) {
+        return name.find(to) != std::string::npos;
+      });
+    };
+    const bool was_float8 = config_.is_on(
+        config_.first_of({"float8.enable_float8_linear", "training.enable_fp8_linear"}));
+    const std::string param = config_.text("training.mixed_precision_param", "bfloat16");
+    const std::string reduce = config_.text("training.mixed_precision_reduce", "float32");
+    const bool float8 = was_float8 || converts("float8");
+    const bool mx = converts("mx");
+    // Matrix products of fp32 run in TF32: torch.set_float32_matmul_precision("high") in train.py.
+    e.push_back(fmt::format("precision: {}", float8 || mx         ? "fp8"
+                                             : param == "float32" ? "tf32"
+                                                                  : "bf16"));
+    if (float8 || mx) e.push_back(fmt::format("fp8_scaling: {}", mx ? "mxfp8" : "current"));
+    read_float8(e, float8);
+    e.push_back(fmt::format("gradients: {}", reduce == "float32" ? "fp32" : "bf16"));
+    if (config_.text("training.dtype", "float32") == "bfloat16")
+      e.emplace_back("master_weights: false");
+  }
+
+  void read_float8(Entries& e, bool is_used) {
+    const std::string recipe =
+        config_.text(config_.first_of({"quantize.linear.float8.recipe_name",
+                                       "quantize.dense.float8.recipe_name", "float8.recipe_name"}),
+                     "tensorwise");
+    config_.text(config_.first_of({"quantize.linear.mx.recipe_name", "mx.recipe_name"}));
+    const bool gathers =
+        config_.is_on(config_.first_of({"quantize.linear.float8.enable_fsdp_float8_all_gather",
+                                        "quantize.dense.float8.enable_fsdp_float8_all_gather",
+                                        "float8.enable_fsdp_float8_all_gather"}));
+    if (!is_used) return;
+    if (recipe != "tensorwise")
+      draft_.note("float8 recipe_name " + recipe, "each tensor has one scale");
+    if (gathers && stages_ == 1 && shards_ * context_ > 1) e.emplace_back("fp8_parameters: true");
+  }
+
+  void add_optimizer(Entries& e) {
+    const std::string name = config_.text("optimizer.name", "AdamW");
+    if (name != "AdamW" && name != "Adam") draft_.note("optimizer.name " + name, "AdamW");
+    e.emplace_back("optimizer: adam");
+    const bool was_fused = config_.is_on("optimizer.fused", true);
+    const std::string kernels =
+        config_.text("optimizer.implementation", was_fused ? "fused" : "foreach");
+    e.push_back(fmt::format("optimizer_kernels: {}", kernels == "for-loop"  ? "per_tensor"
+                                                     : kernels == "foreach" ? "foreach"
+                                                                            : "fused"));
+  }
+
+  std::string recompute() {
+    const std::string mode = config_.text("activation_checkpoint.mode", "selective");
+    const std::string every = config_.text("activation_checkpoint.selective_ac_option", "2");
+    config_.number("activation_checkpoint.memory_budget");
+    if (mode == "none") return "none";
+    if (mode == "full") return "{kind: full, early_stop: true}";
+    if (mode != "selective")
+      draft_.note("activation_checkpoint.mode " + mode, "every second matrix product is repeated");
+    else if (every == "1")
+      return "{kind: full, early_stop: true}";
+    else if (every != "op")
+      draft_.note("activation_checkpoint.selective_ac_option " + every,
+                  "every second matrix product is repeated, not every layer of so many");
+    return "{kind: selective, modules: [" + repeated_modules() + "]}";
+  }
+
+  /// Every second matrix product, which stepsim knows in layers of seven of them; elsewhere the
+  /// modules that hold such products.
+  std::string repeated_modules() {
+    if (is_plain_) return "every_second_matmul";
+    draft_.note(
+        "recompute of every second matrix product",
+        "norms, experts' activations and what latent attention is expanded to are repeated");
+    return has_latent_attention_ ? "layernorm, mla_up_proj, moe_act" : "layernorm, moe_act";
+  }
+
+  void write_parallelism(const std::optional<Transformer>& shape) {
+    draft_.line("parallelism:");
+    draft_.line(fmt::format("  tensor: {}", tensor_));
+    if (tensor_ > 1) {
+      draft_.line("  sequence: true");
+      draft_.line("  dtensor: true");
+    }
+    const std::string rotates =
+        config_.text(config_.first_of({"parallelism.context_parallel_rotate_method",
+                                       "experimental.context_parallel_rotate_method"}),
+                     "allgather");
+    if (context_ > 1)
+      draft_.map("  context",
+                 {fmt::format("degree: {}", context_),
+                  fmt::format("kind: {}", rotates == "alltoall" ? "ring" : "all_gather")});
+    write_experts();
+    if (stages_ > 1)
+      write_torchtitan_pipeline(config_, shape ? shape->layers : 0, stages_, draft_);
+    else
+      pass_over_torchtitan_pipeline(config_);
+    write_data();
+  }
+
+  void write_experts() {
+    const std::string backend = config_.text("parallelism.expert_parallel_comm_backend");
+    const std::int64_t tensor =
+        config_.positive(config_.first_of({"parallelism.expert_tensor_parallel_degree"}), 1);
+    if (expert_ == 1) return;
+    if (tensor != tensor_)
+      draft_.note(fmt::format("parallelism.expert_tensor_parallel_degree {}", tensor),
+                  "experts are split by tensor parallelism as all layers are");
+    Entries e{fmt::format("degree: {}", expert_)};
+    if (backend == "deepep") e.emplace_back("dispatcher: deepep");
+    draft_.map("  expert", e);
+  }
+
+  /// Beside pipeline stages FSDP keeps parameters gathered through the step, and reduces after the
+  /// last backward pass (pytorch/pytorch torch/distributed/pipelining/stage.py).
+  void write_data() {
+    const std::string reshard = config_.text("parallelism.fsdp_reshard_after_forward", "default");
+    const bool offloads = config_.is_on(
+        config_.first_of({"training.enable_cpu_offload", "experimental.enable_cpu_offload"}));
+    const bool shares = shards_ * context_ > 1;
+    Entries e;
+    if (!shares) {
+      e.emplace_back("sharding: ddp");
+    } else if (stages_ > 1) {
+      e.emplace_back("sharding: zero1, overlap: false, no_sync: true");
+      draft_.note("FSDP beside pipeline stages",
+                  "parameters stay gathered through the step, as with ZeRO-1");
+    } else {
+      e.emplace_back("sharding: zero3");
+      if (reshard == "never") e.emplace_back("reshard_after_forward: none");
+      if (reshard == "always") e.emplace_back("reshard_after_forward: all");
+    }
+    // The bucket that torchtitan gives to replicate() (torchtitan/models/llama3/infra/parallelize.py).
+    if (replicas_alone()) e.emplace_back("bucket: 100 MiB");
+    if (shares && replicas_ > 1) e.push_back(fmt::format("shard_degree: {}", shards_));
+    if (offloads) {
+      e.emplace_back("offload_optimizer: true");
+      draft_.note("enable_cpu_offload", "parameters stay on the GPU");
+    }
+    draft_.map("  data", e);
+  }
+
+  const ImportOptions& options_;
+  Draft draft_;
+  Config config_;
+  std::int64_t tensor_ = 1, stages_ = 1, context_ = 1, expert_ = 1, replicas_ = 1, shards_ = 1;
+  bool is_plain_ = true, has_latent_attention_ = false;
+  Machine machine_;
+};
+
+Draft import_torchtitan(const ImportOptions& options) { return TorchtitanImport(options).write(); }
+
+bool is_torchtitan(const std::string&, const std::string& text) {
+  const auto has = [&](const char* section) { return text.find(section) != std::string::npos; };
+  return has("[model]") && has("[training]") &&
+         (has("[job]") || has("[parallelism]") || has("flavor"));
+}
+
+const Registered<Importer> registered{{.name = "torchtitan",
+                                       .description = "a torchtitan configuration (TOML)",
+                                       .options = {"--cluster", "--nodes", "--model", "--format"},
+                                       .recognises = is_torchtitan,
+                                       .scenario = import_torchtitan}};
+
+}  // namespace
+}  // namespace stepsim

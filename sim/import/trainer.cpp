@@ -1,0 +1,144 @@
+// TrainingArguments as far as they change a step, and their defaults.
+#include "sim/import/trainer.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+#include "sim/core/source.hpp"
+#include "sim/import/config.hpp"
+#include "sim/import/hub_model.hpp"
+#include "sim/scenario/load.hpp"
+
+namespace stepsim {
+namespace {
+
+// What stands in for what such files often do not hold.
+constexpr const char* kModel = "llama2-7b";
+constexpr int kSequenceLength = 2048;
+
+/// TrainingArguments that change a step (src/transformers/training_args.py), and trl's SFTConfig.
+const KnownKeys kKnown{.harmless = {},
+                       .unsaid = {{"auto_find_batch_size", {"the batch is as stated", ""}},
+                                  {"group_by_length", {"sequences have one length", ""}},
+                                  {"neftune_noise_alpha", {"no noise is added", ""}},
+                                  {"packing", {"sequences have one length", "true"}},
+                                  {"use_liger_kernel", {"kernels are not Liger's", ""}}},
+                       .has_many_more = true};
+
+std::string precision_of(Config& config) {
+  if (config.is_on("bf16")) return "bf16";
+  if (config.is_on("fp16")) return "fp16";
+  if (config.is_on("tf32")) return "tf32";
+  return config.has("bf16") || config.has("fp16") ? "fp32" : "";
+}
+
+void read_arguments(const std::string& path, bool is_model_stated, TrainerSettings& s,
+                    Draft& draft) {
+  Config config(path, "a file of TrainingArguments");
+  s.micro_batch =
+      config.count(config.first_of({"per_device_train_batch_size", "per_gpu_train_batch_size"}), 1);
+  s.accumulation = config.count("gradient_accumulation_steps", 1);
+  s.precision = precision_of(config);
+  if (const auto norm = config.number("max_grad_norm")) s.clipping = *norm > 0;
+  if (config.has("optim")) {
+    const NamedOptimizer named = optimizer_named(config.text("optim"), draft);
+    s.optimizer = named.optimizer;
+    s.optimizer_kernels = named.kernels;
+  }
+  s.recompute = config.is_on("gradient_checkpointing");
+  s.is_compiled = config.is_on("torch_compile");
+  const std::string length =
+      config.first_of({"max_length", "max_seq_length", "model_max_length", "cutoff_len"});
+  if (!length.empty()) s.sequence_length = config.count(length, 1);
+  if (config.has("model_name_or_path") && !is_model_stated)
+    s.model = model_named(config, "model_name_or_path");
+  config.problems().throw_if_any();
+  config.note_the_rest(kKnown, draft);
+}
+
+}  // namespace
+
+NamedOptimizer optimizer_named(const std::string& name, Draft& draft) {
+  const auto begins = [&](std::string_view with) { return name.starts_with(with); };
+  if (begins("adamw_torch_fused") || begins("adamw_apex_fused")) return {"adam", "fused"};
+  if (begins("adamw_torch") || begins("adamw_hf")) return {"adam", "foreach"};
+  if (begins("sgd")) return {"sgd", "foreach"};
+  draft.note("optimizer " + name, "AdamW of PyTorch");
+  return {"adam", "foreach"};
+}
+
+std::string model_named(Config& config, std::string_view path) {
+  const std::string name = config.text(path);
+  if (const auto known = model_of_hub(name)) return *known;
+  const std::string file =
+      joined(config.folder(), name.ends_with(".json") ? name : name + "/config.json");
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(file, ignored))
+    return file.find('/') == std::string::npos ? "./" + file : file;
+  config.report(path,
+                fmt::format("{}: the model {} is not in models/", path, stepsim::quoted(name)),
+                "name one with --model NAME, or its config.json with --model PATH");
+  return "";
+}
+
+TrainerSettings trainer_settings(const ImportOptions& options, Draft& draft) {
+  TrainerSettings s;
+  if (!options.training_arguments.empty())
+    read_arguments(options.training_arguments, options.model.has_value(), s, draft);
+  if (options.micro_batch > 0) s.micro_batch = options.micro_batch;
+  if (options.accumulation > 0) s.accumulation = options.accumulation;
+  s.global_batch = options.global_batch;
+  if (options.precision) s.precision = *options.precision;
+  if (options.model) s.model = *options.model;
+  if (options.sequence_length) s.sequence_length = *options.sequence_length;
+  return s;
+}
+
+Batch trainer_batch(const TrainerSettings& s, std::int64_t data, Draft& draft) {
+  Batch batch{.micro = s.micro_batch, .global = s.global_batch};
+  std::int64_t steps = s.accumulation;
+  if (batch.micro == 0 && batch.global > 0) {
+    batch.micro =
+        std::max<std::int64_t>(batch.global / (data * std::max<std::int64_t>(steps, 1)), 1);
+  } else if (batch.micro == 0) {
+    batch.micro = kTrainerMicroBatch;
+    draft.assume({"micro-batch", std::to_string(batch.micro),
+                  "not stated; the default of TrainingArguments' per_device_train_batch_size",
+                  "--micro-batch N"});
+  }
+  if (steps == 0 && batch.global > 0) {
+    steps = std::max<std::int64_t>(batch.global / (batch.micro * data), 1);
+  } else if (steps == 0) {
+    steps = 1;
+    draft.assume({"accumulation", "1",
+                  "not stated; the default of TrainingArguments' gradient_accumulation_steps",
+                  "--accumulation N"});
+  }
+  if (batch.global == 0) batch.global = batch.micro * steps * data;
+  if (batch.global == batch.micro * steps * data) return batch;
+  throw UserError(fmt::format(
+      "a global batch of {} is not a micro-batch of {} x {} passes x {} data-parallel ranks",
+      batch.global, batch.micro, steps, data));
+}
+
+void add_stand_ins(TrainerSettings& s, Draft& draft) {
+  if (s.model.empty()) {
+    s.model = kModel;
+    draft.assume({"model", kModel, "the file does not name one", "--model NAME"});
+  }
+  if (s.sequence_length > 0) return;
+  s.sequence_length = kSequenceLength;
+  draft.assume({"sequence length", std::to_string(kSequenceLength), "the file does not state it",
+                "--sequence-length TOKENS"});
+}
+
+std::string trainer_precision(const TrainerSettings& s, const std::string& why, Draft& draft) {
+  if (!s.precision.empty()) return s.precision;
+  draft.assume({"precision", "bf16", why, "--precision NAME"});
+  return "bf16";
+}
+
+}  // namespace stepsim

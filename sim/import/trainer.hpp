@@ -1,0 +1,62 @@
+// What Hugging Face's Trainer is told, and what it takes where nobody says.
+//
+// Defaults are those of huggingface/transformers src/transformers/training_args.py.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/import/config.hpp"
+#include "sim/import/draft.hpp"
+#include "sim/import/import_options.hpp"
+
+namespace stepsim {
+
+inline constexpr std::int64_t kTrainerMicroBatch = 8;  ///< per_device_train_batch_size
+
+/// As options and TrainingArguments state it; options count first. Absent, 0 and "": not stated.
+struct TrainerSettings {
+  std::int64_t micro_batch = 0, accumulation = 0, global_batch = 0;
+  std::string precision;
+  std::optional<bool> clipping;
+  std::string optimizer;          ///< as `training.optimizer` has it
+  std::string optimizer_kernels;  ///< as `training.optimizer_kernels` has it
+  bool recompute = false;         ///< gradient_checkpointing
+  bool is_compiled = false;       ///< torch_compile
+  std::string model;              ///< a name in models/, or a path
+  std::int64_t sequence_length = 0;
+};
+
+/// Reads the options and their file of TrainingArguments; what of it changes a step and cannot be
+/// said is a note. Throws UserError with its mistakes.
+TrainerSettings trainer_settings(const ImportOptions& options, Draft& draft);
+
+/// The model that the text at `path` names: a name in models/, or the path of a config.json that
+/// exists below the file's folder. Reports what is neither, and asks for --model; "" then.
+std::string model_named(Config& config, std::string_view path);
+
+/// `training.optimizer` and its kernels by the name that TrainingArguments' optim has for them
+/// (huggingface/transformers src/transformers/training_args.py, OptimizerNames).
+struct NamedOptimizer {
+  std::string optimizer, kernels;
+};
+NamedOptimizer optimizer_named(const std::string& name, Draft& draft);
+
+struct Batch {
+  std::int64_t micro = 1, global = 1;
+};
+
+/// The batch of `data` data-parallel ranks: stated, or the Trainer's defaults, which are listed as
+/// assumed. Throws UserError where the numbers do not fit together.
+Batch trainer_batch(const TrainerSettings& settings, std::int64_t data, Draft& draft);
+
+/// The model and the sequence length of the settings, or what stands in for them, listed as assumed.
+void add_stand_ins(TrainerSettings& settings, Draft& draft);
+
+/// bf16, which is assumed, where nobody states a precision; `why` says who leaves it open.
+std::string trainer_precision(const TrainerSettings& settings, const std::string& why,
+                              Draft& draft);
+
+}  // namespace stepsim
