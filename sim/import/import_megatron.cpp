@@ -14,7 +14,7 @@
 #include "sim/import/megatron_model.hpp"
 #include "sim/import/megatron_options.hpp"
 #include "sim/import/megatron_pipeline.hpp"
-#include "sim/import/shell_words.hpp"
+#include "sim/import/script/script_import.hpp"
 #include "sim/scenario/parallelism.hpp"
 
 namespace stepsim {
@@ -23,24 +23,21 @@ namespace {
 /// An import, section by section.
 class MegatronImport {
  public:
-  MegatronImport(MegatronOptions& options, const ImportOptions& import)
+  MegatronImport(MegatronOptions& options, const std::string& program, const LaunchedGpus& gpus,
+                 const ImportOptions& import)
       : o_(options),
+        program_(program),
         draft_("Megatron-LM's command line, read by stepsim import megatron."),
         tensor_(o_.degree("tensor-model-parallel-size")),
         stages_(o_.degree("pipeline-model-parallel-size")),
         context_(o_.degree("context-parallel-size")),
         expert_(o_.degree("expert-model-parallel-size")) {
-    machine_ = machine_for(
-        import,
-        {.nodes = static_cast<int>(o_.up_to(kMostGpus, "nnodes", 0)),
-         .gpus_per_node = static_cast<int>(o_.up_to(kMostOfNode, "nproc-per-node", 0)),
-         .needed = static_cast<int>(std::min<std::int64_t>(replica() * expert_, kMostGpus))},
-        draft_);
+    machine_ = machine_for(import, stated_machine(gpus), draft_);
   }
 
   Draft write() {
     draft_.line("framework: megatron");
-    write_megatron_model(o_, draft_);
+    write_megatron_model(o_, program_, draft_);
     draft_.line("cluster: " + cluster_text(machine_));
     write_training();
     write_parallelism();
@@ -52,11 +49,26 @@ class MegatronImport {
   using Entries = std::vector<std::string>;
   static constexpr std::int64_t kMostGpus = 1'000'000, kMostOfNode = 1'000;
 
+  StatedMachine stated_machine(const LaunchedGpus& gpus) {
+    StatedMachine stated{
+        .nodes = static_cast<int>(o_.up_to(kMostGpus, "nnodes", gpus.nodes)),
+        .gpus_per_node =
+            static_cast<int>(o_.up_to(kMostOfNode, "nproc-per-node", gpus.gpus_per_node)),
+        .gpus = gpus.gpus,
+        .needed = static_cast<int>(std::min<std::int64_t>(replica() * expert_, kMostGpus))};
+    if (gpus.is_one_node && stated.nodes == 0 && stated.needed <= stated.gpus_per_node)
+      stated.nodes = 1;
+    return stated;
+  }
+
   std::int64_t replica() const { return tensor_ * stages_ * context_; }
 
   std::string precision() {
     if (o_.has("fp8-format")) return "fp8";
-    return o_.has("bf16") ? "bf16" : o_.has("fp16") ? "fp16" : "fp32";
+    const bool is_bf16 = o_.has("bf16"), is_fp16 = o_.has("fp16");
+    if (!is_bf16 && !is_fp16)
+      draft_.assume({"precision", "fp32", "not stated; it is Megatron-LM's default", "--bf16"});
+    return is_bf16 ? "bf16" : is_fp16 ? "fp16" : "fp32";
   }
 
   /// bf16 is reduced in fp32 unless it is said otherwise, fp16 the other way round.
@@ -70,8 +82,14 @@ class MegatronImport {
   std::string recompute() {
     std::string kind =
         o_.has("recompute-activations") ? "selective" : o_.text("recompute-granularity", "none");
-    const std::int64_t layers = o_.integer("recompute-num-layers", 1);
-    const std::string method = o_.text("recompute-method", "uniform");
+    // Its names before 2022.
+    const bool was_full =
+        o_.has("checkpoint-activations") || o_.has("activations-checkpoint-method");
+    if (was_full) kind = "full";
+    const std::int64_t layers =
+        o_.integer("recompute-num-layers", o_.integer("activations-checkpoint-num-layers", 1));
+    const std::string method =
+        o_.text("recompute-method", o_.text("activations-checkpoint-method", "uniform"));
     if (kind == "full" && (method != "uniform" || layers != 1))
       return fmt::format("{{kind: full, method: {}, layers: {}}}", method, layers);
     if (kind != "selective" || !o_.has("recompute-modules")) return kind;
@@ -99,6 +117,10 @@ class MegatronImport {
   std::int64_t global_batch(std::int64_t micro) {
     const std::int64_t data = std::max<std::int64_t>(machine_.gpus() / replica(), 1);
     const std::int64_t global = o_.positive("global-batch-size", micro * data);
+    if (!o_.has("global-batch-size"))
+      draft_.assume({"global batch", fmt::format("{}", global),
+                     "not stated; Megatron-LM takes one micro-batch a data-parallel rank",
+                     "--global-batch-size N"});
     // GPUs that are no whole number of replicas are refused by the scenario's own checks.
     if (machine_.gpus() % replica() == 0 && global % (micro * data) != 0)
       o_.refuse(
@@ -160,7 +182,7 @@ class MegatronImport {
   /// With FSDP blocks are gathered as they are needed, and without chunks of a pipeline Megatron-LM
   /// aligns nothing (megatron/training/arguments.py).
   void add_parameter_gathers(Entries& data) {
-    const bool aligned = o_.has("align-param-gather");
+    const bool aligned = o_.has("align-param-gather") && !o_.has("no-align-param-gather");
     if (!o_.has("overlap-param-gather") || sharding() == "zero3") return;
     data.emplace_back("overlap_param_gather: true");
     if (aligned && stages_ > 1 && has_megatron_chunks(o_))
@@ -232,6 +254,8 @@ class MegatronImport {
   std::string sharding() {
     const std::string strategy = o_.text("data-parallel-sharding-strategy", "no_shard");
     const bool fsdp = o_.has("use-megatron-fsdp") || o_.has("use-custom-fsdp");
+    if (o_.has("use-torch-fsdp2"))
+      return o_.has("torch-fsdp2-no-reshard-after-forward") ? "zero2" : "zero3";
     if (fsdp && strategy == "optim_grads_params") return "zero3";
     if (fsdp && strategy == "optim_grads") return "zero2";
     const bool optimizer = o_.has("use-distributed-optimizer") || (fsdp && strategy == "optim");
@@ -239,6 +263,7 @@ class MegatronImport {
   }
 
   MegatronOptions& o_;
+  std::string program_;
   Draft draft_;
   std::int64_t tensor_, stages_, context_, expert_;
   Machine machine_;
@@ -260,13 +285,14 @@ std::shared_ptr<const Source> source_of_script(const std::string& path) {
 }
 
 Draft import_megatron(const ImportOptions& options) {
-  Script script;
-  if (!options.file.empty()) script = read_script(source_of_script(options.file));
-  for (const std::string& argument : options.arguments) script.words.push_back({argument, {}});
-  MegatronOptions arguments(script.words);
-  Draft draft = MegatronImport(arguments, options).write();
-  for (const auto& [what, why] : script.notes) draft.note(what, why);
-  return draft;
+  const auto draft_of = [&](const MegatronLaunch& launch) {
+    std::vector<PlacedWord> words = launch.words;
+    for (const std::string& argument : options.arguments) words.push_back({argument, {}});
+    MegatronOptions read(words);
+    return MegatronImport(read, launch.program, launch.gpus, options).write();
+  };
+  if (options.file.empty()) return draft_of({});
+  return draft_of_script(source_of_script(options.file), options, draft_of);
 }
 
 bool is_script(const std::string& path, const std::string& text) {
@@ -277,7 +303,7 @@ bool is_script(const std::string& path, const std::string& text) {
 const Registered<Importer> registered{
     {.name = "megatron",
      .description = "Megatron-LM's command line, here or in a script (--file)",
-     .options = {"--cluster", "--nodes", "--format"},
+     .options = {"--cluster", "--nodes", "--env", "--format"},
      .recognises = is_script,
      .scenario = import_megatron,
      .takes_words = true}};

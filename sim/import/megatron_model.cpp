@@ -2,42 +2,128 @@
 #include "sim/import/megatron_model.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
 #include "sim/import/layer_pattern.hpp"
+#include "sim/import/megatron_flags.hpp"
+#include "sim/scenario/read/number.hpp"
 
 namespace stepsim {
 namespace {
 
 using Entries = std::vector<std::string>;
 
-/// Refuses a kind of layer, or a part of one, that no model here has.
-void refuse_other_models(MegatronOptions& o) {
-  for (const char* name :
-       {"encoder-num-layers", "experimental-attention-variant", "hybrid-layer-pattern",
-        "hybrid-override-pattern", "is-hybrid-model", "moe-latent-size"}) {
-    if (o.has(name))
-      throw UserError(fmt::format("{}: such a model cannot be imported", o.shown(name)));
-  }
+/// Programs of Megatron-LM (pretrain_*.py, examples/) that train something else than a GPT.
+const std::map<std::string, std::string, std::less<>> kOtherPrograms = {
+    {"pretrain_bert.py", "an encoder"},
+    {"pretrain_hybrid.py", "a hybrid of Mamba and attention layers"},
+    {"pretrain_ict.py", "two encoders"},
+    {"pretrain_mamba.py", "a hybrid of Mamba and attention layers"},
+    {"pretrain_retro.py", "a model that retrieves (RETRO)"},
+    {"pretrain_retnet.py", "a model of retention layers (RetNet)"},
+    {"pretrain_t5.py", "an encoder and a decoder"},
+    {"pretrain_vision_classify.py", "a vision model"},
+    {"pretrain_vision_dino.py", "a vision model"},
+    {"pretrain_vision_inpaint.py", "a vision model"},
+    {"pretrain_vlm.py", "a vision tower and a decoder"},
+};
+
+/// "24 Mamba, 4 attention and 28 MLP layers": each share is rounded
+/// (megatron/core/ssm/mamba_hybrid_layer_allocation.py).
+std::string hybrid_layers(MegatronOptions& o) {
+  if (!o.has("hybrid-attention-ratio")) return "";
+  const auto layers = static_cast<double>(o.required("num-layers"));
+  const auto share = [&](const char* name) {
+    const auto ratio = number_if_any(o.text(name, "0"));
+    return ratio ? std::lround(ratio->value * layers) : 0;
+  };
+  const auto attention = share("hybrid-attention-ratio"), mlp = share("hybrid-mlp-ratio");
+  return fmt::format(", of {} Mamba, {} attention and {} MLP layers",
+                     static_cast<long>(layers) - attention - mlp, attention, mlp);
 }
 
-std::int64_t vocabulary(MegatronOptions& o) {
+/// Refuses a kind of layer, or a part of one, that no model here has.
+void refuse_other_models(MegatronOptions& o, const std::string& program) {
+  constexpr const char* only = "only GPTs of attention and MLP layers are simulated";
+  const auto other = kOtherPrograms.find(program);
+  if (other != kOtherPrograms.end())
+    throw UserError(fmt::format("{} trains {}{}: it cannot be imported, {}", program, other->second,
+                                hybrid_layers(o), only));
+  for (const std::string& name : o.names()) {
+    const std::string_view kind = other_model_of(name);
+    if (kind.empty()) continue;
+    if (kind == "such a model")
+      o.refuse(name, fmt::format("{}: such a model cannot be imported", o.shown(name)));
+    o.refuse(name, fmt::format("{}: this is {}{}, which cannot be imported, {}", o.shown(name),
+                               kind, hybrid_layers(o), only));
+  }
+  const std::vector<std::string> spec = o.list("spec");
+  if (std::any_of(spec.begin(), spec.end(), [](const std::string& word) {
+        return word.find("mamba") != std::string::npos || word.find("hybrid") != std::string::npos;
+      }))
+    o.refuse("spec", fmt::format("{}: such a model cannot be imported, {}", o.shown("spec"), only));
+}
+
+struct KnownVocabulary {
+  std::string_view name;  ///< a part of a tokenizer's name, in small letters
+  std::int64_t size;
+};
+
+/// Tokenizers by their names, with the entries that they have (`len(tokenizer)` on Hugging Face).
+constexpr KnownVocabulary kTokenizers[] = {
+    {"llama-3", 128256}, {"llama3", 128256},    {"llama-2", 32000},      {"llama2", 32000},
+    {"mixtral", 32000},  {"mistral-7b", 32000}, {"deepseek-v3", 128815}, {"deepseek-v2", 100002},
+    {"qwen3", 151669},   {"qwen2", 151665},     {"gpt2", 50257},         {"gpt-neox", 50277},
+    {"gemma", 256000},
+};
+
+std::string small_letters(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// What a tokenizer with that name has; 0 where nobody knows.
+std::int64_t vocabulary_of(const std::string& type, const std::string& model) {
+  const std::string name = small_letters(model);
+  for (const KnownVocabulary& known : kTokenizers) {
+    if (name.find(known.name) != std::string::npos) return known.size;
+  }
+  if (type == "GPT2BPETokenizer") return 50257;
+  return type == "Llama2Tokenizer" ? 32000 : 0;
+}
+
+std::int64_t vocabulary(MegatronOptions& o, Draft& draft) {
   if (o.has("vocab-size")) return o.positive("vocab-size", 0);
-  const std::string tokenizer = o.text("tokenizer-type", "none");
-  if (tokenizer == "GPT2BPETokenizer") return 50257;
-  if (tokenizer == "Llama2Tokenizer") return 32000;
-  throw UserError(fmt::format(
-      "the vocabulary is that of tokenizer '{}', which is not known here: add --vocab-size N",
-      tokenizer));
+  if (o.has("padded-vocab-size")) return o.positive("padded-vocab-size", 0);
+  const std::string type = o.text("tokenizer-type", "none"), model = o.text("tokenizer-model");
+  const std::int64_t size = vocabulary_of(type, model);
+  if (size == 0)
+    throw UserError(fmt::format(
+        "the vocabulary is that of tokenizer '{}', which is not known here: add --vocab-size N",
+        model.empty() ? type : type + " " + model));
+  draft.assume({"vocabulary", fmt::format("{}", size),
+                fmt::format("not stated; {}{} has as many where it is the published one", type,
+                            model.empty() ? "" : " " + model),
+                "--vocab-size N"});
+  return size;
+}
+
+bool is_gated(MegatronOptions& o) {
+  const bool swiglu = o.has("swiglu"), geglu = o.has("quick-geglu");
+  return swiglu || geglu;
 }
 
 std::int64_t ffn(MegatronOptions& o) {
   const std::int64_t hidden = o.required("hidden-size");
   // Two thirds of 4h in multiples of 64 where the MLP is gated.
-  const std::int64_t preset = o.has("swiglu") ? hidden * 4 * 2 / 3 / 64 * 64 : 4 * hidden;
+  const std::int64_t preset = is_gated(o) ? hidden * 4 * 2 / 3 / 64 * 64 : 4 * hidden;
   return o.positive("ffn-hidden-size", preset);
 }
 
@@ -88,10 +174,13 @@ void add_latent_attention(MegatronOptions& o, Draft& draft, Entries& e) {
                "what queries, keys and values are compressed to has a norm");
 }
 
-void add_heads(MegatronOptions& o, Entries& e) {
+void add_heads(MegatronOptions& o, Draft& draft, Entries& e) {
   const std::int64_t hidden = o.required("hidden-size");
   const std::int64_t heads = o.required("num-attention-heads");
   const bool grouped = o.has("group-query-attention");
+  if (o.has("num-query-groups") && !grouped)
+    draft.note(o.shown("num-query-groups") + " without --group-query-attention",
+               "Megatron-LM passes it over, so each head has its own keys and values");
   e.push_back(fmt::format("kv_heads: {}", grouped ? o.integer("num-query-groups", 1) : heads));
   e.push_back(
       fmt::format("head_dim: {}", o.integer("kv-channels", heads > 0 ? hidden / heads : 0)));
@@ -99,15 +188,19 @@ void add_heads(MegatronOptions& o, Entries& e) {
   if (o.has("qk-layernorm")) e.emplace_back("qk_norm: true");
 }
 
+std::string position_type(MegatronOptions& o) {
+  const bool rope = o.has("use-rotary-position-embeddings"), none = o.has("no-position-embedding");
+  return o.text("position-embedding-type", rope ? "rope" : none ? "none" : "learned_absolute");
+}
+
 }  // namespace
 
 bool has_megatron_experts(MegatronOptions& o) { return o.integer("num-experts", 0) > 0; }
 
-void write_megatron_model(MegatronOptions& o, Draft& draft) {
-  refuse_other_models(o);
-  const std::string position =
-      o.text("position-embedding-type",
-             o.has("use-rotary-position-embeddings") ? "rope" : "learned_absolute");
+void write_megatron_model(MegatronOptions& o, const std::string& program, Draft& draft) {
+  refuse_other_models(o, program);
+  const std::string position = position_type(o);
+
   const std::int64_t positions = o.integer("max-position-embeddings", 0);
   const bool dropout = !(o.is_zero("hidden-dropout") && o.is_zero("attention-dropout"));
   Entries e{"name: megatron-lm",
@@ -115,9 +208,9 @@ void write_megatron_model(MegatronOptions& o, Draft& draft) {
             fmt::format("hidden: {}", o.required("hidden-size")),
             fmt::format("heads: {}", o.required("num-attention-heads")),
             fmt::format("ffn: {}", ffn(o)),
-            fmt::format("vocabulary: {}", vocabulary(o)),
+            fmt::format("vocabulary: {}", vocabulary(o, draft)),
             fmt::format("positions: {}", position == "learned_absolute" ? positions : 0),
-            fmt::format("gated_mlp: {}", o.has("swiglu")),
+            fmt::format("gated_mlp: {}", is_gated(o)),
             fmt::format("rms_norm: {}", o.text("normalization", "LayerNorm") == "RMSNorm"),
             fmt::format("bias: {}", !o.has("disable-bias-linear")),
             fmt::format("tied_embeddings: {}", !o.has("untie-embeddings-and-output-weights")),
@@ -125,7 +218,7 @@ void write_megatron_model(MegatronOptions& o, Draft& draft) {
   if (o.has("multi-latent-attention")) {
     add_latent_attention(o, draft, e);
   } else {
-    add_heads(o, e);
+    add_heads(o, draft, e);
   }
   if (has_megatron_experts(o)) add_experts(o, draft, e);
   draft.map("model", e);

@@ -1,7 +1,4 @@
-// The options of Megatron-LM (NVIDIA/Megatron-LM megatron/training/arguments.py) that are not read.
-//
-// Most options are generated from dataclasses there (megatron/core/model_parallel_config.py,
-// transformer/transformer_config.py), names with dashes.
+// The words of Megatron-LM's command line as options, by name.
 #include "sim/import/megatron_options.hpp"
 
 #include <algorithm>
@@ -10,146 +7,21 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
+#include "sim/import/megatron_flags.hpp"
 #include "sim/scenario/read/number.hpp"
 
 namespace stepsim {
 namespace {
 
-/// Options that leave the time of a step as it is, by the beginning of their names: data, numerics,
-/// schedules of the learning rate, saving, logging and the launcher.
-constexpr std::string_view kHarmless[] = {
-    "adam-",
-    "apply-layernorm-1p",
-    "async-save",
-    "attention-softmax-in-fp32",
-    "auto-detect-ckpt",
-    "beta-fast",
-    "beta-slow",
-    "cache-mla-latents",
-    "calculate-per-token-loss",
-    "ckpt-",
-    "data-args",
-    "data-cache-path",
-    "data-path",
-    "dataloader-type",
-    "dist-ckpt",
-    "distributed-backend",
-    "distributed-timeout",
-    "end-weight",
-    "eod-mask",
-    "eval-",
-    "exit-",
-    "finetune",
-    "init-method",
-    "initial-loss-scale",
-    "load",
-    "local-rank",
-    "log-",
-    "loss-scale",
-    "lr",
-    "manual-gc",
-    "master",
-    "merge-file",
-    "min-lr",
-    "mock-data",
-    "moe-apply-probs-on-input",
-    "moe-aux-loss-coeff",
-    "moe-input-jitter-eps",
-    "moe-per-layer-logging",
-    "moe-permute-fusion",
-    "moe-router-",
-    "moe-token-drop-policy",
-    "moe-use-",
-    "moe-z-loss-coeff",
-    "mscale",
-    "mtp-loss-scaling-factor",
-    "no-load",
-    "no-save",
-    "node-rank",
-    "norm-epsilon",
-    "num-workers",
-    "override-opt",
-    "profile",
-    "rdzv",
-    "reset-",
-    "rotary-",
-    "save",
-    "seed",
-    "sgd-momentum",
-    "split",
-    "start-weight",
-    "swiglu-",
-    "tensorboard",
-    "test-data",
-    "tokenizer-model",
-    "train-data",
-    "train-iters",
-    "train-samples",
-    "use-dist-ckpt",
-    "use-legacy",
-    "use-mcore",
-    "use-rope-scaling",
-    "valid-data",
-    "vocab-file",
-    "wandb",
-    "weight-decay",
-};
-
-/// Options that change a step in a way that scenarios cannot say, with what is simulated.
-const std::map<std::string, std::string, std::less<>> kNotSimulated = {
-    {"cpu-offloading", "activations stay on the GPU"},
-    {"cross-entropy-loss-fusion", "the loss runs as separate kernels"},
-    {"cuda-graph-impl", "host.mode: graph is one launch a pass"},
-    {"defer-embedding-wgrad-compute", "weight gradients of the head run in their place"},
-    {"delay-wgrad-compute", "weight gradients run in their place"},
-    {"distribute-saved-activations", "each tensor-parallel rank keeps whole activations"},
-    {"enable-cuda-graph", "host.mode: graph is one launch a pass"},
-    {"hierarchical-context-parallel-sizes", "context parallel ranks are one group"},
-    {"moe-expert-rank-capacity-factor", "no token is dropped"},
-    {"moe-layer-recompute", "recompute is that of --recompute-granularity"},
-    {"moe-router-group-topk", "a token may go to experts of every group"},
-    {"moe-router-num-groups", "a token may go to experts of every group"},
-    {"moe-router-padding-for-fp8", "experts' rows are not padded"},
-    {"moe-router-padding-for-quantization", "experts' rows are not padded"},
-    {"moe-router-topk-limited-devices", "a token may go to experts of every rank"},
-    {"moe-shared-expert-gate", "shared experts have no gate"},
-    {"moe-shared-expert-overlap", "shared experts run after the routed ones"},
-    {"mtp-num-layers", "the layers that predict further tokens are left out"},
-    {"no-bias-gelu-fusion", "bias and activation are one kernel"},
-    {"no-bias-swiglu-fusion", "bias and activation are one kernel"},
-    {"no-gradient-accumulation-fusion", "weight gradients are added up by their GEMM"},
-    {"no-masked-softmax-fusion", "masked softmax is one kernel"},
-    {"optimizer-cpu-offload", "the optimizer runs on the GPU"},
-    {"overlap-p2p-communication-warmup-flush", "warm-up transfers follow the schedule"},
-    {"overlap-param-gather-with-optimizer-step", "parameters are gathered when all are updated"},
-    {"pipeline-model-parallel-layout", "layers are dealt out evenly"},
-    {"tp-comm-overlap", "tensor-parallel collectives of the forward pass are exposed"},
-    {"use-precision-aware-optimizer", "optimizer state is fp32"},
-    {"use-ring-exchange-p2p", "transfers are sends and receives"},
-    {"window-size", "attention is counted over the whole sequence"},
-};
-
 constexpr std::int64_t kMostRanks = 10'000;
-
-bool is_harmless(std::string_view name) {
-  return std::any_of(std::begin(kHarmless), std::end(kHarmless),
-                     [&](std::string_view start) { return name.starts_with(start); });
-}
 
 std::string shown_option(std::string_view name, const std::vector<std::string>& values) {
   return fmt::format("--{}{}{}", name, values.empty() ? "" : " ", fmt::join(values, " "));
 }
 
-/// What to write instead of a value of a script that is no number.
-std::string proposal_for(const std::string& value, const Place& place) {
-  if (!place.source || value.find('$') == std::string::npos) return "";
-  return value.find("$(") != std::string::npos ? "write the number: no shell computes it here"
-                                               : "write the number: the script does not assign it";
-}
-
 }  // namespace
 
-MegatronOptions::MegatronOptions(const std::vector<ShellWord>& words) {
+MegatronOptions::MegatronOptions(const std::vector<PlacedWord>& words) {
   Option* option = nullptr;
   for (const auto& [word, place] : words) {
     if (!word.starts_with("--")) {
@@ -175,6 +47,12 @@ bool MegatronOptions::has(std::string_view name) {
   return options_.find(name) != options_.end();
 }
 
+std::vector<std::string> MegatronOptions::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, option] : options_) names.push_back(name);
+  return names;
+}
+
 std::string MegatronOptions::text(std::string_view name, const std::string& preset) {
   if (!has(name)) return preset;
   const auto& words = options_.find(name)->second.values;
@@ -192,9 +70,7 @@ std::int64_t MegatronOptions::integer(std::string_view name, std::int64_t preset
   const bool whole = number && number->rest.empty() && number->value >= 0 &&
                      number->value <= 1e12 &&
                      number->value == static_cast<double>(static_cast<std::int64_t>(number->value));
-  if (!whole)
-    refuse(name, fmt::format("--{}: {} is not a whole number", name, quoted(value)),
-           proposal_for(value, options_.find(name)->second.value_place));
+  if (!whole) refuse(name, fmt::format("--{}: {} is not a whole number", name, quoted(value)));
   return static_cast<std::int64_t>(number->value);
 }
 
@@ -243,10 +119,10 @@ std::string MegatronOptions::shown(std::string_view name) { return shown_option(
 void MegatronOptions::note_the_rest(Draft& draft) const {
   note_replaced(draft);
   for (const auto& [name, option] : options_) {
-    const auto known = kNotSimulated.find(name);
-    if (known != kNotSimulated.end()) {
-      draft.note(shown_option(name, option.values), known->second);
-    } else if (!read_.contains(name) && !is_harmless(name)) {
+    const std::string_view instead = simulated_instead_of(name);
+    if (!instead.empty()) {
+      draft.note(shown_option(name, option.values), std::string(instead));
+    } else if (!read_.contains(name) && !leaves_step(name)) {
       draft.note(shown_option(name, option.values), "not known here");
     }
   }

@@ -9,18 +9,26 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/core/source.hpp"
 #include "sim/import/draft.hpp"
-#include "sim/import/shell_words.hpp"
 
 namespace stepsim {
+
+/// A word of a command line, and where a script has it.
+struct PlacedWord {
+  std::string text;
+  Place place;  ///< without a source: on stepsim's own command line, or nobody knows
+};
 
 class MegatronOptions {
  public:
   /// Names are without the leading dashes, underscores as dashes; where an option is given twice
   /// the last one wins.
-  explicit MegatronOptions(const std::vector<ShellWord>& words);
+  explicit MegatronOptions(const std::vector<PlacedWord>& words);
 
   bool has(std::string_view name);
+  /// All names that are there.
+  std::vector<std::string> names() const;
   /// The first word after the option, `preset` where the option is absent.
   std::string text(std::string_view name, const std::string& preset = "");
   /// All words up to the next option.

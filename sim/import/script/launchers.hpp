@@ -1,0 +1,27 @@
+// How many GPUs a launch has, by the programs that start it.
+#pragma once
+
+#include "sim/import/script/script_run.hpp"
+
+namespace stepsim {
+
+/// 0: not stated.
+struct LaunchedGpus {
+  int nodes = 0;
+  int gpus_per_node = 0;
+  int gpus = 0;
+  bool is_one_node = false;  ///< unless one node is too small: nothing starts a second one
+};
+
+/// Of what wrappers and the launcher say (srun, mpirun, torchrun, deepspeed, accelerate, pdsh), and
+/// of `requested`, what the script asks of the scheduler, where they say nothing. `launches`
+/// differ in nothing but the rank of their node.
+LaunchedGpus launched_gpus(const std::vector<Launch>& launches, const LaunchedGpus& requested);
+
+/// The lines of a script that a scheduler reads: "#SBATCH --nodes=16", "#PBS -l select=2".
+LaunchedGpus requested_gpus(const Source& script);
+
+/// Variables that Slurm sets for a script with such lines, as far as they are known.
+Variables slurm_variables(const Source& script, const LaunchedGpus& known);
+
+}  // namespace stepsim

@@ -1,0 +1,195 @@
+// Finds Megatron-LM among what a script starts.
+#include "sim/import/script/megatron_launch.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/error.hpp"
+#include "sim/core/shell_word.hpp"
+#include "sim/import/script/other_trainers.hpp"
+#include "sim/import/script/programs.hpp"
+
+namespace stepsim {
+namespace {
+
+bool is_option(const std::string& word, std::string_view name) {
+  std::string plain = word.substr(0, word.find('='));
+  std::replace(plain.begin(), plain.end(), '_', '-');
+  return plain == name;
+}
+
+/// Options that every run of Megatron-LM has one of, and hardly another program.
+bool has_megatron_options(const Launch& launch) {
+  return std::any_of(launch.words.begin(), launch.words.end(), [](const std::string& word) {
+    return is_option(word, "--num-layers") || is_option(word, "--tensor-model-parallel-size") ||
+           is_option(word, "--micro-batch-size") || is_option(word, "--yaml-cfg");
+  });
+}
+
+/// The program that a launcher starts: a file of Python, or a module behind -m.
+Words::const_iterator program_of(const Words& words) {
+  const auto file = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word.ends_with(".py") && !word.starts_with("--");
+  });
+  if (file != words.end()) return file;
+  const auto module = std::find(words.rbegin(), words.rend(), "-m");
+  return module == words.rend() || module == words.rbegin() ? words.end() : module.base();
+}
+
+/// Options of the program alone, without those that differ between nodes.
+Words own_words(const Launch& launch) {
+  const auto program = program_of(launch.words);
+  Words own(program == launch.words.end() ? launch.words.begin() + 1 : program, launch.words.end());
+  for (const char* rank : {"--node-rank", "--local-rank"}) {
+    const auto at = std::find_if(own.begin(), own.end(),
+                                 [&](const std::string& word) { return is_option(word, rank); });
+    if (at == own.end()) continue;
+    const bool has_value = at->find('=') == std::string::npos && at + 1 != own.end();
+    own.erase(at, at + (has_value ? 2 : 1));
+  }
+  return own;
+}
+
+/// Where the script starts it, as far as its words stand in the text.
+Place place_of(const Launch& launch, const ScriptText& text) {
+  const auto program = program_of(launch.words);
+  for (const std::string& word :
+       {program == launch.words.end() ? std::string() : *program,
+        program == launch.words.end() ? std::string() : program_name(*program),
+        launch.words.front(), program_name(launch.words.front())}) {
+    const Place place = word.empty() ? Place{} : text.of_word(word);
+    if (place.line > 0) return place;
+  }
+  return {};
+}
+
+/// "torchrun train.py": enough to find it.
+std::string shown(const Launch& launch) {
+  const auto program = program_of(launch.words);
+  std::string name = shell_word(launch.words.front());
+  if (program != launch.words.end() && program != launch.words.begin())
+    name += (program[-1] == "-m" ? " -m " : " ") + shell_word(*program);
+  return name;
+}
+
+[[noreturn]] void refuse(const Place& place, const ScriptText& text, const std::string& message,
+                         const std::string& proposal) {
+  Diagnostic mistake{.message = message, .proposal = proposal};
+  mistake.file = text.sources().front()->name;
+  if (place.source) {
+    mistake.file = place.source->name;
+    mistake.line = place.line;
+    mistake.column = place.column;
+    mistake.source_line = place.source->line(place.line);
+  }
+  throw UserError({mistake});
+}
+
+/// "NAME: line 5: syntax error ...", as bash says it.
+void refuse_syntax(const ScriptRun& run, const ScriptText& text) {
+  std::istringstream lines(run.errors);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find(": line "), error = line.find("syntax error");
+    if (at == std::string::npos || error == std::string::npos) continue;
+    const Place place{text.sources().front(), std::atoi(line.c_str() + at + 7), 1};
+    refuse(place, text, "bash: " + line.substr(error), "");
+  }
+}
+
+/// The last line of what the script printed to standard error, which may say why it ended.
+std::string last_words(const ScriptRun& run) {
+  std::string last;
+  std::istringstream lines(run.errors);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+/// What it starts instead.
+[[noreturn]] void refuse_none(const ScriptRun& run, const ScriptText& text) {
+  constexpr const char* none = "no Megatron-LM program is started here";
+  for (const Launch& launch : run.launches) {
+    const std::string trainer = other_trainer(launch.words);
+    if (trainer.empty()) continue;
+    refuse(place_of(launch, text), text,
+           fmt::format("{}: {} starts {}", none, shown(launch), trainer),
+           "import a file of that program, or give Megatron-LM's options");
+  }
+  for (const std::string& file : run.missing) {
+    if (!file.ends_with(".sh")) continue;
+    refuse(text.of_word(file), text,
+           fmt::format("{}: what {} starts is not known, for it is not here", none, quoted(file)),
+           "import that script, with --env NAME=VALUE for what this one hands to it");
+  }
+  const auto known = std::find_if(run.launches.begin(), run.launches.end(),
+                                  [](const Launch& launch) { return launch.is_known; });
+  if (known != run.launches.end())
+    refuse(place_of(*known, text), text,
+           fmt::format("{}: the script starts {}, whose options are others", none, shown(*known)),
+           "");
+  std::string why;
+  if (run.code != 0)
+    why = fmt::format(": the script ends with exit code {}{}", run.code,
+                      run.errors.empty() ? "" : " (" + quoted(last_words(run)) + ")");
+  else if (!run.launches.empty())
+    why = ": the script starts " + shown(run.launches.front());
+  refuse({}, text, none + why, "");
+}
+
+/// Each option with its place, and what follows it with that of its value.
+std::vector<PlacedWord> placed(const Words& words, const ScriptText& text) {
+  std::vector<PlacedWord> all;
+  Place of_value;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].starts_with("--")) {
+      all.push_back({words[i], of_value});
+      continue;
+    }
+    const std::size_t equals = words[i].find('=');
+    std::string value = equals == std::string::npos ? "" : words[i].substr(equals + 1);
+    if (equals == std::string::npos && i + 1 < words.size()) value = words[i + 1];
+    const auto [option, behind] = text.of_option(words[i].substr(0, equals), value);
+    all.push_back({words[i], option});
+    of_value = behind;
+  }
+  return all;
+}
+
+}  // namespace
+
+MegatronLaunch megatron_launch(const ScriptRun& run, const ScriptText& text,
+                               const LaunchedGpus& requested) {
+  std::vector<Launch> found;
+  std::copy_if(run.launches.begin(), run.launches.end(), std::back_inserter(found),
+               has_megatron_options);
+  refuse_syntax(run, text);
+  if (found.empty()) refuse_none(run, text);
+  const Words first = own_words(found.front());
+  for (const Launch& other : found) {
+    if (own_words(other) == first) continue;
+    const Place place = place_of(found.front(), text);
+    refuse(
+        place_of(other, text), text,
+        fmt::format("a second program is launched here, the first is {}",
+                    place.line > 0 ? fmt::format("on line {}", place.line) : shown(found.front())),
+        "leave one of them: a scenario is one run");
+  }
+  const Launch& launch = found.front();
+  const auto program = program_of(launch.words);
+  Words words;
+  if (starts_ranks(launch.words) && program_name(launch.words.front()) != "accelerate" &&
+      program_name(launch.words.front()) != "deepspeed")
+    words.assign(launch.words.begin() + 1,
+                 program == launch.words.end() ? launch.words.begin() + 1 : program);
+  const auto begin = program == launch.words.end() ? launch.words.begin() : program + 1;
+  words.insert(words.end(), begin, launch.words.end());
+  return {program == launch.words.end() ? "" : program_name(*program), placed(words, text),
+          launched_gpus(found, requested)};
+}
+
+}  // namespace stepsim

@@ -1,0 +1,138 @@
+// Lets bash evaluate a script under watch, and notes what it starts.
+#include "sim/import/script/script_run.hpp"
+
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/core/error.hpp"
+#include "sim/import/script/programs.hpp"
+#include "sim/process/forked.hpp"
+#include "sim/process/watched/watched_run.hpp"
+
+namespace stepsim {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using How = WatchedEnd::How;
+
+/// bash calls it for a command that is not on PATH; so it is noted instead of an error.
+constexpr const char* kNotOnPath =
+    "BASH_FUNC_command_not_found_handle%%=() {  \"/stepsim/other/$1\" \"${@:2}\"; }";
+/// How far above the script its repository may begin.
+constexpr int kFoldersAbove = 4;
+
+bool is_argument(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::vector<std::string> environment(const Variables& variables) {
+  std::vector<std::string> all{std::string("PATH=") + kProgramFolder,
+                               "HOME=/root",
+                               "USER=user",
+                               "LOGNAME=user",
+                               "SHELL=/bin/bash",
+                               "LC_ALL=C",
+                               "TERM=dumb",
+                               "HOSTNAME=node0",
+                               "RANK=0",
+                               "NODE_RANK=0",
+                               "LOCAL_RANK=0",
+                               kNotOnPath};
+  for (const auto& [name, value] : variables) {
+    if (!is_argument(name)) all.push_back(name + "=" + value);
+  }
+  return all;
+}
+
+/// Up to the last one that is stated; those between are empty.
+Words arguments(const Variables& variables) {
+  Words all;
+  for (const auto& [name, value] : variables) {
+    if (!is_argument(name) || name.size() > 2 || name == "0") continue;
+    const auto index = static_cast<std::size_t>(std::stoi(name));
+    if (all.size() < index) all.resize(index);
+    all[index - 1] = value;
+  }
+  return all;
+}
+
+WatchedProgram program(const Source& script, const Variables& variables) {
+  const fs::path file = fs::absolute(script.name);
+  WatchedProgram watched{.start = {"/bin/bash",
+                                   {"bash", "--noprofile", "--norc", script.name},
+                                   environment(variables)},
+                         .folder = file.parent_path(),
+                         .others = {fs::current_path()},
+                         .programs = program_names(),
+                         .limits = {}};
+  watched.start.words.back() = file;
+  for (const std::string& word : arguments(variables)) watched.start.words.push_back(word);
+  fs::path folder = file.parent_path();
+  for (int i = 0; i < kFoldersAbove && folder.has_relative_path(); ++i) {
+    watched.others.push_back(folder);
+    folder = folder.parent_path();
+  }
+  return watched;
+}
+
+Json json_of(const Launch& launch) {
+  return {{"words", launch.words}, {"through", launch.through}, {"known", launch.is_known}};
+}
+
+/// Runs in a copy of this process, which has no other children.
+std::string watch(const WatchedProgram& program, const ScriptMachine& machine) {
+  std::map<int, std::vector<Words>> through;
+  Json launches = Json::array();
+  const auto on_start = [&](const ProgramStart& asked, int process) {
+    return stand_in(asked, machine, through[process],
+                    [&](const Launch& launch) { launches.push_back(json_of(launch)); });
+  };
+  const auto on_fork = [&](int process, int copy) { through[copy] = through[process]; };
+  const WatchedEnd end = watched_run(program, on_start, on_fork);
+  const Json all{{"how", static_cast<int>(end.how)},
+                 {"code", end.code},
+                 {"errors", end.errors},
+                 {"read", end.read},
+                 {"missing", end.missing},
+                 {"launches", launches}};
+  return all.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void refuse_end(How how, const Source& script, const WatchLimits& limits) {
+  const char* way = "give the command line itself: stepsim import megatron -- OPTIONS";
+  if (how == How::out_of_time)
+    throw UserError(fmt::format(
+        "{}: bash did not come to the end of the script within {:.0f} s, and was ended; {}",
+        script.name, limits.wall.seconds(), way));
+  if (how == How::too_many_processes)
+    throw UserError(
+        fmt::format("{}: the script runs more than {} processes at a time, and was "
+                    "ended; {}",
+                    script.name, limits.processes, way));
+  if (how == How::not_started)
+    throw SimulationError(
+        fmt::format("{}: this system lets no process watch another (ptrace, seccomp), so that the "
+                    "script is not run; {}",
+                    script.name, way));
+}
+
+}  // namespace
+
+ScriptRun run_script(const Source& script, const Variables& variables,
+                     const ScriptMachine& machine) {
+  const WatchedProgram watched = program(script, variables);
+  const auto said = run_forked(1, 1, [&](int) { return watch(watched, machine); });
+  if (!said.front()) throw SimulationError("interrupted");
+  const Json all = Json::parse(*said.front());
+  refuse_end(static_cast<How>(all["how"].get<int>()), script, watched.limits);
+  ScriptRun run{{}, all["read"], all["missing"], all["errors"], all["code"]};
+  for (const Json& launch : all["launches"])
+    run.launches.push_back({launch["words"], launch["through"], launch["known"]});
+  return run;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,54 @@
+// Files of a watched program: it reads those of the machine, and writes copies in a scratch folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace stepsim {
+
+/// A fresh folder for temporary files; it goes with the object.
+class ScratchFolder {
+ public:
+  /// Throws IoError where none can be made.
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Says for each path which file is meant. Paths are absolute.
+class ScratchFiles {
+ public:
+  /// `others`: folders in which a relative path is looked for, too, where it is not there.
+  ScratchFiles(std::filesystem::path scratch, std::vector<std::filesystem::path> others);
+
+  /// The path as the program knows it: one of a copy is that of the original.
+  std::filesystem::path known(const std::filesystem::path& path) const;
+  /// The copy, the file itself, or the one that a relative path `stated` is in another folder; ""
+  /// where there is none.
+  std::filesystem::path found(const std::filesystem::path& path,
+                              const std::filesystem::path& stated) const;
+  /// A copy to write to, with what the file holds if `keep`; "" where the copies are too many, or a
+  /// folder stands there.
+  std::filesystem::path copy(const std::filesystem::path& path, bool keep);
+  /// A folder of the scratch folder for it; "" where the copies are too many.
+  std::filesystem::path folder(const std::filesystem::path& path);
+  /// An empty file, /stepsim/NAME for the program; beside the copies.
+  std::filesystem::path own(const std::string& name, bool is_program = false) const;
+  /// Removes the copy, if there is one.
+  void remove(const std::filesystem::path& path) const;
+
+ private:
+  std::filesystem::path copy_of(const std::filesystem::path& path) const;
+
+  std::filesystem::path root_;
+  std::vector<std::filesystem::path> others_;
+  int copies_ = 0;
+};
+
+}  // namespace stepsim
