@@ -109,8 +109,8 @@ std::int64_t vocabulary(MegatronOptions& o, Draft& draft) {
         "the vocabulary is that of tokenizer '{}', which is not known here: add --vocab-size N",
         model.empty() ? type : type + " " + model));
   draft.assume({"vocabulary", fmt::format("{}", size),
-                fmt::format("not stated; {}{} has as many where it is the published one", type,
-                            model.empty() ? "" : " " + model),
+                fmt::format("not stated; the published {} has as many{}", type,
+                            model.empty() ? "" : ", '" + model + "' may have others"),
                 "--vocab-size N"});
   return size;
 }

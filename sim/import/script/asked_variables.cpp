@@ -87,7 +87,7 @@ std::vector<Use> uses(const std::string& code) {
 }
 
 bool is_condition(const std::string& line) {
-  static const std::regex condition(R"(\b(if|elif|case|while|until)\b|\[ |\[\[|&&|\|\|)");
+  static const std::regex condition(R"(\b(if|elif|case|while|until)\b|\[ |\[\[)");
   return std::regex_search(line, condition);
 }
 

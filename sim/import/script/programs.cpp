@@ -174,7 +174,7 @@ ProgramStart stand_in(const ProgramStart& asked, const ScriptMachine& machine,
     return started("/usr/bin/printf", {"printf", "%s", answer_of(name, words, machine)});
   if (holds(kIdle, name)) return nothing();
   if (holds(kTrainers, name) || is_python(name)) {
-    note({words, through});
+    note({words, through, true});
     return nothing();
   }
   const auto next = std::find_if(words.begin() + 1, words.end(), begins_command);
@@ -193,7 +193,9 @@ ProgramStart stand_in(const ProgramStart& asked, const ScriptMachine& machine,
     script.insert(script.end(), words.begin() + 1, words.end());
     return shell(std::move(script));
   }
-  note({words, through, false});
+  Words shown = words;
+  if (asked.path.starts_with("/stepsim/")) shown.front() = name;
+  note({shown, through, false});
   return nothing();
 }
 

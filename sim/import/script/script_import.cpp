@@ -67,6 +67,7 @@ class ScriptImport {
 
   Draft draft() {
     const Outcome base = outcome({});
+    if (!text_) std::rethrow_exception(base.error);
     const std::vector<AskedVariable> asked = asked_variables(*text_, variables_);
     const std::set<std::string> mattering = those_that_matter(asked, base);
     ask(asked, mattering);
@@ -86,13 +87,13 @@ class ScriptImport {
 
   /// What becomes of the script with these variables, beside those that are stated.
   Outcome outcome(const Variables& tried) {
-    const ScriptRun run = run_with(tried);
-    if (!text_) {
-      text_.emplace(sources_of(run));
-      missing_ = run.missing;
-    }
     Outcome found;
     try {
+      const ScriptRun run = run_with(tried);
+      if (!text_) {
+        text_.emplace(sources_of(run));
+        missing_ = run.missing;
+      }
       found.draft = make_(megatron_launch(run, *text_, known_));
       found.text = found.draft->text();
     } catch (const UserError& error) {
@@ -110,10 +111,12 @@ class ScriptImport {
       all.insert(filled_.begin(), filled_.end());
       const ScriptRun run = run_script(*script_, all, machine());
       const std::string name = unbound_variable(run.errors);
-      if (name.empty() || i > kMostUnbound) return run;
+      if (name.empty() || i > kMostUnbound || is_late()) return run;
       if (!filled_.emplace(name, harmless_value(name)).second) return run;
     }
   }
+
+  bool is_late() const { return Clock::now() - begin_ > kPatience; }
 
   ScriptMachine machine() const {
     ScriptMachine machine;
@@ -139,12 +142,15 @@ class ScriptImport {
     std::set<std::string> found;
     Variables all;
     for (const AskedVariable& one : asked) all[one.name] = kAnother;
-    if (all.empty() || outcome(all).text == base.text) return found;
+    if (all.empty() || (!is_late() && outcome(all).text == base.text)) return found;
     for (const AskedVariable& one : asked) {
-      const bool is_late = Clock::now() - begin_ > kPatience;
-      if (is_late || outcome({{one.name, kAnother}}).text != base.text) found.insert(one.name);
+      if (is_late() || outcome({{one.name, kAnother}}).text != base.text) found.insert(one.name);
     }
     return found;
+  }
+
+  static std::string shown(const AskedVariable& one) {
+    return (one.name.size() == 1 ? "its argument " : "") + one.name;
   }
 
   /// A script without a default for a variable that matters has to be told.
@@ -152,10 +158,8 @@ class ScriptImport {
     Problems problems;
     for (const AskedVariable& one : asked) {
       if (one.preset || !mattering.contains(one.name)) continue;
-      const bool is_argument = one.name.size() == 1;
       problems.add(one.place, "",
-                   is_argument ? fmt::format("the script asks for its argument {}", one.name)
-                               : fmt::format("the script asks for {}, which nobody sets", one.name),
+                   fmt::format("the script asks for {}, which nobody sets", shown(one)),
                    fmt::format("state it: --env {}=VALUE", one.name));
     }
     problems.throw_if_any();
@@ -167,7 +171,7 @@ class ScriptImport {
       const bool matters = mattering.contains(one.name);
       if (!matters && (one.preset || !one.chooses)) continue;
       const bool is_plain = one.preset && one.preset->find('$') == std::string::npos;
-      draft.assume({.what = one.name,
+      draft.assume({.what = shown(one),
                     .value = !one.preset || one.preset->empty() ? "empty"
                              : is_plain                         ? *one.preset
                                                                 : "as the script presets it",

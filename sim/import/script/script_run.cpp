@@ -31,7 +31,7 @@ bool is_argument(const std::string& name) {
 
 std::vector<std::string> environment(const Variables& variables) {
   std::vector<std::string> all{std::string("PATH=") + kProgramFolder,
-                               "HOME=/root",
+                               "HOME=/home/user",
                                "USER=user",
                                "LOGNAME=user",
                                "SHELL=/bin/bash",

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -173,12 +174,9 @@ class Watch {
   void handle_call(pid_t process) {
     StoppedCall call(process);
     if (call.number() != __NR_execve) return paths_.handle(call);
+    if (!std::exchange(has_begun_, true)) return;
     const auto path = call.text_at(call.argument(0));
     if (!path) return call.answer(-EFAULT);
-    if (!has_begun_) {
-      has_begun_ = true;
-      return;
-    }
     const ProgramStart start = on_start_(
         {*path, call.texts_at(call.argument(1)), call.texts_at(call.argument(2))}, process);
     if (!call.replace(0, start.path) || !call.replace(1, start.words)) call.answer(-E2BIG);

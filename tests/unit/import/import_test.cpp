@@ -1,72 +1,28 @@
 // Imports: what a command line or a configuration says is what the written scenario reads as.
+#include <iomanip>
 #include <sstream>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "sim/core/shell_word.hpp"
-#include "sim/import/import_options.hpp"
 #include "sim/import/layer_pattern.hpp"
-#include "sim/import/shell_words.hpp"
-#include "sim/scenario/load.hpp"
-#include "tests/source_folder.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/unit/import/imported.hpp"
 
 using namespace stepsim;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-/// A file that is removed with the test.
-class File {
- public:
-  File(const std::string& name, const std::string& text) : path_(folder_.file(name, text)) {}
-  const std::string& path() const { return path_; }
-
- private:
-  TemporaryFolder folder_;
-  std::string path_;
-};
-
-struct Imported {
-  std::string text, assumed, notes;
-  Scenario scenario;
-};
-
-/// The lines that begin so.
-std::string lines_with(const std::string& prefix, const std::string& text) {
-  std::string found;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(prefix)) found += line + "\n";
-  }
-  return found;
+/// Words between spaces; quotes hold several.
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream text(line);
+  for (std::string word; text >> std::quoted(word, '\'');) words.push_back(word);
+  return words;
 }
-
-Imported imported(const ImportOptions& options) {
-  std::ostringstream out, notes;
-  REQUIRE(import(options, out, notes) == ExitCode::ok);
-  return {out.str(), lines_with("assumed: ", notes.str()), lines_with("not ", notes.str()),
-          parse_scenario(out.str(), "imported.yaml", Library{{source_folder()}})};
-}
-
-std::string error_of(const ImportOptions& options) {
-  std::ostringstream out, notes;
-  try {
-    import(options, out, notes);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "none";
-}
-
-const std::string kGpt =
-    "--num-layers 24 --hidden-size 2048 --num-attention-heads 32 --seq-length 2048 "
-    "--max-position-embeddings 2048 --micro-batch-size 4 --vocab-size 50257 ";
 
 ImportOptions megatron(const std::string& line) {
-  return {.from = "megatron", .arguments = shell_words(line)};
+  return {.from = "megatron", .arguments = words_of(line)};
 }
 Scenario of_megatron(const std::string& line) { return imported(megatron(kGpt + line)).scenario; }
 
@@ -85,37 +41,6 @@ std::string deepspeed_error(const std::string& json, int nodes = 0) {
 }
 
 }  // namespace
-
-TEST_CASE("words of a script: comments, quotes, joined lines and variables") {
-  CHECK(shell_words("A=4 # four\nrun --tp ${A} \\\n --pp=$A '--q'") ==
-        Words{"run", "--tp", "4", "--pp=4", "--q"});
-  CHECK(shell_words("N=${N:-16}\n--nodes $N --rank $R") == Words{"--nodes", "16", "--rank", "$R"});
-  CHECK(shell_words("ARGS=(\n  --a 1 # one\n  --b \"2\"\n)\n") == Words{"--a", "1", "--b", "2"});
-  CHECK(shell_words("ARGS=(--a '([0]*3+[1])' --b 2)") == Words{"--a", "([0]*3+[1])", "--b", "2"});
-}
-
-TEST_CASE("words of a script: a quote of several words holds no comment, and one word stays one") {
-  CHECK(shell_words("--name \"run # 5\" --tp 8 # --pp 2\n--cp 2") ==
-        Words{"--name", "run", "#", "5", "--tp", "8", "--cp", "2"});
-  CHECK(shell_words("# don't\nTP=\"4\" # 'four'\nrun \"--tp\" $TP \"${TP}\"") ==
-        Words{"run", "--tp", "4", "4"});
-  CHECK(shell_words("A=\"--tp 8 \\\n  --name 'run # 5' \\\n --pp 2\"\nrun $A") ==
-        Words{"--tp", "8", "--name", "run", "#", "5", "--pp", "2", "run", "$A"});
-  CHECK(shell_words("O=\"--a 1\"\nO+=\" --b\"\nP=\"--c\"") ==
-        Words{"--a", "1", "O+=", "--b", "--c"});
-  CHECK(shell_words("it's --a 1 # one\n--b \"2") == Words{"it", "s", "--a", "1", "--b", "2"});
-}
-
-TEST_CASE(
-    "words of a script: what is printed is no option, and what a shell computes is one word") {
-  CHECK(shell_words("echo \"use --tp 8\"; --a 1\nif x; then echo --b; else --c; fi") ==
-        Words{"--a", "1", "if", "x", "--c", "fi"});
-  CHECK(shell_words("TP=$((2 * 2)) --tp $TP --n $(nproc --all) --m") ==
-        Words{"--tp", "$((2 * 2))", "--n", "$(nproc --all)", "--m"});
-  const Words written = shell_words("A=$(cat\n--tp 8\n)");
-  REQUIRE(written.size() >= 2);
-  CHECK(Words(written.end() - 2, written.end()) == Words{"--tp", "8"});
-}
 
 TEST_CASE("what a shell would read otherwise stands in quotes") {
   CHECK(shell_word("runs/a-1.yaml") == "runs/a-1.yaml");
@@ -335,15 +260,6 @@ TEST_CASE("patterns of layers are sums and multiples of lists") {
     CHECK_FALSE(layer_pattern(wrong));
 }
 
-TEST_CASE("a script says how many nodes there are, an option wins over it") {
-  const File script("train.sh",
-                    "NNODES=4\ntorchrun --nnodes $NNODES --nproc_per_node 8 x.py \\\n  " + kGpt);
-  ImportOptions options{.from = "megatron", .file = script.path()};
-  CHECK(imported(options).scenario.cluster.nodes == 4);
-  options.nodes = 2;
-  CHECK(imported(options).scenario.cluster.nodes == 2);
-}
-
 TEST_CASE("gathers beside forward passes, averages of NCCL and looks at gradients are mapped") {
   const DataParallel plain = imported(megatron(kGpt)).scenario.parallelism.data;
   CHECK_FALSE(plain.overlap_param_gather);
@@ -456,72 +372,9 @@ TEST_CASE("linear layers are Transformer Engine's unless the line says local") {
         TransformerImpl::local);
 }
 
-TEST_CASE("what a script leaves open is named with its place") {
-  const auto of_script = [](const std::string& text) {
-    const File file("run.sh", text + "\n");
-    Imported result = imported({.from = "megatron", .file = file.path()});
-    for (std::size_t at; (at = result.notes.find(file.path())) != std::string::npos;)
-      result.notes.replace(at, file.path().size(), "run.sh");
-    return result;
-  };
-  const Imported hash = of_script(
-      "torchrun pretrain_gpt.py --wandb-exp-name \"run # 5\" "
-      "--tensor-model-parallel-size 8 " +
-      kGpt);
-  CHECK(hash.scenario.parallelism.tensor == 8);
-  CHECK(hash.notes.empty());
-  const Imported twice =
-      of_script("if x; then L=12; else L=96; fi; U=1; U=2\n" + kGpt + "--num-layers $L");
-  CHECK(std::get<Transformer>(twice.scenario.model.shape).layers == 96);
-  CHECK(twice.notes ==
-        "not simulated as stated: --num-layers 24 (run.sh:2:1): --num-layers 96 (run.sh:2:150), "
-        "given after it, is taken\n"
-        "not simulated as stated: L=12 (run.sh:1:12): L=96 (run.sh:1:23), assigned after it, is "
-        "taken\n");
-  CHECK(of_script("N=24 N=24 P=$P:a P=$P:b\n" + kGpt + "--num-layers $N").notes.empty());
-}
-
 TEST_CASE("no experts are a dense model") {
   CHECK_FALSE(
       std::get<Transformer>(of_megatron("--num-experts 0").model.shape).experts.has_value());
-}
-
-TEST_CASE("what is no script is refused, not read as one without options") {
-  const auto error = [](const std::string& text) {
-    const File file("run.sh", text);
-    return error_of({.from = "megatron", .file = file.path()}).substr(file.path().size());
-  };
-  CHECK(error("# " + std::string(1 << 20, 'x') + "\n" + kGpt) ==
-        ": the file is larger than 1 MiB: this is no launch script");
-  CHECK(error(kGpt + "\n --bf16" + std::string(1, '\0')) ==
-        ":2:8: byte 0x00 is not text: this is no launch script");
-}
-
-TEST_CASE("mistakes in a script have their place") {
-  const auto error = [](const std::string& text) {
-    const File file("run.sh", text);
-    const std::string what = error_of({.from = "megatron", .file = file.path()});
-    return what.starts_with(file.path()) ? what.substr(file.path().size()) : what;
-  };
-  CHECK(error("TP=$((2*2))\nrun --tensor-model-parallel-size $TP\n" + kGpt) ==
-        ":2:34: --tensor-model-parallel-size: '$((2*2))' is not a whole number, write the number: "
-        "no shell computes it here\n"
-        "  run --tensor-model-parallel-size $TP\n"
-        "                                   ^");
-  CHECK(error("--tensor-model-parallel-size=$TP " + kGpt)
-            .starts_with(":1:1: --tensor-model-parallel-size: '$TP' is not a whole number, write "
-                         "the number: the script does not assign it"));
-  CHECK(error("python a.py \\\n --x\nif y; then\n  torchrun --nnodes 2 b.py; fi\n" + kGpt) ==
-        ":4:23: a second program is launched here, the first is on line 1, leave one of them: a "
-        "scenario is one run\n"
-        "    torchrun --nnodes 2 b.py; fi\n"
-        "                        ^");
-  CHECK(error("run --num-experts 2 \\\n --moe-router-topk 4 " + kGpt) ==
-        ":2:20: --moe-router-topk 4 is above --num-experts 2\n   --moe-router-topk 4 " +
-            kGpt.substr(0, 139) + "\n" + std::string(21, ' ') + "^");
-  CHECK(error("torchrun --nnodes 0 " + kGpt)
-            .starts_with(":1:19: --nnodes 0 is not between 1 and 1000000"));
-  CHECK(error("[ -f a.py ] || echo \"python a.py is missing\"\ntorchrun a.py " + kGpt) == "none");
 }
 
 TEST_CASE("what DeepSpeed's file does not say is DeepSpeed's default") {
