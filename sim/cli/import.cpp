@@ -70,19 +70,19 @@ std::vector<std::string_view> options_of_all() {
 
 void add_import(CLI::App& app, Action& chosen) {
   const auto kept = std::make_shared<ImportOptions>();
-  CLI::App* import = app.add_subcommand("import", "write a scenario from another program's files");
-  import->require_subcommand(0, 1);
+  CLI::App* command = app.add_subcommand("import", "write a scenario from another program's files");
+  command->require_subcommand(0, 1);
   // Before its commands, which take it over.
-  import->footer(
+  command->footer(
       "Exit codes: 0 written, 2 bad input, 4 a file cannot be read or written.\n\n"
       "Examples: stepsim import train.sh -o imported.yaml\n"
       "          stepsim import deepspeed ds_config.json --model llama2-7b --nodes 2\n"
       "          stepsim import topo topo.txt --gpu a100-80 -o box.yaml");
-  import->add_option("file", kept->file, "what kind it is, the file shows");
-  add_import_options(*import, *kept, options_of_all());
+  command->add_option("file", kept->file, "what kind it is, the file shows");
+  add_import_options(*command, *kept, options_of_all());
   for (const Importer* importer : Registry<Importer>::all()) {
     CLI::App* from =
-        import->add_subcommand(std::string(importer->name), std::string(importer->description));
+        command->add_subcommand(std::string(importer->name), std::string(importer->description));
     if (importer->takes_words) {
       from->allow_extras();
       from->add_option("--file", kept->file, "a script that holds the command line");
@@ -95,10 +95,11 @@ void add_import(CLI::App& app, Action& chosen) {
       kept->arguments = from->remaining();
     });
   }
-  import->callback([kept, import, &chosen] {
-    if (kept->from.empty()) kept->given = given_options(*import);
-  chosen = [kept] { return stepsim::import(*kept, std::cout, std::cerr); };
-});
-}  // namespace stepsim
+  command->callback([kept, command, &chosen] {
+    // Also where a kind follows: what stands before it is meant, too.
+    kept->given = given_options(*command);
+    chosen = [kept] { return stepsim::import(*kept, std::cout, std::cerr); };
+  });
+}
 
 }  // namespace stepsim

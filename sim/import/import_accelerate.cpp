@@ -17,6 +17,7 @@
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/trainer.hpp"
+#include "sim/import/written_name.hpp"
 
 namespace stepsim {
 namespace {
@@ -107,7 +108,7 @@ class AccelerateImport {
     read_split();
     add_stand_ins(settings_, draft_);
     draft_.line("framework: " + plan_.framework);
-    draft_.line("model: " + settings_.model);
+    draft_.line("model: " + written_name(settings_.model, options_));
     draft_.line("cluster: " + cluster_text(machine_));
     write_training();
     write_parallelism();

@@ -16,6 +16,7 @@
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/trainer.hpp"
+#include "sim/import/written_name.hpp"
 
 namespace stepsim {
 namespace {
@@ -77,7 +78,7 @@ class AxolotlImport {
 
   void write_head() {
     add_stand_ins(settings_, draft_);
-    draft_.line("model: " + settings_.model);
+    draft_.line("model: " + written_name(settings_.model, options_));
     draft_.line("cluster: " + cluster_text(machine_));
   }
 

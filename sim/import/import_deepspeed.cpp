@@ -16,6 +16,7 @@
 #include "sim/import/deepspeed.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/model_shape.hpp"
+#include "sim/import/written_name.hpp"
 
 namespace stepsim {
 namespace {
@@ -136,7 +137,7 @@ class DeepspeedImport {
     read_batch();
     add_stand_ins(settings_, draft_);
     draft_.line("framework: deepspeed");
-    draft_.line("model: " + settings_.model);
+    draft_.line("model: " + written_name(settings_.model, options_));
     draft_.line("cluster: " + cluster_text(machine_));
     write_training();
     write_parallelism();

@@ -12,6 +12,7 @@
 #include "sim/import/config.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
+#include "sim/import/written_name.hpp"
 
 namespace stepsim {
 namespace {
@@ -128,7 +129,7 @@ class NanotronImport {
   }
 
   void write_model() {
-    if (options_.model) return draft_.line("model: " + *options_.model);
+    if (options_.model) return draft_.line("model: " + written_name(*options_.model, options_));
     const bool is_starcoder = config_.is_on(of_model("is_starcoder2_config"));
     if (!is_starcoder && !config_.is_on(of_model("is_llama_config")) &&
         !config_.is_on(of_model("is_qwen2_config")))

@@ -16,6 +16,7 @@
 #include "sim/import/model_shape.hpp"
 #include "sim/import/torchtitan_models.hpp"
 #include "sim/import/torchtitan_pipeline.hpp"
+#include "sim/import/written_name.hpp"
 
 namespace stepsim {
 namespace {
@@ -134,7 +135,7 @@ class TorchtitanImport {
   std::string model() {
     const std::string name = config_.text("model.name", "llama3");
     const std::string flavor = config_.text("model.flavor", "debugmodel");
-    if (options_.model) return *options_.model;
+    if (options_.model) return written_name(*options_.model, options_);
     const std::optional<std::string> known = torchtitan_model(name, flavor);
     if (known && !known->empty()) return *known;
     if (known) {

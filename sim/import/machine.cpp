@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
+#include "sim/import/written_name.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {
@@ -59,8 +60,9 @@ int product_of(std::initializer_list<std::int64_t> degrees) {
 }
 
 Machine machine_for(const ImportOptions& options, const StatedMachine& stated, Draft& draft) {
-  Machine machine{
-      .cluster = load_cluster(options.cluster.value_or(kCluster), library_for("scenario.yaml"))};
+  const std::string name = options.cluster.value_or(kCluster);
+  Machine machine{.cluster = load_cluster(name, library_for("scenario.yaml")),
+                  .base = written_name(name, options)};
   machine.gpus_per_node =
       stated.gpus_per_node > 0 ? stated.gpus_per_node : machine.cluster.gpus_per_node;
   const int nodes = options.nodes > 0 ? options.nodes : stated.nodes;
@@ -74,7 +76,7 @@ Machine machine_for(const ImportOptions& options, const StatedMachine& stated, D
 }
 
 std::string cluster_text(const Machine& machine) {
-  std::vector<std::string> entries{"base: " + machine.cluster.name,
+  std::vector<std::string> entries{"base: " + machine.base,
                                    fmt::format("nodes: {}", machine.nodes)};
   if (machine.gpus_per_node != machine.cluster.gpus_per_node) {
     entries.push_back(fmt::format("gpus_per_node: {}", machine.gpus_per_node));

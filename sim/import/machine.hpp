@@ -13,7 +13,8 @@ namespace stepsim {
 
 /// How many GPUs the imported run has: the cluster's name with nodes and GPUs per node.
 struct Machine {
-  Cluster cluster;  ///< as named, before nodes are set
+  Cluster cluster;   ///< as named, before nodes are set
+  std::string base;  ///< its name or path, as the scenario has to say it
   int nodes = 1;
   int gpus_per_node = 8;
   int gpus() const { return nodes * gpus_per_node; }
