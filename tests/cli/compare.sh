@@ -38,7 +38,12 @@ for pair in "a.yaml b.json" "a.json b.yaml" "a.json b.json"; do
   diff <(sed '/^[AB] /d' scenarios) <(sed '/^[AB] /d' out) || fail "$pair differ from the scenarios"
 done
 # Not so those of earlier versions, of which hashes alone are known.
-sed -E '/^    "scenario": "/d; s/(^    },)$/    }/; /"hashes": /,$s/^    \},$/    }/' b.json >old.json
+python3 - <<'EOF'
+import json
+result = json.load(open("b.json"))
+del result["provenance"]["scenario"]
+json.dump(result, open("old.json", "w"))
+EOF
 expect "an old result" 0 a.yaml old.json
 has "an old result" "does not hold its scenario"
 has "an old result" "hash of scenario"

@@ -65,6 +65,7 @@ TEST_CASE("the keys of a result are a schema: none comes or goes with the number
                                         "verdict",
                                         "expected_error",
                                         "expect",
+                                        "assumed",
                                         "engine",
                                         "provenance"};
   CHECK(keys(parsed(sample_metrics())) == schema);
