@@ -135,10 +135,11 @@ bool find_text(Found& found, const std::string& path, Problems& problems, int de
       return false;
     }
     Tree text = entry->value;
-    // The head belongs to the model around the text.
-    const Entry* tied = found.config.find("tie_word_embeddings");
-    if (tied != nullptr && text.find("tie_word_embeddings") == nullptr)
-      text.entries.push_back(*tied);
+    // The head belongs to the model around the text, and so may the tokens.
+    for (const std::string_view shared : {"tie_word_embeddings", "vocab_size"}) {
+      const Entry* around = found.config.find(shared);
+      if (around != nullptr && text.find(shared) == nullptr) text.entries.push_back(*around);
+    }
     found.config = std::move(text);
     found.part = key;
     return find_text(found, path, problems, deepest - 1);

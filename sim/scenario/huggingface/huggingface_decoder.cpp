@@ -65,9 +65,22 @@ std::optional<std::int64_t> first_of_experts(Translation& t) {
   return first;
 }
 
+/// How many layers the list calls dense, which must be the first ones; nothing without a list.
+std::optional<std::int64_t> layers_called_dense(Translation& t) {
+  const Entry* entry = t.knows({"mlp_layer_types"}) ? t.find({"mlp_layer_types"}) : nullptr;
+  if (entry == nullptr) return std::nullopt;
+  const auto& items = entry->value.items;
+  const auto is_sparse = [](const Tree& item) { return item.scalar == "sparse"; };
+  const auto first = std::find_if(items.begin(), items.end(), is_sparse);
+  if (!std::all_of(first, items.end(), is_sparse))
+    t.refuse(*entry, "must have its dense layers before those with experts");
+  return first - items.begin();
+}
+
 /// Layers before those with experts, which have to be all the others.
 std::int64_t dense_layers(Translation& t) {
   if (const auto first = first_of_experts(t)) return *first;
+  if (const auto dense = layers_called_dense(t)) return *dense;
   if (t.integer(kExpertStep).value_or(1) != 1)
     t.refuse(*t.find(kExpertStep), "must be 1: dense layers come before those with experts");
   const auto layers = t.integer(kLayers).value_or(0);
@@ -139,7 +152,8 @@ void check_layer_types(Translation& t) {
   std::string_view narrower;
   for (const Tree& item : types->value.items) {
     if (item.scalar == "full_attention" || item.scalar == "global") continue;
-    if (item.scalar != "sliding_attention" && item.scalar != "chunked_attention")
+    if (item.scalar != "sliding_attention" && item.scalar != "chunked_attention" &&
+        item.scalar != "deepseek_sparse_attention")
       return t.refuse(*types, fmt::format("has {}: only layers of full attention are simulated",
                                           quoted(item.scalar)));
     narrower = item.scalar;

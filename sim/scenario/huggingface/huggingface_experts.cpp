@@ -7,124 +7,130 @@ namespace stepsim {
 const std::vector<ModelLayout>& expert_huggingface_layouts() {
   static const std::vector<ModelLayout> layouts{
       {.names = "dbrx",
-       .defaults = "vocab_size=32000 d_model=2048 n_layers=24 n_heads=16 attn_config.kv_n_heads=1 "
-                   "ffn_config.ffn_hidden_size=3584 ffn_config.moe_num_experts=4 "
-                   "ffn_config.moe_top_k=1 tie_word_embeddings=false resid_pdrop=0.0 "
-                   "attn_config.attn_pdrop=0.0",
+       .keys = "vocab_size=32000 d_model=2048 n_layers=24 n_heads=16 "
+               "attn_config.kv_n_heads=1 ffn_config.ffn_hidden_size=3584 "
+               "ffn_config.moe_num_experts=4 ffn_config.moe_top_k=1 "
+               "tie_word_embeddings=false resid_pdrop=0.0 attn_config.attn_pdrop=0.0",
        .rms_norm = false},
       {.names = "deepseek",
-       .defaults = "vocab_size=102400 hidden_size=4096 intermediate_size=11008 "
-                   "moe_intermediate_size=1407 num_hidden_layers=30 num_attention_heads=32 "
-                   "num_key_value_heads=32 n_shared_experts=null n_routed_experts=null "
-                   "num_experts_per_tok=null moe_layer_freq=1 first_k_dense_replace=0 "
-                   "tie_word_embeddings=false attention_bias=false"},
+       .sizes = "102400 4096 11008 30 32 32 - false",
+       .keys = "moe_intermediate_size=1407 n_shared_experts=null n_routed_experts=null "
+               "num_experts_per_tok=null moe_layer_freq=1 first_k_dense_replace=0 "
+               "attention_bias=false"},
       {.names = "deepseek_v2",
-       .defaults = "vocab_size=32000 hidden_size=4096 intermediate_size=11008 "
-                   "moe_intermediate_size=1407 num_hidden_layers=32 num_attention_heads=32 "
-                   "n_shared_experts=2 n_routed_experts=64 num_experts_per_tok=null "
-                   "first_k_dense_replace=0 moe_layer_freq=1 kv_lora_rank=512 q_lora_rank=1536 "
-                   "qk_nope_head_dim=128 qk_rope_head_dim=64 v_head_dim=128 "
-                   "tie_word_embeddings=false attention_bias=false"},
+       .sizes = "32000 4096 11008 32 32 - - false",
+       .keys = "moe_intermediate_size=1407 n_shared_experts=2 n_routed_experts=64 "
+               "num_experts_per_tok=null first_k_dense_replace=0 moe_layer_freq=1 "
+               "kv_lora_rank=512 q_lora_rank=1536 qk_nope_head_dim=128 "
+               "qk_rope_head_dim=64 v_head_dim=128 attention_bias=false"},
       {.names = "deepseek_v3 kimi_k2",
-       .defaults = "vocab_size=129280 hidden_size=7168 intermediate_size=18432 "
-                   "moe_intermediate_size=2048 num_hidden_layers=61 num_attention_heads=128 "
-                   "n_shared_experts=1 n_routed_experts=256 num_experts_per_tok=8 "
-                   "first_k_dense_replace=3 moe_layer_freq=1 kv_lora_rank=512 q_lora_rank=1536 "
-                   "qk_nope_head_dim=128 qk_rope_head_dim=64 v_head_dim=128 "
-                   "tie_word_embeddings=false attention_bias=false"},
+       .sizes = "129280 7168 18432 61 128 - - false",
+       .keys = "moe_intermediate_size=2048 n_shared_experts=1 n_routed_experts=256 "
+               "num_experts_per_tok=8 first_k_dense_replace=3 moe_layer_freq=1 "
+               "kv_lora_rank=512 q_lora_rank=1536 qk_nope_head_dim=128 "
+               "qk_rope_head_dim=64 v_head_dim=128 attention_bias=false"},
+      {.names = "deepseek_v32",
+       .sizes = "129280 7168 18432 61 128 - - false",
+       .keys = "moe_intermediate_size=2048 n_shared_experts=1 n_routed_experts=256 "
+               "num_experts_per_tok=8 first_k_dense_replace=3 moe_layer_freq=1 "
+               "kv_lora_rank=512 q_lora_rank=1536 qk_nope_head_dim=128 "
+               "qk_rope_head_dim=64 v_head_dim=128 attention_bias=false",
+       .notes = {kIndex}},
       {.names = "dots1",
-       .defaults = "vocab_size=152064 hidden_size=4608 intermediate_size=10944 "
-                   "moe_intermediate_size=1408 num_hidden_layers=62 num_attention_heads=32 "
-                   "num_key_value_heads=32 head_dim=null n_shared_experts=null "
-                   "n_routed_experts=null num_experts_per_tok=null first_k_dense_replace=0 "
-                   "tie_word_embeddings=false attention_bias=false",
+       .sizes = "152064 4608 10944 62 32 32 null false",
+       .keys = "moe_intermediate_size=1408 n_shared_experts=null n_routed_experts=null "
+               "num_experts_per_tok=null first_k_dense_replace=0 attention_bias=false",
        .qk_norm = true},
       {.names = "ernie4_5_moe",
-       .defaults = "vocab_size=103424 hidden_size=2560 intermediate_size=12288 "
-                   "num_hidden_layers=28 num_attention_heads=20 num_key_value_heads=4 "
-                   "head_dim=null moe_intermediate_size=1536 moe_k=6 moe_num_experts=64 "
-                   "moe_num_shared_experts=2 moe_layer_start_index=1 moe_layer_interval=1 "
-                   "tie_word_embeddings=true use_bias=false"},
+       .sizes = "103424 2560 12288 28 20 4 null true",
+       .keys = "moe_intermediate_size=1536 moe_k=6 moe_num_experts=64 "
+               "moe_num_shared_experts=2 moe_layer_start_index=1 moe_layer_interval=1 "
+               "use_bias=false"},
+      {.names = "flex_olmo",
+       .sizes = "100352 4096 11008 32 32 null - false",
+       .keys = "num_experts=7 num_experts_per_tok=5 attention_bias=false",
+       .qk_norm = true,
+       .notes = {kNormsBehind, kWideNorms}},
       {.names = "glm4_moe glm4v_moe_text glm4v_moe",
-       .defaults = "vocab_size=151552 hidden_size=4096 intermediate_size=10944 "
-                   "moe_intermediate_size=1408 num_hidden_layers=46 num_attention_heads=96 "
-                   "num_key_value_heads=8 head_dim=null n_routed_experts=128 "
-                   "n_shared_experts=1 num_experts_per_tok=8 first_k_dense_replace=1 "
-                   "tie_word_embeddings=false attention_bias=false use_qk_norm=false",
+       .sizes = "151552 4096 10944 46 96 8 null false",
+       .keys = "moe_intermediate_size=1408 n_routed_experts=128 n_shared_experts=1 "
+               "num_experts_per_tok=8 first_k_dense_replace=1 attention_bias=false "
+               "use_qk_norm=false",
        .biases = Biases::qkv_stated},
+      {.names = "glm4_moe_lite",
+       .sizes = "154880 2048 10240 47 20 - - false",
+       .keys = "moe_intermediate_size=1536 n_shared_experts=1 n_routed_experts=64 "
+               "num_experts_per_tok=4 first_k_dense_replace=1 mlp_layer_types=null "
+               "kv_lora_rank=512 q_lora_rank=768 qk_nope_head_dim=192 "
+               "qk_rope_head_dim=64 v_head_dim=256 attention_bias=false"},
+      {.names = "glm_moe_dsa",
+       .sizes = "154880 6144 12288 78 64 - - false",
+       .keys = "moe_intermediate_size=2048 n_shared_experts=1 n_routed_experts=256 "
+               "num_experts_per_tok=8 first_k_dense_replace=3 mlp_layer_types=null "
+               "kv_lora_rank=512 q_lora_rank=2048 qk_nope_head_dim=192 "
+               "qk_rope_head_dim=64 v_head_dim=256 attention_bias=false",
+       .notes = {kIndex}},
       {.names = "gpt_oss",
-       .defaults =
-           "vocab_size=201088 hidden_size=2880 intermediate_size=2880 "
-           "num_hidden_layers=36 num_attention_heads=64 num_key_value_heads=8 head_dim=64 "
-           "num_local_experts=128 num_experts_per_tok=4 sliding_window=128 attention_bias=true "
-           "tie_word_embeddings=false",
+       .sizes = "201088 2880 2880 36 64 8 64 false",
+       .keys = "num_local_experts=128 num_experts_per_tok=4 sliding_window=128 "
+               "attention_bias=true",
        .biases = Biases::all,
        .notes = {"attention's sinks, and biases of experts and router, are left out"}},
       {.names = "granitemoe",
-       .defaults = "vocab_size=32000 hidden_size=4096 intermediate_size=11008 "
-                   "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=null "
-                   "head_dim=null num_local_experts=8 num_experts_per_tok=2 "
-                   "tie_word_embeddings=false attention_bias=false"},
+       .sizes = "32000 4096 11008 32 32 null null false",
+       .keys = "num_local_experts=8 num_experts_per_tok=2 attention_bias=false"},
       {.names = "granitemoeshared",
-       .defaults = "vocab_size=32000 hidden_size=4096 intermediate_size=11008 "
-                   "shared_intermediate_size=1024 num_hidden_layers=32 num_attention_heads=32 "
-                   "num_key_value_heads=null head_dim=null num_local_experts=8 "
-                   "num_experts_per_tok=2 tie_word_embeddings=false attention_bias=false"},
+       .sizes = "32000 4096 11008 32 32 null null false",
+       .keys = "shared_intermediate_size=1024 num_local_experts=8 num_experts_per_tok=2 "
+               "attention_bias=false"},
       {.names = "llama4_text llama4",
-       .defaults = "vocab_size=202048 hidden_size=5120 intermediate_size=8192 "
-                   "intermediate_size_mlp=16384 num_hidden_layers=48 num_attention_heads=40 "
-                   "num_key_value_heads=8 head_dim=128 num_local_experts=16 "
-                   "num_experts_per_tok=1 moe_layers=null interleave_moe_layer_step=1 "
-                   "attention_chunk_size=8192 use_qk_norm=true tie_word_embeddings=false "
-                   "attention_bias=false",
+       .sizes = "202048 5120 8192 48 40 8 128 false",
+       .keys = "intermediate_size_mlp=16384 num_local_experts=16 num_experts_per_tok=1 "
+               "moe_layers=null interleave_moe_layer_step=1 attention_chunk_size=8192 "
+               "use_qk_norm=true attention_bias=false",
        .shared_experts = 1,
        .rest = [](Translation& t) { t.copy("ffn", {"intermediate_size_mlp"}); }},
       {.names = "minimax_m2",
-       .defaults = "vocab_size=200064 hidden_size=3072 intermediate_size=1536 "
-                   "num_hidden_layers=62 num_attention_heads=48 num_key_value_heads=8 "
-                   "head_dim=128 num_local_experts=256 num_experts_per_tok=8 "
-                   "tie_word_embeddings=false",
+       .sizes = "200064 3072 1536 62 48 8 128 false",
+       .keys = "num_local_experts=256 num_experts_per_tok=8",
        .qk_norm = true,
        .notes = {kWideNorms}},
+      {.names = "mistral4",
+       .sizes = "131072 4096 12288 36 32 - - false",
+       .keys = "moe_intermediate_size=2048 n_shared_experts=1 n_routed_experts=128 "
+               "num_experts_per_tok=4 first_k_dense_replace=0 kv_lora_rank=256 "
+               "q_lora_rank=1024 qk_nope_head_dim=64 qk_rope_head_dim=64 v_head_dim=128 "
+               "attention_bias=false"},
       {.names = "mixtral",
-       .defaults = "vocab_size=32000 hidden_size=4096 intermediate_size=14336 "
-                   "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 "
-                   "head_dim=null num_local_experts=8 num_experts_per_tok=2 "
-                   "tie_word_embeddings=false sliding_window=null"},
+       .sizes = "32000 4096 14336 32 32 8 null false",
+       .keys = "num_local_experts=8 num_experts_per_tok=2 sliding_window=null"},
       {.names = "olmoe",
-       .defaults = "vocab_size=50304 hidden_size=2048 intermediate_size=2048 "
-                   "num_hidden_layers=16 num_attention_heads=16 num_key_value_heads=null "
-                   "num_experts=64 num_experts_per_tok=8 tie_word_embeddings=false "
-                   "attention_bias=false",
+       .sizes = "50304 2048 2048 16 16 null - false",
+       .keys = "num_experts=64 num_experts_per_tok=8 attention_bias=false",
        .qk_norm = true,
        .notes = {kWideNorms}},
       {.names = "phimoe",
-       .defaults = "vocab_size=32064 hidden_size=4096 intermediate_size=6400 "
-                   "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 "
-                   "num_local_experts=16 num_experts_per_tok=2 tie_word_embeddings=false "
-                   "attention_bias=false sliding_window=null",
+       .sizes = "32064 4096 6400 32 32 8 - false",
+       .keys = "num_local_experts=16 num_experts_per_tok=2 attention_bias=false "
+               "sliding_window=null",
        .rms_norm = false},
       {.names = "qwen2_moe",
-       .defaults = "vocab_size=151936 hidden_size=2048 intermediate_size=5632 "
-                   "moe_intermediate_size=1408 shared_expert_intermediate_size=5632 "
-                   "num_hidden_layers=24 num_attention_heads=16 num_key_value_heads=16 "
-                   "num_experts=60 num_experts_per_tok=4 mlp_only_layers=null "
-                   "decoder_sparse_step=1 qkv_bias=true tie_word_embeddings=false "
-                   "use_sliding_window=false sliding_window=4096",
+       .sizes = "151936 2048 5632 24 16 16 - false",
+       .keys = "moe_intermediate_size=1408 shared_expert_intermediate_size=5632 "
+               "num_experts=60 num_experts_per_tok=4 mlp_only_layers=null "
+               "decoder_sparse_step=1 qkv_bias=true use_sliding_window=false "
+               "sliding_window=4096",
        .notes = {"the gate of the shared expert is left out"}},
       {.names = "qwen3_moe",
-       .defaults = "vocab_size=151936 hidden_size=2048 intermediate_size=6144 "
-                   "moe_intermediate_size=768 num_hidden_layers=24 num_attention_heads=32 "
-                   "num_key_value_heads=4 head_dim=null num_experts=128 num_experts_per_tok=8 "
-                   "mlp_only_layers=null decoder_sparse_step=1 tie_word_embeddings=false "
-                   "attention_bias=false use_sliding_window=false sliding_window=4096",
+       .sizes = "151936 2048 6144 24 32 4 null false",
+       .keys = "moe_intermediate_size=768 num_experts=128 num_experts_per_tok=8 "
+               "mlp_only_layers=null decoder_sparse_step=1 attention_bias=false "
+               "use_sliding_window=false sliding_window=4096",
        .qk_norm = true},
       {.names = "qwen3_vl_moe_text qwen3_vl_moe",
-       .defaults = "vocab_size=151936 hidden_size=2048 intermediate_size=5632 "
-                   "moe_intermediate_size=1408 num_hidden_layers=24 num_attention_heads=16 "
-                   "num_key_value_heads=16 head_dim=null num_experts=60 num_experts_per_tok=4 "
-                   "mlp_only_layers=null decoder_sparse_step=1 tie_word_embeddings=true "
-                   "attention_bias=false",
+       .sizes = "151936 2048 5632 24 16 16 null true",
+       .keys = "moe_intermediate_size=1408 num_experts=60 num_experts_per_tok=4 "
+               "mlp_only_layers=null decoder_sparse_step=1 attention_bias=false",
        .qk_norm = true},
   };
   return layouts;

@@ -20,13 +20,20 @@ enum class Biases {
 
 enum class Positions { rotary, table, alibi };
 
+/// The columns of `ModelLayout::sizes`.
+inline constexpr std::string_view kSizeKeys =
+    "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads "
+    "num_key_value_heads head_dim tie_word_embeddings";
+
 /// One row of the table of layouts.
 struct ModelLayout {
   /// Its model_type, then those of configs that have it as their text (wrappers of towers, too).
   std::string_view names;
-  /// The keys that its class knows and that say what a step costs, each with its default:
-  /// "hidden_size=4096 head_dim=null". A key that is not here is none of its class.
-  std::string_view defaults;
+  /// What its class has by default for kSizeKeys, in their order; - where it lacks the key.
+  std::string_view sizes = "";
+  /// Further keys that its class knows and that say what a step costs, each with its default:
+  /// "moe_k=6 head_dim=null". A key that is in neither is none of its class.
+  std::string_view keys = "";
   bool rms_norm = true;
   bool gated_mlp = true;
   bool qk_norm = false;

@@ -26,7 +26,7 @@ const std::vector<RefusedLayouts>& refused_huggingface_layouts() {
       {"bart bigbird_pegasus blenderbot led longt5 m2m_100 marian mbart mt5 nllb-moe pegasus "
        "prophetnet switch_transformers t5gemma umt5 whisper",
        "it has an encoder and a decoder, and of these t5 alone can be read"},
-      {"deci nemotron-nas openelm", "its layers are not alike"},
+      {"deci gemma4 gemma4_text nemotron-nas openelm", "its layers are not alike"},
       {"gemma3n gemma3n_text", "each of its layers has an embedding of its own"},
       {"mllama mllama_text_model", "some of its layers attend to an image"},
       {"jetmoe", "its attention has experts"},

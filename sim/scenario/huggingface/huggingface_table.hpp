@@ -17,6 +17,8 @@ inline constexpr std::string_view kNormsBehind =
     "norms are behind attention and MLP: they are simulated before them";
 inline constexpr std::string_view kWideNorms =
     "queries and keys have norms over all heads: each head's alone is simulated";
+inline constexpr std::string_view kIndex =
+    "the index that picks keys is left out: attention is counted over the whole sequence";
 inline constexpr std::string_view kHeadBias = "the bias of the logits is left out";
 inline constexpr std::string_view kSoftCaps = "soft caps of scores and logits are left out";
 

@@ -17,6 +17,8 @@ namespace {
 /// inference. The scenario decides precision and sequence length.
 constexpr std::string_view kHarmless =
     " apply_residual_connection_post_layernorm architectures attn_implementation attn_impl"
+    " attn_scale attn_temperature_tuning embedding_fraction floor_scale init_config"
+    " initial_context_length swiglu_limit tokenizer_name"
     " attn_logit_softcapping auto_map"
     " cache_implementation classifier_dropout clip_qkv dtype embd_pdrop embed_dropout "
     "embedding_dropout"
@@ -41,7 +43,7 @@ constexpr std::string_view kHarmlessStarts[] = {"_",      "initializer_", "rope"
 constexpr std::string_view kHarmlessEnds[] = {
     "_act",     "_act_fn", "_activation", "_alpha",      "_coef",        "_eps",
     "_epsilon", "_factor", "_function",   "_multiplier", "_theta",       "_token",
-    "_base",    "_std",    "_token_id",   "_token_ids",  "_token_index", "_noise"};
+    "_base",    "_std",    "_id",         "_token_ids",  "_token_index", "_noise"};
 
 bool is_harmless(std::string_view key) {
   const auto starts = [&](std::string_view part) { return key.starts_with(part); };
@@ -60,6 +62,7 @@ constexpr LeftOut kLeftOut[] = {
     {"add_cross_attention", "", "cross-attention is left out"},
     {"attention_dropout", "", "dropout of attention alone is left out"},
     {"audio_config", "", "the audio tower is left out"},
+    {"img_processor", "", "the vision tower is left out"},
     {"gradient_checkpointing", "", "training.recompute decides what is computed again"},
     {"n_group", "1", "a token may go to experts of every group"},
     {"num_mtp_modules", "", "the layers that predict further tokens are left out"},
@@ -106,7 +109,11 @@ std::vector<std::string_view> words_of(std::string_view text) {
 Translation::Translation(const Tree& config, const ModelLayout& layout, const std::string& path,
                          Problems& problems)
     : config_(config), path_(path), problems_(problems), model_(empty_map(config.place)) {
-  for (const std::string_view word : words_of(layout.defaults)) {
+  const auto names = words_of(kSizeKeys);
+  const auto sizes = words_of(layout.sizes);
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] != "-") presets_.emplace_back(names[i], sizes[i]);
+  for (const std::string_view word : words_of(layout.keys)) {
     const std::size_t equals = word.find('=');
     presets_.emplace_back(word.substr(0, equals), word.substr(equals + 1));
   }

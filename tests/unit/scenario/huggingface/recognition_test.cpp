@@ -71,6 +71,10 @@ TEST_CASE("the text of a model with towers is read, with the head of the model a
                        "}}")
             .tied_embeddings == false);
   CHECK(transformer_of(R"({"model_type": "qwen3_vl_moe", )" + towers + "}}").tied_embeddings);
+  // A text of a type of its own, whose tokens are counted around it.
+  const Model exaone = model_of(R"({"model_type": "exaone4_5", "vocab_size": 153600, "text_config":
+      {"architectures": ["Exaone4ForCausalLM"], "model_type": "exaone4_5_text"}})");
+  CHECK(std::get<Transformer>(exaone.shape).vocabulary == 153600);
   // Sound, images and text: the text lies two maps deep.
   CHECK(transformer_of(R"({"model_type": "qwen2_5_omni", "thinker_config": {"text_config":
       {"model_type": "qwen2", "num_hidden_layers": 28}}})")
@@ -130,6 +134,34 @@ TEST_CASE("what the core cannot hold is refused with the reason, at its place") 
   CHECK(transformer_of(R"({"model_type": "llama4_text", "num_hidden_layers": 4,
       "moe_layers": [1, 2, 3]})")
             .experts->dense_layers == 1);
+}
+
+TEST_CASE("lists say which layers are dense") {
+  const auto experts = [](const std::string& types) {
+    return *transformer_of(R"({"model_type": "glm4_moe_lite", "num_hidden_layers": 4,
+        "mlp_layer_types": [)" +
+                           types + "]}")
+                .experts;
+  };
+  CHECK(experts(R"("dense", "dense", "sparse", "sparse")").dense_layers == 2);
+  CHECK_THROWS_AS(experts(R"("dense", "sparse", "dense", "sparse")"), UserError);
+}
+
+TEST_CASE("one head of keys and values where a config asks for it") {
+  const auto kv_heads = [](const std::string& keys) {
+    return transformer_of("{" + keys + "}").kv_heads;
+  };
+  CHECK(kv_heads(R"("model_type": "falcon")") == 1);
+  CHECK(kv_heads(R"("model_type": "falcon", "multi_query": false)") == 71);
+  CHECK(kv_heads(R"("model_type": "falcon", "new_decoder_architecture": true, "n_head_kv": 71)") ==
+        71);
+  CHECK(kv_heads(R"("model_type": "gpt_bigcode")") == 1);
+  CHECK(kv_heads(R"("model_type": "gpt_bigcode", "multi_query": false)") == 12);
+  CHECK(kv_heads(R"("model_type": "mpt", "attn_config": {"attn_type": "multiquery_attention"})") ==
+        1);
+  CHECK(kv_heads(R"("model_type": "mpt", "attn_config": {"kv_n_heads": 4})") == 4);
+  CHECK(kv_heads(R"("model_type": "chatglm", "multi_query_attention": true,
+      "multi_query_group_num": 2)") == 2);
 }
 
 TEST_CASE("mistakes of a config are found together, each in its own words") {
