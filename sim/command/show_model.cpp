@@ -106,7 +106,9 @@ std::string experts_of(const Transformer& t) {
       fmt::format("{} experts, {} a token, each a {}", e.count, e.top_k, mlp_of(t, e.ffn));
   if (e.shared_ffn > 0) text += fmt::format(", beside a shared one of {}", grouped(e.shared_ffn));
   if (e.dense_layers > 0)
-    text += fmt::format("; {} first layers with a {}", e.dense_layers, mlp_of(t, t.ffn));
+    text += fmt::format("; in the first {}a {}",
+                        e.dense_layers == 1 ? "layer " : fmt::format("{} layers ", e.dense_layers),
+                        mlp_of(t, t.ffn));
   return text;
 }
 

@@ -297,8 +297,7 @@ const std::vector<ModelLayout>& dense_huggingface_layouts() {
        .qk_norm = true},
       {.names = "seed_oss",
        .sizes = "155136 4096 27648 64 80 8 128 false",
-       .keys = "attention_bias=true attention_out_bias=false mlp_bias=false "
-               "residual_dropout=0.1 attention_dropout=0.1",
+       .keys = "attention_bias=true mlp_bias=false residual_dropout=0.1 attention_dropout=0.1",
        .biases = Biases::qkv_stated},
       {.names = "smollm3",
        .sizes = "128256 2048 11008 36 16 4 - true",

@@ -61,9 +61,11 @@ struct LeftOut {
 constexpr LeftOut kLeftOut[] = {
     {"add_cross_attention", "", "cross-attention is left out"},
     {"attention_dropout", "", "dropout of attention alone is left out"},
+    {"attention_out_bias", "", "the projection after attention has no bias"},
     {"audio_config", "", "the audio tower is left out"},
     {"img_processor", "", "the vision tower is left out"},
     {"gradient_checkpointing", "", "training.recompute decides what is computed again"},
+    {"lm_head_bias", "", "the bias of the logits is left out"},
     {"n_group", "1", "a token may go to experts of every group"},
     {"num_mtp_modules", "", "the layers that predict further tokens are left out"},
     {"num_nextn_predict_layers", "", "the layers that predict further tokens are left out"},
@@ -275,7 +277,7 @@ std::optional<Tree> Translation::finish(std::string_view model_type) {
 void Translation::note_what_is_left_out() {
   std::vector<std::string> unknown;
   for (const auto& [key, place, value] : config_.entries) {
-    if (read_.contains(key) || value.kind == Tree::Kind::empty) continue;
+    if (read_.contains(key) || knows({key}) || value.kind == Tree::Kind::empty) continue;
     const auto* left =
         std::find_if(std::begin(kLeftOut), std::end(kLeftOut),
                      [&, &name = key](const LeftOut& known) { return known.key == name; });
