@@ -1,4 +1,4 @@
-// Hugging Face configs as models: which file is one, which family it is of.
+// Hugging Face configs as models: which file is one, and which layout it has.
 #include "sim/scenario/huggingface/huggingface.hpp"
 
 #include <algorithm>
@@ -18,17 +18,10 @@ constexpr std::string_view kTexts[] = {"thinker_config", "text_config", "llm_con
                                        "language_config"};
 
 /// What ends the name of a class that is made of a layout.
-constexpr std::string_view kHeads[] = {"ForCausalLM",
-                                       "ForConditionalGeneration",
-                                       "LMHeadModel",
-                                       "ForPreTraining",
-                                       "ForMaskedLM",
-                                       "ForImageClassification",
-                                       "ForQuestionAnswering",
-                                       "ForTokenClassification",
-                                       "ForSequenceClassification",
-                                       "DoubleHeadsModel",
-                                       "Model"};
+constexpr std::string_view kHeads =
+    "ForCausalLM ForConditionalGeneration LMHeadModel ForPreTraining ForMaskedLM "
+    "ForImageClassification ForQuestionAnswering ForTokenClassification "
+    "ForSequenceClassification DoubleHeadsModel Model";
 
 bool has_word(std::string_view text, std::string_view word) {
   const auto words = words_of(text);
@@ -46,13 +39,14 @@ const Row* row_named(const std::vector<Row>& rows, std::string_view name) {
 std::string letters_of(std::string_view name) {
   std::string letters;
   for (const char c : name)
-    if (c != '_' && c != '-') letters += static_cast<char>(std::tolower(c));
+    if (c != '_' && c != '-')
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return letters;
 }
 
 /// "qwen3_moe" of Qwen3MoeForCausalLM; nothing where no model type has these letters.
 std::optional<std::string> type_of_class(std::string_view name) {
-  for (const std::string_view head : kHeads) {
+  for (const std::string_view head : words_of(kHeads)) {
     if (!name.ends_with(head)) continue;
     name.remove_suffix(head.size());
     break;

@@ -27,11 +27,11 @@ inline constexpr std::string_view kSizeKeys =
 
 /// One row of the table of layouts.
 struct ModelLayout {
-  /// Its model_type, then those of configs that have it as their text (wrappers of towers, too).
+  /// The model_type, then those of configs that have it as their text (wrappers of towers, too).
   std::string_view names;
   /// What its class has by default for kSizeKeys, in their order; - where it lacks the key.
   std::string_view sizes = "";
-  /// Further keys that its class knows and that say what a step costs, each with its default:
+  /// Keys beside these that the class knows and that say what a step costs, each with its default:
   /// "moe_k=6 head_dim=null". A key that is in neither is none of its class.
   std::string_view keys = "";
   bool rms_norm = true;
@@ -39,7 +39,7 @@ struct ModelLayout {
   bool qk_norm = false;
   Biases biases = Biases::stated;
   Positions positions = Positions::rotary;
-  int shared_experts = 0;                    ///< that the code builds where no key counts them
+  int shared_experts = 0;                    ///< built by the code where no key counts them
   std::vector<std::string_view> notes = {};  ///< what its layers have and is not simulated
   void (*rest)(Translation&) = nullptr;      ///< what no other layout has
   void (*whole)(Translation&) = nullptr;     ///< translates all of it, where it is no decoder
