@@ -158,6 +158,8 @@ class AccelerateImport {
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (precision == "false") precision = "no";
     if (stated.empty() || options_.precision) return;
+    // bf16 and fp16 of TrainingArguments replace what accelerate was told (training_args.py).
+    if (!settings_.precision.empty() && settings_.precision != "fp32") return;
     if (std::find(known.begin(), known.end(), precision) == known.end())
       config_.report(
           "mixed_precision",
@@ -195,6 +197,8 @@ class AccelerateImport {
   void write_training() {
     config_.problems().throw_if_any();
     const Batch batch = trainer_batch(settings_, data_, draft_);
+    // Gradients are reduced behind the last of several passes: accelerator.no_sync() in the Trainer.
+    if (batch.global > batch.micro * data_) plan_.data.emplace_back("no_sync: true");
     Entries e{
         fmt::format("sequence_length: {}", settings_.sequence_length),
         fmt::format("global_batch: {}", batch.global), fmt::format("micro_batch: {}", batch.micro),

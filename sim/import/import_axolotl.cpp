@@ -4,7 +4,6 @@
 // is filled in as the Trainer does it.
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -188,6 +187,8 @@ class AxolotlImport {
 
   void write_training() {
     const Batch batch = trainer_batch(settings_, data_, draft_);
+    // Gradients are reduced behind the last of several passes: accelerator.no_sync() in the Trainer.
+    if (batch.global > batch.micro * data_) plan_.data.emplace_back("no_sync: true");
     Entries e{fmt::format("sequence_length: {}", settings_.sequence_length),
               fmt::format("global_batch: {}", batch.global),
               fmt::format("micro_batch: {}", batch.micro),
@@ -203,20 +204,8 @@ class AxolotlImport {
     draft_.map("training", e);
   }
 
-  /// The path starts from where axolotl was started: that may be any folder above the file.
-  std::string found(const std::string& file) const {
-    std::error_code ignored;
-    std::string folder = config_.folder();
-    for (int above = 0; above < 8; ++above) {
-      const std::string path = joined(folder, file);
-      if (std::filesystem::is_regular_file(path, ignored)) return path;
-      folder = joined(folder, "..");
-    }
-    return std::filesystem::is_regular_file(file, ignored) ? file : "";
-  }
-
   Draft write_deepspeed(const std::string& file) {
-    const std::string path = found(file);
+    const std::string path = file_near(config_.folder(), file);
     if (path.empty())
       config_.report("deepspeed",
                      fmt::format("deepspeed: there is no file {} here", quoted_path(file)),

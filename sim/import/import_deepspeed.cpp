@@ -14,6 +14,7 @@
 #include "sim/core/error.hpp"
 #include "sim/import/config.hpp"
 #include "sim/import/deepspeed.hpp"
+#include "sim/import/deepspeed_keys.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/model_shape.hpp"
 #include "sim/import/written_name.hpp"
@@ -22,89 +23,6 @@ namespace stepsim {
 namespace {
 
 using Kind = JsonTree::Kind;
-
-const KnownKeys kKnown{
-    .harmless = {"activation_checkpointing.profile",
-                 "autotuning",
-                 "bf16.immediate_grad_update",
-                 "checkpoint",
-                 "comms_logger",
-                 "csv_monitor",
-                 "dump_state",
-                 "elasticity",
-                 "flops_profiler",
-                 "fp16.auto_cast",
-                 "fp16.hysteresis",
-                 "fp16.initial_scale_power",
-                 "fp16.loss_scale",
-                 "fp16.loss_scale_window",
-                 "fp16.min_loss_scale",
-                 "gradient_predivide_factor",
-                 "hybrid_engine",
-                 "memory_breakdown",
-                 "monitor_config",
-                 "optimizer.params",
-                 "prescale_gradients",
-                 "scheduler",
-                 "seed",
-                 "steps_per_print",
-                 "tensorboard",
-                 "use_data_before_expert_parallel_",
-                 "wall_clock_breakdown",
-                 "wandb",
-                 "zero_allow_untested_optimizer",
-                 "zero_force_ds_cpu_optimizer",
-                 "zero_optimization.contiguous_gradients",
-                 "zero_optimization.elastic_checkpoint",
-                 "zero_optimization.gather_16bit_weights_on_model_save",
-                 "zero_optimization.model_persistence_threshold",
-                 "zero_optimization.offload_optimizer.buffer_count",
-                 "zero_optimization.offload_optimizer.buffer_size",
-                 "zero_optimization.offload_optimizer.device",
-                 "zero_optimization.offload_optimizer.fast_init",
-                 "zero_optimization.offload_optimizer.nvme_path",
-                 "zero_optimization.offload_optimizer.pin_memory",
-                 "zero_optimization.offload_optimizer.pipeline_read",
-                 "zero_optimization.offload_optimizer.pipeline_write",
-                 "zero_optimization.offload_optimizer.ratio",
-                 "zero_optimization.ignore_unused_parameters",
-                 "zero_optimization.load_from_fp32_weights",
-                 "zero_optimization.log_trace_cache_warnings",
-                 "zero_optimization.memory_efficient_linear",
-                 "zero_optimization.override_module_apply",
-                 "zero_optimization.stage3_gather_16bit_weights_on_model_save",
-                 "zero_optimization.stage3_gather_fp16_weights_on_model_save",
-                 "zero_optimization.stage3_model_persistence_threshold",
-                 "zero_optimization.sub_group_size"},
-    .unsaid = {
-        {"activation_checkpointing", {"the model decides: training.recompute", ""}},
-        {"amp", {"training.precision", ""}},
-        {"compression_training", {"nothing is compressed", ""}},
-        {"curriculum_learning", {"sequences have one length", ""}},
-        {"data_efficiency", {"sequences have one length", ""}},
-        {"pipeline", {"there is one stage", ""}},
-        {"sparse_attention", {"attention is dense", ""}},
-        {"sparse_gradients", {"gradients are dense", ""}},
-        {"zero_optimization.allgather_bucket_size",
-         {"updated parameters are gathered at once", ""}},
-        {"zero_optimization.allgather_partitions",
-         {"updated parameters are gathered at once", "true"}},
-        {"zero_optimization.mics_hierarchical_params_gather",
-         {"parameters are gathered in one step", ""}},
-        {"compile", {"kernels are those of training.fusion", ""}},
-        {"zero_optimization.max_live_parameters", {"two blocks are gathered at a time", ""}},
-        {"zero_optimization.max_reuse_distance", {"each block is gathered for each pass", ""}},
-        {"zero_optimization.offload_param", {"parameters stay on the GPU", ""}},
-        {"zero_optimization.reduce_scatter", {"gradients that are sharded are scattered", "true"}},
-        {"zero_optimization.round_robin_gradients", {"gradients are reduced in their order", ""}},
-        {"zero_optimization.stage3_max_live_parameters", {"two blocks are gathered at a time", ""}},
-        {"zero_optimization.stage3_max_reuse_distance",
-         {"each block is gathered for each pass", ""}},
-        {"zero_optimization.zero_hpz_partition_size",
-         {"parameters are gathered from all ranks", "1"}},
-        {"zero_optimization.zero_quantized_gradients", {"gradients are reduced as they are", ""}},
-        {"zero_optimization.zero_quantized_weights", {"parameters are gathered as they are", ""}},
-    }};
 
 /// Sections of which keys are read, with one of them as it may have been meant.
 constexpr std::pair<const char*, const char*> kSections[] = {{"bf16", "enabled"},
@@ -141,7 +59,7 @@ class DeepspeedImport {
     draft_.line("cluster: " + cluster_text(machine_));
     write_training();
     write_parallelism();
-    config_.note_the_rest(kKnown, draft_);
+    config_.note_the_rest(deepspeed_keys(), draft_);
     config_.problems().throw_if_any();
     return std::move(draft_);
   }

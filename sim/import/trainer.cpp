@@ -84,6 +84,17 @@ std::string model_named(Config& config, std::string_view path) {
   return "";
 }
 
+std::string file_near(const std::string& folder, const std::string& file) {
+  std::error_code ignored;
+  std::string from = folder;
+  for (int above = 0; above < 8; ++above) {
+    const std::string path = joined(from, file);
+    if (std::filesystem::is_regular_file(path, ignored)) return path;
+    from = joined(from, "..");
+  }
+  return std::filesystem::is_regular_file(file, ignored) ? file : "";
+}
+
 TrainerSettings trainer_settings(const ImportOptions& options, Draft& draft) {
   TrainerSettings s;
   if (!options.training_arguments.empty())

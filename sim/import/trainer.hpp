@@ -37,6 +37,10 @@ TrainerSettings trainer_settings(const ImportOptions& options, Draft& draft);
 /// exists below the file's folder. Reports what is neither, and asks for --model; "" then.
 std::string model_named(Config& config, std::string_view path);
 
+/// The path of a file that a configuration in `folder` names; "" where there is none. Programs start
+/// such paths from where they are started, which may be any folder above.
+std::string file_near(const std::string& folder, const std::string& file);
+
 /// `training.optimizer` and its kernels by the name that TrainingArguments' optim has for them
 /// (huggingface/transformers src/transformers/training_args.py, OptimizerNames).
 struct NamedOptimizer {

@@ -1,0 +1,149 @@
+// A file of Hugging Face's TrainingArguments as a scenario, also as TRL and LLaMA-Factory extend it
+// (huggingface/transformers src/transformers/training_args.py).
+//
+// Ranks are DeepSpeed's where the file names its configuration, FSDP's where `fsdp` says so, and
+// DistributedDataParallel's otherwise.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sim/import/config.hpp"
+#include "sim/import/deepspeed.hpp"
+#include "sim/import/fsdp_keys.hpp"
+#include "sim/import/importer.hpp"
+#include "sim/import/machine.hpp"
+#include "sim/import/trainer.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Words of `fsdp` that name a strategy of FSDP1.
+const std::vector<std::string> kStrategies{"full_shard", "shard_grad_op", "no_shard",
+                                           "hybrid_shard", "hybrid_shard_zero2"};
+
+class TrainerImport {
+ public:
+  explicit TrainerImport(const ImportOptions& options)
+      : options_(options),
+        draft_(
+            fmt::format("TrainingArguments of {}, read by stepsim import trainer.", options.file)),
+        config_(options.file, "a file of TrainingArguments"),
+        settings_(trainer_settings(options, draft_)) {}
+
+  Draft write() {
+    if (config_.has("deepspeed")) return write_deepspeed();
+    machine_ = machine_for(options_, {}, draft_);
+    const FsdpKeys plan = ranks();
+    add_stand_ins(settings_, draft_);
+    draft_.line("framework: " + plan.framework);
+    draft_.line("model: " + settings_.model);
+    draft_.line("cluster: " + cluster_text(machine_));
+    write_training(plan);
+    draft_.line("parallelism:");
+    draft_.map("  data", plan.data);
+    config_.problems().throw_if_any();
+    return std::move(draft_);
+  }
+
+ private:
+  using Entries = std::vector<std::string>;
+
+  /// `fsdp` is a text of words, or a list of them; what else FSDP is told stands in `fsdp_config`.
+  FsdpKeys ranks() {
+    std::string words;
+    for (const std::string& word : config_.list("fsdp")) words += word + " ";
+    if (words.find_first_not_of(' ') == std::string::npos)
+      return {.framework = "pytorch-ddp", .data = {"sharding: ddp"}};
+    JsonTree keys{.kind = JsonTree::Kind::map, .place = config_.tree().place};
+    if (const JsonTree* stated = config_.find("fsdp_config");
+        stated != nullptr && stated->is(JsonTree::Kind::map))
+      keys = *stated;
+    const auto add = [&](const std::string& name, const std::string& value) {
+      keys.members.push_back(
+          {name, keys.place, {.kind = JsonTree::Kind::text, .text = value, .place = keys.place}});
+    };
+    for (const std::string& strategy : kStrategies)
+      if ((" " + words).find(" " + strategy + " ") != std::string::npos)
+        add("fsdp_sharding_strategy", strategy);
+    if (words.find("offload") != std::string::npos) add("fsdp_offload_params", "true");
+    if (words.find("auto_wrap") != std::string::npos)
+      add("fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
+    JsonTree whole{.kind = JsonTree::Kind::map, .place = keys.place};
+    whole.members.push_back({"fsdp_config", keys.place, std::move(keys)});
+    Config section(std::move(whole), "");
+    const std::string version =
+        section.text(section.first_of({"fsdp_config.version", "fsdp_config.fsdp_version"}), "1");
+    FsdpKeys plan = read_fsdp(section, "fsdp_config", version == "2" ? 2 : 1, 1, machine_.gpus(),
+                              machine_, draft_);
+    section.problems().throw_if_any();
+    return plan;
+  }
+
+  void write_training(const FsdpKeys& plan) {
+    const Batch batch = trainer_batch(settings_, machine_.gpus(), draft_);
+    const std::string precision = settings_.precision.empty() ? "fp32" : settings_.precision;
+    Entries e{fmt::format("sequence_length: {}", settings_.sequence_length),
+              fmt::format("global_batch: {}", batch.global),
+              fmt::format("micro_batch: {}", batch.micro), "precision: " + precision,
+              fmt::format("gradient_clipping: {}", settings_.clipping.value_or(true))};
+    if (!settings_.optimizer.empty()) e.push_back("optimizer: " + settings_.optimizer);
+    if (!settings_.optimizer_kernels.empty())
+      e.push_back("optimizer_kernels: " + settings_.optimizer_kernels);
+    if (settings_.recompute || plan.recompute) e.emplace_back("recompute: full");
+    if (settings_.is_compiled) e.emplace_back("fusion: compiled");
+    e.push_back("attention: " + torch_attention(machine_.cluster.gpu));
+    draft_.map("training", e);
+    if (settings_.precision.empty())
+      draft_.assume({"precision", "fp32", "neither bf16 nor fp16 is stated", "--precision NAME"});
+  }
+
+  Draft write_deepspeed() {
+    const JsonTree* stated = config_.find("deepspeed");
+    JsonTree config;
+    if (stated->is(JsonTree::Kind::map)) {
+      config = *stated;
+    } else {
+      const std::string path = file_near(config_.folder(), stated->text);
+      if (path.empty())
+        config_.report(
+            "deepspeed",
+            fmt::format("deepspeed: there is no file {} here", quoted_path(stated->text)),
+            "put DeepSpeed's file beside this one");
+      config_.problems().throw_if_any();
+      config = Config(path, "a DeepSpeed configuration").tree();
+    }
+    return import_deepspeed(
+        {.config = std::move(config), .settings = std::move(settings_), .draft = std::move(draft_)},
+        options_);
+  }
+
+  const ImportOptions& options_;
+  Draft draft_;
+  Config config_;
+  TrainerSettings settings_;
+  Machine machine_;
+};
+
+Draft import_trainer(const ImportOptions& options) {
+  ImportOptions arguments = options;
+  arguments.training_arguments = options.file;
+  return TrainerImport(arguments).write();
+}
+
+bool is_trainer(const std::string&, const std::string& text) {
+  return text.find("per_device_train_batch_size") != std::string::npos &&
+         text.find("distributed_type:") == std::string::npos;
+}
+
+const Registered<Importer> registered{
+    {.name = "trainer",
+     .description = "TrainingArguments of Hugging Face, TRL or LLaMA-Factory (YAML or JSON)",
+     .options = {"--cluster", "--nodes", "--model", "--sequence-length", "--precision",
+                 "--micro-batch", "--accumulation", "--global-batch", "--format"},
+     .recognises = is_trainer,
+     .scenario = import_trainer}};
+
+}  // namespace
+}  // namespace stepsim
