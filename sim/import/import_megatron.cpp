@@ -11,8 +11,8 @@
 #include "sim/core/source.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
+#include "sim/import/megatron.hpp"
 #include "sim/import/megatron_model.hpp"
-#include "sim/import/megatron_options.hpp"
 #include "sim/import/megatron_pipeline.hpp"
 #include "sim/import/script/script_import.hpp"
 #include "sim/scenario/parallelism.hpp"
@@ -23,21 +23,21 @@ namespace {
 /// An import, section by section.
 class MegatronImport {
  public:
-  MegatronImport(MegatronOptions& options, const std::string& program, const LaunchedGpus& gpus,
+  MegatronImport(MegatronOptions& options, const MegatronSource& source,
                  const ImportOptions& import)
       : o_(options),
-        program_(program),
-        draft_("Megatron-LM's command line, read by stepsim import megatron."),
+        source_(source),
+        draft_(source.title),
         tensor_(o_.degree("tensor-model-parallel-size")),
         stages_(o_.degree("pipeline-model-parallel-size")),
         context_(o_.degree("context-parallel-size")),
         expert_(o_.degree("expert-model-parallel-size")) {
-    machine_ = machine_for(import, stated_machine(gpus), draft_);
+    machine_ = machine_for(import, stated_machine(source.gpus), draft_);
   }
 
   Draft write() {
     draft_.line("framework: megatron");
-    write_megatron_model(o_, program_, draft_);
+    write_model();
     draft_.line("cluster: " + cluster_text(machine_));
     write_training();
     write_parallelism();
@@ -59,6 +59,12 @@ class MegatronImport {
     if (gpus.is_one_node && stated.nodes == 0 && stated.needed <= stated.gpus_per_node)
       stated.nodes = 1;
     return stated;
+  }
+
+  void write_model() {
+    if (source_.model.empty()) return write_megatron_model(o_, source_.program, draft_);
+    o_.has("num-layers");  // the pipeline's
+    draft_.line("model: " + source_.model);
   }
 
   std::int64_t replica() const { return tensor_ * stages_ * context_; }
@@ -263,7 +269,7 @@ class MegatronImport {
   }
 
   MegatronOptions& o_;
-  std::string program_;
+  const MegatronSource& source_;
   Draft draft_;
   std::int64_t tensor_, stages_, context_, expert_;
   Machine machine_;
@@ -286,10 +292,12 @@ std::shared_ptr<const Source> source_of_script(const std::string& path) {
 
 Draft import_megatron(const ImportOptions& options) {
   const auto draft_of = [&](const MegatronLaunch& launch) {
-    std::vector<PlacedWord> words = launch.words;
-    for (const std::string& argument : options.arguments) words.push_back({argument, {}});
-    MegatronOptions read(words);
-    return MegatronImport(read, launch.program, launch.gpus, options).write();
+    MegatronSource source{.title = "Megatron-LM's command line, read by stepsim import megatron.",
+                          .words = launch.words,
+                          .program = launch.program,
+                          .gpus = launch.gpus};
+    for (const std::string& argument : options.arguments) source.words.push_back({argument, {}});
+    return draft_of_megatron(source, options);
   };
   if (options.file.empty()) return draft_of({});
   return draft_of_script(source_of_script(options.file), options, draft_of);
@@ -309,4 +317,10 @@ const Registered<Importer> registered{
      .takes_words = true}};
 
 }  // namespace
+
+Draft draft_of_megatron(const MegatronSource& source, const ImportOptions& options) {
+  MegatronOptions read(source.words);
+  return MegatronImport(read, source, options).write();
+}
+
 }  // namespace stepsim

@@ -1,0 +1,358 @@
+// A configuration of NeMo or Megatron-Bridge as Megatron-LM's options, and these as a scenario.
+//
+// Both set fields of Megatron Core by their own names: NVIDIA-NeMo/Megatron-Bridge
+// scripts/translate_mlm_to_bridge.py has the table of options and fields, and NVIDIA/NeMo
+// examples/nlp/language_modeling/conf/megatron_gpt_config.yaml the older names.
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/error.hpp"
+#include "sim/import/config.hpp"
+#include "sim/import/importer.hpp"
+#include "sim/import/machine.hpp"
+#include "sim/import/megatron.hpp"
+#include "sim/import/model_shape.hpp"
+
+namespace stepsim {
+namespace {
+
+/// A field that takes a value, in NeMo's and in Megatron-Bridge's words, and the option for it.
+struct ValueField {
+  const char* field;
+  const char* option;
+};
+
+constexpr ValueField kValues[] = {
+    {"dataset.seq_length", "seq-length"},
+    {"dataset.sequence_length", "seq-length"},
+    {"ddp.bucket_size", "ddp-bucket-size"},
+    {"ddp.data_parallel_sharding_strategy", "data-parallel-sharding-strategy"},
+    {"ddp.num_distributed_optimizer_instances", "num-distributed-optimizer-instances"},
+    {"mixed_precision.fp8", "fp8-format"},
+    {"mixed_precision.fp8_recipe", "fp8-recipe"},
+    {"model.activations_checkpoint_granularity", "recompute-granularity"},
+    {"model.activations_checkpoint_method", "recompute-method"},
+    {"model.activations_checkpoint_num_layers", "recompute-num-layers"},
+    {"model.attention_dropout", "attention-dropout"},
+    {"model.context_parallel_size", "context-parallel-size"},
+    {"model.cp_comm_type", "cp-comm-type"},
+    {"model.encoder_seq_length", "seq-length"},
+    {"model.expert_model_parallel_size", "expert-model-parallel-size"},
+    {"model.expert_tensor_parallel_size", "expert-tensor-parallel-size"},
+    {"model.ffn_hidden_size", "ffn-hidden-size"},
+    {"model.global_batch_size", "global-batch-size"},
+    {"model.hidden_dropout", "hidden-dropout"},
+    {"model.hidden_size", "hidden-size"},
+    {"model.kv_channels", "kv-channels"},
+    {"model.kv_lora_rank", "kv-lora-rank"},
+    {"model.make_vocab_size_divisible_by", "make-vocab-size-divisible-by"},
+    {"model.max_position_embeddings", "max-position-embeddings"},
+    {"model.micro_batch_size", "micro-batch-size"},
+    {"model.moe_expert_capacity_factor", "moe-expert-capacity-factor"},
+    {"model.moe_ffn_hidden_size", "moe-ffn-hidden-size"},
+    {"model.moe_flex_dispatcher_backend", "moe-flex-dispatcher-backend"},
+    {"model.moe_router_topk", "moe-router-topk"},
+    {"model.moe_shared_expert_intermediate_size", "moe-shared-expert-intermediate-size"},
+    {"model.moe_token_dispatcher_type", "moe-token-dispatcher-type"},
+    {"model.mtp_num_layers", "mtp-num-layers"},
+    {"model.num_attention_heads", "num-attention-heads"},
+    {"model.num_layers", "num-layers"},
+    {"model.num_layers_in_first_pipeline_stage", "decoder-first-pipeline-num-layers"},
+    {"model.num_layers_in_last_pipeline_stage", "decoder-last-pipeline-num-layers"},
+    {"model.num_moe_experts", "num-experts"},
+    {"model.pipeline_model_parallel_layout", "pipeline-model-parallel-layout"},
+    {"model.pipeline_model_parallel_size", "pipeline-model-parallel-size"},
+    {"model.position_embedding_type", "position-embedding-type"},
+    {"model.q_lora_rank", "q-lora-rank"},
+    {"model.qk_head_dim", "qk-head-dim"},
+    {"model.qk_pos_emb_head_dim", "qk-pos-emb-head-dim"},
+    {"model.recompute_granularity", "recompute-granularity"},
+    {"model.recompute_method", "recompute-method"},
+    {"model.recompute_modules", "recompute-modules"},
+    {"model.recompute_num_layers", "recompute-num-layers"},
+    {"model.seq_length", "seq-length"},
+    {"model.tensor_model_parallel_size", "tensor-model-parallel-size"},
+    {"model.v_head_dim", "v-head-dim"},
+    {"model.virtual_pipeline_model_parallel_size", "num-virtual-stages-per-pipeline-rank"},
+    {"model.vocab_size", "vocab-size"},
+    {"optimizer.clip_grad", "clip-grad"},
+    {"tokenizer.vocab_size", "vocab-size"},
+    {"train.global_batch_size", "global-batch-size"},
+    {"train.micro_batch_size", "micro-batch-size"},
+    {"trainer.gradient_clip_val", "clip-grad"},
+};
+
+/// A switch, and the option that says what it is where it stands at `value`.
+struct SwitchField {
+  const char* field;
+  bool value;
+  const char* option;
+};
+
+constexpr SwitchField kSwitches[] = {
+    {"comm_overlap.delay_wgrad_compute", true, "delay-wgrad-compute"},
+    {"comm_overlap.overlap_moe_expert_parallel_comm", true, "overlap-moe-expert-parallel-comm"},
+    {"comm_overlap.tp_comm_overlap", true, "tp-comm-overlap"},
+    {"ddp.align_param_gather", true, "align-param-gather"},
+    {"ddp.average_in_collective", true, "ddp-average-in-collective"},
+    {"ddp.check_for_nan_in_grad", false, "no-check-for-nan-in-loss-and-grad"},
+    {"ddp.grad_reduce_in_fp32", true, "accumulate-allreduce-grads-in-fp32"},
+    {"ddp.overlap_grad_reduce", true, "overlap-grad-reduce"},
+    {"ddp.overlap_param_gather", true, "overlap-param-gather"},
+    {"ddp.use_distributed_optimizer", true, "use-distributed-optimizer"},
+    {"ddp.use_megatron_fsdp", true, "use-megatron-fsdp"},
+    {"dist.use_megatron_fsdp", true, "use-megatron-fsdp"},
+    {"dist.use_torch_fsdp2", true, "use-torch-fsdp2"},
+    {"dist.use_tp_pp_dp_mapping", true, "use-tp-pp-dp-mapping"},
+    {"mixed_precision.bf16", true, "bf16"},
+    {"mixed_precision.fp16", true, "fp16"},
+    {"mixed_precision.fp8_param_gather", true, "fp8-param-gather"},
+    {"mixed_precision.grad_reduce_in_fp32", false, "grad-reduce-in-bf16"},
+    {"model.account_for_embedding_in_pipeline_split", true,
+     "account-for-embedding-in-pipeline-split"},
+    {"model.account_for_loss_in_pipeline_split", true, "account-for-loss-in-pipeline-split"},
+    {"model.add_bias_linear", false, "disable-bias-linear"},
+    {"model.add_qkv_bias", true, "add-qkv-bias"},
+    {"model.bias", false, "disable-bias-linear"},
+    {"model.bias_dropout_add_fusion", false, "no-bias-dropout-fusion"},
+    {"model.bias_dropout_fusion", false, "no-bias-dropout-fusion"},
+    {"model.gated_linear_unit", true, "swiglu"},
+    {"model.moe_enable_deepep", true, "moe-enable-deepep"},
+    {"model.moe_grouped_gemm", true, "moe-grouped-gemm"},
+    {"model.moe_pad_expert_input_to_capacity", true, "moe-pad-expert-input-to-capacity"},
+    {"model.moe_permute_fusion", true, "moe-permute-fusion"},
+    {"model.moe_shared_expert_overlap", true, "moe-shared-expert-overlap"},
+    {"model.multi_latent_attention", true, "multi-latent-attention"},
+    {"model.overlap_moe_expert_parallel_comm", true, "overlap-moe-expert-parallel-comm"},
+    {"model.qk_layernorm", true, "qk-layernorm"},
+    {"model.sequence_parallel", true, "sequence-parallel"},
+    {"model.share_embeddings_and_output_weights", false, "untie-embeddings-and-output-weights"},
+    {"model.tp_comm_overlap", true, "tp-comm-overlap"},
+    {"model.ub_tp_comm_overlap", true, "tp-comm-overlap"},
+};
+
+const KnownKeys kKnown{.harmless = {},
+                       .unsaid = {{"model.cpu_offloading", {"activations stay on the GPU", ""}},
+                                  {"model.sharp", {"reductions are NCCL's own choice", ""}},
+                                  {"peft", {"all weights are trained", ""}}},
+                       .has_many_more = true};
+
+class NemoImport {
+ public:
+  explicit NemoImport(const ImportOptions& options)
+      : options_(options),
+        config_(unwrapped(Config(options.file, "a configuration of NeMo or Megatron-Bridge"),
+                          has_matrix_),
+                "") {}
+
+  Draft draft() {
+    add_options();
+    for (const ValueField& known : kValues) add_value(known);
+    for (const SwitchField& known : kSwitches) add_switch(known);
+    add_precision();
+    add_model();
+    add_optimizer();
+    const bool is_whole = said_.contains("num-layers");
+    if (options_.model) replace_model();
+    check_the_least();
+    LaunchedGpus gpus;
+    gpus.nodes = product_of({config_.count("trainer.num_nodes")});
+    gpus.gpus_per_node = devices();
+    config_.problems().throw_if_any();
+    Draft draft = draft_of_megatron(
+        {.title = fmt::format("NeMo's {}, read by stepsim import nemo.", options_.file),
+         .words = std::move(words_),
+         .gpus = gpus,
+         .model = options_.model.value_or("")},
+        options_);
+    if (!is_whole)
+      draft.assume({"what the recipe sets", "Megatron Core's defaults",
+                    "the file changes a recipe, which is not known here",
+                    "the whole configuration, as Megatron-Bridge prints it"});
+    if (has_matrix_) draft.note("perf_matrix", "none of its splits and batches is taken");
+    config_.note_the_rest(kKnown, draft);
+    return draft;
+  }
+
+ private:
+  /// Megatron-Bridge's files for its benchmarks have all below one key.
+  static JsonTree unwrapped(const Config& config, bool& has_matrix) {
+    const JsonTree* inner = config.tree().find("ConfigContainer");
+    has_matrix = config.tree().find("perf_matrix") != nullptr;
+    return inner == nullptr ? config.tree() : *inner;
+  }
+
+  /// Says nothing: "${model.seq_length}" is worked out by OmegaConf, "???" has to be stated.
+  static bool is_open(const JsonTree& value) {
+    return value.text.starts_with("${") || value.text == "???";
+  }
+
+  void add(const std::string& option, const std::vector<std::string>& values, const Place& place) {
+    if (!said_.insert(option).second) return;
+    words_.push_back({"--" + option, place});
+    for (const std::string& value : values) words_.push_back({value, place});
+  }
+
+  void add_value(const ValueField& known) {
+    const JsonTree* value = config_.find(known.field);
+    if (value == nullptr || is_open(*value)) return;
+    if (value->is(JsonTree::Kind::flag) && value->text != "true") return;
+    add(known.option, config_.list(known.field), value->place);
+  }
+
+  void add_switch(const SwitchField& known) {
+    const JsonTree* value = config_.find(known.field);
+    if (value != nullptr && !is_open(*value) && switch_of(*value) == known.value)
+      add(known.option, {}, value->place);
+  }
+
+  /// "bf16-mixed" of Lightning, "bf16_with_fp8_..." of Megatron-Bridge's recipes by name.
+  void add_precision() {
+    std::string stated = config_.text("trainer.precision");
+    const JsonTree* mixed = config_.find("mixed_precision");
+    if (mixed != nullptr && mixed->is(JsonTree::Kind::text)) stated = mixed->text;
+    const Place& place = config_.tree().place;
+    if (stated.starts_with("bf16") || stated.ends_with("bf16")) add("bf16", {}, place);
+    if (stated.starts_with("16") || stated.starts_with("fp16")) add("fp16", {}, place);
+    const bool fp8 = stated.find("fp8") != std::string::npos || config_.is_on("model.fp8_hybrid");
+    const JsonTree* switched = config_.find("model.fp8");
+    const bool on = switched != nullptr && !is_open(*switched) && switch_of(*switched) != false;
+    if (fp8 || on) add("fp8-format", {"hybrid"}, place);
+  }
+
+  /// What an option of the import states.
+  void add_options() {
+    const auto state = [&](const char* option, std::int64_t value) {
+      if (value > 0) add(option, {std::to_string(value)}, {});
+    };
+    state("micro-batch-size", options_.micro_batch);
+    state("global-batch-size", options_.global_batch);
+    state("seq-length", options_.sequence_length.value_or(0));
+  }
+
+  void add_model() {
+    const std::string activation = config_.text("model.activation");
+    if (activation.find("glu") != std::string::npos)
+      add("swiglu", {}, config_.find("model.activation")->place);
+    const JsonTree* groups = config_.find("model.num_query_groups");
+    if (groups != nullptr && !is_open(*groups)) {
+      add("group-query-attention", {}, groups->place);
+      add("num-query-groups", {groups->text}, groups->place);
+    }
+    std::string norm = config_.text("model.normalization");
+    std::transform(norm.begin(), norm.end(), norm.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (norm.find("rms") != std::string::npos)
+      add("normalization", {"RMSNorm"}, config_.find("model.normalization")->place);
+    // A number, or one of 0 and 1 a layer.
+    const JsonTree* frequency = config_.find("model.moe_layer_freq");
+    if (frequency == nullptr) return;
+    const std::vector<std::string> layers = config_.list("model.moe_layer_freq");
+    const bool is_list = frequency->is(JsonTree::Kind::list);
+    add("moe-layer-freq", {is_list ? fmt::format("[{}]", fmt::join(layers, ",")) : layers.front()},
+        frequency->place);
+  }
+
+  /// NeMo's optimizer by its name ("distributed_fused_adam") and switches.
+  void add_optimizer() {
+    const Place& place = config_.tree().place;
+    const std::string name = config_.text("model.optim.name");
+    if (name.find("distributed") != std::string::npos) add("use-distributed-optimizer", {}, place);
+    if (config_.is_on("model.optim.overlap_grad_sync")) add("overlap-grad-reduce", {}, place);
+    if (config_.is_on("model.optim.overlap_param_sync")) add("overlap-param-gather", {}, place);
+  }
+
+  /// A model that is named has its own sizes; whether it has experts decides how they are split.
+  void replace_model() {
+    static const std::set<std::string, std::less<>> kSizes{"add-qkv-bias",
+                                                           "attention-dropout",
+                                                           "disable-bias-linear",
+                                                           "ffn-hidden-size",
+                                                           "group-query-attention",
+                                                           "hidden-dropout",
+                                                           "hidden-size",
+                                                           "kv-channels",
+                                                           "kv-lora-rank",
+                                                           "max-position-embeddings",
+                                                           "moe-ffn-hidden-size",
+                                                           "moe-grouped-gemm",
+                                                           "moe-layer-freq",
+                                                           "moe-router-topk",
+                                                           "moe-shared-expert-intermediate-size",
+                                                           "multi-latent-attention",
+                                                           "normalization",
+                                                           "num-attention-heads",
+                                                           "num-experts",
+                                                           "num-layers",
+                                                           "num-query-groups",
+                                                           "position-embedding-type",
+                                                           "q-lora-rank",
+                                                           "qk-head-dim",
+                                                           "qk-layernorm",
+                                                           "qk-pos-emb-head-dim",
+                                                           "swiglu",
+                                                           "untie-embeddings-and-output-weights",
+                                                           "v-head-dim",
+                                                           "vocab-size"};
+    std::vector<PlacedWord> kept;
+    bool keeps = true;
+    for (const PlacedWord& word : words_) {
+      if (word.text.starts_with("--")) keeps = !kSizes.contains(word.text.substr(2));
+      if (keeps) kept.push_back(word);
+    }
+    words_ = std::move(kept);
+    const std::optional<Transformer> shape = shape_of_model(*options_.model);
+    if (!shape) return;
+    said_.erase("num-layers");
+    said_.erase("num-experts");
+    add("num-layers", {std::to_string(shape->layers)}, {});
+    if (shape->experts) add("num-experts", {std::to_string(shape->experts->count)}, {});
+  }
+
+  int devices() {
+    const JsonTree* stated = config_.find("trainer.devices");
+    if (stated == nullptr || !stated->is(JsonTree::Kind::number)) return 0;
+    return number_of(*stated) > 0 ? product_of({config_.count("trainer.devices")}) : 0;
+  }
+
+  /// Files that change a recipe do not say what it is.
+  void check_the_least() {
+    if (!said_.contains("num-layers"))
+      config_.report("model",
+                     "the model is a recipe's, which the file does not say: name it with --model "
+                     "NAME");
+    if (!said_.contains("micro-batch-size"))
+      config_.report("train", "the file states no micro_batch_size: state it with --micro-batch N");
+    if (!said_.contains("seq-length"))
+      config_.report("model", "the file states no seq_length: state it with --sequence-length N");
+  }
+
+  const ImportOptions& options_;
+  bool has_matrix_ = false;  ///< splits of several runs stand beside the configuration
+  Config config_;
+  std::vector<PlacedWord> words_;
+  std::set<std::string, std::less<>> said_;
+};
+
+Draft import_nemo(const ImportOptions& options) { return NemoImport(options).draft(); }
+
+bool is_nemo(const std::string&, const std::string& text) {
+  return text.find("tensor_model_parallel_size:") != std::string::npos ||
+         text.find("megatron.bridge.") != std::string::npos ||
+         text.find("ConfigContainer:") != std::string::npos;
+}
+
+const Registered<Importer> registered{
+    {.name = "nemo",
+     .description = "a configuration of NeMo or Megatron-Bridge (YAML)",
+     .options = {"--cluster", "--nodes", "--model", "--sequence-length", "--micro-batch",
+                 "--global-batch", "--format"},
+     .recognises = is_nemo,
+     .scenario = import_nemo}};
+
+}  // namespace
+}  // namespace stepsim
