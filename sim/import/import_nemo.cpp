@@ -16,6 +16,7 @@
 #include "sim/import/machine.hpp"
 #include "sim/import/megatron.hpp"
 #include "sim/import/model_shape.hpp"
+#include "sim/import/written_name.hpp"
 
 namespace stepsim {
 namespace {
@@ -167,7 +168,7 @@ class NemoImport {
         {.title = fmt::format("NeMo's {}, read by stepsim import nemo.", options_.file),
          .words = std::move(words_),
          .gpus = gpus,
-         .model = options_.model.value_or("")},
+         .model = options_.model ? written_name(*options_.model, options_) : ""},
         options_);
     if (!is_whole)
       draft.assume({"what the recipe sets", "Megatron Core's defaults",

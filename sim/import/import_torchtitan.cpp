@@ -120,7 +120,7 @@ class TorchtitanImport {
     has_latent_attention_ = shape && shape->mla;
     read_split();
     draft_.line(fmt::format("framework: {}", replicas_alone() ? "pytorch-ddp" : "pytorch-fsdp2"));
-    draft_.line("model: " + model);
+    draft_.line("model: " + (options_.model ? written_name(model, options_) : model));
     draft_.line("cluster: " + cluster_text(machine_));
     write_training();
     write_parallelism(shape);
@@ -135,7 +135,7 @@ class TorchtitanImport {
   std::string model() {
     const std::string name = config_.text("model.name", "llama3");
     const std::string flavor = config_.text("model.flavor", "debugmodel");
-    if (options_.model) return written_name(*options_.model, options_);
+    if (options_.model) return *options_.model;
     const std::optional<std::string> known = torchtitan_model(name, flavor);
     if (known && !known->empty()) return *known;
     if (known) {

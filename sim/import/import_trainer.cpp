@@ -15,6 +15,7 @@
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/trainer.hpp"
+#include "sim/import/written_name.hpp"
 
 namespace stepsim {
 namespace {
@@ -38,7 +39,7 @@ class TrainerImport {
     const FsdpKeys plan = ranks();
     add_stand_ins(settings_, draft_);
     draft_.line("framework: " + plan.framework);
-    draft_.line("model: " + settings_.model);
+    draft_.line("model: " + written_name(settings_.model, options_));
     draft_.line("cluster: " + cluster_text(machine_));
     write_training(plan);
     draft_.line("parallelism:");
