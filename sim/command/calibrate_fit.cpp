@@ -90,8 +90,7 @@ std::map<std::string, std::vector<SharedRow>> shared_rows(const MeasuredFile& fi
 /// Scenarios name profiles, which lie in calib/ of a folder that is looked at.
 std::string how_to_use(const CalibrateFitOptions& options) {
   if (options.output.empty())
-    return fmt::format("stepsim run SCENARIO --set cluster.base={} or --set cluster={}\n",
-                       options.fabric, options.fabric);
+    return fmt::format("stepsim run SCENARIO --set cluster={}\n", options.fabric);
   const fs::path folder = fs::path(options.output).parent_path();
   if (folder.filename() != "gpus" || folder.parent_path().filename() != "calib")
     return fmt::format(

@@ -104,10 +104,10 @@ MeasuredFile read_measurements(const std::shared_ptr<const Source>& given, Probl
   if (is_refused(source, problems)) return file;
   const std::string& text = source->text;
   const char first = text[text.find_first_not_of(" \t\r\n")];
-  if (first == '{' || first == '[') {
-    read_json(source, file, problems);
-  } else if (is_nccl_text(text)) {
+  if (first != '{' && is_nccl_text(text)) {  // which a launcher may begin with "[1,0]<stdout>:"
     read_nccl_text(source, file, problems);
+  } else if (first == '{' || first == '[') {
+    read_json(source, file, problems);
   } else {
     read_table(source, file, problems);
   }

@@ -69,8 +69,8 @@ std::string remark_of(const RegimeLines& lines) {
 }  // namespace
 
 std::string CollectiveGroup::title() const {
-  return fmt::format("{}, {} GPUs{}", name_of(op), ranks,
-                     nodes > 1 ? fmt::format(" on {} nodes", nodes) : "");
+  if (nodes == 1) return fmt::format("{}, {} GPUs", name_of(op), ranks);
+  return fmt::format("{}, {} x {} GPUs", name_of(op), nodes, ranks / nodes);
 }
 
 std::map<CollectiveGroup, std::vector<fit::Message>> messages_of(const Records& records,

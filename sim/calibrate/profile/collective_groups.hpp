@@ -19,7 +19,7 @@ struct CollectiveGroup {
   int ranks = 0;
   int nodes = 1;
   auto operator<=>(const CollectiveGroup&) const = default;
-  /// "all_reduce, 16 GPUs on 2 nodes"
+  /// "all_reduce, 2 x 8 GPUs" of two nodes
   std::string title() const;
 };
 CollectiveGroup group_of(const CollectivePoint& point);

@@ -52,11 +52,12 @@ Seconds hop_of(const std::vector<GroupFit>& groups, const Cluster& base) {
   return fit::rounded(Seconds{std::sqrt(low * high)}, 1e-6);
 }
 
-bool has_small(const std::vector<GroupFit>& groups) {
-  return std::any_of(groups.begin(), groups.end(), [](const GroupFit& fitting) {
-    return std::any_of(fitting.sizes().begin(), fitting.sizes().end(),
-                       [](const auto& size) { return size.message.bytes <= kSmall; });
-  });
+template <class Which>
+int messages_that(const std::vector<GroupFit>& groups, const Which& which) {
+  int count = 0;
+  for (const GroupFit& fitting : groups)
+    for (const GroupFit::Size& size : fitting.sizes()) count += which(size.message.bytes) ? 1 : 0;
+  return count;
 }
 
 /// What large messages show of a NIC.
@@ -103,7 +104,7 @@ void fit_payload(const Payload& payload, FabricFit& made) {
 }
 
 void fit_hop(const std::vector<GroupFit>& groups, FabricFit& made) {
-  if (!has_small(groups)) {
+  if (messages_that(groups, [](Bytes bytes) { return bytes <= kSmall; }) == 0) {
     made.latency_from = "as the base: nothing of up to 64 KiB was measured";
     return;
   }
@@ -111,10 +112,13 @@ void fit_hop(const std::vector<GroupFit>& groups, FabricFit& made) {
   made.cluster.inter_node->latency = hop_of(groups, made.cluster);
 }
 
-FamilyReport constant(const std::string& name, const std::string& value, const std::string& from) {
+FamilyReport constant(const std::string& name, const std::string& value, const std::string& from,
+                      int points) {
   return {.family = name,
           .path = "inter_node." + name,
+          .errors = {.points = points},
           .held_out = false,
+          .fitted = points > 0,
           .remark = fmt::format("{}: {}", value, from)};
 }
 
@@ -149,9 +153,11 @@ FabricFit fit_fabric(const Records& records, const Cluster& base) {
   made.cluster.inter_node->measured = lines;
   const Fabric& fabric = *made.cluster.inter_node;
   made.families.push_back(
-      constant("latency", write_scalar(fabric.latency) + " a hop", made.latency_from));
+      constant("latency", write_scalar(fabric.latency) + " a hop", made.latency_from,
+               messages_that(groups, [](Bytes bytes) { return bytes <= kSmall; })));
   made.families.push_back(
-      constant("efficiency", write_scalar(fabric.efficiency), made.efficiency_from));
+      constant("efficiency", write_scalar(fabric.efficiency), made.efficiency_from,
+               messages_that(groups, [](Bytes bytes) { return bytes >= kFills; })));
   return made;
 }
 

@@ -125,7 +125,9 @@ Hops hops_of(CollectiveOp op, Bytes bytes, nccl::Algorithm algorithm, Protocol p
   c.network_latency = Seconds{};
   c.hop_scale = std::min(1.0, hop / nccl::kSimpleHop);
   const Seconds quiet = expected_of(c, op, algorithm, protocol, bytes)->latency;
-  c.network_latency = std::max(Seconds{}, hop - nccl::kSimpleHop);
+  const auto& tree = nccl::kNetworkLatency[nccl::index_of(nccl::Algorithm::tree)];
+  c.network_latency = std::max(Seconds{}, hop - nccl::kSimpleHop) *
+                      (tree[nccl::index_of(protocol)] / tree[nccl::index_of(Protocol::simple)]);
   return {quiet, expected_of(c, op, algorithm, protocol, bytes)->latency - quiet};
 }
 

@@ -10,9 +10,10 @@
 // Between nodes NCCL's limits on bandwidth hold as they are: they were tuned on nodes. Its
 // latencies are stretched by one factor of the link: what 64 KiB take in a ring of LL over the most
 // GPUs of a node that were measured, over what NCCL expects. What a hop of the fabric takes beyond
-// the 14 us that NCCL's Simple protocol has on InfiniBand is added to each hop as it is, and twice
-// with Simple, as NCCL counts what a plugin reports (src/graph/tuning.cc: a flush of what arrived);
-// a hop that takes less shortens NCCL's in proportion. What the plugin itself reports decides about
+// the 14 us that one of the Simple protocol has on InfiniBand is added as it is: to LL and LL128 in
+// the proportion of their hops in a tree on InfiniBand (5 and 8.5 us), to Simple twice, as NCCL
+// counts what a plugin reports (src/graph/tuning.cc: a flush of what arrived). A hop that takes less
+// shortens NCCL's in proportion. What the plugin itself reports decides about
 // algorithm and protocol alone: the 75 us of aws-ofi-nccl are "empirical", for better choices (its
 // src/platform-aws.cpp), and two nodes of p5 reduce 1 KiB in 69. Lines that a fabric has for a group
 // of just as many GPUs on as many nodes hold instead of all this. Trees over two nodes, which

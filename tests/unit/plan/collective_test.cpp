@@ -120,7 +120,7 @@ TEST_CASE(
   };
   const double factor = latency_factor(measured(2), NcclVersion::v2_30);
   CHECK(latency(14_us, 75_us) == latency(14_us, 0_us));
-  CHECK(latency(34_us, 0_us) == nine_digits(latency(14_us, 0_us) + 2 * 20));
+  CHECK(latency(70_us, 0_us) == nine_digits(latency(14_us, 0_us) + 2 * 20));
   CHECK(latency(7_us, 0_us) == nine_digits(latency(14_us, 0_us) - factor * 2 * 2.5));
 }
 
