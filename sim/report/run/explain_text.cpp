@@ -129,7 +129,7 @@ class ExplanationPage : Page {
     if (wide) line("  " + change.title);
     line("  " + pad_right(wide ? "" : change.title, kTitle) +
          pad_left(column_.text(change.step.seconds()), kTime) + pad_left(percent(gain), kShare) +
-         (change.fits ? "" : "  " + painted(screen_, Paint::red, "no memory")));
+         (change.fits ? "" : "  " + painted(screen_, Paint::red, "does not fit")));
     if (change.contention) note(*change.contention);
   }
 
