@@ -2,6 +2,7 @@
 //
 // Buckets count parameters. Data-parallel ranks are those that tensor, pipeline and context leave.
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,6 +34,7 @@ class MegatronImport {
         context_(o_.degree("context-parallel-size")),
         expert_(o_.degree("expert-model-parallel-size")) {
     machine_ = machine_for(import, stated_machine(source.gpus), draft_);
+    refuse_too_few();
   }
 
   Draft write() {
@@ -50,12 +52,11 @@ class MegatronImport {
   static constexpr std::int64_t kMostGpus = 1'000'000, kMostOfNode = 1'000;
 
   StatedMachine stated_machine(const LaunchedGpus& gpus) {
-    StatedMachine stated{
-        .nodes = static_cast<int>(o_.up_to(kMostGpus, "nnodes", gpus.nodes)),
-        .gpus_per_node =
-            static_cast<int>(o_.up_to(kMostOfNode, "nproc-per-node", gpus.gpus_per_node)),
-        .gpus = gpus.gpus,
-        .needed = static_cast<int>(std::min<std::int64_t>(replica() * expert_, kMostGpus))};
+    StatedMachine stated{.nodes = static_cast<int>(o_.up_to(kMostGpus, "nnodes", gpus.nodes)),
+                         .gpus_per_node = static_cast<int>(
+                             o_.up_to(kMostOfNode, "nproc-per-node", gpus.gpus_per_node)),
+                         .gpus = gpus.gpus,
+                         .needed = static_cast<int>(std::min(gpus_of_replica(), kMostGpus))};
     if (gpus.is_one_node && stated.nodes == 0 && stated.needed <= stated.gpus_per_node)
       stated.nodes = 1;
     return stated;
@@ -65,6 +66,19 @@ class MegatronImport {
     if (source_.model.empty()) return write_megatron_model(o_, source_.program, draft_);
     o_.has("num-layers");  // the pipeline's
     draft_.line("model: " + source_.model);
+  }
+
+  /// With as many data-parallel ranks as the experts' split takes beside that of the context.
+  std::int64_t gpus_of_replica() const { return tensor_ * stages_ * std::lcm(context_, expert_); }
+
+  void refuse_too_few() const {
+    const std::int64_t gpus = machine_.gpus(), needed = gpus_of_replica();
+    if (gpus >= needed) return;
+    const std::int64_t nodes = (needed + machine_.gpus_per_node - 1) / machine_.gpus_per_node;
+    throw UserError({Diagnostic{
+        .message =
+            fmt::format("the launch has {} GPUs, fewer than the {} of one replica", gpus, needed),
+        .proposal = fmt::format("state how many nodes there are: --nodes {} or more", nodes)}});
   }
 
   std::int64_t replica() const { return tensor_ * stages_ * context_; }
@@ -86,8 +100,8 @@ class MegatronImport {
 
   /// The kind by itself, or a map with what else is said about it.
   std::string recompute() {
-    std::string kind =
-        o_.has("recompute-activations") ? "selective" : o_.text("recompute-granularity", "none");
+    const std::string granularity = o_.text("recompute-granularity", "none");
+    std::string kind = o_.has("recompute-activations") ? "selective" : granularity;
     // Its names before 2022.
     const bool was_full =
         o_.has("checkpoint-activations") || o_.has("activations-checkpoint-method");
@@ -291,16 +305,20 @@ std::shared_ptr<const Source> source_of_script(const std::string& path) {
 }
 
 Draft import_megatron(const ImportOptions& options) {
-  const auto draft_of = [&](const MegatronLaunch& launch) {
+  const auto draft_of = [&](const MegatronLaunch& launch, const Words& more) {
     MegatronSource source{.title = "Megatron-LM's command line, read by stepsim import megatron.",
                           .words = launch.words,
                           .program = launch.program,
                           .gpus = launch.gpus};
-    for (const std::string& argument : options.arguments) source.words.push_back({argument, {}});
+    for (const std::string& word : more) {
+      if (word != "--") source.words.push_back({word, {}});
+    }
     return draft_of_megatron(source, options);
   };
-  if (options.file.empty()) return draft_of({});
-  return draft_of_script(source_of_script(options.file), options, draft_of);
+  if (options.file.empty()) return draft_of({}, options.arguments);
+  const Words more = split_arguments(options.arguments).second;
+  return draft_of_script(source_of_script(options.file), options,
+                         [&](const MegatronLaunch& launch) { return draft_of(launch, more); });
 }
 
 bool is_script(const std::string& path, const std::string& text) {

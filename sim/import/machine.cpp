@@ -47,6 +47,10 @@ void deal_out(int gpus, int nodes, Machine& machine) {
   machine.gpus_per_node = gpus / machine.nodes;
 }
 
+Cluster cluster_of(const ImportOptions& options) {
+  return load_cluster(options.cluster.value_or(kCluster), library_for("scenario.yaml"));
+}
+
 }  // namespace
 
 int product_of(std::initializer_list<std::int64_t> degrees) {
@@ -59,10 +63,11 @@ int product_of(std::initializer_list<std::int64_t> degrees) {
   return static_cast<int>(product);
 }
 
+int usual_gpus_per_node(const ImportOptions& options) { return cluster_of(options).gpus_per_node; }
+
 Machine machine_for(const ImportOptions& options, const StatedMachine& stated, Draft& draft) {
-  const std::string name = options.cluster.value_or(kCluster);
-  Machine machine{.cluster = load_cluster(name, library_for("scenario.yaml")),
-                  .base = written_name(name, options)};
+  Machine machine{.cluster = cluster_of(options),
+                  .base = written_name(options.cluster.value_or(kCluster), options)};
   machine.gpus_per_node =
       stated.gpus_per_node > 0 ? stated.gpus_per_node : machine.cluster.gpus_per_node;
   const int nodes = options.nodes > 0 ? options.nodes : stated.nodes;

@@ -38,6 +38,9 @@ int product_of(std::initializer_list<std::int64_t> degrees);
 /// assumed, and listed in the draft.
 Machine machine_for(const ImportOptions& options, const StatedMachine& stated, Draft& draft);
 
+/// GPUs of a node where the source does not state them.
+int usual_gpus_per_node(const ImportOptions& options);
+
 /// "{base: dgx-h100, nodes: 4}"
 std::string cluster_text(const Machine& machine);
 

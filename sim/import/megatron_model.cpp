@@ -95,14 +95,16 @@ std::int64_t vocabulary_of(const std::string& type, const std::string& model) {
   for (const KnownVocabulary& known : kTokenizers) {
     if (name.find(known.name) != std::string::npos) return known.size;
   }
-  if (type == "GPT2BPETokenizer") return 50257;
+  if (type.starts_with("GPT2")) return 50257;
   return type == "Llama2Tokenizer" ? 32000 : 0;
 }
 
 std::int64_t vocabulary(MegatronOptions& o, Draft& draft) {
   if (o.has("vocab-size")) return o.positive("vocab-size", 0);
   if (o.has("padded-vocab-size")) return o.positive("padded-vocab-size", 0);
-  const std::string type = o.text("tokenizer-type", "none"), model = o.text("tokenizer-model");
+  // A file of merges belongs to GPT-2's kind of tokenizer, which was the preset once.
+  const std::string preset = o.has("merge-file") ? "GPT2BPETokenizer" : "none";
+  const std::string type = o.text("tokenizer-type", preset), model = o.text("tokenizer-model");
   const std::int64_t size = vocabulary_of(type, model);
   if (size == 0)
     throw UserError(fmt::format(

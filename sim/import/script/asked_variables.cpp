@@ -67,7 +67,7 @@ struct Use {
 };
 
 std::vector<Use> uses(const std::string& code) {
-  static const std::regex plain(R"(\$(?:\{#?)?([A-Za-z_]\w*|[1-9])(:?[-=+]([^}\n]*)\})?)"),
+  static const std::regex plain(R"(\$(?:\{#?)?([A-Za-z_]\w*|[1-9]\d*)(:?[-=+]([^}\n]*)\})?)"),
       sum(R"(\(\(([^\n]*?)\)\))"), name(R"(([$\w{]?)\b([A-Za-z_]\w*))");
   std::vector<Use> found;
   for (std::sregex_iterator at(code.begin(), code.end(), plain), end; at != end; ++at) {

@@ -94,7 +94,9 @@ void refuse_syntax(const ScriptRun& run, const ScriptText& text) {
   std::istringstream lines(run.errors);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t at = line.find(": line "), error = line.find("syntax error");
-    if (at == std::string::npos || error == std::string::npos) continue;
+    const bool is_of_script = line.find("unexpected", error) != std::string::npos;
+    // A sum that is none has an empty variable in it.
+    if (at == std::string::npos || error == std::string::npos || !is_of_script) continue;
     const Place place{text.sources().front(), std::atoi(line.c_str() + at + 7), 1};
     refuse(place, text, "bash: " + line.substr(error), "");
   }

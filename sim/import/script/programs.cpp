@@ -69,6 +69,13 @@ bool begins_command(const std::string& word) {
          (holds(kLeading, name) && word.front() != '-') || name.ends_with(".sh");
 }
 
+/// python -c "import torch; print(torch.cuda.device_count())"
+bool counts_gpus(const Words& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.find("device_count()") != std::string::npos;
+  });
+}
+
 /// A log that a training run would write.
 bool follows(const Words& words) {
   return std::any_of(words.begin() + 1, words.end(), [](const std::string& word) {
@@ -173,6 +180,8 @@ ProgramStart stand_in(const ProgramStart& asked, const ScriptMachine& machine,
   if (holds(kAsked, name))
     return started("/usr/bin/printf", {"printf", "%s", answer_of(name, words, machine)});
   if (holds(kIdle, name)) return nothing();
+  if (is_python(name) && counts_gpus(words))
+    return started("/usr/bin/printf", {"printf", "%s", fmt::format("{}\n", machine.gpus_per_node)});
   if (holds(kTrainers, name) || is_python(name)) {
     note({words, through, true});
     return nothing();

@@ -7,11 +7,13 @@
 #include <filesystem>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
 #include "sim/core/problems.hpp"
+#include "sim/import/machine.hpp"
 #include "sim/import/script/asked_variables.hpp"
 
 namespace stepsim {
@@ -20,15 +22,18 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// A value that none of the script's own is: a draft that changes with it depends on it.
-constexpr const char* kAnother = "7";
+/// Values that a script hardly has itself: a draft that changes with them depends on them.
+constexpr const char *kSome = "3", *kAnother = "7";
 /// For all evaluations together; what is not tried by then is listed.
 constexpr std::chrono::seconds kPatience{4};
 /// Variables that `set -u` may ask for, one after another.
 constexpr int kMostUnbound = 40;
 
+/// The script's arguments stand before options of Megatron-LM, or behind "--".
 Variables stated_variables(const ImportOptions& options) {
   Variables stated;
+  const Words arguments = split_arguments(options.arguments).first;
+  for (std::size_t i = 0; i < arguments.size(); ++i) stated[std::to_string(i + 1)] = arguments[i];
   for (const std::string& text : options.environment) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -47,6 +52,16 @@ std::string unbound_variable(const std::string& errors) {
   return std::regex_search(end, found, said) ? found[1].str() : "";
 }
 
+/// A file of YAML without the lines that say where it comes from.
+std::string without_comments(const std::string& yaml) {
+  std::istringstream lines(yaml);
+  std::string kept;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('#')) kept += line + '\n';
+  }
+  return kept;
+}
+
 /// Does no harm where it does not matter: ranks are those of the first process.
 std::string harmless_value(const std::string& name) {
   const bool is_rank = name.find("RANK") != std::string::npos ||
@@ -60,25 +75,40 @@ class ScriptImport {
   ScriptImport(std::shared_ptr<const Source> script, const ImportOptions& options,
                const std::function<Draft(const MegatronLaunch&)>& make)
       : script_(std::move(script)), make_(make), known_(requested_gpus(*script_)) {
+    machine_.gpus_per_node = usual_gpus_per_node(options);
     if (options.nodes > 0) known_.nodes = options.nodes;
+    if (known_.nodes > 0) machine_.nodes = known_.nodes;
+    if (known_.gpus_per_node > 0) machine_.gpus_per_node = known_.gpus_per_node;
     variables_ = slurm_variables(*script_, known_);
     for (const auto& [name, value] : stated_variables(options)) variables_[name] = value;
   }
 
   Draft draft() {
-    const Outcome base = outcome({});
+    Outcome base = outcome({});
     if (!text_) std::rethrow_exception(base.error);
     const std::vector<AskedVariable> asked = asked_variables(*text_, variables_);
-    const std::set<std::string> mattering = those_that_matter(asked, base);
+    const std::set<std::string> mattering =
+        base.draft ? those_that_change(asked, {}, base) : those_that_it_needs(asked, base);
     ask(asked, mattering);
     if (!base.draft) std::rethrow_exception(base.error);
     Draft draft = *base.draft;
     list_assumed(asked, mattering, draft);
+    if (known_.gpus_per_node == 0 && (counts_gpus("nvidia-smi") || counts_gpus("device_count")))
+      draft.assume({"GPUs of a node", fmt::format("{}", machine_.gpus_per_node),
+                    "the script counts those of the machine that it runs on", "--cluster NAME"});
     for (const std::string& file : missing_) note_missing(file, draft);
     return draft;
   }
 
  private:
+  /// Whether a command that stands in place of a value asks it.
+  bool counts_gpus(const char* word) const {
+    const Place place = text_->of_word(word);
+    if (place.line == 0) return false;
+    const std::string line = place.source->line(place.line);
+    return line.find("$(") != std::string::npos || line.find('`') != std::string::npos;
+  }
+
   struct Outcome {
     std::optional<Draft> draft;
     std::exception_ptr error;
@@ -95,7 +125,7 @@ class ScriptImport {
         missing_ = run.missing;
       }
       found.draft = make_(megatron_launch(run, *text_, known_));
-      found.text = found.draft->text();
+      found.text = without_comments(found.draft->text());
     } catch (const UserError& error) {
       found.error = std::current_exception();
       found.text = error.what();
@@ -109,7 +139,7 @@ class ScriptImport {
       Variables all = variables_;
       all.insert(tried.begin(), tried.end());
       all.insert(filled_.begin(), filled_.end());
-      const ScriptRun run = run_script(*script_, all, machine());
+      const ScriptRun run = run_script(*script_, all, machine_);
       const std::string name = unbound_variable(run.errors);
       if (name.empty() || i > kMostUnbound || is_late()) return run;
       if (!filled_.emplace(name, harmless_value(name)).second) return run;
@@ -117,13 +147,6 @@ class ScriptImport {
   }
 
   bool is_late() const { return Clock::now() - begin_ > kPatience; }
-
-  ScriptMachine machine() const {
-    ScriptMachine machine;
-    if (known_.nodes > 0) machine.nodes = known_.nodes;
-    if (known_.gpus_per_node > 0) machine.gpus_per_node = known_.gpus_per_node;
-    return machine;
-  }
 
   std::vector<std::shared_ptr<const Source>> sources_of(const ScriptRun& run) const {
     std::vector<std::shared_ptr<const Source>> sources{script_};
@@ -136,21 +159,54 @@ class ScriptImport {
     return sources;
   }
 
-  /// Most often none of them does, which one trial shows.
-  std::set<std::string> those_that_matter(const std::vector<AskedVariable>& asked,
-                                          const Outcome& base) {
-    std::set<std::string> found;
+  static Variables all_with(const std::vector<AskedVariable>& asked, const char* value) {
+    Variables all;
+    for (const AskedVariable& one : asked) {
+      if (!one.preset) all[one.name] = value;
+    }
+    return all;
+  }
+
+  /// Those with which another value than in `others` has another outcome than `base`. Most often
+  /// none of them does, which one trial of all shows.
+  std::set<std::string> those_that_change(const std::vector<AskedVariable>& asked,
+                                          const Variables& others, const Outcome& base) {
     Variables all;
     for (const AskedVariable& one : asked) all[one.name] = kAnother;
-    if (all.empty() || (!is_late() && outcome(all).text == base.text)) return found;
-    for (const AskedVariable& one : asked) {
-      if (is_late() || outcome({{one.name, kAnother}}).text != base.text) found.insert(one.name);
+    if (all.empty() || (!is_late() && outcome(all).text == base.text)) return {};
+    std::set<std::string> found;
+    for (const auto& [name, value] : all) {
+      Variables tried = others;
+      tried[name] = value;
+      if (is_late() || outcome(tried).text != base.text) found.insert(name);
     }
     return found;
   }
 
+  /// Of a script that starts nothing as it is. Where it does with all that it wants, only those
+  /// matter whose value does, and the others have one from then on; else those that it ends for.
+  std::set<std::string> those_that_it_needs(const std::vector<AskedVariable>& asked,
+                                            Outcome& base) {
+    const Variables wanted = all_with(asked, kSome);
+    if (wanted.empty()) return {};
+    Outcome with_all = outcome(wanted);
+    if (with_all.draft) {
+      base = std::move(with_all);
+      return those_that_change(asked, wanted, base);
+    }
+    std::set<std::string> found = those_that_change(asked, {}, base);
+    for (const auto& [name, value] : wanted) {
+      Variables others = wanted;
+      others.erase(name);
+      if (!is_late() && outcome(others).text != with_all.text) found.insert(name);
+    }
+    if (found.empty()) base = std::move(with_all);
+    return found;
+  }
+
   static std::string shown(const AskedVariable& one) {
-    return (one.name.size() == 1 ? "its argument " : "") + one.name;
+    const bool is_argument = one.name.find_first_not_of("0123456789") == std::string::npos;
+    return (is_argument ? "its argument " : "") + one.name;
   }
 
   /// A script without a default for a variable that matters has to be told.
@@ -191,6 +247,7 @@ class ScriptImport {
   std::shared_ptr<const Source> script_;
   const std::function<Draft(const MegatronLaunch&)>& make_;
   LaunchedGpus known_;
+  ScriptMachine machine_;
   Variables variables_, filled_;
   std::optional<ScriptText> text_;
   std::vector<std::string> missing_;
@@ -198,6 +255,15 @@ class ScriptImport {
 };
 
 }  // namespace
+
+std::pair<Words, Words> split_arguments(const Words& all) {
+  const auto option = std::find_if(all.begin(), all.end(),
+                                   [](const std::string& word) { return word.starts_with("--"); });
+  const auto end = std::find(option, all.end(), "--");
+  Words arguments(all.begin(), option);
+  if (end != all.end()) arguments.insert(arguments.end(), end + 1, all.end());
+  return {arguments, {option, end}};
+}
 
 Draft draft_of_script(const std::shared_ptr<const Source>& script, const ImportOptions& options,
                       const std::function<Draft(const MegatronLaunch&)>& make) {

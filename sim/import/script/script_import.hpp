@@ -10,6 +10,10 @@
 
 namespace stepsim {
 
+/// What follows a script on the command line: its own arguments, which stand before the first option
+/// or behind "--", and the options between.
+std::pair<Words, Words> split_arguments(const Words& all);
+
 /// Evaluates the script, and makes a draft of the launch. Whether a variable that nobody states
 /// matters is tried: with another value in it the draft would be another. Throws UserError that
 /// asks for those, and what `make` throws.
