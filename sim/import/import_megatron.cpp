@@ -69,9 +69,9 @@ class MegatronImport {
   }
 
   /// With as many data-parallel ranks as the experts' split takes beside that of the context.
-  std::int64_t gpus_of_replica() const { return tensor_ * stages_ * std::lcm(context_, expert_); }
+  std::int64_t gpus_of_replica() { return tensor_ * stages_ * std::lcm(context_, expert_); }
 
-  void refuse_too_few() const {
+  void refuse_too_few() {
     const std::int64_t gpus = machine_.gpus(), needed = gpus_of_replica();
     if (gpus >= needed) return;
     const std::int64_t nodes = (needed + machine_.gpus_per_node - 1) / machine_.gpus_per_node;

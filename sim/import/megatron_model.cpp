@@ -91,12 +91,12 @@ std::string small_letters(std::string text) {
 
 /// What a tokenizer with that name has; 0 where nobody knows.
 std::int64_t vocabulary_of(const std::string& type, const std::string& model) {
-  const std::string name = small_letters(model);
-  for (const KnownVocabulary& known : kTokenizers) {
-    if (name.find(known.name) != std::string::npos) return known.size;
+  for (const std::string& name : {small_letters(model), small_letters(type)}) {
+    for (const KnownVocabulary& known : kTokenizers) {
+      if (name.find(known.name) != std::string::npos) return known.size;
+    }
   }
-  if (type.starts_with("GPT2")) return 50257;
-  return type == "Llama2Tokenizer" ? 32000 : 0;
+  return 0;
 }
 
 std::int64_t vocabulary(MegatronOptions& o, Draft& draft) {
@@ -104,12 +104,16 @@ std::int64_t vocabulary(MegatronOptions& o, Draft& draft) {
   if (o.has("padded-vocab-size")) return o.positive("padded-vocab-size", 0);
   // A file of merges belongs to GPT-2's kind of tokenizer, which was the preset once.
   const std::string preset = o.has("merge-file") ? "GPT2BPETokenizer" : "none";
-  const std::string type = o.text("tokenizer-type", preset), model = o.text("tokenizer-model");
-  const std::int64_t size = vocabulary_of(type, model);
+  // Pai-Megatron-Patch has its own tokenizers, with entries for padding.
+  const std::string type = o.text("tokenizer-type", o.text("patch-tokenizer-type", preset));
+  const std::string model = o.text("tokenizer-model");
+  const std::int64_t more = o.integer("extra-vocab-size", 0);
+  std::int64_t size = vocabulary_of(type, model);
   if (size == 0)
     throw UserError(fmt::format(
         "the vocabulary is that of tokenizer '{}', which is not known here: add --vocab-size N",
         model.empty() ? type : type + " " + model));
+  size += more;
   draft.assume({"vocabulary", fmt::format("{}", size),
                 fmt::format("not stated; the published {} has as many{}", type,
                             model.empty() ? "" : ", '" + model + "' may have others"),

@@ -19,11 +19,18 @@ std::string shown_option(std::string_view name, const std::vector<std::string>& 
   return fmt::format("--{}{}{}", name, values.empty() ? "" : " ", fmt::join(values, " "));
 }
 
+/// What follows a script replaces what it says.
+std::string behind_script(std::string_view name) {
+  return fmt::format("state it behind the script: stepsim import megatron --file FILE --{} N",
+                     name);
+}
+
 }  // namespace
 
 MegatronOptions::MegatronOptions(const std::vector<PlacedWord>& words) {
   Option* option = nullptr;
   for (const auto& [word, place] : words) {
+    of_script_ |= place.source != nullptr;
     if (!word.starts_with("--")) {
       if (option == nullptr) continue;
       if (option->values.empty()) option->value_place = place;
@@ -70,7 +77,9 @@ std::int64_t MegatronOptions::integer(std::string_view name, std::int64_t preset
   const bool whole = number && number->rest.empty() && number->value >= 0 &&
                      number->value <= 1e12 &&
                      number->value == static_cast<double>(static_cast<std::int64_t>(number->value));
-  if (!whole) refuse(name, fmt::format("--{}: {} is not a whole number", name, quoted(value)));
+  if (!whole)
+    refuse(name, fmt::format("--{}: {} is not a whole number", name, quoted(value)),
+           value.empty() && of_script_ ? behind_script(name) : "");
   return static_cast<std::int64_t>(number->value);
 }
 
@@ -81,14 +90,17 @@ std::int64_t MegatronOptions::positive(std::string_view name, std::int64_t prese
 }
 
 std::int64_t MegatronOptions::required(std::string_view name) {
-  if (!has(name)) throw UserError(fmt::format("--{} is missing", name));
+  if (!has(name))
+    throw UserError({Diagnostic{.message = fmt::format("--{} is missing", name),
+                                .proposal = of_script_ ? behind_script(name) : ""}});
   return positive(name, 0);
 }
 
 std::int64_t MegatronOptions::up_to(std::int64_t most, std::string_view name, std::int64_t preset) {
   const std::int64_t number = integer(name, preset);
   if (has(name) && (number < 1 || number > most))
-    refuse(name, fmt::format("--{} {} is not between 1 and {}", name, number, most));
+    refuse(name, fmt::format("--{} {} is not between 1 and {}", name, number, most),
+           of_script_ ? behind_script(name) : "");
   return number;
 }
 

@@ -67,6 +67,7 @@ class MegatronOptions {
   std::map<std::string, Option, std::less<>> options_;
   std::vector<std::pair<std::string, Option>> replaced_;  ///< given before, by name
   std::set<std::string, std::less<>> read_;
+  bool of_script_ = false;  ///< some of the words are
 };
 
 }  // namespace stepsim

@@ -49,15 +49,15 @@ bool is_hydra(const Words& words) {
 }
 
 std::string name_of(const Words& words) {
-  const std::string program = program_name(words.front());
-  if (program == "megatron" || program == "swift") return "ms-swift";
-  if (program == "nemo" || program == "nemorun") return "NeMo";
   for (const Trainer& trainer : kTrainers) {
     if (std::any_of(words.begin(), words.end(), [&](const std::string& word) {
           return word.find(trainer.word) != std::string::npos;
         }))
       return trainer.name;
   }
+  const std::string program = program_name(words.front());
+  if (program == "megatron" || program == "swift") return "ms-swift";
+  if (program == "nemo" || program == "nemorun") return "NeMo";
   return "";
 }
 

@@ -16,15 +16,18 @@ namespace {
 
 /// They compute and print, and start nothing but what is looked at, too.
 constexpr std::string_view kHarmless[] = {
-    "[",        "arch",  "awk",   "base64",  "basename",  "bc",     "cat",      "cp",
-    "cut",      "date",  "diff",  "dirname", "echo",      "egrep",  "env",      "expand",
-    "expr",     "false", "fgrep", "find",    "fold",      "gawk",   "getopt",   "grep",
-    "head",     "jq",    "join",  "ls",      "mawk",      "md5sum", "mkdir",    "mktemp",
-    "nl",       "od",    "paste", "pr",      "printenv",  "printf", "readlink", "realpath",
-    "rev",      "rm",    "sed",   "seq",     "sha256sum", "shuf",   "sort",     "split",
-    "stat",     "tac",   "tail",  "tee",     "test",      "touch",  "tr",       "true",
-    "truncate", "uname", "uniq",  "wc",      "which",     "xargs",  "yes",
+    "[",        "arch",     "awk",   "base64",  "basename", "bc",        "cat",    "cp",
+    "cut",      "date",     "diff",  "dirname", "du",       "echo",      "egrep",  "env",
+    "expand",   "expr",     "false", "fgrep",   "find",     "fold",      "gawk",   "getopt",
+    "grep",     "head",     "jq",    "join",    "ls",       "mawk",      "md5sum", "mkdir",
+    "mktemp",   "nl",       "od",    "paste",   "pr",       "printenv",  "printf", "readlink",
+    "realpath", "rev",      "rm",    "sed",     "seq",      "sha256sum", "shuf",   "sort",
+    "split",    "stat",     "tac",   "tail",    "tee",      "test",      "touch",  "tr",
+    "true",     "truncate", "uname", "uniq",    "wc",       "which",     "xargs",  "yes",
 };
+
+/// They fail where the training machine's files are not here; the script does not end for it.
+constexpr std::string_view kForgiven[] = {"cp", "du", "find", "ls", "rm", "stat"};
 
 constexpr std::string_view kShells[] = {"bash", "sh", "dash", "zsh", "ksh"};
 
@@ -33,6 +36,10 @@ constexpr std::string_view kTrainers[] = {
     "accelerate", "deepspeed", "llamafactory-cli", "axolotl", "megatron", "nemo",
     "nemorun",    "swift",     "torchrun",
 };
+
+/// Programs whose names are also words that others take for arguments: --backend megatron.
+constexpr std::string_view kAlsoWords[] = {"axolotl", "hostlist", "megatron", "nemo", "parallel",
+                                           "ray",     "script",   "swift",    "time", "watch"};
 
 /// A further command stands among their arguments.
 constexpr std::string_view kLeading[] = {
@@ -65,6 +72,7 @@ bool is_python(const std::string& name) { return name.starts_with("python"); }
 /// Whether a command may begin with this word.
 bool begins_command(const std::string& word) {
   const std::string name = program_name(word);
+  if (holds(kAlsoWords, name)) return false;
   return holds(kShells, name) || holds(kTrainers, name) || is_python(name) ||
          (holds(kLeading, name) && word.front() != '-') || name.ends_with(".sh");
 }
@@ -111,6 +119,7 @@ std::string answer_of(const std::string& name, const Words& words, const ScriptM
                        [&](const std::string& one) { return one.starts_with(word); });
   };
   if (name == "hostname") return asks("-i") || asks("-I") ? "10.0.0.1\n" : "node0\n";
+  if (name == "ifconfig") return "eth0: flags\n        inet 10.0.0.1  netmask 255.0.0.0\n";
   if (name == "nproc") return "64\n";
   if (name == "whoami") return "user\n";
   if (name == "id") return "1000\n";
@@ -133,6 +142,13 @@ ProgramStart harmless(const std::string& name, const Words& words) {
     if (access((folder + name).c_str(), X_OK) == 0) return started(folder + name, words);
   }
   return nothing();
+}
+
+/// Leaves out what it says, too.
+ProgramStart forgiven(const std::string& name, const Words& words) {
+  Words shell{"bash", "-c", fmt::format("/usr/bin/{} \"$@\" 2>/dev/null || :", name), name};
+  shell.insert(shell.end(), words.begin() + 1, words.end());
+  return started("/bin/bash", std::move(shell));
 }
 
 bool is_text(const std::string& path) {
@@ -176,6 +192,8 @@ ProgramStart stand_in(const ProgramStart& asked, const ScriptMachine& machine,
   const std::string name = program_name(asked.path);
   if (holds(kShells, name)) return shell(words);
   if (name == "tail" && follows(words)) return nothing();
+  const bool is_of_system = asked.path.starts_with("/usr/bin/") || asked.path.starts_with("/bin/");
+  if (holds(kForgiven, name) && !is_of_system) return forgiven(name, words);
   if (holds(kHarmless, name)) return harmless(name, words);
   if (holds(kAsked, name))
     return started("/usr/bin/printf", {"printf", "%s", answer_of(name, words, machine)});

@@ -24,8 +24,10 @@ using Clock = std::chrono::steady_clock;
 
 /// Values that a script hardly has itself: a draft that changes with them depends on them.
 constexpr const char *kSome = "3", *kAnother = "7";
-/// For all evaluations together; what is not tried by then is listed.
-constexpr std::chrono::seconds kPatience{4};
+/// For one evaluation, and for all together; what is not tried by then is listed.
+constexpr Seconds kLimit{6}, kPatience{8};
+/// An evaluation is not worth to begin with less.
+constexpr Seconds kLeast{0.5};
 /// Variables that `set -u` may ask for, one after another.
 constexpr int kMostUnbound = 40;
 
@@ -112,7 +114,8 @@ class ScriptImport {
   struct Outcome {
     std::optional<Draft> draft;
     std::exception_ptr error;
-    std::string text;  ///< of the draft, or of the error
+    std::string text;       ///< of the draft, or of the error
+    bool has_ended = true;  ///< false: there was no time for the script's end
   };
 
   /// What becomes of the script with these variables, beside those that are stated.
@@ -126,6 +129,9 @@ class ScriptImport {
       }
       found.draft = make_(megatron_launch(run, *text_, known_));
       found.text = without_comments(found.draft->text());
+    } catch (const ScriptNotEnded&) {
+      found.error = std::current_exception();
+      found.has_ended = false;
     } catch (const UserError& error) {
       found.error = std::current_exception();
       found.text = error.what();
@@ -139,14 +145,18 @@ class ScriptImport {
       Variables all = variables_;
       all.insert(tried.begin(), tried.end());
       all.insert(filled_.begin(), filled_.end());
-      const ScriptRun run = run_script(*script_, all, machine_);
+      const ScriptRun run = run_script(*script_, all, machine_, std::min(kLimit, left()));
       const std::string name = unbound_variable(run.errors);
       if (name.empty() || i > kMostUnbound || is_late()) return run;
       if (!filled_.emplace(name, harmless_value(name)).second) return run;
     }
   }
 
-  bool is_late() const { return Clock::now() - begin_ > kPatience; }
+  Seconds left() const {
+    const std::chrono::duration<double> passed = Clock::now() - begin_;
+    return kPatience - Seconds{passed.count()};
+  }
+  bool is_late() const { return left() < kLeast; }
 
   std::vector<std::shared_ptr<const Source>> sources_of(const ScriptRun& run) const {
     std::vector<std::shared_ptr<const Source>> sources{script_};
@@ -167,20 +177,34 @@ class ScriptImport {
     return all;
   }
 
-  /// Those with which another value than in `others` has another outcome than `base`. Most often
-  /// none of them does, which one trial of all shows.
+  /// Those with which another value than in `others` has another outcome than `base`.
   std::set<std::string> those_that_change(const std::vector<AskedVariable>& asked,
                                           const Variables& others, const Outcome& base) {
-    Variables all;
-    for (const AskedVariable& one : asked) all[one.name] = kAnother;
-    if (all.empty() || (!is_late() && outcome(all).text == base.text)) return {};
+    std::vector<std::string> names;
+    for (const AskedVariable& one : asked) names.push_back(one.name);
     std::set<std::string> found;
-    for (const auto& [name, value] : all) {
-      Variables tried = others;
-      tried[name] = value;
-      if (is_late() || outcome(tried).text != base.text) found.insert(name);
-    }
+    if (!names.empty()) halve(names, others, base, found);
     return found;
+  }
+
+  /// Most often none of many does, which one trial of all shows.
+  void halve(const std::vector<std::string>& names, const Variables& others, const Outcome& base,
+             std::set<std::string>& found) {
+    if (is_late()) {
+      untried_.insert(names.begin(), names.end());
+      return;
+    }
+    Variables tried = others;
+    for (const std::string& name : names) tried[name] = kAnother;
+    const Outcome with_them = outcome(tried);
+    if (with_them.has_ended && with_them.text == base.text) return;
+    if (names.size() == 1) {
+      (with_them.has_ended ? found : untried_).insert(names.front());
+      return;
+    }
+    const auto middle = names.begin() + static_cast<std::ptrdiff_t>(names.size() / 2);
+    halve({names.begin(), middle}, others, base, found);
+    halve({middle, names.end()}, others, base, found);
   }
 
   /// Of a script that starts nothing as it is. Where it does with all that it wants, only those
@@ -190,6 +214,7 @@ class ScriptImport {
     const Variables wanted = all_with(asked, kSome);
     if (wanted.empty()) return {};
     Outcome with_all = outcome(wanted);
+    if (!with_all.has_ended) return {};
     if (with_all.draft) {
       base = std::move(with_all);
       return those_that_change(asked, wanted, base);
@@ -198,7 +223,9 @@ class ScriptImport {
     for (const auto& [name, value] : wanted) {
       Variables others = wanted;
       others.erase(name);
-      if (!is_late() && outcome(others).text != with_all.text) found.insert(name);
+      if (is_late()) break;
+      const Outcome without = outcome(others);
+      if (without.has_ended && without.text != with_all.text) found.insert(name);
     }
     if (found.empty()) base = std::move(with_all);
     return found;
@@ -221,10 +248,10 @@ class ScriptImport {
     problems.throw_if_any();
   }
 
-  static void list_assumed(const std::vector<AskedVariable>& asked,
-                           const std::set<std::string>& mattering, Draft& draft) {
+  void list_assumed(const std::vector<AskedVariable>& asked, const std::set<std::string>& mattering,
+                    Draft& draft) const {
     for (const AskedVariable& one : asked) {
-      const bool matters = mattering.contains(one.name);
+      const bool matters = mattering.contains(one.name) || untried_.contains(one.name);
       if (!matters && (one.preset || !one.chooses)) continue;
       const bool is_plain = one.preset && one.preset->find('$') == std::string::npos;
       draft.assume({.what = shown(one),
@@ -251,6 +278,7 @@ class ScriptImport {
   Variables variables_, filled_;
   std::optional<ScriptText> text_;
   std::vector<std::string> missing_;
+  std::set<std::string> untried_;  ///< variables that there was no time for
   Clock::time_point begin_ = Clock::now();
 };
 

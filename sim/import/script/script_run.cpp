@@ -105,7 +105,7 @@ std::string watch(const WatchedProgram& program, const ScriptMachine& machine) {
 void refuse_end(How how, const Source& script, const WatchLimits& limits) {
   const char* way = "give the command line itself: stepsim import megatron -- OPTIONS";
   if (how == How::out_of_time)
-    throw UserError(fmt::format(
+    throw ScriptNotEnded(fmt::format(
         "{}: bash did not come to the end of the script within {:.0f} s, and was ended; {}",
         script.name, limits.wall.seconds(), way));
   if (how == How::too_many_processes)
@@ -122,9 +122,10 @@ void refuse_end(How how, const Source& script, const WatchLimits& limits) {
 
 }  // namespace
 
-ScriptRun run_script(const Source& script, const Variables& variables,
-                     const ScriptMachine& machine) {
-  const WatchedProgram watched = program(script, variables);
+ScriptRun run_script(const Source& script, const Variables& variables, const ScriptMachine& machine,
+                     Seconds limit) {
+  WatchedProgram watched = program(script, variables);
+  watched.limits.wall = limit;
   const auto said = run_forked(1, 1, [&](int) { return watch(watched, machine); });
   if (!said.front()) throw SimulationError("interrupted");
   const Json all = Json::parse(*said.front());

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/error.hpp"
+#include "sim/core/quantity.hpp"
 #include "sim/core/source.hpp"
 
 namespace stepsim {
@@ -34,10 +36,16 @@ struct ScriptMachine {
   int gpus_per_node = 8;
 };
 
+/// The script was ended before it came to its end.
+class ScriptNotEnded : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 /// Evaluates the script in its folder. Programs but for harmless ones (echo, sed, ...) are not
-/// started: their arguments are noted, and they seem to succeed. Throws UserError where it does not
-/// end in time or starts too many processes, SimulationError where the system lets nobody watch.
-ScriptRun run_script(const Source& script, const Variables& variables,
-                     const ScriptMachine& machine);
+/// started: their arguments are noted, and they seem to succeed. Throws ScriptNotEnded where it does
+/// not end in time or starts too many processes, SimulationError where the system lets nobody watch.
+ScriptRun run_script(const Source& script, const Variables& variables, const ScriptMachine& machine,
+                     Seconds limit);
 
 }  // namespace stepsim

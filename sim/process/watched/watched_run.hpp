@@ -20,7 +20,7 @@ struct ProgramStart {
 };
 
 struct WatchLimits {
-  Seconds wall{5};
+  Seconds wall{6};
   int processes = 32;                ///< at a time
   std::uint64_t memory = 256 << 20;  ///< bytes of address space, of each process
   std::uint64_t file = 4 << 20;      ///< bytes of a file

@@ -85,7 +85,7 @@ void check_said(const std::string& script, const std::string& expected) {
 }
 
 constexpr const char* kNone = "no Megatron-LM program is started here";
-constexpr const char* kLate = "bash did not come to the end of the script within 5 s";
+constexpr const char* kLate = "bash did not come to the end of the script within 6 s";
 
 /// A port of this machine that somebody listens at.
 class Listener {

@@ -172,6 +172,49 @@ TEST_CASE("a script that asks for what matters is a question, the rest is passed
   CHECK(script_error(kLaunch, {"A"}) == "--env A: this is no NAME=VALUE");
 }
 
+TEST_CASE("a script that ends without a variable is asked for it only where its value matters") {
+  const std::string script =
+      "[ -z \"$A\" ] && exit 1\n[ -z \"$B\" ] && exit 1\nP=$((1 + ($JOB % 2)))\n" + kLaunch +
+      "--num-layers $B --save $A --seed $P";
+  CHECK(first_line(script_error(script)) ==
+        "train.sh:2:8: the script asks for B, which nobody sets, state it: --env B=VALUE");
+  CHECK(std::get<Transformer>(of_script(script, {"B=5"}).scenario.model.shape).layers == 5);
+}
+
+TEST_CASE("what follows a script are its arguments, then options that replace its own") {
+  const Script script("L=$2\n" + kLaunch + "--num-layers $L --seed $1");
+  for (const std::vector<std::string>& behind :
+       {std::vector<std::string>{"x", "30", "--seq-length", "1024"},
+        std::vector<std::string>{"--seq-length", "1024", "--", "x", "30"}}) {
+    ImportOptions options = script.options();
+    options.arguments = behind;
+    const Scenario s = imported(options).scenario;
+    CHECK(std::get<Transformer>(s.model.shape).layers == 30);
+    CHECK(s.training.sequence_length == 1024);
+  }
+}
+
+TEST_CASE("GPUs that a script counts where it runs are assumed") {
+  const Imported found = of_script(
+      "N=$(python -c 'import torch; print(torch.cuda.device_count())')\n"
+      "M=$(nvidia-smi -L | wc -l)\n"
+      "torchrun --nproc_per_node $N pretrain_gpt.py --bf16 --global-batch-size $((4 * M)) " +
+      kGpt);
+  CHECK(found.scenario.cluster.gpus() == 8);
+  CHECK(found.scenario.training.global_batch == 32);
+  CHECK(found.assumed.find("assumed: GPUs of a node 8: ") != std::string::npos);
+}
+
+TEST_CASE("too few GPUs, and what is missing, are refused with the way out") {
+  const std::string one_node = "torchrun --nnodes 1 --nproc_per_node 8 a.py --bf16 " + kGpt;
+  CHECK(script_error(one_node + "--tensor-model-parallel-size 16") ==
+        "the launch has 8 GPUs, fewer than the 16 of one replica, state how many nodes there are: "
+        "--nodes 2 or more");
+  CHECK(script_error("torchrun a.py --num-layers 2") ==
+        "--hidden-size is missing, state it behind the script: stepsim import megatron --file FILE "
+        "--hidden-size N");
+}
+
 TEST_CASE("a default that matters is listed, and so is a choice by what nobody sets") {
   const Imported found = of_script("if [ \"$FP8\" = 1 ]; then F=--fp8-format; fi\n" + kLaunch +
                                    "--num-layers ${LAYERS:-12} --seed ${SEED:-1} $F");
