@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "sim/core/error.hpp"
 #include "sim/core/problems.hpp"
@@ -24,12 +25,24 @@ using Clock = std::chrono::steady_clock;
 
 /// Values that a script hardly has itself: a draft that changes with them depends on them.
 constexpr const char *kSome = "3", *kAnother = "7";
-/// For one evaluation, and for all together; what is not tried by then is listed.
-constexpr Seconds kLimit{6}, kPatience{8};
-/// An evaluation is not worth to begin with less.
-constexpr Seconds kLeast{0.5};
+/// For one evaluation.
+constexpr Seconds kLimit{6};
+/// Of processors, for all evaluations together, and by the clock, where they wait; what is not
+/// tried by then is listed.
+constexpr double kMostCpuSeconds = 4;
+constexpr std::chrono::seconds kPatience{30};
 /// Variables that `set -u` may ask for, one after another.
 constexpr int kMostUnbound = 40;
+
+/// A busy machine makes the clock go faster, and this not.
+double cpu_seconds_of_children() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
 
 /// The script's arguments stand before options of Megatron-LM, or behind "--".
 Variables stated_variables(const ImportOptions& options) {
@@ -145,18 +158,17 @@ class ScriptImport {
       Variables all = variables_;
       all.insert(tried.begin(), tried.end());
       all.insert(filled_.begin(), filled_.end());
-      const ScriptRun run = run_script(*script_, all, machine_, std::min(kLimit, left()));
+      const ScriptRun run = run_script(*script_, all, machine_, kLimit);
       const std::string name = unbound_variable(run.errors);
       if (name.empty() || i > kMostUnbound || is_late()) return run;
       if (!filled_.emplace(name, harmless_value(name)).second) return run;
     }
   }
 
-  Seconds left() const {
-    const std::chrono::duration<double> passed = Clock::now() - begin_;
-    return kPatience - Seconds{passed.count()};
+  bool is_late() const {
+    return cpu_seconds_of_children() - cpu_begin_ > kMostCpuSeconds ||
+           Clock::now() - begin_ > kPatience;
   }
-  bool is_late() const { return left() < kLeast; }
 
   std::vector<std::shared_ptr<const Source>> sources_of(const ScriptRun& run) const {
     std::vector<std::shared_ptr<const Source>> sources{script_};
@@ -280,6 +292,7 @@ class ScriptImport {
   std::vector<std::string> missing_;
   std::set<std::string> untried_;  ///< variables that there was no time for
   Clock::time_point begin_ = Clock::now();
+  double cpu_begin_ = cpu_seconds_of_children();
 };
 
 }  // namespace

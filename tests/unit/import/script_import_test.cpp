@@ -177,7 +177,7 @@ TEST_CASE("a script that ends without a variable is asked for it only where its 
       "[ -z \"$A\" ] && exit 1\n[ -z \"$B\" ] && exit 1\nP=$((1 + ($JOB % 2)))\n" + kLaunch +
       "--num-layers $B --save $A --seed $P";
   CHECK(first_line(script_error(script)) ==
-        "train.sh:2:8: the script asks for B, which nobody sets, state it: --env B=VALUE");
+        "train.sh:2:7: the script asks for B, which nobody sets, state it: --env B=VALUE");
   CHECK(std::get<Transformer>(of_script(script, {"B=5"}).scenario.model.shape).layers == 5);
 }
 
