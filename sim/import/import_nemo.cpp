@@ -158,6 +158,9 @@ class NemoImport {
     add_model();
     add_optimizer();
     const bool is_whole = said_.contains("num-layers");
+    // Recipes of Megatron-Bridge train in bf16_mixed unless they say otherwise.
+    const bool says_type = said_.contains("bf16") || said_.contains("fp16");
+    if (!is_whole && !says_type) add("bf16", {}, config_.tree().place);
     if (options_.model) replace_model();
     check_the_least();
     LaunchedGpus gpus;
@@ -171,7 +174,8 @@ class NemoImport {
          .model = options_.model ? written_name(*options_.model, options_) : ""},
         options_);
     if (!is_whole)
-      draft.assume({"what the recipe sets", "Megatron Core's defaults",
+      draft.assume({"what the recipe sets",
+                    says_type ? "Megatron Core's defaults" : "Megatron Core's defaults, in bf16",
                     "the file changes a recipe, which is not known here",
                     "the whole configuration, as Megatron-Bridge prints it"});
     if (has_matrix_) draft.note("perf_matrix", "none of its splits and batches is taken");
