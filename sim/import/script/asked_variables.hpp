@@ -1,6 +1,10 @@
 // Variables that a script asks of its environment.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "sim/import/script/script_run.hpp"
 #include "sim/import/script/script_text.hpp"
 
