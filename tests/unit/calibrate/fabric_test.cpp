@@ -74,22 +74,26 @@ Seconds all_reduce(const Cluster& cluster, int nodes, Bytes bytes) {
 
 }  // namespace
 
-TEST_CASE("a log of two nodes fits a fabric that meets held-out sizes within 5 % in the middle") {
+TEST_CASE(
+    "a log of two nodes fits a fabric that meets held-out sizes within 8 % in the middle, large "
+    "ones within 2") {
   const Calibration made = fabric_of(log_of(2, false));
   CHECK(made.gpu_text.empty());
   REQUIRE(made.fabric_text);
   const Cluster mine = read(*made.fabric_text, 2);
-  std::vector<double> errors;
+  std::vector<double> errors, large;
   for (std::size_t i = 1; i < std::size(kNebius); i += 2) {
-    if (kNebius[i].bytes < 65536) continue;
     const Seconds time = all_reduce(mine, 2, Bytes{kNebius[i].bytes});
     errors.push_back(std::abs(time.microseconds() / kNebius[i].us - 1));
+    if (kNebius[i].bytes > 100e6) large.push_back(errors.back());
   }
   std::sort(errors.begin(), errors.end());
   MESSAGE(fmt::format("held out: {} sizes, median {:.1f} %, largest {:.1f} %", errors.size(),
                       100 * errors[errors.size() / 2], 100 * errors.back()));
-  CHECK(errors.size() == 9);
-  CHECK(errors[errors.size() / 2] < 0.05);
+  CHECK(errors.size() == 11);
+  CHECK(errors[errors.size() / 2] < 0.08);
+  REQUIRE(large.size() == 4);
+  CHECK(*std::max_element(large.begin(), large.end()) < 0.02);
 }
 
 TEST_CASE("a fabric's lines are of the group that was measured, its hop of all") {
@@ -118,13 +122,17 @@ TEST_CASE("a fabric's lines are of the group that was measured, its hop of all")
 }
 
 TEST_CASE("an all-to-all over nodes that was measured takes what it took") {
-  std::string log = log_of(2, true);
-  log.replace(log.find("all_reduce_perf"), 15, "alltoall_perf");
-  for (std::size_t at = log.find(" sum "); at != std::string::npos; at = log.find(" sum "))
-    log.replace(at, 5, " none ");
+  // An all-reduce of 16 MB and more, three times as slow: the NICs carry half of what a GPU sends.
+  std::string log = "mpirun -np 16 alltoall_perf -b 8 -e 8G -f 2 -g 1\n# nThread 1 nGpus 1\n";
+  const std::string all_reduce = log_of(2, true);
+  const std::size_t ranks = all_reduce.find("#  Rank"), table = all_reduce.find("4096 1024 float");
+  log += all_reduce.substr(ranks, table - ranks);
+  for (const auto& [bytes, us] : kNebius)
+    log += fmt::format("{:.0f} {:.0f} float none -1 {} {:.2f} 0 0\n", bytes, bytes / 4, 3 * us,
+                       bytes / us / 3e3);
   const Cluster mine = read(*fabric_of(log).fabric_text, 2);
   const double us = time_of(mine, CollectiveOp::all_to_all, 16, 2, 1_GiB).microseconds();
-  CHECK(us == doctest::Approx(4511.97).epsilon(0.05));
+  CHECK(us == doctest::Approx(3 * 4511.97).epsilon(0.05));
 }
 
 TEST_CASE("a log of one node leaves the times of other numbers of GPUs as they were") {

@@ -137,7 +137,7 @@ TEST_CASE("what is not stated is listed with the way to state it") {
   CHECK(found.assumed ==
         "assumed: cluster dgx-h100: the GPU's type (h100 here) and the network are not stated "
         "(state it: --cluster NAME)\n"
-        "assumed: nodes 2 of 8 GPUs: 16 GPUs are stated, not how many a node has (state it: "
+        "assumed: nodes 2 of 8 GPUs: 16 GPUs: stated, not how many a node has (state it: "
         "--nodes N)\n"
         "assumed: vocabulary 32000: not stated; the published Llama2Tokenizer has as many, "
         "'a-100k.model' may have others (state it: --vocab-size N)\n"
