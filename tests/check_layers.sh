@@ -15,8 +15,9 @@ sees[search]="${sees[plan]} search"
 sees[engine]="${sees[plan]} engine"
 sees[import]="core text process scenario cluster plan import"
 sees[calibrate/profile]="${sees[import]} ${sees[calibrate/fit]} calibrate/profile"
+sees[export]="${sees[import]} export"
 sees[report]="${sees[engine]} text search horizon validation sweep report"
-sees[command]="${sees[report]} ${sees[calibrate/profile]} store command"
+sees[command]="${sees[report]} export ${sees[calibrate/profile]} store command"
 sees[cli]="${sees[command]} cli"
 sees[main.cpp]="${sees[cli]}"
 plain_structs='^sim/scenario/(scenario|kinds|sweep/axis|model|gpu|faults|input|channel_padding|expert_nodes|checkpoint|horizon|suite/run_record|suite/tolerance)\.hpp$'
@@ -24,7 +25,7 @@ plain_structs='^sim/scenario/(scenario|kinds|sweep/axis|model|gpu|faults|input|c
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(
   ["yaml-cpp/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
-  ["nlohmann/"]="core calibrate/measurement calibrate/profile import store report command" ["SQLiteCpp/"]="store" ["nlopt"]="calibrate/fit" ["Eigen/"]="calibrate/fit"
+  ["nlohmann/"]="core calibrate/measurement calibrate/profile import export store report command" ["SQLiteCpp/"]="store" ["nlopt"]="calibrate/fit" ["Eigen/"]="calibrate/fit"
   ["CLI/"]="cli main.cpp calib validate" ["pugixml"]="report import" ["toml++/"]="import"
   ["cblas"]="calib" ["cublas"]="calib" ["mpi"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
 

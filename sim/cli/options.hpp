@@ -25,6 +25,7 @@ void add_check(CLI::App& app, Action& chosen);
 void add_show(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);
 void add_import(CLI::App& app, Action& chosen);
+void add_export(CLI::App& app, Action& chosen);
 void add_calibrate(CLI::App& app, Action& chosen);
 void add_validate(CLI::App& app, Action& chosen);
 void add_sweep(CLI::App& app, Action& chosen);

@@ -79,8 +79,11 @@ double number_of(const JsonTree& value) {
 }
 
 Config::Config(const std::string& path, std::string kind, std::string placeholder)
+    : Config(read_source(path), std::move(kind), std::move(placeholder)) {}
+
+Config::Config(const std::shared_ptr<const Source>& source, std::string kind,
+               std::string placeholder)
     : placeholder_(std::move(placeholder)) {
-  const auto source = read_source(path);
   if (source->text.size() > kLargestFile)
     problems_.add({source, 0, 0}, "",
                   fmt::format("the file is larger than {} MiB: this is no{}", kLargestFile >> 20,
@@ -88,8 +91,9 @@ Config::Config(const std::string& path, std::string kind, std::string placeholde
   problems_.throw_if_any();
   auto tree = config_tree(source, problems_);
   if (tree && !tree->is(Kind::map))
-    problems_.add({source, 1, 1}, "",
-                  fmt::format("{} is {}", kind, path.ends_with(".json") ? "an object" : "a map"));
+    problems_.add(
+        {source, 1, 1}, "",
+        fmt::format("{} is {}", kind, source->name.ends_with(".json") ? "an object" : "a map"));
   problems_.throw_if_any();
   tree_ = std::move(*tree);
 }

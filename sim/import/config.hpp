@@ -40,6 +40,9 @@ class Config {
   /// ought to be, "a DeepSpeed configuration". A text value of `placeholder` counts as absent.
   /// Throws UserError where the file is no such notation or no map.
   Config(const std::string& path, std::string kind, std::string placeholder = "");
+  /// Reads a text that is there.
+  Config(const std::shared_ptr<const Source>& source, std::string kind,
+         std::string placeholder = "");
   /// A map within another file.
   Config(JsonTree tree, std::string placeholder);
 

@@ -96,7 +96,7 @@ class AccelerateImport {
   explicit AccelerateImport(const ImportOptions& options)
       : options_(options),
         draft_(fmt::format("accelerate's {}, read by stepsim import accelerate.", options.file)),
-        config_(options.file, "a configuration of accelerate"),
+        config_(source_of(options), "a configuration of accelerate"),
         settings_(trainer_settings(options, draft_)) {}
 
   Draft write() {

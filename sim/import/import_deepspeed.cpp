@@ -343,7 +343,7 @@ Draft import_file(const ImportOptions& options) {
   Draft draft(fmt::format("DeepSpeed's {}, read by stepsim import deepspeed.", options.file));
   TrainerSettings settings = trainer_settings(options, draft);
   return import_deepspeed(
-      {.config = Config(options.file, "a DeepSpeed configuration", "auto").tree(),
+      {.config = Config(source_of(options), "a DeepSpeed configuration", "auto").tree(),
        .settings = std::move(settings),
        .draft = std::move(draft)},
       options);

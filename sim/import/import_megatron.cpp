@@ -119,6 +119,23 @@ class MegatronImport {
     return fmt::format("{{kind: selective, modules: [{}]}}", fmt::join(modules, ", "));
   }
 
+  /// SGD has a momentum of 0.9 unless it is said otherwise.
+  std::string optimizer() {
+    const std::string name = o_.text("optimizer", "adam");
+    return name == "sgd" && !o_.is_zero("sgd-momentum") ? "momentum" : name;
+  }
+
+  /// Scales of fp8, delayed unless it is said otherwise, and what is gathered in it.
+  void add_fp8(Entries& e) {
+    const std::string recipe = o_.text("fp8-recipe", "delayed");
+    const bool gathers = o_.has("fp8-param-gather") || o_.has("fp8-param");
+    if (!o_.has("fp8-format")) return;
+    if (recipe == "mxfp8") e.emplace_back("fp8_scaling: mxfp8");
+    if (recipe == "tensorwise" || recipe == "blockwise") e.emplace_back("fp8_scaling: current");
+    if (recipe == "blockwise") draft_.note("--fp8-recipe blockwise", "each tensor has one scale");
+    if (gathers) e.emplace_back("fp8_parameters: true");
+  }
+
   std::string transformer_impl() {
     std::string stated = o_.text("transformer-impl", "transformer_engine");
     if (stated == "local" || stated == "transformer_engine") return stated;
@@ -158,7 +175,7 @@ class MegatronImport {
               fmt::format("micro_batch: {}", micro),
               "precision: " + precision(),
               "gradients: " + gradients(),
-              "optimizer: " + o_.text("optimizer", "adam"),
+              "optimizer: " + optimizer(),
               fmt::format("gradient_clipping: {}", !o_.is_zero("clip-grad")),
               "recompute: " + recompute(),
               "attention: " + attention(),
@@ -166,6 +183,8 @@ class MegatronImport {
     if (o_.has("make-vocab-size-divisible-by"))
       e.push_back(
           fmt::format("vocabulary_multiple: {}", o_.positive("make-vocab-size-divisible-by", 128)));
+    add_fp8(e);
+    if (o_.has("no-gradient-accumulation-fusion")) e.emplace_back("fused_accumulation: false");
     if (o_.has("no-bias-dropout-fusion")) e.emplace_back("bias_dropout_fusion: false");
     if (o_.has("rampup-batch-size"))
       draft_.note("--rampup-batch-size", "the batch has its final size");
@@ -186,6 +205,7 @@ class MegatronImport {
     Entries data{"sharding: " + sharding(),
                  fmt::format("overlap: {}", o_.has("overlap-grad-reduce"))};
     add_parameter_gathers(data);
+    if (o_.has("optimizer-cpu-offload")) data.emplace_back("offload_optimizer: true");
     if (o_.has("ddp-average-in-collective")) data.emplace_back("averaging: collective");
     if (o_.has("no-check-for-nan-in-loss-and-grad"))
       data.emplace_back("check_for_nan_in_grad: false");
@@ -202,7 +222,8 @@ class MegatronImport {
   /// With FSDP blocks are gathered as they are needed, and without chunks of a pipeline Megatron-LM
   /// aligns nothing (megatron/training/arguments.py).
   void add_parameter_gathers(Entries& data) {
-    const bool aligned = o_.has("align-param-gather") && !o_.has("no-align-param-gather");
+    o_.has("align-param-gather");  // its preset since
+    const bool aligned = !o_.has("no-align-param-gather");
     if (!o_.has("overlap-param-gather") || sharding() == "zero3") return;
     data.emplace_back("overlap_param_gather: true");
     if (aligned && stages_ > 1 && has_megatron_chunks(o_))

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "sim/core/error.hpp"
+#include "sim/core/source.hpp"
 
 namespace stepsim {
 
@@ -15,6 +17,7 @@ struct ImportOptions {
   std::string from;                    ///< the importer's name; empty: as recognised
   std::vector<std::string> arguments;  ///< megatron: its command line, or what follows the script's
   std::string file;                    ///< what is read; "-": standard input
+  std::shared_ptr<const Source> text;  ///< of a configuration that is in no file; nullptr: `file`'s
   std::optional<std::string> model;    ///< where the source holds none
   std::optional<int> sequence_length;  ///< where the source holds none
   std::optional<std::string> cluster;  ///< absent: one stands in, and is listed as assumed

@@ -111,7 +111,7 @@ class TorchtitanImport {
   explicit TorchtitanImport(const ImportOptions& options)
       : options_(options),
         draft_(fmt::format("torchtitan's {}, read by stepsim import torchtitan.", options.file)),
-        config_(options.file, "a torchtitan configuration") {}
+        config_(source_of(options), "a torchtitan configuration") {}
 
   Draft write() {
     const std::string model = this->model();

@@ -38,6 +38,10 @@ const Importer& recognised(const std::string& path) {
 
 }  // namespace
 
+std::shared_ptr<const Source> source_of(const ImportOptions& options) {
+  return options.text ? options.text : read_source(options.file);
+}
+
 const Importer& importer_for(const ImportOptions& options) {
   const Importer* named = Registry<Importer>::find(options.from);
   const Importer& importer = named != nullptr ? *named : recognised(options.file);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,5 +36,8 @@ inline constexpr std::size_t kLargestImport = 64 << 20;
 /// The importer of `options.from`, or the one that recognises `options.file`. Throws UserError with
 /// the kinds there are where none or several do.
 const Importer& importer_for(const ImportOptions& options);
+
+/// The text of a configuration, or of the file that holds it. Throws IoError where it cannot be read.
+std::shared_ptr<const Source> source_of(const ImportOptions& options);
 
 }  // namespace stepsim

@@ -1,0 +1,18 @@
+// Uneven stages as Megatron-LM's options say them.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/scenario/parallelism.hpp"
+
+namespace stepsim {
+
+struct MegatronLayers {
+  bool embedding = false, loss = false;  ///< they count as a layer of their stage
+  std::int64_t first = 0, last = 0;      ///< layers of these stages; 0: as the others
+};
+
+/// The options that make these stages; none where the stages are even, or no options make them.
+MegatronLayers megatron_layers(const Pipeline& pipeline);
+
+}  // namespace stepsim
