@@ -83,7 +83,8 @@ TEST_CASE("what the framework does not have is refused with the key and what it 
   CHECK(of("torchtitan", "megatron", {"training.recompute=selective"})
             .find("training.recompute.modules: [core_attention]: torchtitan's options cannot say "
                   "it; with them it is [every_second_matmul]") != std::string::npos);
-  CHECK(refusal("torchtitan", scenario_of("pytorch-fsdp2", "gpt3-175b", {}))
+  CHECK(refusal("torchtitan",
+                scenario_of("pytorch-fsdp2", "gpt3-175b", {"training.sequence_length=2048"}))
             .find("torchtitan has no model of that shape") != std::string::npos);
 }
 

@@ -1,5 +1,6 @@
 // An import of what was exported is the same scenario: strategies drawn at random, by framework.
 #include <random>
+#include <sstream>
 
 #include "tests/unit/export/exported.hpp"
 
@@ -20,33 +21,40 @@ class Draws {
 
   Scenario next(const std::vector<std::string>& models) {
     for (;;) {
-      Settings settings;
-      text = models[random_() % models.size()];
-      const std::string model = text;
-      for (const Settings& choice : choices_) {
-        const std::string& one = choice[random_() % choice.size()];
-        text += " " + one;
-        for (std::size_t at = 0; at < one.size();) {
-          const std::size_t end = std::min(one.find(';', at), one.size());
-          settings.push_back(one.substr(at, end - at));
-          at = end + 1;
-        }
-      }
+      const std::string model = models[random_() % models.size()];
+      const Settings settings = draw();
+      text = model;
+      for (const std::string& setting : settings) text += " " + setting;
       try {
         return scenario_of(framework_, model, settings);
       } catch (const UserError&) {
         ++refused_;
+        INFO(text);
         REQUIRE(refused_ < 2000);
       }
     }
   }
 
  private:
+  /// One of each list; a choice may be several settings.
+  Settings draw() {
+    Settings settings;
+    for (const Settings& choice : choices_) {
+      std::istringstream one(choice[random_() % choice.size()]);
+      for (std::string setting; std::getline(one, setting, ';');) settings.push_back(setting);
+    }
+    return settings;
+  }
+
   std::mt19937 random_{20261125};  // NOLINT(cert-msc51-cpp): the draws of every run are alike
   std::string framework_;
   std::vector<Settings> choices_;
   int refused_ = 0;
 };
+
+/// What torchtitan's models are like.
+const std::string kTitan =
+    "training.attention=flash2;training.fused_qkv=false;training.vocabulary_multiple=1";
 
 const Settings kRecompute{"training.recompute=none", "training.recompute=full"};
 
@@ -101,7 +109,7 @@ TEST_CASE("torchtitan's keys bring back the plan") {
   Draws draws(
       "pytorch-fsdp2",
       {{"parallelism.tensor=1",
-        "parallelism={tensor: 2, sequence: true, dtensor: true};training.cross_entropy=megatron"},
+        "parallelism.tensor=2;parallelism.sequence=true;parallelism.dtensor=true"},
        {"parallelism.context.degree=1", "parallelism.context={degree: 2, kind: ring}",
         "parallelism.context={degree: 2, kind: all_gather}"},
        {"parallelism.data.reshard_after_forward=layers",
@@ -115,7 +123,7 @@ TEST_CASE("torchtitan's keys bring back the plan") {
        {"training.fusion=none", "training.fusion=compiled"},
        {"training.micro_batch=1", "training.micro_batch=2"},
        {"training.optimizer_kernels=fused", "training.optimizer_kernels=foreach"},
-       {"training={attention: flash2, fused_qkv: false, vocabulary_multiple: 1}"},
+       {kTitan},
        {"training.gradient_clipping=true", "training.gradient_clipping=false"}});
   for (int i = 0; i < 60; ++i) {
     Scenario scenario = draws.next({"llama3-8b", "qwen3-8b"});
@@ -134,12 +142,13 @@ TEST_CASE("torchtitan's pipelines come back with their layers") {
         "{stages: 2, chunks: 4, schedule: interleaved-pytorch}",
         "{stages: 2, chunks: 2, schedule: zb-v, layers: [8, 9, 8, 7]}"}) {
     INFO(pipeline);
-    Scenario scenario = scenario_of(
-        "pytorch-fsdp2", "llama3-8b",
-        {std::string("parallelism.pipeline=") + pipeline, "training.gradients=fp32",
-         "parallelism.data={sharding: zero1, overlap: false, no_sync: true}",
-         "training={attention: flash2, fused_qkv: false, vocabulary_multiple: 1, micro_batch: 2}",
-         "training={fusion: none, cross_entropy: torch, micro_batch: 2}"});
+    Scenario scenario =
+        scenario_of("pytorch-fsdp2", "llama3-8b",
+                    {std::string("parallelism.pipeline=") + pipeline, "training.gradients=fp32",
+                     "parallelism.data={sharding: zero1, overlap: false, no_sync: true}",
+                     "training.attention=flash2", "training.fused_qkv=false",
+                     "training.fusion=none", "training.vocabulary_multiple=1",
+                     "training.cross_entropy=torch", "training.micro_batch=2"});
     CHECK(lost(exported("torchtitan", scenario)) == "");
   }
 }
