@@ -1,7 +1,7 @@
 // A plan as Megatron-LM's command line (NVIDIA/Megatron-LM megatron/training/arguments.py, and the
 // dataclasses of megatron/core that most options are made from).
 //
-// Each option is the one that sim/import/import_megatron.cpp reads.
+// Each option is the one that sim/import/megatron/import_megatron.cpp reads.
 #include <algorithm>
 
 #include <fmt/format.h>

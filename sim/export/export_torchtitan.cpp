@@ -12,9 +12,9 @@
 #include "sim/core/source.hpp"
 #include "sim/export/exporter.hpp"
 #include "sim/export/stated_by_import.hpp"
-#include "sim/import/model_shape.hpp"
-#include "sim/import/torchtitan_models.hpp"
-#include "sim/import/torchtitan_pipeline.hpp"
+#include "sim/import/config/model_shape.hpp"
+#include "sim/import/config/torchtitan_models.hpp"
+#include "sim/import/config/torchtitan_pipeline.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {

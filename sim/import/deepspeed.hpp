@@ -2,9 +2,9 @@
 #pragma once
 
 #include "sim/core/json_tree.hpp"
+#include "sim/import/config/trainer.hpp"
 #include "sim/import/draft.hpp"
 #include "sim/import/machine.hpp"
-#include "sim/import/trainer.hpp"
 
 namespace stepsim {
 

@@ -1,7 +1,7 @@
 // What is known of DeepSpeed's keys beside those that are read.
 #pragma once
 
-#include "sim/import/config.hpp"
+#include "sim/import/config/config.hpp"
 
 namespace stepsim {
 

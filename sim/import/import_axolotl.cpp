@@ -9,12 +9,12 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
-#include "sim/import/config.hpp"
+#include "sim/import/config/config.hpp"
+#include "sim/import/config/fsdp_keys.hpp"
+#include "sim/import/config/trainer.hpp"
 #include "sim/import/deepspeed.hpp"
-#include "sim/import/fsdp_keys.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
-#include "sim/import/trainer.hpp"
 #include "sim/import/written_name.hpp"
 
 namespace stepsim {

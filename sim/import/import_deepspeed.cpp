@@ -12,11 +12,11 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/import/config.hpp"
+#include "sim/import/config/config.hpp"
+#include "sim/import/config/model_shape.hpp"
 #include "sim/import/deepspeed.hpp"
 #include "sim/import/deepspeed_keys.hpp"
 #include "sim/import/importer.hpp"
-#include "sim/import/model_shape.hpp"
 #include "sim/import/written_name.hpp"
 
 namespace stepsim {

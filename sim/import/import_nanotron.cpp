@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/import/config.hpp"
+#include "sim/import/config/config.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/written_name.hpp"

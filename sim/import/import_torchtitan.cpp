@@ -10,12 +10,12 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
-#include "sim/import/config.hpp"
+#include "sim/import/config/config.hpp"
+#include "sim/import/config/model_shape.hpp"
+#include "sim/import/config/torchtitan_models.hpp"
+#include "sim/import/config/torchtitan_pipeline.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
-#include "sim/import/model_shape.hpp"
-#include "sim/import/torchtitan_models.hpp"
-#include "sim/import/torchtitan_pipeline.hpp"
 #include "sim/import/written_name.hpp"
 
 namespace stepsim {

@@ -1,7 +1,7 @@
 // The start of a Megatron-LM program in a launch script.
 #pragma once
 
-#include "sim/import/megatron_options.hpp"
+#include "sim/import/megatron/megatron_options.hpp"
 #include "sim/import/script/launchers.hpp"
 #include "sim/import/script/script_text.hpp"
 

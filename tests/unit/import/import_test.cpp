@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/shell_word.hpp"
-#include "sim/import/layer_pattern.hpp"
+#include "sim/import/megatron/layer_pattern.hpp"
 #include "tests/unit/import/imported.hpp"
 
 using namespace stepsim;

@@ -1,6 +1,6 @@
 // YAML's scalars have no types of their own: what looks like a switch or a number is one, by the
 // core schema (YAML 1.2.2, section 10.3.2); "1e-5" without a point is a number too.
-#include "sim/import/config_tree.hpp"
+#include "sim/import/config/config_tree.hpp"
 
 #include <cctype>
 #include <charconv>
@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/import/toml_tree.hpp"
+#include "sim/import/config/toml_tree.hpp"
 #include "sim/scenario/read/tree.hpp"
 
 namespace stepsim {

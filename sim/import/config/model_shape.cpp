@@ -1,5 +1,5 @@
 // Reads a model by a scenario that has nothing else of interest.
-#include "sim/import/model_shape.hpp"
+#include "sim/import/config/model_shape.hpp"
 
 #include <variant>
 

@@ -12,9 +12,9 @@
 #include "sim/core/source.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
-#include "sim/import/megatron.hpp"
-#include "sim/import/megatron_model.hpp"
-#include "sim/import/megatron_pipeline.hpp"
+#include "sim/import/megatron/megatron.hpp"
+#include "sim/import/megatron/megatron_model.hpp"
+#include "sim/import/megatron/megatron_pipeline.hpp"
 #include "sim/import/script/script_import.hpp"
 #include "sim/scenario/parallelism.hpp"
 

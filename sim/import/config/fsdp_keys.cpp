@@ -1,5 +1,5 @@
 // FSDP's sharding strategies, prefetches and wrapping.
-#include "sim/import/fsdp_keys.hpp"
+#include "sim/import/config/fsdp_keys.hpp"
 
 #include <algorithm>
 #include <cctype>

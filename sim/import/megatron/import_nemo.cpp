@@ -11,11 +11,11 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
-#include "sim/import/config.hpp"
+#include "sim/import/config/config.hpp"
+#include "sim/import/config/model_shape.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
-#include "sim/import/megatron.hpp"
-#include "sim/import/model_shape.hpp"
+#include "sim/import/megatron/megatron.hpp"
 #include "sim/import/written_name.hpp"
 
 namespace stepsim {

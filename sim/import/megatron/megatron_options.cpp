@@ -1,5 +1,5 @@
 // The words of Megatron-LM's command line as options, by name.
-#include "sim/import/megatron_options.hpp"
+#include "sim/import/megatron/megatron_options.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
-#include "sim/import/megatron_flags.hpp"
+#include "sim/import/megatron/megatron_flags.hpp"
 #include "sim/scenario/read/number.hpp"
 
 namespace stepsim {

@@ -3,7 +3,7 @@
 //
 // Most options are generated from dataclasses there (megatron/core/model_parallel_config.py,
 // transformer/transformer_config.py), names with dashes.
-#include "sim/import/megatron_flags.hpp"
+#include "sim/import/megatron/megatron_flags.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // The model that Megatron-LM's options describe.
 #pragma once
 
-#include "sim/import/megatron_options.hpp"
+#include "sim/import/megatron/megatron_options.hpp"
 
 namespace stepsim {
 

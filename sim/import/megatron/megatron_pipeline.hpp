@@ -1,7 +1,7 @@
 // The pipeline that Megatron-LM's options describe: virtual stages, and how layers are dealt out.
 #pragma once
 
-#include "sim/import/megatron_options.hpp"
+#include "sim/import/megatron/megatron_options.hpp"
 
 namespace stepsim {
 

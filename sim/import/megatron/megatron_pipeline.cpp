@@ -1,6 +1,6 @@
 // Stages, chunks and layers (NVIDIA/Megatron-LM megatron/training/arguments.py and
 // megatron/core/transformer/transformer_block.py, get_num_layers_to_build).
-#include "sim/import/megatron_pipeline.hpp"
+#include "sim/import/megatron/megatron_pipeline.hpp"
 
 #include <algorithm>
 

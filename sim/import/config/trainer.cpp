@@ -1,5 +1,5 @@
 // TrainingArguments as far as they change a step, and their defaults.
-#include "sim/import/trainer.hpp"
+#include "sim/import/config/trainer.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
-#include "sim/import/config.hpp"
-#include "sim/import/hub_model.hpp"
+#include "sim/import/config/config.hpp"
+#include "sim/import/config/hub_model.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {

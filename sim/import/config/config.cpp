@@ -1,5 +1,5 @@
 // Reads values of a configuration with what they have to be, and remembers which were asked for.
-#include "sim/import/config.hpp"
+#include "sim/import/config/config.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/suggest.hpp"
-#include "sim/import/config_tree.hpp"
+#include "sim/import/config/config_tree.hpp"
 
 namespace stepsim {
 namespace {

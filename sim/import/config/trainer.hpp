@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/import/config.hpp"
+#include "sim/import/config/config.hpp"
 #include "sim/import/draft.hpp"
 #include "sim/import/import_options.hpp"
 

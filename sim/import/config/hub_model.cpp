@@ -1,5 +1,5 @@
 // A name on the hub, without its owner and without what was done to the weights, is the model's.
-#include "sim/import/hub_model.hpp"
+#include "sim/import/config/hub_model.hpp"
 
 #include <algorithm>
 #include <cctype>

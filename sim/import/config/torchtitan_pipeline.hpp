@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/import/config.hpp"
+#include "sim/import/config/config.hpp"
 
 namespace stepsim {
 

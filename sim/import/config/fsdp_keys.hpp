@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/import/config.hpp"
+#include "sim/import/config/config.hpp"
 #include "sim/import/machine.hpp"
 
 namespace stepsim {

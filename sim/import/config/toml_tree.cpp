@@ -1,5 +1,5 @@
 // Reads TOML by toml++; members come in the order of the text.
-#include "sim/import/toml_tree.hpp"
+#include "sim/import/config/toml_tree.hpp"
 
 #include <algorithm>
 #include <sstream>

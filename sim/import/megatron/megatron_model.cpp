@@ -1,5 +1,5 @@
 // Megatron-LM's options as a model; defaults are those of megatron/training/arguments.py.
-#include "sim/import/megatron_model.hpp"
+#include "sim/import/megatron/megatron_model.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
-#include "sim/import/layer_pattern.hpp"
-#include "sim/import/megatron_flags.hpp"
+#include "sim/import/megatron/layer_pattern.hpp"
+#include "sim/import/megatron/megatron_flags.hpp"
 #include "sim/scenario/read/number.hpp"
 
 namespace stepsim {

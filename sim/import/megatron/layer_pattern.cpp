@@ -1,6 +1,6 @@
 // Recursive descent over: pattern = product {"+" product}; product = item {"*" number};
 // item = "[" bit {"," bit} "]" | "(" pattern ")".
-#include "sim/import/layer_pattern.hpp"
+#include "sim/import/megatron/layer_pattern.hpp"
 
 #include <cctype>
 #include <cstddef>

@@ -6,7 +6,7 @@
 
 #include "sim/import/draft.hpp"
 #include "sim/import/import_options.hpp"
-#include "sim/import/megatron_options.hpp"
+#include "sim/import/megatron/megatron_options.hpp"
 #include "sim/import/script/launchers.hpp"
 
 namespace stepsim {
