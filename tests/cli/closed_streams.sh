@@ -61,6 +61,13 @@ written "a picture of a sweep" 4 "small.db sweep.svg" sweep small.yaml "${vary[@
 expect "a part" 0 "$program" sweep small.yaml "${vary[@]}" --db part.db --shard 1/2
 written "a merge" 4 all.db merge all.db part.db
 written "a search" 4 best.yaml search small.yaml -o best.yaml
+cat >megatron.yaml <<'EOF'
+framework: megatron
+model: gpt2
+cluster: {base: dgx-h100, nodes: 1}
+training: {sequence_length: 1024, global_batch: 64, attention: flash3}
+EOF
+written "an export" 4 launch.sh export megatron megatron.yaml -o launch.sh
 written "an import" 4 imported.yaml import ds.json -o imported.yaml
 mkdir -p calib/gpus calib/links
 written "a fit" 4 "mine.yaml link.yaml" calibrate fit "$root"/calib/examples/h100-{gemm,attention,collectives}.csv \
