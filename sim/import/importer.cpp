@@ -2,11 +2,13 @@
 #include "sim/import/importer.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/core/source.hpp"
+#include "sim/core/suggest.hpp"
 
 namespace stepsim {
 namespace {
@@ -17,12 +19,22 @@ std::string names_text(const std::vector<const Importer*>& importers) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// A word that is no file may be a kind that was mistyped.
+void refuse_misspelt_kind(const std::string& word) {
+  std::error_code none;
+  if (std::filesystem::exists(word, none)) return;
+  const std::string proposal = closest(word, Registry<Importer>::names());
+  if (!proposal.empty())
+    throw UserError(fmt::format("no command '{}' of `import`, {}", word, proposal));
+}
+
 const Importer& recognised(const std::string& path) {
   if (path.empty()) throw UserError("import: name a file, or a kind and its file");
   const auto& all = Registry<Importer>::all();
   if (path == "-")
     throw UserError(fmt::format("standard input needs a kind: stepsim import KIND - with one of {}",
                                 names_text(all)));
+  refuse_misspelt_kind(path);
   const std::string text = read_source(path, kLargestImport)->text;
   std::vector<const Importer*> found;
   std::copy_if(all.begin(), all.end(), std::back_inserter(found),
