@@ -5,7 +5,7 @@
 
 namespace stepsim {
 
-/// 0: not stated.
+/// How many nodes and GPUs a launch has; 0 is "not stated".
 struct LaunchedGpus {
   int nodes = 0;
   int gpus_per_node = 0;
@@ -13,9 +13,9 @@ struct LaunchedGpus {
   bool is_one_node = false;  ///< unless one node is too small: nothing starts a second one
 };
 
-/// Of what wrappers and the launcher say (srun, mpirun, torchrun, deepspeed, accelerate, pdsh), and
-/// of `requested`, what the script asks of the scheduler, where they say nothing. `launches`
-/// differ in nothing but the rank of their node.
+/// The GPUs that wrappers and the launcher say (srun, mpirun, torchrun, deepspeed, accelerate,
+/// pdsh); where they say nothing, those of `requested`, which the script asks of the scheduler.
+/// `launches` differ in nothing but the rank of their node.
 LaunchedGpus launched_gpus(const std::vector<Launch>& launches, const LaunchedGpus& requested);
 
 /// The lines of a script that a scheduler reads: "#SBATCH --nodes=16", "#PBS -l select=2".

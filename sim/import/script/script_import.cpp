@@ -25,10 +25,10 @@ using Clock = std::chrono::steady_clock;
 
 /// Values that a script hardly has itself: a draft that changes with them depends on them.
 constexpr const char *kSome = "3", *kAnother = "7";
-/// For one evaluation.
+/// The time of one evaluation of the script.
 constexpr Seconds kLimit{6};
-/// Of processors, for all evaluations together, and by the clock, where they wait; what is not
-/// tried by then is listed.
+/// The time of all evaluations together: of processors, and by the clock where they wait. What is
+/// not tried by then is listed.
 constexpr double kMostCpuSeconds = 4;
 constexpr std::chrono::seconds kPatience{30};
 /// Variables that `set -u` may ask for, one after another.
@@ -189,7 +189,7 @@ class ScriptImport {
     return all;
   }
 
-  /// Those with which another value than in `others` has another outcome than `base`.
+  /// The variables that matter: another value than in `others` has another outcome than `base`.
   std::set<std::string> those_that_change(const std::vector<AskedVariable>& asked,
                                           const Variables& others, const Outcome& base) {
     std::vector<std::string> names;
@@ -219,8 +219,9 @@ class ScriptImport {
     halve({middle, names.end()}, others, base, found);
   }
 
-  /// Of a script that starts nothing as it is. Where it does with all that it wants, only those
-  /// matter whose value does, and the others have one from then on; else those that it ends for.
+  /// The variables that a script needs which starts nothing as it is. Where it starts something with
+  /// all that it wants, those are they whose value matters, and the others have one from then on;
+  /// else they are those without which it ends.
   std::set<std::string> those_that_it_needs(const std::vector<AskedVariable>& asked,
                                             Outcome& base) {
     const Variables wanted = all_with(asked, kSome);

@@ -96,19 +96,6 @@ void check_profile(const Scenario& s, const KeyReports& keys) {
 
 void check_model(const Model& model, Reading& reading) { check_model(model, KeyReports(reading)); }
 
-/// NCCL joins a GPU to one NIC, or to several whose ports it merges (NVIDIA/nccl v2.30.7
-/// src/graph/search.cc, topo.cc): two nodes of one H100 and four NICs of 400 Gbit/s reach 50 GB/s
-/// (nccl-tests issue 232).
-std::string divided_nics(int nics, int gpus) {
-  int fewer = std::min(nics, gpus);
-  while (gpus % fewer != 0) --fewer;
-  std::string text = fmt::format("state {}, since NCCL gives each GPU one NIC", fewer);
-  if (nics > gpus && nics % gpus == 0)
-    text +=
-        fmt::format("; {} ports that are one NIC to NCCL count as one of their sum", nics / gpus);
-  return text;
-}
-
 void check_cluster(const Cluster& cluster, Reading& reading) {
   check_cluster(cluster, KeyReports(reading));
 }
