@@ -286,18 +286,14 @@ class AccelerateImport {
 Draft import_accelerate(const ImportOptions& options) { return AccelerateImport(options).write(); }
 
 bool is_accelerate(const std::string&, const std::string& text) {
-  const auto has = [&](const std::string& key) {
-    return text.starts_with(key) || text.find("\n" + key) != std::string::npos;
-  };
+  const auto has = [&](const char* key) { return has_line(text, key); };
   return has("distributed_type:") || (has("compute_environment:") && has("num_processes:"));
 }
 
 const Registered<Importer> registered{
     {.name = "accelerate",
      .description = "a configuration of Hugging Face's accelerate (YAML)",
-     .options = {"--cluster", "--nodes", "--model", "--sequence-length", "--precision",
-                 "--micro-batch", "--accumulation", "--global-batch", "--training-arguments",
-                 "--format"},
+     .options = trainer_options(),
      .recognises = is_accelerate,
      .scenario = import_accelerate}};
 

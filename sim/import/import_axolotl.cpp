@@ -235,21 +235,16 @@ class AxolotlImport {
 Draft import_axolotl(const ImportOptions& options) { return AxolotlImport(options).write(); }
 
 bool is_axolotl(const std::string&, const std::string& text) {
-  const auto has = [&](const std::string& key) {
-    return text.starts_with(key) || text.find("\n" + key) != std::string::npos;
-  };
+  const auto has = [&](const char* key) { return has_line(text, key); };
   return has("base_model:") &&
          (has("sequence_len:") || has("datasets:") || has("micro_batch_size:"));
 }
 
-const Registered<Importer> registered{
-    {.name = "axolotl",
-     .description = "an axolotl configuration (YAML)",
-     .options = {"--cluster", "--nodes", "--model", "--sequence-length", "--precision",
-                 "--micro-batch", "--accumulation", "--global-batch", "--training-arguments",
-                 "--format"},
-     .recognises = is_axolotl,
-     .scenario = import_axolotl}};
+const Registered<Importer> registered{{.name = "axolotl",
+                                       .description = "an axolotl configuration (YAML)",
+                                       .options = trainer_options(),
+                                       .recognises = is_axolotl,
+                                       .scenario = import_axolotl}};
 
 }  // namespace
 }  // namespace stepsim

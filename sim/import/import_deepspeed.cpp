@@ -14,6 +14,7 @@
 #include "sim/core/error.hpp"
 #include "sim/import/config/config.hpp"
 #include "sim/import/config/model_shape.hpp"
+#include "sim/import/config/trainer.hpp"
 #include "sim/import/deepspeed.hpp"
 #include "sim/import/deepspeed_keys.hpp"
 #include "sim/import/importer.hpp"
@@ -357,14 +358,11 @@ bool is_configuration(const std::string&, const std::string& text) {
                        has("\"train_micro_batch_size_per_gpu\""));
 }
 
-const Registered<Importer> registered{
-    {.name = "deepspeed",
-     .description = "a DeepSpeed configuration (JSON)",
-     .options = {"--cluster", "--nodes", "--model", "--sequence-length", "--precision",
-                 "--micro-batch", "--accumulation", "--global-batch", "--training-arguments",
-                 "--format"},
-     .recognises = is_configuration,
-     .scenario = import_file}};
+const Registered<Importer> registered{{.name = "deepspeed",
+                                       .description = "a DeepSpeed configuration (JSON)",
+                                       .options = trainer_options(),
+                                       .recognises = is_configuration,
+                                       .scenario = import_file}};
 
 }  // namespace
 

@@ -254,9 +254,7 @@ class NanotronImport {
 Draft import_nanotron(const ImportOptions& options) { return NanotronImport(options).write(); }
 
 bool is_nanotron(const std::string&, const std::string& text) {
-  const auto has = [&](const std::string& key) {
-    return text.starts_with(key) || text.find("\n" + key) != std::string::npos;
-  };
+  const auto has = [&](const char* key) { return has_line(text, key); };
   return has("parallelism:") && has("tokens:") && text.find("model_config:") != std::string::npos;
 }
 

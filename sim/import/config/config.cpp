@@ -251,4 +251,8 @@ void Config::note_the_rest(const KnownKeys& known, Draft& draft, const std::stri
   note_section("", tree_, known, draft, shown_prefix);
 }
 
+bool has_line(const std::string& text, const std::string& beginning) {
+  return text.starts_with(beginning) || text.find("\n" + beginning) != std::string::npos;
+}
+
 }  // namespace stepsim

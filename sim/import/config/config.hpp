@@ -98,4 +98,7 @@ std::optional<bool> switch_of(const JsonTree& value);
 /// 0 for what is no number.
 double number_of(const JsonTree& value);
 
+/// Whether a line of a YAML file begins with this: "base_model:" is then a key of its top map.
+bool has_line(const std::string& text, const std::string& beginning);
+
 }  // namespace stepsim

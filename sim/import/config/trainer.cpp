@@ -152,4 +152,10 @@ std::string trainer_precision(const TrainerSettings& s, const std::string& why, 
   return "bf16";
 }
 
+std::vector<std::string_view> trainer_options() {
+  return {
+      "--cluster",     "--nodes",        "--model",        "--sequence-length",    "--precision",
+      "--micro-batch", "--accumulation", "--global-batch", "--training-arguments", "--format"};
+}
+
 }  // namespace stepsim

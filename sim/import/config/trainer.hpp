@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/import/config/config.hpp"
 #include "sim/import/draft.hpp"
@@ -62,5 +63,8 @@ void add_stand_ins(TrainerSettings& settings, Draft& draft);
 /// bf16, which is assumed, where nobody states a precision; `why` says who leaves it open.
 std::string trainer_precision(const TrainerSettings& settings, const std::string& why,
                               Draft& draft);
+
+/// The options of the importers of files that leave the batch to the Trainer.
+std::vector<std::string_view> trainer_options();
 
 }  // namespace stepsim
