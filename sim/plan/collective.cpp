@@ -8,6 +8,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
+#include "sim/plan/group/fabric_curve.hpp"
 #include "sim/plan/nccl/channels.hpp"
 #include "sim/plan/nccl/cost.hpp"
 #include "sim/plan/nccl/refusal.hpp"
@@ -38,6 +39,34 @@ void add_flow(Phase& phase, const CollectiveJob& job, Pattern pattern, Bytes pay
   BytesPerSecond rate = link;
   if (job.speed) rate = std::min(rate, carried / (job.request.bytes / job.speed->bandwidth));
   phase.flows.push_back({pattern, carried, rate});
+}
+
+/// By NCCL's formula and the lines of the node's link, whatever the fabric was measured to take.
+Phases expected_phases(const Decision& decision, const CollectiveRequest& request,
+                       const GroupShape& group, const Cluster& cluster,
+                       const Collectives& collectives) {
+  const CollectiveAlgorithm& algorithm = *decision.algorithm;
+  CollectiveJob job{request, group, cluster, collectives.nccl, decision.protocol, {}};
+  if (algorithm.nccl)
+    job.speed = speed_of(request.op, request.bytes, *algorithm.nccl, decision.protocol, group,
+                         cluster, collectives.nccl);
+  return algorithm.phases(job);
+}
+
+double measured_over_expected(const FabricCurve& curve, CollectiveRequest request,
+                              const GroupShape& group, const Cluster& cluster,
+                              const Collectives& collectives) {
+  request.bytes = nearest_within(curve, request.bytes);
+  const Decision there = decide(request, group, cluster, collectives);
+  return time_on(curve, request.bytes) /
+         uncontended(expected_phases(there, request, group, cluster, collectives));
+}
+
+void stretch(Phases& phases, double ratio) {
+  for (Phase& phase : phases) {
+    phase.latency *= ratio;
+    for (PhaseFlow& flow : phase.flows) flow.rate = flow.rate / ratio;
+  }
 }
 
 /// The choices of a scenario that states NCCL's release and nothing else.
@@ -206,12 +235,13 @@ Decision decide(const CollectiveRequest& request, const GroupShape& group, const
 
 Phases phases_of(const Decision& decision, const CollectiveRequest& request,
                  const GroupShape& group, const Cluster& cluster, const Collectives& collectives) {
-  const CollectiveAlgorithm& algorithm = *decision.algorithm;
-  CollectiveJob job{request, group, cluster, collectives.nccl, decision.protocol, {}};
-  if (algorithm.nccl)
-    job.speed = speed_of(request.op, request.bytes, *algorithm.nccl, decision.protocol, group,
-                         cluster, collectives.nccl);
-  return algorithm.phases(job);
+  Phases phases = expected_phases(decision, request, group, cluster, collectives);
+  // What was measured is what NCCL chose, and says nothing of what a scenario states.
+  const CollectiveChoice& choice = choice_for(request.op, collectives);
+  if (choice.algorithm != "auto" || choice.protocol) return phases;
+  if (const FabricCurve* curve = curve_of(request.op, group, cluster))
+    stretch(phases, measured_over_expected(*curve, request, group, cluster, collectives));
+  return phases;
 }
 
 int channels_of(const Decision& decision, const CollectiveRequest& request, const GroupShape& group,

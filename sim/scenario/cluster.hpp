@@ -18,11 +18,20 @@ struct GraphLink {
   bool operator==(const GraphLink&) const = default;
 };
 
-/// What a collective over several nodes was measured to take: latency + bytes / bandwidth.
-struct FabricLine : CollectiveLine {
+/// One size of nccl-tests and what it took.
+struct MeasuredSize {
+  Bytes bytes;
+  Seconds time;
+  bool operator==(const MeasuredSize&) const = default;
+};
+
+/// What a collective among so many GPUs on so many nodes was measured to take.
+struct FabricCurve {
   CollectiveOp op = CollectiveOp::all_reduce;
   int nodes = 0;
-  bool operator==(const FabricLine&) const = default;
+  int ranks = 0;                    ///< of all nodes
+  std::vector<MeasuredSize> sizes;  ///< in any order
+  bool operator==(const FabricCurve&) const = default;
 };
 
 /// The network between nodes. A topology names in its `keys` what only some topologies read.
@@ -45,7 +54,7 @@ struct Fabric {
   std::optional<BytesPerSecond> global_bandwidth;  ///< dragonfly; absent: as link_bandwidth
   std::vector<std::string> switches;               ///< custom
   std::vector<GraphLink> links;                    ///< custom
-  std::vector<FabricLine> measured;                ///< of groups that lie as theirs did
+  std::vector<FabricCurve> measured;               ///< of groups that lie as theirs did
   bool operator==(const Fabric&) const = default;
 };
 

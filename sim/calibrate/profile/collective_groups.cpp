@@ -42,17 +42,6 @@ GroupShape shape_of(const CollectiveGroup& group, const Cluster& like) {
           std::max(1, like.inter_node->nics_per_node * each / like.gpus_per_node)};
 }
 
-/// Every other size, from the second scored one on, is kept from the fit.
-std::vector<Bytes> kept_sizes(const std::vector<fit::Message>& messages) {
-  std::vector<Bytes> sizes = sizes_of(messages), kept;
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  if (sizes.size() < fit::kFewestToSplit) return kept;
-  for (std::size_t i = 1; i < sizes.size(); i += 2)
-    if (sizes[i] >= kLeastScored) kept.push_back(sizes[i]);
-  return kept;
-}
-
 std::string remark_of(const RegimeLines& lines) {
   std::string text;
   for (const auto& [choice, some] : lines) {
@@ -67,6 +56,16 @@ std::string remark_of(const RegimeLines& lines) {
 }
 
 }  // namespace
+
+std::vector<Bytes> kept_sizes(const std::vector<fit::Message>& messages) {
+  std::vector<Bytes> sizes = sizes_of(messages), kept;
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  if (sizes.size() < fit::kFewestToSplit) return kept;
+  for (std::size_t i = 1; i < sizes.size(); i += 2)
+    if (sizes[i] >= kLeastScored) kept.push_back(sizes[i]);
+  return kept;
+}
 
 std::string CollectiveGroup::title() const {
   if (nodes == 1) return fmt::format("{}, {} GPUs", name_of(op), ranks);

@@ -38,6 +38,9 @@ using RegimeLines = std::map<CollectiveRegime, std::vector<fit::Line>>;
 std::map<CollectiveGroup, std::vector<fit::Message>> messages_of(const Records& records,
                                                                  bool between_nodes);
 std::vector<Bytes> sizes_of(const std::vector<fit::Message>& messages);
+/// Every other size, from the second on and of 64 KiB or more, which is kept from a fit that is to
+/// be judged by it. None where sizes are few.
+std::vector<Bytes> kept_sizes(const std::vector<fit::Message>& messages);
 
 class GroupFit {
  public:

@@ -1,9 +1,11 @@
-// Collectives over several nodes: what a hop takes, what a NIC carries, and lines for the groups
+// Collectives over several nodes: what a hop takes, what a NIC carries, and curves of the groups
 // that were measured.
 #include "sim/calibrate/profile/fit_fabric.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -122,35 +124,68 @@ FamilyReport constant(const std::string& name, const std::string& value, const s
           .remark = fmt::format("{}: {}", value, from)};
 }
 
+/// The mean time of each size, without those in `without`.
+FabricCurve curve_through(const CollectiveGroup& group, const std::vector<fit::Message>& messages,
+                          const std::vector<Bytes>& without = {}) {
+  std::map<Bytes, std::vector<Seconds>> times;
+  for (const fit::Message& message : messages) {
+    if (std::find(without.begin(), without.end(), message.bytes) == without.end())
+      times[message.bytes].push_back(message.seconds);
+  }
+  FabricCurve curve{.op = group.op, .nodes = group.nodes, .ranks = group.ranks};
+  for (const auto& [bytes, some] : times) {
+    const Seconds sum = std::accumulate(some.begin(), some.end(), Seconds{});
+    curve.sizes.push_back({bytes, fit::rounded(sum / static_cast<double>(some.size()), 1e-6)});
+  }
+  return curve;
+}
+
+/// Errors on sizes that are kept from the curve; where sizes are few, there are none to keep.
+FamilyReport report_of(const GroupFit& fitting, const std::vector<fit::Message>& messages,
+                       Cluster base) {
+  const std::vector<Bytes> kept = kept_sizes(messages), sizes = sizes_of(messages);
+  FamilyReport report{
+      .family = fitting.group().title(), .path = "inter_node.measured", .held_out = !kept.empty()};
+  report.base_errors = fitting.errors(base, sizes);
+  base.inter_node->measured = {curve_through(fitting.group(), messages, kept)};
+  report.errors = fitting.errors(base, kept.empty() ? sizes : kept);
+  report.errors.points = static_cast<int>(messages.size());
+  report.range = size_range(sizes);
+  report.remark = "a curve through the sizes";
+  return report;
+}
+
+/// The curves of the base, other than of the groups that were measured, and theirs.
+std::vector<FabricCurve> curves_of(const std::vector<GroupFit>& groups, const Cluster& base) {
+  std::vector<FabricCurve> curves = base.inter_node->measured;
+  for (const GroupFit& fitting : groups) {
+    std::vector<fit::Message> messages;
+    for (const GroupFit::Size& size : fitting.sizes()) messages.push_back(size.message);
+    const FabricCurve mine = curve_through(fitting.group(), messages);
+    std::erase_if(curves, [&](const FabricCurve& other) {
+      return other.op == mine.op && other.nodes == mine.nodes && other.ranks == mine.ranks;
+    });
+    curves.push_back(mine);
+  }
+  return curves;
+}
+
 }  // namespace
 
 FabricFit fit_fabric(const Records& records, const Cluster& base) {
   FabricFit made{.cluster = base};
   std::vector<GroupFit> groups;
   Payload payload;
-  std::vector<FabricLine>& measured = made.cluster.inter_node->measured;
   for (const auto& [group, messages] : messages_of(records, true)) {
     const GroupFit fitting(group, messages, base);
-    const RegimeLines lines = fitting.lines();
-    look_at(fitting, lines, *base.inter_node, payload);
-    FamilyReport report = report_of(fitting, lines, messages);
-    report.path = "inter_node.measured";
-    report.base_errors = fitting.errors(base, sizes_of(messages));
-    std::erase_if(measured, [&, of = group](const FabricLine& line) {
-      return line.op == of.op && line.nodes == of.nodes && line.ranks == of.ranks &&
-             lines.contains({line.algorithm, line.protocol});
-    });
-    for (const auto& [regime, some] : lines) {
-      for (const fit::Line& line : some)
-        measured.push_back({line_of(group.ranks, regime, line), group.op, group.nodes});
-    }
-    made.families.push_back(std::move(report));
+    look_at(fitting, fitting.lines(), *base.inter_node, payload);
+    made.families.push_back(report_of(fitting, messages, base));
     groups.push_back(fitting);
   }
-  const std::vector<FabricLine> lines = std::exchange(made.cluster.inter_node->measured, {});
+  made.cluster.inter_node->measured.clear();
   fit_hop(groups, made);
   fit_payload(payload, made);
-  made.cluster.inter_node->measured = lines;
+  made.cluster.inter_node->measured = curves_of(groups, base);
   const Fabric& fabric = *made.cluster.inter_node;
   made.families.push_back(
       constant("latency", write_scalar(fabric.latency) + " a hop", made.latency_from,
@@ -174,12 +209,13 @@ std::string fabric_text(const FabricFit& fit, const std::string& base,
     if (family.range.empty()) continue;
     text += fmt::format("    # {}: {}\n", family.family, fit_source(origin, family));
   }
-  for (const FabricLine& line : fabric.measured)
-    text += fmt::format(
-        "    - {{op: {}, nodes: {}, ranks: {}, algorithm: {}, protocol: {}, latency: {}, "
-        "bandwidth: {}}}\n",
-        name_of(line.op), line.nodes, line.ranks, line.algorithm, name_of(line.protocol),
-        write_scalar(line.latency), write_scalar(line.bandwidth));
+  for (const FabricCurve& curve : fabric.measured) {
+    text += fmt::format("    - op: {}\n      nodes: {}\n      ranks: {}\n      sizes:\n",
+                        name_of(curve.op), curve.nodes, curve.ranks);
+    for (const MeasuredSize& size : curve.sizes)
+      text += fmt::format("        - {{bytes: {}, time: {}}}\n", write_scalar(size.bytes),
+                          write_scalar(size.time));
+  }
   return text;
 }
 

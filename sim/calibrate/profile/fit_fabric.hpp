@@ -14,7 +14,7 @@ struct FabricFit {
   std::string latency_from, efficiency_from;  ///< how each came about, or why it is as it was
 };
 
-/// Lines for each group that was measured, which hold for groups of as many GPUs on as many nodes
+/// A curve for each group that was measured, which holds for groups of as many GPUs on as many nodes
 /// alone. For all others the hop's latency is that with which small messages take as long as
 /// measured, in the middle, and the efficiency is what large ones reach of a NIC, where any fill
 /// it. REQUIRES: a fabric in `base`, and no more GPUs of a node in the records than it has.

@@ -47,12 +47,6 @@ Phases all_to_all(const CollectiveJob& job) {
   // The parts inside and between nodes start together, and the latencies inside pass meanwhile.
   phase.latency = std::max(job.cluster.inter_node->latency, phase.latency);
   phase.flows.push_back(pairs_between(job));
-  const auto measured = measured_between(job.request.op, job.request.bytes, "pairwise",
-                                         job.protocol, job.group, *job.cluster.inter_node);
-  if (!measured) return {phase};
-  phase.latency = measured->latency;
-  PhaseFlow& between = phase.flows.back();
-  between.rate = std::min(between.rate, between.bytes / (job.request.bytes / measured->bandwidth));
   return {phase};
 }
 

@@ -132,13 +132,10 @@ Hops hops_of(CollectiveOp op, Bytes bytes, nccl::Algorithm algorithm, Protocol p
 }
 
 std::optional<Speed> across(CollectiveOp op, Bytes bytes, nccl::Algorithm algorithm,
-                            Protocol protocol, const GroupShape& group, const nccl::Communicator& c,
+                            Protocol protocol, const nccl::Communicator& c,
                             const Cluster& cluster) {
   const auto here = expected_of(c, op, algorithm, protocol, bytes);
   if (!here) return here;
-  const auto measured =
-      measured_between(op, bytes, nccl::name_of(algorithm), protocol, group, *cluster.inter_node);
-  if (measured) return measured;
   const Hops hops = hops_of(op, bytes, algorithm, protocol, c, cluster.inter_node->latency);
   const bool between_two =
       algorithm == nccl::Algorithm::tree && c.nodes == 2 && c.ranks_per_node() > 1;
@@ -166,19 +163,6 @@ nccl::Communicator communicator_of(const GroupShape& group, const Cluster& clust
   return c;
 }
 
-std::optional<Speed> measured_between(CollectiveOp op, Bytes bytes, std::string_view algorithm,
-                                      Protocol protocol, const GroupShape& group,
-                                      const Fabric& fabric) {
-  Lines lines;
-  for (const FabricLine& line : fabric.measured) {
-    if (line.op == op && line.nodes == group.nodes && line.ranks == group.ranks &&
-        line.algorithm == algorithm && line.protocol == protocol)
-      lines.push_back(&line);
-  }
-  if (lines.empty()) return std::nullopt;
-  return of_line(least(lines, group.ranks, bytes));
-}
-
 bool is_measured(const LinkProfile& link) { return !link.all_reduce.empty(); }
 
 std::optional<Speed> speed_of(CollectiveOp op, Bytes bytes, nccl::Algorithm algorithm,
@@ -186,7 +170,7 @@ std::optional<Speed> speed_of(CollectiveOp op, Bytes bytes, nccl::Algorithm algo
                               NcclVersion version) {
   if (!is_measured(cluster.intra_node)) return std::nullopt;
   const nccl::Communicator c = communicator_of(group, cluster, version);
-  if (group.nodes > 1) return across(op, bytes, algorithm, protocol, group, c, cluster);
+  if (group.nodes > 1) return across(op, bytes, algorithm, protocol, c, cluster);
   const auto here = expected_of(c, op, algorithm, protocol, bytes);
   if (!here) return here;
   const Expected expected = [&](const CollectiveLine& line, int ranks) -> std::optional<Speed> {

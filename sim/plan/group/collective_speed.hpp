@@ -15,9 +15,9 @@
 // counts what a plugin reports (src/graph/tuning.cc: a flush of what arrived). A hop that takes less
 // shortens NCCL's in proportion. What the plugin itself reports decides about
 // algorithm and protocol alone: the 75 us of aws-ofi-nccl are "empirical", for better choices (its
-// src/platform-aws.cpp), and two nodes of p5 reduce 1 KiB in 69. Lines that a fabric has for a group
-// of just as many GPUs on as many nodes hold instead of all this. Trees over two nodes, which
+// src/platform-aws.cpp), and two nodes of p5 reduce 1 KiB in 69. Trees over two nodes, which
 // NCCL expects to carry up to twice as much inside as between, have the rate that such nodes have.
+// What a fabric was measured to take stands above all this (sim/plan/group/fabric_curve.hpp).
 #pragma once
 
 #include <optional>
@@ -49,12 +49,6 @@ bool is_measured(const LinkProfile& link);
 std::optional<Speed> speed_of(CollectiveOp op, Bytes bytes, nccl::Algorithm algorithm,
                               Protocol protocol, const GroupShape& group, const Cluster& cluster,
                               NcclVersion version);
-
-/// What the fabric was measured to take for a group of that shape with that algorithm and
-/// protocol; nothing where it was not.
-std::optional<Speed> measured_between(CollectiveOp op, Bytes bytes, std::string_view algorithm,
-                                      Protocol protocol, const GroupShape& group,
-                                      const Fabric& fabric);
 
 /// What messages between all pairs inside a node take. NCCL has no formula for them: the link's
 /// latency and rate stand for it. Nothing where the link was not measured.

@@ -43,12 +43,6 @@ void check_lines(const Scenario& s, const KnownNames& known, const KeyReports& k
   check("all_gather", s.cluster.intra_node.all_gather);
   check("reduce_scatter", s.cluster.intra_node.reduce_scatter);
   check("all_to_all", s.cluster.intra_node.all_to_all);
-  if (!s.cluster.inter_node) return;
-  const std::vector<FabricLine>& measured = s.cluster.inter_node->measured;
-  for (std::size_t i = 0; i < measured.size(); ++i) {
-    const std::string path = fmt::format("cluster.inter_node.measured[{}].algorithm", i);
-    keys.check_name(path.c_str(), measured[i].algorithm, known.collectives, "a collective");
-  }
 }
 
 void check_flops(const Scenario& s, const KnownNames& known, const KeyReports& keys) {

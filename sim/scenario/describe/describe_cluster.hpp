@@ -212,14 +212,20 @@ void describe(Io& io, CollectiveLine& l) {
 }
 
 template <class Io>
-void describe(Io& io, FabricLine& l) {
-  io.field("op", l.op, required(), "the collective");
-  io.field("nodes", l.nodes, required(between(2, 1e6)), "nodes that its GPUs lie on");
-  io.field("ranks", l.ranks, required(between(2, 1e6)), "GPUs of all of them");
-  io.field("algorithm", l.algorithm, required(), "a name of `stepsim list collectives`");
-  io.field("protocol", l.protocol, required(), "of NCCL");
-  io.field("latency", l.latency, required(non_negative), "of an empty message");
-  io.field("bandwidth", l.bandwidth, required(positive), "of the algorithm; nccl-tests sizes");
+void describe(Io& io, MeasuredSize& s) {
+  io.field("bytes", s.bytes, required(positive), "size as nccl-tests has it");
+  io.field("time", s.time, required(positive), "what it took, of the whole collective");
+}
+
+template <class Io>
+void describe(Io& io, FabricCurve& c) {
+  io.field("op", c.op, required(), "the collective");
+  io.field("nodes", c.nodes, required(between(2, 1e6)), "nodes that its GPUs lie on");
+  io.field("ranks", c.ranks, required(between(2, 1e6)), "GPUs of all of them");
+  io.list(
+      "sizes", c.sizes,
+      "in any order; between two of them times lie on a straight line, beyond all of them NCCL's "
+      "formula holds, times measured over expected at the nearest");
 }
 
 template <class Io>
@@ -325,8 +331,8 @@ void describe(Io& io, Fabric& f) {
   io.field("sharp", f.sharp, any, "the switches reduce, which NCCL's CollNet and NVLS use");
   describe_topology(io, f);
   io.list("measured", f.measured,
-          "what groups of so many GPUs on so many nodes take, the least of those of an algorithm "
-          "and protocol; groups that lie otherwise take what latency, bandwidth and NCCL say");
+          "what groups of so many GPUs on so many nodes take where NCCL chooses; groups that lie "
+          "otherwise take what latency, bandwidth and NCCL say");
 }
 
 template <class Io>
