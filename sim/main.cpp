@@ -69,7 +69,8 @@ int main(int argc, char** argv) {
     if (mistake.empty()) return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
     return fail(ExitCode::bad_input, UserError(mistake));
   } catch (const UserError& error) {
-    return fail(ExitCode::bad_input, error);
+    const std::string way_out = way_out_for_its_scenario(app);
+    return fail(ExitCode::bad_input, way_out.empty() ? error : UserError(way_out));
   } catch (const SimulationError& error) {
     return fail(ExitCode::incomplete, error);
   } catch (const IoError& error) {

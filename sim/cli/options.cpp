@@ -10,6 +10,8 @@
 
 #include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/import/importer.hpp"
+#include "sim/import/kind_of_file.hpp"
 #include "sim/process/launcher.hpp"
 
 namespace stepsim {
@@ -62,6 +64,20 @@ void add_scenario(CLI::App& app, ScenarioArgument& argument) {
                  "path=value, instead of what the file says (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
+}
+
+std::string way_out_for_its_scenario(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    const CLI::Option* file = command->get_option_no_throw("scenario");
+    if (file == nullptr || file->count() == 0) continue;
+    const auto path = file->as<std::string>();
+    try {
+      return way_out_for_scenario(path, read_source(path, kLargestImport)->text);
+    } catch (const std::exception&) {
+      return "";  // what is wrong with the file has been said
+    }
+  }
+  return "";
 }
 
 }  // namespace stepsim

@@ -45,6 +45,9 @@ CLI::Validator positive();
 
 /// The scenario's file and `--set`.
 void add_scenario(CLI::App& app, ScenarioArgument& argument);
+/// Which command reads the file that was given as the chosen command's scenario; empty where it is
+/// nothing else that is known (sim/import/kind_of_file.hpp).
+std::string way_out_for_its_scenario(const CLI::App& app);
 /// `--format`, which is one of these words.
 void add_format(CLI::App& app, std::string& format, const std::vector<std::string>& words);
 /// `--jobs`, which `text` explains.

@@ -9,6 +9,7 @@
 
 #include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/import/kind_of_file.hpp"
 
 namespace stepsim {
 namespace {
@@ -40,6 +41,8 @@ const Importer& recognised(const std::string& path) {
   std::copy_if(all.begin(), all.end(), std::back_inserter(found),
                [&](const Importer* importer) { return importer->recognises(path, text); });
   if (found.size() == 1) return *found.front();
+  const std::string other = found.empty() ? way_out_for_import(path, text) : "";
+  if (!other.empty()) throw UserError(other);
   throw UserError(found.empty()
                       ? fmt::format("{}: this is no file that stepsim recognises; name its kind: "
                                     "stepsim import KIND {} with one of {}",

@@ -6,8 +6,11 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/core/source.hpp"
 #include "sim/import/import_options.hpp"
+#include "sim/import/kind_of_file.hpp"
 #include "sim/scenario/load.hpp"
+#include "tests/source_folder.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace stepsim;
@@ -42,6 +45,39 @@ TEST_CASE("a file shows its kind; one of no kind is refused with the kinds there
   CHECK(error.find("no file that stepsim recognises") != std::string::npos);
   CHECK(error.find("deepspeed") != std::string::npos);
   CHECK(error_of({.file = ""}).find("name a file") != std::string::npos);
+}
+
+TEST_CASE("a file that another command reads is sent there") {
+  const TemporaryFolder folder;
+  const std::string log =
+      folder.file("two.log", "#  size count type redop root time algbw busbw\n");
+  CHECK(error_of({.file = log}).find("a log of nccl-tests: stepsim calibrate fit " + log) !=
+        std::string::npos);
+  CHECK(way_out_for_scenario("ds.json", kConfig) ==
+        "ds.json: this is no scenario; `import` reads it as a DeepSpeed configuration (JSON): "
+        "stepsim "
+        "import ds.json -o scenario.yaml");
+  CHECK(
+      way_out_for_scenario(
+          "config.json", R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2})") ==
+      "config.json: this is no scenario but a model's config: stepsim show model config.json, and "
+      "in "
+      "a scenario model: config.json");
+  CHECK(way_out_for_scenario("train.sh", "#!/bin/bash\n").find("a launch script") !=
+        std::string::npos);
+}
+
+TEST_CASE("no scenario is taken for another program's file") {
+  int seen = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(source_folder()) + "/scenarios")) {
+    if (entry.path().extension() != ".yaml") continue;
+    const std::string path = entry.path().string();
+    CAPTURE(path);
+    CHECK(way_out_for_scenario(path, read_source(path)->text).empty());
+    ++seen;
+  }
+  CHECK(seen > 10);
 }
 
 TEST_CASE("an option that the importer does not have is refused") {

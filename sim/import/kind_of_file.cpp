@@ -1,0 +1,65 @@
+// Files that other commands read, by what stands in them.
+#include "sim/import/kind_of_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/import/importer.hpp"
+
+namespace stepsim {
+namespace {
+
+struct Kind {
+  std::array<std::string_view, 2> marks;  ///< both stand in such a file
+  std::string_view name;
+  std::string (*command)(const std::string& path);
+};
+
+std::string fits(const std::string& path) { return "stepsim calibrate fit " + path; }
+std::string shows(const std::string& path) {
+  return fmt::format("stepsim show model {0}, and in a scenario model: {0}", path);
+}
+
+constexpr std::array kKinds{
+    Kind{{"algbw", "busbw"}, "a log of nccl-tests", fits},
+    Kind{{"\"stepsim.measurements/", "\"points\""}, "a file of measurements", fits},
+    Kind{{"\"hidden_size\"", "\"num_hidden_layers\""}, "a model's config", shows},
+};
+
+/// "a log of nccl-tests: stepsim calibrate fit my.log"
+std::string of_other_command(const std::string& path, const std::string& text) {
+  for (const Kind& kind : kKinds) {
+    if (std::all_of(kind.marks.begin(), kind.marks.end(),
+                    [&](std::string_view mark) { return text.find(mark) != std::string::npos; }))
+      return fmt::format("{}: {}", kind.name, kind.command(path));
+  }
+  return "";
+}
+
+/// The list of importers names what each makes, or its file.
+std::string file_of(const Importer& importer) {
+  return importer.takes_words ? "a launch script" : std::string(importer.description);
+}
+
+}  // namespace
+
+std::string way_out_for_import(const std::string& path, const std::string& text) {
+  const std::string other = of_other_command(path, text);
+  return other.empty() ? "" : fmt::format("{}: this is no file of `import` but {}", path, other);
+}
+
+std::string way_out_for_scenario(const std::string& path, const std::string& text) {
+  for (const Importer* importer : Registry<Importer>::all()) {
+    if (importer->recognises(path, text))
+      return fmt::format(
+          "{0}: this is no scenario; `import` reads it as {1}: stepsim import {0} -o {2}", path,
+          file_of(*importer), importer->scenario != nullptr ? "scenario.yaml" : "cluster.yaml");
+  }
+  const std::string other = of_other_command(path, text);
+  return other.empty() ? "" : fmt::format("{}: this is no scenario but {}", path, other);
+}
+
+}  // namespace stepsim
