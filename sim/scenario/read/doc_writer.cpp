@@ -1,6 +1,8 @@
 // What the documents say of every key, from the readers' own declarations.
 #include "sim/scenario/read/doc_writer.hpp"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "sim/scenario/describe/describe.hpp"
@@ -111,11 +113,13 @@ std::vector<KeyPage> key_pages() {
   return pages;
 }
 
-const std::vector<std::string>& scenario_paths() {
-  static const std::vector<std::string> paths = [] {
-    std::vector<std::string> all{"model.base", "model.name", "cluster.base"};
+const std::vector<DocWriter::Row>& scenario_rows() {
+  static const std::vector<DocWriter::Row> rows = [] {
+    std::vector<DocWriter::Row> all;
+    std::set<std::string> seen;
     const auto add = [&](const DocWriter& io) {
-      for (const DocWriter::Row& row : io.rows()) all.push_back(row.path);
+      for (const DocWriter::Row& row : io.rows())
+        if (seen.insert(row.path).second) all.push_back(row);
     };
     add(described(Scenario{}));
     add(described(Model{.shape = Transformer{}}, false, "model."));
@@ -123,6 +127,15 @@ const std::vector<std::string>& scenario_paths() {
     add(described(Model{.shape = ResNet{}}, false, "model."));
     add(described(Model{.shape = Dlrm{}}, false, "model."));
     add(described(Cluster{}, false, "cluster."));
+    return all;
+  }();
+  return rows;
+}
+
+const std::vector<std::string>& scenario_paths() {
+  static const std::vector<std::string> paths = [] {
+    std::vector<std::string> all{"model.base", "model.name", "cluster.base"};
+    for (const DocWriter::Row& row : scenario_rows()) all.push_back(row.path);
     return all;
   }();
   return paths;

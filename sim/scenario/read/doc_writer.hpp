@@ -15,9 +15,6 @@
 
 namespace stepsim {
 
-/// Every path of a scenario, those of models of all kinds, of clusters and links among them.
-const std::vector<std::string>& scenario_paths();
-
 /// The one path of the scenario that ends in that key ("micro_batch": "training.micro_batch"); ""
 /// when none or several.
 std::string path_of_key(const std::string& key);
@@ -145,6 +142,11 @@ class DocWriter {
   std::string fallback_;
   std::vector<Row> rows_;
 };
+
+/// Every key of a scenario, those of models of all kinds, of clusters and links among them.
+const std::vector<DocWriter::Row>& scenario_rows();
+/// Their paths.
+const std::vector<std::string>& scenario_paths();
 
 /// One page of docs/scenario/: the keys of one map.
 struct KeyPage {

@@ -8,8 +8,17 @@
 #include "sim/scenario/describe/describe.hpp"
 #include "sim/scenario/read/doc_writer.hpp"
 #include "sim/scenario/read/expectation.hpp"
+#include "sim/scenario/read/other_names.hpp"
 
 namespace stepsim {
+namespace {
+
+std::string proposal_of(const OtherName& other, const std::optional<std::string>& leaf) {
+  const std::string remark = other.remark.empty() ? "" : fmt::format(" ({})", other.remark);
+  return fmt::format("did you mean '{}'{}?", leaf.value_or(std::string(other.key)), remark);
+}
+
+}  // namespace
 
 MapReader::MapReader(Reading& reading, const Tree& map, std::string path, std::string title,
                      Place at)
@@ -320,14 +329,27 @@ void MapReader::report_unknown(const Entry& entry, std::vector<std::string>& mea
                           "write the keys out, or use 'base' for models and clusters");
     return;
   }
-  const auto near = nearest(entry.key, known_);
-  const std::string elsewhere = near ? "" : path_of_key(entry.key);
+  const OtherName* other = other_name(entry.key);
+  const auto near = other != nullptr ? known_leaf(other->key) : nearest(entry.key, known_);
+  std::string proposal = did_you_mean(entry.key, known_);
+  if (other != nullptr) {
+    proposal = proposal_of(*other, near);
+  } else if (const std::string path = near ? "" : path_of_key(entry.key); !path.empty()) {
+    proposal = fmt::format("did you mean '{}'?", path);
+  }
   if (near) meant.push_back(*near);
   // The value that was meant is not known: nothing can be said about how it fits with others.
   reading_.problems.add(entry.key_place, path_of(near.value_or(entry.key)),
-                        fmt::format("unknown key {} in {}", quoted(entry.key), title_),
-                        elsewhere.empty() ? did_you_mean(entry.key, known_)
-                                          : fmt::format("did you mean '{}'?", elsewhere));
+                        fmt::format("unknown key {} in {}", quoted(entry.key), title_), proposal);
+}
+
+std::optional<std::string> MapReader::known_leaf(std::string_view path) const {
+  const std::size_t dot = path.rfind('.');
+  const std::string leaf(path.substr(dot + 1)), map = "." + std::string(path.substr(0, dot));
+  // A model's file begins where the scenario's `model` does.
+  const bool is_here = (path_.empty() || map.ends_with("." + path_)) &&
+                       std::find(known_.begin(), known_.end(), leaf) != known_.end();
+  return is_here ? std::optional(leaf) : std::nullopt;
 }
 
 }  // namespace stepsim

@@ -141,6 +141,8 @@ class MapReader {
           const std::string& wanted);
   void read_phrase(const Entry& entry, Phrase& phrase);
   void report_unknown(const Entry& entry, std::vector<std::string>& meant);
+  /// The end of a path of a scenario where this map is the one that has it.
+  std::optional<std::string> known_leaf(std::string_view path) const;
   void check_name(const std::string& name, const std::string& file);
   /// The entry with everything that its `like` names; nothing when that leads nowhere.
   std::optional<Tree> unlike(const Tree& variants, const Entry& entry, const std::string& path,

@@ -1,0 +1,114 @@
+// Keys by path, by another name, by a word of their meaning.
+#include "sim/command/keys.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <ostream>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/core/source.hpp"
+#include "sim/core/suggest.hpp"
+#include "sim/scenario/read/doc_writer.hpp"
+#include "sim/scenario/read/other_names.hpp"
+
+namespace stepsim {
+namespace {
+
+using Rows = std::vector<DocWriter::Row>;
+
+std::string small(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+template <class Which>
+Rows rows_that(const Which& which) {
+  Rows found;
+  for (const DocWriter::Row& row : scenario_rows())
+    if (which(row)) found.push_back(row);
+  return found;
+}
+
+bool is_below(const std::string& path, const std::string& map) {
+  return path.starts_with(map + ".") || path.starts_with(map + "[");
+}
+
+/// The key and all below it; a path may begin anywhere: "data.bucket".
+Rows rows_of_path(const std::string& path) {
+  Rows found = rows_that([&](const auto& row) { return row.path == path; });
+  if (found.empty())
+    found = rows_that([&](const auto& row) { return row.path.ends_with("." + path); });
+  if (found.size() > 1) return found;
+  const std::string whole = found.empty() ? path : found.front().path;
+  const Rows below = rows_that([&](const auto& row) { return is_below(row.path, whole); });
+  found.insert(found.end(), below.begin(), below.end());
+  return found;
+}
+
+Rows rows_with_word(const std::string& word) {
+  const std::string wanted = small(word);
+  return rows_that([&](const auto& row) {
+    return small(row.path + " " + row.meaning).find(wanted) != std::string::npos;
+  });
+}
+
+void print(const DocWriter::Row& row, const Screen& screen, std::ostream& out) {
+  std::string facts = row.type;
+  if (row.preset == "required")
+    facts += "; required";
+  else if (!row.preset.empty())
+    facts += "; default " + row.preset;
+  out << painted(screen, Paint::bold, row.path) << '\n';
+  for (const std::string& line : wrap(facts, screen.width - 2)) out << "  " << line << '\n';
+  for (const std::string& line : wrap(row.meaning, screen.width - 2)) out << "  " << line << '\n';
+}
+
+void print_maps(const Screen& screen, std::ostream& out) {
+  for (const DocWriter::Row& row : scenario_rows()) {
+    if (row.path.find('.') == std::string::npos) print(row, screen, out);
+  }
+  out << "\nstepsim keys PATH has the keys below one, stepsim keys WORD those that a word leads "
+         "to.\n";
+}
+
+std::string nearest_end(const std::string& word) {
+  std::vector<std::string> ends;
+  for (const DocWriter::Row& row : scenario_rows()) {
+    ends.push_back(row.path);
+    ends.push_back(row.path.substr(row.path.rfind('.') + 1));
+  }
+  return closest(word, ends);
+}
+
+Rows rows_for(const std::string& wanted, std::ostream& out) {
+  const Rows of_path = rows_of_path(wanted);
+  if (!of_path.empty()) return of_path;
+  if (const OtherName* other = other_name(wanted)) {
+    out << fmt::format("{}: {}{}{}\n\n", other->name, other->key, other->remark.empty() ? "" : ", ",
+                       other->remark);
+    return rows_of_path(std::string(other->key));
+  }
+  return rows_with_word(wanted);
+}
+
+}  // namespace
+
+ExitCode keys(const KeysOptions& options, std::ostream& out) {
+  if (options.wanted.empty()) {
+    print_maps(options.screen, out);
+    return ExitCode::ok;
+  }
+  const Rows rows = rows_for(options.wanted, out);
+  if (rows.empty()) {
+    const std::string proposal = nearest_end(options.wanted);
+    throw UserError(fmt::format("no key is called {} or says so in its description{}{}",
+                                quoted(options.wanted), proposal.empty() ? "" : ", ", proposal));
+  }
+  for (const DocWriter::Row& row : rows) print(row, options.screen, out);
+  return ExitCode::ok;
+}
+
+}  // namespace stepsim
