@@ -18,9 +18,11 @@ namespace {
 
 using Rows = std::vector<DocWriter::Row>;
 
-std::string small(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+/// In small letters, with blanks for _ and -.
+std::string plain(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
+    return c == '_' || c == '-' ? ' ' : static_cast<char>(std::tolower(c));
+  });
   return text;
 }
 
@@ -49,9 +51,9 @@ Rows rows_of_path(const std::string& path) {
 }
 
 Rows rows_with_word(const std::string& word) {
-  const std::string wanted = small(word);
+  const std::string wanted = plain(word);
   return rows_that([&](const auto& row) {
-    return small(row.path + " " + row.meaning).find(wanted) != std::string::npos;
+    return plain(row.path + " " + row.meaning).find(wanted) != std::string::npos;
   });
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 std::string printed(const std::string& wanted) {
   std::ostringstream out;
-  REQUIRE(keys({.wanted = wanted, .screen = {}}, out) == ExitCode::ok);
+  keys({.wanted = wanted, .screen = {}}, out);
   return out.str();
 }
 
