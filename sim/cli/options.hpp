@@ -24,6 +24,7 @@ void add_search(CLI::App& app, Action& chosen);
 void add_check(CLI::App& app, Action& chosen);
 void add_show(CLI::App& app, Action& chosen);
 void add_keys(CLI::App& app, Action& chosen);
+void add_schema(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);
 void add_import(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
