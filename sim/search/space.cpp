@@ -2,12 +2,16 @@
 #include "sim/search/space.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
+
+#include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
 #include "sim/plan/known_names.hpp"
 #include "sim/scenario/check/check.hpp"
+#include "sim/scenario/describe/framework_abilities.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -47,6 +51,23 @@ std::vector<int> up_to(std::int64_t most) {
   return all;
 }
 
+/// What the scenario's framework has of each kind; without a framework everything.
+class Abilities {
+ public:
+  explicit Abilities(const Scenario& scenario) : framework_(scenario.framework) {}
+
+  bool has(std::string_view path, std::string_view value, bool beside_stages = false) const {
+    return !framework_ || framework_can(*framework_, path, value, beside_stages);
+  }
+  template <class Values, class Word>
+  void keep(Values& values, std::string_view path, const Word& word) const {
+    std::erase_if(values, [&](const auto& value) { return !has(path, word(value)); });
+  }
+
+ private:
+  std::optional<Framework> framework_;
+};
+
 /// A way to exchange gradients and parameters among data-parallel ranks.
 struct Exchange {
   const Sharding* sharding = nullptr;
@@ -68,7 +89,15 @@ class Walk {
         options_(options),
         layers_(layers_of(base.scenario.model)),
         known_(known_names()),
-        scenario_(base.scenario) {}
+        scenario_(base.scenario) {
+    const Abilities abilities(base.scenario);
+    for (const Sharding* sharding : axes.sharding) {
+      for (const bool beside_stages : {false, true}) {
+        if (abilities.has("parallelism.data.sharding", sharding->name, beside_stages))
+          shardings_[beside_stages ? 1 : 0].push_back(sharding);
+      }
+    }
+  }
 
   void all() {
     for (const int gpus : axes_.gpus) {
@@ -205,7 +234,7 @@ class Walk {
     if (frame.replicas() * frame.schedule->needs.copies == 1)
       return {{.sharding = frame.sharding, .overlap = base_.scenario.parallelism.data.overlap}};
     std::vector<Exchange> all;
-    for (const Sharding* sharding : axes_.sharding) {
+    for (const Sharding* sharding : shardings_[frame.stages > 1 ? 1 : 0]) {
       for (const bool overlap : axes_.overlap)
         all.push_back({sharding, overlap, overlap && !sharding->shards_parameters});
     }
@@ -218,8 +247,29 @@ class Walk {
   const WalkOptions& options_;
   std::int64_t layers_;
   KnownNames known_;
+  /// That the framework has, without pipeline stages and beside them.
+  std::array<std::vector<const Sharding*>, 2> shardings_;
   Scenario scenario_;  ///< has the strategy that the rules are asked about
 };
+
+/// Leaves out what the framework cannot launch. Which shardings it has depends on the stages.
+void keep_what_framework_has(Axes& axes, const Scenario& s) {
+  const Abilities abilities(s);
+  const auto number = [](int value) { return fmt::format("{}", value); };
+  abilities.keep(axes.schedule, "parallelism.pipeline.schedule",
+                 [](const std::string& name) { return name; });
+  abilities.keep(axes.sequence, "parallelism.sequence",
+                 [](bool value) { return value ? "true" : "false"; });
+  abilities.keep(axes.expert, "parallelism.expert.degree", number);
+  abilities.keep(axes.context, "parallelism.context.degree", number);
+  if (!abilities.has("parallelism.context.kind", name_of(s.parallelism.context.kind)))
+    axes.context = {1};
+  std::erase_if(axes.recompute, [&](const std::string& word) {
+    if (word != "layers") return !abilities.has("training.recompute.kind", word);
+    return !abilities.has("training.recompute.kind", "full") ||
+           !abilities.has("training.recompute.method", "block");
+  });
+}
 
 }  // namespace
 
@@ -252,6 +302,7 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
   for (const double bucket : kBuckets) {
     if (bucket != own) axes.bucket.push_back(bucket);
   }
+  keep_what_framework_has(axes, s);
   return axes;
 }
 

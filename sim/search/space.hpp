@@ -3,7 +3,7 @@
 // A frame is what the kernels and the pipeline of a strategy follow from; its variants differ in
 // recompute and in what data parallelism does. What is no choice is left out, so that no two
 // strategies are the same run: no schedule without stages, no bucket without overlap, no sharding
-// without replicas.
+// without replicas. So is what the scenario's framework does not have.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,8 @@ inline constexpr SearchedDegree kSearchedDegrees[] = {
     {Axis::pipeline, &Axes::pipeline, &Strategy::stages},
 };
 
-/// Everything that is searched where nobody says otherwise.
+/// Everything that is searched where nobody says otherwise, as far as the scenario's framework has it
+/// (sim/scenario/describe/framework_abilities.hpp).
 Axes axes_of(const SearchBase& base, const std::vector<int>& gpus);
 
 /// Restricts an axis to values: "tensor=1,2,4". Throws UserError where it is not understood.
