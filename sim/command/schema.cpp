@@ -27,10 +27,11 @@ struct File {
 
 constexpr std::array kFiles{
     File{"scenario", "a scenario of stepsim", [] { return of(Scenario{}, false); }},
-    File{"model", "a file of models/", [] { return model_schema(); }},
-    File{"cluster", "a file of scenarios/clusters/", [] { return of(Cluster{}, false); }},
-    File{"gpu", "a file of calib/gpus/", [] { return of(GpuProfile{}, true); }},
-    File{"link", "a file of calib/links/", [] { return of(LinkProfile{}, true); }},
+    File{"model", "a file of models/", [] { return with_base(model_schema()); }},
+    File{"cluster", "a file of scenarios/clusters/",
+         [] { return with_base(of(Cluster{}, false)); }},
+    File{"gpu", "a file of calib/gpus/", [] { return with_base(of(GpuProfile{}, true)); }},
+    File{"link", "a file of calib/links/", [] { return with_base(of(LinkProfile{}, true)); }},
     File{"suite", "a file of validate/suites/", [] { return of(Suite{}, false); }},
     File{"sweep", "a file of stepsim sweep", [] { return of(SweepFile{}, false); }},
 };

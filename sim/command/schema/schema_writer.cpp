@@ -19,7 +19,8 @@ SchemaWriter described(T value, bool is_profile = false) {
 
 Json name_or(const Json& map) { return any_of({Json{{"type", "string"}}, map}); }
 
-/// With the key `base`, whose file has all that is not said.
+}  // namespace
+
 Json with_base(Json map) {
   map["properties"]["base"] = {{"type", "string"},
                                {"description", "a name or a path of another one"}};
@@ -28,8 +29,6 @@ Json with_base(Json map) {
   map.erase("required");
   return map;
 }
-
-}  // namespace
 
 void SchemaWriter::add(std::string_view key, Json schema, const Rules& rules,
                        std::string_view doc) {

@@ -131,6 +131,9 @@ class SchemaWriter {
   std::vector<std::string> required_;
 };
 
+/// The map with the key `base`, whose file has all that is not said.
+Json with_base(Json map);
+
 /// A model of any kind: the keys of all, where one key has several types any of them.
 Json model_schema();
 
