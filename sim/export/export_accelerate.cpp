@@ -167,7 +167,7 @@ const Registered<Exporter> registered{
      .description = "a configuration of Hugging Face's accelerate (YAML)",
      .framework = accelerate_framework,
      .write = [](const Scenario& scenario) { return AccelerateExport(scenario).write(); },
-     .of_program = {"training.recompute", "training.optimizer"}}};
+     .of_program = {"training.recompute", "training.lora", "training.optimizer"}}};
 
 }  // namespace
 }  // namespace stepsim

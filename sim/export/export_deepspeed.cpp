@@ -102,7 +102,7 @@ const Registered<Exporter> registered{
      .description = "a DeepSpeed configuration (JSON)",
      .framework = [](const Scenario&) { return Framework::deepspeed; },
      .write = export_deepspeed,
-     .of_program = {"training.recompute"}}};
+     .of_program = {"training.recompute", "training.lora"}}};
 
 }  // namespace
 }  // namespace stepsim

@@ -1,5 +1,6 @@
 // A plan as Megatron-LM's command line (NVIDIA/Megatron-LM megatron/training/arguments.py, and the
-// dataclasses of megatron/core that most options are made from).
+// dataclasses of megatron/core that most options are made from; tried with core_v0.14.0 to
+// core_v0.19.0 and d98e8a64d).
 //
 // Each option is the one that sim/import/megatron/import_megatron.cpp reads.
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/shell_word.hpp"
 #include "sim/core/source.hpp"
+#include "sim/export/checks.hpp"
 #include "sim/export/exporter.hpp"
 #include "sim/export/megatron_layers.hpp"
 #include "sim/export/stated_by_import.hpp"
@@ -66,6 +68,7 @@ class MegatronExport {
         shape_(transformer_of(scenario, "pretrain_gpt.py trains transformers")) {}
 
   Exported write() {
+    refuse_what_megatron_checks(s_);
     add_launch();
     add_model();
     add_heads();
@@ -196,7 +199,10 @@ class MegatronExport {
 
   void add_kernels() {
     training_.value("--transformer-impl", name_of(t_.transformer_impl));
-    training_.value("--attention-backend", is_fused_attention(t_.attention) ? "flash" : "unfused");
+    // Which FlashAttention is installed stands in no option.
+    training_.value("--attention-backend", t_.attention == "cudnn"             ? "fused"
+                                           : is_fused_attention(t_.attention) ? "flash"
+                                                                              : "unfused");
     training_.flag_if(!t_.bias_dropout_fusion, "--no-bias-dropout-fusion");
     training_.flag_if(!t_.fused_accumulation, "--no-gradient-accumulation-fusion");
     const Recomputation& again = t_.recompute;
@@ -229,11 +235,13 @@ class MegatronExport {
   void add_pipeline() {
     const Pipeline& pipeline = p_.pipeline;
     parallel_.value("--pipeline-model-parallel-size", pipeline.stages);
-    if (pipeline.chunks > 1) {
-      parallel_.value("--num-virtual-stages-per-pipeline-rank", pipeline.chunks);
-      parallel_.flag_if(!pipeline.overlap_p2p, "--no-overlap-p2p-communication");
-    }
     const MegatronLayers layers = megatron_layers(pipeline);
+    if (!layers.layout.empty())
+      parallel_.value("--pipeline-model-parallel-layout", layers.layout);
+    else if (pipeline.chunks > 1)
+      parallel_.value("--num-virtual-stages-per-pipeline-rank", pipeline.chunks);
+    parallel_.flag_if(pipeline.chunks > 1 && !pipeline.overlap_p2p,
+                      "--no-overlap-p2p-communication");
     parallel_.flag_if(layers.embedding, "--account-for-embedding-in-pipeline-split");
     parallel_.flag_if(layers.loss, "--account-for-loss-in-pipeline-split");
     if (layers.first > 0) parallel_.value("--decoder-first-pipeline-num-layers", layers.first);

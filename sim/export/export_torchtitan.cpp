@@ -1,5 +1,5 @@
 // A plan as torchtitan's TOML (pytorch/torchtitan torchtitan/config/job_config.py, before
-// 9810191bb, the last version with TOML).
+// 9810191bb, the last version with TOML; tried with v0.2.0, v0.2.2 and 238fa9953).
 //
 // Each key is the one that sim/import/import_torchtitan.cpp reads.
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
+#include "sim/export/checks.hpp"
 #include "sim/export/exporter.hpp"
 #include "sim/export/stated_by_import.hpp"
 #include "sim/import/config/model_shape.hpp"
@@ -20,11 +21,20 @@
 namespace stepsim {
 namespace {
 
+/// Models that it had before its options had these names (4d88a8a44).
+constexpr std::string_view kFormer = "llama2";
+
+std::vector<std::string> titan_names() {
+  std::vector<std::string> names = torchtitan_names();
+  std::erase(names, kFormer);
+  return names;
+}
+
 /// Name and flavor of the model of that shape. Throws UserError where torchtitan has none.
 std::pair<std::string, std::string> titan_model(const Scenario& scenario) {
   const Transformer& shape =
       transformer_of(scenario, "torchtitan's options name transformers alone");
-  for (const std::string& name : torchtitan_names())
+  for (const std::string& name : titan_names())
     for (const std::string& flavor : torchtitan_flavors(name)) {
       const auto model = torchtitan_model(name, flavor);
       if (model && !model->empty() && shape_of_model(*model) == shape) return {name, flavor};
@@ -32,7 +42,7 @@ std::pair<std::string, std::string> titan_model(const Scenario& scenario) {
   throw UserError(
       fmt::format("model {}: torchtitan has no model of that shape, and its options "
                   "cannot describe one; it has those of {}",
-                  scenario.model.name, fmt::join(torchtitan_names(), ", ")));
+                  scenario.model.name, fmt::join(titan_names(), ", ")));
 }
 
 /// Schedules of pytorch/pytorch torch/distributed/pipelining/schedules.py.
@@ -72,6 +82,7 @@ class TorchtitanExport {
 
   Exported write() {
     const auto [name, flavor] = titan_model(s_);
+    refuse_what_torchtitan_checks(s_, name);
     text_ = fmt::format(
         "# torchtitan's configuration for {}, written by stepsim export "
         "torchtitan.\n",
@@ -117,8 +128,13 @@ class TorchtitanExport {
                                                                                  : "\"for-loop\"");
     if (!is_fp8 || is_mx) return;
     table("quantize.linear.float8");
-    key("recipe_name", "\"tensorwise\"");
-    key("enable_fsdp_float8_all_gather", t_.fp8_parameters);
+    // A scale a tensor is the recipe without a name too, and only that one gathers in float8
+    // (torchtitan/components/quantization/float8.py).
+    if (t_.fp8_parameters) {
+      key("enable_fsdp_float8_all_gather", true);
+    } else {
+      key("recipe_name", "\"tensorwise\"");
+    }
   }
 
   /// With a pipeline a local batch is all of a step's; without one, a micro-batch.

@@ -1,10 +1,14 @@
 // Tries the ways in which Megatron-LM deals out layers
-// (megatron/core/transformer/transformer_block.py, get_num_layers_to_build).
+// (megatron/core/transformer/transformer_block.py, get_num_layers_to_build, and
+// megatron/core/transformer/pipeline_parallel_layer_layout.py).
 #include "sim/export/megatron_layers.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace stepsim {
 namespace {
@@ -34,6 +38,13 @@ std::optional<MegatronLayers> by_ends(const Layers& layers, std::int64_t chunks)
   return found;
 }
 
+/// All parts in their order: E the embedding, t a layer, L the head with its loss.
+std::string layout_of(const Layers& parts) {
+  std::vector<std::string> texts;
+  for (const std::int64_t layers : parts) texts.push_back(fmt::format("t*{}", layers));
+  return fmt::format("E{}L", fmt::join(texts, "|"));
+}
+
 }  // namespace
 
 MegatronLayers megatron_layers(const Pipeline& pipeline) {
@@ -48,7 +59,7 @@ MegatronLayers megatron_layers(const Pipeline& pipeline) {
     const auto counted = layers_of_chunk(parts, pipeline);
     if (counted && is_even(*counted)) return {.embedding = embedding, .loss = loss};
   }
-  return {};
+  return {.layout = layout_of(pipeline.layers)};
 }
 
 }  // namespace stepsim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "sim/scenario/parallelism.hpp"
 
@@ -10,9 +11,10 @@ namespace stepsim {
 struct MegatronLayers {
   bool embedding = false, loss = false;  ///< they count as a layer of their stage
   std::int64_t first = 0, last = 0;      ///< layers of these stages; 0: as the others
+  std::string layout;                    ///< "Et*7|t*9|t*9|t*7L", where the others cannot say it
 };
 
-/// The options that make these stages; none where the stages are even, or no options make them.
+/// The options that make these stages; none where the stages are even.
 MegatronLayers megatron_layers(const Pipeline& pipeline);
 
 }  // namespace stepsim

@@ -93,6 +93,11 @@ std::string cluster_text(const Machine& machine) {
   return fmt::format("{{{}}}", fmt::join(entries, ", "));
 }
 
+bool has_attention(const GpuProfile& gpu, std::string_view kernel) {
+  return std::any_of(gpu.attention.begin(), gpu.attention.end(),
+                     [&](const AttentionProfile& each) { return each.kernel == kernel; });
+}
+
 std::string fused_attention(const GpuProfile& gpu) {
   std::string best = "unfused";
   FlopsPerSecond rate{0};
@@ -105,10 +110,7 @@ std::string fused_attention(const GpuProfile& gpu) {
 }
 
 std::string torch_attention(const GpuProfile& gpu) {
-  const bool has_flash2 =
-      std::any_of(gpu.attention.begin(), gpu.attention.end(),
-                  [](const AttentionProfile& attention) { return attention.kernel == "flash2"; });
-  return has_flash2 ? "flash2" : fused_attention(gpu);
+  return has_attention(gpu, "flash2") ? "flash2" : fused_attention(gpu);
 }
 
 }  // namespace stepsim

@@ -44,6 +44,9 @@ int usual_gpus_per_node(const ImportOptions& options);
 /// "{base: dgx-h100, nodes: 4}"
 std::string cluster_text(const Machine& machine);
 
+/// Whether the GPU's profile has that attention kernel.
+bool has_attention(const GpuProfile& gpu, std::string_view kernel);
+
 /// The fastest fused attention kernel that the GPU's profile has; "unfused" when there is none.
 std::string fused_attention(const GpuProfile& gpu);
 

@@ -147,6 +147,7 @@ class MegatronImport {
     const std::string backend = o_.text("attention-backend", "auto");
     if (backend == "unfused" || backend == "local") return "unfused";
     o_.has("use-flash-attn");
+    if (backend == "fused" && has_attention(machine_.cluster.gpu, "cudnn")) return "cudnn";
     return fused_attention(machine_.cluster.gpu);
   }
 

@@ -362,7 +362,6 @@ const std::map<std::string_view, std::string_view> kNotSimulated = {
     {"overlap-dispatch-backward-with-experts-wgrad", "weight gradients run in their place"},
     {"overlap-p2p-communication-warmup-flush", "warm-up transfers follow the schedule"},
     {"overlap-param-gather-with-optimizer-step", "parameters are gathered when all are updated"},
-    {"pipeline-model-parallel-layout", "layers are dealt out evenly"},
     {"pipeline-model-parallel-split-rank", "there is no second stack of layers"},
     {"qk-l2-norm", "queries and keys have no norm"},
     {"reuse-grad-buf-for-mxfp8-param-ag", "parameters are gathered into memory of their own"},

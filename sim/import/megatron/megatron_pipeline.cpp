@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
+#include "sim/import/megatron/pipeline_layout.hpp"
 
 namespace stepsim {
 namespace {
@@ -16,7 +17,27 @@ struct Cut {
   std::int64_t stages, chunks;
   std::int64_t embedding, loss;  ///< 1 where they count as a layer of their stage
   std::int64_t layers;           ///< with these
+  std::vector<std::int64_t> layout{};  ///< layers of each part, where they are stated
 };
+
+/// Parts of --pipeline-model-parallel-layout, as many on each stage. Throws UserError where it is
+/// none, or has a part without layers.
+std::vector<std::int64_t> layout_of(MegatronOptions& o, std::int64_t stages) {
+  constexpr const char* kOption = "pipeline-model-parallel-layout";
+  if (!o.has(kOption)) return {};
+  const auto layers = layers_of_layout(o.text(kOption));
+  if (!layers)
+    o.refuse(kOption, o.shown(kOption) + " is no layout of a pipeline",
+             "E, t, m, L, |, (...)*n and x*n make one");
+  const auto parts = static_cast<std::int64_t>(layers->size());
+  if (parts % stages != 0)
+    o.refuse(kOption, fmt::format("{} has {} parts, which are no multiple of {} stages",
+                                  o.shown(kOption), parts, stages));
+  if (std::ranges::find(*layers, 0) != layers->end())
+    o.refuse(kOption, o.shown(kOption) + " has a part without layers, which is not simulated",
+             "give it a layer");
+  return *layers;
+}
 
 Cut cut_of(MegatronOptions& o) {
   Cut cut{.stages = o.degree("pipeline-model-parallel-size"),
@@ -25,6 +46,11 @@ Cut cut_of(MegatronOptions& o) {
           .loss = o.has("account-for-loss-in-pipeline-split") ? 1 : 0,
           .layers = o.required("num-layers")};
   cut.layers += cut.embedding + cut.loss;
+  cut.layout = layout_of(o, cut.stages);
+  if (!cut.layout.empty()) {
+    cut.chunks = static_cast<std::int64_t>(cut.layout.size()) / cut.stages;
+    return cut;
+  }
   if (!o.has("num-layers-per-virtual-pipeline-stage")) return cut;
   const std::int64_t each = o.degree("num-layers-per-virtual-pipeline-stage");
   if (cut.layers % (cut.stages * each) != 0)
@@ -60,6 +86,7 @@ std::vector<std::int64_t> layers_of_stages(MegatronOptions& o, const Cut& cut) {
 
 /// The layers of each part of the model, in its order.
 std::vector<std::int64_t> layers_of_parts(MegatronOptions& o, const Cut& cut) {
+  if (!cut.layout.empty()) return cut.layout;
   const auto stages = layers_of_stages(o, cut);
   std::vector<std::int64_t> parts;
   if (stages.empty()) return parts;

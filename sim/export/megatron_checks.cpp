@@ -1,0 +1,75 @@
+// Rules of Megatron-LM (NVIDIA/Megatron-LM, core_v0.19.0 and d98e8a64d:
+// megatron/training/arguments.py, validate_args; megatron/core/transformer/transformer_config.py
+// and megatron/core/optimizer/optimizer_config.py, __post_init__).
+#include <fmt/format.h>
+
+#include "sim/export/checks.hpp"
+
+namespace stepsim {
+namespace {
+
+std::vector<Check> of_splits(const Scenario& s, const Transformer& shape) {
+  const Parallelism& p = s.parallelism;
+  const Pipeline& pipeline = p.pipeline;
+  const DataParallel& data = p.data;
+  const int pieces = 2 * p.context.degree;
+  return {
+      {pipeline.stages == 2 && pipeline.chunks > 1 && !pipeline.overlap_p2p,
+       "parallelism.pipeline.overlap_p2p: false: megatron interleaves 2 stages only where "
+       "transfers run beside compute"},
+      {p.context.degree > 1 && s.training.sequence_length % pieces != 0,
+       fmt::format("training.sequence_length: {}: megatron cuts it into 2 pieces a context rank, {}",
+                   s.training.sequence_length, pieces)},
+      {data.overlap_param_gather && data.sharding.gathers_updates() && !data.overlap,
+       "parallelism.data.overlap_param_gather: true: megatron has it with overlap: true alone"},
+      {shape.kv_heads % p.tensor != 0 && p.tensor % shape.kv_heads != 0,
+       fmt::format("parallelism.tensor: {}: megatron asks for a multiple or a divisor of {} groups "
+                   "of heads",
+                   p.tensor, shape.kv_heads)}};
+}
+
+std::vector<Check> of_experts(const Scenario& s, const Transformer& shape) {
+  const ExpertParallel& expert = s.parallelism.expert;
+  const Training& t = s.training;
+  const bool overlaps = shape.experts && expert.overlap.value_or(false);
+  const bool is_wide = t.precision == Precision::fp32 || t.precision == Precision::tf32;
+  const std::string key = "parallelism.expert.overlap: true: ";
+  return {{overlaps && expert.degree == 1, key + "megatron has no exchange of one rank to overlap"},
+          {overlaps && is_wide, key + "megatron has it in bf16 and fp16 alone"},
+          {overlaps && t.recompute.kind == Recompute::full, key + "not with recompute: full"},
+          {overlaps && t.recompute.repeats(RecomputeModule::moe),
+           key + "not with recompute of the module moe"},
+          {shape.experts && expert.dispatcher == Dispatcher::deepep && expert.capacity,
+           "parallelism.expert.capacity: megatron's DeepEP dispatcher pads no experts"},
+          {shape.experts && shape.bias && s.parallelism.tensor > 1,
+           "parallelism.tensor: megatron splits no experts that have biases"}};
+}
+
+std::vector<Check> of_training(const Scenario& s) {
+  const Training& t = s.training;
+  const bool is_delayed = t.precision == Precision::fp8 && t.fp8_scaling == Fp8Scaling::delayed;
+  const bool repeats = t.recompute.repeats(RecomputeModule::layernorm) ||
+                       t.recompute.repeats(RecomputeModule::moe_act);
+  const bool offloads = s.parallelism.data.offload_optimizer;
+  const std::string key = "parallelism.data.offload_optimizer: true: ";
+  return {{t.lora.has_value(),
+           "training.lora: pretrain_gpt.py trains all weights; Megatron-Bridge has LoRA"},
+          {is_delayed && repeats,
+           "training.recompute.modules: megatron repeats no layernorm or moe_act with "
+           "fp8_scaling: delayed"},
+          {offloads && t.optimizer != "adam", key + "megatron offloads adam alone"},
+          {offloads && t.fp8_parameters && !is_delayed,
+           key + "beside fp8_parameters megatron has it with fp8_scaling: delayed alone"}};
+}
+
+}  // namespace
+
+void refuse_what_megatron_checks(const Scenario& scenario) {
+  const auto& shape = std::get<Transformer>(scenario.model.shape);
+  std::vector<Check> checks = of_splits(scenario, shape);
+  for (auto& more : {of_experts(scenario, shape), of_training(scenario)})
+    checks.insert(checks.end(), more.begin(), more.end());
+  throw_refusals(checks);
+}
+
+}  // namespace stepsim
