@@ -200,7 +200,7 @@ class MegatronExport {
   void add_kernels() {
     training_.value("--transformer-impl", name_of(t_.transformer_impl));
     // Which FlashAttention is installed stands in no option.
-    training_.value("--attention-backend", t_.attention == "cudnn"             ? "fused"
+    training_.value("--attention-backend", t_.attention == "cudnn"            ? "fused"
                                            : is_fused_attention(t_.attention) ? "flash"
                                                                               : "unfused");
     training_.flag_if(!t_.bias_dropout_fusion, "--no-bias-dropout-fusion");

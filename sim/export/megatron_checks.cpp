@@ -18,8 +18,9 @@ std::vector<Check> of_splits(const Scenario& s, const Transformer& shape) {
        "parallelism.pipeline.overlap_p2p: false: megatron interleaves 2 stages only where "
        "transfers run beside compute"},
       {p.context.degree > 1 && s.training.sequence_length % pieces != 0,
-       fmt::format("training.sequence_length: {}: megatron cuts it into 2 pieces a context rank, {}",
-                   s.training.sequence_length, pieces)},
+       fmt::format(
+           "training.sequence_length: {}: megatron cuts it into 2 pieces a context rank, {}",
+           s.training.sequence_length, pieces)},
       {data.overlap_param_gather && data.sharding.gathers_updates() && !data.overlap,
        "parallelism.data.overlap_param_gather: true: megatron has it with overlap: true alone"},
       {shape.kv_heads % p.tensor != 0 && p.tensor % shape.kv_heads != 0,

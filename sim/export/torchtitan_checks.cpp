@@ -11,7 +11,7 @@ void refuse_what_torchtitan_checks(const Scenario& scenario, const std::string& 
   const Training& t = scenario.training;
   const bool is_fp8 = t.precision == Precision::fp8, is_mx = t.fp8_scaling == Fp8Scaling::mxfp8;
   const bool shards = p.data.sharding.shards_optimizer || p.context.degree > 1;
-  const int pieces = p.tensor * (p.context.degree > 1 ? 2 * p.context.degree : 1);
+  const int pieces = 2 * p.tensor * p.context.degree;
   throw_refusals(
       {{!shards && scenario.data_parallel() > 1 && (p.tensor > 1 || p.pipeline.stages > 1),
         "parallelism.data.sharding: ddp: torchtitan replicates a model that is not split "

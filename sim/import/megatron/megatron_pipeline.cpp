@@ -15,8 +15,8 @@ namespace {
 
 struct Cut {
   std::int64_t stages, chunks;
-  std::int64_t embedding, loss;  ///< 1 where they count as a layer of their stage
-  std::int64_t layers;           ///< with these
+  std::int64_t embedding, loss;        ///< 1 where they count as a layer of their stage
+  std::int64_t layers;                 ///< with these
   std::vector<std::int64_t> layout{};  ///< layers of each part, where they are stated
 };
 

@@ -50,7 +50,8 @@ TEST_CASE("plans that Megatron-LM's parser refuses") {
        {"mixtral-8x7b",
         {"parallelism.expert={degree: 8, dispatcher: deepep, capacity: 1.25}"},
         "parallelism.expert.capacity: "},
-       {"gpt-oss-120b", {"parallelism.tensor=2", "parallelism.sequence=true"},
+       {"gpt-oss-120b",
+        {"parallelism.tensor=2", "parallelism.sequence=true"},
         "parallelism.tensor: megatron splits no experts that have biases"}});
 }
 
@@ -89,11 +90,10 @@ TEST_CASE("stages that differ anyhow are a layout of Megatron-LM's") {
        {"{stages: 4, layers: [9, 7, 9, 7]}",
         "{stages: 2, chunks: 2, schedule: interleaved, layers: [7, 8, 9, 8]}"}) {
     INFO(pipeline);
-    const Export result =
-        exported("megatron", scenario_of("megatron", "llama3-8b",
-                                         {std::string("parallelism.pipeline=") + pipeline,
-                                          "training.attention=flash3",
-                                          "training.vocabulary_multiple=128"}));
+    const Export result = exported(
+        "megatron", scenario_of("megatron", "llama3-8b",
+                                {std::string("parallelism.pipeline=") + pipeline,
+                                 "training.attention=flash3", "training.vocabulary_multiple=128"}));
     CHECK(result.text.find("--pipeline-model-parallel-layout") != std::string::npos);
     CHECK(lost(result) == "");
   }

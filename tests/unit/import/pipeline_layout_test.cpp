@@ -39,7 +39,8 @@ TEST_CASE("what is no layout has no layers") {
 }
 
 TEST_CASE("a layout of a script is the scenario's, or refused with what stands in the way") {
-  const Pipeline one = import_of("train.sh", script_with("Et*3|t*5|t*5|t*3L")).scenario.parallelism.pipeline;
+  const Pipeline one =
+      import_of("train.sh", script_with("Et*3|t*5|t*5|t*3L")).scenario.parallelism.pipeline;
   CHECK(one.layers == Layers{3, 5, 5, 3});
   const Pipeline two =
       import_of("train.sh", script_with("Et|tt|tt|tt|tt|tt|tt|t*3L")).scenario.parallelism.pipeline;
