@@ -1,32 +1,15 @@
 // Rules of Megatron-LM (NVIDIA/Megatron-LM, core_v0.19.0 and d98e8a64d:
 // megatron/training/arguments.py, validate_args; megatron/core/transformer/transformer_config.py
 // and megatron/core/optimizer/optimizer_config.py, __post_init__).
-#include <fmt/format.h>
-
 #include "sim/export/checks.hpp"
 
 namespace stepsim {
 namespace {
 
-std::vector<Check> of_splits(const Scenario& s, const Transformer& shape) {
-  const Parallelism& p = s.parallelism;
-  const Pipeline& pipeline = p.pipeline;
-  const DataParallel& data = p.data;
-  const int pieces = 2 * p.context.degree;
-  return {
-      {pipeline.stages == 2 && pipeline.chunks > 1 && !pipeline.overlap_p2p,
-       "parallelism.pipeline.overlap_p2p: false: megatron interleaves 2 stages only where "
-       "transfers run beside compute"},
-      {p.context.degree > 1 && s.training.sequence_length % pieces != 0,
-       fmt::format(
-           "training.sequence_length: {}: megatron cuts it into 2 pieces a context rank, {}",
-           s.training.sequence_length, pieces)},
-      {data.overlap_param_gather && data.sharding.gathers_updates() && !data.overlap,
-       "parallelism.data.overlap_param_gather: true: megatron has it with overlap: true alone"},
-      {shape.kv_heads % p.tensor != 0 && p.tensor % shape.kv_heads != 0,
-       fmt::format("parallelism.tensor: {}: megatron asks for a multiple or a divisor of {} groups "
-                   "of heads",
-                   p.tensor, shape.kv_heads)}};
+std::vector<Check> of_stages(const Pipeline& pipeline) {
+  return {{pipeline.stages == 2 && pipeline.chunks > 1 && !pipeline.overlap_p2p,
+           "parallelism.pipeline.overlap_p2p: false: megatron interleaves 2 stages only where "
+           "transfers run beside compute"}};
 }
 
 std::vector<Check> of_experts(const Scenario& s, const Transformer& shape) {
@@ -35,13 +18,10 @@ std::vector<Check> of_experts(const Scenario& s, const Transformer& shape) {
   const bool overlaps = shape.experts && expert.overlap.value_or(false);
   const bool is_wide = t.precision == Precision::fp32 || t.precision == Precision::tf32;
   const std::string key = "parallelism.expert.overlap: true: ";
-  return {{overlaps && expert.degree == 1, key + "megatron has no exchange of one rank to overlap"},
-          {overlaps && is_wide, key + "megatron has it in bf16 and fp16 alone"},
+  return {{overlaps && is_wide, key + "megatron has it in bf16 and fp16 alone"},
           {overlaps && t.recompute.kind == Recompute::full, key + "not with recompute: full"},
           {overlaps && t.recompute.repeats(RecomputeModule::moe),
            key + "not with recompute of the module moe"},
-          {shape.experts && expert.dispatcher == Dispatcher::deepep && expert.capacity,
-           "parallelism.expert.capacity: megatron's DeepEP dispatcher pads no experts"},
           {shape.experts && shape.bias && s.parallelism.tensor > 1,
            "parallelism.tensor: megatron splits no experts that have biases"}};
 }
@@ -67,7 +47,7 @@ std::vector<Check> of_training(const Scenario& s) {
 
 void refuse_what_megatron_checks(const Scenario& scenario) {
   const auto& shape = std::get<Transformer>(scenario.model.shape);
-  std::vector<Check> checks = of_splits(scenario, shape);
+  std::vector<Check> checks = of_stages(scenario.parallelism.pipeline);
   for (auto& more : {of_experts(scenario, shape), of_training(scenario)})
     checks.insert(checks.end(), more.begin(), more.end());
   throw_refusals(checks);

@@ -21,8 +21,6 @@ void refuse_what_torchtitan_checks(const Scenario& scenario, const std::string& 
                     t.sequence_length, pieces)},
        {p.context.degree > 1 && model == "gpt_oss",
         "parallelism.context.degree: torchtitan has no context parallelism for gpt_oss"},
-       {p.expert.degree > 1 && p.expert.dispatcher == Dispatcher::deepep && p.tensor > 1,
-        "parallelism.expert.dispatcher: deepep: torchtitan has it beside tensor: 1 alone"},
        {is_fp8 && !is_mx && p.tensor > 1 && model == "deepseek_v3",
         "training.precision: fp8: torchtitan has no tensor parallelism in float8 for deepseek_v3"},
        {is_fp8 && is_mx && p.tensor > 1 && t.fusion == "compiled",
