@@ -74,10 +74,13 @@ void add_import(CLI::App& app, Action& chosen) {
   const auto kept = std::make_shared<ImportOptions>();
   CLI::App* command = app.add_subcommand("import", "write a scenario from another program's files");
   command->require_subcommand(0, 1);
+  command->allow_extras();  // which of them a file's kind takes, the file shows
   // Before its commands, which take it over.
   command->footer(
       "Exit codes: 0 written, 2 bad input, 4 a file cannot be read or written.\n\n"
+      "Behind a launch script stand its own arguments, then options of Megatron-LM.\n\n"
       "Examples: stepsim import train.sh -o imported.yaml\n"
+      "          stepsim import train.sh 8B 4096 --vocab-size 128256\n"
       "          stepsim import deepspeed ds_config.json --model llama2-7b --nodes 2\n"
       "          stepsim import topo topo.txt --gpu a100-80 -o box.yaml");
   command->add_option("file", kept->file, "what kind it is, the file shows");
@@ -104,6 +107,9 @@ void add_import(CLI::App& app, Action& chosen) {
   command->callback([kept, command, &chosen] {
     // Also where a kind follows: what stands before it is meant, too.
     kept->given = given_options(*command);
+    std::vector<std::string> words = command->remaining();
+    words.insert(words.end(), kept->arguments.begin(), kept->arguments.end());
+    kept->arguments = std::move(words);
     chosen = [kept] { return stepsim::import(*kept, std::cout, std::cerr); };
   });
 }

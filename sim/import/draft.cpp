@@ -1,6 +1,8 @@
 // A scenario in the making, as text.
 #include "sim/import/draft.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,8 +15,39 @@ namespace {
 std::string commented(const std::string& title, const std::vector<std::string>& lines) {
   if (lines.empty()) return "";
   std::string text = "# " + title + "\n";
-  for (const std::string& line : lines) text += "#   " + line + "\n";
+  for (std::string line : lines) {
+    // A text of several lines would end the comment.
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    std::replace(line.begin(), line.end(), '\r', ' ');
+    text += "#   " + line + "\n";
+  }
   return text;
+}
+
+/// Whether a flow map or list ends where its first bracket closes: what follows would be further
+/// keys of the map around it.
+bool is_one_flow(const std::string& value) {
+  int depth = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const char c = value[i];
+    if (c == '"') i = std::min(value.find('"', i + 1), value.size() - 1);
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (depth == 0 && i + 1 < value.size()) return false;
+  }
+  return depth == 0;
+}
+
+/// "key: value" with a value that is one: a word of the source's that would be read as further keys
+/// is quoted.
+std::string one_entry(const std::string& entry) {
+  const std::size_t colon = entry.find(": ");
+  if (colon == std::string::npos) return write_scalar(entry);
+  const std::string value = entry.substr(colon + 2);
+  const bool is_flow = value.starts_with('{') || value.starts_with('[');
+  const bool is_known = is_flow ? is_one_flow(value)
+                                : value == "~" || (value.starts_with('"') && value.ends_with('"'));
+  return is_known ? entry : entry.substr(0, colon + 2) + write_scalar(value);
 }
 
 }  // namespace
@@ -25,7 +58,9 @@ std::string to_string(const Assumption& assumption) {
 }
 
 void Draft::map(const std::string& key, const std::vector<std::string>& entries) {
-  if (!entries.empty()) line(fmt::format("{}: {{{}}}", key, fmt::join(entries, ", ")));
+  std::vector<std::string> all;
+  for (const std::string& entry : entries) all.push_back(one_entry(entry));
+  if (!all.empty()) line(fmt::format("{}: {{{}}}", key, fmt::join(all, ", ")));
 }
 
 std::string Draft::text() const {

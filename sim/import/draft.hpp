@@ -26,7 +26,8 @@ class Draft {
 
   /// A key of the scenario, with whatever stands on its line.
   void line(const std::string& text) { body_ += text + "\n"; }
-  /// A map in flow style; nothing when it has no entries.
+  /// A map in flow style of entries "key: value"; nothing when it has none. A value that would be
+  /// read as more than one is quoted.
   void map(const std::string& key, const std::vector<std::string>& entries);
   /// What the source says and a scenario cannot, and what is simulated in its place.
   void note(const std::string& what, const std::string& why) {

@@ -51,6 +51,17 @@ const Importer& recognised(const std::string& path) {
                                     path, names_text(found), path));
 }
 
+/// Nothing stands behind a configuration but options of the command.
+[[noreturn]] void refuse_word(const std::string& word, const Importer& importer) {
+  if (!word.starts_with('-'))
+    throw UserError(fmt::format("one word too many for import {}: '{}'", importer.name, word));
+  const std::string option = word.substr(0, word.find('='));
+  const std::string near =
+      closest(option, {importer.options.begin(), importer.options.end()});
+  throw UserError(fmt::format("no option '{}' of import {}, {}", option, importer.name,
+                              near.empty() ? "--help lists them" : near));
+}
+
 }  // namespace
 
 std::shared_ptr<const Source> source_of(const ImportOptions& options) {
@@ -60,6 +71,8 @@ std::shared_ptr<const Source> source_of(const ImportOptions& options) {
 const Importer& importer_for(const ImportOptions& options) {
   const Importer* named = Registry<Importer>::find(options.from);
   const Importer& importer = named != nullptr ? *named : recognised(options.file);
+  if (!importer.takes_words && !options.arguments.empty())
+    refuse_word(options.arguments.front(), importer);
   for (const std::string& option : options.given) {
     if (std::find(importer.options.begin(), importer.options.end(), option) ==
         importer.options.end())

@@ -33,6 +33,7 @@ class MegatronImport {
         stages_(o_.degree("pipeline-model-parallel-size")),
         context_(o_.degree("context-parallel-size")),
         expert_(o_.degree("expert-model-parallel-size")) {
+    deal_out_experts();
     machine_ = machine_for(import, stated_machine(source.gpus), draft_);
     refuse_too_few();
   }
@@ -52,9 +53,13 @@ class MegatronImport {
   static constexpr std::int64_t kMostGpus = 1'000'000, kMostOfNode = 1'000;
 
   StatedMachine stated_machine(const LaunchedGpus& gpus) {
-    StatedMachine stated{.nodes = static_cast<int>(o_.up_to(kMostGpus, "nnodes", gpus.nodes)),
-                         .gpus_per_node = static_cast<int>(
-                             o_.up_to(kMostOfNode, "nproc-per-node", gpus.gpus_per_node)),
+    // Those of slime's training processes (THUDM/slime, docs/en/get_started/usage.md).
+    const std::int64_t nodes = o_.up_to(kMostGpus, "actor-num-nodes", gpus.nodes);
+    const std::int64_t of_node =
+        o_.up_to(kMostOfNode, "actor-num-gpus-per-node", gpus.gpus_per_node);
+    StatedMachine stated{.nodes = static_cast<int>(o_.up_to(kMostGpus, "nnodes", nodes)),
+                         .gpus_per_node =
+                             static_cast<int>(o_.up_to(kMostOfNode, "nproc-per-node", of_node)),
                          .gpus = gpus.gpus,
                          .needed = static_cast<int>(std::min(gpus_of_replica(), kMostGpus))};
     if (gpus.is_one_node && stated.nodes == 0 && stated.needed <= stated.gpus_per_node)
@@ -68,6 +73,27 @@ class MegatronImport {
     draft_.line("model: " + source_.model);
   }
 
+  /// Experts have the tensor degree of all layers here. Where they have their own, as many GPUs hold
+  /// as much of them when both splits together are as wide.
+  void deal_out_experts() {
+    const std::int64_t tensor = o_.up_to(kMostGpus, "expert-tensor-parallel-size", tensor_);
+    if (tensor == tensor_ || !has_megatron_experts(o_)) return;
+    const std::int64_t ranks = tensor * expert_;
+    if (ranks % tensor_ != 0)
+      o_.refuse("expert-tensor-parallel-size",
+                fmt::format("--expert-tensor-parallel-size {} x --expert-model-parallel-size {} = "
+                            "{} is no multiple of --tensor-model-parallel-size {}: experts that "
+                            "leave tensor ranks unsplit are not simulated",
+                            tensor, expert_, ranks, tensor_),
+                fmt::format("the nearest is --expert-tensor-parallel-size {}", tensor_));
+    draft_.note(fmt::format("--expert-tensor-parallel-size {} with --expert-model-parallel-size {}",
+                            tensor, expert_),
+                fmt::format("experts are split over {} tensor ranks and dealt to {} groups of them: "
+                            "each GPU has as much memory and work, but other exchanges",
+                            tensor_, ranks / tensor_));
+    expert_ = ranks / tensor_;
+  }
+
   /// With as many data-parallel ranks as the experts' split takes beside that of the context.
   std::int64_t gpus_of_replica() { return tensor_ * stages_ * std::lcm(context_, expert_); }
 
@@ -75,10 +101,14 @@ class MegatronImport {
     const std::int64_t gpus = machine_.gpus(), needed = gpus_of_replica();
     if (gpus >= needed) return;
     const std::int64_t nodes = (needed + machine_.gpus_per_node - 1) / machine_.gpus_per_node;
-    throw UserError({Diagnostic{
-        .message =
-            fmt::format("the launch has {} GPUs, fewer than the {} of one replica", gpus, needed),
-        .proposal = fmt::format("state how many nodes there are: --nodes {} or more", nodes)}});
+    constexpr std::string_view kDecide[] = {
+        "nnodes", "actor-num-nodes", "nproc-per-node", "pipeline-model-parallel-size",
+        "tensor-model-parallel-size"};
+    const auto* one = std::find_if(std::begin(kDecide), std::end(kDecide) - 1,
+                                   [&](std::string_view name) { return o_.has(name); });
+    o_.refuse(*one,
+              fmt::format("the launch has {} GPUs, fewer than the {} of one replica", gpus, needed),
+              fmt::format("state how many nodes there are: --nodes {} or more", nodes));
   }
 
   std::int64_t replica() const { return tensor_ * stages_ * context_; }
@@ -100,7 +130,7 @@ class MegatronImport {
 
   /// The kind by itself, or a map with what else is said about it.
   std::string recompute() {
-    const std::string granularity = o_.text("recompute-granularity", "none");
+    const std::string granularity = o_.word("recompute-granularity", "none");
     std::string kind = o_.has("recompute-activations") ? "selective" : granularity;
     // Its names before 2022.
     const bool was_full =
@@ -109,11 +139,11 @@ class MegatronImport {
     const std::int64_t layers =
         o_.integer("recompute-num-layers", o_.integer("activations-checkpoint-num-layers", 1));
     const std::string method =
-        o_.text("recompute-method", o_.text("activations-checkpoint-method", "uniform"));
+        o_.word("recompute-method", o_.word("activations-checkpoint-method", "uniform"));
     if (kind == "full" && (method != "uniform" || layers != 1))
       return fmt::format("{{kind: full, method: {}, layers: {}}}", method, layers);
     if (kind != "selective" || !o_.has("recompute-modules")) return kind;
-    std::vector<std::string> modules = o_.list("recompute-modules");
+    std::vector<std::string> modules = o_.words("recompute-modules");
     std::replace(modules.begin(), modules.end(), std::string("core_attn"),
                  std::string("core_attention"));
     return fmt::format("{{kind: selective, modules: [{}]}}", fmt::join(modules, ", "));
@@ -121,7 +151,7 @@ class MegatronImport {
 
   /// SGD has a momentum of 0.9 unless it is said otherwise.
   std::string optimizer() {
-    const std::string name = o_.text("optimizer", "adam");
+    const std::string name = o_.word("optimizer", "adam");
     return name == "sgd" && !o_.is_zero("sgd-momentum") ? "momentum" : name;
   }
 
@@ -136,8 +166,13 @@ class MegatronImport {
     if (gathers) e.emplace_back("fp8_parameters: true");
   }
 
+  /// Megatron-DeepSpeed has the kernels of Megatron-LM's past alone: no Transformer Engine
+  /// (microsoft/Megatron-DeepSpeed, megatron/model/transformer.py).
+  bool is_of_deepspeed() { return o_.has("deepspeed"); }
+
   std::string transformer_impl() {
-    std::string stated = o_.text("transformer-impl", "transformer_engine");
+    std::string stated =
+        o_.text("transformer-impl", is_of_deepspeed() ? "local" : "transformer_engine");
     if (stated == "local" || stated == "transformer_engine") return stated;
     draft_.note("--transformer-impl " + stated, "transformer_engine");
     return "transformer_engine";
@@ -146,8 +181,9 @@ class MegatronImport {
   std::string attention() {
     const std::string backend = o_.text("attention-backend", "auto");
     if (backend == "unfused" || backend == "local") return "unfused";
-    o_.has("use-flash-attn");
+    const bool is_flash = o_.has("use-flash-attn") || o_.has("use-flash-attn-v2");
     if (backend == "fused" && has_attention(machine_.cluster.gpu, "cudnn")) return "cudnn";
+    if (is_of_deepspeed() && !is_flash) return "unfused";
     return fused_attention(machine_.cluster.gpu);
   }
 
@@ -200,8 +236,8 @@ class MegatronImport {
     if (context_ > 1) write_context();
     if (has_megatron_experts(o_)) write_experts();
     if (expert_ > 1 && !has_megatron_experts(o_))
-      throw UserError(
-          fmt::format("--expert-model-parallel-size {} without --num-experts", expert_));
+      o_.refuse("expert-model-parallel-size",
+                fmt::format("--expert-model-parallel-size {} without --num-experts", expert_));
     if (stages_ > 1) write_megatron_pipeline(o_, draft_);
     Entries data{"sharding: " + sharding(),
                  fmt::format("overlap: {}", o_.has("overlap-grad-reduce"))};
@@ -235,10 +271,10 @@ class MegatronImport {
   std::int64_t shard_degree(std::int64_t instances) {
     const std::int64_t data = machine_.gpus() / replica();
     if (data % instances == 0) return data / instances;
-    throw UserError(
-        fmt::format("--num-distributed-optimizer-instances {} does not divide {} "
-                    "data-parallel ranks",
-                    instances, data));
+    o_.refuse("num-distributed-optimizer-instances",
+              fmt::format("--num-distributed-optimizer-instances {} does not divide {} "
+                          "data-parallel ranks",
+                          instances, data));
   }
 
   void write_context() {
@@ -256,17 +292,11 @@ class MegatronImport {
   }
 
   void write_experts() {
-    const std::int64_t tensor = o_.integer("expert-tensor-parallel-size", tensor_);
-    if (tensor != tensor_)
-      throw UserError(
-          fmt::format("--expert-tensor-parallel-size {} with --tensor-model-parallel-size {}: "
-                      "experts are split by tensor parallelism as all layers are",
-                      tensor, tensor_));
     Entries e;
     if (expert_ > 1) e.push_back(fmt::format("degree: {}", expert_));
     write_dispatcher(e);
     // A negative factor is none.
-    const std::string capacity = o_.text("moe-expert-capacity-factor", "-1");
+    const std::string capacity = o_.word("moe-expert-capacity-factor", "-1");
     if (!capacity.starts_with('-')) {
       e.push_back("capacity: " + capacity);
       if (!o_.has("moe-pad-expert-input-to-capacity"))
@@ -293,7 +323,16 @@ class MegatronImport {
     if (pairs) e.emplace_back("overlap: true");
   }
 
+  /// ZeRO's stage; with bf16 stage 0 is an optimizer that is sharded, too
+  /// (deepspeedai/DeepSpeed deepspeed/runtime/bf16_optimizer.py).
+  std::string sharding_of_deepspeed() {
+    const std::int64_t stage = std::min<std::int64_t>(o_.integer("zero-stage", 1), 3);
+    if (stage >= 2) return fmt::format("zero{}", stage);
+    return stage == 1 || o_.has("bf16") ? "zero1" : "ddp";
+  }
+
   std::string sharding() {
+    if (is_of_deepspeed()) return sharding_of_deepspeed();
     const std::string strategy = o_.text("data-parallel-sharding-strategy", "no_shard");
     const bool fsdp = o_.has("use-megatron-fsdp") || o_.has("use-custom-fsdp");
     if (o_.has("use-torch-fsdp2"))

@@ -14,7 +14,7 @@ namespace stepsim {
 struct MegatronSource {
   std::string title;              ///< of the draft
   std::vector<PlacedWord> words;  ///< options and their values
-  std::string program;            ///< the file that has the options; "" where it is not known
+  PlacedWord program;             ///< the file that has the options; "" where it is not known
   LaunchedGpus gpus;
   std::string model;  ///< a scenario's `model`; "": as the options describe it
 };

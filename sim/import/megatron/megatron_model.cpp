@@ -49,12 +49,12 @@ std::string hybrid_layers(MegatronOptions& o) {
 }
 
 /// Refuses a kind of layer, or a part of one, that no model here has.
-void refuse_other_models(MegatronOptions& o, const std::string& program) {
+void refuse_other_models(MegatronOptions& o, const PlacedWord& program) {
   constexpr const char* only = "only GPTs of attention and MLP layers are simulated";
-  const auto other = kOtherPrograms.find(program);
+  const auto other = kOtherPrograms.find(program.text);
   if (other != kOtherPrograms.end())
-    throw UserError(fmt::format("{} trains {}{}: it cannot be imported, {}", program, other->second,
-                                hybrid_layers(o), only));
+    refuse_at(program.place, fmt::format("{} trains {}{}: it cannot be imported, {}", program.text,
+                                         other->second, hybrid_layers(o), only));
   for (const std::string& name : o.names()) {
     const std::string_view kind = other_model_of(name);
     if (kind.empty()) continue;
@@ -77,11 +77,24 @@ struct KnownVocabulary {
 
 /// Tokenizers by their names, with the entries that they have (`len(tokenizer)` on Hugging Face).
 constexpr KnownVocabulary kTokenizers[] = {
+    // llm-jp/llm-jp-tokenizer, models/ver3.0
+    {"llm-jp-tokenizer-100k.ver3", 99574},
+    {"bigscience/tokenizer", 250680},
     {"llama-3", 128256}, {"llama3", 128256},    {"llama-2", 32000},      {"llama2", 32000},
     {"mixtral", 32000},  {"mistral-7b", 32000}, {"deepseek-v3", 128815}, {"deepseek-v2", 100002},
     {"qwen3", 151669},   {"qwen2", 151665},     {"gpt2", 50257},         {"gpt-neox", 50277},
     {"gemma", 256000},
 };
+
+/// slime packs the samples of a step into passes of so many tokens (THUDM/slime,
+/// docs/en/get_started/quick_start.md).
+void refuse_packed_samples(MegatronOptions& o) {
+  if (!o.has("use-dynamic-batch-size") || (o.has("micro-batch-size") && o.has("seq-length"))) return;
+  o.refuse("max-tokens-per-gpu",
+           fmt::format("samples are packed until a pass has {}: how long they are is not stated",
+                       o.shown("max-tokens-per-gpu")),
+           "state the mean, and how many fit: --seq-length N --micro-batch-size N");
+}
 
 std::string small_letters(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -101,18 +114,24 @@ std::int64_t vocabulary_of(const std::string& type, const std::string& model) {
 
 std::int64_t vocabulary(MegatronOptions& o, Draft& draft) {
   if (o.has("vocab-size")) return o.positive("vocab-size", 0);
-  if (o.has("padded-vocab-size")) return o.positive("padded-vocab-size", 0);
+  for (const char* padded : {"padded-vocab-size", "pad-vocab-size-to"}) {
+    if (o.has(padded)) return o.positive(padded, 0);
+  }
   // A file of merges belongs to GPT-2's kind of tokenizer, which was the preset once.
   const std::string preset = o.has("merge-file") ? "GPT2BPETokenizer" : "none";
   // Pai-Megatron-Patch has its own tokenizers, with entries for padding.
   const std::string type = o.text("tokenizer-type", o.text("patch-tokenizer-type", preset));
-  const std::string model = o.text("tokenizer-model");
+  // The tokenizer of Pai-Megatron-Patch is that of the checkpoint.
+  const std::string checkpoint = o.has("patch-tokenizer-type") ? o.text("load") : "";
+  const std::string model =
+      o.text("tokenizer-model", o.text("tokenizer-name-or-path", checkpoint));
   const std::int64_t more = o.integer("extra-vocab-size", 0);
   std::int64_t size = vocabulary_of(type, model);
   if (size == 0)
-    throw UserError(fmt::format(
-        "the vocabulary is that of tokenizer '{}', which is not known here: add --vocab-size N",
-        model.empty() ? type : type + " " + model));
+    o.refuse(model.empty() ? "tokenizer-type" : "tokenizer-model",
+             fmt::format("the vocabulary is that of tokenizer '{}', which is not known here",
+                         model.empty() ? type : type + " " + model),
+             "add --vocab-size N");
   size += more;
   draft.assume({"vocabulary", fmt::format("{}", size),
                 fmt::format("not stated; the published {} has as many{}", type,
@@ -136,19 +155,21 @@ std::int64_t ffn(MegatronOptions& o) {
 /// The frequency N is one layer with experts, then N - 1 without; or each layer is listed.
 std::int64_t dense_layers(MegatronOptions& o, std::int64_t layers) {
   const std::string text = o.text("moe-layer-freq", "1");
+  const auto refuse_between = [&] {
+    o.refuse("moe-layer-freq",
+             fmt::format("--moe-layer-freq {}: dense layers cannot stand between those with experts",
+                         text));
+  };
   const auto pattern = layer_pattern(text);
   if (!pattern) {
     if (o.integer("moe-layer-freq", 1) == 1) return 0;
-    throw UserError(fmt::format(
-        "--moe-layer-freq {}: dense layers cannot stand between those with experts", text));
+    refuse_between();
   }
   if (static_cast<std::int64_t>(pattern->size()) != layers)
-    throw UserError(fmt::format("--moe-layer-freq {} is of {} layers, but there are {}", text,
-                                pattern->size(), layers));
+    o.refuse("moe-layer-freq", fmt::format("--moe-layer-freq {} is of {} layers, but there are {}",
+                                           text, pattern->size(), layers));
   const auto first = std::find(pattern->begin(), pattern->end(), 1);
-  if (std::find(first, pattern->end(), 0) != pattern->end())
-    throw UserError(fmt::format(
-        "--moe-layer-freq {}: dense layers cannot stand between those with experts", text));
+  if (std::find(first, pattern->end(), 0) != pattern->end()) refuse_between();
   return first - pattern->begin();
 }
 
@@ -203,8 +224,11 @@ std::string position_type(MegatronOptions& o) {
 
 bool has_megatron_experts(MegatronOptions& o) { return o.integer("num-experts", 0) > 0; }
 
-void write_megatron_model(MegatronOptions& o, const std::string& program, Draft& draft) {
+void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& draft) {
   refuse_other_models(o, program);
+  refuse_packed_samples(o);
+  // What the training section asks for, too: one question for all.
+  o.require({"num-layers", "hidden-size", "num-attention-heads", "seq-length", "micro-batch-size"});
   const std::string position = position_type(o);
 
   const std::int64_t positions = o.integer("max-position-embeddings", 0);

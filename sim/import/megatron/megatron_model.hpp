@@ -10,6 +10,6 @@ bool has_megatron_experts(MegatronOptions& options);
 
 /// Writes the scenario's `model`. `program` is the file that has the options; "" where it is not
 /// known. Throws UserError where an option is missing, or the model is none that can be said.
-void write_megatron_model(MegatronOptions& options, const std::string& program, Draft& draft);
+void write_megatron_model(MegatronOptions& options, const PlacedWord& program, Draft& draft);
 
 }  // namespace stepsim

@@ -2,11 +2,13 @@
 #include "sim/import/megatron/megatron_options.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/problems.hpp"
 #include "sim/import/megatron/megatron_flags.hpp"
 #include "sim/scenario/read/number.hpp"
 
@@ -21,11 +23,27 @@ std::string shown_option(std::string_view name, const std::vector<std::string>& 
 
 /// What follows a script replaces what it says.
 std::string behind_script(std::string_view name) {
-  return fmt::format("state it behind the script: stepsim import megatron --file FILE --{} N",
-                     name);
+  return fmt::format("state it behind the script: stepsim import FILE --{} N", name);
+}
+
+bool is_of_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.' ||
+         c == '+';
 }
 
 }  // namespace
+
+void refuse_at(const Place& place, const std::string& message, const std::string& proposal) {
+  Diagnostic mistake{.message = message, .proposal = proposal};
+  // What stands on stepsim's own command line has no place.
+  if (place.source) {
+    mistake.file = place.source->name;
+    mistake.line = place.line;
+    mistake.column = place.column;
+    mistake.source_line = place.source->line(place.line);
+  }
+  throw UserError({mistake});
+}
 
 MegatronOptions::MegatronOptions(const std::vector<PlacedWord>& words) {
   Option* option = nullptr;
@@ -66,6 +84,20 @@ std::string MegatronOptions::text(std::string_view name, const std::string& pres
   return words.empty() ? "" : words.front();
 }
 
+std::string MegatronOptions::word(std::string_view name, const std::string& preset) {
+  return has(name) ? words(name).front() : preset;
+}
+
+std::vector<std::string> MegatronOptions::words(std::string_view name) {
+  std::vector<std::string> all = list(name);
+  if (has(name) && all.empty()) all.emplace_back();
+  for (const std::string& one : all) {
+    if (!std::all_of(one.begin(), one.end(), is_of_word))
+      refuse(name, fmt::format("--{}: {} is not a word", name, quoted(one)));
+  }
+  return all;
+}
+
 std::vector<std::string> MegatronOptions::list(std::string_view name) {
   return has(name) ? options_.find(name)->second.values : std::vector<std::string>{};
 }
@@ -96,6 +128,16 @@ std::int64_t MegatronOptions::required(std::string_view name) {
   return positive(name, 0);
 }
 
+void MegatronOptions::require(const std::vector<std::string_view>& names) {
+  Problems problems;
+  for (const std::string_view name : names) {
+    if (!has(name))
+      problems.add({}, "", fmt::format("--{} is missing", name),
+                   of_script_ ? behind_script(name) : "");
+  }
+  problems.throw_if_any();
+}
+
 std::int64_t MegatronOptions::up_to(std::int64_t most, std::string_view name, std::int64_t preset) {
   const std::int64_t number = integer(name, preset);
   if (has(name) && (number < 1 || number > most))
@@ -108,17 +150,8 @@ std::int64_t MegatronOptions::degree(std::string_view name) { return up_to(kMost
 
 void MegatronOptions::refuse(std::string_view name, const std::string& message,
                              const std::string& proposal) const {
-  Diagnostic mistake{.message = message, .proposal = proposal};
   const auto option = options_.find(name);
-  // What stands on stepsim's own command line has no place.
-  if (option != options_.end() && option->second.value_place.source) {
-    const Place& place = option->second.value_place;
-    mistake.file = place.source->name;
-    mistake.line = place.line;
-    mistake.column = place.column;
-    mistake.source_line = place.source->line(place.line);
-  }
-  throw UserError({mistake});
+  refuse_at(option == options_.end() ? Place{} : option->second.value_place, message, proposal);
 }
 
 bool MegatronOptions::is_zero(std::string_view name) {

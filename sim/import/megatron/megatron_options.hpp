@@ -20,6 +20,10 @@ struct PlacedWord {
   Place place;  ///< without a source: on stepsim's own command line, or nobody knows
 };
 
+/// Throws UserError with the place, where there is one.
+[[noreturn]] void refuse_at(const Place& place, const std::string& message,
+                            const std::string& proposal = "");
+
 class MegatronOptions {
  public:
   /// Names are without the leading dashes, underscores as dashes; where an option is given twice
@@ -31,6 +35,11 @@ class MegatronOptions {
   std::vector<std::string> names() const;
   /// The first word after the option, `preset` where the option is absent.
   std::string text(std::string_view name, const std::string& preset = "");
+  /// As text(), of letters, digits and -_.+ alone. Throws UserError where it has others: they would
+  /// be more than one word of a scenario.
+  std::string word(std::string_view name, const std::string& preset = "");
+  /// As list(), each of them as word().
+  std::vector<std::string> words(std::string_view name);
   /// All words up to the next option.
   std::vector<std::string> list(std::string_view name);
   /// Throws UserError where the word is not a whole number from 0 to 1e12.
@@ -39,6 +48,8 @@ class MegatronOptions {
   std::int64_t positive(std::string_view name, std::int64_t preset);
   /// Throws UserError where the option is no whole number above 0, and where it is absent.
   std::int64_t required(std::string_view name);
+  /// Throws UserError that asks for all of these options that are absent.
+  void require(const std::vector<std::string_view>& names);
   /// Throws UserError outside 1 to `most`; `preset` may lie there.
   std::int64_t up_to(std::int64_t most, std::string_view name, std::int64_t preset);
   /// A degree of a split, 1 where the option is absent. Throws UserError outside 1 to 10,000.

@@ -45,6 +45,11 @@ Cut cut_of(MegatronOptions& o) {
           .embedding = o.has("account-for-embedding-in-pipeline-split") ? 1 : 0,
           .loss = o.has("account-for-loss-in-pipeline-split") ? 1 : 0,
           .layers = o.required("num-layers")};
+  // Megatron-DeepSpeed's way to count embeddings as layers.
+  const std::string method = o.text("pp-partition-method");
+  if (method.find("transformer") != std::string::npos &&
+      method.find("embedding") != std::string::npos)
+    cut.embedding = cut.loss = 1;
   cut.layers += cut.embedding + cut.loss;
   cut.layout = layout_of(o, cut.stages);
   if (!cut.layout.empty()) {
@@ -54,9 +59,10 @@ Cut cut_of(MegatronOptions& o) {
   if (!o.has("num-layers-per-virtual-pipeline-stage")) return cut;
   const std::int64_t each = o.degree("num-layers-per-virtual-pipeline-stage");
   if (cut.layers % (cut.stages * each) != 0)
-    throw UserError(fmt::format(
-        "--num-layers-per-virtual-pipeline-stage {} x {} stages does not divide {} layers", each,
-        cut.stages, cut.layers));
+    o.refuse("num-layers-per-virtual-pipeline-stage",
+             fmt::format("--num-layers-per-virtual-pipeline-stage {} x {} stages does not divide "
+                         "{} layers",
+                         each, cut.stages, cut.layers));
   cut.chunks = cut.layers / cut.stages / each;
   return cut;
 }
@@ -73,13 +79,19 @@ std::vector<std::int64_t> layers_of_stages(MegatronOptions& o, const Cut& cut) {
   const std::int64_t rest = cut.layers - layers.front() - layers.back();
   const std::int64_t others = cut.stages - (first ? 1 : 0) - (last ? 1 : 0);
   if (rest < 0 || (others == 0 ? rest : rest % others) != 0)
-    throw UserError(fmt::format("{} layers do not divide among {} stages", rest, others));
+    o.refuse(first  ? "decoder-first-pipeline-num-layers"
+             : last ? "decoder-last-pipeline-num-layers"
+                    : "pipeline-model-parallel-size",
+             fmt::format("{} layers do not divide among {} stages", rest, others));
   for (std::size_t i = first ? 1 : 0; i + (last ? 1 : 0) < layers.size(); ++i)
     layers[i] = rest / others;
   for (const std::int64_t each : layers) {
     if (each % cut.chunks != 0)
-      throw UserError(
-          fmt::format("{} layers of a stage do not divide among its {} chunks", each, cut.chunks));
+      o.refuse(o.has("num-virtual-stages-per-pipeline-rank")
+                   ? "num-virtual-stages-per-pipeline-rank"
+                   : "num-layers-per-virtual-pipeline-stage",
+               fmt::format("{} layers of a stage do not divide among its {} chunks", each,
+                           cut.chunks));
   }
   return layers;
 }

@@ -78,14 +78,9 @@ std::string shown(const Launch& launch) {
 
 [[noreturn]] void refuse(const Place& place, const ScriptText& text, const std::string& message,
                          const std::string& proposal) {
+  if (place.source) refuse_at(place, message, proposal);
   Diagnostic mistake{.message = message, .proposal = proposal};
   mistake.file = text.sources().front()->name;
-  if (place.source) {
-    mistake.file = place.source->name;
-    mistake.line = place.line;
-    mistake.column = place.column;
-    mistake.source_line = place.source->line(place.line);
-  }
   throw UserError({mistake});
 }
 
@@ -190,8 +185,9 @@ MegatronLaunch megatron_launch(const ScriptRun& run, const ScriptText& text,
                  program == launch.words.end() ? launch.words.begin() + 1 : program);
   const auto begin = program == launch.words.end() ? launch.words.begin() : program + 1;
   words.insert(words.end(), begin, launch.words.end());
-  return {program == launch.words.end() ? "" : program_name(*program), placed(words, text),
-          launched_gpus(found, requested)};
+  PlacedWord file;
+  if (program != launch.words.end()) file = {program_name(*program), place_of(launch, text)};
+  return {file, placed(words, text), launched_gpus(found, requested)};
 }
 
 }  // namespace stepsim

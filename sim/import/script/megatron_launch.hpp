@@ -8,7 +8,7 @@
 namespace stepsim {
 
 struct MegatronLaunch {
-  std::string program;            ///< "pretrain_gpt.py"; "" where the options stand alone
+  PlacedWord program;             ///< "pretrain_gpt.py"; "" where the options stand alone
   std::vector<PlacedWord> words;  ///< options of torchrun and of Megatron-LM
   LaunchedGpus gpus;
 };
