@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/import/megatron/fork_flags.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -300,9 +302,12 @@ const std::map<std::string_view, std::string_view> kNotSimulated = {
     {"ddp-num-buckets", "buckets have the size of the framework's preset"},
     {"ddp-pad-buckets-for-high-nccl-busbw", "buckets are not padded"},
     {"decrease-batch-size-if-needed", "the batch has its final size"},
+    {"deepspeed", "DeepSpeed's optimizer runs as Megatron-LM's distributed one"},
+    {"deepspeed-config", "its file is not read: --zero-stage, precision and batch of the command line count"},
     {"defer-embedding-wgrad-compute", "weight gradients of the head run in their place"},
     {"delay-wgrad-compute", "weight gradients run in their place"},
     {"distribute-saved-activations", "each tensor-parallel rank keeps whole activations"},
+    {"embed-layernorm", "no norm follows the embedding"},
     {"enable-cuda-graph", "host.mode: graph is one launch a pass"},
     {"ep-overlap-early-attn-memory-release",
      "memory of attention is freed as the schedule ends with it"},
@@ -322,6 +327,7 @@ const std::map<std::string_view, std::string_view> kNotSimulated = {
     {"keep-fp8-transpose-cache", "transposed copies of fp8 weights are not kept"},
     {"main-grads-dtype", "gradients have the precision of training.gradients"},
     {"main-params-dtype", "optimizer state is fp32"},
+    {"max-tokens-per-gpu", "passes have --micro-batch-size sequences of --seq-length"},
     {"megatron-fsdp-grad-comm-dtype",
      "gradients are reduced in the precision of training.gradients"},
     {"microbatch-group-size-per-virtual-pipeline-stage",
@@ -362,9 +368,11 @@ const std::map<std::string_view, std::string_view> kNotSimulated = {
     {"overlap-dispatch-backward-with-experts-wgrad", "weight gradients run in their place"},
     {"overlap-p2p-communication-warmup-flush", "warm-up transfers follow the schedule"},
     {"overlap-param-gather-with-optimizer-step", "parameters are gathered when all are updated"},
+    {"partition-activations", "each tensor-parallel rank keeps whole activations"},
     {"pipeline-model-parallel-split-rank", "there is no second stack of layers"},
     {"qk-l2-norm", "queries and keys have no norm"},
     {"reuse-grad-buf-for-mxfp8-param-ag", "parameters are gathered into memory of their own"},
+    {"rollout-batch-size", "a step of training alone: nothing is generated or rewarded"},
     {"spec", "layers are those that the other options describe"},
     {"standalone-embedding-stage", "the embedding shares its stage"},
     {"tensor-parallel-num-weight-shards", "weights have one shard a rank"},
@@ -408,8 +416,9 @@ const std::map<std::string_view, std::string_view> kOtherModels = {
 }  // namespace
 
 bool leaves_step(std::string_view name) {
-  return std::any_of(std::begin(kHarmless), std::end(kHarmless),
-                     [&](std::string_view start) { return name.starts_with(start); });
+  const auto has_start = [&](std::string_view start) { return name.starts_with(start); };
+  return std::any_of(std::begin(kHarmless), std::end(kHarmless), has_start) ||
+         leaves_step_of_fork(name);
 }
 
 std::string_view simulated_instead_of(std::string_view name) {

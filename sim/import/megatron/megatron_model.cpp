@@ -129,9 +129,9 @@ std::int64_t vocabulary(MegatronOptions& o, Draft& draft) {
   std::int64_t size = vocabulary_of(type, model);
   if (size == 0)
     o.refuse(model.empty() ? "tokenizer-type" : "tokenizer-model",
-             fmt::format("the vocabulary is that of tokenizer '{}', which is not known here",
-                         model.empty() ? type : type + " " + model),
-             "add --vocab-size N");
+             fmt::format("the vocabulary is that of tokenizer '{}', which is not known here: add "
+                         "--vocab-size N",
+                         model.empty() ? type : type + " " + model));
   size += more;
   draft.assume({"vocabulary", fmt::format("{}", size),
                 fmt::format("not stated; the published {} has as many{}", type,

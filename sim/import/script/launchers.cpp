@@ -220,9 +220,12 @@ Variables slurm_variables(const Source& script, const LaunchedGpus& known) {
   const int per_node = std::max(said.processes.per_node, 1);
   set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}, known.nodes);
   set({"SLURM_NTASKS_PER_NODE"}, said.processes.per_node);
+  found["SLURM_TASKS_PER_NODE"] =
+      known.nodes > 1 ? fmt::format("{}(x{})", per_node, known.nodes) : std::to_string(per_node);
   set({"SLURM_NTASKS", "SLURM_NPROCS"},
       said.processes.all > 0 ? said.processes.all : per_node * known.nodes);
   set({"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"}, known.gpus_per_node);
+  set({"SLURM_GPUS"}, known.gpus_per_node * known.nodes);
   set({"SLURM_CPUS_PER_TASK"}, count_of(words, {"-c", "--cpus-per-task"}));
   const std::string hosts = known.nodes > 1 ? fmt::format("node[0-{}]", known.nodes - 1) : "node0";
   if (known.nodes > 0) found["SLURM_JOB_NODELIST"] = found["SLURM_NODELIST"] = hosts;

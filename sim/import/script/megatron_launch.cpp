@@ -107,6 +107,18 @@ std::string last_words(const ScriptRun& run) {
   return last;
 }
 
+/// Scripts that are not here: those that shells were started with, else those that are sourced.
+std::vector<std::string> missing_scripts(const ScriptRun& run) {
+  std::vector<std::string> started, sourced;
+  for (const std::string& file : run.missing) {
+    const bool is_started =
+        std::find(run.scripts.begin(), run.scripts.end(), file) != run.scripts.end();
+    if (is_started) started.push_back(file);
+    if (!is_started && file.ends_with(".sh")) sourced.push_back(file);
+  }
+  return started.empty() && run.code != 0 ? sourced : started;
+}
+
 /// What it starts instead.
 [[noreturn]] void refuse_none(const ScriptRun& run, const ScriptText& text) {
   constexpr const char* none = "no Megatron-LM program is started here";
@@ -117,8 +129,7 @@ std::string last_words(const ScriptRun& run) {
            fmt::format("{}: {} starts {}", none, shown(launch), trainer),
            "import a file of that program, or give Megatron-LM's options");
   }
-  for (const std::string& file : run.missing) {
-    if (!file.ends_with(".sh")) continue;
+  for (const std::string& file : missing_scripts(run)) {
     refuse(text.of_word(file), text,
            fmt::format("{}: what {} starts is not known, for it is not here", none, quoted(file)),
            "import that script, with --env NAME=VALUE for what this one hands to it");
@@ -158,6 +169,16 @@ std::vector<PlacedWord> placed(const Words& words, const ScriptText& text) {
 }
 
 }  // namespace
+
+std::vector<std::string> unknown_programs(const ScriptRun& run) {
+  std::vector<std::string> names;
+  for (const Launch& launch : run.launches) {
+    const std::string name = program_name(launch.words.front());
+    const bool is_named = std::find(names.begin(), names.end(), name) != names.end();
+    if (!launch.is_known && !has_megatron_options(launch) && !is_named) names.push_back(name);
+  }
+  return names;
+}
 
 MegatronLaunch megatron_launch(const ScriptRun& run, const ScriptText& text,
                                const LaunchedGpus& requested) {

@@ -18,4 +18,7 @@ struct MegatronLaunch {
 MegatronLaunch megatron_launch(const ScriptRun& run, const ScriptText& text,
                                const LaunchedGpus& requested);
 
+/// Programs that nobody knows, which were not run: "yq"; each once.
+std::vector<std::string> unknown_programs(const ScriptRun& run);
+
 }  // namespace stepsim

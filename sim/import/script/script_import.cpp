@@ -3,19 +3,23 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <regex>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include "sim/core/error.hpp"
 #include "sim/core/problems.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/script/asked_variables.hpp"
+#include "sim/process/forked.hpp"
 
 namespace stepsim {
 namespace {
@@ -33,6 +37,8 @@ constexpr double kMostCpuSeconds = 4;
 constexpr std::chrono::seconds kPatience{30};
 /// Variables that `set -u` may ask for, one after another.
 constexpr int kMostUnbound = 40;
+/// Files that are not here, of which a mistake tells.
+constexpr std::size_t kMostNamed = 5;
 
 /// A busy machine makes the clock go faster, and this not.
 double cpu_seconds_of_children() {
@@ -77,6 +83,15 @@ std::string without_comments(const std::string& yaml) {
   return kept;
 }
 
+/// All that a draft is made of.
+std::string text_of(const MegatronLaunch& launch) {
+  std::string text = fmt::format("{} {} {} {} {}", launch.program.text, launch.gpus.nodes,
+                                 launch.gpus.gpus_per_node, launch.gpus.gpus,
+                                 launch.gpus.is_one_node);
+  for (const PlacedWord& word : launch.words) text += '\0' + word.text;
+  return text;
+}
+
 /// Does no harm where it does not matter: ranks are those of the first process.
 std::string harmless_value(const std::string& name) {
   const bool is_rank = name.find("RANK") != std::string::npos ||
@@ -105,42 +120,71 @@ class ScriptImport {
     const std::set<std::string> mattering =
         base.draft ? those_that_change(asked, {}, base) : those_that_it_needs(asked, base);
     ask(asked, mattering);
-    if (!base.draft) std::rethrow_exception(base.error);
+    if (!base.draft) refuse(base.error);
     Draft draft = *base.draft;
     list_assumed(asked, mattering, draft);
-    if (known_.gpus_per_node == 0 && (counts_gpus("nvidia-smi") || counts_gpus("device_count")))
+    if (known_.gpus_per_node == 0 && 
+        (stands_for_value("nvidia-smi") || stands_for_value("device_count")))
       draft.assume({"GPUs of a node", fmt::format("{}", machine_.gpus_per_node),
                     "the script counts those of the machine that it runs on", "--cluster NAME"});
-    for (const std::string& file : missing_) note_missing(file, draft);
+    for (const std::string& file : missing_) note_missing(file, "reads an empty file", draft);
+    for (const std::string& file : absent_) note_missing(file, "finds nothing in it", draft);
     return draft;
   }
 
  private:
-  /// Whether a command that stands in place of a value asks it.
-  bool counts_gpus(const char* word) const {
+  /// Whether the program is in a command that stands in place of a value.
+  bool stands_for_value(const std::string& word) const {
     const Place place = text_->of_word(word);
     if (place.line == 0) return false;
     const std::string line = place.source->line(place.line);
     return line.find("$(") != std::string::npos || line.find('`') != std::string::npos;
   }
 
+  /// The mistake, and what is not here, which may be its cause.
+  [[noreturn]] void refuse(const std::exception_ptr& error) const {
+    try {
+      std::rethrow_exception(error);
+    } catch (const UserError& mistake) {
+      std::vector<Diagnostic> all = mistake.diagnostics();
+      Names files = missing_;
+      files.insert(files.end(), absent_.begin(), absent_.end());
+      const auto add = [&](Names names, const char* what, const char* way) {
+        std::erase_if(names, [&](const std::string& name) {
+          return name.empty() || all.front().message.find(name) != std::string::npos;
+        });
+        names.resize(std::min(names.size(), kMostNamed));
+        if (names.empty()) return;
+        all.emplace_back();
+        all.back().message = fmt::format("{}: {}", what, fmt::join(names, ", "));
+        all.back().proposal = way;
+      };
+      add(files, "not here, and read as empty",
+          "put them there, or state what they decide: --env NAME=VALUE, or options behind FILE");
+      add(silent_, "not run here, and without an answer", "state what they print: options behind FILE");
+      throw UserError(all);
+    }
+  }
+
   struct Outcome {
     std::optional<Draft> draft;
     std::exception_ptr error;
+    std::string launch;     ///< all words of it, and its GPUs; "" where nothing is started
     std::string text;       ///< of the draft, or of the error
     bool has_ended = true;  ///< false: there was no time for the script's end
   };
 
   /// What becomes of the script with these variables, beside those that are stated.
-  Outcome outcome(const Variables& tried) {
+  Outcome outcome(const Variables& tried, RunIn where = RunIn::copy, const Outcome* base = nullptr) {
     Outcome found;
     try {
-      const ScriptRun run = run_with(tried);
-      if (!text_) {
-        text_.emplace(sources_of(run));
-        missing_ = run.missing;
-      }
-      found.draft = make_(megatron_launch(run, *text_, known_));
+      const ScriptRun run = run_with(tried, where);
+      if (!text_) keep_what_it_reads(run);
+      const MegatronLaunch launch = megatron_launch(run, *text_, known_);
+      found.launch = text_of(launch);
+      // What the same words make is the same.
+      if (base != nullptr && found.launch == base->launch) return *base;
+      found.draft = make_(launch);
       found.text = without_comments(found.draft->text());
     } catch (const ScriptNotEnded&) {
       found.error = std::current_exception();
@@ -152,13 +196,24 @@ class ScriptImport {
     return found;
   }
 
+  void keep_what_it_reads(const ScriptRun& run) {
+    text_.emplace(sources_of(run));
+    missing_ = run.missing;
+    for (const std::string& file : run.absent) {
+      if (std::find(absent_.begin(), absent_.end(), file) == absent_.end()) absent_.push_back(file);
+    }
+    for (const std::string& program : unknown_programs(run)) {
+      if (stands_for_value(program)) silent_.push_back(program);
+    }
+  }
+
   /// Where `set -u` ends the script for a variable, that has a value, too.
-  ScriptRun run_with(const Variables& tried) {
+  ScriptRun run_with(const Variables& tried, RunIn where) {
     for (int i = 0;; ++i) {
       Variables all = variables_;
       all.insert(tried.begin(), tried.end());
       all.insert(filled_.begin(), filled_.end());
-      const ScriptRun run = run_script(*script_, all, machine_, kLimit);
+      const ScriptRun run = run_script(*script_, all, machine_, kLimit, where);
       const std::string name = unbound_variable(run.errors);
       if (name.empty() || i > kMostUnbound || is_late()) return run;
       if (!filled_.emplace(name, harmless_value(name)).second) return run;
@@ -189,34 +244,74 @@ class ScriptImport {
     return all;
   }
 
-  /// The variables that matter: another value than in `others` has another outcome than `base`.
+  using Names = std::vector<std::string>;
+  enum class Trial { same, other, not_ended };
+
+  static Variables with(Variables others, const Names& names) {
+    for (const std::string& name : names) others[name] = kAnother;
+    return others;
+  }
+
+  /// What each of these makes of `base`. Processes of their own try them, for a script takes most of
+  /// its time to start programs.
+  std::vector<Trial> tried(const std::vector<Variables>& all, const Outcome& base) {
+    const int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const auto said = run_forked(static_cast<int>(all.size()), jobs, [&](int i) -> std::string {
+      if (is_late()) return "not ended";
+      const Outcome one = outcome(all[static_cast<std::size_t>(i)], RunIn::here, &base);
+      return !one.has_ended ? "not ended" : one.text == base.text ? "same" : "other";
+    });
+    std::vector<Trial> trials;
+    for (const auto& one : said) {
+      if (!one) throw SimulationError("interrupted");
+      trials.push_back(*one == "same"    ? Trial::same
+                       : *one == "other" ? Trial::other
+                                         : Trial::not_ended);
+    }
+    return trials;
+  }
+
+  /// The variables that matter: another value than in `others` has another outcome than `base`. All
+  /// are tried at once, then in groups, then one by one, for most often few of many matter.
   std::set<std::string> those_that_change(const std::vector<AskedVariable>& asked,
                                           const Variables& others, const Outcome& base) {
-    std::vector<std::string> names;
-    for (const AskedVariable& one : asked) names.push_back(one.name);
+    std::vector<Names> groups(asked.empty() ? 0 : 1);
+    for (const AskedVariable& one : asked) groups.front().push_back(one.name);
+    const auto few = static_cast<std::size_t>(std::sqrt(static_cast<double>(asked.size())));
+    for (const std::size_t size : {asked.size(), std::max<std::size_t>(few, 1), std::size_t{1}})
+      groups = those_that_change(parts(groups, size), others, base);
     std::set<std::string> found;
-    if (!names.empty()) halve(names, others, base, found);
+    for (const Names& one : groups) found.insert(one.begin(), one.end());
     return found;
   }
 
-  /// Most often none of many does, which one trial of all shows.
-  void halve(const std::vector<std::string>& names, const Variables& others, const Outcome& base,
-             std::set<std::string>& found) {
-    if (is_late()) {
-      untried_.insert(names.begin(), names.end());
-      return;
+  /// The groups of names that change something; none where all of them were tried before.
+  std::vector<Names> those_that_change(const std::vector<Names>& groups, const Variables& others,
+                                       const Outcome& base) {
+    if (groups == changing_ || groups.empty()) return groups;
+    changing_.clear();
+    std::vector<Variables> all;
+    for (const Names& names : groups) all.push_back(with(others, names));
+    const std::vector<Trial> trials =
+        is_late() ? std::vector<Trial>(groups.size(), Trial::not_ended) : tried(all, base);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const bool is_last = groups[i].size() == 1 || is_late();
+      if (trials[i] == Trial::not_ended && is_last)
+        untried_.insert(groups[i].begin(), groups[i].end());
+      else if (trials[i] != Trial::same)
+        changing_.push_back(groups[i]);
     }
-    Variables tried = others;
-    for (const std::string& name : names) tried[name] = kAnother;
-    const Outcome with_them = outcome(tried);
-    if (with_them.has_ended && with_them.text == base.text) return;
-    if (names.size() == 1) {
-      (with_them.has_ended ? found : untried_).insert(names.front());
-      return;
+    return changing_;
+  }
+
+  static std::vector<Names> parts(const std::vector<Names>& groups, std::size_t size) {
+    std::vector<Names> all;
+    for (const Names& names : groups) {
+      for (std::size_t i = 0; i < names.size(); i += size)
+        all.emplace_back(names.begin() + static_cast<std::ptrdiff_t>(i),
+                         names.begin() + static_cast<std::ptrdiff_t>(std::min(i + size, names.size())));
     }
-    const auto middle = names.begin() + static_cast<std::ptrdiff_t>(names.size() / 2);
-    halve({names.begin(), middle}, others, base, found);
-    halve({middle, names.end()}, others, base, found);
+    return all;
   }
 
   /// The variables that a script needs which starts nothing as it is. Where it starts something with
@@ -232,13 +327,19 @@ class ScriptImport {
       base = std::move(with_all);
       return those_that_change(asked, wanted, base);
     }
+    // What is wrong has to do with none of them.
+    if (with_all.text == base.text) return {};
     std::set<std::string> found = those_that_change(asked, {}, base);
+    std::vector<Variables> without;
     for (const auto& [name, value] : wanted) {
-      Variables others = wanted;
-      others.erase(name);
-      if (is_late()) break;
-      const Outcome without = outcome(others);
-      if (without.has_ended && without.text != with_all.text) found.insert(name);
+      without.push_back(wanted);
+      without.back().erase(name);
+    }
+    const std::vector<Trial> trials = is_late() ? std::vector<Trial>{} : tried(without, with_all);
+    auto name = wanted.begin();
+    for (const Trial trial : trials) {
+      if (trial == Trial::other) found.insert(name->first);
+      ++name;
     }
     if (found.empty()) base = std::move(with_all);
     return found;
@@ -277,11 +378,12 @@ class ScriptImport {
     }
   }
 
-  void note_missing(const std::string& file, Draft& draft) const {
+  void note_missing(const std::string& file, const char* what, Draft& draft) const {
     const Place place = text_->of_word(file);
-    draft.note(file, place.line > 0 ? fmt::format("it is not here; {}:{} reads an empty file",
-                                                  place.source->name, place.line)
-                                    : "it is not here; the script reads an empty file");
+    draft.note(file,
+               place.line > 0
+                   ? fmt::format("it is not here; {}:{} {}", place.source->name, place.line, what)
+                   : fmt::format("it is not here; the script {}", what));
   }
 
   std::shared_ptr<const Source> script_;
@@ -290,7 +392,8 @@ class ScriptImport {
   ScriptMachine machine_;
   Variables variables_, filled_;
   std::optional<ScriptText> text_;
-  std::vector<std::string> missing_;
+  Names missing_, absent_, silent_;  ///< files that are not here; programs that print nothing
+  std::vector<Names> changing_;      ///< groups of names that were tried, and change something
   std::set<std::string> untried_;  ///< variables that there was no time for
   Clock::time_point begin_ = Clock::now();
   double cpu_begin_ = cpu_seconds_of_children();

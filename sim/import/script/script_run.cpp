@@ -83,13 +83,29 @@ Json json_of(const Launch& launch) {
   return {{"words", launch.words}, {"through", launch.through}, {"known", launch.is_known}};
 }
 
-/// Runs in a copy of this process, which has no other children.
+/// The file that a shell is started with; "" where it reads a command, or its standard input.
+std::string script_of(const ProgramStart& start) {
+  if (start.path != "/bin/bash") return "";
+  for (std::size_t i = 1; i < start.words.size(); ++i) {
+    const std::string& word = start.words[i];
+    if (!word.starts_with('-')) return word;
+    if (!word.starts_with("--") && word.find('c') != std::string::npos) return "";
+    if (word == "-o" || word == "-O") ++i;
+  }
+  return "";
+}
+
+/// Runs in a process that has no other children.
 std::string watch(const WatchedProgram& program, const ScriptMachine& machine) {
   std::map<int, std::vector<Words>> through;
-  Json launches = Json::array();
+  Json launches = Json::array(), scripts = Json::array();
   const auto on_start = [&](const ProgramStart& asked, int process) {
-    return stand_in(asked, machine, through[process],
-                    [&](const Launch& launch) { launches.push_back(json_of(launch)); });
+    ProgramStart start =
+        stand_in(asked, machine, through[process],
+                 [&](const Launch& launch) { launches.push_back(json_of(launch)); });
+    const std::string script = script_of(start);
+    if (!script.empty()) scripts.push_back(script);
+    return start;
   };
   const auto on_fork = [&](int process, int copy) { through[copy] = through[process]; };
   const WatchedEnd end = watched_run(program, on_start, on_fork);
@@ -98,6 +114,8 @@ std::string watch(const WatchedProgram& program, const ScriptMachine& machine) {
                  {"errors", end.errors},
                  {"read", end.read},
                  {"missing", end.missing},
+                 {"absent", end.absent},
+                 {"scripts", scripts},
                  {"launches", launches}};
   return all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -123,14 +141,18 @@ void refuse_end(How how, const Source& script, const WatchLimits& limits) {
 }  // namespace
 
 ScriptRun run_script(const Source& script, const Variables& variables, const ScriptMachine& machine,
-                     Seconds limit) {
+                     Seconds limit, RunIn where) {
   WatchedProgram watched = program(script, variables);
   watched.limits.wall = limit;
-  const auto said = run_forked(1, 1, [&](int) { return watch(watched, machine); });
+  const auto said =
+      where == RunIn::here
+          ? std::vector<std::optional<std::string>>{watch(watched, machine)}
+          : run_forked(1, 1, [&](int) { return watch(watched, machine); });
   if (!said.front()) throw SimulationError("interrupted");
   const Json all = Json::parse(*said.front());
   refuse_end(static_cast<How>(all["how"].get<int>()), script, watched.limits);
-  ScriptRun run{{}, all["read"], all["missing"], all["errors"], all["code"]};
+  ScriptRun run{{},           all["read"],   all["missing"], all["absent"], all["scripts"],
+                all["errors"], all["code"]};
   for (const Json& launch : all["launches"])
     run.launches.push_back({launch["words"], launch["through"], launch["known"]});
   return run;

@@ -26,6 +26,8 @@ struct ScriptRun {
   std::vector<Launch> launches;      ///< in order
   std::vector<std::string> read;     ///< files that shells read: the script, those that it sources
   std::vector<std::string> missing;  ///< files that shells wanted to read, as they were named
+  std::vector<std::string> absent;   ///< files that other programs wanted to read
+  std::vector<std::string> scripts;  ///< files that shells were started with, here or not
   std::string errors;                ///< what was printed to standard error
   int code = 0;                      ///< exit code
 };
@@ -42,10 +44,14 @@ class ScriptNotEnded : public UserError {
   using UserError::UserError;
 };
 
+/// How a script is evaluated: in this process, or in a copy of it.
+enum class RunIn { copy, here };
+
 /// Evaluates the script in its folder. Programs but for harmless ones (echo, sed, ...) are not
 /// started: their arguments are noted, and they seem to succeed. Throws ScriptNotEnded where it does
 /// not end in time or starts too many processes, SimulationError where the system lets nobody watch.
+/// REQUIRES: for `here`, this process has no other children.
 ScriptRun run_script(const Source& script, const Variables& variables, const ScriptMachine& machine,
-                     Seconds limit);
+                     Seconds limit, RunIn where = RunIn::copy);
 
 }  // namespace stepsim

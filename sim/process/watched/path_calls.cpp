@@ -33,6 +33,14 @@ bool is_own_pipe(const std::string& path) {
                      [&](std::string_view start) { return path.starts_with(start); });
 }
 
+/// What programs look for by themselves, such as libraries.
+constexpr std::string_view kOfSystem[] = {"/dev/", "/etc/", "/lib", "/proc/", "/sys/", "/usr/"};
+
+bool is_of_system(const std::string& path) {
+  return std::any_of(std::begin(kOfSystem), std::end(kOfSystem),
+                     [&](std::string_view start) { return path.starts_with(start); });
+}
+
 fs::path linked(const std::string& link) {
   std::error_code none;
   return fs::read_symlink(link, none);
@@ -152,6 +160,7 @@ void PathCalls::open_to_read(StoppedCall& call, const Path& path, bool is_for_sh
   const bool is_read_by_shell = is_for_shell && is_shell(call.process());
   const fs::path found = files_.found(path.absolute, path.stated);
   if (found.empty()) {
+    if (!is_read_by_shell && !is_of_system(name)) absent_.push_back(path.stated);
     if (!is_read_by_shell) return send_to(call, path.index, path.absolute);
     missing_.push_back(path.stated);
     return send_to(call, path.index, files_.own("empty"));

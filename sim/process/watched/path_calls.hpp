@@ -19,6 +19,7 @@ class PathCalls {
 
   const std::vector<std::string>& read() const { return read_; }
   const std::vector<std::string>& missing() const { return missing_; }
+  const std::vector<std::string>& absent() const { return absent_; }
 
  private:
   struct Path;
@@ -30,7 +31,7 @@ class PathCalls {
   void make_folder(StoppedCall& call, const Path& path);
 
   ScratchFiles& files_;
-  std::vector<std::string> read_, missing_;
+  std::vector<std::string> read_, missing_, absent_;
 };
 
 }  // namespace stepsim

@@ -41,8 +41,14 @@ ScratchFolder::~ScratchFolder() {
   fs::remove_all(path_, ignored);
 }
 
-ScratchFiles::ScratchFiles(fs::path scratch, std::vector<fs::path> others)
-    : root_(std::move(scratch)), others_(std::move(others)) {}
+ScratchFiles::ScratchFiles(fs::path scratch, std::vector<fs::path> others,
+                           std::set<fs::path> programs)
+    : root_(std::move(scratch)),
+      others_(std::move(others)),
+      programs_(std::move(programs)),
+      program_(own("program")) {
+  fs::permissions(program_, fs::perms::owner_all);
+}
 
 fs::path ScratchFiles::known(const fs::path& path) const {
   const fs::path plain = path.lexically_normal();
@@ -54,6 +60,7 @@ fs::path ScratchFiles::copy_of(const fs::path& path) const {
 }
 
 fs::path ScratchFiles::found(const fs::path& path, const fs::path& stated) const {
+  if (programs_.contains(path)) return program_;
   const fs::path copy = copy_of(path);
   std::error_code none;
   // A folder of the machine holds more than its copy.
@@ -85,11 +92,10 @@ fs::path ScratchFiles::folder(const fs::path& path) {
   return failed || copies_ > kMostCopies ? fs::path() : copy;
 }
 
-fs::path ScratchFiles::own(const std::string& name, bool is_program) const {
+fs::path ScratchFiles::own(const std::string& name) const {
   fs::path file = copy_of("/stepsim/" + name);
   fs::create_directories(file.parent_path());
   std::ofstream(file, std::ios::app).flush();
-  if (is_program) fs::permissions(file, fs::perms::owner_all);
   return file;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ class ScratchFolder {
 class ScratchFiles {
  public:
   /// `others`: folders in which a relative path is looked for, too, where it is not there.
-  ScratchFiles(std::filesystem::path scratch, std::vector<std::filesystem::path> others);
+  /// `programs`: paths that are there for the program alone, one empty file that can be started.
+  ScratchFiles(std::filesystem::path scratch, std::vector<std::filesystem::path> others,
+               std::set<std::filesystem::path> programs);
 
   /// The path as the program knows it: one of a copy is that of the original.
   std::filesystem::path known(const std::filesystem::path& path) const;
@@ -39,7 +42,7 @@ class ScratchFiles {
   /// A folder of the scratch folder for it; "" where the copies are too many.
   std::filesystem::path folder(const std::filesystem::path& path);
   /// An empty file, /stepsim/NAME for the program; beside the copies.
-  std::filesystem::path own(const std::string& name, bool is_program = false) const;
+  std::filesystem::path own(const std::string& name) const;
   /// Removes the copy, if there is one.
   void remove(const std::filesystem::path& path) const;
 
@@ -48,6 +51,8 @@ class ScratchFiles {
 
   std::filesystem::path root_;
   std::vector<std::filesystem::path> others_;
+  std::set<std::filesystem::path> programs_;
+  std::filesystem::path program_;  ///< the file that stands for all of them
   int copies_ = 0;
 };
 

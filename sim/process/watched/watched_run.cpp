@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -212,10 +213,12 @@ std::string text_of_file(const std::string& path) {
 WatchedEnd watched_run(const WatchedProgram& program, const OnStart& on_start,
                        const OnFork& on_fork) {
   const ScratchFolder scratch;
-  ScratchFiles files(scratch.path(), {program.others.begin(), program.others.end()});
+  std::set<std::filesystem::path> programs;
+  for (const std::string& name : program.programs)
+    programs.insert(std::filesystem::path(kProgramFolder) / name);
+  ScratchFiles files(scratch.path(), {program.others.begin(), program.others.end()}, programs);
   PathCalls paths(files);
   const std::string errors = files.own("errors");
-  for (const std::string& name : program.programs) files.own("bin/" + name, true);
   const Prepared prepared{.words = pointers_to(program.start.words),
                           .environment = pointers_to(program.start.environment),
                           .path = program.start.path.c_str(),
@@ -226,7 +229,8 @@ WatchedEnd watched_run(const WatchedProgram& program, const OnStart& on_start,
   if (process == 0) become(prepared, program.limits);
   Watch watch(program.limits, paths, on_start, on_fork);
   watch.follow(process);
-  return {watch.how(), watch.code(), text_of_file(errors), paths.read(), paths.missing()};
+  return {watch.how(), watch.code(), text_of_file(errors), paths.read(), paths.missing(),
+          paths.absent()};
 }
 
 }  // namespace stepsim

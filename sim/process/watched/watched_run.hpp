@@ -50,6 +50,7 @@ struct WatchedEnd {
   std::string errors;                ///< what it printed to standard error
   std::vector<std::string> read;     ///< files that a shell read, in order
   std::vector<std::string> missing;  ///< files that a shell wanted to read; they were empty
+  std::vector<std::string> absent;   ///< files that other programs wanted to read
 };
 
 /// Runs it to its end. What it writes, it finds again, and nobody else does. Processes that it

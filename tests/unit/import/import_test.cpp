@@ -305,8 +305,9 @@ TEST_CASE("command lines that would give another model or split are refused") {
         "--encoder-num-layers 8: such a model cannot be imported");
   CHECK(error_of(megatron(kGpt + "--num-experts 8 --expert-tensor-parallel-size 1 "
                                  "--tensor-model-parallel-size 2")) ==
-        "--expert-tensor-parallel-size 1 with --tensor-model-parallel-size 2: experts are split by "
-        "tensor parallelism as all layers are");
+        "--expert-tensor-parallel-size 1 x --expert-model-parallel-size 1 = 1 is no multiple of "
+        "--tensor-model-parallel-size 2: experts that leave tensor ranks unsplit are not "
+        "simulated, the nearest is --expert-tensor-parallel-size 2");
   CHECK(error_of(megatron(kGpt + "--num-experts 8 --moe-layer-freq 2")) ==
         "--moe-layer-freq 2: dense layers cannot stand between those with experts");
   CHECK(error_of(megatron(kGpt + "--num-experts 8 --moe-layer-freq '([0]*3+[1]*20)'")) ==
@@ -315,7 +316,9 @@ TEST_CASE("command lines that would give another model or split are refused") {
         "--expert-model-parallel-size 8 without --num-experts");
   CHECK(error_of(megatron(kGpt + "--context-parallel-size 0")) ==
         "--context-parallel-size 0 is not between 1 and 10000");
-  CHECK(error_of(megatron("--num-layers 24")) == "--hidden-size is missing");
+  CHECK(error_of(megatron("--num-layers 24")) ==
+        "--hidden-size is missing\n--num-attention-heads is missing\n--seq-length is missing\n"
+        "--micro-batch-size is missing");
   CHECK(error_of(megatron(kGpt + "--num-layers x")) == "--num-layers: 'x' is not a whole number");
   CHECK(error_of(megatron(kGpt + "--num-layers 1e400")) ==
         "--num-layers: '1e400' is not a whole number");

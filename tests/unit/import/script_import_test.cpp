@@ -207,12 +207,14 @@ TEST_CASE("GPUs that a script counts where it runs are assumed") {
 
 TEST_CASE("too few GPUs, and what is missing, are refused with the way out") {
   const std::string one_node = "torchrun --nnodes 1 --nproc_per_node 8 a.py --bf16 " + kGpt;
-  CHECK(script_error(one_node + "--tensor-model-parallel-size 16") ==
-        "the launch has 8 GPUs, fewer than the 16 of one replica, state how many nodes there are: "
-        "--nodes 2 or more");
+  CHECK(first_line(script_error(one_node + "--tensor-model-parallel-size 16")) ==
+        "train.sh:1:19: the launch has 8 GPUs, fewer than the 16 of one replica, state how many "
+        "nodes there are: --nodes 2 or more");
+  const std::string way = " is missing, state it behind the script: stepsim import FILE --";
   CHECK(script_error("torchrun a.py --num-layers 2") ==
-        "--hidden-size is missing, state it behind the script: stepsim import megatron --file FILE "
-        "--hidden-size N");
+        "--hidden-size" + way + "hidden-size N\n--num-attention-heads" + way +
+            "num-attention-heads N\n--seq-length" + way + "seq-length N\n--micro-batch-size" + way +
+            "micro-batch-size N");
 }
 
 TEST_CASE("a default that matters is listed, and so is a choice by what nobody sets") {
@@ -253,14 +255,14 @@ TEST_CASE("another architecture is refused with the reason") {
   };
   CHECK(error("pretrain_mamba.py",
               "--num-layers 56 --hybrid-attention-ratio 0.08 --hybrid-mlp-ratio 0.5") ==
-        "pretrain_mamba.py trains a hybrid of Mamba and attention layers, of 24 Mamba, 4 attention "
+        "train.sh:1:10: pretrain_mamba.py trains a hybrid of Mamba and attention layers, of 24 Mamba, 4 attention "
         "and 28 MLP layers: it cannot be imported, only GPTs of attention and MLP layers are "
         "simulated");
   CHECK(error("a.py", "--hybrid-override-pattern M-M*").find("such a model cannot be imported") !=
         std::string::npos);
   CHECK(error("a.py", "--spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec")
             .find("such a model cannot be imported") != std::string::npos);
-  CHECK(error("pretrain_t5.py", "").starts_with("pretrain_t5.py trains an encoder and a decoder"));
+  CHECK(error("pretrain_t5.py", "").starts_with("train.sh:1:10: pretrain_t5.py trains an encoder and a decoder"));
   CHECK(error("a.py", "--retro-project-dir x").find("a model that retrieves (RETRO)") !=
         std::string::npos);
 }
