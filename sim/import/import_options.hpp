@@ -15,7 +15,7 @@ namespace stepsim {
 
 struct ImportOptions {
   std::string from;                    ///< the importer's name; empty: as recognised
-  std::vector<std::string> arguments;  ///< megatron: its command line, or what follows the script
+  std::vector<std::string> arguments;  ///< megatron: its command line, or what follows the script's
   std::string file;                    ///< what is read; "-": standard input
   std::shared_ptr<const Source> text;  ///< of a configuration that is in no file; nullptr: `file`'s
   std::optional<std::string> model;    ///< where the source holds none

@@ -78,7 +78,7 @@ struct KnownVocabulary {
 /// Tokenizers by their names, with the entries that they have (`len(tokenizer)` on Hugging Face).
 constexpr KnownVocabulary kTokenizers[] = {
     // llm-jp/llm-jp-tokenizer, models/ver3.0
-    {"llm-jp-tokenizer-100k.ver3", 99574},
+    {"llm-jp-tokenizer-100k.ver3.0b1", 99487},
     {"bigscience/tokenizer", 250680},
     {"llama-3", 128256}, {"llama3", 128256},    {"llama-2", 32000},      {"llama2", 32000},
     {"mixtral", 32000},  {"mistral-7b", 32000}, {"deepseek-v3", 128815}, {"deepseek-v2", 100002},

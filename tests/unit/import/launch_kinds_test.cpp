@@ -116,11 +116,11 @@ TEST_CASE("Megatron-DeepSpeed: ZeRO's stage, embeddings that count as layers, th
   const ImportResult found = import_of("a.sh", launch + "0");
   CHECK(model_of(found).vocabulary == 250880);
   CHECK(found.scenario.training.recompute == Recompute::full);
-  CHECK(found.scenario.parallelism.data.sharding == Sharding::zero1);
+  CHECK(found.scenario.parallelism.data.sharding == sharding_named("zero1"));
   CHECK(found.scenario.parallelism.pipeline.layers == std::vector<std::int64_t>{2, 3, 3, 2});
   CHECK(found.text.find("attention: unfused, transformer_impl: local") != std::string::npos);
   CHECK(found.says("--deepspeed-config ds.json: its file is not read"));
-  CHECK(import_of("a.sh", launch + "1").scenario.parallelism.data.sharding == Sharding::zero1);
+  CHECK(import_of("a.sh", launch + "1").scenario.parallelism.data.sharding == sharding_named("zero1"));
 }
 
 TEST_CASE("slime: the GPUs of its training processes, and samples that are packed") {
