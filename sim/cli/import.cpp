@@ -88,10 +88,10 @@ void add_import(CLI::App& app, Action& chosen) {
   for (const Importer* importer : Registry<Importer>::all()) {
     CLI::App* from =
         command->add_subcommand(std::string(importer->name), std::string(importer->description));
-    from->footer(fmt::format(
-        "Exit codes: 0 written, 2 bad input, 4 a file cannot be read or written.\n\n"
-        "Example: stepsim import {} {} -o imported.yaml",
-        importer->name, importer->takes_words ? "--file train.sh" : "FILE"));
+    from->footer(
+        fmt::format("Exit codes: 0 written, 2 bad input, 4 a file cannot be read or written.\n\n"
+                    "Example: stepsim import {} {} -o imported.yaml",
+                    importer->name, importer->takes_words ? "--file train.sh" : "FILE"));
     if (importer->takes_words) {
       from->allow_extras();
       from->add_option("--file", kept->file, "a script that holds the command line");

@@ -56,8 +56,7 @@ const Importer& recognised(const std::string& path) {
   if (!word.starts_with('-'))
     throw UserError(fmt::format("one word too many for import {}: '{}'", importer.name, word));
   const std::string option = word.substr(0, word.find('='));
-  const std::string near =
-      closest(option, {importer.options.begin(), importer.options.end()});
+  const std::string near = closest(option, {importer.options.begin(), importer.options.end()});
   throw UserError(fmt::format("no option '{}' of import {}, {}", option, importer.name,
                               near.empty() ? "--help lists them" : near));
 }

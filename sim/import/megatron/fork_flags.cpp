@@ -43,6 +43,13 @@ constexpr std::string_view kForks[] = {
     "train-weighted",
     "valid-num-workers",
     "valid-weighted",
+    // Pai-Megatron-Patch (megatron_patch/arguments.py)
+    "dataset",
+    "max-padding-length",
+    // FlagScale (release v0.2, megatron/megatron/arguments.py)
+    "layernorm-init-weight",
+    "rotary-interleaved-patch",
+    "rotary-position-embeddings-in-fp32",
     // swiss-ai/Megatron-LM, llm-jp/Megatron-LM (megatron/training/arguments.py)
     "trigger-path",
     "use-z-loss",

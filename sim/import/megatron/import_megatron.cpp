@@ -57,11 +57,11 @@ class MegatronImport {
     const std::int64_t nodes = o_.up_to(kMostGpus, "actor-num-nodes", gpus.nodes);
     const std::int64_t of_node =
         o_.up_to(kMostOfNode, "actor-num-gpus-per-node", gpus.gpus_per_node);
-    StatedMachine stated{.nodes = static_cast<int>(o_.up_to(kMostGpus, "nnodes", nodes)),
-                         .gpus_per_node =
-                             static_cast<int>(o_.up_to(kMostOfNode, "nproc-per-node", of_node)),
-                         .gpus = gpus.gpus,
-                         .needed = static_cast<int>(std::min(gpus_of_replica(), kMostGpus))};
+    StatedMachine stated{
+        .nodes = static_cast<int>(o_.up_to(kMostGpus, "nnodes", nodes)),
+        .gpus_per_node = static_cast<int>(o_.up_to(kMostOfNode, "nproc-per-node", of_node)),
+        .gpus = gpus.gpus,
+        .needed = static_cast<int>(std::min(gpus_of_replica(), kMostGpus))};
     if (gpus.is_one_node && stated.nodes == 0 && stated.needed <= stated.gpus_per_node)
       stated.nodes = 1;
     return stated;
@@ -86,11 +86,12 @@ class MegatronImport {
                             "leave tensor ranks unsplit are not simulated",
                             tensor, expert_, ranks, tensor_),
                 fmt::format("the nearest is --expert-tensor-parallel-size {}", tensor_));
-    draft_.note(fmt::format("--expert-tensor-parallel-size {} with --expert-model-parallel-size {}",
-                            tensor, expert_),
-                fmt::format("experts are split over {} tensor ranks and dealt to {} groups of them: "
-                            "each GPU has as much memory and work, but other exchanges",
-                            tensor_, ranks / tensor_));
+    draft_.note(
+        fmt::format("--expert-tensor-parallel-size {} with --expert-model-parallel-size {}", tensor,
+                    expert_),
+        fmt::format("experts are split over {} tensor ranks and dealt to {} groups of them: "
+                    "each GPU has as much memory and work, but other exchanges",
+                    tensor_, ranks / tensor_));
     expert_ = ranks / tensor_;
   }
 
@@ -101,9 +102,9 @@ class MegatronImport {
     const std::int64_t gpus = machine_.gpus(), needed = gpus_of_replica();
     if (gpus >= needed) return;
     const std::int64_t nodes = (needed + machine_.gpus_per_node - 1) / machine_.gpus_per_node;
-    constexpr std::string_view kDecide[] = {
-        "nnodes", "actor-num-nodes", "nproc-per-node", "pipeline-model-parallel-size",
-        "tensor-model-parallel-size"};
+    constexpr std::string_view kDecide[] = {"nnodes", "actor-num-nodes", "nproc-per-node",
+                                            "pipeline-model-parallel-size",
+                                            "tensor-model-parallel-size"};
     const auto* one = std::find_if(std::begin(kDecide), std::end(kDecide) - 1,
                                    [&](std::string_view name) { return o_.has(name); });
     o_.refuse(*one,
@@ -115,7 +116,7 @@ class MegatronImport {
 
   std::string precision() {
     if (o_.has("fp8-format")) return "fp8";
-    const bool is_bf16 = o_.has("bf16"), is_fp16 = o_.has("fp16");
+    const bool is_fp16 = o_.has("fp16"), is_bf16 = o_.has("bf16") || (is_slime() && !is_fp16);
     if (!is_bf16 && !is_fp16)
       draft_.assume({"precision", "fp32", "not stated; it is Megatron-LM's default", "--bf16"});
     return is_bf16 ? "bf16" : is_fp16 ? "fp16" : "fp32";
@@ -124,7 +125,7 @@ class MegatronImport {
   /// bf16 is reduced in fp32 unless it is said otherwise, fp16 the other way round.
   std::string gradients() {
     if (o_.has("grad-reduce-in-bf16")) return "bf16";
-    if (o_.has("accumulate-allreduce-grads-in-fp32") || o_.has("bf16")) return "fp32";
+    if (o_.has("accumulate-allreduce-grads-in-fp32") || o_.has("bf16") || is_slime()) return "fp32";
     return o_.has("fp16") ? "fp16" : "fp32";
   }
 
@@ -165,6 +166,10 @@ class MegatronImport {
     if (recipe == "blockwise") draft_.note("--fp8-recipe blockwise", "each tensor has one scale");
     if (gathers) e.emplace_back("fp8_parameters: true");
   }
+
+  /// slime sets bf16 and the distributed optimizer by itself (THUDM/slime,
+  /// slime/backends/megatron_utils/arguments.py).
+  bool is_slime() { return o_.has("actor-num-nodes") && o_.has("rollout-batch-size"); }
 
   /// Megatron-DeepSpeed has the kernels of Megatron-LM's past alone: no Transformer Engine
   /// (microsoft/Megatron-DeepSpeed, megatron/model/transformer.py).
@@ -339,7 +344,8 @@ class MegatronImport {
       return o_.has("torch-fsdp2-no-reshard-after-forward") ? "zero2" : "zero3";
     if (fsdp && strategy == "optim_grads_params") return "zero3";
     if (fsdp && strategy == "optim_grads") return "zero2";
-    const bool optimizer = o_.has("use-distributed-optimizer") || (fsdp && strategy == "optim");
+    const bool optimizer =
+        is_slime() || o_.has("use-distributed-optimizer") || (fsdp && strategy == "optim");
     return optimizer ? "zero1" : "ddp";
   }
 

@@ -80,16 +80,26 @@ constexpr KnownVocabulary kTokenizers[] = {
     // llm-jp/llm-jp-tokenizer, models/ver3.0
     {"llm-jp-tokenizer-100k.ver3.0b1", 99487},
     {"bigscience/tokenizer", 250680},
-    {"llama-3", 128256}, {"llama3", 128256},    {"llama-2", 32000},      {"llama2", 32000},
-    {"mixtral", 32000},  {"mistral-7b", 32000}, {"deepseek-v3", 128815}, {"deepseek-v2", 100002},
-    {"qwen3", 151669},   {"qwen2", 151665},     {"gpt2", 50257},         {"gpt-neox", 50277},
+    {"llama-3", 128256},
+    {"llama3", 128256},
+    {"llama-2", 32000},
+    {"llama2", 32000},
+    {"mixtral", 32000},
+    {"mistral-7b", 32000},
+    {"deepseek-v3", 128815},
+    {"deepseek-v2", 100002},
+    {"qwen3", 151669},
+    {"qwen2", 151665},
+    {"gpt2", 50257},
+    {"gpt-neox", 50277},
     {"gemma", 256000},
 };
 
 /// slime packs the samples of a step into passes of so many tokens (THUDM/slime,
 /// docs/en/get_started/quick_start.md).
 void refuse_packed_samples(MegatronOptions& o) {
-  if (!o.has("use-dynamic-batch-size") || (o.has("micro-batch-size") && o.has("seq-length"))) return;
+  if (!o.has("use-dynamic-batch-size") || (o.has("micro-batch-size") && o.has("seq-length")))
+    return;
   o.refuse("max-tokens-per-gpu",
            fmt::format("samples are packed until a pass has {}: how long they are is not stated",
                        o.shown("max-tokens-per-gpu")),
@@ -123,8 +133,7 @@ std::int64_t vocabulary(MegatronOptions& o, Draft& draft) {
   const std::string type = o.text("tokenizer-type", o.text("patch-tokenizer-type", preset));
   // The tokenizer of Pai-Megatron-Patch is that of the checkpoint.
   const std::string checkpoint = o.has("patch-tokenizer-type") ? o.text("load") : "";
-  const std::string model =
-      o.text("tokenizer-model", o.text("tokenizer-name-or-path", checkpoint));
+  const std::string model = o.text("tokenizer-model", o.text("tokenizer-name-or-path", checkpoint));
   const std::int64_t more = o.integer("extra-vocab-size", 0);
   std::int64_t size = vocabulary_of(type, model);
   if (size == 0)
@@ -145,8 +154,22 @@ bool is_gated(MegatronOptions& o) {
   return swiglu || geglu;
 }
 
+/// Two thirds of 4h times a factor, rounded up (FlagOpen/FlagScale, release v0.2,
+/// megatron/megatron/arguments.py).
+std::int64_t ffn_of_flagscale(MegatronOptions& o, std::int64_t hidden) {
+  const std::int64_t multiple = o.positive("multiple-of", 256);
+  const auto factor = number_if_any(o.text("hidden-dim-multiplier", "1"));
+  if (!factor || factor->value <= 0 || factor->value > 1000)
+    o.refuse("hidden-dim-multiplier",
+             o.shown("hidden-dim-multiplier") + ": no number above 0, up to 1000");
+  const auto width =
+      static_cast<std::int64_t>(static_cast<double>(hidden * 4 * 2 / 3) * factor->value);
+  return (width + multiple - 1) / multiple * multiple;
+}
+
 std::int64_t ffn(MegatronOptions& o) {
   const std::int64_t hidden = o.required("hidden-size");
+  if (o.has("multiple-of")) return ffn_of_flagscale(o, hidden);
   // Two thirds of 4h in multiples of 64 where the MLP is gated.
   const std::int64_t preset = is_gated(o) ? hidden * 4 * 2 / 3 / 64 * 64 : 4 * hidden;
   return o.positive("ffn-hidden-size", preset);
@@ -156,9 +179,10 @@ std::int64_t ffn(MegatronOptions& o) {
 std::int64_t dense_layers(MegatronOptions& o, std::int64_t layers) {
   const std::string text = o.text("moe-layer-freq", "1");
   const auto refuse_between = [&] {
-    o.refuse("moe-layer-freq",
-             fmt::format("--moe-layer-freq {}: dense layers cannot stand between those with experts",
-                         text));
+    o.refuse(
+        "moe-layer-freq",
+        fmt::format("--moe-layer-freq {}: dense layers cannot stand between those with experts",
+                    text));
   };
   const auto pattern = layer_pattern(text);
   if (!pattern) {
@@ -180,11 +204,14 @@ void add_experts(MegatronOptions& o, Draft& draft, Entries& e) {
     o.refuse(o.has("moe-router-topk") ? "moe-router-topk" : "num-experts",
              fmt::format("--moe-router-topk {}{} is above --num-experts {}", chosen,
                          o.has("moe-router-topk") ? "" : ", its default,", count));
-  e.push_back(
-      fmt::format("experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}, dense_layers: {}}}",
-                  count, chosen, o.positive("moe-ffn-hidden-size", ffn(o)),
-                  o.integer("moe-shared-expert-intermediate-size", 0),
-                  dense_layers(o, o.required("num-layers"))));
+  const std::int64_t width = o.positive("moe-ffn-hidden-size", ffn(o));
+  // Pai-Megatron-Patch counts those that all tokens go to.
+  const std::int64_t shared =
+      o.has("enable-shared-expert") ? o.integer("num-shared-experts", 1) : 0;
+  e.push_back(fmt::format(
+      "experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}, dense_layers: {}}}", count, chosen,
+      width, o.integer("moe-shared-expert-intermediate-size", shared * width),
+      dense_layers(o, o.required("num-layers"))));
   if (!o.has("disable-bias-linear"))
     draft.note("no --disable-bias-linear", "experts have no biases");
   if (!o.has("moe-grouped-gemm") && o.integer("expert-model-parallel-size", 1) < count)
@@ -192,10 +219,12 @@ void add_experts(MegatronOptions& o, Draft& draft, Entries& e) {
 }
 
 void add_latent_attention(MegatronOptions& o, Draft& draft, Entries& e) {
-  e.push_back(fmt::format(
-      "mla: {{query_rank: {}, kv_rank: {}, nope_dim: {}, rope_dim: {}, value_dim: {}}}",
-      o.integer("q-lora-rank", 0), o.integer("kv-lora-rank", 32), o.integer("qk-head-dim", 128),
-      o.integer("qk-pos-emb-head-dim", 64), o.integer("v-head-dim", 128)));
+  e.push_back(
+      fmt::format("mla: {{query_rank: {}, kv_rank: {}, nope_dim: {}, rope_dim: {}, value_dim: {}}}",
+                  o.integer("q-lora-rank", 0), o.integer("kv-lora-rank", 32),
+                  o.integer("qk-nope-head-dim", o.integer("qk-head-dim", 128)),
+                  o.integer("qk-rope-head-dim", o.integer("qk-pos-emb-head-dim", 64)),
+                  o.integer("v-head-dim", 128)));
   if (!o.has("qk-layernorm"))
     draft.note("--multi-latent-attention without --qk-layernorm",
                "what queries, keys and values are compressed to has a norm");
@@ -232,6 +261,8 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
   const std::string position = position_type(o);
 
   const std::int64_t positions = o.integer("max-position-embeddings", 0);
+  const bool is_rms =
+      o.has("apply-layernorm-rms") || o.text("normalization", "LayerNorm") == "RMSNorm";
   const bool dropout = !(o.is_zero("hidden-dropout") && o.is_zero("attention-dropout"));
   Entries e{"name: megatron-lm",
             fmt::format("layers: {}", o.required("num-layers")),
@@ -241,11 +272,12 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
             fmt::format("vocabulary: {}", vocabulary(o, draft)),
             fmt::format("positions: {}", position == "learned_absolute" ? positions : 0),
             fmt::format("gated_mlp: {}", is_gated(o)),
-            fmt::format("rms_norm: {}", o.text("normalization", "LayerNorm") == "RMSNorm"),
+            fmt::format("rms_norm: {}", is_rms),
             fmt::format("bias: {}", !o.has("disable-bias-linear")),
             fmt::format("tied_embeddings: {}", !o.has("untie-embeddings-and-output-weights")),
             fmt::format("dropout: {}", dropout)};
-  if (o.has("multi-latent-attention")) {
+  // Pai-Megatron-Patch has had it by its sizes alone.
+  if (o.has("multi-latent-attention") || o.has("qk-nope-head-dim")) {
     add_latent_attention(o, draft, e);
   } else {
     add_heads(o, draft, e);

@@ -87,11 +87,10 @@ std::vector<std::int64_t> layers_of_stages(MegatronOptions& o, const Cut& cut) {
     layers[i] = rest / others;
   for (const std::int64_t each : layers) {
     if (each % cut.chunks != 0)
-      o.refuse(o.has("num-virtual-stages-per-pipeline-rank")
-                   ? "num-virtual-stages-per-pipeline-rank"
-                   : "num-layers-per-virtual-pipeline-stage",
-               fmt::format("{} layers of a stage do not divide among its {} chunks", each,
-                           cut.chunks));
+      o.refuse(
+          o.has("num-virtual-stages-per-pipeline-rank") ? "num-virtual-stages-per-pipeline-rank"
+                                                        : "num-layers-per-virtual-pipeline-stage",
+          fmt::format("{} layers of a stage do not divide among its {} chunks", each, cut.chunks));
   }
   return layers;
 }

@@ -60,7 +60,7 @@ constexpr std::string_view kIdle[] = {
 /// They say something of the machine.
 constexpr std::string_view kAsked[] = {"hostname", "nproc",  "nvidia-smi", "rocm-smi",
                                        "scontrol", "whoami", "id",         "getent",
-                                       "amd-smi",  "ip",     "lscpu"};
+                                       "amd-smi",  "ip",     "lscpu",      "ifconfig"};
 
 template <class List>
 bool holds(const List& list, const std::string& name) {

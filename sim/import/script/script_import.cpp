@@ -85,9 +85,9 @@ std::string without_comments(const std::string& yaml) {
 
 /// All that a draft is made of.
 std::string text_of(const MegatronLaunch& launch) {
-  std::string text = fmt::format("{} {} {} {} {}", launch.program.text, launch.gpus.nodes,
-                                 launch.gpus.gpus_per_node, launch.gpus.gpus,
-                                 launch.gpus.is_one_node);
+  std::string text =
+      fmt::format("{} {} {} {} {}", launch.program.text, launch.gpus.nodes,
+                  launch.gpus.gpus_per_node, launch.gpus.gpus, launch.gpus.is_one_node);
   for (const PlacedWord& word : launch.words) text += '\0' + word.text;
   return text;
 }
@@ -117,13 +117,14 @@ class ScriptImport {
     Outcome base = outcome({});
     if (!text_) std::rethrow_exception(base.error);
     const std::vector<AskedVariable> asked = asked_variables(*text_, variables_);
+    answers_itself_ = base.draft.has_value();
     const std::set<std::string> mattering =
         base.draft ? those_that_change(asked, {}, base) : those_that_it_needs(asked, base);
     ask(asked, mattering);
     if (!base.draft) refuse(base.error);
     Draft draft = *base.draft;
     list_assumed(asked, mattering, draft);
-    if (known_.gpus_per_node == 0 && 
+    if (known_.gpus_per_node == 0 &&
         (stands_for_value("nvidia-smi") || stands_for_value("device_count")))
       draft.assume({"GPUs of a node", fmt::format("{}", machine_.gpus_per_node),
                     "the script counts those of the machine that it runs on", "--cluster NAME"});
@@ -161,7 +162,8 @@ class ScriptImport {
       };
       add(files, "not here, and read as empty",
           "put them there, or state what they decide: --env NAME=VALUE, or options behind FILE");
-      add(silent_, "not run here, and without an answer", "state what they print: options behind FILE");
+      add(silent_, "not run here, and without an answer",
+          "state what they print: options behind FILE");
       throw UserError(all);
     }
   }
@@ -175,7 +177,8 @@ class ScriptImport {
   };
 
   /// What becomes of the script with these variables, beside those that are stated.
-  Outcome outcome(const Variables& tried, RunIn where = RunIn::copy, const Outcome* base = nullptr) {
+  Outcome outcome(const Variables& tried, RunIn where = RunIn::copy,
+                  const Outcome* base = nullptr) {
     Outcome found;
     try {
       const ScriptRun run = run_with(tried, where);
@@ -236,10 +239,11 @@ class ScriptImport {
     return sources;
   }
 
-  static Variables all_with(const std::vector<AskedVariable>& asked, const char* value) {
+  static Variables all_with(const std::vector<AskedVariable>& asked, const char* value,
+                            bool also_chosen) {
     Variables all;
     for (const AskedVariable& one : asked) {
-      if (!one.preset) all[one.name] = value;
+      if (!one.preset && (also_chosen || !one.chooses)) all[one.name] = value;
     }
     return all;
   }
@@ -308,19 +312,26 @@ class ScriptImport {
     std::vector<Names> all;
     for (const Names& names : groups) {
       for (std::size_t i = 0; i < names.size(); i += size)
-        all.emplace_back(names.begin() + static_cast<std::ptrdiff_t>(i),
-                         names.begin() + static_cast<std::ptrdiff_t>(std::min(i + size, names.size())));
+        all.emplace_back(
+            names.begin() + static_cast<std::ptrdiff_t>(i),
+            names.begin() + static_cast<std::ptrdiff_t>(std::min(i + size, names.size())));
     }
     return all;
   }
 
   /// The variables that a script needs which starts nothing as it is. Where it starts something with
-  /// all that it wants, those are they whose value matters, and the others have one from then on;
-  /// else they are those without which it ends.
+  /// all that it wants, without what conditions ask for or with that, too, those are they whose value
+  /// matters, and the others have one from then on; else they are those without which it ends.
   std::set<std::string> those_that_it_needs(const std::vector<AskedVariable>& asked,
                                             Outcome& base) {
-    const Variables wanted = all_with(asked, kSome);
+    const Variables wanted = all_with(asked, kSome, true), least = all_with(asked, kSome, false);
     if (wanted.empty()) return {};
+    Outcome with_least = least == wanted ? Outcome{} : outcome(least);
+    if (with_least.draft) {
+      answers_itself_ = true;
+      base = std::move(with_least);
+      return those_that_change(asked, least, base);
+    }
     Outcome with_all = outcome(wanted);
     if (!with_all.has_ended) return {};
     if (with_all.draft) {
@@ -350,11 +361,13 @@ class ScriptImport {
     return (is_argument ? "its argument " : "") + one.name;
   }
 
-  /// A script without a default for a variable that matters has to be told.
-  static void ask(const std::vector<AskedVariable>& asked, const std::set<std::string>& mattering) {
+  /// A script without a default for a variable that matters has to be told. A condition on what
+  /// nobody sets has an answer, which is enough where the script runs with it.
+  void ask(const std::vector<AskedVariable>& asked, const std::set<std::string>& mattering) const {
     Problems problems;
     for (const AskedVariable& one : asked) {
       if (one.preset || !mattering.contains(one.name)) continue;
+      if (answers_itself_ && one.chooses) continue;
       problems.add(one.place, "",
                    fmt::format("the script asks for {}, which nobody sets", shown(one)),
                    fmt::format("state it: --env {}=VALUE", one.name));
@@ -380,10 +393,9 @@ class ScriptImport {
 
   void note_missing(const std::string& file, const char* what, Draft& draft) const {
     const Place place = text_->of_word(file);
-    draft.note(file,
-               place.line > 0
-                   ? fmt::format("it is not here; {}:{} {}", place.source->name, place.line, what)
-                   : fmt::format("it is not here; the script {}", what));
+    draft.note(file, place.line > 0 ? fmt::format("it is not here; {}:{} {}", place.source->name,
+                                                  place.line, what)
+                                    : fmt::format("it is not here; the script {}", what));
   }
 
   std::shared_ptr<const Source> script_;
@@ -394,7 +406,8 @@ class ScriptImport {
   std::optional<ScriptText> text_;
   Names missing_, absent_, silent_;  ///< files that are not here; programs that print nothing
   std::vector<Names> changing_;      ///< groups of names that were tried, and change something
-  std::set<std::string> untried_;  ///< variables that there was no time for
+  bool answers_itself_ = false;      ///< it runs without what conditions ask for
+  std::set<std::string> untried_;    ///< variables that there was no time for
   Clock::time_point begin_ = Clock::now();
   double cpu_begin_ = cpu_seconds_of_children();
 };

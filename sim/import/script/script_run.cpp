@@ -23,7 +23,7 @@ using How = WatchedEnd::How;
 constexpr const char* kNotOnPath =
     "BASH_FUNC_command_not_found_handle%%=() {  \"/stepsim/other/$1\" \"${@:2}\"; }";
 /// How far above the script its repository may begin.
-constexpr int kFoldersAbove = 4;
+constexpr int kFoldersAbove = 6;
 
 bool is_argument(const std::string& name) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
@@ -100,9 +100,9 @@ std::string watch(const WatchedProgram& program, const ScriptMachine& machine) {
   std::map<int, std::vector<Words>> through;
   Json launches = Json::array(), scripts = Json::array();
   const auto on_start = [&](const ProgramStart& asked, int process) {
-    ProgramStart start =
-        stand_in(asked, machine, through[process],
-                 [&](const Launch& launch) { launches.push_back(json_of(launch)); });
+    ProgramStart start = stand_in(asked, machine, through[process], [&](const Launch& launch) {
+      launches.push_back(json_of(launch));
+    });
     const std::string script = script_of(start);
     if (!script.empty()) scripts.push_back(script);
     return start;
@@ -144,15 +144,14 @@ ScriptRun run_script(const Source& script, const Variables& variables, const Scr
                      Seconds limit, RunIn where) {
   WatchedProgram watched = program(script, variables);
   watched.limits.wall = limit;
-  const auto said =
-      where == RunIn::here
-          ? std::vector<std::optional<std::string>>{watch(watched, machine)}
-          : run_forked(1, 1, [&](int) { return watch(watched, machine); });
+  const auto said = where == RunIn::here
+                        ? std::vector<std::optional<std::string>>{watch(watched, machine)}
+                        : run_forked(1, 1, [&](int) { return watch(watched, machine); });
   if (!said.front()) throw SimulationError("interrupted");
   const Json all = Json::parse(*said.front());
   refuse_end(static_cast<How>(all["how"].get<int>()), script, watched.limits);
-  ScriptRun run{{},           all["read"],   all["missing"], all["absent"], all["scripts"],
-                all["errors"], all["code"]};
+  ScriptRun run{
+      {}, all["read"], all["missing"], all["absent"], all["scripts"], all["errors"], all["code"]};
   for (const Json& launch : all["launches"])
     run.launches.push_back({launch["words"], launch["through"], launch["known"]});
   return run;

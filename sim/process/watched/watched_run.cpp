@@ -229,8 +229,8 @@ WatchedEnd watched_run(const WatchedProgram& program, const OnStart& on_start,
   if (process == 0) become(prepared, program.limits);
   Watch watch(program.limits, paths, on_start, on_fork);
   watch.follow(process);
-  return {watch.how(), watch.code(), text_of_file(errors), paths.read(), paths.missing(),
-          paths.absent()};
+  return {watch.how(),  watch.code(),    text_of_file(errors),
+          paths.read(), paths.missing(), paths.absent()};
 }
 
 }  // namespace stepsim

@@ -255,14 +255,16 @@ TEST_CASE("another architecture is refused with the reason") {
   };
   CHECK(error("pretrain_mamba.py",
               "--num-layers 56 --hybrid-attention-ratio 0.08 --hybrid-mlp-ratio 0.5") ==
-        "train.sh:1:10: pretrain_mamba.py trains a hybrid of Mamba and attention layers, of 24 Mamba, 4 attention "
+        "train.sh:1:10: pretrain_mamba.py trains a hybrid of Mamba and attention layers, of 24 "
+        "Mamba, 4 attention "
         "and 28 MLP layers: it cannot be imported, only GPTs of attention and MLP layers are "
         "simulated");
   CHECK(error("a.py", "--hybrid-override-pattern M-M*").find("such a model cannot be imported") !=
         std::string::npos);
   CHECK(error("a.py", "--spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec")
             .find("such a model cannot be imported") != std::string::npos);
-  CHECK(error("pretrain_t5.py", "").starts_with("train.sh:1:10: pretrain_t5.py trains an encoder and a decoder"));
+  CHECK(error("pretrain_t5.py", "")
+            .starts_with("train.sh:1:10: pretrain_t5.py trains an encoder and a decoder"));
   CHECK(error("a.py", "--retro-project-dir x").find("a model that retrieves (RETRO)") !=
         std::string::npos);
 }
