@@ -47,8 +47,8 @@ int fail(ExitCode code, const std::exception& error) {
 
 int main(int argc, char** argv) {
   open_standard_streams();
-  if (argc > 1 && std::find(kInterruptible.begin(), kInterruptible.end(),
-                            std::string_view(argv[1])) != kInterruptible.end())
+  if (argc > 1 &&
+      std::ranges::find(kInterruptible, std::string_view(argv[1])) != kInterruptible.end())
     exit_when_interrupted();
   CLI::App app{"stepsim: a discrete-event simulator of distributed training steps"};
   Action chosen;

@@ -15,16 +15,16 @@ namespace {
 void add_batch_options(CLI::App& app, ImportOptions& kept,
                        const std::vector<std::string_view>& wanted) {
   const auto add = [&](std::string_view name, int& value, const char* text) {
-    if (std::find(wanted.begin(), wanted.end(), name) != wanted.end())
+    if (std::ranges::find(wanted, name) != wanted.end())
       app.add_option(std::string(name), value, text)->check(CLI::Range(1, 1'000'000'000));
   };
-  if (std::find(wanted.begin(), wanted.end(), "--precision") != wanted.end())
+  if (std::ranges::find(wanted, "--precision") != wanted.end())
     app.add_option("--precision", kept.precision, "of matrix products")
         ->check(one_of_these({"fp32", "tf32", "fp16", "bf16", "fp8"}));
   add("--micro-batch", kept.micro_batch, "sequences of one pass of one rank");
   add("--accumulation", kept.accumulation, "passes of a step");
   add("--global-batch", kept.global_batch, "sequences of a step");
-  if (std::find(wanted.begin(), wanted.end(), "--training-arguments") != wanted.end())
+  if (std::ranges::find(wanted, "--training-arguments") != wanted.end())
     app.add_option("--training-arguments", kept.training_arguments,
                    "Hugging Face's TrainingArguments, a JSON or YAML file");
 }
@@ -33,7 +33,7 @@ void add_batch_options(CLI::App& app, ImportOptions& kept,
 void add_import_options(CLI::App& app, ImportOptions& kept,
                         const std::vector<std::string_view>& wanted) {
   const auto has = [&](std::string_view name) {
-    return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+    return std::ranges::find(wanted, name) != wanted.end();
   };
   if (has("--cluster"))
     app.add_option("--cluster", kept.cluster, "a name in scenarios/clusters/, or a path");

@@ -39,7 +39,7 @@ Screen screen_here() { return {.colour = wants_colour(), .progress = isatty(STDE
 
 CLI::Validator one_of_these(const std::vector<std::string>& words) {
   const auto refuse = [words](const std::string& text) {
-    const bool known = std::find(words.begin(), words.end(), text) != words.end();
+    const bool known = std::ranges::find(words, text) != words.end();
     return known ? "" : fmt::format("unknown '{}', {}", text, did_you_mean(text, words));
   };
   return {refuse, fmt::format("{{{}}}", fmt::join(words, ","))};

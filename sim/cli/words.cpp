@@ -23,7 +23,7 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
 
 void refuse_unknown_command(const std::string& word, const CLI::App& app) {
   const std::vector<std::string> names = names_of_commands(app);
-  if (std::find(names.begin(), names.end(), word) != names.end()) return;
+  if (std::ranges::find(names, word) != names.end()) return;
   const std::string near = closest(word, names);
   throw UserError(fmt::format(
       "no command '{}', {}", word,
@@ -95,7 +95,7 @@ std::string unknown_word(const CLI::App& app) {
   if (command.get_allow_extras()) return "";
   const std::vector<std::string> words = command.remaining();
   if (words.empty()) return "";
-  const auto option = std::find_if(words.begin(), words.end(), is_option);
+  const auto option = std::ranges::find_if(words, is_option);
   return option != words.end() ? no_option(*option, command) : no_word(words.front(), command);
 }
 

@@ -1,8 +1,6 @@
 // Adds links for what limits the loaders of a node, and all loaders together.
 #include "sim/cluster/input_links.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace stepsim {

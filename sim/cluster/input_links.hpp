@@ -1,7 +1,6 @@
 // The links that loaders share: storage, page cache and CPU cores of their nodes.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "sim/cluster/network.hpp"

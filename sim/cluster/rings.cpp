@@ -89,7 +89,7 @@ std::vector<Ring> rings_of(const std::vector<Cycle>& cycles, const std::vector<i
     for (const std::size_t i : cycle.path) ring.gpus.push_back(gpus[i]);
     rings.push_back(ring);
     if (!two_ways) continue;
-    std::reverse(ring.gpus.begin(), ring.gpus.end());
+    std::ranges::reverse(ring.gpus);
     rings.push_back(std::move(ring));
   }
   return rings;
@@ -102,7 +102,7 @@ std::vector<int> nearest_first(const std::vector<int>& gpus,
   std::size_t at = 0;
   std::vector<int> order{gpus.front()};
   while (!left.empty()) {
-    const auto next = std::min_element(left.begin(), left.end(), [&](auto a, auto b) {
+    const auto next = std::ranges::min_element(left, [&](auto a, auto b) {
       const Joint to_a = joint(at, a), to_b = joint(at, b);
       return to_a.links != to_b.links ? to_a.links < to_b.links : to_a.width > to_b.width;
     });

@@ -135,9 +135,8 @@ MeasuredFile read_measured(const std::string& name) {
 Calibration as_calibration(const CpuProfile& made, const Measurements& measured) {
   Calibration calibration;
   calibration.device = measured.device.name;
-  calibration.points = static_cast<int>(
-      std::count_if(measured.records.begin(), measured.records.end(),
-                    [](const PointRecord& record) { return record.skipped.empty(); }));
+  calibration.points = static_cast<int>(std::ranges::count_if(
+      measured.records, [](const PointRecord& record) { return record.skipped.empty(); }));
   calibration.families = made.families;
   return calibration;
 }

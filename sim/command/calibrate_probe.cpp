@@ -67,8 +67,7 @@ std::vector<std::string> kinds_text(const std::vector<Device>& devices, Name&& n
   std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
   for (const Device& device : devices) {
     const std::string kind = kind_text(device);
-    auto found = std::find_if(kinds.begin(), kinds.end(),
-                              [&](const auto& one) { return one.first == kind; });
+    auto found = std::ranges::find_if(kinds, [&](const auto& one) { return one.first == kind; });
     if (found == kinds.end()) found = kinds.insert(kinds.end(), {kind, {}});
     found->second.push_back(name_of(device));
   }
@@ -115,8 +114,8 @@ DeviceTable table_of(const ProbedMachine& machine) {
   }
   for (const ProbedNic& nic : machine.nics) {
     const auto& devices = table.devices();
-    const bool is_there = std::any_of(devices.begin(), devices.end(),
-                                      [&](const auto& one) { return one.name == nic.name; });
+    const bool is_there =
+        std::ranges::any_of(devices, [&](const auto& one) { return one.name == nic.name; });
     if (!is_there && nic.is_up && nic.rate > BytesPerSecond{})
       table.add({nic.name, false, nic.numa});
   }
@@ -127,7 +126,7 @@ DeviceTable table_of(const ProbedMachine& machine) {
 std::vector<std::string> unplaced_nics(const ProbedMachine& machine, const ObservedNode& node) {
   std::vector<std::string> names;
   if (machine.matrix != nullptr || machine.cpu.numa_nodes == 1) return names;
-  const auto most = std::max_element(node.nic_rates.begin(), node.nic_rates.end());
+  const auto most = std::ranges::max_element(node.nic_rates);
   for (const ProbedNic& nic : machine.nics)
     if (nic.is_up && nic.numa.empty() && most != node.nic_rates.end() && nic.rate == *most)
       names.push_back(nic.name);
@@ -138,8 +137,7 @@ std::vector<std::string> unplaced_nics(const ProbedMachine& machine, const Obser
 void set_rates(const ProbedMachine& machine, ObservedNode& node) {
   BytesPerSecond most;
   for (const std::string& name : node.nics) {
-    const auto found = std::find_if(machine.nics.begin(), machine.nics.end(),
-                                    [&](const ProbedNic& nic) { return nic.name == name; });
+    const auto found = std::ranges::find(machine.nics, name, &ProbedNic::name);
     const bool is_told = found != machine.nics.end() && found->is_up;
     node.nic_rates.push_back(is_told ? found->rate : BytesPerSecond{});
     if (node.nic_rates.back() <= most) continue;

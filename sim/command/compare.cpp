@@ -80,9 +80,8 @@ Candidate variant_of(const Source& source, const CompareOptions& options,
   } catch (const UserError& error) {
     std::vector<Diagnostic> mistakes = error.diagnostics();
     for (Diagnostic& mistake : mistakes) {
-      const auto change = std::find_if(changes.begin(), changes.end(), [&](const auto& text) {
-        return mistake.file == "--set " + text;
-      });
+      const auto change = std::ranges::find_if(
+          changes, [&](const auto& text) { return mistake.file == "--set " + text; });
       if (change != changes.end()) {
         mistake.file = "--vs " + *change;
       } else {
@@ -216,7 +215,7 @@ std::vector<Candidate> load_all(const CompareOptions& options) {
   if (!options.variants.empty() && candidates.front().contender.is_result)
     throw UserError(fmt::format("--vs changes the first file, and {} is a result, not a scenario",
                                 options.files.front()));
-  if (!options.overrides.empty() && std::all_of(candidates.begin(), candidates.end(), is_result))
+  if (!options.overrides.empty() && std::ranges::all_of(candidates, is_result))
     throw UserError("--set changes scenarios, and there are only results");
   for (const auto& changes : options.variants)
     mistakes.in([&] { candidates.push_back(variant_of(*first, options, changes)); });

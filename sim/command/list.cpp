@@ -80,9 +80,7 @@ void clusters(std::ostream& out) {
 void frameworks(std::ostream& out) {
   for (const auto& [name, framework] : kNames<Framework>) {
     const auto& presets = framework_presets();
-    const auto defaults =
-        std::count_if(presets.begin(), presets.end(),
-                      [&](const FrameworkPreset& p) { return p.framework == framework; });
+    const auto defaults = std::ranges::count(presets, framework, &FrameworkPreset::framework);
     line(out, name, fmt::format("{} defaults, in docs/frameworks.md", defaults));
   }
 }

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <ostream>
 
@@ -65,7 +64,7 @@ std::vector<int> sizes_of(const SearchOptions& options, const Cluster& cluster) 
     }
     sizes.push_back(count);
   }
-  std::sort(sizes.begin(), sizes.end());
+  std::ranges::sort(sizes);
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
@@ -317,7 +316,7 @@ class SearchCommand {
     return outcome.counts.considered == outcome.counts.refused && outcome.is_whole;
   }
   static bool none_fit_together(const CapacityReport& report) {
-    return std::all_of(report.points.begin(), report.points.end(), [](const CapacityPoint& point) {
+    return std::ranges::all_of(report.points, [](const CapacityPoint& point) {
       return none_fit_together(point.search.outcome);
     });
   }
@@ -396,10 +395,8 @@ ExitCode code_of(const CapacityReport& report) {
   const auto has_defect = [](const CapacityPoint& point) {
     return point.search.outcome.counts.has_defect();
   };
-  if (std::any_of(report.points.begin(), report.points.end(), has_defect))
-    return ExitCode::internal;
-  if (!report.not_searched.empty() ||
-      std::any_of(report.points.begin(), report.points.end(), is_open))
+  if (std::ranges::any_of(report.points, has_defect)) return ExitCode::internal;
+  if (!report.not_searched.empty() || std::ranges::any_of(report.points, is_open))
     return ExitCode::incomplete;
   if (report.best) return ExitCode::ok;
   return undecided(report).empty() ? ExitCode::expectation_failed : ExitCode::incomplete;
@@ -418,8 +415,7 @@ ExitCode search(const SearchOptions& options, std::ostream& out, std::ostream& n
   }
   const CapacityReport report = command.capacity();
   out << formatted(options, report);
-  const bool has_any = std::any_of(report.points.begin(), report.points.end(),
-                                   [](const CapacityPoint& point) { return point.best(); });
+  const bool has_any = std::ranges::any_of(report.points, &CapacityPoint::best);
   if (!options.svg.empty() && has_any) save_file(options.svg, capacity_svg(report));
   if (!options.svg.empty() && !has_any)
     notes << fmt::format("{}: not written, there is nothing to draw\n", options.svg);

@@ -60,8 +60,8 @@ void show_ops(const Scenario& scenario, std::ostream& out) {
   const OpGraph graph = build(scenario);
   for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
     const Block& block = graph.blocks[i];
-    const auto times = std::count(graph.chain.begin(), graph.chain.end(), i);
-    const auto on_first = std::count(graph.first_chain.begin(), graph.first_chain.end(), i);
+    const auto times = std::ranges::count(graph.chain, i);
+    const auto on_first = std::ranges::count(graph.first_chain, i);
     if (times + on_first == 0) continue;
     const double frozen = block.frozen_parameters();
     out << fmt::format("{} x{}{}: {:.0f} parameters{} a rank, keeps {:.2f} MiB a micro-batch\n",
@@ -104,8 +104,7 @@ void show_plan(const Scenario& scenario, std::ostream& out) {
   const Plan plan = make_plan(scenario, build(scenario));
   for (std::size_t p = 0; p < plan.programs.size(); ++p) {
     const Program& program = plan.programs[p];
-    const auto ranks =
-        std::count(plan.program_of.begin(), plan.program_of.end(), static_cast<int>(p));
+    const auto ranks = std::ranges::count(plan.program_of, static_cast<int>(p));
     out << fmt::format("program {}: stage {}, {} ranks, {} tasks, {} edges\n", p, program.stage,
                        ranks, program.tasks.size(), program.successors.size());
     for (TaskIndex i = 0; i < program.tasks.size() && program.tasks[i].step == 0; ++i) {

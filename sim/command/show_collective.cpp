@@ -26,7 +26,7 @@ namespace {
 using nlohmann::ordered_json;
 
 std::string dashed(std::string name) {
-  std::replace(name.begin(), name.end(), ' ', '-');
+  std::ranges::replace(name, ' ', '-');
   return name;
 }
 
@@ -66,7 +66,7 @@ int group_named(const Plan& plan, const std::string& name, CollectiveOp op) {
         throw UserError("--op: stages of a pipeline send and receive, use shift");
       return static_cast<int>(i);
     }
-    if (std::find(names.begin(), names.end(), its_name) == names.end()) names.push_back(its_name);
+    if (std::ranges::find(names, its_name) == names.end()) names.push_back(its_name);
   }
   if (names.empty()) throw UserError("no two ranks of this scenario share a collective");
   throw UserError(fmt::format("--group: no group '{}' of several ranks, this scenario has: {}",
@@ -157,9 +157,7 @@ class Answer {
     }
   }
 
-  const Row& chosen() const {
-    return *std::find_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.chosen; });
-  }
+  const Row& chosen() const { return *std::ranges::find_if(rows_, &Row::chosen); }
   std::string reason() const;
   std::string by_size() const;
 

@@ -209,7 +209,7 @@ void choose(SweepStore& store, const Job& job, const SweepOptions& options, std:
   const auto& [sweep, points, shard, record, limits, build] = job;
   const auto known = store.sweeps();
   const auto same = [&](const SweepRecord& other) { return other.identity == record.identity; };
-  const auto found = std::find_if(known.begin(), known.end(), same);
+  const auto found = std::ranges::find_if(known, same);
   if (options.resume && found == known.end() && !known.empty())
     notes << fmt::format(
         "nothing to resume: '{}' has other sweeps only, of another scenario, axes or conditions\n",

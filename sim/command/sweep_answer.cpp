@@ -35,11 +35,11 @@ AxisSlice slice_of(const SweepStore& store, const std::vector<SweepAxis>& axes, 
     slice.outcomes[places_of(axes, p.point)[a]] = std::move(p.outcome);
   std::iota(slice.order.begin(), slice.order.end(), std::size_t{0});
   const bool is_one_key = axis.paths.size() == 1;
-  const bool counts =
-      is_one_key && std::all_of(axis.values.begin(), axis.values.end(),
-                                [](const AxisValue& value) { return value.number.has_value(); });
+  const bool counts = is_one_key && std::ranges::all_of(axis.values, [](const AxisValue& value) {
+                        return value.number.has_value();
+                      });
   if (!counts) return slice;
-  std::stable_sort(slice.order.begin(), slice.order.end(), [&](std::size_t i, std::size_t j) {
+  std::ranges::stable_sort(slice.order, [&](std::size_t i, std::size_t j) {
     return *axis.values[i].number < *axis.values[j].number;
   });
   std::vector<std::optional<double>> values;

@@ -2,7 +2,6 @@
 #include "sim/command/validate.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <ostream>
@@ -84,7 +83,7 @@ void add_new(std::vector<Diagnostic>& mistakes, const std::vector<Diagnostic>& m
     const auto is_same = [&](const Diagnostic& other) {
       return to_string(other) == to_string(one);
     };
-    if (std::none_of(mistakes.begin(), mistakes.end(), is_same)) mistakes.push_back(one);
+    if (std::ranges::none_of(mistakes, is_same)) mistakes.push_back(one);
   }
 }
 

@@ -59,8 +59,7 @@ constexpr bool is_in_order(Axis axis) { return *words_of(axis).order != '\0'; }
 
 /// The axes that `parallelism.order` names, in the order that it has by default.
 inline constexpr auto kOrderedAxes = [] {
-  std::array<Axis,
-             static_cast<std::size_t>(std::count_if(kAllAxes.begin(), kAllAxes.end(), is_in_order))>
+  std::array<Axis, static_cast<std::size_t>(std::ranges::count_if(kAllAxes, is_in_order))>
       ordered{};
   std::copy_if(kAllAxes.begin(), kAllAxes.end(), ordered.begin(), is_in_order);
   return ordered;

@@ -35,27 +35,25 @@ void Problems::add(const Place& place, const std::string& path, std::string mess
     diagnostic.source_line = place.source->line(is_one_line ? 1 : place.line);
     if (first_non_text(diagnostic.source_line) != std::string::npos) diagnostic.source_line.clear();
   }
-  if (std::find(files_.begin(), files_.end(), diagnostic.file) == files_.end()) {
+  if (std::ranges::find(files_, diagnostic.file) == files_.end()) {
     files_.push_back(diagnostic.file);
   }
   found_.push_back(std::move(diagnostic));
 }
 
 bool Problems::spoiled(std::string_view path) const {
-  return std::any_of(paths_.begin(), paths_.end(), [&](const std::string& other) {
-    return holds(other, path) || holds(path, other);
-  });
+  return std::ranges::any_of(
+      paths_, [&](const std::string& other) { return holds(other, path) || holds(path, other); });
 }
 
 void Problems::throw_if_any() const {
   if (found_.empty()) return;
   std::vector<Diagnostic> sorted = found_;
   const auto rank = [&](const Diagnostic& d) {
-    return std::tuple(std::find(files_.begin(), files_.end(), d.file) - files_.begin(), d.line,
-                      d.column);
+    return std::tuple(std::ranges::find(files_, d.file) - files_.begin(), d.line, d.column);
   };
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](const Diagnostic& a, const Diagnostic& b) { return rank(a) < rank(b); });
+  std::ranges::stable_sort(
+      sorted, [&](const Diagnostic& a, const Diagnostic& b) { return rank(a) < rank(b); });
   if (left_out_ > 0) {
     Diagnostic rest;
     rest.message = fmt::format("and {} more mistakes", left_out_);

@@ -26,7 +26,7 @@ using Weighted = std::vector<std::pair<double, double>>;
 /// between two values that weigh differently is not settled. REQUIRES: not empty.
 inline double weighted_quantile(Weighted values, double share) {
   constexpr double kRounding = 1e-12;  // sums of thirds and sevenths miss the share by less
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   double all = 0, below = 0;
   for (const auto& [value, weight] : values) all += weight;
   for (const auto& [value, weight] : values) {

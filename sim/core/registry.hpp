@@ -35,8 +35,8 @@ class Registry {
 
   static void add(const T* entry) {
     auto& list = entries();
-    const auto place = std::find_if(list.begin(), list.end(),
-                                    [&](const T* other) { return entry->name < other->name; });
+    const auto place =
+        std::ranges::find_if(list, [&](const T* other) { return entry->name < other->name; });
     list.insert(place, entry);
   }
 

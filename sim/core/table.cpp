@@ -45,8 +45,7 @@ bool is_readable(const std::shared_ptr<const Source>& source, Problems& problems
 }  // namespace
 
 std::size_t Table::index_of(const std::string& column) const {
-  return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), column) -
-                                  columns.begin());
+  return static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin());
 }
 
 Table read_table(const std::shared_ptr<const Source>& source, Problems& problems) {

@@ -16,14 +16,14 @@ void Agenda::add(double date, Callback callback) {
     open_date_ = date;
     free_.pop_back();
     entries_.push_back({date, numbered_++, open_});
-    std::push_heap(entries_.begin(), entries_.end(), IsAfter{});
+    std::ranges::push_heap(entries_, IsAfter{});
   }
   batches_[open_].push_back(std::move(callback));
 }
 
 Agenda::Callback Agenda::take() {
   if (begun_ == kNone) {
-    std::pop_heap(entries_.begin(), entries_.end(), IsAfter{});
+    std::ranges::pop_heap(entries_, IsAfter{});
     begun_ = entries_.back().batch;
     begun_date_ = entries_.back().date;
     taken_ = 0;

@@ -88,7 +88,7 @@ std::vector<const FoldedStream*> shared_streams(const Folding& folding,
 /// Each link of a stream once.
 std::vector<LinkId> links_of(const FoldedStream& stream) {
   std::vector<LinkId> links = stream.links;
-  std::sort(links.begin(), links.end());
+  std::ranges::sort(links);
   links.erase(std::unique(links.begin(), links.end()), links.end());
   return links;
 }
@@ -307,7 +307,7 @@ void Board::hand_over(MovingId id, double bytes, double date) {
 void Board::leave(MovingId id) {
   for (const LinkId link : links_of(*moving_.at(id).stream)) {
     auto& on = on_link_[link];
-    on.erase(std::find(on.begin(), on.end(), id));
+    on.erase(std::ranges::find(on, id));
   }
   moving_.erase(id);
 }

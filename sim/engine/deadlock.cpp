@@ -14,8 +14,8 @@ std::string describe_deadlock(const Executor& executor) {
   const auto waits_in = [&](std::uint32_t rank) {
     for (std::size_t g = 0; g < executor.groups_.size(); ++g) {
       const auto& group = executor.groups_[g];
-      const auto mine = std::find_if(group.arrived.begin(), group.arrived.end(),
-                                     [&](const auto& a) { return a.rank == rank; });
+      const auto mine =
+          std::ranges::find_if(group.arrived, [&](const auto& a) { return a.rank == rank; });
       if (!group.running && mine != group.arrived.end()) return static_cast<int>(g);
     }
     return -1;
@@ -24,9 +24,8 @@ std::string describe_deadlock(const Executor& executor) {
     const auto& arrived = executor.groups_[static_cast<std::size_t>(group)].arrived;
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
       const auto& groups = ranks[rank].folded->group_of;
-      const bool member = std::find(groups.begin(), groups.end(), group) != groups.end();
-      const bool here = std::any_of(arrived.begin(), arrived.end(),
-                                    [&](const auto& a) { return a.rank == rank; });
+      const bool member = std::ranges::find(groups, group) != groups.end();
+      const bool here = std::ranges::any_of(arrived, [&](const auto& a) { return a.rank == rank; });
       if (member && !here) return static_cast<int>(rank);
     }
     return -1;
@@ -42,8 +41,7 @@ std::string describe_deadlock(const Executor& executor) {
       break;
     }
     const auto& arrived = executor.groups_[static_cast<std::size_t>(group)].arrived;
-    const auto mine =
-        std::find_if(arrived.begin(), arrived.end(), [&](const auto& a) { return a.rank == rank; });
+    const auto mine = std::ranges::find_if(arrived, [&](const auto& a) { return a.rank == rank; });
     const Task& task = executor.task_of(rank, mine->task);
     const int other = missing_from(group);
     text += fmt::format("\n  rank {} (stage {}) is in '{}' of micro-batch {} and waits for rank {}",

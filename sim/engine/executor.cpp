@@ -28,8 +28,7 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     groups_[g].folded = &folding.groups[g];
     for (const auto& streams : folding.groups[g].streams) {
-      groups_[g].shares |= std::any_of(streams.begin(), streams.end(),
-                                       [](const FoldedStream& stream) { return stream.shares; });
+      groups_[g].shares |= std::ranges::any_of(streams, &FoldedStream::shares);
     }
   }
   step_ends_.assign(static_cast<std::size_t>(plan.steps), 0.0);

@@ -103,11 +103,11 @@ void Recorder::add_memory_curve() {
 /// and dates that differ by a rounding error may be called in either order.
 void Recorder::sort_spans() {
   const auto ends_before = [](const Span& a, const Span& b) { return a.end < b.end; };
-  if (std::is_sorted(timeline_.spans.begin(), timeline_.spans.end(), ends_before)) return;
+  if (std::ranges::is_sorted(timeline_.spans, ends_before)) return;
   std::vector<std::int32_t> order(timeline_.spans.size());
   std::iota(order.begin(), order.end(), 0);
   const auto end = [&](std::int32_t i) { return timeline_.spans[static_cast<std::size_t>(i)].end; };
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return end(a) < end(b); });
+  std::ranges::stable_sort(order, [&](auto a, auto b) { return end(a) < end(b); });
   std::vector<std::int32_t> place(order.size());
   std::vector<Span> sorted;
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -23,8 +23,8 @@ namespace stepsim {
 namespace {
 
 bool is_of_program(const Exporter& exporter, const std::string& key) {
-  return std::any_of(exporter.of_program.begin(), exporter.of_program.end(),
-                     [&](std::string_view outer) { return is_within(key, outer); });
+  return std::ranges::any_of(exporter.of_program,
+                             [&](std::string_view outer) { return is_within(key, outer); });
 }
 
 /// The scenario that the import of the text makes.

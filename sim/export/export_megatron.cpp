@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
 #include "sim/core/shell_word.hpp"

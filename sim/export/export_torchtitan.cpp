@@ -3,7 +3,6 @@
 //
 // Each key is the one that sim/import/import_torchtitan.cpp reads.
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,6 @@
 #include "sim/export/lacks.hpp"
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 
 #include <fmt/format.h>

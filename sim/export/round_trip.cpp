@@ -50,8 +50,7 @@ constexpr std::string_view kPlan[] = {"model",
                                       "parallelism.data.offload_optimizer"};
 
 bool is_within_any(std::string_view key, const auto& outers) {
-  return std::any_of(std::begin(outers), std::end(outers),
-                     [&](std::string_view outer) { return is_within(key, outer); });
+  return std::ranges::any_of(outers, [&](std::string_view outer) { return is_within(key, outer); });
 }
 
 void reset_training(Scenario& s) {

@@ -122,7 +122,7 @@ class AccelerateImport {
 
   void refuse_others() {
     const std::vector<std::string> known{"NO", "MULTI_GPU", "FSDP", "DEEPSPEED"};
-    if (std::find(known.begin(), known.end(), kind_) != known.end()) return;
+    if (std::ranges::find(known, kind_) != known.end()) return;
     std::string message = fmt::format("distributed_type: {} is not {}",
                                       quoted(config_.text("distributed_type")), one_of(known));
     std::string proposal = closest(kind_, known);
@@ -160,7 +160,7 @@ class AccelerateImport {
     if (stated.empty() || options_.precision) return;
     // bf16 and fp16 of TrainingArguments replace what accelerate was told (training_args.py).
     if (!settings_.precision.empty() && settings_.precision != "fp32") return;
-    if (std::find(known.begin(), known.end(), precision) == known.end())
+    if (std::ranges::find(known, precision) == known.end())
       config_.report(
           "mixed_precision",
           fmt::format("mixed_precision: {} is not {}", stepsim::quoted(stated), one_of(known)),

@@ -3,7 +3,6 @@
 // axolotl starts Hugging Face's Trainer: what it leaves open is the Trainer's, and DeepSpeed's file
 // is filled in as the Trainer does it.
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -173,7 +172,7 @@ class AxolotlImport {
                                : name == "gate_proj" || name == "up_proj" ? "linear_fc1"
                                : name == "down_proj"                      ? "linear_fc2"
                                                                           : "";
-    if (!mapped.empty() && std::find(modules.begin(), modules.end(), mapped) == modules.end())
+    if (!mapped.empty() && std::ranges::find(modules, mapped) == modules.end())
       modules.push_back(mapped);
   }
 

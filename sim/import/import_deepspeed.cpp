@@ -36,9 +36,9 @@ constexpr std::pair<const char*, const char*> kSections[] = {{"bf16", "enabled"}
 /// Whether some value is left to the Trainer.
 bool has_auto(const JsonTree& value) {
   if (is_text(value, "auto")) return true;
-  return std::any_of(value.items.begin(), value.items.end(), has_auto) ||
-         std::any_of(value.members.begin(), value.members.end(),
-                     [](const auto& member) { return has_auto(member.value); });
+  return std::ranges::any_of(value.items, has_auto) ||
+         std::ranges::any_of(value.members,
+                             [](const auto& member) { return has_auto(member.value); });
 }
 
 class DeepspeedImport {

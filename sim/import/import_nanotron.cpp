@@ -4,7 +4,6 @@
 // Data-parallel ranks are PyTorch's DistributedDataParallel; their gradients are reduced behind the
 // last micro-batch, in fp32 where they are accumulated so.
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 

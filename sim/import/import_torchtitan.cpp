@@ -3,10 +3,8 @@
 //
 // What its code does and the file does not say is as validate/suites/torchtitan.yaml has it.
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
@@ -224,16 +222,15 @@ class TorchtitanImport {
   bool is_compiled() {
     const bool on = config_.is_on(config_.first_of({"compile.enable", "training.compile"}));
     const std::vector<std::string> parts = config_.list("compile.components");
-    return on && (parts.empty() || std::find(parts.begin(), parts.end(), "model") != parts.end());
+    return on && (parts.empty() || std::ranges::find(parts, "model") != parts.end());
   }
 
   /// Rows and tensors have scales of their own in float8; mx has one for each 32 elements.
   void add_precision(Entries& e) {
     const std::vector<std::string> converters = config_.list("model.converters");
     const auto converts = [&](std::string_view to) {
-      return std::any_of(converters.begin(), converters.end(), [&](const std::string& name) {
-        return name.find(to) != std::string::npos;
-      });
+      return std::ranges::any_of(
+          converters, [&](const std::string& name) { return name.find(to) != std::string::npos; });
     };
     const bool was_float8 = config_.is_on(
         config_.first_of({"float8.enable_float8_linear", "training.enable_fp8_linear"}));

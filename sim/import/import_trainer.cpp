@@ -4,8 +4,6 @@
 // Ranks are DeepSpeed's where the file names its configuration, FSDP's where `fsdp` says so, and
 // DistributedDataParallel's otherwise.
 #include <algorithm>
-#include <cctype>
-#include <filesystem>
 
 #include <fmt/format.h>
 

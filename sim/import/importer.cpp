@@ -73,8 +73,7 @@ const Importer& importer_for(const ImportOptions& options) {
   if (!importer.takes_words && !options.arguments.empty())
     refuse_word(options.arguments.front(), importer);
   for (const std::string& option : options.given) {
-    if (std::find(importer.options.begin(), importer.options.end(), option) ==
-        importer.options.end())
+    if (std::ranges::find(importer.options, option) == importer.options.end())
       throw UserError(fmt::format("{}: import {} has no such option", option, importer.name));
   }
   return importer;

@@ -150,9 +150,7 @@ double Block::frozen_parameters() const {
   return sum;
 }
 
-bool Block::has_gradient() const {
-  return std::ranges::any_of(dag.ops, [](const Op& op) { return op.has_gradient; });
-}
+bool Block::has_gradient() const { return std::ranges::any_of(dag.ops, &Op::has_gradient); }
 
 double Block::frozen_quantised() const {
   double sum = 0;

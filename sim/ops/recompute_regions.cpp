@@ -33,8 +33,7 @@ struct Layer {
   explicit Layer(const Block& of) : block(of), ops(of.order()) {}
 
   const Op* find(std::string_view name) const {
-    const auto found =
-        std::find_if(ops.begin(), ops.end(), [&](const Op* op) { return op->name == name; });
+    const auto found = std::ranges::find_if(ops, [&](const Op* op) { return op->name == name; });
     return found == ops.end() ? nullptr : *found;
   }
 
@@ -90,8 +89,7 @@ struct Layer {
   /// Attention up to the sum behind it, which the norm behind that keeps. It is there again before
   /// all that the sum leads to.
   void add_attention(std::vector<RecomputeRegion>& regions) const {
-    const auto core =
-        std::find_if(ops.begin(), ops.end(), [](const Op* op) { return op->core_attention; });
+    const auto core = std::ranges::find_if(ops, [](const Op* op) { return op->core_attention; });
     const auto sum = std::find_if(core, ops.end(),
                                   [](const Op* op) { return op->name == "attention residual"; });
     if (sum == ops.end()) return;
@@ -149,16 +147,14 @@ struct Layer {
   }
 
   static bool scatters(const Op& op) {
-    return std::any_of(op.forward.begin(), op.forward.end(), [](const Item& item) {
+    return std::ranges::any_of(op.forward, [](const Item& item) {
       const auto* start = std::get_if<StartCollective>(&item);
       return start != nullptr && start->op == CollectiveOp::reduce_scatter;
     });
   }
 
   /// What comes before the op's product, or all of an op that has none.
-  static auto product_of(const Op& op) {
-    return std::find_if(op.forward.begin(), op.forward.end(), is_product);
-  }
+  static auto product_of(const Op& op) { return std::ranges::find_if(op.forward, is_product); }
 
   void add_every_second(std::vector<RecomputeRegion>& regions) const {
     const Op* queries = find("queries");

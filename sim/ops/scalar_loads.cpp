@@ -43,8 +43,8 @@ void slow_down(Items& items, MemoryRate rate, double factor) {
 
 /// Sums over columns have the rate of norms; those of biases are not among them.
 bool is_norm(const Op& op) {
-  return std::any_of(op.forward.begin(), op.forward.end(),
-                     [](const Item& item) { return kernel_of(item, MemoryRate::norm); });
+  return std::ranges::any_of(op.forward,
+                             [](const Item& item) { return kernel_of(item, MemoryRate::norm); });
 }
 
 void slow_down(Block& block, MemoryRate rate, double factor) {

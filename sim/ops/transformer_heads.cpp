@@ -87,7 +87,7 @@ void add_next_sentence(OpDag& dag, const LayerStack& stack) {
 Op share_weights(Op op) {
   const double shared = op.parameters.front();
   op.parameters.erase(op.parameters.begin());
-  const auto gradient = std::find_if(op.backward.begin(), op.backward.end(), [&](const Item& item) {
+  const auto gradient = std::ranges::find_if(op.backward, [&](const Item& item) {
     const auto* ready = std::get_if<GradientReady>(&item);
     return ready != nullptr && ready->elements == shared;
   });

@@ -338,7 +338,7 @@ class Quotient {
       std::vector<int> members;
       for (const int rank : plan_.groups[g].ranks)
         members.push_back(ranks_.of[static_cast<std::size_t>(rank)]);
-      std::sort(members.begin(), members.end());
+      std::ranges::sort(members);
       const auto distinct = std::unique(members.begin(), members.end()) - members.begin();
       folding.groups.push_back({plan_.groups[g].channel, g, static_cast<int>(distinct), {}});
     }
@@ -387,7 +387,7 @@ class Quotient {
     std::vector<int> classes;
     for (const LinkId link : *flows_[f].links) classes.push_back(links_.of[link]);
     // The constraint of a link class stands once, for its representative.
-    std::sort(classes.begin(), classes.end());
+    std::ranges::sort(classes);
     classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
     for (const int link_class : classes) {
       const auto link = static_cast<std::size_t>(link_class);

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <vector>
 
 #include "sim/plan/plan.hpp"

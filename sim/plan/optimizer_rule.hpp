@@ -5,7 +5,6 @@
 // on the narrow parameters, and its moments have their type, as PyTorch makes them.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

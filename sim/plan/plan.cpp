@@ -143,7 +143,7 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   add_programs(draft, kinds, slowness, scenario.cluster.gpus());
   InputLinks links;
   if (scenario.data) links = add_input(plan, scenario, options);
-  if (std::find(saves.begin(), saves.end(), true) != saves.end())
+  if (std::ranges::find(saves, true) != saves.end())
     add_checkpoint_lanes(plan, scenario, links.storage);
   add_faults(plan, scenario, options);
   return plan;

@@ -94,7 +94,7 @@ std::vector<int> Placement::holders(int stage) const {
   const int part = part_[index({stage, 0})];
   for (int copy = 0; copy < copies_; ++copy)
     stages.push_back(places_[static_cast<std::size_t>(copy * parts_ + part)].stage);
-  std::sort(stages.begin(), stages.end());
+  std::ranges::sort(stages);
   return stages;
 }
 

@@ -54,8 +54,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& own) {
   std::vector<std::string> all = own;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string text = *variable, name = text.substr(0, text.find('=') + 1);
-    if (std::none_of(own.begin(), own.end(),
-                     [&](const std::string& one) { return one.starts_with(name); }))
+    if (std::ranges::none_of(own, [&](const std::string& one) { return one.starts_with(name); }))
       all.push_back(text);
   }
   return all;

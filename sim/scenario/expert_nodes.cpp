@@ -1,7 +1,6 @@
 // Groups of experts' ranks, dealt to nodes by the order of ranks.
 #include "sim/scenario/expert_nodes.hpp"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>

@@ -192,7 +192,7 @@ struct GpuProfile {
 inline std::vector<std::string> attention_kernels(const GpuProfile& gpu) {
   std::vector<std::string> names;
   for (const AttentionProfile& attention : gpu.attention) {
-    if (std::find(names.begin(), names.end(), attention.kernel) == names.end())
+    if (std::ranges::find(names, attention.kernel) == names.end())
       names.push_back(attention.kernel);
   }
   return names;

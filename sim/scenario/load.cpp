@@ -24,8 +24,7 @@ namespace fs = std::filesystem;
 
 void add_root(Library& library, const std::string& root) {
   auto& roots = library.roots;
-  if (!root.empty() && std::find(roots.begin(), roots.end(), root) == roots.end())
-    roots.push_back(root);
+  if (!root.empty() && std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
 }
 
 /// $STEPSIM_LIBRARY: folders with colons between them.

@@ -26,8 +26,7 @@ constexpr NumberedAxis kNumbered[] = {
 static_assert(std::size(kNumbered) == kOrderedAxes.size(), "an axis has no degree");
 
 const NumberedAxis& numbered(Axis axis) {
-  return *std::find_if(std::begin(kNumbered), std::end(kNumbered),
-                       [&](const NumberedAxis& one) { return one.axis == axis; });
+  return *std::ranges::find(kNumbered, axis, &NumberedAxis::axis);
 }
 
 }  // namespace
@@ -62,8 +61,7 @@ int RankOrdering::rank_at(RankPlace place) const {
 }
 
 const RankOrdering::Digit* RankOrdering::digit_of(Axis axis) const {
-  const auto digit = std::find_if(digits_.begin(), digits_.end(),
-                                  [&](const Digit& one) { return one.axis == axis; });
+  const auto digit = std::ranges::find(digits_, axis, &Digit::axis);
   return digit == digits_.end() ? nullptr : &*digit;
 }
 
@@ -102,15 +100,15 @@ std::vector<int> holders_of(int tensor, int stage, const Scenario& scenario) {
     for (int context = 0; context < scenario.parallelism.context.degree; ++context)
       ranks.push_back(order.rank_at({tensor, context, data, stage}));
   }
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   return ranks;
 }
 
 int expert_index(int i, const Scenario& scenario) {
   const Parallelism& split = scenario.parallelism;
   const auto& order = split.order.axes;
-  const auto expert = std::find(order.begin(), order.end(), Axis::expert);
-  const auto data = std::find(order.begin(), order.end(), Axis::data);
+  const auto expert = std::ranges::find(order, Axis::expert);
+  const auto data = std::ranges::find(order, Axis::data);
   const int degree = split.expert.degree;
   return expert < data ? i % degree : i / (scenario.replicas() / degree);
 }

@@ -43,8 +43,7 @@ struct Recomputation {
 
   /// Whether selective recompute includes the module.
   bool repeats(RecomputeModule module) const {
-    return kind == Recompute::selective &&
-           std::find(modules.begin(), modules.end(), module) != modules.end();
+    return kind == Recompute::selective && std::ranges::find(modules, module) != modules.end();
   }
   bool operator==(const Recomputation&) const = default;
 };

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "sim/core/quantity.hpp"
 #include "sim/scenario/fp8.hpp"

@@ -55,7 +55,7 @@ class Search {
 
   SearchOutcome run() {
     bound_all();
-    std::make_heap(candidates_.begin(), candidates_.end(), comes_after);
+    std::ranges::make_heap(candidates_, comes_after);
     while (wants_more()) {
       if (!simulate_batch()) break;
     }
@@ -127,14 +127,14 @@ class Search {
           std::max(candidate.bound.step, bounds_.refined(candidate.strategy).step);
       candidate.is_refined = true;
       candidates_.push_back(candidate);
-      std::push_heap(candidates_.begin(), candidates_.end(), comes_after);
+      std::ranges::push_heap(candidates_, comes_after);
       if (is_over()) return nullptr;
     }
     return nullptr;
   }
 
   Candidate take() {
-    std::pop_heap(candidates_.begin(), candidates_.end(), comes_after);
+    std::ranges::pop_heap(candidates_, comes_after);
     const Candidate candidate = candidates_.back();
     candidates_.pop_back();
     return candidate;
@@ -175,10 +175,9 @@ class Search {
       batch[i].outcome = *outcomes[i];
       note(batch[i]);
     }
-    std::stable_sort(result_.ranked.begin(), result_.ranked.end(),
-                     [](const TriedStrategy& a, const TriedStrategy& b) {
-                       return a.outcome.step < b.outcome.step;
-                     });
+    std::ranges::stable_sort(result_.ranked, [](const TriedStrategy& a, const TriedStrategy& b) {
+      return a.outcome.step < b.outcome.step;
+    });
     say();
     return result_.end == SearchEnd::complete;
   }

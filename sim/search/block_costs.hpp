@@ -7,9 +7,6 @@
 #pragma once
 
 #include <array>
-#include <map>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "sim/ops/op_graph.hpp"

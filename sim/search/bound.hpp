@@ -9,8 +9,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <unordered_map>
 
 #include "sim/search/block_costs.hpp"
 #include "sim/search/schedule_facts.hpp"

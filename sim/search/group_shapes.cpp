@@ -8,7 +8,7 @@
 namespace stepsim {
 GroupShape GroupShapes::shape_of(std::vector<int> ranks) const {
   if (ranks.size() < 2) return {};
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   Group group{.ranks = std::move(ranks)};
   lay_out(group, network_, Moves::none);
   return group.shape;
@@ -44,7 +44,7 @@ SplitShapes GroupShapes::made(const Scenario& s) const {
     groups.of(channel_along(Axis::expert)) = shape_of(expert);
     groups.of(Channel::data) = shape_of(data);
     groups.of(Channel::expert_data) = shape_of(expert_data);
-    if (std::find(shapes.groups.begin(), shapes.groups.end(), groups) == shapes.groups.end())
+    if (std::ranges::find(shapes.groups, groups) == shapes.groups.end())
       shapes.groups.push_back(groups);
     const int next = (stage + 1) % p.pipeline.stages;
     shapes.hop_out.push_back(network_.node_of(split.order.rank_at({.stage = stage})) !=

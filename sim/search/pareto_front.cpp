@@ -16,8 +16,8 @@ bool dominates(const SizeCosts& a, const SizeCosts& b) {
 std::vector<bool> on_pareto_front(const std::vector<SizeCosts>& sizes) {
   std::vector<bool> on;
   for (const SizeCosts& size : sizes) {
-    on.push_back(std::none_of(sizes.begin(), sizes.end(),
-                              [&](const SizeCosts& other) { return dominates(other, size); }));
+    on.push_back(std::ranges::none_of(
+        sizes, [&](const SizeCosts& other) { return dominates(other, size); }));
   }
   return on;
 }

@@ -14,8 +14,8 @@ constexpr std::size_t kNamed = 16;
 template <class Value>
 void add(std::string& text, const char* axis, const std::vector<Value>& whole,
          const std::vector<Value>& restricted) {
-  const bool has_one = std::any_of(restricted.begin(), restricted.end(), [&](const Value& value) {
-    return std::find(whole.begin(), whole.end(), value) != whole.end();
+  const bool has_one = std::ranges::any_of(restricted, [&](const Value& value) {
+    return std::ranges::find(whole, value) != whole.end();
   });
   if (has_one || whole.empty()) return;
   const auto named = static_cast<std::ptrdiff_t>(std::min(whole.size(), kNamed));

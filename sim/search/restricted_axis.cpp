@@ -56,8 +56,8 @@ class Restriction {
   void words(std::vector<std::string>& values, const std::vector<std::string>& known) const {
     values.clear();
     for (const std::string& word : words_) {
-      if (std::find(known.begin(), known.end(), word) == known.end()) fail(word, one_of(known));
-      if (std::find(values.begin(), values.end(), word) == values.end()) values.push_back(word);
+      if (std::ranges::find(known, word) == known.end()) fail(word, one_of(known));
+      if (std::ranges::find(values, word) == values.end()) values.push_back(word);
     }
   }
 
@@ -73,7 +73,7 @@ class Restriction {
     this->words(words, Registry<Sharding>::names());
     values = Registry<Sharding>::all();
     std::erase_if(values, [&](const Sharding* sharding) {
-      return std::find(words.begin(), words.end(), sharding->name) == words.end();
+      return std::ranges::find(words, sharding->name) == words.end();
     });
   }
 
@@ -97,7 +97,7 @@ class Restriction {
   }
   template <class T>
   static void sort(std::vector<T>& values) {
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     values.erase(std::unique(values.begin(), values.end()), values.end());
   }
 

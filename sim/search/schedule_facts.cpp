@@ -22,8 +22,8 @@ void note_split(ScheduleFacts& facts, const std::vector<Action>& order) {
   const auto is = [](PassKind kind) {
     return [kind](const Action& action) { return action.pass == kind; };
   };
-  facts.splits |= std::any_of(order.begin(), order.end(), is(PassKind::input_gradient));
-  facts.all_split &= std::none_of(order.begin(), order.end(), is(PassKind::backward));
+  facts.splits |= std::ranges::any_of(order, is(PassKind::input_gradient));
+  facts.all_split &= std::ranges::none_of(order, is(PassKind::backward));
 }
 
 int reductions_of_chunk(const std::vector<Action>& order, int chunks) {

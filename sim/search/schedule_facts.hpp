@@ -2,7 +2,6 @@
 // flight, whether its backward is split, how often it reduces.
 #pragma once
 
-#include <array>
 #include <map>
 #include <tuple>
 #include <vector>

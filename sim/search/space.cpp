@@ -40,7 +40,7 @@ std::vector<int> divisors(const std::vector<int>& numbers, std::int64_t most) {
   for (const int number : numbers) {
     for (const int d : divisors(number, most)) all.push_back(d);
   }
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
@@ -158,8 +158,7 @@ class Walk {
   }
 
   bool searches(std::string_view schedule) const {
-    return std::find(axes_.schedule.begin(), axes_.schedule.end(), schedule) !=
-           axes_.schedule.end();
+    return std::ranges::find(axes_.schedule, schedule) != axes_.schedule.end();
   }
 
   /// Asks the rules once about the split, once about each exchange, and once about each way of
@@ -221,8 +220,8 @@ class Walk {
       // Layers that the smallest part has, and fewer than the largest has: else recompute is full.
       const auto parts = dealt_layers(layers_, frame.parts());
       if (parts.empty()) continue;
-      const std::int64_t most = *std::max_element(parts.begin(), parts.end()) - 1;
-      const std::int64_t least = *std::min_element(parts.begin(), parts.end());
+      const std::int64_t most = *std::ranges::max_element(parts) - 1;
+      const std::int64_t least = *std::ranges::min_element(parts);
       for (std::int64_t n = 1; n <= std::min(most, least); ++n)
         all.emplace_back(Recompute::full, n);
     }

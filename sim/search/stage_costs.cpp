@@ -143,9 +143,7 @@ class Stages {
     if (strategy_.schedule->needs.copies > 1) take_either(stage, parts);
     // A head beside the embedding has no weights of its own.
     const int last = static_cast<int>(parts_.size()) - 1;
-    const auto holds = [&](int part) {
-      return std::find(parts.begin(), parts.end(), part) != parts.end();
-    };
+    const auto holds = [&](int part) { return std::ranges::find(parts, part) != parts.end(); };
     if (model_.graph.tied_head && last > 0 && holds(0) && holds(last))
       stage.dense -= model_.graph.tied_elements;
     return stage;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <utility>
 
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/pass/buckets.hpp"

@@ -166,7 +166,7 @@ class Merge {
       SweepStore other = SweepStore::reader(from_[i]);
       const auto records = other.sweeps();
       const auto same = [&](const SweepRecord& r) { return r.identity == record.identity; };
-      if (std::none_of(records.begin(), records.end(), same)) continue;
+      if (std::ranges::none_of(records, same)) continue;
       other.look_at(record);
       if (other.has(point)) return from_[i];
     }

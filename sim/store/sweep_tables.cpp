@@ -73,7 +73,7 @@ void SweepStore::File::check_schema() {
   const bool ours = database.tableExists("format");
   const std::string schema =
       ours ? database.execAndGet("SELECT max(schema) FROM format").getString() : "";
-  if (std::find(kOldSchemas.begin(), kOldSchemas.end(), schema) != kOldSchemas.end())
+  if (std::ranges::find(kOldSchemas, schema) != kOldSchemas.end())
     throw UserError(fmt::format(
         "'{}' was written by an older stepsim: remove it, or choose another file with --db", path));
   if (schema != kSchema && schema.starts_with("stepsim.sweep/"))

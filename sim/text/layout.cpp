@@ -37,7 +37,7 @@ std::string painted(const Screen& screen, Paint paint, std::string_view text) {
 
 int width_of(std::string_view text) {
   const auto starts = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
-  return static_cast<int>(std::count_if(text.begin(), text.end(), starts));
+  return static_cast<int>(std::ranges::count_if(text, starts));
 }
 
 std::string pad_left(std::string_view text, int width) {

@@ -26,7 +26,7 @@ std::vector<Interval> union_of(const RankTimeline& rank, double from, double to,
       backward.push_back(part);
     }
   }
-  std::reverse(backward.begin(), backward.end());
+  std::ranges::reverse(backward);
   return backward;
 }
 

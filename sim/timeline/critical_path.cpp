@@ -31,7 +31,7 @@ class Walk {
       place = before(place);
     }
     if (now_ > from_) take(place, Cause::launch_gap, from_);  // the first launches of a run
-    std::reverse(segments_.begin(), segments_.end());
+    std::ranges::reverse(segments_);
     return std::move(segments_);
   }
 

@@ -85,8 +85,8 @@ class Ledger {
 
   /// Whether the others may be other stages of a pipeline.
   bool has_stages() const {
-    return std::any_of(timeline_.ranks.begin(), timeline_.ranks.end(),
-                       [](const RankTimeline& rank) { return rank.stage > 0; });
+    return std::ranges::any_of(timeline_.ranks,
+                               [](const RankTimeline& rank) { return rank.stage > 0; });
   }
 
   /// What the rank does last in the tail of the window: its host's work, a collective, or a

@@ -63,7 +63,7 @@ class StepEnd {
       return true;
     });
     // A row's spans are in its own order, which rounding cannot change.
-    std::stable_sort(traces.begin(), traces.end(), [](const Trace& a, const Trace& b) {
+    std::ranges::stable_sort(traces, [](const Trace& a, const Trace& b) {
       return std::tie(a.rank, a.row) < std::tie(b.rank, b.row);
     });
     return traces;

@@ -44,8 +44,7 @@ void add_pairs(const std::vector<Way>& ways, Choices& choices) {
 
 void add_choice(const std::vector<Way>& ways, Choices& choices) {
   const Way& chosen = ways.front();
-  const Way& best = *std::min_element(
-      ways.begin(), ways.end(), [](const Way& a, const Way& b) { return a.measured < b.measured; });
+  const Way& best = *std::ranges::min_element(ways, {}, &Way::measured);
   const double loss = chosen.measured / best.measured - 1;
   double blind = 0;
   for (const Way& way : ways) blind += way.measured / best.measured - 1;

@@ -17,7 +17,7 @@ Errors errors_of(const std::vector<double>& errors) {
     result.bias += error / static_cast<double>(errors.size());
     result.mean += std::abs(error) / static_cast<double>(errors.size());
   }
-  std::sort(sizes.begin(), sizes.end());
+  std::ranges::sort(sizes);
   result.median = interpolated_quantile(sizes, 0.5);
   result.p90 = interpolated_quantile(sizes, 0.9);
   result.max = sizes.back();

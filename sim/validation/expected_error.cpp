@@ -29,8 +29,7 @@ bool is_like(const RunTraits& a, const RunTraits& b, const std::vector<Trait>& s
   // The errors of one device without tensor cores say nothing about another one, nor about GPUs.
   if ((a.generation == kNoGeneration || b.generation == kNoGeneration) && a.gpu != b.gpu)
     return false;
-  return std::all_of(shared.begin(), shared.end(),
-                     [&](const Trait trait) { return a.*trait == b.*trait; });
+  return std::ranges::all_of(shared, [&](const Trait trait) { return a.*trait == b.*trait; });
 }
 
 void summarise(const std::map<std::string, std::vector<double>>& by_suite, ExpectedError& found) {

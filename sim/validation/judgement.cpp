@@ -19,7 +19,7 @@ std::string title_of(const RecordedErrors& group) {
 }
 
 const RecordedErrors* find(const std::vector<RecordedErrors>& list, const RecordedErrors& like) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const RecordedErrors& other) {
+  const auto found = std::ranges::find_if(list, [&](const RecordedErrors& other) {
     return other.suite == like.suite && other.name == like.name && other.value == like.value;
   });
   return found == list.end() ? nullptr : &*found;
@@ -30,7 +30,7 @@ std::string title_of(const RecordedChoices& choices) {
 }
 
 const RecordedChoices* find(const std::vector<RecordedChoices>& list, const RecordedChoices& like) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const RecordedChoices& other) {
+  const auto found = std::ranges::find_if(list, [&](const RecordedChoices& other) {
     return other.suite == like.suite && other.with_known == like.with_known;
   });
   return found == list.end() ? nullptr : &*found;
@@ -145,9 +145,8 @@ std::string difference(const std::vector<RecordedErrors>& record,
                           not_fitting(group));
   }
   for (const RecordedErrors& before : record) {
-    const bool scored = std::any_of(now.begin(), now.end(), [&](const RecordedErrors& group) {
-      return group.suite == before.suite;
-    });
+    const bool scored = std::ranges::any_of(
+        now, [&](const RecordedErrors& group) { return group.suite == before.suite; });
     if (scored && find(now, before) == nullptr)
       text += fmt::format("  {:<48} gone\n", title_of(before));
   }
@@ -158,15 +157,13 @@ std::vector<RecordedErrors> updated(const std::vector<RecordedErrors>& record,
                                     const std::vector<RecordedErrors>& now) {
   std::vector<RecordedErrors> list;
   const auto is_scored = [&](const RecordedErrors& one) {
-    return std::any_of(now.begin(), now.end(),
-                       [&](const RecordedErrors& group) { return group.suite == one.suite; });
+    return std::ranges::any_of(
+        now, [&](const RecordedErrors& group) { return group.suite == one.suite; });
   };
   std::copy_if(record.begin(), record.end(), std::back_inserter(list),
                [&](const RecordedErrors& one) { return !is_scored(one); });
   list.insert(list.end(), now.begin(), now.end());
-  std::stable_sort(list.begin(), list.end(), [](const RecordedErrors& a, const RecordedErrors& b) {
-    return a.suite < b.suite;
-  });
+  std::ranges::stable_sort(list, {}, &RecordedErrors::suite);
   for (RecordedErrors& one : list) {
     for (double* share : {&one.mean, &one.median, &one.p90, &one.max, &one.bias})
       *share = rounded(*share);
@@ -217,10 +214,8 @@ std::vector<RecordedChoices> updated(const std::vector<RecordedChoices>& record,
                                      const std::vector<std::string>& scored) {
   std::vector<RecordedChoices> list = now;
   for (const RecordedChoices& one : record)
-    if (std::find(scored.begin(), scored.end(), one.suite) == scored.end()) list.push_back(one);
-  std::stable_sort(
-      list.begin(), list.end(),
-      [](const RecordedChoices& a, const RecordedChoices& b) { return a.suite < b.suite; });
+    if (std::ranges::find(scored, one.suite) == scored.end()) list.push_back(one);
+  std::ranges::stable_sort(list, {}, &RecordedChoices::suite);
   for (RecordedChoices& one : list)
     for (double* share : {&one.loss, &one.blind_loss, &one.largest_loss}) *share = rounded(*share);
   return list;

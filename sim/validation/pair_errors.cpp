@@ -12,15 +12,15 @@ namespace stepsim {
 namespace {
 
 bool contains(const std::vector<std::string>& list, const std::string& text) {
-  return std::find(list.begin(), list.end(), text) != list.end();
+  return std::ranges::find(list, text) != list.end();
 }
 
 bool is_of(const RunKind& kind, const RecordedRuns& runs) {
   const RunTraits& t = runs.traits;
   const std::vector<std::string> own{t.gpu, t.generation, t.model, t.layers, t.precision};
   return runs.known.empty() && contains(kind.suites, runs.suite) &&
-         std::all_of(kind.traits.begin(), kind.traits.end(),
-                     [&](const std::string& trait) { return contains(own, trait); });
+         std::ranges::all_of(kind.traits,
+                             [&](const std::string& trait) { return contains(own, trait); });
 }
 
 /// A measured run, told from others by its place in the record.
@@ -85,7 +85,7 @@ std::optional<PairErrors> pair_errors(const RunKind& first, const RunKind& secon
   }
   if (found.pairs < kEnoughRuns || found.suites < static_cast<int>(kEnoughSuites))
     return std::nullopt;
-  std::sort(found.ratios.begin(), found.ratios.end());
+  std::ranges::sort(found.ratios);
   found.median = weighted_quantile(std::move(errors), 0.5);
   return found;
 }

@@ -30,7 +30,7 @@ std::vector<RecordedRuns> runs_of(const Kinds& kinds) {
   for (const auto& [kind, errors] : kinds) {
     const auto& [suite, traits, known] = kind;
     runs.push_back({suite, traits, known, errors});
-    std::sort(runs.back().errors.begin(), runs.back().errors.end());
+    std::ranges::sort(runs.back().errors);
   }
   return runs;
 }
@@ -69,7 +69,7 @@ std::string change_of(const Kind& kind, const std::vector<double>* before,
 
 /// Whether the GPU has tensor cores: CPUs and older GPUs have no products in tiles.
 bool has_tensor_cores(const GpuProfile& gpu) {
-  return std::any_of(gpu.gemm.begin(), gpu.gemm.end(), [](const GemmProfile& gemm) {
+  return std::ranges::any_of(gpu.gemm, [](const GemmProfile& gemm) {
     return std::holds_alternative<TiledGemm>(gemm.form);
   });
 }

@@ -35,11 +35,10 @@ std::vector<Members> groups_of(const std::vector<ValidationRow>& rows) {
   std::vector<std::string> names;
   for (const ValidationRow& row : rows) {
     for (const auto& [name, value] : row.groups) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
       if (!row.predicted) continue;
-      auto found = std::find_if(groups.begin(), groups.end(), [&](const Members& group) {
-        return group.name == name && group.value == value;
-      });
+      auto found = std::ranges::find_if(
+          groups, [&](const Members& group) { return group.name == name && group.value == value; });
       if (found == groups.end()) found = groups.insert(groups.end(), {name, value, {}, {}});
       found->all.push_back(row.error());
       if (row.known.empty()) found->expected.push_back(row.error());
@@ -47,9 +46,9 @@ std::vector<Members> groups_of(const std::vector<ValidationRow>& rows) {
   }
   // Values that are numbers ascend; other values stay in their order.
   const auto rank = [&](const Members& group) {
-    return std::find(names.begin(), names.end(), group.name) - names.begin();
+    return std::ranges::find(names, group.name) - names.begin();
   };
-  std::stable_sort(groups.begin(), groups.end(), [&](const Members& a, const Members& b) {
+  std::ranges::stable_sort(groups, [&](const Members& a, const Members& b) {
     if (rank(a) != rank(b)) return rank(a) < rank(b);
     const auto left = number_of(a.value), right = number_of(b.value);
     return left && right && *left < *right;
@@ -80,7 +79,7 @@ Score score_of(const std::vector<ValidationRow>& rows, std::size_t worst) {
   score.expected = errors_of(expected);
   score.choices = choices_of(rows, true);
   score.expected_choices = choices_of(rows, false);
-  std::stable_sort(score.worst.begin(), score.worst.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(score.worst, [&](std::size_t a, std::size_t b) {
     return std::abs(rows[a].error()) > std::abs(rows[b].error());
   });
   score.worst.resize(std::min(score.worst.size(), worst));
@@ -98,7 +97,7 @@ std::string likely_cause(const ValidationRow& row, const std::vector<ValidationR
     for (const ValidationRow& other : others) {
       if (other.predicted && other.suite == row.suite) shares.push_back(share_of(other, cause));
     }
-    std::sort(shares.begin(), shares.end());
+    std::ranges::sort(shares);
     const double median = shares.empty() ? 0 : interpolated_quantile(shares, 0.5);
     const double beyond = share_of(row, cause) - median;
     if (share_of(row, cause) > share_of(row, largest)) largest = cause;

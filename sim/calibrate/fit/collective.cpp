@@ -21,7 +21,7 @@ double error_of(const std::vector<Line>& lines, const std::vector<Message>& mess
 std::vector<Bytes> sizes_of(const std::vector<Message>& messages) {
   std::vector<Bytes> sizes;
   for (const Message& message : messages) sizes.push_back(message.bytes);
-  std::sort(sizes.begin(), sizes.end());
+  std::ranges::sort(sizes);
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }

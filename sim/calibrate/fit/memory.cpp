@@ -37,7 +37,7 @@ std::map<MemoryRate, BytesPerSecond> plateaus(const Samples& samples,
   }
   std::map<MemoryRate, BytesPerSecond> medians;
   for (auto& [rate, values] : rates) {
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     medians[rate] = BytesPerSecond{values[values.size() / 2]};
   }
   return medians;
@@ -45,7 +45,7 @@ std::map<MemoryRate, BytesPerSecond> plateaus(const Samples& samples,
 
 /// Whether some kernels take more than twice what their bytes alone would: else any latency fits.
 bool shows_latency(const Samples& samples, const std::map<MemoryRate, BytesPerSecond>& rates) {
-  const auto short_ones = std::count_if(samples.begin(), samples.end(), [&](const auto& sample) {
+  const auto short_ones = std::ranges::count_if(samples, [&](const auto& sample) {
     return !sample.with_launch &&
            sample.seconds > kernel_of(sample).bytes / rates.at(kernel_of(sample).rate) * 2;
   });

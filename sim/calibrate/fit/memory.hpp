@@ -6,7 +6,6 @@
 // it.
 #pragma once
 
-#include <cstdint>
 #include <map>
 
 #include "sim/calibrate/fit/sample.hpp"

@@ -42,7 +42,7 @@ Errors errors_of_times(const std::function<Seconds(const TimedWork&)>& model,
     all.push_back(error);
     if (sample.large) large.push_back(error);
   }
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   return {static_cast<int>(all.size()),
           mean_of(all),
           quantile_of(all, 0.5),

@@ -49,7 +49,7 @@ GemmProfile fit_smooth_gemm(const Samples& samples, GemmProfile start,
   for (const TimedWork& sample : samples)
     fastest = std::max(fastest, flops_of(sample) / sample.seconds.seconds());
   start.peak = rounded(FlopsPerSecond{kPeakOverFastest * fastest}, 1e9);
-  const bool has_gradients = std::any_of(samples.begin(), samples.end(), is_weight_gradient);
+  const bool has_gradients = std::ranges::any_of(samples, is_weight_gradient);
   const auto profile_of = [&](const std::vector<double>& x) {
     GemmProfile profile = start;
     profile.efficiency = x[0];

@@ -44,10 +44,9 @@ double rate_of(const Architecture& architecture, Precision dtype) {
 }  // namespace
 
 std::optional<double> flops_per_cycle(int compute_major, int compute_minor, Precision dtype) {
-  const auto* found = std::find_if(
-      std::begin(kArchitectures), std::end(kArchitectures), [&](const Architecture& known) {
-        return known.major == compute_major && known.minor == compute_minor;
-      });
+  const auto* found = std::ranges::find_if(kArchitectures, [&](const Architecture& known) {
+    return known.major == compute_major && known.minor == compute_minor;
+  });
   if (found == std::end(kArchitectures)) return {};
   const double rate = rate_of(*found, dtype);
   if (rate == 0) return {};

@@ -61,8 +61,8 @@ std::shared_ptr<const Source> without_marks(const std::shared_ptr<const Source>&
 bool is_nccl_text(const std::string& text) {
   constexpr std::string_view kSigns[] = {"nThread ", "nccl-tests version",
                                          "Collective test starting"};
-  return std::any_of(std::begin(kSigns), std::end(kSigns),
-                     [&](std::string_view sign) { return text.find(sign) != std::string::npos; });
+  return std::ranges::any_of(
+      kSigns, [&](std::string_view sign) { return text.find(sign) != std::string::npos; });
 }
 
 void read_json(const std::shared_ptr<const Source>& source, MeasuredFile& file,

@@ -89,8 +89,7 @@ struct Head {
       for (const auto& [device, count] : devices) sum += count;
       return sum * nodes() == ranks * nodes_of(devices);
     };
-    return std::all_of(hosts.begin(), hosts.end(),
-                       [&](const auto& host) { return each(host.second); });
+    return std::ranges::all_of(hosts, [&](const auto& host) { return each(host.second); });
   }
 };
 
@@ -211,8 +210,8 @@ bool is_number(const std::string& text) {
 bool is_type(const std::string& word) {
   constexpr std::string_view kBegins[] = {"int", "uint", "half",     "float",
                                           "f8",  "fp8",  "bfloat16", "double"};
-  return std::any_of(std::begin(kBegins), std::end(kBegins),
-                     [&](std::string_view begin) { return word.starts_with(begin); });
+  return std::ranges::any_of(kBegins,
+                             [&](std::string_view begin) { return word.starts_with(begin); });
 }
 
 /// What stands before a size without a blank: the tag of a launcher.

@@ -139,7 +139,7 @@ std::optional<std::string> FieldReader::text(const std::string& name) {
   const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
   if (!is_text) {
     refuse(*entry, fmt::format("'{}' is {}, not a text", name, entry->text));
-  } else if (std::any_of(entry->text.begin(), entry->text.end(), is_control)) {
+  } else if (std::ranges::any_of(entry->text, is_control)) {
     refuse(*entry, fmt::format("'{}' is {}: a control character has no place in it", name,
                                quoted(entry->text)));
   } else {
@@ -198,7 +198,7 @@ std::optional<bool> FieldReader::flag(const std::string& name) {
 
 void FieldReader::nothing_else() {
   for (const WrittenField& entry : row_.fields) {
-    if (std::find(asked_.begin(), asked_.end(), entry.name) != asked_.end()) continue;
+    if (std::ranges::find(asked_, entry.name) != asked_.end()) continue;
     good_ = false;
     problems_.add(entry.name_place, "", fmt::format("unknown key {}", quoted(entry.name)),
                   did_you_mean(entry.name, asked_));

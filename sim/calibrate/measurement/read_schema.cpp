@@ -35,7 +35,7 @@ class Parts {
 
   void nothing_else() {
     for (const JsonTree::Member& member : json_.members) {
-      if (std::find(asked_.begin(), asked_.end(), member.name) != asked_.end()) continue;
+      if (std::ranges::find(asked_, member.name) != asked_.end()) continue;
       problems_.add(member.place, "", fmt::format("unknown key {}", quoted(member.name)),
                     did_you_mean(member.name, asked_));
     }

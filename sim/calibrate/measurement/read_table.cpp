@@ -146,7 +146,7 @@ class TableReader {
     for (const Cell& cell : cells) names.push_back(cell.text);
     bool good = true;
     const auto check = [&](const std::string& name, const Place& place) {
-      if (std::find(names.begin(), names.end(), name) != names.end()) return;
+      if (std::ranges::find(names, name) != names.end()) return;
       good = false;
       add(place, fmt::format("there is no column {}", quoted(name)), did_you_mean(name, names));
     };
@@ -157,9 +157,9 @@ class TableReader {
 
   /// A bare percentile beside times in other units may be in either.
   bool check_units(const std::vector<Cell>& cells) {
-    const auto times = std::find_if(
-        columns_.begin(), columns_.end(),
-        [](const TableColumn& column) { return column.field == "seconds" && column.unit != 1; });
+    const auto times = std::ranges::find_if(columns_, [](const TableColumn& column) {
+      return column.field == "seconds" && column.unit != 1;
+    });
     if (times == columns_.end()) return true;
     const std::string& name = cells[static_cast<std::size_t>(times - columns_.begin())].text;
     bool good = true;

@@ -17,7 +17,7 @@ const std::vector<std::string>& field_names() {
     for (std::size_t i = 0; i < kNames<PointKind>.size(); ++i) {
       const Point blank = blank_point(static_cast<PointKind>(i));
       for_each_field(blank, [&](const char* name, const auto&) {
-        if (std::find(all.begin(), all.end(), name) == all.end()) all.emplace_back(name);
+        if (std::ranges::find(all, name) == all.end()) all.emplace_back(name);
       });
     }
     return all;
@@ -27,7 +27,7 @@ const std::vector<std::string>& field_names() {
 
 bool is_field(const std::string& name) {
   const auto& names = field_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 std::optional<TableColumn> with_unit(const std::string& name) {

@@ -8,7 +8,7 @@
 namespace stepsim {
 
 double quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return interpolated_quantile(values, share);
 }
 

@@ -40,9 +40,8 @@ std::string few_text(const FewPoints& family) {
 std::string why_none_is_near(const DeviceFacts& device) {
   if (device.name.empty()) return "the measurements do not say of which GPU they are";
   const std::vector<std::string> known = known_gpus();
-  const bool is_known = std::any_of(known.begin(), known.end(), [&](const std::string& profile) {
-    return is_named(device.name, profile);
-  });
+  const bool is_known = std::ranges::any_of(
+      known, [&](const std::string& profile) { return is_named(device.name, profile); });
   if (is_known)
     return fmt::format("the measurements do not say how much memory '{}' has", device.name);
   return fmt::format(
@@ -94,8 +93,8 @@ ProfileOrigin origin_of(const std::vector<MeasuredFile>& files, PointKind kind) 
   ProfileOrigin origin{.device = device_of(files).name};
   for (const MeasuredFile& file : files) {
     const auto& records = file.content.records;
-    if (std::none_of(records.begin(), records.end(),
-                     [&](const PointRecord& record) { return kind_of(record.point) == kind; }))
+    if (std::ranges::none_of(
+            records, [&](const PointRecord& record) { return kind_of(record.point) == kind; }))
       continue;
     names.push_back(file.name.substr(file.name.find_last_of('/') + 1));
     if (origin.date.empty()) origin.date = file.content.started.substr(0, 10);
@@ -150,10 +149,9 @@ void take_facts(const DeviceFacts& device, GpuDraft& draft) {
 /// Families that have too few points or none.
 void report_the_rest(GpuDraft& draft, const std::string& base, const std::vector<FewPoints>& few) {
   for (const FewPoints& few_points : few) {
-    const auto known =
-        std::find_if(draft.families.begin(), draft.families.end(), [&](const FamilyReport& family) {
-          return !family.fitted && family.family == few_points.family;
-        });
+    const auto known = std::ranges::find_if(draft.families, [&](const FamilyReport& family) {
+      return !family.fitted && family.family == few_points.family;
+    });
     if (known != draft.families.end()) {
       known->remark += ": " + few_text(few_points);
       continue;
@@ -163,11 +161,9 @@ void report_the_rest(GpuDraft& draft, const std::string& base, const std::vector
                                             : fmt::format("as {}: {}", base, few_text(few_points)));
   }
   const auto is_fitted = [&](const std::string& path) {
-    return std::any_of(draft.families.begin(), draft.families.end(),
-                       [&](const FamilyReport& family) {
-                         return family.path.starts_with(path) &&
-                                family.path.find(".convolution") == std::string::npos;
-                       });
+    return std::ranges::any_of(draft.families, [&](const FamilyReport& family) {
+      return family.path.starts_with(path) && family.path.find(".convolution") == std::string::npos;
+    });
   };
   const auto add = [&](const std::string& family, const std::string& path) {
     if (is_fitted(path)) return;

@@ -31,7 +31,7 @@ double busiest(const CollectiveGroup& group, const std::string& algorithm) {
 }
 
 bool is_in(const std::vector<Bytes>& sizes, Bytes bytes) {
-  return std::find(sizes.begin(), sizes.end(), bytes) != sizes.end();
+  return std::ranges::find(sizes, bytes) != sizes.end();
 }
 
 GroupShape shape_of(const CollectiveGroup& group, const Cluster& like) {

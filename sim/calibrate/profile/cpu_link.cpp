@@ -49,8 +49,8 @@ std::vector<Sum> sums_of(const MeasuredFile& file) {
 void check_sums_grow(const MeasuredFile& file) {
   const std::vector<Sum> sums = sums_of(file);
   if (sums.size() < kFewestSums) return;
-  const auto [least, most] = std::minmax_element(
-      sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.bytes < b.bytes; });
+  const auto [least, most] = std::ranges::minmax_element(
+      sums, [](const Sum& a, const Sum& b) { return a.bytes < b.bytes; });
   if (least->bytes < most->bytes && least->seconds < most->seconds) return;
   Problems problems;
   problems.add(

@@ -66,9 +66,8 @@ std::size_t entry_of(const AttentionKey& key, std::vector<AttentionProfile>& ent
     constexpr int kOtherKernel = 10'000;  // more than heads can differ by: the kernel comes first
     return std::abs(entry.head_dim - key.second) + (entry.kernel == key.first ? 0 : kOtherKernel);
   };
-  const auto nearest =
-      std::min_element(entries.begin(), entries.end(),
-                       [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  const auto nearest = std::ranges::min_element(
+      entries, [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   if (nearest != entries.end() && distance(*nearest) == 0)
     return static_cast<std::size_t>(nearest - entries.begin());
   AttentionProfile entry = nearest == entries.end() ? AttentionProfile{} : *nearest;
@@ -158,9 +157,8 @@ void report_left_out(const Records& records, GpuDraft& draft) {
 /// Seconds a byte of writing a cache, alike in all samples; 0 where none was timed with such a
 /// write.
 double shown_cache(const fit::Samples& samples, double cache) {
-  const bool any = std::any_of(samples.begin(), samples.end(), [](const fit::TimedWork& sample) {
-    return sample.cached > Bytes{};
-  });
+  const bool any = std::ranges::any_of(
+      samples, [](const fit::TimedWork& sample) { return sample.cached > Bytes{}; });
   return any ? cache : 0;
 }
 

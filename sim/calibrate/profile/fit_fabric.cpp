@@ -76,9 +76,7 @@ void look_at(const GroupFit& fitting, const RegimeLines& lines, const Fabric& ba
     const double carried = fitting.nic_bytes(size.decision);
     const std::vector<fit::Line>& own = lines.at(regime_of(size.decision));
     const double slope =
-        std::min_element(own.begin(), own.end(), [](const fit::Line& a, const fit::Line& b) {
-          return a.seconds_per_byte < b.seconds_per_byte;
-        })->seconds_per_byte;
+        std::ranges::min_element(own, {}, &fit::Line::seconds_per_byte)->seconds_per_byte;
     const double share = carried / slope / nic;
     payload.most = std::max(payload.most, share);
     const double expected = fitting.expected(size.message.bytes).seconds_per_byte;

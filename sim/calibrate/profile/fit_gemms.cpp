@@ -216,8 +216,7 @@ void fit_gemms(const Records& records, std::uint64_t seed, GpuDraft& draft) {
   const auto measured = gemm_groups(records);
   for (const auto& [dtype, groups] : measured) {
     auto& all = draft.profile.gemm;
-    const auto profile = std::find_if(
-        all.begin(), all.end(), [&](const GemmProfile& one) { return one.precision == dtype; });
+    const auto profile = std::ranges::find(all, dtype, &GemmProfile::precision);
     if (profile == all.end()) {
       draft.not_fitted("gemm " + name_of(dtype), "",
                        fmt::format("{} points left out: {} has no {}", points_of(groups),

@@ -200,9 +200,8 @@ void check_rates_show(const std::vector<MeasuredFile>& files, const std::vector<
   Problems problems;
   for (const auto& [family, copies] : copies_of(files)) check_copies(family, copies, problems);
   for (const auto& [family, place] : backward_alone(files)) {
-    const bool is_few = std::any_of(few.begin(), few.end(), [&name = family](const FewPoints& one) {
-      return one.family == name;
-    });
+    const bool is_few = std::ranges::any_of(
+        few, [&name = family](const FewPoints& one) { return one.family == name; });
     if (!is_few)
       problems.add(place, "", fmt::format("{}: backward passes alone do not give a rate", family),
                    "measure forward passes, too");

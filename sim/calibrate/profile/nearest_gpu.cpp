@@ -72,12 +72,12 @@ std::string nearest_profile(const DeviceFacts& device, const Library& library) {
   for (const std::string& name : known_gpus()) gpus.push_back(load_gpu(name, library));
   const double memory = memory_of(device);
   const auto has_name = [&](const GpuProfile& gpu) { return is_named(device.name, gpu.name); };
-  const bool any_named = std::any_of(gpus.begin(), gpus.end(), has_name);
+  const bool any_named = std::ranges::any_of(gpus, has_name);
   const auto suits = [&](const GpuProfile& gpu) {
     if (any_named) return has_name(gpu);
     return device.compute_major > 0 && gpu.architecture == architecture_of(device);
   };
-  if (memory == 0 && std::count_if(gpus.begin(), gpus.end(), suits) > 1) return "";
+  if (memory == 0 && std::ranges::count_if(gpus, suits) > 1) return "";
   return nearest_memory(gpus, memory, suits);
 }
 

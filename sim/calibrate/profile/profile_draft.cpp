@@ -61,7 +61,7 @@ MemoryRate rate_of(MemoryOp op) {
 }
 
 Extent<Bytes> extent_of(const std::vector<Bytes>& sizes) {
-  const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+  const auto [least, most] = std::ranges::minmax_element(sizes);
   return {*least, *most};
 }
 

@@ -5,7 +5,6 @@
 // Networks, section 8.4.2): along x first, then y, then z, each the shorter way around. Half-way
 // around both are as short; even coordinates then go up and odd ones down, which loads all links
 // alike.
-#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

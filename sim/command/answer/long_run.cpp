@@ -159,7 +159,7 @@ std::vector<Seconds> steps_to_draw(const Scenario& scenario, const OpGraph& grap
                                    const Timeline& timeline, const PlanOptions& options,
                                    bool fold) {
   const std::vector<bool> saves = steps_that_save(scenario, {});
-  if (std::find(saves.begin(), saves.end(), true) != saves.end()) {
+  if (std::ranges::find(saves, true) != saves.end()) {
     Scenario without = scenario;
     without.checkpoint.reset();
     const Plan plan = make_plan(without, graph, options);

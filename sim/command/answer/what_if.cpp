@@ -57,7 +57,7 @@ void add_known(std::vector<ChangeOutcome>& outcomes, const Metrics& m,
   for (const FaultCost& cost : m.fault_costs)
     add(ChangeKind::hardware, "without " + cost.title, cost.without);
   if (!m.stragglers.empty()) add(ChangeKind::hardware, "without stragglers", m.without_stragglers);
-  std::stable_sort(outcomes.begin(), outcomes.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(outcomes, [](const auto& a, const auto& b) {
     return std::pair(a.kind, a.step) < std::pair(b.kind, b.step);
   });
 }
@@ -78,9 +78,7 @@ void explain_harm(std::vector<ChangeOutcome>& outcomes, const std::vector<Change
   for (ChangeOutcome& outcome : outcomes) {
     if (outcome.kind != ChangeKind::hardware || outcome.step <= kLonger * metrics.step_time)
       continue;
-    const auto change = std::find_if(changes.begin(), changes.end(), [&](const Change& other) {
-      return other.title == outcome.title;
-    });
+    const auto change = std::ranges::find(changes, outcome.title, &Change::title);
     if (change == changes.end() || InterruptNoted::came()) continue;
     const ChangedRun run = changed_run(*change, base);
     const Seconds more = contention(run.metrics) - contention(metrics);
@@ -154,9 +152,7 @@ std::optional<LoaderNeed> loader_need(const ChangeBase& base, const Metrics& met
     return metrics.breakdown[static_cast<std::size_t>(cause)];
   };
   if (spent(Cause::h2d) > spent(Cause::batch_wait)) return {};
-  const auto best = std::min_element(
-      limits.begin(), limits.end(),
-      [](const LimitOutcome& a, const LimitOutcome& b) { return a.step < b.step; });
+  const auto best = std::ranges::min_element(limits, {}, &LimitOutcome::step);
   if (best->limit->name != "input" || best->step * kAlike >= step) return {};
   const double samples =
       static_cast<double>(base.scenario.training.global_batch) / base.scenario.data_parallel();
@@ -173,9 +169,8 @@ std::optional<LoaderNeed> loader_need(const ChangeBase& base, const Metrics& met
 /// Unless it is among the changes already.
 void add_workers(std::vector<ChangeOutcome>& changes, int workers, const ChangeBase& base) {
   const Change change{.settings = {fmt::format("data.workers={}", workers)}};
-  const bool known = std::any_of(changes.begin(), changes.end(), [&](const ChangeOutcome& other) {
-    return other.settings == change.settings;
-  });
+  const bool known = std::ranges::any_of(
+      changes, [&](const ChangeOutcome& other) { return other.settings == change.settings; });
   if (known) return;
   const auto outcome = simulate_change(change, base);
   if (outcome) changes.push_back(*outcome);

@@ -11,7 +11,7 @@ namespace {
 /// The values may have any unit, for they are scaled to the mean.
 Quantile of(const Spread& spread) {
   std::vector<double> values = spread.values;
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const double count = static_cast<double>(values.size());
   const double scale = spread.mean * count / std::accumulate(values.begin(), values.end(), 0.0);
   for (double& value : values) value *= scale;

@@ -1,5 +1,4 @@
 // The uniform distribution: anything within sqrt(3) standard deviations of the mean.
-#include <cmath>
 #include <numbers>
 
 #include "sim/core/distribution.hpp"

@@ -207,9 +207,9 @@ std::string Config::proposal(const std::string& path, const KnownKeys& known) co
     if (other != path && parent_of(other) == parent)
       names.push_back(other.substr(parent.empty() ? 0 : parent.size() + 1));
   };
-  std::for_each(known.harmless.begin(), known.harmless.end(), add);
+  std::ranges::for_each(known.harmless, add);
   for (const auto& [other, key] : known.unsaid) add(other);
-  std::for_each(read_.begin(), read_.end(), add);
+  std::ranges::for_each(read_, add);
   const std::string near = closest(path.substr(parent.empty() ? 0 : parent.size() + 1), names);
   return near.empty() ? "" : ", " + near;
 }

@@ -25,7 +25,7 @@ class TomlReader {
       tree.kind = JsonTree::Kind::map;
       for (const auto& [key, value] : *table)
         tree.members.push_back({std::string(key.str()), place(key.source()), this->tree(value)});
-      std::stable_sort(tree.members.begin(), tree.members.end(), [](const auto& a, const auto& b) {
+      std::ranges::stable_sort(tree.members, [](const auto& a, const auto& b) {
         return std::tie(a.place.line, a.place.column) < std::tie(b.place.line, b.place.column);
       });
     } else if (const toml::array* array = node.as_array()) {

@@ -65,10 +65,9 @@ std::string size_of(const std::string& flavor) {
 }  // namespace
 
 std::optional<std::string> torchtitan_model(const std::string& name, const std::string& flavor) {
-  const auto* found =
-      std::find_if(std::begin(kModels), std::end(kModels), [&](const TorchtitanModel& model) {
-        return model.name == family(name) && model.flavor == size_of(flavor);
-      });
+  const auto* found = std::ranges::find_if(kModels, [&](const TorchtitanModel& model) {
+    return model.name == family(name) && model.flavor == size_of(flavor);
+  });
   if (found == std::end(kModels)) return std::nullopt;
   return std::string(found->model);
 }

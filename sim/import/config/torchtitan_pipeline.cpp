@@ -56,7 +56,7 @@ std::vector<std::int64_t> torchtitan_layers(std::int64_t layers, std::int64_t st
   for (std::int64_t i = 0; i < all % stages; ++i) ++dealt[static_cast<std::size_t>(i)];
   dealt.front() -= first;
   dealt.back() -= last;
-  const bool all_have = std::all_of(dealt.begin(), dealt.end(), [](auto n) { return n > 0; });
+  const bool all_have = std::ranges::all_of(dealt, [](auto n) { return n > 0; });
   return all_have ? dealt : std::vector<std::int64_t>{};
 }
 

@@ -290,7 +290,7 @@ class MegatronImport {
                               : kind == "all_gather" ? "all_gather"
                                                      : "ring";
     const bool all_alike =
-        std::all_of(kinds.begin(), kinds.end(), [&](const auto& other) { return other == kind; });
+        std::ranges::all_of(kinds, [&](const auto& other) { return other == kind; });
     if (!all_alike || (known == "ring" && kind != "p2p"))
       draft_.note(o_.shown("cp-comm-type"), "all layers have context parallel kind " + known);
     draft_.map("  context", {fmt::format("degree: {}", context_), "kind: " + known});

@@ -428,8 +428,8 @@ std::string_view simulated_instead_of(std::string_view name) {
 }
 
 std::string_view other_model_of(std::string_view name) {
-  const auto known = std::find_if(kOtherModels.begin(), kOtherModels.end(),
-                                  [&](const auto& one) { return name.starts_with(one.first); });
+  const auto known = std::ranges::find_if(
+      kOtherModels, [&](const auto& one) { return name.starts_with(one.first); });
   return known == kOtherModels.end() ? std::string_view() : known->second;
 }
 

@@ -7,7 +7,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
 #include "sim/import/megatron/layer_pattern.hpp"
@@ -64,7 +63,7 @@ void refuse_other_models(MegatronOptions& o, const PlacedWord& program) {
                                kind, hybrid_layers(o), only));
   }
   const std::vector<std::string> spec = o.list("spec");
-  if (std::any_of(spec.begin(), spec.end(), [](const std::string& word) {
+  if (std::ranges::any_of(spec, [](const std::string& word) {
         return word.find("mamba") != std::string::npos || word.find("hybrid") != std::string::npos;
       }))
     o.refuse("spec", fmt::format("{}: such a model cannot be imported, {}", o.shown("spec"), only));

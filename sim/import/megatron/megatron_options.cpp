@@ -57,7 +57,7 @@ MegatronOptions::MegatronOptions(const std::vector<PlacedWord>& words) {
     }
     const std::size_t equals = word.find('=');
     std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
-    std::replace(name.begin(), name.end(), '_', '-');
+    std::ranges::replace(name, '_', '-');
     const auto before = options_.find(name);
     if (before != options_.end()) replaced_.emplace_back(name, std::move(before->second));
     option = &(options_[name] = {.values = {}, .place = place, .value_place = place});

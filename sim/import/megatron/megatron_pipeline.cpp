@@ -2,8 +2,6 @@
 // megatron/core/transformer/transformer_block.py, get_num_layers_to_build).
 #include "sim/import/megatron/megatron_pipeline.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -22,14 +22,12 @@ constexpr KnownGpu kGpus[] = {{"v100", 70, 6, 20, 8, 100, ""},
 }  // namespace
 
 const KnownGpu* known_gpu(std::string_view profile) {
-  const auto* found = std::find_if(std::begin(kGpus), std::end(kGpus),
-                                   [&](const KnownGpu& gpu) { return gpu.profile == profile; });
+  const auto* found = std::ranges::find(kGpus, profile, &KnownGpu::profile);
   return found == std::end(kGpus) ? nullptr : found;
 }
 
 const KnownGpu* known_gpu_of_sm(int sm) {
-  const auto* found = std::find_if(std::begin(kGpus), std::end(kGpus),
-                                   [&](const KnownGpu& gpu) { return gpu.sm == sm; });
+  const auto* found = std::ranges::find(kGpus, sm, &KnownGpu::sm);
   return found == std::end(kGpus) ? nullptr : found;
 }
 

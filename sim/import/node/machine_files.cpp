@@ -56,7 +56,7 @@ std::vector<std::string> MachineFiles::names(const std::string& folder) const {
   for (fs::directory_iterator entry(root_ + folder, failed), end; !failed && entry != end;
        entry.increment(failed))
     names.push_back(entry->path().filename().string());
-  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+  std::ranges::sort(names, [](const std::string& a, const std::string& b) {
     return strverscmp(a.c_str(), b.c_str()) < 0;
   });
   return names;

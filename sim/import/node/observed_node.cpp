@@ -96,7 +96,7 @@ class ClusterText {
       int best = -1, least = nearest(nics.front(), i * block, block);
       for (const int nic : nics) least = std::min(least, nearest(nic, i * block, block));
       for (const int nic : nics) {
-        const bool is_free = std::find(chosen.begin(), chosen.end(), nic) == chosen.end();
+        const bool is_free = std::ranges::find(chosen, nic) == chosen.end();
         if (best < 0 && is_free && nearest(nic, i * block, block) == least) best = nic;
       }
       if (best < 0) return {};
@@ -217,7 +217,7 @@ class ClusterText {
   /// The NIC's number in the cluster, "" for one that is left out; other names as they are.
   std::string renamed(const std::string& end) const {
     if (!end.starts_with("nic ")) return end;
-    const auto found = std::find(chosen_.begin(), chosen_.end(), std::stoi(end.substr(4)));
+    const auto found = std::ranges::find(chosen_, std::stoi(end.substr(4)));
     return found == chosen_.end() ? "" : fmt::format("nic {}", found - chosen_.begin());
   }
 

@@ -208,8 +208,8 @@ class Probe {
       const std::string folder = fmt::format("{}/{}", kNetworks, name);
       ProbedNic nic{.name = name, .kind = "Ethernet"};
       nic.bus = bus_of(folder + "/device");
-      const bool is_known = std::any_of(machine_.nics.begin(), machine_.nics.end(),
-                                        [&](const ProbedNic& one) { return one.bus == nic.bus; });
+      const bool is_known = std::ranges::any_of(
+          machine_.nics, [&](const ProbedNic& one) { return one.bus == nic.bus; });
       if (nic.bus.empty() || is_known) continue;
       nic.numa = numa_of(folder + "/device/numa_node");
       const std::string state = files_.line(folder + "/operstate");

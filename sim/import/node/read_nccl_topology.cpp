@@ -81,8 +81,8 @@ class NcclTopology {
           ": no GPU in it, neither a gpu element nor a device of class 0x0302, so NCCL asks the "
           "driver: run any program of NCCL there with NCCL_TOPO_DUMP_FILE=topo.xml and import that "
           "file, or what `nvidia-smi topo -m` prints");
-    if (std::none_of(nvlinks_.begin(), nvlinks_.end(),
-                     [](const pugi::xml_node& gpu) { return static_cast<bool>(gpu); }))
+    if (std::ranges::none_of(nvlinks_,
+                             [](const pugi::xml_node& gpu) { return static_cast<bool>(gpu); }))
       node_.are_nvlinks_untold = true;
     if (cpus > 1) {
       const std::string all = fmt::format("cpu 0..{}", cpus - 1);
@@ -185,7 +185,7 @@ class NcclTopology {
       for (const Device& nic : nics_) {
         int steps = static_cast<int>(gpu.above.size() + nic.above.size());
         for (std::size_t i = 0; i < gpu.above.size(); ++i) {
-          const auto meet = std::find(nic.above.begin(), nic.above.end(), gpu.above[i]);
+          const auto meet = std::ranges::find(nic.above, gpu.above[i]);
           if (meet == nic.above.end()) continue;
           steps = static_cast<int>(i) + static_cast<int>(meet - nic.above.begin());
           break;

@@ -126,7 +126,7 @@ class TopoMatrix {
     const std::vector<Word> words = words_of(lines_[line]);
     if (words.size() != 2 || !words[0].text.ends_with(':')) return;
     const std::string name = words[0].text.substr(0, words[0].text.size() - 1);
-    const auto found = std::find(names_.begin(), names_.end(), name);
+    const auto found = std::ranges::find(names_, name);
     const auto device = static_cast<std::size_t>(found - names_.begin());
     if (found != names_.end() && !table_.devices()[device].is_gpu)
       table_.rename(device, words[1].text);

@@ -2,11 +2,9 @@
 #include "sim/import/script/megatron_launch.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <sstream>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
 #include "sim/core/shell_word.hpp"
@@ -18,13 +16,13 @@ namespace {
 
 bool is_option(const std::string& word, std::string_view name) {
   std::string plain = word.substr(0, word.find('='));
-  std::replace(plain.begin(), plain.end(), '_', '-');
+  std::ranges::replace(plain, '_', '-');
   return plain == name;
 }
 
 /// Options that every run of Megatron-LM has one of, and hardly another program.
 bool has_megatron_options(const Launch& launch) {
-  return std::any_of(launch.words.begin(), launch.words.end(), [](const std::string& word) {
+  return std::ranges::any_of(launch.words, [](const std::string& word) {
     return is_option(word, "--num-layers") || is_option(word, "--tensor-model-parallel-size") ||
            is_option(word, "--micro-batch-size") || is_option(word, "--yaml-cfg");
   });
@@ -32,7 +30,7 @@ bool has_megatron_options(const Launch& launch) {
 
 /// The program that a launcher starts: a file of Python, or a module behind -m.
 Words::const_iterator program_of(const Words& words) {
-  const auto file = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+  const auto file = std::ranges::find_if(words, [](const std::string& word) {
     return word.ends_with(".py") && !word.starts_with("--");
   });
   if (file != words.end()) return file;
@@ -45,8 +43,8 @@ Words own_words(const Launch& launch) {
   const auto program = program_of(launch.words);
   Words own(program == launch.words.end() ? launch.words.begin() + 1 : program, launch.words.end());
   for (const char* rank : {"--node-rank", "--local-rank"}) {
-    const auto at = std::find_if(own.begin(), own.end(),
-                                 [&](const std::string& word) { return is_option(word, rank); });
+    const auto at =
+        std::ranges::find_if(own, [&](const std::string& word) { return is_option(word, rank); });
     if (at == own.end()) continue;
     const bool has_value = at->find('=') == std::string::npos && at + 1 != own.end();
     own.erase(at, at + (has_value ? 2 : 1));
@@ -134,8 +132,7 @@ std::vector<std::string> missing_scripts(const ScriptRun& run) {
            fmt::format("{}: what {} starts is not known, for it is not here", none, quoted(file)),
            "import that script, with --env NAME=VALUE for what this one hands to it");
   }
-  const auto known = std::find_if(run.launches.begin(), run.launches.end(),
-                                  [](const Launch& launch) { return launch.is_known; });
+  const auto known = std::ranges::find_if(run.launches, &Launch::is_known);
   if (known != run.launches.end())
     refuse(place_of(*known, text), text,
            fmt::format("{}: the script starts {}, whose options are others", none, shown(*known)),

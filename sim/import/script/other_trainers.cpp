@@ -40,17 +40,17 @@ bool is_hydra_word(const std::string& word) {
 }
 
 bool is_hydra(const Words& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [](const std::string& word) {
-                       return word.starts_with("--config-name") ||
-                              word.starts_with("--config-path");
-                     }) ||
-         std::count_if(words.begin(), words.end(), is_hydra_word) >= 3;
+  return std::ranges::any_of(words,
+                             [](const std::string& word) {
+                               return word.starts_with("--config-name") ||
+                                      word.starts_with("--config-path");
+                             }) ||
+         std::ranges::count_if(words, is_hydra_word) >= 3;
 }
 
 std::string name_of(const Words& words) {
   for (const Trainer& trainer : kTrainers) {
-    if (std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    if (std::ranges::any_of(words, [&](const std::string& word) {
           return word.find(trainer.word) != std::string::npos;
         }))
       return trainer.name;

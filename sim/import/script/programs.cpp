@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
-#include <initializer_list>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 namespace stepsim {
@@ -64,7 +62,7 @@ constexpr std::string_view kAsked[] = {"hostname", "nproc",  "nvidia-smi", "rocm
 
 template <class List>
 bool holds(const List& list, const std::string& name) {
-  return std::find(std::begin(list), std::end(list), name) != std::end(list);
+  return std::ranges::find(list, name) != std::end(list);
 }
 
 bool is_python(const std::string& name) { return name.starts_with("python"); }
@@ -79,7 +77,7 @@ bool begins_command(const std::string& word) {
 
 /// python -c "import torch; print(torch.cuda.device_count())"
 bool counts_gpus(const Words& words) {
-  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+  return std::ranges::any_of(words, [](const std::string& word) {
     return word.find("device_count()") != std::string::npos;
   });
 }
@@ -115,8 +113,8 @@ std::string host_lines(int nodes) {
 /// What such a program prints.
 std::string answer_of(const std::string& name, const Words& words, const ScriptMachine& machine) {
   const auto asks = [&](const char* word) {
-    return std::any_of(words.begin(), words.end(),
-                       [&](const std::string& one) { return one.starts_with(word); });
+    return std::ranges::any_of(words,
+                               [&](const std::string& one) { return one.starts_with(word); });
   };
   if (name == "hostname") return asks("-i") || asks("-I") ? "10.0.0.1\n" : "node0\n";
   if (name == "ifconfig") return "eth0: flags\n        inet 10.0.0.1  netmask 255.0.0.0\n";
@@ -171,7 +169,7 @@ std::string program_name(const std::string& path) { return path.substr(path.rfin
 bool starts_ranks(const Words& words) {
   const std::string name = program_name(words.front());
   if (name == "torchrun" || name == "accelerate" || name == "deepspeed") return true;
-  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+  return std::ranges::any_of(words, [](const std::string& word) {
     return word.starts_with("torch.distributed.") || word.starts_with("accelerate.commands");
   });
 }

@@ -415,8 +415,8 @@ class ScriptImport {
 }  // namespace
 
 std::pair<Words, Words> split_arguments(const Words& all) {
-  const auto option = std::find_if(all.begin(), all.end(),
-                                   [](const std::string& word) { return word.starts_with("--"); });
+  const auto option =
+      std::ranges::find_if(all, [](const std::string& word) { return word.starts_with("--"); });
   const auto end = std::find(option, all.end(), "--");
   Words arguments(all.begin(), option);
   if (end != all.end()) arguments.insert(arguments.end(), end + 1, all.end());

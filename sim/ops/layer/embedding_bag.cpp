@@ -48,9 +48,7 @@ double fullest(std::vector<std::int64_t> tables, std::int64_t ranks, std::size_t
     emptiest->rows += real(rows);
     ++emptiest->tables;
   }
-  return std::max_element(held.begin(), held.end(),
-                          [](const Rank& a, const Rank& b) { return a.rows < b.rows; })
-      ->rows;
+  return std::ranges::max_element(held, {}, &Rank::rows)->rows;
 }
 
 double vector_bytes(const Pass& pass, const Dlrm& model) {

@@ -6,7 +6,6 @@
 // from another one and changes what differs.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

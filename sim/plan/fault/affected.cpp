@@ -18,9 +18,9 @@ std::vector<int> drawn(const std::vector<int>& candidates, double fraction, Rand
       static_cast<std::size_t>(std::llround(fraction * static_cast<double>(candidates.size())));
   std::vector<int> order = candidates;
   const auto lot = [&](int member) { return key.with(static_cast<std::uint64_t>(member)).bits(); };
-  std::sort(order.begin(), order.end(), [&](int a, int b) { return lot(a) < lot(b); });
+  std::ranges::sort(order, [&](int a, int b) { return lot(a) < lot(b); });
   order.resize(std::min(count, order.size()));
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   return order;
 }
 
@@ -34,7 +34,7 @@ std::vector<int> affected_ranks(const Affected& who, const Cluster& cluster, Ran
     ranks.resize(static_cast<std::size_t>(cluster.gpus()));
     std::iota(ranks.begin(), ranks.end(), 0);
   }
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return who.fraction ? drawn(ranks, *who.fraction, key) : ranks;
 }
@@ -45,7 +45,7 @@ std::vector<Slowness> slowness_of_ranks(const Scenario& scenario, const PlanOpti
   for (std::size_t i = 0; i < scenario.faults.slow_gpus.size(); ++i) {
     const SlowGpus& slow = scenario.faults.slow_gpus[i];
     for (const int rank : affected_ranks(slow.who, scenario.cluster, key.with(i))) {
-      if (std::binary_search(options.healthy.begin(), options.healthy.end(), rank)) continue;
+      if (std::ranges::binary_search(options.healthy, rank)) continue;
       Slowness& of_rank = slowness[static_cast<std::size_t>(rank)];
       of_rank.factor *= slow.factor;
       of_rank.delay += slow.delay.seconds();

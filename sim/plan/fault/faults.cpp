@@ -35,7 +35,7 @@ void append(std::vector<LinkId>& links, const std::vector<LinkId>& more) {
 /// The links, in both directions, of the NICs that `slow` lists; of all NICs where it lists none.
 std::vector<LinkId> nic_links(const SlowLinks& slow, const Network& network) {
   const auto is_listed = [](const std::vector<int>& list, int member) {
-    return std::find(list.begin(), list.end(), member) != list.end();
+    return std::ranges::find(list, member) != list.end();
   };
   std::set<std::pair<int, int>> ports;
   for (const int rank : slow.who.ranks) {
@@ -58,7 +58,7 @@ std::vector<LinkId> nic_links(const SlowLinks& slow, const Network& network) {
 std::vector<LinkId> listed_links(const SlowLinks& slow, const Network& network) {
   std::vector<LinkId> links = nic_links(slow, network);
   for (const std::string& pattern : slow.links) append(links, links_called(pattern, network));
-  std::sort(links.begin(), links.end());
+  std::ranges::sort(links);
   links.erase(std::unique(links.begin(), links.end()), links.end());
   return links;
 }
@@ -80,7 +80,7 @@ std::vector<LinkId> slow_links(const SlowLinks& slow, const Network& network, Ra
   std::vector<LinkId> result;
   for (const LinkId link : links) {
     const int number = numbers.at(cable_of(network, link));
-    if (std::binary_search(chosen.begin(), chosen.end(), number)) result.push_back(link);
+    if (std::ranges::binary_search(chosen, number)) result.push_back(link);
   }
   return result;
 }
@@ -135,9 +135,8 @@ void add_faults(Plan& plan, const Scenario& scenario, const PlanOptions& options
   plan.collective_draws = draws_of(*faults.collectives, own);
   const std::vector<bool> ranks = touched_ranks(*faults.collectives, scenario.cluster, own);
   for (const Group& group : plan.groups) {
-    plan.collective_draws->touched.push_back(
-        std::any_of(group.ranks.begin(), group.ranks.end(),
-                    [&](int rank) { return ranks[static_cast<std::size_t>(rank)]; }));
+    plan.collective_draws->touched.push_back(std::ranges::any_of(
+        group.ranks, [&](int rank) { return ranks[static_cast<std::size_t>(rank)]; }));
   }
 }
 

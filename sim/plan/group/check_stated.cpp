@@ -12,10 +12,9 @@
 namespace stepsim {
 
 void check_stated_collectives(const Plan& plan, const Scenario& scenario) {
-  const bool is_stated =
-      std::any_of(kNames<CollectiveOp>.begin(), kNames<CollectiveOp>.end(), [&](const auto& named) {
-        return choice_for(named.second, scenario.collectives).algorithm != "auto";
-      });
+  const bool is_stated = std::ranges::any_of(kNames<CollectiveOp>, [&](const auto& named) {
+    return choice_for(named.second, scenario.collectives).algorithm != "auto";
+  });
   if (!is_stated) return;
   std::map<GroupShape, const Group*> shapes;
   for (const Group& group : plan.groups) {
@@ -30,9 +29,8 @@ void check_stated_collectives(const Plan& plan, const Scenario& scenario) {
       return decide({op, 1_MiB}, shape, scenario.cluster, scenario.collectives).refusal;
     };
     try {
-      const bool serves = std::any_of(shapes.begin(), shapes.end(), [&](const auto& entry) {
-        return refusal(entry.first).empty();
-      });
+      const bool serves = std::ranges::any_of(
+          shapes, [&](const auto& entry) { return refusal(entry.first).empty(); });
       if (serves) continue;
       const auto& [shape, group] = *shapes.rbegin();
       refusals.push_back(

@@ -82,8 +82,8 @@ class Streams {
     }
     if (of_nodes.empty()) return {};
     const std::vector<double> shares = shares_of(of_nodes.front());
-    const bool alike = std::all_of(of_nodes.begin(), of_nodes.end(),
-                                   [&](const auto& rings) { return shares_of(rings) == shares; });
+    const bool alike = std::ranges::all_of(
+        of_nodes, [&](const auto& rings) { return shares_of(rings) == shares; });
     std::vector<Stream> streams;
     for (std::size_t i = 0; i < (alike ? shares.size() : 1); ++i) {
       Stream stream{alike ? shares[i] : 1, {}};
@@ -189,7 +189,7 @@ class Streams {
     stream.links.insert(stream.links.end(), links.begin(), links.end());
   }
   static std::vector<LinkId> sorted(std::vector<LinkId> links) {
-    std::sort(links.begin(), links.end());
+    std::ranges::sort(links);
     return links;
   }
   std::size_t next(std::size_t i, std::size_t distance) const {

@@ -129,16 +129,16 @@ class GroupMaker {
   /// share nodes, in order of rank.
   Ranks node_by_node(std::vector<Ranks> of_stages) const {
     if (of_stages.size() == 1) {
-      std::sort(of_stages.front().begin(), of_stages.front().end());
+      std::ranges::sort(of_stages.front());
       return of_stages.front();
     }
     std::map<int, std::set<std::size_t>> stages_on;
     for (std::size_t stage = 0; stage < of_stages.size(); ++stage) {
-      std::sort(of_stages[stage].begin(), of_stages[stage].end());
+      std::ranges::sort(of_stages[stage]);
       for (const int rank : of_stages[stage]) stages_on[network_.node_of(rank)].insert(stage);
     }
-    const bool shared = std::any_of(stages_on.begin(), stages_on.end(),
-                                    [](const auto& on) { return on.second.size() > 1; });
+    const bool shared =
+        std::ranges::any_of(stages_on, [](const auto& on) { return on.second.size() > 1; });
     Ranks ranks;
     std::vector<std::size_t> next(of_stages.size(), 0);
     for (bool more = true; more;) {
@@ -152,7 +152,7 @@ class GroupMaker {
         more |= i < own.size();
       }
     }
-    if (shared) std::sort(ranks.begin(), ranks.end());
+    if (shared) std::ranges::sort(ranks);
     return ranks;
   }
 
@@ -185,7 +185,7 @@ class GroupMaker {
   }
 
   void add_collective(const std::vector<Channel>& channels, Ranks ranks, Moves moves) {
-    std::sort(ranks.begin(), ranks.end());
+    std::ranges::sort(ranks);
     add_in_order(channels, std::move(ranks), moves);
   }
 

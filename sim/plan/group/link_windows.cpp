@@ -39,7 +39,7 @@ std::vector<std::pair<LinkId, double>> OpenWindows::pass() {
       links.push_back(state.window.link);
     }
   }
-  std::sort(links.begin(), links.end());
+  std::ranges::sort(links);
   links.erase(std::unique(links.begin(), links.end()), links.end());
   std::vector<std::pair<LinkId, double>> changes;
   for (const LinkId link : links) changes.emplace_back(link, factor_of(link));

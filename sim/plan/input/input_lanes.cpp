@@ -28,7 +28,7 @@ void check_memory(const Plan& plan, const Scenario& scenario) {
   const Input& d = *scenario.data;
   if (!d.host_memory) return;
   const auto by_node = loaders_by_node(plan, scenario);
-  const int loaders = *std::max_element(by_node.begin(), by_node.end());
+  const int loaders = *std::ranges::max_element(by_node);
   const int workers = std::max(d.workers, 1);
   const Bytes batch = d.device_bytes * static_cast<double>(scenario.training.micro_batch);
   const Bytes each = d.worker_memory + batch * batches_held(d);

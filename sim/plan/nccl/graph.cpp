@@ -35,8 +35,8 @@ constexpr int kMostChannels = 16;
 
 /// The first speed that is not above `most`, or the last of the list where all are.
 double speed_up_to(double most, std::span<const double> speeds) {
-  const auto fits = std::find_if(speeds.begin(), speeds.end(),
-                                 [&](double speed) { return speed <= most * (1 + 1e-9); });
+  const auto fits =
+      std::ranges::find_if(speeds, [&](double speed) { return speed <= most * (1 + 1e-9); });
   return fits == speeds.end() ? speeds.back() : *fits;
 }
 

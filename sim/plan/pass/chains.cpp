@@ -13,9 +13,7 @@ namespace {
 
 void add_outside(std::vector<OutsideSeconds>& outside, const Kernel& kernel) {
   if (kernel.outside == kInRange) return;
-  const auto known = std::find_if(outside.begin(), outside.end(), [&](const OutsideSeconds& side) {
-    return side.name == kernel.outside;
-  });
+  const auto known = std::ranges::find(outside, kernel.outside, &OutsideSeconds::name);
   if (known == outside.end()) {
     outside.push_back({kernel.outside, kernel.seconds});
   } else {

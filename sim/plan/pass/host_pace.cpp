@@ -9,9 +9,8 @@ namespace stepsim {
 namespace {
 
 int kernels_of(const Items& items) {
-  return static_cast<int>(std::count_if(items.begin(), items.end(), [](const Item& item) {
-    return std::holds_alternative<Launch>(item);
-  }));
+  return static_cast<int>(std::ranges::count_if(
+      items, [](const Item& item) { return std::holds_alternative<Launch>(item); }));
 }
 
 }  // namespace

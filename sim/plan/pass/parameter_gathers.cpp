@@ -74,8 +74,8 @@ ParameterArrivals::ParameterArrivals(PassWriter& writer, PlanDraft& draft,
     writer_.take_slots(static_cast<int>(slots_.size()));
   }
   const auto experts = static_cast<std::size_t>(
-      std::find_if(buckets_.begin(), buckets_.end(),
-                   [](const ParameterBucket& bucket) { return bucket.group.expert; }) -
+      std::ranges::find_if(buckets_,
+                           [](const ParameterBucket& bucket) { return bucket.group.expert; }) -
       buckets_.begin());
   next_ = {0, experts};
   end_ = {experts, buckets_.size()};

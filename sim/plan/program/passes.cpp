@@ -1,8 +1,6 @@
 // Grouping the passes of an order.
 #include "sim/plan/program/passes.hpp"
 
-#include <algorithm>
-
 namespace stepsim {
 namespace {
 

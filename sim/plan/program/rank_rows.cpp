@@ -154,7 +154,7 @@ std::vector<TaskIndex> RankRows::wait_for_cycle(std::vector<TaskIndex> after) {
 }
 
 TaskIndex RankRows::wait_on_host(const std::string& name, const std::vector<TaskIndex>& after) {
-  if (std::find(after.begin(), after.end(), computed()) != after.end()) {
+  if (std::ranges::find(after, computed()) != after.end()) {
     queue_.clear();
     queued_ = 0;
   }

@@ -15,10 +15,9 @@ std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& grap
   const auto part = static_cast<std::size_t>(placement.part({stage, chunk}));
   // The blocks before the first layer and after the last go with the first and the last part.
   const auto is_layer = [&](std::size_t block) { return graph.blocks[block].recomputable; };
-  const auto layers =
-      static_cast<std::size_t>(std::count_if(graph.chain.begin(), graph.chain.end(), is_layer));
-  const auto before = static_cast<std::size_t>(
-      std::find_if(graph.chain.begin(), graph.chain.end(), is_layer) - graph.chain.begin());
+  const auto layers = static_cast<std::size_t>(std::ranges::count_if(graph.chain, is_layer));
+  const auto before =
+      static_cast<std::size_t>(std::ranges::find_if(graph.chain, is_layer) - graph.chain.begin());
   std::vector<std::size_t> sizes(parts, layers / parts);
   for (std::size_t i = 0; i < pipeline.layers.size(); ++i)
     sizes[i] = static_cast<std::size_t>(pipeline.layers[i]);

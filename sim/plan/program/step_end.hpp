@@ -2,9 +2,6 @@
 // updated parameters.
 #pragma once
 
-#include <array>
-#include <optional>
-
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/pass/parameter_group.hpp"
 #include "sim/plan/program/offload.hpp"

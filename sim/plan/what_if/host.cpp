@@ -1,5 +1,4 @@
 // Changes of the host's own work: free, left out, or done in step.
-#include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
 #include "sim/plan/program/launch_time.hpp"

@@ -2,7 +2,6 @@
 #include "sim/plan/memory/memory.hpp"
 
 #include <algorithm>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -14,7 +13,7 @@ namespace {
 
 bool fits(const Scenario& scenario) {
   const auto stages = memory_by_stage(scenario, build(scenario));
-  return std::all_of(stages.begin(), stages.end(), [&](const StageMemory& stage) {
+  return std::ranges::all_of(stages, [&](const StageMemory& stage) {
     return stage.needed() <= scenario.cluster.gpu.memory;
   });
 }

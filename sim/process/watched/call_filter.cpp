@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <initializer_list>
 
 #include <linux/audit.h>
 #include <linux/seccomp.h>

@@ -29,8 +29,8 @@ constexpr std::string_view kDevices[] = {"/dev/null", "/dev/zero", "/dev/random"
 constexpr std::string_view kOwnPipes[] = {"/dev/fd/", "/proc/self/fd/", "/dev/stdin"};
 
 bool is_own_pipe(const std::string& path) {
-  return std::any_of(std::begin(kOwnPipes), std::end(kOwnPipes),
-                     [&](std::string_view start) { return path.starts_with(start); });
+  return std::ranges::any_of(kOwnPipes,
+                             [&](std::string_view start) { return path.starts_with(start); });
 }
 
 /// What programs look for by themselves, such as libraries.
@@ -167,8 +167,7 @@ void PathCalls::open_to_read(StoppedCall& call, const Path& path, bool is_for_sh
   }
   std::error_code none;
   const auto type = fs::status(found, none).type();
-  const bool is_device =
-      std::find(std::begin(kDevices), std::end(kDevices), name) != std::end(kDevices);
+  const bool is_device = std::ranges::find(kDevices, name) != std::end(kDevices);
   if (type != fs::file_type::regular && type != fs::file_type::directory && !is_device)
     return call.answer(-EACCES);
   if (is_read_by_shell && type == fs::file_type::regular) read_.push_back(found.string());

@@ -86,7 +86,7 @@ class AnswerRows {
     const auto fits = [](const Contender& run) {
       return !run.result.memory || run.result.memory->fits;
     };
-    return fits(c_.runs[i]) || std::none_of(c_.runs.begin(), c_.runs.end(), fits);
+    return fits(c_.runs[i]) || std::ranges::none_of(c_.runs, fits);
   }
 
   static void add_difference(TextRow& row, const Values& values, const TextOf& text) {
@@ -105,12 +105,11 @@ class AnswerRows {
 };
 
 bool differ(const Values& values) {
-  return std::any_of(values.begin(), values.end(),
-                     [&](const auto& value) { return value != values.front(); });
+  return std::ranges::any_of(values, [&](const auto& value) { return value != values.front(); });
 }
 
 bool any_of(const Values& values) {
-  return std::any_of(values.begin(), values.end(), [](const auto& v) { return v.has_value(); });
+  return std::ranges::any_of(values, [](const auto& v) { return v.has_value(); });
 }
 
 double largest(const Values& values) {
@@ -127,8 +126,8 @@ void add_times(const Comparison& c, AnswerRows& rows) {
   });
   Values work{c.differences.front().before.seconds()};
   for (const Difference& difference : c.differences) work.push_back(difference.now.seconds());
-  const bool same_work = std::all_of(c.differences.begin(), c.differences.end(),
-                                     [](const Difference& d) { return d.scale == 1; });
+  const bool same_work =
+      std::ranges::all_of(c.differences, [](const Difference& d) { return d.scale == 1; });
   const Column column = column_for(Seconds{std::max(largest(steps), largest(work))});
   const auto text = [&](double seconds) { return column.text(seconds); };
   const bool replicas = any_of(means);
@@ -140,9 +139,8 @@ void add_times(const Comparison& c, AnswerRows& rows) {
 }
 
 void add_rates(const Comparison& c, AnswerRows& rows) {
-  const bool tokens = std::all_of(c.runs.begin(), c.runs.end(), [](const Contender& run) {
-    return run.result.tokens_per_s.has_value();
-  });
+  const bool tokens = std::ranges::all_of(
+      c.runs, [](const Contender& run) { return run.result.tokens_per_s.has_value(); });
   const std::string unit = tokens ? "Tokens/s" : "Samples/s";
   const auto text = [](double rate) {
     const Figure figure = humanise(rate, "");
@@ -167,7 +165,7 @@ void add_rates(const Comparison& c, AnswerRows& rows) {
 void add_utilisation(const Comparison& c, AnswerRows& rows) {
   const Values mfu = rows.values([](const ResultFacts& r) { return std::optional(r.mfu); });
   const Values hfu = rows.values([](const ResultFacts& r) { return std::optional(r.hfu); });
-  const bool one_convention = std::all_of(c.runs.begin(), c.runs.end(), [&](const Contender& run) {
+  const bool one_convention = std::ranges::all_of(c.runs, [&](const Contender& run) {
     return run.result.flop_convention == c.runs.front().result.flop_convention;
   });
   rows.add(one_convention ? "MFU" : "MFU, of different FLOPs", mfu,
@@ -212,7 +210,7 @@ void add_verdicts(const Comparison& c, AnswerRows& rows) {
   for (const Contender& run : c.runs)
     words.push_back(run.result.verdict.substr(0, run.result.verdict.find(':')));
   const auto is_first = [&](const std::string& word) { return word == words.front(); };
-  if (!std::all_of(words.begin(), words.end(), is_first)) rows.add_words("Verdict", words);
+  if (!std::ranges::all_of(words, is_first)) rows.add_words("Verdict", words);
 }
 
 /// The values of a key: "-" where a run has no such key, "?" where its keys are not known.
@@ -278,10 +276,10 @@ class CauseRows {
         rows.push_back(row(title_of_cause(name), values));
       }
     }
-    if (std::any_of(rest.begin(), rest.end(), [](Seconds s) { return s != Seconds{}; }))
+    if (std::ranges::any_of(rest, [](Seconds s) { return s != Seconds{}; }))
       rows.push_back(row("causes that hardly differ", rest));
-    const bool same_work = std::all_of(c_.differences.begin(), c_.differences.end(),
-                                       [](const Difference& d) { return d.scale == 1; });
+    const bool same_work =
+        std::ranges::all_of(c_.differences, [](const Difference& d) { return d.scale == 1; });
     rows.push_back(row(same_work ? "step" : "step, or as much work", sums()));
     rows.back().is_sum = true;
     return rows;
@@ -302,7 +300,7 @@ class CauseRows {
       for (const CauseDifference& cause : difference.causes) {
         const double apart = std::abs(cause.difference().seconds());
         const auto is = [&](const auto& other) { return other.second == cause.cause; };
-        const auto found = std::find_if(named.begin(), named.end(), is);
+        const auto found = std::ranges::find_if(named, is);
         if (found == named.end()) {
           named.emplace_back(apart, cause.cause);
         } else {
@@ -310,8 +308,7 @@ class CauseRows {
         }
       }
     }
-    std::stable_sort(named.begin(), named.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(named, [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<std::string> names;
     for (const auto& [apart, name] : named) names.push_back(name);
     return names;
@@ -344,9 +341,8 @@ class CauseRows {
 
   double share(Seconds time) const { return time / c_.runs.front().result.step_time; }
   bool is_small(const std::vector<Seconds>& values) const {
-    return std::all_of(values.begin(), values.end(), [&](Seconds value) {
-      return std::abs(share(value - values.front())) < kSmall;
-    });
+    return std::ranges::all_of(
+        values, [&](Seconds value) { return std::abs(share(value - values.front())) < kSmall; });
   }
   std::string difference(Seconds time) const {
     return with_sign(time.seconds(), [&](double seconds) { return column_.text(seconds); });

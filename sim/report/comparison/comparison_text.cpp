@@ -1,8 +1,6 @@
 // Writes a comparison for a terminal.
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "sim/report/comparison/comparison_report.hpp"
 #include "sim/text/page.hpp"
 
@@ -94,8 +92,8 @@ class ComparisonPage : Page {
 
   bool is_long(const TextRow& row, const std::vector<std::size_t>& shown,
                const std::vector<int>& widths) const {
-    return std::any_of(shown.begin(), shown.end(),
-                       [&](std::size_t i) { return width_of(mark(row, i)) > widths[i]; });
+    return std::ranges::any_of(shown,
+                               [&](std::size_t i) { return width_of(mark(row, i)) > widths[i]; });
   }
 
   /// Writes a row with a line for each value.

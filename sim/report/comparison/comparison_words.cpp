@@ -132,7 +132,7 @@ std::vector<SamePairs> by_pairs(const Comparison& c, const std::vector<std::size
     const auto is_same = [&](const SamePairs& group) {
       return group.pairs->ratios == d.pairs->ratios;
     };
-    auto group = std::find_if(groups.begin(), groups.end(), is_same);
+    auto group = std::ranges::find_if(groups, is_same);
     if (group == groups.end()) group = groups.insert(groups.end(), {&*d.pairs, {}});
     const char* what = group->shares.empty() ? " had the right sign" : "";
     const char* of_them = group->shares.empty() ? " of them" : "";

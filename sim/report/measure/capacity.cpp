@@ -33,8 +33,7 @@ const std::array<SizeObjective, 6> kObjectives{{
 }};
 
 const SizeObjective* find(const std::string& name) {
-  const auto found = std::find_if(kObjectives.begin(), kObjectives.end(),
-                                  [&](const SizeObjective& o) { return o.name == name; });
+  const auto found = std::ranges::find(kObjectives, name, &SizeObjective::name);
   return found == kObjectives.end() ? nullptr : &*found;
 }
 
@@ -61,9 +60,8 @@ void rank_sizes(CapacityReport& report) {
   std::vector<std::size_t> fitting;
   // A step cannot be compared with a training: where one training was interrupted its size is left
   // out.
-  const bool has_runs =
-      std::any_of(report.points.begin(), report.points.end(),
-                  [](const CapacityPoint& point) { return point.run().has_value(); });
+  const bool has_runs = std::ranges::any_of(
+      report.points, [](const CapacityPoint& point) { return point.run().has_value(); });
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const CapacityPoint& point = report.points[i];
     if (point.best() == nullptr || (has_runs && !point.run())) continue;

@@ -17,8 +17,7 @@ constexpr double kSame = 1e-9;
 using Values = std::vector<std::optional<std::string>>;
 
 bool is_same(const Values& values) {
-  return std::all_of(values.begin(), values.end(),
-                     [&](const auto& value) { return value == values.front(); });
+  return std::ranges::all_of(values, [&](const auto& value) { return value == values.front(); });
 }
 
 /// The keys of all runs, each behind the key that it follows in the first scenario that has it.
@@ -31,7 +30,7 @@ std::vector<std::string> keys_in_order(const std::vector<Contender>& runs) {
       if (known.insert(key.key).second) {
         behind = order.insert(behind, key.key) + 1;
       } else {
-        behind = std::find(order.begin(), order.end(), key.key) + 1;
+        behind = std::ranges::find(order, key.key) + 1;
       }
     }
   }
@@ -68,12 +67,11 @@ std::optional<std::string> hash_of(const Contender& run, const std::string& what
 /// unless the keys of one are not known.
 std::vector<InputDifference> hash_differences(const std::vector<Contender>& runs) {
   const bool by_hash =
-      std::any_of(runs.begin(), runs.end(), [](const Contender& run) { return run.keys.empty(); });
+      std::ranges::any_of(runs, [](const Contender& run) { return run.keys.empty(); });
   std::vector<std::string> names;
   for (const Contender& run : runs)
     for (const auto& [name, hash] : run.result.hashes)
-      if ((name != "scenario" || by_hash) &&
-          std::find(names.begin(), names.end(), name) == names.end())
+      if ((name != "scenario" || by_hash) && std::ranges::find(names, name) == names.end())
         names.push_back(name);
   std::vector<InputDifference> differences;
   for (const std::string& name : names) {
@@ -107,14 +105,13 @@ std::vector<CauseDifference> cause_differences(const ResultFacts& first, const R
   for (const auto& [name, seconds] : first.causes) causes.push_back({name, seconds, Seconds{}});
   for (const auto& [name, seconds] : other.causes) {
     const auto named = [&name = name](const CauseDifference& c) { return c.cause == name; };
-    auto found = std::find_if(causes.begin(), causes.end(), named);
+    auto found = std::ranges::find_if(causes, named);
     if (found == causes.end()) found = causes.insert(found, {name, Seconds{}, Seconds{}});
     found->now = seconds * scale;
   }
-  std::stable_sort(causes.begin(), causes.end(),
-                   [](const CauseDifference& a, const CauseDifference& b) {
-                     return std::abs(a.difference().seconds()) > std::abs(b.difference().seconds());
-                   });
+  std::ranges::stable_sort(causes, [](const CauseDifference& a, const CauseDifference& b) {
+    return std::abs(a.difference().seconds()) > std::abs(b.difference().seconds());
+  });
   return causes;
 }
 

@@ -1,8 +1,6 @@
 // What a run costs, and how much of that pays for waiting.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "sim/scenario/cost.hpp"

@@ -88,8 +88,8 @@ PathSummary summary_of_path(const Timeline& timeline) {
     piece.task = timeline.names[name];
     summary.pieces.push_back(piece);
   }
-  std::stable_sort(summary.pieces.begin(), summary.pieces.end(),
-                   [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+  std::ranges::stable_sort(summary.pieces,
+                           [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
   for (const RankTimeline& rank : timeline.ranks) summary.ranks.push_back(rank.rank);
   return summary;
 }

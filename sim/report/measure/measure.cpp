@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <string_view>
 
@@ -88,8 +89,7 @@ std::vector<OutsideRange> outside_range(const Timeline& timeline, const RankTime
   std::vector<OutsideRange> sides;
   for (const auto& [name, time] : seconds)
     sides.push_back({timeline.names[name], Seconds{window.mean(time)}});
-  std::stable_sort(sides.begin(), sides.end(),
-                   [](const OutsideRange& a, const OutsideRange& b) { return a.time > b.time; });
+  std::ranges::stable_sort(sides, std::greater{}, &OutsideRange::time);
   return sides;
 }
 

@@ -47,7 +47,7 @@ MeanVariance variance_of_difference(const Statistics& first, const Statistics& s
 
 Statistics statistics_of(const std::vector<Seconds>& values) {
   std::vector<Seconds> sorted = values;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const auto n = static_cast<double>(sorted.size());
   Statistics s{.count = static_cast<int>(sorted.size())};
   s.mean = std::accumulate(sorted.begin(), sorted.end(), Seconds{0}) / n;
@@ -70,7 +70,7 @@ Statistics statistics_of(const std::vector<Seconds>& values) {
 int index_of_median(const std::vector<Seconds>& values) {
   std::vector<int> order(values.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+  std::ranges::stable_sort(order, [&](int a, int b) {
     return values[static_cast<std::size_t>(a)] < values[static_cast<std::size_t>(b)];
   });
   return order[(order.size() - 1) / 2];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -48,7 +49,7 @@ Pace pace_of(const Timeline& timeline, const RankTimeline& rank) {
 
 /// The median over ranks of a number that all ranks of a class share.
 double median(std::vector<std::pair<double, int>> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   int ranks = 0, passed = 0;
   for (const auto& [value, count] : values) ranks += count;
   for (const auto& [value, count] : values) {
@@ -110,8 +111,7 @@ std::vector<Straggler> stragglers_of(const Timeline& timeline) {
   const double step = (timeline.step_ends.back() - from) / timeline.measured_steps();
   std::vector<Straggler> found;
   for (const auto& [stage, peers] : stages) add_stragglers(found, peers, step);
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Straggler& a, const Straggler& b) { return a.late > b.late; });
+  std::ranges::stable_sort(found, std::greater{}, &Straggler::late);
   return found;
 }
 
@@ -119,7 +119,7 @@ std::vector<int> ranks_of(const std::vector<Straggler>& stragglers) {
   std::vector<int> ranks;
   for (const Straggler& straggler : stragglers)
     ranks.insert(ranks.end(), straggler.ranks.begin(), straggler.ranks.end());
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   return ranks;
 }
 

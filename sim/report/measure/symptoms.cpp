@@ -61,9 +61,7 @@ double busy_in(const Gap& gap, const std::vector<const Span*>& spans) {
 }
 
 int workers_of(const RankTimeline& rank) {
-  return static_cast<int>(std::count_if(rank.rows.begin(), rank.rows.end(), [](const Row& row) {
-    return row.kind == RowKind::loader;
-  }));
+  return static_cast<int>(std::ranges::count(rank.rows, RowKind::loader, &Row::kind));
 }
 
 /// What the time from `from` to the start of the span was spent on.
@@ -110,7 +108,7 @@ std::optional<Symptom> late_start(const View& view) {
 
 bool contains(const View& view, const Span& span, std::initializer_list<Cause> causes) {
   const CauseSeconds work = work_of(view.timeline, span);
-  return std::any_of(causes.begin(), causes.end(), [&](Cause c) { return of(work, c) > 0; });
+  return std::ranges::any_of(causes, [&](Cause c) { return of(work, c) > 0; });
 }
 
 bool before_backward(const View& view, const Gap& gap) {
@@ -265,12 +263,12 @@ std::optional<Symptom> spikes(const View& view) {
   const std::vector<Seconds>& steps = view.metrics.steps;
   if (steps.size() < 3) return {};
   std::vector<Seconds> sorted = steps;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const Seconds median = sorted[sorted.size() / 2];
-  const auto spiky = std::count_if(steps.begin(), steps.end(),
-                                   [&](Seconds step) { return step > kSpike * median; });
+  const auto spiky =
+      std::ranges::count_if(steps, [&](Seconds step) { return step > kSpike * median; });
   if (spiky == 0) return {};
-  const auto worst = std::max_element(steps.begin(), steps.end());
+  const auto worst = std::ranges::max_element(steps);
   const auto index = static_cast<std::size_t>(worst - steps.begin() + view.timeline.warmup);
   const Cause grows = what_grows(view, index);
   return Symptom{
@@ -303,7 +301,7 @@ std::optional<Symptom> shallow_prefetch(const View& view) {
   const bool twice_around =
       static_cast<std::size_t>(batches * view.timeline.measured_steps()) >= 2 * workers;
   if (view.share(all) < kWorthSaying || !twice_around) return {};
-  if (*std::max_element(waits.begin(), waits.end()) < kOneInN * all) return {};
+  if (*std::ranges::max_element(waits) < kOneInN * all) return {};
   return Symptom{"shallow_prefetch",
                  fmt::format("the GPU waits for one batch in {} alone, and there are {} workers",
                              workers, workers),

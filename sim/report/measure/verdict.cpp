@@ -35,14 +35,14 @@ std::string gpus_of(const Metrics& m) {
 }
 
 const LimitOutcome* best_of(const std::vector<LimitOutcome>& limits) {
-  const auto best = std::min_element(limits.begin(), limits.end(),
-                                     [](const auto& a, const auto& b) { return a.step < b.step; });
+  const auto best = std::ranges::min_element(
+      limits, [](const auto& a, const auto& b) { return a.step < b.step; });
   return best == limits.end() ? nullptr : &*best;
 }
 
 /// Whether a limit is a pause: a host's own work, during which the GPUs wait and do nothing.
 bool is_pause(const Limit& limit) {
-  return std::all_of(limit.causes.begin(), limit.causes.end(), [](Cause cause) {
+  return std::ranges::all_of(limit.causes, [](Cause cause) {
     return cause == Cause::cpu_work || cause == Cause::recompilation ||
            cause == Cause::garbage_collection;
   });
@@ -100,9 +100,7 @@ std::optional<Verdict> fault_verdict(const Metrics& m) {
                        : "check clocks and temperature of that GPU, or leave its node out",
                    true};
   }
-  const auto worst = std::min_element(
-      m.fault_costs.begin(), m.fault_costs.end(),
-      [](const FaultCost& a, const FaultCost& b) { return a.without < b.without; });
+  const auto worst = std::ranges::min_element(m.fault_costs, {}, &FaultCost::without);
   if (worst == m.fault_costs.end() || 1 - worst->without / m.step_time < kWorthSaying) return {};
   return Verdict{
       fmt::format("held up by {0}: without {0} the step would take {1} ({2:+.0f} %)", worst->title,
@@ -139,7 +137,7 @@ std::vector<std::string_view> promising(const Metrics& m, const std::vector<Limi
   std::vector<std::string_view> all;
   const auto add = [&](const std::vector<std::string_view>& families) {
     for (const std::string_view family : families) {
-      if (std::find(all.begin(), all.end(), family) == all.end()) all.push_back(family);
+      if (std::ranges::find(all, family) == all.end()) all.push_back(family);
     }
   };
   // A scenario that cannot run has to fit before it can be fast.

@@ -150,15 +150,15 @@ std::size_t rank_of(const std::string& text) {
 std::vector<std::size_t> round_first(const std::vector<PlotLabel>& labels) {
   std::vector<std::size_t> order(labels.size()), chosen;
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     return rank_of(labels[a].text) < rank_of(labels[b].text);
   });
   for (const std::size_t place : order) {
     const auto apart = [&](std::size_t other) { return stand_apart(labels[place], labels[other]); };
     if (chosen.size() >= kEnough && rank_of(labels[place].text) > kLastRound) break;
-    if (std::all_of(chosen.begin(), chosen.end(), apart)) chosen.push_back(place);
+    if (std::ranges::all_of(chosen, apart)) chosen.push_back(place);
   }
-  std::sort(chosen.begin(), chosen.end());
+  std::ranges::sort(chosen);
   return chosen;
 }
 
@@ -179,7 +179,7 @@ PlotScale scale_along(const std::vector<double>& values, double begin, double en
 
 PlotScale scale_of_results(const std::vector<double>& values, double unit, bool is_less_better,
                            double begin, double end) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const auto [least, most] = std::ranges::minmax_element(values);
   const double below = is_less_better ? kRoom : kMargin, above = is_less_better ? kMargin : kRoom;
   PlotScale scale{*least, *most, begin, end, *most > kLogResults * *least};
   if (scale.is_log) {

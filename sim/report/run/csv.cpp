@@ -37,7 +37,7 @@ void add_communication(std::vector<Cell>& cells, const std::vector<GroupCommunic
     if (!words_of(axis).in_each_row) continue;
     const char* name = name_of(axis);
     const auto along = [&](const GroupCommunication& g) { return g.axis == axis; };
-    const auto found = std::find_if(groups.begin(), groups.end(), along);
+    const auto found = std::ranges::find_if(groups, along);
     const GroupCommunication group = found == groups.end() ? GroupCommunication{} : *found;
     cells.push_back({fmt::format("{}_communication_bytes", name), whole(group.bytes)});
     cells.push_back({fmt::format("{}_communication_busy_s", name), digits(group.busy.seconds())});

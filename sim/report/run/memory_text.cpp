@@ -26,8 +26,7 @@ std::string place_of(const PeakMoment& peak) {
 
 std::string categories_of(const StageMemory& stage) {
   auto sorted = stage.categories;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   Bytes others;
   while (sorted.size() > kNamed) {
     others += sorted.back().bytes;

@@ -110,7 +110,7 @@ class RunPage : Page {
     if (!m_.memory.stages.empty() && !m_.memory.fits()) return "if it fitted in memory: see below";
     if (m_.steps.empty()) return "";
     if (m_.steps.size() == 1) return "1 step";
-    const auto [least, most] = std::minmax_element(m_.steps.begin(), m_.steps.end());
+    const auto [least, most] = std::ranges::minmax_element(m_.steps);
     if (*most - *least <= 1e-6 * *most) return fmt::format("{} steps, all alike", m_.steps.size());
     return fmt::format("mean of {} steps from {} to {}", m_.steps.size(),
                        column_.text(least->seconds()), column_.text(most->seconds()));
@@ -127,7 +127,7 @@ class RunPage : Page {
     const std::string legend = "█ working  ░ waiting";
     line(bold(pad_right(title, screen_.width - width_of(legend))) + dim(legend));
     const std::vector<std::size_t> shown = shown_causes();
-    const double longest = *std::max_element(m_.breakdown.begin(), m_.breakdown.end());
+    const double longest = *std::ranges::max_element(m_.breakdown);
     double rest = std::accumulate(m_.breakdown.begin(), m_.breakdown.end(), 0.0);
     const double sum = rest;
     for (const std::size_t i : shown) {
@@ -149,9 +149,9 @@ class RunPage : Page {
     const auto larger = [&](std::size_t a, std::size_t b) {
       return m_.breakdown[a] > m_.breakdown[b];
     };
-    std::stable_sort(shown.begin(), shown.end(), larger);
+    std::ranges::stable_sort(shown, larger);
     if (shown.size() > kCauseLines) shown.resize(kCauseLines);
-    std::sort(shown.begin(), shown.end());
+    std::ranges::sort(shown);
     return shown;
   }
 

@@ -37,12 +37,11 @@ std::vector<std::size_t> rows_from_top(const RankTimeline& rank) {
   constexpr std::array kOrder{RowKind::host, RowKind::compute, RowKind::communication,
                               RowKind::copy, RowKind::loader,  RowKind::storage};
   const auto place = [&](std::size_t row) {
-    return std::find(kOrder.begin(), kOrder.end(), rank.rows[row].kind);
+    return std::ranges::find(kOrder, rank.rows[row].kind);
   };
   std::vector<std::size_t> rows(rank.rows.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
   return rows;
 }
 
@@ -71,7 +70,7 @@ class Writer {
     std::vector<const RankTimeline*> ranks;
     for (const RankTimeline& rank : timeline.ranks) {
       const auto& wanted = options.ranks;
-      const bool named = std::find(wanted.begin(), wanted.end(), rank.rank) != wanted.end();
+      const bool named = std::ranges::find(wanted, rank.rank) != wanted.end();
       if (wanted.empty() || named) ranks.push_back(&rank);
     }
     return ranks;

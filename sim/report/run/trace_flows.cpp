@@ -29,8 +29,7 @@ Flows::Flows(const std::vector<const RankTimeline*>& ranks) {
   const auto order = [](const End& end) {
     return std::tuple(end.span->step, end.span->message, !end.span->sends);
   };
-  std::stable_sort(ends.begin(), ends.end(),
-                   [&](const End& a, const End& b) { return order(a) < order(b); });
+  std::ranges::stable_sort(ends, [&](const End& a, const End& b) { return order(a) < order(b); });
   join(ends);
 }
 

@@ -29,7 +29,7 @@ using Known = std::vector<const CapacityPoint*>;
 /// Which of the sizes are in time, in words. REQUIRES: `known` in rising order of GPUs.
 std::string who_is_in_time(const CapacityReport& report, const Known& known) {
   const auto meets = [&](const CapacityPoint* point) { return *in_time(*point, *report.deadline); };
-  const auto fewest = std::find_if(known.begin(), known.end(), meets);
+  const auto fewest = std::ranges::find_if(known, meets);
   const auto* cheapest = *fewest;
   for (const CapacityPoint* point : known)
     if (meets(point) && cost_of(*point, report) < cost_of(*cheapest, report)) cheapest = point;
@@ -46,9 +46,8 @@ std::string who_is_in_time(const CapacityReport& report, const Known& known) {
 }
 
 std::string too_late_text(const CapacityReport& report, const Known& known) {
-  const CapacityPoint* fastest = *std::min_element(
-      known.begin(), known.end(),
-      [](const auto* a, const auto* b) { return a->run()->wall < b->run()->wall; });
+  const CapacityPoint* fastest = *std::ranges::min_element(
+      known, [](const auto* a, const auto* b) { return a->run()->wall < b->run()->wall; });
   const Seconds wall = fastest->run()->wall, deadline = *report.deadline;
   return fmt::format("none of these is done within {}: {}, the {}, take {}, {} ({}) too long",
                      span_text(deadline), gpus_text(*fastest),
@@ -89,9 +88,8 @@ std::string deadline_text(const CapacityReport& report) {
     if (point.run()) known.push_back(&point);
   const std::string open = undecided_text(report);
   if (known.empty()) return "no training is known" + open;
-  const bool any = std::any_of(known.begin(), known.end(), [&](const CapacityPoint* point) {
-    return *in_time(*point, *report.deadline);
-  });
+  const bool any = std::ranges::any_of(
+      known, [&](const CapacityPoint* point) { return *in_time(*point, *report.deadline); });
   const std::string text = any ? who_is_in_time(report, known) : too_late_text(report, known);
   const bool has_goodput = known.front()->run()->goodput.has_value();
   return text + (has_goodput ? "" : kWithoutFailures) + open;

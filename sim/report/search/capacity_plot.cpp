@@ -57,7 +57,7 @@ class Picture {
       times.push_back(time_of(*point));
     }
     if (points_.empty()) return;
-    unit_ = !has_run_ ? 1 : *std::max_element(times.begin(), times.end()) < 2 * kDay ? 3600 : kDay;
+    unit_ = !has_run_ ? 1 : *std::ranges::max_element(times) < 2 * kDay ? 3600 : kDay;
     x_ = scale_along(gpus, kLeft + kInset, kWidth - kRight - kInset);
     if (has_run_ && r_.deadline) times.push_back(r_.deadline->seconds());
     y_ = scale_of_results(times, unit_, true, kHeight - kBottom, kTop);
@@ -176,7 +176,7 @@ class Picture {
     const bool is_inside = box.left > kLeft + 2 && box.right < kWidth - kRight - 2 &&
                            box.top > kTop + 2 && box.bottom < kHeight - kBottom - 2;
     const auto meets = [&](const Box& other) { return box.meets(other); };
-    return is_inside && std::none_of(taken_.begin(), taken_.end(), meets) && !is_on_line(box);
+    return is_inside && std::ranges::none_of(taken_, meets) && !is_on_line(box);
   }
 
   bool is_on_line(const Box& box) const {

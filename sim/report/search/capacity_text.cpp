@@ -41,9 +41,8 @@ class CapacityPage : Page {
   void header() {
     std::string text = fmt::format("{}: {} on {}, {} samples a step", r_.scenario, r_.model, r_.gpu,
                                    grouped(r_.global_batch));
-    const auto with_run =
-        std::find_if(r_.points.begin(), r_.points.end(),
-                     [](const CapacityPoint& point) { return point.run().has_value(); });
+    const auto with_run = std::ranges::find_if(
+        r_.points, [](const CapacityPoint& point) { return point.run().has_value(); });
     if (with_run != r_.points.end()) {
       const TrainedRun& run = *with_run->run();
       text += run.tokens > 0 ? fmt::format(", {}", humanise(run.tokens, "tokens").text())

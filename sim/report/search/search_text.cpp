@@ -1,6 +1,5 @@
 // Writes a search as a screen of text.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/ranges.h>
@@ -231,7 +230,7 @@ std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, const StepCol
   std::vector<TriedStrategy> listed;
   for (const TriedStrategy& tried : by_time_and_memory(outcome.ranked, column)) {
     if (listed.size() == keep) break;
-    const bool known = std::any_of(listed.begin(), listed.end(), [&](const TriedStrategy& other) {
+    const bool known = std::ranges::any_of(listed, [&](const TriedStrategy& other) {
       return differ_in_bucket_alone(tried.strategy, other.strategy);
     });
     if (!known) listed.push_back(tried);
@@ -246,9 +245,8 @@ std::string reason_text(const SearchReason& reason) {
     step += reason.own[i];
     saved.emplace_back(reason.own[i] - reason.best[i], static_cast<Cause>(i));
   }
-  std::stable_sort(saved.begin(), saved.end(), [](const auto& a, const auto& b) {
-    return std::abs(a.first) > std::abs(b.first);
-  });
+  std::ranges::stable_sort(
+      saved, [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
   const Column column = column_for(Seconds{step});
   std::vector<std::string> less, more;
   for (std::size_t i = 0; i < kNamed; ++i) {

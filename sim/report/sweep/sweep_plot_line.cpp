@@ -46,7 +46,7 @@ class Line {
     }
     frame_ = {box.x + kLeft, box.y + kTop, box.width - kLeft - kRight, box.height - kTop - kBottom};
     x_ = scale_along(numbers, frame_.x + kInset, frame_.x + frame_.width - kInset);
-    unit_ = result_unit(objective_, *std::max_element(results.begin(), results.end()));
+    unit_ = result_unit(objective_, *std::ranges::max_element(results));
     const double top = frame_.y + (failures_.empty() ? 0 : kStrip);
     y_ = scale_of_results(results, unit_.size, objective_.is_less_better, frame_.y + frame_.height,
                           top);

@@ -68,7 +68,7 @@ Json counts_json(const SweepAnswer& answer) {
       {"grid", answer.grid}, {"wanted", answer.wanted}, {"done", answer.done}, {"ok", answer.ok}};
   const auto key_of = [](PointState state) {
     std::string key = name_of(state);
-    std::replace(key.begin(), key.end(), ' ', '_');
+    std::ranges::replace(key, ' ', '_');
     return key;
   };
   for (std::size_t state = 1; state < kPointStates; ++state)

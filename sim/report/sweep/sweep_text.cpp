@@ -123,8 +123,8 @@ class SweepPage : Page {
     const auto number = [&](const SweepPoint* p) {
       return axis.values[static_cast<std::size_t>(p->point)].number.value_or(0);
     };
-    std::stable_sort(points.begin(), points.end(),
-                     [&](const auto* a, const auto* b) { return number(a) < number(b); });
+    std::ranges::stable_sort(points,
+                             [&](const auto* a, const auto* b) { return number(a) < number(b); });
     int width = width_of(axis_title(a_.axes, 0));
     for (const AxisValue& v : axis.values) width = std::max(width, width_of(text_of(v)));
     width = std::min(width + 2, screen_.width - width_of(heads()) - kTight);

@@ -76,12 +76,11 @@ class Picture {
       : rows_(validation.rows), many_(validation.suites.size() > 1), axes_(axes_of(rows_)) {
     for (const ValidationRow& row : rows_) {
       const std::string family = family_of(row, many_);
-      if (std::find(families_.begin(), families_.end(), family) == families_.end())
-        families_.push_back(family);
+      if (std::ranges::find(families_, family) == families_.end()) families_.push_back(family);
     }
     legend_.words = families_;
     const auto is_known = [](const ValidationRow& row) { return !row.known.empty(); };
-    if (std::any_of(rows_.begin(), rows_.end(), is_known)) legend_.words.emplace_back(kHollow);
+    if (std::ranges::any_of(rows_, is_known)) legend_.words.emplace_back(kHollow);
   }
 
   std::string svg() {
@@ -136,7 +135,7 @@ class Picture {
   }
 
   PlotMark mark_of(const std::string& family) const {
-    const auto at = std::find(families_.begin(), families_.end(), family) - families_.begin();
+    const auto at = std::ranges::find(families_, family) - families_.begin();
     return plot_mark(static_cast<std::size_t>(at));
   }
 
@@ -148,7 +147,7 @@ class Picture {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < rows_.size(); ++i)
       if (rows_[i].predicted) order.push_back(i);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
       return members[family_of(rows_[a], many_)] > members[family_of(rows_[b], many_)];
     });
     return order;

@@ -1,6 +1,5 @@
 // Writes a validation as tables for a terminal.
 #include <algorithm>
-#include <functional>
 
 #include "sim/report/search/choice_words.hpp"
 #include "sim/report/validation.hpp"
@@ -165,7 +164,7 @@ class ValidationPage : Page {
 
   void limits() {
     const auto has_limits = [](const SuiteResult& suite) { return !suite.limits.empty(); };
-    if (std::none_of(validation_.suites.begin(), validation_.suites.end(), has_limits)) return;
+    if (std::ranges::none_of(validation_.suites, has_limits)) return;
     line("\n" + bold("Limits"));
     for (const SuiteResult& suite : validation_.suites) {
       for (const SuiteLimit& limit : suite.limits) {

@@ -3,8 +3,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "sim/scenario/check/check.hpp"
 #include "sim/scenario/expert_nodes.hpp"
 

@@ -13,8 +13,7 @@ namespace {
 /// The members of a list that are not below `count`, as an error: "rank 9".
 void check_members(const std::string& path, const char* title, const std::vector<int>& members,
                    int count, const char* counted, const KeyReports& keys) {
-  const auto beyond =
-      std::find_if(members.begin(), members.end(), [&](int member) { return member >= count; });
+  const auto beyond = std::ranges::find_if(members, [&](int member) { return member >= count; });
   if (beyond == members.end()) return;
   keys.report({path}, "{} {}, but the cluster has {} {}, from 0 on", title, *beyond, count,
               counted);
@@ -28,7 +27,7 @@ int candidates(const Affected& who, const Cluster& cluster) {
     for (int gpu = 0; gpu < cluster.gpus_per_node; ++gpu)
       ranks.push_back(node * cluster.gpus_per_node + gpu);
   }
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   return static_cast<int>(std::unique(ranks.begin(), ranks.end()) - ranks.begin());
 }
 

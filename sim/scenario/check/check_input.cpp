@@ -1,5 +1,4 @@
 // Keys of data that do not fit together, or fit no cluster.
-#include <fmt/format.h>
 
 #include "sim/scenario/check/check.hpp"
 

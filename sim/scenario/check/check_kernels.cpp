@@ -1,6 +1,5 @@
 // How layers become kernels, and what kernels do with gradients and losses.
 #include <algorithm>
-#include <vector>
 
 #include "sim/scenario/check/check.hpp"
 #include "sim/scenario/names.hpp"

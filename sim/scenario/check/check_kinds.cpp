@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kMostStages = 8;  // widths double from stage to stage
 
 bool has_precision(const GpuProfile& gpu, Precision precision) {
-  return std::any_of(gpu.gemm.begin(), gpu.gemm.end(),
-                     [&](const GemmProfile& profile) { return profile.precision == precision; });
+  return std::ranges::any_of(
+      gpu.gemm, [&](const GemmProfile& profile) { return profile.precision == precision; });
 }
 
 }  // namespace

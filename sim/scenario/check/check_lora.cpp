@@ -1,7 +1,4 @@
 // The sentences about low-rank adapters.
-#include <string>
-
-#include <fmt/format.h>
 
 #include "sim/scenario/check/check.hpp"
 #include "sim/scenario/names.hpp"

@@ -53,9 +53,8 @@ void check_flops(const Scenario& s, const KnownNames& known, const KeyReports& k
     if (convention.any_model) of_any_model.push_back(convention.name);
   }
   keys.check_name("run.flops", s.run.flops, names, "a convention of FLOPs");
-  const bool is_known = std::find(names.begin(), names.end(), s.run.flops) != names.end();
-  const bool fits =
-      std::find(of_any_model.begin(), of_any_model.end(), s.run.flops) != of_any_model.end();
+  const bool is_known = std::ranges::find(names, s.run.flops) != names.end();
+  const bool fits = std::ranges::find(of_any_model, s.run.flops) != of_any_model.end();
   if (!is_known || fits || std::holds_alternative<Transformer>(s.model.shape)) return;
   keys.report({"run.flops", fmt::format("use {}", fmt::join(of_any_model, " or "))},
               "{} counts a transformer's FLOPs, but '{}' is none", s.run.flops, s.model.name);
@@ -95,8 +94,7 @@ void check_known_optimizer(const Scenario& s, const KnownOptimizer& optimizer,
 void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
   if (known.optimizers.empty() || !keys.sound({"training.optimizer"})) return;
   const auto optimizer =
-      std::find_if(known.optimizers.begin(), known.optimizers.end(),
-                   [&](const KnownOptimizer& each) { return each.name == s.training.optimizer; });
+      std::ranges::find(known.optimizers, s.training.optimizer, &KnownOptimizer::name);
   if (optimizer != known.optimizers.end()) {
     check_known_optimizer(s, *optimizer, keys);
   } else {

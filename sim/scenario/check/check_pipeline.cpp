@@ -126,9 +126,8 @@ std::int64_t layers_of(const Model& model) {
 }
 
 const ScheduleNeeds* needs_of(const Scenario& s, const KnownNames& all) {
-  const auto found = std::find_if(
-      all.schedules.begin(), all.schedules.end(),
-      [&](const KnownSchedule& known) { return known.name == s.parallelism.pipeline.schedule; });
+  const auto found =
+      std::ranges::find(all.schedules, s.parallelism.pipeline.schedule, &KnownSchedule::name);
   return found == all.schedules.end() ? nullptr : &found->needs;
 }
 

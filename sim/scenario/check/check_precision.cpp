@@ -10,7 +10,7 @@ namespace stepsim {
 namespace {
 
 bool scales_blocks(const GpuProfile& gpu) {
-  return std::any_of(gpu.gemm.begin(), gpu.gemm.end(), [](const GemmProfile& gemm) {
+  return std::ranges::any_of(gpu.gemm, [](const GemmProfile& gemm) {
     return gemm.precision == Precision::fp8 && gemm.block_scaling;
   });
 }

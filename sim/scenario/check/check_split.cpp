@@ -1,6 +1,5 @@
 // Products of degrees against GPUs and batch.
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,7 +44,7 @@ void check_order(const Scenario& s, const KeyReports& keys) {
   const auto& order = p.order.axes;
   for (const Axis axis : kOrderedAxes) {
     const int degree = degree_of(axis, s);
-    if (degree == 1 || std::find(order.begin(), order.end(), axis) != order.end()) continue;
+    if (degree == 1 || std::ranges::find(order, axis) != order.end()) continue;
     keys.report({"parallelism.order", fmt::format("the default is {}", write_scalar(RankOrder{}))},
                 "order {} leaves out {}, which splits into {}", write_scalar(p.order),
                 words_of(axis).order, degree);

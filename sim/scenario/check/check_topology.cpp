@@ -36,7 +36,7 @@ Special special_keys(const NodeLayout& n) {
 }
 
 bool reads(const KnownTopology& topology, const std::string& key) {
-  return std::find(topology.keys.begin(), topology.keys.end(), key) != topology.keys.end();
+  return std::ranges::find(topology.keys, key) != topology.keys.end();
 }
 
 void report_useless(const KnownTopology& topology, const std::vector<KnownTopology>& all,
@@ -64,7 +64,7 @@ struct Part {
 bool is_readable(const Part& part, const KnownTopology& topology, const KeyReports& keys) {
   const bool fits =
       keys.sound({"cluster.nodes", "cluster.gpus_per_node", "cluster.inter_node.nics_per_node"});
-  return fits && std::all_of(topology.keys.begin(), topology.keys.end(), [&](const auto& key) {
+  return fits && std::ranges::all_of(topology.keys, [&](const auto& key) {
            return key == "links" || keys.sound({(part.path + key).c_str()});
          });
 }

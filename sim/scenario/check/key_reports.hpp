@@ -36,8 +36,8 @@ class KeyReports {
   /// Whether nothing was reported about these keys.
   bool sound(std::initializer_list<const char*> paths) const {
     if (reading_ == nullptr) return !broken_;
-    return std::none_of(paths.begin(), paths.end(),
-                        [&](const char* path) { return reading_->problems.spoiled(path); });
+    return std::ranges::none_of(paths,
+                                [&](const char* path) { return reading_->problems.spoiled(path); });
   }
 
   bool stated(std::string_view path) const {
@@ -58,7 +58,7 @@ class KeyReports {
   /// Reports a name that is not among those that are known. `title`: "a topology".
   void check_name(const char* path, const std::string& name, const std::vector<std::string>& known,
                   std::string_view title) const {
-    if (!sound({path}) || std::find(known.begin(), known.end(), name) != known.end()) return;
+    if (!sound({path}) || std::ranges::find(known, name) != known.end()) return;
     report({path, did_you_mean(name, known)}, "{} is not {}", quoted(name), title);
   }
 

@@ -25,14 +25,14 @@ constexpr std::string_view kHeads =
 
 bool has_word(std::string_view text, std::string_view word) {
   const auto words = words_of(text);
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 /// The row whose names hold it, or nullptr.
 template <class Row>
 const Row* row_named(const std::vector<Row>& rows, std::string_view name) {
-  const auto found = std::find_if(rows.begin(), rows.end(),
-                                  [&](const Row& row) { return has_word(row.names, name); });
+  const auto found =
+      std::ranges::find_if(rows, [&](const Row& row) { return has_word(row.names, name); });
   return found == rows.end() ? nullptr : &*found;
 }
 
@@ -183,7 +183,7 @@ bool is_huggingface(const std::string& file) { return file.ends_with(".json"); }
 
 std::shared_ptr<const Source> as_yaml(const Source& json) {
   Source source = json;
-  std::replace(source.text.begin(), source.text.end(), '\t', ' ');
+  std::ranges::replace(source.text, '\t', ' ');
   return std::make_shared<Source>(std::move(source));
 }
 
@@ -222,7 +222,7 @@ std::vector<std::string> huggingface_model_types() {
   std::vector<std::string> types;
   for (const ModelLayout& layout : huggingface_layouts())
     for (const std::string_view name : words_of(layout.names)) types.emplace_back(name);
-  std::sort(types.begin(), types.end());
+  std::ranges::sort(types);
   return types;
 }
 

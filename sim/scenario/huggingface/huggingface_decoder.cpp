@@ -43,7 +43,7 @@ std::int64_t leading_layers(Translation& t, std::string_view key) {
   std::vector<std::string> layers;
   for (const Tree& item : entry->value.items) layers.push_back(item.scalar);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (std::find(layers.begin(), layers.end(), std::to_string(i)) != layers.end()) continue;
+    if (std::ranges::find(layers, std::to_string(i)) != layers.end()) continue;
     t.refuse(*entry, "must name the first layers: dense layers come before those with experts");
     return 0;
   }
@@ -71,7 +71,7 @@ std::optional<std::int64_t> layers_called_dense(Translation& t) {
   if (entry == nullptr) return std::nullopt;
   const auto& items = entry->value.items;
   const auto is_sparse = [](const Tree& item) { return item.scalar == "sparse"; };
-  const auto first = std::find_if(items.begin(), items.end(), is_sparse);
+  const auto first = std::ranges::find_if(items, is_sparse);
   if (!std::all_of(first, items.end(), is_sparse))
     t.refuse(*entry, "must have its dense layers before those with experts");
   return first - items.begin();
@@ -201,8 +201,7 @@ void set_dropout(Translation& t) {
   t.set_flag("dropout", hidden || attention);
   if (hidden == attention) return;
   const auto known = [&](Keys keys) {
-    return *std::find_if(keys.begin(), keys.end(),
-                         [&](std::string_view k) { return t.knows({k}); });
+    return *std::ranges::find_if(keys, [&](std::string_view k) { return t.knows({k}); });
   };
   t.note(fmt::format("{} and {}: dropout is in both places or in none", known(kHiddenDropout),
                      known(kAttentionDropout)));

@@ -2,7 +2,6 @@
 // configuration class fills in.
 #pragma once
 
-#include <optional>
 #include <string_view>
 #include <vector>
 

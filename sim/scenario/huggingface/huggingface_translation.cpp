@@ -49,8 +49,7 @@ bool is_harmless(std::string_view key) {
   const auto starts = [&](std::string_view part) { return key.starts_with(part); };
   const auto ends = [&](std::string_view part) { return key.ends_with(part); };
   return kHarmless.find(fmt::format(" {} ", key)) != std::string_view::npos ||
-         std::any_of(std::begin(kHarmlessStarts), std::end(kHarmlessStarts), starts) ||
-         std::any_of(std::begin(kHarmlessEnds), std::end(kHarmlessEnds), ends);
+         std::ranges::any_of(kHarmlessStarts, starts) || std::ranges::any_of(kHarmlessEnds, ends);
 }
 
 /// A key that costs something, with what is simulated in its place. It does nothing where it is
@@ -123,8 +122,7 @@ Translation::Translation(const Tree& config, const ModelLayout& layout, const st
 
 const Translation::Preset* Translation::preset_of(Keys keys) const {
   for (const std::string_view key : keys) {
-    const auto found = std::find_if(presets_.begin(), presets_.end(),
-                                    [&](const Preset& preset) { return preset.first == key; });
+    const auto found = std::ranges::find(presets_, key, &Preset::first);
     if (found != presets_.end()) return &*found;
   }
   return nullptr;
@@ -136,8 +134,7 @@ std::optional<std::string_view> Translation::assumed(Keys keys) {
   const auto& [key, value] = *preset;
   const std::string said = fmt::format("{} {}", key, value);
   const bool matters = value != "false" || key == "tie_word_embeddings";
-  if (matters && std::find(assumed_.begin(), assumed_.end(), said) == assumed_.end())
-    assumed_.push_back(said);
+  if (matters && std::ranges::find(assumed_, said) == assumed_.end()) assumed_.push_back(said);
   return value;
 }
 
@@ -152,7 +149,7 @@ const Entry* Translation::find(Keys keys) {
 }
 
 bool Translation::has_null(Keys keys) const {
-  return std::any_of(keys.begin(), keys.end(), [&](std::string_view key) {
+  return std::ranges::any_of(keys, [&](std::string_view key) {
     const Entry* entry = entry_at(config_, key);
     return entry != nullptr && !is_there(entry);
   });
@@ -278,9 +275,7 @@ void Translation::note_what_is_left_out() {
   std::vector<std::string> unknown;
   for (const auto& [key, place, value] : config_.entries) {
     if (read_.contains(key) || knows({key}) || value.kind == Tree::Kind::empty) continue;
-    const auto* left =
-        std::find_if(std::begin(kLeftOut), std::end(kLeftOut),
-                     [&, &name = key](const LeftOut& known) { return known.key == name; });
+    const auto* left = std::ranges::find(kLeftOut, key, &LeftOut::key);
     if (left != std::end(kLeftOut)) {
       if (!is_off(value, left->off)) note(fmt::format("{}: {}", key, left->simulated));
     } else if (!is_harmless(key)) {

@@ -36,7 +36,7 @@ constexpr Row kRows[] = {
 
 bool is_preset(const Scenario& scenario, const std::string& key) {
   const auto& presets = framework_presets();
-  return std::any_of(presets.begin(), presets.end(), [&](const FrameworkPreset& preset) {
+  return std::ranges::any_of(presets, [&](const FrameworkPreset& preset) {
     return scenario.framework == preset.framework && preset.path == key && preset.when.empty();
   });
 }
@@ -47,8 +47,7 @@ std::vector<AssumedKey> assumed_keys(const Scenario& scenario,
                                      const std::set<std::string>& stated) {
   const auto values = keys_of(scenario);
   const auto value_of = [&](const std::string& key) -> std::string {
-    const auto found = std::find_if(values.begin(), values.end(),
-                                    [&](const KeyValue& value) { return value.key == key; });
+    const auto found = std::ranges::find(values, key, &KeyValue::key);
     return found == values.end() ? "none" : found->value;
   };
   std::vector<AssumedKey> assumed;

@@ -131,8 +131,8 @@ std::vector<std::string> expectation_keys() {
 
 Expectation read_expectation(const std::string& key, const std::string& text) {
   const Measure measure = key_of(key).measure;
-  const auto sign = std::find_if(kComparisons.begin(), kComparisons.end(),
-                                 [&](std::string_view c) { return text.starts_with(c); });
+  const auto sign =
+      std::ranges::find_if(kComparisons, [&](std::string_view c) { return text.starts_with(c); });
   const bool has_sign = sign != kComparisons.end();
   const std::string rest(without_spaces_in_front(has_sign ? text.substr(sign->size()) : text));
   const std::string usual(measure == Measure::truth ? "==" : usual_comparison(key));

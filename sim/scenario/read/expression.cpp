@@ -59,8 +59,7 @@ constexpr Function kFunctions[] = {
 };
 
 const Function* function_called(std::string_view name) {
-  const auto found =
-      std::ranges::find_if(kFunctions, [&](const Function& known) { return name == known.name; });
+  const auto found = std::ranges::find(kFunctions, name, &Function::name);
   return found == std::end(kFunctions) ? nullptr : found;
 }
 

@@ -15,10 +15,7 @@
 namespace stepsim {
 namespace {
 
-bool has_maps(const Tree& list) {
-  return std::any_of(list.items.begin(), list.items.end(),
-                     [](const Tree& item) { return item.is_map(); });
-}
+bool has_maps(const Tree& list) { return std::ranges::any_of(list.items, &Tree::is_map); }
 
 std::string text_of(const Tree& value) {
   if (value.kind != Tree::Kind::list) return value.scalar;

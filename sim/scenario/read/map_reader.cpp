@@ -123,7 +123,7 @@ void MapReader::source(std::string_view) {
   if (!is(Tree::Kind::scalar, entry->value, path, entry->key_place, "an entry of 'sources'"))
     return;
   const std::string& id = entry->value.scalar;
-  if (std::find(sources_->begin(), sources_->end(), id) != sources_->end()) return;
+  if (std::ranges::find(*sources_, id) != sources_->end()) return;
   report(entry->value.place, path,
          {fmt::format("{} is not an entry of 'sources'", quoted(id)), did_you_mean(id, *sources_)});
 }
@@ -140,8 +140,7 @@ std::optional<Tree> MapReader::unlike(const Tree& variants, const Entry& entry,
            {fmt::format("'like' names {}, which is not here", quoted(name)), ""});
     return std::nullopt;
   }
-  if (std::find(seen.begin(), seen.end(), name) != seen.end() ||
-      seen.size() > names_of<Precision>().size()) {
+  if (std::ranges::find(seen, name) != seen.end() || seen.size() > names_of<Precision>().size()) {
     seen.push_back(name);
     report(like->value.place, path,
            {fmt::format("'like' leads back to itself: {}", fmt::join(seen, " -> ")), ""});
@@ -310,13 +309,13 @@ void MapReader::finish() {
       reading_.problems.add(
           entry.key_place, path_of(entry.key),
           fmt::format("duplicate key {} in {}, first given{}", quoted(entry.key), title_, where));
-    } else if (std::find(known_.begin(), known_.end(), entry.key) == known_.end()) {
+    } else if (std::ranges::find(known_, entry.key) == known_.end()) {
       report_unknown(entry, meant);
     }
   }
   for (const Missing& missing : missing_) {
     const std::string path = path_of(missing.key);
-    if (std::find(meant.begin(), meant.end(), missing.key) != meant.end()) continue;
+    if (std::ranges::find(meant, missing.key) != meant.end()) continue;
     reading_.problems.add(at_, path, fmt::format("missing key '{}' in {}", missing.key, title_),
                           fmt::format("add \"{}: {}\"", missing.key, missing.example));
   }

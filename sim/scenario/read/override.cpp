@@ -43,7 +43,7 @@ Entry& entry_of(Tree& map, const std::string& key, const Place& place) {
 /// A file is named there, and one key of what it has can be set.
 bool names_a_file(const std::string& path) {
   static constexpr std::array kNamed{"cluster", "model", "cluster.gpu", "cluster.intra_node"};
-  return std::find(kNamed.begin(), kNamed.end(), path) != kNamed.end();
+  return std::ranges::find(kNamed, path) != kNamed.end();
 }
 
 std::optional<Tree> parsed_value(const std::shared_ptr<const Source>& source,

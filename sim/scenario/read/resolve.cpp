@@ -166,9 +166,8 @@ std::optional<std::string> Resolver::locate(const Tree& name, const Place& place
 
 bool Resolver::closes_cycle(const std::string& file, const Place& place, const Kind& kind,
                             const std::string& path) {
-  const auto start =
-      std::find_if(open_files_.begin(), open_files_.end(),
-                   [&](const std::string& open) { return is_same_file(open, file); });
+  const auto start = std::ranges::find_if(
+      open_files_, [&](const std::string& open) { return is_same_file(open, file); });
   if (start == open_files_.end()) return false;
   std::vector<std::string> names;
   for (auto open = start; open != open_files_.end(); ++open) {

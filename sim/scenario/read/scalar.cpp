@@ -141,7 +141,7 @@ void read_scalar(const std::string& text, RankOrder& value) {
   for (std::string word; std::getline(words, word, '-');) {
     const Axis axis = axis_of(word);
     const auto& before = read.axes;
-    if (std::find(before.begin(), before.end(), axis) != before.end())
+    if (std::ranges::find(before, axis) != before.end())
       throw Mistake{quoted(text) + " has " + word + " twice", ""};
     read.axes.push_back(axis);
   }

@@ -371,8 +371,7 @@ void drop_lines(Tree& tree) {
 }  // namespace
 
 const Entry* Tree::find(std::string_view key) const {
-  const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [&](const Entry& entry) { return entry.key == key; });
+  const auto found = std::ranges::find(entries, key, &Entry::key);
   return found == entries.end() ? nullptr : &*found;
 }
 

@@ -82,7 +82,7 @@ void split_unit(MeasuredTime& measured, Problems& problems) {
   std::vector<std::string> units;
   for (const Unit& unit : dimension_of(Seconds{}).units) units.emplace_back(unit.name);
   const auto is_unit = [&](const std::string& word) {
-    return std::find(units.begin(), units.end(), word) != units.end();
+    return std::ranges::find(units, word) != units.end();
   };
   std::string& text = measured.value.text;
   if (measured.unit.empty()) {
@@ -137,9 +137,9 @@ std::vector<std::string> paths_to_map() {
 void check_paths(const Suite& suite, Problems& problems) {
   const std::vector<std::string> paths = paths_to_map();
   for (const NamedPhrase& setting : suite.map) {
-    if (std::find(paths.begin(), paths.end(), setting.name) != paths.end()) continue;
+    if (std::ranges::find(paths, setting.name) != paths.end()) continue;
     const std::string list = setting.name.substr(0, setting.name.find('['));
-    if (list != setting.name && std::find(paths.begin(), paths.end(), list) != paths.end()) {
+    if (list != setting.name && std::ranges::find(paths, list) != paths.end()) {
       problems.add(setting.place, "map." + setting.name,
                    fmt::format("{} is in a list, whose entries cannot be mapped",
                                stepsim::quoted(setting.name)),

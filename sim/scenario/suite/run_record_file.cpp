@@ -46,7 +46,7 @@ std::vector<double> errors_of(const TableCell& cell, Problems& problems) {
 void check_trait(std::size_t column, const TableRow& row, const std::vector<std::string>& words,
                  Problems& problems) {
   const auto& [text, place] = row.cells[column];
-  if (text.empty() || std::find(words.begin(), words.end(), text) != words.end()) return;
+  if (text.empty() || std::ranges::find(words, text) != words.end()) return;
   problems.add(place, kColumns[column],
                fmt::format("{}: unknown {}", kColumns[column], quoted(text)),
                did_you_mean(text, words));

@@ -17,7 +17,7 @@ namespace stepsim {
 namespace {
 
 bool has(const std::vector<std::string>& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
+  return std::ranges::find(list, name) != list.end();
 }
 
 void add_new(std::vector<std::string>& list, const std::string& name) {

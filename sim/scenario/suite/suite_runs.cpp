@@ -148,7 +148,7 @@ class Runs {
       const auto is_number = [&](const TableRow& row) {
         return std::holds_alternative<double>(datum_of(row.cells[c].text));
       };
-      const auto numbers = std::count_if(table_.rows.begin(), table_.rows.end(), is_number);
+      const auto numbers = std::ranges::count_if(table_.rows, is_number);
       is_numeric_.push_back(2 * static_cast<std::size_t>(numbers) > table_.rows.size());
     }
   }

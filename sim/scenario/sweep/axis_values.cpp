@@ -2,7 +2,6 @@
 #include "sim/scenario/sweep/axis_values.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
@@ -158,7 +157,7 @@ void add_one(std::vector<std::string> texts, const Place& place, SweepAxis& axis
     return problems.add(
         place, title, fmt::format("{} values for {} linked keys", texts.size(), axis.paths.size()),
         fmt::format("write as many in each, as in \"{}\"", shape_of(axis)));
-  if (std::any_of(texts.begin(), texts.end(), [](const auto& text) { return text.empty(); }))
+  if (std::ranges::any_of(texts, [](const auto& text) { return text.empty(); }))
     return problems.add(place, title, fmt::format("{}: a value is empty", title),
                         "leave out the comma, or write \"\" for an empty text");
   const auto number = texts.size() == 1 ? number_in_base_units(texts.front()) : std::nullopt;

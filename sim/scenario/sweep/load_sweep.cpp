@@ -105,7 +105,7 @@ void read_file(const std::shared_ptr<const Source>& source, const Tree& tree, Sw
 /// Adds an axis of the command line, in place of an axis of the file with equal keys.
 void add_axis(SweepAxis axis, Sweep& sweep) {
   const auto same = [&](const SweepAxis& other) { return other.paths == axis.paths; };
-  const auto found = std::find_if(sweep.axes.begin(), sweep.axes.end(), same);
+  const auto found = std::ranges::find_if(sweep.axes, same);
   if (found == sweep.axes.end() || found->place.line == 0)
     sweep.axes.push_back(std::move(axis));
   else

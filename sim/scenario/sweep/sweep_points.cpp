@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -58,7 +57,7 @@ std::string without_dots(std::string text) {
 /// `parallelism.pipeline.stages`.
 std::vector<std::string> names_of(const std::string& path) {
   std::string full = path;
-  std::replace(full.begin(), full.end(), '.', '_');
+  std::ranges::replace(full, '.', '_');
   std::vector<std::string> names{full};
   const std::size_t dot = path.rfind('.');
   if (dot == std::string::npos) return names;
@@ -79,8 +78,8 @@ class Conditions {
   /// Nothing once a condition has no value that is true or false.
   bool admit(std::int64_t point) {
     const auto places = places_of(sweep_.axes, point);
-    return std::all_of(conditions_.begin(), conditions_.end(),
-                       [&](const Condition& one) { return holds(one, places); });
+    return std::ranges::all_of(conditions_,
+                               [&](const Condition& one) { return holds(one, places); });
   }
   bool is_sound() const { return is_sound_; }
 
@@ -207,7 +206,7 @@ std::vector<std::int64_t> drawn(std::vector<std::int64_t> points, const RandomPo
     std::swap(points[i], points[i + std::min(other, points.size() - i - 1)]);
   }
   points.resize(count);
-  std::sort(points.begin(), points.end());
+  std::ranges::sort(points);
   return points;
 }
 
