@@ -6,58 +6,30 @@ namespace stepsim {
 namespace {
 
 const KnownKeys kKnown{
-    .harmless = {"activation_checkpointing.profile",
-                 "autotuning",
-                 "bf16.immediate_grad_update",
-                 "checkpoint",
-                 "comms_logger",
-                 "csv_monitor",
-                 "dump_state",
-                 "elasticity",
-                 "flops_profiler",
-                 "fp16.auto_cast",
-                 "fp16.hysteresis",
-                 "fp16.initial_scale_power",
-                 "fp16.loss_scale",
-                 "fp16.loss_scale_window",
-                 "fp16.min_loss_scale",
-                 "gradient_predivide_factor",
-                 "hybrid_engine",
-                 "memory_breakdown",
-                 "monitor_config",
-                 "optimizer.params",
-                 "prescale_gradients",
-                 "scheduler",
-                 "seed",
-                 "steps_per_print",
-                 "tensorboard",
-                 "use_data_before_expert_parallel_",
-                 "wall_clock_breakdown",
-                 "wandb",
-                 "zero_allow_untested_optimizer",
-                 "zero_force_ds_cpu_optimizer",
-                 "zero_optimization.contiguous_gradients",
-                 "zero_optimization.elastic_checkpoint",
-                 "zero_optimization.gather_16bit_weights_on_model_save",
-                 "zero_optimization.model_persistence_threshold",
-                 "zero_optimization.offload_optimizer.buffer_count",
-                 "zero_optimization.offload_optimizer.buffer_size",
-                 "zero_optimization.offload_optimizer.device",
-                 "zero_optimization.offload_optimizer.fast_init",
-                 "zero_optimization.offload_optimizer.nvme_path",
-                 "zero_optimization.offload_optimizer.pin_memory",
-                 "zero_optimization.offload_optimizer.pipeline_read",
-                 "zero_optimization.offload_optimizer.pipeline_write",
-                 "zero_optimization.offload_optimizer.ratio",
-                 "zero_optimization.ignore_unused_parameters",
-                 "zero_optimization.load_from_fp32_weights",
-                 "zero_optimization.log_trace_cache_warnings",
-                 "zero_optimization.memory_efficient_linear",
-                 "zero_optimization.override_module_apply",
-                 "zero_optimization.stage3_gather_16bit_weights_on_model_save",
-                 "zero_optimization.stage3_gather_fp16_weights_on_model_save",
-                 "zero_optimization.stage3_model_persistence_threshold",
-                 "zero_optimization.sub_group_size"},
+    .harmless =
+        paths_of({{"",
+                   "autotuning checkpoint comms_logger csv_monitor dump_state elasticity "
+                   "flops_profiler gradient_predivide_factor hybrid_engine memory_breakdown "
+                   "monitor_config prescale_gradients scheduler seed steps_per_print "
+                   "tensorboard use_data_before_expert_parallel_ wall_clock_breakdown wandb "
+                   "zero_allow_untested_optimizer zero_force_ds_cpu_optimizer"},
+                  {"activation_checkpointing", "profile"},
+                  {"bf16", "immediate_grad_update"},
+                  {"fp16",
+                   "auto_cast hysteresis initial_scale_power loss_scale loss_scale_window "
+                   "min_loss_scale"},
+                  {"optimizer", "params"},
+                  {"zero_optimization",
+                   "contiguous_gradients elastic_checkpoint "
+                   "gather_16bit_weights_on_model_save model_persistence_threshold "
+                   "ignore_unused_parameters load_from_fp32_weights log_trace_cache_warnings "
+                   "memory_efficient_linear override_module_apply "
+                   "stage3_gather_16bit_weights_on_model_save "
+                   "stage3_gather_fp16_weights_on_model_save "
+                   "stage3_model_persistence_threshold sub_group_size"},
+                  {"zero_optimization.offload_optimizer",
+                   "buffer_count buffer_size device fast_init nvme_path pin_memory "
+                   "pipeline_read pipeline_write ratio"}}),
     .unsaid = {
         {"activation_checkpointing", {"the model decides: training.recompute", ""}},
         {"amp", {"training.precision", ""}},

@@ -4,13 +4,13 @@
 // It says how ranks share the work. The batch is the program's: options state it, or a file of
 // TrainingArguments.
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/core/words.hpp"
 #include "sim/import/config/config.hpp"
 #include "sim/import/config/fsdp_keys.hpp"
 #include "sim/import/config/trainer.hpp"
@@ -26,44 +26,22 @@ using Kind = JsonTree::Kind;
 
 /// Sections of ways that are not taken count for nothing.
 KnownKeys known_keys(const std::string& kind) {
-  KnownKeys known{.harmless = {"command_file",
-                               "commands",
-                               "compute_environment",
-                               "debug",
-                               "deepspeed_config.deepspeed_exclusion_filter",
-                               "deepspeed_config.deepspeed_hostfile",
-                               "deepspeed_config.deepspeed_inclusion_filter",
-                               "deepspeed_config.deepspeed_moe_layer_cls_names",
-                               "deepspeed_config.deepspeed_multinode_launcher",
-                               "deepspeed_config.offload_optimizer_nvme_path",
-                               "deepspeed_config.offload_param_nvme_path",
-                               "deepspeed_config.zero3_init_flag",
-                               "deepspeed_config.zero3_save_16bit_model",
-                               "downcast_bf16",
-                               "dynamo_config.dynamo_mode",
-                               "dynamo_config.dynamo_use_dynamic",
-                               "dynamo_config.dynamo_use_fullgraph",
-                               "dynamo_config.dynamo_use_regional_compilation",
-                               "enable_cpu_affinity",
-                               "fp8_config",
-                               "gpu_ids",
-                               "machine_rank",
-                               "main_process_ip",
-                               "main_process_port",
-                               "main_training_function",
-                               "megatron_lm_config",
-                               "mpirun_config",
-                               "parallelism_config.parallelism_config_cp_backend",
-                               "rdzv_backend",
-                               "same_network",
-                               "tpu_cluster",
-                               "tpu_env",
-                               "tpu_name",
-                               "tpu_use_cluster",
-                               "tpu_use_sudo",
-                               "tpu_vm",
-                               "tpu_zone",
-                               "use_cpu"},
+  KnownKeys known{.harmless = paths_of(
+                      {{"",
+                        "command_file commands compute_environment debug downcast_bf16 "
+                        "enable_cpu_affinity fp8_config gpu_ids machine_rank main_process_ip "
+                        "main_process_port main_training_function megatron_lm_config "
+                        "mpirun_config rdzv_backend same_network tpu_cluster tpu_env tpu_name "
+                        "tpu_use_cluster tpu_use_sudo tpu_vm tpu_zone use_cpu"},
+                       {"deepspeed_config",
+                        "deepspeed_exclusion_filter deepspeed_hostfile deepspeed_inclusion_filter "
+                        "deepspeed_moe_layer_cls_names deepspeed_multinode_launcher "
+                        "offload_optimizer_nvme_path offload_param_nvme_path zero3_init_flag "
+                        "zero3_save_16bit_model"},
+                       {"dynamo_config",
+                        "dynamo_mode dynamo_use_dynamic dynamo_use_fullgraph "
+                        "dynamo_use_regional_compilation"},
+                       {"parallelism_config", "parallelism_config_cp_backend"}}),
                   .unsaid = {{"parallelism_config.parallelism_config_sp_size",
                               {"sequences are not split by heads", "1"}}}};
   add_fsdp_keys("fsdp_config", known);
@@ -76,12 +54,6 @@ KnownKeys known_keys(const std::string& kind) {
 const std::set<std::string, std::less<>> kOtherMachines{"MULTI_CPU",  "MULTI_HPU", "MULTI_MLU",
                                                         "MULTI_MUSA", "MULTI_NPU", "MULTI_SDAA",
                                                         "MULTI_XPU",  "TPU",       "XLA"};
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
 
 JsonTree flag_tree(bool flag) { return {.kind = Kind::flag, .text = flag ? "true" : "false"}; }
 JsonTree text_tree(const std::string& text) { return {.kind = Kind::text, .text = text}; }
@@ -100,7 +72,7 @@ class AccelerateImport {
         settings_(trainer_settings(options, draft_)) {}
 
   Draft write() {
-    kind_ = upper(config_.text("distributed_type", "NO"));
+    kind_ = in_upper_case(config_.text("distributed_type", "NO"));
     refuse_others();
     read_machine();
     read_precision();
@@ -153,9 +125,7 @@ class AccelerateImport {
   void read_precision() {
     const std::string stated = config_.text("mixed_precision");
     const std::vector<std::string> known{"no", "fp16", "bf16", "fp8"};
-    std::string precision = stated;
-    std::transform(precision.begin(), precision.end(), precision.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::string precision = in_lower_case(stated);
     if (precision == "false") precision = "no";
     if (stated.empty() || options_.precision) return;
     // bf16 and fp16 of TrainingArguments replace what accelerate was told (training_args.py).
@@ -208,7 +178,7 @@ class AccelerateImport {
       e.push_back("optimizer_kernels: " + settings_.optimizer_kernels);
     if (settings_.clipping) e.push_back(fmt::format("gradient_clipping: {}", *settings_.clipping));
     if (settings_.recompute || plan_.recompute) e.emplace_back("recompute: full");
-    const std::string dynamo = upper(config_.text("dynamo_config.dynamo_backend", "NO"));
+    const std::string dynamo = in_upper_case(config_.text("dynamo_config.dynamo_backend", "NO"));
     if (settings_.is_compiled || dynamo == "INDUCTOR") e.emplace_back("fusion: compiled");
     e.push_back("attention: " + torch_attention(machine_.cluster.gpu));
     draft_.map("training", e);

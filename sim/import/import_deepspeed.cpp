@@ -5,13 +5,13 @@
 // as Hugging Face's Trainer does it (huggingface/transformers
 // src/transformers/integrations/deepspeed.py), and listed as assumed.
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 #include "sim/import/config/config.hpp"
 #include "sim/import/config/model_shape.hpp"
 #include "sim/import/config/trainer.hpp"
@@ -166,9 +166,7 @@ class DeepspeedImport {
   std::string optimizer() {
     std::string name = config_.text("optimizer.type");
     if (name.empty() && uses_trainer_) return trainer_optimizer();
-    if (name.empty()) name = "Adam";
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    name = in_lower_case(name.empty() ? "Adam" : name);
     if (name == "sgd") {
       const JsonTree* params = config_.find("optimizer.params");
       const JsonTree* momentum = params == nullptr ? nullptr : params->find("momentum");

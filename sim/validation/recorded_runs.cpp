@@ -2,7 +2,6 @@
 #include "sim/validation/recorded_runs.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <tuple>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/overloaded.hpp"
+#include "sim/core/words.hpp"
 
 namespace stepsim {
 namespace {
@@ -77,9 +77,7 @@ bool has_tensor_cores(const GpuProfile& gpu) {
 /// The family of a GPU: a100 for a100-80, and for a profile that `calibrate fit` called
 /// a100-sxm4-80gb.
 std::string family_of(const GpuProfile& gpu) {
-  std::string name = gpu.name.substr(0, gpu.name.find('-'));
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
+  return in_lower_case(gpu.name.substr(0, gpu.name.find('-')));
 }
 
 const char* generation_of(const GpuProfile& gpu) {

@@ -7,15 +7,11 @@
 #include <regex>
 #include <vector>
 
+#include "sim/core/words.hpp"
 #include "sim/import/node/known_gpu.hpp"
 
 namespace stepsim {
 namespace {
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 /// "a100" of "a100-80"
 std::string stem_of(const std::string& profile) { return profile.substr(0, profile.find('-')); }
@@ -55,7 +51,7 @@ double memory_of(const DeviceFacts& device) {
 }  // namespace
 
 bool is_named(const std::string& device, const std::string& profile) {
-  const std::string stem = stem_of(profile), name = lower(device);
+  const std::string stem = stem_of(profile), name = in_lower_case(device);
   const auto is = [&](std::size_t i, int (*what)(int)) {
     return i < name.size() && what(static_cast<unsigned char>(name[i])) != 0;
   };

@@ -2,12 +2,12 @@
 #include "sim/import/config/config.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include <fmt/format.h>
 
 #include "sim/core/suggest.hpp"
+#include "sim/core/words.hpp"
 #include "sim/import/config/config_tree.hpp"
 
 namespace stepsim {
@@ -42,6 +42,14 @@ std::string parent_of(const std::string& path) {
 
 }  // namespace
 
+std::set<std::string, std::less<>> paths_of(std::initializer_list<SectionKeys> sections) {
+  std::set<std::string, std::less<>> paths;
+  for (const auto& [section, keys] : sections)
+    for (const std::string_view key : words_of(keys))
+      paths.insert(fmt::format("{}{}{}", section, section.empty() ? "" : ".", key));
+  return paths;
+}
+
 std::string json_text(const JsonTree& value) {
   std::string text = quoted(value.text);
   switch (value.kind) {
@@ -63,9 +71,7 @@ bool is_text(const JsonTree& value, std::string_view text) {
 
 std::optional<bool> switch_of(const JsonTree& value) {
   if (!value.is(Kind::flag) && !value.is(Kind::text)) return std::nullopt;
-  std::string word = value.text;
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string word = in_lower_case(value.text);
   if (word == "true" || word == "yes" || word == "on") return true;
   if (word == "false" || word == "no" || word == "off") return false;
   return std::nullopt;

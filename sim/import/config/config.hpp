@@ -25,6 +25,13 @@ struct UnsaidKey {
   std::string preset;  ///< the value under which it changes nothing; "": false, 0, "no" and none
 };
 
+/// Keys of one section, as words; "" is the top.
+struct SectionKeys {
+  std::string_view section, keys;
+};
+/// Their paths: "model.norm_type".
+std::set<std::string, std::less<>> paths_of(std::initializer_list<SectionKeys> sections);
+
 /// What is known of a program's keys beside those that an importer reads.
 struct KnownKeys {
   /// Sections and keys that leave the time of a step as it is, or nearly.

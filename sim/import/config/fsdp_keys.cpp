@@ -2,20 +2,14 @@
 #include "sim/import/config/fsdp_keys.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
 #include "sim/core/suggest.hpp"
+#include "sim/core/words.hpp"
 
 namespace stepsim {
 namespace {
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
 
 /// Strategies in the order of their numbers, from 1 on (torch.distributed.fsdp.ShardingStrategy).
 const std::vector<std::string> kStrategies{"FULL_SHARD", "SHARD_GRAD_OP", "NO_SHARD",
@@ -34,7 +28,7 @@ class FsdpReader {
   std::string strategy() {
     const std::string either = path("sharding_strategy");
     const std::string at = either.empty() ? path("reshard_after_forward") : either;
-    std::string stated = upper(config_.text(at, kStrategies.front()));
+    std::string stated = in_upper_case(config_.text(at, kStrategies.front()));
     if (stated.starts_with('_')) stated.erase(0, 1);
     if (stated == "TRUE") return "FULL_SHARD";
     if (stated == "FALSE") return "SHARD_GRAD_OP";
@@ -47,7 +41,8 @@ class FsdpReader {
 
   /// FSDP1's prefetch in backward; without the key there is none.
   std::string backward_prefetch() {
-    const std::string stated = upper(config_.text(path("backward_prefetch"), "NO_PREFETCH"));
+    const std::string stated =
+        in_upper_case(config_.text(path("backward_prefetch"), "NO_PREFETCH"));
     if (stated == "BACKWARD_PRE" || stated == "1") return "pre";
     return stated == "BACKWARD_POST" || stated == "2" ? "post" : "none";
   }
@@ -55,7 +50,7 @@ class FsdpReader {
   bool is_on(const std::string& key) { return config_.is_on(path(key)); }
 
   void note_wrapping() {
-    const std::string policy = upper(config_.text(path("auto_wrap_policy"), "NO_WRAP"));
+    const std::string policy = in_upper_case(config_.text(path("auto_wrap_policy"), "NO_WRAP"));
     if (policy == "TRANSFORMER_BASED_WRAP" || policy == "1") return;
     draft_.note("fsdp_auto_wrap_policy " + policy,
                 "each layer is a unit of its own, not what the policy makes one");

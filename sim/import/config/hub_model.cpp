@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/core/words.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -51,7 +53,7 @@ constexpr std::pair<std::string_view, std::string_view> kModels[] = {
 };
 
 /// Whether `part` ends where a word of the name does: "qwen3-4b" is no "qwen3-4bit".
-bool has_word(std::string_view name, std::string_view part) {
+bool begins_with_word(std::string_view name, std::string_view part) {
   if (!name.starts_with(part)) return false;
   return name.size() == part.size() ||
          std::isalnum(static_cast<unsigned char>(name[part.size()])) == 0;
@@ -60,14 +62,13 @@ bool has_word(std::string_view name, std::string_view part) {
 }  // namespace
 
 std::optional<std::string> model_of_hub(const std::string& name) {
-  std::string last = name.substr(name.find_last_of('/') + 1);
-  std::transform(last.begin(), last.end(), last.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string last = in_lower_case(name.substr(name.find_last_of('/') + 1));
   for (const std::string_view owner : {"meta-", "nousresearch-"})
     if (last.starts_with(owner)) last.erase(0, owner.size());
   std::pair<std::string_view, std::string_view> longest;
   for (const auto& known : kModels)
-    if (has_word(last, known.first) && known.first.size() > longest.first.size()) longest = known;
+    if (begins_with_word(last, known.first) && known.first.size() > longest.first.size())
+      longest = known;
   if (longest.second.empty()) return std::nullopt;
   return std::string(longest.second);
 }

@@ -4,13 +4,13 @@
 // scripts/translate_mlm_to_bridge.py has the table of options and fields, and NVIDIA/NeMo
 // examples/nlp/language_modeling/conf/megatron_gpt_config.yaml the older names.
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 #include "sim/import/config/config.hpp"
 #include "sim/import/config/model_shape.hpp"
 #include "sim/import/importer.hpp"
@@ -248,9 +248,7 @@ class NemoImport {
       add("group-query-attention", {}, groups->place);
       add("num-query-groups", {groups->text}, groups->place);
     }
-    std::string norm = config_.text("model.normalization");
-    std::transform(norm.begin(), norm.end(), norm.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string norm = in_lower_case(config_.text("model.normalization"));
     if (norm.find("rms") != std::string::npos)
       add("normalization", {"RMSNorm"}, config_.find("model.normalization")->place);
     // A number, or one of 0 and 1 a layer.

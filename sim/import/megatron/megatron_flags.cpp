@@ -6,7 +6,8 @@
 #include "sim/import/megatron/megatron_flags.hpp"
 
 #include <algorithm>
-#include <map>
+
+#include "sim/core/words.hpp"
 
 #include "sim/import/megatron/fork_flags.hpp"
 
@@ -15,290 +16,66 @@ namespace {
 
 /// Beginnings of the names of data, numerics, schedules of the learning rate, saving, logging, the
 /// launcher, and parts of --tp-comm-overlap, which has a note itself.
-constexpr std::string_view kHarmless[] = {
-    "DDP-impl",
-    "activation-func-clamp",
-    "adam-",
-    "adlr-autoresume",
-    "allow-ambiguous",
-    "app-tag",
-    "apply-layernorm-1p",
-    "apply-query-key-layer-scaling",
-    "async-",
-    "attention-softmax-in-fp32",
-    "auto-detect-ckpt",
-    "bert-",
-    "beta-",
-    "biencoder",
-    "block-data-path",
-    "cache-mla-latents",
-    "calc-ft",
-    "calculate-per-token-loss",
-    "chat-template",
-    "check-for-large-grads",
-    "check-for-nan",
-    "check-for-spiky-loss",
-    "check-weight-hash",
-    "ckpt",
-    "config-logger-dir",
-    "create-all-gather-group",
-    "cuda-graph-warmup",
-    "data-",
-    "dataloader-",
-    "decoder-seq-length",
-    "decoupled-",
-    "deterministic-mode",
-    "disable-align-grad",
-    "disable-bf16-reduced",
-    "disable-clone-scatter",
-    "disable-gloo",
-    "disable-jit-fuser",
-    "disable-log",
-    "disable-manual-gc",
-    "disable-msc",
-    "disable-save-tokenizer",
-    "disable-straggler",
-    "disable-symmetric",
-    "disable-tokenizer",
-    "disable-tp-comm-",
-    "disable-use-tokenizer",
-    "dist-ckpt",
-    "distrib-optim-fully",
-    "distributed-backend",
-    "distributed-timeout",
-    "dump-param",
-    "embedding-init",
-    "embedding-weights-in-fp32",
-    "empty-unused-memory",
-    "enable-experimental",
-    "enable-ft",
-    "enable-msc",
-    "enable-one-logger",
-    "encoder-seq-length",
-    "end-weight",
-    "eod",
-    "error-injection",
-    "eval-",
-    "exit-",
-    "fake-process-group",
-    "fault-injector",
-    "fim-",
-    "finetune",
-    "flight-recorder",
-    "fp16-lm-cross-entropy",
-    "fp8-amax",
-    "fp8-interval",
-    "fp8-margin",
-    "fp8-param-gather",
-    "fp8-recipe",
-    "freeze-",
-    "ft-num",
-    "full-validation",
-    "glu-linear-offset",
-    "gpu-sniff",
-    "grpo-",
-    "high-priority-a2a",
-    "high-priority-stream",
-    "hostfile",
-    "hysteresis",
-    "inference",
-    "init-method",
-    "init-model",
-    "initial-loss-scale",
-    "initialize-socket",
-    "inprocess",
-    "iterations-to-skip",
-    "kitchen",
-    "layernorm-epsilon",
-    "lazy-mpu-init",
-    "legacy-tokenizer",
-    "lion-",
-    "load",
-    "local-addr",
-    "local-rank",
-    "log",
-    "loss-scale",
-    "low-memory",
-    "lr",
-    "manual-gc",
-    "mask-prob",
-    "master",
-    "max-restarts",
-    "max-tokens-to-oom",
-    "megatron-fsdp-version",
-    "memory-snapshot",
-    "merge-file",
-    "merges",
-    "mid-level",
-    "min-loss-scale",
-    "min-lr",
-    "mmap",
-    "mock",
-    "module",
-    "moe-apply-probs-on-input",
-    "moe-aux-loss-coeff",
-    "moe-enable-routing-replay",
-    "moe-input-jitter-eps",
-    "moe-per-layer-logging",
-    "moe-permute-fusion",
-    "moe-router-",
-    "moe-routing-trace",
-    "moe-token-drop-policy",
-    "moe-upcycling",
-    "moe-use-",
-    "moe-z-loss-coeff",
-    "monitor-interval",
-    "mscale",
-    "mtp-loss-scaling-factor",
-    "multiple-validation",
-    "muon-",
-    "nccl-communicator-config",
-    "new-tokens",
-    "no-align-grad",
-    "no-async-tensor",
-    "no-barrier",
-    "no-ckpt",
-    "no-clone-scatter",
-    "no-contiguous",
-    "no-create-attention-mask",
-    "no-data-sharding",
-    "no-delay-grad",
-    "no-dist",
-    "no-flight",
-    "no-initialization",
-    "no-load",
-    "no-log",
-    "no-manual-gc",
-    "no-mmap",
-    "no-one-logger",
-    "no-persist-layer-norm",
-    "no-pin",
-    "no-python",
-    "no-query-key",
-    "no-rdzv",
-    "no-save",
-    "no-strict",
-    "no-tokenizer",
-    "no-tp-comm-",
-    "no-use-layer-wise",
-    "no-use-tokenizer",
-    "no-weight-decay",
-    "node-rank",
-    "non-persistent",
-    "norm-epsilon",
-    "null-tokenizer",
-    "num-dataset-builder",
-    "num-workers",
-    "nvtx-ranges",
-    "object-storage",
-    "one-logger",
-    "onnx-safe",
-    "openai-gelu",
-    "otel",
-    "output-logit",
-    "override-lr",
-    "override-opt",
-    "per-dataset",
-    "per-split",
-    "persistent-save",
-    "phase-transition",
-    "pipeline-model-parallel-comm-backend",
-    "pretrained-checkpoint",
-    "profile",
-    "pytorch-profiler",
-    "qk-clip",
-    "quantizer",
-    "rdzv",
-    "record-",
-    "redirects",
-    "replication",
-    "rerun-",
-    "reset-",
-    "result-rejected",
-    "rl-",
-    "role",
-    "rope-scaling",
-    "rope-type",
-    "rotary-",
-    "s3-cache",
-    "sample-rate",
-    "save",
-    "seed",
-    "sequence-packing",
-    "sft",
-    "sgd-momentum",
-    "sharp-enabled",
-    "short-seq",
-    "skip-train",
-    "softmax-type",
-    "split",
-    "squared-relu",
-    "standalone",
-    "start-eval",
-    "start-method",
-    "start-weight",
-    "step-batch",
-    "straggler",
-    "suggested-communication",
-    "swiglu-",
-    "symmetric",
-    "tb-",
-    "te-precision",
-    "te-rng",
-    "tee",
-    "tensorboard",
-    "test-data",
-    "test-mode",
-    "tiktoken",
-    "timing-",
-    "titles",
-    "tokenizer-",
-    "tp-comm-",
-    "train-data",
-    "train-iters",
-    "train-samples",
-    "train-sync",
-    "trust-remote-code",
-    "use-checkpoint",
-    "use-cpu-initialization",
-    "use-dist-ckpt",
-    "use-gigatoken",
-    "use-legacy",
-    "use-mcore",
-    "use-mp-args",
-    "use-mpi",
-    "use-nccl-ub",
-    "use-one-sent",
-    "use-persistent-ckpt",
-    "use-pytorch-profiler",
-    "use-rope-scaling",
-    "use-same",
-    "use-sharp",
-    "use-te-activation",
-    "use-tokenizer",
-    "use-torch-optimizer",
-    "valid-data",
-    "validation-set",
-    "verify-integrity",
-    "vocab-extra-ids",
-    "vocab-file",
-    "wandb",
-    "warmup",
-    "weight-decay",
-    "yarn-",
+constexpr std::string_view kHarmless =
+    "DDP-impl activation-func-clamp adam- adlr-autoresume allow-ambiguous app-tag "
+    "apply-layernorm-1p apply-query-key-layer-scaling async- attention-softmax-in-fp32 "
+    "auto-detect-ckpt bert- beta- biencoder block-data-path cache-mla-latents calc-ft "
+    "calculate-per-token-loss chat-template check-for-large-grads check-for-nan "
+    "check-for-spiky-loss check-weight-hash ckpt config-logger-dir create-all-gather-group "
+    "cuda-graph-warmup data- dataloader- decoder-seq-length decoupled- deterministic-mode "
+    "disable-align-grad disable-bf16-reduced disable-clone-scatter disable-gloo disable-jit-fuser "
+    "disable-log disable-manual-gc disable-msc disable-save-tokenizer disable-straggler "
+    "disable-symmetric disable-tokenizer disable-tp-comm- disable-use-tokenizer dist-ckpt "
+    "distrib-optim-fully distributed-backend distributed-timeout dump-param embedding-init "
+    "embedding-weights-in-fp32 empty-unused-memory enable-experimental enable-ft enable-msc "
+    "enable-one-logger encoder-seq-length end-weight eod error-injection eval- exit- "
+    "fake-process-group fault-injector fim- finetune flight-recorder fp16-lm-cross-entropy "
+    "fp8-amax fp8-interval fp8-margin fp8-param-gather fp8-recipe freeze- ft-num full-validation "
+    "glu-linear-offset gpu-sniff grpo- high-priority-a2a high-priority-stream hostfile hysteresis "
+    "inference init-method init-model initial-loss-scale initialize-socket inprocess "
+    "iterations-to-skip kitchen layernorm-epsilon lazy-mpu-init legacy-tokenizer lion- load "
+    "local-addr local-rank log loss-scale low-memory lr manual-gc mask-prob master max-restarts "
+    "max-tokens-to-oom megatron-fsdp-version memory-snapshot merge-file merges mid-level "
+    "min-loss-scale min-lr mmap mock module moe-apply-probs-on-input moe-aux-loss-coeff "
+    "moe-enable-routing-replay moe-input-jitter-eps moe-per-layer-logging moe-permute-fusion "
+    "moe-router- moe-routing-trace moe-token-drop-policy moe-upcycling moe-use- moe-z-loss-coeff "
+    "monitor-interval mscale mtp-loss-scaling-factor multiple-validation muon- "
+    "nccl-communicator-config new-tokens no-align-grad no-async-tensor no-barrier no-ckpt "
+    "no-clone-scatter no-contiguous no-create-attention-mask no-data-sharding no-delay-grad "
+    "no-dist no-flight no-initialization no-load no-log no-manual-gc no-mmap no-one-logger "
+    "no-persist-layer-norm no-pin no-python no-query-key no-rdzv no-save no-strict no-tokenizer "
+    "no-tp-comm- no-use-layer-wise no-use-tokenizer no-weight-decay node-rank non-persistent "
+    "norm-epsilon null-tokenizer num-dataset-builder num-workers nvtx-ranges object-storage "
+    "one-logger onnx-safe openai-gelu otel output-logit override-lr override-opt per-dataset "
+    "per-split persistent-save phase-transition pipeline-model-parallel-comm-backend "
+    "pretrained-checkpoint profile pytorch-profiler qk-clip quantizer rdzv record- redirects "
+    "replication rerun- reset- result-rejected rl- role rope-scaling rope-type rotary- s3-cache "
+    "sample-rate save seed sequence-packing sft sgd-momentum sharp-enabled short-seq skip-train "
+    "softmax-type split squared-relu standalone start-eval start-method start-weight step-batch "
+    "straggler suggested-communication swiglu- symmetric tb- te-precision te-rng tee tensorboard "
+    "test-data test-mode tiktoken timing- titles tokenizer- tp-comm- train-data train-iters "
+    "train-samples train-sync trust-remote-code use-checkpoint use-cpu-initialization "
+    "use-dist-ckpt use-gigatoken use-legacy use-mcore use-mp-args use-mpi use-nccl-ub "
+    "use-one-sent use-persistent-ckpt use-pytorch-profiler use-rope-scaling use-same use-sharp "
+    "use-te-activation use-tokenizer use-torch-optimizer valid-data validation-set "
+    "verify-integrity vocab-extra-ids vocab-file wandb warmup weight-decay yarn-";
+
+/// Options, as words, and what is known of them.
+struct KnownOptions {
+  std::string_view names, text;
 };
 
 /// Options that change a step in a way that scenarios cannot say, with what is simulated.
-const std::map<std::string_view, std::string_view> kNotSimulated = {
+constexpr KnownOptions kNotSimulated[] = {
     {"apply-residual-connection-post-layernorm", "residuals are taken before the norm"},
     {"attention-output-gate", "attention has no gate behind it"},
-    {"cpu-offloading", "activations stay on the GPU"},
-    {"cpu-offloading-num-layers", "activations stay on the GPU"},
-    {"cross-entropy-fusion-impl", "the loss runs as separate kernels"},
-    {"cross-entropy-loss-fusion", "the loss runs as separate kernels"},
-    {"cuda-graph-impl", "host.mode: graph is one launch a pass"},
-    {"cuda-graph-modules", "host.mode: graph is one launch a pass"},
-    {"cuda-graph-scope", "host.mode: graph is one launch a pass"},
+    {"cpu-offloading cpu-offloading-num-layers fine-grained-activation-offloading "
+     "offload-modules",
+     "activations stay on the GPU"},
+    {"cross-entropy-fusion-impl cross-entropy-loss-fusion", "the loss runs as separate kernels"},
+    {"cuda-graph-impl cuda-graph-modules cuda-graph-scope enable-cuda-graph "
+     "external-cuda-graph",
+     "host.mode: graph is one launch a pass"},
     {"ddp-num-buckets", "buckets have the size of the framework's preset"},
     {"ddp-pad-buckets-for-high-nccl-busbw", "buckets are not padded"},
     {"decrease-batch-size-if-needed", "the batch has its final size"},
@@ -312,11 +89,10 @@ const std::map<std::string_view, std::string_view> kNotSimulated = {
     {"enable-cuda-graph", "host.mode: graph is one launch a pass"},
     {"ep-overlap-early-attn-memory-release",
      "memory of attention is freed as the schedule ends with it"},
-    {"exp-avg-dtype", "optimizer state is fp32"},
-    {"exp-avg-sq-dtype", "optimizer state is fp32"},
-    {"external-cuda-graph", "host.mode: graph is one launch a pass"},
-    {"fine-grained-activation-offloading", "activations stay on the GPU"},
-    {"first-last-layers-bf16", "all layers compute as the others do"},
+    {"exp-avg-dtype exp-avg-sq-dtype main-params-dtype use-precision-aware-optimizer",
+     "optimizer state is fp32"},
+    {"first-last-layers-bf16 num-layers-at-end-in-bf16 num-layers-at-start-in-bf16",
+     "all layers compute as the others do"},
     {"fp32-residual-connection", "residuals have the precision of activations"},
     {"fp4-format", "matrix products are 16-bit ones"},
     {"fp4-param-gather", "parameters are gathered in 16 bits"},
@@ -341,32 +117,26 @@ const std::map<std::string_view, std::string_view> kNotSimulated = {
     {"moe-hybridep-num-sms", "tokens travel as with DeepEP"},
     {"moe-layer-recompute", "recompute is that of --recompute-granularity"},
     {"moe-mlp-glu-interleave-size", "gates and inputs of experts are not interleaved"},
-    {"moe-pad-experts-for-cuda-graph-inference", "experts' rows are not padded"},
+    {"moe-pad-experts-for-cuda-graph-inference moe-router-padding-for-fp8 "
+     "moe-router-padding-for-quantization",
+     "experts' rows are not padded"},
     {"moe-paged-stash", "activations stay where they are"},
-    {"moe-router-group-topk", "a token may go to experts of every group"},
-    {"moe-router-num-groups", "a token may go to experts of every group"},
-    {"moe-router-padding-for-fp8", "experts' rows are not padded"},
-    {"moe-router-padding-for-quantization", "experts' rows are not padded"},
+    {"moe-router-group-topk moe-router-num-groups", "a token may go to experts of every group"},
     {"moe-router-topk-limited-devices", "a token may go to experts of every rank"},
     {"moe-shared-expert-gate", "shared experts have no gate"},
     {"moe-shared-expert-overlap", "shared experts run after the routed ones"},
-    {"mtp-num-layers", "the layers that predict further tokens are left out"},
-    {"mtp-use-repeated-layer", "the layers that predict further tokens are left out"},
-    {"no-bias-gelu-fusion", "bias and activation are one kernel"},
-    {"no-bias-swiglu-fusion", "bias and activation are one kernel"},
+    {"mtp-num-layers mtp-use-repeated-layer",
+     "the layers that predict further tokens are left out"},
+    {"no-bias-gelu-fusion no-bias-swiglu-fusion", "bias and activation are one kernel"},
     {"no-fp8-wgrad", "weight gradients are computed in fp8"},
     {"no-gradient-reduce-div-fusion", "gradients are divided within their reduction"},
     {"no-masked-softmax-fusion", "masked softmax is one kernel"},
     {"no-rope-freq", "every layer has rotary embeddings"},
     {"no-rope-fusion", "rotary embeddings are one kernel"},
-    {"num-layers-at-end-in-bf16", "all layers compute as the others do"},
-    {"num-layers-at-start-in-bf16", "all layers compute as the others do"},
-    {"offload-modules", "activations stay on the GPU"},
     {"optimizer-cuda-graph", "the optimizer is launched kernel by kernel"},
     {"optimizer-offload-fraction", "all of the optimizer runs on the GPU"},
     {"outer-dp-sharding-strategy", "optimizer state is whole in each group of shards"},
     {"overlap-cpu-optimizer-d2h-h2d", "the optimizer runs on the GPU"},
-    {"overlap-dispatch-backward-with-experts-wgrad", "weight gradients run in their place"},
     {"overlap-p2p-communication-warmup-flush", "warm-up transfers follow the schedule"},
     {"overlap-param-gather-with-optimizer-step", "parameters are gathered when all are updated"},
     {"partition-activations", "each tensor-parallel rank keeps whole activations"},
@@ -381,36 +151,26 @@ const std::map<std::string_view, std::string_view> kNotSimulated = {
     {"use-fused-weighted-squared-relu", "activation and weighting are separate kernels"},
     {"use-grouped-gemm-for-dense-mlp", "dense layers run as plain products"},
     {"use-kitchen-attention", "attention is that of training.attention"},
-    {"use-precision-aware-optimizer", "optimizer state is fp32"},
     {"use-ring-exchange-p2p", "transfers are sends and receives"},
     {"use-transformer-engine-op-fuser", "operations are fused as Transformer Engine's layers do"},
-    {"wgrad-deferral-limit", "weight gradients of the head run in their place"},
-    {"window-attn-skip-freq", "attention is counted over the whole sequence"},
-    {"window-size", "attention is counted over the whole sequence"},
+    {"window-attn-skip-freq window-size", "attention is counted over the whole sequence"},
 };
 
 /// Beginnings of the names of options that only another kind of model has, with that kind.
-const std::map<std::string_view, std::string_view> kOtherModels = {
+constexpr KnownOptions kOtherModels[] = {
     {"biencoder", "two encoders"},
-    {"dino-", "a vision model"},
+    {"dino- img-h swin-backbone-type vision-", "a vision model"},
     {"dsa-indexer-topk", "sparse attention"},
     {"enable-mhc-connections", "layers with several residual streams"},
-    {"encoder-num-layers", "such a model"},
-    {"experimental-attention-variant", "such a model"},
+    {"encoder-num-layers experimental-attention-variant hybrid-layer-pattern "
+     "hybrid-override-pattern is-hybrid-model moe-latent-size",
+     "such a model"},
     {"heterogeneous-layers-config", "layers that differ from each other"},
-    {"hybrid-attention-ratio", "a hybrid of Mamba and attention layers"},
-    {"hybrid-layer-pattern", "such a model"},
-    {"hybrid-mlp-ratio", "a hybrid of Mamba and attention layers"},
-    {"hybrid-override-pattern", "such a model"},
-    {"is-hybrid-model", "such a model"},
-    {"img-h", "a vision model"},
+    {"hybrid-attention-ratio hybrid-mlp-ratio", "a hybrid of Mamba and attention layers"},
     {"linear-attention-freq", "layers of linear attention"},
     {"mamba-", "Mamba layers"},
     {"model-spec", "a model whose layers are in another file"},
-    {"moe-latent-size", "such a model"},
     {"retro-", "a model that retrieves (RETRO)"},
-    {"swin-backbone-type", "a vision model"},
-    {"vision-", "a vision model"},
     {"yaml-cfg", "a model whose options are in another file"},
 };
 
@@ -422,15 +182,20 @@ bool leaves_step(std::string_view name) {
          leaves_step_of_fork(name);
 }
 
+}  // namespace
+
+bool leaves_step(std::string_view name) { return begins_like_one(kHarmless, name); }
+
 std::string_view simulated_instead_of(std::string_view name) {
-  const auto known = kNotSimulated.find(name);
-  return known == kNotSimulated.end() ? std::string_view() : known->second;
+  for (const KnownOptions& known : kNotSimulated)
+    if (has_word(known.names, name)) return known.text;
+  return {};
 }
 
 std::string_view other_model_of(std::string_view name) {
-  const auto known = std::ranges::find_if(
-      kOtherModels, [&](const auto& one) { return name.starts_with(one.first); });
-  return known == kOtherModels.end() ? std::string_view() : known->second;
+  for (const KnownOptions& known : kOtherModels)
+    if (begins_like_one(known.names, name)) return known.text;
+  return {};
 }
 
 }  // namespace stepsim

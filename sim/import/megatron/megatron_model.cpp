@@ -2,13 +2,13 @@
 #include "sim/import/megatron/megatron_model.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 #include "sim/import/megatron/layer_pattern.hpp"
 #include "sim/import/megatron/megatron_flags.hpp"
 #include "sim/scenario/read/number.hpp"
@@ -113,7 +113,7 @@ std::string small_letters(std::string text) {
 
 /// What a tokenizer with that name has; 0 where nobody knows.
 std::int64_t vocabulary_of(const std::string& type, const std::string& model) {
-  for (const std::string& name : {small_letters(model), small_letters(type)}) {
+  for (const std::string& name : {in_lower_case(model), in_lower_case(type)}) {
     for (const KnownVocabulary& known : kTokenizers) {
       if (name.find(known.name) != std::string::npos) return known.size;
     }

@@ -5,7 +5,6 @@
 #include "sim/import/node/probe_machine.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <regex>
@@ -17,6 +16,7 @@
 #include "sim/core/cpuinfo.hpp"
 #include "sim/core/problems.hpp"
 #include "sim/core/trim.hpp"
+#include "sim/core/words.hpp"
 
 namespace stepsim {
 namespace {
@@ -123,9 +123,8 @@ class Probe {
                            "save what `nvidia-smi --query-gpu=name,pci.bus_id,memory.total "
                            "--format=csv,noheader` prints");
     ProbedGpu gpu{.name = found[1]};
-    gpu.bus = found[2];
+    gpu.bus = in_lower_case(found[2]);
     if (gpu.bus.size() > 12) gpu.bus.erase(0, gpu.bus.size() - 12);
-    for (char& c : gpu.bus) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     // "[N/A]" where CPU and GPU share a memory.
     gpu.memory = Bytes{leading_number(found[3]).value_or(0) * 0x1p20};
     machine_.gpus.push_back(gpu);

@@ -2,12 +2,12 @@
 #include "sim/scenario/huggingface/huggingface.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "sim/core/suggest.hpp"
+#include "sim/core/words.hpp"
 #include "sim/scenario/huggingface/huggingface_translation.hpp"
 
 namespace stepsim {
@@ -23,11 +23,6 @@ constexpr std::string_view kHeads =
     "ForImageClassification ForQuestionAnswering ForTokenClassification "
     "ForSequenceClassification DoubleHeadsModel Model";
 
-bool has_word(std::string_view text, std::string_view word) {
-  const auto words = words_of(text);
-  return std::ranges::find(words, word) != words.end();
-}
-
 /// The row whose names hold it, or nullptr.
 template <class Row>
 const Row* row_named(const std::vector<Row>& rows, std::string_view name) {
@@ -37,10 +32,8 @@ const Row* row_named(const std::vector<Row>& rows, std::string_view name) {
 }
 
 std::string letters_of(std::string_view name) {
-  std::string letters;
-  for (const char c : name)
-    if (c != '_' && c != '-')
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string letters = in_lower_case(std::string(name));
+  std::erase_if(letters, [](char c) { return c == '_' || c == '-'; });
   return letters;
 }
 

@@ -55,9 +55,6 @@ struct RefusedLayouts {
 };
 const std::vector<RefusedLayouts>& refused_huggingface_layouts();
 
-/// The words of a text with blanks between them.
-std::vector<std::string_view> words_of(std::string_view text);
-
 /// Translates a decoder as its layout says.
 void decoder_of_huggingface(Translation& t, const ModelLayout& layout);
 

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/suggest.hpp"
+#include "sim/core/words.hpp"
 #include "sim/scenario/read/scalar.hpp"
 
 namespace stepsim {
@@ -16,40 +17,35 @@ namespace {
 /// shapes and kernels as they are (rotary embeddings cost the same however they are scaled), and
 /// inference. The scenario decides precision and sequence length.
 constexpr std::string_view kHarmless =
-    " apply_residual_connection_post_layernorm architectures attn_implementation attn_impl"
-    " attn_scale attn_temperature_tuning embedding_fraction floor_scale init_config"
-    " initial_context_length swiglu_limit tokenizer_name"
-    " attn_logit_softcapping auto_map"
-    " cache_implementation classifier_dropout clip_qkv dtype embd_pdrop embed_dropout "
-    "embedding_dropout"
-    " emb_pdrop encoder_stride ep_size expansion_ratio final_logit_softcapping head_dim"
-    " id2label image_token_index init_device init_method_std is_decoder is_encoder_decoder"
-    " is_gated_act kv_channels label2id layer_norm_elementwise_affine logit_scale logits_scaling"
-    " mask_type max_position_embeddings max_sequence_length max_seq_len max_window_layers"
-    " model_max_length model_type mscale n_ctx n_positions no_rope_layer_interval no_rope_layers"
-    " norm_topk_prob norm_type num_key_value_heads offset_alibi"
-    " original_max_position_embeddings original_rope output_past output_router_logits"
-    " partial_rotary_factor pooler_output_size pretraining_tp qk_head_dim query_pre_attn_scalar"
-    " relative_attention_max_distance routed_scaling_factor scale_attn_by_inverse_layer_idx"
-    " scale_attention_softmax_in_fp32 attention_softmax_in_fp32 scale_attn_weights"
-    " scale_embedding scoring_func seq_aux seq_length sliding_window_pattern slow_but_exact "
-    "task_specific_params"
-    " tokenizer_class topk_group topk_method torch_dtype transformers_version unsloth_fixed"
-    " unsloth_version use_bidirectional_attention use_cache use_flash_attn verbose ";
+    "apply_residual_connection_post_layernorm architectures attn_implementation attn_impl "
+    "attn_scale attn_temperature_tuning embedding_fraction floor_scale init_config "
+    "initial_context_length swiglu_limit tokenizer_name attn_logit_softcapping auto_map "
+    "cache_implementation classifier_dropout clip_qkv dtype embd_pdrop embed_dropout "
+    "embedding_dropout emb_pdrop encoder_stride ep_size expansion_ratio final_logit_softcapping "
+    "head_dim id2label image_token_index init_device init_method_std is_decoder "
+    "is_encoder_decoder is_gated_act kv_channels label2id layer_norm_elementwise_affine "
+    "logit_scale logits_scaling mask_type max_position_embeddings max_sequence_length max_seq_len "
+    "max_window_layers model_max_length model_type mscale n_ctx n_positions "
+    "no_rope_layer_interval no_rope_layers norm_topk_prob norm_type num_key_value_heads "
+    "offset_alibi original_max_position_embeddings original_rope output_past output_router_logits "
+    "partial_rotary_factor pooler_output_size pretraining_tp qk_head_dim query_pre_attn_scalar "
+    "relative_attention_max_distance routed_scaling_factor scale_attn_by_inverse_layer_idx "
+    "scale_attention_softmax_in_fp32 attention_softmax_in_fp32 scale_attn_weights scale_embedding "
+    "scoring_func seq_aux seq_length sliding_window_pattern slow_but_exact task_specific_params "
+    "tokenizer_class topk_group topk_method torch_dtype transformers_version unsloth_fixed "
+    "unsloth_version use_bidirectional_attention use_cache use_flash_attn verbose";
 
 /// What all keys that begin or end like that have in common.
-constexpr std::string_view kHarmlessStarts[] = {"_",      "initializer_", "rope",
-                                                "rotary", "router_",      "summary_"};
-constexpr std::string_view kHarmlessEnds[] = {
-    "_act",     "_act_fn", "_activation", "_alpha",      "_coef",        "_eps",
-    "_epsilon", "_factor", "_function",   "_multiplier", "_theta",       "_token",
-    "_base",    "_std",    "_id",         "_token_ids",  "_token_index", "_noise"};
+constexpr std::string_view kHarmlessStarts = "_ initializer_ rope rotary router_ summary_";
+constexpr std::string_view kHarmlessEnds =
+    "_act _act_fn _activation _alpha _coef _eps _epsilon _factor _function _multiplier _theta "
+    "_token _base _std _id _token_ids _token_index _noise";
 
 bool is_harmless(std::string_view key) {
   const auto starts = [&](std::string_view part) { return key.starts_with(part); };
   const auto ends = [&](std::string_view part) { return key.ends_with(part); };
-  return kHarmless.find(fmt::format(" {} ", key)) != std::string_view::npos ||
-         std::ranges::any_of(kHarmlessStarts, starts) || std::ranges::any_of(kHarmlessEnds, ends);
+  return has_word(kHarmless, key) || std::ranges::any_of(words_of(kHarmlessStarts), starts) ||
+         std::ranges::any_of(words_of(kHarmlessEnds), ends);
 }
 
 /// A key that costs something, with what is simulated in its place. It does nothing where it is
@@ -96,16 +92,6 @@ bool is_there(const Entry* entry) {
 constexpr std::int64_t kLargest = 1'000'000'000;  // beyond any width or count of a model
 
 }  // namespace
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
-}
 
 Translation::Translation(const Tree& config, const ModelLayout& layout, const std::string& path,
                          Problems& problems)

@@ -1,12 +1,12 @@
 // Splitting a number from what follows it.
 #include "sim/scenario/read/number.hpp"
 
-#include <cctype>
 #include <charconv>
 
 #include <fmt/format.h>
 
 #include "sim/core/source.hpp"
+#include "sim/core/words.hpp"
 
 namespace stepsim {
 namespace {
@@ -49,10 +49,9 @@ std::size_t number_length(std::string_view text) {
 }
 
 bool is_non_finite(const std::string& text) {
-  std::string word(without_blanks(text));
+  std::string word = in_lower_case(std::string(without_blanks(text)));
   if (!word.empty() && (word.front() == '-' || word.front() == '+')) word.erase(0, 1);
   if (!word.empty() && word.front() == '.') word.erase(0, 1);
-  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return word == "inf" || word == "nan" || word == "infinity";
 }
 

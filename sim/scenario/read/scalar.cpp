@@ -8,6 +8,8 @@
 #include <limits>
 #include <sstream>
 
+#include "sim/core/words.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -44,8 +46,7 @@ void read_scalar(const std::string& text, bool& value) {
     value = text == "true";
     return;
   }
-  std::string word = text;
-  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string word = in_lower_case(text);
   const bool yes = word == "yes" || word == "on" || word == "true" || word == "1" || word == "y";
   const bool no = word == "no" || word == "off" || word == "false" || word == "0" || word == "n";
   refuse(text, "true or false", yes ? "write \"true\"" : no ? "write \"false\"" : "");
