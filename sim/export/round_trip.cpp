@@ -4,53 +4,30 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/core/words.hpp"
 #include "sim/scenario/read/keys.hpp"
 
 namespace stepsim {
 namespace {
 
 /// Names and sources, and what is asked of the simulation.
-constexpr std::string_view kLabels[] = {"name",
-                                        "description",
-                                        "framework",
-                                        "model.name",
-                                        "model.published_parameters",
-                                        "model.unpublished",
-                                        "model.source",
-                                        "model.notes",
-                                        "cluster.name",
-                                        "run",
-                                        "expect"};
+constexpr std::string_view kLabels =
+    "name description framework model.name model.published_parameters model.unpublished "
+    "model.source model.notes cluster.name run expect";
 
-constexpr std::string_view kPlan[] = {"model",
-                                      "cluster.nodes",
-                                      "cluster.gpus_per_node",
-                                      "training.sequence_length",
-                                      "training.decoder_sequence_length",
-                                      "training.global_batch",
-                                      "training.micro_batch",
-                                      "training.precision",
-                                      "training.optimizer",
-                                      "training.recompute.kind",
-                                      "training.recompute.modules",
-                                      "training.recompute.method",
-                                      "training.recompute.layers",
-                                      "training.lora",
-                                      "parallelism.tensor",
-                                      "parallelism.sequence",
-                                      "parallelism.context",
-                                      "parallelism.expert.degree",
-                                      "parallelism.expert.dispatcher",
-                                      "parallelism.pipeline.stages",
-                                      "parallelism.pipeline.schedule",
-                                      "parallelism.pipeline.chunks",
-                                      "parallelism.pipeline.layers",
-                                      "parallelism.data.sharding",
-                                      "parallelism.data.shard_degree",
-                                      "parallelism.data.offload_optimizer"};
+constexpr std::string_view kPlan =
+    "model cluster.nodes cluster.gpus_per_node training.sequence_length "
+    "training.decoder_sequence_length training.global_batch training.micro_batch "
+    "training.precision training.optimizer training.recompute.kind training.recompute.modules "
+    "training.recompute.method training.recompute.layers training.lora parallelism.tensor "
+    "parallelism.sequence parallelism.context parallelism.expert.degree "
+    "parallelism.expert.dispatcher parallelism.pipeline.stages parallelism.pipeline.schedule "
+    "parallelism.pipeline.chunks parallelism.pipeline.layers parallelism.data.sharding "
+    "parallelism.data.shard_degree parallelism.data.offload_optimizer";
 
-bool is_within_any(std::string_view key, const auto& outers) {
-  return std::ranges::any_of(outers, [&](std::string_view outer) { return is_within(key, outer); });
+bool is_within_any(std::string_view key, std::string_view outers) {
+  return std::ranges::any_of(words_of(outers),
+                             [&](std::string_view outer) { return is_within(key, outer); });
 }
 
 void reset_training(Scenario& s) {

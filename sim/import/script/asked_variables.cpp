@@ -7,19 +7,19 @@
 #include <regex>
 #include <set>
 
+#include "sim/core/words.hpp"
+
 namespace stepsim {
 namespace {
 
 /// bash sets them (bash(1), Shell Variables), and login does.
-const std::set<std::string> kOfShell = {
-    "EUID",   "FUNCNAME",  "HOME",       "HOSTNAME",   "HOSTTYPE",    "IFS",
-    "LINENO", "LOGNAME",   "MACHTYPE",   "OLDPWD",     "OPTARG",      "OPTIND",
-    "OSTYPE", "PATH",      "PIPESTATUS", "PPID",       "PWD",         "RANDOM",
-    "REPLY",  "SECONDS",   "SHELL",      "SHLVL",      "TERM",        "UID",
-    "USER",   "NODE_RANK", "RANK",       "LOCAL_RANK", "EPOCHSECONDS"};
+constexpr std::string_view kOfShell =
+    "EUID FUNCNAME HOME HOSTNAME HOSTTYPE IFS LINENO LOGNAME MACHTYPE OLDPWD OPTARG OPTIND OSTYPE "
+    "PATH PIPESTATUS PPID PWD RANDOM REPLY SECONDS SHELL SHLVL TERM UID USER NODE_RANK RANK "
+    "LOCAL_RANK EPOCHSECONDS";
 
-bool is_of_shell(const std::string& name) {
-  return kOfShell.contains(name) || name.starts_with("BASH");
+bool is_of_shell(std::string_view name) {
+  return has_word(kOfShell, name) || name.starts_with("BASH");
 }
 
 /// Longer lines are none that people write, and too long for patterns.

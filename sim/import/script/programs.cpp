@@ -9,51 +9,42 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "sim/core/words.hpp"
+
 namespace stepsim {
 namespace {
 
 /// They compute and print, and start nothing but what is looked at, too.
-constexpr std::string_view kHarmless[] = {
-    "[",        "arch",     "awk",   "base64",  "basename", "bc",        "cat",    "cp",
-    "cut",      "date",     "diff",  "dirname", "du",       "echo",      "egrep",  "env",
-    "expand",   "expr",     "false", "fgrep",   "find",     "fold",      "gawk",   "getopt",
-    "grep",     "head",     "jq",    "join",    "ls",       "mawk",      "md5sum", "mkdir",
-    "mktemp",   "nl",       "od",    "paste",   "pr",       "printenv",  "printf", "readlink",
-    "realpath", "rev",      "rm",    "sed",     "seq",      "sha256sum", "shuf",   "sort",
-    "split",    "stat",     "tac",   "tail",    "tee",      "test",      "touch",  "tr",
-    "true",     "truncate", "uname", "uniq",    "wc",       "which",     "xargs",  "yes",
-};
+constexpr std::string_view kHarmless =
+    "[ arch awk base64 basename bc cat cp cut date diff dirname du echo egrep env expand expr "
+    "false fgrep find fold gawk getopt grep head jq join ls mawk md5sum mkdir mktemp nl od paste "
+    "pr printenv printf readlink realpath rev rm sed seq sha256sum shuf sort split stat tac tail "
+    "tee test touch tr true truncate uname uniq wc which xargs yes";
 
 /// They fail where the training machine's files are not here; the script does not end for it.
-constexpr std::string_view kForgiven[] = {"cp", "du", "find", "ls", "rm", "stat"};
+constexpr std::string_view kForgiven = "cp du find ls rm stat";
 
-constexpr std::string_view kShells[] = {"bash", "sh", "dash", "zsh", "ksh"};
+constexpr std::string_view kShells = "bash sh dash zsh ksh";
 
 /// They train, or start those that do.
-constexpr std::string_view kTrainers[] = {
-    "accelerate", "deepspeed", "llamafactory-cli", "axolotl", "megatron", "nemo",
-    "nemorun",    "swift",     "torchrun",
-};
+constexpr std::string_view kTrainers =
+    "accelerate deepspeed llamafactory-cli axolotl megatron nemo nemorun swift torchrun";
 
 /// Programs whose names are also words that others take for arguments: --backend megatron.
-constexpr std::string_view kAlsoWords[] = {"axolotl", "hostlist", "megatron", "nemo", "parallel",
-                                           "ray",     "script",   "swift",    "time", "watch"};
+constexpr std::string_view kAlsoWords =
+    "axolotl hostlist megatron nemo parallel ray script swift time watch";
 
 /// A further command stands among their arguments.
-constexpr std::string_view kLeading[] = {
-    "apptainer", "charliecloud", "clush",         "docker",     "enroot",    "hostlist", "ibrun",
-    "jsrun",     "kubectl",      "mpiexec",       "mpirun",     "ncu",       "nerdctl",  "nice",
-    "nohup",     "nsys",         "numactl",       "numawrap",   "parallel",  "pdsh",     "podman",
-    "prterun",   "pssh",         "ray",           "rocprof",    "rocprofv3", "salloc",   "sbatch",
-    "script",    "setsid",       "singularity",   "srun",       "ssh",       "stdbuf",   "sudo",
-    "taskset",   "time",         "timeout",       "unshare",    "xpu-smi",   "aprun",    "orterun",
-    "qsub",      "bsub",         "mpiexec.hydra", "mpirun_rsh", "watch",
-};
+constexpr std::string_view kLeading =
+    "apptainer charliecloud clush docker enroot hostlist ibrun jsrun kubectl mpiexec mpirun ncu "
+    "nerdctl nice nohup nsys numactl numawrap parallel pdsh podman prterun pssh ray rocprof "
+    "rocprofv3 salloc sbatch script setsid singularity srun ssh stdbuf sudo taskset time timeout "
+    "unshare xpu-smi aprun orterun qsub bsub mpiexec.hydra mpirun_rsh watch";
 
 /// Their time is not waited for, and nobody is told anything.
-constexpr std::string_view kIdle[] = {
-    "chmod", "chown", "clear", "curl", "git",   "kill", "killall", "ln",    "mv",   "pip", "pip3",
-    "pkill", "rmdir", "rsync", "scp",  "sleep", "sync", "tar",     "unzip", "wget", "ps",  "stty"};
+constexpr std::string_view kIdle =
+    "chmod chown clear curl git kill killall ln mv pip pip3 pkill rmdir rsync scp sleep sync tar "
+    "unzip wget ps stty";
 
 /// They say something of the machine.
 constexpr std::string_view kAsked[] = {"hostname", "nproc",  "nvidia-smi", "rocm-smi",
@@ -70,9 +61,9 @@ bool is_python(const std::string& name) { return name.starts_with("python"); }
 /// Whether a command may begin with this word.
 bool begins_command(const std::string& word) {
   const std::string name = program_name(word);
-  if (holds(kAlsoWords, name)) return false;
-  return holds(kShells, name) || holds(kTrainers, name) || is_python(name) ||
-         (holds(kLeading, name) && word.front() != '-') || name.ends_with(".sh");
+  if (has_word(kAlsoWords, name)) return false;
+  return has_word(kShells, name) || has_word(kTrainers, name) || is_python(name) ||
+         (has_word(kLeading, name) && word.front() != '-') || name.ends_with(".sh");
 }
 
 /// python -c "import torch; print(torch.cuda.device_count())"
@@ -176,10 +167,8 @@ bool starts_ranks(const Words& words) {
 
 Words program_names() {
   Words names{"python", "python3"};
-  const auto add = [&](const auto& list) {
-    names.insert(names.end(), std::begin(list), std::end(list));
-  };
-  add(kHarmless), add(kShells), add(kTrainers), add(kLeading), add(kIdle), add(kAsked);
+  for (const std::string_view list : {kHarmless, kShells, kTrainers, kLeading, kIdle, kAsked})
+    for (const std::string_view name : words_of(list)) names.emplace_back(name);
   return names;
 }
 
@@ -188,17 +177,17 @@ ProgramStart stand_in(const ProgramStart& asked, const ScriptMachine& machine,
   const Words& words = asked.words;
   if (words.empty()) return nothing();
   const std::string name = program_name(asked.path);
-  if (holds(kShells, name)) return shell(words);
+  if (has_word(kShells, name)) return shell(words);
   if (name == "tail" && follows(words)) return nothing();
   const bool is_of_system = asked.path.starts_with("/usr/bin/") || asked.path.starts_with("/bin/");
-  if (holds(kForgiven, name) && !is_of_system) return forgiven(name, words);
-  if (holds(kHarmless, name)) return harmless(name, words);
-  if (holds(kAsked, name))
+  if (has_word(kForgiven, name) && !is_of_system) return forgiven(name, words);
+  if (has_word(kHarmless, name)) return harmless(name, words);
+  if (has_word(kAsked, name))
     return started("/usr/bin/printf", {"printf", "%s", answer_of(name, words, machine)});
-  if (holds(kIdle, name)) return nothing();
+  if (has_word(kIdle, name)) return nothing();
   if (is_python(name) && counts_gpus(words))
     return started("/usr/bin/printf", {"printf", "%s", fmt::format("{}\n", machine.gpus_per_node)});
-  if (holds(kTrainers, name) || is_python(name)) {
+  if (has_word(kTrainers, name) || is_python(name)) {
     note({words, through, true});
     return nothing();
   }
