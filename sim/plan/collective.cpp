@@ -211,21 +211,8 @@ Seconds uncontended(const Phases& phases) {
 
 const CollectiveChoice& choice_for(CollectiveOp op, const Collectives& collectives) {
   static const CollectiveChoice automatic;
-  switch (op) {
-    case CollectiveOp::all_reduce:
-      return collectives.all_reduce;
-    case CollectiveOp::all_gather:
-      return collectives.all_gather;
-    case CollectiveOp::reduce_scatter:
-      return collectives.reduce_scatter;
-    case CollectiveOp::all_to_all:
-      return collectives.all_to_all;
-    case CollectiveOp::broadcast:
-    case CollectiveOp::reduce:
-    case CollectiveOp::shift:
-      return automatic;
-  }
-  throw InternalError("a collective without a choice");
+  const StatedCollective* stated = stated_collective(op);
+  return stated == nullptr ? automatic : collectives.*stated->choice;
 }
 
 Decision decide(const CollectiveRequest& request, const GroupShape& group, const Cluster& cluster,

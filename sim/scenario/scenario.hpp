@@ -67,6 +67,25 @@ struct Collectives {
   bool operator==(const Collectives&) const = default;
 };
 
+/// A collective of which scenarios state the algorithm, and profiles of links what was measured.
+struct StatedCollective {
+  CollectiveOp op;
+  CollectiveChoice Collectives::*choice;
+  std::vector<CollectiveLine> LinkProfile::*lines;
+};
+inline constexpr StatedCollective kStatedCollectives[] = {
+    {CollectiveOp::all_reduce, &Collectives::all_reduce, &LinkProfile::all_reduce},
+    {CollectiveOp::all_gather, &Collectives::all_gather, &LinkProfile::all_gather},
+    {CollectiveOp::reduce_scatter, &Collectives::reduce_scatter, &LinkProfile::reduce_scatter},
+    {CollectiveOp::all_to_all, &Collectives::all_to_all, &LinkProfile::all_to_all},
+};
+/// nullptr for a collective of which nothing is stated.
+constexpr const StatedCollective* stated_collective(CollectiveOp op) {
+  for (const StatedCollective& stated : kStatedCollectives)
+    if (stated.op == op) return &stated;
+  return nullptr;
+}
+
 /// All that a scenario file says, with its defaults filled in.
 struct Scenario {
   std::string name;

@@ -191,21 +191,10 @@ FamilyReport report_of(const GroupFit& fitting, const RegimeLines& lines,
   return report;
 }
 
-bool is_of_links(CollectiveOp op) {
-  switch (op) {
-    case CollectiveOp::all_reduce:
-    case CollectiveOp::all_gather:
-    case CollectiveOp::reduce_scatter:
-    case CollectiveOp::all_to_all:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_fitted(const CollectivePoint& point) {
   constexpr Bytes kLeastFitted = 4_KiB;  // judgement: below, times are those of the launch
-  return is_of_links(point.op) && static_cast<double>(point.bytes) >= kLeastFitted.bytes();
+  return stated_collective(point.op) != nullptr &&
+         static_cast<double>(point.bytes) >= kLeastFitted.bytes();
 }
 
 }  // namespace stepsim

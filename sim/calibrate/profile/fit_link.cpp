@@ -7,24 +7,10 @@
 namespace stepsim {
 namespace {
 
-std::vector<CollectiveLine>& lines_in(LinkProfile& link, CollectiveOp op) {
-  switch (op) {
-    case CollectiveOp::all_reduce:
-      return link.all_reduce;
-    case CollectiveOp::all_gather:
-      return link.all_gather;
-    case CollectiveOp::reduce_scatter:
-      return link.reduce_scatter;
-    default:
-      return link.all_to_all;
-  }
-}
-
 /// The lines that a link has for that group.
 RegimeLines lines_of(const LinkProfile& link, const CollectiveGroup& group) {
-  LinkProfile copy = link;
   RegimeLines lines;
-  for (const CollectiveLine& line : lines_in(copy, group.op)) {
+  for (const CollectiveLine& line : link.*stated_collective(group.op)->lines) {
     if (line.ranks == group.ranks)
       lines[{line.algorithm, line.protocol}].push_back(
           {line.latency, 1 / line.bandwidth.bytes_per_second()});
@@ -54,12 +40,12 @@ void fit_collectives(const Records& records, const Cluster& node, LinkDraft& dra
     FamilyReport report = report_of(fitting, lines, messages);
     report.base_errors = fitting.errors(lines_of(node.intra_node, group), sizes_of(messages));
     if (report.base_errors->points == 0) report.base_errors.reset();
-    make_room(lines_in(draft.profile, group.op), group.ranks, lines);
+    make_room(draft.profile.*stated_collective(group.op)->lines, group.ranks, lines);
     fitted[group] = {std::move(report), lines};
   }
   // Sources name lines by their places, so that none is taken away any more from here on.
   for (const auto& [group, one] : fitted) {
-    std::vector<CollectiveLine>& list = lines_in(draft.profile, group.op);
+    std::vector<CollectiveLine>& list = draft.profile.*stated_collective(group.op)->lines;
     for (const auto& [regime, lines] : one.lines) {
       for (const fit::Line& line : lines) {
         draft.state(fmt::format("{}[{}]", name_of(group.op), list.size()), id_of(one.report.family),

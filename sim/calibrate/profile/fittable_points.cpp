@@ -52,7 +52,7 @@ Family family_of(const MemoryOpPoint& p) {
 
 Family family_of(const CollectivePoint& p) {
   const std::string title = group_of(p).title();
-  if (!is_of_links(p.op)) return unused(title);
+  if (stated_collective(p.op) == nullptr) return unused(title);
   return {.name = title, .least = 2, .counts = is_fitted(p)};
 }
 

@@ -103,7 +103,6 @@ void fit_collectives(const Records& records, const Cluster& node, LinkDraft& dra
 bool is_fitted(const AttentionPoint& point);
 bool is_fitted(const CollectivePoint& point);
 bool is_fitted(const ConvolutionPoint& point);
-bool is_of_links(CollectiveOp op);
 
 /// The points of one kind of record.
 template <class Point, class F>

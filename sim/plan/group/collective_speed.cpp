@@ -21,21 +21,10 @@ using Expected = std::function<std::optional<Speed>(const CollectiveLine& line, 
 /// measured them.
 const std::vector<CollectiveLine>& lines_of(CollectiveOp op, const LinkProfile& link) {
   static const std::vector<CollectiveLine> none;
-  switch (op) {
-    case CollectiveOp::all_reduce:
-      return link.all_reduce;
-    case CollectiveOp::all_gather:
-    case CollectiveOp::broadcast:
-      return link.all_gather;
-    case CollectiveOp::reduce_scatter:
-    case CollectiveOp::reduce:
-      return link.reduce_scatter;
-    case CollectiveOp::all_to_all:
-      return link.all_to_all;
-    case CollectiveOp::shift:
-      return none;
-  }
-  return none;
+  if (op == CollectiveOp::broadcast) op = CollectiveOp::all_gather;
+  if (op == CollectiveOp::reduce) op = CollectiveOp::reduce_scatter;
+  const StatedCollective* measured = stated_collective(op);
+  return measured == nullptr ? none : link.*measured->lines;
 }
 
 Speed of_line(const CollectiveLine& line) { return {line.latency, line.bandwidth}; }

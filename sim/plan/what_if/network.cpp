@@ -61,8 +61,7 @@ void widen_fabric(Scenario& scenario) {
 void widen_nodes(Scenario& scenario) {
   LinkProfile& link = scenario.cluster.intra_node;
   widen(link.bandwidth);
-  for (auto* lines : {&link.all_reduce, &link.all_gather, &link.reduce_scatter, &link.all_to_all})
-    widen_lines(*lines);
+  for (const auto& [op, choice, lines] : kStatedCollectives) widen_lines(link.*lines);
   NodeLayout& node = scenario.cluster.node_topology;
   widen(node.pcie_bandwidth);
   widen(node.socket_bandwidth);

@@ -21,28 +21,22 @@ void check_registered(const Scenario& s, const KnownNames& known, const KeyRepor
   if (known.collectives.empty()) return;
   std::vector<std::string> collectives{"auto"};
   collectives.insert(collectives.end(), known.collectives.begin(), known.collectives.end());
-  const auto check = [&](const char* path, const CollectiveChoice& choice) {
-    keys.check_name(path, choice.algorithm, collectives, "a collective");
-  };
-  check("collectives.all_reduce.algorithm", s.collectives.all_reduce);
-  check("collectives.all_gather.algorithm", s.collectives.all_gather);
-  check("collectives.reduce_scatter.algorithm", s.collectives.reduce_scatter);
-  check("collectives.all_to_all.algorithm", s.collectives.all_to_all);
+  for (const auto& [op, choice, lines] : kStatedCollectives) {
+    const std::string path = fmt::format("collectives.{}.algorithm", name_of(op));
+    keys.check_name(path.c_str(), (s.collectives.*choice).algorithm, collectives, "a collective");
+  }
 }
 
 /// A line of an algorithm that nobody knows would not be used.
 void check_lines(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
   if (known.collectives.empty()) return;
-  const auto check = [&](const char* op, const std::vector<CollectiveLine>& lines) {
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      const std::string path = fmt::format("cluster.intra_node.{}[{}].algorithm", op, i);
-      keys.check_name(path.c_str(), lines[i].algorithm, known.collectives, "a collective");
+  for (const auto& [op, choice, lines] : kStatedCollectives) {
+    for (std::size_t i = 0; i < (s.cluster.intra_node.*lines).size(); ++i) {
+      const std::string path = fmt::format("cluster.intra_node.{}[{}].algorithm", name_of(op), i);
+      keys.check_name(path.c_str(), (s.cluster.intra_node.*lines)[i].algorithm, known.collectives,
+                      "a collective");
     }
-  };
-  check("all_reduce", s.cluster.intra_node.all_reduce);
-  check("all_gather", s.cluster.intra_node.all_gather);
-  check("reduce_scatter", s.cluster.intra_node.reduce_scatter);
-  check("all_to_all", s.cluster.intra_node.all_to_all);
+  }
 }
 
 void check_flops(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
