@@ -14,7 +14,7 @@
 #include "sim/command/answer/answer.hpp"
 #include "sim/command/answer/read_result.hpp"
 #include "sim/core/shell_word.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/process/patience.hpp"
 #include "sim/report/comparison/comparison_report.hpp"

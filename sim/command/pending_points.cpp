@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sim/command/answer/simulated_point.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 
 namespace stepsim {
 namespace {

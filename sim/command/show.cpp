@@ -7,9 +7,6 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/input_links.hpp"
-#include "sim/command/show_cluster.hpp"
-#include "sim/command/show_collective.hpp"
-#include "sim/command/show_model.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/load.hpp"

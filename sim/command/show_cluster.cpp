@@ -1,6 +1,4 @@
 // The table of a cluster's links.
-#include "sim/command/show_cluster.hpp"
-
 #include <algorithm>
 #include <ostream>
 
@@ -8,6 +6,7 @@
 
 #include "sim/cluster/bisection.hpp"
 #include "sim/cluster/link_names.hpp"
+#include "sim/command/show.hpp"
 #include "sim/text/humanise.hpp"
 
 namespace stepsim {

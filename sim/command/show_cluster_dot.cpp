@@ -9,7 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/command/show_cluster.hpp"
+#include "sim/cluster/network.hpp"
+#include "sim/command/show.hpp"
 #include "sim/text/humanise.hpp"
 
 namespace stepsim {

@@ -1,6 +1,4 @@
 // The candidates of one collective, as a table or as JSON.
-#include "sim/command/show_collective.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <ostream>
@@ -9,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/command/show.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/engine/simulate.hpp"

@@ -1,6 +1,4 @@
 // stepsim show model: what a model is, in one look.
-#include "sim/command/show_model.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/command/show.hpp"
 #include "sim/core/overloaded.hpp"
 #include "sim/core/source.hpp"
 #include "sim/ops/blocks.hpp"

@@ -18,7 +18,7 @@
 #include "sim/core/version.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/fold.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/process/progress.hpp"

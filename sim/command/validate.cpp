@@ -17,7 +17,7 @@
 #include "sim/core/trim.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/process/progress.hpp"

@@ -12,7 +12,6 @@
 
 #include "sim/core/shell_word.hpp"
 #include "sim/core/suggest.hpp"
-#include "sim/export/lacks.hpp"
 #include "sim/export/round_trip.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/plan/load.hpp"

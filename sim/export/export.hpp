@@ -33,4 +33,8 @@ Export export_of(const Exporter& exporter, const Scenario& scenario);
 /// Prints or saves the options; what they do not say goes to `notes`.
 ExitCode export_scenario(const ExportOptions& options, std::ostream& out, std::ostream& notes);
 
+/// Throws UserError with each key whose value the framework does not have
+/// (sim/scenario/describe/framework_abilities.hpp), and with what it has instead.
+void refuse_what_framework_lacks(const Exporter& exporter, const Scenario& scenario);
+
 }  // namespace stepsim

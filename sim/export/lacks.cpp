@@ -1,6 +1,4 @@
 // Holds the keys of a scenario against the table of abilities.
-#include "sim/export/lacks.hpp"
-
 #include <algorithm>
 #include <sstream>
 
@@ -8,6 +6,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/export/export.hpp"
 #include "sim/export/round_trip.hpp"
 #include "sim/scenario/describe/framework_abilities.hpp"
 #include "sim/scenario/names.hpp"

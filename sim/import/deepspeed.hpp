@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/core/json_tree.hpp"
+#include "sim/import/config/config.hpp"
 #include "sim/import/config/trainer.hpp"
 #include "sim/import/draft.hpp"
 #include "sim/import/machine.hpp"
@@ -18,5 +19,8 @@ struct DeepspeedSource {
 /// "auto" is what Hugging Face's Trainer fills in (huggingface/transformers
 /// src/transformers/integrations/deepspeed.py). Throws UserError with every mistake.
 Draft import_deepspeed(DeepspeedSource source, const ImportOptions& options);
+
+/// deepspeedai/DeepSpeed deepspeed/runtime/config.py and deepspeed/runtime/zero/config.py.
+const KnownKeys& deepspeed_keys();
 
 }  // namespace stepsim

@@ -1,5 +1,5 @@
 // DeepSpeed's keys that cost nothing, and those that a scenario cannot say.
-#include "sim/import/deepspeed_keys.hpp"
+#include "sim/import/deepspeed.hpp"
 
 namespace stepsim {
 

@@ -16,7 +16,6 @@
 #include "sim/import/config/model_shape.hpp"
 #include "sim/import/config/trainer.hpp"
 #include "sim/import/deepspeed.hpp"
-#include "sim/import/deepspeed_keys.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/written_name.hpp"
 

@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan/known_names.hpp"
 #include "sim/plan/scenario_argument.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {
+
+/// The names that the registries hold, as the checks of a scenario need them.
+KnownNames known_names();
 
 Scenario load(const ScenarioArgument& argument);
 /// Loads it with a library that is kept for more scenarios (library_for(argument.path)).

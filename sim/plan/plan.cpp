@@ -17,7 +17,6 @@
 #include "sim/plan/input/checkpoint_lanes.hpp"
 #include "sim/plan/input/input_lanes.hpp"
 #include "sim/plan/program/stage_program.hpp"
-#include "sim/plan/program/task_limit.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/scenario/rank_order.hpp"
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/scenario/check/check.hpp"
 #include "sim/scenario/describe/framework_abilities.hpp"
 #include "sim/scenario/names.hpp"

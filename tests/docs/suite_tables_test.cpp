@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/report/search/choice_words.hpp"
 #include "sim/report/validation/validation_words.hpp"
 #include "sim/scenario/suite/error_record.hpp"
 #include "sim/scenario/suite/load_suite.hpp"

@@ -14,7 +14,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/core/error.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"

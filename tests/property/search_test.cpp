@@ -10,7 +10,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/plan/memory/memory.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/report/measure/metrics.hpp"

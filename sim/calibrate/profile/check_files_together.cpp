@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {

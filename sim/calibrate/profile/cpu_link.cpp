@@ -1,11 +1,10 @@
 // A line through the times of all-reduces, taken apart into what a link says of a step.
-#include "sim/calibrate/profile/cpu_link.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "sim/calibrate/fit/line.hpp"
+#include "sim/calibrate/profile/cpu_profile.hpp"
 #include "sim/core/problems.hpp"
 #include "sim/text/humanise.hpp"
 

@@ -9,8 +9,6 @@
 
 #include "sim/calibrate/fit/memory.hpp"
 #include "sim/calibrate/fit/smooth_gemm.hpp"
-#include "sim/calibrate/profile/cpu_link.hpp"
-#include "sim/calibrate/profile/cpu_scenario.hpp"
 #include "sim/calibrate/profile/profile_draft.hpp"
 #include "sim/core/error.hpp"
 #include "sim/scenario/load.hpp"

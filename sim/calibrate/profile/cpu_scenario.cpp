@@ -1,6 +1,4 @@
 // YAML of the cluster and of the scenario, with the rates at which pictures are loaded.
-#include "sim/calibrate/profile/cpu_scenario.hpp"
-
 #include <algorithm>
 #include <optional>
 
@@ -8,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/calibrate/fit/line.hpp"
+#include "sim/calibrate/profile/cpu_profile.hpp"
 #include "sim/scenario/read/scalar.hpp"
 
 namespace stepsim {

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/import/config/toml_tree.hpp"
 #include "sim/scenario/read/tree.hpp"
 
 namespace stepsim {

@@ -13,4 +13,7 @@ namespace stepsim {
 std::optional<JsonTree> config_tree(const std::shared_ptr<const Source>& source,
                                     Problems& problems);
 
+/// Parses a text. Reports what is no TOML to `problems`, with its place; returns nothing then.
+std::optional<JsonTree> parse_toml(const std::shared_ptr<const Source>& source, Problems& problems);
+
 }  // namespace stepsim

@@ -1,12 +1,12 @@
 // Reads TOML by toml++; members come in the order of the text.
-#include "sim/import/config/toml_tree.hpp"
-
 #include <algorithm>
 #include <sstream>
 #include <string>
 #include <tuple>
 
 #include <fmt/format.h>
+
+#include "sim/import/config/config_tree.hpp"
 #ifndef TOML_HEADER_ONLY
 #define TOML_HEADER_ONLY 0
 #endif

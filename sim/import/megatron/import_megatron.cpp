@@ -13,8 +13,6 @@
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/megatron/megatron.hpp"
-#include "sim/import/megatron/megatron_model.hpp"
-#include "sim/import/megatron/megatron_pipeline.hpp"
 #include "sim/import/script/script_import.hpp"
 #include "sim/scenario/parallelism.hpp"
 

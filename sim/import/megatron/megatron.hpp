@@ -22,4 +22,18 @@ struct MegatronSource {
 /// Throws UserError where an option is missing or cannot be said.
 Draft draft_of_megatron(const MegatronSource& source, const ImportOptions& options);
 
+/// Whether layers have experts: --num-experts 0 is Megatron-LM's way to say that they have none.
+bool has_megatron_experts(MegatronOptions& options);
+
+/// Writes the scenario's `model`. `program` is the file that has the options; "" where it is not
+/// known. Throws UserError where an option is missing, or the model is none that can be said.
+void write_megatron_model(MegatronOptions& options, const PlacedWord& program, Draft& draft);
+
+/// Writes `parallelism.pipeline` of two stages and more. Throws UserError where layers cannot be
+/// dealt out as stated.
+void write_megatron_pipeline(MegatronOptions& options, Draft& draft);
+
+/// Whether stages of a pipeline have several chunks each.
+bool has_megatron_chunks(MegatronOptions& options);
+
 }  // namespace stepsim

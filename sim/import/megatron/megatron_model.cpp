@@ -1,6 +1,4 @@
 // Megatron-LM's options as a model; defaults are those of megatron/training/arguments.py.
-#include "sim/import/megatron/megatron_model.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,6 +8,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
 #include "sim/import/megatron/layer_pattern.hpp"
+#include "sim/import/megatron/megatron.hpp"
 #include "sim/import/megatron/megatron_flags.hpp"
 #include "sim/scenario/read/number.hpp"
 

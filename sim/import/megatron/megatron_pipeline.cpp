@@ -1,7 +1,5 @@
 // Stages, chunks and layers (NVIDIA/Megatron-LM megatron/training/arguments.py and
 // megatron/core/transformer/transformer_block.py, get_num_layers_to_build).
-#include "sim/import/megatron/megatron_pipeline.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -15,7 +15,7 @@
 #include "sim/core/registry.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/import/node/known_gpu.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/text/humanise.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/shell_word.hpp"
-#include "sim/import/script/other_trainers.hpp"
 #include "sim/import/script/programs.hpp"
 
 namespace stepsim {

@@ -1,6 +1,4 @@
 // Trainers by the words of their command lines, each with its documentation's name for its settings.
-#include "sim/import/script/other_trainers.hpp"
-
 #include <algorithm>
 #include <regex>
 

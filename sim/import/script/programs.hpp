@@ -24,4 +24,7 @@ std::string program_name(const std::string& path);
 /// Whether the program starts processes by itself, one a GPU: torchrun, accelerate, deepspeed.
 bool starts_ranks(const Words& words);
 
+/// "verl (hydra): ...": what it is and how its settings come in; "" where nobody knows it.
+std::string other_trainer(const Words& words);
+
 }  // namespace stepsim

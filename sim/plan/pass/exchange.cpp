@@ -7,8 +7,6 @@
 // nodes with k ranks and q NICs each,
 //   a NIC carries S n / r (N-1)/N k/q, and a GPU's link S (k-1)/k.
 // Over two nodes of H800 a GPU's link binds: 50 GB/s by these kernels' count of bytes, who show 43.
-#include "sim/plan/pass/exchange.hpp"
-
 #include <algorithm>
 
 #include "sim/ops/token_routes.hpp"

@@ -1,4 +1,4 @@
-// Collectives as operations of a plan.
+// Collectives and exchanges of tokens as operations of a plan.
 #pragma once
 
 #include <cstdint>
@@ -15,5 +15,10 @@ std::uint32_t add_collective(PlanDraft& draft, CollectiveOp op, Bytes bytes,
 /// The operation of passes that start it again and again: added when one first does.
 std::uint32_t pass_collective(PlanDraft& draft, CollectiveOp op, Bytes bytes,
                               const GroupShape& group);
+
+/// An exchange of tokens between the ranks of experts, by NCCL's messages or by DeepEP's kernels:
+/// `bytes` that a rank receives, or sends on the way back. Passes that start the same one again and
+/// again share it.
+std::uint32_t exchange(PlanDraft& draft, Bytes bytes, const GroupShape& group);
 
 }  // namespace stepsim

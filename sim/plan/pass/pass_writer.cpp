@@ -8,7 +8,6 @@
 
 #include "sim/plan/group/members.hpp"
 #include "sim/plan/pass/buckets.hpp"
-#include "sim/plan/pass/exchange.hpp"
 #include "sim/plan/pass/operations.hpp"
 #include "sim/plan/program/optimizer.hpp"
 

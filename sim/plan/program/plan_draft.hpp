@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -12,9 +13,28 @@
 #include "sim/plan/pass/piece.hpp"
 #include "sim/plan/pass/segment_key.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/plan/program/plan_names.hpp"
 
 namespace stepsim {
+
+/// Names of a plan's tasks, kernels and operations, each stored once.
+class PlanNames {
+ public:
+  /// `names`: Plan::names, which it adds to.
+  explicit PlanNames(std::vector<std::string>& names) : names_(names) {
+    for (std::uint32_t i = 0; i < names.size(); ++i) index_.emplace(names[i], i);
+  }
+
+  /// The name's index.
+  std::uint32_t operator()(const std::string& name) {
+    const auto [entry, is_new] = index_.emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (is_new) names_.push_back(name);
+    return entry->second;
+  }
+
+ private:
+  std::vector<std::string>& names_;
+  std::map<std::string, std::uint32_t> index_;
+};
 
 /// The scenario and its ops, the plan to which programs are added, and what has been compiled and
 /// timed for it. Layers and stages are alike: what one of them needs is made once for all.

@@ -24,7 +24,6 @@
 #include "sim/plan/program/running_statistics.hpp"
 #include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/program/step_end.hpp"
-#include "sim/plan/program/task_limit.hpp"
 #include "sim/plan/program/transfers.hpp"
 #include "sim/plan/schedule.hpp"
 

@@ -8,4 +8,8 @@ namespace stepsim {
 /// Writes all steps of a rank of that shape. Throws UserError when the schedule is unknown.
 Program stage_program(PlanDraft& draft, const StageShape& shape);
 
+/// The most tasks of all programs together: some 5 GB, and with their spans 10 GB. One program by
+/// itself, which is counted before it is written, may have as many.
+inline constexpr double kMostTasks = 5e7;
+
 }  // namespace stepsim

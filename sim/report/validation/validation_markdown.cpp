@@ -1,5 +1,4 @@
 // Writes a validation as tables of a Markdown document.
-#include "sim/report/search/choice_words.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/report/validation/validation_words.hpp"
 

@@ -1,7 +1,6 @@
 // Writes a validation as tables for a terminal.
 #include <algorithm>
 
-#include "sim/report/search/choice_words.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/report/validation/validation_words.hpp"
 #include "sim/text/page.hpp"

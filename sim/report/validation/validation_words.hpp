@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/suite/tolerance.hpp"
 #include "sim/text/error_words.hpp"
 #include "sim/text/humanise.hpp"
 #include "sim/validation/validation.hpp"
@@ -50,5 +51,9 @@ inline std::string fit_words(const Validation& validation) {
     not_fitting.emplace_back(suite.name, static_cast<int>(suite.score.not_fitting.size()));
   return fit_words(validation.total.all.count, not_fitting);
 }
+
+/// Sentences about the rows that are expected to be met, and about all rows; empty where no job was
+/// done in two ways.
+std::string choice_words(const RecordedChoices& expected, const RecordedChoices& all);
 
 }  // namespace stepsim

@@ -12,7 +12,6 @@
 #include "sim/scenario/describe/describe_checkpoint.hpp"
 #include "sim/scenario/describe/describe_cluster.hpp"
 #include "sim/scenario/describe/describe_faults.hpp"
-#include "sim/scenario/describe/describe_horizon.hpp"
 #include "sim/scenario/describe/describe_host.hpp"
 #include "sim/scenario/describe/describe_input.hpp"
 #include "sim/scenario/describe/describe_model.hpp"

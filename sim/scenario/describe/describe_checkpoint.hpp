@@ -1,7 +1,8 @@
-// The keys of checkpoint (see describe.hpp for how they are used).
+// The keys of checkpoint and reliability (see describe.hpp for how they are used).
 #pragma once
 
 #include "sim/scenario/checkpoint.hpp"
+#include "sim/scenario/horizon.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/read/rules.hpp"
 #include "sim/scenario/read/scalar.hpp"
@@ -35,6 +36,16 @@ void describe(Io& io, Checkpoint& c) {
            "of a GPU's copies to the host, instead of the GPU profile's");
   io.section("storage", c.storage, CheckpointStorage{},
              "where it is written to; absent: where data.storage is, beside its loaders");
+}
+
+template <class Io>
+void describe(Io& io, Reliability& r) {
+  io.field("gpu_mtbf", r.gpu_mtbf, positive, "mean time between failures of one GPU");
+  io.field("node_mtbf", r.node_mtbf, positive,
+           "of one node, for all that is not a GPU: host, network, software");
+  io.field("detection", r.detection, any_duration, "from a failure until the job is stopped");
+  io.field("restart", r.restart, any_duration,
+           "from there until the job runs again and reads its checkpoint");
 }
 
 }  // namespace stepsim

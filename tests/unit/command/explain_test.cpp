@@ -9,7 +9,7 @@
 
 #include "sim/command/answer/what_if.hpp"
 #include "sim/core/registry.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/plan/what_if.hpp"
 #include "tests/closed_form/harness.hpp"
 #include "tests/source_folder.hpp"

@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/command/answer/what_if.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/report/measure/cost.hpp"
 #include "tests/closed_form/harness.hpp"
 #include "tests/source_folder.hpp"

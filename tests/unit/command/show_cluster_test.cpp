@@ -1,10 +1,10 @@
 // The table and the picture of a cluster's links.
-#include "sim/command/show_cluster.hpp"
 
 #include <sstream>
 
 #include <doctest/doctest.h>
 
+#include "sim/cluster/network.hpp"
 #include "sim/command/show.hpp"
 #include "sim/core/error.hpp"
 

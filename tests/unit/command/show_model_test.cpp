@@ -1,11 +1,11 @@
 // What `show model` says of a model, in text and in JSON.
-#include "sim/command/show_model.hpp"
 
 #include <sstream>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/command/show.hpp"
 #include "sim/core/error.hpp"
 #include "tests/source_folder.hpp"
 #include "tests/temporary_folder.hpp"

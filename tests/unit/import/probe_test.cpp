@@ -13,7 +13,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
 #include "sim/import/import_options.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
 #include "tests/temporary_folder.hpp"

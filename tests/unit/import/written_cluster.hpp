@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
 

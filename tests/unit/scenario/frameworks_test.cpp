@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/plan/known_names.hpp"
+#include "sim/plan/load.hpp"
 #include "sim/scenario/describe/framework_abilities.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/scenario/names.hpp"

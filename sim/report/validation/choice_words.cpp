@@ -1,8 +1,8 @@
 // Makes sentences from counts.
-#include "sim/report/search/choice_words.hpp"
 
 #include <fmt/format.h>
 
+#include "sim/report/validation/validation_words.hpp"
 #include "sim/text/error_words.hpp"
 #include "sim/text/humanise.hpp"
 #include "sim/validation/choices.hpp"
