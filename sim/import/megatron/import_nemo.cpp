@@ -21,120 +21,69 @@
 namespace stepsim {
 namespace {
 
-/// A field that takes a value, in NeMo's and in Megatron-Bridge's words, and the option for it.
-struct ValueField {
-  const char* field;
-  const char* option;
+/// Fields that take a value, in NeMo's and in Megatron-Bridge's words. Each stands for the option of
+/// its own name, or for the one behind "=".
+constexpr std::string_view kValues =
+    "dataset.seq_length dataset.sequence_length=seq-length ddp.bucket_size=ddp-bucket-size "
+    "ddp.data_parallel_sharding_strategy ddp.num_distributed_optimizer_instances "
+    "mixed_precision.fp8=fp8-format mixed_precision.fp8_recipe "
+    "model.activations_checkpoint_granularity=recompute-granularity "
+    "model.activations_checkpoint_method=recompute-method "
+    "model.activations_checkpoint_num_layers=recompute-num-layers model.attention_dropout "
+    "model.context_parallel_size model.cp_comm_type model.encoder_seq_length=seq-length "
+    "model.expert_model_parallel_size model.expert_tensor_parallel_size model.ffn_hidden_size "
+    "model.global_batch_size model.hidden_dropout model.hidden_size model.kv_channels "
+    "model.kv_lora_rank model.make_vocab_size_divisible_by model.max_position_embeddings "
+    "model.micro_batch_size model.moe_expert_capacity_factor model.moe_ffn_hidden_size "
+    "model.moe_flex_dispatcher_backend model.moe_router_topk "
+    "model.moe_shared_expert_intermediate_size model.moe_token_dispatcher_type "
+    "model.mtp_num_layers model.num_attention_heads model.num_layers "
+    "model.num_layers_in_first_pipeline_stage=decoder-first-pipeline-num-layers "
+    "model.num_layers_in_last_pipeline_stage=decoder-last-pipeline-num-layers "
+    "model.num_moe_experts=num-experts model.pipeline_model_parallel_layout "
+    "model.pipeline_model_parallel_size model.position_embedding_type model.q_lora_rank "
+    "model.qk_head_dim model.qk_pos_emb_head_dim model.recompute_granularity "
+    "model.recompute_method model.recompute_modules model.recompute_num_layers model.seq_length "
+    "model.tensor_model_parallel_size model.v_head_dim "
+    "model.virtual_pipeline_model_parallel_size=num-virtual-stages-per-pipeline-rank "
+    "model.vocab_size optimizer.clip_grad tokenizer.vocab_size train.global_batch_size "
+    "train.micro_batch_size trainer.gradient_clip_val=clip-grad";
+
+/// Switches that stand for an option where they are on, and those that do where they are off.
+constexpr std::string_view kOptionsIfOn =
+    "comm_overlap.delay_wgrad_compute comm_overlap.overlap_moe_expert_parallel_comm "
+    "comm_overlap.tp_comm_overlap ddp.align_param_gather "
+    "ddp.average_in_collective=ddp-average-in-collective "
+    "ddp.grad_reduce_in_fp32=accumulate-allreduce-grads-in-fp32 ddp.overlap_grad_reduce "
+    "ddp.overlap_param_gather ddp.use_distributed_optimizer ddp.use_megatron_fsdp "
+    "dist.use_megatron_fsdp dist.use_torch_fsdp2 dist.use_tp_pp_dp_mapping mixed_precision.bf16 "
+    "mixed_precision.fp16 mixed_precision.fp8_param_gather "
+    "model.account_for_embedding_in_pipeline_split model.account_for_loss_in_pipeline_split "
+    "model.add_qkv_bias model.gated_linear_unit=swiglu model.moe_enable_deepep "
+    "model.moe_grouped_gemm model.moe_pad_expert_input_to_capacity model.moe_permute_fusion "
+    "model.moe_shared_expert_overlap model.multi_latent_attention "
+    "model.overlap_moe_expert_parallel_comm model.qk_layernorm model.sequence_parallel "
+    "model.tp_comm_overlap model.ub_tp_comm_overlap=tp-comm-overlap";
+constexpr std::string_view kOptionsIfOff =
+    "ddp.check_for_nan_in_grad=no-check-for-nan-in-loss-and-grad "
+    "mixed_precision.grad_reduce_in_fp32=grad-reduce-in-bf16 "
+    "model.add_bias_linear=disable-bias-linear model.bias=disable-bias-linear "
+    "model.bias_dropout_add_fusion=no-bias-dropout-fusion "
+    "model.bias_dropout_fusion=no-bias-dropout-fusion "
+    "model.share_embeddings_and_output_weights=untie-embeddings-and-output-weights";
+
+struct OptionField {
+  std::string field, option;
 };
 
-constexpr ValueField kValues[] = {
-    {"dataset.seq_length", "seq-length"},
-    {"dataset.sequence_length", "seq-length"},
-    {"ddp.bucket_size", "ddp-bucket-size"},
-    {"ddp.data_parallel_sharding_strategy", "data-parallel-sharding-strategy"},
-    {"ddp.num_distributed_optimizer_instances", "num-distributed-optimizer-instances"},
-    {"mixed_precision.fp8", "fp8-format"},
-    {"mixed_precision.fp8_recipe", "fp8-recipe"},
-    {"model.activations_checkpoint_granularity", "recompute-granularity"},
-    {"model.activations_checkpoint_method", "recompute-method"},
-    {"model.activations_checkpoint_num_layers", "recompute-num-layers"},
-    {"model.attention_dropout", "attention-dropout"},
-    {"model.context_parallel_size", "context-parallel-size"},
-    {"model.cp_comm_type", "cp-comm-type"},
-    {"model.encoder_seq_length", "seq-length"},
-    {"model.expert_model_parallel_size", "expert-model-parallel-size"},
-    {"model.expert_tensor_parallel_size", "expert-tensor-parallel-size"},
-    {"model.ffn_hidden_size", "ffn-hidden-size"},
-    {"model.global_batch_size", "global-batch-size"},
-    {"model.hidden_dropout", "hidden-dropout"},
-    {"model.hidden_size", "hidden-size"},
-    {"model.kv_channels", "kv-channels"},
-    {"model.kv_lora_rank", "kv-lora-rank"},
-    {"model.make_vocab_size_divisible_by", "make-vocab-size-divisible-by"},
-    {"model.max_position_embeddings", "max-position-embeddings"},
-    {"model.micro_batch_size", "micro-batch-size"},
-    {"model.moe_expert_capacity_factor", "moe-expert-capacity-factor"},
-    {"model.moe_ffn_hidden_size", "moe-ffn-hidden-size"},
-    {"model.moe_flex_dispatcher_backend", "moe-flex-dispatcher-backend"},
-    {"model.moe_router_topk", "moe-router-topk"},
-    {"model.moe_shared_expert_intermediate_size", "moe-shared-expert-intermediate-size"},
-    {"model.moe_token_dispatcher_type", "moe-token-dispatcher-type"},
-    {"model.mtp_num_layers", "mtp-num-layers"},
-    {"model.num_attention_heads", "num-attention-heads"},
-    {"model.num_layers", "num-layers"},
-    {"model.num_layers_in_first_pipeline_stage", "decoder-first-pipeline-num-layers"},
-    {"model.num_layers_in_last_pipeline_stage", "decoder-last-pipeline-num-layers"},
-    {"model.num_moe_experts", "num-experts"},
-    {"model.pipeline_model_parallel_layout", "pipeline-model-parallel-layout"},
-    {"model.pipeline_model_parallel_size", "pipeline-model-parallel-size"},
-    {"model.position_embedding_type", "position-embedding-type"},
-    {"model.q_lora_rank", "q-lora-rank"},
-    {"model.qk_head_dim", "qk-head-dim"},
-    {"model.qk_pos_emb_head_dim", "qk-pos-emb-head-dim"},
-    {"model.recompute_granularity", "recompute-granularity"},
-    {"model.recompute_method", "recompute-method"},
-    {"model.recompute_modules", "recompute-modules"},
-    {"model.recompute_num_layers", "recompute-num-layers"},
-    {"model.seq_length", "seq-length"},
-    {"model.tensor_model_parallel_size", "tensor-model-parallel-size"},
-    {"model.v_head_dim", "v-head-dim"},
-    {"model.virtual_pipeline_model_parallel_size", "num-virtual-stages-per-pipeline-rank"},
-    {"model.vocab_size", "vocab-size"},
-    {"optimizer.clip_grad", "clip-grad"},
-    {"tokenizer.vocab_size", "vocab-size"},
-    {"train.global_batch_size", "global-batch-size"},
-    {"train.micro_batch_size", "micro-batch-size"},
-    {"trainer.gradient_clip_val", "clip-grad"},
-};
-
-/// A switch, and the option that says what it is where it stands at `value`.
-struct SwitchField {
-  const char* field;
-  bool value;
-  const char* option;
-};
-
-constexpr SwitchField kSwitches[] = {
-    {"comm_overlap.delay_wgrad_compute", true, "delay-wgrad-compute"},
-    {"comm_overlap.overlap_moe_expert_parallel_comm", true, "overlap-moe-expert-parallel-comm"},
-    {"comm_overlap.tp_comm_overlap", true, "tp-comm-overlap"},
-    {"ddp.align_param_gather", true, "align-param-gather"},
-    {"ddp.average_in_collective", true, "ddp-average-in-collective"},
-    {"ddp.check_for_nan_in_grad", false, "no-check-for-nan-in-loss-and-grad"},
-    {"ddp.grad_reduce_in_fp32", true, "accumulate-allreduce-grads-in-fp32"},
-    {"ddp.overlap_grad_reduce", true, "overlap-grad-reduce"},
-    {"ddp.overlap_param_gather", true, "overlap-param-gather"},
-    {"ddp.use_distributed_optimizer", true, "use-distributed-optimizer"},
-    {"ddp.use_megatron_fsdp", true, "use-megatron-fsdp"},
-    {"dist.use_megatron_fsdp", true, "use-megatron-fsdp"},
-    {"dist.use_torch_fsdp2", true, "use-torch-fsdp2"},
-    {"dist.use_tp_pp_dp_mapping", true, "use-tp-pp-dp-mapping"},
-    {"mixed_precision.bf16", true, "bf16"},
-    {"mixed_precision.fp16", true, "fp16"},
-    {"mixed_precision.fp8_param_gather", true, "fp8-param-gather"},
-    {"mixed_precision.grad_reduce_in_fp32", false, "grad-reduce-in-bf16"},
-    {"model.account_for_embedding_in_pipeline_split", true,
-     "account-for-embedding-in-pipeline-split"},
-    {"model.account_for_loss_in_pipeline_split", true, "account-for-loss-in-pipeline-split"},
-    {"model.add_bias_linear", false, "disable-bias-linear"},
-    {"model.add_qkv_bias", true, "add-qkv-bias"},
-    {"model.bias", false, "disable-bias-linear"},
-    {"model.bias_dropout_add_fusion", false, "no-bias-dropout-fusion"},
-    {"model.bias_dropout_fusion", false, "no-bias-dropout-fusion"},
-    {"model.gated_linear_unit", true, "swiglu"},
-    {"model.moe_enable_deepep", true, "moe-enable-deepep"},
-    {"model.moe_grouped_gemm", true, "moe-grouped-gemm"},
-    {"model.moe_pad_expert_input_to_capacity", true, "moe-pad-expert-input-to-capacity"},
-    {"model.moe_permute_fusion", true, "moe-permute-fusion"},
-    {"model.moe_shared_expert_overlap", true, "moe-shared-expert-overlap"},
-    {"model.multi_latent_attention", true, "multi-latent-attention"},
-    {"model.overlap_moe_expert_parallel_comm", true, "overlap-moe-expert-parallel-comm"},
-    {"model.qk_layernorm", true, "qk-layernorm"},
-    {"model.sequence_parallel", true, "sequence-parallel"},
-    {"model.share_embeddings_and_output_weights", false, "untie-embeddings-and-output-weights"},
-    {"model.tp_comm_overlap", true, "tp-comm-overlap"},
-    {"model.ub_tp_comm_overlap", true, "tp-comm-overlap"},
-};
+/// The field and the option of a word of these lists.
+OptionField option_field(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  const std::size_t before = equals == std::string_view::npos ? word.rfind('.') : equals;
+  std::string option(word.substr(before + 1));
+  std::ranges::replace(option, '_', '-');
+  return {std::string(word.substr(0, equals)), option};
+}
 
 const KnownKeys kKnown{.harmless = {},
                        .unsaid = {{"model.cpu_offloading", {"activations stay on the GPU", ""}},
@@ -152,8 +101,10 @@ class NemoImport {
 
   Draft draft() {
     add_options();
-    for (const ValueField& known : kValues) add_value(known);
-    for (const SwitchField& known : kSwitches) add_switch(known);
+    for (const std::string_view word : words_of(kValues)) add_value(option_field(word));
+    for (const std::string_view word : words_of(kOptionsIfOn)) add_switch(option_field(word), true);
+    for (const std::string_view word : words_of(kOptionsIfOff))
+      add_switch(option_field(word), false);
     add_precision();
     add_model();
     add_optimizer();
@@ -202,16 +153,16 @@ class NemoImport {
     for (const std::string& value : values) words_.push_back({value, place});
   }
 
-  void add_value(const ValueField& known) {
+  void add_value(const OptionField& known) {
     const JsonTree* value = config_.find(known.field);
     if (value == nullptr || is_open(*value)) return;
     if (value->is(JsonTree::Kind::flag) && value->text != "true") return;
     add(known.option, config_.list(known.field), value->place);
   }
 
-  void add_switch(const SwitchField& known) {
+  void add_switch(const OptionField& known, bool wanted) {
     const JsonTree* value = config_.find(known.field);
-    if (value != nullptr && !is_open(*value) && switch_of(*value) == known.value)
+    if (value != nullptr && !is_open(*value) && switch_of(*value) == wanted)
       add(known.option, {}, value->place);
   }
 
