@@ -68,7 +68,7 @@ struct CollectiveAlgorithm {
   /// Whether it makes such collectives at all.
   bool (*makes)(CollectiveOp op);
   /// Why it cannot serve the group, as the end of a sentence; empty: it can. Null: see `nccl`.
-  std::string (*refusal)(const CollectiveJob& job);
+  std::string (*refusal)(const CollectiveJob& job) = nullptr;
   Phases (*phases)(const CollectiveJob& job);
   /// How many channels it runs on, each on one SM. Null: NCCL's, see `nccl`, or without that none.
   int (*channels)(const CollectiveJob& job) = nullptr;

@@ -24,7 +24,6 @@ const Registered<CollectiveAlgorithm> collnet_chain{{
     .description = "switches between nodes reduce (SHARP); a chain inside each node",
     .nccl = nccl::Algorithm::collnet_chain,
     .makes = [](CollectiveOp op) { return op == CollectiveOp::all_reduce; },
-    .refusal = nullptr,
     .phases = collnet_chain_phases,
 }};
 

@@ -29,7 +29,6 @@ const Registered<CollectiveAlgorithm> collnet_direct{{
     .nccl = nccl::Algorithm::collnet_direct,
     .makes =
         [](CollectiveOp op) { return op == CollectiveOp::all_reduce || is_gather_or_scatter(op); },
-    .refusal = nullptr,
     .phases = collnet_direct_phases,
 }};
 

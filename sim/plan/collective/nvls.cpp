@@ -31,7 +31,6 @@ const Registered<CollectiveAlgorithm> nvls{{
     .nccl = nccl::Algorithm::nvls,
     .makes =
         [](CollectiveOp op) { return op == CollectiveOp::all_reduce || is_gather_or_scatter(op); },
-    .refusal = nullptr,
     .phases = nvls_phases,
 }};
 

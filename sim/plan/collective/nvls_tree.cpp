@@ -24,7 +24,6 @@ const Registered<CollectiveAlgorithm> nvls_tree{{
     .description = "NVSwitch reduces and multicasts in each node, a double tree joins the nodes",
     .nccl = nccl::Algorithm::nvls_tree,
     .makes = [](CollectiveOp op) { return op == CollectiveOp::all_reduce; },
-    .refusal = nullptr,
     .phases = nvls_tree_phases,
 }};
 

@@ -63,7 +63,6 @@ const Registered<CollectiveAlgorithm> pairwise{{
     .description = "direct messages between pairs of ranks: all-to-all and shifts along a ring",
     .nccl = {},
     .makes = [](CollectiveOp op) { return !is_reduction_or_gather(op); },
-    .refusal = nullptr,
     .phases =
         [](const CollectiveJob& job) {
           return job.request.op == CollectiveOp::shift ? shift(job) : all_to_all(job);

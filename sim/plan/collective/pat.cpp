@@ -22,7 +22,6 @@ const Registered<CollectiveAlgorithm> pat{{
     .description = "gathers and scatters in logarithmic rounds, one GPU a node",
     .nccl = nccl::Algorithm::pat,
     .makes = is_gather_or_scatter,
-    .refusal = nullptr,
     .phases = pat_phases,
 }};
 

@@ -26,7 +26,6 @@ const Registered<CollectiveAlgorithm> ring{{
     .description = "pipelined ring over all ranks: least bytes, latency grows with the ranks",
     .nccl = nccl::Algorithm::ring,
     .makes = is_reduction_or_gather,
-    .refusal = nullptr,
     .phases = ring_phases,
 }};
 

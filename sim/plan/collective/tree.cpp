@@ -28,7 +28,6 @@ const Registered<CollectiveAlgorithm> tree{{
     .description = "double binary tree over nodes: all-reduce with logarithmic latency",
     .nccl = nccl::Algorithm::tree,
     .makes = [](CollectiveOp op) { return op == CollectiveOp::all_reduce; },
-    .refusal = nullptr,
     .phases = tree_phases,
 }};
 

@@ -61,6 +61,14 @@ void rest_of_qwen(Translation& t) {
   t.set("ffn", std::to_string(t.integer({"intermediate_size"}, 2).value_or(2) / 2));
 }
 
+/// A layout with LayerNorm, plain MLPs, and biases everywhere, as GPT-2's.
+ModelLayout like_gpt2(ModelLayout layout) {
+  layout.rms_norm = false;
+  layout.gated_mlp = false;
+  layout.biases = Biases::all;
+  return layout;
+}
+
 }  // namespace
 
 const std::vector<ModelLayout>& dense_huggingface_layouts() {
@@ -80,14 +88,11 @@ const std::vector<ModelLayout>& dense_huggingface_layouts() {
        .keys = "max_position_embeddings=512 type_vocab_size=2 is_decoder=false "
                "hidden_dropout_prob=0.1 attention_probs_dropout_prob=0.1",
        .whole = bert_of_huggingface},
-      {.names = "bloom",
-       .keys = "vocab_size=250880 hidden_size=64 n_layer=2 n_head=8 n_inner=null "
-               "tie_word_embeddings=true hidden_dropout=0.0 attention_dropout=0.0",
-       .rms_norm = false,
-       .gated_mlp = false,
-       .biases = Biases::all,
-       .positions = Positions::alibi,
-       .notes = {"the norm behind the embedding is left out"}},
+      like_gpt2({.names = "bloom",
+                 .keys = "vocab_size=250880 hidden_size=64 n_layer=2 n_head=8 n_inner=null "
+                         "tie_word_embeddings=true hidden_dropout=0.0 attention_dropout=0.0",
+                 .positions = Positions::alibi,
+                 .notes = {"the norm behind the embedding is left out"}}),
       {.names = "chatglm",
        .keys = "padded_vocab_size=65024 hidden_size=4096 ffn_hidden_size=13696 "
                "num_layers=28 num_attention_heads=32 kv_channels=128 "
@@ -95,13 +100,11 @@ const std::vector<ModelLayout>& dense_huggingface_layouts() {
                "add_bias_linear=false add_qkv_bias=false tie_word_embeddings=false "
                "hidden_dropout=0.0 attention_dropout=0.0",
        .rest = rest_of_chatglm},
-      {.names = "codegen",
-       .keys = "vocab_size=50400 n_embd=4096 n_layer=28 n_head=16 n_inner=null "
-               "tie_word_embeddings=false resid_pdrop=0.0 attn_pdrop=0.0",
-       .rms_norm = false,
-       .gated_mlp = false,
-       .biases = Biases::all,
-       .notes = {kParallel, kHeadBias, "the layers of attention have no biases: they have here"}},
+      like_gpt2({.names = "codegen",
+                 .keys = "vocab_size=50400 n_embd=4096 n_layer=28 n_head=16 n_inner=null "
+                         "tie_word_embeddings=false resid_pdrop=0.0 attn_pdrop=0.0",
+                 .notes = {kParallel, kHeadBias,
+                           "the layers of attention have no biases: they have here"}}),
       {.names = "cohere",
        .sizes = "256000 8192 22528 40 64 null null true",
        .keys = "attention_bias=false use_qk_norm=false",
@@ -151,45 +154,31 @@ const std::vector<ModelLayout>& dense_huggingface_layouts() {
        .keys = "attention_bias=true",
        .biases = Biases::qkv_stated,
        .notes = {kFourNorms}},
-      {.names = "gpt2",
-       .keys = "vocab_size=50257 n_positions=1024 n_embd=768 n_layer=12 n_head=12 "
-               "n_inner=null tie_word_embeddings=true resid_pdrop=0.1 attn_pdrop=0.1",
-       .rms_norm = false,
-       .gated_mlp = false,
-       .biases = Biases::all,
-       .positions = Positions::table},
-      {.names = "gpt_bigcode",
-       .keys = "vocab_size=50257 n_positions=1024 n_embd=768 n_layer=12 n_head=12 "
-               "n_inner=null tie_word_embeddings=true resid_pdrop=0.1 attn_pdrop=0.1 "
-               "multi_query=true",
-       .rms_norm = false,
-       .gated_mlp = false,
-       .biases = Biases::all,
-       .positions = Positions::table,
-       .rest = share_one_head},
-      {.names = "gpt_neo",
-       .keys = "vocab_size=50257 max_position_embeddings=2048 hidden_size=2048 "
-               "num_layers=24 num_heads=16 intermediate_size=null "
-               "tie_word_embeddings=true resid_dropout=0.0 attention_dropout=0.0",
-       .rms_norm = false,
-       .gated_mlp = false,
-       .biases = Biases::all,
-       .positions = Positions::table,
-       .notes = {"every second layer attends to a window: all layers have full attention",
-                 "queries, keys and values have no biases: they have here"}},
-      {.names = "gpt_neox",
-       .sizes = "50432 6144 24576 44 64 - - false",
-       .keys = "use_parallel_residual=true hidden_dropout=0.0 attention_dropout=0.0",
-       .rms_norm = false,
-       .gated_mlp = false,
-       .biases = Biases::all},
-      {.names = "gptj",
-       .keys = "vocab_size=50400 n_embd=4096 n_layer=28 n_head=16 n_inner=null "
-               "tie_word_embeddings=false resid_pdrop=0.0 attn_pdrop=0.0",
-       .rms_norm = false,
-       .gated_mlp = false,
-       .biases = Biases::all,
-       .notes = {kParallel, kHeadBias, "the layers of attention have no biases: they have here"}},
+      like_gpt2({.names = "gpt2",
+                 .keys = "vocab_size=50257 n_positions=1024 n_embd=768 n_layer=12 n_head=12 "
+                         "n_inner=null tie_word_embeddings=true resid_pdrop=0.1 attn_pdrop=0.1",
+                 .positions = Positions::table}),
+      like_gpt2({.names = "gpt_bigcode",
+                 .keys = "vocab_size=50257 n_positions=1024 n_embd=768 n_layer=12 n_head=12 "
+                         "n_inner=null tie_word_embeddings=true resid_pdrop=0.1 attn_pdrop=0.1 "
+                         "multi_query=true",
+                 .positions = Positions::table,
+                 .rest = share_one_head}),
+      like_gpt2({.names = "gpt_neo",
+                 .keys = "vocab_size=50257 max_position_embeddings=2048 hidden_size=2048 "
+                         "num_layers=24 num_heads=16 intermediate_size=null "
+                         "tie_word_embeddings=true resid_dropout=0.0 attention_dropout=0.0",
+                 .positions = Positions::table,
+                 .notes = {"every second layer attends to a window: all layers have full attention",
+                           "queries, keys and values have no biases: they have here"}}),
+      like_gpt2({.names = "gpt_neox",
+                 .sizes = "50432 6144 24576 44 64 - - false",
+                 .keys = "use_parallel_residual=true hidden_dropout=0.0 attention_dropout=0.0"}),
+      like_gpt2({.names = "gptj",
+                 .keys = "vocab_size=50400 n_embd=4096 n_layer=28 n_head=16 n_inner=null "
+                         "tie_word_embeddings=false resid_pdrop=0.0 attn_pdrop=0.0",
+                 .notes = {kParallel, kHeadBias,
+                           "the layers of attention have no biases: they have here"}}),
       {.names = "granite",
        .sizes = "32000 4096 11008 32 32 null null false",
        .keys = "attention_bias=false mlp_bias=false"},
@@ -249,28 +238,19 @@ const std::vector<ModelLayout>& dense_huggingface_layouts() {
        .keys = "attention_bias=false sliding_window=4096",
        .qk_norm = true,
        .notes = {kNormsBehind, kWideNorms}},
-      {.names = "opt",
-       .keys = "vocab_size=50272 d_model=768 ffn_dim=3072 num_hidden_layers=12 "
-               "num_attention_heads=12 max_position_embeddings=2048 "
-               "do_layer_norm_before=true tie_word_embeddings=true dropout=0.1 "
-               "attention_dropout=0.0",
-       .rms_norm = false,
-       .gated_mlp = false,
-       .biases = Biases::all,
-       .rest = rest_of_opt},
-      {.names = "persimmon",
-       .sizes = "262144 4096 16384 36 64 - - false",
-       .keys = "qk_layernorm=true hidden_dropout=0.0 attention_dropout=0.0",
-       .rms_norm = false,
-       .gated_mlp = false,
-       .biases = Biases::all},
-      {.names = "phi",
-       .sizes = "51200 2048 8192 24 32 null - false",
-       .keys = "qk_layernorm=false resid_pdrop=0.0 attention_dropout=0.0",
-       .rms_norm = false,
-       .gated_mlp = false,
-       .biases = Biases::all,
-       .notes = {kParallel, kHeadBias}},
+      like_gpt2({.names = "opt",
+                 .keys = "vocab_size=50272 d_model=768 ffn_dim=3072 num_hidden_layers=12 "
+                         "num_attention_heads=12 max_position_embeddings=2048 "
+                         "do_layer_norm_before=true tie_word_embeddings=true dropout=0.1 "
+                         "attention_dropout=0.0",
+                 .rest = rest_of_opt}),
+      like_gpt2({.names = "persimmon",
+                 .sizes = "262144 4096 16384 36 64 - - false",
+                 .keys = "qk_layernorm=true hidden_dropout=0.0 attention_dropout=0.0"}),
+      like_gpt2({.names = "phi",
+                 .sizes = "51200 2048 8192 24 32 null - false",
+                 .keys = "qk_layernorm=false resid_pdrop=0.0 attention_dropout=0.0",
+                 .notes = {kParallel, kHeadBias}}),
       {.names = "phi3 phi3_v",
        .sizes = "32064 3072 8192 32 32 null - false",
        .keys = "sliding_window=null resid_pdrop=0.0 attention_dropout=0.0"},
