@@ -39,7 +39,6 @@ PassPrecision precision_of(const Scenario& s) {
           .recast_weights = gathers,
           .gathers_fp8 = gathers && t.fp8_parameters,
           .transposes_weights = transposes_frozen(s),
-          .gradients = t.gradients,
           .adds_gradients =
               !t.fused_accumulation && (s.micro_batches() > 1 || t.finds_gradients()) && !gathers,
           .aligned_tensor_cores = t.cublas < kCublasOfAnyAlignment};
@@ -75,6 +74,7 @@ Pass pass_of(const Scenario& scenario, const Style& style) {
           precision_of(scenario),
           split_of(scenario),
           &style,
+          &scenario.training,
           {.keeps_placeholders = style.keeps_placeholders}};
 }
 

@@ -35,7 +35,6 @@ struct PassPrecision {
   bool gathers_fp8 = false;     ///< weights come quantised, by rows, in each pass
   /// true: fp8 weights are transposed for each gradient of their inputs
   bool transposes_weights = false;
-  Precision gradients = Precision::bf16;
   bool adds_gradients = false;  ///< kernels add to gradients that are there already
   /// true: tensor cores take rows of multiples of 16 B only (old cuBLAS)
   bool aligned_tensor_cores = false;
@@ -75,6 +74,8 @@ struct LayerPlace {
 
 struct Pass : PassShape, PassPrecision, PassSplit {
   const Style* style = nullptr;  ///< what the framework launches; never null
+  /// keys that layers take as they stand, never null; what follows from several keys has fields
+  const Training* training = nullptr;
   LayerPlace place;
 
   std::int64_t whole_sequence() const { return sequence * context.degree; }

@@ -157,7 +157,7 @@ Bytes kept_for_weights(const Pass& pass, const Op& op, LinearShape s) {
 void add_gradient_passes(Items& items, const Pass& pass, const std::string& name, double elements) {
   const std::vector<GradientPass>& passes = pass.style->gradient_passes;
   if (!pass.adds_gradients || passes.empty()) return;
-  const double gradient = bytes_per_element(pass.gradients);
+  const double gradient = bytes_per_element(pass.training->gradients);
   const auto add = [&](const char* what, double each) {
     items.emplace_back(for_weights(memory_bound(name + " gradient " + what, each * elements)));
   };
@@ -183,7 +183,7 @@ void add_gradient_passes(Items& items, const Pass& pass, const std::string& name
 void add_gradient_sum(Items& items, const Pass& pass, const std::string& name, double elements) {
   if (!pass.adds_gradients) return;
   add_gradient_passes(items, pass, name, elements);
-  const double gradient = bytes_per_element(pass.gradients);
+  const double gradient = bytes_per_element(pass.training->gradients);
   const double read = pass.style->gradient_passes.empty() ? pass.element() : gradient;
   const double each = read + 2 * gradient;
   items.emplace_back(for_weights(memory_bound(name + " gradient sum", each * elements)));
