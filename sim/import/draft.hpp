@@ -18,6 +18,9 @@ struct Assumption {
 /// "vocabulary 32000: the script names a tokenizer, not its size (state it: --vocab-size N)"
 std::string to_string(const Assumption& assumption);
 
+/// Entries of a map of the scenario: "tensor: 8".
+using Entries = std::vector<std::string>;
+
 /// YAML of one scenario, section by section. It states only what the source states; `framework`
 /// fills in the rest.
 class Draft {

@@ -90,8 +90,6 @@ class AccelerateImport {
   }
 
  private:
-  using Entries = std::vector<std::string>;
-
   void refuse_others() {
     const std::vector<std::string> known{"NO", "MULTI_GPU", "FSDP", "DEEPSPEED"};
     if (std::ranges::find(known, kind_) != known.end()) return;

@@ -67,8 +67,6 @@ class AxolotlImport {
   }
 
  private:
-  using Entries = std::vector<std::string>;
-
   void note_the_rest() {
     config_.note_the_rest(known_keys(), draft_);
     config_.problems().throw_if_any();

@@ -65,8 +65,6 @@ class DeepspeedImport {
   }
 
  private:
-  using Entries = std::vector<std::string>;
-
   /// A section that is no object would read as one without keys.
   void check_sections() {
     for (const auto& [name, key] : kSections) {

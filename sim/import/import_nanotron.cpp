@@ -66,8 +66,6 @@ class NanotronImport {
   }
 
  private:
-  using Entries = std::vector<std::string>;
-
   std::int64_t degree(const char* key) {
     return config_.positive(fmt::format("parallelism.{}", key), 1);
   }

@@ -94,8 +94,6 @@ class TorchtitanImport {
   }
 
  private:
-  using Entries = std::vector<std::string>;
-
   std::string model() {
     const std::string name = config_.text("model.name", "llama3");
     const std::string flavor = config_.text("model.flavor", "debugmodel");

@@ -47,8 +47,6 @@ class TrainerImport {
   }
 
  private:
-  using Entries = std::vector<std::string>;
-
   /// `fsdp` is a text of words, or a list of them; what else FSDP is told stands in `fsdp_config`.
   FsdpKeys ranks() {
     std::string words;

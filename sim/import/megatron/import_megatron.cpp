@@ -47,7 +47,6 @@ class MegatronImport {
   }
 
  private:
-  using Entries = std::vector<std::string>;
   static constexpr std::int64_t kMostGpus = 1'000'000, kMostOfNode = 1'000;
 
   StatedMachine stated_machine(const LaunchedGpus& gpus) {

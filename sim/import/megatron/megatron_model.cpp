@@ -15,8 +15,6 @@
 namespace stepsim {
 namespace {
 
-using Entries = std::vector<std::string>;
-
 /// Programs of Megatron-LM (pretrain_*.py, examples/) that train something else than a GPT.
 const std::map<std::string, std::string, std::less<>> kOtherPrograms = {
     {"pretrain_bert.py", "an encoder"},
