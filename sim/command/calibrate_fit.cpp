@@ -3,6 +3,7 @@
 #include <map>
 #include <ostream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -56,9 +57,11 @@ void check_outputs(const CalibrateFitOptions& options) {
       if (other != option && place(file) == place(output))
         throw UserError(fmt::format("{} and {} are one file, {}", option, other, output));
   }
-  if (!options.output.empty()) return;
-  if (!options.link.empty() || options.fabric.empty())
-    throw UserError("-o: a profile needs a name, calib/gpus/NAME.yaml");
+  if (outputs.empty())
+    throw UserError(
+        "nothing to write: -o calib/gpus/NAME.yaml for a GPU's profile, --link "
+        "calib/links/NAME.yaml for collectives of one node, --fabric NAME.yaml for those of "
+        "several");
 }
 
 // Judgement: where two machines are alike, times of three digits are equal in one row of fifty.
@@ -87,22 +90,26 @@ std::map<std::string, std::vector<SharedRow>> shared_rows(const MeasuredFile& fi
   return shared;
 }
 
-/// Scenarios name profiles, which lie in calib/ of a folder that is looked at.
+/// How a scenario names what was written; profiles are found in calib/ of a folder that is looked
+/// at.
 std::string how_to_use(const CalibrateFitOptions& options) {
-  if (options.output.empty())
+  if (options.output.empty() && options.link.empty())
     return fmt::format("stepsim run SCENARIO --set cluster={}\n", options.fabric);
-  const fs::path folder = fs::path(options.output).parent_path();
-  if (folder.filename() != "gpus" || folder.parent_path().filename() != "calib")
-    return fmt::format(
-        "Scenarios find profiles in calib/gpus/: move {} there, or to such a folder below one that "
-        "STEPSIM_LIBRARY names\n",
-        options.output);
-  const fs::path root = folder.parent_path().parent_path();
-  return fmt::format("STEPSIM_LIBRARY={} stepsim run SCENARIO --set cluster.gpu={}{}\n",
-                     root.empty() ? "." : root.string(), fs::path(options.output).stem().string(),
-                     options.link.empty()
-                         ? ""
-                         : " --set cluster.intra_node=" + fs::path(options.link).stem().string());
+  std::string root, settings;
+  for (const auto& [file, kind, key] :
+       {std::tuple{options.output, "gpus", "gpu"}, {options.link, "links", "intra_node"}}) {
+    if (file.empty()) continue;
+    const fs::path folder = fs::path(file).parent_path();
+    if (folder.filename() != kind || folder.parent_path().filename() != "calib")
+      return fmt::format(
+          "Scenarios find profiles in calib/{0}/: move {1} there, or to such a folder below one "
+          "that STEPSIM_LIBRARY names\n",
+          kind, file);
+    root = folder.parent_path().parent_path().string();
+    settings += fmt::format(" --set cluster.{}={}", key, fs::path(file).stem().string());
+  }
+  return fmt::format("STEPSIM_LIBRARY={} stepsim run SCENARIO{}\n", root.empty() ? "." : root,
+                     settings);
 }
 
 /// Refuses a file and its copy: the same points would be on both sides of a fit that keeps half of

@@ -58,6 +58,18 @@ std::shared_ptr<const Source> without_marks(const std::shared_ptr<const Source>&
   return std::make_shared<const Source>(std::move(rest));
 }
 
+/// The words over its columns, which stand in what people copy of a log without its head.
+bool has_rates_of_nccl(const std::string& text) {
+  constexpr std::string_view kFirst = "algbw", kSecond = "busbw", kBlanks = " \t";
+  for (std::size_t at = text.find(kFirst); at != std::string::npos; at = text.find(kFirst, at)) {
+    at += kFirst.size();
+    const std::size_t next = text.find_first_not_of(kBlanks, at);
+    if (next != std::string::npos && next > at && text.compare(next, kSecond.size(), kSecond) == 0)
+      return true;
+  }
+  return false;
+}
+
 bool is_nccl_text(const std::string& text) {
   constexpr std::string_view kSigns[] = {"nThread ", "nccl-tests version",
                                          "Collective test starting"};

@@ -3,7 +3,8 @@
 // Times are those out of place: frameworks reduce from one buffer into another or in place, and the
 // two differ by a few per cent at most. The number of ranks is that of the `#  Rank` lines, the
 // nodes are their hosts. The collective stands in the head, or where an older release does not say
-// it, in the command line before it or in the file's name.
+// it, in the command line before it or in the file's name. The ratio of both rates follows from the
+// collective and its GPUs (rate_ratio), so that a head that was shortened, or is another run's, shows.
 //
 // Logs reach us with what launchers and terminals put before and around them: tags of
 // `mpirun --tag-output` ("[1,0]<stdout>:"), labels of `srun -l` ("0: "), time stamps, colours,
@@ -14,29 +15,17 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "sim/calibrate/measurement/nccl_tests_head.hpp"
 #include "sim/calibrate/measurement/read_form.hpp"
 #include "sim/calibrate/measurement/read_record.hpp"
 
 namespace stepsim {
 namespace {
-
-struct Test {
-  const char* program;
-  CollectiveOp op;
-};
-constexpr Test kTests[] = {{"all_reduce_perf", CollectiveOp::all_reduce},
-                           {"all_gather_perf", CollectiveOp::all_gather},
-                           {"reduce_scatter_perf", CollectiveOp::reduce_scatter},
-                           {"broadcast_perf", CollectiveOp::broadcast},
-                           {"alltoall_perf", CollectiveOp::all_to_all},
-                           {"sendrecv_perf", CollectiveOp::shift}};
 
 constexpr const char* kCutOff = "the file may have been cut off";
 
@@ -97,8 +86,9 @@ struct Head {
 struct Result {
   Place place;
   WrittenField size, type, time, algorithm_bandwidth;
-  std::string reduction;  ///< "sum"; "none" where nothing is reduced; "": not said
-  std::string wrong;      ///< number of wrong values; "N/A": not checked
+  std::string bus_bandwidth;  ///< "": not printed
+  std::string reduction;      ///< "sum"; "none" where nothing is reduced; "": not said
+  std::string wrong;          ///< number of wrong values; "N/A": not checked
 };
 
 std::string base_name(const std::string& path) {
@@ -110,30 +100,26 @@ class Results {
  public:
   Results(MeasuredFile& file, Problems& problems) : file_(file), problems_(problems) {}
 
-  /// Whether results under that head can be used; mistakes of a head are told once.
-  bool accepts(const Head& head, const Place& place) {
-    if (!head.op && !head.program.empty())
-      problems_.add(place, "",
-                    fmt::format("nothing here is made of what {} measures", head.program),
-                    fmt::format("leave its results out; of use are {}", programs()));
-    if (!head.op && head.program.empty())
-      problems_.add(place, "", "neither the file nor its name says which collective this is",
-                    fmt::format("call the file after its program: {}", programs()));
-    if (head.ranks < 2)
-      problems_.add(place, "",
-                    head.ranks == 0
-                        ? "there are no '#  Rank' lines, so the number of GPUs is unknown"
-                        : "the test ran on one GPU, which has nobody to talk to",
-                    head.ranks == 0 ? "keep the whole head of the log" : "");
-    if (!head.is_even())
-      problems_.add(place, "",
-                    fmt::format("the {} ranks are on {} nodes, of which some have more than others",
-                                head.ranks, head.nodes()),
-                    "measure as many GPUs of each node");
-    return head.op && head.ranks >= 2 && head.is_even();
+  /// Completes the head by what its results tell; whether they can be used under it. Mistakes of a
+  /// head are told once.
+  bool accepts(NcclHead& head, const std::vector<Result>& results) {
+    if (results.empty()) return false;
+    const Place& place = results.front().place;
+    const Ratio ratio = ratio_of(results);
+    if (!head.op && head.program.empty() && ratio.of_rates > 1 + ratio.error &&
+        results.front().reduction != "none")
+      head.op = CollectiveOp::all_reduce;  // no other moves more than its own bytes
+    const bool is_named = names_collective(head, place);
+    const int told = is_named ? gpus_of_rate_ratio(*head.op, ratio.of_rates, ratio.error) : 0;
+    if (head.gpus() == 0 && head.stated_nodes > 0) head.stated_gpus = told;
+    const bool are_known = knows_gpus(head, told, place);
+    // A result says more of what is wrong with it than its rates do.
+    const bool is_another =
+        head.op == CollectiveOp::all_reduce && results.front().reduction == "none";
+    return is_named && are_known && (is_another || agrees_with_rates(head, ratio, told, place));
   }
 
-  void add(const Result& result, const Head& head) {
+  void add(const Result& result, const NcclHead& head) {
     if (result.size.text == "0") return;  // a size that rounds to no element a rank
     if (are_wrong(result.wrong))
       return problems_.add(result.place, "", fmt::format("{} values came out wrong", result.wrong),
@@ -146,7 +132,7 @@ class Results {
     WrittenRecord row{result.place,
                       {constant("kind", "collective", result.place),
                        constant("op", name_of(*head.op), result.place),
-                       constant("gpus", fmt::format("{}", head.ranks), result.place), result.type,
+                       constant("gpus", fmt::format("{}", head.gpus()), result.place), result.type,
                        result.size, result.time}};
     if (head.nodes() > 1)
       row.fields.push_back(constant("nodes", fmt::format("{}", head.nodes()), result.place));
@@ -158,6 +144,76 @@ class Results {
   }
 
  private:
+  /// busbw over algbw, and how far both may be off it as they are printed; 0: no rate is printed.
+  struct Ratio {
+    double of_rates = 0, error = 0;
+  };
+  static Ratio ratio_of(const std::vector<Result>& results) {
+    constexpr double kRounding = 0.0051;  // two decimals are printed
+    double most = 0;
+    Ratio ratio;
+    for (const Result& result : results) {
+      const double algorithm = std::strtod(result.algorithm_bandwidth.text.c_str(), nullptr);
+      const double bus = std::strtod(result.bus_bandwidth.c_str(), nullptr);
+      if (algorithm <= most || bus <= 0) continue;
+      most = algorithm;
+      ratio = {bus / algorithm, kRounding * (1 + bus / algorithm) / algorithm};
+    }
+    return ratio;
+  }
+
+  bool names_collective(const NcclHead& head, const Place& place) {
+    if (head.op) return true;
+    if (!head.program.empty())
+      problems_.add(place, "",
+                    fmt::format("nothing here is made of what {} measures", head.program),
+                    fmt::format("leave its results out; of use are {}", nccl_programs()));
+    if (head.program.empty())
+      problems_.add(place, "", "neither the file nor its name says which collective this is",
+                    fmt::format("call the file after its program: {}", nccl_programs()));
+    return false;
+  }
+
+  /// `told`: the number of GPUs that the rates tell; 0: they do not.
+  bool knows_gpus(const NcclHead& head, int told, const Place& place) {
+    if (head.gpus() == 0 || head.lacks_nodes()) {
+      const std::string gpus =
+          told > 0
+              ? fmt::format("busbw and algbw are those of {} GPUs, but not on how many nodes", told)
+              : "the number of GPUs is unknown";
+      problems_.add(
+          place, "", fmt::format("there are no '#  Rank' lines, so {}", gpus),
+          fmt::format("keep the whole head of the log, or state it by {}'# nodes=N' above "
+                      "the results",
+                      told > 0 || head.stated_gpus > 0 ? "a line " : "lines '# gpus=N' and "));
+      return false;
+    }
+    if (head.gpus() == 1)
+      problems_.add(place, "", "the test ran on one GPU, which has nobody to talk to");
+    if (!head.is_even())
+      problems_.add(place, "",
+                    fmt::format("the {} ranks are on {} nodes, of which some have more than others",
+                                head.gpus(), head.nodes()),
+                    "measure as many GPUs of each node");
+    return head.gpus() >= 2 && head.is_even();
+  }
+
+  bool agrees_with_rates(const NcclHead& head, const Ratio& ratio, int told, const Place& place) {
+    constexpr double kShare = 0.02;  // judgement: beyond rounding, and less than a GPU of eight
+    const double expected = rate_ratio(*head.op, head.gpus());
+    if (ratio.of_rates == 0 ||
+        std::abs(ratio.of_rates - expected) <= kShare * expected + ratio.error)
+      return true;
+    problems_.add(
+        place, "",
+        fmt::format("busbw is {:.3g} times algbw{}, but {} of {} GPUs has {:.3g}", ratio.of_rates,
+                    told > 0 ? fmt::format(", as with {} GPUs", told) : "", name_of(*head.op),
+                    head.gpus(), expected),
+        "keep the command line and all '#  Rank' lines of each run, or state them by lines "
+        "'# gpus=N' and '# nodes=N'");
+    return false;
+  }
+
   /// Older releases print the largest deviation instead of the number of wrong values.
   static bool are_wrong(const std::string& printed) {
     constexpr double kRounding = 0.01;  // more than what sums in 16 bits deviate by
@@ -236,7 +292,7 @@ class TextReader {
  public:
   TextReader(const std::shared_ptr<const Source>& source, MeasuredFile& file, Problems& problems)
       : source_(source), file_(file), problems_(problems), results_(file, problems) {
-    head_.op = op_in(base_name(source->name));
+    head_.op = nccl_program_in(base_name(source->name));
   }
 
   void read() {
@@ -251,16 +307,30 @@ class TextReader {
         read_result(result, number);
       }
     }
-    if (!any_) problems_.add({source_, 1, 1}, "", "there are no results of nccl-tests in the file");
+    end_run();
+    if (!any_)
+      problems_.add({source_, 1, 1}, "", "there are no results of nccl-tests in the file",
+                    "a result has size, count, type, redop, root, time, algbw and busbw in a line");
   }
 
  private:
+  /// The results of a run are complete: its head and they have to go together.
+  void end_run() {
+    NcclHead head = head_;
+    if (results_.accepts(head, run_))
+      for (const Result& result : run_) results_.add(result, head);
+    run_.clear();
+  }
+
   void read_head(const std::string& line, int number) {
-    head_.take_program(line);
-    if (line.find("nThread ") != std::string::npos) {
-      head_.ranks = 0;
-      head_.hosts.clear();
-      checked_ = false;
+    NcclHead next = head_;
+    if (next.take_program(line) || next.take_statement(line)) {
+      end_run();
+      head_ = std::move(next);
+    }
+    if (head_.begins_run(line)) {
+      end_run();
+      head_.forget_ranks();
     }
     const Place end{source_, number, static_cast<int>(line.size())};
     if (!read_rank(line))
@@ -314,25 +384,24 @@ class TextReader {
     if (tokens.size() < 8)
       return problems_.add(
           place, "", fmt::format("{} values, a result has at least 8", tokens.size()), kCutOff);
-    if (!std::exchange(checked_, true)) usable_ = results_.accepts(head_, place);
-    if (!usable_) return;
     const auto entry = [&](const char* name, std::size_t i, double unit = 1) {
       const Place at{source_, number, tokens[i].column};
       return WrittenField{name, at, tokens[i].text, at, ValueForm::bare, unit};
     };
     const std::size_t wrong = time + kRates;
-    results_.add({place, entry("bytes", 0), entry("dtype", 2), entry("seconds", time, 1e-6),
-                  entry("algbw", time + 1), has_reduction ? tokens[3].text : "",
-                  tokens.size() > wrong ? tokens[wrong].text : ""},
-                 head_);
+    run_.push_back({place, entry("bytes", 0), entry("dtype", 2), entry("seconds", time, 1e-6),
+                    entry("algbw", time + 1), tokens[time + 2].text,
+                    has_reduction ? tokens[3].text : "",
+                    tokens.size() > wrong ? tokens[wrong].text : ""});
   }
 
   std::shared_ptr<const Source> source_;
   MeasuredFile& file_;
   Problems& problems_;
   Results results_;
-  Head head_;
-  bool any_ = false, checked_ = false, usable_ = false;
+  NcclHead head_;
+  std::vector<Result> run_;  ///< results that are not yet under a complete head
+  bool any_ = false;
 };
 
 WrittenField entry_of(const char* name, const JsonTree* value, const Place& fallback,
@@ -341,9 +410,9 @@ WrittenField entry_of(const char* name, const JsonTree* value, const Place& fall
   return {name, value->place, value->text, value->place, ValueForm::bare, unit};
 }
 
-Head head_of(const JsonTree& json, const std::string& file, DeviceFacts& device) {
-  Head head;
-  head.op = op_in(base_name(file));
+NcclHead head_of(const JsonTree& json, const std::string& file, DeviceFacts& device) {
+  NcclHead head;
+  head.op = nccl_program_in(base_name(file));
   if (const JsonTree* arguments = json.find("args"); arguments != nullptr) {
     for (const JsonTree& argument : arguments->items) head.take_program(argument.text);
   }
@@ -368,14 +437,14 @@ void read_nccl_text(const std::shared_ptr<const Source>& source, MeasuredFile& f
 
 void read_nccl_json(const JsonTree& json, MeasuredFile& file, Problems& problems) {
   Results results(file, problems);
-  const Head head = head_of(json, file.name, file.content.device);
+  NcclHead head = head_of(json, file.name, file.content.device);
   if (const JsonTree* version = json.find("nccl_version"))
     file.content.software["nccl"] = version->text;
   if (const JsonTree* started = json.find("start_time"); started != nullptr)
     take_started(started->text, started->place, file, problems);
   const JsonTree& list = *json.find("results");
-  if (!results.accepts(head, json.place)) return;
   if (list.items.empty()) problems.add(list.place, "", "there are no results of nccl-tests");
+  std::vector<Result> run;
   for (const JsonTree& one : list.items) {
     const JsonTree* times = one.find("out_of_place");
     if (times == nullptr) {
@@ -384,14 +453,15 @@ void read_nccl_json(const JsonTree& json, MeasuredFile& file, Problems& problems
     }
     const JsonTree* time = times->find("time");
     if (time == nullptr) time = times->find("cpu_time");
-    const JsonTree* wrong = times->find("nwrong");
-    results.add({one.place, entry_of("bytes", one.find("size"), one.place),
-                 entry_of("dtype", one.find("type"), one.place),
-                 entry_of("seconds", time, times->place, 1e-6),
-                 entry_of("algbw", times->find("alg_bw"), times->place), "",
-                 wrong == nullptr ? "" : wrong->text},
-                head);
+    const JsonTree *wrong = times->find("nwrong"), *bus = times->find("bus_bw");
+    run.push_back({one.place, entry_of("bytes", one.find("size"), one.place),
+                   entry_of("dtype", one.find("type"), one.place),
+                   entry_of("seconds", time, times->place, 1e-6),
+                   entry_of("algbw", times->find("alg_bw"), times->place),
+                   bus == nullptr ? "" : bus->text, "", wrong == nullptr ? "" : wrong->text});
   }
+  if (!results.accepts(head, run)) return;
+  for (const Result& result : run) results.add(result, head);
 }
 
 }  // namespace stepsim

@@ -38,10 +38,14 @@ std::string log_of(int nodes, int gpus, const std::string& rows) {
          rows + "# Avg bus bandwidth    : 54.0\n";
 }
 
-const std::string kRow =
-    "     1048576        262144     float     sum      -1    60.51   17.33   17.33      0    60.21 "
-    "  "
-    "17.42   17.42      0\n";
+/// A result; `bus`: what busbw is for as many GPUs.
+std::string row_of(const char* bus) {
+  return fmt::format(
+      "     1048576        262144     float     sum      -1    60.51   17.33   {0}      0    60.21 "
+      "  17.42   {0}      0\n",
+      bus);
+}
+const std::string kRow = row_of("17.33"), kRowOf4 = row_of("26.00"), kRowOf8 = row_of("30.33");
 
 /// The text with `tag` before each line.
 std::string tagged(const std::string& text, const std::string& tag) {
@@ -103,18 +107,18 @@ TEST_CASE("older releases print no root, and no type of reduction where nothing 
   check_one(kCommand + log_of(1, 2,
                               "     1048576        262144     float     sum    60.51   17.33   "
                               "17.33  5e-07    60.21   17.42   17.42  5e-07\n"));
-  const MeasuredFile file =
-      read("./all_gather_perf\n" + log_of(1, 2,
-                                          "     1048576        262144     float    60.51   17.33   "
-                                          "17.33  0e+00    60.21   17.42   17.42  0e+00\n"));
+  const MeasuredFile file = read("./all_gather_perf\n" +
+                                 log_of(1, 2,
+                                        "     1048576        262144     float    60.51   17.33    "
+                                        "8.67  0e+00    60.21   17.42    8.71  0e+00\n"));
   CHECK(file.content.records.size() == 1);
 }
 
 TEST_CASE("several tables in one file are each under their own head") {
   const std::string gather =
-      "     2097152        524288     float    none      -1    82.12   25.54   12.77      0\n";
+      "     2097152        524288     float    none      -1    82.12   25.54   19.16      0\n";
   const MeasuredFile file = read(kCommand + log_of(1, 2, kRow) + "$ ./all_gather_perf -g 4\n" +
-                                 log_of(1, 4, gather) + kCommand + log_of(2, 2, kRow));
+                                 log_of(1, 4, gather) + kCommand + log_of(2, 2, kRowOf4));
   REQUIRE(file.content.records.size() == 3);
   CHECK(identity(file.content.records[1].point) ==
         "collective op=all_gather dtype=fp32 gpus=4 bytes=2097152");
@@ -126,7 +130,7 @@ TEST_CASE("several tables in one file are each under their own head") {
 }
 
 TEST_CASE("nodes are the hosts, and devices that come again where all hosts have one name") {
-  std::string text = kCommand + log_of(2, 4, kRow);
+  std::string text = kCommand + log_of(2, 4, kRowOf8);
   const auto nodes = [](const std::string& log) {
     return std::get<CollectivePoint>(read(log).content.records.at(0).point).nodes;
   };
@@ -152,4 +156,52 @@ TEST_CASE("what cannot be used names the way out") {
   CHECK(
       mistake_in(kCommand + log_of(1, 2, "   1O48576   262144   float   sum   -1   60.51   17.3\n"))
           .find("'1O48576' begins no result of nccl-tests") != std::string::npos);
+}
+
+TEST_CASE("the rates of a log that has lost its head tell its GPUs; their nodes are asked for") {
+  const std::string table =
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong\n";
+  for (const char* tag : {"", "0: ", "[1,0]<stdout>:", "    "}) {
+    const std::string log = tagged(table + kRowOf8, tag);
+    CHECK(mistake_in(log).find(
+              "there are no '#  Rank' lines, so busbw and algbw are those of 8 "
+              "GPUs, but not on how many nodes, keep the whole head of the log, or "
+              "state it by a line '# nodes=N' above the results") != std::string::npos);
+    const MeasuredFile file = read("# nodes=2\n" + log);
+    REQUIRE(file.content.records.size() == 1);
+    CHECK(identity(file.content.records[0].point) ==
+          "collective op=all_reduce dtype=fp32 gpus=8 bytes=1048576 nodes=2");
+  }
+}
+
+TEST_CASE("where rates are the same for any number of GPUs, a line states it") {
+  const std::string table =
+      "# algbw busbw\n     1048576        262144     float     sum       0    60.51   17.33   "
+      "17.33 "
+      "     0\n";
+  CHECK(
+      mistake_in("broadcast_perf\n" + table).find("state it by lines '# gpus=N' and '# nodes=N'") !=
+      std::string::npos);
+  const MeasuredFile file = read("# gpus=8\n# nodes=1\nbroadcast_perf\n" + table);
+  CHECK(identity(file.content.records.at(0).point) ==
+        "collective op=broadcast dtype=fp32 gpus=8 bytes=1048576");
+}
+
+TEST_CASE("a head that was shortened, or is another run's, does not go with its rates") {
+  CHECK(mistake_in(kCommand + log_of(1, 2, kRowOf8))
+            .find("busbw is 1.75 times algbw, as with 8 GPUs, but all_reduce of 2 GPUs has 1, keep "
+                  "the command line and all '#  Rank' lines of each run") != std::string::npos);
+  CHECK(read("# gpus=8\n# nodes=1\n" + kCommand + log_of(1, 2, kRowOf8)).content.records.size() ==
+        1);
+  // Results of a scatter below the command line of an all-reduce.
+  const std::string scatter =
+      "     1048576        262144     float     sum      -1    60.51   17.33   8.67      0\n";
+  CHECK(mistake_in(kCommand + log_of(1, 2, scatter)).find("busbw is 0.5 times algbw") !=
+        std::string::npos);
+}
+
+TEST_CASE("a table that is none of nccl-tests says what a result has") {
+  CHECK(mistake_in("$ ./all_reduce_perf\n size  time  algbw   busbw\n 32_768  43.83  0.75  1.31\n")
+            .find("there are no results of nccl-tests in the file, a result has size, count") !=
+        std::string::npos);
 }
