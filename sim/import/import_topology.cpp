@@ -1,7 +1,8 @@
 // Importers of a node: a cluster file from what `nvidia-smi topo -m` or NCCL say of it.
+#include <cctype>
 #include <iostream>
 #include <iterator>
-#include <sstream>
+#include <string_view>
 
 #include "sim/core/escapes.hpp"
 #include "sim/core/source.hpp"
@@ -22,13 +23,18 @@ Draft cluster(const ObservedNode& node, const ImportOptions& options) {
   return draft;
 }
 
-/// A row of the table: a GPU, and an X where it meets itself.
+/// A row of the table: a GPU, and an X where it meets itself, behind a tag or a bar.
 bool is_matrix(const std::string&, const std::string& text) {
-  std::istringstream lines(without_escapes(text));
-  for (std::string line; std::getline(lines, line);) {
-    std::string first, second;
-    std::istringstream(line) >> first >> second;
-    if (first == "GPU0" && second == "X") return true;
+  const std::string plain = without_escapes(text);
+  constexpr std::string_view kName = "GPU0", kBetween = " \t|";
+  for (std::size_t at = plain.find(kName); at != std::string::npos; at = plain.find(kName, at)) {
+    at += kName.size();
+    const std::size_t next = plain.find_first_not_of(kBetween, at);
+    const std::size_t after = next == std::string::npos ? next : next + 1;
+    const bool is_alone =
+        after == plain.size() ||
+        (after != std::string::npos && std::isspace(static_cast<unsigned char>(plain[after])) != 0);
+    if (next != std::string::npos && next > at && plain[next] == 'X' && is_alone) return true;
   }
   return false;
 }

@@ -12,13 +12,18 @@ namespace {
 
 bool is_known(const std::string& numa) { return !numa.empty() && numa != "N/A"; }
 
-/// 3 of "mlx5_3", the name of a port that ConnectX's driver gives; -1 of others.
-int number_of(const std::string& name) {
-  constexpr std::string_view kDriver = "mlx5_";
-  if (!name.starts_with(kDriver)) return -1;
+/// A port by the name that its driver gives it: "mlx5_" and 3 of "mlx5_3". The number is -1 where
+/// there is none, and of bonds, which have both ports of a card.
+struct PortName {
+  std::string_view driver;
   int number = -1;
-  std::from_chars(name.data() + kDriver.size(), name.data() + name.size(), number);
-  return number;
+};
+PortName port_of(std::string_view name) {
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  PortName port{name.substr(0, digits), -1};
+  if (name.find("bond") == std::string_view::npos)
+    std::from_chars(name.data() + digits, name.data() + name.size(), port.number);
+  return port;
 }
 
 /// Devices that are as near as a level or nearer are one.
@@ -78,7 +83,8 @@ std::vector<DeviceTable::Neighbours> DeviceTable::neighbours() const {
   };
   std::vector<Neighbours> found;
   for (std::size_t nic = 0; nic < devices_.size(); ++nic) {
-    if (!is_nic(nic) || number_of(devices_[nic].name) < 0) continue;
+    const PortName port = port_of(devices_[nic].name);
+    if (!is_nic(nic) || port.number < 0) continue;
     std::vector<std::size_t> nics;
     bool is_gpu_near = false;
     for (std::size_t other = 0; other < devices_.size(); ++other) {
@@ -92,13 +98,14 @@ std::vector<DeviceTable::Neighbours> DeviceTable::neighbours() const {
       const auto other = static_cast<std::size_t>(&device - devices_.data());
       return !device.is_gpu && share(nics.front(), other);
     });
-    if (alone == 1) found.push_back({nic, nics.front(), !is_gpu_near});
+    if (alone == 1) found.push_back({nic, nics.front(), next.number, !is_gpu_near});
   }
   return found;
 }
 
 ObservedNode DeviceTable::node(const std::string& source) const {
-  ObservedNode node{.source = source};
+  ObservedNode node{
+      .source = source, .are_nvlinks_untold = is_pcie_alone_, .is_beside_cpu = is_beside_cpu_};
   std::vector<std::size_t> gpus, nics;
   for (std::size_t i = 0; i < devices_.size(); ++i) (devices_[i].is_gpu ? gpus : nics).push_back(i);
   node.gpus = static_cast<int>(gpus.size());

@@ -22,6 +22,11 @@ class DeviceTable {
   const std::vector<Device>& devices() const { return devices_; }
   int gpus() const;
   void set_numa(std::size_t device, const std::string& node) { devices_[device].numa = node; }
+  /// Memory of GPUs is a NUMA node, as that of modules with a Grace CPU is.
+  void set_beside_cpu() { is_beside_cpu_ = true; }
+  /// The table has PCIe alone: `nvidia-smi topo -mp`.
+  void set_pcie_alone(bool alone) { is_pcie_alone_ = alone; }
+  bool is_pcie_alone() const { return is_pcie_alone_; }
   void rename(std::size_t device, const std::string& name) { devices_[device].name = name; }
 
   /// Behind the others; as far from each as NUMA nodes tell, and beside the first device where it
@@ -32,6 +37,7 @@ class DeviceTable {
   /// Two NICs of one driver's numbering that share a switch with each other and no third NIC.
   struct Neighbours {
     std::size_t first = 0, second = 0;
+    int second_number = 0;
     bool are_nearest = false;  ///< no GPU is as near to them as they are to each other
   };
   std::vector<Neighbours> neighbours() const;
@@ -54,6 +60,7 @@ class DeviceTable {
 
   std::vector<Device> devices_;
   std::vector<std::vector<int>> nvlinks_, distances_;
+  bool is_beside_cpu_ = false, is_pcie_alone_ = false;
 };
 
 /// What `nvidia-smi topo -m` prints. Throws UserError with every mistake and its place.

@@ -19,7 +19,23 @@ constexpr KnownGpu kGpus[] = {{"v100", 70, 6, 20, 8, 100, ""},
                               {"gb200", 100, 18, 40.1, 32, 400, "nvlink5"},
                               {"l40s", 89, 0, 0, 16, 200, ""}};
 
+// PCI devices of NVIDIA (pciutils/pciids pci.ids): modules, and cards that are clocked as these.
+struct Device {
+  int device;
+  std::string_view profile;
+};
+constexpr Device kDevices[] = {{0x1db1, "v100"},    {0x1db5, "v100"},    {0x1db8, "v100"},
+                               {0x20b0, "a100-40"}, {0x20f1, "a100-40"}, {0x20b2, "a100-80"},
+                               {0x20b5, "a100-80"}, {0x2330, "h100"},    {0x2335, "h200"},
+                               {0x2901, "b200"},    {0x2941, "gb200"},   {0x26b9, "l40s"}};
+
 }  // namespace
+
+const KnownGpu* known_gpu_of_device(int device) {
+  const auto* found = std::find_if(std::begin(kDevices), std::end(kDevices),
+                                   [&](const Device& known) { return known.device == device; });
+  return found == std::end(kDevices) ? nullptr : known_gpu(found->profile);
+}
 
 const KnownGpu* known_gpu(std::string_view profile) {
   const auto* found = std::ranges::find(kGpus, profile, &KnownGpu::profile);

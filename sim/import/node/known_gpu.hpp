@@ -25,6 +25,8 @@ struct KnownGpu {
 /// nullptr for others.
 const KnownGpu* known_gpu(std::string_view profile);
 const KnownGpu* known_gpu_of_sm(int sm);
+/// By its PCI device, 0x2330.
+const KnownGpu* known_gpu_of_device(int device);
 /// The profiles of all.
 std::vector<std::string> known_gpus();
 

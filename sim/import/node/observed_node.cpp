@@ -221,22 +221,59 @@ class ClusterText {
     return found == chosen_.end() ? "" : fmt::format("nic {}", found - chosen_.begin());
   }
 
-  std::string drawn_text() {
-    int most = 0;
+  static std::string drawn_link(const std::string& from, const std::string& to,
+                                BytesPerSecond rate) {
+    return fmt::format("    - {{from: {}, to: {}, bandwidth: {}}}\n", from, to, rate_text(rate));
+  }
+
+  std::string drawn_nvlinks(int count, const std::string& from, const std::string& to) const {
+    return count > 0 ? drawn_link(from, to, BytesPerSecond{count * gpu_.nvlink * 1e9}) : "";
+  }
+
+  /// NVLinks from GPU to GPU. `most`: those of the GPU with the most.
+  std::string nvlinks_between_gpus(int& most) const {
     std::string links;
-    const auto add = [&](const std::string& from, const std::string& to, BytesPerSecond rate) {
-      links +=
-          fmt::format("    - {{from: {}, to: {}, bandwidth: {}}}\n", from, to, rate_text(rate));
-    };
     for (int a = 0; a < node_.gpus; ++a) {
       most = std::max(most, links_of(a));
-      for (int b = a + 1; b < node_.gpus; ++b) {
-        const int count = node_.nvlinks[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
-        if (count > 0)
-          add(fmt::format("gpu {}", a), fmt::format("gpu {}", b),
-              BytesPerSecond{count * gpu_.nvlink * 1e9});
-      }
+      for (int b = a + 1; b < node_.gpus; ++b)
+        links +=
+            drawn_nvlinks(node_.nvlinks[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)],
+                          fmt::format("gpu {}", a), fmt::format("gpu {}", b));
     }
+    return links;
+  }
+
+  /// NVLinks of some GPUs to a switch, which others have lost.
+  std::string nvlinks_to_switch(int& most) {
+    constexpr const char* kSwitch = "nvswitch";
+    std::string links;
+    std::vector<int> without;
+    for (int gpu = 0; gpu < node_.gpus; ++gpu) {
+      const auto& row = node_.nvlinks[static_cast<std::size_t>(gpu)];
+      const int own = *std::max_element(row.begin(), row.end());
+      most = std::max(most, own);
+      if (own == 0) without.push_back(gpu);
+      links += drawn_nvlinks(own, fmt::format("gpu {}", gpu), kSwitch);
+    }
+    node_.switches.emplace_back(kSwitch);
+    if (!without.empty())
+      assume(fmt::format("NVLinks of GPU {}", fmt::join(without, ", ")), "none",
+             fmt::format("{} shows none, but those of all others: they may be down", node_.source),
+             "node_topology: nvswitch in the file");
+    return links;
+  }
+
+  /// Whether what pairs show are links to a switch: together they are more than a GPU has.
+  bool are_switched_in_part() const {
+    for (int gpu = 0; gpu < node_.gpus; ++gpu)
+      if (links_of(gpu) > gpu_.nvlinks) return true;
+    return false;
+  }
+
+  std::string drawn_text() {
+    int most = 0;
+    std::string links =
+        are_switched_in_part() ? nvlinks_to_switch(most) : nvlinks_between_gpus(most);
     const BytesPerSecond slot =
         node_.slot > BytesPerSecond{} ? node_.slot : pcie_payload(gpu_.pcie, 16);
     const bool is_slot_known = node_.slot > BytesPerSecond{};
@@ -246,7 +283,7 @@ class ClusterText {
       const bool is_said = link.bandwidth > BytesPerSecond{};
       if (from.empty() || to.empty()) continue;
       has_slots = has_slots || !is_said;
-      add(from, to, is_said ? link.bandwidth : slot);
+      links += drawn_link(from, to, is_said ? link.bandwidth : slot);
       if (from == to)  // CPUs, each with each
         assume("between CPUs", fmt::format("{:g} GB/s", link.bandwidth.bytes_per_second() / 1e9),
                "as NCCL expects of such CPUs", "the last of node_topology.links in the file");
@@ -314,14 +351,30 @@ int nvlinks_of(const ObservedNode& node) {
   return sum > kMost ? pair : sum;
 }
 
-/// A GPU by what shows of it: its NVLinks.
-const KnownGpu& guessed_gpu(const ObservedNode& node) {
-  const int links = nvlinks_of(node);
-  int pair = 0;
+int most_of_a_pair(const ObservedNode& node) {
+  int most = 0;
   for (const auto& row : node.nvlinks)
-    for (const int count : row) pair = std::max(pair, count);
+    for (const int count : row) most = std::max(most, count);
+  return most;
+}
+
+/// A GPU by what shows of it: its NVLinks, its slot, the CPU beside it.
+const KnownGpu& guessed_gpu(const ObservedNode& node) {
+  const int links = nvlinks_of(node), pair = most_of_a_pair(node);
+  const int hopper = known_gpu("h100")->nvlinks;
+  if (node.is_beside_cpu) return *known_gpu(pair == hopper ? "gb200" : "h100");
+  if (links == 0 && node.slot_speed >= known_gpu("h100")->pcie) return *known_gpu("h100");
   const bool is_volta = links > 0 && links <= 6 && (pair <= 2 || pair == 6);
   return *known_gpu(links > 12 ? "h100" : is_volta ? "v100" : "a100-80");
+}
+
+/// What of it made a GPU the guess.
+std::string sign_of_gpu(const ObservedNode& node) {
+  const int links = nvlinks_of(node);
+  std::string sign = links > 0 ? fmt::format("a GPU shows {} NVLinks", links) : "no NVLinks show";
+  if (node.slot_speed > 0) sign += fmt::format(", slots of {:g} GT/s", node.slot_speed);
+  if (node.is_beside_cpu) sign += ", and its memory is a NUMA node, as beside a Grace CPU";
+  return sign;
 }
 
 /// Others of the same generation, which a compute capability does not tell apart.
@@ -347,15 +400,17 @@ const KnownGpu& gpu_for(ObservedNode& node, const std::string& stated) {
                             {"gpu", std::string(gpu.profile), why, "--gpu NAME"});
   };
   if (const KnownGpu* gpu = known_gpu(node.gpu)) {
-    const std::vector<std::string> likes = likes_of(*gpu);
-    if (node.gpu_from.starts_with("sm ") && !likes.empty())
+    std::vector<std::string> likes = likes_of(*gpu);
+    if (likes.empty()) likes.emplace_back("other GPUs");
+    if (node.gpu_from.starts_with("sm "))
       assume(*gpu, fmt::format("{} is also that of {}", node.gpu_from, fmt::join(likes, ", ")));
     return *gpu;
   }
   const KnownGpu& guess = guessed_gpu(node);
-  const int links = nvlinks_of(node);
-  assume(guess, links > 0 ? fmt::format("not named; a GPU shows {} NVLinks", links)
-                          : "neither named nor joined by NVLinks");
+  assume(guess, fmt::format("{}; {}",
+                            node.gpu_from.empty() ? "not named"
+                                                  : node.gpu_from + " is of no GPU known here",
+                            sign_of_gpu(node)));
   node.gpu_from = fmt::format("not seen: which GPU{}; --gpu says another",
                               node.gpu_from.empty() ? "" : " (" + node.gpu_from + ")");
   return guess;
@@ -369,8 +424,8 @@ Draft cluster_draft(ObservedNode node, const std::string& gpu) {
     node.switched = known.nvlinks;
     node.nvlinks_from = "not seen: NVLinks; as NVSwitch joins such modules";
     node.assumptions.push_back({"node_topology", "nvswitch",
-                                fmt::format("{} has no NVLinks in it, which NCCL asks the driver "
-                                            "for; as {} are joined",
+                                fmt::format("{} has no NVLinks in it, of which the driver knows; "
+                                            "as {} are joined",
                                             node.source, known.profile),
                                 "--gpu of a card (l40s), or node_topology in the file"});
   }

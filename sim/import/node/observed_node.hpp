@@ -20,6 +20,7 @@ struct ObservedNode {
   std::vector<std::vector<int>> nvlinks;  ///< from GPU to GPU: links of their own, not by a switch
   int switched = 0;                       ///< NVLinks of each GPU to NVSwitch
   bool are_nvlinks_untold = false;        ///< the source leaves all NVLinks to the driver
+  bool is_beside_cpu = false;             ///< memory of GPUs is a NUMA node: GH200, GB200
   std::vector<std::vector<int>> apart;    ///< from GPU to NIC: larger is farther
 
   /// The PCIe tree: `gpu 0`, `nic 0` (in the order of `nics`) and switches; empty: not known.
@@ -29,6 +30,7 @@ struct ObservedNode {
 
   std::string gpu;                        ///< a profile; "" where the source does not say
   BytesPerSecond slot;                    ///< payload of a GPU's PCIe slot; 0: not said
+  double slot_speed = 0;                  ///< GT/s of a GPU's PCIe link; 0: not said
   std::vector<BytesPerSecond> nic_rates;  ///< rate of each NIC; 0, or none at all: not said
   std::vector<std::string> notes;
   std::vector<Assumption> assumptions;  ///< of the reader

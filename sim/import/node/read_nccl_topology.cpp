@@ -36,9 +36,14 @@ BytesPerSecond between_sockets(const pugi::xml_node& cpu) {
   return model >= kSkylake ? 10_GBps : 6_GBps;
 }
 
-/// link_speed="16.0 GT/s PCIe" link_width="16"
+/// link_speed="16.0 GT/s PCIe"; 0: not said
+double speed_of(const pugi::xml_node& pci) {
+  return std::strtod(pci.attribute("link_speed").value(), nullptr);
+}
+
+/// link_width="16"
 BytesPerSecond payload_of(const pugi::xml_node& pci) {
-  const double speed = std::strtod(pci.attribute("link_speed").value(), nullptr);
+  const double speed = speed_of(pci);
   return speed > 0 ? pcie_payload(speed, pci.attribute("link_width").as_int(16)) : BytesPerSecond{};
 }
 
@@ -135,10 +140,24 @@ class NcclTopology {
     number_[pci.attribute("busid").value()] = static_cast<int>(gpus_.size());
     gpus_.push_back({end, above});
     nvlinks_.push_back(pci.child("gpu"));
-    const KnownGpu* known = known_gpu_of_sm(pci.child("gpu").attribute("sm").as_int());
-    if (known == nullptr) return;
-    node_.gpu = known->profile;
-    node_.gpu_from = fmt::format("sm {}", known->sm);
+    node_.slot_speed = std::max(node_.slot_speed, speed_of(pci));
+    name_gpu(pci);
+  }
+
+  void name_gpu(const pugi::xml_node& pci) {
+    const std::string device = pci.attribute("device").value();
+    const int sm = pci.child("gpu").attribute("sm").as_int();
+    constexpr int kBlackwell = 100;
+    const KnownGpu* known =
+        known_gpu_of_device(static_cast<int>(std::strtol(device.c_str(), nullptr, 16)));
+    if (known != nullptr) {
+      node_.gpu_from = fmt::format("device {}", device);
+    } else if (sm > 0) {
+      known = known_gpu_of_sm(sm);
+      node_.gpu_from = fmt::format("sm {}", sm);
+      if (known == nullptr && sm > kBlackwell) known = known_gpu_of_sm(kBlackwell);
+    }
+    if (known != nullptr) node_.gpu = known->profile;
   }
 
   void add_nics(const pugi::xml_node& element, const std::vector<std::string>& above,
@@ -171,7 +190,8 @@ class NcclTopology {
         const int count = link.attribute("count").as_int();
         const auto other = number_.find(link.attribute("target").value());
         if (link.attribute("tclass").value() == kNvswitchClass) switched += count;
-        if (other != number_.end())
+        // Files of virtual machines have links from a GPU to itself, which join nothing.
+        if (other != number_.end() && other->second != static_cast<int>(gpu))
           node_.nvlinks[gpu][static_cast<std::size_t>(other->second)] += count;
       }
       node_.switched = gpu == 0 ? switched : std::min(node_.switched, switched);
