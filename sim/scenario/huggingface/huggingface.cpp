@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -64,6 +65,22 @@ const Tree* architecture_of(const Tree& config) {
   return value.kind == Tree::Kind::scalar ? &value : nullptr;
 }
 
+/// Whether the class has no logits of words.
+bool has_another_head(std::string_view architecture) {
+  constexpr std::string_view kEnds[] = {"Classification", "QuestionAnswering", "RewardModel",
+                                        "EmbeddingModel"};
+  return std::any_of(std::begin(kEnds), std::end(kEnds),
+                     [&](std::string_view end) { return architecture.ends_with(end); });
+}
+
+/// Draft models of speculative decoding have the model_type of a layout, and are none of it.
+bool is_draft(std::string_view architecture) {
+  constexpr std::string_view kSigns[] = {"Eagle", "Draft", "NextN", "Medusa", "MTP"};
+  return std::any_of(std::begin(kSigns), std::end(kSigns), [&](std::string_view sign) {
+    return architecture.find(sign) != std::string_view::npos;
+  });
+}
+
 bool is_known(std::string_view type) {
   return row_named(huggingface_layouts(), type) != nullptr ||
          row_named(refused_huggingface_layouts(), type) != nullptr;
@@ -74,8 +91,11 @@ struct Found {
   Tree config;
   std::string type;  ///< as model_type or architectures say
   Place type_place;
+  std::string architecture;  ///< the innermost class that is named; "": none
+  Place architecture_place;
   std::string note;       ///< how it was found, where model_type does not say it
   std::string_view part;  ///< the key of `config` in the file, where that is not all of it
+  std::string left_out;   ///< keys of other parts beside it: "vision_config, audio_config"
 };
 
 /// Takes the model type of `config`, where it states one that `found` has not.
@@ -92,10 +112,13 @@ bool take_type(const Tree& config, Found& found, const std::string& path, Proble
     found.type = type->value.scalar;
     found.type_place = type->value.place;
     found.note.clear();
-    if (is_known(found.type)) return true;
   }
   const Tree* architecture = architecture_of(config);
-  if (architecture == nullptr) return true;
+  if (architecture != nullptr) {
+    found.architecture = architecture->scalar;
+    found.architecture_place = architecture->place;
+  }
+  if (architecture == nullptr || is_known(found.type)) return true;
   const auto known = type_of_class(architecture->scalar);
   if (found.type.empty()) found.type_place = architecture->place;
   if (known) {
@@ -126,6 +149,12 @@ bool find_text(Found& found, const std::string& path, Problems& problems, int de
     for (const std::string_view shared : {"tie_word_embeddings", "vocab_size"}) {
       const Entry* around = found.config.find(shared);
       if (around != nullptr && text.find(shared) == nullptr) text.entries.push_back(*around);
+    }
+    for (const Entry& other : found.config.entries) {
+      if (other.key == key || !other.value.is_map() || !other.key.ends_with("_config") ||
+          other.key.starts_with("quantization"))
+        continue;
+      found.left_out += (found.left_out.empty() ? "" : ", ") + other.key;
     }
     found.config = std::move(text);
     found.part = key;
@@ -164,7 +193,10 @@ void refuse_type(const Found& found, const std::string& path, Problems& problems
                              refused->why));
     return;
   }
-  const std::string near = closest(found.type, huggingface_model_types());
+  // A class of that name says that the type is another model's, not a misspelt one.
+  const bool is_meant = !found.architecture.empty() &&
+                        letters_of(found.architecture).starts_with(letters_of(found.type));
+  const std::string near = is_meant ? "" : closest(found.type, huggingface_model_types());
   problems.add(found.type_place, path,
                fmt::format("{}: model_type {} cannot be read", path, quoted(found.type)),
                near.empty() ? std::string(by_hand) : near);
@@ -186,6 +218,14 @@ std::optional<Tree> model_of_huggingface(const Tree& config, const std::string& 
   refuse_duplicates(config, path, problems);
   if (!find_text(found, path, problems)) return std::nullopt;
   if (!found.part.empty()) refuse_duplicates(found.config, path, problems);
+  const std::string& architecture = found.architecture;
+  if (is_draft(architecture)) {
+    problems.add(
+        found.architecture_place, path,
+        fmt::format("{}: {} is a draft model of speculative decoding", path, quoted(architecture)),
+        "take the config.json of the model that it drafts for");
+    return std::nullopt;
+  }
   const ModelLayout* layout = row_named(huggingface_layouts(), found.type);
   if (layout == nullptr) {
     refuse_type(found, path, problems);
@@ -198,7 +238,12 @@ std::optional<Tree> model_of_huggingface(const Tree& config, const std::string& 
   } else {
     decoder_of_huggingface(translation, *layout);
   }
-  if (!found.part.empty()) translation.note(fmt::format("{} alone is simulated", found.part));
+  if (!found.part.empty())
+    translation.note(fmt::format("{} alone is simulated{}{}", found.part,
+                                 found.left_out.empty() ? "" : ", without ", found.left_out));
+  if (layout->whole == nullptr && has_another_head(architecture))
+    translation.note(
+        fmt::format("architectures {}: the head of a language model is simulated", architecture));
   return translation.finish(found.type);
 }
 

@@ -23,7 +23,8 @@ const Keys kExperts{"num_experts", "num_local_experts", "n_routed_experts", "moe
 const Keys kTopK{"num_experts_per_tok", "moe_k", "moe_topk", "ffn_config.moe_top_k"};
 const Keys kExpertFfn{"moe_intermediate_size", "ffn_config.ffn_hidden_size"};
 const Keys kSharedFfn{"shared_expert_intermediate_size", "shared_intermediate_size"};
-const Keys kSharedCount{"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"};
+const Keys kSharedCount{"n_shared_experts", "num_shared_experts", "moe_num_shared_experts",
+                        "num_shared_expert"};
 const Keys kDenseLayers{"first_k_dense_replace", "moe_layer_start_index"};
 const Keys kExpertStep{"decoder_sparse_step", "moe_layer_freq", "moe_layer_interval",
                        "interleave_moe_layer_step"};
@@ -101,7 +102,7 @@ std::int64_t shared_ffn(Translation& t, const ModelLayout& layout, std::int64_t 
 
 /// Writes the experts, where the model has any; whether there are dense layers, too.
 bool set_experts(Translation& t, const ModelLayout& layout) {
-  if (!t.text(kExperts)) return true;
+  if (t.integer(kExperts).value_or(0) == 0) return true;
   Tree experts = t.empty();
   t.copy(experts, "count", kExperts);
   if (!t.integer(kTopK)) t.refuse_without(*kTopK.begin());
@@ -151,7 +152,8 @@ void check_layer_types(Translation& t) {
   if (types == nullptr) return;
   std::string_view narrower;
   for (const Tree& item : types->value.items) {
-    if (item.scalar == "full_attention" || item.scalar == "global") continue;
+    if (item.scalar == "full_attention" || item.scalar == "global" || item.scalar == "attention")
+      continue;
     if (item.scalar != "sliding_attention" && item.scalar != "chunked_attention" &&
         item.scalar != "deepseek_sparse_attention")
       return t.refuse(*types, fmt::format("has {}: only layers of full attention are simulated",

@@ -3,9 +3,32 @@
 #include "sim/scenario/huggingface/huggingface_translation.hpp"
 
 namespace stepsim {
+namespace {
+
+/// Those without layers of Mamba and without experts have the shared expert as their MLP.
+void rest_of_granitemoehybrid(Translation& t) {
+  if (t.find({"layer_types"}) == nullptr) t.refuse_without("layer_types");
+  if (t.integer({"num_local_experts"}).value_or(0) == 0)
+    t.copy("ffn", {"shared_intermediate_size"});
+}
+
+}  // namespace
 
 const std::vector<ModelLayout>& expert_huggingface_layouts() {
   static const std::vector<ModelLayout> layouts{
+      {.names = "aria_moe_lm",
+       .sizes = "32000 4096 11008 32 32 null null false",
+       .keys = "moe_intermediate_size=4096 moe_num_experts=8 moe_topk=2 moe_num_shared_experts=2 "
+               "attention_bias=false mlp_bias=false"},
+      {.names = "aria_text",
+       .sizes = "32000 4096 4096 32 32 null null false",
+       .keys = "moe_num_experts=8 moe_topk=2 moe_num_shared_experts=2 attention_bias=false "
+               "mlp_bias=false"},
+      {.names = "bailing_moe bailing_moe_v2",
+       .sizes = "30592 1024 null 24 16 null null false",
+       .keys = "moe_intermediate_size=null num_experts=16 num_experts_per_tok=2 "
+               "num_shared_experts=0 first_k_dense_replace=0 use_bias=false use_qkv_bias=false "
+               "use_qk_norm=false"},
       {.names = "dbrx",
        .keys = "vocab_size=32000 d_model=2048 n_layers=24 n_heads=16 "
                "attn_config.kv_n_heads=1 ffn_config.ffn_hidden_size=3584 "
@@ -34,12 +57,14 @@ const std::vector<ModelLayout>& expert_huggingface_layouts() {
        .keys = "moe_intermediate_size=2048 n_shared_experts=1 n_routed_experts=256 "
                "num_experts_per_tok=8 first_k_dense_replace=3 moe_layer_freq=1 "
                "kv_lora_rank=512 q_lora_rank=1536 qk_nope_head_dim=128 "
-               "qk_rope_head_dim=64 v_head_dim=128 attention_bias=false",
+               "qk_rope_head_dim=64 v_head_dim=128 index_head_dim=null index_n_heads=null "
+               "index_topk=null attention_bias=false",
        .notes = {kIndex}},
       {.names = "dots1",
        .sizes = "152064 4608 10944 62 32 32 null false",
        .keys = "moe_intermediate_size=1408 n_shared_experts=null n_routed_experts=null "
-               "num_experts_per_tok=null first_k_dense_replace=0 attention_bias=false",
+               "num_experts_per_tok=null moe_layer_freq=null first_k_dense_replace=0 "
+               "attention_bias=false",
        .qk_norm = true},
       {.names = "ernie4_5_moe",
        .sizes = "103424 2560 12288 28 20 4 null true",
@@ -68,7 +93,8 @@ const std::vector<ModelLayout>& expert_huggingface_layouts() {
        .keys = "moe_intermediate_size=2048 n_shared_experts=1 n_routed_experts=256 "
                "num_experts_per_tok=8 first_k_dense_replace=3 mlp_layer_types=null "
                "kv_lora_rank=512 q_lora_rank=2048 qk_nope_head_dim=192 "
-               "qk_rope_head_dim=64 v_head_dim=256 attention_bias=false",
+               "qk_rope_head_dim=64 v_head_dim=256 index_head_dim=null index_n_heads=null "
+               "index_topk=null moe_layer_freq=null attention_bias=false",
        .notes = {kIndex}},
       {.names = "gpt_oss",
        .sizes = "201088 2880 2880 36 64 8 64 false",
@@ -79,10 +105,20 @@ const std::vector<ModelLayout>& expert_huggingface_layouts() {
       {.names = "granitemoe",
        .sizes = "32000 4096 11008 32 32 null null false",
        .keys = "num_local_experts=8 num_experts_per_tok=2 attention_bias=false"},
+      {.names = "granitemoehybrid",
+       .sizes = "32000 4096 11008 32 32 null null false",
+       .keys = "shared_intermediate_size=1024 num_local_experts=8 num_experts_per_tok=2 "
+               "attention_bias=false layer_types=null",
+       .rest = rest_of_granitemoehybrid},
       {.names = "granitemoeshared",
        .sizes = "32000 4096 11008 32 32 null null false",
        .keys = "shared_intermediate_size=1024 num_local_experts=8 num_experts_per_tok=2 "
                "attention_bias=false"},
+      {.names = "hunyuan_v1_moe",
+       .sizes = "290943 4096 11008 32 32 null null false",
+       .keys = "moe_intermediate_size=null num_experts=null moe_topk=1 num_shared_expert=1 "
+               "attention_bias=false",
+       .qk_norm = true},
       {.names = "llama4_text llama4",
        .sizes = "202048 5120 8192 48 40 8 128 false",
        .keys = "intermediate_size_mlp=16384 num_local_experts=16 num_experts_per_tok=1 "
@@ -121,7 +157,7 @@ const std::vector<ModelLayout>& expert_huggingface_layouts() {
                "decoder_sparse_step=1 qkv_bias=true use_sliding_window=false "
                "sliding_window=4096",
        .notes = {"the gate of the shared expert is left out"}},
-      {.names = "qwen3_moe",
+      {.names = "qwen3_moe qwen3_omni_moe_text",
        .sizes = "151936 2048 6144 24 32 4 null false",
        .keys = "moe_intermediate_size=768 num_experts=128 num_experts_per_tok=8 "
                "mlp_only_layers=null decoder_sparse_step=1 attention_bias=false "

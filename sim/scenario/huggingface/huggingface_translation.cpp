@@ -35,6 +35,16 @@ constexpr std::string_view kHarmless =
     "tokenizer_class topk_group topk_method torch_dtype transformers_version unsloth_fixed "
     "unsloth_version use_bidirectional_attention use_cache use_flash_attn verbose";
 
+/// What transformers before release 5 wrote into each config: how text is generated, and what a
+/// call returns (PretrainedConfig in src/transformers/configuration_utils.py).
+constexpr std::string_view kOfGeneration =
+    " chunk_size_feed_forward diversity_penalty do_sample early_stopping"
+    " encoder_no_repeat_ngram_size length_penalty max_length min_length no_repeat_ngram_size"
+    " num_beam_groups num_beams num_return_sequences output_attentions output_hidden_states"
+    " output_scores pruned_heads remove_invalid_values repetition_penalty return_dict"
+    " return_dict_in_generate temperature tf_legacy_loss tie_encoder_decoder top_k top_p"
+    " torchscript typical_p use_bfloat16 ";
+
 /// What all keys that begin or end like that have in common.
 constexpr std::string_view kHarmlessStarts = "_ initializer_ rope rotary router_ summary_";
 constexpr std::string_view kHarmlessEnds =
@@ -87,6 +97,16 @@ const Entry* entry_at(const Tree& map, std::string_view path) {
 
 bool is_there(const Entry* entry) {
   return entry != nullptr && entry->value.kind != Tree::Kind::empty;
+}
+
+/// What a list says of every layer, where that is the same; nothing otherwise.
+std::optional<std::string> value_of_all(const Tree& value) {
+  if (value.kind != Tree::Kind::list || value.items.empty()) return std::nullopt;
+  const Tree& first = value.items.front();
+  const bool are_alike = std::all_of(value.items.begin(), value.items.end(), [&](const Tree& item) {
+    return item.kind == Tree::Kind::scalar && item.scalar == first.scalar;
+  });
+  return are_alike ? std::optional(first.scalar) : std::nullopt;
 }
 
 constexpr std::int64_t kLargest = 1'000'000'000;  // beyond any width or count of a model
@@ -160,7 +180,7 @@ void Translation::copy(Tree& map, std::string_view key, Keys from) {
   } else {
     integer(from, 1);
   }
-  if (const Entry* entry = find(from)) {
+  if (const Entry* entry = find(from); entry != nullptr && entry->value.kind != Tree::Kind::list) {
     map.remove(key);
     map.entries.push_back({std::string(key), entry->key_place, entry->value});
   } else if (const auto value = text(from)) {
@@ -188,6 +208,7 @@ std::optional<std::string> Translation::text(Keys keys) {
     return value ? std::optional<std::string>(*value) : std::nullopt;
   }
   if (entry->value.kind == Tree::Kind::scalar) return entry->value.scalar;
+  if (const auto value = value_of_all(entry->value)) return value;
   refuse(*entry, fmt::format("must be one value, not {}", title_of(entry->value.kind)));
   return std::nullopt;
 }
@@ -257,13 +278,26 @@ std::optional<Tree> Translation::finish(std::string_view model_type) {
   return std::move(model_);
 }
 
+std::string Translation::misspelt(std::string_view key) const {
+  constexpr std::size_t kShortest = 8,
+                        kMostEdits = 2;  // judgement: shorter keys are alike by chance
+  if (key.size() < kShortest || is_harmless(key)) return "";
+  const auto found = std::find_if(presets_.begin(), presets_.end(), [&](const Preset& preset) {
+    return config_.find(preset.first) == nullptr && edit_distance(key, preset.first) <= kMostEdits;
+  });
+  return found == presets_.end() ? "" : std::string(found->first);
+}
+
 void Translation::note_what_is_left_out() {
   std::vector<std::string> unknown;
-  for (const auto& [key, place, value] : config_.entries) {
+  for (const Entry& entry : config_.entries) {
+    const auto& [key, place, value] = entry;
     if (read_.contains(key) || knows({key}) || value.kind == Tree::Kind::empty) continue;
     const auto* left = std::ranges::find(kLeftOut, key, &LeftOut::key);
     if (left != std::end(kLeftOut)) {
       if (!is_off(value, left->off)) note(fmt::format("{}: {}", key, left->simulated));
+    } else if (const std::string meant = misspelt(key); !meant.empty()) {
+      refuse(entry, "is not known here", fmt::format("did you mean '{}'?", meant));
     } else if (!is_harmless(key)) {
       unknown.push_back(key);
     }

@@ -68,6 +68,8 @@ class Translation {
   /// The default of the class, which is assumed now; nothing where it is null.
   std::optional<std::string_view> assumed(Keys keys);
   void refuse_contradiction(Keys keys);
+  /// The key of the class that is absent and is meant by one that nobody knows; "": none is near.
+  std::string misspelt(std::string_view key) const;
   void note_what_is_left_out();
 
   const Tree& config_;

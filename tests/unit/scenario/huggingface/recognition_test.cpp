@@ -218,3 +218,53 @@ TEST_CASE("a folder is its config.json") {
   CHECK(model.name == "my-model");
   CHECK(parameter_count(model) == doctest::Approx(3.075e9).epsilon(0.001));
 }
+
+TEST_CASE("a key that misspells one of the class is refused, not replaced by its default") {
+  CHECK(has(refusal_of(R"({"model_type": "llama", "num_hiden_layers": 80})"),
+            "model: 'num_hiden_layers' is not known here, did you mean "
+            "'num_hidden_layers'?"));
+  // Beside the key that it is like, it is another's.
+  CHECK(refusal_of(R"({"model_type": "llama", "num_hidden_layers": 8, "num_hidden_layer": 1})")
+            .empty());
+}
+
+TEST_CASE("a draft model of speculative decoding is no model of its type") {
+  CHECK(has(refusal_of(R"({"architectures": ["LlamaForCausalLMEagle3"], "model_type": "llama"})"),
+            "'LlamaForCausalLMEagle3' is a draft model of speculative decoding, take the "
+            "config.json of the model that it drafts for"));
+}
+
+TEST_CASE("the type of another model is not taken for a misspelt one") {
+  CHECK(has(refusal_of(R"({"architectures": ["DeepseekV9ForCausalLM"],
+      "model_type": "deepseek_v9"})"),
+            "docs/models.md lists the types"));
+  CHECK(has(refusal_of(R"({"model_type": "deepseek_v9"})"), "did you mean 'deepseek_v2'?"));
+}
+
+TEST_CASE("hybrids are read where all of their layers have attention") {
+  const std::string keys = R"({"model_type": "granitemoehybrid", "num_local_experts": 0,
+      "num_hidden_layers": 2, "shared_intermediate_size": 512)";
+  const Transformer dense =
+      transformer_of(keys + R"(, "layer_types": ["attention", "attention"]})");
+  CHECK_FALSE(dense.experts);
+  CHECK(dense.ffn == 512);
+  CHECK(has(refusal_of(keys + R"(, "layer_types": ["mamba", "attention"]})"),
+            "'layer_types' has 'mamba': only layers of full attention are simulated"));
+  CHECK(has(refusal_of(keys + "}"), "layer_types is missing"));
+}
+
+TEST_CASE("a list of one value for all layers is that value") {
+  const std::string type = R"({"model_type": "hunyuan_v1_moe", "num_experts": 4,
+      "moe_intermediate_size": 64, "moe_topk": )";
+  CHECK(transformer_of(type + "[2, 2]}").experts->top_k == 2);
+  CHECK(has(refusal_of(type + "[2, 3]}"), "'moe_topk' must be one value"));
+}
+
+TEST_CASE("parts beside the text, and another head than that of words, are noted") {
+  CHECK(has_note(model_of(R"({"model_type": "x", "vision_config": {"depth": 1},
+      "text_config": {"model_type": "llama"}})"),
+                 "text_config alone is simulated, without vision_config"));
+  CHECK(has_note(model_of(R"({"model_type": "llama",
+      "architectures": ["LlamaForSequenceClassification"]})"),
+                 "architectures LlamaForSequenceClassification: the head of a language model"));
+}
