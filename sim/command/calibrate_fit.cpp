@@ -95,7 +95,7 @@ std::map<std::string, std::vector<SharedRow>> shared_rows(const MeasuredFile& fi
 std::string how_to_use(const CalibrateFitOptions& options) {
   if (options.output.empty() && options.link.empty())
     return fmt::format("stepsim run SCENARIO --set cluster={}\n", options.fabric);
-  std::string root, settings;
+  std::string root, settings = options.fabric.empty() ? "" : " --set cluster=" + options.fabric;
   for (const auto& [file, kind, key] :
        {std::tuple{options.output, "gpus", "gpu"}, {options.link, "links", "intra_node"}}) {
     if (file.empty()) continue;

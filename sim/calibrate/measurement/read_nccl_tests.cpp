@@ -188,14 +188,15 @@ class Results {
                       told > 0 || head.stated_gpus > 0 ? "a line " : "lines '# gpus=N' and "));
       return false;
     }
-    if (head.gpus() == 1)
+    const bool is_shortened = told > 1;  // the head, which has one of its ranks
+    if (head.gpus() == 1 && !is_shortened)
       problems_.add(place, "", "the test ran on one GPU, which has nobody to talk to");
     if (!head.is_even())
       problems_.add(place, "",
                     fmt::format("the {} ranks are on {} nodes, of which some have more than others",
                                 head.gpus(), head.nodes()),
                     "measure as many GPUs of each node");
-    return head.gpus() >= 2 && head.is_even();
+    return (head.gpus() >= 2 || is_shortened) && head.is_even();
   }
 
   bool agrees_with_rates(const NcclHead& head, const Ratio& ratio, int told, const Place& place) {

@@ -235,8 +235,9 @@ LinkDraft link_draft(const Files& files, const Records& records, const std::stri
   fit_collectives(records, node, draft);
   if (draft.families.empty())
     throw UserError(
-        "no link profile: the files have no collectives of 4 KiB or more in one node; leave --link "
-        "out");
+        "no link profile: the files have no collectives of 4 KiB or more in one node; those of "
+        "several "
+        "nodes make a cluster with --fabric");
   return draft;
 }
 
