@@ -1,5 +1,5 @@
 // The options of `stepsim schema`.
-#include "sim/command/schema.hpp"
+#include "sim/command/schema/schema.hpp"
 
 #include <iostream>
 #include <memory>

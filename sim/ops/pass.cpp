@@ -70,12 +70,9 @@ Pass Pass::of(LayerPart part) const {
 }
 
 Pass pass_of(const Scenario& scenario, const Style& style) {
-  return {shape_of(scenario),
-          precision_of(scenario),
-          split_of(scenario),
-          &style,
-          &scenario.training,
-          {.keeps_placeholders = style.keeps_placeholders}};
+  return {shape_of(scenario), precision_of(scenario),
+          split_of(scenario), &style,
+          &scenario.training, {.keeps_placeholders = style.keeps_placeholders}};
 }
 
 Pass unquantised(Pass pass) {

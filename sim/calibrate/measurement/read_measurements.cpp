@@ -73,8 +73,9 @@ bool has_rates_of_nccl(const std::string& text) {
 bool is_nccl_text(const std::string& text) {
   constexpr std::string_view kSigns[] = {"nThread ", "nccl-tests version",
                                          "Collective test starting"};
-  return std::ranges::any_of(
-      kSigns, [&](std::string_view sign) { return text.find(sign) != std::string::npos; });
+  return has_rates_of_nccl(text) ||
+         std::any_of(std::begin(kSigns), std::end(kSigns),
+                     [&](std::string_view sign) { return text.find(sign) != std::string::npos; });
 }
 
 void read_json(const std::shared_ptr<const Source>& source, MeasuredFile& file,

@@ -29,59 +29,6 @@ namespace {
 
 constexpr const char* kCutOff = "the file may have been cut off";
 
-std::optional<CollectiveOp> op_in(const std::string& text) {
-  for (const Test& test : kTests)
-    if (text.find(test.program) != std::string::npos) return test.op;
-  return {};
-}
-
-std::string programs() {
-  std::vector<std::string> names;
-  for (const Test& test : kTests) names.emplace_back(test.program);
-  return one_of(names);
-}
-
-/// What the head of a test says.
-struct Head {
-  std::optional<CollectiveOp> op;
-  std::string program;  ///< one that measures what is of no use here; "": none
-  int ranks = 0;
-  std::map<std::string, std::map<std::string, int>> hosts;  ///< ranks of each host and device
-
-  /// A program that a line names, whether or not its results are of use here.
-  void take_program(const std::string& line) {
-    if (const auto found = op_in(line)) {
-      op = found;
-      return program.clear();
-    }
-    for (const char* other : {"reduce_perf", "gather_perf", "scatter_perf", "hypercube_perf"}) {
-      if (line.find(other) == std::string::npos) continue;
-      program = other;
-      op.reset();
-    }
-  }
-
-  /// Nodes that answer to one name, as containers do, have each device as often as there are nodes.
-  int nodes_of(const std::map<std::string, int>& devices) const {
-    int most = 1;
-    for (const auto& [device, count] : devices) most = std::max(most, count);
-    return most;
-  }
-  int nodes() const {
-    int sum = 0;
-    for (const auto& [host, devices] : hosts) sum += nodes_of(devices);
-    return std::max(sum, 1);
-  }
-  bool is_even() const {
-    const auto each = [&](const std::map<std::string, int>& devices) {
-      int sum = 0;
-      for (const auto& [device, count] : devices) sum += count;
-      return sum * nodes() == ranks * nodes_of(devices);
-    };
-    return std::ranges::all_of(hosts, [&](const auto& host) { return each(host.second); });
-  }
-};
-
 /// A result, its numbers as texts.
 struct Result {
   Place place;
@@ -267,8 +214,8 @@ bool is_number(const std::string& text) {
 bool is_type(const std::string& word) {
   constexpr std::string_view kBegins[] = {"int", "uint", "half",     "float",
                                           "f8",  "fp8",  "bfloat16", "double"};
-  return std::ranges::any_of(kBegins,
-                             [&](std::string_view begin) { return word.starts_with(begin); });
+  return std::any_of(std::begin(kBegins), std::end(kBegins),
+                     [&](std::string_view begin) { return word.starts_with(begin); });
 }
 
 /// What stands before a size without a blank: the tag of a launcher.

@@ -2,8 +2,8 @@
 #include "sim/calibrate/profile/check_files_together.hpp"
 
 #include <cerrno>
-#include <cstring>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>

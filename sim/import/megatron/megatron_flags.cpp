@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "sim/core/words.hpp"
-
 #include "sim/import/megatron/fork_flags.hpp"
 
 namespace stepsim {
@@ -82,11 +81,13 @@ constexpr KnownOptions kNotSimulated[] = {
     {"deepspeed", "DeepSpeed's optimizer runs as Megatron-LM's distributed one"},
     {"deepspeed-config",
      "its file is not read: --zero-stage, precision and batch of the command line count"},
-    {"defer-embedding-wgrad-compute", "weight gradients of the head run in their place"},
-    {"delay-wgrad-compute", "weight gradients run in their place"},
-    {"distribute-saved-activations", "each tensor-parallel rank keeps whole activations"},
+    {"defer-embedding-wgrad-compute wgrad-deferral-limit",
+     "weight gradients of the head run in their place"},
+    {"delay-wgrad-compute overlap-dispatch-backward-with-experts-wgrad",
+     "weight gradients run in their place"},
+    {"distribute-saved-activations partition-activations",
+     "each tensor-parallel rank keeps whole activations"},
     {"embed-layernorm", "no norm follows the embedding"},
-    {"enable-cuda-graph", "host.mode: graph is one launch a pass"},
     {"ep-overlap-early-attn-memory-release",
      "memory of attention is freed as the schedule ends with it"},
     {"exp-avg-dtype exp-avg-sq-dtype main-params-dtype use-precision-aware-optimizer",
@@ -103,7 +104,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"hybrid-context-parallel", "all sequences have the same degree of context parallelism"},
     {"keep-fp8-transpose-cache", "transposed copies of fp8 weights are not kept"},
     {"main-grads-dtype", "gradients have the precision of training.gradients"},
-    {"main-params-dtype", "optimizer state is fp32"},
     {"max-tokens-per-gpu", "passes have --micro-batch-size sequences of --seq-length"},
     {"megatron-fsdp-grad-comm-dtype",
      "gradients are reduced in the precision of training.gradients"},
@@ -139,7 +139,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"overlap-cpu-optimizer-d2h-h2d", "the optimizer runs on the GPU"},
     {"overlap-p2p-communication-warmup-flush", "warm-up transfers follow the schedule"},
     {"overlap-param-gather-with-optimizer-step", "parameters are gathered when all are updated"},
-    {"partition-activations", "each tensor-parallel rank keeps whole activations"},
     {"pipeline-model-parallel-split-rank", "there is no second stack of layers"},
     {"qk-l2-norm", "queries and keys have no norm"},
     {"reuse-grad-buf-for-mxfp8-param-ag", "parameters are gathered into memory of their own"},
@@ -174,17 +173,17 @@ constexpr KnownOptions kOtherModels[] = {
     {"yaml-cfg", "a model whose options are in another file"},
 };
 
-}  // namespace
-
-bool leaves_step(std::string_view name) {
-  const auto has_start = [&](std::string_view start) { return name.starts_with(start); };
-  return std::any_of(std::begin(kHarmless), std::end(kHarmless), has_start) ||
-         leaves_step_of_fork(name);
+/// Whether the name begins as one of these words does.
+bool begins_like_one(std::string_view words, std::string_view name) {
+  return std::ranges::any_of(words_of(words),
+                             [&](std::string_view start) { return name.starts_with(start); });
 }
 
 }  // namespace
 
-bool leaves_step(std::string_view name) { return begins_like_one(kHarmless, name); }
+bool leaves_step(std::string_view name) {
+  return begins_like_one(kHarmless, name) || leaves_step_of_fork(name);
+}
 
 std::string_view simulated_instead_of(std::string_view name) {
   for (const KnownOptions& known : kNotSimulated)

@@ -1,9 +1,12 @@
 // Stages, chunks and layers (NVIDIA/Megatron-LM megatron/training/arguments.py and
 // megatron/core/transformer/transformer_block.py, get_num_layers_to_build).
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
+#include "sim/import/megatron/megatron.hpp"
 #include "sim/import/megatron/pipeline_layout.hpp"
 
 namespace stepsim {

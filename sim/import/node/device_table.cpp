@@ -34,7 +34,7 @@ class Groups {
   }
   void join(std::size_t a, std::size_t b) {
     const std::size_t from = of_[a], to = of_[b];
-    std::ranges::replace(of_, std::max(from, to), std::min(from, to));
+    std::replace(of_.begin(), of_.end(), std::max(from, to), std::min(from, to));
   }
   std::size_t of(std::size_t device) const { return of_[device]; }
 
@@ -45,7 +45,8 @@ class Groups {
 }  // namespace
 
 int DeviceTable::gpus() const {
-  return static_cast<int>(std::ranges::count_if(devices_, &Device::is_gpu));
+  return static_cast<int>(std::count_if(devices_.begin(), devices_.end(),
+                                        [](const Device& device) { return device.is_gpu; }));
 }
 
 void DeviceTable::add(const Device& device) {
@@ -91,10 +92,10 @@ std::vector<DeviceTable::Neighbours> DeviceTable::neighbours() const {
       if (!share(nic, other)) continue;
       is_nic(other) ? nics.push_back(other) : void(is_gpu_near = true);
     }
-    if (nics.size() != 1 || nics.front() < nic ||
-        number_of(devices_[nics.front()].name) != number_of(devices_[nic].name) + 1)
-      continue;
-    const auto alone = std::ranges::count_if(devices_, [&](const Device& device) {
+    if (nics.size() != 1 || nics.front() < nic) continue;
+    const PortName next = port_of(devices_[nics.front()].name);
+    if (next.driver != port.driver || next.number != port.number + 1) continue;
+    const auto alone = std::count_if(devices_.begin(), devices_.end(), [&](const Device& device) {
       const auto other = static_cast<std::size_t>(&device - devices_.data());
       return !device.is_gpu && share(nics.front(), other);
     });
@@ -149,7 +150,7 @@ void DeviceTable::add_tree(ObservedNode& node) const {
       if (groups.of(first) != first) continue;
       std::vector<std::string> below;
       for (std::size_t i = first; i < devices_.size(); ++i) {
-        const bool is_new = std::ranges::find(below, tops[i]) == below.end();
+        const bool is_new = std::find(below.begin(), below.end(), tops[i]) == below.end();
         if (groups.of(i) == first && is_new) below.push_back(tops[i]);
       }
       if (below.size() < 2 && level < kNumaNode) continue;

@@ -220,11 +220,11 @@ class TopoMatrix {
   }
 
   /// "  NIC0: mlx5_0"
-  void read_legend(std::size_t line) {
-    const std::vector<Word> words = words_of(lines_[line]);
-    if (words.size() != 2 || !words[0].text.ends_with(':')) return;
-    const std::string name = words[0].text.substr(0, words[0].text.size() - 1);
-    const auto found = std::ranges::find(names_, name);
+  void read_legend(const Words& words) {
+    if (words.size() < 2 || !words[words.size() - 2].text.ends_with(':')) return;
+    const std::string& before = words[words.size() - 2].text;
+    const std::string name = before.substr(0, before.size() - 1);
+    const auto found = std::find(names_.begin(), names_.end(), name);
     const auto device = static_cast<std::size_t>(found - names_.begin());
     if (found != names_.end() && !table_.devices()[device].is_gpu)
       table_.rename(device, words.back().text);

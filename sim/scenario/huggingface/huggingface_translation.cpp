@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/suggest.hpp"
-#include "sim/core/words.hpp"
 #include "sim/scenario/read/scalar.hpp"
 
 namespace stepsim {
@@ -17,23 +16,32 @@ namespace {
 /// shapes and kernels as they are (rotary embeddings cost the same however they are scaled), and
 /// inference. The scenario decides precision and sequence length.
 constexpr std::string_view kHarmless =
-    "apply_residual_connection_post_layernorm architectures attn_implementation attn_impl "
-    "attn_scale attn_temperature_tuning embedding_fraction floor_scale init_config "
-    "initial_context_length swiglu_limit tokenizer_name attn_logit_softcapping auto_map "
-    "cache_implementation classifier_dropout clip_qkv dtype embd_pdrop embed_dropout "
-    "embedding_dropout emb_pdrop encoder_stride ep_size expansion_ratio final_logit_softcapping "
-    "head_dim id2label image_token_index init_device init_method_std is_decoder "
-    "is_encoder_decoder is_gated_act kv_channels label2id layer_norm_elementwise_affine "
-    "logit_scale logits_scaling mask_type max_position_embeddings max_sequence_length max_seq_len "
-    "max_window_layers model_max_length model_type mscale n_ctx n_positions "
-    "no_rope_layer_interval no_rope_layers norm_topk_prob norm_type num_key_value_heads "
-    "offset_alibi original_max_position_embeddings original_rope output_past output_router_logits "
-    "partial_rotary_factor pooler_output_size pretraining_tp qk_head_dim query_pre_attn_scalar "
-    "relative_attention_max_distance routed_scaling_factor scale_attn_by_inverse_layer_idx "
-    "scale_attention_softmax_in_fp32 attention_softmax_in_fp32 scale_attn_weights scale_embedding "
-    "scoring_func seq_aux seq_length sliding_window_pattern slow_but_exact task_specific_params "
-    "tokenizer_class topk_group topk_method torch_dtype transformers_version unsloth_fixed "
-    "unsloth_version use_bidirectional_attention use_cache use_flash_attn verbose";
+    " apply_residual_connection_post_layernorm architectures attn_implementation attn_impl"
+    " attn_scale attn_temperature_tuning embedding_fraction floor_scale init_config"
+    " initial_context_length swiglu_limit tokenizer_name position_embedding_type"
+    " add_classification_head class_num pool_type org_vocab_size use_cla cla_share_factor"
+    " use_rotary_pos_emb moe_use_aux_free moe_gate moe_capacity norm_head norm_softmax"
+    " score_function use_rmsnorm use_routing_bias qk_norm_type for_llm_compressor"
+    " moe_random_routing_dropped_token scale_emb scale_depth dim_model_base"
+    " use_parallel_block use_parallel_embedding use_embedding_sharing layer_switch"
+    " order_of_interleaved_layers use_gated_activation indexer_types"
+    " attn_logit_softcapping auto_map"
+    " cache_implementation classifier_dropout clip_qkv dtype embd_pdrop embed_dropout "
+    "embedding_dropout"
+    " emb_pdrop encoder_stride ep_size expansion_ratio final_logit_softcapping head_dim"
+    " id2label image_token_index init_device init_method_std is_decoder is_encoder_decoder"
+    " is_gated_act kv_channels label2id layer_norm_elementwise_affine logit_scale logits_scaling"
+    " mask_type max_position_embeddings max_sequence_length max_seq_len max_window_layers"
+    " model_max_length model_type mscale n_ctx n_positions no_rope_layer_interval no_rope_layers"
+    " norm_topk_prob norm_type num_key_value_heads offset_alibi"
+    " original_max_position_embeddings original_rope output_past output_router_logits"
+    " partial_rotary_factor pooler_output_size pretraining_tp qk_head_dim query_pre_attn_scalar"
+    " relative_attention_max_distance routed_scaling_factor scale_attn_by_inverse_layer_idx"
+    " scale_attention_softmax_in_fp32 attention_softmax_in_fp32 scale_attn_weights"
+    " scale_embedding scoring_func seq_aux seq_length sliding_window_pattern slow_but_exact "
+    "task_specific_params"
+    " tokenizer_class topk_group topk_method torch_dtype transformers_version unsloth_fixed"
+    " unsloth_version use_bidirectional_attention use_cache use_flash_attn verbose ";
 
 /// What transformers before release 5 wrote into each config: how text is generated, and what a
 /// call returns (PretrainedConfig in src/transformers/configuration_utils.py).
@@ -46,16 +54,21 @@ constexpr std::string_view kOfGeneration =
     " torchscript typical_p use_bfloat16 ";
 
 /// What all keys that begin or end like that have in common.
-constexpr std::string_view kHarmlessStarts = "_ initializer_ rope rotary router_ summary_";
-constexpr std::string_view kHarmlessEnds =
-    "_act _act_fn _activation _alpha _coef _eps _epsilon _factor _function _multiplier _theta "
-    "_token _base _std _id _token_ids _token_index _noise";
+constexpr std::string_view kHarmlessStarts[] = {"_",       "initializer_", "rope",   "rotary",
+                                                "router_", "summary_",     "mamba_", "moe_router_"};
+constexpr std::string_view kHarmlessEnds[] = {
+    "_act",     "_act_fn", "_activation", "_alpha",      "_coef",        "_eps",
+    "_epsilon", "_factor", "_function",   "_multiplier", "_theta",       "_token",
+    "_base",    "_std",    "_id",         "_token_ids",  "_token_index", "_noise"};
 
 bool is_harmless(std::string_view key) {
   const auto starts = [&](std::string_view part) { return key.starts_with(part); };
   const auto ends = [&](std::string_view part) { return key.ends_with(part); };
-  return has_word(kHarmless, key) || std::ranges::any_of(words_of(kHarmlessStarts), starts) ||
-         std::ranges::any_of(words_of(kHarmlessEnds), ends);
+  const std::string word = fmt::format(" {} ", key);
+  return kHarmless.find(word) != std::string_view::npos ||
+         kOfGeneration.find(word) != std::string_view::npos ||
+         std::any_of(std::begin(kHarmlessStarts), std::end(kHarmlessStarts), starts) ||
+         std::any_of(std::begin(kHarmlessEnds), std::end(kHarmlessEnds), ends);
 }
 
 /// A key that costs something, with what is simulated in its place. It does nothing where it is
@@ -113,6 +126,16 @@ constexpr std::int64_t kLargest = 1'000'000'000;  // beyond any width or count o
 
 }  // namespace
 
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
 Translation::Translation(const Tree& config, const ModelLayout& layout, const std::string& path,
                          Problems& problems)
     : config_(config), path_(path), problems_(problems), model_(empty_map(config.place)) {
@@ -128,7 +151,8 @@ Translation::Translation(const Tree& config, const ModelLayout& layout, const st
 
 const Translation::Preset* Translation::preset_of(Keys keys) const {
   for (const std::string_view key : keys) {
-    const auto found = std::ranges::find(presets_, key, &Preset::first);
+    const auto found = std::find_if(presets_.begin(), presets_.end(),
+                                    [&](const Preset& preset) { return preset.first == key; });
     if (found != presets_.end()) return &*found;
   }
   return nullptr;
@@ -140,7 +164,8 @@ std::optional<std::string_view> Translation::assumed(Keys keys) {
   const auto& [key, value] = *preset;
   const std::string said = fmt::format("{} {}", key, value);
   const bool matters = value != "false" || key == "tie_word_embeddings";
-  if (matters && std::ranges::find(assumed_, said) == assumed_.end()) assumed_.push_back(said);
+  if (matters && std::find(assumed_.begin(), assumed_.end(), said) == assumed_.end())
+    assumed_.push_back(said);
   return value;
 }
 
@@ -155,7 +180,7 @@ const Entry* Translation::find(Keys keys) {
 }
 
 bool Translation::has_null(Keys keys) const {
-  return std::ranges::any_of(keys, [&](std::string_view key) {
+  return std::any_of(keys.begin(), keys.end(), [&](std::string_view key) {
     const Entry* entry = entry_at(config_, key);
     return entry != nullptr && !is_there(entry);
   });
@@ -293,7 +318,9 @@ void Translation::note_what_is_left_out() {
   for (const Entry& entry : config_.entries) {
     const auto& [key, place, value] = entry;
     if (read_.contains(key) || knows({key}) || value.kind == Tree::Kind::empty) continue;
-    const auto* left = std::ranges::find(kLeftOut, key, &LeftOut::key);
+    const auto* left =
+        std::find_if(std::begin(kLeftOut), std::end(kLeftOut),
+                     [&, &name = key](const LeftOut& known) { return known.key == name; });
     if (left != std::end(kLeftOut)) {
       if (!is_off(value, left->off)) note(fmt::format("{}: {}", key, left->simulated));
     } else if (const std::string meant = misspelt(key); !meant.empty()) {

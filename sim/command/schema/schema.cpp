@@ -1,5 +1,5 @@
 // The schemas, made from what the readers declare.
-#include "sim/command/schema.hpp"
+#include "sim/command/schema/schema.hpp"
 
 #include <array>
 #include <ostream>
