@@ -102,12 +102,6 @@ void refuse_packed_samples(MegatronOptions& o) {
            "state the mean, and how many fit: --seq-length N --micro-batch-size N");
 }
 
-std::string small_letters(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 /// What a tokenizer with that name has; 0 where nobody knows.
 std::int64_t vocabulary_of(const std::string& type, const std::string& model) {
   for (const std::string& name : {in_lower_case(model), in_lower_case(type)}) {

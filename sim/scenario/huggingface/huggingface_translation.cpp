@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/suggest.hpp"
+#include "sim/core/words.hpp"
 #include "sim/scenario/read/scalar.hpp"
 
 namespace stepsim {
@@ -125,16 +126,6 @@ std::optional<std::string> value_of_all(const Tree& value) {
 constexpr std::int64_t kLargest = 1'000'000'000;  // beyond any width or count of a model
 
 }  // namespace
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
-}
 
 Translation::Translation(const Tree& config, const ModelLayout& layout, const std::string& path,
                          Problems& problems)
