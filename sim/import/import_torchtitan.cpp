@@ -314,7 +314,7 @@ class TorchtitanImport {
     if (!shares) {
       e.emplace_back("sharding: ddp");
     } else if (stages_ > 1) {
-      e.emplace_back("sharding: zero1, overlap: false, no_sync: true");
+      e.insert(e.end(), {"sharding: zero1", "overlap: false", "no_sync: true"});
       draft_.note("FSDP beside pipeline stages",
                   "parameters stay gathered through the step, as with ZeRO-1");
     } else {
