@@ -358,11 +358,18 @@ int most_of_a_pair(const ObservedNode& node) {
   return most;
 }
 
+/// Whether pairs show more links together than any GPU has: those to a switch.
+bool is_behind_switch(const ObservedNode& node) {
+  return std::any_of(node.nvlinks.begin(), node.nvlinks.end(), [&](const auto& row) {
+    return std::accumulate(row.begin(), row.end(), 0) > nvlinks_of(node);
+  });
+}
+
 /// A GPU by what shows of it: its NVLinks, its slot, the CPU beside it.
 const KnownGpu& guessed_gpu(const ObservedNode& node) {
   const int links = nvlinks_of(node), pair = most_of_a_pair(node);
-  const int hopper = known_gpu("h100")->nvlinks;
-  if (node.is_beside_cpu) return *known_gpu(pair == hopper ? "gb200" : "h100");
+  // Two to four modules of Hopper are joined to each other, those of Blackwell by a switch.
+  if (node.is_beside_cpu) return *known_gpu(is_behind_switch(node) ? "gb200" : "h100");
   if (links == 0 && node.slot_speed >= known_gpu("h100")->pcie) return *known_gpu("h100");
   const bool is_volta = links > 0 && links <= 6 && (pair <= 2 || pair == 6);
   return *known_gpu(links > 12 ? "h100" : is_volta ? "v100" : "a100-80");

@@ -57,9 +57,10 @@ Words cells_of(const Word& word) {
     std::size_t size = 0;
     for (const auto& [name, distance] : kDistances)
       if (rest.starts_with(name)) size = name.size();
-    if (rest.front() == 'X') size = 1;
-    if (rest.starts_with("NV"))
-      size = std::min(rest.find_first_not_of("0123456789", 2), rest.size());
+    if (rest.starts_with("NV")) {
+      const std::size_t end = std::min(rest.find_first_not_of("0123456789", 2), rest.size());
+      size = nvlinks_in(rest.substr(0, end)) > 0 ? end : 0;
+    }
     if (size == 0) return {word};
     const auto before = static_cast<int>(word.text.size() - rest.size());
     cells.push_back({std::string(rest.substr(0, size)), word.line, word.column + before});
