@@ -102,7 +102,7 @@ std::int64_t shared_ffn(Translation& t, const ModelLayout& layout, std::int64_t 
 
 /// Writes the experts, where the model has any; whether there are dense layers, too.
 bool set_experts(Translation& t, const ModelLayout& layout) {
-  if (t.integer(kExperts).value_or(0) == 0) return true;
+  if (!t.text(kExperts) || t.integer(kExperts) == std::int64_t{0}) return true;
   Tree experts = t.empty();
   t.copy(experts, "count", kExperts);
   if (!t.integer(kTopK)) t.refuse_without(*kTopK.begin());

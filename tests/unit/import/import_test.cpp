@@ -335,7 +335,7 @@ TEST_CASE("command lines that would give another model or split are refused") {
         "--global-batch-size 33 is not a whole number of --micro-batch-size 4 x 8 data-parallel "
         "ranks");
   CHECK(error_of(megatron("--num-layers 24 --hidden-size 64 --num-attention-heads 4 "
-                          "--tokenizer-type TikTokenizer")) ==
+                          "--seq-length 64 --micro-batch-size 1 --tokenizer-type TikTokenizer")) ==
         "the vocabulary is that of tokenizer 'TikTokenizer', which is not known here: add "
         "--vocab-size N");
   // What the importer lets pass, the scenario's own checks do not.
