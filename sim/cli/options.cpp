@@ -70,6 +70,9 @@ std::string way_out_for_its_scenario(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands()) {
     const CLI::Option* file = command->get_option_no_throw("scenario");
     if (file == nullptr || file->count() == 0) continue;
+    const CLI::Option* what = command->get_option_no_throw("what");
+    // `show model` reads a model's config itself, and has said why it cannot.
+    if (what != nullptr && what->as<std::string>() == "model") continue;
     const auto path = file->as<std::string>();
     try {
       return way_out_for_scenario(path, read_source(path, kLargestImport)->text);

@@ -100,9 +100,10 @@ class Results {
     double most = 0;
     Ratio ratio;
     for (const Result& result : results) {
-      const double algorithm = std::strtod(result.algorithm_bandwidth.text.c_str(), nullptr);
-      const double bus = std::strtod(result.bus_bandwidth.c_str(), nullptr);
-      if (algorithm <= most || bus <= 0) continue;
+      const double algorithm = number_of(result.algorithm_bandwidth.text);
+      const double bus = number_of(result.bus_bandwidth);
+      const double seconds = number_of(result.time.text) * result.time.unit;
+      if (algorithm <= most || bus <= 0 || !is_rate_of(result, seconds)) continue;
       most = algorithm;
       ratio = {bus / algorithm, kRounding * (1 + bus / algorithm) / algorithm};
     }
@@ -172,17 +173,26 @@ class Results {
     return {name, place, text, place};
   }
 
+  static double number_of(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
+
+  /// GB/s of the result in that time.
+  static double rate_of(const Result& result, double seconds) {
+    return number_of(result.size.text) / seconds / 1e9;
+  }
+
+  /// Whether algbw is the rate of the result; two decimals are printed.
+  static bool is_rate_of(const Result& result, double seconds) {
+    const double rate = rate_of(result, seconds);
+    return std::abs(number_of(result.algorithm_bandwidth.text) - rate) <= 0.01 + 0.02 * rate;
+  }
+
   /// Columns are found by their order, so that another order would go unseen but for this.
   bool agrees(const Result& result, double seconds) {
-    const double bytes = std::strtod(result.size.text.c_str(), nullptr);
-    const double printed = std::strtod(result.algorithm_bandwidth.text.c_str(), nullptr);
-    const double rate = bytes / seconds / 1e9;
-    // Two decimals are printed.
-    if (std::abs(printed - rate) <= 0.01 + 0.02 * rate) return true;
+    if (is_rate_of(result, seconds)) return true;
     problems_.add(
         result.time.place, "",
         fmt::format("{} bytes in {} us are {:.2f} GB/s, but algbw is {}", result.size.text,
-                    result.time.text, rate, result.algorithm_bandwidth.text),
+                    result.time.text, rate_of(result, seconds), result.algorithm_bandwidth.text),
         "these are not the columns of nccl-tests");
     return false;
   }
