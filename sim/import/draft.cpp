@@ -24,20 +24,6 @@ std::string commented(const std::string& title, const std::vector<std::string>& 
   return text;
 }
 
-/// Whether a flow map or list ends where its first bracket closes: what follows would be further
-/// keys of the map around it.
-bool is_one_flow(const std::string& value) {
-  int depth = 0;
-  for (std::size_t i = 0; i < value.size(); ++i) {
-    const char c = value[i];
-    if (c == '"') i = std::min(value.find('"', i + 1), value.size() - 1);
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') --depth;
-    if (depth == 0 && i + 1 < value.size()) return false;
-  }
-  return depth == 0;
-}
-
 /// "key: value" with a value that is one: a word of the source's that would be read as further keys
 /// is quoted.
 std::string one_entry(const std::string& entry) {
@@ -51,6 +37,18 @@ std::string one_entry(const std::string& entry) {
 }
 
 }  // namespace
+
+bool is_one_flow(const std::string& value) {
+  int depth = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const char c = value[i];
+    if (c == '"') i = std::min(value.find('"', i + 1), value.size() - 1);
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (depth == 0 && i + 1 < value.size()) return false;
+  }
+  return depth == 0;
+}
 
 std::string to_string(const Assumption& assumption) {
   return fmt::format("{} {}: {} (state it: {})", assumption.what, assumption.value, assumption.why,

@@ -18,6 +18,10 @@ struct Assumption {
 /// "vocabulary 32000: the script names a tokenizer, not its size (state it: --vocab-size N)"
 std::string to_string(const Assumption& assumption);
 
+/// Whether a text is one flow map or list, which ends where its first bracket closes: what followed
+/// would be further keys of the map around it.
+bool is_one_flow(const std::string& text);
+
 /// Entries of a map of the scenario: "tensor: 8".
 using Entries = std::vector<std::string>;
 

@@ -3,13 +3,15 @@
 
 #include <filesystem>
 
+#include "sim/import/draft.hpp"
 #include "sim/scenario/read/scalar.hpp"
 
 namespace stepsim {
 namespace {
 
-/// Quotes a name in which YAML would read more than one.
+/// Quotes a name in which YAML would read more than one. A map of keys stands for a file.
 std::string one_word(const std::string& name) {
+  if (name.starts_with('{') && is_one_flow(name)) return name;
   return name.find_first_of(",:#[]{}\"'\\&*!|>%@`\n\t") == std::string::npos ? name
                                                                              : write_scalar(name);
 }
