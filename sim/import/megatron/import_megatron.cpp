@@ -50,7 +50,8 @@ class MegatronImport {
   static constexpr std::int64_t kMostGpus = 1'000'000, kMostOfNode = 1'000;
 
   StatedMachine stated_machine(const LaunchedGpus& gpus) {
-    // Those of slime's training processes (THUDM/slime, docs/en/get_started/usage.md).
+    // slime has options of its own for the GPUs that train (THUDM/slime,
+    // docs/en/get_started/usage.md).
     const std::int64_t nodes = o_.up_to(kMostGpus, "actor-num-nodes", gpus.nodes);
     const std::int64_t of_node =
         o_.up_to(kMostOfNode, "actor-num-gpus-per-node", gpus.gpus_per_node);

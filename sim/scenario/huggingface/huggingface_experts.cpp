@@ -5,7 +5,7 @@
 namespace stepsim {
 namespace {
 
-/// Those without layers of Mamba and without experts have the shared expert as their MLP.
+/// A model without layers of Mamba and without experts has the shared expert as its MLP.
 void rest_of_granitemoehybrid(Translation& t) {
   if (t.find({"layer_types"}) == nullptr) t.refuse_without("layer_types");
   if (t.integer({"num_local_experts"}).value_or(0) == 0)
