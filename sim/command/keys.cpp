@@ -2,7 +2,6 @@
 #include "sim/command/keys.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <ostream>
 #include <vector>
 
@@ -10,6 +9,7 @@
 
 #include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/core/words.hpp"
 #include "sim/scenario/read/doc_writer.hpp"
 #include "sim/scenario/read/other_names.hpp"
 
@@ -19,11 +19,11 @@ namespace {
 using Rows = std::vector<DocWriter::Row>;
 
 /// In small letters, with blanks for _ and -.
-std::string plain(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
-    return c == '_' || c == '-' ? ' ' : static_cast<char>(std::tolower(c));
-  });
-  return text;
+std::string plain(const std::string& text) {
+  std::string letters = in_lower_case(text);
+  std::ranges::replace_if(
+      letters, [](char c) { return c == '_' || c == '-'; }, ' ');
+  return letters;
 }
 
 template <class Which>

@@ -3,8 +3,9 @@
 #include "sim/scenario/read/other_names.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
+
+#include "sim/core/words.hpp"
 
 namespace stepsim {
 namespace {
@@ -149,11 +150,8 @@ const std::vector<OtherName> kOtherNames = {
 };
 
 std::string plain(std::string_view word) {
-  std::string letters;
-  for (const char c : word) {
-    if (c != '_' && c != '-')
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+  std::string letters = in_lower_case(std::string(word));
+  std::erase_if(letters, [](char c) { return c == '_' || c == '-'; });
   return letters;
 }
 
