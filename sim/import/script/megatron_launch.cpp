@@ -2,6 +2,8 @@
 #include "sim/import/script/megatron_launch.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <regex>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -104,6 +106,19 @@ std::string last_words(const ScriptRun& run) {
   return last;
 }
 
+/// Splits "NAME: line 5: REASON", as bash says it; no place where no source has that name.
+std::pair<Place, std::string> place_and_reason(const std::string& words, const ScriptText& text) {
+  static const std::regex said(R"((.*): line (\d+): (.*))");
+  std::smatch found;
+  if (!std::regex_match(words, found, said)) return {{}, words};
+  for (const auto& source : text.sources()) {
+    const std::string file = std::filesystem::absolute(source->name).lexically_normal();
+    if (file == std::filesystem::path(found[1].str()).lexically_normal())
+      return {Place{source, std::stoi(found[2].str()), 1}, found[3].str()};
+  }
+  return {{}, words};
+}
+
 /// Scripts that are not here: those that shells were started with, else those that are sourced.
 std::vector<std::string> missing_scripts(const ScriptRun& run) {
   std::vector<std::string> started, sourced;
@@ -136,13 +151,14 @@ std::vector<std::string> missing_scripts(const ScriptRun& run) {
     refuse(place_of(*known, text), text,
            fmt::format("{}: the script starts {}, whose options are others", none, shown(*known)),
            "");
+  const auto [place, reason] = place_and_reason(last_words(run), text);
   std::string why;
   if (run.code != 0)
     why = fmt::format(": the script ends with exit code {}{}", run.code,
-                      run.errors.empty() ? "" : " (" + quoted(last_words(run)) + ")");
+                      reason.empty() ? "" : " (" + quoted(reason) + ")");
   else if (!run.launches.empty())
     why = ": the script starts " + shown(run.launches.front());
-  refuse({}, text, none + why, "");
+  refuse(run.code == 0 ? Place{} : place, text, none + why, "");
 }
 
 /// Each option with its place, and what follows it with that of its value.

@@ -119,10 +119,22 @@ ProgramStart started(const std::string& path, Words words) { return {path, std::
 
 ProgramStart nothing() { return started("/bin/true", {"true"}); }
 
+/// realpath and readlink fail for files of the training machine, which are not here, unless the last
+/// of their modes is "whatever is missing".
+Words with_missing_files(const std::string& name, Words words) {
+  const bool resolves = std::any_of(words.begin() + 1, words.end(), [](const std::string& word) {
+    return word.starts_with('-') && word.find_first_of("fe") != std::string::npos;
+  });
+  if (name == "realpath" || (name == "readlink" && resolves))
+    words.insert(std::find(words.begin(), words.end(), "--"), "-m");
+  return words;
+}
+
 /// Where the system has the program; a script's own program of that name is none of these.
 ProgramStart harmless(const std::string& name, const Words& words) {
   for (const char* folder : {"/usr/bin/", "/bin/"}) {
-    if (access((folder + name).c_str(), X_OK) == 0) return started(folder + name, words);
+    if (access((folder + name).c_str(), X_OK) == 0)
+      return started(folder + name, with_missing_files(name, words));
   }
   return nothing();
 }

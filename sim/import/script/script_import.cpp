@@ -2,7 +2,6 @@
 #include "sim/import/script/script_import.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <filesystem>
@@ -13,42 +12,27 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/resource.h>
 
 #include "sim/core/error.hpp"
 #include "sim/core/problems.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/script/asked_variables.hpp"
+#include "sim/import/script/patience.hpp"
 #include "sim/process/forked.hpp"
 
 namespace stepsim {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 /// Values that a script hardly has itself: a draft that changes with them depends on them.
 constexpr const char *kSome = "3", *kAnother = "7";
 /// The time of one evaluation of the script.
 constexpr Seconds kLimit{6};
-/// The time of all evaluations together: of processors, and by the clock where they wait. What is
-/// not tried by then is listed.
-constexpr double kMostCpuSeconds = 4;
-constexpr std::chrono::seconds kPatience{30};
 /// Variables that `set -u` may ask for, one after another.
 constexpr int kMostUnbound = 40;
 /// Files that are not here, of which a mistake tells.
 constexpr std::size_t kMostNamed = 5;
-
-/// A busy machine makes the clock go faster, and this not.
-double cpu_seconds_of_children() {
-  rusage used{};
-  getrusage(RUSAGE_CHILDREN, &used);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
 
 /// The script's arguments stand before options of Megatron-LM, or behind "--".
 Variables stated_variables(const ImportOptions& options) {
@@ -104,7 +88,10 @@ class ScriptImport {
  public:
   ScriptImport(std::shared_ptr<const Source> script, const ImportOptions& options,
                const std::function<Draft(const MegatronLaunch&)>& make)
-      : script_(std::move(script)), make_(make), known_(requested_gpus(*script_)) {
+      : script_(std::move(script)),
+        make_(make),
+        known_(requested_gpus(*script_)),
+        folder_(fs::absolute(script_->name).lexically_normal().parent_path()) {
     machine_.gpus_per_node = usual_gpus_per_node(options);
     if (options.nodes > 0) known_.nodes = options.nodes;
     if (known_.nodes > 0) machine_.nodes = known_.nodes;
@@ -115,6 +102,7 @@ class ScriptImport {
 
   Draft draft() {
     Outcome base = outcome({});
+    if (!base.draft && starts_above()) base = outcome({});
     if (!text_) std::rethrow_exception(base.error);
     const std::vector<AskedVariable> asked = asked_variables(*text_, variables_);
     answers_itself_ = base.draft.has_value();
@@ -123,6 +111,9 @@ class ScriptImport {
     ask(asked, mattering);
     if (!base.draft) refuse(base.error);
     Draft draft = *base.draft;
+    if (!above_.empty())
+      draft.assume({"folder that the script is started in", folder_.string(),
+                    above_ + " is there, and not in the script's own folder", "cd FOLDER"});
     list_assumed(asked, mattering, draft);
     if (known_.gpus_per_node == 0 &&
         (stands_for_value("nvidia-smi") || stands_for_value("device_count")))
@@ -166,6 +157,19 @@ class ScriptImport {
           "state what they print: options behind FILE");
       throw UserError(all);
     }
+  }
+
+  /// Whether what the script lacks in its folder is in one above, where it is evaluated from now on.
+  bool starts_above() {
+    const fs::path folder = folder_with_one_of(missing_, *script_);
+    if (folder.empty() || folder == folder_) return false;
+    const auto is_there = [&](const std::string& file) { return fs::exists(folder / file); };
+    if (folder != fs::current_path()) above_ = *std::ranges::find_if(missing_, is_there);
+    folder_ = folder;
+    text_.reset();
+    absent_.clear();
+    silent_.clear();
+    return true;
   }
 
   struct Outcome {
@@ -216,16 +220,11 @@ class ScriptImport {
       Variables all = variables_;
       all.insert(tried.begin(), tried.end());
       all.insert(filled_.begin(), filled_.end());
-      const ScriptRun run = run_script(*script_, all, machine_, kLimit, where);
+      const ScriptRun run = run_script(*script_, all, machine_, folder_, kLimit, where);
       const std::string name = unbound_variable(run.errors);
-      if (name.empty() || i > kMostUnbound || is_late()) return run;
+      if (name.empty() || i > kMostUnbound || patience_.is_over()) return run;
       if (!filled_.emplace(name, harmless_value(name)).second) return run;
     }
-  }
-
-  bool is_late() const {
-    return cpu_seconds_of_children() - cpu_begin_ > kMostCpuSeconds ||
-           Clock::now() - begin_ > kPatience;
   }
 
   std::vector<std::shared_ptr<const Source>> sources_of(const ScriptRun& run) const {
@@ -261,7 +260,7 @@ class ScriptImport {
   std::vector<Trial> tried(const std::vector<Variables>& all, const Outcome& base) {
     const int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const auto said = run_forked(static_cast<int>(all.size()), jobs, [&](int i) -> std::string {
-      if (is_late()) return "not ended";
+      if (patience_.is_over()) return "not ended";
       const Outcome one = outcome(all[static_cast<std::size_t>(i)], RunIn::here, &base);
       return !one.has_ended ? "not ended" : one.text == base.text ? "same" : "other";
     });
@@ -296,10 +295,11 @@ class ScriptImport {
     changing_.clear();
     std::vector<Variables> all;
     for (const Names& names : groups) all.push_back(with(others, names));
-    const std::vector<Trial> trials =
-        is_late() ? std::vector<Trial>(groups.size(), Trial::not_ended) : tried(all, base);
+    const std::vector<Trial> trials = patience_.is_over()
+                                          ? std::vector<Trial>(groups.size(), Trial::not_ended)
+                                          : tried(all, base);
     for (std::size_t i = 0; i < groups.size(); ++i) {
-      const bool is_last = groups[i].size() == 1 || is_late();
+      const bool is_last = groups[i].size() == 1 || patience_.is_over();
       if (trials[i] == Trial::not_ended && is_last)
         untried_.insert(groups[i].begin(), groups[i].end());
       else if (trials[i] != Trial::same)
@@ -346,7 +346,8 @@ class ScriptImport {
       without.push_back(wanted);
       without.back().erase(name);
     }
-    const std::vector<Trial> trials = is_late() ? std::vector<Trial>{} : tried(without, with_all);
+    const std::vector<Trial> trials =
+        patience_.is_over() ? std::vector<Trial>{} : tried(without, with_all);
     auto name = wanted.begin();
     for (const Trial trial : trials) {
       if (trial == Trial::other) found.insert(name->first);
@@ -356,9 +357,12 @@ class ScriptImport {
     return found;
   }
 
+  static bool is_argument(const AskedVariable& one) {
+    return one.name.find_first_not_of("0123456789") == std::string::npos;
+  }
+
   static std::string shown(const AskedVariable& one) {
-    const bool is_argument = one.name.find_first_not_of("0123456789") == std::string::npos;
-    return (is_argument ? "its argument " : "") + one.name;
+    return (is_argument(one) ? "its argument " : "") + one.name;
   }
 
   /// A script without a default for a variable that matters has to be told. A condition on what
@@ -368,9 +372,11 @@ class ScriptImport {
     for (const AskedVariable& one : asked) {
       if (one.preset || !mattering.contains(one.name)) continue;
       if (answers_itself_ && one.chooses) continue;
-      problems.add(one.place, "",
-                   fmt::format("the script asks for {}, which nobody sets", shown(one)),
-                   fmt::format("state it: --env {}=VALUE", one.name));
+      problems.add(
+          one.place, "", fmt::format("the script asks for {}, which nobody sets", shown(one)),
+          fmt::format("state {}: --env {}=VALUE",
+                      is_argument(one) ? "all arguments behind the file, or this one" : "it",
+                      one.name));
     }
     problems.throw_if_any();
   }
@@ -402,14 +408,15 @@ class ScriptImport {
   const std::function<Draft(const MegatronLaunch&)>& make_;
   LaunchedGpus known_;
   ScriptMachine machine_;
+  fs::path folder_;    ///< in which it is started
+  std::string above_;  ///< a file there, where it is not the script's own folder
   Variables variables_, filled_;
   std::optional<ScriptText> text_;
   Names missing_, absent_, silent_;  ///< files that are not here; programs that print nothing
   std::vector<Names> changing_;      ///< groups of names that were tried, and change something
   bool answers_itself_ = false;      ///< it runs without what conditions ask for
   std::set<std::string> untried_;    ///< variables that there was no time for
-  Clock::time_point begin_ = Clock::now();
-  double cpu_begin_ = cpu_seconds_of_children();
+  Patience patience_;
 };
 
 }  // namespace

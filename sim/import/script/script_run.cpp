@@ -1,6 +1,7 @@
 // Lets bash evaluate a script under watch, and notes what it starts.
 #include "sim/import/script/script_run.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -60,22 +61,29 @@ Words arguments(const Variables& variables) {
   return all;
 }
 
-WatchedProgram program(const Source& script, const Variables& variables) {
+/// That of the file, and those above it.
+std::vector<fs::path> folders_of(const fs::path& file) {
+  std::vector<fs::path> folders;
+  fs::path folder = file.parent_path();
+  for (int i = 0; i < kFoldersAbove && folder.has_relative_path(); ++i) {
+    folders.push_back(folder);
+    folder = folder.parent_path();
+  }
+  return folders;
+}
+
+WatchedProgram program(const Source& script, const Variables& variables, const fs::path& where) {
   const fs::path file = fs::absolute(script.name);
   WatchedProgram watched{.start = {"/bin/bash",
                                    {"bash", "--noprofile", "--norc", script.name},
                                    environment(variables)},
-                         .folder = file.parent_path(),
+                         .folder = where,
                          .others = {fs::current_path()},
                          .programs = program_names(),
                          .limits = {}};
   watched.start.words.back() = file;
   for (const std::string& word : arguments(variables)) watched.start.words.push_back(word);
-  fs::path folder = file.parent_path();
-  for (int i = 0; i < kFoldersAbove && folder.has_relative_path(); ++i) {
-    watched.others.push_back(folder);
-    folder = folder.parent_path();
-  }
+  for (const fs::path& folder : folders_of(file)) watched.others.push_back(folder);
   return watched;
 }
 
@@ -140,9 +148,22 @@ void refuse_end(How how, const Source& script, const WatchLimits& limits) {
 
 }  // namespace
 
+fs::path folder_with_one_of(const Words& files, const Source& script) {
+  std::vector<fs::path> folders = folders_of(fs::absolute(script.name).lexically_normal());
+  const auto current = std::ranges::find(folders, fs::current_path());
+  if (current != folders.end()) std::rotate(folders.begin(), current, current + 1);
+  for (const fs::path& folder : folders) {
+    for (const std::string& file : files) {
+      std::error_code none;
+      if (fs::path(file).is_relative() && fs::is_regular_file(folder / file, none)) return folder;
+    }
+  }
+  return {};
+}
+
 ScriptRun run_script(const Source& script, const Variables& variables, const ScriptMachine& machine,
-                     Seconds limit, RunIn where) {
-  WatchedProgram watched = program(script, variables);
+                     const fs::path& folder, Seconds limit, RunIn where) {
+  WatchedProgram watched = program(script, variables, folder);
   watched.limits.wall = limit;
   const auto said = where == RunIn::here
                         ? std::vector<std::optional<std::string>>{watch(watched, machine)}

@@ -165,8 +165,8 @@ TEST_CASE("a script that asks for what matters is a question, the rest is passed
         "train.sh:2:3: the script asks for LAYERS, which nobody sets, state it: --env "
         "LAYERS=VALUE");
   CHECK(first_line(script_error(kLaunch + "--num-layers $2"))
-            .ends_with("the script asks for its argument 2, which nobody sets, state it: --env "
-                       "2=VALUE"));
+            .ends_with("the script asks for its argument 2, which nobody sets, state all arguments "
+                       "behind the file, or this one: --env 2=VALUE"));
   CHECK(std::get<Transformer>(of_script(kLaunch + "--num-layers $2", {"2=6"}).scenario.model.shape)
             .layers == 6);
   CHECK(script_error(kLaunch, {"A"}) == "--env A: this is no NAME=VALUE");
@@ -246,7 +246,28 @@ TEST_CASE("a script that starts no Megatron-LM program is told what it starts") 
         std::string::npos);
   CHECK(error("echo only") == fmt::format("train.sh: {}", none));
   CHECK(error("exit 3") == fmt::format("train.sh: {}: the script ends with exit code 3", none));
+  CHECK(error("echo\ncd /no/such/folder || exit 4") ==
+        fmt::format("train.sh:2:1: {}: the script ends with exit code 4 ('cd: /no/such/folder: No "
+                    "such file or directory')",
+                    none));
   CHECK(error("if true; then\n  echo\n").starts_with("train.sh:4:1: bash: syntax error"));
+}
+
+TEST_CASE("a script that is started at the top of its repository is started there") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.file("recipes/8b", ""));
+  const std::string script = folder.file("recipes/8b/run.sh", "L=7 bash launch.sh --seed 1\n");
+  const std::string launch = folder.file("launch.sh", kLaunch + " --num-layers $L $@\n");
+  const Imported found = imported({.from = "megatron", .file = script});
+  CHECK(std::get<Transformer>(found.scenario.model.shape).layers == 7);
+  CHECK(found.assumed.find("launch.sh is there, and not in the script's own folder (state it: cd "
+                           "FOLDER)") != std::string::npos);
+}
+
+TEST_CASE("files of the training machine have their names, though they are not here") {
+  CHECK(layers_of("set -eu\nexport DIR=$(realpath -eP /no/such/folder)\n"
+                  "[ $DIR = /no/such/folder ] && L=5\nF=$(readlink -f $DIR/x/y)\n: ${F:?}\n" +
+                  kLaunch + "--num-layers $L") == 5);
 }
 
 TEST_CASE("another architecture is refused with the reason") {
