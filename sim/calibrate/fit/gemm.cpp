@@ -80,7 +80,7 @@ GemmFit fit_gemm(const Samples& samples, const GemmProfile& start, const GemmDev
   for (int i = 0; i < options.halves; ++i) {
     const auto [kept, others] =
         random_halves(samples, RandomKey(options.seed).with(static_cast<std::uint64_t>(i)));
-    const auto count = [&](const GemmProfile& half, Errors& errors) {
+    const auto count = [&, &others = others](const GemmProfile& half, Errors& errors) {
       add(errors, errors_of(gemm_model(half, device, options), others), 1.0 / options.halves);
     };
     const GemmProfile form = fit_form(kept, start, device, options);

@@ -53,7 +53,7 @@ std::string why_none_is_near(const DeviceFacts& device) {
 std::string base_for(const CalibrationRequest& request, const DeviceFacts& device,
                      const Library& library) {
   if (!request.base.empty()) return request.base;
-  const std::string nearest = nearest_profile(device, library);
+  std::string nearest = nearest_profile(device, library);
   if (nearest.empty())
     throw UserError(fmt::format(
         "{}, so there is nothing to take the rest from: name a profile with --base ({})",
@@ -359,7 +359,7 @@ Cluster measured_cluster(const Records& records, const CalibrationRequest& reque
         fmt::format("--fabric: a log does not say which NICs a node has: name the cluster that it "
                     "is of with --base-cluster ({}, or a file)",
                     one_of(names_in("scenarios/clusters", library))));
-  const Cluster cluster = load_cluster(request.base_cluster, library);
+  Cluster cluster = load_cluster(request.base_cluster, library);
   if (!cluster.inter_node)
     throw UserError(fmt::format("--base-cluster {}: it has no inter_node", request.base_cluster));
   for_each_point<CollectivePoint>(records, [&](const CollectivePoint& point, const auto&) {
