@@ -96,12 +96,13 @@ void refuse_syntax(const ScriptRun& run, const ScriptText& text) {
   }
 }
 
-/// The last line of what the script printed to standard error, which may say why it ended.
+/// The last line of what the script printed to standard error, which may say why it ended; `set -x`
+/// prints each command there, behind a plus.
 std::string last_words(const ScriptRun& run) {
   std::string last;
   std::istringstream lines(run.errors);
   for (std::string line; std::getline(lines, line);) {
-    if (!line.empty()) last = line;
+    if (!line.empty() && !line.starts_with('+')) last = line;
   }
   return last;
 }

@@ -88,10 +88,7 @@ class ScriptImport {
  public:
   ScriptImport(std::shared_ptr<const Source> script, const ImportOptions& options,
                const std::function<Draft(const MegatronLaunch&)>& make)
-      : script_(std::move(script)),
-        make_(make),
-        known_(requested_gpus(*script_)),
-        folder_(fs::absolute(script_->name).lexically_normal().parent_path()) {
+      : script_(std::move(script)), make_(make), known_(requested_gpus(*script_)) {
     machine_.gpus_per_node = usual_gpus_per_node(options);
     if (options.nodes > 0) known_.nodes = options.nodes;
     if (known_.nodes > 0) machine_.nodes = known_.nodes;
@@ -102,7 +99,6 @@ class ScriptImport {
 
   Draft draft() {
     Outcome base = outcome({});
-    if (!base.draft && starts_above()) base = outcome({});
     if (!text_) std::rethrow_exception(base.error);
     const std::vector<AskedVariable> asked = asked_variables(*text_, variables_);
     answers_itself_ = base.draft.has_value();
@@ -111,9 +107,6 @@ class ScriptImport {
     ask(asked, mattering);
     if (!base.draft) refuse(base.error);
     Draft draft = *base.draft;
-    if (!above_.empty())
-      draft.assume({"folder that the script is started in", folder_.string(),
-                    above_ + " is there, and not in the script's own folder", "cd FOLDER"});
     list_assumed(asked, mattering, draft);
     if (known_.gpus_per_node == 0 &&
         (stands_for_value("nvidia-smi") || stands_for_value("device_count")))
@@ -143,8 +136,12 @@ class ScriptImport {
       files.insert(files.end(), absent_.begin(), absent_.end());
       const auto add = [&](Names names, const char* what, const char* way) {
         std::erase_if(names, [&](const std::string& name) {
-          return name.empty() || all.front().message.find(name) != std::string::npos;
+          // A program's own libraries are looked for in folders that the script names.
+          return name.empty() || name.find(".so.") != std::string::npos ||
+                 all.front().message.find(name) != std::string::npos;
         });
+        std::ranges::sort(names);
+        names.erase(std::unique(names.begin(), names.end()), names.end());
         names.resize(std::min(names.size(), kMostNamed));
         if (names.empty()) return;
         all.emplace_back();
@@ -157,19 +154,6 @@ class ScriptImport {
           "state what they print: options behind FILE");
       throw UserError(all);
     }
-  }
-
-  /// Whether what the script lacks in its folder is in one above, where it is evaluated from now on.
-  bool starts_above() {
-    const fs::path folder = folder_with_one_of(missing_, *script_);
-    if (folder.empty() || folder == folder_) return false;
-    const auto is_there = [&](const std::string& file) { return fs::exists(folder / file); };
-    if (folder != fs::current_path()) above_ = *std::ranges::find_if(missing_, is_there);
-    folder_ = folder;
-    text_.reset();
-    absent_.clear();
-    silent_.clear();
-    return true;
   }
 
   struct Outcome {
@@ -220,7 +204,7 @@ class ScriptImport {
       Variables all = variables_;
       all.insert(tried.begin(), tried.end());
       all.insert(filled_.begin(), filled_.end());
-      const ScriptRun run = run_script(*script_, all, machine_, folder_, kLimit, where);
+      const ScriptRun run = run_script(*script_, all, machine_, kLimit, where);
       const std::string name = unbound_variable(run.errors);
       if (name.empty() || i > kMostUnbound || patience_.is_over()) return run;
       if (!filled_.emplace(name, harmless_value(name)).second) return run;
@@ -408,8 +392,6 @@ class ScriptImport {
   const std::function<Draft(const MegatronLaunch&)>& make_;
   LaunchedGpus known_;
   ScriptMachine machine_;
-  fs::path folder_;    ///< in which it is started
-  std::string above_;  ///< a file there, where it is not the script's own folder
   Variables variables_, filled_;
   std::optional<ScriptText> text_;
   Names missing_, absent_, silent_;  ///< files that are not here; programs that print nothing

@@ -1,7 +1,6 @@
 // Lets bash evaluate a script under watch, and notes what it starts.
 #include "sim/import/script/script_run.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -61,29 +60,22 @@ Words arguments(const Variables& variables) {
   return all;
 }
 
-/// That of the file, and those above it.
-std::vector<fs::path> folders_of(const fs::path& file) {
-  std::vector<fs::path> folders;
-  fs::path folder = file.parent_path();
-  for (int i = 0; i < kFoldersAbove && folder.has_relative_path(); ++i) {
-    folders.push_back(folder);
-    folder = folder.parent_path();
-  }
-  return folders;
-}
-
-WatchedProgram program(const Source& script, const Variables& variables, const fs::path& where) {
+WatchedProgram program(const Source& script, const Variables& variables) {
   const fs::path file = fs::absolute(script.name);
   WatchedProgram watched{.start = {"/bin/bash",
                                    {"bash", "--noprofile", "--norc", script.name},
                                    environment(variables)},
-                         .folder = where,
+                         .folder = file.parent_path(),
                          .others = {fs::current_path()},
                          .programs = program_names(),
                          .limits = {}};
   watched.start.words.back() = file;
   for (const std::string& word : arguments(variables)) watched.start.words.push_back(word);
-  for (const fs::path& folder : folders_of(file)) watched.others.push_back(folder);
+  fs::path folder = file.parent_path();
+  for (int i = 0; i < kFoldersAbove && folder.has_relative_path(); ++i) {
+    watched.others.push_back(folder);
+    folder = folder.parent_path();
+  }
   return watched;
 }
 
@@ -91,16 +83,29 @@ Json json_of(const Launch& launch) {
   return {{"words", launch.words}, {"through", launch.through}, {"known", launch.is_known}};
 }
 
-/// The file that a shell is started with; "" where it reads a command, or its standard input.
-std::string script_of(const ProgramStart& start) {
-  if (start.path != "/bin/bash") return "";
+/// The word of the file that a shell is started with; none where it reads a command, or its standard
+/// input.
+std::string* script_of(ProgramStart& start) {
+  if (start.path != "/bin/bash") return nullptr;
   for (std::size_t i = 1; i < start.words.size(); ++i) {
-    const std::string& word = start.words[i];
-    if (!word.starts_with('-')) return word;
-    if (!word.starts_with("--") && word.find('c') != std::string::npos) return "";
+    std::string& word = start.words[i];
+    if (!word.starts_with('-')) return &word;
+    if (!word.starts_with("--") && word.find('c') != std::string::npos) return nullptr;
     if (word == "-o" || word == "-O") ++i;
   }
-  return "";
+  return nullptr;
+}
+
+/// A script that is started at the top of its repository names others from there, and those find
+/// more beside themselves (`dirname $0`): the place of one that is not in the process's folder.
+std::string found_above(const std::string& script, const WatchedProgram& program, int process) {
+  std::error_code none;
+  const fs::path here = fs::read_symlink(fmt::format("/proc/{}/cwd", process), none);
+  if (fs::path(script).is_absolute() || fs::exists(here / script, none)) return script;
+  for (const std::string& folder : program.others) {
+    if (fs::is_regular_file(folder / fs::path(script), none)) return folder / fs::path(script);
+  }
+  return script;
 }
 
 /// Runs in a process that has no other children.
@@ -111,8 +116,10 @@ std::string watch(const WatchedProgram& program, const ScriptMachine& machine) {
     ProgramStart start = stand_in(asked, machine, through[process], [&](const Launch& launch) {
       launches.push_back(json_of(launch));
     });
-    const std::string script = script_of(start);
-    if (!script.empty()) scripts.push_back(script);
+    if (std::string* script = script_of(start)) {
+      *script = found_above(*script, program, process);
+      scripts.push_back(*script);
+    }
     return start;
   };
   const auto on_fork = [&](int process, int copy) { through[copy] = through[process]; };
@@ -148,22 +155,9 @@ void refuse_end(How how, const Source& script, const WatchLimits& limits) {
 
 }  // namespace
 
-fs::path folder_with_one_of(const Words& files, const Source& script) {
-  std::vector<fs::path> folders = folders_of(fs::absolute(script.name).lexically_normal());
-  const auto current = std::ranges::find(folders, fs::current_path());
-  if (current != folders.end()) std::rotate(folders.begin(), current, current + 1);
-  for (const fs::path& folder : folders) {
-    for (const std::string& file : files) {
-      std::error_code none;
-      if (fs::path(file).is_relative() && fs::is_regular_file(folder / file, none)) return folder;
-    }
-  }
-  return {};
-}
-
 ScriptRun run_script(const Source& script, const Variables& variables, const ScriptMachine& machine,
-                     const fs::path& folder, Seconds limit, RunIn where) {
-  WatchedProgram watched = program(script, variables, folder);
+                     Seconds limit, RunIn where) {
+  WatchedProgram watched = program(script, variables);
   watched.limits.wall = limit;
   const auto said = where == RunIn::here
                         ? std::vector<std::optional<std::string>>{watch(watched, machine)}

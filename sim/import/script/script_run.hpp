@@ -1,7 +1,6 @@
 // What a launch script starts, by letting bash evaluate it where nothing can be changed.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -48,15 +47,11 @@ class ScriptNotEnded : public UserError {
 /// How a script is evaluated: in this process, or in a copy of it.
 enum class RunIn { copy, here };
 
-/// A folder at or above the script in which one of these relative files is, for scripts that are
-/// started at the top of their repository: the current one, else the nearest; "" where none is.
-std::filesystem::path folder_with_one_of(const Words& files, const Source& script);
-
-/// Evaluates the script in a folder. Programs but for harmless ones (echo, sed, ...) are not
+/// Evaluates the script in its folder. Programs but for harmless ones (echo, sed, ...) are not
 /// started: their arguments are noted, and they seem to succeed. Throws ScriptNotEnded where it does
 /// not end in time or starts too many processes, SimulationError where the system lets nobody watch.
 /// REQUIRES: for `here`, this process has no other children.
 ScriptRun run_script(const Source& script, const Variables& variables, const ScriptMachine& machine,
-                     const std::filesystem::path& folder, Seconds limit, RunIn where = RunIn::copy);
+                     Seconds limit, RunIn where = RunIn::copy);
 
 }  // namespace stepsim

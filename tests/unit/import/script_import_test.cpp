@@ -253,15 +253,15 @@ TEST_CASE("a script that starts no Megatron-LM program is told what it starts") 
   CHECK(error("if true; then\n  echo\n").starts_with("train.sh:4:1: bash: syntax error"));
 }
 
-TEST_CASE("a script that is started at the top of its repository is started there") {
+TEST_CASE("a script that is started at the top of its repository finds what is there") {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.file("recipes/8b", ""));
-  const std::string script = folder.file("recipes/8b/run.sh", "L=7 bash launch.sh --seed 1\n");
-  const std::string launch = folder.file("launch.sh", kLaunch + " --num-layers $L $@\n");
+  const std::string script = folder.file("recipes/8b/run.sh", "L=7 bash launch.sh\n");
+  (void)folder.file("launch.sh", "source $(dirname $(readlink -f $0))/conf/x.conf\n" + kLaunch +
+                                     "--num-layers $((L + MORE))\n");
+  (void)folder.file("conf/x.conf", "MORE=2\n");
   const Imported found = imported({.from = "megatron", .file = script});
-  CHECK(std::get<Transformer>(found.scenario.model.shape).layers == 7);
-  CHECK(found.assumed.find("launch.sh is there, and not in the script's own folder (state it: cd "
-                           "FOLDER)") != std::string::npos);
+  CHECK(std::get<Transformer>(found.scenario.model.shape).layers == 9);
 }
 
 TEST_CASE("files of the training machine have their names, though they are not here") {
