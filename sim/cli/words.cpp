@@ -40,7 +40,7 @@ const CLI::App& last_command(const CLI::App& app) {
 std::string title_of(const CLI::App& command) {
   std::string title;
   for (const CLI::App* at = &command; at->get_parent() != nullptr; at = at->get_parent())
-    title = at->get_name() + (title.empty() ? "" : " ") + title;
+    title = fmt::format("{}{}{}", at->get_name(), title.empty() ? "" : " ", title);
   return title.empty() ? "stepsim" : "`" + title + "`";
 }
 

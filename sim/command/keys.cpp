@@ -86,7 +86,7 @@ std::string nearest_end(const std::string& word) {
 }
 
 Rows rows_for(const std::string& wanted, std::ostream& out) {
-  const Rows of_path = rows_of_path(wanted);
+  Rows of_path = rows_of_path(wanted);
   if (!of_path.empty()) return of_path;
   if (const OtherName* other = other_name(wanted)) {
     out << fmt::format("{}: {}{}{}\n\n", other->name, other->key, other->remark.empty() ? "" : ", ",

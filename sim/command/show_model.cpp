@@ -210,7 +210,7 @@ Card card_of(const Scenario& scenario) {
 
 /// "8,190,735,360 (8.19 billion)"
 std::string count_text(double count) {
-  const std::string exact = grouped(std::llround(count));
+  std::string exact = grouped(std::llround(count));
   if (count < 1e6) return exact;
   const auto [scale, word] = count < 1e9    ? std::pair(1e6, "million")
                              : count < 1e12 ? std::pair(1e9, "billion")

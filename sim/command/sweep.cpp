@@ -208,7 +208,9 @@ void check_unchanged(const SweepStore& store, const SweepRecord& there, const Jo
 void choose(SweepStore& store, const Job& job, const SweepOptions& options, std::ostream& notes) {
   const auto& [sweep, points, shard, record, limits, build] = job;
   const auto known = store.sweeps();
-  const auto same = [&](const SweepRecord& other) { return other.identity == record.identity; };
+  const auto same = [&identity = record.identity](const SweepRecord& other) {
+    return other.identity == identity;
+  };
   const auto found = std::ranges::find_if(known, same);
   if (options.resume && found == known.end() && !known.empty())
     notes << fmt::format(

@@ -30,7 +30,7 @@ std::string flow_map(const Model& model) {
   scenario.model = model;
   std::string text = "{", section;
   for (const auto& [key, value] : keys_of(scenario)) {
-    const auto is_source = [&](std::string_view source) { return is_within(key, source); };
+    const auto is_source = [&key = key](std::string_view source) { return is_within(key, source); };
     if (!is_within(key, "model") || std::ranges::any_of(kSources, is_source)) continue;
     const std::string name = key.substr(std::string_view("model.").size());
     const std::size_t dot = name.find('.');

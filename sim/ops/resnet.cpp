@@ -31,8 +31,8 @@ struct Bottleneck {
   }
   double parameters() const {
     const auto convolution = [](std::int64_t in, const Filter& f) {  // a convolution and its norm
-      return static_cast<double>(in / f.groups * f.out_channels * f.width * f.width +
-                                 2 * f.out_channels);
+      const std::int64_t weights = in / f.groups * f.out_channels * f.width * f.width;
+      return static_cast<double>(weights + 2 * f.out_channels);
     };
     return convolution(in_channels, reduce) + convolution(reduce.out_channels, middle) +
            convolution(middle.out_channels, expand) +

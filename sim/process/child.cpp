@@ -142,7 +142,7 @@ std::string find_on_path(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string file = folder + "/" + name;
+    std::string file = fmt::format("{}/{}", folder, name);
     if (!folder.empty() && access(file.c_str(), X_OK) == 0) return file;
   }
   return "";

@@ -28,7 +28,7 @@ bool counts_elements(const Strategy& strategy, const SearchBase& base) {
 }
 
 std::string recompute_setting(const Recomputation& recompute) {
-  const std::string kind{name_of(recompute.kind)};
+  std::string kind{name_of(recompute.kind)};
   if (recompute == Recomputation(recompute.kind)) return kind;
   std::string text = "{kind: " + kind;
   if (recompute.kind == Recompute::selective) {

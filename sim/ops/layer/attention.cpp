@@ -51,9 +51,9 @@ double qkv_bytes(const Pass& pass, const AttentionShape& a) {
 
 /// Reads the scores' gradient, writes its sum over the batch and adds that to the other layers'.
 void add_bias_gradient(Items& items, const Pass& pass, const AttentionShape& a, bool inside) {
-  const double S = Scores(pass, a).one;
-  const double bias = S / static_cast<double>(pass.batch);
-  if (!inside) items.emplace_back(memory_bound("position bias gradient", S + bias));
+  const double scores = Scores(pass, a).one;
+  const double bias = scores / static_cast<double>(pass.batch);
+  if (!inside) items.emplace_back(memory_bound("position bias gradient", scores + bias));
   items.emplace_back(memory_bound("position bias gradient sum", 3 * bias));
 }
 

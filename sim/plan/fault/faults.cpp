@@ -64,7 +64,7 @@ std::vector<LinkId> listed_links(const SlowLinks& slow, const Network& network) 
 }
 
 std::vector<LinkId> slow_links(const SlowLinks& slow, const Network& network, RandomKey key) {
-  const std::vector<LinkId> links = listed_links(slow, network);
+  std::vector<LinkId> links = listed_links(slow, network);
   if (!slow.who.fraction) return links;
   std::map<Cable, int> numbers;
   std::vector<int> cables;

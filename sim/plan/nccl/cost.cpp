@@ -14,7 +14,9 @@
 namespace stepsim::nccl {
 namespace {
 
-int log2_down(double x) { return x < 1 ? -1 : std::bit_width(static_cast<std::uint64_t>(x)) - 1; }
+int log2_down(double x) {
+  return x < 1 ? -1 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(x))) - 1;
+}
 
 /// The terms of one candidate, in microseconds and GB/s as NCCL has them.
 class Terms {

@@ -50,7 +50,7 @@ Bytes of_tree(const Communicator& c) {
   // Rates are in bytes a microsecond, latencies in microseconds.
   const double ring = 5000.0 * (c.nvlink ? most_channels(c, Algorithm::ring) : 1);
   const double tree = c.nvlink ? ring * 3 / 4 * (c.nodes == 2 ? 2 : 1) : ring * 2 / 3;
-  const int levels = std::bit_width(static_cast<unsigned>(c.nodes)) - 1;
+  const int levels = static_cast<int>(std::bit_width(static_cast<unsigned>(c.nodes))) - 1;
   const int ranks_per_node = c.ranks / c.nodes;
   const double ring_latency = 6.0 * (c.ranks - 1);
   const double tree_latency = 15.0 * levels + 4.0 * (ranks_per_node - 1);

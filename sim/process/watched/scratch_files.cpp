@@ -61,7 +61,7 @@ fs::path ScratchFiles::copy_of(const fs::path& path) const {
 
 fs::path ScratchFiles::found(const fs::path& path, const fs::path& stated) const {
   if (programs_.contains(path)) return program_;
-  const fs::path copy = copy_of(path);
+  fs::path copy = copy_of(path);
   std::error_code none;
   // A folder of the machine holds more than its copy.
   if (is_there(copy) && !(fs::is_directory(copy, none) && is_there(path))) return copy;
@@ -74,7 +74,7 @@ fs::path ScratchFiles::found(const fs::path& path, const fs::path& stated) const
 }
 
 fs::path ScratchFiles::copy(const fs::path& path, bool keep) {
-  const fs::path copy = copy_of(path);
+  fs::path copy = copy_of(path);
   std::error_code failed;
   if (fs::is_directory(path, failed) || (!is_there(copy) && ++copies_ > kMostCopies)) return {};
   if (folder(path.parent_path()).empty()) return {};
@@ -85,7 +85,7 @@ fs::path ScratchFiles::copy(const fs::path& path, bool keep) {
 }
 
 fs::path ScratchFiles::folder(const fs::path& path) {
-  const fs::path copy = copy_of(path);
+  fs::path copy = copy_of(path);
   if (is_there(copy)) return copy;
   std::error_code failed;
   if (++copies_ <= kMostCopies) fs::create_directories(copy, failed);

@@ -50,6 +50,7 @@ std::uint64_t StoppedCall::argument(int index) const {
 }
 
 bool StoppedCall::read(std::uint64_t address, void* to, std::size_t bytes) const {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address in the other process
   const iovec here{to, bytes}, there{reinterpret_cast<void*>(address), bytes};
   return process_vm_readv(process_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
 }
@@ -85,6 +86,7 @@ std::uint64_t StoppedCall::pushed(const std::string& bytes) {
   if (bytes.size() > free_end_) return 0;
   const std::uint64_t address = (free_end_ - bytes.size()) & ~std::uint64_t{15};
   const iovec here{const_cast<char*>(bytes.data()), bytes.size()},
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): an address in the other process
       there{reinterpret_cast<void*>(address), bytes.size()};
   if (process_vm_writev(process_, &here, 1, &there, 1, 0) != static_cast<ssize_t>(bytes.size()))
     return 0;

@@ -102,7 +102,7 @@ class ComparisonPage : Page {
     line(std::string(kIndent, ' ') + row.title);
     for (const std::size_t i : shown) {
       if (row.cells[i].empty()) continue;
-      const std::string lead = std::string(2 * kIndent, ' ') + columns[i] + "  ";
+      const std::string lead = std::string(std::size_t{2} * kIndent, ' ') + columns[i] + "  ";
       beside(lead, width_of(lead), row.cells[i]);
     }
   }

@@ -164,8 +164,8 @@ GroupCommunication communication_along(Axis axis, const Slowest& slowest, Window
 
 void add_communication(Metrics& m, const Slowest& slowest, Window window) {
   for (const Axis axis : kAllAxes) {
-    GroupCommunication communication = communication_along(axis, slowest, window);
-    if (communication.busy > Seconds{0}) m.communication.push_back(std::move(communication));
+    const GroupCommunication communication = communication_along(axis, slowest, window);
+    if (communication.busy > Seconds{0}) m.communication.push_back(communication);
   }
   const double all = window.mean(busy(*slowest.rank, std::nullopt, window.from, window.to));
   const double under_compute =

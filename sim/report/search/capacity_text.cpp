@@ -121,7 +121,7 @@ class CapacityPage : Page {
   /// The time of the training, with a mark that says whether it is in time.
   std::string span_of(const CapacityPoint& point) const {
     if (!point.run()) return "";
-    const std::string span = span_text(point.run()->wall);
+    std::string span = span_text(point.run()->wall);
     if (!r_.deadline) return span;
     return span + (*in_time(point, *r_.deadline) ? " ✓" : " ✗");
   }

@@ -123,7 +123,7 @@ class SearchPage : Page {
                        in_column(percent(o.mfu), kShare);
     const int used = kRank + kTime + kAgainst + kSize + kShare + kGap;
     for (const std::string& part : wrap(strategy_text(strategy), screen_.width - used)) {
-      line(lead + std::string(kGap, ' ') + part);
+      line(fmt::format("{}{:{}}{}", lead, "", kGap, part));
       lead = std::string(used - kGap, ' ');
     }
   }

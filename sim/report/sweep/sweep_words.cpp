@@ -23,7 +23,7 @@ std::string tail(const std::string& path, int words) {
 std::string short_title(const std::vector<SweepAxis>& axes, const std::string& path) {
   if (path == "parallelism.pipeline.stages") return "pipeline";  // as everybody calls it
   for (int words = 1; words < 9; ++words) {
-    const std::string title = tail(path, words);
+    std::string title = tail(path, words);
     int alike = 0;
     for (const SweepAxis& axis : axes)
       for (const std::string& other : axis.paths) alike += tail(other, words) == title ? 1 : 0;

@@ -71,6 +71,7 @@ ModelLayout like_gpt2(ModelLayout layout) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): a table
 const std::vector<ModelLayout>& dense_huggingface_layouts() {
   static const std::vector<ModelLayout> layouts{
       {.names = "apertus",

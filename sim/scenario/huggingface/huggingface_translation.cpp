@@ -224,7 +224,7 @@ std::optional<std::string> Translation::text(Keys keys) {
     return value ? std::optional<std::string>(*value) : std::nullopt;
   }
   if (entry->value.kind == Tree::Kind::scalar) return entry->value.scalar;
-  if (const auto value = value_of_all(entry->value)) return value;
+  if (auto value = value_of_all(entry->value)) return value;
   refuse(*entry, fmt::format("must be one value, not {}", title_of(entry->value.kind)));
   return std::nullopt;
 }

@@ -351,7 +351,7 @@ Tree parse(const std::shared_ptr<const Source>& source) {
     const std::size_t open = quote_left_open(source->text);
     if (open != std::string::npos) throw Refusal{place_at(source, open), kLeftOpen};
     const bool json = source->name.ends_with(".json");
-    if (const auto behind = text_behind_quote(place); behind && !json) throw *behind;
+    if (const auto behind = text_behind_quote(place); behind && !json) throw Refusal(*behind);
     throw Refusal{place, (json ? "this is not JSON: " : "this is not YAML: ") + meaning_of(e.msg),
                   proposal_for(source->line(place.line))};
   }
@@ -391,7 +391,7 @@ std::optional<Tree> parse_tree(std::shared_ptr<const Source> source, const std::
     if (source->is_override) drop_lines(tree);
     return tree;
   } catch (Refusal& refusal) {
-    if (source->is_override) refusal.place = {source, 0, 0};
+    if (source->is_override) refusal.place = {std::move(source), 0, 0};
     problems.add(refusal.place, path, refusal.message, refusal.proposal);
     return std::nullopt;
   }
