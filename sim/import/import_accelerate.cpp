@@ -178,7 +178,8 @@ class AccelerateImport {
     if (settings_.recompute || plan_.recompute) e.emplace_back("recompute: full");
     const std::string dynamo = in_upper_case(config_.text("dynamo_config.dynamo_backend", "NO"));
     if (settings_.is_compiled || dynamo == "INDUCTOR") e.emplace_back("fusion: compiled");
-    e.push_back("attention: " + torch_attention(machine_.cluster.gpu));
+    e.push_back("attention: " + attention_of(settings_, machine_.cluster.gpu));
+    add_method(settings_, e);
     draft_.map("training", e);
   }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
+#include "sim/import/config/adapters.hpp"
 #include "sim/import/config/config.hpp"
 #include "sim/import/config/fsdp_keys.hpp"
 #include "sim/import/config/trainer.hpp"
@@ -24,6 +24,8 @@ KnownKeys known_keys() {
       .harmless = {"eval_sample_packing", "gradient_checkpointing_kwargs"},
       .unsaid = {{"group_by_length", {"sequences have one length", ""}},
                  {"gradient_checkpointing_offload", {"activations stay on the GPU", ""}},
+                 {"activation_offloading", {"activations stay on the GPU", ""}},
+                 {"plugins", {"kernels are those of transformers", ""}},
                  {"lisa_n_layers", {"all layers are trained", ""}},
                  {"load_in_4bit", {"frozen weights are kept in the precision of the run", ""}},
                  {"load_in_8bit", {"frozen weights are kept in the precision of the run", ""}},
@@ -98,6 +100,8 @@ class AxolotlImport {
     settings_.optimizer_kernels = named.kernels;
     settings_.recompute = is_said("gradient_checkpointing");
     settings_.is_compiled = is_said("torch_compile");
+    settings_.lora = lora();
+    read_attention();
   }
 
   /// A switch, or a word for one of its kinds ("offload").
@@ -149,37 +153,20 @@ class AxolotlImport {
 
   std::string lora() {
     const std::string adapter = config_.text("adapter");
-    const std::int64_t rank = config_.positive("lora_r", 8);
-    const bool drops = config_.number("lora_dropout").value_or(0) > 0;
-    const bool all = config_.is_on("lora_target_linear");
-    std::vector<std::string> modules;
-    for (const std::string& name : config_.list("lora_target_modules")) add_module(name, modules);
-    if (adapter.empty()) return "";
-    const bool attention = modules.empty() && !all;
-    if (attention) modules = {"linear_q", "linear_v"};  // PEFT's default for Llama
-    if (modules.empty() || all) modules = {"linear_qkv", "linear_proj", "linear_fc1", "linear_fc2"};
-    return fmt::format("{{rank: {}, target_modules: [{}], dropout: {}}}", rank,
-                       fmt::join(modules, ", "), drops);
+    const PeftAdapters adapters{.rank = config_.positive("lora_r", 8),
+                                .has_dropout = config_.number("lora_dropout").value_or(0) > 0,
+                                .modules = config_.list("lora_target_modules"),
+                                .is_everywhere = config_.is_on("lora_target_linear")};
+    return adapter.empty() ? "" : lora_text(adapters);
   }
 
-  static void add_module(const std::string& name, std::vector<std::string>& modules) {
-    const std::string mapped = name == "q_proj"                           ? "linear_q"
-                               : name == "k_proj"                         ? "linear_k"
-                               : name == "v_proj"                         ? "linear_v"
-                               : name == "o_proj"                         ? "linear_proj"
-                               : name == "gate_proj" || name == "up_proj" ? "linear_fc1"
-                               : name == "down_proj"                      ? "linear_fc2"
-                                                                          : "";
-    if (!mapped.empty() && std::ranges::find(modules, mapped) == modules.end())
-      modules.push_back(mapped);
-  }
-
-  std::string attention() {
-    const bool eager = is_said("eager_attention") || config_.text("attn_implementation") == "eager";
+  void read_attention() {
+    const std::string named = config_.text("attn_implementation");
+    if (is_said("eager_attention") || named == "eager") settings_.attention = "eager";
+    if (named == "flash_attention_3") settings_.attention = "flash3";
     for (const char* fused : {"flash_attention", "sdp_attention", "xformers_attention",
                               "flex_attention", "s2_attention"})
       config_.has(fused);
-    return eager ? "eager" : torch_attention(machine_.cluster.gpu);
   }
 
   void write_training() {
@@ -194,10 +181,11 @@ class AxolotlImport {
               "optimizer_kernels: " + settings_.optimizer_kernels,
               fmt::format("gradient_clipping: {}", settings_.clipping.value_or(true))};
     if (settings_.recompute || plan_.recompute) e.emplace_back("recompute: full");
-    if (settings_.is_compiled) e.emplace_back("fusion: compiled");
-    e.push_back("attention: " + attention());
-    e.emplace_back("fused_qkv: false");
-    if (const std::string adapters = lora(); !adapters.empty()) e.push_back("lora: " + adapters);
+    // The modules of transformers launch their operations one by one.
+    e.emplace_back(settings_.is_compiled ? "fusion: compiled" : "fusion: none");
+    e.push_back("attention: " + attention_of(settings_, machine_.cluster.gpu));
+    if (settings_.lora.empty()) e.emplace_back("fused_qkv: false");
+    add_method(settings_, e);
     draft_.map("training", e);
   }
 
@@ -208,8 +196,6 @@ class AxolotlImport {
                      fmt::format("deepspeed: there is no file {} here", quoted_path(file)),
                      "put DeepSpeed's file beside this one");
     config_.problems().throw_if_any();
-    if (!lora().empty()) draft_.note("adapter", "all weights are trained: not beside DeepSpeed");
-    attention();
     read_fsdp_keys();
     note_the_rest();
     return import_deepspeed({.config = Config(path, "a DeepSpeed configuration").tree(),

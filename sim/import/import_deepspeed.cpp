@@ -224,7 +224,10 @@ class DeepspeedImport {
       e.push_back("gradients: " + type->text);
     }
     if (settings_.recompute) e.emplace_back("recompute: full");
-    e.push_back("attention: " + fused_attention(machine_.cluster.gpu));
+    e.push_back("attention: " + (settings_.attention.empty()
+                                     ? fused_attention(machine_.cluster.gpu)
+                                     : attention_of(settings_, machine_.cluster.gpu)));
+    add_method(settings_, e);
     draft_.map("training", e);
   }
 

@@ -51,8 +51,7 @@ class TrainerImport {
   FsdpKeys ranks() {
     std::string words;
     for (const std::string& word : config_.list("fsdp")) words += word + " ";
-    if (words.find_first_not_of(' ') == std::string::npos)
-      return {.framework = "pytorch-ddp", .data = {"sharding: ddp"}};
+    if (words.find_first_not_of(' ') == std::string::npos) return without_sharding();
     JsonTree keys{.kind = JsonTree::Kind::map, .place = config_.tree().place};
     if (const JsonTree* stated = config_.find("fsdp_config");
         stated != nullptr && stated->is(JsonTree::Kind::map))
@@ -78,6 +77,13 @@ class TrainerImport {
     return plan;
   }
 
+  FsdpKeys without_sharding() {
+    draft_.assume({"ranks", "DistributedDataParallel",
+                   "the file has neither deepspeed nor fsdp; a launcher may have",
+                   "stepsim import accelerate FILE --training-arguments " + options_.file});
+    return {.framework = "pytorch-ddp", .data = {"sharding: ddp"}};
+  }
+
   void write_training(const FsdpKeys& plan) {
     const Batch batch = trainer_batch(settings_, machine_.gpus(), draft_);
     const std::string precision = settings_.precision.empty() ? "fp32" : settings_.precision;
@@ -89,8 +95,11 @@ class TrainerImport {
     if (!settings_.optimizer_kernels.empty())
       e.push_back("optimizer_kernels: " + settings_.optimizer_kernels);
     if (settings_.recompute || plan.recompute) e.emplace_back("recompute: full");
-    if (settings_.is_compiled) e.emplace_back("fusion: compiled");
-    e.push_back("attention: " + torch_attention(machine_.cluster.gpu));
+    // The modules of transformers launch their operations one by one.
+    e.emplace_back(settings_.is_compiled ? "fusion: compiled" : "fusion: none");
+    e.push_back("attention: " + attention_of(settings_, machine_.cluster.gpu));
+    if (settings_.lora.empty()) e.emplace_back("fused_qkv: false");
+    add_method(settings_, e);
     draft_.map("training", e);
     if (settings_.precision.empty())
       draft_.assume({"precision", "fp32", "neither bf16 nor fp16 is stated", "--precision NAME"});

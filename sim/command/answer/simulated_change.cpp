@@ -11,14 +11,16 @@
 #include "sim/engine/simulate.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/report/measure/measure.hpp"
+#include "sim/scenario/describe/lacking.hpp"
 
 namespace stepsim {
 namespace {
 
 Scenario changed_scenario(const Change& change, const ChangeBase& base) {
-  if (!change.settings.empty()) return base.reread(change.settings);
-  Scenario changed = base.scenario;
+  Scenario changed = change.settings.empty() ? base.scenario : base.reread(change.settings);
   if (change.scenario) change.scenario(changed);
+  if (lacks_more(changed, base.scenario))
+    throw UserError("the framework does not have what is changed");
   return changed;
 }
 

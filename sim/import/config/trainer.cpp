@@ -10,6 +10,8 @@
 #include "sim/core/source.hpp"
 #include "sim/import/config/config.hpp"
 #include "sim/import/config/hub_model.hpp"
+#include "sim/import/config/trainer_dialects.hpp"
+#include "sim/import/machine.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {
@@ -55,6 +57,7 @@ void read_arguments(const std::string& path, bool is_model_stated, TrainerSettin
   if (!length.empty()) s.sequence_length = config.count(length, 1);
   if (config.has("model_name_or_path") && !is_model_stated)
     s.model = model_named(config, "model_name_or_path");
+  read_dialect(config, s, draft);
   config.problems().throw_if_any();
   config.note_the_rest(kKnown, draft);
 }
@@ -144,6 +147,19 @@ void add_stand_ins(TrainerSettings& s, Draft& draft) {
   s.sequence_length = kSequenceLength;
   draft.assume({"sequence length", std::to_string(kSequenceLength), "the file does not state it",
                 "--sequence-length TOKENS"});
+}
+
+std::string attention_of(const TrainerSettings& s, const GpuProfile& gpu) {
+  const bool is_known = s.attention == "eager" || has_attention(gpu, s.attention);
+  return is_known ? s.attention : torch_attention(gpu);
+}
+
+void add_method(const TrainerSettings& s, Entries& training) {
+  if (!s.lora.empty()) {
+    training.push_back("lora: " + s.lora);
+    training.emplace_back("fused_qkv: false");  // adapters of transformers' own layers
+  }
+  if (!s.has_master_weights) training.emplace_back("master_weights: false");
 }
 
 std::string trainer_precision(const TrainerSettings& s, const std::string& why, Draft& draft) {

@@ -12,6 +12,7 @@
 #include "sim/import/config/config.hpp"
 #include "sim/import/draft.hpp"
 #include "sim/import/import_options.hpp"
+#include "sim/scenario/cluster.hpp"
 
 namespace stepsim {
 
@@ -26,7 +27,10 @@ struct TrainerSettings {
   std::string optimizer_kernels;  ///< as `training.optimizer_kernels` has it
   bool recompute = false;         ///< gradient_checkpointing
   bool is_compiled = false;       ///< torch_compile
-  std::string model;              ///< a name in models/, or a path
+  bool has_master_weights = true;
+  std::string lora;       ///< as `training.lora` has it; "": all weights are trained
+  std::string attention;  ///< a kernel; "": PyTorch's own choice
+  std::string model;      ///< a name in models/, or a path
   std::int64_t sequence_length = 0;
 };
 
@@ -59,6 +63,12 @@ Batch trainer_batch(const TrainerSettings& settings, std::int64_t data, Draft& d
 
 /// The model and the sequence length of the settings, or what stands in for them, listed as assumed.
 void add_stand_ins(TrainerSettings& settings, Draft& draft);
+
+/// The kernel of the settings, where the GPU has it, else PyTorch's own choice.
+std::string attention_of(const TrainerSettings& settings, const GpuProfile& gpu);
+
+/// Adapters and weights without a copy in fp32, as keys of `training`.
+void add_method(const TrainerSettings& settings, Entries& training);
 
 /// bf16, which is assumed, where nobody states a precision; `why` says who leaves it open.
 std::string trainer_precision(const TrainerSettings& settings, const std::string& why,

@@ -43,3 +43,59 @@ TEST_CASE("TrainingArguments fill in the DeepSpeed file that they name") {
   CHECK(refusal_of("sft.yaml", kArguments + "deepspeed: no/z9.json\n")
             .starts_with("sft.yaml:9:12: deepspeed: there is no file 'no/z9.json' here"));
 }
+
+TEST_CASE("LLaMA-Factory trains adapters and recomputes unless it is told otherwise") {
+  const ImportResult unsaid = import_of("sft.yaml", kArguments);
+  REQUIRE(unsaid.scenario.training.lora);
+  CHECK(unsaid.scenario.training.lora->rank == 8);
+  CHECK(unsaid.scenario.training.lora->target_modules.size() == 4);
+  CHECK(unsaid.scenario.training.recompute.kind == Recompute::full);
+  CHECK(unsaid.says("assumed: adapters LoRA"));
+  CHECK(unsaid.says("assumed: recomputation full"));
+
+  const ImportResult some =
+      import_of("lora.yaml", kArguments +
+                                 "finetuning_type: lora\nlora_rank: 16\nlora_dropout: 0.1\n"
+                                 "lora_target: q_proj, v_proj\nquantization_bit: 4\n");
+  CHECK(some.scenario.training.lora->rank == 16);
+  CHECK(some.scenario.training.lora->dropout);
+  CHECK(some.scenario.training.lora->target_modules.size() == 2);
+  CHECK(some.says("quantization_bit: frozen weights"));
+
+  const ImportResult full =
+      import_of("full.yaml", kArguments +
+                                 "finetuning_type: full\ndisable_gradient_checkpointing: true\n"
+                                 "pure_bf16: true\nflash_attn: disabled\nuse_galore: true\n");
+  CHECK_FALSE(full.scenario.training.lora);
+  CHECK(full.scenario.training.recompute.kind == Recompute::none);
+  CHECK_FALSE(full.scenario.training.master_weights);
+  CHECK(full.scenario.training.attention == "eager");
+  CHECK(full.scenario.training.fusion == "none");
+  CHECK(full.says("use_galore: AdamW"));
+}
+
+TEST_CASE("a split of LLaMA-Factory's Megatron-LM is refused") {
+  CHECK(refusal_of("moe.yaml", kArguments + "pipeline_model_parallel_size: 4\n")
+            .starts_with("moe.yaml:9:31: pipeline_model_parallel_size: LLaMA-Factory hands this"));
+}
+
+TEST_CASE("TRL's own defaults count") {
+  const std::string head = "model_name_or_path: Qwen/Qwen3-8B\nper_device_train_batch_size: 1\n";
+  const ImportResult peft =
+      import_of("trl.yaml", head +
+                                "max_length: 4096\nuse_peft: true\n"
+                                "lora_target_modules: all-linear\nload_in_4bit: true\n"
+                                "attn_implementation: flash_attention_3\n");
+  REQUIRE(peft.scenario.training.lora);
+  CHECK(peft.scenario.training.lora->rank == 16);
+  CHECK(peft.scenario.training.lora->dropout);
+  CHECK(peft.scenario.training.lora->target_modules.size() == 4);
+  CHECK(peft.scenario.training.precision == Precision::bf16);
+  CHECK(peft.scenario.training.recompute.kind == Recompute::full);
+  CHECK(peft.scenario.training.attention == "flash3");
+  CHECK(peft.says("load_in_4bit: frozen weights"));
+  const ImportResult packed = import_of("trl.yaml", head + "packing: true\nbf16: false\n");
+  CHECK_FALSE(packed.scenario.training.lora);
+  CHECK(packed.scenario.training.precision == Precision::fp32);
+  CHECK(packed.scenario.training.sequence_length == 1024);
+}

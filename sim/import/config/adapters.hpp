@@ -1,0 +1,23 @@
+// Adapters of PEFT as trainers name them: their rank and the linear layers that have one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stepsim {
+
+/// PEFT's LoraConfig, with names of modules as Hugging Face's models have them: q_proj, gate_proj.
+struct PeftAdapters {
+  long rank = 8;
+  bool has_dropout = false;
+  /// Empty: PEFT's own choice, which is q_proj and v_proj for Llama and its like
+  /// (huggingface/peft src/peft/utils/constants.py).
+  std::vector<std::string> modules;
+  bool is_everywhere = false;  ///< all linear layers: "all-linear", "all"
+};
+
+/// The value of `training.lora`: "{rank: 8, target_modules: [linear_q, linear_v], dropout: false}".
+/// Modules that scenarios do not have are left out.
+std::string lora_text(const PeftAdapters& adapters);
+
+}  // namespace stepsim
