@@ -165,8 +165,7 @@ class AccelerateImport {
   void write_training() {
     config_.problems().throw_if_any();
     const Batch batch = trainer_batch(settings_, data_, draft_);
-    // Gradients are reduced behind the last of several passes: accelerator.no_sync() in the Trainer.
-    if (batch.global > batch.micro * data_) plan_.data.emplace_back("no_sync: true");
+    add_no_sync(batch, data_, plan_.data);
     Entries e{
         fmt::format("sequence_length: {}", settings_.sequence_length),
         fmt::format("global_batch: {}", batch.global), fmt::format("micro_batch: {}", batch.micro),

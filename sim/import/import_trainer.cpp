@@ -34,7 +34,7 @@ class TrainerImport {
   Draft write() {
     if (config_.has("deepspeed")) return write_deepspeed();
     machine_ = machine_for(options_, {}, draft_);
-    const FsdpKeys plan = ranks();
+    FsdpKeys plan = ranks();
     add_stand_ins(settings_, draft_);
     draft_.line("framework: " + plan.framework);
     draft_.line("model: " + written_name(settings_.model, options_));
@@ -84,8 +84,9 @@ class TrainerImport {
     return {.framework = "pytorch-ddp", .data = {"sharding: ddp"}};
   }
 
-  void write_training(const FsdpKeys& plan) {
+  void write_training(FsdpKeys& plan) {
     const Batch batch = trainer_batch(settings_, machine_.gpus(), draft_);
+    add_no_sync(batch, machine_.gpus(), plan.data);
     const std::string precision = settings_.precision.empty() ? "fp32" : settings_.precision;
     Entries e{fmt::format("sequence_length: {}", settings_.sequence_length),
               fmt::format("global_batch: {}", batch.global),

@@ -138,6 +138,10 @@ Batch trainer_batch(const TrainerSettings& s, std::int64_t data, Draft& draft) {
       batch.global, batch.micro, steps, data));
 }
 
+void add_no_sync(const Batch& batch, std::int64_t data, Entries& entries) {
+  if (batch.global > batch.micro * data) entries.emplace_back("no_sync: true");
+}
+
 void add_stand_ins(TrainerSettings& s, Draft& draft) {
   if (s.model.empty()) {
     s.model = kModel;

@@ -61,6 +61,11 @@ struct Batch {
 /// assumed. Throws UserError where the numbers do not fit together.
 Batch trainer_batch(const TrainerSettings& settings, std::int64_t data, Draft& draft);
 
+/// Gradients wait for the last of several passes: the Trainer runs the others in
+/// accelerator.no_sync() (huggingface/transformers src/transformers/trainer.py). Not for DeepSpeed,
+/// which decides itself.
+void add_no_sync(const Batch& batch, std::int64_t data, Entries& entries);
+
 /// The model and the sequence length of the settings, or what stands in for them, listed as assumed.
 void add_stand_ins(TrainerSettings& settings, Draft& draft);
 

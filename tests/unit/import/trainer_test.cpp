@@ -22,6 +22,18 @@ TEST_CASE("TrainingArguments alone are DDP") {
   CHECK_FALSE(r.says("assumed: micro-batch"));
 }
 
+// All passes but the last run in accelerator.no_sync(), beside DeepSpeed none does
+// (huggingface/transformers src/transformers/trainer.py).
+TEST_CASE("the Trainer's gradients wait for the last of several passes") {
+  const auto waits = [](const std::string& passes) {
+    return import_of("sft.yaml", "per_device_train_batch_size: 2\nbf16: true\n" + passes)
+        .scenario.parallelism.data.no_sync;
+  };
+  CHECK(waits("gradient_accumulation_steps: 8\n"));
+  CHECK(waits("gradient_accumulation_steps: 8\nfsdp: full_shard auto_wrap\n"));
+  CHECK_FALSE(waits("gradient_accumulation_steps: 1\n"));
+}
+
 TEST_CASE("TrainingArguments name FSDP's strategy in words") {
   const Scenario s = import_of("sft.json", R"({"per_device_train_batch_size": 2, "bf16": true,
       "fsdp": "shard_grad_op auto_wrap", "fsdp_config": {"backward_prefetch": "backward_pre"}})")
@@ -40,6 +52,7 @@ TEST_CASE("TrainingArguments fill in the DeepSpeed file that they name") {
   CHECK(r.scenario.framework == Framework::deepspeed);
   CHECK(r.scenario.training.global_batch == 8 * 8);
   CHECK(r.scenario.training.precision == Precision::bf16);
+  CHECK_FALSE(r.scenario.parallelism.data.no_sync);
   CHECK(refusal_of("sft.yaml", kArguments + "deepspeed: no/z9.json\n")
             .starts_with("sft.yaml:9:12: deepspeed: there is no file 'no/z9.json' here"));
 }
