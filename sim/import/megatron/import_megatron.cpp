@@ -48,6 +48,7 @@ class MegatronImport {
 
  private:
   static constexpr std::int64_t kMostGpus = 1'000'000, kMostOfNode = 1'000;
+  static constexpr const char* kFsdpStrategy = "optim_grads_params";
 
   StatedMachine stated_machine(const LaunchedGpus& gpus) {
     // slime has options of its own for the GPUs that train (THUDM/slime,
@@ -233,6 +234,7 @@ class MegatronImport {
 
   void write_parallelism() {
     draft_.line("parallelism:");
+    assume_strategy();
     if (o_.has("use-tp-pp-dp-mapping")) draft_.line("  order: tp-cp-ep-pp-dp");
     draft_.line(fmt::format("  tensor: {}", tensor_));
     if (o_.has("sequence-parallel") && tensor_ > 1) draft_.line("  sequence: true");
@@ -247,8 +249,7 @@ class MegatronImport {
     add_parameter_gathers(data);
     if (o_.has("optimizer-cpu-offload")) data.emplace_back("offload_optimizer: true");
     if (o_.has("ddp-average-in-collective")) data.emplace_back("averaging: collective");
-    if (o_.has("no-check-for-nan-in-loss-and-grad"))
-      data.emplace_back("check_for_nan_in_grad: false");
+    if (!checks_gradients()) data.emplace_back("check_for_nan_in_grad: false");
     const std::int64_t instances = o_.degree("num-distributed-optimizer-instances");
     if (instances > 1) data.push_back(fmt::format("shard_degree: {}", shard_degree(instances)));
     if (o_.has("ddp-bucket-size")) {
@@ -257,6 +258,14 @@ class MegatronImport {
       data.push_back("bucket: " + size_text(elements * element));
     }
     draft_.map("  data", data);
+  }
+
+  /// Not where the scale of the loss is a dynamic one, which takes such gradients for its signal
+  /// (validate_args of megatron/training/arguments.py).
+  bool checks_gradients() {
+    const bool is_off = o_.has("no-check-for-nan-in-loss-and-grad");
+    const bool has_scale = o_.has("loss-scale") && !o_.is_zero("loss-scale");
+    return !is_off && (has_scale || !o_.has("fp16"));
   }
 
   /// With FSDP blocks are gathered as they are needed, and without chunks of a pipeline Megatron-LM
@@ -334,17 +343,31 @@ class MegatronImport {
     return stage == 1 || o_.has("bf16") ? "zero1" : "ddp";
   }
 
+  void assume_strategy() {
+    if (!o_.has("use-megatron-fsdp") || o_.has("data-parallel-sharding-strategy")) return;
+    draft_.assume({"sharding strategy", kFsdpStrategy,
+                   "not stated; Megatron-LM's default since core_v0.18.0, no_shard before",
+                   "--data-parallel-sharding-strategy NAME"});
+  }
+
+  /// What Megatron-FSDP's strategies share out (megatron/core/distributed/fsdp/src/README.md).
+  /// --use-custom-fsdp is its name up to core_v0.13, when the default was another.
+  std::string sharding_of_fsdp() {
+    const std::string preset = o_.has("use-megatron-fsdp") ? kFsdpStrategy : "no_shard";
+    const std::string strategy = o_.text("data-parallel-sharding-strategy", preset);
+    if (strategy == "optim_grads_params") return "zero3";
+    if (strategy == "optim_grads") return "zero2";
+    return strategy == "optim" ? "zero1" : "ddp";
+  }
+
   std::string sharding() {
+    const bool shares_optimizer = o_.has("use-distributed-optimizer") || is_slime();
     if (is_of_deepspeed()) return sharding_of_deepspeed();
-    const std::string strategy = o_.text("data-parallel-sharding-strategy", "no_shard");
-    const bool fsdp = o_.has("use-megatron-fsdp") || o_.has("use-custom-fsdp");
     if (o_.has("use-torch-fsdp2"))
       return o_.has("torch-fsdp2-no-reshard-after-forward") ? "zero2" : "zero3";
-    if (fsdp && strategy == "optim_grads_params") return "zero3";
-    if (fsdp && strategy == "optim_grads") return "zero2";
-    const bool optimizer =
-        is_slime() || o_.has("use-distributed-optimizer") || (fsdp && strategy == "optim");
-    return optimizer ? "zero1" : "ddp";
+    if (o_.has("use-megatron-fsdp") || o_.has("use-custom-fsdp")) return sharding_of_fsdp();
+    o_.has("data-parallel-sharding-strategy");  // of Megatron-FSDP alone
+    return shares_optimizer ? "zero1" : "ddp";
   }
 
   MegatronOptions& o_;

@@ -1,0 +1,52 @@
+// What Megatron-LM's parser makes of options that a command line leaves out, or that stand for
+// others.
+#include <sstream>
+
+#include "sim/core/error.hpp"
+#include "tests/unit/import/imported.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+Imported of(const std::string& line) {
+  ImportOptions options{.from = "megatron"};
+  std::istringstream words(kGpt + line);
+  for (std::string word; words >> word;) options.arguments.push_back(word);
+  return imported(options);
+}
+
+Scenario of_megatron(const std::string& line) { return of(line).scenario; }
+
+}  // namespace
+
+// --data-parallel-sharding-strategy of NVIDIA/Megatron-LM megatron/training/arguments.py is
+// optim_grads_params since core_v0.18.0, and no_shard before; no_shard replicates all
+// (megatron/core/distributed/fsdp/src/README.md).
+TEST_CASE("Megatron-FSDP shards all unless it is told otherwise") {
+  const auto sharding = [](const std::string& line) {
+    return of_megatron(line).parallelism.data.sharding;
+  };
+  CHECK(sharding("--use-megatron-fsdp") == sharding_named("zero3"));
+  CHECK(sharding("--use-megatron-fsdp --data-parallel-sharding-strategy optim") ==
+        sharding_named("zero1"));
+  CHECK(sharding("--use-megatron-fsdp --data-parallel-sharding-strategy no_shard") ==
+        sharding_named("ddp"));
+  CHECK(sharding("--use-custom-fsdp --use-distributed-optimizer") == sharding_named("ddp"));
+  const std::string why = "since core_v0.18.0, no_shard before";
+  CHECK(of("--use-megatron-fsdp").assumed.find(why) != std::string::npos);
+  CHECK(of("--use-megatron-fsdp --data-parallel-sharding-strategy optim").assumed.find(why) ==
+        std::string::npos);
+}
+
+// validate_args of NVIDIA/Megatron-LM megatron/training/arguments.py: a dynamic scale of the loss
+// turns the check off.
+TEST_CASE("gradients of fp16 are looked at where the loss has a fixed scale") {
+  const auto looks = [](const std::string& line) {
+    return of_megatron(line).parallelism.data.check_for_nan_in_grad;
+  };
+  CHECK_FALSE(looks("--fp16"));
+  CHECK_FALSE(looks("--fp16 --loss-scale 0 --initial-loss-scale 4096"));
+  CHECK(looks("--fp16 --loss-scale 1024"));
+  CHECK(looks("--bf16"));
+}
