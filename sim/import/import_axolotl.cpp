@@ -19,6 +19,9 @@
 namespace stepsim {
 namespace {
 
+// Defaults that are not the Trainer's (src/axolotl/utils/schemas/config.py and training.py).
+constexpr std::int64_t kSequenceLength = 512, kMicroBatch = 1;
+
 KnownKeys known_keys() {
   KnownKeys known{
       .harmless = {"eval_sample_packing", "gradient_checkpointing_kwargs"},
@@ -75,6 +78,11 @@ class AxolotlImport {
   }
 
   void write_head() {
+    add_length();
+    add_micro_batch();
+    if (settings_.global_batch == 0)
+      take(settings_.accumulation, 1, "accumulation", "gradient_accumulation_steps",
+           "--accumulation N");
     add_stand_ins(settings_, draft_);
     draft_.line("model: " + written_name(settings_.model, options_));
     draft_.line("cluster: " + cluster_text(machine_));
@@ -110,19 +118,45 @@ class AxolotlImport {
     return value != nullptr && switch_of(*value).value_or(!value->text.empty());
   }
 
-  /// "auto" is bf16 where the GPU has it.
+  /// axolotl's default of a key where nobody states a value.
+  void take(std::int64_t& value, std::int64_t preset, const std::string& what, const char* key,
+            const std::string& state) {
+    if (value > 0) return;
+    value = preset;
+    draft_.assume({what, std::to_string(preset),
+                   fmt::format("not stated; the default of axolotl's {}", key), state});
+  }
+
+  void add_length() {
+    take(settings_.sequence_length, kSequenceLength, "sequence length", "sequence_len",
+         "--sequence-length TOKENS");
+  }
+
+  void add_micro_batch() {
+    take(settings_.micro_batch, kMicroBatch, "micro-batch", "micro_batch_size", "--micro-batch N");
+  }
+
+  /// "auto", the default of bf16 and tf32, takes what the GPU has; fp16 turns that of bf16 off
+  /// (resolve_dtype of src/axolotl/utils/config/__init__.py).
   void read_precision() {
-    const bool bf16 = is_said("bf16") || is_said("bfloat16");
-    const bool fp16 = is_said("fp16") || is_said("float16");
-    const bool tf32 = is_said("tf32");
+    const bool is_open = config_.text("bf16", "auto") == "auto";
+    const bool is_fp16 = is_said("fp16"), is_float16 = is_said("float16");
+    const bool is_stated = is_said("bfloat16") || (!is_open && is_said("bf16"));
+    const bool bf16 = is_stated || (is_open && !is_fp16);
+    const bool tf32 = config_.text("tf32", "auto") == "auto" || is_said("tf32");
     if (!settings_.precision.empty()) return;
-    settings_.precision = is_said("fp8") ? "fp8"
-                          : bf16         ? "bf16"
-                          : fp16         ? "fp16"
-                          : tf32         ? "tf32"
-                                         : "fp32";
-    if (config_.text("bf16") == "auto")
-      draft_.assume({"precision", "bf16", "bf16: auto takes what the GPU has", "--precision NAME"});
+    settings_.precision = is_said("fp8")          ? "fp8"
+                          : bf16                  ? "bf16"
+                          : is_fp16 || is_float16 ? "fp16"
+                          : tf32                  ? "tf32"
+                                                  : "fp32";
+    const std::string& taken = settings_.precision;
+    const bool is_taken = (taken == "bf16" && !is_stated) || (taken == "tf32" && !is_said("tf32"));
+    if (is_taken || config_.text(taken) == "auto")
+      draft_.assume({"precision", taken,
+                     fmt::format("{}: auto{} takes what the GPU has", taken,
+                                 config_.has(taken) ? "" : ", axolotl's default,"),
+                     "--precision NAME"});
   }
 
   std::int64_t degree(std::initializer_list<std::string_view> keys) {
@@ -197,7 +231,11 @@ class AxolotlImport {
     config_.problems().throw_if_any();
     read_fsdp_keys();
     note_the_rest();
-    return import_deepspeed({.config = Config(path, "a DeepSpeed configuration").tree(),
+    Config config(path, "a DeepSpeed configuration", "auto");
+    add_length();
+    if (!config.has("train_batch_size") && !config.has("train_micro_batch_size_per_gpu"))
+      add_micro_batch();
+    return import_deepspeed({.config = config.tree(),
                              .machine = stated_,
                              .settings = std::move(settings_),
                              .draft = std::move(draft_)},

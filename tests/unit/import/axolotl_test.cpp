@@ -50,6 +50,49 @@ TEST_CASE("axolotl fills DeepSpeed's file in as the Trainer does it") {
             .starts_with("run.yaml:15:12: deepspeed: there is no file 'nowhere/zero9.json' here"));
 }
 
+// Defaults of axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/config.py and training.py.
+TEST_CASE("what an axolotl file leaves out is axolotl's default, and each is listed") {
+  const std::string least = "base_model: NousResearch/Meta-Llama-3.1-8B\ndatasets:\n  - path: x\n";
+  const ImportResult r = import_of("run.yaml", least);
+  CHECK(r.scenario.training.sequence_length == 512);
+  CHECK(r.scenario.training.micro_batch == 1);
+  CHECK(r.scenario.training.global_batch == 8);
+  CHECK(r.scenario.training.precision == Precision::bf16);
+  for (const char* said :
+       {"assumed: sequence length 512: not stated; the default of axolotl's sequence_len",
+        "assumed: micro-batch 1: not stated; the default of axolotl's micro_batch_size",
+        "assumed: accumulation 1: not stated; the default of axolotl's gradient_accumulation_steps",
+        "assumed: precision bf16: bf16: auto, axolotl's default, takes what the GPU has"}) {
+    CAPTURE(said);
+    CHECK(r.says(said));
+  }
+  CHECK_FALSE(r.says("TrainingArguments"));
+}
+
+// resolve_dtype of src/axolotl/utils/config/__init__.py, check_tf32 of utils/schemas/config.py.
+TEST_CASE("axolotl's bf16 and tf32 are what the GPU has unless they are off") {
+  const auto precision = [](const std::string& keys) {
+    return import_of("run.yaml",
+                     "base_model: NousResearch/Meta-Llama-3.1-8B\nsequence_len: 512\n" + keys)
+        .scenario.training.precision;
+  };
+  CHECK(precision("bf16: auto\n") == Precision::bf16);
+  CHECK(precision("fp16: true\n") == Precision::fp16);
+  CHECK(precision("bf16: false\n") == Precision::tf32);
+  CHECK(precision("bf16: false\ntf32: false\n") == Precision::fp32);
+}
+
+TEST_CASE("a batch of DeepSpeed's file counts before axolotl's default") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("zero2.json", R"({"train_micro_batch_size_per_gpu": 4,
+      "gradient_accumulation_steps": 2, "zero_optimization": {"stage": 2}})");
+  const ImportResult r = import_of(
+      "run.yaml",
+      "base_model: NousResearch/Meta-Llama-3.1-8B\nsequence_len: 512\ndeepspeed: " + path + "\n");
+  CHECK(r.scenario.training.micro_batch == 4);
+  CHECK(r.scenario.training.global_batch == 4 * 2 * 8);
+}
+
 TEST_CASE("an adapter of an axolotl file is LoRA") {
   const ImportResult r = import_of(
       "lora.yaml", kFull +
