@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 #include "sim/import/config/config.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
@@ -45,6 +46,10 @@ const KnownKeys kKnown{
                {"model.model_config.z_loss_enabled", {"the loss is the cross entropy alone", ""}},
                {"parallelism.moe_layer_recompute", {"layers of experts are kept", ""}},
                {"parallelism.tp_recompute_allgather", {"gathered inputs are not kept", "true"}}}};
+
+// intermediate_size of LlamaConfig and Qwen2Config, and the three dropouts of Starcoder2Config.
+constexpr std::int64_t kFfn = 11008;
+constexpr double kDropout = 0.1;
 
 class NanotronImport {
  public:
@@ -103,32 +108,41 @@ class NanotronImport {
     config_.problems().throw_if_any();
     const std::int64_t hidden = required("hidden_size");
     const std::int64_t heads = required("num_attention_heads");
-    const std::int64_t groups = config_.positive(
-        config_.first_of({of_model("num_key_value_heads"), of_model("num_kv_heads")}), heads);
     Entries e{"name: nanotron",
               fmt::format("layers: {}", required("num_hidden_layers")),
               fmt::format("hidden: {}", hidden),
               fmt::format("heads: {}", heads),
-              fmt::format("kv_heads: {}", config_.is_on(of_model("multi_query")) ? 1 : groups),
-              fmt::format("ffn: {}", config_.positive(of_model("intermediate_size"), 4 * hidden)),
+              fmt::format("kv_heads: {}", kv_heads(is_starcoder, heads)),
+              fmt::format("ffn: {}", config_.positive(of_model("intermediate_size"),
+                                                      is_starcoder ? 4 * hidden : kFfn)),
               fmt::format("vocabulary: {}", required("vocab_size")),
               fmt::format("gated_mlp: {}", !is_starcoder),
               fmt::format("rms_norm: {}", !is_starcoder),
               fmt::format("bias: {}", is_starcoder),
               fmt::format("tied_embeddings: {}",
                           config_.is_on(of_model("tie_word_embeddings"), is_starcoder)),
-              fmt::format("dropout: {}", has_dropout())};
+              fmt::format("dropout: {}", has_dropout(is_starcoder))};
     if (!is_starcoder && config_.is_on(of_model("attention_bias")))
       e.emplace_back("qkv_bias: true");
-    config_.is_on(of_model("grouped_query"));
     add_experts(e);
     draft_.map("model", e);
   }
 
-  bool has_dropout() {
+  /// Starcoder2 has one head of keys and values unless it says that queries are grouped
+  /// (Starcoder2Config of models_config.py).
+  std::int64_t kv_heads(bool is_starcoder, std::int64_t heads) {
+    const bool is_grouped = config_.is_on(of_model("grouped_query"));
+    config_.is_on(of_model("multi_query"));
+    const std::int64_t stated = config_.positive(
+        config_.first_of({of_model("num_key_value_heads"), of_model("num_kv_heads")}), heads);
+    return is_starcoder && !is_grouped ? 1 : stated;
+  }
+
+  /// Starcoder2 alone has such keys.
+  bool has_dropout(bool is_starcoder) {
     bool any = false;
     for (const char* key : {"attn_pdrop", "embd_pdrop", "resid_pdrop"})
-      any = config_.number(of_model(key)).value_or(0) > 0 || any;
+      any = config_.number(of_model(key)).value_or(is_starcoder ? kDropout : 0) > 0 || any;
     return any;
   }
 
@@ -189,14 +203,14 @@ class NanotronImport {
 
   void write_parallelism() {
     draft_.line("parallelism:");
-    const std::string mode = config_.text("parallelism.tp_mode", "ALL_REDUCE");
+    const std::string mode = in_upper_case(config_.text("parallelism.tp_mode", "ALL_REDUCE"));
     const bool hides = config_.is_on("parallelism.tp_linear_async_communication");
     draft_.line(fmt::format("  tensor: {}", tensor_));
     if (tensor_ > 1 && mode == "REDUCE_SCATTER") draft_.line("  sequence: true");
     if (tensor_ > 1) draft_.line(fmt::format("  overlap_tensor: {}", hides));
     if (context_ > 1) draft_.map("  context", {fmt::format("degree: {}", context_), "kind: ring"});
     if (expert_ > 1) draft_.map("  expert", {fmt::format("degree: {}", expert_)});
-    const std::string engine = config_.text("parallelism.pp_engine", "1f1b");
+    const std::string engine = config_.text("parallelism.pp_engine", "afab");
     if (stages_ > 1)
       draft_.map("  pipeline", {fmt::format("stages: {}", stages_),
                                 fmt::format("schedule: {}", engine == "afab" ? "gpipe" : "1f1b")});

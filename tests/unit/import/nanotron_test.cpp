@@ -59,6 +59,48 @@ TEST_CASE("experts of a nanotron file arrive, and a window is a note") {
   CHECK(r.says("model.model_config.sliding_window_size: tokens attend to all before them"));
 }
 
+// ParallelismArgs of huggingface/nanotron src/nanotron/config/parallelism_config.py.
+TEST_CASE("what nanotron takes for a split that is left open, in letters of either size") {
+  const std::string split =
+      "optimizer:\n  zero_stage: 0\nparallelism:\n  dp: 4\n  pp: 2\n  tp: 2\n"
+      "tokens:\n  batch_accumulation_per_replica: 4\n  micro_batch_size: 1\n"
+      "  sequence_length: 4096\n";
+  const std::string small = "parallelism:\n  tp_mode: reduce_scatter\n  pp_engine: 1f1b\n";
+  const Parallelism open = import_of("run.yaml", kModel + split).scenario.parallelism;
+  CHECK(open.pipeline.schedule == "gpipe");
+  CHECK_FALSE(open.sequence);
+  std::string stated = kModel + split;
+  stated.replace(stated.find("parallelism:\n"), std::string("parallelism:\n").size(), small);
+  const Parallelism found = import_of("run.yaml", stated).scenario.parallelism;
+  CHECK(found.pipeline.schedule == "1f1b");
+  CHECK(found.sequence);
+}
+
+// LlamaConfig and Starcoder2Config of huggingface/nanotron src/nanotron/config/models_config.py.
+TEST_CASE("what nanotron takes for a model's size that is left open") {
+  const auto model = [](const std::string& keys) {
+    return std::get<Transformer>(
+        import_of("run.yaml",
+                  "model:\n  model_config:\n    hidden_size: 4096\n    num_attention_heads: 32\n"
+                  "    num_hidden_layers: 16\n    vocab_size: 49152\n" +
+                      keys + kRest)
+            .scenario.model.shape);
+  };
+  const Transformer llama = model("    is_llama_config: true\n");
+  CHECK(llama.ffn == 11008);
+  CHECK(llama.kv_heads == 32);
+  CHECK_FALSE(llama.dropout);
+  const Transformer starcoder = model("    is_starcoder2_config: true\n    num_kv_heads: 4\n");
+  CHECK(starcoder.ffn == 4 * 4096);
+  CHECK(starcoder.kv_heads == 1);
+  CHECK(starcoder.dropout);
+  CHECK(model("    is_starcoder2_config: true\n    grouped_query: true\n    num_kv_heads: 4\n")
+            .kv_heads == 4);
+  CHECK_FALSE(model("    is_starcoder2_config: true\n    attn_pdrop: 0\n    embd_pdrop: 0\n"
+                    "    resid_pdrop: 0\n")
+                  .dropout);
+}
+
 TEST_CASE("mistakes in a nanotron file have their place") {
   CHECK(refusal_of("run.yaml", kModel + "parallelism:\n  dp: 0\ntokens:\n  sequence_length: 1\n")
             .starts_with("run.yaml:18:7: parallelism.dp: 0 is not a whole number from 1 to 1e12"));
