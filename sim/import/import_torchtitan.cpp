@@ -25,7 +25,7 @@ const KnownKeys kKnown{
           "checkpoint comm debug job lr_scheduler memory_estimation metrics "
           "profiling validation"},
          {"activation_checkpoint",
-          "debug determinism_check early_stop "
+          "debug determinism_check "
           "per_op_sac_force_recompute_mm_shapes_by_fqns preserve_rng_state "
           "visualize_memory_budget_pareto"},
          {"compile", "backend"},
@@ -241,16 +241,20 @@ class TorchtitanImport {
                                                                             : "fused"));
   }
 
+  /// Where a repeated pass ends has been an option since v0.2.0; PyTorch's own default, true, held
+  /// before.
   std::string recompute() {
+    const bool early_stop = config_.is_on("activation_checkpoint.early_stop");
+    const std::string full = fmt::format("{{kind: full, early_stop: {}}}", early_stop);
     const std::string mode = config_.text("activation_checkpoint.mode", "selective");
     const std::string every = config_.text("activation_checkpoint.selective_ac_option", "2");
     config_.number("activation_checkpoint.memory_budget");
     if (mode == "none") return "none";
-    if (mode == "full") return "{kind: full, early_stop: true}";
+    if (mode == "full") return full;
     if (mode != "selective")
       draft_.note("activation_checkpoint.mode " + mode, "every second matrix product is repeated");
     else if (every == "1")
-      return "{kind: full, early_stop: true}";
+      return full;
     else if (every != "op")
       draft_.note("activation_checkpoint.selective_ac_option " + every,
                   "every second matrix product is repeated, not every layer of so many");

@@ -152,6 +152,19 @@ TEST_CASE("torchtitan's keys bring back the plan") {
   }
 }
 
+// early_stop of pytorch/torchtitan torchtitan/config/job_config.py, since v0.2.0.
+TEST_CASE("where torchtitan's recompute ends comes back") {
+  for (const char* early_stop : {"true", "false"}) {
+    INFO(early_stop);
+    const Scenario scenario = scenario_of(
+        "pytorch-fsdp2", "llama3-8b",
+        {"training.gradients=fp32", "training.attention=flash2", "training.fused_qkv=false",
+         "training.vocabulary_multiple=1", "training.cross_entropy=torch", "training.fusion=none",
+         std::string("training.recompute={kind: full, early_stop: ") + early_stop + "}"});
+    CHECK(lost(exported("torchtitan", scenario)) == "");
+  }
+}
+
 TEST_CASE("torchtitan's pipelines come back with their layers") {
   for (const char* pipeline :
        {"{stages: 4, schedule: 1f1b}", "{stages: 4, schedule: gpipe, layers: [7, 9, 9, 7]}",

@@ -94,6 +94,18 @@ mode = 'full'
   CHECK(s.training.recompute.kind == Recompute::full);
 }
 
+// early_stop of pytorch/torchtitan torchtitan/config/job_config.py (v0.2.0) is false unless stated.
+TEST_CASE("a repeated pass of torchtitan's ends early where the file says so") {
+  const auto ends_early = [](const std::string& keys) {
+    return import_of("run.toml",
+                     file("llama3", "8B", kTraining + "[activation_checkpoint]\n" + keys))
+        .scenario.training.recompute.early_stop;
+  };
+  CHECK_FALSE(ends_early("mode = \"full\"\n"));
+  CHECK(ends_early("mode = \"full\"\nearly_stop = true\n"));
+  CHECK(ends_early("mode = \"selective\"\nselective_ac_option = \"1\"\nearly_stop = true\n"));
+}
+
 TEST_CASE("replicas of shards, and replicas alone") {
   const auto of = [](const std::string& degrees) {
     return import_of("run.toml", file("llama3", "8B", kTraining + "[parallelism]\n" + degrees))
