@@ -23,10 +23,22 @@ std::string shows(const std::string& path) {
   return fmt::format("stepsim show model {0}, and in a scenario model: {0}", path);
 }
 
+std::string not_read(const std::string&) {
+  return "it is not read here; write a scenario, or give Megatron-LM's options: stepsim import "
+         "megatron -- OPTIONS";
+}
+std::string written_by_bridge(const std::string&) {
+  return "it is not the whole run, which Megatron-Bridge writes as run_config.yaml";
+}
+
 constexpr std::array kKinds{
     Kind{{"algbw", "busbw"}, "a log of nccl-tests", fits},
     Kind{{"\"stepsim.measurements/", "\"points\""}, "a file of measurements", fits},
     Kind{{"\"hidden_size\"", "\"num_hidden_layers\""}, "a model's config", shows},
+    Kind{{"pipe_parallel_size", "model_parallel_size"}, "a file of GPT-NeoX", not_read},
+    Kind{{"pipe-parallel-size", "model-parallel-size"}, "a file of GPT-NeoX", not_read},
+    Kind{{"max_seq_len", "device_train_microbatch_size"}, "a file of LLM Foundry", not_read},
+    Kind{{"train_iters", "\ndist:"}, "settings for a recipe of Megatron-Bridge", written_by_bridge},
 };
 
 /// "a log of nccl-tests: stepsim calibrate fit my.log"

@@ -83,6 +83,7 @@ void read_llama_factory(Config& config, TrainerSettings& s, Draft& draft) {
   for (const char* optimizer :
        {"use_galore", "use_apollo", "use_badam", "use_adam_mini", "use_muon"})
     note_if_on(config, optimizer, "AdamW of PyTorch", draft);
+  has_any(config, {"galore_rank", "galore_target", "apollo_rank", "apollo_target"});
   note_if_on(config, "enable_liger_kernel", "kernels are not Liger's", draft);
   note_if_on(config, "use_unsloth", "kernels are not unsloth's", draft);
   const std::string stage = config.text("stage", "sft");

@@ -53,6 +53,10 @@ TEST_CASE("a file that another command reads is sent there") {
       folder.file("two.log", "#  size count type redop root time algbw busbw\n");
   CHECK(error_of({.file = log}).find("a log of nccl-tests: stepsim calibrate fit " + log) !=
         std::string::npos);
+  const std::string neox =
+      folder.file("20B.yml", "pipe_parallel_size: 4\nmodel_parallel_size: 2\n");
+  CHECK(error_of({.file = neox}).find("a file of GPT-NeoX: it is not read here") !=
+        std::string::npos);
   CHECK(way_out_for_scenario("ds.json", kConfig) ==
         "ds.json: this is no scenario; `import` reads it as a DeepSpeed configuration (JSON): "
         "stepsim "
