@@ -322,12 +322,6 @@ void MapReader::finish() {
 }
 
 void MapReader::report_unknown(const Entry& entry, std::vector<std::string>& meant) {
-  if (entry.key == "<<") {
-    reading_.problems.add(entry.key_place, path_,
-                          fmt::format("merge keys ('<<') are not supported, in {}", title_),
-                          "write the keys out, or use 'base' for models and clusters");
-    return;
-  }
   const OtherName* other = other_name(entry.key);
   const auto near = other != nullptr ? known_leaf(other->key) : nearest(entry.key, known_);
   std::string proposal = did_you_mean(entry.key, known_);

@@ -125,7 +125,8 @@ TEST_CASE("a folder and a missing file are no scenario") {
                        doctest::Contains("No such file or directory"), IoError);
 }
 
-TEST_CASE("a file of 50 MB, a folder without a model and a device are refused where a model is named") {
+TEST_CASE(
+    "a file of 50 MB, a folder without a model and a device are refused where a model is named") {
   const TemporaryFolder folder;
   const std::string rest = "cluster: pod\ntraining: {sequence_length: 512, global_batch: 64}\n";
   std::ofstream(folder.path() / "big.yaml") << std::string(50'000'000, '#');
@@ -146,4 +147,15 @@ TEST_CASE("a long chain of bases is followed without harm") {
                  "\ncluster: pod\n"
                  "training: {sequence_length: 512, global_batch: 64}\n")
             .find("is based on itself") != std::string::npos);
+}
+
+TEST_CASE("merged maps count behind the keys beside them, the earlier one first") {
+  const Scenario s = parse_scenario(
+      "model: llama2-7b\ncluster: {base: dgx-h100, nodes: &nodes 2}\n"
+      "training: {<<: [{micro_batch: 2, global_batch: 64}, {micro_batch: 4, sequence_length: 512}],"
+      " global_batch: 32}\n",
+      "merged.yaml", kLibrary);
+  CHECK(s.training.micro_batch == 2);
+  CHECK(s.training.global_batch == 32);
+  CHECK(s.training.sequence_length == 512);
 }
