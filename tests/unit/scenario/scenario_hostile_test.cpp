@@ -151,7 +151,7 @@ TEST_CASE("a long chain of bases is followed without harm") {
 
 TEST_CASE("merged maps count behind the keys beside them, the earlier one first") {
   const Scenario s = parse_scenario(
-      "model: llama2-7b\ncluster: {base: dgx-h100, nodes: &nodes 2}\n"
+      "model: tiny\ncluster: pod\n"
       "training: {<<: [{micro_batch: 2, global_batch: 64}, {micro_batch: 4, sequence_length: 512}],"
       " global_batch: 32}\n",
       "merged.yaml", kLibrary);
