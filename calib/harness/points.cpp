@@ -13,10 +13,10 @@ namespace {
 
 void shuffle(std::vector<Point>& points) {
   std::vector<std::pair<std::string, Point>> drawn;
-  for (Point& point : points) drawn.emplace_back(fnv1a_hex(identity(point)), std::move(point));
+  for (const Point& point : points) drawn.emplace_back(fnv1a_hex(identity(point)), point);
   std::sort(drawn.begin(), drawn.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (std::size_t i = 0; i < points.size(); ++i) points[i] = std::move(drawn[i].second);
+  for (std::size_t i = 0; i < points.size(); ++i) points[i] = drawn[i].second;
 }
 
 std::vector<std::vector<Point>> gemms_by_dtype() {
@@ -44,7 +44,7 @@ std::vector<Point> interleave(std::vector<std::vector<Point>> lists) {
     return std::tie(a.place, a.list, a.index) < std::tie(b.place, b.list, b.index);
   });
   std::vector<Point> points;
-  for (const Turn& turn : turns) points.push_back(std::move(lists[turn.list][turn.index]));
+  for (const Turn& turn : turns) points.push_back(lists[turn.list][turn.index]);
   return points;
 }
 

@@ -45,7 +45,8 @@ double data_bytes(const Metrics& m) {
 }  // namespace
 
 TEST_CASE("a slow loader is seen behind tensor and pipeline ranks too") {
-  for (const auto& [tensor, stages] : {std::pair{1, 1}, {2, 1}, {1, 4}, {2, 4}}) {
+  for (const std::pair<int, int>& split : {std::pair{1, 1}, {2, 1}, {1, 4}, {2, 4}}) {
+    const int tensor = split.first, stages = split.second;
     const Experiment experiment(slow_loader(tensor, stages));
     const Metrics metrics = experiment.metrics();
     // Each replica's batches of one sample come at 2 a second.

@@ -69,7 +69,7 @@ TEST_CASE("a convolution takes the time of its implicit GEMM, with the bytes of 
 
 TEST_CASE("a 1x1 convolution is a GEMM") {
   const GpuProfile gpu = fluid_gpu();
-  const Gemm gemm{64 * 32 * 32, 512, 256, 1, false, Precision::fp16};
+  const Gemm gemm{std::int64_t{64} * 32 * 32, 512, 256, 1, false, Precision::fp16};
   CHECK(seconds(wide(1, 1)) == nine_digits(kernel_time(gemm, gpu).seconds()));
 }
 

@@ -73,14 +73,18 @@ constexpr double S = 96e6;
 }  // namespace
 
 TEST_CASE("a ring carries 2(n-1)/n of the message over each NIC's share and each GPU's link") {
-  for (const auto& [N, k, q] : {std::tuple{2, 8, 8}, {3, 4, 2}, {4, 1, 1}, {5, 6, 3}}) {
+  for (const auto& each : {std::tuple{2, 8, 8}, {3, 4, 2}, {4, 1, 1}, {5, 6, 3}}) {
+    const auto [nodes, per_node, q] = each;
+    const int N = nodes, k = per_node;
     CAPTURE(N);
     CAPTURE(k);
     const double n = N * k, carried = 2 * (n - 1) / n * S;
     const auto bytes = of_all_ranks(cluster(N, k, q), data_parallel(N * k), Channel::data,
                                     CollectiveOp::all_reduce, S, "ring");
     CHECK(bytes.size() == static_cast<std::size_t>(2 * N * q + (k > 1 ? 2 * N * k : 0)));
-    for (const auto& [link, carries] : bytes) {
+    for (const auto& [name, carried_bytes] : bytes) {
+      const std::string& link = name;
+      const double carries = carried_bytes;
       CAPTURE(link);
       const bool nic = link.find("nic") != std::string::npos;
       CHECK(carries == nine_digits(nic ? carried / q : carried * (1 - 1.0 / k)));
@@ -89,14 +93,18 @@ TEST_CASE("a ring carries 2(n-1)/n of the message over each NIC's share and each
 }
 
 TEST_CASE("an all-to-all carries what its ranks have for each other, and not a byte more") {
-  for (const auto& [N, k, q] : {std::tuple{2, 8, 8}, {4, 4, 2}, {8, 2, 1}}) {
+  for (const auto& each : {std::tuple{2, 8, 8}, {4, 4, 2}, {8, 2, 1}}) {
+    const auto [nodes, per_node, q] = each;
+    const int N = nodes, k = per_node;
     CAPTURE(N);
     CAPTURE(k);
     const double n = N * k;
     const auto bytes = of_all_ranks(cluster(N, k, q), experts(N * k), channel_along(Axis::expert),
                                     CollectiveOp::all_to_all, S, "pairwise");
     CHECK(bytes.size() == static_cast<std::size_t>(2 * N * q + 2 * N * k));
-    for (const auto& [link, carries] : bytes) {
+    for (const auto& [name, carried_bytes] : bytes) {
+      const std::string& link = name;
+      const double carries = carried_bytes;
       CAPTURE(link);
       const bool nic = link.find("nic") != std::string::npos;
       CHECK(carries == nine_digits(nic ? k * (N - 1.0) / N * S / q : (k - 1) / n * S));

@@ -92,7 +92,9 @@ TEST_CASE("a GEMM never gets faster when k grows") {
   for (const std::string& name : names_in("calib/gpus", library)) {
     const GpuProfile gpu = load_gpu(name, library);
     for (const GemmProfile& profile : gpu.gemm) {
-      for (const auto& [m, n] : {std::pair{128, 128}, {1024, 1024}, {2048, 12288}, {8192, 8192}}) {
+      for (const std::pair<int, int>& size :
+           {std::pair{128, 128}, {1024, 1024}, {2048, 12288}, {8192, 8192}}) {
+        const int m = size.first, n = size.second;
         double before = 0;
         for (std::int64_t k = 32; k <= 16384; k += 32) {
           const double now = time_of(gpu, m, n, k, profile.precision);

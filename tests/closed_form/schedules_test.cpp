@@ -204,7 +204,8 @@ TEST_CASE("DualPipe idles (p/2-1)(F&B + B - 3W) when F = I = W") {
       CAPTURE(p);
       CAPTURE(m);
       const double formula = kEqual.all() + kEqual.backward() - 3 * kEqual.weight_gradient;
-      CHECK(bubble({"dualpipe", p, m, 2}, kEqual) == about((p / 2 - 1) * formula));
+      const int pairs = p / 2;
+      CHECK(bubble({"dualpipe", p, m, 2}, kEqual) == about((pairs - 1) * formula));
     }
   }
 }

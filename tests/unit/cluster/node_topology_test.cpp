@@ -162,9 +162,9 @@ TEST_CASE("a ring over a PCIe node crosses every link once") {
   const Network network(cluster);
   const auto rings = network.rings({0, 1, 2, 3, 4, 5, 6, 7});
   REQUIRE(rings.size() == 1);
-  for (const auto& [name, load] : ring_loads(network, rings, 1)) {
-    CAPTURE(name);
-    CHECK(load == 1);
+  for (const auto& each : ring_loads(network, rings, 1)) {
+    CAPTURE(each.first);
+    CHECK(each.second == 1);
   }
 }
 

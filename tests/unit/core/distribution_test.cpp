@@ -81,8 +81,9 @@ TEST_CASE("numbers of neighbouring keys are uniform and do not follow each other
     before = u;
   }
   // Chi square of 99 degrees of freedom: mean 99, standard deviation sqrt(198) = 14.
+  const double expected = static_cast<double>(kDraws) / kBins;
   double chi2 = 0;
-  for (const double n : bins) chi2 += std::pow(n - kDraws / kBins, 2) * kBins / kDraws;
+  for (const double n : bins) chi2 += std::pow(n - expected, 2) / expected;
   CHECK(std::abs(chi2 - 99) < 5 * 14);
   // Uncorrelated: a sum of independent products of variance 1/144.
   CHECK(std::abs(product) < 5 * std::sqrt(kDraws / 144.0));

@@ -5,6 +5,7 @@
 
 namespace stepsim {
 
+// NOLINTNEXTLINE(readability-function-size): a list of values
 inline Metrics sample_metrics() {
   Metrics m;
   m.scenario = "gpt3-175b";

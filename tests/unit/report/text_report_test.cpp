@@ -135,7 +135,7 @@ TEST_CASE("the screen has room for every cause, three groups and long sentences"
 TEST_CASE("causes of a long list that are small are one line, and the sum is still the step") {
   Metrics m = sample_metrics();
   for (std::size_t i = 0; i < kCauses; ++i) m.breakdown[i] = static_cast<double>(i + 1);
-  const auto sum_to = [](std::size_t n) { return static_cast<double>(n * (n + 1) / 2); };
+  const auto sum_to = [](std::size_t n) { return static_cast<double>(n * (n + 1)) / 2; };
   const double step = sum_to(kCauses), rest = sum_to(kCauses - 9);
   m.step_time = Seconds{step};
   const std::string text = table(m);

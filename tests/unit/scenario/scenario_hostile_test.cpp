@@ -39,7 +39,7 @@ std::string repeated(const std::string& part, std::size_t times) {
 TEST_CASE("files that are too large are refused unread") {
   const std::string message =
       "hostile.yaml: the file is larger than 1 MiB: this is no scenario, model or profile";
-  CHECK(error_of(std::string(10'000'000, '[')) == message);
+  CHECK(error_of(repeated("[", 10'000'000)) == message);
   CHECK(error_of(repeated("name: x\n", 50'000'000 / 8)) == message);
 }
 
@@ -129,7 +129,7 @@ TEST_CASE(
     "a file of 50 MB, a folder without a model and a device are refused where a model is named") {
   const TemporaryFolder folder;
   const std::string rest = "cluster: pod\ntraining: {sequence_length: 512, global_batch: 64}\n";
-  std::ofstream(folder.path() / "big.yaml") << std::string(50'000'000, '#');
+  std::ofstream(folder.path() / "big.yaml") << repeated("#", 50'000'000);
   CHECK(error_of("model: " + (folder.path() / "big.yaml").string() + "\n" + rest)
             .find("larger than 1 MiB") != std::string::npos);
   CHECK(error_of("model: " + folder.path().string() + "/\n" + rest)
