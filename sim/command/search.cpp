@@ -223,7 +223,8 @@ class SearchCommand {
                         .no_run = {},
                         .dollars_per_hour = {},
                         .deadline = deadline_,
-                        .is_restricted = !options_.only.empty()};
+                        .is_restricted = !options_.only.empty(),
+                        .frameworks = {}};
     if (s.cost) report.dollars_per_hour = s.cost->price.dollars_per_hour;
     report.outcome = found(gpus, report.own, budget);
     report.interrupted = report.outcome.interrupted();
@@ -233,6 +234,7 @@ class SearchCommand {
       report.commands.push_back(command_of(runs_.argument_of(tried)));
     if (report.listed.empty() || report.interrupted) return report;
     const TriedStrategy& best = report.listed.front();
+    if (!s.framework) report.frameworks = runs_.frameworks_of(best);
     if (steps_) follow_training(best, report);
     const bool compares = sizes_.size() == 1 && report.own && report.own->fits && !best.is_own;
     if (compares && !budget.over(1)) report.reason = runs_.reason_of(best);

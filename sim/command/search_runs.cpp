@@ -14,6 +14,8 @@
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/report/measure/measure.hpp"
+#include "sim/scenario/describe/lacking.hpp"
+#include "sim/scenario/names.hpp"
 #include "sim/scenario/read/keys.hpp"
 
 namespace stepsim {
@@ -167,6 +169,18 @@ std::optional<StrategyOutcome> SearchRuns::own(const Until& until) const {
 ScenarioArgument SearchRuns::argument_of(const TriedStrategy& tried) const {
   if (tried.is_own) return options_.scenario;
   return with(options_.scenario, settings_of(tried.strategy, base_));
+}
+
+std::vector<FrameworkFit> SearchRuns::frameworks_of(const TriedStrategy& best) const {
+  const Scenario scenario = load(argument_of(best), library_);
+  std::vector<FrameworkFit> fits;
+  for (const auto& [name, framework] : kNames<Framework>) {
+    FrameworkFit fit{std::string(name), {}};
+    for (const Lack& lack : lacking(framework, scenario))
+      fit.lacks.push_back(lack.key + " " + lack.value);
+    fits.push_back(std::move(fit));
+  }
+  return fits;
 }
 
 std::optional<SearchReason> SearchRuns::reason_of(const TriedStrategy& best) const {

@@ -40,6 +40,9 @@ class SearchRuns {
   /// What `stepsim run` takes to run it.
   ScenarioArgument argument_of(const TriedStrategy& tried) const;
 
+  /// What each framework lacks of it.
+  std::vector<FrameworkFit> frameworks_of(const TriedStrategy& best) const;
+
   std::optional<SearchReason> reason_of(const TriedStrategy& best) const;
 
   /// A training of so many steps, with checkpoints and failures where the scenario states either.

@@ -75,6 +75,9 @@ Json search_value(const SearchReport& r) {
   json["deadline_s"] = r.deadline ? number(*r.deadline) : Json(nullptr);
   json["in_time"] = r.deadline && r.run ? Json(r.run->wall <= *r.deadline) : Json(nullptr);
   json["goodput"] = r.run && r.run->goodput ? number(*r.run->goodput) : Json(nullptr);
+  json["frameworks"] = Json::array();
+  for (const FrameworkFit& one : r.frameworks)
+    json["frameworks"].push_back({{"name", one.name}, {"lacks", one.lacks}});
   json["strategies"] = listed_json(r);
   return json;
 }

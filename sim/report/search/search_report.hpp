@@ -25,6 +25,12 @@ struct TrainedRun {
   std::optional<double> goodput;  ///< set where the scenario has checkpoints
 };
 
+/// A framework, and the choices of the best strategy that it does not have.
+struct FrameworkFit {
+  std::string name;
+  std::vector<std::string> lacks;  ///< "parallelism.context.kind ring"
+};
+
 /// The search over the strategies for one number of GPUs.
 struct SearchReport {
   std::string scenario, model, gpu;
@@ -43,6 +49,7 @@ struct SearchReport {
   std::optional<double> dollars_per_hour;  ///< price of a GPU
   std::optional<Seconds> deadline;         ///< time in which the training has to end
   bool is_restricted = false;              ///< true: --only restricts the strategies
+  std::vector<FrameworkFit> frameworks;    ///< empty: the scenario states one, which has it all
 };
 
 /// How the steps of a search are printed.
@@ -61,6 +68,10 @@ std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, const StepCol
 /// The reason in words: "saves 5.73 s of recompute and 2.11 s of pipeline bubble, and spends 0.20 s
 /// more on ...".
 std::string reason_text(const SearchReason& reason);
+
+/// The frameworks that have all of the best strategy, or the one that lacks least: "megatron,
+/// deepspeed".
+std::string frameworks_text(const std::vector<FrameworkFit>& frameworks);
 
 /// The training in words: "300 G tokens in 34.2 days, 840,000 GPU hours, 1,680,000.00 $, goodput
 /// 94.1 %".

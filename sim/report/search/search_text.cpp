@@ -87,6 +87,7 @@ class SearchPage : Page {
     const std::string full = full_memory_text(b.outcome.peak, r_.capacity);
     if (!full.empty()) paragraph("Memory", "the best " + full);
     if (r_.own && r_.own->fits) paragraph("Against", against(b));
+    if (!r_.frameworks.empty()) paragraph("Runs on", frameworks_text(r_.frameworks));
     if (r_.run) paragraph("Training", trained_text(*r_.run, r_.gpus, r_.dollars_per_hour));
     if (!r_.no_run.empty()) paragraph("Training", "not known: " + r_.no_run);
     if (r_.run && r_.deadline)
@@ -333,6 +334,18 @@ std::string tight_text(Bytes capacity) {
 std::string nearly_full_text(Bytes capacity) {
   return fmt::format("from {} on beware: {}", humanise(capacity * kNearlyFull).text(),
                      kFullMemoryFact);
+}
+
+std::string frameworks_text(const std::vector<FrameworkFit>& frameworks) {
+  std::vector<std::string> able;
+  for (const FrameworkFit& one : frameworks)
+    if (one.lacks.empty()) able.push_back(one.name);
+  if (!able.empty())
+    return fmt::format("{}; the scenario states no framework", fmt::join(able, ", "));
+  const auto nearest = std::ranges::min_element(
+      frameworks, {}, [](const FrameworkFit& one) { return one.lacks.size(); });
+  return fmt::format("no framework as it is; {} lacks {}", nearest->name,
+                     fmt::join(nearest->lacks, ", "));
 }
 
 std::string trained_text(const TrainedRun& run, int gpus, std::optional<double> dollars_per_hour) {
