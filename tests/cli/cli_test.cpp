@@ -223,7 +223,7 @@ TEST_CASE("help is what --help says, of the program and of a command") {
   }
   CHECK(contains(program("help nothing").err, "no command 'nothing'"));
   // Options and commands of every level, whatever else is wrong.
-  for (const auto& [words, answer] : {
+  for (const auto& [typed, answer] : {
            std::pair{"run x.yaml --formt json",
                      "no option '--formt' of `run`, did you mean '--format'?"},
            {"run --sett a=b", "no option '--sett' of `run`, did you mean '--set'?"},
@@ -238,6 +238,7 @@ TEST_CASE("help is what --help says, of the program and of a command") {
            {"check x.yaml y.yaml", "one word too many for `check`: 'y.yaml'"},
            {"--verison", "no option '--verison' of stepsim, did you mean '--version'?"},
        }) {
+    const std::string words = typed;
     CAPTURE(words);
     const Outcome outcome = program(words);
     CHECK(outcome.code == 2);
@@ -458,13 +459,14 @@ TEST_CASE("check refuses what a run would, all of it at once") {
 }
 
 TEST_CASE("list names what a key may hold, and how to say it") {
-  for (const auto& [what, name] :
+  for (const auto& [what_is_listed, name] :
        std::vector<std::pair<std::string, std::string>>{{"models", "resnet50"},
                                                         {"schedules", "dualpipe"},
                                                         {"frameworks", "megatron"},
                                                         {"optimizers", "adam-8bit"},
                                                         {"conventions", "palm"},
                                                         {"attention", "flash3"}}) {
+    const std::string& what = what_is_listed;
     CAPTURE(what);
     const Outcome outcome = program("list " + what);
     CHECK(outcome.code == 0);

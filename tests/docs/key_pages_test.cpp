@@ -92,7 +92,9 @@ void renew(const fs::path& path, const std::string& text) {
 }  // namespace
 
 TEST_CASE("docs/scenario/ has the keys that the readers declare, and nothing else") {
-  for (const auto& [path, text] : made_documents()) {
+  for (const auto& document : made_documents()) {
+    const auto& path = document.first;
+    const auto& text = document.second;
     CAPTURE(path);
     if (std::getenv("STEPSIM_UPDATE") != nullptr) renew(path, text);
     const bool is_fresh = text_of(path) == text;

@@ -143,9 +143,11 @@ TEST_CASE("folded and unfolded runs of a DLRM take equally long") {
 }
 
 TEST_CASE("a first rank unlike the others folds exactly") {
-  for (const auto& [cluster, gpus] : {std::pair{"{base: dgx-a100-80, nodes: 3}", 24},
-                                      {"{base: dgx-a100-80, gpus_per_node: 4}", 4},
-                                      {"{base: dgx-1v}", 8}}) {
+  for (const auto& each : {std::pair{"{base: dgx-a100-80, nodes: 3}", 24},
+                           {"{base: dgx-a100-80, gpus_per_node: 4}", 4},
+                           {"{base: dgx-1v}", 8}}) {
+    const char* cluster = each.first;
+    const int gpus = each.second;
     CAPTURE(cluster);
     const std::string text = fmt::format(
         "model: {{base: dlrm-criteo-1tb, fused_interaction: true}}\ncluster: {}\n"

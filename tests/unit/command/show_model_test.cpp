@@ -41,7 +41,8 @@ TEST_CASE("FLOPs of a decoder are those of its products and of attention at that
   const double attention = 4.0 * 32 * 4096 * 2048;
   CHECK(small["flops"]["forward_attention"] == attention);
   CHECK(large["flops"]["forward_attention"] == 2 * attention);
-  CHECK(small["flops"]["forward"] == attention + 2.0 * (6'738'415'616 - 32000 * 4096 - 65 * 4096));
+  CHECK(small["flops"]["forward"] ==
+        attention + 2.0 * (6'738'415'616 - 32000L * 4096 - 65L * 4096));
   CHECK(small["flops"]["forward_and_backward"] ==
         3 * small["flops"]["forward"].get<std::int64_t>());
   CHECK(small["bytes"]["weights_bf16"] == 2 * 6'738'415'616);

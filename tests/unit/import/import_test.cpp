@@ -145,7 +145,7 @@ TEST_CASE("experts and how they are split arrive, with Megatron-LM's defaults") 
   const std::string experts = kGpt + "--num-experts 8 --disable-bias-linear --moe-grouped-gemm ";
   const Scenario least = imported(megatron(experts)).scenario;
   CHECK(std::get<Transformer>(least.model.shape).experts ==
-        Experts{.count = 8, .top_k = 2, .ffn = 4 * 2048});
+        Experts{.count = 8, .top_k = 2, .ffn = 8192});
   const Imported most = imported(megatron(
       experts +
       "--moe-router-topk 4 --moe-ffn-hidden-size 1024 --moe-shared-expert-intermediate-size 512 "

@@ -91,9 +91,10 @@ std::vector<Family> families_of(const std::vector<Row>& rows) {
        {Kind{"workers", differ_in_workers}, Kind{"bucket", differ_in_bucket}}) {
     const std::size_t begin = families.size();
     for (const Row& row : rows) {
-      const auto own =
-          std::find_if(families.begin() + static_cast<std::ptrdiff_t>(begin), families.end(),
-                       [&](const Family& f) { return alike(row.setting, f.rows.front().setting); });
+      const auto own = std::find_if(families.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    families.end(), [&, &alike = alike](const Family& f) {
+                                      return alike(row.setting, f.rows.front().setting);
+                                    });
       if (own != families.end()) {
         own->rows.push_back(row);
       } else if (alike(row.setting, row.setting)) {
