@@ -152,10 +152,10 @@ TEST_CASE("a long chain of bases is followed without harm") {
 TEST_CASE("merged maps count behind the keys beside them, the earlier one first") {
   const Scenario s = parse_scenario(
       "model: tiny\ncluster: pod\n"
-      "training: {<<: [{micro_batch: 2, global_batch: 64}, {micro_batch: 4, sequence_length: 512}],"
+      "training: {<<: [{micro_batch: 1, global_batch: 64}, {micro_batch: 4, sequence_length: 512}],"
       " global_batch: 32}\n",
       "merged.yaml", kLibrary);
-  CHECK(s.training.micro_batch == 2);
+  CHECK(s.training.micro_batch == 1);
   CHECK(s.training.global_batch == 32);
   CHECK(s.training.sequence_length == 512);
 }
