@@ -13,8 +13,8 @@
 #include "sim/export/exporter.hpp"
 #include "sim/export/stated_by_import.hpp"
 #include "sim/import/config/model_shape.hpp"
-#include "sim/import/config/torchtitan_models.hpp"
-#include "sim/import/config/torchtitan_pipeline.hpp"
+#include "sim/import/torchtitan/torchtitan_models.hpp"
+#include "sim/import/torchtitan/torchtitan_pipeline.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {

@@ -9,11 +9,12 @@
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/import/config/config.hpp"
+#include "sim/import/config/fsdp_keys.hpp"
 #include "sim/import/config/model_shape.hpp"
-#include "sim/import/config/torchtitan_models.hpp"
-#include "sim/import/config/torchtitan_pipeline.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
+#include "sim/import/torchtitan/torchtitan_models.hpp"
+#include "sim/import/torchtitan/torchtitan_pipeline.hpp"
 #include "sim/import/written_name.hpp"
 
 namespace stepsim {
@@ -95,7 +96,7 @@ class TorchtitanImport {
 
  private:
   std::string model() {
-    const std::string name = config_.text("model.name", "llama3");
+    std::string name = config_.text("model.name", "llama3");
     const std::string flavor = config_.text("model.flavor", "debugmodel");
     if (options_.model) return *options_.model;
     const std::optional<std::string> known = torchtitan_model(name, flavor);

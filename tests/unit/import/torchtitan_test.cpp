@@ -1,5 +1,5 @@
 // torchtitan's TOML files: newer and older spellings of keys, splits, pipelines, and mistakes.
-#include "sim/import/config/torchtitan_pipeline.hpp"
+#include "sim/import/torchtitan/torchtitan_pipeline.hpp"
 #include "tests/unit/import/import_of.hpp"
 
 using namespace stepsim;

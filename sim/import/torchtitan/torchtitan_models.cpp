@@ -1,6 +1,6 @@
 // A table of torchtitan's models (pytorch/torchtitan torchtitan/models/*/__init__.py); those that
 // models/ has stand there by that name.
-#include "sim/import/config/torchtitan_models.hpp"
+#include "sim/import/torchtitan/torchtitan_models.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -1,5 +1,5 @@
 // Schedules by PyTorch's names, and how layers are dealt out to stages.
-#include "sim/import/config/torchtitan_pipeline.hpp"
+#include "sim/import/torchtitan/torchtitan_pipeline.hpp"
 
 #include <algorithm>
 #include <map>
