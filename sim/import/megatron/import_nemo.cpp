@@ -52,7 +52,7 @@ constexpr std::string_view kValues =
 /// Switches that stand for an option where they are on, and those that do where they are off.
 constexpr std::string_view kOptionsIfOn =
     "comm_overlap.delay_wgrad_compute comm_overlap.overlap_moe_expert_parallel_comm "
-    "comm_overlap.tp_comm_overlap ddp.align_param_gather "
+    "comm_overlap.tp_comm_overlap "
     "ddp.average_in_collective=ddp-average-in-collective "
     "ddp.grad_reduce_in_fp32=accumulate-allreduce-grads-in-fp32 ddp.overlap_grad_reduce "
     "ddp.overlap_param_gather ddp.use_distributed_optimizer ddp.use_megatron_fsdp "
@@ -108,6 +108,7 @@ class NemoImport {
     add_precision();
     add_model();
     add_optimizer();
+    add_alignment();
     const bool is_whole = said_.contains("num-layers");
     // Recipes of Megatron-Bridge train in bf16_mixed unless they say otherwise.
     const bool says_type = said_.contains("bf16") || said_.contains("fp16");
@@ -218,6 +219,18 @@ class NemoImport {
     if (name.find("distributed") != std::string::npos) add("use-distributed-optimizer", {}, place);
     if (config_.is_on("model.optim.overlap_grad_sync")) add("overlap-grad-reduce", {}, place);
     if (config_.is_on("model.optim.overlap_param_sync")) add("overlap-param-gather", {}, place);
+  }
+
+  /// Megatron-LM's parser aligns gathers unless it is told not to. The field is false unless stated
+  /// (megatron/core/distributed/distributed_data_parallel_config.py), and true beside comm_overlap
+  /// (Megatron-Bridge src/megatron/bridge/training/comm_overlap.py).
+  void add_alignment() {
+    const JsonTree* value = config_.find(
+        config_.first_of({"comm_overlap.align_param_gather", "ddp.align_param_gather"}));
+    const bool preset = config_.has("comm_overlap");
+    const bool says = value != nullptr && !is_open(*value);
+    if (!(says ? switch_of(*value).value_or(preset) : preset))
+      add("no-align-param-gather", {}, config_.tree().place);
   }
 
   /// A model that is named has its own sizes; whether it has experts decides how they are split.

@@ -74,3 +74,24 @@ TEST_CASE("options state what a recipe's file leaves out") {
                          .scenario;
   CHECK(s.training.sequence_length == 8192);
 }
+
+// align_param_gather of NVIDIA/Megatron-LM megatron/core/distributed/
+// distributed_data_parallel_config.py is false; NVIDIA-NeMo/Megatron-Bridge
+// src/megatron/bridge/training/comm_overlap.py sets it beside chunks.
+TEST_CASE("a NeMo file aligns no gathers unless it says so") {
+  const auto aligns = [](const std::string& more) {
+    return import_of("bridge.yaml",
+                     "model:\n  tensor_model_parallel_size: 1\n  pipeline_model_parallel_size: 2\n"
+                     "  virtual_pipeline_model_parallel_size: 2\n  seq_length: 4096\n"
+                     "train:\n  global_batch_size: 512\n  micro_batch_size: 1\n"
+                     "ddp:\n  use_distributed_optimizer: true\n  overlap_grad_reduce: true\n"
+                     "  overlap_param_gather: true\n" +
+                         more,
+                     {.model = "llama3-8b", .nodes = 2})
+        .scenario.parallelism.data.align_param_gather;
+  };
+  CHECK_FALSE(aligns(""));
+  CHECK_FALSE(aligns("  align_param_gather: false\n"));
+  CHECK(aligns("  align_param_gather: true\n"));
+  CHECK(aligns("comm_overlap:\n  tp_comm_overlap: false\n"));
+}
