@@ -426,6 +426,8 @@ const Registered<Importer> registered{
 
 Draft draft_of_megatron(const MegatronSource& source, const ImportOptions& options) {
   MegatronOptions read(source.words);
+  // One of both is stated (validate_args of megatron/training/arguments.py).
+  read.rename("encoder-seq-length", "seq-length");
   return MegatronImport(read, source, options).write();
 }
 

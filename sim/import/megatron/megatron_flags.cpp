@@ -27,7 +27,7 @@ constexpr std::string_view kHarmless =
     "disable-symmetric disable-tokenizer disable-tp-comm- disable-use-tokenizer dist-ckpt "
     "distrib-optim-fully distributed-backend distributed-timeout dump-param embedding-init "
     "embedding-weights-in-fp32 empty-unused-memory enable-experimental enable-ft enable-msc "
-    "enable-one-logger encoder-seq-length end-weight eod error-injection eval- exit- "
+    "enable-one-logger end-weight eod error-injection eval- exit- "
     "fake-process-group fault-injector fim- finetune flight-recorder fp16-lm-cross-entropy "
     "fp8-amax fp8-interval fp8-margin fp8-param-gather fp8-recipe freeze- ft-num full-validation "
     "glu-linear-offset gpu-sniff grpo- high-priority-a2a high-priority-stream hostfile hysteresis "
@@ -55,7 +55,7 @@ constexpr std::string_view kHarmless =
     "test-data test-mode tiktoken timing- titles tokenizer- tp-comm- train-data train-iters "
     "train-samples train-sync trust-remote-code use-checkpoint use-cpu-initialization "
     "use-dist-ckpt use-gigatoken use-legacy use-mcore use-mp-args use-mpi use-nccl-ub "
-    "use-one-sent use-persistent-ckpt use-pytorch-profiler use-rope-scaling use-same use-sharp "
+    "use-one-sent use-persistent-ckpt use-pytorch-profiler use-rope-scaling use-same "
     "use-te-activation use-tokenizer use-torch-optimizer valid-data validation-set "
     "verify-integrity vocab-extra-ids vocab-file wandb warmup weight-decay yarn-";
 
@@ -151,6 +151,7 @@ constexpr KnownOptions kNotSimulated[] = {
     {"use-grouped-gemm-for-dense-mlp", "dense layers run as plain products"},
     {"use-kitchen-attention", "attention is that of training.attention"},
     {"use-ring-exchange-p2p", "transfers are sends and receives"},
+    {"use-sharp", "reductions are those of the cluster's inter_node.sharp"},
     {"use-transformer-engine-op-fuser", "operations are fused as Transformer Engine's layers do"},
     {"window-attn-skip-freq window-size", "attention is counted over the whole sequence"},
 };

@@ -152,8 +152,8 @@ std::int64_t ffn_of_flagscale(MegatronOptions& o, std::int64_t hidden) {
   if (!factor || factor->value <= 0 || factor->value > 1000)
     o.refuse("hidden-dim-multiplier",
              o.shown("hidden-dim-multiplier") + ": no number above 0, up to 1000");
-  const auto width =
-      static_cast<std::int64_t>(static_cast<double>(hidden * 4 * 2 / 3) * factor->value);
+  const std::int64_t whole = hidden * 4 * 2 / 3;  // int(4 * h * 2 / 3), before the factor
+  const auto width = static_cast<std::int64_t>(static_cast<double>(whole) * factor->value);
   return (width + multiple - 1) / multiple * multiple;
 }
 

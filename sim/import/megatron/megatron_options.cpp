@@ -67,6 +67,13 @@ MegatronOptions::MegatronOptions(const std::vector<PlacedWord>& words) {
   }
 }
 
+void MegatronOptions::rename(std::string_view name, const std::string& other) {
+  const auto option = options_.find(name);
+  if (option == options_.end() || options_.contains(other)) return;
+  options_[other] = std::move(option->second);
+  options_.erase(option);
+}
+
 bool MegatronOptions::has(std::string_view name) {
   read_.emplace(name);
   return options_.find(name) != options_.end();

@@ -29,6 +29,9 @@ class MegatronOptions {
   /// the last one wins.
   explicit MegatronOptions(const std::vector<PlacedWord>& words);
 
+  /// An option that stands for another counts as that one, where that one is absent.
+  void rename(std::string_view name, const std::string& other);
+
   bool has(std::string_view name);
   /// All names that are there.
   std::vector<std::string> names() const;

@@ -50,3 +50,21 @@ TEST_CASE("gradients of fp16 are looked at where the loss has a fixed scale") {
   CHECK(looks("--fp16 --loss-scale 1024"));
   CHECK(looks("--bf16"));
 }
+
+// seq_length of validate_args, NVIDIA/Megatron-LM megatron/training/arguments.py.
+TEST_CASE("--encoder-seq-length stands for --seq-length") {
+  ImportOptions options{.from = "megatron"};
+  std::istringstream words(kGpt);
+  for (std::string word; words >> word;)
+    options.arguments.push_back(word == "--seq-length" ? "--encoder-seq-length" : word);
+  const Imported found = imported(options);
+  CHECK(found.scenario.training.sequence_length == 2048);
+  CHECK(found.notes.empty());
+}
+
+// use_sharp of NVIDIA/Megatron-LM megatron/training/config/common_config.py.
+TEST_CASE("switches that reduce are named, for the cluster says whether they do") {
+  CHECK(of("--use-sharp").notes ==
+        "not simulated as stated: --use-sharp: reductions are those of the cluster's "
+        "inter_node.sharp\n");
+}
