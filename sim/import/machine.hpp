@@ -29,7 +29,7 @@ struct StatedMachine {
   std::string why = "stated, not how many a node has";  ///< where `gpus` comes from
 };
 
-inline constexpr int kMostGpus = 1'000'000;
+inline constexpr std::int64_t kMostGpus = 1'000'000;
 
 /// The product of the degrees of a split, or of other counts. Throws UserError above kMostGpus.
 int product_of(std::initializer_list<std::int64_t> degrees);

@@ -47,7 +47,7 @@ class MegatronImport {
   }
 
  private:
-  static constexpr std::int64_t kMostGpus = 1'000'000, kMostOfNode = 1'000;
+  static constexpr std::int64_t kMostOfNode = 1'000;
   static constexpr const char* kFsdpStrategy = "optim_grads_params";
 
   StatedMachine stated_machine(const LaunchedGpus& gpus) {

@@ -13,12 +13,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/import/machine.hpp"
 #include "sim/import/script/programs.hpp"
 
 namespace stepsim {
 namespace {
-
-constexpr int kMostGpus = 1'000'000;
 
 /// The number that the text begins with, if it is a count of GPUs; else 0.
 int count_in(std::string_view text) {
