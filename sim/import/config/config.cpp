@@ -107,7 +107,8 @@ Config::Config(const std::shared_ptr<const Source>& source, std::string kind,
 Config::Config(JsonTree tree, std::string placeholder)
     : tree_(std::move(tree)), placeholder_(std::move(placeholder)) {}
 
-const JsonTree* Config::find(std::string_view path) {
+/// What stands at the path, a placeholder or null, too; the path and all above it count as read.
+const JsonTree* Config::written(std::string_view path) {
   const JsonTree* value = &tree_;
   for (std::size_t at = 0; value != nullptr && at <= path.size();) {
     const std::size_t dot = std::min(path.find('.', at), path.size());
@@ -116,6 +117,11 @@ const JsonTree* Config::find(std::string_view path) {
     at = dot + 1;
   }
   read_.emplace(path);
+  return value;
+}
+
+const JsonTree* Config::find(std::string_view path) {
+  const JsonTree* value = written(path);
   const bool is_absent = value == nullptr || value->is(Kind::null) ||
                          (!placeholder_.empty() && is_text(*value, placeholder_));
   return is_absent ? nullptr : value;
@@ -129,13 +135,7 @@ std::string Config::first_of(std::initializer_list<std::string_view> paths) {
 }
 
 bool Config::is_placeholder(std::string_view path) {
-  find(path);
-  const JsonTree* value = &tree_;
-  for (std::size_t at = 0; value != nullptr && at <= path.size();) {
-    const std::size_t dot = std::min(path.find('.', at), path.size());
-    value = value->find(std::string(path.substr(at, dot - at)));
-    at = dot + 1;
-  }
+  const JsonTree* value = written(path);
   return value != nullptr && !placeholder_.empty() && is_text(*value, placeholder_);
 }
 

@@ -85,6 +85,7 @@ class Config {
   void note_the_rest(const KnownKeys& known, Draft& draft, const std::string& shown_prefix = "");
 
  private:
+  const JsonTree* written(std::string_view path);
   void note_section(const std::string& prefix, const JsonTree& section, const KnownKeys& known,
                     Draft& draft, const std::string& shown_prefix);
   /// Whether some key within `path` is known, so that others there are looked at one by one.
