@@ -16,6 +16,10 @@ struct DeepspeedSource {
   Draft draft;               ///< with what was noted before
 };
 
+/// The file that another configuration names as its `deepspeed`, in its folder or above. Throws
+/// UserError with the place where there is none, or where it cannot be read.
+JsonTree deepspeed_file(Config& config, const std::string& named);
+
 /// "auto" is what Hugging Face's Trainer fills in (huggingface/transformers
 /// src/transformers/integrations/deepspeed.py). Throws UserError with every mistake.
 Draft import_deepspeed(DeepspeedSource source, const ImportOptions& options);

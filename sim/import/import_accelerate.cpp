@@ -212,8 +212,8 @@ class AccelerateImport {
     const JsonTree* steps = config_.find("deepspeed_config.gradient_accumulation_steps");
     add_member(config, "gradient_accumulation_steps",
                steps == nullptr ? text_tree("auto") : *steps);
-    if (const JsonTree* norm = config_.find("deepspeed_config.gradient_clipping"))
-      add_member(config, "gradient_clipping", *norm);
+    const JsonTree* norm = config_.find("deepspeed_config.gradient_clipping");
+    add_member(config, "gradient_clipping", norm == nullptr ? text_tree("auto") : *norm);
     const bool is_half = settings_.precision == "bf16" || settings_.precision == "fp16";
     JsonTree on;
     add_member(on, "enabled", states_precision_ ? flag_tree(is_half) : text_tree("auto"));

@@ -223,15 +223,9 @@ class AxolotlImport {
   }
 
   Draft write_deepspeed(const std::string& file) {
-    const std::string path = file_near(config_.folder(), file);
-    if (path.empty())
-      config_.report("deepspeed",
-                     fmt::format("deepspeed: there is no file {} here", quoted_path(file)),
-                     "put DeepSpeed's file beside this one");
-    config_.problems().throw_if_any();
+    Config config(deepspeed_file(config_, file), "auto");
     read_fsdp_keys();
     note_the_rest();
-    Config config(path, "a DeepSpeed configuration", "auto");
     add_length();
     if (!config.has("train_batch_size") && !config.has("train_micro_batch_size_per_gpu"))
       add_micro_batch();

@@ -162,7 +162,7 @@ class DeepspeedImport {
 
   std::string optimizer() {
     std::string name = config_.text("optimizer.type");
-    if (name.empty() && uses_trainer_) return trainer_optimizer();
+    if (has_trainer_optimizer()) return trainer_optimizer();
     name = in_lower_case(name.empty() ? "Adam" : name);
     if (name == "sgd") {
       const JsonTree* params = config_.find("optimizer.params");
@@ -175,6 +175,9 @@ class DeepspeedImport {
     if (name != "adam" && name != "adamw") draft_.note("optimizer.type " + name, "Adam");
     return "adam";
   }
+
+  /// The optimizer is the Trainer's own where the file has none.
+  bool has_trainer_optimizer() { return uses_trainer_ && config_.text("optimizer.type").empty(); }
 
   std::string trainer_optimizer() {
     if (!settings_.optimizer.empty()) return settings_.optimizer;
@@ -198,8 +201,15 @@ class DeepspeedImport {
   }
 
   bool clips() {
-    if (!config_.is_placeholder("gradient_clipping"))
+    const bool is_open = config_.is_placeholder("gradient_clipping");
+    if (config_.has("gradient_clipping"))
       return config_.number("gradient_clipping").value_or(0) > 0;
+    if (!is_open) {
+      assume("gradient clipping", "1.0",
+             "gradient_clipping is not stated; its default since DeepSpeed 0.19.3, 0 before",
+             "gradient_clipping in the file");
+      return true;
+    }
     if (settings_.clipping) return *settings_.clipping;
     assume("gradient clipping", "1.0",
            "\"auto\" is TrainingArguments' max_grad_norm, 1.0 unless stated",
@@ -223,7 +233,10 @@ class DeepspeedImport {
       gradients_ = type->text == "fp32" ? 4 : 2;
       e.push_back("gradients: " + type->text);
     }
+    if (has_trainer_optimizer() && !settings_.optimizer_kernels.empty())
+      e.push_back("optimizer_kernels: " + settings_.optimizer_kernels);
     if (settings_.recompute) e.emplace_back("recompute: full");
+    if (settings_.is_compiled) e.emplace_back("fusion: compiled");
     e.push_back("attention: " + (settings_.attention.empty()
                                      ? fused_attention(machine_.cluster.gpu)
                                      : attention_of(settings_, machine_.cluster.gpu)));
@@ -363,6 +376,16 @@ const Registered<Importer> registered{{.name = "deepspeed",
                                        .scenario = import_file}};
 
 }  // namespace
+
+JsonTree deepspeed_file(Config& config, const std::string& named) {
+  const std::string path = file_near(config.folder(), named);
+  if (path.empty())
+    config.report("deepspeed",
+                  fmt::format("deepspeed: there is no file {} here", quoted_path(named)),
+                  "put DeepSpeed's file beside this one");
+  config.problems().throw_if_any();
+  return Config(path, "a DeepSpeed configuration").tree();
+}
 
 Draft import_deepspeed(DeepspeedSource source, const ImportOptions& options) {
   return DeepspeedImport(std::move(source), options).write();

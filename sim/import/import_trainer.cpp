@@ -112,14 +112,7 @@ class TrainerImport {
     if (stated->is(JsonTree::Kind::map)) {
       config = *stated;
     } else {
-      const std::string path = file_near(config_.folder(), stated->text);
-      if (path.empty())
-        config_.report(
-            "deepspeed",
-            fmt::format("deepspeed: there is no file {} here", quoted_path(stated->text)),
-            "put DeepSpeed's file beside this one");
-      config_.problems().throw_if_any();
-      config = Config(path, "a DeepSpeed configuration").tree();
+      config = deepspeed_file(config_, stated->text);
     }
     return import_deepspeed(
         {.config = std::move(config), .settings = std::move(settings_), .draft = std::move(draft_)},

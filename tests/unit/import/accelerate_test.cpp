@@ -111,6 +111,18 @@ TEST_CASE("DeepSpeed within accelerate is DeepSpeed's plugin") {
   CHECK_FALSE(r.says("assumed: nodes"));
 }
 
+// DeepSpeedPlugin of huggingface/accelerate src/accelerate/utils/dataclasses.py.
+TEST_CASE("DeepSpeed's plugin leaves clipping to the Trainer") {
+  const std::string file = "distributed_type: DEEPSPEED\nnum_processes: 8\nnum_machines: 1\n";
+  const ImportResult open = import_of("ds.yaml", file);
+  CHECK(open.scenario.training.gradient_clipping);
+  CHECK(open.says("assumed: gradient clipping 1.0: \"auto\" is TrainingArguments'"));
+  const TemporaryFolder folder;
+  const std::string path = folder.file("args.yaml", "max_grad_norm: 0\n");
+  CHECK_FALSE(
+      import_of("ds.yaml", file, {.training_arguments = path}).scenario.training.gradient_clipping);
+}
+
 TEST_CASE("DeepSpeed's file beside accelerate's is read") {
   const TemporaryFolder folder;
   const std::string path = folder.file(

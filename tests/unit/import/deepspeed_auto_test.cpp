@@ -98,6 +98,42 @@ TEST_CASE("a file of TrainingArguments states it too") {
     CHECK_FALSE(r.says(std::string("assumed: ") + said));
 }
 
+// GRADIENT_CLIPPING_DEFAULT of deepspeedai/DeepSpeed deepspeed/runtime/constants.py is 1.0 since
+// v0.19.3, 0 before.
+TEST_CASE("gradients are clipped unless DeepSpeed's file says otherwise") {
+  const std::string said = "assumed: gradient clipping 1.0: gradient_clipping is not stated";
+  const ImportResult open = import_of("ds.json", R"({"train_batch_size": 8})");
+  CHECK(open.scenario.training.gradient_clipping);
+  CHECK(open.says(said));
+  const ImportResult off =
+      import_of("ds.json", R"({"train_batch_size": 8, "gradient_clipping": 0})");
+  CHECK_FALSE(off.scenario.training.gradient_clipping);
+  CHECK_FALSE(off.says(said));
+}
+
+// torch_compile and optim of huggingface/transformers src/transformers/training_args.py; an
+// optimizer of DeepSpeed's file is DeepSpeed's own.
+TEST_CASE("the Trainer's kernels arrive beside DeepSpeed") {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.file("args.yaml", "torch_compile: true\noptim: adamw_torch_fused\n");
+  const Training fused =
+      import_of("ds.json", kAuto, {.training_arguments = path}).scenario.training;
+  CHECK(fused.fusion == "compiled");
+  CHECK(fused.optimizer_kernels == OptimizerKernels::fused);
+  const std::string own = R"({"bf16": {"enabled": "auto"}, "train_batch_size": 8,
+      "optimizer": {"type": "AdamW"}})";
+  CHECK(import_of("ds.json", own, {.training_arguments = path}).text.find("optimizer_kernels") ==
+        std::string::npos);
+}
+
+// get_data_types of deepspeedai/DeepSpeed deepspeed/runtime/engine.py.
+TEST_CASE("what gradients add up in is named where DeepSpeed's file states it") {
+  CHECK(
+      import_of("ds.json", R"({"train_batch_size": 8, "data_types": {"grad_accum_dtype": "fp32"}})")
+          .says("data_types.grad_accum_dtype: gradients add up in the precision"));
+}
+
 TEST_CASE("three batch sizes say how many GPUs there are, and the list says so") {
   const ImportResult r = import_of("ds.json", R"({"train_batch_size": 256,
       "train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 2})");
