@@ -24,7 +24,8 @@ namespace {
 
 using Kind = JsonTree::Kind;
 
-/// Sections of ways that are not taken count for nothing.
+/// Keys of a file whose distributed_type is `kind`; accelerate, too, passes over the sections of
+/// other types.
 KnownKeys known_keys(const std::string& kind) {
   KnownKeys known{.harmless = paths_of(
                       {{"",
@@ -189,8 +190,7 @@ class AccelerateImport {
         config_.text("parallelism_config.parallelism_config_cp_comm_strategy", "allgather");
     if (context_ > 1)
       draft_.map("  context",
-                 {fmt::format("degree: {}", context_),
-                  fmt::format("kind: {}", rotates == "alltoall" ? "ring" : "all_gather")});
+                 {fmt::format("degree: {}", context_), "kind: " + context_kind(rotates)});
     draft_.map("  data", plan_.data);
   }
 

@@ -285,8 +285,7 @@ class TorchtitanImport {
                      "allgather");
     if (context_ > 1)
       draft_.map("  context",
-                 {fmt::format("degree: {}", context_),
-                  fmt::format("kind: {}", rotates == "alltoall" ? "ring" : "all_gather")});
+                 {fmt::format("degree: {}", context_), "kind: " + context_kind(rotates)});
     write_experts();
     if (stages_ > 1)
       write_torchtitan_pipeline(config_, shape ? shape->layers : 0, stages_, draft_);

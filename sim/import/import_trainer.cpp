@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "sim/core/words.hpp"
 #include "sim/import/config/config.hpp"
 #include "sim/import/config/fsdp_keys.hpp"
 #include "sim/import/config/trainer.hpp"
@@ -17,10 +19,6 @@
 
 namespace stepsim {
 namespace {
-
-/// Words of `fsdp` that name a strategy of FSDP1.
-const std::vector<std::string> kStrategies{"full_shard", "shard_grad_op", "no_shard",
-                                           "hybrid_shard", "hybrid_shard_zero2"};
 
 class TrainerImport {
  public:
@@ -49,8 +47,7 @@ class TrainerImport {
  private:
   /// `fsdp` is a text of words, or a list of them; what else FSDP is told stands in `fsdp_config`.
   FsdpKeys ranks() {
-    std::string words;
-    for (const std::string& word : config_.list("fsdp")) words += word + " ";
+    const std::string words = fmt::format(" {} ", fmt::join(config_.list("fsdp"), " "));
     if (words.find_first_not_of(' ') == std::string::npos) return without_sharding();
     JsonTree keys{.kind = JsonTree::Kind::map, .place = config_.tree().place};
     if (const JsonTree* stated = config_.find("fsdp_config");
@@ -60,8 +57,8 @@ class TrainerImport {
       keys.members.push_back(
           {name, keys.place, {.kind = JsonTree::Kind::text, .text = value, .place = keys.place}});
     };
-    for (const std::string& strategy : kStrategies)
-      if ((" " + words).find(" " + strategy + " ") != std::string::npos)
+    for (const std::string& strategy : fsdp_strategies())
+      if (words.find(fmt::format(" {} ", in_lower_case(strategy))) != std::string::npos)
         add("fsdp_sharding_strategy", strategy);
     if (words.find("offload") != std::string::npos) add("fsdp_offload_params", "true");
     if (words.find("auto_wrap") != std::string::npos)

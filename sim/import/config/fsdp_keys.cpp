@@ -11,7 +11,6 @@
 namespace stepsim {
 namespace {
 
-/// Strategies in the order of their numbers, from 1 on (torch.distributed.fsdp.ShardingStrategy).
 const std::vector<std::string> kStrategies{"FULL_SHARD", "SHARD_GRAD_OP", "NO_SHARD",
                                            "HYBRID_SHARD", "HYBRID_SHARD_ZERO2"};
 
@@ -64,6 +63,12 @@ class FsdpReader {
 
 }  // namespace
 
+const std::vector<std::string>& fsdp_strategies() { return kStrategies; }
+
+std::string context_kind(const std::string& rotate_method) {
+  return rotate_method == "alltoall" ? "ring" : "all_gather";
+}
+
 FsdpKeys read_fsdp(Config& config, const std::string& section, int version, std::int64_t replicas,
                    std::int64_t data_ranks, const Machine& machine, Draft& draft) {
   FsdpReader keys(config, section, draft);
@@ -98,8 +103,8 @@ void add_fsdp_keys(const std::string& section, KnownKeys& known) {
     for (const char* key : {"cpu_ram_efficient_loading", "ignored_modules", "limit_all_gathers",
                             "min_num_params", "state_dict_type", "sync_module_states",
                             "transformer_layer_cls_to_wrap", "use_orig_params"})
-      known.harmless.insert(section + "." + prefix + key);
-    known.unsaid.insert({section + "." + prefix + "offload_params",
+      known.harmless.insert(fmt::format("{}.{}{}", section, prefix, key));
+    known.unsaid.insert({fmt::format("{}.{}offload_params", section, prefix),
                          {"the optimizer is the CPU's, parameters stay on the GPU", ""}});
   }
 }

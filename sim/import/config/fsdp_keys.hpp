@@ -1,4 +1,5 @@
-// The keys that Hugging Face's accelerate has for FSDP, in both versions, wherever they stand.
+// The keys that Hugging Face's accelerate has for FSDP, in both versions, wherever they stand, and
+// what PyTorch's context parallelism is called beside them.
 #pragma once
 
 #include <string>
@@ -8,6 +9,15 @@
 #include "sim/import/machine.hpp"
 
 namespace stepsim {
+
+/// Strategies in the order of their numbers, from 1 on, in capital letters
+/// (torch.distributed.fsdp.ShardingStrategy).
+const std::vector<std::string>& fsdp_strategies();
+
+/// `parallelism.context.kind` of the way in which PyTorch's ring attention moves keys and values:
+/// "alltoall" passes them on, all others gather them
+/// (torch.distributed.tensor.experimental, set_rotate_method).
+std::string context_kind(const std::string& rotate_method);
 
 struct FsdpKeys {
   std::string framework;          ///< pytorch-fsdp1 or pytorch-fsdp2
