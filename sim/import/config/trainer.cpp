@@ -65,10 +65,9 @@ void read_arguments(const std::string& path, bool is_model_stated, TrainerSettin
 }  // namespace
 
 NamedOptimizer optimizer_named(const std::string& name, Draft& draft) {
-  const auto begins = [&](std::string_view with) { return name.starts_with(with); };
-  if (begins("adamw_torch_fused") || begins("adamw_apex_fused")) return {"adam", "fused"};
-  if (begins("adamw_torch") || begins("adamw_hf")) return {"adam", "foreach"};
-  if (begins("sgd")) return {"sgd", "foreach"};
+  if (name == "adamw_torch_fused" || name == "adamw_apex_fused") return {"adam", "fused"};
+  if (name == "adamw_torch" || name == "adamw_hf") return {"adam", "foreach"};
+  if (name == "sgd") return {"sgd", "foreach"};
   draft.note("optimizer " + name, "AdamW of PyTorch");
   return {"adam", "foreach"};
 }
@@ -91,7 +90,7 @@ std::string file_near(const std::string& folder, const std::string& file) {
   std::error_code ignored;
   std::string from = folder;
   for (int above = 0; above < 8; ++above) {
-    const std::string path = joined(from, file);
+    std::string path = joined(from, file);
     if (std::filesystem::is_regular_file(path, ignored)) return path;
     from = joined(from, "..");
   }

@@ -34,6 +34,20 @@ TEST_CASE("the Trainer's gradients wait for the last of several passes") {
   CHECK_FALSE(waits("gradient_accumulation_steps: 1\n"));
 }
 
+// OptimizerNames of huggingface/transformers src/transformers/training_args.py.
+TEST_CASE("an optimizer that only begins as a known one is named") {
+  const auto notes = [](const std::string& name) {
+    return import_of("sft.yaml", "per_device_train_batch_size: 2\noptim: " + name + "\n");
+  };
+  for (const char* name : {"adamw_torch_8bit", "adamw_torch_4bit", "adamw_torch_xla"}) {
+    CAPTURE(name);
+    CHECK(notes(name).says(std::string("optimizer ") + name + ": AdamW of PyTorch"));
+  }
+  const ImportResult known = notes("adamw_torch");
+  CHECK(known.scenario.training.optimizer_kernels == OptimizerKernels::foreach_op);
+  CHECK_FALSE(known.says("optimizer adamw_torch"));
+}
+
 TEST_CASE("TrainingArguments name FSDP's strategy in words") {
   const Scenario s = import_of("sft.json", R"({"per_device_train_batch_size": 2, "bf16": true,
       "fsdp": "shard_grad_op auto_wrap", "fsdp_config": {"backward_prefetch": "backward_pre"}})")
