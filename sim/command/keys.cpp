@@ -11,6 +11,7 @@
 #include "sim/core/suggest.hpp"
 #include "sim/core/words.hpp"
 #include "sim/scenario/read/doc_writer.hpp"
+#include "sim/scenario/read/keys.hpp"
 #include "sim/scenario/read/other_names.hpp"
 
 namespace stepsim {
@@ -34,10 +35,6 @@ Rows rows_that(const Which& which) {
   return found;
 }
 
-bool is_below(const std::string& path, const std::string& map) {
-  return path.starts_with(map + ".") || path.starts_with(map + "[");
-}
-
 /// The key and all below it; a path may begin anywhere: "data.bucket".
 Rows rows_of_path(const std::string& path) {
   Rows found = rows_that([&](const auto& row) { return row.path == path; });
@@ -45,9 +42,7 @@ Rows rows_of_path(const std::string& path) {
     found = rows_that([&](const auto& row) { return row.path.ends_with("." + path); });
   if (found.size() > 1) return found;
   const std::string whole = found.empty() ? path : found.front().path;
-  const Rows below = rows_that([&](const auto& row) { return is_below(row.path, whole); });
-  found.insert(found.end(), below.begin(), below.end());
-  return found;
+  return rows_that([&](const auto& row) { return is_within(row.path, whole); });
 }
 
 Rows rows_with_word(const std::string& word) {

@@ -16,6 +16,7 @@
 #include "sim/import/importer.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/scenario/names.hpp"
+#include "sim/scenario/read/keys.hpp"
 #include "sim/text/file.hpp"
 
 namespace stepsim {

@@ -88,11 +88,6 @@ void reset_splits(Parallelism& p) {
 
 }  // namespace
 
-bool is_within(std::string_view key, std::string_view outer) {
-  return key.starts_with(outer) &&
-         (key.size() == outer.size() || key[outer.size()] == '.' || key[outer.size()] == '[');
-}
-
 Scenario effective(Scenario scenario) {
   reset_splits(scenario.parallelism);
   reset_training(scenario);

@@ -27,7 +27,4 @@ std::vector<Difference> differences(const Scenario& here, const Scenario& there)
 /// Whether the key is one of those that make the plan: with another value it is another plan.
 bool makes_plan(std::string_view key);
 
-/// Whether the key is that one, or lies within it.
-bool is_within(std::string_view key, std::string_view outer);
-
 }  // namespace stepsim

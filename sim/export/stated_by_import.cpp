@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/export/round_trip.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/read/keys.hpp"

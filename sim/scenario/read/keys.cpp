@@ -60,6 +60,11 @@ std::vector<KeyValue> keys_of_yaml(const Source& text) {
   return keys;
 }
 
+bool is_within(std::string_view key, std::string_view outer) {
+  return key.starts_with(outer) &&
+         (key.size() == outer.size() || key[outer.size()] == '.' || key[outer.size()] == '[');
+}
+
 std::set<std::string> stated_keys(const std::string& path, const std::vector<Override>& overrides) {
   Problems problems;
   auto tree = parse_tree(read_source(path), "", problems);

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/core/source.hpp"
@@ -23,6 +24,9 @@ std::vector<KeyValue> keys_of(const Scenario& scenario);
 /// The keys of a text that `to_yaml` wrote. Throws UserError with the mistakes of one that is no
 /// YAML.
 std::vector<KeyValue> keys_of_yaml(const Source& text);
+
+/// Whether the key is that one, or lies within it.
+bool is_within(std::string_view key, std::string_view outer);
 
 /// The dotted paths of the keys that a scenario states, those of maps among them. Throws UserError
 /// or IoError where the file cannot be read.
