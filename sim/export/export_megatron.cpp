@@ -4,8 +4,10 @@
 //
 // Each option is the one that sim/import/megatron/import_megatron.cpp reads.
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
 #include "sim/core/shell_word.hpp"
@@ -45,12 +47,10 @@ class OptionGroup {
 
  private:
   void add(std::vector<std::string> words) {
-    lines_ += "  ";
-    for (std::string& word : words) {
-      lines_ += (word == words.front() ? "" : " ") + shell_word(word);
-      words_.push_back(std::move(word));
-    }
-    lines_ += "\n";
+    std::vector<std::string> quoted;
+    std::ranges::transform(words, std::back_inserter(quoted), shell_word);
+    lines_ += fmt::format("  {}\n", fmt::join(quoted, " "));
+    std::ranges::move(words, std::back_inserter(words_));
   }
 
   std::string name_, lines_;
