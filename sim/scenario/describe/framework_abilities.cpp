@@ -136,7 +136,7 @@ void add_megatron(Rows& rows) {
            "use_distributed_optimizer: zero1; Megatron-FSDP: optim, optim_grads, "
            "optim_grads_params",
            kMegatronDdpConfig);
-  rows.add_beside_stages(kSharding, {"ddp", "zero1"}, "of Megatron-FSDP nothing was read",
+  rows.add_beside_stages(kSharding, {"ddp", "zero1"}, "not known for Megatron-FSDP",
                          kMegatronArguments);
   rows.add(kSchedule, {"1f1b", "interleaved"},
            "forward_backward_pipelining_without_interleaving and with it", kMegatronSchedules);
