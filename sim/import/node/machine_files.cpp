@@ -66,7 +66,7 @@ SourcePtr MachineFiles::nvidia_smi(const std::string& name, const std::vector<st
                                    std::string& why) const {
   if (!root_.empty()) {
     const std::string own = fmt::format("/{}-{}.txt", kNvidiaSmi, name);
-    const SourcePtr source = file(own);
+    SourcePtr source = file(own);
     if (source == nullptr) why = fmt::format("no {}", own.substr(1));
     return source;
   }

@@ -73,7 +73,7 @@ class Probe {
     for (const auto& [key, value] : cpuinfo_entries(source->text)) {
       if (key == "processor") ++cpu.threads;
       if (key == "physical id") sockets.insert(socket = value);
-      if (key == "core id") cores.insert(socket + ":" + value);
+      if (key == "core id") cores.insert(fmt::format("{}:{}", socket, value));
     }
     if (cpu.threads == 0) problems_.add({source, 1, 1}, "", "no line begins with 'processor'");
     cpu.sockets = static_cast<int>(sockets.size());

@@ -60,7 +60,7 @@ Place place_of(const Launch& launch, const ScriptText& text) {
        {program == launch.words.end() ? std::string() : *program,
         program == launch.words.end() ? std::string() : program_name(*program),
         launch.words.front(), program_name(launch.words.front())}) {
-    const Place place = word.empty() ? Place{} : text.of_word(word);
+    Place place = word.empty() ? Place{} : text.of_word(word);
     if (place.line > 0) return place;
   }
   return {};

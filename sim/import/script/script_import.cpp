@@ -204,7 +204,7 @@ class ScriptImport {
       Variables all = variables_;
       all.insert(tried.begin(), tried.end());
       all.insert(filled_.begin(), filled_.end());
-      const ScriptRun run = run_script(*script_, all, machine_, kLimit, where);
+      ScriptRun run = run_script(*script_, all, machine_, kLimit, where);
       const std::string name = unbound_variable(run.errors);
       if (name.empty() || i > kMostUnbound || patience_.is_over()) return run;
       if (!filled_.emplace(name, harmless_value(name)).second) return run;
