@@ -36,9 +36,9 @@ Scenario imported_again(const Exporter& exporter, const Exported& exported) {
 
 /// Keys of the plan that come back as others: there is no option for them, or their framework has
 /// only the other value.
-void refuse_other_plans(const Exporter& exporter, const std::vector<Difference>& found) {
+void refuse_other_plans(const Exporter& exporter, const std::vector<KeyDifference>& found) {
   std::vector<Diagnostic> refusals;
-  for (const Difference& each : found) {
+  for (const KeyDifference& each : found) {
     if (makes_plan(each.key) && !is_of_program(exporter, each.key))
       refusals.push_back({.message = fmt::format("{}: {}: {}'s options cannot say it; with them "
                                                  "it is {}",
@@ -48,10 +48,11 @@ void refuse_other_plans(const Exporter& exporter, const std::vector<Difference>&
 }
 
 /// Keys of the splits and of training one by one, others by their section.
-std::vector<std::string> not_said(const Exporter& exporter, const std::vector<Difference>& found) {
+std::vector<std::string> not_said(const Exporter& exporter,
+                                  const std::vector<KeyDifference>& found) {
   std::vector<std::string> lines;
   std::map<std::string, std::vector<std::string>> sections;
-  for (const Difference& each : found) {
+  for (const KeyDifference& each : found) {
     const std::size_t dot = each.key.find('.');
     const std::string section = each.key.substr(0, dot);
     if (section == "training" || section == "parallelism")

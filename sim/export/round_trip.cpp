@@ -96,11 +96,11 @@ Scenario effective(Scenario scenario) {
   return scenario;
 }
 
-std::vector<Difference> differences(const Scenario& here, const Scenario& there) {
+std::vector<KeyDifference> differences(const Scenario& here, const Scenario& there) {
   std::map<std::string, std::string> of_there;
   const std::vector<KeyValue> last = keys_of(effective(there));
   for (const KeyValue& each : last) of_there[each.key] = each.value;
-  std::vector<Difference> found;
+  std::vector<KeyDifference> found;
   const auto add = [&](const std::string& key, const std::string& one, const std::string& other) {
     if (one != other && !is_within_any(key, kLabels)) found.push_back({key, one, other});
   };

@@ -10,7 +10,7 @@
 namespace stepsim {
 
 /// A key that has another value behind the import.
-struct Difference {
+struct KeyDifference {
   std::string key;    ///< "training.gradients"
   std::string here;   ///< as the scenario has it; "absent" where it has no such key
   std::string there;  ///< as the import has it
@@ -22,7 +22,7 @@ Scenario effective(Scenario scenario);
 
 /// Keys that differ and have an effect, in the order of to_yaml; names, sources and what is
 /// expected do not count.
-std::vector<Difference> differences(const Scenario& here, const Scenario& there);
+std::vector<KeyDifference> differences(const Scenario& here, const Scenario& there);
 
 /// Whether the key is one of those that make the plan: with another value it is another plan.
 bool makes_plan(std::string_view key);

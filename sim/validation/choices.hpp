@@ -25,7 +25,7 @@ struct PairOrder {
 };
 
 /// A choice by prediction, and what it would have cost.
-struct Choice {
+struct SuiteChoice {
   /// two rows: the one predicted to be the fastest, and the one measured to be
   std::size_t chosen = 0, best = 0;
   double loss = 0;  ///< measured time of the chosen row over that of the best, less one
@@ -38,7 +38,7 @@ struct Choices {
   /// mean loss of the jobs; where several ways are predicted alike, the mean of their losses counts
   double loss = 0;
   double blind_loss = 0;  ///< mean loss where every way of a job is as likely to be chosen
-  Choice worst;           ///< the choice with the largest loss
+  SuiteChoice worst;      ///< the choice with the largest loss
   std::array<PairOrder, kPairsFrom.size()> pairs;  ///< pairs of ways of one job, by `kPairsFrom`
 };
 

@@ -132,9 +132,9 @@ void keep(int& kept, int value) {
 }
 
 /// Launches on other nodes have another rank, or another host.
-int nodes_by_rank(const std::vector<Launch>& launches) {
+int nodes_by_rank(const std::vector<StartedProgram>& launches) {
   std::set<std::string> ranks, hosts;
-  for (const Launch& launch : launches) {
+  for (const StartedProgram& launch : launches) {
     ranks.insert(value_of(launch.words, {"--node_rank", "--node-rank", "--machine_rank"}));
     for (const Words& words : launch.through) {
       if (program_name(words.front()) == "ssh" && words.size() > 1) hosts.insert(words.back());
@@ -146,8 +146,9 @@ int nodes_by_rank(const std::vector<Launch>& launches) {
 
 }  // namespace
 
-LaunchedGpus launched_gpus(const std::vector<Launch>& launches, const LaunchedGpus& requested) {
-  const Launch& launch = launches.front();
+LaunchedGpus launched_gpus(const std::vector<StartedProgram>& launches,
+                           const LaunchedGpus& requested) {
+  const StartedProgram& launch = launches.front();
   LaunchedGpus found = requested;
   Processes outer;
   for (const Words& words : launch.through) {

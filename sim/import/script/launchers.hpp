@@ -16,7 +16,8 @@ struct LaunchedGpus {
 /// The GPUs that wrappers and the launcher say (srun, mpirun, torchrun, deepspeed, accelerate,
 /// pdsh); where they say nothing, those of `requested`, which the script asks of the scheduler.
 /// `launches` differ in nothing but the rank of their node.
-LaunchedGpus launched_gpus(const std::vector<Launch>& launches, const LaunchedGpus& requested);
+LaunchedGpus launched_gpus(const std::vector<StartedProgram>& launches,
+                           const LaunchedGpus& requested);
 
 /// The lines of a script that a scheduler reads: "#SBATCH --nodes=16", "#PBS -l select=2".
 LaunchedGpus requested_gpus(const Source& script);

@@ -22,7 +22,7 @@ bool is_option(const std::string& word, std::string_view name) {
 }
 
 /// Options that every run of Megatron-LM has one of, and hardly another program.
-bool has_megatron_options(const Launch& launch) {
+bool has_megatron_options(const StartedProgram& launch) {
   return std::ranges::any_of(launch.words, [](const std::string& word) {
     return is_option(word, "--num-layers") || is_option(word, "--tensor-model-parallel-size") ||
            is_option(word, "--micro-batch-size") || is_option(word, "--yaml-cfg");
@@ -40,7 +40,7 @@ Words::const_iterator program_of(const Words& words) {
 }
 
 /// Options of the program alone, without those that differ between nodes.
-Words own_words(const Launch& launch) {
+Words own_words(const StartedProgram& launch) {
   const auto program = program_of(launch.words);
   Words own(program == launch.words.end() ? launch.words.begin() + 1 : program, launch.words.end());
   for (const char* rank : {"--node-rank", "--local-rank"}) {
@@ -54,7 +54,7 @@ Words own_words(const Launch& launch) {
 }
 
 /// Where the script starts it, as far as its words stand in the text.
-Place place_of(const Launch& launch, const ScriptText& text) {
+Place place_of(const StartedProgram& launch, const ScriptText& text) {
   const auto program = program_of(launch.words);
   for (const std::string& word :
        {program == launch.words.end() ? std::string() : *program,
@@ -67,7 +67,7 @@ Place place_of(const Launch& launch, const ScriptText& text) {
 }
 
 /// "torchrun train.py": enough to find it.
-std::string shown(const Launch& launch) {
+std::string shown(const StartedProgram& launch) {
   const auto program = program_of(launch.words);
   std::string name = shell_word(launch.words.front());
   if (program != launch.words.end() && program != launch.words.begin())
@@ -135,7 +135,7 @@ std::vector<std::string> missing_scripts(const ScriptRun& run) {
 /// What it starts instead.
 [[noreturn]] void refuse_none(const ScriptRun& run, const ScriptText& text) {
   constexpr const char* none = "no Megatron-LM program is started here";
-  for (const Launch& launch : run.launches) {
+  for (const StartedProgram& launch : run.launches) {
     const std::string trainer = other_trainer(launch.words);
     if (trainer.empty()) continue;
     refuse(place_of(launch, text), text,
@@ -147,7 +147,7 @@ std::vector<std::string> missing_scripts(const ScriptRun& run) {
            fmt::format("{}: what {} starts is not known, for it is not here", none, quoted(file)),
            "import that script, with --env NAME=VALUE for what this one hands to it");
   }
-  const auto known = std::ranges::find_if(run.launches, &Launch::is_known);
+  const auto known = std::ranges::find_if(run.launches, &StartedProgram::is_known);
   if (known != run.launches.end())
     refuse(place_of(*known, text), text,
            fmt::format("{}: the script starts {}, whose options are others", none, shown(*known)),
@@ -185,7 +185,7 @@ std::vector<PlacedWord> placed(const Words& words, const ScriptText& text) {
 
 std::vector<std::string> unknown_programs(const ScriptRun& run) {
   std::vector<std::string> names;
-  for (const Launch& launch : run.launches) {
+  for (const StartedProgram& launch : run.launches) {
     const std::string name = program_name(launch.words.front());
     const bool is_named = std::find(names.begin(), names.end(), name) != names.end();
     if (!launch.is_known && !has_megatron_options(launch) && !is_named) names.push_back(name);
@@ -195,13 +195,13 @@ std::vector<std::string> unknown_programs(const ScriptRun& run) {
 
 MegatronLaunch megatron_launch(const ScriptRun& run, const ScriptText& text,
                                const LaunchedGpus& requested) {
-  std::vector<Launch> found;
+  std::vector<StartedProgram> found;
   std::copy_if(run.launches.begin(), run.launches.end(), std::back_inserter(found),
                has_megatron_options);
   refuse_syntax(run, text);
   if (found.empty()) refuse_none(run, text);
   const Words first = own_words(found.front());
-  for (const Launch& other : found) {
+  for (const StartedProgram& other : found) {
     if (own_words(other) == first) continue;
     const Place place = place_of(found.front(), text);
     refuse(
@@ -210,7 +210,7 @@ MegatronLaunch megatron_launch(const ScriptRun& run, const ScriptText& text,
                     place.line > 0 ? fmt::format("on line {}", place.line) : shown(found.front())),
         "leave one of them: a scenario is one run");
   }
-  const Launch& launch = found.front();
+  const StartedProgram& launch = found.front();
   const auto program = program_of(launch.words);
   Words words;
   if (starts_ranks(launch.words) && program_name(launch.words.front()) != "accelerate" &&

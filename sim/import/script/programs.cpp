@@ -179,7 +179,8 @@ Words program_names() {
 }
 
 ProgramStart stand_in(const ProgramStart& asked, const ScriptMachine& machine,
-                      std::vector<Words>& through, const std::function<void(Launch)>& note) {
+                      std::vector<Words>& through,
+                      const std::function<void(StartedProgram)>& note) {
   const Words& words = asked.words;
   if (words.empty()) return nothing();
   const std::string name = program_name(asked.path);

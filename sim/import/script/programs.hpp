@@ -16,7 +16,7 @@ Words program_names();
 /// What runs in place of a program. `through` has the programs that lead here; those that this one
 /// leads through are added. `note` is called for a program that is noted instead of run.
 ProgramStart stand_in(const ProgramStart& asked, const ScriptMachine& machine,
-                      std::vector<Words>& through, const std::function<void(Launch)>& note);
+                      std::vector<Words>& through, const std::function<void(StartedProgram)>& note);
 
 /// The last part of a path: "srun" of /usr/bin/srun.
 std::string program_name(const std::string& path);

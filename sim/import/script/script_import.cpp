@@ -17,7 +17,7 @@
 #include "sim/core/problems.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/script/asked_variables.hpp"
-#include "sim/import/script/patience.hpp"
+#include "sim/import/script/trial_time.hpp"
 #include "sim/process/forked.hpp"
 
 namespace stepsim {
@@ -206,7 +206,7 @@ class ScriptImport {
       all.insert(filled_.begin(), filled_.end());
       ScriptRun run = run_script(*script_, all, machine_, kLimit, where);
       const std::string name = unbound_variable(run.errors);
-      if (name.empty() || i > kMostUnbound || patience_.is_over()) return run;
+      if (name.empty() || i > kMostUnbound || trial_time_.is_over()) return run;
       if (!filled_.emplace(name, harmless_value(name)).second) return run;
     }
   }
@@ -244,7 +244,7 @@ class ScriptImport {
   std::vector<Trial> tried(const std::vector<Variables>& all, const Outcome& base) {
     const int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const auto said = run_forked(static_cast<int>(all.size()), jobs, [&](int i) -> std::string {
-      if (patience_.is_over()) return "not ended";
+      if (trial_time_.is_over()) return "not ended";
       const Outcome one = outcome(all[static_cast<std::size_t>(i)], RunIn::here, &base);
       return !one.has_ended ? "not ended" : one.text == base.text ? "same" : "other";
     });
@@ -279,11 +279,11 @@ class ScriptImport {
     changing_.clear();
     std::vector<Variables> all;
     for (const Names& names : groups) all.push_back(with(others, names));
-    const std::vector<Trial> trials = patience_.is_over()
+    const std::vector<Trial> trials = trial_time_.is_over()
                                           ? std::vector<Trial>(groups.size(), Trial::not_ended)
                                           : tried(all, base);
     for (std::size_t i = 0; i < groups.size(); ++i) {
-      const bool is_last = groups[i].size() == 1 || patience_.is_over();
+      const bool is_last = groups[i].size() == 1 || trial_time_.is_over();
       if (trials[i] == Trial::not_ended && is_last)
         untried_.insert(groups[i].begin(), groups[i].end());
       else if (trials[i] != Trial::same)
@@ -331,7 +331,7 @@ class ScriptImport {
       without.back().erase(name);
     }
     const std::vector<Trial> trials =
-        patience_.is_over() ? std::vector<Trial>{} : tried(without, with_all);
+        trial_time_.is_over() ? std::vector<Trial>{} : tried(without, with_all);
     auto name = wanted.begin();
     for (const Trial trial : trials) {
       if (trial == Trial::other) found.insert(name->first);
@@ -398,7 +398,7 @@ class ScriptImport {
   std::vector<Names> changing_;      ///< groups of names that were tried, and change something
   bool answers_itself_ = false;      ///< it runs without what conditions ask for
   std::set<std::string> untried_;    ///< variables that there was no time for
-  Patience patience_;
+  TrialTime trial_time_;
 };
 
 }  // namespace

@@ -79,7 +79,7 @@ WatchedProgram program(const Source& script, const Variables& variables) {
   return watched;
 }
 
-Json json_of(const Launch& launch) {
+Json json_of(const StartedProgram& launch) {
   return {{"words", launch.words}, {"through", launch.through}, {"known", launch.is_known}};
 }
 
@@ -113,9 +113,9 @@ std::string watch(const WatchedProgram& program, const ScriptMachine& machine) {
   std::map<int, std::vector<Words>> through;
   Json launches = Json::array(), scripts = Json::array();
   const auto on_start = [&](const ProgramStart& asked, int process) {
-    ProgramStart start = stand_in(asked, machine, through[process], [&](const Launch& launch) {
-      launches.push_back(json_of(launch));
-    });
+    ProgramStart start =
+        stand_in(asked, machine, through[process],
+                 [&](const StartedProgram& launch) { launches.push_back(json_of(launch)); });
     if (std::string* script = script_of(start)) {
       *script = found_above(*script, program, process);
       scripts.push_back(*script);

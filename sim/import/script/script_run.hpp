@@ -16,14 +16,14 @@ using Words = std::vector<std::string>;
 using Variables = std::map<std::string, std::string>;
 
 /// A start of a program that trains, or that nobody knows.
-struct Launch {
+struct StartedProgram {
   Words words;                 ///< the program, as it was named, and its arguments
   std::vector<Words> through;  ///< programs that started it, each with its own arguments: srun, ssh
   bool is_known = true;        ///< false: an unknown program, which may do anything
 };
 
 struct ScriptRun {
-  std::vector<Launch> launches;      ///< in order
+  std::vector<StartedProgram> launches;  ///< in order
   std::vector<std::string> read;     ///< files that shells read: the script, those that it sources
   std::vector<std::string> missing;  ///< files that shells wanted to read, as they were named
   std::vector<std::string> absent;   ///< files that other programs wanted to read

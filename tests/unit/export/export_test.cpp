@@ -49,7 +49,8 @@ TEST_CASE("files of all scenarios that a framework can run are read as the same 
       try {
         const Export result = export_of(*exporter, scenario);
         written.insert(std::string(exporter->name) + " " + scenario.name);
-        for (const Difference& each : differences(scenario, imported_file(*exporter, scenario))) {
+        for (const KeyDifference& each :
+             differences(scenario, imported_file(*exporter, scenario))) {
           INFO(each.key << ": " << each.here << ", " << each.there);
           CHECK(is_named(result, each.key));
         }

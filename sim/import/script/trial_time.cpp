@@ -1,5 +1,5 @@
 // Asks the system for the time of the processes that were started.
-#include "sim/import/script/patience.hpp"
+#include "sim/import/script/trial_time.hpp"
 
 #include <sys/resource.h>
 
@@ -13,12 +13,12 @@ constexpr std::chrono::seconds kMost{30};
 
 }  // namespace
 
-bool Patience::is_over() const {
+bool TrialTime::is_over() const {
   return cpu_seconds_of_children() - cpu_begin_ > kMostCpuSeconds ||
          std::chrono::steady_clock::now() - begin_ > kMost;
 }
 
-double Patience::cpu_seconds_of_children() {
+double TrialTime::cpu_seconds_of_children() {
   rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);
   const auto seconds = [](const timeval& time) {

@@ -6,7 +6,7 @@
 namespace stepsim {
 
 /// Counts the time of processors, and that of the clock, since it was made.
-class Patience {
+class TrialTime {
  public:
   /// Whether no more may begin. A busy machine makes the clock go faster, so that it has more of it.
   bool is_over() const;
