@@ -45,6 +45,7 @@ int fail(ExitCode code, const std::exception& error) {
   return static_cast<int>(code);
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): what is thrown before words are read is a defect
 int main(int argc, char** argv) {
   open_standard_streams();
   if (argc > 1 &&
@@ -87,4 +88,5 @@ int main(int argc, char** argv) {
 }  // namespace
 }  // namespace stepsim
 
+// NOLINTNEXTLINE(bugprone-exception-escape): the one above catches
 int main(int argc, char** argv) { return stepsim::main(argc, argv); }

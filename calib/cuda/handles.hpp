@@ -44,6 +44,7 @@ class Stream {
   ~Stream() { (void)cudaStreamDestroy(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
+  // NOLINTNEXTLINE(google-explicit-constructor): it is handed to CUDA's functions
   operator cudaStream_t() const { return stream_; }
   void wait() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
 
@@ -57,6 +58,7 @@ class Event {
   ~Event() { (void)cudaEventDestroy(event_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
+  // NOLINTNEXTLINE(google-explicit-constructor): it is handed to CUDA's functions
   operator cudaEvent_t() const { return event_; }
   void record(cudaStream_t stream) const {
     check(cudaEventRecord(event_, stream), "cudaEventRecord");

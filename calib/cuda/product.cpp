@@ -61,6 +61,7 @@ class Layout {
   ~Layout() { (void)cublasLtMatrixLayoutDestroy(layout_); }
   Layout(const Layout&) = delete;
   Layout& operator=(const Layout&) = delete;
+  // NOLINTNEXTLINE(google-explicit-constructor): it is handed to cuBLASLt's functions
   operator cublasLtMatrixLayout_t() const { return layout_; }
 
  private:

@@ -37,8 +37,10 @@ std::vector<Members> groups_of(const std::vector<ValidationRow>& rows) {
     for (const auto& [name, value] : row.groups) {
       if (std::ranges::find(names, name) == names.end()) names.push_back(name);
       if (!row.predicted) continue;
-      auto found = std::ranges::find_if(
-          groups, [&](const Members& group) { return group.name == name && group.value == value; });
+      auto found =
+          std::ranges::find_if(groups, [&name = name, &value = value](const Members& group) {
+            return group.name == name && group.value == value;
+          });
       if (found == groups.end()) found = groups.insert(groups.end(), {name, value, {}, {}});
       found->all.push_back(row.error());
       if (row.known.empty()) found->expected.push_back(row.error());

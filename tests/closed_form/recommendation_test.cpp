@@ -298,7 +298,7 @@ TEST_CASE("in fp32 a fused interaction takes as long as shared memory feeds its 
   const OpGraph graph = build(s);
   const Op& op = *graph.blocks.at(2).order().front();
   // A pair of 27 vectors: 128 multiply-adds. 80 SMs of 64 lanes at their peak.
-  const double pairs = 8192 * 27 * 26 / 2 * 128.0;
+  const double pairs = 8192 * 27 * 26 / 2.0 * 128;
   const double peak = peak_rate(s.cluster.gpu, Precision::fp32).flops_per_second();
   const auto products = [&](const char* name) {
     const auto& work = std::get<MemoryBound>(kernel(op, name).work);

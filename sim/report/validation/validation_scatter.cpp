@@ -61,7 +61,8 @@ struct Legend {
   }
   /// The place of the mark before the i-th of the words.
   double x(std::size_t i) const {
-    return kLegend + column_width() * static_cast<double>(i / rows());
+    const std::size_t column = i / rows();
+    return kLegend + column_width() * static_cast<double>(column);
   }
   double y(std::size_t i) const { return kTop + 8 + kRow * static_cast<double>(i % rows()); }
   /// Where the legend ends.

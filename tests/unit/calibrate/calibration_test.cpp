@@ -219,7 +219,7 @@ TEST_CASE("a card of the base's name with another memory has its own memory, ban
   const Calibration nvl = made("NVIDIA H100 NVL", 93.1, 1.785e9, 3.201e9);
   CHECK(nvl.base == "h100");
   CHECK(read(nvl).memory.bytes() == doctest::Approx(93.1 * 0x1p30).epsilon(1e-6));
-  CHECK(read(nvl).memory_bandwidth.bytes_per_second() == doctest::Approx(5120 / 8 * 2 * 3.201e9));
+  CHECK(read(nvl).memory_bandwidth.bytes_per_second() == doctest::Approx(5120 / 8.0 * 2 * 3.201e9));
   CHECK(nvl.gpu_text.find("device-pins: \"derived: width") != std::string::npos);
   CHECK(nvl.gpu_text.find("device-peaks: \"derived: FLOPs a cycle") != std::string::npos);
   const Calibration grace = made("NVIDIA GH200 480GB", 94.5, 1.98e9, 2.619e9);

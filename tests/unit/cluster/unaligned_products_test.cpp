@@ -89,7 +89,8 @@ Groups over_aligned(const std::string& measured, const std::string& profile,
 
 void check_each(const Groups& groups, std::size_t count, double tolerance) {
   CHECK(groups.size() == count);
-  for (const auto& [name, ratio] : groups) {
+  for (const auto& [the_name, ratio] : groups) {
+    const auto& name = the_name;
     CAPTURE(name);
     CHECK(ratio == doctest::Approx(1).epsilon(tolerance));
   }
@@ -120,7 +121,8 @@ TEST_CASE("products of even heads that are not aligned take as long as measured"
 TEST_CASE("multiples of four are as slow as those of two") {
   const Groups fours = over_aligned("a100", "a100-80", {4}),
                twos = over_aligned("a100", "a100-80", {2});
-  for (const auto& [name, ratio] : fours) {
+  for (const auto& [the_name, ratio] : fours) {
+    const auto& name = the_name;
     CAPTURE(name);
     CHECK(ratio == doctest::Approx(twos.at(name)).epsilon(0.01));
   }

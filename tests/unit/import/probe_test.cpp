@@ -122,7 +122,8 @@ void make_dgx_h100(const Machine& machine, bool with_matrix) {
 TEST_CASE("a DGX H100 is recognised, with an InfiniBand port for each GPU") {
   const Machine machine;
   make_dgx_h100(machine, true);
-  const auto [text, notes] = probe(machine);
+  const auto [the_text, notes] = probe(machine);
+  const auto& text = the_text;
   CAPTURE(text);
   const Cluster cluster = cluster_of(text, 2);
   CHECK(cluster.gpu.name == "h100");
@@ -195,7 +196,8 @@ TEST_CASE("without nvidia-smi GPUs are those of the PCI bus, and their kind is n
   machine.gpu("0000:41:00.0", 0, "16.0 GT/s PCIe");
   machine.gpu("0000:c1:00.0", 1, "16.0 GT/s PCIe");
   machine.infiniband("mlx5_0", "0000:42:00.0", 0, "200 Gb/sec (4X HDR)");
-  const auto [text, notes] = probe(machine);
+  const auto [the_text, notes] = probe(machine);
+  const auto& text = the_text;
   CAPTURE(text);
   CHECK(notes.find("GPU: 2 x an NVIDIA GPU of unknown kind: 0000:41:00.0, 0000:c1:00.0\n") !=
         std::string::npos);

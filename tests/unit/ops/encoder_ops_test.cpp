@@ -120,7 +120,8 @@ constexpr double b = 2;  // the micro-batch
 }  // namespace
 
 TEST_CASE("the blocks of encoders sum to the parameter count that is published") {
-  for (const auto& [name, training] : kModels) {
+  for (const auto& [the_name, training] : kModels) {
+    const auto& name = the_name;
     CAPTURE(name);
     const Scenario scenario =
         scenario_of(fmt::format("model: {}\ncluster: {{name: c, gpu: h100}}\ntraining: "
@@ -135,7 +136,8 @@ TEST_CASE("the blocks of encoders sum to the parameter count that is published")
 }
 
 TEST_CASE("every parameter of an encoder has its gradient, and every FLOP its kernel") {
-  for (const auto& [name, training] : kModels) {
+  for (const auto& [the_name, training] : kModels) {
+    const auto& name = the_name;
     const OpGraph graph = graph_of(name, training);
     for (const Block& block : graph.blocks) {
       for (const Op* op : block.order()) {

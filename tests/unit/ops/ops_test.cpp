@@ -118,8 +118,9 @@ training: {{sequence_length: 256, global_batch: 3, micro_batch: 3, precision: fp
 }
 
 TEST_CASE("widths of features align the rows of all three products of a layer") {
-  for (const auto& [vocabulary, alignment] :
+  for (const auto& [the_vocabulary, alignment] :
        {std::pair{50257, 1}, {30522, 2}, {50260, 4}, {50304, 8}}) {
+    const auto& vocabulary = the_vocabulary;
     CAPTURE(vocabulary);
     const std::vector<Gemm> logits = gemms_of(with_vocabulary(vocabulary, ""), "logits");
     REQUIRE(logits.size() == 3);
@@ -132,7 +133,8 @@ TEST_CASE("widths of features align the rows of all three products of a layer") 
 }
 
 TEST_CASE("widths of experts align the rows of their products, too") {
-  for (const auto& [ffn, alignment] : {std::pair{1023, 1}, {1022, 2}, {1024, 8}}) {
+  for (const auto& [the_ffn, alignment] : {std::pair{1023, 1}, {1022, 2}, {1024, 8}}) {
+    const auto& ffn = the_ffn;
     CAPTURE(ffn);
     const OpGraph graph =
         graph_of(gpt("", "", fmt::format(", experts: {{count: 4, top_k: 1, ffn: {}}}", ffn)));

@@ -92,7 +92,8 @@ std::string text_of(const fs::path& path) {
 }  // namespace
 
 TEST_CASE("every preset of every framework is what the reader fills in") {
-  for (const auto& [name, framework] : kNames<Framework>) {
+  for (const auto& [the_name, framework] : kNames<Framework>) {
+    const auto& name = the_name;
     int presets = 0;
     for (const FrameworkPreset& preset : framework_presets()) {
       if (preset.framework != framework) continue;
@@ -146,7 +147,8 @@ TEST_CASE("Megatron-LM's bucket grows with the data-parallel ranks, and counts a
 }
 
 TEST_CASE("a bucket that is stated is also the first one") {
-  for (const auto& [name, framework] : kNames<Framework>) {
+  for (const auto& [the_name, framework] : kNames<Framework>) {
+    const auto& name = the_name;
     CAPTURE(std::string(name));
     const Scenario s = parse(framework, {{"parallelism.data.bucket", "9 MB"}});
     CHECK(s.parallelism.data.first_bucket.bytes() == 9e6);
@@ -154,7 +156,8 @@ TEST_CASE("a bucket that is stated is also the first one") {
 }
 
 TEST_CASE("a scenario with a framework is written out in full and reads back as an equal one") {
-  for (const auto& [name, framework] : kNames<Framework>) {
+  for (const auto& [the_name, framework] : kNames<Framework>) {
+    const auto& name = the_name;
     CAPTURE(std::string(name));
     const Scenario s = parse(framework, {});
     CHECK(parse_scenario(to_yaml(s), "test.yaml", kLibrary) == s);
