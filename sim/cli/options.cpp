@@ -75,7 +75,10 @@ std::string way_out_for_its_scenario(const CLI::App& app) {
     if (what != nullptr && what->as<std::string>() == "model") continue;
     const auto path = file->as<std::string>();
     try {
-      return way_out_for_scenario(path, read_source(path, kLargestImport)->text);
+      const auto source = read_source(path, kLargestImport);
+      // What no other command reads has no way out, and looking for it takes long.
+      if (source->text.size() > kLargestImport) return "";
+      return way_out_for_scenario(path, source->text);
     } catch (const std::exception&) {
       return "";  // what is wrong with the file has been said
     }

@@ -20,6 +20,7 @@ std::size_t end_of_sequence(const std::string& text, std::size_t at) {
 }  // namespace
 
 std::string without_escapes(const std::string& text) {
+  if (text.find('\x1b') == std::string::npos) return text;
   std::string plain;
   for (std::size_t i = 0; i < text.size();) {
     if (text[i] == '\x1b') {

@@ -36,7 +36,9 @@ const Importer& recognised(const std::string& path) {
     throw UserError(fmt::format("standard input needs a kind: stepsim import KIND - with one of {}",
                                 names_text(all)));
   refuse_misspelt_kind(path);
-  const std::string text = read_source(path, kLargestImport)->text;
+  const auto source = read_source(path, kLargestImport);
+  const std::string& text = source->text;
+  refuse_large_import(path, text);
   std::vector<const Importer*> found;
   std::copy_if(all.begin(), all.end(), std::back_inserter(found),
                [&](const Importer* importer) { return importer->recognises(path, text); });
@@ -68,6 +70,12 @@ std::shared_ptr<const Source> source_of(const ImportOptions& options) {
 }
 
 const Importer& importer_for(const ImportOptions& options) {
+void refuse_large_import(const std::string& file, const std::string& text) {
+  if (text.size() > kLargestImport)
+    throw UserError(fmt::format("{}: the file is larger than {} MiB: it is none that is imported",
+                                file, kLargestImport >> 20));
+}
+
   const Importer* named = Registry<Importer>::find(options.from);
   const Importer& importer = named != nullptr ? *named : recognised(options.file);
   if (!importer.takes_words && !options.arguments.empty())

@@ -31,7 +31,7 @@ struct Importer {
 };
 
 /// The largest file that is imported: tables and graphs of large machines have some MiB.
-inline constexpr std::size_t kLargestImport = 64 << 20;
+inline constexpr std::size_t kLargestImport = 16 << 20;
 
 /// The importer of `options.from`, or the one that recognises `options.file`. Throws UserError with
 /// the kinds there are where none or several do.
@@ -39,5 +39,8 @@ const Importer& importer_for(const ImportOptions& options);
 
 /// The text of a configuration, or of the file that holds it. Throws IoError where it cannot be read.
 std::shared_ptr<const Source> source_of(const ImportOptions& options);
+
+/// Throws UserError where the text is larger than a file that is imported.
+void refuse_large_import(const std::string& file, const std::string& text);
 
 }  // namespace stepsim

@@ -12,6 +12,7 @@
 #include <pugixml.hpp>
 
 #include "sim/core/error.hpp"
+#include "sim/import/importer.hpp"
 #include "sim/import/node/known_gpu.hpp"
 #include "sim/import/node/observed_node.hpp"
 
@@ -227,6 +228,7 @@ class NcclTopology {
 }  // namespace
 
 ObservedNode read_nccl_topology(const std::string& text, const std::string& file) {
+  refuse_large_import(file, text);
   return NcclTopology(text, file).read();
 }
 

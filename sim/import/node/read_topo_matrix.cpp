@@ -13,6 +13,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/escapes.hpp"
+#include "sim/import/importer.hpp"
 #include "sim/import/node/device_table.hpp"
 
 namespace stepsim {
@@ -272,6 +273,7 @@ DeviceTable read_device_table(const std::string& text, const std::string& file) 
 }
 
 ObservedNode read_topo_matrix(const std::string& text, const std::string& file) {
+  refuse_large_import(file, text);
   DeviceTable table = read_device_table(text, file);
   std::vector<Assumption> assumptions = one_nic_a_card(table);
   ObservedNode node =
