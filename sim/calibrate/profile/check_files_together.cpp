@@ -1,9 +1,6 @@
 // A library of some files in a temporary folder, and a scenario that is read from it.
 #include "sim/calibrate/profile/check_files_together.hpp"
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -11,38 +8,17 @@
 #include "sim/core/error.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/scenario/load.hpp"
+#include "sim/text/scratch_folder.hpp"
 
 namespace stepsim {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Is there as long as this lives.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "stepsim-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw IoError(fmt::format("cannot make {}: {}", name, std::strerror(errno)));
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 }  // namespace
 
 void check_files_together(const std::vector<FileText>& files, const std::string& root) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   for (const FileText& file : files) {
     const fs::path place = folder.path() / fs::absolute(file.path).lexically_relative(root);
     std::error_code ignored;  // save_file says what cannot be written
