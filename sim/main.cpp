@@ -74,6 +74,8 @@ int main(int argc, char** argv) {
     return fail(ExitCode::bad_input, way_out.empty() ? error : UserError(way_out));
   } catch (const SimulationError& error) {
     return fail(ExitCode::incomplete, error);
+  } catch (const Interrupted& error) {
+    error.end_process();
   } catch (const IoError& error) {
     return fail(ExitCode::io, error);
   } catch (const std::exception& error) {

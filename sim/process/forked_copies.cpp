@@ -190,8 +190,8 @@ void ForkedCopies::hear(std::size_t i) {
   waitpid(copies_[i].process, &status, 0);
   close(copies_[i].pipe);
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  if (signal == SIGINT || signal == SIGTERM) {  // given up, and so is all
-    InterruptNoted::note();
+  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {  // given up, and so is all
+    InterruptNoted::note(signal);
     copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
   } else if (copies_[i].said.empty() || signal != 0) {
     leave(i, Ending::crashed, crash_text(signal));

@@ -1,13 +1,10 @@
 // Handlers of signals: each calls only what may be called in one (signal-safety(7)).
 #include "sim/process/interrupt.hpp"
 
-#include <array>
 #include <ctime>
 #include <string_view>
 
 #include <unistd.h>
-
-#include "sim/core/error.hpp"
 
 namespace stepsim {
 namespace {
@@ -15,7 +12,7 @@ namespace {
 /// Signals that mpirun or a shell sends twice are closer to each other; a person is not.
 constexpr int kSecondsToRepeat = 2;
 
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t interrupted = 0;     ///< the signal
 volatile std::sig_atomic_t interrupted_at = 0;  ///< seconds of a clock
 const InterruptNoted* outermost = nullptr;
 
@@ -26,7 +23,7 @@ std::sig_atomic_t seconds_now() {
 }
 
 void on_signal(int signal) {
-  if (interrupted == 0) return InterruptNoted::note();
+  if (interrupted == 0) return InterruptNoted::note(signal);
   if (seconds_now() - interrupted_at < kSecondsToRepeat) return;
   std::signal(signal, SIG_DFL);
   raise(signal);
@@ -60,14 +57,12 @@ void exit_when_interrupted() {
 
 InterruptNoted::InterruptNoted() : is_within_another_(outermost != nullptr) {
   if (is_within_another_) {
-    on_interrupt_ = outermost->on_interrupt_;
-    on_terminate_ = outermost->on_terminate_;
+    before_ = outermost->before_;
     return;
   }
   outermost = this;
   interrupted = 0;
-  handle(SIGINT, on_interrupt_);
-  handle(SIGTERM, on_terminate_);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) handle(kSignals[i], before_[i]);
 }
 
 InterruptNoted::~InterruptNoted() {
@@ -76,15 +71,23 @@ InterruptNoted::~InterruptNoted() {
 
 bool InterruptNoted::came() { return interrupted != 0; }
 
-void InterruptNoted::note() {
-  if (interrupted == 0) interrupted_at = seconds_now();
-  interrupted = 1;
+int InterruptNoted::signal() { return interrupted; }
+
+void InterruptNoted::note(int signal) {
+  if (interrupted != 0) return;
+  interrupted_at = seconds_now();
+  interrupted = signal;
 }
 
 void InterruptNoted::restore() const {
   outermost = nullptr;
-  sigaction(SIGINT, &on_interrupt_, nullptr);
-  sigaction(SIGTERM, &on_terminate_, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+}
+
+void Interrupted::end_process() const {
+  std::signal(signal_, SIG_DFL);
+  raise(signal_);
+  _exit(static_cast<int>(ExitCode::incomplete));  // the signal is held back
 }
 
 }  // namespace stepsim

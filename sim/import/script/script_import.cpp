@@ -19,6 +19,8 @@
 #include "sim/import/script/asked_variables.hpp"
 #include "sim/import/script/trial_time.hpp"
 #include "sim/process/forked.hpp"
+#include "sim/process/interrupt.hpp"
+#include "sim/text/scratch_folder.hpp"
 
 namespace stepsim {
 namespace {
@@ -204,7 +206,7 @@ class ScriptImport {
       Variables all = variables_;
       all.insert(tried.begin(), tried.end());
       all.insert(filled_.begin(), filled_.end());
-      ScriptRun run = run_script(*script_, all, machine_, kLimit, where);
+      ScriptRun run = run_script(*script_, all, machine_, scratch_.path(), kLimit, where);
       const std::string name = unbound_variable(run.errors);
       if (name.empty() || i > kMostUnbound || trial_time_.is_over()) return run;
       if (!filled_.emplace(name, harmless_value(name)).second) return run;
@@ -250,7 +252,7 @@ class ScriptImport {
     });
     std::vector<Trial> trials;
     for (const auto& one : said) {
-      if (!one) throw SimulationError("interrupted");
+      if (!one) throw Interrupted();
       trials.push_back(*one == "same"    ? Trial::same
                        : *one == "other" ? Trial::other
                                          : Trial::not_ended);
@@ -403,6 +405,7 @@ class ScriptImport {
 
 }  // namespace
 
+  ScratchFolder scratch_;  ///< here, for processes that write into it may be killed
 std::pair<Words, Words> split_arguments(const Words& all) {
   const auto option =
       std::ranges::find_if(all, [](const std::string& word) { return word.starts_with("--"); });
@@ -414,7 +417,10 @@ std::pair<Words, Words> split_arguments(const Words& all) {
 
 Draft draft_of_script(const std::shared_ptr<const Source>& script, const ImportOptions& options,
                       const std::function<Draft(const MegatronLaunch&)>& make) {
-  return ScriptImport(script, options, make).draft();
+  const InterruptNoted noted;  // the scratch folder goes before a signal ends the program
+  Draft draft = ScriptImport(script, options, make).draft();
+  if (InterruptNoted::came()) throw Interrupted();
+  return draft;
 }
 
 }  // namespace stepsim

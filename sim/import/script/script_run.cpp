@@ -10,6 +10,7 @@
 #include "sim/core/error.hpp"
 #include "sim/import/script/programs.hpp"
 #include "sim/process/forked.hpp"
+#include "sim/process/interrupt.hpp"
 #include "sim/process/watched/watched_run.hpp"
 
 namespace stepsim {
@@ -109,7 +110,8 @@ std::string found_above(const std::string& script, const WatchedProgram& program
 }
 
 /// Runs in a process that has no other children.
-std::string watch(const WatchedProgram& program, const ScriptMachine& machine) {
+std::string watch(const WatchedProgram& program, const fs::path& scratch,
+                  const ScriptMachine& machine) {
   std::map<int, std::vector<Words>> through;
   Json launches = Json::array(), scripts = Json::array();
   const auto on_start = [&](const ProgramStart& asked, int process) {
@@ -123,7 +125,7 @@ std::string watch(const WatchedProgram& program, const ScriptMachine& machine) {
     return start;
   };
   const auto on_fork = [&](int process, int copy) { through[copy] = through[process]; };
-  const WatchedEnd end = watched_run(program, on_start, on_fork);
+  const WatchedEnd end = watched_run(program, scratch, on_start, on_fork);
   const Json all{{"how", static_cast<int>(end.how)},
                  {"code", end.code},
                  {"errors", end.errors},
@@ -156,13 +158,13 @@ void refuse_end(How how, const Source& script, const WatchLimits& limits) {
 }  // namespace
 
 ScriptRun run_script(const Source& script, const Variables& variables, const ScriptMachine& machine,
-                     Seconds limit, RunIn where) {
+                     const fs::path& scratch, Seconds limit, RunIn where) {
   WatchedProgram watched = program(script, variables);
   watched.limits.wall = limit;
   const auto said = where == RunIn::here
-                        ? std::vector<std::optional<std::string>>{watch(watched, machine)}
-                        : run_forked(1, 1, [&](int) { return watch(watched, machine); });
-  if (!said.front()) throw SimulationError("interrupted");
+                        ? std::vector<std::optional<std::string>>{watch(watched, scratch, machine)}
+                        : run_forked(1, 1, [&](int) { return watch(watched, scratch, machine); });
+  if (!said.front()) throw Interrupted();
   const Json all = Json::parse(*said.front());
   refuse_end(static_cast<How>(all["how"].get<int>()), script, watched.limits);
   ScriptRun run{

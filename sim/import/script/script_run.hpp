@@ -1,6 +1,7 @@
 // What a launch script starts, by letting bash evaluate it where nothing can be changed.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -49,9 +50,11 @@ enum class RunIn { copy, here };
 
 /// Evaluates the script in its folder. Programs but for harmless ones (echo, sed, ...) are not
 /// started: their arguments are noted, and they seem to succeed. Throws ScriptNotEnded where it does
-/// not end in time or starts too many processes, SimulationError where the system lets nobody watch.
+/// not end in time or starts too many processes, SimulationError where the system lets nobody watch,
+/// Interrupted. What it writes lies in `scratch`, where something of it may be left.
 /// REQUIRES: for `here`, this process has no other children.
 ScriptRun run_script(const Source& script, const Variables& variables, const ScriptMachine& machine,
-                     Seconds limit, RunIn where = RunIn::copy);
+                     const std::filesystem::path& scratch, Seconds limit,
+                     RunIn where = RunIn::copy);
 
 }  // namespace stepsim

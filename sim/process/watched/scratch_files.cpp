@@ -1,8 +1,6 @@
 // Where copies of a program's files lie, and how many there may be.
 #include "sim/process/watched/scratch_files.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -28,18 +26,6 @@ bool is_there(const fs::path& path) {
 }
 
 }  // namespace
-
-ScratchFolder::ScratchFolder() {
-  std::string name = (fs::temp_directory_path() / "stepsim-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr)
-    throw IoError(fmt::format("no scratch folder {}: {}", name, std::strerror(errno)));
-  path_ = fs::canonical(name);
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
 
 ScratchFiles::ScratchFiles(fs::path scratch, std::vector<fs::path> others,
                            std::set<fs::path> programs)

@@ -8,20 +8,6 @@
 
 namespace stepsim {
 
-/// A fresh folder for temporary files; it goes with the object.
-class ScratchFolder {
- public:
-  /// Throws IoError where none can be made.
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// Says for each path which file is meant. Paths are absolute.
 class ScratchFiles {
  public:

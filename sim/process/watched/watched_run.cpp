@@ -22,6 +22,7 @@
 
 #include "sim/process/watched/call_filter.hpp"
 #include "sim/process/watched/path_calls.hpp"
+#include "sim/text/scratch_folder.hpp"
 
 namespace stepsim {
 namespace {
@@ -210,13 +211,13 @@ std::string text_of_file(const std::string& path) {
 
 }  // namespace
 
-WatchedEnd watched_run(const WatchedProgram& program, const OnStart& on_start,
-                       const OnFork& on_fork) {
-  const ScratchFolder scratch;
+WatchedEnd watched_run(const WatchedProgram& program, const std::filesystem::path& scratch,
+                       const OnStart& on_start, const OnFork& on_fork) {
+  const ScratchFolder own(scratch);
   std::set<std::filesystem::path> programs;
   for (const std::string& name : program.programs)
     programs.insert(std::filesystem::path(kProgramFolder) / name);
-  ScratchFiles files(scratch.path(), {program.others.begin(), program.others.end()}, programs);
+  ScratchFiles files(own.path(), {program.others.begin(), program.others.end()}, programs);
   PathCalls paths(files);
   const std::string errors = files.own("errors");
   const Prepared prepared{.words = pointers_to(program.start.words),

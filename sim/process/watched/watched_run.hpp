@@ -4,6 +4,7 @@
 // program, stop until this process has looked at them. It needs no privilege and no other program.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -54,8 +55,9 @@ struct WatchedEnd {
 };
 
 /// Runs it to its end. What it writes, it finds again, and nobody else does. Processes that it
-/// leaves behind are ended. REQUIRES: this process has no other children (fork it).
-WatchedEnd watched_run(const WatchedProgram& program, const OnStart& on_start,
-                       const OnFork& on_fork);
+/// leaves behind are ended. Its copies of files lie in `scratch`, and go; whoever kills this process
+/// has to see to that. REQUIRES: this process has no other children (fork it).
+WatchedEnd watched_run(const WatchedProgram& program, const std::filesystem::path& scratch,
+                       const OnStart& on_start, const OnFork& on_fork);
 
 }  // namespace stepsim

@@ -255,7 +255,6 @@ TEST_CASE("a script that starts no Megatron-LM program is told what it starts") 
 
 TEST_CASE("a script that is started at the top of its repository finds what is there") {
   const TemporaryFolder folder;
-  std::filesystem::create_directories(folder.file("recipes/8b", ""));
   const std::string script = folder.file("recipes/8b/run.sh", "L=7 bash launch.sh\n");
   (void)folder.file("launch.sh", "source $(dirname $(readlink -f $0))/conf/x.conf\n" + kLaunch +
                                      "--num-layers $((L + MORE))\n");
