@@ -61,18 +61,28 @@ Words arguments(const Variables& variables) {
   return all;
 }
 
-WatchedProgram program(const Source& script, const Variables& variables) {
+/// Where bash finds the script, and its folder: this one where it is no file, but came through a
+/// pipe.
+std::pair<fs::path, fs::path> place_of(const Source& script) {
+  std::error_code none;
+  if (!fs::is_regular_file(script.name, none)) return {kOwnScript, fs::current_path()};
   const fs::path file = fs::absolute(script.name);
+  return {file, file.parent_path()};
+}
+
+WatchedProgram program(const Source& script, const Variables& variables) {
+  const auto [file, its_folder] = place_of(script);
   WatchedProgram watched{.start = {"/bin/bash",
                                    {"bash", "--noprofile", "--norc", script.name},
                                    environment(variables)},
-                         .folder = file.parent_path(),
+                         .folder = its_folder,
                          .others = {fs::current_path()},
                          .programs = program_names(),
+                         .script = file == kOwnScript ? script.text : "",
                          .limits = {}};
   watched.start.words.back() = file;
   for (const std::string& word : arguments(variables)) watched.start.words.push_back(word);
-  fs::path folder = file.parent_path();
+  fs::path folder = its_folder;
   for (int i = 0; i < kFoldersAbove && folder.has_relative_path(); ++i) {
     watched.others.push_back(folder);
     folder = folder.parent_path();

@@ -3,11 +3,6 @@
 
 #include <fstream>
 
-#include <fmt/format.h>
-#include <stdlib.h>
-
-#include "sim/core/error.hpp"
-
 namespace stepsim {
 namespace fs = std::filesystem;
 namespace {
@@ -78,10 +73,10 @@ fs::path ScratchFiles::folder(const fs::path& path) {
   return failed || copies_ > kMostCopies ? fs::path() : copy;
 }
 
-fs::path ScratchFiles::own(const std::string& name) const {
+fs::path ScratchFiles::own(const std::string& name, const std::string& text) const {
   fs::path file = copy_of("/stepsim/" + name);
   fs::create_directories(file.parent_path());
-  std::ofstream(file, std::ios::app).flush();
+  (std::ofstream(file, std::ios::app | std::ios::binary) << text).flush();
   return file;
 }
 

@@ -27,8 +27,8 @@ class ScratchFiles {
   std::filesystem::path copy(const std::filesystem::path& path, bool keep);
   /// A folder of the scratch folder for it; "" where the copies are too many.
   std::filesystem::path folder(const std::filesystem::path& path);
-  /// An empty file, /stepsim/NAME for the program; beside the copies.
-  std::filesystem::path own(const std::string& name) const;
+  /// A file of that text, /stepsim/NAME for the program; beside the copies.
+  std::filesystem::path own(const std::string& name, const std::string& text = "") const;
   /// Removes the copy, if there is one.
   void remove(const std::filesystem::path& path) const;
 

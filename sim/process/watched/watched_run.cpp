@@ -220,6 +220,7 @@ WatchedEnd watched_run(const WatchedProgram& program, const std::filesystem::pat
   ScratchFiles files(own.path(), {program.others.begin(), program.others.end()}, programs);
   PathCalls paths(files);
   const std::string errors = files.own("errors");
+  files.own("script", program.script);
   const Prepared prepared{.words = pointers_to(program.start.words),
                           .environment = pointers_to(program.start.environment),
                           .path = program.start.path.c_str(),

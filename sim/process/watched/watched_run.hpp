@@ -32,11 +32,14 @@ struct WatchedProgram {
   std::string folder;                 ///< where it runs
   std::vector<std::string> others;    ///< folders in which it finds what is not below `folder`
   std::vector<std::string> programs;  ///< names of programs that it finds in kProgramFolder
+  std::string script;                 ///< a text that it finds as kOwnScript
   WatchLimits limits;
 };
 
 /// A folder that is there for the program alone.
 inline constexpr const char* kProgramFolder = "/stepsim/bin";
+/// A file that is there for the program alone.
+inline constexpr const char* kOwnScript = "/stepsim/script";
 
 /// What is started in place of `asked`, by the process of that number. It is told of `folder`, the
 /// program's own.
