@@ -15,6 +15,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/problems.hpp"
+#include "sim/core/shell_word.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/script/asked_variables.hpp"
 #include "sim/import/script/trial_time.hpp"
@@ -86,6 +87,18 @@ std::string harmless_value(const std::string& name) {
   return is_rank ? "0" : "1";
 }
 
+/// bash takes the CR of such a line's end for a part of its last word, or of a line that a backslash
+/// should go on in: nothing that it would do is what was meant.
+void refuse_windows_ends(const std::shared_ptr<const Source>& script) {
+  const std::size_t at = script->text.find("\r\n");
+  if (at == std::string::npos) return;
+  Problems problems;
+  problems.add(place_at(script, at), "",
+               "the script has line ends of Windows (CR LF), with which bash fails",
+               fmt::format("mend them: dos2unix {}", shell_word(script->name)));
+  problems.throw_if_any();
+}
+
 class ScriptImport {
  public:
   ScriptImport(std::shared_ptr<const Source> script, const ImportOptions& options,
@@ -100,6 +113,7 @@ class ScriptImport {
   }
 
   Draft draft() {
+    refuse_windows_ends(script_);
     Outcome base = outcome({});
     if (!text_) std::rethrow_exception(base.error);
     const std::vector<AskedVariable> asked = asked_variables(*text_, variables_);
@@ -220,6 +234,7 @@ class ScriptImport {
     for (const std::string& file : run.read) {
       if (!seen.insert(file).second || !fs::is_regular_file(file, none)) continue;
       sources.push_back(read_source(fs::path(file).lexically_proximate(fs::current_path())));
+      if (file.ends_with(".sh")) refuse_windows_ends(sources.back());
     }
     return sources;
   }
@@ -390,6 +405,7 @@ class ScriptImport {
                                     : fmt::format("it is not here; the script {}", what));
   }
 
+  ScratchFolder scratch_;  ///< here, for processes that write into it may be killed
   std::shared_ptr<const Source> script_;
   const std::function<Draft(const MegatronLaunch&)>& make_;
   LaunchedGpus known_;
@@ -405,7 +421,6 @@ class ScriptImport {
 
 }  // namespace
 
-  ScratchFolder scratch_;  ///< here, for processes that write into it may be killed
 std::pair<Words, Words> split_arguments(const Words& all) {
   const auto option =
       std::ranges::find_if(all, [](const std::string& word) { return word.starts_with("--"); });
