@@ -58,8 +58,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   for (const auto add : kCommands) add(app, chosen);
   try {
-    const std::vector<const char*> words = words_of(argc, argv, app);
-    app.parse(static_cast<int>(words.size()), words.data());
+    const std::vector<std::string> words = words_of(argc, argv, app);
+    std::vector<const char*> pointers;
+    for (const std::string& word : words) pointers.push_back(word.c_str());
+    app.parse(static_cast<int>(pointers.size()), pointers.data());
     for (const std::string& warning : library_warnings())
       std::cerr << "warning: " << warning << '\n';
     const ExitCode code = chosen();
@@ -72,10 +74,10 @@ int main(int argc, char** argv) {
   } catch (const UserError& error) {
     const std::string way_out = way_out_for_its_scenario(app);
     return fail(ExitCode::bad_input, way_out.empty() ? error : UserError(way_out));
-  } catch (const SimulationError& error) {
-    return fail(ExitCode::incomplete, error);
   } catch (const Interrupted& error) {
     error.end_process();
+  } catch (const SimulationError& error) {
+    return fail(ExitCode::incomplete, error);
   } catch (const IoError& error) {
     return fail(ExitCode::io, error);
   } catch (const std::exception& error) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/cli/options.hpp"
+#include "sim/cli/words.hpp"
 #include "sim/import/importer.hpp"
 
 namespace stepsim {
@@ -78,7 +79,8 @@ void add_import(CLI::App& app, Action& chosen) {
   // Before its commands, which take it over.
   command->footer(
       "Exit codes: 0 written, 2 bad input, 4 a file cannot be read or written.\n\n"
-      "Behind a launch script stand its own arguments, then options of Megatron-LM.\n\n"
+      "Behind a launch script stand its own arguments, then options of Megatron-LM.\n"
+      "Words behind -- are none of stepsim's.\n\n"
       "Examples: stepsim import train.sh -o imported.yaml\n"
       "          stepsim import train.sh 8B 4096 --vocab-size 128256\n"
       "          stepsim import deepspeed ds_config.json --model llama2-7b --nodes 2\n"
@@ -109,6 +111,12 @@ void add_import(CLI::App& app, Action& chosen) {
     kept->given = given_options(*command);
     std::vector<std::string> words = command->remaining();
     words.insert(words.end(), kept->arguments.begin(), kept->arguments.end());
+    for (std::string& word : words) word = without_mark(word);
+    kept->file = without_mark(kept->file);
+    if (kept->file == "--" && !words.empty()) {  // before the file, and no word of its own
+      kept->file = words.front();
+      words.erase(words.begin());
+    }
     kept->arguments = std::move(words);
     chosen = [kept] { return stepsim::import(*kept, std::cout, std::cerr); };
   });

@@ -99,7 +99,32 @@ std::string unknown_word(const CLI::App& app) {
   return option != words.end() ? no_option(*option, command) : no_word(words.front(), command);
 }
 
+constexpr char kMark = '\x01';  // no command line has it
+
+/// The command that the first words name: of `import megatron --nodes 2` the last of two.
+const CLI::App& command_of(const std::vector<std::string>& words, const CLI::App& app) {
+  const CLI::App* command = &app;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto inner = command->get_subcommands([&](const CLI::App* one) {
+      return one->get_name() == words[i];
+    });
+    if (inner.empty()) break;
+    command = inner.front();
+  }
+  return *command;
+}
+
+void mark_foreign_words(std::vector<std::string>& words, const CLI::App& app) {
+  if (!command_of(words, app).get_allow_extras()) return;
+  const auto begin = std::ranges::find(words, "--");
+  std::for_each(begin, words.end(), [](std::string& word) { word.insert(0, 1, kMark); });
+}
+
 }  // namespace
+
+std::string without_mark(std::string_view word) {
+  return std::string(word.starts_with(kMark) ? word.substr(1) : word);
+}
 
 std::string mistake_in_words(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return "";  // --help, --version
@@ -108,14 +133,15 @@ std::string mistake_in_words(const CLI::App& app, const CLI::ParseError& error) 
   return unknown.empty() && is_missing ? missing_word(app) : unknown;
 }
 
-std::vector<const char*> words_of(int argc, char** argv, const CLI::App& app) {
-  std::vector<const char*> words(argv, argv + argc);
+std::vector<std::string> words_of(int argc, char** argv, const CLI::App& app) {
+  std::vector<std::string> words(argv, argv + argc);
   if (argc > 1 && std::string_view(argv[1]) == "help") {
     words.erase(words.begin() + 1);
     words.resize(std::min<std::size_t>(words.size(), 2));
-    words.push_back("--help");
+    words.emplace_back("--help");
   }
-  if (words.size() > 1 && words[1][0] != '-') refuse_unknown_command(words[1], app);
+  if (words.size() > 1 && !words[1].starts_with('-')) refuse_unknown_command(words[1], app);
+  mark_foreign_words(words, app);
   return words;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -9,8 +10,13 @@
 namespace stepsim {
 
 /// With `help` and `help COMMAND` as options. Throws UserError where there is no such command:
-/// CLI11 would only say that one is required.
-std::vector<const char*> words_of(int argc, char** argv, const CLI::App& app);
+/// CLI11 would only say that one is required. Of a command that takes another program's words, those
+/// from "--" on are marked, so that CLI11 takes none of them for an option or for a word of an outer
+/// command.
+std::vector<std::string> words_of(int argc, char** argv, const CLI::App& app);
+
+/// The word without the mark of words_of().
+std::string without_mark(std::string_view word);
 
 /// What is wrong with the words, where there is more to say than CLI11 does; else empty. "no option
 /// '--formt' of `run`, did you mean '--format'?": the first word that the command which was being
