@@ -41,7 +41,8 @@ std::string with_config(const std::string& path) {
 bool is_scenario(const std::string& path) {
   std::error_code ignored;
   if (path.ends_with(".json") || !std::filesystem::is_regular_file(path, ignored)) return false;
-  const std::string& text = read_source(path)->text;
+  const auto source = read_source(path);
+  const std::string& text = source->text;
   return text.starts_with("model:") || text.find("\nmodel:") != std::string::npos;
 }
 
