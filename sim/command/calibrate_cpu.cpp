@@ -14,6 +14,7 @@
 #include "sim/command/sealed_file.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/shell_word.hpp"
 #include "sim/core/source.hpp"
 #include "sim/process/child.hpp"
 
@@ -182,7 +183,7 @@ ExitCode calibrate_cpu(const CalibrateCpuOptions& options, std::ostream& out, st
   out << (is_table ? calibration_text(calibration) + "\n" : calibration_json(calibration));
   if (!is_complete) (is_table ? out : notes) << time_text(options, calibration.points);
   for (const FileText& one : files)
-    if (is_table) out << one.path << ": written\n";
+    if (is_table) out << shown_path(one.path) << ": written\n";
   return ExitCode::ok;
 }
 

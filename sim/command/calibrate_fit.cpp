@@ -11,6 +11,7 @@
 #include "sim/calibrate/profile/calibration.hpp"
 #include "sim/command/calibrate.hpp"
 #include "sim/command/sealed_file.hpp"
+#include "sim/core/shell_word.hpp"
 #include "sim/core/source.hpp"
 #include "sim/text/file.hpp"
 
@@ -94,8 +95,8 @@ std::map<std::string, std::vector<SharedRow>> shared_rows(const MeasuredFile& fi
 /// at.
 std::string how_to_use(const CalibrateFitOptions& options) {
   if (options.output.empty() && options.link.empty())
-    return fmt::format("stepsim run SCENARIO --set cluster={}\n", options.fabric);
-  std::string root, settings = options.fabric.empty() ? "" : " --set cluster=" + options.fabric;
+    return fmt::format("stepsim run SCENARIO --set cluster={}\n", shell_word(options.fabric));
+  std::string root, settings = options.fabric.empty() ? "" : " --set cluster=" + shell_word(options.fabric);
   for (const auto& [file, kind, key] :
        {std::tuple{options.output, "gpus", "gpu"}, {options.link, "links", "intra_node"}}) {
     if (file.empty()) continue;
@@ -106,9 +107,9 @@ std::string how_to_use(const CalibrateFitOptions& options) {
           "that STEPSIM_LIBRARY names\n",
           kind, file);
     root = folder.parent_path().parent_path().string();
-    settings += fmt::format(" --set cluster.{}={}", key, fs::path(file).stem().string());
+    settings += fmt::format(" --set cluster.{}={}", key, shell_word(fs::path(file).stem()));
   }
-  return fmt::format("STEPSIM_LIBRARY={} stepsim run SCENARIO{}\n", root.empty() ? "." : root,
+  return fmt::format("STEPSIM_LIBRARY={} stepsim run SCENARIO{}\n", root.empty() ? "." : shell_word(root),
                      settings);
 }
 
@@ -171,7 +172,7 @@ ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out) {
     return ExitCode::ok;
   }
   out << calibration_text(made) << '\n';
-  for (const std::string& file : outputs) out << file << ": written\n";
+  for (const std::string& file : outputs) out << shown_path(file) << ": written\n";
   out << how_to_use(options);
   return ExitCode::ok;
 }

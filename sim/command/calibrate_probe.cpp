@@ -10,6 +10,7 @@
 #include "sim/command/calibrate.hpp"
 #include "sim/command/sealed_file.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/shell_word.hpp"
 #include "sim/import/node/device_table.hpp"
 #include "sim/import/node/known_gpu.hpp"
 #include "sim/import/node/probe_machine.hpp"
@@ -233,8 +234,9 @@ ExitCode calibrate_probe(const CalibrateProbeOptions& options, std::ostream& out
   } else {
     save_file(options.output, text);
     out << fmt::format(
-        "{0}: written, {1} say `not seen`: check them; stepsim run SCENARIO --set cluster={0}\n",
-        options.output, counted(lines_with(text, "# not seen"), "line"));
+        "{}: written, {} say `not seen`: check them; stepsim run SCENARIO --set cluster={}\n",
+        shown_path(options.output), counted(lines_with(text, "# not seen"), "line"),
+        shell_word(options.output));
   }
   return ExitCode::ok;
 }

@@ -274,7 +274,8 @@ class SearchCommand {
   void write(const SearchReport& report) const {
     if (options_.output.empty() || report.listed.empty()) return;
     save_file(options_.output, to_yaml(load(runs_.argument_of(report.listed.front()), library_)));
-    notes_ << fmt::format("{}: written; stepsim run {}\n", options_.output, options_.output);
+    notes_ << fmt::format("{}: written; stepsim run {}\n", shown_path(options_.output),
+                          shell_word(options_.output));
   }
 
  private:

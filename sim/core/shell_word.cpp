@@ -1,6 +1,10 @@
 // Puts a word into quotes where a shell needs them.
 #include "sim/core/shell_word.hpp"
 
+#include <algorithm>
+
+#include "sim/core/source.hpp"
+
 namespace stepsim {
 
 std::string shell_word(const std::string& text) {
@@ -9,6 +13,11 @@ std::string shell_word(const std::string& text) {
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";
+}
+
+std::string shown_path(const std::string& path) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  return std::ranges::any_of(path, is_control) ? quoted_path(path) : path;
 }
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// A word on a line that the user can paste into a shell.
+// A word on a line that the user can paste into a shell, and names in sentences.
 #pragma once
 
 #include <string>
@@ -7,5 +7,8 @@ namespace stepsim {
 
 /// The text as a shell takes it for one word: in quotes where it needs them.
 std::string shell_word(const std::string& text);
+
+/// The path in a sentence: as it is, or quoted with escapes where it would end the line.
+std::string shown_path(const std::string& path);
 
 }  // namespace stepsim

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/core/shell_word.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/scenario/load.hpp"
@@ -62,10 +63,10 @@ ExitCode write(const Draft& draft, bool is_cluster, const ImportOptions& options
     out << text;
   } else {
     save_file(options.output, text);
-    out << options.output << ": written";
+    out << shown_path(options.output) << ": written";
     if (options.format != "json")
       out << (is_cluster ? "; stepsim run SCENARIO --set cluster=" : "; stepsim run ")
-          << options.output;
+          << shell_word(options.output);
     out << '\n';
   }
   return ExitCode::ok;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/core/shell_word.hpp"
 #include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/import/kind_of_file.hpp"
@@ -48,9 +49,9 @@ const Importer& recognised(const std::string& path) {
   throw UserError(found.empty()
                       ? fmt::format("{}: this is no file that stepsim recognises; name its kind: "
                                     "stepsim import KIND {} with one of {}",
-                                    path, path, names_text(all))
+                                    path, shell_word(path), names_text(all))
                       : fmt::format("{}: this may be {}; name its kind: stepsim import KIND {}",
-                                    path, names_text(found), path));
+                                    path, names_text(found), shell_word(path)));
 }
 
 /// Nothing stands behind a configuration but options of the command.
@@ -69,13 +70,13 @@ std::shared_ptr<const Source> source_of(const ImportOptions& options) {
   return options.text ? options.text : read_source(options.file);
 }
 
-const Importer& importer_for(const ImportOptions& options) {
 void refuse_large_import(const std::string& file, const std::string& text) {
   if (text.size() > kLargestImport)
     throw UserError(fmt::format("{}: the file is larger than {} MiB: it is none that is imported",
                                 file, kLargestImport >> 20));
 }
 
+const Importer& importer_for(const ImportOptions& options) {
   const Importer* named = Registry<Importer>::find(options.from);
   const Importer& importer = named != nullptr ? *named : recognised(options.file);
   if (!importer.takes_words && !options.arguments.empty())

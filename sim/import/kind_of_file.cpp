@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/shell_word.hpp"
 #include "sim/import/importer.hpp"
 
 namespace stepsim {
@@ -18,9 +19,9 @@ struct Kind {
   std::string (*command)(const std::string& path);
 };
 
-std::string fits(const std::string& path) { return "stepsim calibrate fit " + path; }
+std::string fits(const std::string& path) { return "stepsim calibrate fit " + shell_word(path); }
 std::string shows(const std::string& path) {
-  return fmt::format("stepsim show model {0}, and in a scenario model: {0}", path);
+  return fmt::format("stepsim show model {}, and in a scenario model: {}", shell_word(path), path);
 }
 
 std::string not_read(const std::string&) {
@@ -67,8 +68,8 @@ std::string way_out_for_scenario(const std::string& path, const std::string& tex
   for (const Importer* importer : Registry<Importer>::all()) {
     if (importer->recognises(path, text))
       return fmt::format(
-          "{0}: this is no scenario; `import` reads it as {1}: stepsim import {0} -o {2}", path,
-          file_of(*importer), importer->scenario != nullptr ? "scenario.yaml" : "cluster.yaml");
+          "{}: this is no scenario; `import` reads it as {}: stepsim import {} -o {}", path,
+          file_of(*importer), shell_word(path), importer->scenario != nullptr ? "scenario.yaml" : "cluster.yaml");
   }
   const std::string other = of_other_command(path, text);
   return other.empty() ? "" : fmt::format("{}: this is no scenario but {}", path, other);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/shell_word.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/core/trim.hpp"
 #include "sim/scenario/describe/describe_suite.hpp"
@@ -33,7 +34,7 @@ Suite read_suite(const std::shared_ptr<const Source>& source, Place& table, Prob
   }
   if (tree->find("model") != nullptr && tree->find("scenario") == nullptr) {
     problems.add(start, "", "this is a scenario, not a suite",
-                 fmt::format("`stepsim run {}` simulates it", source->name));
+                 fmt::format("`stepsim run {}` simulates it", shell_word(source->name)));
     problems.throw_if_any();
   }
   const Library none;
