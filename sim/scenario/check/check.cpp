@@ -30,6 +30,31 @@ std::string divided_nics(int nics, int gpus) {
   return text;
 }
 
+/// The most GPUs that the node's link was measured with; 0: it was not.
+int most_joined(const LinkProfile& link) {
+  int most = 0;
+  for (const auto* lines :
+       {&link.all_reduce, &link.all_gather, &link.reduce_scatter, &link.all_to_all}) {
+    for (const CollectiveLine& line : *lines) most = std::max(most, line.ranks);
+  }
+  return most;
+}
+
+/// A scenario that states more GPUs for a node of a cluster's file does not make its switches
+/// larger: a DGX has eight, and 72 have a link of their own (nvlink5-nvl72). Where the link or the
+/// node's topology is stated beside the number, it is meant.
+void check_node_size(const Cluster& c, const KeyReports& keys) {
+  if (!keys.sound({"cluster.gpus_per_node", "cluster.intra_node"})) return;
+  const int most = most_joined(c.intra_node);
+  if (most == 0 || c.gpus_per_node <= most) return;
+  for (const char* key : {"cluster.intra_node", "cluster.node_topology"}) {
+    if (keys.stated(key) && keys.stand_together("cluster.gpus_per_node", key)) return;
+  }
+  keys.report({"cluster.gpus_per_node", "state more nodes, or the link that joins so many: "
+                                        "\"intra_node: <link>\""},
+              "{} joins up to {} GPUs of a node, not {}", c.intra_node.name, most, c.gpus_per_node);
+}
+
 void check_cluster(const Cluster& c, const KeyReports& keys) {
   if (!keys.sound({"cluster"})) return;
   if (c.nodes > 1 && !c.inter_node) {
@@ -41,6 +66,7 @@ void check_cluster(const Cluster& c, const KeyReports& keys) {
     keys.report({"cluster.gpus_per_node", "add \"intra_node: <link>\""},
                 "{} GPUs per node need a link, but the cluster has no intra_node", c.gpus_per_node);
   }
+  check_node_size(c, keys);
   if (!c.inter_node || c.nodes == 1) return;
   const int nics = c.inter_node->nics_per_node;
   if (nics > c.gpus_per_node || c.gpus_per_node % nics != 0) {

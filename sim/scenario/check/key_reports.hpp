@@ -44,6 +44,12 @@ class KeyReports {
     return reading_ != nullptr && reading_->places.find(path) != reading_->places.end();
   }
 
+  /// Whether two keys stand in one file; also where nobody knows.
+  bool stand_together(std::string_view one, std::string_view other) const {
+    if (!stated(one) || !stated(other)) return true;
+    return reading_->places.find(one)->second.source == reading_->places.find(other)->second.source;
+  }
+
   /// Reports at the key, or at the nearest map above it that the file states.
   template <class... Args>
   void report(const BrokenRule& rule, fmt::format_string<Args...> sentence, Args&&... args) const {
