@@ -52,8 +52,10 @@ TEST_CASE("line ends of Windows are named, in the script and in those that it re
   };
   const std::string script = folder.file("it's.sh", "torchrun a.py \\\r\n " + kGpt + "\r\n");
   CHECK(said_of("it's.sh") ==
-        script + ":1:16: the script has line ends of Windows (CR LF), with which bash fails, mend "
-                 "them: dos2unix '" + folder.path().string() + "/it'\\''s.sh'");
+        script +
+            ":1:16: the script has line ends of Windows (CR LF), with which bash fails, mend "
+            "them: dos2unix '" +
+            folder.path().string() + "/it'\\''s.sh'");
   (void)folder.file("sizes.sh", "L=3\r\nH=4\r\n");
   (void)folder.file("train.sh", "source sizes.sh\n" + kLaunch + "--num-layers $L\n");
   CHECK(said_of("train.sh").find("sizes.sh:1:4: the script has line ends of Windows") !=

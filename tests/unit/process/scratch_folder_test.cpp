@@ -55,6 +55,6 @@ TEST_CASE("no place for temporary files is an error of files, with the variable 
   const TemporaryFolder folder;
   const std::string none = folder.file("none");
   const Setting setting(none);
-  CHECK_THROWS_WITH_AS(ScratchFolder(),
-                       doctest::Contains(("TMPDIR='" + none + "': ").c_str()), IoError);
+  CHECK_THROWS_WITH_AS(ScratchFolder(), doctest::Contains(("TMPDIR='" + none + "': ").c_str()),
+                       IoError);
 }
