@@ -174,6 +174,40 @@ void refuse_duplicates(const Tree& map, const std::string& path, Problems& probl
   }
 }
 
+/// A decoder of nearly the sizes of one that cannot be simulated, with attention in each layer; ""
+/// where the config does not have them.
+std::string stand_in(const Tree& config) {
+  const auto size_of = [&](std::initializer_list<const char*> names) -> std::string {
+    for (const char* name : names) {
+      const Entry* entry = config.find(name);
+      if (entry != nullptr && entry->value.kind == Tree::Kind::scalar) return entry->value.scalar;
+    }
+    return "";
+  };
+  const std::string experts = size_of({"num_experts", "n_routed_experts", "num_local_experts"});
+  const std::string top_k = size_of({"num_experts_per_tok", "num_experts_per_token"});
+  std::string text, missing;
+  const auto add = [&](const char* key, const std::string& size, bool is_needed = false) {
+    if (!size.empty()) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key, size);
+    if (size.empty() && is_needed) missing = key;
+  };
+  add("layers", size_of({"num_hidden_layers"}), true);
+  add("hidden", size_of({"hidden_size"}), true);
+  add("heads", size_of({"num_attention_heads"}), true);
+  add("kv_heads", size_of({"num_key_value_heads"}));
+  add("head_dim", size_of({"head_dim"}));
+  add("ffn", size_of({"intermediate_size", "moe_intermediate_size"}), true);
+  add("vocabulary", size_of({"vocab_size"}), true);
+  if (!experts.empty() && !top_k.empty())
+    add("experts", fmt::format("{{count: {}, top_k: {}, ffn: {}}}", experts, top_k,
+                               size_of({"moe_intermediate_size", "intermediate_size"})));
+  if (!missing.empty()) return "";
+  return fmt::format(
+      "a decoder of nearly its sizes may stand in, with attention in each layer: "
+      "model: {{{}, positions: 0, gated_mlp: true, rms_norm: true, bias: false}}",
+      text);
+}
+
 void refuse_type(const Found& found, const std::string& path, Problems& problems) {
   constexpr std::string_view by_hand =
       "docs/models.md lists the types that can be read; any decoder can be written by hand, as in "
@@ -190,7 +224,8 @@ void refuse_type(const Found& found, const std::string& path, Problems& problems
   if (refused != nullptr) {
     problems.add(found.type_place, path,
                  fmt::format("{}: model_type {} cannot be simulated: {}", path, quoted(found.type),
-                             refused->why));
+                             refused->why),
+                 stand_in(found.config));
     return;
   }
   // A class of that name says that the type is another model's, not a misspelt one.

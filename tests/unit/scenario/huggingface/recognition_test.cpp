@@ -116,6 +116,12 @@ TEST_CASE("what the core cannot hold is refused with the reason, at its place") 
             "config.json:1:16: model: model_type 'mamba2' cannot be simulated: "
             "its layers have a state instead of attention"));
   CHECK(has(reason("nemotron_h"), "some of its layers have a state"));
+  CHECK(has(refusal_of(R"({"model_type": "qwen3_next", "num_hidden_layers": 48, "hidden_size": 2048,
+      "num_attention_heads": 16, "num_key_value_heads": 2, "head_dim": 256, "vocab_size": 151936,
+      "intermediate_size": 5120, "num_experts": 512, "num_experts_per_tok": 10,
+      "moe_intermediate_size": 512})"),
+            "model: {layers: 48, hidden: 2048, heads: 16, kv_heads: 2, head_dim: 256, ffn: 5120, "
+            "vocabulary: 151936, experts: {count: 512, top_k: 10, ffn: 512}, positions: 0,"));
   CHECK(has(reason("qwen3_next"), "some of its layers have linear attention"));
   CHECK(has(reason("minimax"), "some of its layers have linear attention"));
   CHECK(has(reason("bart"), "an encoder and a decoder"));
