@@ -39,13 +39,15 @@ echo '{"train_batch_size": 64, "bf16": {"enabled": true}}' >ds.json
 mkfifo nobody
 truncate -s 200M huge
 for words in run "import topo" import "show model" check "calibrate fit -o x.yaml" "import megatron --file"; do
-  for file in /dev/zero nobody; do
+  code=4
+  [[ $words != "show model" ]] || code=2  # a model that a scenario names
+  for file in /dev/zero ./nobody; do
     # shellcheck disable=SC2086  # several words
-    expect "$words of $file" 4 timeout 20 "$program" $words $file
+    expect "$words of $file" $code timeout 20 "$program" $words $file
     has "$words of $file" "cannot read '$file': it is a " err
   done
   # shellcheck disable=SC2086
-  expect "$words of a huge file" 2 timeout 20 "$program" $words huge
+  expect "$words of a huge file" 2 timeout 20 "$program" $words ./huge
 done
 { echo -n "model: " && head -c 100000 /dev/zero | tr '\0' '['; } >deep.yaml
 for words in "show model" run "import axolotl"; do

@@ -62,11 +62,12 @@ Words arguments(const Variables& variables) {
 }
 
 /// Where bash finds the script, and its folder: this one where it is no file, but came through a
-/// pipe.
+/// pipe. /dev/stdin leads to another file for bash than for this process.
 std::pair<fs::path, fs::path> place_of(const Source& script) {
   std::error_code none;
-  if (!fs::is_regular_file(script.name, none)) return {kOwnScript, fs::current_path()};
   const fs::path file = fs::absolute(script.name);
+  if (!fs::is_regular_file(file, none) || file.native().starts_with("/dev/"))
+    return {kOwnScript, fs::current_path()};
   return {file, file.parent_path()};
 }
 

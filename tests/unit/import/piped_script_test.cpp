@@ -41,7 +41,7 @@ TEST_CASE("a mistake in a script that comes through a pipe has its line") {
   CHECK(through_pipe("\n" + kLaunch + "--num-layers 0\n", [](const std::string& pipe) {
           const std::string error = error_of({.from = "megatron", .file = pipe});
           return error.substr(pipe.size(), 6);
-        }) == ":2:145");
+        }) == ":2:207");
 }
 
 TEST_CASE("line ends of Windows are named, in the script and in those that it reads") {
