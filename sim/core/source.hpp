@@ -30,8 +30,10 @@ inline constexpr std::size_t kLargestFile = 1 << 20;
 /// The largest file of measurements that is read; a point takes some 200 bytes.
 inline constexpr std::size_t kLargestMeasurements = 64 << 20;
 
-/// Reads a file, and one byte more than `most` of a longer one, which shows that it is longer.
-/// Throws IoError when the file cannot be read or is a folder.
+/// Reads a file, or standard input for "-", and one byte more than `most` of a longer one, which
+/// shows that it is longer. A pipe is waited for while somebody writes to it; its text is kept, for
+/// whoever asks again. Throws IoError when the file cannot be read, is a folder or a device, or a
+/// pipe that nobody writes to.
 std::shared_ptr<const Source> read_source(const std::string& path, std::size_t most = kLargestFile);
 
 /// The folder part of a path; "" when it has none.
