@@ -105,9 +105,8 @@ constexpr char kMark = '\x01';  // no command line has it
 const CLI::App& command_of(const std::vector<std::string>& words, const CLI::App& app) {
   const CLI::App* command = &app;
   for (std::size_t i = 1; i < words.size(); ++i) {
-    const auto inner = command->get_subcommands([&](const CLI::App* one) {
-      return one->get_name() == words[i];
-    });
+    const auto inner =
+        command->get_subcommands([&](const CLI::App* one) { return one->get_name() == words[i]; });
     if (inner.empty()) break;
     command = inner.front();
   }

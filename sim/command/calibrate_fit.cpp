@@ -96,7 +96,8 @@ std::map<std::string, std::vector<SharedRow>> shared_rows(const MeasuredFile& fi
 std::string how_to_use(const CalibrateFitOptions& options) {
   if (options.output.empty() && options.link.empty())
     return fmt::format("stepsim run SCENARIO --set cluster={}\n", shell_word(options.fabric));
-  std::string root, settings = options.fabric.empty() ? "" : " --set cluster=" + shell_word(options.fabric);
+  std::string root,
+      settings = options.fabric.empty() ? "" : " --set cluster=" + shell_word(options.fabric);
   for (const auto& [file, kind, key] :
        {std::tuple{options.output, "gpus", "gpu"}, {options.link, "links", "intra_node"}}) {
     if (file.empty()) continue;
@@ -109,8 +110,8 @@ std::string how_to_use(const CalibrateFitOptions& options) {
     root = folder.parent_path().parent_path().string();
     settings += fmt::format(" --set cluster.{}={}", key, shell_word(fs::path(file).stem()));
   }
-  return fmt::format("STEPSIM_LIBRARY={} stepsim run SCENARIO{}\n", root.empty() ? "." : shell_word(root),
-                     settings);
+  return fmt::format("STEPSIM_LIBRARY={} stepsim run SCENARIO{}\n",
+                     root.empty() ? "." : shell_word(root), settings);
 }
 
 /// Refuses a file and its copy: the same points would be on both sides of a fit that keeps half of

@@ -71,8 +71,9 @@ class OpenFile {
  public:
   explicit OpenFile(const std::string& path)
       : path_(path),
-        file_(path == kStandardInput ? dup(STDIN_FILENO)
-                          : open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
+        file_(path == kStandardInput
+                  ? dup(STDIN_FILENO)
+                  : open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
     if (file_ < 0 || fstat(file_, &status_) != 0) fail(std::strerror(errno));
     if (S_ISDIR(status_.st_mode)) fail("it is a folder");
     // Somebody may type a file, or paste it.

@@ -69,7 +69,8 @@ std::string way_out_for_scenario(const std::string& path, const std::string& tex
     if (importer->recognises(path, text))
       return fmt::format(
           "{}: this is no scenario; `import` reads it as {}: stepsim import {} -o {}", path,
-          file_of(*importer), shell_word(path), importer->scenario != nullptr ? "scenario.yaml" : "cluster.yaml");
+          file_of(*importer), shell_word(path),
+          importer->scenario != nullptr ? "scenario.yaml" : "cluster.yaml");
   }
   const std::string other = of_other_command(path, text);
   return other.empty() ? "" : fmt::format("{}: this is no scenario but {}", path, other);

@@ -50,8 +50,9 @@ void check_node_size(const Cluster& c, const KeyReports& keys) {
   for (const char* key : {"cluster.intra_node", "cluster.node_topology"}) {
     if (keys.stated(key) && keys.stand_together("cluster.gpus_per_node", key)) return;
   }
-  keys.report({"cluster.gpus_per_node", "state more nodes, or the link that joins so many: "
-                                        "\"intra_node: <link>\""},
+  keys.report({"cluster.gpus_per_node",
+               "state more nodes, or the link that joins so many: "
+               "\"intra_node: <link>\""},
               "{} joins up to {} GPUs of a node, not {}", c.intra_node.name, most, c.gpus_per_node);
 }
 

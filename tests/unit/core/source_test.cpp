@@ -36,7 +36,8 @@ std::string pipe_in(const TemporaryFolder& folder, const std::string& name) {
 
 TEST_CASE("a device and a folder are refused, however much they would give") {
   for (const std::string device : {"/dev/zero", "/dev/null"})
-    CHECK(refusal_of(device) == "cannot read '" + device + "': it is a device, which holds no text");
+    CHECK(refusal_of(device) ==
+          "cannot read '" + device + "': it is a device, which holds no text");
   const TemporaryFolder folder;
   const std::string path = folder.path().string();
   CHECK(refusal_of(path) == "cannot read '" + path + "': it is a folder");
