@@ -246,8 +246,8 @@ TEST_CASE("a script that starts no Megatron-LM program is told what it starts") 
         std::string::npos);
   CHECK(error("echo only") == fmt::format("train.sh: {}", none));
   CHECK(error("exit 3") == fmt::format("train.sh: {}: the script ends with exit code 3", none));
-  CHECK(error("echo\nx=$((1 / 0)) || exit 4") ==
-        fmt::format("train.sh:2:1: {}: the script ends with exit code 4 ('1 / 0: division by 0 "
+  CHECK(error("echo\nx=$((1 / 0))\nexit 1") ==
+        fmt::format("train.sh:2:1: {}: the script ends with exit code 1 ('1 / 0: division by 0 "
                     "(error token is \"0\")')",
                     none));
   CHECK(error("if true; then\n  echo\n").starts_with("train.sh:4:1: bash: syntax error"));
