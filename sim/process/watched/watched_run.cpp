@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -84,6 +85,8 @@ struct Prepared {
 /// Becomes the program, by calls that are safe between fork and exec alone.
 [[noreturn]] void become(const Prepared& program, const WatchLimits& limits) {
   setsid();  // no terminal is its own
+  // A watcher that ends before it watches would leave it stopped for ever.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int nothing = open("/dev/null", O_RDWR), errors = open(program.errors, O_WRONLY | O_APPEND);
   dup2(nothing, STDIN_FILENO);
   dup2(nothing, STDOUT_FILENO);
