@@ -59,6 +59,23 @@ constexpr std::string_view kHarmless =
     "use-te-activation use-tokenizer use-torch-optimizer valid-data validation-set "
     "verify-integrity vocab-extra-ids vocab-file wandb warmup weight-decay yarn-";
 
+/// Options that are read beside others alone.
+constexpr std::string_view kBesideOthers =
+    "account-for-embedding-in-pipeline-split account-for-loss-in-pipeline-split "
+    "accumulate-allreduce-grads-in-fp32 bf16 cp-comm-type data-parallel-sharding-strategy "
+    "decoder-first-pipeline-num-layers decoder-last-pipeline-num-layers "
+    "expert-tensor-parallel-size "
+    "fp16 grad-reduce-in-bf16 group-query-attention kv-channels kv-lora-rank "
+    "moe-deepep-num-sms moe-enable-deepep moe-expert-capacity-factor moe-ffn-hidden-size "
+    "moe-flex-dispatcher-backend moe-grouped-gemm moe-layer-freq "
+    "moe-pad-expert-input-to-capacity moe-router-topk moe-shared-expert-intermediate-size "
+    "moe-token-dispatcher-type no-overlap-p2p-communication "
+    "no-scatter-gather-tensors-in-pipeline num-layers-per-virtual-pipeline-stage "
+    "num-query-groups num-virtual-stages-per-pipeline-rank overlap-moe-expert-parallel-comm "
+    "pipeline-model-parallel-layout q-lora-rank qk-head-dim qk-nope-head-dim "
+    "qk-pos-emb-head-dim qk-rope-head-dim recompute-modules sgd-momentum "
+    "torch-fsdp2-no-reshard-after-forward use-distributed-optimizer v-head-dim";
+
 /// Options, as words, and what is known of them.
 struct KnownOptions {
   std::string_view names, text;
@@ -71,7 +88,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"cpu-offloading cpu-offloading-num-layers fine-grained-activation-offloading "
      "offload-modules",
      "activations stay on the GPU"},
-    {"cross-entropy-fusion-impl cross-entropy-loss-fusion", "the loss runs as separate kernels"},
     {"cuda-graph-impl cuda-graph-modules cuda-graph-scope enable-cuda-graph "
      "external-cuda-graph",
      "host.mode: graph is one launch a pass"},
@@ -103,7 +119,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"hierarchical-context-parallel-sizes", "context parallel ranks are one group"},
     {"hybrid-context-parallel", "all sequences have the same degree of context parallelism"},
     {"keep-fp8-transpose-cache", "transposed copies of fp8 weights are not kept"},
-    {"main-grads-dtype", "gradients have the precision of training.gradients"},
     {"max-tokens-per-gpu", "passes have --micro-batch-size sequences of --seq-length"},
     {"megatron-fsdp-grad-comm-dtype",
      "gradients are reduced in the precision of training.gradients"},
@@ -191,6 +206,18 @@ std::string_view simulated_instead_of(std::string_view name) {
     if (has_word(known.names, name)) return known.text;
   return {};
 }
+
+std::vector<std::string> options_with_effect() {
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view words) {
+    for (const std::string_view word : words_of(words)) names.emplace_back(word);
+  };
+  add(kBesideOthers);
+  for (const KnownOptions& known : kNotSimulated) add(known.names);
+  return names;
+}
+
+bool has_effect_elsewhere(std::string_view name) { return has_word(kBesideOthers, name); }
 
 std::string_view other_model_of(std::string_view name) {
   for (const KnownOptions& known : kOtherModels)

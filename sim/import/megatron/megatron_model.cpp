@@ -15,6 +15,8 @@
 namespace stepsim {
 namespace {
 
+constexpr double kDropout = 0.1;  // of both, hidden and attention
+
 /// Programs of Megatron-LM (pretrain_*.py, examples/) that train something else than a GPT.
 const std::map<std::string, std::string, std::less<>> kOtherPrograms = {
     {"pretrain_bert.py", "an encoder"},
@@ -140,7 +142,7 @@ std::int64_t vocabulary(MegatronOptions& o, Draft& draft) {
 }
 
 bool is_gated(MegatronOptions& o) {
-  const bool swiglu = o.has("swiglu"), geglu = o.has("quick-geglu");
+  const bool swiglu = o.is_on("swiglu"), geglu = o.is_on("quick-geglu");
   return swiglu || geglu;
 }
 
@@ -202,9 +204,9 @@ void add_experts(MegatronOptions& o, Draft& draft, Entries& e) {
       "experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}, dense_layers: {}}}", count, chosen,
       width, o.integer("moe-shared-expert-intermediate-size", shared * width),
       dense_layers(o, o.required("num-layers"))));
-  if (!o.has("disable-bias-linear"))
+  if (!o.is_on("disable-bias-linear"))
     draft.note("no --disable-bias-linear", "experts have no biases");
-  if (!o.has("moe-grouped-gemm") && o.integer("expert-model-parallel-size", 1) < count)
+  if (!o.is_on("moe-grouped-gemm") && o.integer("expert-model-parallel-size", 1) < count)
     draft.note("no --moe-grouped-gemm", "the experts of a rank run as one grouped GEMM");
 }
 
@@ -215,7 +217,7 @@ void add_latent_attention(MegatronOptions& o, Draft& draft, Entries& e) {
                   o.integer("qk-nope-head-dim", o.integer("qk-head-dim", 128)),
                   o.integer("qk-rope-head-dim", o.integer("qk-pos-emb-head-dim", 64)),
                   o.integer("v-head-dim", 128)));
-  if (!o.has("qk-layernorm"))
+  if (!o.is_on("qk-layernorm"))
     draft.note("--multi-latent-attention without --qk-layernorm",
                "what queries, keys and values are compressed to has a norm");
 }
@@ -223,20 +225,35 @@ void add_latent_attention(MegatronOptions& o, Draft& draft, Entries& e) {
 void add_heads(MegatronOptions& o, Draft& draft, Entries& e) {
   const std::int64_t hidden = o.required("hidden-size");
   const std::int64_t heads = o.required("num-attention-heads");
-  const bool grouped = o.has("group-query-attention");
+  const bool grouped = o.is_on("group-query-attention");
   if (o.has("num-query-groups") && !grouped)
     draft.note(o.shown("num-query-groups") + " without --group-query-attention",
                "Megatron-LM passes it over, so each head has its own keys and values");
   e.push_back(fmt::format("kv_heads: {}", grouped ? o.integer("num-query-groups", 1) : heads));
   e.push_back(
       fmt::format("head_dim: {}", o.integer("kv-channels", heads > 0 ? hidden / heads : 0)));
-  if (o.has("add-qkv-bias")) e.emplace_back("qkv_bias: true");
-  if (o.has("qk-layernorm")) e.emplace_back("qk_norm: true");
+  if (o.is_on("add-qkv-bias")) e.emplace_back("qkv_bias: true");
+  if (o.is_on("qk-layernorm")) e.emplace_back("qk_norm: true");
 }
 
 std::string position_type(MegatronOptions& o) {
-  const bool rope = o.has("use-rotary-position-embeddings"), none = o.has("no-position-embedding");
-  return o.text("position-embedding-type", rope ? "rope" : none ? "none" : "learned_absolute");
+  const bool rope = o.is_on("use-rotary-position-embeddings"),
+             none = o.is_on("no-position-embedding");
+  // The last three are those of Megatron-DeepSpeed and its relatives (megatron/enums.py).
+  return o.choice("position-embedding-type",
+                  {"learned_absolute", "rope", "yarn", "mrope", "relative", "none", "rotary",
+                   "absolute", "alibi"},
+                  rope   ? "rope"
+                  : none ? "none"
+                         : "learned_absolute");
+}
+
+/// Megatron-DeepSpeed writes it in small letters (microsoft/Megatron-DeepSpeed,
+/// megatron/arguments.py).
+std::string norm_type(MegatronOptions& o) {
+  if (!o.has("deepspeed")) return o.choice("normalization", {"LayerNorm", "RMSNorm"}, "LayerNorm");
+  const std::string norm = o.choice("normalization", {"layernorm", "rmsnorm"}, "layernorm");
+  return norm == "rmsnorm" ? "RMSNorm" : "LayerNorm";
 }
 
 }  // namespace
@@ -251,9 +268,9 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
   const std::string position = position_type(o);
 
   const std::int64_t positions = o.integer("max-position-embeddings", 0);
-  const bool is_rms =
-      o.has("apply-layernorm-rms") || o.text("normalization", "LayerNorm") == "RMSNorm";
-  const bool dropout = !(o.is_zero("hidden-dropout") && o.is_zero("attention-dropout"));
+  const bool is_rms = o.has("apply-layernorm-rms") || norm_type(o) == "RMSNorm";
+  const double hidden_dropout = o.number("hidden-dropout", kDropout, 0, 1);
+  const bool dropout = hidden_dropout + o.number("attention-dropout", kDropout, 0, 1) > 0;
   Entries e{"name: megatron-lm",
             fmt::format("layers: {}", o.required("num-layers")),
             fmt::format("hidden: {}", o.required("hidden-size")),
@@ -263,11 +280,11 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
             fmt::format("positions: {}", position == "learned_absolute" ? positions : 0),
             fmt::format("gated_mlp: {}", is_gated(o)),
             fmt::format("rms_norm: {}", is_rms),
-            fmt::format("bias: {}", !o.has("disable-bias-linear")),
-            fmt::format("tied_embeddings: {}", !o.has("untie-embeddings-and-output-weights")),
+            fmt::format("bias: {}", !o.is_on("disable-bias-linear")),
+            fmt::format("tied_embeddings: {}", !o.is_on("untie-embeddings-and-output-weights")),
             fmt::format("dropout: {}", dropout)};
   // Pai-Megatron-Patch has had it by its sizes alone.
-  if (o.has("multi-latent-attention") || o.has("qk-nope-head-dim")) {
+  if (o.is_on("multi-latent-attention") || o.has("qk-nope-head-dim")) {
     add_latent_attention(o, draft, e);
   } else {
     add_heads(o, draft, e);

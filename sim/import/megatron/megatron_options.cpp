@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/problems.hpp"
+#include "sim/core/suggest.hpp"
 #include "sim/import/megatron/megatron_flags.hpp"
 #include "sim/scenario/read/number.hpp"
 
@@ -16,6 +18,10 @@ namespace stepsim {
 namespace {
 
 constexpr std::int64_t kMostRanks = 10'000;
+
+// An option that is not known and at most so many edits from one that is, is misspelt; forks have
+// options of their own that are further from all others (--disable-bias-linear-fc).
+constexpr std::size_t kEditsOfMistype = 2;
 
 std::string shown_option(std::string_view name, const std::vector<std::string>& values) {
   return fmt::format("--{}{}{}", name, values.empty() ? "" : " ", fmt::join(values, " "));
@@ -79,6 +85,49 @@ bool MegatronOptions::has(std::string_view name) {
   return options_.find(name) != options_.end();
 }
 
+bool MegatronOptions::is_on(std::string_view name) {
+  if (!has(name)) return false;
+  const auto& values = options_.find(name)->second.values;
+  if (!values.empty())
+    report(name, fmt::format("--{} {}: this option takes no value", name, values.front()),
+           fmt::format("leave out {}", quoted(values.front())));
+  return true;
+}
+
+std::string MegatronOptions::choice(std::string_view name, const std::vector<std::string>& words,
+                                    const std::string& preset) {
+  const std::vector<std::string> stated = choices(name, words);
+  return stated.empty() ? preset : stated.front();
+}
+
+std::vector<std::string> MegatronOptions::choices(std::string_view name,
+                                                  const std::vector<std::string>& words) {
+  std::vector<std::string> stated = list(name);
+  if (has(name) && stated.empty()) stated.emplace_back();
+  std::erase_if(stated, [&](const std::string& word) {
+    if (std::ranges::find(words, word) != words.end()) return false;
+    if (std::all_of(word.begin(), word.end(), is_of_word))
+      report(name, fmt::format("--{} {} is not {}", name, quoted(word), one_of(words)),
+             closest(word, words));
+    else
+      report(name, fmt::format("--{}: {} is not a word", name, quoted(word)));
+    return true;
+  });
+  return stated;
+}
+
+double MegatronOptions::number(std::string_view name, double preset, double least, double most) {
+  if (!has(name)) return preset;
+  const std::string value = text(name);
+  char* rest = nullptr;
+  // As Python's float(): what is too large for one is infinite.
+  const double number = std::strtod(value.c_str(), &rest);
+  if (!value.empty() && *rest == '\0' && number >= least && number <= most) return number;
+  const std::string limits = std::isinf(most) ? "" : fmt::format(" from {} to {}", least, most);
+  report(name, fmt::format("--{} {} is no number{}", name, quoted(value), limits));
+  return preset;
+}
+
 std::vector<std::string> MegatronOptions::names() const {
   std::vector<std::string> names;
   for (const auto& [name, option] : options_) names.push_back(name);
@@ -116,16 +165,19 @@ std::int64_t MegatronOptions::integer(std::string_view name, std::int64_t preset
   const bool whole = number && number->rest.empty() && number->value >= 0 &&
                      number->value <= 1e12 &&
                      number->value == static_cast<double>(static_cast<std::int64_t>(number->value));
-  if (!whole)
-    refuse(name, fmt::format("--{}: {} is not a whole number", name, quoted(value)),
+  if (!whole) {
+    report(name, fmt::format("--{}: {} is not a whole number", name, quoted(value)),
            value.empty() && of_script_ ? behind_script(name) : "");
+    return std::max<std::int64_t>(preset, 1);
+  }
   return static_cast<std::int64_t>(number->value);
 }
 
 std::int64_t MegatronOptions::positive(std::string_view name, std::int64_t preset) {
   const std::int64_t number = integer(name, preset);
-  if (number == 0 && has(name)) refuse(name, fmt::format("--{} 0 is not above 0", name));
-  return number;
+  if (number > 0 || !has(name)) return number;
+  report(name, fmt::format("--{} 0 is not above 0", name));
+  return std::max<std::int64_t>(preset, 1);
 }
 
 std::int64_t MegatronOptions::required(std::string_view name) {
@@ -136,29 +188,61 @@ std::int64_t MegatronOptions::required(std::string_view name) {
 }
 
 void MegatronOptions::require(const std::vector<std::string_view>& names) {
-  Problems problems;
+  bool are_there = true;
   for (const std::string_view name : names) {
-    if (!has(name))
-      problems.add({}, "", fmt::format("--{} is missing", name),
-                   of_script_ ? behind_script(name) : "");
+    if (has(name)) continue;
+    are_there = false;
+    report(name, fmt::format("--{} is missing", name), of_script_ ? behind_script(name) : "");
   }
-  problems.throw_if_any();
+  if (!are_there) throw_if_any();
 }
 
 std::int64_t MegatronOptions::up_to(std::int64_t most, std::string_view name, std::int64_t preset) {
   const std::int64_t number = integer(name, preset);
-  if (has(name) && (number < 1 || number > most))
-    refuse(name, fmt::format("--{} {} is not between 1 and {}", name, number, most),
-           of_script_ ? behind_script(name) : "");
-  return number;
+  if (!has(name) || (number >= 1 && number <= most)) return number;
+  report(name, fmt::format("--{} {} is not between 1 and {}", name, number, most),
+         of_script_ ? behind_script(name) : "");
+  return std::max<std::int64_t>(preset, 1);
 }
 
 std::int64_t MegatronOptions::degree(std::string_view name) { return up_to(kMostRanks, name, 1); }
 
 void MegatronOptions::refuse(std::string_view name, const std::string& message,
-                             const std::string& proposal) const {
+                             const std::string& proposal) {
+  problems_.throw_if_any();
   const auto option = options_.find(name);
   refuse_at(option == options_.end() ? Place{} : option->second.value_place, message, proposal);
+}
+
+void MegatronOptions::report(std::string_view name, const std::string& message,
+                             const std::string& proposal) {
+  if (!mistaken_.emplace(name).second) return;
+  const auto option = options_.find(name);
+  problems_.add(option == options_.end() ? Place{} : option->second.value_place, "", message,
+                proposal);
+}
+
+std::vector<std::string> MegatronOptions::known_names() const {
+  std::vector<std::string> names = options_with_effect();
+  names.insert(names.end(), read_.begin(), read_.end());
+  return names;
+}
+
+bool MegatronOptions::is_known(const std::string& name) const {
+  return read_.contains(name) || has_effect_elsewhere(name) || leaves_step(name) ||
+         !simulated_instead_of(name).empty();
+}
+
+void MegatronOptions::throw_if_any() {
+  const std::vector<std::string> known = known_names();
+  for (const auto& [name, option] : options_) {
+    if (is_known(name)) continue;
+    const auto near = nearest(name, known);
+    if (near && edit_distance(name, *near) <= kEditsOfMistype)
+      report(name, fmt::format("--{} is no option of Megatron-LM", name),
+             fmt::format("did you mean '--{}'?", *near));
+  }
+  problems_.throw_if_any();
 }
 
 bool MegatronOptions::is_zero(std::string_view name) {
@@ -170,12 +254,16 @@ std::string MegatronOptions::shown(std::string_view name) { return shown_option(
 
 void MegatronOptions::note_the_rest(Draft& draft) const {
   note_replaced(draft);
+  const std::vector<std::string> known = known_names();
   for (const auto& [name, option] : options_) {
     const std::string_view instead = simulated_instead_of(name);
     if (!instead.empty()) {
       draft.note(shown_option(name, option.values), std::string(instead));
-    } else if (!read_.contains(name) && !leaves_step(name)) {
-      draft.note(shown_option(name, option.values), "not known here");
+    } else if (!is_known(name)) {
+      const auto near = nearest(name, known);
+      draft.note(
+          shown_option(name, option.values),
+          near ? fmt::format("not known here, did you mean '--{}'?", *near) : "not known here");
     }
   }
 }

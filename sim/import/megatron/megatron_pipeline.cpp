@@ -41,8 +41,8 @@ std::vector<std::int64_t> layout_of(MegatronOptions& o, std::int64_t stages) {
 Cut cut_of(MegatronOptions& o) {
   Cut cut{.stages = o.degree("pipeline-model-parallel-size"),
           .chunks = o.degree("num-virtual-stages-per-pipeline-rank"),
-          .embedding = o.has("account-for-embedding-in-pipeline-split") ? 1 : 0,
-          .loss = o.has("account-for-loss-in-pipeline-split") ? 1 : 0,
+          .embedding = o.is_on("account-for-embedding-in-pipeline-split") ? 1 : 0,
+          .loss = o.is_on("account-for-loss-in-pipeline-split") ? 1 : 0,
           .layers = o.required("num-layers")};
   // Megatron-DeepSpeed's way to count embeddings as layers.
   const std::string method = o.text("pp-partition-method");
@@ -118,9 +118,10 @@ void write_megatron_pipeline(MegatronOptions& o, Draft& draft) {
   if (cut.chunks > 1) {
     entries.push_back(fmt::format("chunks: {}", cut.chunks));
     entries.emplace_back("schedule: interleaved");
-    if (o.has("no-overlap-p2p-communication")) entries.emplace_back("overlap_p2p: false");
+    if (o.is_on("no-overlap-p2p-communication")) entries.emplace_back("overlap_p2p: false");
   }
-  if (o.has("no-scatter-gather-tensors-in-pipeline")) entries.emplace_back("scatter_gather: false");
+  if (o.is_on("no-scatter-gather-tensors-in-pipeline"))
+    entries.emplace_back("scatter_gather: false");
   const auto layers = layers_of_parts(o, cut);
   if (!layers.empty()) entries.push_back(fmt::format("layers: [{}]", fmt::join(layers, ", ")));
   draft.map("  pipeline", entries);
