@@ -71,6 +71,21 @@ const KnownKeys kKnown{
          {"collectives of tensor parallelism are not split up", ""}},
     }};
 
+const std::vector<std::string> kTypes{"bfloat16", "float32"};
+
+/// Converters of all versions (torchtitan/components/quantization); a module that the file imports
+/// may have others.
+const std::vector<std::string> kConverters{
+    "float8",
+    "mx",
+    "quantize.dense.float8",
+    "quantize.grouped_mm.float8",
+    "quantize.grouped_mm.mx",
+    "quantize.linear.float8",
+    "quantize.linear.mx",
+    "quantize.moe.float8",
+};
+
 class TorchtitanImport {
  public:
   explicit TorchtitanImport(const ImportOptions& options)
@@ -166,11 +181,12 @@ class TorchtitanImport {
     const std::int64_t local =
         config_.positive(config_.first_of({"training.local_batch_size", "training.batch_size"}), 8);
     const double global = config_.number("training.global_batch_size").value_or(-1);
-    Entries e{
-        fmt::format("sequence_length: {}", config_.positive("training.seq_len", 2048)),
-        fmt::format("global_batch: {}",
-                    global > 0 ? config_.count("training.global_batch_size") : local * data()),
-        fmt::format("micro_batch: {}", micro_batch(local))};
+    const std::int64_t batch =
+        global > 0 ? config_.count("training.global_batch_size") : local * data();
+    note_bubbles(local, batch);
+    Entries e{fmt::format("sequence_length: {}", config_.positive("training.seq_len", 2048)),
+              fmt::format("global_batch: {}", batch),
+              fmt::format("micro_batch: {}", micro_batch(local))};
     add_precision(e);
     add_optimizer(e);
     e.push_back(fmt::format("gradient_clipping: {}",
@@ -193,14 +209,16 @@ class TorchtitanImport {
   /// Rows and tensors have scales of their own in float8; mx has one for each 32 elements.
   void add_precision(Entries& e) {
     const std::vector<std::string> converters = config_.list("model.converters");
+    if (!config_.has("experimental.custom_import"))
+      config_.check_words("model.converters", kConverters);
     const auto converts = [&](std::string_view to) {
       return std::ranges::any_of(
           converters, [&](const std::string& name) { return name.find(to) != std::string::npos; });
     };
     const bool was_float8 = config_.is_on(
         config_.first_of({"float8.enable_float8_linear", "training.enable_fp8_linear"}));
-    const std::string param = config_.text("training.mixed_precision_param", "bfloat16");
-    const std::string reduce = config_.text("training.mixed_precision_reduce", "float32");
+    const std::string param = config_.choice("training.mixed_precision_param", kTypes, "bfloat16");
+    const std::string reduce = config_.choice("training.mixed_precision_reduce", kTypes, "float32");
     const bool float8 = was_float8 || converts("float8");
     const bool mx = converts("mx");
     // Matrix products of fp32 run in TF32: torch.set_float32_matmul_precision("high") in train.py.
@@ -210,15 +228,15 @@ class TorchtitanImport {
     if (float8 || mx) e.push_back(fmt::format("fp8_scaling: {}", mx ? "mxfp8" : "current"));
     read_float8(e, float8);
     e.push_back(fmt::format("gradients: {}", reduce == "float32" ? "fp32" : "bf16"));
-    if (config_.text("training.dtype", "float32") == "bfloat16")
+    if (config_.choice("training.dtype", kTypes, "float32") == "bfloat16")
       e.emplace_back("master_weights: false");
   }
 
   void read_float8(Entries& e, bool is_used) {
-    const std::string recipe =
-        config_.text(config_.first_of({"quantize.linear.float8.recipe_name",
-                                       "quantize.dense.float8.recipe_name", "float8.recipe_name"}),
-                     "tensorwise");
+    const std::string recipe = config_.choice(
+        config_.first_of({"quantize.linear.float8.recipe_name", "quantize.dense.float8.recipe_name",
+                          "float8.recipe_name"}),
+        {"tensorwise", "rowwise", "rowwise_with_gw_hp"}, "tensorwise");
     config_.text(config_.first_of({"quantize.linear.mx.recipe_name", "mx.recipe_name"}));
     const bool gathers =
         config_.is_on(config_.first_of({"quantize.linear.float8.enable_fsdp_float8_all_gather",
@@ -235,8 +253,9 @@ class TorchtitanImport {
     if (name != "AdamW" && name != "Adam") draft_.note("optimizer.name " + name, "AdamW");
     e.emplace_back("optimizer: adam");
     const bool was_fused = config_.is_on("optimizer.fused", true);
-    const std::string kernels =
-        config_.text("optimizer.implementation", was_fused ? "fused" : "foreach");
+    const std::string kernels = config_.choice(
+        "optimizer.implementation", {"for-loop", "foreach", "fused", "fused_opt_states_bf16"},
+        was_fused ? "fused" : "foreach");
     e.push_back(fmt::format("optimizer_kernels: {}", kernels == "for-loop"  ? "per_tensor"
                                                      : kernels == "foreach" ? "foreach"
                                                                             : "fused"));
@@ -247,7 +266,8 @@ class TorchtitanImport {
   std::string recompute() {
     const bool early_stop = config_.is_on("activation_checkpoint.early_stop");
     const std::string full = fmt::format("{{kind: full, early_stop: {}}}", early_stop);
-    const std::string mode = config_.text("activation_checkpoint.mode", "selective");
+    const std::string mode = config_.choice(
+        "activation_checkpoint.mode", {"selective", "full", "memory_budget", "none"}, "selective");
     const std::string every = config_.text("activation_checkpoint.selective_ac_option", "2");
     config_.number("activation_checkpoint.memory_budget");
     if (mode == "none") return "none";
@@ -280,9 +300,9 @@ class TorchtitanImport {
       draft_.line("  dtensor: true");
     }
     const std::string rotates =
-        config_.text(config_.first_of({"parallelism.context_parallel_rotate_method",
-                                       "experimental.context_parallel_rotate_method"}),
-                     "allgather");
+        config_.choice(config_.first_of({"parallelism.context_parallel_rotate_method",
+                                         "experimental.context_parallel_rotate_method"}),
+                       {"allgather", "alltoall"}, "allgather");
     if (context_ > 1)
       draft_.map("  context",
                  {fmt::format("degree: {}", context_), "kind: " + context_kind(rotates)});
@@ -295,7 +315,8 @@ class TorchtitanImport {
   }
 
   void write_experts() {
-    const std::string backend = config_.text("parallelism.expert_parallel_comm_backend");
+    const std::string backend = config_.choice("parallelism.expert_parallel_comm_backend",
+                                               {"standard", "deepep"}, "standard");
     const std::int64_t tensor =
         config_.positive(config_.first_of({"parallelism.expert_tensor_parallel_degree"}), 1);
     if (expert_ == 1) return;
@@ -310,7 +331,8 @@ class TorchtitanImport {
   /// Beside pipeline stages FSDP keeps parameters gathered through the step, and reduces after the
   /// last backward pass (pytorch/pytorch torch/distributed/pipelining/stage.py).
   void write_data() {
-    const std::string reshard = config_.text("parallelism.fsdp_reshard_after_forward", "default");
+    const std::string reshard = config_.choice("parallelism.fsdp_reshard_after_forward",
+                                               {"default", "always", "never"}, "default");
     const bool offloads = config_.is_on(
         config_.first_of({"training.enable_cpu_offload", "experimental.enable_cpu_offload"}));
     const bool shares = shards_ * context_ > 1;
@@ -328,12 +350,35 @@ class TorchtitanImport {
     }
     // The bucket that torchtitan gives to replicate() (torchtitan/models/llama3/infra/parallelize.py).
     if (replicas_alone()) e.emplace_back("bucket: 100 MiB");
-    if (shares && replicas_ > 1) e.push_back(fmt::format("shard_degree: {}", shards_));
+    if (shares && replicas_ > 1) share_among(e);
     if (offloads) {
       e.emplace_back("offload_optimizer: true");
       draft_.note("enable_cpu_offload", "parameters stay on the GPU");
     }
     draft_.map("  data", e);
+  }
+
+  /// Ranks of a context hold shards, too (the fsdp mesh of torchtitan/distributed/parallel_dims.py),
+  /// which in a scenario are cut over data-parallel ranks times context.
+  void share_among(Entries& e) {
+    if (shards_ > 1) return e.push_back(fmt::format("shard_degree: {}", shards_));
+    draft_.note(
+        fmt::format("data_parallel_shard_degree 1 with {} replicas", replicas_),
+        fmt::format("parameters are sharded over all {} ranks, not over the {} of a context",
+                    replicas_ * context_, context_));
+  }
+
+  /// Each step of accumulation is a schedule of its own (forward_backward_step of
+  /// torchtitan/train.py): the pipeline runs empty between them.
+  void note_bubbles(std::int64_t local, std::int64_t global) {
+    const std::int64_t steps = global / std::max<std::int64_t>(local * data(), 1);
+    const std::int64_t passes = local / std::max<std::int64_t>(micro_batch(local), 1);
+    if (stages_ == 1 || steps <= 1 || passes < 1) return;
+    draft_.note(
+        fmt::format("{} steps of accumulation, each a schedule of {} micro-batches", steps, passes),
+        fmt::format("one schedule of {}: {} fillings of the pipeline, each of {} passes of "
+                    "a stage, are left out",
+                    steps * passes, steps - 1, stages_ - 1));
   }
 
   const ImportOptions& options_;

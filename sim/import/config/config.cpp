@@ -184,6 +184,26 @@ std::string Config::text(std::string_view path, const std::string& preset) {
   return value->text;
 }
 
+std::string Config::choice(std::string_view path, const std::vector<std::string>& words,
+                           const std::string& preset, Case letters) {
+  if (!has(path)) return preset;
+  const std::string stated = text(path, preset);
+  for (const std::string& word : words) {
+    const bool is_alike = letters == Case::ignored && in_lower_case(word) == in_lower_case(stated);
+    if (word == stated || is_alike) return word;
+  }
+  report(path, fmt::format("{}: {} is not {}", path, json_text(*find(path)), one_of(words)),
+         closest(stated, words));
+  return preset;
+}
+
+void Config::check_words(std::string_view path, const std::vector<std::string>& words) {
+  for (const std::string& word : list(path))
+    if (std::ranges::find(words, word) == words.end())
+      report(path, fmt::format("{}: {} is not {}", path, quoted(word), one_of(words)),
+             closest(word, words));
+}
+
 std::vector<std::string> Config::list(std::string_view path) {
   const JsonTree* value = find(path);
   if (value == nullptr) return {};

@@ -68,8 +68,17 @@ class Config {
   std::optional<double> number(std::string_view path);
   bool is_on(std::string_view path, bool preset = false);
   std::string text(std::string_view path, const std::string& preset = "");
+  /// One of the words that the program takes there, `preset` where it is absent. Reports another
+  /// with the list and the nearest. Where case is `ignored` both are compared in small letters, and
+  /// the word comes back as the list has it.
+  enum class Case { counts, ignored };
+  std::string choice(std::string_view path, const std::vector<std::string>& words,
+                     const std::string& preset = "", Case letters = Case::counts);
   /// A list of texts, or a single one.
   std::vector<std::string> list(std::string_view path);
+
+  /// Reports an item of the list at `path` that is none of these words.
+  void check_words(std::string_view path, const std::vector<std::string>& words);
 
   /// Reports that the value at `path` is not what is wanted.
   void refuse(std::string_view path, const JsonTree& value, const std::string& wanted);
