@@ -148,7 +148,10 @@ class NanotronImport {
 
   void add_experts(Entries& e) {
     const std::string moe = "model.model_config.moe_config.";
-    if (!config_.has("model.model_config.moe_config")) return;
+    const JsonTree* stated = config_.find("model.model_config.moe_config");
+    if (stated == nullptr) return;
+    if (!stated->is(JsonTree::Kind::map))
+      return config_.refuse("model.model_config.moe_config", *stated, "a map");
     const bool shares = config_.is_on(moe + "enable_shared_expert");
     const std::int64_t shared = config_.positive(moe + "shared_expert_intermediate_size", 5632);
     e.push_back(
@@ -163,7 +166,10 @@ class NanotronImport {
   }
 
   std::string attention() {
-    const std::string named = config_.text(of_model("_attn_implementation"), "flash_attention_2");
+    const std::string named = config_.choice(of_model("_attn_implementation"),
+                                             {"flash_attention_2", "flex_attention", "sdpa",
+                                              "ring_flash_triton", "ring", "llama3_ring_attention"},
+                                             "flash_attention_2");
     if (named == "sdpa" || named.starts_with("flash") || named == "ring_flash_triton")
       return torch_attention(machine_.cluster.gpu);
     draft_.note("_attn_implementation " + named, torch_attention(machine_.cluster.gpu));
@@ -171,11 +177,15 @@ class NanotronImport {
   }
 
   void write_training() {
-    const std::string type = config_.text("model.dtype", "bfloat16");
+    const std::string type =
+        config_.choice("model.dtype", {"bfloat16", "float16", "float32", "float64"}, "bfloat16");
     const std::int64_t micro = config_.positive("tokens.micro_batch_size", 1);
     const std::int64_t steps = config_.positive("tokens.batch_accumulation_per_replica", 1);
     const bool in_fp32 = config_.is_on("optimizer.accumulate_grad_in_fp32", true);
-    const std::string precision = type == "float16" ? "fp16" : type == "float32" ? "fp32" : "bf16";
+    if (type == "float64") draft_.note("model.dtype float64", "fp32");
+    const std::string precision = type == "float16"           ? "fp16"
+                                  : type.starts_with("float") ? "fp32"
+                                                              : "bf16";
     Entries e{fmt::format("sequence_length: {}", config_.positive("tokens.sequence_length", 1)),
               fmt::format("global_batch: {}", micro * steps * data_),
               fmt::format("micro_batch: {}", micro), "precision: " + precision,
@@ -203,14 +213,15 @@ class NanotronImport {
 
   void write_parallelism() {
     draft_.line("parallelism:");
-    const std::string mode = in_upper_case(config_.text("parallelism.tp_mode", "ALL_REDUCE"));
+    const std::string mode = config_.choice("parallelism.tp_mode", {"ALL_REDUCE", "REDUCE_SCATTER"},
+                                            "ALL_REDUCE", Config::Case::ignored);
     const bool hides = config_.is_on("parallelism.tp_linear_async_communication");
     draft_.line(fmt::format("  tensor: {}", tensor_));
     if (tensor_ > 1 && mode == "REDUCE_SCATTER") draft_.line("  sequence: true");
     if (tensor_ > 1) draft_.line(fmt::format("  overlap_tensor: {}", hides));
     if (context_ > 1) draft_.map("  context", {fmt::format("degree: {}", context_), "kind: ring"});
     if (expert_ > 1) draft_.map("  expert", {fmt::format("degree: {}", expert_)});
-    const std::string engine = config_.text("parallelism.pp_engine", "afab");
+    const std::string engine = config_.choice("parallelism.pp_engine", {"afab", "1f1b"}, "afab");
     if (stages_ > 1)
       draft_.map("  pipeline", {fmt::format("stages: {}", stages_),
                                 fmt::format("schedule: {}", engine == "afab" ? "gpipe" : "1f1b")});
