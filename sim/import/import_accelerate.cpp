@@ -159,7 +159,7 @@ class AccelerateImport {
                                  machine_.gpus(), tensor_, context_));
     data_ = std::max<std::int64_t>(machine_.gpus() / each, 1);
     if (kind_ != "FSDP") return;
-    const int version = config_.text("fsdp_config.fsdp_version", "1") == "2" ? 2 : 1;
+    const int version = config_.choice("fsdp_config.fsdp_version", {"1", "2"}, "1") == "2" ? 2 : 1;
     plan_ = read_fsdp(config_, "fsdp_config", version, replicas_, data_, machine_, draft_);
   }
 
@@ -187,7 +187,8 @@ class AccelerateImport {
     draft_.line("parallelism:");
     if (tensor_ > 1) draft_.line(fmt::format("  tensor: {}", tensor_));
     const std::string rotates =
-        config_.text("parallelism_config.parallelism_config_cp_comm_strategy", "allgather");
+        config_.choice("parallelism_config.parallelism_config_cp_comm_strategy",
+                       {"allgather", "alltoall"}, "allgather");
     if (context_ > 1)
       draft_.map("  context",
                  {fmt::format("degree: {}", context_), "kind: " + context_kind(rotates)});

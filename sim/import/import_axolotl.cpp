@@ -180,7 +180,7 @@ class AxolotlImport {
   void read_fsdp_keys() {
     const bool has_list = !config_.list("fsdp").empty();
     const bool has_fsdp = config_.has("fsdp_config") || has_list;
-    const int version = config_.text("fsdp_version", "1") == "2" ? 2 : 1;
+    const int version = config_.choice("fsdp_version", {"1", "2"}, "1") == "2" ? 2 : 1;
     if (!has_fsdp) return;
     plan_ = read_fsdp(config_, "fsdp_config", version, replicas_, data_, machine_, draft_);
   }

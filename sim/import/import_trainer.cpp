@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/core/suggest.hpp"
 #include "sim/core/words.hpp"
 #include "sim/import/config/config.hpp"
 #include "sim/import/config/fsdp_keys.hpp"
@@ -47,7 +48,7 @@ class TrainerImport {
  private:
   /// `fsdp` is a text of words, or a list of them; what else FSDP is told stands in `fsdp_config`.
   FsdpKeys ranks() {
-    const std::string words = fmt::format(" {} ", fmt::join(config_.list("fsdp"), " "));
+    const std::string words = fsdp_words();
     if (words.find_first_not_of(' ') == std::string::npos) return without_sharding();
     JsonTree keys{.kind = JsonTree::Kind::map, .place = config_.tree().place};
     if (const JsonTree* stated = config_.find("fsdp_config");
@@ -66,12 +67,29 @@ class TrainerImport {
     JsonTree whole{.kind = JsonTree::Kind::map, .place = keys.place};
     whole.members.push_back({"fsdp_config", keys.place, std::move(keys)});
     Config section(std::move(whole), "");
-    const std::string version =
-        section.text(section.first_of({"fsdp_config.version", "fsdp_config.fsdp_version"}), "1");
+    const std::string version = section.choice(
+        section.first_of({"fsdp_config.version", "fsdp_config.fsdp_version"}), {"1", "2"}, "1");
     FsdpKeys plan = read_fsdp(section, "fsdp_config", version == "2" ? 2 : 1, 1, machine_.gpus(),
                               machine_, draft_);
     section.problems().throw_if_any();
     return plan;
+  }
+
+  /// FSDPOption of src/transformers/trainer_utils.py; newer versions take a switch, too.
+  std::string fsdp_words() {
+    static const std::vector<std::string> kWords{"full_shard",   "shard_grad_op",      "no_shard",
+                                                 "hybrid_shard", "hybrid_shard_zero2", "offload",
+                                                 "auto_wrap"};
+    const JsonTree* stated = config_.find("fsdp");
+    if (stated != nullptr && switch_of(*stated)) return *switch_of(*stated) ? " full_shard " : "";
+    std::string words = fmt::format(" {} ", fmt::join(config_.list("fsdp"), " "));
+    for (const std::string_view word : words_of(words))
+      if (std::ranges::find(kWords, word) == kWords.end())
+        config_.report(
+            "fsdp",
+            fmt::format("fsdp: {} is not {}", stepsim::quoted(std::string(word)), one_of(kWords)),
+            closest(word, kWords));
+    return words;
   }
 
   FsdpKeys without_sharding() {

@@ -40,13 +40,16 @@ class FsdpReader {
 
   /// FSDP1's prefetch in backward; without the key there is none.
   std::string backward_prefetch() {
-    const std::string stated =
-        in_upper_case(config_.text(path("backward_prefetch"), "NO_PREFETCH"));
+    const std::string stated = config_.choice(
+        path("backward_prefetch"), {"BACKWARD_PRE", "BACKWARD_POST", "NO_PREFETCH", "1", "2"},
+        "NO_PREFETCH", Config::Case::ignored);
     if (stated == "BACKWARD_PRE" || stated == "1") return "pre";
     return stated == "BACKWARD_POST" || stated == "2" ? "post" : "none";
   }
 
-  bool is_on(const std::string& key) { return config_.is_on(path(key)); }
+  bool is_on(const std::string& key, bool preset = false) {
+    return config_.is_on(path(key), preset);
+  }
 
   void note_wrapping() {
     const std::string policy = in_upper_case(config_.text(path("auto_wrap_policy"), "NO_WRAP"));
@@ -78,6 +81,7 @@ FsdpKeys read_fsdp(Config& config, const std::string& section, int version, std:
   // FSDP2 has no such switches, and passes over them.
   const std::string backward = keys.backward_prefetch();
   const bool forward = keys.is_on("forward_prefetch");
+  const bool limits = keys.is_on("limit_all_gathers", true);
   const bool offloads = keys.is_on("offload_params");
   keys.note_wrapping();
   if (strategy == "NO_SHARD") {
@@ -92,6 +96,7 @@ FsdpKeys read_fsdp(Config& config, const std::string& section, int version, std:
   if (replicas > 1) plan.data.push_back(fmt::format("shard_degree: {}", data_ranks / replicas));
   if (version != 2) {
     if (forward) plan.data.emplace_back("forward_prefetch: true");
+    if (!limits) plan.data.emplace_back("limit_all_gathers: false");
     plan.data.push_back("backward_prefetch: " + backward);
   }
   if (offloads) plan.data.emplace_back("offload_optimizer: true");
@@ -100,9 +105,9 @@ FsdpKeys read_fsdp(Config& config, const std::string& section, int version, std:
 
 void add_fsdp_keys(const std::string& section, KnownKeys& known) {
   for (const std::string prefix : {"fsdp_", ""}) {
-    for (const char* key : {"cpu_ram_efficient_loading", "ignored_modules", "limit_all_gathers",
-                            "min_num_params", "state_dict_type", "sync_module_states",
-                            "transformer_layer_cls_to_wrap", "use_orig_params"})
+    for (const char* key :
+         {"cpu_ram_efficient_loading", "ignored_modules", "min_num_params", "state_dict_type",
+          "sync_module_states", "transformer_layer_cls_to_wrap", "use_orig_params"})
       known.harmless.insert(fmt::format("{}.{}{}", section, prefix, key));
     known.unsaid.insert({fmt::format("{}.{}offload_params", section, prefix),
                          {"the optimizer is the CPU's, parameters stay on the GPU", ""}});

@@ -31,6 +31,9 @@ const KnownKeys kKnown{.harmless = {},
                        .has_many_more = true};
 
 std::string precision_of(Config& config) {
+  if (config.is_on("bf16") && config.is_on("fp16"))
+    config.report("fp16", "fp16: true beside bf16: TrainingArguments take one of them at most",
+                  "leave out one");
   if (config.is_on("bf16")) return "bf16";
   if (config.is_on("fp16")) return "fp16";
   if (config.is_on("tf32")) return "tf32";

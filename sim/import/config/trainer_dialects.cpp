@@ -40,7 +40,8 @@ void read_targets(Config& config, const char* key, PeftAdapters& adapters) {
 
 /// LLaMA-Factory trains adapters unless it is told otherwise.
 void read_method(Config& config, TrainerSettings& s, Draft& draft) {
-  const std::string method = config.text("finetuning_type", "lora");
+  const std::string method =
+      config.choice("finetuning_type", {"lora", "freeze", "full", "oft"}, "lora");
   PeftAdapters adapters{.rank = config.positive("lora_rank", 8),
                         .has_dropout = config.number("lora_dropout").value_or(0) > 0,
                         .is_everywhere = !config.has("lora_target")};
@@ -86,11 +87,22 @@ void read_llama_factory(Config& config, TrainerSettings& s, Draft& draft) {
   has_any(config, {"galore_rank", "galore_target", "apollo_rank", "apollo_target"});
   note_if_on(config, "enable_liger_kernel", "kernels are not Liger's", draft);
   note_if_on(config, "use_unsloth", "kernels are not unsloth's", draft);
-  const std::string stage = config.text("stage", "sft");
+  const std::string stage = config.choice("stage", {"pt", "sft", "rm", "ppo", "dpo", "kto"}, "sft");
   if (stage != "sft" && stage != "pt")
     draft.note("stage " + stage, "a step is one of pretraining: no reference model, no generation");
-  const std::string attention = config.text("flash_attn", "auto");
+  const std::string attention =
+      config.choice("flash_attn", {"auto", "disabled", "sdpa", "fa2", "fa3"}, "auto");
   s.attention = attention == "disabled" ? "eager" : attention == "fa3" ? "flash3" : "";
+}
+
+/// A kernel of transformers (src/transformers/modeling_utils.py, AttentionInterface), or one of the
+/// hub, which has a slash in its name.
+std::string attention_named(Config& config, const char* key) {
+  const std::string stated = config.text(key);
+  if (stated.empty() || stated.find('/') != std::string::npos || stated.starts_with("paged|"))
+    return stated;
+  return config.choice(key, {"eager", "sdpa", "flash_attention_2", "flash_attention_3",
+                             "flash_attention_4", "flex_attention"});
 }
 
 void read_trl(Config& config, TrainerSettings& s, Draft& draft) {
@@ -116,7 +128,7 @@ void read_trl(Config& config, TrainerSettings& s, Draft& draft) {
     s.sequence_length = kTrlLength;
     presets("max_length", "sequence length", std::to_string(kTrlLength));
   }
-  const std::string attention = config.text("attn_implementation");
+  const std::string attention = attention_named(config, "attn_implementation");
   s.attention = attention == "eager" ? "eager" : attention == "flash_attention_3" ? "flash3" : "";
 }
 
