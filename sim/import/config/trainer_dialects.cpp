@@ -98,7 +98,7 @@ void read_llama_factory(Config& config, TrainerSettings& s, Draft& draft) {
 /// A kernel of transformers (src/transformers/modeling_utils.py, AttentionInterface), or one of the
 /// hub, which has a slash in its name.
 std::string attention_named(Config& config, const char* key) {
-  const std::string stated = config.text(key);
+  std::string stated = config.text(key);
   if (stated.empty() || stated.find('/') != std::string::npos || stated.starts_with("paged|"))
     return stated;
   return config.choice(key, {"eager", "sdpa", "flash_attention_2", "flash_attention_3",
