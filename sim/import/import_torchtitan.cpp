@@ -265,7 +265,7 @@ class TorchtitanImport {
   /// before.
   std::string recompute() {
     const bool early_stop = config_.is_on("activation_checkpoint.early_stop");
-    const std::string full = fmt::format("{{kind: full, early_stop: {}}}", early_stop);
+    std::string full = fmt::format("{{kind: full, early_stop: {}}}", early_stop);
     const std::string mode = config_.choice(
         "activation_checkpoint.mode", {"selective", "full", "memory_budget", "none"}, "selective");
     const std::string every = config_.text("activation_checkpoint.selective_ac_option", "2");

@@ -128,7 +128,7 @@ class MegatronImport {
 
   /// bf16 is reduced in fp32 unless gradients are kept in bf16 or it is said otherwise, fp16 the other way round.
   std::string gradients() {
-    const std::string kept = o_.choice("main-grads-dtype", {"fp32", "bf16"}, "fp32");
+    std::string kept = o_.choice("main-grads-dtype", {"fp32", "bf16"}, "fp32");
     if (o_.is_on("grad-reduce-in-bf16")) return "bf16";
     if (o_.is_on("accumulate-allreduce-grads-in-fp32")) return "fp32";
     if (o_.is_on("bf16") || is_slime()) return kept;
