@@ -12,9 +12,9 @@ namespace stepsim {
 /// and exit with ExitCode::incomplete.
 void exit_when_interrupted();
 
-/// While it lives Ctrl-C, SIGTERM and SIGHUP are noted instead of ending the process; one that comes two
-/// seconds or more after the first ends it after all. Within another one it is a part of that: a
-/// signal that came before came for it, too.
+/// While it lives Ctrl-C, SIGTERM and SIGHUP are noted instead of ending the process; one that
+/// comes two seconds or more after the first ends it after all. Within another one it is a part of
+/// that: a signal that came before came for it, too.
 class InterruptNoted {
  public:
   InterruptNoted();

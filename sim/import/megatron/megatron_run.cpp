@@ -126,7 +126,8 @@ class MegatronImport {
     return is_bf16 ? "bf16" : is_fp16 ? "fp16" : "fp32";
   }
 
-  /// bf16 is reduced in fp32 unless gradients are kept in bf16 or it is said otherwise, fp16 the other way round.
+  /// bf16 is reduced in fp32 unless gradients are kept in bf16 or it is said otherwise, fp16 the
+  /// other way round.
   std::string gradients() {
     std::string kept = o_.choice("main-grads-dtype", {"fp32", "bf16"}, "fp32");
     if (o_.is_on("grad-reduce-in-bf16")) return "bf16";

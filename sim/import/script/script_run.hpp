@@ -48,10 +48,11 @@ class ScriptNotEnded : public UserError {
 /// How a script is evaluated: in this process, or in a copy of it.
 enum class RunIn { copy, here };
 
-/// Evaluates the script in its folder, or here where it came through a pipe. Programs but for harmless ones (echo, sed, ...) are not
-/// started: their arguments are noted, and they seem to succeed. Throws ScriptNotEnded where it does
-/// not end in time or starts too many processes, SimulationError where the system lets nobody watch,
-/// Interrupted. What it writes lies in `scratch`, where something of it may be left.
+/// Evaluates the script in its folder, or here where it came through a pipe. Programs but for
+/// harmless ones (echo, sed, ...) are not started: their arguments are noted, and they seem to
+/// succeed. Throws ScriptNotEnded where it does not end in time or starts too many processes,
+/// SimulationError where the system lets nobody watch, Interrupted. What it writes lies in
+/// `scratch`, where something of it may be left.
 /// REQUIRES: for `here`, this process has no other children.
 ScriptRun run_script(const Source& script, const Variables& variables, const ScriptMachine& machine,
                      const std::filesystem::path& scratch, Seconds limit,

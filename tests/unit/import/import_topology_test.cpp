@@ -220,7 +220,9 @@ TEST_CASE("a file that is no topology says so") {
     return "none";
   };
   CHECK(error("<system>\n  <cpu numaid=\"0>\n</system>\n").find("t.xml:") == 0);
-  CHECK(error("<graphs/>").find("no GPU in it, neither a gpu element nor a device of class 0x0302") != std::string::npos);
+  CHECK(
+      error("<graphs/>").find("no GPU in it, neither a gpu element nor a device of class 0x0302") !=
+      std::string::npos);
 }
 
 TEST_CASE("a GPU that imports do not know is refused") {
