@@ -27,7 +27,7 @@ std::string refusal_of(const std::string& path) {
 }
 
 std::string pipe_in(const TemporaryFolder& folder, const std::string& name) {
-  const std::string pipe = folder.file(name);
+  std::string pipe = folder.file(name);
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   return pipe;
 }

@@ -21,7 +21,7 @@ class Draws {
 
   Scenario next(const std::vector<std::string>& models) {
     for (;;) {
-      const std::string model = models[random_() % models.size()];
+      const std::string& model = models[random_() % models.size()];
       const Settings settings = draw();
       text = model;
       for (const std::string& setting : settings) text += " " + setting;

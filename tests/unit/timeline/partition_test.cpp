@@ -52,7 +52,7 @@ double sum(const CauseSeconds& seconds) {
 
 /// Checks that the partition is exactly the stated causes, and that they sum to the window.
 void check(const OneRank& one, double from, double to,
-           std::vector<std::pair<Cause, double>> expected) {
+           const std::vector<std::pair<Cause, double>>& expected) {
   const CauseSeconds actual = one.split(from, to);
   CauseSeconds wanted{};
   for (const auto& [cause, seconds] : expected) wanted[static_cast<std::size_t>(cause)] = seconds;
