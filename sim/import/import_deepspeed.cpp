@@ -194,7 +194,7 @@ class DeepspeedImport {
         config_.is_placeholder("bf16.enabled") || config_.is_placeholder("bfloat16.enabled");
     if (!bf16 && !config_.is_placeholder("fp16.enabled")) return "fp32";
     if (!settings_.precision.empty()) return settings_.precision;
-    const std::string assumed = bf16 ? "bf16" : "fp16";
+    std::string assumed = bf16 ? "bf16" : "fp16";
     assume("precision", assumed, fmt::format("\"auto\" is TrainingArguments' {}", assumed),
            "--precision NAME");
     return assumed;
