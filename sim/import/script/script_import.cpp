@@ -152,9 +152,7 @@ class ScriptImport {
       files.insert(files.end(), absent_.begin(), absent_.end());
       const auto add = [&](Names names, const char* what, const char* way) {
         std::erase_if(names, [&](const std::string& name) {
-          // A program's own libraries are looked for in folders that the script names.
-          return name.empty() || name.find(".so.") != std::string::npos ||
-                 all.front().message.find(name) != std::string::npos;
+          return name.empty() || all.front().message.find(name) != std::string::npos;
         });
         std::ranges::sort(names);
         names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -207,6 +205,8 @@ class ScriptImport {
     text_.emplace(sources_of(run));
     missing_ = run.missing;
     for (const std::string& file : run.absent) {
+      // A program's own libraries are looked for in folders that the script names.
+      if (file.find(".so.") != std::string::npos) continue;
       if (std::find(absent_.begin(), absent_.end(), file) == absent_.end()) absent_.push_back(file);
     }
     for (const std::string& program : unknown_programs(run)) {
