@@ -66,7 +66,8 @@ IoError cannot_read(const std::string& path, const std::string& why) {
   return IoError(fmt::format("cannot read {}: {}", quoted_path(path), why));
 }
 
-/// A file that is open, of a kind that holds text. It never waits for whoever writes a pipe.
+/// A file that is open, of a kind that holds text. Opening it waits for nobody; reading waits a while
+/// for whoever opens a pipe to write, and as long as it takes for what they write.
 class OpenFile {
  public:
   explicit OpenFile(const std::string& path)
@@ -137,7 +138,8 @@ class OpenFile {
 }  // namespace
 
 std::shared_ptr<const Source> read_source(const std::string& path, std::size_t most) {
-  // A pipe's text comes once: whoever asks again is given what came.
+  // A pipe's text comes once for the whole process, as the pipe itself is of the process: whoever
+  // asks again is given what came.
   static std::map<std::string, std::shared_ptr<const Source>> came;
   if (const auto known = came.find(path); known != came.end()) return known->second;
   OpenFile file(path);

@@ -1,6 +1,7 @@
 // Adapters of PEFT as trainers name them: their rank and the linear layers that have one.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,7 @@ namespace stepsim {
 
 /// PEFT's LoraConfig, with names of modules as Hugging Face's models have them: q_proj, gate_proj.
 struct PeftAdapters {
-  long rank = 8;
+  std::int64_t rank = 8;
   bool has_dropout = false;
   /// Empty: PEFT's own choice, which is q_proj and v_proj for Llama and its like
   /// (huggingface/peft src/peft/utils/constants.py).
