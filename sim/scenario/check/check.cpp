@@ -113,7 +113,7 @@ void check_profile(const Scenario& s, const KeyReports& keys) {
   keys.check_name("training.precision", name_of(s.training.precision), precisions,
                   fmt::format("a precision of GPU profile '{}'", gpu.name));
   std::vector<std::string> kernels = attention_kernels(gpu);
-  kernels.insert(kernels.begin(), {kUnfusedAttention, kEagerAttention});
+  kernels.insert(kernels.begin(), {kAutoAttention, kUnfusedAttention, kEagerAttention});
   keys.check_name("training.attention", s.training.attention, kernels,
                   fmt::format("an attention kernel of GPU profile '{}', which has {}", gpu.name,
                               fmt::join(kernels, ", ")));

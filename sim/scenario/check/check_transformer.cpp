@@ -128,7 +128,7 @@ void check_context(const Scenario& s, const Transformer& t, const KeyReports& ke
                          : fmt::format("sequence_length {}", length),
                 parts);
   }
-  if (keys.sound({"training.attention"}) && !is_fused_attention(s.training.attention)) {
+  if (keys.sound({"training.attention", "cluster"}) && !is_fused_attention(s.training.attention)) {
     keys.report({"training.attention", "state a kernel of the GPU's profile"},
                 "context parallelism needs a fused attention kernel");
   }

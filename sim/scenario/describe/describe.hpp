@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/scenario/describe/default_attention.hpp"
 #include "sim/scenario/describe/describe_checkpoint.hpp"
 #include "sim/scenario/describe/describe_cluster.hpp"
 #include "sim/scenario/describe/describe_faults.hpp"
@@ -83,6 +84,7 @@ void describe(Io& io, Scenario& s) {
           "a name in scenarios/clusters/, a path to a .yaml, or a map; {base: name, nodes: 128} "
           "changes one");
   io.section("training", s.training, "how it is trained");
+  resolve_attention(s);
   io.section("parallelism", s.parallelism, "how it is split");
   if (io.framework()) size_buckets(s);
   io.section("collectives", s.collectives, "how ranks talk");

@@ -94,6 +94,8 @@ void describe_optimizer(Io& io, Training& t) {
   io.field("master_weights", t.master_weights, any,
            "the optimizer keeps fp32 copies of 16-bit parameters");
   io.field("optimizer", t.optimizer, any, "a name of `stepsim list optimizers`");
+  io.fallback(t.optimizer_kernels, default_optimizer_kernels(io.framework()),
+              "fused, or the framework's");
   io.field("optimizer_kernels", t.optimizer_kernels, any,
            "fused: as few as possible for all parameters; foreach: one an operation; per_tensor: "
            "one an operation and tensor; composed: one an elementary operation and tensor, as in "
@@ -117,6 +119,7 @@ template <class Io>
 void describe_kernels(Io& io, Training& t) {
   io.section("recompute", "kind", t.recompute,
              "activations computed again in the backward pass; a word is its kind");
+  io.fallback(t.fusion, default_fusion(io.framework()), "fused, or the framework's");
   io.field(
       "fusion", t.fusion, any,
       "the style of element-wise kernels, a name of `stepsim list styles`: none, one an "
@@ -125,9 +128,12 @@ void describe_kernels(Io& io, Training& t) {
            "fusion fused: bias, dropout and residual sum are one kernel; false: one each, as by "
            "Megatron-LM's --no-bias-dropout-fusion, and where PyTorch's legacy fuser meets PyTorch "
            "1.11 or later");
+  io.fallback(t.attention, std::string(kAutoAttention), kAutoAttention);
   io.field("attention", t.attention, any,
            "unfused, as Megatron-LM's; eager, with copies of queries, keys, values and the result, "
-           "as Hugging Face's; or a kernel that the GPU has: `stepsim list attention`");
+           "as Hugging Face's; a kernel that the GPU has: `stepsim list attention`; or auto: what "
+           "the framework chooses on that GPU, docs/frameworks.md, and without one the fastest "
+           "that it has");
   io.field(
       "fused_qkv", t.fused_qkv, any,
       "queries, keys and values by one linear layer, as in Megatron-LM; false: by one each, as "
@@ -136,6 +142,8 @@ void describe_kernels(Io& io, Training& t) {
       "cublas", t.cublas, between(9, 99),
       "major version; before 11 products of 16-bit rows of even widths that are not multiples of "
       "8 elements run without tensor cores, as in fp32");
+  io.fallback(t.transformer_impl, default_transformer_impl(io.framework()),
+              "local, or the framework's");
   io.field("transformer_impl", t.transformer_impl, any,
            "whose linear layers, as in Megatron-LM; those of Transformer Engine keep an empty "
            "gradient for each shape of weight");

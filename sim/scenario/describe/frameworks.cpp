@@ -58,6 +58,7 @@ DataParallel of_framework(Framework framework) {
 
 constexpr const char* kAccumulateGrad =
     "pytorch/pytorch: torch/csrc/autograd/functions/accumulate_grad.h";
+constexpr const char* kCompile = "pytorch/pytorch: torch/__init__.py";
 constexpr const char* kOptimizer = "pytorch/pytorch: torch/optim/optimizer.py";
 constexpr const char* kReducerCode = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.cpp";
 constexpr const char* kReducer = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.hpp";
@@ -72,10 +73,17 @@ constexpr const char* kMegatronLayers =
 
 const std::string kData = "parallelism.data.";
 
-FrameworkPreset freed_gradients(Framework framework) {
-  return {
-      framework, "training.used_gradients", "free", "", "zero_grad(set_to_none=True), since 2.0",
-      kOptimizer};
+FrameworkPreset written_modules(Framework framework) {
+  return {framework, "training.fusion", "none", "", "torch.compile has to be asked for", kCompile};
+}
+
+/// What PyTorch does with gradients, kernels of optimizers and modules.
+void add_pytorch(std::vector<FrameworkPreset>& presets, Framework framework) {
+  presets.push_back({framework, "training.used_gradients", "free", "",
+                     "zero_grad(set_to_none=True), since 2.0", kOptimizer});
+  presets.push_back({framework, "training.optimizer_kernels", "foreach", "",
+                     "_default_to_fused_or_foreach", kOptimizer});
+  presets.push_back(written_modules(framework));
 }
 
 void add_pytorch_ddp(std::vector<FrameworkPreset>& presets) {
@@ -94,7 +102,7 @@ void add_pytorch_ddp(std::vector<FrameworkPreset>& presets) {
   add("no_sync", "false", "each backward reduces; no_sync() has to be asked for", kDdp);
   presets.push_back({Framework::pytorch_ddp, "training.fused_accumulation", "false", "",
                      "AccumulateGrad adds", kAccumulateGrad});
-  presets.push_back(freed_gradients(Framework::pytorch_ddp));
+  add_pytorch(presets, Framework::pytorch_ddp);
 }
 
 void add_fsdp(std::vector<FrameworkPreset>& presets, Framework framework, const char* api,
@@ -123,7 +131,7 @@ void add_fsdp(std::vector<FrameworkPreset>& presets, Framework framework, const 
             : "pytorch/pytorch: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py");
   add("reshard_after_forward", "layers", "the root keeps its parameters for backward",
       first ? runtime : api);
-  presets.push_back(freed_gradients(framework));
+  add_pytorch(presets, framework);
 }
 
 void add_megatron(std::vector<FrameworkPreset>& presets) {
@@ -137,6 +145,8 @@ void add_megatron(std::vector<FrameworkPreset>& presets) {
       kMegatronArguments);
   add("training.gradients", "fp16", "training.precision=fp16", "", kMegatronArguments);
   add("training.vocabulary_multiple", "128", "", "make_vocab_size_divisible_by",
+      kMegatronArguments);
+  add("training.transformer_impl", "transformer_engine", "", "transformer_impl",
       kMegatronArguments);
   add(kData + "bucket", "160 MB", "",
       "max(40 000 000, 1 000 000 * data-parallel ranks) elements, here of 4 B", kMegatronDdp);
@@ -187,6 +197,7 @@ void add_deepspeed(std::vector<FrameworkPreset>& presets) {
   add("persistence_threshold", "100000", "", "stage3_param_persistence_threshold", kZeroConfig);
   presets.push_back({Framework::deepspeed, "training.fused_accumulation", "false", "",
                      "AccumulateGrad adds", kAccumulateGrad});
+  presets.push_back(written_modules(Framework::deepspeed));
 }
 
 }  // namespace
@@ -206,6 +217,19 @@ bool default_fused_accumulation(std::optional<Framework> framework) {
 
 UsedGradients default_used_gradients(std::optional<Framework> framework) {
   return is_pytorch(framework) ? UsedGradients::free : UsedGradients::clear_buffer;
+}
+
+OptimizerKernels default_optimizer_kernels(std::optional<Framework> framework) {
+  return is_pytorch(framework) ? OptimizerKernels::foreach_op : OptimizerKernels::fused;
+}
+
+std::string default_fusion(std::optional<Framework> framework) {
+  return is_pytorch(framework) || framework == Framework::deepspeed ? "none" : "fused";
+}
+
+TransformerImpl default_transformer_impl(std::optional<Framework> framework) {
+  return framework == Framework::megatron ? TransformerImpl::transformer_engine
+                                          : TransformerImpl::local;
 }
 
 std::optional<std::int64_t> default_vocabulary_multiple(std::optional<Framework> framework) {

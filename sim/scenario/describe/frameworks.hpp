@@ -27,6 +27,13 @@ bool default_fused_accumulation(std::optional<Framework> framework);
 /// PyTorch's optimizers free them (since 2.0); Megatron-LM clears the buffers that it keeps them
 /// in.
 UsedGradients default_used_gradients(std::optional<Framework> framework);
+/// PyTorch's optimizers run an operation over all tensors at once; Megatron-LM's and DeepSpeed's
+/// are Apex's fused ones or their like.
+OptimizerKernels default_optimizer_kernels(std::optional<Framework> framework);
+/// PyTorch and DeepSpeed run modules as they are written, unless somebody compiles them.
+std::string default_fusion(std::optional<Framework> framework);
+/// Megatron-LM's is Transformer Engine.
+TransformerImpl default_transformer_impl(std::optional<Framework> framework);
 std::optional<std::int64_t> default_vocabulary_multiple(std::optional<Framework> framework);
 /// Megatron-LM's transfers that are not overlapped are batched.
 bool default_batch_p2p_sync(std::optional<Framework> framework, bool overlap_p2p);

@@ -1,0 +1,23 @@
+// Which attention kernel runs where nobody says (`training.attention: auto`).
+#pragma once
+
+#include <string>
+
+#include "sim/scenario/scenario.hpp"
+
+namespace stepsim {
+
+/// The kernel that the scenario's framework would choose on its GPU, among those that the GPU's
+/// profile has and that can compute this model's attention. From Hopper on PyTorch and Transformer
+/// Engine prefer cuDNN's kernels, before it FlashAttention 2 (pytorch/pytorch
+/// aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, check_prefer_cudnn_attention;
+/// NVIDIA/TransformerEngine transformer_engine/pytorch/attention/dot_product_attention/utils.py,
+/// get_attention_backend). Without a framework, or where the profile has none of these, it is the
+/// fastest. `unfused` where there is none: for fp32 and tf32, and on GPUs without such constants.
+/// REQUIRES: model, cluster, framework and the other keys of training are read.
+std::string default_attention(const Scenario& scenario);
+
+/// Replaces `auto`.
+void resolve_attention(Scenario& scenario);
+
+}  // namespace stepsim
