@@ -24,7 +24,12 @@ void add_search(CLI::App& app, Action& chosen) {
       ->allow_extra_args(false);
   search->add_option("--gpus", options.gpus, "how many: 512, or several: 64..4096, 64,96,128")
       ->check(not_empty());
-  search->add_option("--tokens", options.tokens, "length of the training: 300e9")
+  search->add_option("--tokens", options.tokens, "length of the training: 300e9, 2T")
+      ->check(not_empty());
+  search
+      ->add_option("--max-memory", options.max_memory,
+                   "share of a GPU's memory that a strategy may fill: 92%; default: all but "
+                   "run.memory_margin, 93%")
       ->check(not_empty());
   search->add_option("--deadline", options.deadline, "the training is to end within it: 30d")
       ->check(not_empty());

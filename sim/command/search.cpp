@@ -2,7 +2,6 @@
 #include "sim/command/search.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -17,6 +16,8 @@
 #include "sim/process/interrupt.hpp"
 #include "sim/process/progress.hpp"
 #include "sim/report/search/capacity_report.hpp"
+#include "sim/scenario/read/number.hpp"
+#include "sim/scenario/read/scalar.hpp"
 #include "sim/scenario/sweep/axis_values.hpp"
 #include "sim/search/possible_values.hpp"
 #include "sim/text/file.hpp"
@@ -69,32 +70,23 @@ std::vector<int> sizes_of(const SearchOptions& options, const Cluster& cluster) 
   return sizes;
 }
 
-double tokens_per_step(const Scenario& s) {
-  const auto* t = std::get_if<Transformer>(&s.model.shape);
-  if (t == nullptr || t->vision) return 0;
-  return static_cast<double>(s.training.global_batch * (s.sequence_length() + s.target_length()));
-}
-
 /// The steps of the training: those of --tokens, or of run.horizon.
 std::optional<std::int64_t> steps_of(const SearchOptions& options, const Scenario& s) {
   if (options.tokens.empty()) {
     const bool has = s.run.horizon && s.run.horizon->steps > 0;
     return has ? std::optional(s.run.horizon->steps) : std::nullopt;
   }
-  double tokens = 0;
-  const char* end = options.tokens.data() + options.tokens.size();
-  const auto read = std::from_chars(options.tokens.data(), end, tokens);
-  const bool is_number = read.ec != std::errc::invalid_argument && read.ptr == end;
-  if (is_number && (read.ec != std::errc{} || tokens > kMostTokens))
+  const std::optional<double> tokens = token_count(options.tokens);
+  if (!tokens || !(*tokens > 0))
+    throw UserError(fmt::format("--tokens {}: a number of tokens is wanted, as in 300e9 or 300B",
+                                options.tokens));
+  if (*tokens > kMostTokens)
     throw UserError(
         fmt::format("--tokens {}: not between 1 and {:g}", options.tokens, kMostTokens));
-  if (!is_number || !(tokens > 0))
-    throw UserError(
-        fmt::format("--tokens {}: a number of tokens is wanted, as in 300e9", options.tokens));
-  if (tokens_per_step(s) == 0)
+  if (s.tokens_per_step() == 0)
     throw UserError(fmt::format("--tokens {}: '{}' has none; state run.horizon in steps",
                                 options.tokens, s.model.name));
-  return static_cast<std::int64_t>(std::ceil(tokens / tokens_per_step(s)));
+  return static_cast<std::int64_t>(std::ceil(*tokens / s.tokens_per_step()));
 }
 
 /// The deadline of the training, whose length has to be known.
@@ -107,6 +99,26 @@ std::optional<Seconds> deadline_of(const SearchOptions& options,
                     "run.horizon in steps",
                     options.deadline));
   return Seconds{duration_of("--deadline", options.deadline)};
+}
+
+/// "92%" or "0.92" as the setting that it stands for.
+std::string margin_setting(const std::string& most) {
+  double share = 0;
+  try {
+    read_scalar(most, share);
+  } catch (const Mistake& mistake) {
+    throw UserError(fmt::format("--max-memory {}: {}", most, mistake.message));
+  }
+  if (share < 0.1 || share > 1)
+    throw UserError(fmt::format("--max-memory {}: not between 10% and 100%", most));
+  return fmt::format("run.memory_margin={:.6g}%", 100 - 100 * share);
+}
+
+/// With the setting of --max-memory among the others.
+SearchOptions resolved(SearchOptions options) {
+  if (!options.max_memory.empty())
+    options.scenario.overrides.push_back(margin_setting(options.max_memory));
+  return options;
 }
 
 /// Which of several sizes is best, where nobody says.
@@ -212,6 +224,7 @@ class SearchCommand {
                         .gpu = s.cluster.gpu.name,
                         .gpus = gpus,
                         .capacity = s.cluster.gpu.memory,
+                        .usable = s.usable_memory(),
                         .global_batch = s.training.global_batch,
                         .own = own(gpus, budget),
                         .interrupted = false,
@@ -228,8 +241,7 @@ class SearchCommand {
     if (s.cost) report.dollars_per_hour = s.cost->price.dollars_per_hour;
     report.outcome = found(gpus, report.own, budget);
     report.interrupted = report.outcome.interrupted();
-    report.listed = listed_of(report.outcome, step_column(report.outcome, report.own),
-                              static_cast<std::size_t>(options_.keep));
+    report.listed = listed_of(report.outcome, static_cast<std::size_t>(options_.keep));
     for (const TriedStrategy& tried : report.listed)
       report.commands.push_back(command_of(runs_.argument_of(tried)));
     if (report.listed.empty() || report.interrupted) return report;
@@ -249,7 +261,7 @@ class SearchCommand {
         .model = s.model.name,
         .gpu = s.cluster.gpu.name,
         .global_batch = s.training.global_batch,
-        .tokens_per_step = tokens_per_step(s),
+        .tokens_per_step = s.tokens_per_step(),
         .dollars_per_hour = {},
         .objective = options_.objective.empty() ? default_objective(options_) : options_.objective,
         .deadline = deadline_,
@@ -343,9 +355,10 @@ class SearchCommand {
                         .expired = [&] { return budget.over(1); },
                         .interrupted = InterruptNoted::came,
                         .keep = sizes_.size() > 1 ? 1 : static_cast<std::size_t>(options_.keep),
-                        .capacity = base_.scenario.cluster.gpu.memory,
+                        .capacity = base_.scenario.usable_memory(),
                         .own = {}};
-    if (own && own->fits) limits.own = TriedStrategy{own_strategy(base_.scenario), {}, *own, true};
+    if (own && own->fits && own->peak <= limits.capacity)
+      limits.own = TriedStrategy{own_strategy(base_.scenario), {}, *own, true};
     const ProgressLine progress(notes_, options_.screen.progress);
     SearchOutcome outcome = search(
         axes_of_size(gpus), base_, limits,
@@ -407,7 +420,8 @@ ExitCode code_of(const CapacityReport& report) {
 
 }  // namespace
 
-ExitCode search(const SearchOptions& options, std::ostream& out, std::ostream& notes) {
+ExitCode search(const SearchOptions& stated, std::ostream& out, std::ostream& notes) {
+  const SearchOptions options = resolved(stated);
   SearchCommand command(options, notes);
   const InterruptNoted noted;  // notes Ctrl-C in all searches and in what follows them
   if (command.sizes().size() == 1) {

@@ -17,8 +17,9 @@ struct SearchOptions {
   std::string gpus;               ///< "512", "64..4096"; empty: those of the scenario
   std::string tokens;             ///< tokens to train on: "300e9"; empty: as run.horizon says
   std::string deadline;           ///< when the training has to end: "30d"; empty: none
-  std::string objective;  ///< what makes one size best; empty: step_time, or gpus with a deadline
-  std::string budget;     ///< time for each search: "60s"; empty: any
+  std::string objective;   ///< what makes one size best; empty: step_time, or gpus with a deadline
+  std::string max_memory;  ///< share of a GPU's memory: "92%"; empty: as run.memory_margin says
+  std::string budget;      ///< time for each search: "60s"; empty: any
   std::string strategy_timeout = "10min";  ///< time that a simulation may take
   std::string svg;                         ///< picture to write; empty: none
   int keep = 10;                           ///< strategies that are listed

@@ -28,13 +28,14 @@ ScenarioArgument with(ScenarioArgument argument, const std::vector<std::string>&
   return argument;
 }
 
-/// Seconds of a step, bytes and MFU; the step is 0 where it does not fit.
-std::string simulated(const Scenario& scenario, PlanCache& cache) {
+/// Seconds of a step, bytes and MFU; the step is 0 where it does not fit, or leaves no margin where
+/// one is wanted.
+std::string simulated(const Scenario& scenario, PlanCache& cache, bool with_margin) {
   const OpGraph graph = build(scenario);
   const Memory memory{memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
-                      scenario.parallelism.pipeline.chunks};
+                      scenario.parallelism.pipeline.chunks, scenario.usable_memory()};
   const double peak = memory.worst().total().bytes();
-  if (!memory.fits()) return text_of({0, peak, 0});
+  if (with_margin ? !memory.leaves_margin() : !memory.fits()) return text_of({0, peak, 0});
   const Seconds step = step_of(make_plan(scenario, graph, {.cache = &cache}));
   const FlopsPerSecond rate = peak_rate(scenario.cluster.gpu, scenario.training.precision);
   const double possible = rate.flops_per_second() * scenario.cluster.gpus() * step.seconds();
@@ -147,7 +148,7 @@ std::string SearchRuns::answer_of(const Strategy& strategy) const {
   if (!(bounded == scenario))
     throw InternalError("the search and the reader disagree about " + strategy_text(strategy));
   try {
-    return simulated(scenario, cache_);
+    return simulated(scenario, cache_, true);
   } catch (const UserError& error) {
     return std::string(kRefused) + error.what();
   }
@@ -156,7 +157,7 @@ std::string SearchRuns::answer_of(const Strategy& strategy) const {
 std::optional<StrategyOutcome> SearchRuns::own(const Until& until) const {
   const auto answer = [&](int) -> std::string {
     try {
-      return simulated(base_.scenario, cache_);
+      return simulated(base_.scenario, cache_, false);
     } catch (const UserError& error) {
       return std::string(kRefused) + error.what();
     }
@@ -202,12 +203,8 @@ std::optional<SearchReason> SearchRuns::reason_of(const TriedStrategy& best) con
 
 std::optional<TrainedRun> SearchRuns::trained(const TriedStrategy& best, std::int64_t steps) const {
   const Scenario& s = base_.scenario;
-  const auto* t = std::get_if<Transformer>(&s.model.shape);
-  const bool has_tokens = t != nullptr && !t->vision;
-  const auto tokens_per_step =
-      static_cast<double>(s.training.global_batch * (s.sequence_length() + s.target_length()));
   TrainedRun run{.steps = static_cast<double>(steps),
-                 .tokens = has_tokens ? static_cast<double>(steps) * tokens_per_step : 0,
+                 .tokens = static_cast<double>(steps) * s.tokens_per_step(),
                  .wall = best.outcome.step * static_cast<double>(steps),
                  .goodput = {}};
   if (!s.checkpoint && !s.reliability) return run;

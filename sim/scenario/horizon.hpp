@@ -7,10 +7,12 @@
 
 namespace stepsim {
 
-/// How far a run goes: for that time, or until so many steps survive. One of the two is 0.
+/// How far a run goes: for that time, or until so many steps survive. One of the two is 0. Tokens
+/// are what a scenario may state in their place; the reader makes steps of them.
 struct Horizon {
   Seconds time;
   std::int64_t steps = 0;
+  double tokens = 0;
   bool operator==(const Horizon&) const = default;
 };
 

@@ -23,6 +23,12 @@ constexpr double kAlike = 1e-4;  // settings whose steps differ by a smaller sha
 /// Whether the result fits; one without memory is not known to be too large.
 bool is_within_memory(const Metrics& m) { return m.memory.stages.empty() || m.memory.fits(); }
 
+/// Whether a step with that peak leaves the margin, or as much as there is now.
+bool leaves_room(const Memory& memory, Bytes peak) {
+  if (memory.stages.empty() || peak <= memory.usable) return true;
+  return memory.fits() && peak <= memory.worst().total();
+}
+
 /// Whether a change makes the step shorter than another one does, or as short with fewer keys.
 bool is_better(const ChangeOutcome& a, const ChangeOutcome& b) {
   if (a.settings.size() == b.settings.size()) return a.step < b.step;
@@ -100,7 +106,9 @@ const ChangeOutcome* best_setting(const Metrics& metrics,
   for (const ChangeOutcome& change : changes) {
     const bool worth_it =
         !is_within_memory(metrics) || saving(metrics, change.step) >= kWorthTrying;
-    if (change.kind != ChangeKind::setting || !change.fits || !worth_it) continue;
+    if (change.kind != ChangeKind::setting || !change.fits || !worth_it ||
+        !leaves_room(metrics.memory, change.peak))
+      continue;
     if (best == nullptr || is_better(change, *best)) best = &change;
   }
   return best;

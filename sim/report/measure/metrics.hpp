@@ -25,6 +25,7 @@ struct Memory {
   Bytes capacity;
   Seconds peak_time;  ///< moment of the worst stage's peak, since its step began
   int chunks = 1;     ///< parts of the model on each stage
+  Bytes usable;       ///< capacity, less the margin that proposals leave free
   const StageMemory& worst() const {
     const StageMemory* most = &stages.front();
     for (const StageMemory& stage : stages) {
@@ -35,6 +36,7 @@ struct Memory {
   /// Whether the model fits without the cached fragments, which PyTorch gives back when memory runs
   /// out (pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks).
   bool fits() const { return worst().needed() <= capacity; }
+  bool leaves_margin() const { return worst().total() <= usable; }
   bool tight() const { return fits() && worst().total() > capacity; }
 };
 

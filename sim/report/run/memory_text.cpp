@@ -45,8 +45,7 @@ std::string categories_of(const StageMemory& stage) {
 
 std::string full_memory_text(Bytes used, Bytes capacity) {
   if (!is_nearly_full(used, capacity)) return "";
-  return fmt::format("fills {:.0f} % of the memory: {}", 100 * std::min(used / capacity, 1.0),
-                     kFullMemoryFact);
+  return fmt::format("fills {:.0f} % of the memory: {}", 100 * (used / capacity), kFullMemoryFact);
 }
 
 }  // namespace stepsim

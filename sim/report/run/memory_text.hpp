@@ -26,7 +26,7 @@ inline constexpr const char* kFullMemoryFact =
 
 inline bool is_nearly_full(Bytes used, Bytes capacity) { return used >= capacity * kNearlyFull; }
 /// The warning "fills 98 % of the memory: two of 27 measured runs ..."; empty below kNearlyFull.
-/// What is above the capacity fits once cached fragments are given back, and then fills all of it.
+/// What is above the capacity fits once cached fragments are given back.
 std::string full_memory_text(Bytes used, Bytes capacity);
 
 }  // namespace stepsim

@@ -36,6 +36,7 @@ struct SearchReport {
   std::string scenario, model, gpu;
   int gpus = 0;
   Bytes capacity;
+  Bytes usable;  ///< capacity, less the margin that strategies leave free
   std::int64_t global_batch = 0;
   std::optional<StrategyOutcome> own;  ///< the scenario as it stands, where it has so many GPUs
   bool interrupted = false;  ///< true: the search was interrupted, or what was asked about its best
@@ -61,9 +62,8 @@ struct StepColumn {
 StepColumn step_column(const SearchOutcome& outcome, const std::optional<StrategyOutcome>& own);
 
 /// The first `keep` strategies of the ranking, without those that differ from an earlier one in the
-/// bucket alone. Steps that print alike, a thousandth apart at most, are in order of memory.
-std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, const StepColumn& column,
-                                     std::size_t keep);
+/// bucket alone. Steps within 1 % of each other are in order of memory.
+std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, std::size_t keep);
 
 /// The reason in words: "saves 5.73 s of recompute and 2.11 s of pipeline bubble, and spends 0.20 s
 /// more on ...".

@@ -20,17 +20,15 @@ constexpr std::size_t kNamed = 3;
 constexpr double kSmall = 0.002;  // a smaller share of a step is not worth naming
 /// A step so many times as long as the best leaves the best too few digits in their unit.
 constexpr double kFarApart = 100;
-constexpr double kTimes = 10;     // a step so many times as long is said as a factor
-constexpr double kAlike = 1.001;  // a factor between steps that no prediction can tell apart
+constexpr double kTimes = 10;    // a step so many times as long is said as a factor
+constexpr double kAlike = 1.01;  // a factor between steps that no prediction can tell apart
 
-/// The ranking in order of time; steps that print alike are in order of memory.
-std::vector<TriedStrategy> by_time_and_memory(std::vector<TriedStrategy> ranked,
-                                              const StepColumn& column) {
+/// The ranking in order of time; steps within 1 % of each other are in order of memory.
+std::vector<TriedStrategy> by_time_and_memory(std::vector<TriedStrategy> ranked) {
   for (auto first = ranked.begin(); first != ranked.end();) {
     const Seconds step = first->outcome.step;
     const auto last = std::find_if(first, ranked.end(), [&](const TriedStrategy& other) {
-      return other.outcome.step > step * kAlike ||
-             column.text(other.outcome.step) != column.text(step);
+      return other.outcome.step > step * kAlike;
     });
     std::stable_sort(first, last, [](const TriedStrategy& a, const TriedStrategy& b) {
       return a.outcome.peak < b.outcome.peak;
@@ -102,13 +100,16 @@ class SearchPage : Page {
     const double own = r_.own->step.seconds(), step = b.outcome.step.seconds();
     std::string text = fmt::format("the scenario's own, {}: {} less", time_text(r_.own->step),
                                    percent(1 - step / own));
+    if (r_.own->peak > r_.usable)
+      text += fmt::format(", and it fills {} of the memory", percent(r_.own->peak / r_.capacity));
     return r_.reason ? text + "; it " + reason_text(*r_.reason) : text;
   }
 
   std::string time_text(Seconds time) const { return column_.text(time); }
 
   static std::string over_text(double over) {
-    if (over < 5e-5) return "";
+    if (std::abs(over) < 5e-5) return "";
+    if (over < 0) return fmt::format("{:.1f} %", over * 100);
     if (over + 1 < kTimes) return fmt::format("+{:.1f} %", over * 100);
     return fmt::format("x {}", three_digits(over + 1));
   }
@@ -187,7 +188,9 @@ class SearchPage : Page {
                                       grouped(o.counts.below_bound)));
     if (r_.listed.empty() && o.end == SearchEnd::complete) return;
     if (o.proven()) {
-      paragraph("Proven", "no other strategy of these is faster");
+      paragraph("Proven", o.ranked.front().outcome.step < r_.listed.front().outcome.step
+                              ? "no other strategy of these is faster by more than 1 %"
+                              : "no other strategy of these is faster");
       return;
     }
     std::vector<std::string> why;
@@ -226,10 +229,9 @@ StepColumn step_column(const SearchOutcome& outcome, const std::optional<Strateg
   return {column_for(longest), longest > least * kFarApart};
 }
 
-std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, const StepColumn& column,
-                                     std::size_t keep) {
+std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, std::size_t keep) {
   std::vector<TriedStrategy> listed;
-  for (const TriedStrategy& tried : by_time_and_memory(outcome.ranked, column)) {
+  for (const TriedStrategy& tried : by_time_and_memory(outcome.ranked)) {
     if (listed.size() == keep) break;
     const bool known = std::ranges::any_of(listed, [&](const TriedStrategy& other) {
       return differ_in_bucket_alone(tried.strategy, other.strategy);

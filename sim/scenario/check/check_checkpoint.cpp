@@ -22,6 +22,9 @@ void check_stated(const Scenario& s, const CheckpointStorage& storage, const Key
 }  // namespace
 
 void check_checkpoint(const Scenario& s, const KeyReports& keys) {
+  if (s.run.horizon && s.run.horizon->tokens > 0 &&
+      keys.sound({"run.horizon", "model", "training.sequence_length"}))
+    keys.report({"run.horizon", "state it in steps"}, "'{}' has no tokens", s.model.name);
   if (s.reliability && !s.run.horizon && keys.sound({"reliability", "run.horizon"})) {
     keys.report({"reliability", "state run.horizon, as in \"7 days\""},
                 "reliability is stated, but no run is long enough to be interrupted");

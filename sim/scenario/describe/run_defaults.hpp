@@ -39,4 +39,11 @@ inline Run run_defaults(const Scenario& s) {
   return run;
 }
 
+/// Makes steps of tokens, where the model has any.
+inline void resolve_horizon(Scenario& s) {
+  if (!s.run.horizon || s.run.horizon->tokens <= 0 || s.tokens_per_step() <= 0) return;
+  s.run.horizon = Horizon{
+      Seconds{}, static_cast<std::int64_t>(std::ceil(s.run.horizon->tokens / s.tokens_per_step()))};
+}
+
 }  // namespace stepsim

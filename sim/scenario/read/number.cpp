@@ -89,6 +89,25 @@ std::optional<LeadingNumber> number_if_any(const std::string& text) {
   }
 }
 
+std::optional<double> token_count(const std::string& text) {
+  const auto leading = number_if_any(text);
+  if (!leading) return std::nullopt;
+  std::string rest = leading->rest;
+  for (const std::string_view word : {"tokens", "token"}) {
+    if (rest.ends_with(word)) {
+      rest = without_blanks(std::string_view(rest).substr(0, rest.size() - word.size()));
+      break;
+    }
+  }
+  if (rest.empty()) return leading->value;
+  constexpr std::pair<std::string_view, double> kCounts[] = {
+      {"K", 1e3}, {"M", 1e6}, {"B", 1e9}, {"G", 1e9}, {"T", 1e12}};
+  for (const auto& [letter, factor] : kCounts)
+    if (rest == letter || rest == in_lower_case(std::string(letter)))
+      return leading->value * factor;
+  return std::nullopt;
+}
+
 void refuse(const std::string& text, std::string_view wanted, std::string proposal) {
   if (is_non_finite(text)) throw Mistake{quoted(text) + " is not a finite number", ""};
   throw Mistake{fmt::format("{} is not {}", quoted(text), wanted), std::move(proposal)};

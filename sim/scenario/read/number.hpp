@@ -28,6 +28,9 @@ std::optional<LeadingNumber> leading_number(const std::string& text);
 /// As leading_number, for readers with a message of their own: nothing when no double can hold it.
 std::optional<LeadingNumber> number_if_any(const std::string& text);
 
+/// Tokens as people count them: "300e9", "300B", "2 T", "2T tokens"; nothing for anything else.
+std::optional<double> token_count(const std::string& text);
+
 /// Throws the Mistake "'text' is not <wanted>"; infinities and NaN are called by their name.
 [[noreturn]] void refuse(const std::string& text, std::string_view wanted,
                          std::string proposal = "");

@@ -97,14 +97,18 @@ std::string write_scalar(GpuPrice value) {
 void read_scalar(const std::string& text, Horizon& value) {
   const auto leading = leading_number(text);
   if (!leading || leading->rest.empty())
-    refuse(text, wanted(value), "write it like \"7 days\" or \"10000 steps\"");
+    refuse(text, wanted(value), "write it like \"7 days\", \"10000 steps\" or \"2T tokens\"");
   Horizon read;
   if (leading->rest == "steps" || leading->rest == "step") {
     read_scalar(std::string(leading->number), read.steps);
+  } else if (leading->rest.find("token") != std::string::npos) {
+    const auto tokens = token_count(text);
+    if (!tokens) refuse(text, wanted(value), "write it like \"2T tokens\"");
+    read.tokens = *tokens;
   } else {
     read_scalar(text, read.time);
   }
-  if (read.steps <= 0 && read.time <= Seconds{0})
+  if (read.steps <= 0 && read.time <= Seconds{0} && read.tokens <= 0)
     throw Mistake{quoted(text) + " must be greater than 0", ""};
   value = read;
 }

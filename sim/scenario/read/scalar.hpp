@@ -80,7 +80,7 @@ inline std::string wanted(GpuPrice) { return "a price of one GPU's hour such as 
 /// "7 days", "12 h", "10000 steps".
 void read_scalar(const std::string& text, Horizon& value);
 std::string write_scalar(const Horizon& value);
-inline std::string wanted(const Horizon&) { return "a time or a number of steps"; }
+inline std::string wanted(const Horizon&) { return "a time, or a number of steps or tokens"; }
 
 // --- extents
 /// "128 to 32768", "4 KiB to 1 GiB".

@@ -27,7 +27,7 @@ SearchReport report_of(std::vector<TriedStrategy> ranked) {
   report.gpus = 8;
   report.capacity = Bytes{80 * 0x1p30};
   report.outcome.ranked = std::move(ranked);
-  report.listed = listed_of(report.outcome, step_column(report.outcome, report.own), 10);
+  report.listed = listed_of(report.outcome, 10);
   report.commands.assign(report.listed.size(), "stepsim run x.yaml");
   return report;
 }
@@ -49,19 +49,13 @@ bool has(const std::string& text, const char* part) {
 
 }  // namespace
 
-TEST_CASE("of strategies whose steps print alike the one with the least memory comes first") {
-  CHECK(tensors(report_of({tried(1, 1.5001, 78), tried(2, 1.5003, 40), tried(4, 1.5012, 20)})) ==
-        std::vector{2, 1, 4});
-}
-
-TEST_CASE("steps that print alike beside a much longer one are still a thousandth apart at most") {
-  SearchOutcome outcome;
-  outcome.ranked = {tried(1, 0.0500, 78), tried(2, 0.0504, 40)};
-  StrategyOutcome own;
-  own.step = Seconds{2};
-  const StepColumn column = step_column(outcome, own);
-  REQUIRE(column.text(Seconds{0.0500}) == column.text(Seconds{0.0504}));
-  CHECK(listed_of(outcome, column, 10).front().strategy.tensor == 1);
+TEST_CASE("of strategies within 1 % of each other the one with the least memory comes first") {
+  const SearchReport report =
+      report_of({tried(1, 1.500, 78), tried(2, 1.514, 40), tried(4, 1.516, 20)});
+  CHECK(tensors(report) == std::vector{2, 1, 4});
+  const std::string text = search_text(report, {});
+  CHECK(has(text, "no other strategy of these is faster by more than 1 %"));
+  CHECK(has(text, "-0.9 %"));
 }
 
 TEST_CASE("a search warns of a best strategy that fills its memory, and of others that do") {
