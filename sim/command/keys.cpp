@@ -84,8 +84,11 @@ Rows rows_for(const std::string& wanted, std::ostream& out) {
   Rows of_path = rows_of_path(wanted);
   if (!of_path.empty()) return of_path;
   if (const OtherName* other = other_name(wanted)) {
-    out << fmt::format("{}: {}{}{}\n\n", other->name, other->key, other->remark.empty() ? "" : ", ",
+    const bool has_both = !other->key.empty() && !other->remark.empty();
+    out << fmt::format("{}: {}{}{}\n", other->name, other->key, has_both ? ", " : "",
                        other->remark);
+    if (other->key.empty()) return {};
+    out << '\n';
     return rows_of_path(std::string(other->key));
   }
   return rows_with_word(wanted);
@@ -99,7 +102,7 @@ ExitCode keys(const KeysOptions& options, std::ostream& out) {
     return ExitCode::ok;
   }
   const Rows rows = rows_for(options.wanted, out);
-  if (rows.empty()) {
+  if (rows.empty() && other_name(options.wanted) == nullptr) {
     const std::string proposal = nearest_end(options.wanted);
     throw UserError(fmt::format("no key is called {} or says so in its description{}{}",
                                 quoted(options.wanted), proposal.empty() ? "" : ", ", proposal));

@@ -2,6 +2,7 @@
 #include "sim/search/best_first.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <tuple>
 
@@ -18,6 +19,10 @@ constexpr std::size_t kMostCandidates = 2'000'000;  // some 250 MB
 /// Strategies that are looked at for each that may be simulated: some turn out not to fit, of Llama
 /// 3 405B 18 beside 78. Where far more do not, the bounds of memory say nothing.
 constexpr std::int64_t kTries = 4;
+/// Choices that neighbours differ in. Judgement: two changes often belong together, as a larger
+/// micro-batch and more recompute do.
+constexpr int kNearest = 2;
+constexpr std::size_t kLooks = 8;      // closer bounds for each neighbour that is simulated
 constexpr std::int64_t kEvery = 4096;  // strategies between two words to people who wait
 /// Sums of the same numbers in another order may differ by so much, of their size.
 constexpr double kRounding = 1e-9;
@@ -123,9 +128,7 @@ class Search {
       if (proven && result_.ranked.size() >= limits_.keep) return nullptr;
       if (first.is_refined) return &first;
       Candidate candidate = take();
-      candidate.bound.step =
-          std::max(candidate.bound.step, bounds_.refined(candidate.strategy).step);
-      candidate.is_refined = true;
+      refine(candidate);
       candidates_.push_back(candidate);
       std::ranges::push_heap(candidates_, comes_after);
       if (is_over()) return nullptr;
@@ -155,14 +158,70 @@ class Search {
     return result_.end == SearchEnd::complete;
   }
 
-  bool simulate_batch() {
-    std::vector<TriedStrategy> batch;
+  /// The strategies to simulate next: half of them are next to the best that is known, and half have
+  /// the lowest bounds. Where bounds are far from what they bound, their order alone would try all of
+  /// a bad family before it comes to the better neighbours of a good strategy.
+  std::vector<TriedStrategy> next_batch() {
     const auto allowed = static_cast<std::size_t>(
         std::max<std::int64_t>(limits_.simulations - counts_.simulated, 1));
-    while (batch.size() < std::min(batch_, allowed) && front() != nullptr) {
+    const std::size_t size = std::min(batch_, allowed);
+    std::vector<TriedStrategy> batch;
+    for (const Candidate& candidate : take_neighbours(size / 2))
+      batch.push_back({candidate.strategy, candidate.bound, {}});
+    while (batch.size() < size && front() != nullptr) {
       const Candidate candidate = take();
       batch.push_back({candidate.strategy, candidate.bound, {}});
     }
+    return batch;
+  }
+
+  /// Candidates that differ least from the best strategy, and may be faster by their closer bounds.
+  std::vector<Candidate> take_neighbours(std::size_t most) {
+    if (result_.ranked.empty() || most == 0) return {};
+    const Strategy& known = result_.ranked.front().strategy;
+    struct Near {
+      int distance;
+      std::size_t place;
+    };
+    std::vector<Near> near;
+    for (std::size_t place = 0; place < candidates_.size(); ++place) {
+      if (candidates_[place].bound.step >= *best()) continue;
+      const int differences = distance(candidates_[place].strategy, known);
+      if (differences <= kNearest) near.push_back({differences, place});
+    }
+    std::ranges::sort(near, [&](const Near& a, const Near& b) {
+      const Candidate &first = candidates_[a.place], &second = candidates_[b.place];
+      return std::tuple(a.distance, first.bound.step, first.number) <
+             std::tuple(b.distance, second.bound.step, second.number);
+    });
+    std::vector<Candidate> taken;
+    std::vector<std::size_t> places;
+    std::size_t looked = 0;
+    for (const auto& [differences, place] : near) {
+      if (taken.size() == most || ++looked > kLooks * most) break;
+      Candidate& candidate = candidates_[place];
+      refine(candidate);
+      if (candidate.bound.step >= *best()) continue;
+      taken.push_back(candidate);
+      places.push_back(place);
+    }
+    std::ranges::sort(places, std::greater{});
+    for (const std::size_t place : places) {
+      candidates_[place] = candidates_.back();
+      candidates_.pop_back();
+    }
+    std::ranges::make_heap(candidates_, comes_after);
+    return taken;
+  }
+
+  void refine(Candidate& candidate) {
+    if (candidate.is_refined) return;
+    candidate.bound.step = std::max(candidate.bound.step, bounds_.refined(candidate.strategy).step);
+    candidate.is_refined = true;
+  }
+
+  bool simulate_batch() {
+    std::vector<TriedStrategy> batch = next_batch();
     batch_ = std::min(2 * batch_, kLargestBatch);
     const auto outcomes = simulate_(batch);
     for (std::size_t i = 0; i < batch.size(); ++i) {

@@ -160,7 +160,9 @@ struct Bounds::Known {
       groups.insert(groups.end(), g.groups.begin(), g.groups.begin() + kPassAxes);
     const auto key = std::tuple(
         groups, std::tuple(s.tensor, s.context, s.expert, s.sequence), s.micro_batch, s.stages > 1,
-        scenario.micro_batches() > 1, gathers, experts || gathers ? s.replicas() : 0,
+        scenario.micro_batches() > 1,
+        std::tuple(gathers, gathers ? s.shard_degree : 0, gathers ? s.reshard : std::nullopt),
+        experts || gathers ? s.replicas() : 0,
         // What the loop over layers copies (ops/scanned_layer.cpp).
         scenario.training.scan_layers ? s.recompute : Recompute::none,
         begins_without_gradient(scenario.training), overlaps_exchanges(scenario));
@@ -180,6 +182,7 @@ struct Bounds::Known {
     key.sharding = {};
     key.overlap = {};
     key.bucket = {};
+    key.reshard = {};
     if (stages_key != key || stages_model != &model) {
       stages = stage_costs(scenario, s, model, facts, shapes);
       stages_key = key;
@@ -191,7 +194,7 @@ struct Bounds::Known {
   const std::vector<StepEndCost>& ends_of(const Strategy& s, const ModelCosts& model,
                                           const SplitShapes& shapes, Size& size) {
     const auto key = std::tuple(s.gpus, std::tuple(s.tensor, s.context, s.expert), s.stages,
-                                s.chunks, s.schedule, s.sharding, s.overlap);
+                                s.chunks, s.schedule, s.sharding, s.overlap, s.shard_degree);
     auto& known = ends[key];
     if (known.empty())
       known = step_end_costs(scenario, s, model.graph, stages, shapes, size.scratch);
@@ -216,14 +219,15 @@ struct Bounds::Known {
   Scenario scenario;  ///< has the strategy that was asked for last
   std::map<int, std::unique_ptr<Size>> sizes;
   FactsOfSchedules schedules;
-  using ModelKey = std::tuple<std::vector<GroupShape>, std::tuple<int, int, int, bool>,
-                              std::int64_t, bool, bool, bool, int, Recompute, bool, bool>;
+  using ModelKey =
+      std::tuple<std::vector<GroupShape>, std::tuple<int, int, int, bool>, std::int64_t, bool, bool,
+                 std::tuple<bool, int, std::optional<Reshard>>, int, Recompute, bool, bool>;
   std::map<ModelKey, std::unique_ptr<ModelCosts>> models;
   std::vector<StageCost> stages;
   Strategy stages_key;
   const ModelCosts* stages_model = nullptr;
-  using EndKey =
-      std::tuple<int, std::tuple<int, int, int>, int, int, const Schedule*, const Sharding*, bool>;
+  using EndKey = std::tuple<int, std::tuple<int, int, int>, int, int, const Schedule*,
+                            const Sharding*, bool, int>;
   std::map<EndKey, std::vector<StepEndCost>> ends;
 };
 

@@ -16,7 +16,8 @@ GroupShape GroupShapes::shape_of(std::vector<int> ranks) const {
 
 const SplitShapes& GroupShapes::of(const Scenario& scenario, const Strategy& s) {
   const int copies = s.schedule->needs.copies;
-  const auto key = std::tuple(s.gpus, s.tensor, s.context, s.stages, s.expert, copies);
+  const auto key =
+      std::tuple(s.gpus, s.tensor, s.context, s.stages, s.expert, copies, s.shard_degree);
   const auto found = known_.find(key);
   return found != known_.end() ? found->second : known_.emplace(key, made(scenario)).first->second;
 }
@@ -36,6 +37,9 @@ SplitShapes GroupShapes::made(const Scenario& s) const {
       const Ranks first = holders_by_expert(split, 0, holder).front();
       expert_data.insert(expert_data.end(), first.begin(), first.end());
     }
+    // What is sharded is shared out among neighbours; what passes between copies comes on top.
+    for (Ranks* holders : {&data, &expert_data})
+      holders->resize(holders->size() / static_cast<std::size_t>(s.shard_groups()));
     if (has_experts)
       for (const Ranks& part : holders_by_expert(split, 0, stage)) expert.push_back(part.front());
     StageShape groups;

@@ -10,6 +10,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/scenario/names.hpp"
 #include "sim/scenario/read/scalar.hpp"
 #include "sim/search/space.hpp"
 
@@ -129,6 +130,14 @@ void recomputes(const Restriction& words, Axes& axes) {
 }
 void shardings(const Restriction& words, Axes& axes) { words.shardings(axes.sharding); }
 void sizes(const Restriction& words, Axes& axes) { words.sizes(axes.bucket); }
+void reshards(const Restriction& words, Axes& axes) {
+  std::vector<std::string> known, wanted;
+  for (const auto& [name, value] : kNames<Reshard>) known.emplace_back(name);
+  words.words(wanted, known);
+  axes.reshard.clear();
+  for (const auto& [name, value] : kNames<Reshard>)
+    if (std::ranges::find(wanted, name) != wanted.end()) axes.reshard.emplace_back(value);
+}
 
 constexpr RestrictedAxis kRestricted[] = {{"schedule", schedules},
                                           {"chunks", numbers<&Axes::chunks>},
@@ -137,7 +146,9 @@ constexpr RestrictedAxis kRestricted[] = {{"schedule", schedules},
                                           {"recompute", recomputes},
                                           {"sharding", shardings},
                                           {"overlap", flags<&Axes::overlap>},
-                                          {"bucket", sizes}};
+                                          {"bucket", sizes},
+                                          {"reshard_after_forward", reshards},
+                                          {"shard_degree", numbers<&Axes::shard_degree>}};
 
 }  // namespace
 

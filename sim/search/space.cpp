@@ -73,6 +73,8 @@ struct Exchange {
   const Sharding* sharding = nullptr;
   bool overlap = false;
   bool has_buckets = false;
+  std::optional<Reshard> reshard;
+  int shard_degree = 0;
   bool fits = false;  ///< breaks no rule beside the split
 };
 
@@ -192,6 +194,8 @@ class Walk {
   void set(Strategy frame, const Exchange& exchange) {
     frame.sharding = exchange.sharding;
     frame.overlap = exchange.overlap;
+    frame.reshard = exchange.reshard;
+    frame.shard_degree = exchange.shard_degree;
     set_data(scenario_.parallelism.data, frame, base_);
   }
 
@@ -199,6 +203,8 @@ class Walk {
   void add(Strategy s, const Exchange& exchange, bool fits, FrameVariants& result) const {
     s.sharding = exchange.sharding;
     s.overlap = exchange.overlap;
+    s.reshard = exchange.reshard;
+    s.shard_degree = exchange.shard_degree;
     for (const double bucket : exchange.has_buckets ? axes_.bucket : kOneBucket) {
       s.bucket = bucket == base_.scenario.parallelism.data.bucket.bytes() ? 0 : bucket;
       if (fits) {
@@ -234,9 +240,46 @@ class Walk {
       return {{.sharding = frame.sharding, .overlap = base_.scenario.parallelism.data.overlap}};
     std::vector<Exchange> all;
     for (const Sharding* sharding : shardings_[frame.stages > 1 ? 1 : 0]) {
-      for (const bool overlap : axes_.overlap)
-        all.push_back({sharding, overlap, overlap && !sharding->shards_parameters});
+      for (const bool overlap : axes_.overlap) {
+        for (const int degree : shard_degrees(frame, *sharding)) {
+          for (const auto& reshard : reshards(frame, *sharding))
+            all.push_back({.sharding = sharding,
+                           .overlap = overlap,
+                           .has_buckets = overlap && !sharding->shards_parameters,
+                           .reshard = reshard,
+                           .shard_degree = degree});
+        }
+      }
     }
+    return all;
+  }
+
+  /// Without those that are no choice: more than a part of the data ranks, what shards nothing.
+  std::vector<int> shard_degrees(const Strategy& frame, const Sharding& sharding) const {
+    if (sharding.shards() == 0) return {0};
+    std::vector<int> all;
+    for (int degree : axes_.shard_degree) {
+      if (degree == kNodeShare)
+        degree = base_.scenario.cluster.gpus_per_node / (frame.tensor * frame.context);
+      const bool is_part = degree > 1 && degree < frame.data() && frame.data() % degree == 0;
+      if (degree == 0 || is_part) all.push_back(degree);
+    }
+    return all;
+  }
+
+  std::vector<std::optional<Reshard>> reshards(const Strategy& frame,
+                                               const Sharding& sharding) const {
+    if (!sharding.shards_parameters) return {std::nullopt};
+    const Abilities abilities(base_.scenario);
+    const Reshard own = base_.scenario.parallelism.data.reshard_after_forward;
+    auto all = axes_.reshard;
+    std::erase_if(all, [&](const std::optional<Reshard>& reshard) {
+      return !abilities.has("parallelism.data.reshard_after_forward",
+                            name_of(reshard.value_or(own)), frame.stages > 1);
+    });
+    // Embedding and head alone make the difference between layers and all.
+    const bool has_layers = own == Reshard::layers && !all.empty() && !all.front();
+    if (has_layers) std::erase(all, std::optional(Reshard::all));
     return all;
   }
 
@@ -301,6 +344,9 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
   for (const double bucket : kBuckets) {
     if (bucket != own) axes.bucket.push_back(bucket);
   }
+  for (const Reshard reshard : {Reshard::all, Reshard::none})
+    if (s.parallelism.data.reshard_after_forward != reshard) axes.reshard.emplace_back(reshard);
+  axes.shard_degree = {0, kNodeShare};
   keep_what_framework_has(axes, s);
   return axes;
 }

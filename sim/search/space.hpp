@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,13 @@ struct Axes {
   std::vector<const Sharding*> sharding;
   std::vector<bool> overlap;
   std::vector<double> bucket;  ///< bytes; 0: as the scenario has it
+  /// Of strategies that shard parameters; absent: as the scenario has it.
+  std::vector<std::optional<Reshard>> reshard{std::nullopt};
+  /// 0: all data ranks; kNodeShare: those of one node.
+  std::vector<int> shard_degree{0};
 };
+/// A shard degree that depends on the other degrees: as many data ranks as a node has of them.
+inline constexpr int kNodeShare = -1;
 
 /// A degree of a strategy: the axis that it splits, its values and its place in a strategy.
 struct SearchedDegree {

@@ -1,6 +1,8 @@
 // Strategies as scenarios, as settings and as words.
 #include "sim/search/strategy.hpp"
 
+#include <algorithm>
+
 #include <fmt/ranges.h>
 
 #include "sim/core/registry.hpp"
@@ -25,6 +27,18 @@ bool counts_elements(const Strategy& strategy, const SearchBase& base) {
   const auto& framework = base.scenario.framework;
   return strategy.bucket == 0 && !base.stated.bucket && framework &&
          default_data(framework).bucket == Bytes{0};
+}
+
+std::string_view gathered_again(Reshard reshard) {
+  switch (reshard) {
+    case Reshard::all:
+      return "all";
+    case Reshard::layers:
+      return "layers";
+    case Reshard::none:
+      return "nothing";
+  }
+  return "";
 }
 
 std::string recompute_setting(const Recomputation& recompute) {
@@ -59,6 +73,26 @@ class Settings {
 };
 
 }  // namespace
+
+int distance(const Strategy& a, const Strategy& b) {
+  const bool differs[] = {
+      a.gpus != b.gpus,
+      a.tensor != b.tensor,
+      a.context != b.context,
+      a.expert != b.expert,
+      a.stages != b.stages,
+      a.schedule != b.schedule || a.chunks != b.chunks,
+      a.micro_batch != b.micro_batch,
+      a.sequence != b.sequence,
+      a.recompute != b.recompute || a.recomputed_layers != b.recomputed_layers,
+      a.sharding != b.sharding,
+      a.overlap != b.overlap,
+      a.bucket != b.bucket,
+      a.reshard != b.reshard,
+      a.shard_degree != b.shard_degree,
+  };
+  return static_cast<int>(std::ranges::count(differs, true));
+}
 
 std::vector<std::int64_t> dealt_layers(std::int64_t layers, int parts) {
   const std::int64_t most = (layers + parts - 1) / parts;
@@ -105,7 +139,9 @@ Strategy own_strategy(const Scenario& scenario) {
           .recomputed_layers = some ? recompute.layers : 0,
           .sharding = &sharding_named(p.data.sharding.name),
           .overlap = p.data.overlap,
-          .bucket = 0};
+          .bucket = 0,
+          .reshard = {},
+          .shard_degree = p.data.shard_degree.value_or(0)};
 }
 
 void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& base) {
@@ -127,6 +163,8 @@ void set_data(DataParallel& data, const Strategy& strategy, const SearchBase& ba
   if (!base.stated.no_sync) data.no_sync = default_no_sync(framework, *strategy.sharding);
   if (base.stated.degree) data.degree = strategy.data();
   data.shard_degree.reset();
+  if (strategy.shard_degree > 0) data.shard_degree = strategy.shard_degree;
+  data.reshard_after_forward = strategy.reshard.value_or(original.reshard_after_forward);
   const bool as_it_is = strategy.bucket == 0;
   data.bucket = as_it_is ? original.bucket : Bytes{strategy.bucket};
   if (!base.stated.first_bucket) data.first_bucket = as_it_is ? original.first_bucket : data.bucket;
@@ -201,7 +239,12 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
     settings.add("parallelism.data.bucket", fmt::format("{}MiB", strategy.bucket / (1 << 20)));
   if (base.stated.degree && q.data.degree != p.data.degree)
     settings.add("parallelism.data.degree", fmt::format("{}", *q.data.degree));
-  if (base.stated.shard_degree) settings.add("parallelism.data.shard_degree", "~");
+  settings.add("parallelism.data.reshard_after_forward",
+               std::string(name_of(q.data.reshard_after_forward)),
+               std::string(name_of(p.data.reshard_after_forward)));
+  if (q.data.shard_degree != p.data.shard_degree)
+    settings.add("parallelism.data.shard_degree",
+                 q.data.shard_degree ? fmt::format("{}", *q.data.shard_degree) : std::string("~"));
   return settings.take();
 }
 
@@ -226,6 +269,8 @@ std::string choices_text(const Strategy& s) {
   if (s.replicas() == 1) return text;
   text += fmt::format(", {}{}", s.sharding->name, s.overlap ? " overlapped" : "");
   if (s.bucket > 0) text += fmt::format(" in {} MiB", s.bucket / (1 << 20));
+  if (s.shard_degree > 0) text += fmt::format(" over {}", s.shard_degree);
+  if (s.reshard) text += fmt::format(", gathers {} again", gathered_again(*s.reshard));
   return text;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,10 @@ struct Strategy {
   const Sharding* sharding = nullptr;
   bool overlap = true;
   double bucket = 0;  ///< bytes; 0: as the scenario has it
+  /// Blocks that are gathered again for backward, where parameters are sharded; absent: as the
+  /// scenario has it.
+  std::optional<Reshard> reshard;
+  int shard_degree = 0;  ///< data ranks that share one copy of what is sharded; 0: all
   bool operator==(const Strategy&) const = default;
 
   int data() const { return gpus / (tensor * context * stages); }
@@ -45,6 +50,9 @@ struct Strategy {
     return static_cast<int>(global_batch / (micro_batch * data()));
   }
 };
+
+/// How many choices two strategies differ in.
+int distance(const Strategy& a, const Strategy& b);
 
 /// Layers of each part where they are dealt out: equal, or one less on the last part, or on the
 /// last and the first, which also have head and embedding. {}: they do not divide like that.

@@ -196,15 +196,15 @@ void describe(Io& io, Parallelism& p) {
       "with dtensor: linear layers of one input (queries, keys and values; gate and up) gather "
       "it for themselves, keep it, and scatter its gradient, as PyTorch's ColwiseParallel does "
       "where its input is split; false: once for all, as with PrepareModuleInput");
-  io.section("context", p.context, "sequences split over ranks, in attention too");
-  io.section("expert", p.expert, "experts split over context and data ranks");
+  io.section("context", "degree", p.context, "sequences split over ranks, in attention too");
+  io.section("expert", "degree", p.expert, "experts split over context and data ranks");
   io.field("embedding", p.embedding, any,
            "a DLRM's tables lie on the data-parallel ranks whole, or each by its rows");
   io.field(
       "bottom_mlp", p.bottom_mlp, any,
       "a DLRM's bottom MLP runs on each rank for its own samples, or on the first for those of "
       "all, without tables where there are more than 4 ranks, as in NVIDIA's DLRM");
-  io.section("pipeline", p.pipeline, "layers split into stages");
+  io.section("pipeline", "stages", p.pipeline, "layers split into stages");
   io.section("data", p.data, "the same model on different samples");
 }
 

@@ -132,6 +132,12 @@ const std::vector<DocWriter::Row>& scenario_rows() {
   return rows;
 }
 
+std::string shorthand_key(const std::string& path) {
+  for (const DocWriter::Row& row : scenario_rows())
+    if (row.path == path) return row.word;
+  return "";
+}
+
 const std::vector<std::string>& scenario_paths() {
   static const std::vector<std::string> paths = [] {
     std::vector<std::string> all{"model.base", "model.name", "cluster.base"};

@@ -26,6 +26,7 @@ class DocWriter {
     std::string type;
     std::string preset;
     std::string meaning;
+    std::string word{};  ///< of a map that a value may stand for: the key whose value it is
   };
 
   explicit DocWriter(bool is_profile = false, std::string prefix = "")
@@ -83,6 +84,7 @@ class DocWriter {
   template <class T>
   void section(std::string_view key, std::string_view word, T& value, std::string_view doc) {
     row(key, fmt::format("map, or its {}", word), any, "", doc);
+    rows_.back().word = word;
     DocWriter io(is_profile_, prefix_ + std::string(key) + ".");
     describe(io, value);
     append(io);
@@ -145,6 +147,9 @@ class DocWriter {
 
 /// Every key of a scenario, those of models of all kinds, of clusters and links among them.
 const std::vector<DocWriter::Row>& scenario_rows();
+/// The key that a value in place of the map at `path` stands for: "kind" for training.recompute;
+/// empty where a value stands for none.
+std::string shorthand_key(const std::string& path);
 /// Their paths.
 const std::vector<std::string>& scenario_paths();
 

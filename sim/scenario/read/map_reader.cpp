@@ -323,10 +323,13 @@ void MapReader::finish() {
 
 void MapReader::report_unknown(const Entry& entry, std::vector<std::string>& meant) {
   const OtherName* other = other_name(entry.key);
-  const auto near = other != nullptr ? known_leaf(other->key) : nearest(entry.key, known_);
+  const bool has_key = other != nullptr && !other->key.empty();
+  const auto near = other == nullptr ? nearest(entry.key, known_)
+                    : has_key        ? known_leaf(other->key)
+                                     : std::nullopt;
   std::string proposal = did_you_mean(entry.key, known_);
   if (other != nullptr) {
-    proposal = proposal_of(*other, near);
+    proposal = has_key ? proposal_of(*other, near) : std::string(other->remark);
   } else if (const std::string path = near ? "" : path_of_key(entry.key); !path.empty()) {
     proposal = fmt::format("did you mean '{}'?", path);
   }

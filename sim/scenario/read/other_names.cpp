@@ -1,5 +1,5 @@
-// The list of other names. Each is an option or field of a framework that people train with, or the
-// usual variable for it in papers and code.
+// The list of other names. Each is an option, field or call of a framework that people train with,
+// or the usual variable for it in papers and code.
 #include "sim/scenario/read/other_names.hpp"
 
 #include <algorithm>
@@ -20,6 +20,7 @@ const std::vector<OtherName> kOtherNames = {
     {"accumulate_grad_batches", "training.global_batch", kAccumulation},
     {"activation_checkpointing", "training.recompute", "full, selective or none"},
     {"amp", "training.precision", "fp16 or bf16"},
+    {"anomaly_detection", "host.mode", "blocking is near: each backward operator is read back"},
     {"attention_backend", "training.attention", ""},
     {"attn_implementation", "training.attention", ""},
     {"autocast", "training.precision", ""},
@@ -28,6 +29,7 @@ const std::vector<OtherName> kOtherNames = {
     {"bucket_cap_mb", "parallelism.data.bucket", "25 MiB, say"},
     {"bucket_size", "parallelism.data.bucket", "25 MiB, say"},
     {"bucket_size_mb", "parallelism.data.bucket", "25 MiB, say"},
+    {"channels_last", "model.layout", "nhwc"},
     {"checkpoint_activations", "training.recompute", "full, selective or none"},
     {"clip_grad", "training.gradient_clipping", "true or false"},
     {"compile", "training.fusion", "compiled"},
@@ -39,13 +41,20 @@ const std::vector<OtherName> kOtherNames = {
     {"cpu_offload", "parallelism.data.offload_optimizer", "the optimizer's states and its step"},
     {"cuda_graph", "host.mode", ""},
     {"cuda_graphs", "host.mode", ""},
+    {"cuda_launch_blocking", "host.mode", "blocking"},
+    {"cudnn_benchmark", "",
+     "no key: convolutions take the time of the algorithm that cuDNN finds by trying"},
     {"d_ff", "model.ffn", ""},
     {"d_model", "model.hidden", ""},
+    {"dali", "data.decode_on", "gpu"},
     {"data_parallel", "parallelism.data.degree", kData},
     {"data_parallel_degree", "parallelism.data.degree", kData},
     {"data_parallel_replicate_degree", "parallelism.data.shard_degree", "ranks that share a copy"},
     {"data_parallel_shard_degree", "parallelism.data.shard_degree", ""},
     {"data_parallel_size", "parallelism.data.degree", kData},
+    {"ddp_static_graph", "parallelism.data.rebuild_buckets",
+     "which the first step does in any case"},
+    {"detect_anomaly", "host.mode", "blocking is near: each backward operator is read back"},
     {"dim", "model.hidden", ""},
     {"distributed_optimizer", "parallelism.data.sharding", "zero1"},
     {"dp", "parallelism.data.degree", kData},
@@ -56,6 +65,8 @@ const std::vector<OtherName> kOtherNames = {
     {"expert_parallel_degree", "parallelism.expert.degree", ""},
     {"expert_parallel_size", "parallelism.expert.degree", ""},
     {"ffn_hidden_size", "model.ffn", ""},
+    {"find_unused_parameters", "",
+     "no key: the walk through the graph is not modelled, nor that buckets stay as they are"},
     {"flash_attention", "training.attention", "flash2 or flash3"},
     {"flash_attn", "training.attention", "flash2 or flash3"},
     {"fp16", "training.precision", "fp16"},
@@ -76,7 +87,9 @@ const std::vector<OtherName> kOtherNames = {
     {"hidden_size", "model.hidden", ""},
     {"hsdp", "parallelism.data.shard_degree", "ranks that share a copy, beside sharding: zero3"},
     {"intermediate_size", "model.ffn", ""},
+    {"item", "host.sync", "how often the loop reads a value of the GPU"},
     {"kv_channels", "model.head_dim", ""},
+    {"max_autotune", "training.fusion", "compiled"},
     {"max_grad_norm", "training.gradient_clipping", "true or false"},
     {"max_position_embeddings", "training.sequence_length", "of the job, not the model's limit"},
     {"max_seq_len", "training.sequence_length", ""},
@@ -91,6 +104,8 @@ const std::vector<OtherName> kOtherNames = {
     {"n_kv_heads", "model.kv_heads", ""},
     {"n_layer", "model.layers", ""},
     {"n_layers", "model.layers", ""},
+    {"nccl_algo", "collectives.all_reduce.algorithm", ""},
+    {"nccl_proto", "collectives.all_reduce.protocol", ""},
     {"nnodes", "cluster.nodes", ""},
     {"nproc_per_node", "cluster.gpus_per_node", ""},
     {"num_attention_heads", "model.heads", ""},
@@ -108,6 +123,7 @@ const std::vector<OtherName> kOtherNames = {
     {"num_query_groups", "model.kv_heads", ""},
     {"num_workers", "data.workers", ""},
     {"offload", "parallelism.data.offload_optimizer", "the optimizer's states and its step"},
+    {"omp_num_threads", "host.threads", "busy ones in each GPU's process"},
     {"optim", "training.optimizer", ""},
     {"overlap_comm", "parallelism.data.overlap", ""},
     {"overlap_grad_reduce", "parallelism.data.overlap", ""},
@@ -122,12 +138,15 @@ const std::vector<OtherName> kOtherNames = {
     {"recompute_activations", "training.recompute", "selective"},
     {"recompute_granularity", "training.recompute.kind", ""},
     {"reduce_bucket_size", "parallelism.data.bucket", "in bytes"},
+    {"reduce_overhead", "host.mode", "graph, beside training.fusion: compiled"},
     {"seq_len", "training.sequence_length", ""},
     {"seq_length", "training.sequence_length", ""},
     {"sequence_len", "training.sequence_length", ""},
     {"sequence_parallel", "parallelism.sequence", "true or false"},
+    {"set_to_none", "training.used_gradients", "free; false: clear_tensors"},
     {"sharding_strategy", "parallelism.data.sharding", ""},
     {"sp", "parallelism.sequence", "true or false"},
+    {"static_graph", "parallelism.data.rebuild_buckets", "which the first step does in any case"},
     {"tensor_model_parallel_size", "parallelism.tensor", ""},
     {"tensor_parallel", "parallelism.tensor", ""},
     {"tensor_parallel_degree", "parallelism.tensor", ""},
@@ -142,6 +161,7 @@ const std::vector<OtherName> kOtherNames = {
     {"virtual_pipeline_model_parallel_size", "parallelism.pipeline.chunks", ""},
     {"vocab_size", "model.vocabulary", ""},
     {"vpp", "parallelism.pipeline.chunks", ""},
+    {"webdataset", "data.storage", "where its shards are read from"},
     {"world_size", "cluster.nodes", "nodes of gpus_per_node"},
     {"zero", "parallelism.data.sharding", "zero1, zero2 or zero3"},
     {"zero_grad", "training.used_gradients", ""},
@@ -151,7 +171,8 @@ const std::vector<OtherName> kOtherNames = {
 
 std::string plain(std::string_view word) {
   std::string letters = in_lower_case(std::string(word));
-  std::erase_if(letters, [](char c) { return c == '_' || c == '-'; });
+  std::erase_if(letters,
+                [](char c) { return std::string_view("_-.()").find(c) != std::string_view::npos; });
   return letters;
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/read/doc_writer.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -46,6 +48,15 @@ bool names_a_file(const std::string& path) {
   return std::ranges::find(kNamed, path) != kNamed.end();
 }
 
+/// Makes `kind: full` of `full`, where the map has a key that a value alone stands for.
+void expand_shorthand(const std::string& path, Entry& entry) {
+  const std::string key = shorthand_key(path);
+  if (key.empty()) return;
+  Tree map = empty_map(entry.value.place);
+  map.entries.push_back({key, entry.key_place, std::move(entry.value)});
+  entry.value = std::move(map);
+}
+
 std::optional<Tree> parsed_value(const std::shared_ptr<const Source>& source,
                                  const std::string& path, Problems& problems) {
   const bool is_comparison = source->text.starts_with('>');  // YAML would begin a folded text
@@ -84,6 +95,7 @@ void set_value(const std::string& path, Tree value, const Place& place, Tree& sc
     if (entry.value.kind == Tree::Kind::empty) entry.value = opened_map(place);
     if (entry.value.kind == Tree::Kind::scalar && names_a_file(above))
       entry.value = based_on(std::move(entry.value));
+    if (entry.value.kind == Tree::Kind::scalar) expand_shorthand(above, entry);
     if (!entry.value.is_map()) {
       return problems.add(
           place, above,

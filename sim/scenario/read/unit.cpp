@@ -107,9 +107,12 @@ double read_quantity(const std::string& text, const Dimension& dimension) {
     refuse(text, dimension.title, fmt::format("write it like \"5 {}\"", dimension.usual));
   if (leading->rest.empty()) {
     const bool large = std::abs(leading->value) >= 1e6;
-    throw Mistake{
-        quoted(text) + " has no unit",
-        fmt::format("write \"{} {}\"", leading->number, large ? dimension.base : dimension.usual)};
+    std::string proposal =
+        fmt::format("write \"{} {}\"", leading->number, large ? dimension.base : dimension.usual);
+    // Networks are sold in bits, memories in bytes.
+    if (&dimension == &kBandwidth && !large)
+      proposal = fmt::format("write \"{0} Gbit/s\" or \"{0} GB/s\"", leading->number);
+    throw Mistake{quoted(text) + " has no unit", proposal};
   }
   const Unit* unit = find_unit(dimension, leading->rest);
   if (unit == nullptr) refuse_unit(dimension, *leading);
