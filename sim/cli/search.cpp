@@ -24,6 +24,11 @@ void add_search(CLI::App& app, Action& chosen) {
       ->allow_extra_args(false);
   search->add_option("--gpus", options.gpus, "how many: 512, or several: 64..4096, 64,96,128")
       ->check(not_empty());
+  search
+      ->add_option("--clusters", options.clusters,
+                   "compare them on as many GPUs, with dollars an hour of a GPU if you like: "
+                   "dgx-h100=2.5,dgx-b200=5")
+      ->check(not_empty());
   search->add_option("--tokens", options.tokens, "length of the training: 300e9, 2T")
       ->check(not_empty());
   search

@@ -7,6 +7,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/plan/scenario_argument.hpp"
+#include "sim/report/search/search_report.hpp"
 #include "sim/text/layout.hpp"
 
 namespace stepsim {
@@ -15,6 +16,7 @@ struct SearchOptions {
   ScenarioArgument scenario;
   std::vector<std::string> only;  ///< "tensor=1,2,4"
   std::string gpus;               ///< "512", "64..4096"; empty: those of the scenario
+  std::string clusters;           ///< "dgx-h100,dgx-h200=3.1": compared; empty: the scenario's
   std::string tokens;             ///< tokens to train on: "300e9"; empty: as run.horizon says
   std::string deadline;           ///< when the training has to end: "30d"; empty: none
   std::string objective;   ///< what makes one size best; empty: step_time, or gpus with a deadline
@@ -29,6 +31,9 @@ struct SearchOptions {
   std::string output;                      ///< scenario to write with the best; empty: none
   Screen screen;
 };
+
+/// The search on one number of GPUs.
+SearchReport search_report(const SearchOptions& options, std::ostream& notes);
 
 ExitCode search(const SearchOptions& options, std::ostream& out, std::ostream& notes);
 

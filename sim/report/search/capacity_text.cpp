@@ -15,7 +15,7 @@ namespace stepsim {
 namespace {
 
 constexpr int kGpus = 8, kTime = 11, kShare = 9, kSize = 10, kSpan = 12, kMark = 2, kCost = 16;
-constexpr int kNarrowest = 80, kWidest = 110;
+constexpr int kNarrowest = 80, kWidest = 160;
 
 class CapacityPage : Page {
  public:

@@ -22,6 +22,9 @@ Json strategy_json(const Strategy& s) {
   json["sharding"] = s.sharding->name;
   json["overlap"] = s.overlap;
   json["bucket_bytes"] = s.bucket > 0 ? number(Bytes{s.bucket}) : Json(nullptr);
+  json["reshard_after_forward"] =
+      s.reshard ? Json(std::string(name_of(*s.reshard))) : Json(nullptr);
+  json["shard_degree"] = s.shard_degree > 0 ? Json(s.shard_degree) : Json(nullptr);
   return json;
 }
 
@@ -87,19 +90,21 @@ std::string search_json(const SearchReport& report) { return json_text(search_va
 std::string search_csv(const SearchReport& r) {
   std::string text =
       "rank,gpus,tensor,context,expert,pipeline,data,schedule,chunks,micro_batch,sequence,"
-      "recompute,recompute_layers,sharding,overlap,bucket_bytes,step_time_s,step_bound_s,mfu,"
+      "recompute,recompute_layers,sharding,overlap,bucket_bytes,reshard_after_forward,shard_degree,"
+      "step_time_s,step_bound_s,mfu,"
       "peak_bytes,command\n";
   for (std::size_t i = 0; i < r.listed.size(); ++i) {
     const TriedStrategy& t = r.listed[i];
     const Strategy& s = t.strategy;
-    text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", i + 1,
-                    s.gpus, s.tensor, s.context, s.expert, s.stages, s.data(), s.schedule->name,
-                    s.chunks, s.micro_batch, s.sequence, name_of(s.recompute),
-                    s.recomputed_layers > 0 ? fmt::to_string(s.recomputed_layers) : "",
-                    s.sharding->name, s.overlap, s.bucket > 0 ? digits(s.bucket) : "",
-                    digits(t.outcome.step.seconds()), digits(t.bound.step.seconds()),
-                    digits(t.outcome.mfu), digits(t.outcome.peak.bytes()), csv_cell(r.commands[i]));
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", i + 1, s.gpus,
+        s.tensor, s.context, s.expert, s.stages, s.data(), s.schedule->name, s.chunks,
+        s.micro_batch, s.sequence, name_of(s.recompute),
+        s.recomputed_layers > 0 ? fmt::to_string(s.recomputed_layers) : "", s.sharding->name,
+        s.overlap, s.bucket > 0 ? digits(s.bucket) : "", s.reshard ? name_of(*s.reshard) : "",
+        s.shard_degree > 0 ? fmt::to_string(s.shard_degree) : "", digits(t.outcome.step.seconds()),
+        digits(t.bound.step.seconds()), digits(t.outcome.mfu), digits(t.outcome.peak.bytes()),
+        csv_cell(r.commands[i]));
   }
   return text;
 }

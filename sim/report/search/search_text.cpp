@@ -15,7 +15,7 @@ namespace stepsim {
 namespace {
 
 constexpr int kRank = 4, kTime = 10, kAgainst = 10, kSize = 11, kShare = 8, kGap = 2;
-constexpr int kNarrowest = 80, kWidest = 110;
+constexpr int kNarrowest = 80, kWidest = 160;
 constexpr std::size_t kNamed = 3;
 constexpr double kSmall = 0.002;  // a smaller share of a step is not worth naming
 /// A step so many times as long as the best leaves the best too few digits in their unit.

@@ -1,0 +1,63 @@
+// Writes searches on several clusters for programs: schema stepsim.clusters/1.
+#include <fmt/format.h>
+
+#include "sim/report/json_number.hpp"
+#include "sim/report/search/clusters_report.hpp"
+#include "sim/report/search/search_value.hpp"
+#include "sim/text/csv_cell.hpp"
+
+namespace stepsim {
+namespace {
+
+Json number_or_null(const std::optional<double>& value) {
+  return value ? number(*value) : Json(nullptr);
+}
+
+std::string digits_or_none(const std::optional<double>& value) {
+  return value ? digits(*value) : "";
+}
+
+}  // namespace
+
+std::string clusters_json(const ClustersReport& r) {
+  Json json = {{"schema", "stepsim.clusters/1"},
+               {"scenario", r.scenario},
+               {"model", r.model},
+               {"gpus", r.gpus}};
+  json["clusters"] = Json::array();
+  for (const ClusterSearch& one : r.clusters) {
+    Json entry = {{"cluster", one.cluster},
+                  {"gpu", one.gpu},
+                  {"gpus_of_node", one.gpus_of_node},
+                  {"gpu_hours", number_or_null(one.gpu_hours())},
+                  {"dollars", number_or_null(one.dollars())}};
+    entry["reason"] = one.reason.empty() ? Json(nullptr) : Json(one.reason);
+    entry["search"] = one.search ? search_value(*one.search) : Json(nullptr);
+    json["clusters"].push_back(entry);
+  }
+  return json_text(json);
+}
+
+std::string clusters_csv(const ClustersReport& r) {
+  std::string text =
+      "cluster,gpu,gpus,gpus_of_node,step_time_s,mfu,peak_bytes,training_s,gpu_hours,dollars,"
+      "strategy,command,reason\n";
+  for (const ClusterSearch& one : r.clusters) {
+    text += fmt::format("{},{},{},{},", csv_cell(one.cluster), csv_cell(one.gpu), r.gpus,
+                        one.gpus_of_node);
+    if (const TriedStrategy* best = one.best()) {
+      text += fmt::format("{},{},{},{},{},{},{},{},\n", digits(best->outcome.step.seconds()),
+                          digits(best->outcome.mfu), digits(best->outcome.peak.bytes()),
+                          one.search->run ? digits(one.search->run->wall.seconds()) : "",
+                          digits_or_none(one.gpu_hours()), digits_or_none(one.dollars()),
+                          csv_cell(strategy_text(best->strategy)),
+                          csv_cell(one.search->commands.front()));
+    } else {
+      text +=
+          fmt::format(",,,,,,,,{}\n", csv_cell(one.reason.empty() ? "nothing fits" : one.reason));
+    }
+  }
+  return text;
+}
+
+}  // namespace stepsim
