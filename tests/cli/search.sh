@@ -140,7 +140,7 @@ expect "failures alone" 0 fails.yaml --gpus 8..32 "${plain[@]}" --tokens 2e10 --
 # A training that cannot be followed to its end takes nothing away.
 expect "too long a training" 3 "${training[@]:0:${#training[@]}-1}" 1e17
 has "too long a training" "Training not known: run.horizon: to get there takes more than"
-has "too long a training" "zero2 overlapped in 100 MiB"
+has "too long a training" "tensor 1 x pipeline 1 x data 32, micro-batch 8, no recompute"
 
 # A GPU on which nothing fits.
 cat >big.yaml <<'END'

@@ -48,8 +48,8 @@ Stage first_stage(const Figures& row, bool sequence, const char* recompute) {
 model: {}
 cluster: {{base: dgx-a100-80, nodes: {}}}
 training:
-  {{sequence_length: 2048, global_batch: {}, micro_batch: {}, precision: fp16, gradients: fp32,
-   recompute: {}}}
+  {{attention: unfused, sequence_length: 2048, global_batch: {}, micro_batch: {}, precision: fp16,
+   gradients: fp32,   recompute: {}}}
 parallelism: {{tensor: 8, sequence: {}, pipeline: {{stages: {}, schedule: {}, chunks: {}}}}}
 )",
       row.model, row.stages, row.global_batch, row.micro_batch, recompute, sequence, row.stages,

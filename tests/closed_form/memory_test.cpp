@@ -34,7 +34,7 @@ double saved(int t, bool sequence, Recompute recompute) {
   const Scenario scenario = scenario_of(fmt::format(R"(
 model: {{name: m, layers: 1, hidden: 1024, heads: 16, vocabulary: 32000}}
 cluster: {{name: c, gpu: a100-80, gpus_per_node: {0}, intra_node: nvlink3}}
-training: {{sequence_length: 512, global_batch: 2, micro_batch: 2, precision: fp16}}
+training: {{attention: unfused, sequence_length: 512, global_batch: 2, micro_batch: 2, precision: fp16}}
 parallelism: {{tensor: {0}, sequence: {1}}}
 )",
                                                     t, sequence));

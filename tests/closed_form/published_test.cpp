@@ -24,7 +24,7 @@ Passes passes(int layers, const char* recompute, bool sequence) {
   const Experiment experiment(fmt::format(R"(
 model: {{base: megatron-22b, layers: {}}}
 cluster: dgx-a100-80
-training: {{sequence_length: 2048, global_batch: 4, micro_batch: 4, precision: fp16, recompute: {}}}
+training: {{attention: unfused, sequence_length: 2048, global_batch: 4, micro_batch: 4, precision: fp16, recompute: {}}}
 parallelism: {{tensor: 8, sequence: {}}}
 host: {{launch: 0 us}}
 run: {{steps: 1, warmup: 0}}

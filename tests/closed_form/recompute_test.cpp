@@ -32,7 +32,7 @@ Scenario gpt(const std::string& recompute, const std::string& parallelism = "",
   return scenario_of(fmt::format(R"(
 model: {{name: m, layers: 8, hidden: 512, heads: 8, vocabulary: 8192{}}}
 cluster: {{name: c, gpu: a100-80, gpus_per_node: {}, intra_node: nvlink3}}
-training: {{sequence_length: 256, global_batch: 8, micro_batch: 2, precision: fp16, recompute: {}}}
+training: {{attention: unfused, sequence_length: 256, global_batch: 8, micro_batch: 2, precision: fp16, recompute: {}}}
 parallelism: {{{}}}
 run: {{steps: 1, warmup: 0}}
 )",
@@ -170,7 +170,7 @@ TEST_CASE("a step of L layers takes L (F + B) and F for each layer that runs aga
     Scenario scenario = on_paper(fmt::format(R"(
 model: {{name: m, layers: 8, hidden: 64, heads: 1, vocabulary: 64}}
 cluster: {{name: c, gpu: a100-80}}
-training: {{sequence_length: 64, global_batch: 1, precision: fp16, recompute: {}}}
+training: {{attention: unfused, sequence_length: 64, global_batch: 1, precision: fp16, recompute: {}}}
 host: {{launch: 0 us}}
 run: {{steps: 1, warmup: 0}}
 )",

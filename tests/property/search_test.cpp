@@ -424,7 +424,7 @@ TEST_CASE("the best of a search is the best of all strategies, for any number of
 
 namespace {
 
-/// A search where each strategy takes its bound and what `change` makes of that.
+/// A search where each strategy takes a little more than its bound, and what `change` makes of that.
 SearchOutcome changed_search(const std::function<void(StrategyOutcome&, int)>& change) {
   const SearchBase base = base_of(kDense);
   Axes axes = axes_of(base, {4});
@@ -434,7 +434,8 @@ SearchOutcome changed_search(const std::function<void(StrategyOutcome&, int)>& c
   const auto simulate = [&](const std::vector<TriedStrategy>& batch) {
     std::vector<std::optional<StrategyOutcome>> found;
     for (const TriedStrategy& tried : batch) {
-      StrategyOutcome outcome{.refusal = {}, .failure = {}, .peak = {}, .step = tried.bound.step};
+      StrategyOutcome outcome{
+          .refusal = {}, .failure = {}, .peak = {}, .step = tried.bound.step * 1.001};
       change(outcome, number++);
       found.emplace_back(outcome);
     }

@@ -102,16 +102,16 @@ PathSummary summary_of_path(const Timeline& timeline) {
 
 const ChangeOutcome* best_setting(const Metrics& metrics,
                                   const std::vector<ChangeOutcome>& changes) {
-  const ChangeOutcome* best = nullptr;
+  const ChangeOutcome *best = nullptr, *tightest = nullptr;
   for (const ChangeOutcome& change : changes) {
     const bool worth_it =
         !is_within_memory(metrics) || saving(metrics, change.step) >= kWorthTrying;
-    if (change.kind != ChangeKind::setting || !change.fits || !worth_it ||
-        !leaves_room(metrics.memory, change.peak))
-      continue;
-    if (best == nullptr || is_better(change, *best)) best = &change;
+    if (change.kind != ChangeKind::setting || !change.fits || !worth_it) continue;
+    const ChangeOutcome*& kept = leaves_room(metrics.memory, change.peak) ? best : tightest;
+    if (kept == nullptr || is_better(change, *kept)) kept = &change;
   }
-  return best;
+  // What does not fit at all is better off without a margin than not at all.
+  return best == nullptr && !is_within_memory(metrics) ? tightest : best;
 }
 
 std::string next_setting(const Metrics& metrics, const ChangeOutcome& best) {

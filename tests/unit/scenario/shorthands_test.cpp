@@ -1,0 +1,64 @@
+// A value in place of a map is the map with that value.
+#include <map>
+
+#include <doctest/doctest.h>
+
+#include "sim/scenario/load.hpp"
+#include "sim/scenario/read/doc_writer.hpp"
+#include "sim/scenario/read/override.hpp"
+#include "tests/source_folder.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+const std::string kText =
+    "model: mixtral-8x7b\n"
+    "cluster: {base: dgx-h100, nodes: 2}\n"
+    "training: {sequence_length: 4096, global_batch: 64}\n"
+    "data: {sample_size: 8 KiB}\n";
+
+/// A value that each shorthand may have; one that is new has to be added.
+const std::map<std::string, std::string> kValues = {
+    {"cluster.node_topology", "nvswitch"},  {"training.recompute", "full"},
+    {"parallelism.context", "2"},           {"parallelism.expert", "8"},
+    {"parallelism.pipeline", "4"},          {"collectives.all_reduce", "ring"},
+    {"collectives.all_gather", "ring"},     {"collectives.reduce_scatter", "ring"},
+    {"collectives.all_to_all", "hierarchical_all_to_all"}, {"data.storage", "object_store"},
+};
+
+std::string read(const std::vector<std::string>& settings) {
+  std::vector<Override> overrides;
+  for (const std::string& setting : settings) overrides.push_back(parse_override(setting));
+  return to_yaml(parse_scenario(kText, "test.yaml", Library{{source_folder()}}, overrides));
+}
+
+}  // namespace
+
+TEST_CASE("a value in place of a map is the map with that value, and opens for another key") {
+  int shorthands = 0;
+  for (const DocWriter::Row& row : scenario_rows()) {
+    if (row.word.empty()) continue;
+    ++shorthands;
+    CAPTURE(row.path);
+    const auto value = kValues.find(row.path);
+    REQUIRE(value != kValues.end());
+    const std::string shorthand = row.path + "=" + value->second;
+    const std::string whole = row.path + "={" + row.word + ": " + value->second + "}";
+    const std::string key = row.path + "." + row.word + "=" + value->second;
+    CHECK(read({shorthand}) == read({whole}));
+    CHECK(read({shorthand}) == read({key}));
+    CHECK(read({shorthand}) != read({}));
+    CHECK(read({shorthand, key}) == read({shorthand}));
+  }
+  CHECK(shorthands == static_cast<int>(kValues.size()));
+}
+
+TEST_CASE("names of parts are the maps that begin with them") {
+  for (const char* pair : {"model=llama3-8b", "cluster=dgx-h100"}) {
+    const std::string text = pair;
+    const std::size_t equals = text.find('=');
+    CHECK(read({text}) ==
+          read({text.substr(0, equals) + "={base: " + text.substr(equals + 1) + "}"}));
+  }
+}
