@@ -33,7 +33,7 @@ ScenarioArgument with(ScenarioArgument argument, const std::vector<std::string>&
 std::string simulated(const Scenario& scenario, PlanCache& cache, bool with_margin) {
   const OpGraph graph = build(scenario);
   const Memory memory{memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
-                      scenario.parallelism.pipeline.chunks, scenario.usable_memory()};
+                      scenario.parallelism.pipeline.chunks, scenario.run.memory_margin};
   const double peak = memory.worst().total().bytes();
   if (with_margin ? !memory.leaves_margin() : !memory.fits()) return text_of({0, peak, 0});
   const Seconds step = step_of(make_plan(scenario, graph, {.cache = &cache}));

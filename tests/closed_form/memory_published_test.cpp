@@ -49,7 +49,7 @@ model: {}
 cluster: {{base: dgx-a100-80, nodes: {}}}
 training:
   {{attention: unfused, sequence_length: 2048, global_batch: {}, micro_batch: {}, precision: fp16,
-   gradients: fp32,   recompute: {}}}
+   gradients: fp32, recompute: {}}}
 parallelism: {{tensor: 8, sequence: {}, pipeline: {{stages: {}, schedule: {}, chunks: {}}}}}
 )",
       row.model, row.stages, row.global_batch, row.micro_batch, recompute, sequence, row.stages,

@@ -56,7 +56,7 @@ std::string simulated(const SearchBase& base, const Strategy& strategy) {
   set_strategy(scenario, strategy, base);
   const OpGraph graph = build(scenario);
   const Memory memory{memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{}, 1,
-                      scenario.usable_memory()};
+                      scenario.run.memory_margin};
   const double peak = memory.worst().total().bytes();
   try {
     return text_of(

@@ -33,7 +33,7 @@ Plan changed_plan(const Change& change, const ChangeBase& base, const Scenario& 
 
 Memory memory_of(const Scenario& scenario, const OpGraph& graph) {
   return {memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
-          scenario.parallelism.pipeline.chunks, scenario.usable_memory()};
+          scenario.parallelism.pipeline.chunks, scenario.run.memory_margin};
 }
 
 int processes(int jobs) {

@@ -25,7 +25,7 @@ bool is_within_memory(const Metrics& m) { return m.memory.stages.empty() || m.me
 
 /// Whether a step with that peak leaves the margin, or as much as there is now.
 bool leaves_room(const Memory& memory, Bytes peak) {
-  if (memory.stages.empty() || peak <= memory.usable) return true;
+  if (memory.stages.empty() || peak <= memory.usable()) return true;
   return memory.fits() && peak <= memory.worst().total();
 }
 

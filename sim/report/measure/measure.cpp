@@ -295,7 +295,7 @@ Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation
   m.data_stall_fraction = worst_stall(by_rank, window) / step;
   add_communication(m, slowest, window);
   m.memory = {memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
-              scenario.parallelism.pipeline.chunks, scenario.usable_memory()};
+              scenario.parallelism.pipeline.chunks, scenario.run.memory_margin};
   m.memory.peak_time = peak_time(timeline, m.memory.worst().stage);
   m.engine = simulation.stats;
   if (scenario.cost) {

@@ -25,7 +25,7 @@ struct Memory {
   Bytes capacity;
   Seconds peak_time;  ///< moment of the worst stage's peak, since its step began
   int chunks = 1;     ///< parts of the model on each stage
-  Bytes usable;       ///< capacity, less the margin that proposals leave free
+  double margin = 0;  ///< share of the capacity that proposals leave free
   const StageMemory& worst() const {
     const StageMemory* most = &stages.front();
     for (const StageMemory& stage : stages) {
@@ -36,7 +36,8 @@ struct Memory {
   /// Whether the model fits without the cached fragments, which PyTorch gives back when memory runs
   /// out (pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks).
   bool fits() const { return worst().needed() <= capacity; }
-  bool leaves_margin() const { return worst().total() <= usable; }
+  Bytes usable() const { return capacity * (1 - margin); }
+  bool leaves_margin() const { return worst().total() <= usable(); }
   bool tight() const { return fits() && worst().total() > capacity; }
 };
 

@@ -138,7 +138,7 @@ TEST_CASE("the blocks of encoders sum to the parameter count that is published")
 TEST_CASE("every parameter of an encoder has its gradient, and every FLOP its kernel") {
   for (const auto& [the_name, training] : kModels) {
     const auto& name = the_name;
-    const OpGraph graph = graph_of(name, training);
+    const OpGraph graph = graph_of(name, training + ", attention: unfused");
     for (const Block& block : graph.blocks) {
       for (const Op* op : block.order()) {
         CAPTURE(name);

@@ -36,7 +36,7 @@ const std::string kPlain =
 
 TEST_CASE("a plain scenario assumes a kernel of attention, and that input is never waited for") {
   const auto keys = assumed_of(kPlain);
-  CHECK(value_of(keys, "training.attention") == "unfused");
+  CHECK(value_of(keys, "training.attention") == "flash3");
   CHECK(value_of(keys, "training.precision") == "bf16");
   CHECK(value_of(keys, "training.recompute") == "none");
   CHECK(value_of(keys, "parallelism.data.sharding") == "ddp");
@@ -51,7 +51,7 @@ TEST_CASE("what the command line or the framework says is not assumed") {
   const auto keys = assumed_of(kPlain + "framework: pytorch-fsdp2\n");
   CHECK(value_of(keys, "parallelism.data.sharding") == "stated");
   CHECK(value_of(keys, "framework") == "stated");
-  CHECK(value_of(keys, "training.attention") == "unfused");
+  CHECK(value_of(keys, "training.attention") == "cudnn");
 }
 
 TEST_CASE("keys without a bearing on the job are not listed") {

@@ -105,7 +105,7 @@ TEST_CASE("each unit has its factor") {
 
 TEST_CASE("a bare number gets a proposal with the usual unit") {
   CHECK(mistake_in<BytesPerSecond>("900").message == "'900' has no unit");
-  CHECK(mistake_in<BytesPerSecond>("900").proposal == "write \"900 GB/s\"");
+  CHECK(mistake_in<BytesPerSecond>("900").proposal == "write \"900 Gbit/s\" or \"900 GB/s\"");
   CHECK(mistake_in<Seconds>("2").proposal == "write \"2 us\"");
   CHECK(mistake_in<Bytes>("26214400").proposal == "write \"26214400 B\"");
   CHECK(mistake_in<FlopsPerSecond>("312").proposal == "write \"312 TFLOP/s\"");

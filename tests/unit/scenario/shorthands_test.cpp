@@ -20,11 +20,16 @@ const std::string kText =
 
 /// A value that each shorthand may have; one that is new has to be added.
 const std::map<std::string, std::string> kValues = {
-    {"cluster.node_topology", "nvswitch"},  {"training.recompute", "full"},
-    {"parallelism.context", "2"},           {"parallelism.expert", "8"},
-    {"parallelism.pipeline", "4"},          {"collectives.all_reduce", "ring"},
-    {"collectives.all_gather", "ring"},     {"collectives.reduce_scatter", "ring"},
-    {"collectives.all_to_all", "hierarchical_all_to_all"}, {"data.storage", "object_store"},
+    {"cluster.node_topology", "nvswitch"},
+    {"training.recompute", "full"},
+    {"parallelism.context", "2"},
+    {"parallelism.expert", "8"},
+    {"parallelism.pipeline", "4"},
+    {"collectives.all_reduce", "ring"},
+    {"collectives.all_gather", "ring"},
+    {"collectives.reduce_scatter", "ring"},
+    {"collectives.all_to_all", "hierarchical_all_to_all"},
+    {"data.storage", "object_store"},
 };
 
 std::string read(const std::vector<std::string>& settings) {
