@@ -35,7 +35,7 @@ void add_compare(CLI::App& app, Action& chosen) {
       ->check(not_empty());
   compare
       ->add_option("--tolerance", options.tolerance,
-                   "by how much step time and memory may be worse: 2%")
+                   "by how much step time and memory may be worse; default: 2%")
       ->check(not_empty());
   add_format(*compare, options.format, {"table", "json", "csv", "markdown"});
   add_jobs(*compare, options.jobs, "simulations at the same time; default: as many as cores");

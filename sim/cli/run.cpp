@@ -11,6 +11,7 @@ namespace stepsim {
 void add_run(CLI::App& app, Action& chosen) {
   const auto kept = std::make_shared<RunOptions>();
   const auto fold = std::make_shared<std::string>("auto");
+  const auto requires_fit = std::make_shared<bool>(false);
   CLI::App* run = app.add_subcommand("run", "simulate a scenario and print the answer");
   add_scenario(*run, kept->scenario);
   add_format(*run, kept->format, {"table", "json", "csv"});
@@ -21,8 +22,11 @@ void add_run(CLI::App& app, Action& chosen) {
   run->add_option("--fold", *fold, "auto: simulate one rank of each kind; off: every rank")
       ->check(one_of_these({"auto", "off"}));
   add_jobs(*run, kept->jobs, "replicas at the same time (run.replicas); default: as many as cores");
+  run->add_flag("--require-fit", *requires_fit,
+                "fail where it does not fit in memory, with exit code 1, as expect: {fits: true}");
   run->add_flag("--stats", kept->stats, "also print wall time and memory of the simulation itself");
-  run->callback([kept, fold, &chosen] {
+  run->callback([kept, fold, requires_fit, &chosen] {
+    if (*requires_fit) kept->scenario.overrides.emplace_back("expect.fits=true");
     kept->fold = *fold == "auto";
     kept->screen = screen_here();
     chosen = [kept] { return stepsim::run(*kept, std::cout, std::cerr); };

@@ -155,6 +155,12 @@ double parse_tolerance(const std::string& text) {
   return read->value / 100;
 }
 
+/// By how much a result may be worse than its baseline: as stated, or by less than a person would
+/// look into.
+double tolerance_of(const CompareOptions& options) {
+  return parse_tolerance(options.tolerance.empty() ? "2 %" : options.tolerance);
+}
+
 void check_baseline(const CompareOptions& options) {
   if (options.baseline.empty()) {
     if (!options.tolerance.empty()) throw UserError("--tolerance is for --baseline");
@@ -164,9 +170,7 @@ void check_baseline(const CompareOptions& options) {
     throw UserError("--baseline is for one file, which is compared with it");
   if (!options.variants.empty())
     throw UserError("--baseline has no --vs: state changes with --set");
-  if (options.tolerance.empty())
-    throw UserError("--baseline needs --tolerance: how much worse may it be, as in 2%?");
-  parse_tolerance(options.tolerance);
+  tolerance_of(options);
 }
 
 /// The reference first.
@@ -318,7 +322,7 @@ std::string renewal(const CompareOptions& options, const Contender& now) {
 /// overwritten.
 ExitCode judged(const CompareOptions& options, Comparison& comparison, std::ostream& notes) {
   if (options.baseline.empty()) return ExitCode::ok;
-  comparison.baseline = judge_baseline(comparison, parse_tolerance(options.tolerance));
+  comparison.baseline = judge_baseline(comparison, tolerance_of(options));
   const std::string &before = comparison.runs.front().result.scenario,
                     &now = comparison.runs.back().result.scenario;
   if (before != now) {

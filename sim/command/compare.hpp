@@ -15,7 +15,7 @@ struct CompareOptions {
   std::vector<std::string> overrides;              ///< path=value, of all scenarios
   std::vector<std::vector<std::string>> variants;  ///< the first with these on top: one more each
   std::string baseline;          ///< a result that the only file has to be as good as; empty: none
-  std::string tolerance;         ///< by how much it may be worse: "2 %"
+  std::string tolerance;         ///< by how much it may be worse; empty: "2 %"
   std::string format = "table";  ///< table, json, csv, markdown
   int jobs = 0;                  ///< simulations at the same time; 0: as many as there are cores
   Screen screen;

@@ -7,10 +7,11 @@
 
 #include "sim/core/error.hpp"
 #include "sim/plan/scenario_argument.hpp"
-#include "sim/report/search/search_report.hpp"
 #include "sim/text/layout.hpp"
 
 namespace stepsim {
+
+struct SearchReport;
 
 struct SearchOptions {
   ScenarioArgument scenario;

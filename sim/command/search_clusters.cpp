@@ -34,11 +34,12 @@ std::vector<Wanted> wanted_of(const std::string& list) {
     if (one.cluster.empty() || !is_price || (equals < item.size() && one.price.empty()))
       throw UserError(fmt::format(
           "--clusters {}: {} is no cluster or cluster=dollars, as in dgx-h100=2.5,dgx-b200", list,
-          quoted(item)));
+          stepsim::quoted(item)));
     const bool is_known =
         std::ranges::any_of(all, [&](const Wanted& other) { return other.cluster == one.cluster; });
     if (is_known)
-      throw UserError(fmt::format("--clusters {}: {} stands twice", list, quoted(one.cluster)));
+      throw UserError(
+          fmt::format("--clusters {}: {} stands twice", list, stepsim::quoted(one.cluster)));
     all.push_back(std::move(one));
   }
   return all;

@@ -116,7 +116,8 @@ expect "another name" 0 renamed.yaml --baseline b.json --tolerance 2% --format j
 has "another name" '"improved": true'
 has "another name" "warning: the baseline b.json is of a scenario named 'b', this is 'renamed'" err
 lacks "another name" "> b.json" err
-refuses "no tolerance" "--baseline needs --tolerance" a.yaml --baseline b.json
+expect "the usual tolerance" 0 a.yaml --baseline a.json
+has "the usual tolerance" "2"
 refuses "no baseline" "--tolerance is for --baseline" a.yaml b.yaml --tolerance 2%
 refuses "a baseline for two" "for one file" a.yaml b.yaml --baseline a.json --tolerance 2%
 refuses "a variant of a baseline" "has no --vs" a.yaml --vs host.mode=graph --baseline a.json --tolerance 2%

@@ -1,11 +1,14 @@
 // Changes of the GPUs' own work: faster, equally fast, less recomputed, in larger or smaller
 // pieces.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/core/registry.hpp"
 #include "sim/ops/work.hpp"
 #include "sim/plan/fault/slowest_gpu.hpp"
 #include "sim/plan/what_if.hpp"
+#include "sim/scenario/describe/default_attention.hpp"
 
 namespace stepsim {
 namespace {
@@ -35,7 +38,11 @@ std::vector<Change> less_recompute(const Scenario& scenario) {
 std::vector<Change> other_attention(const Scenario& scenario) {
   std::vector<Change> changes;
   if (!std::holds_alternative<Transformer>(scenario.model.shape)) return changes;
-  for (const std::string& kernel : attention_kernels(scenario.cluster.gpu)) {
+  std::vector<std::string> kernels = attention_kernels(scenario.cluster.gpu);
+  // Of changes that help as much the first is named: no older kernel than would run by default.
+  const auto usual = std::ranges::find(kernels, default_attention(scenario));
+  if (usual != kernels.end()) std::rotate(kernels.begin(), usual, usual + 1);
+  for (const std::string& kernel : kernels) {
     if (kernel != scenario.training.attention)
       changes.push_back({.settings = {"training.attention=" + kernel}});
   }

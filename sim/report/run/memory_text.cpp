@@ -38,7 +38,9 @@ std::string categories_of(const StageMemory& stage) {
   for (const MemoryCategory& category : sorted) {
     const std::string number = column.number(category.bytes.bytes());
     if (number.find_first_not_of("0.") == std::string::npos) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", category.name, number);
+    // The unit stands once: one for each number would be a line more.
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", category.name, number,
+                        text.empty() ? fmt::format(" {}", column.unit) : "");
   }
   return text;
 }
