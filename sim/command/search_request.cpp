@@ -12,6 +12,7 @@
 #include "sim/scenario/read/scalar.hpp"
 #include "sim/scenario/sweep/axis_values.hpp"
 #include "sim/text/file.hpp"
+#include "sim/text/humanise.hpp"
 
 namespace stepsim {
 namespace {
