@@ -11,7 +11,7 @@ namespace stepsim {
 
 namespace {
 
-constexpr std::size_t kNamed = 6;  // more categories would leave no room for the rest of the screen
+constexpr std::size_t kNamed = 5;  // more categories would leave no room for the rest of the screen
 
 }  // namespace
 

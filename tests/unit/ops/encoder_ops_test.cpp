@@ -224,8 +224,10 @@ TEST_CASE("a decoder layer keeps queries, the source's keys and values, scores a
   // bnts, the projection's input 2 bta, a residual mask bth. The encoder's output is kept once, not
   // here.
   const double s = 512, t = 128, h = 768, a = 768, heads = 12;
-  const OpGraph graph = graph_of("t5-base", "sequence_length: 512, decoder_sequence_length: 128");
-  const OpGraph alone = graph_of("{base: t5-base, encoder_layers: 0}", "sequence_length: 128");
+  const OpGraph graph =
+      graph_of("t5-base", "sequence_length: 512, decoder_sequence_length: 128, attention: unfused");
+  const OpGraph alone =
+      graph_of("{base: t5-base, encoder_layers: 0}", "sequence_length: 128, attention: unfused");
   const double cross = block_named(graph, "decoder layer").saved(Recompute::none).bytes() -
                        block_named(alone, "layer").saved(Recompute::none).bytes();
   // The decoder alone has a causal mask, too: what it keeps does not depend on it.

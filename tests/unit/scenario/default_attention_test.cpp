@@ -13,7 +13,7 @@ namespace {
 
 Scenario read(const std::string& model, const std::string& cluster, const std::string& more = "") {
   return parse_scenario("model: " + model + "\ncluster: {base: " + cluster +
-                            "}\ntraining: {sequence_length: 512, global_batch: 8" + more + "}\n",
+                            "}\ntraining: {sequence_length: 4096, global_batch: 8" + more + "}\n",
                         "test.yaml", Library{{source_folder()}});
 }
 

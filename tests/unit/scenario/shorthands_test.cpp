@@ -53,7 +53,8 @@ TEST_CASE("a value in place of a map is the map with that value, and opens for a
     const std::string key = row.path + "." + row.word + "=" + value->second;
     CHECK(read({shorthand}) == read({whole}));
     CHECK(read({shorthand}) == read({key}));
-    CHECK(read({shorthand}) != read({}));
+    const bool is_default = row.path == "cluster.node_topology";
+    CHECK((read({shorthand}) == read({})) == is_default);
     CHECK(read({shorthand, key}) == read({shorthand}));
   }
   CHECK(shorthands == static_cast<int>(kValues.size()));
