@@ -11,7 +11,7 @@ namespace stepsim {
 
 namespace {
 
-constexpr std::size_t kNamed = 5;  // more categories would leave no room for the rest of the screen
+constexpr std::size_t kNamed = 6;  // more categories would leave no room for the rest of the screen
 
 }  // namespace
 
@@ -38,9 +38,7 @@ std::string categories_of(const StageMemory& stage) {
   for (const MemoryCategory& category : sorted) {
     const std::string number = column.number(category.bytes.bytes());
     if (number.find_first_not_of("0.") == std::string::npos) continue;
-    // The unit stands once: one for each number would be a line more.
-    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", category.name, number,
-                        text.empty() ? fmt::format(" {}", column.unit) : "");
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", category.name, number);
   }
   return text;
 }

@@ -208,7 +208,7 @@ TEST_CASE("every parameter's gradient is reported once, on the rank that owns it
 }
 
 TEST_CASE("a layer computes 24 b s h^2 (1 + s/6h) FLOPs forward, and twice that backward") {
-  const OpGraph graph = graph_of(gpt());
+  const OpGraph graph = graph_of(gpt(", attention: unfused"));
   double forward = 0;
   for (const Op* op : layer_of(graph).order()) {
     CAPTURE(op->name);

@@ -76,8 +76,7 @@ Communication per GPU       payload      busy   exposed    hidden
 Overlap efficiency 23.1 %   Pipeline bubble 8.3 %   Data stall 0.0 %
 
 Memory         fits: stage 0 needs 55.9 GiB of 80.0 GiB at the backward of
-               micro-batch 3: optimizer 30.5 GiB, activations 20.2, parameters
-               5.1
+               micro-batch 3: optimizer 30.5, activations 20.2, parameters 5.1
 
 Verdict        tensor-communication-bound: with an infinitely fast network the
                step would take 22.2 s (-19.1 %)
@@ -163,8 +162,8 @@ TEST_CASE("a model that does not fit is said where its step time is read") {
   CHECK(has(text, "27.45 s            if it fitted in memory: see below"));
   CHECK(has(text,
             "Memory         does not fit: stage 0 needs 55.9 GiB of 40.0 GiB at the backward\n"
-            "               of micro-batch 3: optimizer 30.5 GiB, activations 20.2,\n"
-            "               parameters 5.1\n"));
+            "               of micro-batch 3: optimizer 30.5, activations 20.2, parameters\n"
+            "               5.1\n"));
 }
 
 TEST_CASE("fragments do not keep a model from fitting, but are said") {
