@@ -2,27 +2,19 @@
 #include "sim/core/source.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <string_view>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "sim/core/error.hpp"
+#include "sim/core/open_file.hpp"
 
 namespace stepsim {
 namespace {
 
 constexpr std::size_t kLongestQuote = 60;
 constexpr std::size_t kLongestPath = 4096;  // PATH_MAX of Linux
-constexpr std::size_t kPiece = 1 << 16;
-constexpr std::string_view kStandardInput = "-";
 
 bool is_control(unsigned char c) {
   return (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f;
@@ -59,83 +51,6 @@ std::string Source::line(int number) const {
   if (!result.empty() && result.back() == '\r') result.pop_back();
   return result;
 }
-
-namespace {
-
-IoError cannot_read(const std::string& path, const std::string& why) {
-  return IoError(fmt::format("cannot read {}: {}", quoted_path(path), why));
-}
-
-/// A file that is open, of a kind that holds text. Opening it waits for nobody; reading waits a while
-/// for whoever opens a pipe to write, and as long as it takes for what they write.
-class OpenFile {
- public:
-  explicit OpenFile(const std::string& path)
-      : path_(path),
-        file_(path == kStandardInput
-                  ? dup(STDIN_FILENO)
-                  : open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
-    if (file_ < 0 || fstat(file_, &status_) != 0) fail(std::strerror(errno));
-    if (S_ISDIR(status_.st_mode)) fail("it is a folder");
-    // Somebody may type a file, or paste it.
-    if (S_ISBLK(status_.st_mode) || (S_ISCHR(status_.st_mode) && isatty(file_) == 0))
-      fail("it is a device, which holds no text");
-  }
-  ~OpenFile() {
-    if (file_ >= 0) close(file_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  /// Whether its text can be read again.
-  bool stays() const { return is_regular() && path_ != kStandardInput; }
-
-  std::string text(std::size_t most) {
-    // The text grows piece by piece: a buffer for the largest file would stay with every small one,
-    // 64 MiB a table.
-    std::string text, piece(std::min(most + 1, kPiece), '\0');
-    if (is_regular()) text.reserve(std::min(most, static_cast<std::size_t>(status_.st_size)) + 1);
-    if (!is_regular()) wait(S_ISFIFO(status_.st_mode) && path_ != kStandardInput ? kPatience : -1);
-    while (text.size() <= most) {
-      const ssize_t got = read(file_, piece.data(), std::min(piece.size(), most + 1 - text.size()));
-      if (got == 0) break;
-      if (got > 0) {
-        text.append(piece, 0, static_cast<std::size_t>(got));
-      } else if (errno == EAGAIN) {
-        wait(-1);
-      } else if (errno != EINTR) {
-        fail(std::strerror(errno));
-      }
-    }
-    if (is_awaited_ && text.empty()) fail("it is a pipe that nobody writes to");
-    text.shrink_to_fit();
-    return text;
-  }
-
- private:
-  /// Whoever was started together with this program may not have opened the pipe yet.
-  static constexpr int kPatience = 2000;  // milliseconds; judgement
-
-  bool is_regular() const { return S_ISREG(status_.st_mode); }
-
-  [[noreturn]] void fail(const std::string& why) const {
-    if (file_ >= 0) close(file_);
-    throw cannot_read(path_, why);
-  }
-
-  /// Until there is something to read, or nobody writes any more.
-  void wait(int milliseconds) {
-    pollfd one{file_, POLLIN, 0};
-    is_awaited_ = poll(&one, 1, milliseconds) == 0;
-  }
-
-  std::string path_;
-  int file_;
-  struct stat status_ {};
-  bool is_awaited_ = false;  ///< nobody has written yet, or opened it to write
-};
-
-}  // namespace
 
 std::shared_ptr<const Source> read_source(const std::string& path, std::size_t most) {
   // A pipe's text comes once for the whole process, as the pipe itself is of the process: whoever

@@ -191,7 +191,7 @@ class AxolotlImport {
                                 .has_dropout = config_.number("lora_dropout").value_or(0) > 0,
                                 .modules = config_.list("lora_target_modules"),
                                 .is_everywhere = config_.is_on("lora_target_linear")};
-    return adapter.empty() ? "" : lora_text(adapters);
+    return adapter.empty() ? "" : lora_text(adapters, draft_);
   }
 
   void read_attention() {

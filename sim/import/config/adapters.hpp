@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/import/draft.hpp"
+
 namespace stepsim {
 
 /// PEFT's LoraConfig, with names of modules as Hugging Face's models have them: q_proj, gate_proj.
@@ -18,7 +20,7 @@ struct PeftAdapters {
 };
 
 /// The value of `training.lora`: "{rank: 8, target_modules: [linear_q, linear_v], dropout: false}".
-/// Modules that scenarios do not have are left out.
-std::string lora_text(const PeftAdapters& adapters);
+/// Modules that scenarios do not have are noted as left out; PEFT's own choice is listed as assumed.
+std::string lora_text(const PeftAdapters& adapters, Draft& draft);
 
 }  // namespace stepsim

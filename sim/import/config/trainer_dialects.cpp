@@ -46,7 +46,7 @@ void read_method(Config& config, TrainerSettings& s, Draft& draft) {
                         .has_dropout = config.number("lora_dropout").value_or(0) > 0,
                         .is_everywhere = !config.has("lora_target")};
   read_targets(config, "lora_target", adapters);
-  if (method == "lora") s.lora = lora_text(adapters);
+  if (method == "lora") s.lora = lora_text(adapters, draft);
   if (method == "freeze" || method == "oft")
     draft.note("finetuning_type " + method, "all weights are trained");
   if (!config.has("finetuning_type"))
@@ -109,7 +109,7 @@ void read_trl(Config& config, TrainerSettings& s, Draft& draft) {
   PeftAdapters adapters{.rank = config.positive("lora_r", 16),
                         .has_dropout = config.number("lora_dropout").value_or(0.05) > 0};
   read_targets(config, "lora_target_modules", adapters);
-  if (config.is_on("use_peft")) s.lora = lora_text(adapters);
+  if (config.is_on("use_peft")) s.lora = lora_text(adapters, draft);
   for (const char* key : {"load_in_4bit", "load_in_8bit"})
     note_if_on(config, key, kPrecisionOfRun, draft);
   const auto presets = [&](const char* key, const char* what, const std::string& value) {

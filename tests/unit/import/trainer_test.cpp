@@ -89,6 +89,12 @@ TEST_CASE("LLaMA-Factory trains adapters and recomputes unless it is told otherw
   CHECK(some.scenario.training.lora->target_modules.size() == 2);
   CHECK(some.says("quantization_bit: frozen weights"));
 
+  const ImportResult router = import_of("lora.yaml", kArguments + "lora_target: q_proj, router\n");
+  CHECK(router.scenario.training.lora->target_modules.size() == 1);
+  CHECK(router.says("adapters of router: scenarios have none there"));
+  const ImportResult unknown = import_of("lora.yaml", kArguments + "lora_target: c_attn\n");
+  CHECK(unknown.says("assumed: layers with adapters q_proj and v_proj"));
+
   const ImportResult full =
       import_of("full.yaml", kArguments +
                                  "finetuning_type: full\ndisable_gradient_checkpointing: true\n"
