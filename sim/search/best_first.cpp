@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <tuple>
 
 namespace stepsim {
@@ -11,7 +13,7 @@ namespace {
 
 /// Strategies that are simulated before the next are chosen. The first ones say most about the
 /// others, so that batches are small before they are large enough for many cores.
-constexpr std::size_t kFirstBatch = 2, kLargestBatch = 16;
+constexpr std::size_t kFirstBatch = 4, kLargestBatch = 16;
 /// Bounds that are so far above a step that is known to be possible are not worth their memory:
 /// they are not the best, and the ten best of Llama 3 405B on 16,384 GPUs lie within 8 %.
 constexpr double kFar = 1.25;
@@ -37,6 +39,13 @@ struct Candidate {
 bool comes_before(const Candidate& a, const Candidate& b) {
   return std::tuple(a.bound.step, a.number) < std::tuple(b.bound.step, b.number);
 }
+/// Plans of one kind: whether sequences and layers are split, what is recomputed and sharded. Bounds
+/// are about as good for all of a family.
+using Family = std::tuple<bool, bool, Recompute, std::string_view>;
+Family family_of(const Strategy& s) {
+  return {s.context > 1, s.stages > 1, s.recompute, s.sharding->name};
+}
+
 /// Orders heaps, whose front comes first.
 bool comes_after(const Candidate& a, const Candidate& b) { return comes_before(b, a); }
 
@@ -158,21 +167,40 @@ class Search {
     return result_.end == SearchEnd::complete;
   }
 
-  /// The strategies to simulate next: half of them are next to the best that is known, and half have
-  /// the lowest bounds. Where bounds are far from what they bound, their order alone would try all of
-  /// a bad family before it comes to the better neighbours of a good strategy.
+  /// The strategies to simulate next: next to the best that is known, of families that were tried
+  /// least, and with the lowest bounds. Where bounds are far from what they bound, their order alone
+  /// would try all of a bad family before it comes to a better one.
   std::vector<TriedStrategy> next_batch() {
     const auto allowed = static_cast<std::size_t>(
         std::max<std::int64_t>(limits_.simulations - counts_.simulated, 1));
     const std::size_t size = std::min(batch_, allowed);
+    std::vector<Candidate> taken = take_neighbours(size / 2);
+    for (const Candidate& candidate : take_families((size - taken.size() + 1) / 2))
+      taken.push_back(candidate);
+    while (taken.size() < size && front() != nullptr) taken.push_back(take());
     std::vector<TriedStrategy> batch;
-    for (const Candidate& candidate : take_neighbours(size / 2))
+    for (const Candidate& candidate : taken)
       batch.push_back({candidate.strategy, candidate.bound, {}});
-    while (batch.size() < size && front() != nullptr) {
-      const Candidate candidate = take();
-      batch.push_back({candidate.strategy, candidate.bound, {}});
-    }
     return batch;
+  }
+
+  /// The candidate with the lowest bound of each family that was tried least.
+  std::vector<Candidate> take_families(std::size_t most) {
+    std::map<Family, std::size_t> lowest;
+    for (std::size_t place = 0; place < candidates_.size(); ++place) {
+      const Candidate& candidate = candidates_[place];
+      if (best() && candidate.bound.step >= *best()) continue;
+      const auto [known, is_new] = lowest.emplace(family_of(candidate.strategy), place);
+      if (!is_new && comes_before(candidate, candidates_[known->second])) known->second = place;
+    }
+    std::vector<std::size_t> places;
+    for (const auto& [family, place] : lowest) places.push_back(place);
+    std::ranges::sort(places, [&](std::size_t a, std::size_t b) {
+      const Candidate &first = candidates_[a], &second = candidates_[b];
+      return std::tuple(tries_of_[family_of(first.strategy)], first.bound.step, first.number) <
+             std::tuple(tries_of_[family_of(second.strategy)], second.bound.step, second.number);
+    });
+    return take_at(places, most);
   }
 
   /// Candidates that differ least from the best strategy, and may be faster by their closer bounds.
@@ -194,19 +222,27 @@ class Search {
       return std::tuple(a.distance, first.bound.step, first.number) <
              std::tuple(b.distance, second.bound.step, second.number);
     });
-    std::vector<Candidate> taken;
     std::vector<std::size_t> places;
+    for (const auto& [differences, place] : near) places.push_back(place);
+    return take_at(places, most);
+  }
+
+  /// Takes the first candidates at these places that may be faster than the best by their closer
+  /// bounds.
+  std::vector<Candidate> take_at(const std::vector<std::size_t>& places, std::size_t most) {
+    std::vector<Candidate> taken;
+    std::vector<std::size_t> gone;
     std::size_t looked = 0;
-    for (const auto& [differences, place] : near) {
+    for (const std::size_t place : places) {
       if (taken.size() == most || ++looked > kLooks * most) break;
       Candidate& candidate = candidates_[place];
       refine(candidate);
-      if (candidate.bound.step >= *best()) continue;
+      if (best() && candidate.bound.step >= *best()) continue;
       taken.push_back(candidate);
-      places.push_back(place);
+      gone.push_back(place);
     }
-    std::ranges::sort(places, std::greater{});
-    for (const std::size_t place : places) {
+    std::ranges::sort(gone, std::greater{});
+    for (const std::size_t place : gone) {
       candidates_[place] = candidates_.back();
       candidates_.pop_back();
     }
@@ -222,6 +258,7 @@ class Search {
 
   bool simulate_batch() {
     std::vector<TriedStrategy> batch = next_batch();
+    if (batch.empty()) return true;  // closer bounds have ruled out what was left
     batch_ = std::min(2 * batch_, kLargestBatch);
     const auto outcomes = simulate_(batch);
     for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -231,6 +268,7 @@ class Search {
         continue;
       }
       ++tries_;
+      ++tries_of_[family_of(batch[i].strategy)];
       batch[i].outcome = *outcomes[i];
       note(batch[i]);
     }
@@ -318,6 +356,7 @@ class Search {
   std::int64_t dropped_ = 0;
   Seconds least_dropped_{std::numeric_limits<double>::infinity()};
   std::int64_t tries_ = 0;
+  std::map<Family, std::int64_t> tries_of_;
   std::int64_t number_ = 0, said_ = 0;
 };
 
