@@ -25,7 +25,7 @@ struct Wanted {
 /// "dgx-h100=2.5,dgx-b200" as its parts.
 std::vector<Wanted> wanted_of(const std::string& list) {
   std::vector<Wanted> all;
-  std::istringstream stream(list);
+  std::istringstream stream(list + ",");  // an item ends before each comma
   for (std::string item; std::getline(stream, item, ',');) {
     const std::size_t equals = std::min(item.find('='), item.size());
     Wanted one{item.substr(0, equals), item.substr(std::min(equals + 1, item.size()))};
@@ -100,6 +100,9 @@ ExitCode search_clusters(const SearchOptions& options, std::ostream& out, std::o
                         .gpus = gpus,
                         .global_batch = scenario.training.global_batch,
                         .clusters = {}};
+  // Mistakes of the command line are no cluster's.
+  (void)deadline_of(options, steps_of(options, scenario));
+  check_only(options);
   const InterruptNoted noted;
   for (const Wanted& one : wanted) {
     const Cluster cluster = load_cluster(one.cluster, library);
@@ -119,6 +122,9 @@ ExitCode search_clusters(const SearchOptions& options, std::ostream& out, std::o
     }
     report.clusters.push_back(std::move(found));
   }
+  const bool none = std::ranges::none_of(
+      report.clusters, [](const ClusterSearch& one) { return one.search.has_value(); });
+  if (none && !InterruptNoted::came()) throw UserError(report.clusters.front().reason);
   out << formatted(options, report);
   return code_of(report);
 }

@@ -78,8 +78,11 @@ class Walk {
   void count(std::int64_t events) const {
     if (events <= kMostEvents) return;
     throw UserError(
-        "run.horizon: to get there takes more than 100 million steps, checkpoints or failures: "
-        "shorten it");
+        std::string("run.horizon: to get there takes more than 100 million steps, checkpoints or "
+                    "failures: ") +
+        (travel_.every > 0 ? "shorten it"
+                           : "no checkpoint is stated, so that each failure starts over: state "
+                             "checkpoint.every, or shorten it"));
   }
 
   /// The checkpoint that was being written is durable now: no failure undoes its steps any more.

@@ -262,7 +262,9 @@ class Walk {
       if (degree == kNodeShare)
         degree = base_.scenario.cluster.gpus_per_node / (frame.tensor * frame.context);
       const bool is_part = degree > 1 && degree < frame.data() && frame.data() % degree == 0;
-      if (degree == 0 || is_part) all.push_back(degree);
+      if (degree == frame.data()) degree = 0;  // all of them
+      const bool is_known = std::ranges::find(all, degree) != all.end();
+      if ((degree == 0 || is_part) && !is_known) all.push_back(degree);
     }
     return all;
   }

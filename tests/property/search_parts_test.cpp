@@ -1,5 +1,5 @@
 // A search of the whole space against searches of parts of it, with as many simulations each: it is
-// never worse. Counts simulations, not seconds.
+// never worse by what a prediction can tell. Counts simulations, not seconds.
 #include <cstdlib>
 #include <limits>
 
@@ -107,7 +107,8 @@ TEST_CASE("the whole space is never worse than a part of it") {
     for (const auto& part : kParts) {
       CAPTURE(part.front());
       const double partial = best_of(base, part);
-      CHECK(whole <= partial * 1.000001);
+      // Steps within 1 % of each other are as good (docs/search.md).
+      CHECK(whole <= partial * 1.01);
       if (std::getenv("STEPSIM_SAY") != nullptr)
         MESSAGE(whole << " s, " << part.front() << ": " << partial << " s");
     }

@@ -90,11 +90,29 @@ class ClustersPage : Page {
       if (one.best() == nullptr) continue;
       labelled("Run", shell_lines(one.search->commands.front(), screen_.width - kLabel));
     }
+    const bool has_any = std::ranges::any_of(
+        r_.clusters, [](const ClusterSearch& one) { return one.best() != nullptr; });
+    if (!has_any) return;
+    cheapest();
     if (unproven.empty())
       paragraph("Proven", "on each cluster no other strategy is faster by more than 1 %");
     else
       paragraph("Not proven",
                 fmt::format("faster ones may be left for {}", fmt::join(unproven, ", ")));
+  }
+
+  /// Which is fastest and which costs least, where several can.
+  void cheapest() {
+    const ClusterSearch *fastest = nullptr, *least = nullptr;
+    for (const ClusterSearch& one : r_.clusters) {
+      if (one.best() == nullptr) continue;
+      const Seconds step = one.best()->outcome.step;
+      if (fastest == nullptr || step < fastest->best()->outcome.step) fastest = &one;
+      if (one.dollars() && (least == nullptr || *one.dollars() < *least->dollars())) least = &one;
+    }
+    paragraph("Fastest", fastest->cluster);
+    if (least != nullptr) paragraph("Cheapest", least->cluster);
+    line();
   }
 
   const ClustersReport& r_;

@@ -62,7 +62,7 @@ struct StepColumn {
 StepColumn step_column(const SearchOutcome& outcome, const std::optional<StrategyOutcome>& own);
 
 /// The first `keep` strategies of the ranking, without those that differ from an earlier one in the
-/// bucket alone. Steps within 1 % of each other are in order of memory.
+/// bucket alone. Those within 1 % of the fastest come first, in order of memory.
 std::vector<TriedStrategy> listed_of(const SearchOutcome& outcome, std::size_t keep);
 
 /// The reason in words: "saves 5.73 s of recompute and 2.11 s of pipeline bubble, and spends 0.20 s

@@ -23,18 +23,15 @@ constexpr double kFarApart = 100;
 constexpr double kTimes = 10;    // a step so many times as long is said as a factor
 constexpr double kAlike = 1.01;  // a factor between steps that no prediction can tell apart
 
-/// The ranking in order of time; steps within 1 % of each other are in order of memory.
+/// The ranking in order of time, but those within 1 % of the fastest first, in order of memory.
 std::vector<TriedStrategy> by_time_and_memory(std::vector<TriedStrategy> ranked) {
-  for (auto first = ranked.begin(); first != ranked.end();) {
-    const Seconds step = first->outcome.step;
-    const auto last = std::find_if(first, ranked.end(), [&](const TriedStrategy& other) {
-      return other.outcome.step > step * kAlike;
-    });
-    std::stable_sort(first, last, [](const TriedStrategy& a, const TriedStrategy& b) {
-      return a.outcome.peak < b.outcome.peak;
-    });
-    first = last;
-  }
+  if (ranked.empty()) return ranked;
+  const Seconds fastest = ranked.front().outcome.step;
+  const auto last = std::ranges::find_if(
+      ranked, [&](const TriedStrategy& other) { return other.outcome.step > fastest * kAlike; });
+  std::stable_sort(ranked.begin(), last, [](const TriedStrategy& a, const TriedStrategy& b) {
+    return a.outcome.peak < b.outcome.peak;
+  });
   return ranked;
 }
 

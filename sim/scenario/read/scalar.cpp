@@ -105,6 +105,9 @@ void read_scalar(const std::string& text, Horizon& value) {
     const auto tokens = token_count(text);
     if (!tokens) refuse(text, wanted(value), "write it like \"2T tokens\"");
     read.tokens = *tokens;
+  } else if (token_count(text)) {
+    refuse(text, wanted(value),
+           fmt::format("write \"{}{} tokens\"", leading->number, leading->rest));
   } else {
     read_scalar(text, read.time);
   }
