@@ -203,28 +203,20 @@ class Search {
     return take_at(places, most);
   }
 
-  /// Candidates that differ least from the best strategy, and may be faster by their closer bounds.
+  /// Candidates next to the best strategy that may be faster, the lowest bounds first.
   std::vector<Candidate> take_neighbours(std::size_t most) {
     if (result_.ranked.empty() || most == 0) return {};
     const Strategy& known = result_.ranked.front().strategy;
-    struct Near {
-      int distance;
-      std::size_t place;
-    };
-    std::vector<Near> near;
+    std::vector<std::size_t> near;
     for (std::size_t place = 0; place < candidates_.size(); ++place) {
-      if (candidates_[place].bound.step >= *best()) continue;
-      const int differences = distance(candidates_[place].strategy, known);
-      if (differences <= kNearest) near.push_back({differences, place});
+      const Candidate& candidate = candidates_[place];
+      if (candidate.bound.step < *best() && distance(candidate.strategy, known) <= kNearest)
+        near.push_back(place);
     }
-    std::ranges::sort(near, [&](const Near& a, const Near& b) {
-      const Candidate &first = candidates_[a.place], &second = candidates_[b.place];
-      return std::tuple(a.distance, first.bound.step, first.number) <
-             std::tuple(b.distance, second.bound.step, second.number);
+    std::ranges::sort(near, [&](std::size_t a, std::size_t b) {
+      return comes_before(candidates_[a], candidates_[b]);
     });
-    std::vector<std::size_t> places;
-    for (const auto& [differences, place] : near) places.push_back(place);
-    return take_at(places, most);
+    return take_at(near, most);
   }
 
   /// Takes the first candidates at these places that may be faster than the best by their closer
