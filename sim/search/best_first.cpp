@@ -46,6 +46,17 @@ Family family_of(const Strategy& s) {
   return {s.context > 1, s.stages > 1, s.recompute, s.sharding->name};
 }
 
+/// How far steps of a family were above their bounds: a factor.
+struct Off {
+  double sum = 0;
+  int count = 0;
+  void add(double factor) {
+    sum += factor;
+    ++count;
+  }
+  double mean() const { return sum / count; }
+};
+
 /// Orders heaps, whose front comes first.
 bool comes_after(const Candidate& a, const Candidate& b) { return comes_before(b, a); }
 
@@ -177,11 +188,40 @@ class Search {
     std::vector<Candidate> taken = take_neighbours(size / 2);
     for (const Candidate& candidate : take_families((size - taken.size() + 1) / 2))
       taken.push_back(candidate);
+    for (const Candidate& candidate : take_promising(size - taken.size()))
+      taken.push_back(candidate);
     while (taken.size() < size && front() != nullptr) taken.push_back(take());
     std::vector<TriedStrategy> batch;
     for (const Candidate& candidate : taken)
       batch.push_back({candidate.strategy, candidate.bound, {}});
     return batch;
+  }
+
+  /// What a candidate's step comes to if its bound is as far off as those of its family were.
+  Seconds expected(const Candidate& candidate) const {
+    const auto known = offs_.find(family_of(candidate.strategy));
+    return known == offs_.end() ? candidate.bound.step
+                                : candidate.bound.step * known->second.mean();
+  }
+
+  /// Candidates that are expected to be the fastest.
+  std::vector<Candidate> take_promising(std::size_t most) {
+    std::vector<std::size_t> places;
+    for (std::size_t place = 0; place < candidates_.size(); ++place)
+      if (!best() || candidates_[place].bound.step < *best()) places.push_back(place);
+    return take_expected(std::move(places), most);
+  }
+
+  std::vector<Candidate> take_expected(std::vector<std::size_t> places, std::size_t most) {
+    const std::size_t looks = std::min(places.size(), kLooks * most);
+    std::ranges::partial_sort(places, places.begin() + static_cast<std::ptrdiff_t>(looks),
+                              [&](std::size_t a, std::size_t b) {
+                                const Candidate &first = candidates_[a], &second = candidates_[b];
+                                return std::tuple(expected(first), first.number) <
+                                       std::tuple(expected(second), second.number);
+                              });
+    places.resize(looks);
+    return take_at(places, most);
   }
 
   /// The candidate with the lowest bound of each family that was tried least.
@@ -203,7 +243,7 @@ class Search {
     return take_at(places, most);
   }
 
-  /// Candidates next to the best strategy that may be faster, the lowest bounds first.
+  /// Candidates next to the best strategy that may be faster, the most promising first.
   std::vector<Candidate> take_neighbours(std::size_t most) {
     if (result_.ranked.empty() || most == 0) return {};
     const Strategy& known = result_.ranked.front().strategy;
@@ -213,10 +253,7 @@ class Search {
       if (candidate.bound.step < *best() && distance(candidate.strategy, known) <= kNearest)
         near.push_back(place);
     }
-    std::ranges::sort(near, [&](std::size_t a, std::size_t b) {
-      return comes_before(candidates_[a], candidates_[b]);
-    });
-    return take_at(near, most);
+    return take_expected(std::move(near), most);
   }
 
   /// Takes the first candidates at these places that may be faster than the best by their closer
@@ -286,6 +323,7 @@ class Search {
     } else {
       ++counts().simulated;
       if (tried.outcome.step < tried.bound.step * (1 - kRounding)) ++counts().below_bound;
+      offs_[family_of(tried.strategy)].add(tried.outcome.step / tried.bound.step);
       result_.ranked.push_back(tried);
     }
   }
@@ -349,6 +387,7 @@ class Search {
   Seconds least_dropped_{std::numeric_limits<double>::infinity()};
   std::int64_t tries_ = 0;
   std::map<Family, std::int64_t> tries_of_;
+  std::map<Family, Off> offs_;
   std::int64_t number_ = 0, said_ = 0;
 };
 

@@ -37,12 +37,12 @@ const std::vector<std::string> kJobs = {
     job("llama3-70b", "dgx-h100", 8, 128),
     job("mixtral-8x7b", "dgx-h100", 4, 128),
     job("llama2-70b", "dgx-a100-80", 16, 256),
-    job("gpt3-13b", "dgx-a100-80", 8, 512, "deepspeed"),
+    job("llama2-13b", "dgx-a100-80", 8, 512, "deepspeed"),
     job("qwen2.5-72b", "dgx-h200", 8, 256),
     job("llama3-8b", "dgx-h100", 16, 1024),
     job("mistral-7b", "dgx-b200", 2, 128),
     job("llama2-13b", "dgx-a100-40", 8, 256),
-    job("gpt3-6.7b", "dgx-h100", 4, 256, "megatron"),
+    job("llama2-7b", "dgx-h100", 4, 256, "megatron"),
 };
 
 const std::vector<std::vector<std::string>> kParts = {
