@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace stepsim {
 namespace {
@@ -45,6 +46,10 @@ using Family = std::tuple<bool, bool, Recompute, std::string_view>;
 Family family_of(const Strategy& s) {
   return {s.context > 1, s.stages > 1, s.recompute, s.sharding->name};
 }
+
+/// Bounds of pipelines are as good as their schedule is simple.
+using OffKey = std::pair<Family, std::string_view>;
+OffKey off_key_of(const Strategy& s) { return {family_of(s), s.schedule->name}; }
 
 /// How far steps of a family were above their bounds: a factor.
 struct Off {
@@ -199,7 +204,7 @@ class Search {
 
   /// What a candidate's step comes to if its bound is as far off as those of its family were.
   Seconds expected(const Candidate& candidate) const {
-    const auto known = offs_.find(family_of(candidate.strategy));
+    const auto known = offs_.find(off_key_of(candidate.strategy));
     return known == offs_.end() ? candidate.bound.step
                                 : candidate.bound.step * known->second.mean();
   }
@@ -209,19 +214,19 @@ class Search {
     std::vector<std::size_t> places;
     for (std::size_t place = 0; place < candidates_.size(); ++place)
       if (!best() || candidates_[place].bound.step < *best()) places.push_back(place);
-    return take_expected(std::move(places), most);
+    return take_expected(places, most);
   }
 
-  std::vector<Candidate> take_expected(std::vector<std::size_t> places, std::size_t most) {
-    const std::size_t looks = std::min(places.size(), kLooks * most);
-    std::ranges::partial_sort(places, places.begin() + static_cast<std::ptrdiff_t>(looks),
-                              [&](std::size_t a, std::size_t b) {
-                                const Candidate &first = candidates_[a], &second = candidates_[b];
-                                return std::tuple(expected(first), first.number) <
-                                       std::tuple(expected(second), second.number);
-                              });
-    places.resize(looks);
-    return take_at(places, most);
+  std::vector<Candidate> take_expected(const std::vector<std::size_t>& places, std::size_t most) {
+    std::vector<std::tuple<Seconds, std::int64_t, std::size_t>> ordered;
+    ordered.reserve(places.size());
+    for (const std::size_t place : places)
+      ordered.emplace_back(expected(candidates_[place]), candidates_[place].number, place);
+    const std::size_t looks = std::min(ordered.size(), kLooks * most);
+    std::ranges::partial_sort(ordered, ordered.begin() + static_cast<std::ptrdiff_t>(looks));
+    std::vector<std::size_t> first;
+    for (std::size_t i = 0; i < looks; ++i) first.push_back(std::get<std::size_t>(ordered[i]));
+    return take_at(first, most);
   }
 
   /// The candidate with the lowest bound of each family that was tried least.
@@ -253,7 +258,7 @@ class Search {
       if (candidate.bound.step < *best() && distance(candidate.strategy, known) <= kNearest)
         near.push_back(place);
     }
-    return take_expected(std::move(near), most);
+    return take_expected(near, most);
   }
 
   /// Takes the first candidates at these places that may be faster than the best by their closer
@@ -323,7 +328,7 @@ class Search {
     } else {
       ++counts().simulated;
       if (tried.outcome.step < tried.bound.step * (1 - kRounding)) ++counts().below_bound;
-      offs_[family_of(tried.strategy)].add(tried.outcome.step / tried.bound.step);
+      offs_[off_key_of(tried.strategy)].add(tried.outcome.step / tried.bound.step);
       result_.ranked.push_back(tried);
     }
   }
@@ -387,7 +392,7 @@ class Search {
   Seconds least_dropped_{std::numeric_limits<double>::infinity()};
   std::int64_t tries_ = 0;
   std::map<Family, std::int64_t> tries_of_;
-  std::map<Family, Off> offs_;
+  std::map<OffKey, Off> offs_;
   std::int64_t number_ = 0, said_ = 0;
 };
 
