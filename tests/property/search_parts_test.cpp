@@ -20,7 +20,7 @@ using namespace stepsim;
 
 namespace {
 
-constexpr int kSimulations = 24;
+constexpr int kSimulations = 32;
 constexpr int kUsualJobs = 3;  // the others are among the long tests
 
 std::string job(const std::string& model, const std::string& cluster, int nodes, int batch,
