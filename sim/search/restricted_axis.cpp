@@ -11,6 +11,7 @@
 #include "sim/core/registry.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/scenario/names.hpp"
+#include "sim/scenario/read/other_names.hpp"
 #include "sim/scenario/read/scalar.hpp"
 #include "sim/search/space.hpp"
 
@@ -150,6 +151,19 @@ constexpr RestrictedAxis kRestricted[] = {{"schedule", schedules},
                                           {"reshard_after_forward", reshards},
                                           {"shard_degree", numbers<&Axes::shard_degree>}};
 
+/// The axis that a framework's word for its key leads to, or the nearest name.
+std::string meant_axis(const std::string& word, const std::vector<std::string>& names) {
+  if (const OtherName* other = other_name(word)) {
+    for (const std::string& name : names) {
+      const std::string key = "." + name;
+      if (other->key.ends_with(key) || other->key.ends_with(key + ".degree") ||
+          other->key.ends_with(key + ".stages"))
+        return fmt::format("did you mean '{}'?", name);
+    }
+  }
+  return did_you_mean(word, names);
+}
+
 }  // namespace
 
 void restrict_axis(Axes& axes, const std::string& only) {
@@ -164,7 +178,7 @@ void restrict_axis(Axes& axes, const std::string& only) {
     names.emplace_back(axis.name);
   }
   throw UserError(fmt::format("--only {}: no axis '{}', {}", only, restriction.axis(),
-                              did_you_mean(restriction.axis(), names)));
+                              meant_axis(restriction.axis(), names)));
 }
 
 }  // namespace stepsim

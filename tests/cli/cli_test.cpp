@@ -546,6 +546,8 @@ TEST_CASE("capacity: sizes, time and cost of a training, and the picture of them
       {"--objective cost",
        "--objective cost: it chooses among several numbers of GPUs (--gpus 64..1024); the "
        "strategies of one are compared by their step time\n"},
+      {"--only tp=8", "--only tp=8: no axis 'tp', did you mean 'tensor'?\n"},
+      {"--only pp=8", "--only pp=8: no axis 'pp', did you mean 'pipeline'?\n"},
       {"--only tensor=3", "--only tensor=3: on 8 GPUs tensor can be 1, 2, 4, 8\n"},
       {"--only tensor=3 --gpus 8,16", "--only tensor=3: on 16 GPUs tensor can be 1, 2, 4, 8, 16\n"},
   };
